@@ -36,10 +36,12 @@ class MemoryWeights final : public Analysis {
                                                 ProbeContext& context) const override;
 };
 
-/// Time of one head's forward pass against the number of tokens, in three forms.
+/// Time of one head's forward pass against the number of tokens: a memory in three forms, and
+/// softmax attention of the same width.
 ///
-/// Artifacts: curves "chunkwise", "quadratic", "recurrent" of milliseconds of processor time; table
-/// "cost". Scores "slope/<form>": of log time over log tokens, on the upper half of the sizes.
+/// Artifacts: curves "chunkwise", "quadratic", "recurrent", "softmax attention" of milliseconds of
+/// processor time; table "cost", with multiply-adds and what a next token would need. Scores
+/// "slope/<form>": of log time over log tokens, on the upper half of the sizes.
 class TokenCost final : public Analysis {
  public:
   [[nodiscard]] ItemCard card() const override;
@@ -48,7 +50,7 @@ class TokenCost final : public Analysis {
                                                 ProbeContext& context) const override;
 };
 
-enum class CostForm { Chunkwise, Quadratic, Recurrent };
+enum class CostForm { Chunkwise, Quadratic, Recurrent, Softmax };
 
 /// Milliseconds of the calling thread's processor time that one head takes for `tokens`, the least
 /// of `repeats`. \param width  of the head

@@ -137,9 +137,18 @@ TEST(TokenCost, GrowsLinearlyInChunksAndSquarelyOverPairs) {
 TEST(TokenCost, DrawsACurveForEachForm) {
   const auto model = tinyModel();
   const auto found = findings(TokenCost(), *model, Json{{"most_tokens", 2048}, {"repeats", 1}});
-  ASSERT_EQ(found.artifacts.size(), 4U);
+  ASSERT_EQ(found.artifacts.size(), 5U);
   EXPECT_EQ(tensorOf(named(found, "chunkwise")).sizes(), at::IntArrayRef({4, 2}));
-  EXPECT_EQ(found.scores.size(), 3U);
+  EXPECT_EQ(tensorOf(named(found, "softmax attention")).sizes(), at::IntArrayRef({4, 2}));
+  EXPECT_EQ(found.scores.size(), 4U);
+  // Of the last row, 2,048 tokens of softmax attention: 2 T^2 d multiply-adds, 2 T d floats.
+  const Artifact& table = named(found, "cost");
+  const auto* text = reinterpret_cast<const char*>(table.data.data());
+  const Json row = Json::parse(text, text + table.data.size()).at("rows").back();
+  const double width = table.meta.at("head_width").get<double>();
+  EXPECT_EQ(row.at(0), "softmax attention");
+  EXPECT_DOUBLE_EQ(row.at(3).get<double>(), 2.0 * 2048 * 2048 * width / 1e6);
+  EXPECT_DOUBLE_EQ(row.at(4).get<double>(), 2.0 * 2048 * width);
 }
 
 TEST(TokenCost, SlopeOfAPowerIsItsExponent) {
