@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/base/cpu_path.h"
+#include "core/kernels/cpu/first_derivative.h"
 #include "core/kernels/cpu/gemm.h"
 #include "core/kernels/cpu/kernels.h"
-#include "core/kernels/first_derivative.h"
 
 namespace vitrine::kernels {
 
