@@ -12,6 +12,7 @@
 #include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
+#include "core/config/experiment.h"
 #include "core/config/lookup.h"
 #include "core/store/experiment_folder.h"
 #include "core/store/metrics/metric_titles.h"
@@ -19,6 +20,14 @@
 namespace vitrine::app {
 
 namespace {
+
+/// "Accuracy, test", as the task named it where that is compared.
+std::string titleOf(const Ablation& ablation, const std::string& metric) {
+  const auto meaning = ablation.measured.meanings.find(metric);
+  return store::metricTitle(
+             metric, meaning == ablation.measured.meanings.end() ? "" : meaning->second.title)
+      .title;
+}
 
 namespace fs = std::filesystem;
 
@@ -198,7 +207,7 @@ Html Part::results() {
   const std::map<std::int64_t, double> times = runningTimes();
   HtmlTable table{{"Variant", "Runs"}, {}, ""};
   for (const std::string& metric : ablation_.metrics)
-    table.columns.push_back(store::lineTitle(metric));
+    table.columns.push_back(titleOf(ablation_, metric));
   table.columns.emplace_back("Time of a run");
   for (std::size_t i = 0; i < ablation_.variants.size(); ++i) {
     std::vector<HtmlTable::Cell> row{textCell(nameAt(i)),
@@ -239,9 +248,9 @@ Html Part::curves() {
                           ? Json{{"view", "table"}, {"picture", "curves"}, {"metrics", {metric}}}
                           : Json{{"card", metric}, {"follow", true}};
     content += figures_.draw(
-        {store::lineTitle(metric) + (isCompared && rows_.size() > ablation_.variants.size()
-                                         ? ", mean and 95 % interval over seeds"
-                                         : ""),
+        {titleOf(ablation_, metric) + (isCompared && rows_.size() > ablation_.variants.size()
+                                           ? ", mean and 95 % interval over seeds"
+                                           : ""),
          isCompared ? "compare" : "monitor", uuids(), view});
   }
   return content.isEmpty() ? Html() : section("Curves", chartsOf(content));
