@@ -16,6 +16,7 @@
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/start/start_parts.h"
 #include "ui/workbench/help_viewer.h"
 #include "ui/workbench/recent_databases.h"
 #include "ui/workbench/run_facts.h"
@@ -26,23 +27,6 @@ namespace {
 constexpr std::size_t kMostRows = 6;  // of runs and of databases
 constexpr int kTwoColumns = 760;      // px of width from which cards stand side by side
 constexpr int kWidest = 1080;
-
-QLabel* startLabel(const QString& text, const char* role) {
-  auto* label = new WordLabel(text);
-  label->setProperty("role", QString::fromLatin1(role));
-  return label;
-}
-
-/// A card with its title; what follows is added to its layout.
-QFrame* startCard(const QString& title, QVBoxLayout*& inside) {
-  auto* card = new QFrame;
-  card->setProperty("role", QStringLiteral("card"));
-  inside = new QVBoxLayout(card);
-  inside->setContentsMargins(px(16), px(12), px(16), px(16));
-  inside->setSpacing(px(8));
-  inside->addWidget(startLabel(title, "title"));
-  return card;
-}
 
 void clearRows(QVBoxLayout& rows) {
   while (QLayoutItem* item = rows.takeAt(0)) {
@@ -89,6 +73,8 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
   grid_ = new QGridLayout;
   grid_->setSpacing(px(12));
   first_ = makeFirst();
+  tour_ = new TourOffer(workbench_, this);
+  tourCard_ = tour_->makeCard();
   goOn_ = makeGoOn();
   recent_ = makeRecent();
   pages_ = makePages(others);
@@ -119,6 +105,7 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
 
   connect(&workbench_.queue(), &QueueService::viewChanged, this, &StartPage::later);
   connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, &StartPage::later);
+  connect(tour_, &TourOffer::changed, this, &StartPage::later);
   connect(&enqueue_, &EnqueueProcess::finished, this,
           [this](const std::vector<std::int64_t>& runs) {
             workbench_.watcher().poll();
@@ -294,11 +281,7 @@ void StartPage::showDemo() {
       break;
   }
   if (!demoProblem_.isEmpty()) state = demoProblem_;
-  demoState_->setProperty(
-      "role", demoProblem_.isEmpty() ? QStringLiteral("small") : QStringLiteral("error"));
-  demoState_->setStyleSheet(QString());  // the role is looked at again
-  demoState_->setText(state);
-  demoState_->setVisible(!state.isEmpty());
+  setStartState(*demoState_, state, !demoProblem_.isEmpty());
 }
 
 void StartPage::showGoOn() {
@@ -387,11 +370,12 @@ void StartPage::showAll() {
           .arg(QDir::toNativeSeparators(QString::fromStdString(workbench_.store().file().string())),
                runs == 0 ? tr("no runs yet") : counted(runs, tr("run"), tr("runs"))));
   showDemo();
+  tour_->show();
   showGoOn();
   showRecent();
   // Two columns where there is room.
   const bool isWide = width() >= px(kTwoColumns);
-  QList<QFrame*> cards{first_, goOn_};
+  QList<QFrame*> cards{first_, tourCard_, goOn_};
   if (!recent_->isHidden()) cards << recent_;
   cards << pages_;
   if (cards == placed_ && isWide == isPlacedWide_) return;  // laying out again is not for nothing

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ui/start/tour_offer.h"
 #include "ui/workbench/headless.h"
 #include "ui/workbench/page.h"
 
@@ -26,6 +27,7 @@ class StartPage final : public Page {
   void waitUntilIdle() override;
 
   [[nodiscard]] QPushButton& demo() { return *demo_; }
+  [[nodiscard]] TourOffer& tour() { return *tour_; }
   [[nodiscard]] QString demoState() const { return demoState_->text(); }
 
  protected:
@@ -56,7 +58,8 @@ class StartPage final : public Page {
   QLabel *headline_, *place_, *demoState_, *goOnText_;
   QPushButton *demo_, *resumeAll_;
   QVBoxLayout *goOnRows_, *recentRows_;
-  QFrame *first_, *goOn_, *recent_, *pages_;
+  TourOffer* tour_;
+  QFrame *first_, *tourCard_, *goOn_, *recent_, *pages_;
   QList<QFrame*> placed_;  ///< in the grid as it is
   bool isPlacedWide_ = false;
   class QGridLayout* grid_;

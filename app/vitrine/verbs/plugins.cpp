@@ -153,9 +153,9 @@ int pluginsVerb(const Arguments& arguments) {
   Table table{{"plugin", "version", "kind", "items", "paper"}, {}};
   for (const PluginManifest& plugin : engine.plugins.loaded) {
     std::string id = plugin.id, version = plugin.version;  // on the first of its rows
-    for (const ItemLine& line : itemLines(engine.registry.catalog(), plugin.id)) {
+    for (const ItemLine& row : itemLines(engine.registry.catalog(), plugin.id)) {
       table.rows.push_back(
-          {std::exchange(id, ""), std::exchange(version, ""), line.kind, line.items, line.paper});
+          {std::exchange(id, ""), std::exchange(version, ""), row.kind, row.items, row.paper});
     }
   }
   print(table, Format::Text);

@@ -5,6 +5,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "core/config/claims.h"
+#include "core/config/tour.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/kit/small_widgets.h"
@@ -28,13 +30,30 @@ QPushButton* buttonNamed(const QWidget& root, const QString& name) {
   return nullptr;
 }
 
-std::int64_t addDemoRun(store::RunStore& store, const std::string& name) {
+std::int64_t addDemoRun(store::RunStore& store, const std::string& name,
+                        const std::string& experiment = kDemoTitle) {
   store::NewRun run;
   run.name = name;
   run.config = Json::object();
   run.origins = Json::object();
-  return store.addRuns(store.experiment(kDemoTitle, ""), {run}).front();
+  return store.addRuns(store.experiment(experiment, ""), {run}).front();
 }
+
+/// The titles of the experiments of the tour, and its cost, as the window carries them.
+struct BuiltInTour {
+  BuiltInTour() {
+    std::vector<Problem> problems;
+    tour = readTour(builtInText(QStringLiteral("experiments/tour/tour.toml")).toStdString(),
+                    "tour.toml", problems);
+    for (const Tour::Part& part : tour.parts) {
+      const QString file =
+          QStringLiteral("experiments/tour/") + QString::fromStdString(part.experiment);
+      titles.push_back(titleOf(builtInText(file).toStdString(), part.experiment));
+    }
+  }
+  Tour tour;
+  std::vector<std::string> titles;
+};
 
 TEST(StartPage, IsWhatADatabaseWithoutRunsShowsFirst) {
   SampleStudio studio(SampleOptions{0, 0});
@@ -122,6 +141,81 @@ TEST(StartPage, ADemoThatIsTrainedIsShownAndNotTrainedAgain) {
   start->demo().click();
   EXPECT_EQ(studio.workbench.selection().current(), run);
   EXPECT_STREQ(window.currentPage()->metaObject()->className(), "vitrine::ui::MonitorPage");
+}
+
+TEST(StartPage, PutsEveryPartOfTheTourIntoTheQueueWithOneClick) {
+  const BuiltInTour built;
+  ASSERT_GE(built.titles.size(), 3u);
+  SampleStudio studio(SampleOptions{0, 0});
+  const QString kept = studio.folder.filePath(QStringLiteral("kept.toml"));
+  becomeProgram(studio, "[ \"$1\" = enqueue ] || exit 0\ncat \"$2\" >> '" + kept.toLocal8Bit() +
+                            "'\necho '{\"ids\":[1]}'");
+  MainWindow window(studio.workbench);
+  window.show();
+  StartPage* start = startOf(window);
+  ASSERT_NE(start, nullptr);
+  EXPECT_EQ(start->tour().button().text().toStdString(), "Run the tour");
+  EXPECT_TRUE(start->tour().cost().contains(QString::number(built.tour.minutes)));
+  QTest::mouseClick(&start->tour().button(), Qt::LeftButton);
+  EXPECT_FALSE(start->tour().button().isEnabled());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return startOf(window) == nullptr; }, 30'000));
+  EXPECT_STREQ(window.currentPage()->metaObject()->className(), "vitrine::ui::QueuePage");
+  QFile text(kept);
+  ASSERT_TRUE(text.open(QIODevice::ReadOnly));
+  const QString all = QString::fromUtf8(text.readAll());
+  qsizetype last = -1;
+  for (const std::string& title : built.titles) {
+    const qsizetype at = all.indexOf(QString::fromStdString(title));
+    EXPECT_GT(at, last) << title << ", in the order of the tour";
+    last = at;
+  }
+  qunsetenv("VITRINE_PROGRAM");
+}
+
+TEST(StartPage, SaysWhatKeptTheTourFromStarting) {
+  SampleStudio studio(SampleOptions{0, 0});
+  becomeProgram(studio, "echo 'dataset-fashion-mnist is not installed' >&2\nexit 4");
+  MainWindow window(studio.workbench);
+  window.show();
+  StartPage* start = startOf(window);
+  start->tour().button().click();
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] { return start->tour().state().contains(QLatin1String("is not installed")); }, 10'000));
+  EXPECT_TRUE(start->tour().button().isEnabled());
+  qunsetenv("VITRINE_PROGRAM");
+}
+
+TEST(StartPage, ATourThatIsTrainedWritesItsReport) {
+  const BuiltInTour built;
+  SampleStudio studio(SampleOptions{0, 0});
+  for (std::size_t i = 0; i + 1 < built.titles.size(); ++i) {
+    const std::int64_t run = addDemoRun(studio.writer, "a", built.titles[i]);
+    for (const auto state :
+         {store::RunState::Starting, store::RunState::Running, store::RunState::Done})
+      studio.writer.setState(run, state);
+  }
+  studio.workbench.watcher().poll();
+  MainWindow window(studio.workbench);
+  window.show();
+  window.showPage(QStringLiteral("start"));
+  StartPage* start = startOf(window);
+  start->waitUntilIdle();
+  EXPECT_EQ(start->tour().button().text().toStdString(), "Continue the tour")
+      << "a part is missing";
+  const std::int64_t last = addDemoRun(studio.writer, "b", built.titles.back());
+  for (const auto state :
+       {store::RunState::Starting, store::RunState::Running, store::RunState::Done})
+    studio.writer.setState(last, state);
+  studio.workbench.watcher().poll();
+  start->waitUntilIdle();
+  EXPECT_EQ(start->tour().button().text().toStdString(), "Write the report");
+  // The report is that of `vitrine demo --tour`, which says what is wrong.
+  becomeProgram(studio,
+                "[ \"$1 $2\" = 'demo --tour' ] || exit 0\necho 'the disk is full' >&2\nexit 1");
+  start->tour().button().click();
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] { return start->tour().state().contains(QLatin1String("the disk is full")); }, 10'000));
+  qunsetenv("VITRINE_PROGRAM");
 }
 
 TEST(StartPage, OffersRunsThatWereInterrupted) {

@@ -1,0 +1,33 @@
+// What the cards of the Start page are made of.
+#pragma once
+
+#include <QFrame>
+#include <QVBoxLayout>
+
+#include "ui/kit/small_widgets.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+/// Words that wrap. \param role  of the style sheet: "muted", "small", "title"
+[[nodiscard]] inline QLabel* startLabel(const QString& text, const char* role) {
+  auto* label = new WordLabel(text);
+  label->setProperty("role", QString::fromLatin1(role));
+  return label;
+}
+
+/// A card with its title; what follows is added to its layout.
+[[nodiscard]] inline QFrame* startCard(const QString& title, QVBoxLayout*& inside) {
+  auto* card = new QFrame;
+  card->setProperty("role", QStringLiteral("card"));
+  inside = new QVBoxLayout(card);
+  inside->setContentsMargins(px(16), px(12), px(16), px(16));
+  inside->setSpacing(px(8));
+  inside->addWidget(startLabel(title, "title"));
+  return card;
+}
+
+/// A sentence below a button; hidden where there is none. \param isProblem  in the colour of one
+void setStartState(QLabel& label, const QString& sentence, bool isProblem);
+
+}  // namespace vitrine::ui

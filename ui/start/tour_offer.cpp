@@ -1,0 +1,242 @@
+#include "ui/start/tour_offer.h"
+
+#include <QDesktopServices>
+#include <QUrl>
+
+#include "core/base/error.h"
+#include "core/base/read_json.h"
+#include "core/base/text.h"
+#include "core/config/edit/document.h"
+#include "core/jobs/launcher.h"
+#include "ui/kit/icons.h"
+#include "ui/start/start_parts.h"
+#include "ui/workbench/help_viewer.h"
+#include "ui/workbench/run_facts.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+QString tourFile(const std::string& name) {
+  return QStringLiteral("experiments/tour/") + QString::fromStdString(name);
+}
+
+}  // namespace
+
+void setStartState(QLabel& label, const QString& sentence, bool isProblem) {
+  label.setProperty("role", isProblem ? QStringLiteral("error") : QStringLiteral("small"));
+  label.setStyleSheet(QString());  // the role is looked at again
+  label.setText(sentence);
+  label.setVisible(!sentence.isEmpty());
+}
+
+TourOffer::TourOffer(Workbench& workbench, QObject* parent)
+    : QObject(parent), workbench_(workbench) {
+  std::vector<Problem> problems;
+  tour_ = readTour(builtInText(tourFile("tour.toml")).toStdString(), "tour.toml", problems);
+  for (const Tour::Part& part : tour_.parts) {
+    Problem problem;
+    Part own;
+    own.text = builtInText(tourFile(part.experiment)).toStdString();
+    if (const auto document = parseDocument(own.text, problem)) own.title = document->title;
+    parts_.push_back(std::move(own));
+  }
+  connect(&enqueue_, &EnqueueProcess::finished, this,
+          [this](const std::vector<std::int64_t>& runs) {
+            workbench_.watcher().poll();
+            workbench_.queue().refresh();
+            if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
+            enqueueNext();
+          });
+  connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
+    problem_ = sentence;
+    waiting_.clear();
+    show();
+    Q_EMIT changed();
+  });
+}
+
+TourOffer::~TourOffer() { abandon(report_, this); }
+
+QString TourOffer::cost() const {
+  return tr("about %1 minutes on %2")
+      .arg(QString::fromStdString(formatReal(tour_.minutes, 3)),
+           QString::fromStdString(tour_.measuredOn));
+}
+
+QFrame* TourOffer::makeCard() {
+  QVBoxLayout* inside = nullptr;
+  QFrame* card = startCard(QString::fromStdString(tour_.title), inside);
+  inside->addWidget(startLabel(QString::fromStdString(tour_.about), "muted"));
+  inside->addWidget(startLabel(tr("Takes %1.").arg(cost()), "muted"));
+  button_ = new QPushButton;
+  button_->setIcon(icon(Icon::Play));
+  connect(button_, &QPushButton::clicked, this, &TourOffer::act);
+  state_ = startLabel(QString(), "small");
+  state_->setAccessibleName(tr("State of the tour"));
+  inside->addWidget(button_, 0, Qt::AlignLeft);
+  inside->addWidget(state_);
+  inside->addStretch(1);
+  return card;
+}
+
+TourOffer::Standing TourOffer::standing() const {
+  Standing now;
+  bool isBusy = false;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    bool isThere = false;
+    for (const auto& [id, row] : workbench_.runs()) {
+      if (row.experiment != parts_[i].title) continue;
+      isThere = true;
+      now.runs.push_back(id);
+      now.step += row.step;
+      now.total += row.totalSteps;
+      const bool isWaiting = row.state == store::RunState::Queued;
+      isBusy = isBusy || isWaiting || isAlive(row.state);
+      if (row.state != store::RunState::Done && !isAlive(row.state) && !isWaiting)
+        now.broken.push_back(id);
+    }
+    if (!isThere) now.parts.push_back(i);
+  }
+  if (report_ != nullptr) {
+    now.stage = Stage::Reporting;
+  } else if (enqueue_.isRunning() || !waiting_.empty()) {
+    now.stage = Stage::Preparing;
+  } else if (now.runs.empty()) {
+    now.stage = Stage::Missing;
+  } else if (!now.broken.empty() || (!now.parts.empty() && !isBusy)) {
+    now.stage = Stage::Broken;
+  } else {
+    now.stage = isBusy || !now.parts.empty() ? Stage::Training : Stage::Trained;
+  }
+  return now;
+}
+
+void TourOffer::act() {
+  const Standing now = standing();
+  problem_.clear();
+  switch (now.stage) {
+    case Stage::Missing:
+    case Stage::Broken:
+      if (!now.broken.empty()) workbench_.startRuns(now.broken, jobs::QueueEnd::Front);
+      waiting_ = now.parts;
+      enqueueNext();
+      return;
+    case Stage::Training:
+      workbench_.selection().setRuns(now.runs, now.runs.front());
+      workbench_.showPage(QStringLiteral("monitor"));
+      return;
+    case Stage::Trained:
+      writeReport();
+      return;
+    case Stage::Preparing:
+    case Stage::Reporting:
+      return;
+  }
+}
+
+void TourOffer::enqueueNext() {
+  if (waiting_.empty()) {
+    show();
+    workbench_.showPage(QStringLiteral("queue"));
+    Q_EMIT changed();
+    return;
+  }
+  const Part& part = parts_[waiting_.front()];
+  waiting_.erase(waiting_.begin());
+  try {
+    enqueue_.start(part.text, part.title, workbench_.store().file(), jobs::QueueEnd::Back);
+  } catch (const Error& error) {
+    problem_ = QString::fromUtf8(error.what());
+    waiting_.clear();
+  }
+  show();
+}
+
+/// `vitrine demo --tour` finds the runs trained: it samples, draws and reports.
+void TourOffer::writeReport() {
+  if (workbench_.link() != nullptr) {
+    problem_ = tr("The database is on another machine: run `vitrine demo --tour` there.");
+    show();
+    return;
+  }
+  try {
+    const QString program = QString::fromStdString(jobs::headlessProgram().string());
+    auto* process = new QProcess(this);
+    report_ = process;
+    connect(process, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
+      takeReport(status == QProcess::NormalExit ? code : -1);
+    });
+    connect(process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+      if (error == QProcess::FailedToStart) takeReport(-1);
+    });
+    const auto file = std::filesystem::absolute(workbench_.store().file());
+    process->start(program, {QStringLiteral("demo"), QStringLiteral("--tour"),
+                             QStringLiteral("--no-window"), QStringLiteral("--json"),
+                             QStringLiteral("--db"), QString::fromStdString(file.string())});
+  } catch (const Error& error) {
+    problem_ = QString::fromUtf8(error.what());
+  }
+  show();
+}
+
+void TourOffer::takeReport(int code) {
+  if (report_ == nullptr) return;
+  const Json answer = readJson(report_->readAllStandardOutput().toStdString());
+  const QString said =
+      QString::fromStdString(lastLine(report_->readAllStandardError().toStdString()));
+  report_->deleteLater();
+  report_ = nullptr;
+  reportFile_.clear();
+  if (code == 0 && answer.is_object() && answer.contains("report") &&
+      answer.at("report").is_string())
+    reportFile_ = QString::fromStdString(answer.at("report").get<std::string>());
+  if (reportFile_.isEmpty()) {
+    problem_ = tr("The report was not written: %1")
+                   .arg(said.isEmpty() ? tr("the program gave no reason.") : said);
+  } else {
+    QDesktopServices::openUrl(QUrl::fromLocalFile(reportFile_));
+  }
+  show();
+  Q_EMIT changed();
+}
+
+void TourOffer::show() {
+  const Standing now = standing();
+  QString sentence;
+  button_->setEnabled(now.stage != Stage::Preparing && now.stage != Stage::Reporting);
+  switch (now.stage) {
+    case Stage::Missing:
+      button_->setText(tr("Run the tour"));
+      break;
+    case Stage::Preparing:
+      button_->setText(tr("Preparing the tour"));
+      sentence = tr("One step of each model is tried, then all of them go into the queue.");
+      break;
+    case Stage::Training:
+      button_->setText(tr("Show the tour"));
+      sentence =
+          now.total > 0
+              ? tr("Training: %1 of the steps that are known.")
+                    .arg(percent(static_cast<double>(now.step) / static_cast<double>(now.total), 0))
+              : tr("The models wait in the queue.");
+      break;
+    case Stage::Broken:
+      button_->setText(tr("Continue the tour"));
+      sentence = tr("The tour ended before it was finished; it continues from its checkpoints.");
+      break;
+    case Stage::Trained:
+      button_->setText(tr("Write the report"));
+      sentence = reportFile_.isEmpty()
+                     ? tr("All models are trained. The report samples images first.")
+                     : tr("The report is %1.").arg(reportFile_);
+      break;
+    case Stage::Reporting:
+      button_->setText(tr("Writing the report"));
+      sentence = tr("Images are sampled, then the figures are drawn.");
+      break;
+  }
+  setStartState(*state_, problem_.isEmpty() ? sentence : problem_, !problem_.isEmpty());
+}
+
+}  // namespace vitrine::ui
