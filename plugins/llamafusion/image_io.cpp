@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/diffusion/noise_process.h"
+#include "core/model/build_device.h"
 #include "core/nn/cost.h"
 #include "core/nn/init.h"
 #include "core/nn/layers.h"
@@ -14,6 +15,8 @@ namespace vitrine::llamafusion {
 namespace {
 
 constexpr double kNormEps = 1e-5;
+constexpr std::int64_t kSteps = 1000;  ///< of the noise
+constexpr const char* kPositions = "pos_embed";
 using Pair = std::array<std::int64_t, 2>;
 
 std::shared_ptr<nn::Conv2d> makeConv(std::int64_t in, std::int64_t out, std::int64_t kernel,
@@ -115,7 +118,13 @@ class LinearIo final : public ImageIo {
         grid_{config.size[0] / config.patch, config.size[1] / config.patch},
         in_(register_module("proj_in", std::make_shared<nn::Linear>(patchWidth(), config.dim))),
         out_(register_module("proj_out", std::make_shared<nn::Linear>(config.dim, patchWidth()))),
-        time_(register_module("time", std::make_shared<TimeMlp>(config.dim, config.dim))) {}
+        time_(register_module("time", std::make_shared<TimeMlp>(config.dim, config.dim))) {
+    if (config.addsNoised) shares_ = cosineShares(kSteps);
+    if (!config.hasPositions) return;
+    positions_ = register_parameter(
+        kPositions,
+        at::zeros({tokens(), config.dim}, at::TensorOptions(at::kFloat).device(buildDevice())));
+  }
 
   Entered enter(const at::Tensor& images, const at::Tensor& time) const override {
     const std::int64_t p = config_.patch;
@@ -125,14 +134,21 @@ class LinearIo final : public ImageIo {
     Entered entered;
     entered.time = time_->forward(time);
     entered.tokens = in_->forward(patches) + entered.time.unsqueeze(1);
+    if (positions_.defined()) entered.tokens = entered.tokens + positions_;
+    if (!config_.addsNoised) return entered;
+    const at::Tensor kept = shares_.to(time.device()).index_select(0, time).view({-1, 1, 1, 1});
+    entered.full = (1 - kept).sqrt().to(images.scalar_type()) * images;
+    entered.half = kept.sqrt().to(images.scalar_type());
     return entered;
   }
-  at::Tensor leave(const at::Tensor& hidden, const Entered&) const override {
+  at::Tensor leave(const at::Tensor& hidden, const Entered& entered) const override {
     const std::int64_t p = config_.patch;
-    return out_->forward(hidden)
-        .view({-1, grid_[0], grid_[1], config_.channels, p, p})
-        .permute({0, 3, 1, 4, 2, 5})
-        .reshape({hidden.size(0), config_.channels, config_.size[0], config_.size[1]});
+    const at::Tensor said =
+        out_->forward(hidden)
+            .view({-1, grid_[0], grid_[1], config_.channels, p, p})
+            .permute({0, 3, 1, 4, 2, 5})
+            .reshape({hidden.size(0), config_.channels, config_.size[0], config_.size[1]});
+    return config_.addsNoised ? entered.full + entered.half * said : said;
   }
   std::int64_t tokens() const override { return grid_[0] * grid_[1]; }
   std::vector<BlockCost> cost() const override {
@@ -151,6 +167,8 @@ class LinearIo final : public ImageIo {
   Pair grid_;
   std::shared_ptr<nn::Linear> in_, out_;
   std::shared_ptr<TimeMlp> time_;
+  at::Tensor positions_;  ///< [tokens, dim]; undefined: none
+  at::Tensor shares_;     ///< alpha bar, [steps] float64; undefined where it is not needed
 };
 
 /// Two blocks down to half the size, two up again with skips; one time module for both ways.
@@ -261,6 +279,10 @@ void initialiseImageIo(ImageIo& io, const std::string& prefix, std::uint64_t see
     const std::string& name = item.key();
     const at::Tensor& value = item.value();
     if (value.dim() < 2) continue;  // norms are 1, biases 0
+    if (name == kPositions) {
+      nn::initialise(value, nn::normalInit(0.02), prefix + name, seed);
+      continue;
+    }
     const bool endsBranch = name.ends_with("conv2.weight") || name.ends_with("_attn.proj.weight");
     nn::initialise(
         value,

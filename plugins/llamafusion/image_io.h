@@ -20,7 +20,10 @@ struct ImageIoConfig {
   std::int64_t dim = 0;       ///< channels of a token
   std::int64_t channels = 0;  ///< of an image or latent
   std::array<std::int64_t, 2> size{0, 0};
-  std::int64_t patch = 2;                          ///< linear: side of a patch
+  std::int64_t patch = 2;     ///< linear: side of a patch
+  bool hasPositions = false;  ///< linear: a trained vector for each patch
+  /// linear: the noise is sqrt(1 - alpha bar) x_t + sqrt(alpha bar) times what the tokens say
+  bool addsNoised = false;
   std::array<std::int64_t, 2> unetChannels{0, 0};  ///< at full and at half size
   std::int64_t unetGroups = 32;
   bool hasAttention = false;  ///< U-Net: at half size
@@ -33,7 +36,8 @@ class ImageIo : public torch::nn::Module {
   struct Entered {
     at::Tensor tokens;  ///< [images, tokens, dim], in raster order
     at::Tensor time;
-    at::Tensor full, half;  ///< maps of a U-Net at two sizes
+    at::Tensor full,
+        half;  ///< maps of a U-Net at two sizes; linear: x_t's part, and the rest's share
   };
   /// \param images  [images, channels, height, width] \param time  [images] int64
   [[nodiscard]] virtual Entered enter(const at::Tensor& images, const at::Tensor& time) const = 0;
@@ -48,7 +52,7 @@ class ImageIo : public torch::nn::Module {
 [[nodiscard]] std::shared_ptr<ImageIo> makeImageIo(const ImageIoConfig& config);
 
 /// First values: maps and kernels uniform in +-1 / sqrt(fan-in), biases 0, the last kernel of each
-/// residual branch 0.
+/// residual branch 0, vectors of patches N(0, 0.02).
 void initialiseImageIo(ImageIo& io, const std::string& prefix, std::uint64_t seed);
 
 /// Share of the clean image after each of `steps` steps of the cosine schedule: alpha bar,

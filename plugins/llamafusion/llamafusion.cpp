@@ -45,6 +45,12 @@ std::vector<Field> imageFields() {
       integerField("image_patch", 2, "side of a patch of the linear image module")
           .titled("Patch")
           .range(1, 1024),
+      flagField("image_pos_embed", false,
+                "the linear image module adds a trained vector to each patch")
+          .titled("Positions of patches"),
+      flagField("image_skip", false,
+                "the linear image module adds the noised image to the noise, by its share of noise")
+          .titled("Skip around the layers"),
       integerField("latent_channels", 1, "channels of an image, or of its latent")
           .titled("Image channels")
           .range(1, 4096),
@@ -88,6 +94,16 @@ FusionConfig fusionConfig(const Config& config) {
   io.channels = config.integer("latent_channels");
   io.size = config.size("latent_size");
   io.patch = config.integer("image_patch");
+  // Runs of earlier versions have no such keys.
+  const auto isOn = [&](const char* key) { return config.has(key) && config.flag(key); };
+  io.hasPositions = isOn("image_pos_embed");
+  io.addsNoised = isOn("image_skip");
+  for (const char* key : {"image_pos_embed", "image_skip"}) {
+    if (!io.isUNet || !isOn(key)) continue;
+    throw ConfigError("model." + std::string(key) +
+                      " = true is of the linear image module, and model.image_io is unet; leave it "
+                      "out");
+  }
   const std::vector<std::int64_t> channels = config.integers("unet_channels");
   if (channels.size() != 2 || channels[0] < 1 || channels[1] < 1) {
     throw ConfigError("model.unet_channels has " + std::to_string(channels.size()) +
