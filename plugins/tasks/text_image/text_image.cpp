@@ -4,7 +4,9 @@
 #include <ATen/core/Reduction.h>
 #include <torch/nn/module.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/eval/captions.h"
@@ -12,6 +14,7 @@
 #include "core/plugin/pipeline.h"
 #include "core/plugin/sampler.h"
 #include "core/plugin/text_session.h"
+#include "plugins/tasks/text_image/judged.h"
 #include "plugins/tasks/text_image/sequences.h"
 
 namespace vitrine::text_image {
@@ -20,6 +23,10 @@ namespace {
 
 /// Random numbers of a sample, by lane.
 constexpr std::uint32_t kOrderLane = 0, kDropLane = 1, kTimeLane = 2;
+/// A dry step shows that drawing works, with a few images.
+constexpr std::int64_t kDryImages = 2, kDrySteps = 2;
+/// Parts of the noise's steps whose image loss is told apart.
+constexpr std::int64_t kTimeBands = 4;
 
 using Captions = std::vector<std::vector<std::int64_t>>;
 
@@ -50,6 +57,8 @@ class Session final : public TaskSession, public TextSession {
                         " is not a step of the noise; use 0 to " +
                         std::to_string(sizes_.steps - 1));
     }
+    if (const std::string judge = setup.task.text("judge"); !judge.empty())
+      judge_.emplace(setup.auxiliary(judge), dataset());
     if (ratio_ > 0) return;
     for (const auto& item : setup.model->module().named_parameters()) {
       if (model_.isOfText(item.key())) item.value().set_requires_grad(false);
@@ -59,6 +68,14 @@ class Session final : public TaskSession, public TextSession {
   Model& model() override { return *setup_.model; }
   const DatasetInfo& dataset() const noexcept override { return setup_.pipeline->info(); }
   const text::TokenizeStage& texts() const override { return texts_; }
+  std::vector<Network> networks() override {
+    std::vector<Network> all{{"", &model().module()}};
+    if (!judge_) return all;
+    const AuxiliaryNetwork& network = setup_.auxiliary(judge_->name());
+    all.push_back({network.name, &network.model->module(), Network::Role::Frozen, network.file,
+                   network.sha256});
+    return all;
+  }
 
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
     return setup_.pipeline->stream(Split::Train, {setup_.batchSize, setup_.loaderWorkers,
@@ -130,6 +147,11 @@ class Session final : public TaskSession, public TextSession {
     std::vector<Evaluation> all;
     for (const Split split : setup_.pipeline->samples().evaluated())
       all.push_back({toString(split), split});
+    if (all.empty() || setup_.task.integer("drawings.count") == 0) return all;
+    Evaluation drawings = all.back();
+    drawings.id += "/drawings";
+    drawings.everySteps = kNever;
+    all.insert(all.begin(), drawings);  // the last one decides about the model
     return all;
   }
 
@@ -141,11 +163,24 @@ class Session final : public TaskSession, public TextSession {
   }
 
   void evaluate(const EvaluationRequest& request, Results& results) override {
+    if (request.evaluation.id.ends_with("/drawings")) {
+      evaluateDrawings(request, results);
+    } else {
+      evaluateLosses(request, results);
+    }
+    for (EvaluationListener* listener : request.listeners) listener->finish(results);
+  }
+
+ private:
+  static constexpr std::int64_t kNever = 1000000000000;
+
+  void evaluateLosses(const EvaluationRequest& request, Results& results) {
     const Split split = request.evaluation.split;
     const std::unique_ptr<BatchStream> stream =
         setup_.pipeline->stream(split, {setup_.evaluationBatchSize, setup_.loaderWorkers,
                                         /*isTraining=*/false, 0, setup_.evaluationLimit});
     Sums image, caption, alone;
+    std::array<Sums, kTimeBands> bands;
     std::vector<std::string> written;
     std::vector<std::vector<std::string>> references;
     const std::int64_t most = setup_.task.integer("captions");
@@ -156,6 +191,7 @@ class Session final : public TaskSession, public TextSession {
       const Fixed fixed = fixedOf(batch, images);
       const Scored drawn = score(captions, Order::CaptionFirst, images, fixed.noise, fixed.time);
       image.add(drawn.imageErrors.sum().item<double>(), images.size(0));
+      addBands(drawn.imageErrors, fixed.time, bands);
       const Scored told = score(captions, Order::ImageFirst, images, at::zeros_like(images),
                                 at::zeros_like(fixed.time), /*isClean=*/true);
       caption.add(told.textSum.item<double>(), told.tokens);
@@ -163,14 +199,39 @@ class Session final : public TaskSession, public TextSession {
       describe(batch, images, most - std::ssize(written), written, references);
     }
     results.score("image_loss", image.mean());
+    for (std::size_t i = 0; i < bands.size(); ++i) {
+      if (bands[i].count > 0) results.score("image_loss/" + bandName(i), bands[i].mean());
+    }
     results.score("caption_loss", caption.mean());
     results.score("text_loss", alone.mean());
     if (!written.empty() && !references.empty())
       results.score("cider", eval::captionScores(written, references).mean);
-    for (EvaluationListener* listener : request.listeners) listener->finish(results);
+    addCaptions(written, references, results);
   }
 
- private:
+  /// The evaluation's samples are of the classes in turn, each drawn from its caption.
+  void evaluateDrawings(const EvaluationRequest& request, Results& results) {
+    const bool isDry = setup_.evaluationLimit > 0;
+    const std::int64_t asked = setup_.task.integer("drawings.count");
+    const Batch batch =
+        read(request.evaluation.split,
+             chooseSamples(request.evaluation.split, isDry ? std::min(asked, kDryImages) : asked));
+    CaptionedDrawing drawing;
+    drawing.captions = captionsOf(batch);
+    for (const text::TokenIds& caption : drawing.captions)
+      drawing.titles.push_back(texts_.tokenizer->decode(caption));
+    if (const auto found = batch.fields.find("label"); found != batch.fields.end()) {
+      const at::Tensor labels = found->second.to(at::kCPU, at::kLong).contiguous();
+      drawing.labels.assign(labels.const_data_ptr<std::int64_t>(),
+                            labels.const_data_ptr<std::int64_t>() + labels.numel());
+    }
+    DrawSettings settings{setup_.task.integer("drawings.steps"),
+                          setup_.task.real("drawings.guidance"), 1.0};
+    if (isDry) settings.steps = kDrySteps;
+    judgeDrawings(model_, language_, drawing, settings, judge_ ? &*judge_ : nullptr,
+                  dataset().classes, request.context.device, results);
+  }
+
   struct Sums {
     double sum = 0;
     std::int64_t count = 0;
@@ -262,6 +323,45 @@ class Session final : public TaskSession, public TextSession {
     return scored;
   }
 
+  static std::string bandName(std::size_t band) { return "part" + std::to_string(band); }
+
+  void addBands(const at::Tensor& errors, const at::Tensor& time,
+                std::array<Sums, kTimeBands>& bands) const {
+    const at::Tensor error = errors.to(at::kCPU, at::kDouble).contiguous();
+    const at::Tensor step = time.to(at::kCPU).contiguous();
+    for (std::int64_t i = 0; i < error.numel(); ++i) {
+      const std::int64_t band = step.const_data_ptr<std::int64_t>()[i] * kTimeBands / sizes_.steps;
+      bands[static_cast<std::size_t>(band)].add(error.const_data_ptr<double>()[i], 1);
+    }
+  }
+
+  /// Share of the captions that are one of their image's, word for word, and a table of them.
+  static void addCaptions(const std::vector<std::string>& written,
+                          const std::vector<std::vector<std::string>>& references,
+                          Results& results) {
+    if (written.empty() || references.empty()) return;
+    std::int64_t right = 0;
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      const bool isRight =
+          std::find(references[i].begin(), references[i].end(), written[i]) != references[i].end();
+      if (isRight) ++right;
+      rows.push_back({written[i], references[i].front(), isRight});
+    }
+    Artifact table;
+    table.analysis = "text_image";
+    table.name = "captions";
+    table.kind = artifact_kind::kTable;
+    setJson(table,
+            {{"columns", {"written", "first caption of the image", "is one of its captions"}},
+             {"rows", std::move(rows)}});
+    table.meta["right"] = right;
+    table.meta["captions"] = std::ssize(written);
+    results.artifact(std::move(table));
+    results.score("caption_accuracy",
+                  static_cast<double>(right) / static_cast<double>(written.size()));
+  }
+
   /// The captions as plain texts: what the language model knew before it saw images.
   void addAlone(const Captions& captions, at::Device device, Sums& sums) const {
     for (const auto& caption : captions) {
@@ -298,6 +398,7 @@ class Session final : public TaskSession, public TextSession {
   double captionFirst_, captionDrop_;
   std::int64_t mostTime_;
   double ratio_;
+  std::optional<ImageJudge> judge_;
 };
 
 }  // namespace
@@ -310,11 +411,18 @@ ItemCard TextImageTask::card() const {
   card.doc = "Captions and images by one model: draws what a text says, and describes images";
   card.needs = {TextImageModel::kId, "image", "tokens"};
   card.metrics = {
-      {"image_loss", "caption_loss", "text_loss", "cider"},
+      {"drawings/agreement", "caption_accuracy", "image_loss", "caption_loss", "text_loss",
+       "cider"},
       {"train/loss/image", "train/loss/text", "test/image_loss", "test/caption_loss"},
       "images",
       {{"*/image_loss", "image loss", "", "lower",
         "squared error of the noise at a fixed time and noise of each sample"},
+       {"*/image_loss/*", "image loss by noise", "", "lower",
+        "the same in each quarter of the steps of the noise, the least noisy first"},
+       {"*/drawings/agreement", "judge agrees", "fraction", "higher",
+        "share of drawings that the judge takes for the class of their caption"},
+       {"*/caption_accuracy", "captions right", "fraction", "higher",
+        "share of greedy captions that are one of their image's captions, word for word"},
        {"*/caption_loss", "caption loss", "nats", "lower",
         "loss per token of captions behind their clean images"},
        {"*/text_loss", "text loss", "nats", "lower", "loss per token of captions without images"},
@@ -341,6 +449,22 @@ ItemCard TextImageTask::card() const {
       integerField("captions", 64, "samples of an evaluation that are described, for CIDEr-D")
           .titled("Captions written")
           .atLeast(0)
+          .runOnly(),
+      textField("judge", nullptr, "[aux] table of the classifier that looks at drawings")
+          .titled("Judge")
+          .orNone()
+          .runOnly(),
+      tableField(
+          "drawings",
+          {integerField("count", 0,
+                        "images drawn at the end, of captions of the classes in "
+                        "turn; 0: none")
+               .titled("Drawings")
+               .range(0, 100000),
+           integerField("steps", 50, "steps of the noise").titled("Steps").range(1, 1000),
+           realField("guidance", 1.55, "1: the caption alone").titled("Guidance").range(0, 100)},
+          "images that the evaluation at the end draws")
+          .titled("Drawings")
           .runOnly()};
   return card;
 }

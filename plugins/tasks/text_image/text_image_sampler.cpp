@@ -1,12 +1,14 @@
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "core/base/error.h"
-#include "core/diffusion/guidance.h"
 #include "core/files/read_png.h"
 #include "core/plugin/text_session.h"
-#include "plugins/tasks/text_image/noise_steps.h"
+#include "plugins/tasks/text_image/draw.h"
 #include "plugins/tasks/text_image/sequences.h"
 #include "plugins/tasks/text_image/text_image.h"
 
@@ -22,70 +24,46 @@ struct Studio {
   TextImageModel::Sizes sizes;
 };
 
-/// A cache of BOS, a caption and BOI.
-std::unique_ptr<LanguageModel::Cache> promptCache(const Studio& studio, const std::string& prompt,
-                                                  at::Device device) {
-  text::TokenIds tokens{studio.sizes.beginText};
-  const text::TokenIds body = studio.tokenizer.encode(prompt, "the prompt");
-  tokens.insert(tokens.end(), body.begin(), body.end());
-  tokens.push_back(studio.sizes.beginImage);
-  const std::int64_t context = studio.language.contextLength();
-  const std::int64_t wanted = std::ssize(tokens) + studio.sizes.imageTokens;
-  if (context > 0 && wanted > context) {
-    throw ConfigError("a prompt of " + std::to_string(body.size()) + " tokens and an image of " +
-                      std::to_string(studio.sizes.imageTokens) + " need a context of " +
-                      std::to_string(wanted) + ", the model's is " + std::to_string(context) +
-                      "; shorten the prompt");
-  }
-  auto cache = studio.language.makeCache(1);
-  (void)studio.language.next(at::tensor(tokens, at::kLong).unsqueeze(0).to(device), cache.get(),
-                             LanguageModel::Rows::Last);
-  return cache;
-}
-
-GeneratedImage pictureOf(const at::Tensor& x, const TextImageModel::Sizes& sizes) {
-  const at::Tensor bytes = (x[0].permute({1, 2, 0}).to(at::kCPU, at::kFloat) * 127.5 + 127.5)
-                               .round()
-                               .clamp(0, 255)
-                               .to(at::kByte)
-                               .contiguous();
+/// [C, H, W] bytes of one image as the store keeps them.
+GeneratedImage pictureOf(const at::Tensor& image) {
+  const at::Tensor pixels = image.permute({1, 2, 0}).contiguous();
   return generatedImage(
-      {bytes.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(bytes.numel())}, sizes.height,
-      sizes.width, sizes.channels);
+      {pixels.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(pixels.numel())},
+      pixels.size(0), pixels.size(1), pixels.size(2));
 }
 
 void draw(const Studio& studio, const SampleRequest& request, Results& results) {
   const Config& config = request.config;
-  const std::vector<NoiseStep> steps =
-      noiseSteps(studio.model.keptShares(), config.integer("steps"));
-  const double guidance = config.real("guidance");
-  const std::optional<double> clip = config.maybeReal("clip");
-  const auto conditional = promptCache(studio, config.text("prompt"), request.device);
-  const auto unconditional = promptCache(studio, "", request.device);
-  const std::int64_t count = config.integer("count");
-  const std::vector<std::int64_t> shape{1, studio.sizes.channels, studio.sizes.height,
-                                        studio.sizes.width};
-  for (std::int64_t i = 0; i < count && !results.isCancelled(); ++i) {
-    const auto seed = static_cast<std::uint64_t>(config.integer("seed") + i);
-    at::Tensor x = sampleNoise(seed, shape).to(request.device);
-    std::uint64_t number = 0;
-    for (const NoiseStep& step : steps) {
-      const at::Tensor time = at::full({1}, step.time, x.options().dtype(at::kLong));
-      const auto noiseOf = [&](LanguageModel::Cache& cache) {
-        return studio.model.noiseAfter(cache, x, time, TextImageModel::Keep::No);
-      };
-      at::Tensor noise = noiseOf(*conditional);
-      if (guidance != 1) noise = diffusion::guided(noise, noiseOf(*unconditional), guidance);
-      x = stepDown(step, x, noise, clip).mean;
-      if (step.variance > 0)
-        x = x + std::sqrt(step.variance) * sampleNoise(seed, shape, ++number).to(request.device);
-      if (results.isCancelled()) return;
+  const DrawSettings settings{config.integer("steps"), config.real("guidance"),
+                              config.maybeReal("clip")};
+  const text::TokenIds prompt = studio.tokenizer.encode(config.text("prompt"), "the prompt");
+  const std::int64_t count = config.integer("count"), most = config.integer("batch_size");
+  const auto first = static_cast<std::uint64_t>(config.integer("seed"));
+  for (std::int64_t done = 0; done < count && !results.isCancelled(); done += most) {
+    std::vector<std::uint64_t> seeds;
+    for (std::int64_t i = done; i < std::min(done + most, count); ++i)
+      seeds.push_back(first + static_cast<std::uint64_t>(i));
+    const auto size = std::ssize(seeds);
+    // Progress is in thousandths of an image.
+    constexpr double kParts = 1000;
+    const auto goesOn = [&](double share) {
+      results.progress(
+          std::llround(kParts * (static_cast<double>(done) + share * static_cast<double>(size))),
+          std::llround(kParts * static_cast<double>(count)));
+      return !results.isCancelled();
+    };
+    const at::Tensor images =
+        drawnImages(studio.model, studio.language, prompt, seeds, settings, request.device, goesOn);
+    if (!images.defined()) return;
+    const at::Tensor bytes = bytesOf(images);
+    for (std::int64_t i = 0; i < size; ++i) {
+      GeneratedImage image = pictureOf(bytes[i]);
+      image.seed = seeds[static_cast<std::size_t>(i)];
+      image.recipe = recipeOf(request, "text_image", image.seed);
+      image.recipe["batch"] = {{"first_seed", seeds.front()}, {"size", size}};
+      image.recipe["threads"] = at::get_num_threads();
+      results.image(std::move(image));
     }
-    GeneratedImage image = pictureOf(x, studio.sizes);
-    image.seed = seed;
-    image.recipe = recipeOf(request, "text_image", seed);
-    results.image(std::move(image));
-    results.progress(i + 1, count);
   }
 }
 
@@ -124,14 +102,25 @@ std::optional<std::pair<Split, std::int64_t>> sampleNamed(const std::string& nam
 
 void describe(const Studio& studio, const SampleRequest& request, Results& results) {
   const std::string name = request.config.text("image");
+  // BOS, BOI, the image and EOI come before.
+  const std::int64_t before = studio.sizes.imageTokens + 3,
+                     most = request.config.integer("max_tokens"),
+                     context = studio.language.contextLength();
+  if (context > 0 && before + most > context) {
+    throw ConfigError("an image of " + std::to_string(studio.sizes.imageTokens) +
+                      " tokens and max_tokens = " + std::to_string(most) +
+                      " are more than the model's context of " + std::to_string(context) +
+                      "; set max_tokens to at most " +
+                      std::to_string(std::max<std::int64_t>(context - before, 0)));
+  }
   const auto sample = sampleNamed(name);
   const std::int64_t count = sample ? request.config.integer("count") : 1;
   for (std::int64_t i = 0; i < count && !results.isCancelled(); ++i) {
     const at::Tensor image =
         sample ? request.session.read(sample->first, {sample->second + i}).at("image")
                : imageOf(name, studio.sizes);
-    const auto captions = greedyCaptions(studio.model, studio.language, image.to(request.device),
-                                         request.config.integer("max_tokens"));
+    const auto captions =
+        greedyCaptions(studio.model, studio.language, image.to(request.device), most);
     GeneratedText text;
     text.seed = static_cast<std::uint64_t>(request.config.integer("seed") + i);
     text.prompt =
@@ -168,6 +157,7 @@ ItemCard TextImageSampler::card() const {
           .titled("Clip")
           .moreThan(0)
           .orNone(),
+      integerField("batch_size", 16, "images drawn together").titled("Batch size").range(1, 4096),
       integerField("max_tokens", 64, "tokens of a description at most")
           .titled("New tokens")
           .range(1, 1 << 20)

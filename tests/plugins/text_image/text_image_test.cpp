@@ -4,15 +4,18 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/GradMode.h>
 #include <gmock/gmock.h>
+#include <torch/csrc/autograd/function.h>
 #include <torch/nn/module.h>
 
 #include <cmath>
 #include <fstream>
 #include <set>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
 #include "core/files/png.h"
+#include "core/files/read_png.h"
 #include "core/model/weights.h"
 #include "core/plugin/pipeline.h"
 #include "core/text/token_rows.h"
@@ -47,8 +50,9 @@ class TwoKinds final : public LabelledImages {
 
 struct Options {
   double ratio = 0, captionFirst = 0.8;
-  std::int64_t latent = 4, context = 64;
+  std::int64_t latent = 4, context = 64, vocab = 264, drawings = 0;
   bool addsEnds = false;
+  std::optional<AuxiliaryNetwork> judge{};
 };
 
 TaskSetup setupOf(const Options& options) {
@@ -63,13 +67,17 @@ TaskSetup setupOf(const Options& options) {
              {"heads", 4},
              {"kv_heads", 2},
              {"ffn_hidden", 64},
+             {"vocab", options.vocab},
              {"max_positions", options.context},
              {"image_io", "linear"},
              {"image_patch", 2},
              {"latent_size", options.latent}};
   for (const Problem& problem : resolveItem(architecture.card().schema, "model", model))
     ADD_FAILURE() << problem.sentence();
-  Json task{{"lr_ratio", options.ratio}, {"caption_first", options.captionFirst}};
+  Json task{{"lr_ratio", options.ratio},
+            {"caption_first", options.captionFirst},
+            {"drawings", {{"count", options.drawings}, {"steps", 4}}}};
+  if (options.judge) task["judge"] = options.judge->name;
   for (const Problem& problem : resolveItem(TextImageTask().card().schema, "task", task))
     ADD_FAILURE() << problem.sentence();
   Json data = dataSchema().defaults();
@@ -85,6 +93,7 @@ TaskSetup setupOf(const Options& options) {
   setup.batchSize = setup.evaluationBatchSize = 8;
   setup.loaderWorkers = 0;
   setup.registry = registry.get();
+  if (options.judge) setup.auxiliaries = {*options.judge};
   setup.pipeline = std::make_shared<const Pipeline>(
       *registry, setup.data, std::make_shared<TwoKinds>(), 0, Pipeline::Wanted{});
   return setup;
@@ -175,6 +184,50 @@ TEST(TextImage, FrozenTextIsInNoGroupAndTakesNoGradient) {
   }
 }
 
+/// Nodes of a graph, and how many of them add up the gradient of a parameter.
+struct Nodes {
+  std::size_t all = 0, parameters = 0;
+};
+Nodes nodesOf(const at::Tensor& root) {
+  std::set<torch::autograd::Node*> seen{root.grad_fn().get()};
+  std::vector<torch::autograd::Node*> open{root.grad_fn().get()};
+  Nodes nodes;
+  while (!open.empty()) {
+    torch::autograd::Node* node = open.back();
+    open.pop_back();
+    ++nodes.all;
+    if (node->name() == "torch::autograd::AccumulateGrad") ++nodes.parameters;
+    for (const torch::autograd::Edge& edge : node->next_edges()) {
+      torch::autograd::Node* next = edge.function.get();
+      if (next != nullptr && seen.insert(next).second) open.push_back(next);
+    }
+  }
+  return nodes;
+}
+
+TEST(TextImage, FrozenTextCostsNoGradientWork) {
+  const auto nodes = [](double ratio) {
+    Options options;
+    options.ratio = ratio;
+    options.captionFirst = 1;
+    const auto session = TextImageTask().open(setupOf(options));
+    StepContext context = contextOf(1);
+    const auto parts = session->loss(context, session->read(Split::Train, kIds));
+    auto& model = *capabilityOf<TextImageModel>(session->model());
+    std::size_t images = 0, all = 0;
+    for (const auto& item : session->model().module().named_parameters()) {
+      ++all;
+      if (!model.isOfText(item.key())) ++images;
+    }
+    return std::tuple{nodesOf(parts[1].sum), images, all};
+  };
+  const auto [frozen, images, all] = nodes(0);
+  EXPECT_LE(frozen.parameters, images) << "of the text's parameters none has a node";
+  const auto [trained, sameImages, sameAll] = nodes(1);
+  EXPECT_GT(trained.parameters, images) << "where the text learns, its parameters have";
+  EXPECT_LT(static_cast<double>(frozen.all), 0.7 * static_cast<double>(trained.all));
+}
+
 TEST(TextImage, ARatioGivesTheTextARateOfItsOwn) {
   Options options;
   options.ratio = 0.1;
@@ -189,8 +242,8 @@ TEST(TextImage, ARatioGivesTheTextARateOfItsOwn) {
   EXPECT_EQ(count, session->model().module().parameters().size());
 }
 
-/// 60 steps of Adam on one batch, each group at its rate.
-void train(TaskSession& session) {
+/// Steps of Adam on one batch, each group at its rate.
+void train(TaskSession& session, int steps = 60) {
   struct Moments {
     at::Tensor parameter, first, second;
     double rate;
@@ -201,7 +254,7 @@ void train(TaskSession& session) {
       all.push_back({p, at::zeros_like(p), at::zeros_like(p), 3e-3 * group.learningRateScale});
   }
   const Batch batch = session.read(Split::Train, kIds);
-  for (int step = 1; step <= 60; ++step) {
+  for (int step = 1; step <= steps; ++step) {
     StepContext context = contextOf(step);
     const auto parts = session.loss(context, batch);
     (parts[0].sum / parts[0].count + parts[1].weight * parts[1].sum / parts[1].count).backward();
@@ -252,8 +305,9 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   const c10::NoGradGuard noGradient;
   const at::Tensor state = at::detail::getDefaultCPUGenerator().get_state();
   const auto made = [&](const Json& settings) {
-    Json values{{"seed", 4},  {"count", 2},      {"prompt", "dark"}, {"image", nullptr},
-                {"steps", 4}, {"guidance", 2.0}, {"clip", 1.0},      {"max_tokens", 5}};
+    Json values{{"seed", 4},        {"count", 2},      {"prompt", "dark"},
+                {"image", nullptr}, {"steps", 4},      {"guidance", 2.0},
+                {"clip", 1.0},      {"max_tokens", 5}, {"batch_size", 1}};
     values.update(settings);
     CollectedResults results;
     TextImageSampler().sample({*session, Config(values)}, results);
@@ -265,6 +319,13 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   EXPECT_NE(two.images[0].sha256, two.images[1].sha256);
   const CollectedResults second = made({{"seed", 5}, {"count", 1}});
   EXPECT_EQ(second.images[0].sha256, two.images[1].sha256) << "sample i depends on seed + i alone";
+  const CollectedResults together = made({{"batch_size", 2}});
+  for (std::size_t i = 0; i < 2; ++i) {
+    const PngPixels one = decodePng(two.images[i].png, "one"),
+                    other = decodePng(together.images[i].png, "other");
+    for (std::size_t at = 0; at < one.pixels.size(); ++at)
+      EXPECT_NEAR(one.pixels[at], other.pixels[at], 1);
+  }
   const CollectedResults text = made({{"image", "test/3"}, {"count", 1}});
   ASSERT_EQ(text.texts.size(), 1U);
   EXPECT_EQ(text.texts[0].prompt, "test/3");
@@ -288,6 +349,9 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
     return "nothing was refused";
   };
   EXPECT_THAT(refused({{"prompt", std::string(70, 'x')}}), HasSubstr("need a context of 76"));
+  EXPECT_THAT(refused({{"prompt", "ab\xFF"}}), HasSubstr("the prompt is not UTF-8: byte 2"));
+  EXPECT_THAT(refused({{"image", "test/3"}, {"max_tokens", 58}}),
+              HasSubstr("set max_tokens to at most 57"));
   EXPECT_THAT(refused({{"image", "cat.png"}}), HasSubstr("there is no image cat.png"));
   const std::vector<std::byte> wide = encodePng(std::vector<std::uint8_t>(24, 9), 4, 6, 1);
   std::ofstream(file, std::ios::binary)
@@ -297,7 +361,75 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   EXPECT_THAT(refused({{"steps", 1001}}), HasSubstr("cannot be sampled in 1001"));
 }
 
+/// Takes bright images for class 1.
+class BrightnessJudge final : public torch::nn::Module, public Model, public ImageClassifier {
+ public:
+  torch::nn::Module& module() override { return *this; }
+  std::vector<BlockCost> cost() const override { return {}; }
+  std::vector<OfferedCapability> capabilities() override {
+    return offersOf<ImageClassifier>(*this);
+  }
+  void setGenerator(const at::Generator&) override {}
+  at::Tensor classify(const at::Tensor& images) override { return head(features(images)); }
+  at::Tensor features(const at::Tensor& images) override {
+    return images.mean(at::IntArrayRef{1, 2, 3}).unsqueeze(1);
+  }
+  at::Tensor head(const at::Tensor& features) override {
+    return at::cat({at::full_like(features, 0.5), features}, 1);
+  }
+};
+
+AuxiliaryNetwork judge() {
+  Json data = dataSchema().defaults();
+  data["normalize"] = "none";
+  return {"eyes", std::make_shared<BrightnessJudge>(),
+          Json{{"model", Json::object()}, {"data", data}}, "eyes.safetensors",
+          std::string(64, 'c')};
+}
+
+TEST(TextImage, DrawsTheCaptionsOfTheDataAndAJudgeLooksAtThem) {
+  Options options;
+  options.drawings = 6;
+  options.judge = judge();
+  const auto session = TextImageTask().open(setupOf(options));
+  ASSERT_EQ(session->networks().size(), 2U);
+  EXPECT_EQ(session->networks()[1].sha256, std::string(64, 'c'));
+  const std::vector<Evaluation> evaluations = session->evaluations();
+  ASSERT_EQ(evaluations.size(), 2U);
+  EXPECT_EQ(evaluations[0].id, "test/drawings");
+  EXPECT_EQ(evaluations[1].id, "test") << "the losses decide about the model";
+  const auto drawn = [&] {
+    const c10::NoGradGuard noGradient;
+    StepContext context = contextOf(0);
+    CollectedResults results;
+    session->evaluate({evaluations[0], context, {}}, results);
+    return results;
+  };
+  const CollectedResults before = drawn();
+  EXPECT_EQ(before.artifacts.at(0).meta.at("shape"), Json({6, 4, 4, 1}));
+  EXPECT_EQ(before.artifacts.at(0).meta.at("titles").at(0), "a dark one");
+  EXPECT_EQ(before.artifacts.at(1).meta.at("judge").at("name"), "eyes");
+  EXPECT_EQ(drawn().artifacts.at(0).data, before.artifacts.at(0).data) << "the same every time";
+  train(*session, 200);
+  EXPECT_EQ(score(drawn().scores, "agreement"), 1.0) << "drawings follow their captions";
+}
+
+TEST(TextImage, SaysHowManyCaptionsAreRight) {
+  Options options;
+  options.ratio = 1;
+  options.captionFirst = 0.3;
+  const auto session = TextImageTask().open(setupOf(options));
+  EXPECT_EQ(score(scoresOf(*session), "caption_accuracy"), 0);
+  train(*session, 150);
+  EXPECT_EQ(score(scoresOf(*session), "caption_accuracy"), 1);
+}
+
 TEST(TextImage, RefusesDataThatDoNotFitTheModel) {
+  Options vocabulary;
+  vocabulary.vocab = 300;
+  EXPECT_THAT(refusal(vocabulary),
+              HasSubstr("the tokenizer has 264 tokens, the model a vocabulary of 300"));
+
   Options otherSize;
   otherSize.latent = 8;
   EXPECT_THAT(refusal(otherSize), HasSubstr("the model draws images of 1 x 8 x 8"));

@@ -1,0 +1,72 @@
+#include "core/plugin/image_judge.h"
+
+#include <ATen/ATen.h>
+
+#include "core/base/error.h"
+#include "core/config/config.h"
+#include "core/data/pipeline_plan.h"
+
+namespace vitrine {
+
+std::optional<PixelScale> pixelScaleOf(const Json& plan, const DatasetInfo& data) {
+  const auto channels = static_cast<std::size_t>(data.channels);
+  for (const Json& stage : plan) {
+    if (stage.value("name", "") != "normalize") continue;
+    const std::string by = stage.value("by", "dataset");
+    PixelScale scale;
+    if (by == "half") {
+      scale.mean.assign(channels, 0.5);
+      scale.deviation.assign(channels, 0.5);
+    } else if (by == "values") {
+      scale.mean = stage.value("mean", std::vector<double>{});
+      scale.deviation = stage.value("deviation", std::vector<double>{});
+    } else if (by != "none") {
+      scale = {data.mean, data.deviation};
+    }
+    if (scale.mean.empty()) scale.mean.assign(channels, 0);
+    if (scale.deviation.empty()) scale.deviation.assign(channels, 1);
+    return scale;
+  }
+  return std::nullopt;
+}
+
+ImageJudge::ImageJudge(const AuxiliaryNetwork& network, const DatasetInfo& data)
+    : name_(network.name),
+      sha256_(network.sha256),
+      model_(network.model),
+      classifier_(&requireCapability<ImageClassifier>(*network.model, "aux." + network.name)),
+      classes_(static_cast<std::int64_t>(data.classes.size())) {
+  if (!network.config.contains("data")) {
+    throw ConfigError("a judge is shown pixels as in its own training, which [aux." + name_ +
+                      "] weights = FILE does not tell; name its run instead: run = UUID");
+  }
+  const Config config(network.config);
+  const std::array<std::int64_t, 2> size = config.has("model.image_size")
+                                               ? config.size("model.image_size")
+                                               : std::array<std::int64_t, 2>{0, 0};
+  const std::optional<PixelScale> found =
+      pixelScaleOf(pipelinePlan(config.table("data"), data, size).at("evaluate"), data);
+  if (!found) {
+    throw ConfigError("the run behind [aux." + name_ +
+                      "] does not normalise its images, so this task cannot show it any");
+  }
+  pixels_ = *found;
+}
+
+ImageJudge::Look ImageJudge::look(const at::Tensor& bytes, at::Device device) const {
+  const auto perChannel = [&](const std::vector<double>& values) {
+    return at::tensor(values, at::kFloat).view({1, -1, 1, 1}).to(device);
+  };
+  const at::Tensor images = (bytes.to(device).to(at::kFloat) / 255 - perChannel(pixels_.mean)) /
+                            perChannel(pixels_.deviation);
+  const at::Tensor features = classifier_->features(images);
+  const at::Tensor logits = classifier_->head(features);
+  if (logits.size(1) != classes_) {
+    throw ConfigError("the judge [aux." + name_ + "] knows " + std::to_string(logits.size(1)) +
+                      " classes and the data have " + std::to_string(classes_) +
+                      "; take a classifier of the same data");
+  }
+  return {features.to(at::kCPU, at::kFloat), logits.to(at::kCPU, at::kFloat)};
+}
+
+}  // namespace vitrine

@@ -1,0 +1,40 @@
+// Images of a prompt: the steps from noise to image behind the caption's keys and values.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/model/text_image_model.h"
+#include "core/text/tokenizer.h"
+
+namespace vitrine::text_image {
+
+struct DrawSettings {
+  std::int64_t steps = 50;           ///< of the noise's
+  double guidance = 1.55;            ///< 1: the caption alone
+  std::optional<double> clip = 1.0;  ///< clean images are held in [-clip, clip]
+};
+
+/// One image for each seed; image i is drawn from its seed alone. Ancestral steps with the small
+/// fixed variance; noise = unconditional + guidance (conditional - unconditional), the
+/// unconditional branch has no caption.
+/// \param prompt  tokens of the caption, without those around it
+/// \param goesOn  told the share that is done after each step; false ends it
+/// \returns  [seeds, C, H, W] in [-1, 1]; undefined where `goesOn` ended it
+/// \throws ConfigError  caption and image do not fit into the context, or there are not so many
+///                      steps
+[[nodiscard]] at::Tensor drawnImages(TextImageModel& model, LanguageModel& language,
+                                     const text::TokenIds& prompt,
+                                     std::span<const std::uint64_t> seeds,
+                                     const DrawSettings& settings, at::Device device,
+                                     const std::function<bool(double share)>& goesOn = {});
+
+/// 8-bit values of images in [-1, 1], rounded: [B, C, H, W] bytes on the CPU.
+[[nodiscard]] at::Tensor bytesOf(const at::Tensor& images);
+
+}  // namespace vitrine::text_image
