@@ -90,7 +90,7 @@ void ConfigurePage::start(jobs::QueueEnd end) { enqueue(end, Afterwards::ShowRun
 void ConfigurePage::queueUp() { enqueue(jobs::QueueEnd::Back, Afterwards::Stay); }
 
 void ConfigurePage::enqueue(jobs::QueueEnd end, Afterwards afterwards) {
-  if (isPlanPending()) {  // what was typed last counts: onPlanned() comes back here
+  if (isPlanPending()) {  // what was typed last counts: startWanted() comes back here
     wanted_ = {end, afterwards};
     askPlan();
     return;
@@ -99,8 +99,22 @@ void ConfigurePage::enqueue(jobs::QueueEnd end, Afterwards afterwards) {
     workbench_.showMessage(tr("Nothing was started: %1.").arg(headline_->text().toLower()));
     return;
   }
+  if (!report_) {  // the plan that is stored is the one that was checked
+    wanted_ = {end, afterwards};
+    checkTimer_.stop();
+    if (!check_.isRunning()) check_.ask(text_);
+    showCost();
+    return;
+  }
+  const Json problems = report_->value("problems", Json::array());
+  if (!problems.empty()) {
+    workbench_.showMessage(
+        tr("Nothing was started: %1")
+            .arg(QString::fromStdString(problems.front().value("sentence", std::string()))));
+    return;
+  }
   try {
-    enqueue_.start(text_, plan_->title, workbench_.store().file(), end);
+    enqueue_.startPlan(*report_, plan_->title, workbench_.store().file(), end);
     afterwards_ = afterwards;
     workbench_.showMessage(
         tr("Trying one step of \"%1\" before %2 put into the queue \u2026")

@@ -252,6 +252,9 @@ QWidget* ConfigurePage::makeFooter() {
   enqueue_.setLink(workbench_.link());
   connect(&enqueue_, &EnqueueProcess::finished, this, &ConfigurePage::onEnqueued);
   connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
+    // A plugin or a file may be another one by now: the next Start is of a fresh look.
+    report_.reset();
+    checkTimer_.start();
     showCost();
     workbench_.showMessage(sentence);
   });

@@ -112,10 +112,12 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     costProblem_.clear();
     showCost();
     askForecast();  // memory and operations are known now
+    startWanted();
   });
   connect(&check_, &CheckProcess::failed, this, [this](const QString& sentence) {
     report_.reset();
     costProblem_ = sentence;
+    if (std::exchange(wanted_, std::nullopt)) workbench_.showMessage(sentence);
     showCost();
   });
   connect(&forecaster_, &RunForecaster::answered, this, [this](const Forecast& forecast) {
@@ -373,8 +375,13 @@ void ConfigurePage::onPlanned(std::shared_ptr<const Plan> plan) {
   isForecast_ = false;
   showPlan();
   askForecast();
+  startWanted();
+}
+
+void ConfigurePage::startWanted() {
   if (!wanted_ || isPlanPending()) return;
   const auto [end, afterwards] = *std::exchange(wanted_, std::nullopt);
+  showCost();
   enqueue(end, afterwards);
 }
 

@@ -139,6 +139,8 @@ class ConfigurePage final : public Page {
   void reveal(const std::string& key);
   void useFreeSeed();
   void enqueue(jobs::QueueEnd end, Afterwards afterwards);
+  /// What Start waited for is there.
+  void startWanted();
   void onRunSelected();
   void onEnqueued(const std::vector<std::int64_t>& runs);
   void placeSide();
@@ -189,7 +191,7 @@ class ConfigurePage final : public Page {
   StoredRuns stored_;
   Background command_;
   std::optional<std::pair<jobs::QueueEnd, Afterwards>>
-      wanted_;  ///< Start, while the runs are worked out
+      wanted_;  ///< Start, while the runs are worked out and checked
   Afterwards afterwards_ = Afterwards::ShowRuns;
   QTimer planTimer_, checkTimer_, textTimer_, runsTimer_, workingTimer_;
   bool wasShort_ = false;

@@ -262,10 +262,11 @@ void ConfigurePage::showCost() {
   const QStringList unread = side_->sweep().unread() + form_->unread();
   const bool isSound =
       !syntax_ && plan_->problems.empty() && !plan_->runs.empty() && unread.isEmpty();
-  const bool canStart = isSound && !enqueue_.isRunning();
+  const bool canStart = isSound && !enqueue_.isRunning() && !wanted_;
   for (QPushButton* button : {start_, queue_, front_}) button->setEnabled(canStart);
   for (QAction* action : {startAction_, queueAction_, frontAction_})
     action->setProperty(kWhyNot, canStart  ? QString()
+                                 : wanted_ ? tr("the runs are checked")
                                  : isSound ? tr("one step of the runs is tried")
                                            : tr("the form has problems"));
   QStringList details;
@@ -313,7 +314,9 @@ void ConfigurePage::showCost() {
     warning_->hide();
     return;
   }
-  headline_->setText((enqueue_.isRunning() ? tr("Trying one step of %1") : tr("This will start %1"))
+  headline_->setText((wanted_                ? tr("Checking %1 before the start")
+                      : enqueue_.isRunning() ? tr("Trying one step of %1")
+                                             : tr("This will start %1"))
                          .arg(plural(plan_->total, QStringLiteral("run"))));
   const QStringList factors = SweepEditor::factors(form_->document());
   if (!factors.isEmpty()) details << factors.join(QStringLiteral(" \u00d7 "));

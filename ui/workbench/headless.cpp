@@ -128,7 +128,22 @@ EnqueueProcess::~EnqueueProcess() {
 void EnqueueProcess::start(const std::string& text, const std::string& title,
                            const std::filesystem::path& database, jobs::QueueEnd end) {
   if (isRunning()) return;
-  if (link_ != nullptr) return startThere(text, end);
+  if (link_ != nullptr) return startThere({{"experiment", text}}, end);
+  launch(QByteArray::fromStdString(text), {QStringLiteral("enqueue"), QStringLiteral(".toml")},
+         title, database, end);
+}
+
+void EnqueueProcess::startPlan(const Json& report, const std::string& title,
+                               const std::filesystem::path& database, jobs::QueueEnd end) {
+  if (isRunning()) return;
+  if (link_ != nullptr) return startThere({{"plan", report}}, end);
+  launch(QByteArray::fromStdString(report.dump()),
+         {QStringLiteral("enqueue"), QStringLiteral("--plan"), QStringLiteral(".plan.json")}, title,
+         database, end);
+}
+
+void EnqueueProcess::launch(const QByteArray& bytes, QStringList words, const std::string& title,
+                            const std::filesystem::path& database, jobs::QueueEnd end) {
   // The program works in that folder: a relative name would mean another place there.
   const std::filesystem::path folder =
       std::filesystem::absolute(store::filesFolder(database)) / "experiments";
@@ -144,8 +159,8 @@ void EnqueueProcess::start(const std::string& text, const std::string& title,
                        QLatin1Char('-') + slug(title);
   out_ = base + QStringLiteral(".json");
   log_ = base + QStringLiteral(".log");
-  QFile file(base + QStringLiteral(".toml"));
-  const QByteArray bytes = QByteArray::fromStdString(text);
+  in_ = words.last() = base + words.last();
+  QFile file(in_);
   if (!file.open(QIODevice::WriteOnly | QIODevice::NewOnly) || file.write(bytes) != bytes.size() ||
       !file.flush()) {
     throw Error("cannot write " + file.fileName().toStdString() + ": " +
@@ -154,11 +169,10 @@ void EnqueueProcess::start(const std::string& text, const std::string& title,
   file.close();
   auto* process = new QProcess(this);
   process->setProgram(QString::fromStdString(jobs::headlessProgram().string()));
-  QStringList arguments{QStringLiteral("enqueue"), file.fileName(), QStringLiteral("--json"),
-                        QStringLiteral("--db"),
-                        QString::fromStdString(std::filesystem::absolute(database).string())};
-  if (end == jobs::QueueEnd::Front) arguments << QStringLiteral("--front");
-  process->setArguments(arguments);
+  words << QStringLiteral("--json") << QStringLiteral("--db")
+        << QString::fromStdString(std::filesystem::absolute(database).string());
+  if (end == jobs::QueueEnd::Front) words << QStringLiteral("--front");
+  process->setArguments(words);
   process->setWorkingDirectory(QString::fromStdString(folder.string()));
   process->setStandardInputFile(QProcess::nullDevice());
   process->setStandardOutputFile(out_);
@@ -175,23 +189,24 @@ void EnqueueProcess::start(const std::string& text, const std::string& title,
   });
 }
 
-void EnqueueProcess::startThere(const std::string& text, jobs::QueueEnd end) {
+void EnqueueProcess::startThere(Json request, jobs::QueueEnd end) {
   isAsked_ = true;
-  link_->send({{"op", "enqueue"}, {"experiment", text}, {"front", end == jobs::QueueEnd::Front}},
-              this, [this](const Json& answer) {
-                isAsked_ = false;
-                try {
-                  remote::throwAnswered(answer);
-                  Q_EMIT finished(answer.at("ids").get<std::vector<std::int64_t>>());
-                } catch (const remote::LinkError& error) {
-                  // What was accepted there is done there.
-                  Q_EMIT failed(tr("%1. Look at the queue when the link is back, before you start "
-                                   "it again.")
-                                    .arg(QString::fromUtf8(error.what())));
-                } catch (const std::exception& error) {
-                  Q_EMIT failed(QString::fromUtf8(error.what()));
-                }
-              });
+  request["op"] = "enqueue";
+  request["front"] = end == jobs::QueueEnd::Front;
+  link_->send(std::move(request), this, [this](const Json& answer) {
+    isAsked_ = false;
+    try {
+      remote::throwAnswered(answer);
+      Q_EMIT finished(answer.at("ids").get<std::vector<std::int64_t>>());
+    } catch (const remote::LinkError& error) {
+      // What was accepted there is done there.
+      Q_EMIT failed(tr("%1. Look at the queue when the link is back, before you start "
+                       "it again.")
+                        .arg(QString::fromUtf8(error.what())));
+    } catch (const std::exception& error) {
+      Q_EMIT failed(QString::fromUtf8(error.what()));
+    }
+  });
 }
 
 void EnqueueProcess::answer(int exitCode) {
@@ -204,6 +219,7 @@ void EnqueueProcess::answer(int exitCode) {
   if (exitCode == 0 && report.is_object() && report.contains("ids")) {
     out.remove();
     log.remove();
+    if (in_.endsWith(QLatin1String(".plan.json"))) QFile::remove(in_);  // the database has it
     Q_EMIT finished(report["ids"].get<std::vector<std::int64_t>>());
     return;
   }

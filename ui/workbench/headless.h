@@ -53,7 +53,7 @@ class CheckProcess : public QObject {
   [[nodiscard]] bool isRunning() const { return here_.isRunning() || isAsked_; }
 
  Q_SIGNALS:
-  void finished(const vitrine::Json& report);  ///< problems, warnings, totals
+  void finished(const vitrine::Json& report);  ///< the plan, problems, warnings, totals
   void failed(const QString& sentence);
 
  private:
@@ -66,8 +66,8 @@ class CheckProcess : public QObject {
   HeadlessQuestion here_;
 };
 
-/// `vitrine enqueue FILE --json`: tries one step of each kind of run, then puts all of them into
-/// the queue. Continues when the window is closed meanwhile.
+/// `vitrine enqueue`: tries one step of each kind of run, then puts all of them into the queue.
+/// Continues when the window is closed meanwhile.
 class EnqueueProcess : public QObject {
   Q_OBJECT
  public:
@@ -81,6 +81,9 @@ class EnqueueProcess : public QObject {
   /// failed() answers. \throws Error  the file cannot be written, the program does not start
   void start(const std::string& text, const std::string& title,
              const std::filesystem::path& database, jobs::QueueEnd end);
+  /// The same of what CheckProcess told: nothing is planned again.
+  void startPlan(const Json& report, const std::string& title,
+                 const std::filesystem::path& database, jobs::QueueEnd end);
   [[nodiscard]] bool isRunning() const { return process_ != nullptr || isAsked_; }
 
  Q_SIGNALS:
@@ -88,13 +91,16 @@ class EnqueueProcess : public QObject {
   void failed(const QString& sentence);
 
  private:
-  void startThere(const std::string& text, jobs::QueueEnd end);
+  /// \param words  of the command; the last one is the ending of the file's name
+  void launch(const QByteArray& bytes, QStringList words, const std::string& title,
+              const std::filesystem::path& database, jobs::QueueEnd end);
+  void startThere(Json request, jobs::QueueEnd end);
   void answer(int exitCode);
 
   RemoteLink* link_ = nullptr;
   bool isAsked_ = false;  ///< the other machine
   QPointer<QProcess> process_;
-  QString out_, log_;  ///< files: a pipe would end with the window, and the process with it
+  QString in_, out_, log_;  ///< files: a pipe would end with the window, and the process with it
 };
 
 }  // namespace vitrine::ui

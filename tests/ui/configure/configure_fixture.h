@@ -21,7 +21,7 @@ namespace vitrine::ui {
 class Configure : public ::testing::Test {
  protected:
   Configure() : workbench_(testCatalog()) {
-    // A stand-in for the program: answers `check`, and writes down what `enqueue` was told.
+    // A stand-in for the program: answers `check`, and keeps what `enqueue` was told.
     program_ = workbench_.path(QStringLiteral("vitrine"));
     QFile file(program_);
     EXPECT_TRUE(file.open(QIODevice::WriteOnly));
@@ -30,7 +30,7 @@ class Configure : public ::testing::Test {
         "if [ \"$1\" = check ]; then cat > \"$0.asked\"\n"
         "echo '{\"problems\":[],\"warnings\":[\"the files are not here\"],"
         "\"totals\":{\"parameters\":205066,\"flops\":3.7e6,\"memory_bytes\":4e8}}'\n"
-        "else echo \"$@\" > \"$0.enqueued\"; echo '{\"ids\": [1]}'; fi\n");
+        "else cp \"$3\" \"$0.plan\"; echo \"$@\" > \"$0.enqueued\"; echo '{\"ids\": [1]}'; fi\n");
     file.close();
     file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     qputenv("VITRINE_PROGRAM", program_.toUtf8());

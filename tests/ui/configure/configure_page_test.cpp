@@ -11,6 +11,7 @@
 #include <QPushButton>
 #include <thread>
 
+#include "core/base/read_json.h"
 #include "core/config/edit/document.h"
 #include "tests/ui/configure/configure_fixture.h"
 #include "tests/ui/support/fit.h"
@@ -162,7 +163,7 @@ TEST_F(Configure, SaysWhyCostsAreUnknown) {
   EXPECT_TRUE(startButton(*shown)->isEnabled());
 }
 
-TEST_F(Configure, PutsTheRunsOfTheSavedFileIntoTheQueue) {
+TEST_F(Configure, PutsThePlanThatWasCheckedIntoTheQueue) {
   const auto shown = page();
   const std::int64_t run = workbench_.addRun("made by the program", Json::object());
   shown->planNow();
@@ -173,12 +174,15 @@ TEST_F(Configure, PutsTheRunsOfTheSavedFileIntoTheQueue) {
       << (workbench_.said.empty() ? "" : workbench_.said.back().toStdString());
   const QStringList words =
       fileText(program_ + QStringLiteral(".enqueued")).trimmed().split(QLatin1Char(' '));
-  ASSERT_EQ(words.size(), 5);
-  EXPECT_EQ(words[0].toStdString(), "enqueue");
-  EXPECT_EQ(fileText(words[1]).toStdString(), shown->text());
-  EXPECT_TRUE(words[1].contains(QStringLiteral(".files/experiments/")));
-  EXPECT_EQ(words[2].toStdString(), "--json");
-  EXPECT_EQ(words[4].toStdString(), workbench_.store().file().string());
+  ASSERT_EQ(words.size(), 6);
+  EXPECT_EQ(words.mid(0, 2), (QStringList{QStringLiteral("enqueue"), QStringLiteral("--plan")}));
+  EXPECT_TRUE(words[2].contains(QStringLiteral(".files/experiments/")));
+  EXPECT_FALSE(QFile::exists(words[2])) << "the database has it now";
+  EXPECT_EQ(words[5].toStdString(), workbench_.store().file().string());
+  EXPECT_EQ(fileText(program_ + QStringLiteral(".asked")).toStdString(), shown->text());
+  const Json plan = readJson(fileText(program_ + QStringLiteral(".plan")).toStdString());
+  ASSERT_TRUE(plan.is_object());
+  EXPECT_EQ(plan.at("totals").at("parameters"), 205066) << "it is what check said";
   EXPECT_EQ(workbench_.pages.back().toStdString(), "monitor");
   EXPECT_EQ(workbench_.selection().runs(), std::vector<std::int64_t>{run});
   EXPECT_TRUE(startButton(*shown)->isEnabled());
@@ -189,12 +193,29 @@ TEST_F(Configure, SaysWhyNothingWasPutIntoTheQueue) {
   shown->planNow();
   QFile program(program_);
   ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
-  program.write("#!/bin/sh\necho 'run 1 needs 90 GB' >&2\nexit 4\n");
+  program.write(
+      "#!/bin/sh\nif [ \"$1\" = check ]; then echo '{\"problems\":[]}'; exit 0; fi\n"
+      "echo 'run 1 needs 90 GB' >&2\nexit 4\n");
   program.close();
   shown->start(jobs::QueueEnd::Front);
   shown->planNow();
   ASSERT_TRUE(soon([&] { return startButton(*shown)->isEnabled(); }));
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("needs 90 GB")))
+      << workbench_.said.back().toStdString();
+  EXPECT_TRUE(workbench_.pages.empty());
+}
+
+TEST_F(Configure, SaysWhatOnlyTheCheckFoundAndStartsNothing) {
+  const auto shown = page();
+  QFile program(program_);
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  program.write(
+      "#!/bin/sh\necho '{\"problems\":[{\"code\":\"item_refused\",\"sentence\":\"task: no "
+      "labels\"}]}'\nexit 2\n");
+  program.close();
+  shown->start();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !workbench_.said.empty(); }, 5000));
+  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("Nothing was started: task: no")))
       << workbench_.said.back().toStdString();
   EXPECT_TRUE(workbench_.pages.empty());
 }

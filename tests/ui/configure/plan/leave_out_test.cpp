@@ -246,8 +246,7 @@ TEST_F(LeaveOut, StartEnqueuesExactlyTheOthers) {
   // At once: what the plan did not see yet counts, too.
   QTest::keyClick(&view, Qt::Key_Return, Qt::ControlModifier);
   ASSERT_TRUE(soon([&] { return !workbench_.pages.empty(); }));
-  const QString file =
-      fileText(program_ + QStringLiteral(".enqueued")).section(QLatin1Char(' '), 1, 1);
+  const QString file = program_ + QStringLiteral(".asked");  // the text whose plan is stored
   const Plan plan = planExperiment(fileText(file).toStdString(), "told", workbench_.catalog());
   std::vector<std::string> names;
   for (const PlannedRun& run : plan.runs) names.push_back(run.name);
