@@ -9,6 +9,7 @@
 #include "core/config/edit/toml_patch.h"
 #include "core/config/edit/train_command.h"
 #include "tests/ui/configure/editing_fixture.h"
+#include "tests/ui/support/changed_rows.h"
 #include "ui/configure/form/run_picker.h"
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/plan/changes_view.h"
@@ -313,7 +314,7 @@ TEST_F(Editing, ClonesWhatARunSaidOverItsPreset) {
   shown->planNow();
   ASSERT_TRUE(shown->plan().problems.empty());
   EXPECT_TRUE(difference(config, shown->plan().runs.at(0).config).empty()) << shown->text();
-  EXPECT_EQ(shown->form().changedCount(), 1);
+  EXPECT_EQ(changedRows(shown->form()), 1);
   shown->waitUntilIdle();
   EXPECT_EQ(shown->forecast().runs.at(0).existing, run);
 }

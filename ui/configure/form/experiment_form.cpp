@@ -364,11 +364,6 @@ FormRow* ExperimentForm::row(const std::string& key) const {
   return found == rows_.end() ? nullptr : found->second;
 }
 
-int ExperimentForm::changedCount() const {
-  return static_cast<int>(std::count_if(
-      rows_.begin(), rows_.end(), [](const auto& entry) { return entry.second->isChanged(); }));
-}
-
 void ExperimentForm::placeHelp() {
   const bool isNarrow = width() < px(kNarrow);
   for (const auto& [key, row] : rows_) row->setHelpBelow(isNarrow);

@@ -52,7 +52,6 @@ class ExperimentForm : public QWidget {
   /// transform, the grid; nullptr where nothing does. Unfolds a transform.
   [[nodiscard]] QWidget* place(const std::string& key) const;
   [[nodiscard]] bool shows(const std::string& key) const { return !placeOf(key).empty(); }
-  [[nodiscard]] int changedCount() const;
   [[nodiscard]] const std::array<FormSection*, 9>& sections() const { return sections_; }
   /// Defaults of everything that is chosen: what "changes against the defaults" are counted from.
   [[nodiscard]] Json defaults() const;

@@ -271,10 +271,6 @@ void FieldEditor::setValue(const Json& value, Typing typing) {
   if (line_->text() != text) line_->setText(text);
 }
 
-void FieldEditor::setPlaceholder(const QString& text) {
-  if (line_ != nullptr) line_->setPlaceholderText(text);
-}
-
 void FieldEditor::setInvalid(const QString& message) {
   QWidget* shown = input();
   const bool isInvalid = !message.isEmpty();

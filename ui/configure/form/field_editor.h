@@ -43,8 +43,6 @@ class FieldEditor : public QWidget {
   void setValue(const Json& value, Typing typing = Typing::Keep);
   /// Whether edits are keys typed in a line: many of them are one step.
   [[nodiscard]] bool isTyped() const { return line_ != nullptr; }
-  /// The text that stands for a default which an empty line would take.
-  void setPlaceholder(const QString& text);
   void setInvalid(const QString& message);  ///< "": valid
   /// The line, box or list itself.
   [[nodiscard]] QWidget* input() const;

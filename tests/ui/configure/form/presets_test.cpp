@@ -5,6 +5,7 @@
 #include "core/config/edit/document.h"
 #include "core/config/edit/toml_patch.h"
 #include "tests/ui/configure/configure_fixture.h"
+#include "tests/ui/support/changed_rows.h"
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/plan/side_panel.h"
 
@@ -65,7 +66,7 @@ TEST(Presets, GoFromFormToTextToFormUnchanged) {
       }
       const std::string outright = patchToml(text, said);
       page.setText(outright);
-      EXPECT_EQ(page.form().changedCount(), 0) << name << "\n" << outright;
+      EXPECT_EQ(changedRows(page.form()), 0) << name << "\n" << outright;
       for (const auto& [key, value] : flatten(first)) {
         const FormRow* row = page.form().row(key);
         if (row == nullptr) continue;
