@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/config/claims.h"
+#include "core/config/papers/claims.h"
 #include "core/store/comparison.h"
 
 namespace vitrine::store {

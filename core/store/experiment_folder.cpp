@@ -1,7 +1,7 @@
 #include "core/store/experiment_folder.h"
 
 #include "core/base/error.h"
-#include "core/config/claims.h"
+#include "core/config/papers/claims.h"
 #include "core/files/checkpoint_folder.h"
 
 namespace vitrine::store {

@@ -20,7 +20,7 @@ const Table& treeTable() {
                    {"diffusion", "jobs", "plugin", "remote"},
                    {"train"},
                }},
-              {"core/config", {{"toml"}, {"."}, {"edit"}}},
+              {"core/config", {{"toml"}, {"."}, {"edit", "papers"}}},
               {"core/kernels", {{"cpu"}, {"."}}},
               {"core/nn", {{"position"}, {"."}}},
               {"core/train", {{"update"}, {"."}}},

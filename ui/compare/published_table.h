@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/config/claims.h"
-#include "core/config/published.h"
+#include "core/config/papers/claims.h"
+#include "core/config/papers/published.h"
 #include "ui/compare/compare_data.h"
 
 namespace vitrine::ui {

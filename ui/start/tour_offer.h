@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/tour.h"
+#include "core/config/papers/tour.h"
 #include "ui/workbench/headless.h"
 #include "ui/workbench/page.h"
 

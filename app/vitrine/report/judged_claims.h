@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/claims.h"
+#include "core/config/papers/claims.h"
 #include "core/store/run_reader.h"
 
 namespace vitrine::app {

@@ -10,7 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/program.h"
 #include "core/base/text.h"
-#include "core/config/tour.h"
+#include "core/config/papers/tour.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/store/run_card.h"
 

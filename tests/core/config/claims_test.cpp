@@ -1,5 +1,5 @@
 // claims.toml is read with the same care as an experiment, and a verdict is never a bare pass.
-#include "core/config/claims.h"
+#include "core/config/papers/claims.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 
 #include "core/base/random.h"
 #include "core/base/text.h"
-#include "core/config/claims.h"
+#include "core/config/papers/claims.h"
 #include "tests/core/config/sample_catalog.h"
 #include "tests/support/source_search.h"
 

@@ -1,4 +1,4 @@
-#include "core/config/tour.h"
+#include "core/config/papers/tour.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

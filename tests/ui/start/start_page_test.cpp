@@ -5,8 +5,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "core/config/claims.h"
-#include "core/config/tour.h"
+#include "core/config/papers/claims.h"
+#include "core/config/papers/tour.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/kit/small_widgets.h"

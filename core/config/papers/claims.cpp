@@ -1,4 +1,4 @@
-#include "core/config/claims.h"
+#include "core/config/papers/claims.h"
 
 #include <algorithm>
 #include <array>

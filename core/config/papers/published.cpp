@@ -1,4 +1,4 @@
-#include "core/config/published.h"
+#include "core/config/papers/published.h"
 
 #include <cmath>
 
