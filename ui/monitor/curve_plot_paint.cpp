@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ui/figures/chart_marks.h"
+#include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/curve_plot.h"
 

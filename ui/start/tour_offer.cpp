@@ -4,10 +4,8 @@
 #include <QUrl>
 
 #include "core/base/error.h"
-#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/config/edit/document.h"
-#include "core/jobs/launcher.h"
 #include "ui/kit/icons.h"
 #include "ui/start/start_parts.h"
 #include "ui/workbench/help_viewer.h"
@@ -48,6 +46,10 @@ TourOffer::TourOffer(Workbench& workbench, QObject* parent)
             if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
             enqueueNext();
           });
+  connect(&report_, &HeadlessQuestion::finished, this, &TourOffer::takeReport);
+  connect(&report_, &HeadlessQuestion::failed, this, [this](const QString& reason) {
+    endReport(tr("The report was not written: %1").arg(reason));
+  });
   connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
     problem_ = sentence;
     waiting_.clear();
@@ -55,8 +57,6 @@ TourOffer::TourOffer(Workbench& workbench, QObject* parent)
     Q_EMIT changed();
   });
 }
-
-TourOffer::~TourOffer() { abandon(report_, this); }
 
 QString TourOffer::cost() const {
   return tr("about %1 minutes on %2")
@@ -98,7 +98,7 @@ TourOffer::Standing TourOffer::standing() const {
     }
     if (!isThere) now.parts.push_back(i);
   }
-  if (report_ != nullptr) {
+  if (report_.isRunning()) {
     now.stage = Stage::Reporting;
   } else if (enqueue_.isRunning() || !waiting_.empty()) {
     now.stage = Stage::Preparing;
@@ -160,43 +160,24 @@ void TourOffer::writeReport() {
     show();
     return;
   }
-  try {
-    const QString program = QString::fromStdString(jobs::headlessProgram().string());
-    auto* process = new QProcess(this);
-    report_ = process;
-    connect(process, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
-      takeReport(status == QProcess::NormalExit ? code : -1);
-    });
-    connect(process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-      if (error == QProcess::FailedToStart) takeReport(-1);
-    });
-    const auto file = std::filesystem::absolute(workbench_.store().file());
-    process->start(program, {QStringLiteral("demo"), QStringLiteral("--tour"),
-                             QStringLiteral("--no-window"), QStringLiteral("--json"),
-                             QStringLiteral("--db"), QString::fromStdString(file.string())});
-  } catch (const Error& error) {
-    problem_ = QString::fromUtf8(error.what());
-  }
+  const auto file = std::filesystem::absolute(workbench_.store().file());
+  report_.ask({QStringLiteral("demo"), QStringLiteral("--tour"), QStringLiteral("--no-window"),
+               QStringLiteral("--db"), QString::fromStdString(file.string())});
   show();
 }
 
-void TourOffer::takeReport(int code) {
-  if (report_ == nullptr) return;
-  const Json answer = readJson(report_->readAllStandardOutput().toStdString());
-  const QString said =
-      QString::fromStdString(lastLine(report_->readAllStandardError().toStdString()));
-  report_->deleteLater();
-  report_ = nullptr;
-  reportFile_.clear();
-  if (code == 0 && answer.is_object() && answer.contains("report") &&
-      answer.at("report").is_string())
-    reportFile_ = QString::fromStdString(answer.at("report").get<std::string>());
-  if (reportFile_.isEmpty()) {
-    problem_ = tr("The report was not written: %1")
-                   .arg(said.isEmpty() ? tr("the program gave no reason.") : said);
-  } else {
-    QDesktopServices::openUrl(QUrl::fromLocalFile(reportFile_));
-  }
+void TourOffer::takeReport(const Json& answer) {
+  if (!answer.contains("report") || !answer.at("report").is_string() ||
+      answer.at("report").get_ref<const std::string&>().empty())
+    return endReport(tr("The report was not written; `vitrine demo --tour` says why."));
+  reportFile_ = QString::fromStdString(answer.at("report").get<std::string>());
+  endReport({});
+  QDesktopServices::openUrl(QUrl::fromLocalFile(reportFile_));
+}
+
+void TourOffer::endReport(const QString& problem) {
+  problem_ = problem;
+  if (!problem.isEmpty()) reportFile_.clear();
   show();
   Q_EMIT changed();
 }

@@ -3,8 +3,6 @@
 
 #include <QFrame>
 #include <QLabel>
-#include <QPointer>
-#include <QProcess>
 #include <QPushButton>
 #include <cstdint>
 #include <map>
@@ -21,7 +19,6 @@ class TourOffer final : public QObject {
   Q_OBJECT
  public:
   explicit TourOffer(Workbench& workbench, QObject* parent = nullptr);
-  ~TourOffer() override;
 
   /// Its card, made once; the caller places it.
   [[nodiscard]] QFrame* makeCard();
@@ -51,14 +48,15 @@ class TourOffer final : public QObject {
   void act();
   void enqueueNext();
   void writeReport();
-  void takeReport(int code);
+  void takeReport(const Json& answer);
+  void endReport(const QString& problem);
 
   Workbench& workbench_;
   Tour tour_;
   std::vector<Part> parts_;
   EnqueueProcess enqueue_;
   std::vector<std::size_t> waiting_;  ///< parts that follow into the queue
-  QPointer<QProcess> report_;
+  HeadlessQuestion report_;
   QString problem_, reportFile_;
   QPushButton* button_ = nullptr;
   QLabel* state_ = nullptr;
