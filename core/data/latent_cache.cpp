@@ -25,6 +25,12 @@ namespace {
 constexpr const char* kSource = "vitrine.latents";
 constexpr const char* kHash = "sha256";
 constexpr const char* kRemedy = "; delete the file, the next run makes it again";
+
+/// A refusal that says the remedy.
+class LatentsRefused final : public FileError {
+ public:
+  using FileError::FileError;
+};
 constexpr std::size_t kDigits = 16;
 
 Json jsonOf(const LatentSource& source) {
@@ -49,7 +55,7 @@ std::string hashOf(const LatentTable& table) {
 }
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& why) {
-  throw FileError(file.string() + " " + why + kRemedy);
+  throw LatentsRefused(file.string() + " " + why + kRemedy);
 }
 
 /// The sentence of what differs first.
@@ -115,9 +121,10 @@ std::optional<LatentTable> readLatents(const fs::path& file, const LatentSource&
     if (!table.ids.defined() || !table.mean.defined() ||
         static_cast<std::size_t>(known) != expected)
       refuse(file, "lacks ids or means, or holds other tensors");
+  } catch (const LatentsRefused&) {
+    throw;
   } catch (const FileError& error) {
-    const std::string text = error.what();
-    throw FileError(text.ends_with(kRemedy) ? text : text + kRemedy);
+    throw FileError(std::string(error.what()) + kRemedy);
   }
   check(file, table);
   if (hashOf(table) != stated) refuse(file, "is damaged: its latents have another SHA-256");
