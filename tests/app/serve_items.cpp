@@ -17,6 +17,7 @@
 
 #include "core/model/tensor_program.h"
 #include "core/plugin/plugin.h"
+#include "tests/support/wait_until.h"
 
 namespace {
 
