@@ -18,6 +18,10 @@ namespace vitrine::store {
 
 namespace {
 
+constexpr const char* kDoesMore =
+    "this statement does more than read, so nothing was changed; give SELECT, WITH, EXPLAIN or an "
+    "informative PRAGMA";
+
 constexpr int kLongestStatement = 1'000'000;  // bytes
 constexpr int kLongestValue = 64 << 20;       // bytes, of a column or of what a function makes
 constexpr auto kLook = std::chrono::milliseconds(20);
@@ -161,8 +165,7 @@ RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& lim
       sqlite3_prepare_v2(handle, sql.c_str(), static_cast<int>(sql.size()), &raw, &rest);
   const std::unique_ptr<sqlite3_stmt, Finalizer> statement(raw);
   if (prepared == SQLITE_AUTH || (prepared & 0xff) == SQLITE_READONLY) {
-    throw RefusedError("this statement does more than read (" + cleanUtf8(sqlite3_errmsg(handle)) +
-                       "); `query` takes SELECT, EXPLAIN and informative PRAGMAs");
+    throw RefusedError(std::string(kDoesMore) + " (" + cleanUtf8(sqlite3_errmsg(handle)) + ")");
   }
   if (prepared != SQLITE_OK) throw StoreError("SQL error: " + shown(sqlite3_errmsg(handle)));
   if (raw == nullptr)
@@ -171,9 +174,7 @@ RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& lim
     throw RefusedError("there is more than one SQL statement; give one at a time");
   }
   if (sqlite3_stmt_readonly(raw) == 0) {
-    throw RefusedError(
-        "this statement does more than read; `query` takes SELECT, EXPLAIN and informative "
-        "PRAGMAs");
+    throw RefusedError(kDoesMore);
   }
 
   const QueryWatch watch(handle, limits);

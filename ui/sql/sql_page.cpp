@@ -48,7 +48,6 @@ struct SqlPage::Outcome {
   std::shared_ptr<const store::RunReader::Table> table =
       std::make_shared<const store::RunReader::Table>();
   QString failure;
-  bool isRefused = false;
   double seconds = 0;
 };
 
@@ -293,9 +292,6 @@ void SqlPage::runStatement(const QString& sql) {
     try {
       outcome->table = std::make_shared<const store::RunReader::Table>(
           store.query(statement, {time, rows, &isStale}));
-    } catch (const RefusedError& error) {
-      outcome->failure = QString::fromUtf8(error.what());
-      outcome->isRefused = true;
     } catch (const Error& error) {
       outcome->failure = QString::fromUtf8(error.what());
     }
@@ -323,10 +319,6 @@ void SqlPage::take(const Outcome& outcome) {
   storeBook();
   if (!outcome.failure.isEmpty()) {
     QString sentence = outcome.failure;
-    if (outcome.isRefused && !sentence.contains(QLatin1String("more than one"))) {
-      sentence =
-          tr("This console only reads, so nothing was changed: use SELECT, WITH or EXPLAIN.");
-    }
     std::optional<SqlRange> place = sqlErrorPlace(outcome.sql, outcome.failure);
     if (place) {
       const QString before = outcome.sql.left(place->start);
