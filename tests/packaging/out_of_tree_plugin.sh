@@ -62,10 +62,10 @@ grep -q "plain_mlp.so is not trusted" "$folder/before.txt" || { cat "$folder/bef
 for name in plain_mlp brush outside; do
   "$vitrine" plugins --trust "$folder/plugin/$name.so" >"$folder/after.txt"
 done
-for item in "architecture plain_mlp" "task brush" "sampler brush" "analysis error_over_time" "task paired"; do
+for item in "architecture *plain_mlp" "task *brush" "sampler *brush" "analysis *error_over_time" "task *paired"; do
   grep -q "$item" "$folder/after.txt" || { cat "$folder/after.txt"; fail "the trusted plugins bring no $item"; }
 done
-grep -q "$folder/prefix/" "$folder/after.txt" || { cat "$folder/after.txt"; fail "the installed plugins were not loaded"; }
+"$vitrine" plugins --json | grep -q "$folder/prefix/" || { cat "$folder/after.txt"; fail "the installed plugins were not loaded"; }
 
 # IDX files of 64 and 32 images of 8 x 8 pixels.
 mkdir "$folder/images"

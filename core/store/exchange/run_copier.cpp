@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
@@ -60,9 +61,9 @@ class WithoutParents {
 
 std::string markOf(std::int64_t run) { return kUnfinished + std::to_string(run); }
 
-/// A few rows at a time; then the mark.
+/// A few rows at a time, those that name others first; then the mark.
 void removeUnfinished(Database& database, std::int64_t run) {
-  for (const RunTable& table : kTables) {
+  for (const RunTable& table : std::views::reverse(kTables)) {
     if (!table.isLarge) continue;
     for (bool isLeft = true; isLeft;) {
       isLeft = database.write([&] {
