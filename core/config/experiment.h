@@ -24,7 +24,7 @@
 
 namespace vitrine {
 
-/// "architecture/vit"
+/// "task/classification"
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string itemName(ItemKind kind, const std::string& id);
 
 /// Where a resolved value came from.

@@ -23,7 +23,7 @@ using LayerNames = std::array<std::string, 8>;
 struct TableSpec {
   std::vector<const Schema*> schemas;
   std::vector<std::string> ownKeys;  ///< "architecture", "preset": legal, but not of a schema
-  std::string item{};                ///< whose schema it is: "architecture/vit"
+  std::string item{};                ///< whose schema it is: "task/classification"
 };
 
 class Resolver {

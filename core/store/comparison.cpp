@@ -24,12 +24,6 @@ constexpr std::array<std::pair<CurveValue, const char*>, 5> kCurveValues = {{
     {CurveValue::AtStep, "at step"},
 }};
 
-std::string quotedSql(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
-  return out + "'";
-}
-
 std::string idListOf(const std::vector<ComparedRun>& runs) {
   std::string list;
   for (const ComparedRun& run : runs)

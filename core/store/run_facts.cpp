@@ -56,6 +56,20 @@ std::vector<std::pair<std::int64_t, std::string>> configsAfter(RunReader& store,
   return configs;
 }
 
+std::map<std::int64_t, double> runningTimes(const QueryFunction& query,
+                                            const std::set<std::int64_t>& runs,
+                                            const std::string& metric) {
+  std::map<std::int64_t, double> seconds;
+  if (runs.empty()) return seconds;
+  for (const std::vector<Json>& row :
+       query("SELECT run_id, max(time) FROM metrics WHERE name = " + quotedSql(metric) +
+             " AND run_id IN (" + listOf(runs) + ") GROUP BY run_id")
+           .rows) {
+    if (row[1].is_number()) seconds[row[0].get<std::int64_t>()] = row[1].get<double>();
+  }
+  return seconds;
+}
+
 std::map<std::int64_t, Json> environmentsOf(const QueryFunction& query,
                                             const std::set<std::int64_t>& runs) {
   const RunReader::Table table =

@@ -36,6 +36,11 @@ namespace vitrine::store {
 [[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, std::string> sourcesOf(
     const QueryFunction& query, const std::set<std::int64_t>& experiments);
 
+/// Running time in seconds up to a metric's last value, by run; of those that recorded it. One
+/// query.
+[[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, double> runningTimes(
+    const QueryFunction& query, const std::set<std::int64_t>& runs, const std::string& metric);
+
 /// A table or a view that users may ask.
 struct StoredTable {
   struct Column {

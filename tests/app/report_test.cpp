@@ -70,7 +70,7 @@ TEST(Report, HasEverySectionAndNeedsNothingElse) {
                           HasSubstr("<html lang=\"en\">")));
   // What differs, what came out, under what circumstances, and by which commands.
   EXPECT_THAT(page, HasSubstr("<code>model.width</code></th><td>16</td><td>32</td>"));
-  EXPECT_THAT(page, AllOf(HasSubstr("test accuracy"), HasSubstr("n = 2"), HasSubstr("\u00b1")));
+  EXPECT_THAT(page, AllOf(HasSubstr("Accuracy, test"), HasSubstr("n = 2"), HasSubstr("\u00b1")));
   EXPECT_THAT(page, AllOf(HasSubstr("cpu_path"), HasSubstr("versions.libtorch")));
   EXPECT_THAT(page, HasSubstr("vitrine train tiny.toml --db again.sqlite"));
   const Json run = vitrine({"show", "1", "--json", "--db", sharedDatabase()}).json();
@@ -92,7 +92,7 @@ TEST(Report, DrawsItsChartsWithTheWindowsCode) {
   EXPECT_TRUE(ended.json().at("not_drawn").empty()) << ended.json().at("not_drawn").dump();
   const std::string page = readText(file);
   EXPECT_THAT(page, AllOf(HasSubstr("<h3>Curves</h3>"), HasSubstr("<h3>Spectra and artifacts</h3>"),
-                          HasSubstr("alt=\"train loss\"")));
+                          HasSubstr("alt=\"Loss, train\"")));
   EXPECT_GE(countOf(page, "src=\"data:image/svg+xml;base64,"), 2u);
   EXPECT_THAT(page, HasSubstr("2 runs: 2 done; 2 variants; seed 0."));
   expectSelfContained(page);
@@ -173,7 +173,7 @@ TEST(Report, JudgesTheClaimsOfAFile) {
   const std::string page =
       reported(sharedDatabase(), {"Tiny", "--claims", scratch.path("claims.toml")});
   EXPECT_THAT(page, AllOf(HasSubstr("the &lt;rate&gt; is equal"),
-                          HasSubstr("<strong class=\"re-shown\">re-shown</strong>")));
+                          HasSubstr("<strong class=\"reproduced\">reproduced</strong>")));
 }
 
 TEST(Report, OfAnUnknownExperimentIsOneSentence) {

@@ -120,7 +120,9 @@ std::vector<Fact> runFacts(const store::RunRow& row,
                    sayOfRun("training objective of the last recorded step")});
   for (const std::string& metric : card.headline) {
     // A score that an ended run never measured, as that of a judge that it did not have, is no row.
-    if (isAlive(row.state) || isMeasured(summaries, metric))
+    const bool hasEnded =
+        row.state == store::RunState::Done || row.state == store::RunState::Failed;
+    if (!hasEnded || isMeasured(summaries, metric))
       facts.push_back(scoreFact(metric, summaries, kinds));
   }
   for (const std::string& metric : card.morePlots) {

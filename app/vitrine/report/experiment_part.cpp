@@ -16,6 +16,7 @@
 #include "core/config/lookup.h"
 #include "core/store/experiment_folder.h"
 #include "core/store/metrics/metric_titles.h"
+#include "core/store/run_facts.h"
 
 namespace vitrine::app {
 
@@ -191,16 +192,9 @@ HtmlTable::Cell Part::timeCell(std::size_t variant,
 
 /// Running time of each run up to its last loss, evaluations between included.
 std::map<std::int64_t, double> Part::runningTimes() {
-  const store::RunReader::Table table =
-      query_("SELECT run_id, max(time) FROM metrics WHERE name = '" +
-             std::string(store::kTrainLoss) + "' AND run_id IN (" +
-             joined(rows_, [](const store::RunRow& row) { return std::to_string(row.id); }) +
-             ") GROUP BY run_id");
-  std::map<std::int64_t, double> seconds;
-  for (const std::vector<Json>& row : table.rows) {
-    if (row[1].is_number()) seconds[row[0].get<std::int64_t>()] = row[1].get<double>();
-  }
-  return seconds;
+  std::set<std::int64_t> runs;
+  for (const store::RunRow& row : rows_) runs.insert(row.id);
+  return store::runningTimes(query_, runs, store::kTrainLoss);
 }
 
 Html Part::results() {

@@ -61,7 +61,7 @@ img.chart { display: block; width: 100%; padding: .5rem; background: #ffffff; bo
 .samples { display: flex; flex-wrap: wrap; gap: 3px; }
 img.sample { image-rendering: pixelated; background: var(--panel); }
 figcaption { margin-top: .4rem; }
-.re-shown { color: var(--good); }
+.reproduced { color: var(--good); }
 .contradicted { color: var(--bad); }
 @media print {
   :root {

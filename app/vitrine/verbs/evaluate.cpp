@@ -3,6 +3,7 @@
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/trained_model.h"
 #include "core/base/log.h"
+#include "core/base/read_json.h"
 
 namespace vitrine::app {
 
@@ -28,8 +29,10 @@ std::vector<Json> tablesOf(const CollectedResults& found) {
   for (const Artifact& artifact : found.artifacts) {
     if (artifact.kind != artifact_kind::kTable) continue;
     const auto* first = reinterpret_cast<const char*>(artifact.data.data());
-    tables.push_back(Json::parse(first, first + artifact.data.size()));
-    tables.back()["name"] = artifact.name;
+    Json table = readJson(std::string_view(first, artifact.data.size()));
+    if (!table.is_object()) continue;
+    table["name"] = artifact.name;
+    tables.push_back(std::move(table));
   }
   return tables;
 }

@@ -40,7 +40,7 @@ enum class ProblemCode {
 /// the first.
 struct VITRINE_FOUNDATION_EXPORT Problem {
   ProblemCode code = ProblemCode::BadSyntax;
-  std::string item;  ///< whose key it is or which is asked for: "architecture/vit"; "" of none
+  std::string item;  ///< whose key it is or which is asked for: "task/classification"; "" of none
   std::string file;  ///< path as given; "command line" for overrides; "" for a form
   int line = 0;      ///< 1-based; 0 where there is none
   int column = 0;

@@ -169,6 +169,12 @@ std::string shown(std::string_view text) {
   return line;
 }
 
+std::string quotedSql(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+  return out + "'";
+}
+
 std::vector<std::string> writableColumns(Database& database, const std::string& table) {
   Statement row = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0");
   row.with(table);

@@ -35,6 +35,9 @@ namespace vitrine::store {
 /// that a terminal obeys, at most 160 bytes.
 [[nodiscard]] std::string shown(std::string_view text);
 
+/// Text as a literal of SQL: 'it''s'. For queries that take no parameters.
+[[nodiscard]] std::string quotedSql(const std::string& text);
+
 /// Columns of a table that can be written: generated ones cannot.
 [[nodiscard]] std::vector<std::string> writableColumns(Database& database,
                                                        const std::string& table);

@@ -372,7 +372,7 @@ TEST(MonitorFigure, IsAllPlotsInSightWhenNoneIsChosen) {
   open.page->setViewState({{"card", ""}});
   const auto figure = open.page->figure();
   ASSERT_NE(figure, nullptr);
-  EXPECT_TRUE(figure->csv().contains(QStringLiteral("learning rate")));
+  EXPECT_TRUE(figure->csv().contains(QStringLiteral("Learning rate")));
   EXPECT_TRUE(figure->csv().contains(QStringLiteral("Loss, train")));
 }
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 namespace vitrine::ui {
 namespace {
 
@@ -13,6 +17,21 @@ TEST(RunFacts, MissingValuesAreDashesAndNeverZero) {
   EXPECT_GE(facts.size(), 6U);
   for (const Fact& fact : facts)
     EXPECT_EQ(fact.value.toStdString(), "\u2013") << fact.label.toStdString();
+}
+
+TEST(RunFacts, AnEndedRunHasNoRowForAScoreThatItNeverMeasured) {
+  store::RunRow row;
+  row.state = store::RunState::Done;
+  store::RunCard card;
+  card.headline = {"test/top1", "test/samples/agreement"};
+  store::MetricSummary top1;
+  top1.name = "test/top1";
+  top1.last = 0.5;
+  std::vector<std::string> labels;
+  for (const Fact& fact : runFacts(row, {top1}, Json(), card, {}))
+    labels.push_back(fact.label.toStdString());
+  EXPECT_EQ(std::count(labels.begin(), labels.end(), "Accuracy, test"), 1);
+  EXPECT_EQ(std::count(labels.begin(), labels.end(), "Samples (agreement), test"), 0);
 }
 
 TEST(RunFacts, ConfigurationCanBeCutDownToWhatDiffers) {
