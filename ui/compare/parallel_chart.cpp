@@ -262,7 +262,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
       painter.setBrush(Qt::NoBrush);
     }
     QString title = axis.quantity.name;
-    if (!axis.quantity.unit.isEmpty()) title += QStringLiteral(", ") + axis.quantity.unit;
+    if (!axis.quantity.unit.isEmpty()) title += QStringLiteral(" (%1)").arg(axis.quantity.unit);
     QStringList marks;
     if (axis.choice.isLog) marks << QStringLiteral("log");
     if (axis.choice.isFlipped) marks << QStringLiteral("flipped");

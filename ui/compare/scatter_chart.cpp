@@ -20,7 +20,7 @@ double meritOf(double value, Direction direction) {
 
 QString axisTitle(const Quantity& quantity) {
   return quantity.unit.isEmpty() ? quantity.name
-                                 : quantity.name + QStringLiteral(", ") + quantity.unit;
+                                 : QStringLiteral("%1 (%2)").arg(quantity.name, quantity.unit);
 }
 
 QString betterWord(Direction direction) {
