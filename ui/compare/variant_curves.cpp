@@ -322,7 +322,7 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
   chart.x = axisOf(choice);
   chart.y.title = QStringLiteral("\u0394 ") + metricTitle(data, request.metric);
   if (factor == 100)
-    chart.y.title = QStringLiteral("\u0394 %1, points").arg(QString::fromStdString(request.metric));
+    chart.y.title = QStringLiteral("\u0394 %1 (points)").arg(data.titleOf(request.metric));
   chart.rules.push_back({Qt::Horizontal, 0, QStringLiteral("baseline")});
   chart.legend = FigureLegend::Below;
   chart.emptyText =
