@@ -5,6 +5,7 @@
 #include <QPainterPath>
 #include <QVBoxLayout>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -47,8 +48,9 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   setProperty("role", "card");
   title_ = new QLabel;
   title_->setProperty("role", "title");
-  subtitle_ = new QLabel;
+  subtitle_ = new ElidedLabel;
   subtitle_->setProperty("role", "small");
+  subtitle_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   legend_ = new QLabel;
   legend_->setProperty("role", "small");
   legend_->setTextFormat(Qt::RichText);
@@ -68,8 +70,7 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   header->setContentsMargins(px(12), px(8), px(12), 0);
   header->setSpacing(px(12));
   header->addWidget(title_);
-  header->addStretch();
-  header->addWidget(subtitle_);
+  header->addWidget(subtitle_, 1);
   const auto small = [&card](const QString& about) {
     auto* button = new QToolButton;
     button->setProperty("quiet", true);
@@ -109,7 +110,6 @@ void PlotCard::setMeaning(const MetricCard& card) {
   QString tip = QString::fromStdString(metric_);
   if (!card.definition.isEmpty()) tip += QLatin1Char('\n') + card.definition;
   title_->setToolTip(tip);
-  subtitle_->setToolTip(tip);
   plot_->setAccessibleName(tr("Curves of %1").arg(card.title));
   plot_->setValueDecimals(card.decimals);
   fillSubtitle();
