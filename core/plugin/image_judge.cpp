@@ -2,11 +2,20 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "core/data/pipeline_plan.h"
 
 namespace vitrine {
+
+bool PixelScale::isHalf() const {
+  const auto areHalf = [](const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double value) { return value == 0.5; });
+  };
+  return areHalf(mean) && areHalf(deviation);
+}
 
 std::optional<PixelScale> pixelScaleOf(const Json& plan, const DatasetInfo& data) {
   const auto channels = static_cast<std::size_t>(data.channels);

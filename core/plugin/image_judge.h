@@ -14,8 +14,9 @@
 namespace vitrine {
 
 /// (pixel / 255 - mean) / deviation of each channel.
-struct PixelScale {
+struct VITRINE_ENGINE_EXPORT PixelScale {
   std::vector<double> mean, deviation;
+  [[nodiscard]] bool isHalf() const;  ///< pixels go to [-1, 1]
 };
 
 /// What a list of transforms ends with; nothing where it does not normalise.

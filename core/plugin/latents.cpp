@@ -31,7 +31,9 @@ at::Device deviceOf(Model& model) {
 }
 
 /// Whether the training images are those of evaluation or their mirror image.
-bool isMirrored(const Json& plan) {
+/// \param off  what the caller's task sets to do without the cache
+bool isMirrored(const Json& plan, const std::string& off) {
+  const std::string with = off.empty() ? "" : ", with " + off;
   Json rest = Json::array();
   bool isFlipped = false;
   for (const Json& stage : plan.at("train")) {
@@ -42,7 +44,8 @@ bool isMirrored(const Json& plan) {
     if (isFlipped || stage.at("probability") != 0.5) {
       throw ConfigError(
           "cached latents are mirrored as often as not; set augment.flip = 0.5, or 0, or turn the "
-          "cache off");
+          "cache off" +
+          with);
     }
     isFlipped = true;
   }
@@ -58,7 +61,7 @@ bool isMirrored(const Json& plan) {
       "has " +
       (names.empty() ? std::string("another order of transforms than evaluation")
                      : "'" + names + "'") +
-      ": take it out, or turn the cache off");
+      ": take it out, or turn the cache off" + with);
 }
 
 }  // namespace
@@ -227,7 +230,7 @@ std::shared_ptr<const LatentTable> Latents::openOrMake(const Job& job, const Con
 std::shared_ptr<const Pipeline> Latents::cached(const Registry& registry, const Config& data,
                                                 std::uint64_t seed,
                                                 const LatentCacheOptions& options) const {
-  const bool mirrored = isMirrored(images_->plan());
+  const bool mirrored = isMirrored(images_->plan(), options.offBy);
   const UsedSamples& used = images_->samples();
   std::array<std::set<std::int64_t>, 3> wanted;  // by split of the data set
   for (const Split split : options.splits) {

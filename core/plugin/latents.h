@@ -32,6 +32,7 @@ struct LatentCacheOptions {
   std::vector<Split> splits{Split::Train};
   std::int64_t batchSize = 64;  ///< images that go through the codec at once
   std::function<void(std::int64_t done, std::int64_t total)> progress{};  ///< images encoded
+  std::string offBy{};  ///< how the task does without the cache, for refusals: "task.cache = false"
 };
 
 /// A codec of `[aux]` and the run's images. Scaled latents are the codec's times its scale().

@@ -248,4 +248,8 @@ Drawn draw(const GenerationSession& session, const DrawSettings& settings,
   return Drawing(session, settings, seeds, labels, device, watch).run();
 }
 
+at::Tensor bytesOf(const at::Tensor& images) {
+  return (images.to(at::kFloat) * 127.5 + 128).clamp(0, 255).to(at::kByte);
+}
+
 }  // namespace vitrine::generation

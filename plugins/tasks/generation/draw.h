@@ -63,4 +63,8 @@ using DrawWatch = std::function<bool(const DrawStep& step)>;
                          const std::vector<std::uint64_t>& seeds, const at::Tensor& labels,
                          at::Device device, const DrawWatch& watch);
 
+/// 8-bit values of images in [-1, 1], as DiT's sampler writes them: 127.5 x + 128, clamped and cut.
+/// \returns  [B, C, H, W] bytes
+[[nodiscard]] at::Tensor bytesOf(const at::Tensor& images);
+
 }  // namespace vitrine::generation

@@ -9,11 +9,10 @@
 
 #include "core/base/error.h"
 #include "core/eval/generation_metrics.h"
+#include "core/plugin/image_judge.h"
 #include "core/plugin/latents.h"
 #include "core/plugin/pipeline.h"
 #include "plugins/tasks/generation/draw.h"
-#include "plugins/tasks/generation/judge.h"
-#include "plugins/tasks/generation/pixels.h"
 
 namespace vitrine::generation {
 
@@ -106,13 +105,9 @@ class Session final : public GenerationSession {
     const bool isCached =
         latents_ && setup_.registry != nullptr && !isDry() && setup_.task.flag("latent_cache");
     if (isCached && !cached_) {
-      try {
-        cached_ = latents_->cached(*setup_.registry, setup_.data, setup_.seed);
-      } catch (const ConfigError& problem) {
-        const std::string sentence = problem.what();
-        const bool isOfCache = sentence.ends_with("turn the cache off");
-        throw ConfigError(sentence + (isOfCache ? ", with task.latent_cache = false" : ""));
-      }
+      LatentCacheOptions options;
+      options.offBy = "task.latent_cache = false";
+      cached_ = latents_->cached(*setup_.registry, setup_.data, setup_.seed, options);
     }
     return (isCached ? cached_ : pipeline_)
         ->stream(Split::Train,
@@ -207,7 +202,7 @@ class Session final : public GenerationSession {
           "generation needs images of one size as floats; end data.pipeline with resize or "
           "center_crop and normalize");
     for (const char* phase : {"train", "evaluate"}) {
-      const auto by = normalisationOf(pipeline_->plan().at(phase), dataset());
+      const auto by = pixelScaleOf(pipeline_->plan().at(phase), dataset());
       if (!by || !by->isHalf())
         throw ConfigError("generation needs pixels from -1 to 1; set data.normalize = \"half\"");
     }
@@ -367,8 +362,8 @@ class Session final : public GenerationSession {
     const Samples samples = drawSamples(count, device);
     addGrid(samples, results);
     if (!judge_ || count <= kNeighbours) return;
-    const Judge::Look made = lookAt(samples.bytes, device);
-    const Judge::Look real = lookAt(realImages(request.evaluation.split, count), device);
+    const ImageJudge::Look made = lookAt(samples.bytes, device);
+    const ImageJudge::Look real = lookAt(realImages(request.evaluation.split, count), device);
     const double agreement =
         made.logits.argmax(1).eq(samples.labels).to(at::kDouble).mean().item<double>();
     const double distance =
@@ -397,10 +392,10 @@ class Session final : public GenerationSession {
     results.artifact(std::move(table));
   }
 
-  Judge::Look lookAt(const at::Tensor& bytes, at::Device device) const {
+  ImageJudge::Look lookAt(const at::Tensor& bytes, at::Device device) const {
     std::vector<at::Tensor> features, logits;
     for (std::int64_t first = 0; first < bytes.size(0); first += kSampleBatch) {
-      const Judge::Look part = judge_->look(
+      const ImageJudge::Look part = judge_->look(
           bytes.narrow(0, first, std::min(kSampleBatch, bytes.size(0) - first)), device);
       features.push_back(part.features);
       logits.push_back(part.logits);
@@ -425,7 +420,7 @@ class Session final : public GenerationSession {
   double labelDrop_;
   std::optional<Latents> latents_;
   std::shared_ptr<const Pipeline> cached_;  ///< latents of the training images
-  std::optional<Judge> judge_;
+  std::optional<ImageJudge> judge_;
 };
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "core/base/text.h"
 #include "core/plugin/sampler.h"
 #include "plugins/tasks/generation/draw.h"
-#include "plugins/tasks/generation/pixels.h"
 
 namespace vitrine::generation {
 
