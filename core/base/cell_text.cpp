@@ -1,5 +1,7 @@
 #include "core/base/cell_text.h"
 
+#include <algorithm>
+
 #include "core/base/text.h"
 
 namespace vitrine {
@@ -18,6 +20,33 @@ std::string csvCell(std::string_view text) {
     cell += c;
   }
   return cell + '"';
+}
+
+std::string shellWord(std::string_view text) {
+  const bool isPlain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./=:+,@%").find(c) != std::string_view::npos;
+  });
+  if (isPlain) return std::string(text);
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string fileSlug(std::string_view title) {
+  constexpr std::size_t kLongest = 60;
+  std::string name;
+  for (const char c : title) {
+    if (name.size() == kLongest) break;
+    const bool isUpper = c >= 'A' && c <= 'Z';
+    if (isUpper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+      name += isUpper ? static_cast<char>(c - 'A' + 'a') : c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  if (name.ends_with('-')) name.pop_back();
+  return name.empty() ? "experiment" : name;
 }
 
 }  // namespace vitrine

@@ -26,6 +26,10 @@ if(VITRINE_STORE)
 endif()
 if(VITRINE_GUI)
   find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets Svg)
+  # Debian's Dear ImGui is one static library with its painters; it has no CMake files. Used by ui/live alone.
+  find_path(IMGUI_INCLUDE_DIR imgui.h PATH_SUFFIXES imgui REQUIRED)
+  find_library(IMGUI_LIBRARY imgui REQUIRED)
+  find_library(STB_LIBRARY stb REQUIRED)  # its letters
 endif()
 
 if(VITRINE_TESTS)

@@ -5,7 +5,7 @@
 #     <prefix>/<lib>/vitrine/engine_verbs.so, plugins/*.so
 #     <prefix>/<lib>/cmake/Vitrine/          find_package(Vitrine 0.1), vitrine_add_plugin
 #     <prefix>/include/vitrine/core/...      the same include paths as in the tree
-#     <prefix>/share/vitrine/experiments, <prefix>/share/doc/vitrine
+#     <prefix>/share/vitrine/experiments, python/vitrine.py, <prefix>/share/doc/vitrine
 
 include(CMakePackageConfigHelpers)
 set(vitrine_cmake_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Vitrine")
@@ -57,4 +57,5 @@ install(FILES
   DESTINATION "${vitrine_cmake_folder}")
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/experiments/" DESTINATION "${CMAKE_INSTALL_DATADIR}/vitrine/experiments")
+install(FILES "${PROJECT_SOURCE_DIR}/resources/python/vitrine.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/vitrine/python")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/resources/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

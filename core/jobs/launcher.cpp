@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/jobs/queue.h"
+#include "core/store/script_runs.h"
 
 namespace vitrine::jobs {
 
@@ -89,6 +90,9 @@ void pauseRun(store::RunStore& store, std::int64_t run) {
     throw RefusedError("run " + std::to_string(run) + " is " + toString(row.state) +
                        "; only a run in progress can be paused");
   }
+  if (store::scriptOf(store, run))
+    throw RefusedError("run " + std::to_string(run) +
+                       " is logged by a script, which Vitrine cannot pause; stop it instead");
   store.setRequest(run, "pause");
   // One that is only starting reads the request when its process is there.
   if (row.state == store::RunState::Running) store.setState(run, store::RunState::Pausing);

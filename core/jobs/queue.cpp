@@ -1,9 +1,12 @@
 #include "core/jobs/queue.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/store/script_runs.h"
 
 namespace vitrine::jobs {
 
@@ -44,6 +47,8 @@ void JobQueue::enqueue(std::span<const std::int64_t> runs, const store::QueueOpt
                                 ? "; enqueue the experiment again for another run"
                                 : " and need not be put into the queue"));
       }
+      if (const auto script = store::scriptOf(store_, run))
+        throw RefusedError(store::whyNotStarted(run, *script));
       if (state != store::RunState::Queued) store_.setState(run, store::RunState::Queued);
       table_.put(run, placed, position++);
     }
@@ -238,6 +243,11 @@ void JobQueue::ended(std::int64_t run, const RunEnding& ending) {
   table_.transaction([&] {
     const store::RunRow row = store_.run(run);
     const bool wasAsked = store_.request(run) == "stop";
+    // Started by hand meanwhile: that process has the run, and the one that ended was refused it.
+    if (isAlive(row.state) && row.worker.pid != ::getpid() && store::isWorkerAlive(row.worker)) {
+      table_.remove(run);
+      return;
+    }
     if (isAlive(row.state)) {
       const store::RunState to = wasAsked && canChange(row.state, store::RunState::Stopped)
                                      ? store::RunState::Stopped

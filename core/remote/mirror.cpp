@@ -112,7 +112,7 @@ void RemoteMirror::follow(std::vector<std::int64_t> runs) {
   changed_.notify_all();
 }
 
-void RemoteMirror::send(Json request, OnAnswer onAnswer) {
+std::int64_t RemoteMirror::send(Json request, OnAnswer onAnswer) {
   std::shared_ptr<RemoteClient> client;
   {
     const std::lock_guard lock(mutex_);
@@ -124,17 +124,18 @@ void RemoteMirror::send(Json request, OnAnswer onAnswer) {
                {{"kind", "link"},
                 {"message", "there is no link to " + place_.host +
                                 " at present: nothing was asked; try again when it is back"}}}});
-    return;
+    return 0;
   }
-  client->send(std::move(request), [this, onAnswer = std::move(onAnswer)](const Json& answer) {
-    if (!isLastAnswer(answer)) return;
-    onAnswer(answer);
-    {
-      const std::lock_guard lock(mutex_);
-      --underWay_;
-    }
-    changed_.notify_all();
-  });
+  return client->send(std::move(request),
+                      [this, onAnswer = std::move(onAnswer)](const Json& answer) {
+                        onAnswer(answer);
+                        if (!isLastAnswer(answer)) return;
+                        {
+                          const std::lock_guard lock(mutex_);
+                          --underWay_;
+                        }
+                        changed_.notify_all();
+                      });
 }
 
 bool RemoteMirror::isEnding() {

@@ -60,9 +60,10 @@ class VITRINE_STORE_EXPORT RemoteMirror {
   void tryNow();
   /// Logs of these runs are copied as well, from now on.
   void follow(std::vector<std::int64_t> runs);
-  /// Sends a request of resources/docs/serve.md. `onAnswer` is told its last answer, on some
-  /// thread; without a link at once {error: {kind: "link", message}}, and nothing was sent.
-  void send(Json request, OnAnswer onAnswer);
+  /// Sends a request of resources/docs/serve.md. `onAnswer` is told every answer, on some thread;
+  /// without a link at once {error: {kind: "link", message}}, and nothing was sent.
+  /// \returns  the id of the request, 0 without a link
+  std::int64_t send(Json request, OnAnswer onAnswer);
 
  private:
   struct Batch {

@@ -9,6 +9,8 @@
 #include "core/base/text.h"
 #include "core/store/run_reader.h"
 #include "core/store/tables/curve_notes.h"
+#include "core/store/tables/image_tags.h"
+#include "core/store/tables/list_edits.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
@@ -16,8 +18,14 @@ namespace vitrine::store {
 
 namespace {
 
-constexpr int kKept =
-    50;  // texts of one field, of those that stood and of those that came too late
+/// Texts of one field that are kept, of those that stood and of those that came too late. Lists of
+/// tags on images are long.
+int mostKept(RunField field) { return field == RunField::ImageTags ? 10 : 50; }
+
+/// Whether changes of two people go together, as lists do.
+bool canMerge(RunField field) {
+  return field == RunField::CurveNotes || field == RunField::ImageTags;
+}
 
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
@@ -25,7 +33,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// Tags are kept as a list; notes on curves are one, and texts stay as they are.
+/// Tags are kept as a list; notes on curves and tags of images are one, and texts stay as they are.
 std::string storedText(RunField field, const std::string& text) {
   if (field != RunField::Tags) return text;
   Json list = Json::array();
@@ -76,6 +84,9 @@ void write(Database& database, std::int64_t run, RunField field, const std::stri
             .run();
       }
       return;
+    case RunField::ImageTags:
+      writeImageTags(database, run, imageTagsFromText(text));
+      return;
     case RunField::Tags:
       break;
   }
@@ -88,11 +99,18 @@ void write(Database& database, std::int64_t run, RunField field, const std::stri
 
 /// What a user made of the list of version `basedOn`, done to the one that stands; nothing where
 /// that list is not kept any more.
-std::optional<std::string> mergedNotes(Database& database, std::int64_t run, std::int64_t basedOn,
-                                       const std::string& text, const std::string& standing) {
+std::optional<std::string> mergedText(Database& database, std::int64_t run, RunField field,
+                                      std::int64_t basedOn, const std::string& text,
+                                      const std::string& standing) {
   Statement row = database.prepare(
       "SELECT text FROM edit WHERE run_id = ? AND field = ? AND is_taken = 1 AND version = ?");
-  if (!row.with(run, toString(RunField::CurveNotes), basedOn).step()) return std::nullopt;
+  if (!row.with(run, toString(field), basedOn).step()) return std::nullopt;
+  if (field == RunField::ImageTags) {
+    const auto tags = mergedList(imageTagsFromText(row.text(0)), imageTagsFromText(text),
+                                 imageTagsFromText(standing));
+    checkImageTags(tags);
+    return imageTagsText(tags);
+  }
   const auto merged = mergeCurveNotes(curveNotesFromText(row.text(0)), curveNotesFromText(text),
                                       curveNotesFromText(standing));
   checkCurveNotes(merged);
@@ -113,7 +131,7 @@ void keep(Database& database, std::int64_t run, RunField field, std::int64_t ver
       .prepare(
           "DELETE FROM edit WHERE id IN (SELECT id FROM edit WHERE run_id = ? AND field = ? AND "
           "is_taken = ? ORDER BY id DESC LIMIT -1 OFFSET ?)")
-      .with(run, toString(field), isTaken, kKept)
+      .with(run, toString(field), isTaken, mostKept(field))
       .run();
 }
 
@@ -134,11 +152,12 @@ std::int64_t Annotations::edit(std::int64_t run, RunField field, const std::stri
     standing = field == RunField::Name         ? readRun(database, run).name
                : field == RunField::Note       ? readNote(database, run)
                : field == RunField::CurveNotes ? curveNotesText(readCurveNotes(database, run))
+               : field == RunField::ImageTags  ? imageTagsText(readImageTags(database, run))
                                                : joined(readTags(database, run));
     if (text == standing) return now;
     isTooLate = basedOn != kWhateverStands && basedOn != now;
-    if (isTooLate && field == RunField::CurveNotes) {
-      if (auto merged = mergedNotes(database, run, basedOn, text, standing)) {
+    if (isTooLate && canMerge(field)) {
+      if (auto merged = mergedText(database, run, field, basedOn, text, standing)) {
         text = std::move(*merged);
         isTooLate = false;
         if (text == standing) return now;
@@ -156,7 +175,7 @@ std::int64_t Annotations::edit(std::int64_t run, RunField field, const std::stri
     return now + 1;
   });
   if (isTooLate) {
-    const bool areMany = field == RunField::Tags || field == RunField::CurveNotes;
+    const bool areMany = field == RunField::Tags || canMerge(field);
     throw EditConflict("the " + wordsOf(field) + " of " + nameOf(run) +
                            (areMany ? " were" : " was") + " changed by another user to '" +
                            shorten(standing, 200) +
@@ -191,6 +210,12 @@ std::int64_t Annotations::setCurveNotes(std::int64_t run, const std::vector<Curv
                                         std::int64_t basedOn) {
   checkCurveNotes(notes);
   return edit(run, RunField::CurveNotes, curveNotesText(notes), basedOn);
+}
+
+std::int64_t Annotations::setImageTags(std::int64_t run, const std::vector<ImageTagRow>& tags,
+                                       std::int64_t basedOn) {
+  checkImageTags(tags);
+  return edit(run, RunField::ImageTags, imageTagsText(tags), basedOn);
 }
 
 std::int64_t RunReader::version(std::int64_t run, RunField field) {

@@ -1,4 +1,5 @@
-// Changes what people write about runs: names, notes, tags and notes on curves. RunReader reads it.
+// Changes what people write about runs: names, notes, tags, notes on curves and tags of images.
+// RunReader reads it.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,10 @@ class VITRINE_STORE_EXPORT Annotations {
  public:
   /// For an edit that is to stand whatever was there before.
   static constexpr std::int64_t kWhateverStands = -1;
-  /// Name, note, tags and notes on curves have a version, from 0, that every change raises. An
-  /// editor says which one it showed; of two that change the same version, the second hears of it.
-  /// What was there before, and what came too late, is kept (the newest 50 of each). Returns the
+  /// Name, note, tags, notes on curves and tags of images have a version, from 0, that every change
+  /// raises. An editor says which one it showed; of two that change the same version, the second
+  /// hears of it. What was there before, and what came too late, is kept (the newest 50 of each, 10
+  /// of tags of images). Returns the
   /// version that stands now.
   /// \throws EditConflict  `basedOn` does not stand any more, and what does is another text
   std::int64_t setName(std::int64_t run, const std::string& name,
@@ -35,6 +37,10 @@ class VITRINE_STORE_EXPORT Annotations {
   /// more. \throws ConfigError  more than 1,000, one without words or with more than 200 characters
   std::int64_t setCurveNotes(std::int64_t run, const std::vector<CurveNoteRow>& notes,
                              std::int64_t basedOn = kWhateverStands);
+  /// Stars and tags of all images of a run, in any order; merged as setCurveNotes() does.
+  /// \throws ConfigError  more than 5,000, one without a word or with more than 60 characters
+  std::int64_t setImageTags(std::int64_t run, const std::vector<ImageTagRow>& tags,
+                            std::int64_t basedOn = kWhateverStands);
 
  protected:
   explicit Annotations(std::shared_ptr<Database> database) : database_(std::move(database)) {}

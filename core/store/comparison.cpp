@@ -53,9 +53,13 @@ std::string withStage(std::string name, const RunRow& run) {
   return name;
 }
 
+/// Where a run that a script logged says it; a native one says train.seed.
+constexpr const char* kScriptSeed = "seed";
+
 /// Whether the configuration says which seed it is: an imported run does not, and is not the
 /// repetition.
 bool hasSeed(const Json& config) {
+  if (config.is_object() && config.contains(kScriptSeed)) return true;
   const auto train = config.find("train");
   return train != config.end() && train->is_object() && train->contains("seed");
 }
@@ -105,6 +109,7 @@ std::optional<CurveValue> curveValueFromString(const std::string& text) {
 }
 
 Json withoutSeed(Json config) {
+  if (config.is_object()) config.erase(kScriptSeed);
   if (const auto train = config.find("train"); train != config.end() && train->is_object())
     train->erase("seed");
   return config;

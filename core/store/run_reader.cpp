@@ -5,6 +5,7 @@
 #include "core/store/run_store.h"
 #include "core/store/tables/dependencies.h"
 #include "core/store/tables/generated_rows.h"
+#include "core/store/tables/image_tags.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_states.h"
 
@@ -131,6 +132,10 @@ std::vector<std::string> RunReader::tags(std::int64_t run) { return readTags(*da
 
 std::vector<CurveNoteRow> RunReader::curveNotes(std::int64_t run) {
   return readCurveNotes(*database_, run);
+}
+
+std::vector<ImageTagRow> RunReader::imageTags(std::int64_t run) {
+  return readImageTags(*database_, run);
 }
 
 std::vector<SegmentRow> RunReader::segments(std::int64_t run) {

@@ -57,7 +57,8 @@ std::int64_t RunWriter::experiment(const std::string& title, const std::string& 
   return database_->write([&] {
     Statement row = database_->prepare(
         "INSERT INTO experiment(title, source, created_at) VALUES (?, ?, ?) "
-        "ON CONFLICT(title) DO UPDATE SET source = excluded.source RETURNING id");
+        "ON CONFLICT(title) DO UPDATE SET source = CASE excluded.source WHEN '' THEN source ELSE "
+        "excluded.source END RETURNING id");
     const bool found = row.with(title, sourceText, utcNow()).step();
     const std::int64_t id = found ? row.integer(0) : 0;
     row.run();

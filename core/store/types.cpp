@@ -131,18 +131,21 @@ std::string toString(RunField field) {
     case RunField::Tags:
       return "tags";
     case RunField::CurveNotes:
+      return "curve_notes";
+    case RunField::ImageTags:
       break;
   }
-  return "curve_notes";
+  return "image_tags";
 }
 
 std::string wordsOf(RunField field) {
+  if (field == RunField::ImageTags) return "tags of images";
   return field == RunField::CurveNotes ? "notes on curves" : toString(field);
 }
 
 std::optional<RunField> runFieldFromString(const std::string& text) {
-  for (const RunField field :
-       {RunField::Name, RunField::Note, RunField::Tags, RunField::CurveNotes}) {
+  for (const RunField field : {RunField::Name, RunField::Note, RunField::Tags, RunField::CurveNotes,
+                               RunField::ImageTags}) {
     if (toString(field) == text) return field;
   }
   return std::nullopt;

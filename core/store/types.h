@@ -93,12 +93,12 @@ struct RunRow {
 };
 
 /// What people write about a run. Every change of one makes a version of it.
-enum class RunField { Name, Note, Tags, CurveNotes };
+enum class RunField { Name, Note, Tags, CurveNotes, ImageTags };
 [[nodiscard]] VITRINE_STORE_EXPORT std::string toString(RunField field);  ///< "name" ...
 /// Nothing when `text` names none.
 [[nodiscard]] VITRINE_STORE_EXPORT std::optional<RunField> runFieldFromString(
     const std::string& text);
-/// "name", "note", "tags", "notes on curves": in a sentence.
+/// "name", "note", "tags", "notes on curves", "tags of images": in a sentence.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string wordsOf(RunField field);
 
 /// Words that a user wrote at a step of a run's curve.
@@ -109,13 +109,22 @@ struct CurveNoteRow {
   [[nodiscard]] auto operator<=>(const CurveNoteRow&) const = default;
 };
 
+/// A star or a tag on a generated image. Images of one run and step with the same pixels share it.
+struct ImageTagRow {
+  static constexpr const char* kStar = "*";
+  std::int64_t step = 0;
+  std::string sha256;  ///< of the pixels
+  std::string tag;     ///< kStar: the star
+  [[nodiscard]] auto operator<=>(const ImageTagRow&) const = default;
+};
+
 /// One of the texts that a field had, or was to get.
 struct EditRow {
   std::int64_t id = 0;
   std::int64_t version = 0;  ///< that it made; of one that came too late, the one it was based on
   bool isTaken = true;       ///< false: another user had changed the field meanwhile
   std::string at;
-  std::string text;  ///< tags: one a line; notes on curves: see curve_notes.h
+  std::string text;  ///< tags: one a line; others that are lists: see curve_notes.h, image_tags.h
 };
 
 /// Another user has changed a field since it was read. Both texts are kept: theirs stands, the

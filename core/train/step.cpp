@@ -14,6 +14,7 @@
 #include <torch/nn/module.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <limits>
 #include <utility>
@@ -24,6 +25,20 @@
 namespace vitrine::train {
 
 namespace {
+
+/// Adds the time since it was made, or since its last lap, to one part of a step after the other.
+class Lap {
+ public:
+  void to(double& part) {
+    const Clock::time_point now = Clock::now();
+    part += std::chrono::duration<double>(now - since_).count();
+    since_ = now;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point since_ = Clock::now();
+};
 
 /// A part of which nothing was counted adds nothing.
 at::Tensor divisorOf(const at::Tensor& count) { return count.add(count.eq(0)); }
@@ -152,6 +167,7 @@ std::vector<LossPart> TrainStep::lossOf(StepContext& context, const Batch& batch
 }
 
 at::Tensor TrainStep::backward(StepContext& context, const Batch& batch, std::vector<Part>& parts) {
+  Lap lap;
   at::Tensor loss;
   for (const LossPart& given : lossOf(context, batch)) {
     const at::Tensor mean =
@@ -162,12 +178,16 @@ at::Tensor TrainStep::backward(StepContext& context, const Batch& batch, std::ve
     loss = loss.defined() ? loss.add(weighted) : weighted;
     parts.push_back({given.name, given.weight, mean.detach(), {}, {}, {}});
   }
+  lap.to(seconds_.forward);
   scaled(loss).backward();
+  lap.to(seconds_.backward);
   return loss.detach();
 }
 
 void TrainStep::addBatch(StepContext& context, const Batch& batch, std::vector<Part>& parts) {
+  Lap lap;
   const std::vector<LossPart> all = lossOf(context, batch);
+  lap.to(seconds_.forward);
   const std::vector<at::Tensor>& parameters = optimizer_.parameters();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const LossPart& given = all[i];
@@ -197,6 +217,7 @@ void TrainStep::addBatch(StepContext& context, const Batch& batch, std::vector<P
       part->count.add_(static_cast<double>(batch.size()));
     }
   }
+  lap.to(seconds_.backward);
 }
 
 at::Tensor TrainStep::addUp(std::vector<Part>& parts) {
@@ -221,6 +242,7 @@ at::Tensor TrainStep::addUp(std::vector<Part>& parts) {
 
 at::Tensor TrainStep::run(StepContext& context, std::span<const Batch> batches, double learningRate,
                           const SpikeLimits& limits) {
+  seconds_ = {};
   if (!buffers_.empty()) keepBuffers();
   std::vector<Part> parts;
   std::vector<at::Tensor> readings(6);
@@ -238,6 +260,7 @@ at::Tensor TrainStep::run(StepContext& context, std::span<const Batch> batches, 
     readings.push_back(part.mean);
   }
 
+  Lap lap;
   const at::NoGradGuard noGrad;
   at::Tensor norm = optimizer_.gradientNorm(), overflow;
   if (scale_) {
@@ -269,6 +292,7 @@ at::Tensor TrainStep::run(StepContext& context, std::span<const Batch> batches, 
   readings[5] = scale_ ? overflow.to(at::kFloat) : readings[4];
   const at::Tensor stacked = at::stack(readings);
   if (scale_) scale_->update(overflow, hold);
+  lap.to(seconds_.optimizer);
   return stacked;
 }
 

@@ -47,6 +47,11 @@ struct StepReadings {
   std::vector<double> parts;  ///< named by TrainStep::partNames(), each without its weight
 };
 
+/// Where the host spent a step. On a GPU, which works later, what it took to ask for it.
+struct StepSeconds {
+  double forward = 0, backward = 0, optimizer = 0;
+};
+
 /// Holds optimizer, average and the flag that stops them at a loss or gradient norm that is not
 /// finite or a spike.
 class VITRINE_ENGINE_EXPORT TrainStep {
@@ -76,6 +81,8 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   void load(const std::map<std::string, at::Tensor>& saved, std::int64_t updates);
   [[nodiscard]] Ema* ema() noexcept { return ema_.get(); }
   [[nodiscard]] const std::vector<std::string>& partNames() const noexcept { return partNames_; }
+  /// Of the last run().
+  [[nodiscard]] const StepSeconds& seconds() const noexcept { return seconds_; }
 
  private:
   /// A part of the loss over the batches of a step.
@@ -119,6 +126,7 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   std::vector<at::Tensor> buffers_,
       kept_;  ///< where steps are skipped: what a forward pass changes
   std::vector<std::string> partNames_;
+  StepSeconds seconds_;
 };
 
 /// Small device tensors on their way to the host: pushed each step, read `lag` steps later.

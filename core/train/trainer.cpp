@@ -126,6 +126,7 @@ Trainer::State::State(TrainerSetup given, EventSink& theSink, RunControl& theCon
                                           std::move(groups));
   prepareObservation();
   prepareCheckpoints();
+  prepareWatch();
   if (!setup.resumeFrom.empty()) resume();
   startStep = step;
   setMode(session, Mode::Train);
@@ -162,6 +163,7 @@ void Trainer::State::beforeStep() {
 
 void Trainer::State::oneStep() {
   const auto start = Clock::now();
+  stepTime = {};
   beforeStep();
   std::vector<Batch> batches;
   StepIds ids{step + 1, {}};
@@ -173,6 +175,7 @@ void Trainer::State::oneStep() {
   }
   recentIds.push_back(std::move(ids));
   if (recentIds.size() > kKeptIds) recentIds.pop_front();
+  stepTime.data = std::chrono::duration<float>(Clock::now() - start).count();
 
   const double rate = learningRate(schedule, step, totalSteps);
   const SpikeLimits limits = watch.limits(step + 1);
@@ -180,6 +183,10 @@ void Trainer::State::oneStep() {
   const bool isFirst = step == startStep && device.is_cpu();
   if (isFirst) cpu::clearTakenPaths();
   const at::Tensor readings = trainStep->run(context, batches, rate, limits);
+  const StepSeconds& took = trainStep->seconds();
+  stepTime.forward = static_cast<float>(took.forward);
+  stepTime.backward = static_cast<float>(took.backward);
+  stepTime.optimizer = static_cast<float>(took.optimizer);
   if (isFirst && setup.onTakenPaths) setup.onTakenPaths(cpu::takenPaths());
   ++step;
   // Batches that do not fill an accumulated step are left out, so that every epoch begins with a
@@ -247,6 +254,7 @@ void Trainer::State::progress() {
 }
 
 void Trainer::State::boundary() {
+  const auto start = Clock::now();
   if (isEvaluationDue()) {
     readBack(LateReader::Take::All);
     if (failure) return;
@@ -257,6 +265,7 @@ void Trainer::State::boundary() {
     if (failure) return;
     probe();
   }
+  stepTime.observe = std::chrono::duration<float>(Clock::now() - start).count();
   if (isCheckpointDue() && makeRoomForSave()) {
     readBack(LateReader::Take::All);
     if (failure) return;
@@ -326,12 +335,14 @@ TrainerResult Trainer::State::run() {
   while (step < totalSteps) {
     if (auto ended = serveRequest()) return std::move(*ended);
     oneStep();
+    const auto stepEnd = Clock::now();
     readBack(LateReader::Take::Late);
     if (!failure && step < totalSteps && !isTerminal(control.request())) boundary();
     if (failure) return diverged();
     deliverSaves();
     deliverFindings();
     if (step < totalSteps) progress();  // the last one comes after the last evaluation
+    if (watched) show(stepEnd);
   }
   readBack(LateReader::Take::All);
   if (failure) return diverged();

@@ -17,6 +17,7 @@
 #include "core/plugin/registry.h"
 #include "core/run/event_sink.h"
 #include "core/run/run_control.h"
+#include "core/train/live_look.h"
 
 namespace vitrine::train {
 
@@ -66,6 +67,8 @@ struct TrainerSetup {
   Json origin = Json::object();
   Reopen reopen{};  ///< empty where the run was not made from a configuration
   Json evaluateTransforms = Json::array();  ///< of the samples of evaluations, in order
+  std::string liveRun;     ///< UUID that windows which watch ask for; empty: nobody can watch
+  LiveImages liveImages{}; ///< what such a window is shown of a run that makes images
   Json config;             ///< resolved, whole: kept with checkpoints; null where there is none
   std::string configHash;  ///< SHA-256 of it; a checkpoint of another one is refused
 };

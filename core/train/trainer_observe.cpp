@@ -1,6 +1,4 @@
 // Evaluations, listeners and probes of Trainer.
-#include <ATen/core/grad_mode.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -13,24 +11,6 @@
 namespace vitrine::train {
 
 namespace {
-
-/// Puts back mode and generator of the training, so that looking at a model changes nothing of it.
-class Looking {
- public:
-  Looking(TaskSession& session, const at::Generator& training)
-      : session_(session), training_(training) {}
-  ~Looking() {
-    session_.model().setGenerator(training_);
-    setMode(session_, Mode::Train);
-  }
-  Looking(const Looking&) = delete;
-  Looking& operator=(const Looking&) = delete;
-
- private:
-  TaskSession& session_;
-  at::Generator training_;
-  at::NoGradGuard noGrad_;
-};
 
 std::string suffixOf(const std::string& weights) { return weights == "ema" ? "@ema" : ""; }
 

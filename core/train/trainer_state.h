@@ -1,11 +1,14 @@
 // The inside of Trainer, shared by its source files.
 #pragma once
 
+#include <ATen/core/grad_mode.h>
+
 #include <chrono>
 #include <deque>
 #include <limits>
 #include <optional>
 
+#include "core/live/frame.h"
 #include "core/train/checkpoint.h"
 #include "core/train/device.h"
 #include "core/train/divergence.h"
@@ -16,6 +19,24 @@
 #include "core/train/trainer.h"
 
 namespace vitrine::train {
+
+/// Puts back mode and generator of the training, so that looking at a model changes nothing of it.
+class Looking {
+ public:
+  Looking(TaskSession& session, const at::Generator& training)
+      : session_(session), training_(training) {}
+  ~Looking() {
+    session_.model().setGenerator(training_);
+    setMode(session_, Mode::Train);
+  }
+  Looking(const Looking&) = delete;
+  Looking& operator=(const Looking&) = delete;
+
+ private:
+  TaskSession& session_;
+  at::Generator training_;
+  at::NoGradGuard noGrad_;
+};
 
 struct Trainer::State {
   State(TrainerSetup setup, EventSink& sink, RunControl& control);
@@ -102,6 +123,11 @@ struct Trainer::State {
   std::unique_ptr<ProbeThread> probeThread;
   std::unique_ptr<CheckpointWriter> writer;
 
+  // Windows that watch.
+  struct Watch;
+  std::shared_ptr<Watch> watched;  ///< null: nobody can
+  live::StepTime stepTime;         ///< of the step at hand
+
   [[nodiscard]] double seconds() const;
   [[nodiscard]] double epoch() const;
   void event(const std::string& kind, const std::string& text, Json data = Json::object());
@@ -149,6 +175,13 @@ struct Trainer::State {
                     MetricRecord& record, Json& scores);
   void probe();
   void deliverFindings();
+
+  // trainer_live.cpp
+  void prepareWatch();
+  /// After each step: shows a frame where a window watches and the price of frames allows it.
+  /// \param stepEnd  when the step itself was done
+  void show(Clock::time_point stepEnd);
+  [[nodiscard]] live::Frame frameOfNow() const;
 
   // trainer_checkpoint.cpp
   /// \throws RefusedError  the configuration of `from` is not this run's

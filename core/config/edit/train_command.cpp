@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/base/cell_text.h"
 #include "core/base/text.h"
 #include "core/config/edit/document.h"
 #include "core/config/edit/toml_patch.h"
@@ -14,17 +15,6 @@ namespace {
 
 constexpr const char* kNoFile = "/dev/null";
 constexpr std::size_t kMostComparedRuns = 5'000;  // more of them go as the whole text
-
-std::string shellWord(const std::string& word) {
-  const bool isPlain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./=:+,@%").find(c) != std::string_view::npos;
-  });
-  if (isPlain) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 /// A bare word where that reads back as the text.
 std::string overrideValue(const Json& value) {

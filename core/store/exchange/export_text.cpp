@@ -103,6 +103,14 @@ void writeRun(Database& database, const RunRow& run, Lines& lines) {
     object["curve_notes"].push_back(
         {{"metric", text(note, 0)}, {"step", note.integer(1)}, {"text", text(note, 2)}});
   }
+  object["image_tags"] = Json::array();
+  Statement marked = database.prepare(
+      "SELECT step, sha256, tag FROM image_tag WHERE run_id = ? ORDER BY step, sha256, tag");
+  marked.with(run.id);
+  while (marked.step()) {
+    object["image_tags"].push_back(
+        {{"step", marked.integer(0)}, {"sha256", text(marked, 1)}, {"tag", text(marked, 2)}});
+  }
   lines.write(object);
 
   Statement segment = database.prepare(

@@ -12,7 +12,7 @@ namespace vitrine::store {
 namespace {
 
 // The run comes last: readers see it when all that belongs to it is here.
-constexpr std::array<MirrorTable, 24> kMirrored{{
+constexpr std::array<MirrorTable, 25> kMirrored{{
     {"experiment", "0"},
     {"metric_name", "0"},
     {"metric_kind", "0"},
@@ -26,6 +26,7 @@ constexpr std::array<MirrorTable, 24> kMirrored{{
     {"note", "run_id"},
     {"tag", "run_id"},
     {"curve_note", "run_id"},
+    {"image_tag", "run_id"},
     {"edit", "run_id", "id"},
     {"event", "run_id", "id"},
     {"metric_bucket", "run_id", "", "0", true},

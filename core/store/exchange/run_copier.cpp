@@ -16,7 +16,7 @@ namespace vitrine::store {
 
 namespace {
 
-constexpr std::array<RunTable, 18> kTables{{
+constexpr std::array<RunTable, 19> kTables{{
     {"run_config", "run_id"},
     {"run_parameter", "key"},
     {"run_dependency", "kind, name"},
@@ -34,6 +34,7 @@ constexpr std::array<RunTable, 18> kTables{{
     {"note", "run_id"},
     {"tag", "tag"},
     {"curve_note", "metric, step, text"},
+    {"image_tag", "step, sha256, tag"},
     {"edit", "id"},
 }};
 

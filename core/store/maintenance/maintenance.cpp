@@ -99,6 +99,7 @@ std::map<std::int64_t, Weights> weighExperiments(Database& database) {
   add(&Weights::other, "segment", "length(t.environment) + 150");
   add(&Weights::other, "note", "length(t.text) + 30");
   add(&Weights::other, "curve_note", "length(t.metric) + length(t.text) + 20");
+  add(&Weights::other, "image_tag", "length(t.tag) + 80");
   return weights;
 }
 

@@ -13,6 +13,7 @@
 #include "core/store/metrics/metrics.h"
 #include "core/store/run_store.h"
 #include "core/store/tables/curve_notes.h"
+#include "core/store/tables/image_tags.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
@@ -53,6 +54,7 @@ class RunCheck {
       chunks();
       summaries();
       curveNotes();
+      imageTags();
     } catch (const StoreError& error) {
       say(std::string("cannot be read: ") + error.what());
     }
@@ -105,6 +107,17 @@ class RunCheck {
       } catch (const ConfigError& error) {
         return say(std::string("has a note that it may not have: ") + error.what());
       }
+    }
+  }
+
+  void imageTags() {
+    const std::int64_t tags = count("SELECT count(*) FROM image_tag WHERE run_id = ?");
+    if (tags > static_cast<std::int64_t>(kMostImageTags))
+      return say("has " + std::to_string(tags) + " tags on its images");
+    try {
+      checkImageTags(readImageTags(database_, run_));
+    } catch (const ConfigError& error) {
+      say(std::string("has a tag on an image that it may not have: ") + error.what());
     }
   }
 

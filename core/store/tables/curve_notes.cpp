@@ -1,32 +1,14 @@
 #include "core/store/tables/curve_notes.h"
 
 #include <algorithm>
-#include <limits>
-#include <set>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
+#include "core/store/tables/list_edits.h"
 #include "core/store/tables/rows.h"
 
 namespace vitrine::store {
-
-namespace {
-
-/// UTF-8: every byte but those that continue with a character begins one.
-std::size_t charactersOf(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
-  }));
-}
-
-bool isStep(const Json& value) {
-  return value.is_number_integer() &&
-         !(value.is_number_unsigned() &&
-           value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max());
-}
-
-}  // namespace
 
 void checkCurveNotes(const std::vector<CurveNoteRow>& notes) {
   if (notes.size() > kMostCurveNotes) {
@@ -81,13 +63,7 @@ std::vector<CurveNoteRow> curveNotesFromText(const std::string& text) {
 std::vector<CurveNoteRow> mergeCurveNotes(const std::vector<CurveNoteRow>& base,
                                           const std::vector<CurveNoteRow>& mine,
                                           const std::vector<CurveNoteRow>& theirs) {
-  const std::set<CurveNoteRow> before(base.begin(), base.end()), after(mine.begin(), mine.end());
-  std::set<CurveNoteRow> merged(theirs.begin(), theirs.end());
-  for (const CurveNoteRow& note : before)
-    if (!after.contains(note)) merged.erase(note);
-  for (const CurveNoteRow& note : after)
-    if (!before.contains(note)) merged.insert(note);
-  return {merged.begin(), merged.end()};
+  return mergedList(base, mine, theirs);
 }
 
 }  // namespace vitrine::store

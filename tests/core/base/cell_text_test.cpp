@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace vitrine {
 namespace {
 
@@ -28,6 +30,21 @@ TEST(CsvCell, QuotesWhatWouldEndACell) {
   EXPECT_EQ(csvCell("two\nlines"), "\"two\nlines\"");
   EXPECT_EQ(csvCell("\r"), "\"\r\"");
   EXPECT_EQ(csvCell(""), "");
+}
+
+TEST(ShellWord, IsQuotedWhereAShellWouldReadItOtherwise) {
+  EXPECT_EQ(shellWord("train.epochs=5"), "train.epochs=5");
+  EXPECT_EQ(shellWord("a b"), "'a b'");
+  EXPECT_EQ(shellWord("it's"), "'it'\\''s'");
+  EXPECT_EQ(shellWord("$(x)"), "'$(x)'");
+  EXPECT_EQ(shellWord(""), "''");
+}
+
+TEST(FileSlug, IsWordsWithSingleDashes) {
+  EXPECT_EQ(fileSlug("Tour: four Classifiers"), "tour-four-classifiers");
+  EXPECT_EQ(fileSlug("--../\u00fc!"), "experiment");
+  EXPECT_EQ(fileSlug(std::string(59, 'a') + "/b"), std::string(59, 'a'));
+  EXPECT_EQ(fileSlug(std::string(100, 'a')).size(), 60u);
 }
 
 }  // namespace

@@ -357,6 +357,22 @@ TEST_F(Queue, WritesDownHowAProcessEnded) {
       << "a crash is not repeated, a stopped run is not started";
 }
 
+TEST_F(Queue, LeavesARunToTheProcessThatWasQuickerToStartIt) {
+  const std::int64_t run = enqueued();
+  ASSERT_EQ(next(), run);
+  const pid_t quicker = forkChild();
+  if (quicker == 0) {
+    for (;;) ::pause();
+  }
+  store.openSegment(run, 0, store::workerOf(quicker), Json::object());
+  queue.ended(run, {"its process ended with exit code 4", false, 1, Json{{"cause", "exit"}}});
+  EXPECT_EQ(store.run(run).state, store::RunState::Running);
+  EXPECT_EQ(store.run(run).reason, "");
+  EXPECT_THAT(order(), IsEmpty());
+  signalProcess(quicker, SIGKILL);
+  ::waitpid(quicker, nullptr, 0);
+}
+
 TEST_F(Queue, KnowsBetterWhyThanWhoeverSawARunGone) {
   const std::int64_t run = enqueued();
   ASSERT_EQ(next(), run);

@@ -166,6 +166,8 @@ TEST_F(HostileFile, IsRefusedForValuesThatDoNotHoldTogether) {
       {"UPDATE curve_note SET text = hex(zeroblob(101)) WHERE step = 7",
        "has a note that it may not have: a note on the curve 'test/top1' at step 7 has 202"},
       {"INSERT INTO curve_note SELECT 1, 'x', n, 'words' FROM numbers", "1002 notes on its curves"},
+      {"UPDATE image_tag SET tag = hex(zeroblob(31)) WHERE tag = '*'",
+       "has a tag on an image that it may not have: the tag "},
       {"UPDATE artifact SET meta = ''", "that is not JSON"},
       {"DELETE FROM run_config WHERE run_id = 1", "lacks its configuration"},
       {"UPDATE run SET state = 'evil'", "evil"},

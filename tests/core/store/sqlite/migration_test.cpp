@@ -181,6 +181,22 @@ TEST_F(ReleasedFile, OfVersionFiveKeepsTextsAndTakesTitlesOfMetrics) {
             1);
 }
 
+TEST_F(ReleasedFile, OfVersionSixKeepsEveryEditAndTakesStarsOnItsImages) {
+  takeVersion(6);
+  const std::int64_t edits = RawDatabase(file()).integer("SELECT count(*) FROM edit");
+  const std::int64_t last = RawDatabase(file()).integer("SELECT max(id) FROM edit");
+  ASSERT_GT(edits, 0);
+  RunStore store(file(), OpenMode::ReadWrite);
+  EXPECT_EQ(RawDatabase(file()).integer("SELECT count(*) FROM edit"), edits);
+  EXPECT_EQ(store.note(1), "written with version 6");
+  ASSERT_THAT(store.generatedImages(1), SizeIs(1));
+  const GeneratedImageRow image = store.generatedImages(1)[0];
+  EXPECT_THAT(store.imageTags(1), IsEmpty());
+  EXPECT_EQ(store.setImageTags(1, {{image.step, image.sha256, ImageTagRow::kStar}}, 0), 1);
+  EXPECT_THAT(store.imageTags(1), SizeIs(1));
+  EXPECT_GT(store.edits(1, RunField::ImageTags).front().id, last);
+}
+
 TEST_F(ReleasedFile, OfVersionThreeIsImportedWithItsEdits) {
   takeVersion(3);
   const auto older = folder_ / "older.vitrine";

@@ -49,6 +49,7 @@ TEST_F(Views, HaveExactlyTheColumnsThatAreDocumented) {
        "run_id name count first_step last_step last minimum maximum minimum_step maximum_step"},
       {"parameters", "run_id key value"},
       {"curve_notes", "run_id metric step text"},
+      {"image_tags", "run_id step sha256 tag"},
       {"spectra", "run_id step analysis layer head image attention position value cumulative"},
       {"attention_maps", "run_id step layer head image split kind rows columns data"},
       {"calibration_bins",

@@ -1,0 +1,31 @@
+#include "core/data/shown_image.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "core/files/png.h"
+
+namespace vitrine {
+
+ShownImage shownImage(const at::Tensor& image) {
+  ShownImage shown;
+  shown.channels = image.size(0) == 3 ? 3 : 1;
+  const at::Tensor pixels = image.narrow(0, 0, shown.channels);
+  const double low = pixels.min().item<double>(), high = pixels.max().item<double>();
+  const at::Tensor bytes = ((pixels - low) * (255 / std::max(high - low, 1e-12)))
+                               .round()
+                               .clamp(0, 255)
+                               .to(at::kByte)
+                               .permute({1, 2, 0})
+                               .contiguous();
+  shown.height = bytes.size(0);
+  shown.width = bytes.size(1);
+  shown.png =
+      encodePng({bytes.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(bytes.numel())},
+                static_cast<int>(shown.height), static_cast<int>(shown.width),
+                static_cast<int>(shown.channels));
+  return shown;
+}
+
+}  // namespace vitrine
