@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
-#include "core/files/png.h"
+#include "core/data/shown_image.h"
 #include "plugins/analyses/attention_tap.h"
 
 namespace vitrine::analyses {
@@ -66,28 +66,16 @@ AttentionRecord chooseQueries(AttentionRecord record, const std::string& which) 
   return record;
 }
 
-/// The pixels of a normalised image, stretched from its smallest to its largest value: what it was
-/// normalised with is not known here.
 Artifact imageArtifact(const at::Tensor& image) {
-  const std::int64_t channels = image.size(0) == 3 ? 3 : 1;
-  const at::Tensor shown = image.narrow(0, 0, channels);
-  const double low = shown.min().item<double>(), high = shown.max().item<double>();
-  const at::Tensor bytes = ((shown - low) * (255 / std::max(high - low, 1e-12)))
-                               .round()
-                               .clamp(0, 255)
-                               .to(at::kByte)
-                               .permute({1, 2, 0})
-                               .contiguous();
+  ShownImage shown = shownImage(image);
   Artifact artifact;
   artifact.kind = artifact_kind::kImage;
-  artifact.data = encodePng(
-      {bytes.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(bytes.numel())},
-      static_cast<int>(bytes.size(0)), static_cast<int>(bytes.size(1)), static_cast<int>(channels));
+  artifact.data = std::move(shown.png);
   artifact.meta["version"] = 1;
   artifact.meta["dtype"] = "png";
-  artifact.meta["shape"] = {bytes.size(0), bytes.size(1), channels};
+  artifact.meta["shape"] = {shown.height, shown.width, shown.channels};
   artifact.meta["axes"] = {"row", "column", "channel"};
-  artifact.meta["scaling"] = "smallest value black, largest white";
+  artifact.meta["scaling"] = ShownImage::kScaling;
   return artifact;
 }
 

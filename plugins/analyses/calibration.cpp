@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/eval/calibration.h"
+#include "plugins/analyses/predictions.h"
 
 namespace vitrine::analyses {
 
@@ -10,10 +11,18 @@ namespace {
 
 class Listener final : public EvaluationListener {
  public:
-  Listener(std::int64_t bins, std::string binning) : bins_(bins), binning_(std::move(binning)) {}
+  Listener(const Config& config, std::vector<std::string> classes)
+      : bins_(config.integer("bins")),
+        binning_(config.text("binning")),
+        classes_(std::move(classes)),
+        mebibytes_(config.integer("predictions")),
+        predictions_(mebibytes_ * kMebibyte) {}
 
   void batch(const EvaluationBatch& batch) override {
-    confidences_.append(eval::confidencesOf(batch.output("logits"), batch.batch.at("label")));
+    const at::Tensor& logits = batch.output("logits");
+    const at::Tensor& labels = batch.batch.at("label");
+    confidences_.append(eval::confidencesOf(logits, labels));
+    if (mebibytes_ > 0) predictions_.append(batch.batch.sampleIds, logits, labels);
   }
 
   void finish(Results& results) override {
@@ -38,13 +47,22 @@ class Listener final : public EvaluationListener {
     artifact.meta["samples"] = samples;
     artifact.meta["gap_midpoint"] = gaps;
     results.score("ece", error);
+    if (mebibytes_ > 0 && samples > 0 && predictions_.isLeftOut()) {
+      artifact.meta["predictions"] = "left out: larger than " + std::to_string(mebibytes_) + " MiB";
+    }
     results.artifact(std::move(artifact));
+    if (!predictions_.isLeftOut()) results.artifact(predictions_.artifact(classes_));
   }
 
  private:
+  static constexpr std::int64_t kMebibyte = 1 << 20;
+
   std::int64_t bins_;
   std::string binning_;
+  std::vector<std::string> classes_;
+  std::int64_t mebibytes_;
   eval::Confidences confidences_;
+  PredictionRows predictions_;
 };
 
 }  // namespace
@@ -69,13 +87,21 @@ ItemCard Calibration::card() const {
                             .titled("Bin edges")
                             .withChoiceDocs({"every bin covers the same range of confidence",
                                              "every bin holds the same number of images"})
+                            .runOnly(),
+                        integerField("predictions", 64,
+                                     "largest size of the stored answers of one evaluation; where "
+                                     "the logits of all classes are larger, only the top classes "
+                                     "are stored; 0 stores none")
+                            .titled("Stored answers")
+                            .range(0, 900)
+                            .withUnit("MiB")
                             .runOnly()};
   return card;
 }
 
 std::unique_ptr<EvaluationListener> Calibration::listen(const Config& config,
-                                                        const DatasetInfo&) const {
-  return std::make_unique<Listener>(config.integer("bins"), config.text("binning"));
+                                                        const DatasetInfo& dataset) const {
+  return std::make_unique<Listener>(config, dataset.classes);
 }
 
 }  // namespace vitrine::analyses

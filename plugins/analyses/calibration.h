@@ -5,8 +5,8 @@
 
 namespace vitrine::analyses {
 
-/// Score: ece. Artifact "reliability": [bins, 5], with ece and the published diagram's gaps in its
-/// meta.
+/// Score: ece. Artifacts: "reliability", [bins, 5], with ece and the published diagram's gaps in its
+/// meta; "predictions", one row per sample, to be binned again.
 class Calibration final : public Analysis {
  public:
   [[nodiscard]] ItemCard card() const override;

@@ -10,11 +10,14 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/artifact/predictions.h"
 #include "core/base/error.h"
+#include "core/eval/calibration.h"
 #include "core/model/weights.h"
 #include "plugins/analyses/attention_map.h"
 #include "plugins/analyses/attention_rank.h"
 #include "plugins/analyses/calibration.h"
+#include "tests/support/no_session.h"
 
 namespace vitrine::analyses {
 namespace {
@@ -85,24 +88,6 @@ Batch batchOf(std::int64_t images) {
   std::iota(batch.sampleIds.begin(), batch.sampleIds.end(), 0);
   return batch;
 }
-
-/// A session of which the probes here want nothing.
-class NoSession final : public TaskSession {
- public:
-  explicit NoSession(Model& model) : model_(model) {}
-  Model& model() override { return model_; }
-  const DatasetInfo& dataset() const noexcept override { return info_; }
-  std::unique_ptr<BatchStream> trainingStream(std::int64_t) override { return nullptr; }
-  std::vector<LossPart> loss(StepContext&, const Batch&) override { return {}; }
-  std::vector<Evaluation> evaluations() const override { return {}; }
-  void evaluate(const EvaluationRequest&, Results&) override {}
-  Batch read(Split, const std::vector<std::int64_t>&) override { return {}; }
-  std::vector<std::int64_t> chooseSamples(Split, std::int64_t) override { return {}; }
-
- private:
-  Model& model_;
-  DatasetInfo info_;
-};
 
 std::function<Analysis::Findings()> probed(const Analysis& analysis, const Config& config,
                                            Model& model, const Batch& batch) {
@@ -361,7 +346,7 @@ TEST(CalibrationListener, GivesTheReferencesBinsHoweverTheBatchesFall) {
   ASSERT_EQ(scores.size(), 1u);
   EXPECT_EQ(scores[0].first, "ece");
   EXPECT_NEAR(scores[0].second, io.at("output/ece_15").item<double>(), 1e-5);
-  ASSERT_EQ(artifacts.size(), 1u);
+  ASSERT_EQ(artifacts.size(), 2u);
   EXPECT_EQ(artifacts[0].kind, artifact_kind::kReliability);
   EXPECT_EQ(artifacts[0].meta["shape"], Json({15, 5}));
   EXPECT_EQ(artifacts[0].meta["binning"], "equal_width");
@@ -372,6 +357,91 @@ TEST(CalibrationListener, GivesTheReferencesBinsHoweverTheBatchesFall) {
     EXPECT_NEAR(artifacts[0].meta["gap_midpoint"][static_cast<std::size_t>(bin)].get<double>(),
                 io.at("output/gap_midpoint_15")[bin].item<double>(), 1e-5);
   }
+}
+
+/// What the analysis stores of 60 samples whose ids begin at `firstId`, heard in batches of 25.
+CollectedResults heard(const Calibration& analysis, const Json& settings, const at::Tensor& logits,
+                       const at::Tensor& labels, std::int64_t firstId = 100) {
+  DatasetInfo info;
+  const auto listener = analysis.listen(configOf(analysis, settings), info);
+  for (std::int64_t first = 0; first < logits.size(0); first += 25) {
+    const std::int64_t size = std::min<std::int64_t>(25, logits.size(0) - first);
+    Batch batch;
+    batch.fields["label"] = labels.narrow(0, first, size);
+    for (std::int64_t i = 0; i < size; ++i) batch.sampleIds.push_back(firstId + first + i);
+    const std::map<std::string, at::Tensor> outputs{{"logits", logits.narrow(0, first, size)}};
+    listener->batch({batch, outputs});
+  }
+  CollectedResults results;
+  listener->finish(results);
+  return results;
+}
+
+TEST(CalibrationListener, StoresAnswersFromWhichItsScoreIsComputedAgain) {
+  const at::Tensor logits = at::linspace(-3, 4, 600, at::kFloat).sin().view({60, 10}) * 4;
+  const at::Tensor labels = at::arange(60, at::kLong) % 10;
+  const CollectedResults results = heard(Calibration(), {{"bins", 7}}, logits, labels);
+  ASSERT_EQ(results.artifacts.size(), 2u);
+  const Artifact& rows = results.artifacts[1];
+  EXPECT_EQ(rows.name, "predictions");
+  EXPECT_EQ(rows.kind, artifact_kind::kPredictions);
+  EXPECT_EQ(rows.meta["form"], "logits");
+  EXPECT_EQ(rows.meta["shape"], Json({60, 12}));
+  const ArrayView view = arrayOf(rows.meta, rows.data);
+  EXPECT_EQ(view.at(0), 100);
+  EXPECT_EQ(view.at(59 * 12), 159);
+  at::Tensor again = at::empty({60, 10}, at::kFloat);
+  at::Tensor answers = at::empty({60}, at::kLong);
+  for (std::int64_t i = 0; i < 60; ++i) {
+    answers[i] = static_cast<std::int64_t>(view.at(i * 12 + 1));
+    for (std::int64_t k = 0; k < 10; ++k) again[i][k] = view.at(i * 12 + 2 + k);
+  }
+  const auto bins = eval::reliabilityBins(eval::confidencesOf(again, answers), 7);
+  EXPECT_EQ(eval::calibrationError(bins, 60), results.scores[0].second);
+}
+
+TEST(CalibrationListener, KeepsTheTopClassesWhereAllLogitsAreTooLarge) {
+  // 2,000 rows of 200 classes: 1.6 MB of logits, 0.3 MB of top classes.
+  const at::Tensor logits = at::linspace(-90, 90, 400'000, at::kFloat).sin().view({2000, 200}) * 6;
+  const at::Tensor labels = at::arange(2000, at::kLong) % 200;
+  const CollectedResults results =
+      heard(Calibration(), {{"bins", 7}, {"predictions", 1}}, logits, labels);
+  ASSERT_EQ(results.artifacts.size(), 2u);
+  const Artifact& rows = results.artifacts[1];
+  EXPECT_EQ(rows.meta["form"], "top");
+  EXPECT_EQ(rows.meta["classes"], 200);
+  const auto inverse = rows.meta["inverse_temperatures"].get<std::vector<double>>();
+  const auto one =
+      static_cast<std::int64_t>(std::find(inverse.begin(), inverse.end(), 1.0) - inverse.begin());
+  ASSERT_LT(one, std::ssize(inverse));
+  const std::int64_t width = 2 + 1 + std::ssize(inverse) + 2 * 8;
+  EXPECT_EQ(rows.meta["shape"], Json({2000, width}));
+  const ArrayView view = arrayOf(rows.meta, rows.data);
+  const eval::Confidences wanted = eval::confidencesOf(logits, labels);
+  for (std::int64_t i = 0; i < 2000; i += 111) {
+    const std::int64_t row = i * width;
+    EXPECT_NEAR(std::exp(-view.at(row + 3 + one)), wanted.confidence[static_cast<std::size_t>(i)],
+                1e-6);
+    EXPECT_NEAR(view.at(row + 2), logits[i][i % 200].item<double>(), 1e-6);
+    EXPECT_EQ(view.at(row + 3 + std::ssize(inverse)), logits[i].argmax().item<std::int64_t>());
+  }
+}
+
+TEST(CalibrationListener, StoresNoAnswersWhenToldSoAndSaysWhenTheyAreTooLarge) {
+  const at::Tensor logits = at::rand({12'000, 100}), labels = at::zeros({12'000}, at::kLong);
+  EXPECT_EQ(heard(Calibration(), {{"predictions", 0}}, logits, labels).artifacts.size(), 1u);
+  const CollectedResults large = heard(Calibration(), {{"predictions", 1}}, logits, labels);
+  ASSERT_EQ(large.artifacts.size(), 1u);
+  EXPECT_EQ(large.artifacts[0].meta["predictions"], "left out: larger than 1 MiB");
+}
+
+TEST(CalibrationListener, KeepsLargeSampleIdsExact) {
+  const std::int64_t first = (std::int64_t{1} << 24) + 1;
+  const CollectedResults results =
+      heard(Calibration(), Json::object(), at::rand({3, 4}), at::zeros({3}, at::kLong), first);
+  const Artifact& rows = results.artifacts.at(1);
+  EXPECT_EQ(rows.meta["dtype"], "float64");
+  EXPECT_EQ(arrayOf(rows.meta, rows.data).at(0), static_cast<double>(first));
 }
 
 }  // namespace

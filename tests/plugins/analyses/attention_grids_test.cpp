@@ -8,6 +8,7 @@
 #include "plugins/analyses/attention_map.h"
 #include "plugins/analyses/attention_rank.h"
 #include "plugins/analyses/token_positions.h"
+#include "tests/support/no_session.h"
 
 namespace vitrine::analyses {
 namespace {
@@ -78,23 +79,6 @@ class Pyramid final : public torch::nn::Module,
 
  private:
   std::shared_ptr<const AttentionTap> tap_;
-};
-
-class NoSession final : public TaskSession {
- public:
-  explicit NoSession(Model& model) : model_(model) {}
-  Model& model() override { return model_; }
-  const DatasetInfo& dataset() const noexcept override { return info_; }
-  std::unique_ptr<BatchStream> trainingStream(std::int64_t) override { return nullptr; }
-  std::vector<LossPart> loss(StepContext&, const Batch&) override { return {}; }
-  std::vector<Evaluation> evaluations() const override { return {}; }
-  void evaluate(const EvaluationRequest&, Results&) override {}
-  Batch read(Split, const std::vector<std::int64_t>&) override { return {}; }
-  std::vector<std::int64_t> chooseSamples(Split, std::int64_t) override { return {}; }
-
- private:
-  Model& model_;
-  DatasetInfo info_;
 };
 
 Analysis::Findings findingsOf(const Analysis& analysis, const Json& changes) {

@@ -12,27 +12,10 @@
 #include "core/config/experiment.h"
 #include "core/plugin/task.h"
 #include "plugins/vision_lstm/vision_lstm.h"
+#include "tests/support/no_session.h"
 
 namespace vitrine::vision_lstm {
 namespace {
-
-/// A session of which the probes here want nothing.
-class NoSession final : public TaskSession {
- public:
-  explicit NoSession(Model& model) : model_(model) {}
-  Model& model() override { return model_; }
-  const DatasetInfo& dataset() const noexcept override { return info_; }
-  std::unique_ptr<BatchStream> trainingStream(std::int64_t) override { return nullptr; }
-  std::vector<LossPart> loss(StepContext&, const Batch&) override { return {}; }
-  std::vector<Evaluation> evaluations() const override { return {}; }
-  void evaluate(const EvaluationRequest&, Results&) override {}
-  Batch read(Split, const std::vector<std::int64_t>&) override { return {}; }
-  std::vector<std::int64_t> chooseSamples(Split, std::int64_t) override { return {}; }
-
- private:
-  Model& model_;
-  DatasetInfo info_;
-};
 
 std::shared_ptr<VisionLstm> tinyModel() {
   const VisionLstmArchitecture architecture;

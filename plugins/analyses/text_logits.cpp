@@ -1,0 +1,76 @@
+#include "plugins/analyses/text_logits.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <torch/nn/module.h>
+
+#include <algorithm>
+#include <span>
+
+#include "core/base/error.h"
+#include "core/base/sha256.h"
+#include "core/model/capabilities.h"
+
+namespace vitrine::analyses {
+
+namespace {
+
+/// Token ids that depend on nothing but the vocabulary: every part of it occurs, no text is like
+/// another.
+at::Tensor fixedTexts(std::int64_t texts, std::int64_t tokens, std::int64_t vocabulary) {
+  constexpr std::int64_t kStride = 7919;  // a prime
+  return at::arange(texts * tokens, at::kLong)
+      .mul(kStride)
+      .add(1)
+      .remainder(vocabulary)
+      .view({texts, tokens});
+}
+
+}  // namespace
+
+ItemCard TextLogits::card() const {
+  ItemCard card;
+  card.kind = ItemKind::Analysis;
+  card.id = "text_logits";
+  card.title = "Text logits";
+  card.doc = "Hash of a model's logits on fixed texts: equal as long as it says the same of text";
+  card.needs = {LanguageModel::kId};
+  card.schema.fields = {integerField("texts", 4, "texts to look at").titled("Texts").range(1, 256),
+                        integerField("tokens", 64, "tokens of each, at most the model's context")
+                            .titled("Tokens")
+                            .range(1, 4096)};
+  return card;
+}
+
+std::function<Analysis::Findings()> TextLogits::probe(const Config& config,
+                                                      ProbeContext& context) const {
+  auto* model = capabilityOf<LanguageModel>(context.model);
+  if (model == nullptr) throw ConfigError("text_logits needs a language model");
+  const std::int64_t vocabulary = model->vocabularySize(), longest = model->contextLength();
+  std::int64_t tokens = config.integer("tokens");
+  if (longest > 0) tokens = std::min(tokens, longest);
+  const c10::NoGradGuard noGradient;
+  const at::Tensor texts = fixedTexts(config.integer("texts"), tokens, vocabulary)
+                               .to(context.model.module().parameters().front().device());
+  const at::Tensor logits = model->next(texts, nullptr, LanguageModel::Rows::All)
+                                .to(at::kCPU, at::kFloat)
+                                .contiguous()
+                                .clone();
+  return [logits] {
+    Sha256 hash;
+    hash.update({static_cast<const std::byte*>(logits.const_data_ptr()), logits.nbytes()});
+    Artifact artifact;
+    artifact.analysis = "text_logits";
+    artifact.name = "logits";
+    artifact.kind = artifact_kind::kTable;
+    setJson(artifact, {{"columns", {"texts", "tokens", "vocabulary", "norm", "sha256"}},
+                       {"rows",
+                        {{logits.size(0), logits.size(1), logits.size(2),
+                          logits.to(at::kDouble).norm().item<double>(), hash.finish()}}}});
+    Findings findings;
+    findings.artifacts.push_back(std::move(artifact));
+    return findings;
+  };
+}
+
+}  // namespace vitrine::analyses

@@ -1,0 +1,82 @@
+#include "plugins/analyses/text_logits.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <torch/nn/module.h>
+
+#include "core/base/read_json.h"
+#include "core/model/model.h"
+#include "core/plugin/task.h"
+#include "tests/support/no_session.h"
+
+namespace vitrine::analyses {
+namespace {
+
+constexpr std::int64_t kVocabulary = 11;
+
+/// Logits are rows of one matrix, by token.
+class Table final : public torch::nn::Module, public Model, public LanguageModel {
+ public:
+  explicit Table(std::int64_t context = 0)
+      : rows(register_parameter(
+            "rows",
+            at::arange(kVocabulary * kVocabulary, at::kFloat).view({kVocabulary, kVocabulary}))),
+        context_(context) {}
+  torch::nn::Module& module() override { return *this; }
+  std::vector<BlockCost> cost() const override { return {}; }
+  std::vector<OfferedCapability> capabilities() override { return offersOf<LanguageModel>(*this); }
+  void setGenerator(const at::Generator&) override {}
+  std::int64_t vocabularySize() const override { return kVocabulary; }
+  std::int64_t contextLength() const override { return context_; }
+  std::unique_ptr<Cache> makeCache(std::int64_t) override { return nullptr; }
+  at::Tensor next(const at::Tensor& tokens, Cache*, Rows) override {
+    seen = tokens;
+    return rows.index({tokens});
+  }
+
+  at::Tensor rows, seen;
+
+ private:
+  std::int64_t context_;
+};
+
+/// The one row of the table.
+Json rowOf(Table& model, std::int64_t texts = 3, std::int64_t tokens = 5) {
+  NoSession session(model);
+  const Batch batch;
+  ProbeContext context{session, model, batch, {}, {}};
+  const auto findings =
+      TextLogits().probe(Config(Json{{"texts", texts}, {"tokens", tokens}}), context)();
+  EXPECT_EQ(findings.artifacts.size(), 1U);
+  const auto& data = findings.artifacts.front().data;
+  return readJson(std::string(reinterpret_cast<const char*>(data.data()), data.size()))
+      .at("rows")
+      .at(0);
+}
+
+TEST(TextLogits, HaveOneHashForEqualModelsAndAnotherAfterOneBit) {
+  Table model, equal, changed;
+  {
+    const at::NoGradGuard noGradient;
+    auto* last = changed.rows.mutable_data_ptr<float>() + kVocabulary * kVocabulary - 1;
+    *last = std::nextafter(*last, 1000.0F);
+  }
+  const Json row = rowOf(model);
+  EXPECT_EQ(row.at(4).get<std::string>().size(), 64U);
+  EXPECT_EQ(rowOf(equal), row);
+  EXPECT_NE(rowOf(changed).at(4), row.at(4));
+}
+
+TEST(TextLogits, LookAtEveryTokenOfTheVocabulary) {
+  Table model;
+  EXPECT_EQ(rowOf(model).at(2), kVocabulary);
+  EXPECT_EQ(std::get<0>(at::_unique(model.seen)).size(0), kVocabulary);
+}
+
+TEST(TextLogits, AreNotLongerThanTheContext) {
+  Table model(4);
+  EXPECT_EQ(rowOf(model, 3, 5).at(1), 4);
+}
+
+}  // namespace
+}  // namespace vitrine::analyses
