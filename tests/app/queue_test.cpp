@@ -207,6 +207,25 @@ TEST_F(QueueVerbs, EnqueueStoresAPlanAsItWasChecked) {
   EXPECT_EQ(json({"enqueue", "--plan", "-", "--needed"}, checked.out).at("skipped").size(), 1u);
 }
 
+TEST_F(QueueVerbs, EnqueueTakesWhatCheckOnlyWarnsOfAndRefusesDataThatAreNotHere) {
+  const std::vector<std::string> warned{"train.epochs=none", "train.steps=24",
+                                        "train.ema.decay=0.9999"};
+  std::vector<std::string> arguments{"check", sharedSingle(), "--json"};
+  arguments.insert(arguments.end(), warned.begin(), warned.end());
+  const Json plan = vitrine(arguments).json();
+  ASSERT_EQ(plan.at("warnings").size(), 1u);
+  const std::string file = scratch.path("warned.json");
+  writeText(file, plan.dump());
+  const Ended taken = call({"enqueue", "--plan", file, "--no-dry-step"});
+  EXPECT_EQ(taken.code, 0) << taken.err;
+  Json elsewhere = plan;
+  elsewhere["runs"][0]["data_problem"] = "the images are on another machine";
+  writeText(file, elsewhere.dump());
+  const Ended refused = call({"enqueue", "--plan", file, "--no-dry-step"});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("the images are on another machine"));
+}
+
 TEST_F(QueueVerbs, EnqueueRefusesWhatDoesNotFitWithTheNumbersAndStoresNothing) {
   const Ended large =
       call({"enqueue", sharedSingle(), "model.width=65536", "model.heads=2", "model.depth=64"});

@@ -188,15 +188,34 @@ TEST(Report, OfAnUnknownExperimentIsOneSentence) {
   EXPECT_EQ(vitrine({"report", "--run", "99", file, "--db", sharedDatabase()}).code, 3);
 }
 
+TEST(Report, IsPrintedAsOnePdfFile) {
+  Scratch scratch;
+  const std::string file = scratch.path("out.pdf");
+  const Ended ended = vitrine({"report", "Tiny", file, "--no-charts", "--db", sharedDatabase()});
+  if (!fs::exists(fs::path(VITRINE_PROGRAM).parent_path() / "vitrine-studio")) {
+    EXPECT_EQ(ended.code, 4);
+    EXPECT_THAT(ended.err, HasSubstr("vitrine-studio, which is not installed here"));
+    return;
+  }
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, file + "\n");
+  const std::string pdf = readText(file);
+  EXPECT_EQ(pdf.substr(0, 5), "%PDF-");
+  EXPECT_THAT(pdf.substr(pdf.size() - 16), HasSubstr("%%EOF"));
+  EXPECT_GT(countOf(pdf, "/Type /Page\n"), 1u) << "more than one page";
+  EXPECT_EQ(countOf(pdf, "/URI"), 0u) << "nothing outside of it";
+  const Ended refused = vitrine(
+      {"report", "Tiny", scratch.path("no/folder.pdf"), "--no-charts", "--db", sharedDatabase()});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("cannot be written"));
+}
+
 TEST(Report, SaysWhichFilesItWrites) {
   const auto asked = [](std::vector<std::string> words) {
     words.insert(words.begin(), "report");
     words.insert(words.end(), {"--db", sharedDatabase()});
     return vitrine(words);
   };
-  const Ended pdf = asked({"Tiny", "out.pdf"});
-  EXPECT_EQ(pdf.code, 2);
-  EXPECT_THAT(pdf.err, HasSubstr("print it to PDF from a browser"));
   EXPECT_EQ(asked({"Tiny"}).code, 2);
   EXPECT_EQ(asked({}).code, 2);
   EXPECT_EQ(asked({"Tiny", "out.txt"}).code, 2);

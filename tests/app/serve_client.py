@@ -199,6 +199,15 @@ def play_curve_notes(client, run):
     check(error_of(refused) == "config" and "JSON list" in refused["error"]["message"], "a list that is none")
 
 
+def play_image_tags(client, run):
+    star = {"step": 3, "sha256": "ab", "tag": "*"}
+    edit = lambda tags: client.ask(op="edit", run=run, field="image_tags", text=json.dumps(tags))
+    check("version" in edit([star]), "a star on an image")
+    rows = client.ask(op="query", sql="SELECT step, sha256, tag FROM image_tags WHERE run_id = %d" % run)["rows"]
+    check(rows == [[3, "ab", "*"]], rows)
+    check(error_of(edit([{"step": 3}])) == "config", "a tag without an image")
+
+
 def play_orders(client, run):
     devices = client.ask(op="devices")["devices"]
     check(devices[0]["name"] == "cpu" and devices[0]["total_bytes"] > devices[0]["used_bytes"] > 0, "the processor")
@@ -208,6 +217,7 @@ def play_orders(client, run):
     check(late["theirs"] == "theirs" and late["version"] == seen + 1, "an edit that came too late")
     check(error_of(client.ask(op="edit", run=run, field="colour", text="")) == "protocol", "a field that is none")
     play_curve_notes(client, run)
+    play_image_tags(client, run)
     paused = client.ask(op="order", order={"what": "mode", "mode": "paused"})
     check(paused["mode"] == "paused" and paused["runs"] == [], "the queue is paused")
     check(client.ask(op="order", order={"what": "mode", "mode": "running"})["mode"] == "running", "and continues")

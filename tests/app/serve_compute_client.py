@@ -5,6 +5,7 @@ serve_compute_client.py PROGRAM DATABASE PART SCRATCH PLUGIN: plays one part; ex
 
 import array
 import json
+import math
 import os
 import signal
 import struct
@@ -24,7 +25,7 @@ class Lab:
     def __init__(self, program, database, scratch, options=()):
         self.program, self.database, self.scratch = program, database, scratch
         self.client, hello = greet([program, "serve", "--db", database, *options])
-        wanted = {"load", "unload", "models", "infer", "analyse", "sample"}
+        wanted = {"load", "unload", "models", "infer", "analyse", "sample", "samples"}
         check(wanted <= set(hello["operations"]), "what computes is among the operations")
 
     def verb(self, *words):
@@ -167,10 +168,68 @@ def play_analyse(lab):
         for one in (answer["artifact"] for answer in answers[:-1]):
             row = lab.rows("SELECT name, hex(data) FROM artifacts WHERE id = %d" % one["stored"])
             check(row == [[one["name"], one["bytes"].hex().upper()]], "it is stored when asked for")
+    # An image from anywhere, as evaluations would see it: grey, resized, normalised.
+    def maps_of(height, width, pixel):
+        image = {"shape": [height, width, 3], "bytes": bytes(pixel) * (height * width)}
+        answers = lab.client.all(lab.client.send(op="analyse", model=model, item="attention_map", image=image,
+                                                 settings={"query": "all"}))
+        check("error" not in answers[-1], answers[-1])
+        return {one["artifact"]["kind"]: one["artifact"] for one in answers[:-1]}
+
+    own = maps_of(8, 8, (90, 90, 90))
+    check(own["attention"]["name"] == "image -1" and own["attention"]["meta"]["image"] == -1, own["attention"]["meta"])
+    check(own["image"]["meta"]["shape"] == [8, 8, 1], "the image as the model reads it is shown")
+    check(maps_of(24, 16, (90, 90, 90))["attention"]["bytes"] == own["attention"]["bytes"], "it is resized")
+    check(maps_of(8, 8, (0, 0, 255))["attention"]["bytes"] == maps_of(8, 8, (29, 29, 29))["attention"]["bytes"],
+          "blue is a dark grey")
+    check(maps_of(8, 8, (250, 250, 250))["attention"]["bytes"] != own["attention"]["bytes"], "and it is looked at")
+    grey = {"shape": [8, 8, 3], "bytes": bytes(192)}
+    for kind, request in (
+            ("refused", {"item": "calibration", "image": grey}),
+            ("config", {"item": "attention_map", "image": grey, "store": True}),
+            ("config", {"item": "attention_map", "image": dict(grey, shape=[8, 9, 3])}),
+            ("config", {"item": "attention_map", "image": dict(grey, shape=[2**40, 2**40, 3])}),
+            ("config", {"item": "attention_map", "image": dict(grey, shape=[192])}),
+            ("protocol", {"item": "attention_map", "image": "cat.png"})):
+        answer = lab.client.ask(op="analyse", model=model, **request)
+        check(error_of(answer) == kind, "%s: %s" % (request, answer))
     other = lab.load(overrides=["data.test_samples=32"])
     check(other["model"] != model, "other data, another model")
     answers = lab.client.all(lab.client.send(op="analyse", model=other["model"], item="calibration"))
     check(answers[0]["artifact"]["meta"]["overrides"] == ["data.test_samples=32"], "what was overridden is said")
+
+
+def ece_of(meta, data, bins):
+    """By the rule of the analysis, from the stored answers alone."""
+    rows, columns = meta["shape"]
+    values = array.array("f", data)
+    sums = [[0, 0.0, 0] for _ in range(bins)]
+    for i in range(rows):
+        label, logits = int(values[i * columns + 1]), values[i * columns + 2:(i + 1) * columns]
+        largest = max(logits)
+        confidence = 1 / sum(math.exp(z - largest) for z in logits)
+        one = sums[min(bins - 1, math.ceil(confidence * bins) - 1)]
+        one[0], one[1], one[2] = one[0] + 1, one[1] + confidence, one[2] + (logits.index(largest) == label)
+    return sum(abs(right - sure) for _, sure, right in sums) / rows
+
+
+def play_samples(lab):
+    model = lab.load()["model"]
+    answers = lab.client.all(lab.client.send(op="samples", model=model, sample_ids=[5, 2]))
+    last, found = answers[-1], [answer["sample"] for answer in answers[:-1]]
+    check(last["samples"] == 2 and last["split"] == "test" and last["model"] == model, last)
+    check([one["sample_id"] for one in found] == [5, 2], "in the order asked for")
+    check([one["label"] for one in found] == [1, 2], "with their labels")
+    check(all(one["bytes"][1:4] == b"PNG" and one["size"] == len(one["bytes"]) for one in found), "as PNG")
+    check(all((one["width"], one["height"]) == (8, 8) for one in found), "of the size the model reads")
+
+    # The answers that `calibration` stores say the score again.
+    answers = lab.client.all(lab.client.send(op="analyse", model=model, item="calibration", settings={"bins": 7}))
+    rows = [answer["artifact"] for answer in answers[:-1] if answer["artifact"]["name"] == "predictions"][0]
+    meta = rows["meta"]
+    check(meta["split"] == "test" and meta["form"] == "logits" and meta["shape"] == [64, 2 + 4], meta)
+    again, score = ece_of(meta, rows["bytes"], 7), answers[-1]["scores"]["ece"]
+    check(abs(again - score) < 1e-6, "ECE %r of the rows, %r scored" % (again, score))
 
 
 def play_queue(lab):
@@ -360,6 +419,10 @@ def play_wrong(lab):
             ("config", {"op": "infer", "model": model, "image": dict(images(1), shape=[1, 1, 8, 9])}),
             ("config", {"op": "infer", "model": model, "image": dict(images(1), shape=[2**40, 1, 8, 8])}),
             ("config", {"op": "infer", "model": model, "image": dict(images(1), shape=[-1, 1, 8, 8])}),
+            ("protocol", {"op": "samples", "model": model}),
+            ("config", {"op": "samples", "model": model, "sample_ids": []}),
+            ("config", {"op": "samples", "model": model, "sample_ids": [0] * 1025}),
+            ("refused", {"op": "samples", "model": model, "sample_ids": [0], "split": "validation"}),
             ("not_found", {"op": "analyse", "model": model, "item": "horoscope"}),
             ("config", {"op": "analyse", "model": model, "item": "calibration", "settings": {"bns": 3}}),
             ("config", {"op": "analyse", "model": model, "item": "calibration", "settings": {"bins": "many"}}),
@@ -390,7 +453,7 @@ def main(program, database, part, scratch, plugin):
     os.makedirs(scratch, exist_ok=True)
     if part in ("queue", "sample"):
         subprocess.run([program, "plugins", "--trust", plugin], check=True, capture_output=True, timeout=120)
-    play = {"infer": play_infer, "analyse": play_analyse, "queue": play_queue, "kill": play_kill,
+    play = {"infer": play_infer, "analyse": play_analyse, "samples": play_samples, "queue": play_queue, "kill": play_kill,
             "memory": play_memory, "sample": play_sample, "wrong": play_wrong}[part]
     play(Lab(program, database, scratch))
     print("every line of the page held")

@@ -49,6 +49,7 @@ void expectComputes(const std::string& part) {
 
 TEST(Serve, InfersWhatInferWritesToItsFile) { expectComputes("infer"); }
 TEST(Serve, AnalysesAsTheVerbDoesAndStoresWhenAsked) { expectComputes("analyse"); }
+TEST(Serve, GivesImagesOfSamplesAndAnswersThatSayTheScoreAgain) { expectComputes("samples"); }
 TEST(Serve, CancelsAndReplacesWhatComputes) { expectComputes("queue"); }
 TEST(Serve, LosesTheRequestAloneWhenTheComputingProcessIsKilled) { expectComputes("kill"); }
 TEST(Serve, LoadsAndUnloadsModelsWithinTheirMemory) { expectComputes("memory"); }

@@ -8,6 +8,8 @@
 #include "app/vitrine/report/remake_part.h"
 #include "app/vitrine/report/samples_part.h"
 #include "app/vitrine/report/stored_json.h"
+#include "core/artifact/predictions.h"
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/text.h"
@@ -33,9 +35,10 @@ std::string titleOf(const Ablation& ablation, const std::string& metric) {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostCurves = 4, kMostArtifacts = 12;
+constexpr std::size_t kMostTiles = 12;  ///< variants side by side
 
 std::string valueText(const Json* value) {
-  return value == nullptr || value->is_null() ? "none" : wordOf(*value);
+  return value == nullptr || value->is_null() ? "none" : plainText(*value);
 }
 
 /// A fraction in percent, as people read it.
@@ -259,8 +262,9 @@ Html Part::artifacts() {
   std::vector<Kind> kinds;
   for (std::size_t i = 0; i < ablation_.variants.size(); ++i) {
     const store::RunRow& run = shownRun(i);
-    std::map<std::pair<std::string, std::string>, bool> seen;
     for (const store::ArtifactRow& artifact : store_.artifacts(run.id)) {
+      // Rows to be binned, not a picture.
+      if (artifact.kind == artifact_kind::kPredictions) continue;
       auto found = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& each) {
         return each.analysis == artifact.analysis && each.kind == artifact.kind;
       });
@@ -275,9 +279,16 @@ Html Part::artifacts() {
   Html content;
   for (std::size_t i = 0; i < kinds.size() && i < kMostArtifacts; ++i) {
     const Kind& kind = kinds[i];
-    content += figures_.draw(
-        {kind.analysis + ": " + kind.name + ", step " + std::to_string(kind.step), "artifacts",
-         kind.runs, Json{{"analysis", kind.analysis}, {"name", kind.name}}, kind.runs.size() > 1});
+    const std::string title = kind.analysis + ": " + kind.name;
+    if (kind.runs.size() > 1 && kind.runs.size() <= kMostTiles) {
+      content += figures_.draw(
+          {title + ", newest step of each variant, one scale", "compare", kind.runs,
+           Json{{"view", "artifacts"}, {"artifact", kind.analysis + "/" + kind.name}}, true});
+      continue;
+    }
+    content += figures_.draw({title + ", step " + std::to_string(kind.step), "artifacts", kind.runs,
+                              Json{{"analysis", kind.analysis}, {"name", kind.name}},
+                              kind.runs.size() > 1});
   }
   return content.isEmpty() ? Html() : section("Spectra and artifacts", chartsOf(content));
 }
@@ -320,8 +331,8 @@ Html Part::claims() {
   }
   if (content.isEmpty()) {
     content += Html::element(
-        "p", Html("No claim is made about this experiment: there is no claims.toml beside its "
-                  "file that names it."));
+        "p", Html("No claim is made about this experiment: no claims.toml next to its "
+                  "file names it."));
   }
   content += published(folder);
   return section("Claims", content);

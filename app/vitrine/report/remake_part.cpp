@@ -3,8 +3,8 @@
 #include <set>
 
 #include "app/vitrine/report/experiment_part.h"
-#include "app/vitrine/report/samples_part.h"
 #include "app/vitrine/report/stored_json.h"
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/read_json.h"
@@ -18,23 +18,6 @@
 namespace vitrine::app {
 
 namespace {
-
-/// "tour-four-classifiers.toml" of a title.
-std::string fileNameOf(const std::string& title) {
-  std::string name;
-  for (const char c : title) {
-    const bool isWord = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    const bool isUpper = c >= 'A' && c <= 'Z';
-    if (isWord || isUpper) {
-      name += isUpper ? static_cast<char>(c - 'A' + 'a') : c;
-    } else if (!name.empty() && name.back() != '-') {
-      name += '-';
-    }
-    if (name.size() == 60) break;
-  }
-  while (!name.empty() && name.back() == '-') name.pop_back();
-  return (name.empty() ? "experiment" : name) + ".toml";
-}
 
 /// Values that the command line gave, as it takes them.
 std::string overridesOf(store::RunReader& store, const std::vector<store::RunRow>& rows) {
@@ -77,7 +60,7 @@ Html remakePart(store::RunReader& store, const std::vector<store::RunRow>& rows,
                 const std::string& reportName) {
   const store::RunRow& first = rows.front();
   const std::string source = store.experimentSource(first.experimentId);
-  const std::string file = fileNameOf(first.experiment);
+  const std::string file = fileSlug(first.experiment) + ".toml";
   Html content;
   if (source.empty()) {
     content += Html::element(
@@ -99,7 +82,7 @@ Html remakePart(store::RunReader& store, const std::vector<store::RunRow>& rows,
                   {},
                   "Runs of this report"};
   for (const store::RunRow& run : rows) {
-    const std::string config = wordOf(store.config(run.id));
+    const std::string config = plainText(store.config(run.id));
     table.add({numberCell(std::to_string(run.id)), textCell(run.name),
                numberCell(std::to_string(run.seed)), textCell(toString(run.state)),
                textCell(run.startedAt), codeCell(run.uuid), codeCell(sha256OfText(config)),

@@ -65,4 +65,16 @@ Html FigureDrawer::draw(const Asked& asked) {
   return Html::element("figure", {{"class", asked.isWide ? "wide" : "narrow"}}, figure);
 }
 
+void FigureDrawer::print(const std::string& html, const fs::path& pdf) const {
+  const fs::path page = folder_ / "report.html";
+  writeFileAtomically(page, html);
+  const ProgramEnd ended =
+      runProgram({studioProgram().string(), "--print", page.string(), "--out", pdf.string()});
+  if (ended.isSuccess() && fs::exists(pdf)) return;
+  const std::string reason = lastLine(ended.err);
+  throw Error("'" + pdf.string() + "' was not written" +
+              (reason.empty() ? std::string("; write an .html file and print it from a browser")
+                              : " (" + reason + ")"));
+}
+
 }  // namespace vitrine::app

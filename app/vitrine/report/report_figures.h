@@ -37,6 +37,9 @@ class FigureDrawer {
   /// installed or has nothing to draw: problems() says so.
   [[nodiscard]] Html draw(const Asked& asked);
 
+  /// Writes a report's HTML as a PDF file, through Studio. \throws Error  it cannot be written
+  void print(const std::string& html, const std::filesystem::path& pdf) const;
+
   /// Why figures are missing, each once; empty where none is.
   [[nodiscard]] const std::set<std::string>& problems() const noexcept { return problems_; }
 

@@ -112,7 +112,7 @@ Html environmentPart(store::RunReader& store, const std::vector<store::RunRow>& 
     for (const char* key : {"plugins", "host", "seeds"}) facts.erase(key);
     for (const auto& [key, value] : flatten(facts)) {
       if (!values.contains(key)) keys.push_back(key);
-      ++values[key][value.is_null() ? "unknown" : wordOf(value)];
+      ++values[key][value.is_null() ? "unknown" : plainText(value)];
     }
   }
   Html content;

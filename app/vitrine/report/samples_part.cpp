@@ -1,11 +1,11 @@
 #include "app/vitrine/report/samples_part.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "app/vitrine/report/experiment_part.h"
 #include "app/vitrine/report/stored_json.h"
+#include "core/base/cell_text.h"
 #include "core/base/joined.h"
 #include "core/base/text.h"
 
@@ -21,7 +21,7 @@ std::string callOf(const Json& recipe) {
   if (!recipe.is_object()) return "";
   Json call = recipe;
   for (const char* key : {"seed", "class", "batch", "evaluations", "threads"}) call.erase(key);
-  return wordOf(call);
+  return plainText(call);
 }
 
 struct Call {
@@ -57,7 +57,7 @@ std::string sampleCommand(std::int64_t run, const Call& call) {
     text += " --use " + shellWord(weights);
   const Json settings = tableAt(recipe, "settings");
   for (const auto& [key, value] : settings.items()) {
-    if (!value.is_null()) text += " " + shellWord(key + "=" + wordOf(value));
+    if (!value.is_null()) text += " " + shellWord(key + "=" + plainText(value));
   }
   std::uint64_t seed = call.images.front().seed;
   for (const store::GeneratedImageRow& image : call.images) seed = std::min(seed, image.seed);
@@ -121,17 +121,6 @@ Html textsOf(store::RunReader& store, const store::RunRow& run) {
 }
 
 }  // namespace
-
-std::string shellWord(const std::string& word) {
-  const auto isPlain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), isPlain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 Html samplesPart(store::RunReader& store, const std::vector<store::RunRow>& rows,
                  std::size_t mostImages) {

@@ -14,7 +14,4 @@ namespace vitrine::app {
 [[nodiscard]] Html samplesPart(store::RunReader& store, const std::vector<store::RunRow>& rows,
                                std::size_t mostImages);
 
-/// A word of a command line, quoted for a shell where that is needed.
-[[nodiscard]] std::string shellWord(const std::string& word);
-
 }  // namespace vitrine::app

@@ -3,21 +3,15 @@
 
 #include <string>
 
-#include "core/base/json.h"
+#include "core/base/cell_text.h"
 
 namespace vitrine::app {
-
-/// A value for people: text without quotes, anything else as JSON.
-[[nodiscard]] inline std::string wordOf(const Json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 /// The value of `key`; "" where there is none or null, or `values` is not a table.
 [[nodiscard]] inline std::string wordAt(const Json& values, const std::string& key) {
   if (!values.is_object()) return "";
   const auto found = values.find(key);
-  return found == values.end() || found->is_null() ? "" : wordOf(*found);
+  return found == values.end() || found->is_null() ? "" : plainText(*found);
 }
 
 /// The table below `key`; an empty one where there is none.

@@ -37,8 +37,8 @@ void requireCapabilities(const ItemCard& card, const TrainedModel& trained) {
 }
 
 Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
-                              const TrainedModel& trained, Split split,
-                              EvaluationListener* watcher) {
+                              const TrainedModel& trained, Split split, EvaluationListener* watcher,
+                              const Batch* own) {
   const train::RestoredRun& run = trained.run;
   TaskSession& session = *run.session;
   const c10::NoGradGuard noGradient;
@@ -46,7 +46,8 @@ Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
   if (analysis.kind() == Analysis::Kind::Probe) {
     const StepContext context = beginLook(session, run.look);
     const Batch batch =
-        train::probeBatch(session, analysis.probeSamples(config)).to(run.look.device);
+        (own != nullptr ? *own : train::probeBatch(session, analysis.probeSamples(config)))
+            .to(run.look.device);
     ProbeContext looked{session,
                         session.model(),
                         batch,
@@ -60,6 +61,10 @@ Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
     return analysis.probe(config, looked)();
   }
   const std::string id = analysis.card().id;
+  if (own != nullptr) {
+    throw RefusedError("analysis '" + id +
+                       "' listens to an evaluation of the run; it cannot look at one image");
+  }
   train::NamedListener listener(id, analysis.listen(config, session.dataset()));
   std::vector<EvaluationListener*> listeners{&listener};
   if (watcher != nullptr) listeners.push_back(watcher);

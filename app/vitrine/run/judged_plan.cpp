@@ -37,6 +37,11 @@ class Judge {
   }
 
  private:
+  struct OpenedData {
+    std::shared_ptr<const Dataset> dataset;
+    std::string problem;
+  };
+
   std::shared_ptr<const RunCost> costOf(const PlannedRun& run) {
     const Config config(run.config);
     // No memory and no initial values: the largest named sizes are as quick as the smallest.
@@ -59,7 +64,9 @@ class Judge {
     }
     std::shared_ptr<const Dataset> dataset;
     try {
-      dataset = datasetOf(config);
+      const auto& [opened, problem] = datasetOf(config);
+      dataset = opened;
+      cost->dataProblem = problem;
       // Models that [aux] names may be trained by then and are not yet.
       const bool isComplete = !config.has("aux") || config.at("aux").empty();
       if (dataset != nullptr && isComplete) openTask(run, config, model, dataset);
@@ -99,16 +106,18 @@ class Judge {
   }
 
   /// Opened once per distinct [data] table: reading the files takes longer than anything else here.
-  /// \returns  null where it cannot be opened here: the files may be on another machine
-  std::shared_ptr<const Dataset> datasetOf(const Config& config) {
+  /// Null, and why, where it cannot be opened here: the files may be on another machine.
+  const OpenedData& datasetOf(const Config& config) {
     const auto [opened, isNew] = datasets_.try_emplace(config.at("data").dump());
-    if (!isNew) return opened->second;
+    OpenedData& data = opened->second;
+    if (!isNew) return data;
     try {
-      opened->second = registry_.dataset(config.text("data.dataset")).open(config.table("data"));
+      data.dataset = registry_.dataset(config.text("data.dataset")).open(config.table("data"));
     } catch (const FileError& problem) {
-      warn(problem.what());
+      data.problem = problem.what();
+      warn(data.problem);
     }
-    return opened->second;
+    return data;
   }
 
   void openTask(const PlannedRun& run, const Config& config, const std::shared_ptr<Model>& model,
@@ -141,7 +150,7 @@ class Judge {
 
   const Registry& registry_;
   JudgedPlan& judged_;
-  std::map<std::string, std::shared_ptr<const Dataset>> datasets_;
+  std::map<std::string, OpenedData> datasets_;
 };
 
 Json totalsOf(const RunCost& cost) {
@@ -207,8 +216,11 @@ Json toJson(const JudgedPlan& judged, const LoadedPlugins& plugins) {
   out["memory"] = Json::array();
   out["blocks"] = Json::array();
   const auto& costs = judged.costs;
-  for (std::size_t i = 0; i < judged.plan.runs.size(); ++i)
-    out["runs"][i]["totals"] = i < costs.size() && costs[i] ? totalsOf(*costs[i]) : Json(nullptr);
+  for (std::size_t i = 0; i < judged.plan.runs.size(); ++i) {
+    const bool isKnown = i < costs.size() && costs[i] != nullptr;
+    out["runs"][i]["totals"] = isKnown ? totalsOf(*costs[i]) : Json(nullptr);
+    out["runs"][i]["data_problem"] = isKnown ? costs[i]->dataProblem : "";
+  }
   if (costs.empty() || costs.front() == nullptr) return out;
   const RunCost& first = *costs.front();
   out["totals"] = totalsOf(first);
@@ -255,6 +267,7 @@ JudgedPlan readJudgedPlan(const std::string& file, const Engine& engine) {
       auto cost = std::make_shared<RunCost>();
       cost->memory.peakBytes = bytesAt(run.at("totals"), "memory_bytes");
       cost->diskBytes = bytesAt(run.at("totals"), "disk_bytes");
+      cost->dataProblem = run.at("data_problem").get<std::string>();
       judged.costs.push_back(std::move(cost));
     }
     return judged;

@@ -17,12 +17,13 @@ struct RunCost {
   double flops = 0, macs = 0, activationBytes = 0;  ///< forward, of one sample
   std::vector<BlockCost> blocks;                    ///< not of a plan that was read
   train::MemoryEstimate memory;
-  double diskBytes = 0;  ///< of the checkpoints that it keeps
+  double diskBytes = 0;     ///< of the checkpoints that it keeps
+  std::string dataProblem;  ///< why its data cannot be opened here; "" where they can
 };
 
 struct JudgedPlan {
   Plan plan;
-  std::vector<std::string> warnings;  ///< data that are not here
+  std::vector<std::string> warnings;  ///< sentences, among them each dataProblem
   /// Per run; null where a problem hides it. Runs that differ in seed or rate alone share one.
   std::vector<std::shared_ptr<const RunCost>> costs;
 };

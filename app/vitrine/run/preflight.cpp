@@ -91,8 +91,8 @@ std::vector<Needs> preflight(const Engine& engine, const JudgedPlan& judged,
       // Auxiliary networks may not be trained yet, and without them there is no step.
       if (dryStep == DryStep::Do && run.auxiliaries.empty()) {
         tryOneStep(engine, run, needs->second);
-      } else if (!judged.warnings.empty()) {
-        throw FileError(judged.warnings.front());
+      } else if (!judged.costs[i]->dataProblem.empty()) {
+        throw FileError(judged.costs[i]->dataProblem);
       }
     }
     all.push_back(needs->second);

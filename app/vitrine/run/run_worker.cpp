@@ -8,6 +8,7 @@
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/checkpoint_choice.h"
 #include "app/vitrine/run/environment.h"
+#include "app/vitrine/run/live_images.h"
 #include "app/vitrine/run/progress_sink.h"
 #include "app/vitrine/run/run_start.h"
 #include "app/vitrine/run/signals.h"
@@ -19,6 +20,7 @@
 #include "core/store/declared_metrics.h"
 #include "core/store/run_card.h"
 #include "core/store/run_facts.h"
+#include "core/store/script_runs.h"
 #include "core/store/spool/store_sink.h"
 #include "core/train/checkpoint.h"
 #include "core/train/device.h"
@@ -34,6 +36,8 @@ std::string label(const store::RunRow& run) { return "run " + std::to_string(run
 void requireStartable(store::RunStore& store, const store::RunRow& run) {
   if (run.state == store::RunState::Done)
     throw RefusedError(label(run) + " is done; train the experiment again for another run");
+  if (const auto script = store::scriptOf(store, run.id))
+    throw RefusedError(store::whyNotStarted(run.id, *script));
   // The claim of a launcher, which this process takes over; it may have been asked to stop already.
   const bool isClaimed = run.state == store::RunState::Starting ||
                          (run.state == store::RunState::Stopping && !isTakenUp(store, run.id));
@@ -141,6 +145,8 @@ train::TrainerResult train(const Work& work, std::int64_t segment, train::InitCh
     }
   };
   setup.origin = {{"run", work.run.uuid}};
+  setup.liveRun = work.run.uuid;
+  setup.liveImages = liveImagesOf(work.engine.registry, *setup.session);
   setup.configHash = sha256OfText(work.config.dump());
   train::Trainer trainer(std::move(setup), sink, work.control);
   return trainer.run();

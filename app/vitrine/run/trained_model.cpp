@@ -44,6 +44,7 @@ TrainedModel openTrainedModel(store::RunStore& store, const Engine& engine,
                                   initChoiceOf(store, run, /*isResumed=*/true).auxiliaries, device);
   if (!opening.precision.empty())
     trained.run.look.precision = train::precisionFrom(opening.precision);
+  trained.config = config;
   const train::CheckpointState& state = trained.run.state;
   trained.time = state.seconds;
   trained.epoch = static_cast<double>(state.step) /

@@ -12,6 +12,7 @@ namespace vitrine::app {
 struct TrainedModel {
   CheckpointChoice checkpoint;
   train::RestoredRun run;
+  Json config;       ///< of the run, resolved, with the overrides
   double epoch = 0;  ///< at the checkpoint: its step over the steps of an epoch
   double time = 0;   ///< seconds of running time up to the checkpoint
 };

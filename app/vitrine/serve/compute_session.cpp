@@ -134,6 +134,7 @@ void ComputeSession::act(const Task& task, Reply& reply) {
   if (task.op == "infer") return infer(request, reply);
   if (task.op == "analyse") return analyse(request, reply);
   if (task.op == "sample") return sample(request, reply);
+  if (task.op == "samples") return samples(request, reply);
   throw BadRequest("the process that computes knows no operation '" + task.op + "'");
 }
 

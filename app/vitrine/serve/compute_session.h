@@ -43,6 +43,7 @@ class ComputeSession {
   void infer(const Json& request, Reply& reply);
   void analyse(const Json& request, Reply& reply);
   void sample(const Json& request, Reply& reply);
+  void samples(const Json& request, Reply& reply);
 
   const Engine& engine_;
   std::filesystem::path database_;

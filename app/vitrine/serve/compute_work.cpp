@@ -14,16 +14,19 @@
 #include "app/vitrine/run/model_outputs.h"
 #include "app/vitrine/run/sampling.h"
 #include "app/vitrine/serve/compute_session.h"
+#include "app/vitrine/serve/own_image.h"
 #include "app/vitrine/serve/serve_fields.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/text.h"
+#include "core/data/shown_image.h"
 
 namespace vitrine::app {
 
 namespace {
 
 constexpr std::int64_t kMostImagesPerPass = 65536;
+constexpr std::int64_t kMostSamples = 1024;
 
 /// The values of `settings`, checked against the item's schema and complete.
 Json settingsFrom(const Json& request, const Schema& schema, const std::string& item) {
@@ -76,12 +79,16 @@ std::vector<std::int64_t> integersOf(const Json& list, const char* key) {
   return values;
 }
 
-/// {shape, bytes}: float32, little-endian, as the model reads them.
-at::Tensor imagesFrom(const Json& image, const WarmModel& warm) {
+void requireImageMap(const Json& image) {
   if (!image.is_object() || !image.contains("shape") || !image.contains("bytes") ||
       !image["bytes"].is_binary()) {
     throw BadRequest("'image' has to be a map of 'shape' and 'bytes', a byte string");
   }
+}
+
+/// {shape, bytes}: float32, little-endian, as the model reads them.
+at::Tensor imagesFrom(const Json& image, const WarmModel& warm) {
+  requireImageMap(image);
   const std::vector<std::int64_t> shape = integersOf(image["shape"], "shape");
   const std::string text = joined(shape, [](std::int64_t side) { return std::to_string(side); });
   if (!warm.image) throw RefusedError("model '" + warm.handle + "' reads no images");
@@ -101,7 +108,39 @@ at::Tensor imagesFrom(const Json& image, const WarmModel& warm) {
   return images;
 }
 
+/// {shape: [height, width, 3], bytes}: pixels of an image from anywhere.
+OwnImage ownImageFrom(const Json& image) {
+  constexpr std::int64_t kMostSide = 65536;
+  requireImageMap(image);
+  const std::vector<std::int64_t> shape = integersOf(image["shape"], "shape");
+  const auto& bytes = image["bytes"].get_binary();
+  const bool fits = shape.size() == 3 && shape[2] == 3 && shape[0] > 0 && shape[1] > 0 &&
+                    shape[0] <= kMostSide && shape[1] <= kMostSide &&
+                    std::ssize(bytes) == 3 * shape[0] * shape[1];
+  if (!fits) {
+    throw ConfigError("'image' has shape [" +
+                      joined(shape, [](std::int64_t side) { return std::to_string(side); }) +
+                      "] and " + std::to_string(bytes.size()) +
+                      " bytes; it has to be [height, width, 3] with one byte for each value");
+  }
+  return {shape[0], shape[1], {bytes.begin(), bytes.end()}};
+}
+
 TensorMap asImage(const at::Tensor& images) { return {{"image", images}}; }
+
+std::vector<std::int64_t> sampleIdsOf(const Json& request) {
+  if (!request.contains("sample_ids")) throw BadRequest("'sample_ids' is missing");
+  std::vector<std::int64_t> ids = integersOf(request["sample_ids"], "sample_ids");
+  if (ids.empty()) throw ConfigError("'sample_ids' is empty; name at least one sample");
+  return ids;
+}
+
+/// Of samples that were read.
+const at::Tensor& imagesOf(const Batch& batch) {
+  const auto found = batch.fields.find("image");
+  if (found == batch.fields.end()) throw RefusedError("the samples of this run have no image");
+  return found->second;
+}
 
 /// What `image`, or `sample_ids` and `split`, mean.
 InputSource sourceFrom(const Json& request, const WarmModel& warm) {
@@ -115,16 +154,12 @@ InputSource sourceFrom(const Json& request, const WarmModel& warm) {
   }
   const TrainedModel& trained = warm.requireRun("'sample_ids'");
   const Split split = splitOf(trained, request.contains("split") ? textOf(request, "split") : "");
-  const std::vector<std::int64_t> ids = integersOf(request["sample_ids"], "sample_ids");
-  if (ids.empty()) throw ConfigError("'sample_ids' is empty; name at least one sample");
+  const std::vector<std::int64_t> ids = sampleIdsOf(request);
   return {std::ssize(ids),
           [&session = *trained.run.session, split, ids](std::int64_t first, std::int64_t number) {
             const Batch batch =
                 session.read(split, {ids.begin() + first, ids.begin() + first + number});
-            const auto found = batch.fields.find("image");
-            if (found == batch.fields.end())
-              throw RefusedError("the samples of this run have no image");
-            return asImage(found->second);
+            return asImage(imagesOf(batch));
           }};
 }
 
@@ -241,8 +276,15 @@ void ComputeSession::analyse(const Json& request, Reply& reply) {
   requireCapabilities(card, trained);
   const bool isProbe = analysis.kind() == Analysis::Kind::Probe;
   const Split split = isProbe ? train::lastSplit(*trained.run.session) : splitOf(trained, asked);
+  std::optional<Batch> own;
+  if (request.contains("image")) {
+    if (isStored) throw ConfigError("what an analysis finds in an 'image' cannot be stored");
+    own = batchOf(ownImageFrom(request["image"]), engine_.registry, trained.config,
+                  *trained.run.session);
+  }
   Watcher watcher(reply);
-  Analysis::Findings findings = findingsOf(analysis, config, trained, split, &watcher);
+  Analysis::Findings findings =
+      findingsOf(analysis, config, trained, split, &watcher, own ? &*own : nullptr);
   reply.stopIfCancelled();
   const FindingsOrigin origin{item, split, warm->opening.use, warm->opening.overrides};
   describeFindings(findings, origin, trained);
@@ -300,6 +342,32 @@ void ComputeSession::sample(const Json& request, Reply& reply) {
               {"images", delivery.images},
               {"texts", delivery.texts},
               {"scores", std::move(delivery.scores)}});
+}
+
+void ComputeSession::samples(const Json& request, Reply& reply) {
+  const std::shared_ptr<const WarmModel> warm = models_.use(textOf(request, "model"));
+  const TrainedModel& trained = warm->requireRun("'samples'");
+  const Split split = splitOf(trained, request.contains("split") ? textOf(request, "split") : "");
+  const std::vector<std::int64_t> ids = sampleIdsOf(request);
+  if (std::ssize(ids) > kMostSamples) {
+    throw ConfigError("'sample_ids' has " + std::to_string(ids.size()) + " samples; ask for " +
+                      std::to_string(kMostSamples) + " at most");
+  }
+  for (const std::int64_t id : ids) {
+    reply.stopIfCancelled();
+    const Batch batch = trained.run.session->read(split, {id});
+    const ShownImage shown = shownImage(imagesOf(batch).select(0, 0));
+    Json head{{"sample_id", id},
+              {"width", shown.width},
+              {"height", shown.height},
+              {"scaling", ShownImage::kScaling}};
+    const auto label = batch.fields.find("label");
+    if (label != batch.fields.end() && label->second.numel() == 1 &&
+        label->second.scalar_type() == at::kLong)
+      head["label"] = label->second.item<std::int64_t>();
+    reply.data("sample", std::move(head), shown.png);
+  }
+  reply.last({{"model", warm->handle}, {"split", toString(split)}, {"samples", ids.size()}});
 }
 
 }  // namespace vitrine::app

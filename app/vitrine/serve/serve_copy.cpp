@@ -14,6 +14,7 @@
 #include "core/store/exchange/mirror.h"
 #include "core/store/run_store.h"
 #include "core/store/tables/curve_notes.h"
+#include "core/store/tables/image_tags.h"
 
 namespace vitrine::app {
 
@@ -23,7 +24,8 @@ constexpr std::int64_t kLogBytes = std::int64_t{256} << 10;
 
 store::RunField fieldOf(const std::string& name) {
   if (const auto field = store::runFieldFromString(name)) return *field;
-  throw BadRequest("'field' has to be name, note, tags or curve_notes, not '" + name + "'");
+  throw BadRequest("'field' has to be name, note, tags, curve_notes or image_tags, not '" +
+                   name + "'");
 }
 
 }  // namespace
@@ -95,6 +97,8 @@ void ServeSession::edit(const Task& task) {
     if (field == store::RunField::Tags) version = store.setTags(run, split(text, '\n'), basedOn);
     if (field == store::RunField::CurveNotes)
       version = store.setCurveNotes(run, store::curveNotesFromText(text), basedOn);
+    if (field == store::RunField::ImageTags)
+      version = store.setImageTags(run, store::imageTagsFromText(text), basedOn);
     answer(task, {{"run", run}, {"version", version}});
   } catch (const store::EditConflict& conflict) {
     answer(task, {{"run", run}, {"version", conflict.version}, {"theirs", conflict.theirs}});

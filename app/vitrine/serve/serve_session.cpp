@@ -161,7 +161,7 @@ ServeSession::~ServeSession() {
 }
 
 std::span<const ServeSession::Operation> ServeSession::operations() {
-  static constexpr std::array<Operation, 19> kOperations{{
+  static constexpr std::array<Operation, 20> kOperations{{
       {"hello", "", &ServeSession::hello},
       {"describe", "describe", &ServeSession::describe},
       {"query", "query", &ServeSession::query},
@@ -180,6 +180,7 @@ std::span<const ServeSession::Operation> ServeSession::operations() {
       {"infer", "", &ServeSession::compute},
       {"analyse", "", &ServeSession::compute},
       {"sample", "", &ServeSession::compute},
+      {"samples", "", &ServeSession::compute},
       {"cancel", "", &ServeSession::cancel},
   }};
   return kOperations;

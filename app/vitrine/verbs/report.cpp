@@ -1,4 +1,4 @@
-// vitrine report: experiments as one HTML file that needs nothing else.
+// vitrine report: experiments as one HTML or PDF file that needs nothing else.
 #include <algorithm>
 #include <filesystem>
 
@@ -18,17 +18,16 @@ namespace fs = std::filesystem;
 
 using Experiments = std::vector<std::vector<store::RunRow>>;
 
-/// \throws ConfigError  it is not the name of an HTML file
-void requireHtml(const std::string& file) {
+enum class ReportForm { Html, Pdf };
+
+/// \throws ConfigError  it is not the name of an HTML or PDF file
+ReportForm formOf(const std::string& file) {
   const std::string ending = lowerCase(fs::path(file).extension().string());
-  if (ending == ".html" || ending == ".htm") return;
-  if (ending == ".pdf") {
-    throw ConfigError("a report is written as HTML, not as '" + file +
-                      "'; write an .html file and print it to PDF from a browser");
-  }
+  if (ending == ".html" || ending == ".htm") return ReportForm::Html;
+  if (ending == ".pdf") return ReportForm::Pdf;
   throw ConfigError("'" + file +
-                    "' does not name an HTML file; end the command with the file to write, as in "
-                    "`vitrine report EXPERIMENT report.html`");
+                    "' does not name an HTML or PDF file; end the command with the file to write, "
+                    "as in `vitrine report EXPERIMENT report.html`");
 }
 
 /// Grouped by experiment, in the order in which the runs are given.
@@ -52,14 +51,14 @@ Experiments experimentsOf(store::RunReader& store, const std::vector<std::int64_
 
 int reportVerb(const Arguments& arguments) {
   CommandLine line("report", {"vitrine report \"iLLaMA roadmap, laptop size\" roadmap.html",
-                              "vitrine report --run 3,4 runs.html"});
+                              "vitrine report --run 3,4 runs.pdf"});
   std::vector<std::string> words;
   std::vector<std::int64_t> runs;
   std::string title, claims;
   PartOptions options;
   line.app()
       .add_option("experiment", words,
-                  "titles or numbers of experiments, then the HTML file to write")
+                  "titles or numbers of experiments, then the HTML or PDF file to write")
       ->type_name("EXPERIMENT... FILE");
   line.app()
       .add_option("--run", runs, "these runs instead of whole experiments")
@@ -82,12 +81,17 @@ int reportVerb(const Arguments& arguments) {
   line.parse(arguments);
   if (words.empty() || (words.size() == 1 && runs.empty() && !fs::path(words[0]).has_extension())) {
     throw ConfigError(
-        "report needs an EXPERIMENT, by title or number, or --run ID, and then the HTML file to "
+        "report needs an EXPERIMENT, by title or number, or --run ID, and then the file to "
         "write");
   }
   const std::string file = words.back();
   words.pop_back();
-  requireHtml(file);
+  const ReportForm form = formOf(file);
+  if (form == ReportForm::Pdf && !fs::exists(studioProgram())) {
+    throw RefusedError(
+        "a PDF report is printed by vitrine-studio, which is not installed here; "
+        "write an .html file and print it from a browser");
+  }
   if (words.empty() == runs.empty()) {
     throw ConfigError(words.empty() ? "report needs an EXPERIMENT before the file, or --run ID"
                                     : "report takes either an EXPERIMENT or --run ID, not both");
@@ -106,10 +110,14 @@ int reportVerb(const Arguments& arguments) {
   FigureDrawer figures(fs::absolute(store.file()), isWithoutCharts ? FigureDrawer::Charts::LeftOut
                                                                    : FigureDrawer::Charts::Drawn);
   const std::string page = reportPage(store, experiments, title, options, figures);
-  writeFileAtomically(fs::absolute(file), page);
+  if (form == ReportForm::Pdf) {
+    figures.print(page, fs::absolute(file));
+  } else {
+    writeFileAtomically(fs::absolute(file), page);
+  }
   if (line.wantsJson()) {
     print(Json{{"file", fs::absolute(file).string()},
-               {"bytes", page.size()},
+               {"bytes", fs::file_size(fs::absolute(file))},
                {"experiments", experiments.size()},
                {"not_drawn", figures.problems()}});
   } else {

@@ -1,0 +1,251 @@
+"""Parts of log_python_test.cpp: log_client.py MODULE_FOLDER DATABASE PART. An assertion that fails ends it with 1."""
+import argparse
+import enum
+import os
+import pathlib
+import signal
+import sys
+import threading
+import time
+import warnings
+
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import vitrine  # noqa: E402
+
+DATABASE = sys.argv[2]
+
+
+def begin(**words):
+    return vitrine.start("Python", database=DATABASE, **words)
+
+
+def raises(kind, call, *words, **named):
+    try:
+        call(*words, **named)
+    except kind as problem:
+        return str(problem)
+    raise AssertionError(f"{kind.__name__} was not raised")
+
+
+class Tensor:
+    """As a scalar of another library: nothing but what a number can be asked."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __float__(self):
+        return float(self.value)
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+def loop():
+    config = {"lr": 0.1, "nested": {"path": pathlib.Path("data"), "list": (1, 2)}, "colour": Colour.RED,
+              "nan": float("nan"), "big": 1 << 70}
+    with begin(variant="loop", seed=7, config=config, steps=100, tags=["first"], note="a note", device="cpu") as run:
+        assert run.id == 1 and run.step == 0, run.id
+        run.define("train/err", better="lower", unit="fraction", title="Error")
+        for step in range(1, 101):
+            run.log({"train/loss": 1 / step, "train": {"err": Tensor(0.5)}, "n": step, "ok": True}, step=step,
+                    epoch=step / 10)
+        run.log({"odd": float("inf")})  # the step after the newest
+        assert run.step == 101
+        run.flush()
+        assert not run.should_stop
+    run.finish()  # has ended already: nothing
+
+
+def objects():
+    namespace = argparse.Namespace(width=64, activation="gelu")
+    with begin(config=namespace, name="named") as run:
+        run.image("bytes", bytes(range(12)), 3, shape=(2, 2, 3))
+        run.image("list", [[0.0, 1.0], [0.5, 2.0]], 3)
+        run.image("several", bytes(24), 3, shape=(2, 2, 2, 3), titles=["a", "b"])
+        run.image("png", vitrine.png(bytes([9, 8, 7, 6]), 1, 1, 4), 3)
+        run.sample(vitrine.png(bytes(6), 1, 2, 3), 3, seed=4, prompt="a cat")
+        run.text("upon a time", prompt="Once")
+        run.table("worst", ["file", "loss"], [["a.png", 1.5], ["b.png", float("nan")]])
+        run.matrix("confusion", [[9, 1], [2, 8]], rows=["cat", "dog"], columns=["cat", "dog"])
+        run.event("learning rate lowered", lr=0.01)
+        run.print("seen", 3)
+        for wrong in ({"a": "high"}, {"a": [1, 2]}, {"a": None}):
+            assert "'a'" in raises(TypeError, run.log, wrong)
+        raises(ValueError, run.log, {"": 1})
+        raises(ValueError, run.log, {"a": 1}, step=-1)
+        raises(ValueError, run.image, "x", b"abc")
+        raises(ValueError, run.image, "x", b"abc", shape=(2, 2))
+        raises(ValueError, run.image, "x", [[1, 2], [3]])
+        raises(TypeError, run.image, "x", object())
+        raises(ValueError, run.table, "x", ["a"], [[1, 2]])
+        raises(ValueError, run.matrix, "x", [[1], [1, 2]])
+        raises(ValueError, run.define, "x", better="bigger")
+        run.log({"still": 1}, step=5)
+
+
+def threads():
+    with begin() as run:
+        def work(number):
+            for step in range(2000):
+                run.log({f"thread{number}": step}, step=step)
+        each = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for one in each:
+            one.start()
+        for one in each:
+            one.join()
+        assert run.dropped == 0
+
+
+def killed():
+    """Says each step after its call has returned; ends when it is killed."""
+    run = begin(name="killed")
+    print(run.id, flush=True)
+    step = 0
+    while True:
+        step += 1
+        run.log({"train/loss": 1 / step}, step=step)
+        os.write(1, b"%d\n" % step)
+
+
+def fails():
+    with begin(name="failing") as run:
+        run.log({"a": 1}, step=1)
+        raise ValueError("the batch is empty\nsecond line")
+
+
+def interrupted():
+    with begin(name="interrupted"):
+        raise KeyboardInterrupt
+
+
+def silent():
+    run = begin(name="silent")
+    run.log({"a": 1}, step=1)
+
+
+def crashes():
+    run = begin(name="crashing")
+    run.log({"a": 1}, step=1)
+    raise RuntimeError("no context manager")
+
+
+def stopped():
+    with begin(name="stopped") as run:
+        print(run.id, flush=True)
+        step = 0
+        while not run.should_stop:
+            step += 1
+            run.log({"a": step}, step=step)
+            time.sleep(0.01)
+        assert run.request in ("stop", "interrupt"), run.request
+
+
+def lost():
+    """`vitrine log` is killed: the script goes on, and hears of it."""
+    run = begin(name="lost")
+    run.log({"a": 1}, step=1)
+    run.flush()
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        os.kill(run._process.pid, signal.SIGKILL)
+        run._process.wait()
+        for step in range(2, 100_000):
+            run.log({"a": 1}, step=step)
+            if heard:
+                break
+            time.sleep(0.001)
+        assert "is not stored" in str(heard[0].message) and "resume=" in str(heard[0].message), heard
+    assert "signal 9" in raises(vitrine.LogError, run.flush)
+    assert "signal 9" in raises(vitrine.LogError, run.finish)
+    with begin(resume=run.id) as again:
+        assert again.id == run.id and again.step == 1
+        again.log({"a": 2})
+
+
+def slow():
+    """A program that reads nothing: a call waits no longer than `patience`, then records are left out."""
+    run = begin(name="slow", patience=0.2)
+    os.kill(run._process.pid, signal.SIGSTOP)
+    vitrine._BUFFER_BYTES = 100_000
+    longest = 0
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        for step in range(1, 1_000_000):
+            before = time.monotonic()
+            run.log({"a": step}, step=step)
+            longest = max(longest, time.monotonic() - before)
+            if run.dropped:
+                break
+        assert run.dropped == 1 and "left out" in str(heard[0].message)
+    stored = run.step - run.dropped
+    os.kill(run._process.pid, signal.SIGCONT)
+    run.finish()
+    print(stored, longest, flush=True)
+    assert longest >= 0.2, longest
+
+
+def forked():
+    """A child keeps no end of the pipe, and cannot log."""
+    run = begin(name="forked")
+    child = os.fork()
+    if child == 0:
+        raises(vitrine.LogError, run.log, {"a": 1})
+        time.sleep(600)
+        os._exit(0)
+    print(run.id, child, flush=True)
+    run.log({"a": 1}, step=1)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def missing():
+    assert "cannot be started" in raises(vitrine.LogError, begin, program="/nowhere/vitrine")
+    assert "the title" in raises(vitrine.LogError, vitrine.start, database=DATABASE)
+    assert "config is a list" in raises(vitrine.LogError, begin, config=[1])
+    problem = raises(vitrine.LogError, vitrine.start, "x", database="/proc/none/log.sqlite")
+    assert "cannot be stored" in problem, problem
+    assert "no run 99" in raises(vitrine.LogError, begin, resume=99)
+    del os.environ["VITRINE_PROGRAM"]
+    os.environ["PATH"] = "/nowhere"
+    here = vitrine.__file__
+    vitrine.__file__ = "/nowhere/vitrine.py"
+    problem = raises(vitrine.LogError, begin)
+    assert "was not found" in problem and "VITRINE_PROGRAM" in problem, problem
+    vitrine.__file__ = here
+
+
+def pytorch():
+    import torch
+
+    torch.manual_seed(0)
+    labels = torch.arange(256) % 2
+    inputs = 0.5 * torch.rand(256, 3, 8, 8) + 0.5 * labels.view(-1, 1, 1, 1)
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 16), torch.nn.GELU(), torch.nn.Linear(16, 2))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(inputs, labels), batch_size=32, num_workers=2)
+    config = {"optimizer": {"name": "AdamW", "lr": 1e-2}, "shape": inputs.shape, "dtype": inputs.dtype}
+    with begin(variant="mlp", config=config, steps=40) as run:
+        step = 0
+        for epoch in range(5):
+            for images, wanted in loader:
+                step += 1
+                loss = torch.nn.functional.cross_entropy(model(images), wanted)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                run.log({"train/loss": loss, "optimizer/learning_rate": optimizer.param_groups[0]["lr"],
+                         "gradient": model[1].weight.grad.norm()}, step=step, epoch=step / 8)
+            correct = (model(inputs).argmax(1) == labels).float().mean()
+            run.log({"test/top1": correct}, step=step)
+        run.image("inputs", inputs[:4], titles=["a", "b", "c", "d"])
+        run.image("first", inputs[0])
+        run.image("grey", inputs[0, 0])
+        run.image("double", inputs[0].double())
+        run.image("bytes", (inputs[0] * 255).byte())
+        run.image("mask", inputs[0, 0] > 0.5)
+        assert "not one number" in raises(TypeError, run.log, {"a": inputs})
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[3]]()
