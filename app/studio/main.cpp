@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "app/studio/drawn_page.h"
+#include "app/studio/printed_page.h"
 #include "app/studio/sheet.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
@@ -41,7 +42,7 @@ struct Options {
   std::filesystem::path database;
   std::optional<vitrine::remote::RemotePlace> place;  ///< of a database on another machine
   QString page, artifact, screenshot, theme;
-  QString figure, sheet, out;
+  QString figure, sheet, print, out;
   std::vector<std::int64_t> runs;
   QSize size;
   double scale = 1;
@@ -64,9 +65,9 @@ std::optional<std::string> early(int argc, char** argv, const char* name) {
 
 // Settings that Qt reads when it starts.
 void prepareEnvironment(int argc, char** argv) {
-  const bool isPicture = early(argc, argv, "screenshot").has_value() ||
-                         early(argc, argv, "figure").has_value() ||
-                         early(argc, argv, "sheet").has_value();
+  const bool isPicture =
+      early(argc, argv, "screenshot").has_value() || early(argc, argv, "figure").has_value() ||
+      early(argc, argv, "sheet").has_value() || early(argc, argv, "print").has_value();
   if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) {
     if (isPicture) {
       qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -124,13 +125,16 @@ Options parse(const QCoreApplication& application) {
       QStringLiteral("file"));
   const QCommandLineOption out(QStringLiteral("out"),
                                QStringLiteral("With --figure: the file to write, .png, .svg, .pdf "
-                                              "or .csv. With --sheet: .png."),
+                                              "or .csv. With --sheet: .png. With --print: .pdf."),
                                QStringLiteral("file"));
   const QCommandLineOption sheet(
       QStringLiteral("sheet"),
       QStringLiteral(
           "Draw several figures on one page, without a display, and end: JSON of the form "
           "{\"title\": T, \"figures\": [{\"recipe\": {...}}, {\"image\": PNG}]}."),
+      QStringLiteral("file"));
+  const QCommandLineOption print(
+      QStringLiteral("print"), QStringLiteral("Print a report's HTML, without a display, and end."),
       QStringLiteral("file"));
   const QCommandLineOption fit(
       QStringLiteral("fit"),
@@ -147,8 +151,8 @@ Options parse(const QCoreApplication& application) {
   const QCommandLineOption window(
       QStringLiteral("window"),
       QStringLiteral("With --screenshot and --page: the whole window with that page in front."));
-  parser.addOptions({db, page, artifact, run, picture, size, scale, theme, figure, sheet, out, fit,
-                     wait, view, window});
+  parser.addOptions({db, page, artifact, run, picture, size, scale, theme, figure, sheet, print,
+                     out, fit, wait, view, window});
   parser.process(application);
 
   Options options;
@@ -178,8 +182,10 @@ Options parse(const QCoreApplication& application) {
   options.out = parser.value(out);
   options.isFitted = parser.isSet(fit);
   options.sheet = parser.value(sheet);
-  if ((parser.isSet(figure) || parser.isSet(sheet)) != parser.isSet(out)) {
-    throw ConfigError("--figure or --sheet says what is drawn and --out where to; give both");
+  options.print = parser.value(print);
+  if ((parser.isSet(figure) || parser.isSet(sheet) || parser.isSet(print)) != parser.isSet(out)) {
+    throw ConfigError(
+        "--figure, --sheet or --print says what is drawn and --out where to; give both");
   }
   if (parser.isSet(out) && !ui::figureFormat(options.out)) {
     throw ConfigError("--out '" + options.out.toStdString() +
@@ -395,7 +401,7 @@ int runStudio(int argc, char** argv) {
   QApplication application(argc, argv);
   qInstallMessageHandler(nullptr);
   if (early(argc, argv, "screenshot") || early(argc, argv, "figure") ||
-      early(argc, argv, "sheet")) {
+      early(argc, argv, "sheet") || early(argc, argv, "print")) {
     // What the off-screen platform says of every window, and of a session without a runtime folder.
     qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
       const bool isNoise = text.contains(QLatin1String("propagateSizeHints")) ||
@@ -411,7 +417,8 @@ int runStudio(int argc, char** argv) {
   QGuiApplication::setDesktopFileName(QStringLiteral("org.vitrine.Studio"));
 
   const Options options = parse(application);
-  const bool isFigure = !options.figure.isEmpty() || !options.sheet.isEmpty();
+  const bool isFigure =
+      !options.figure.isEmpty() || !options.sheet.isEmpty() || !options.print.isEmpty();
   const bool isWithoutWindow = !options.screenshot.isEmpty() || isFigure;
   // A figure has a size of its own; a picture of the window is drawn as large as the window is.
   if (!isFigure) ui::setUiZoom(ui::setting(QStringLiteral("window/zoom"), 1.0).toDouble());
@@ -420,6 +427,10 @@ int runStudio(int argc, char** argv) {
       ui::setting(QStringLiteral("window/theme"), QStringLiteral("dark")).toString();
   ui::applyTheme(ui::themeFromString(options.theme.isEmpty() ? stored : options.theme));
 
+  if (!options.print.isEmpty()) {  // of any database, and of none
+    ui::printPage(options.print, options.out);
+    return static_cast<int>(ExitCode::Done);
+  }
   std::unique_ptr<ui::RemoteLink> link;
   std::unique_ptr<ui::StudioWorkbench> opened;
   try {

@@ -1,11 +1,11 @@
 #include "app/studio/sheet.h"
 
-#include <QFile>
 #include <algorithm>
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
+#include "core/files/checkpoint_folder.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/figure_file.h"
@@ -16,18 +16,15 @@ namespace {
 
 constexpr double kSheetWidth = 1200, kGap = 16, kHeading = 44;  // logical pixels
 constexpr double kSheetScale = 1.5;                             // device pixels of each
-constexpr qint64 kMostSheetBytes = 64LL << 20;
+constexpr std::uint64_t kMostSheetBytes = 64U << 20;
 
 struct Drawn {
   std::unique_ptr<Figure> figure;
   bool isWide = false;
 };
 
-QByteArray bytesOfFile(const QString& name) {
-  QFile file(name);
-  if (!file.open(QIODevice::ReadOnly))
-    throw FileError("cannot read " + name.toStdString() + ": " + file.errorString().toStdString());
-  return file.read(kMostSheetBytes);
+std::string bytesOfFile(const QString& name) {
+  return readTextFile(name.toStdString(), kMostSheetBytes);
 }
 
 QString textIn(const Json& json, const char* key) {
@@ -41,8 +38,8 @@ std::unique_ptr<Figure> figureOfPlace(const Sheet::Place& place, const FigureOf&
                                       const FigureStyle& style) {
   std::unique_ptr<Figure> figure;
   if (place.recipe.is_null()) {
-    const QByteArray png = bytesOfFile(place.image);
-    const auto* first = reinterpret_cast<const std::byte*>(png.constData());
+    const std::string png = bytesOfFile(place.image);
+    const auto* first = reinterpret_cast<const std::byte*>(png.data());
     figure = makeFigure(QString::fromLatin1(artifact_kind::kImage),
                         Json{{"title", place.title.toStdString()}}, {first, first + png.size()});
   } else {
@@ -67,7 +64,7 @@ double heightAt(const Drawn& drawn, double width) {
 }  // namespace
 
 Sheet readSheet(const QString& file) {
-  const Json json = readJson(bytesOfFile(file).toStdString());
+  const Json json = readJson(bytesOfFile(file));
   const auto figures = json.is_object() ? json.find("figures") : json.end();
   if (!json.is_object() || figures == json.end() || !figures->is_array())
     throw ConfigError(file.toStdString() + " is not a sheet; it has no list of `figures`");

@@ -9,11 +9,11 @@ const Table& treeTable() {
           {
               {"", {{"core"}, {"plugins", "ui"}, {"app"}}},
               {"app", {{"studio", "vitrine"}}},
-              {"app/vitrine", {{"cli"}, {"report"}, {"run"}, {"serve"}, {"verbs"}, {"."}}},
+              {"app/vitrine", {{"cli"}, {"report"}, {"run"}, {"log", "serve"}, {"verbs"}, {"."}}},
               {"core",
                {
                    {"base"},
-                   {"config", "files", "kernels"},
+                   {"config", "files", "kernels", "live"},
                    {"artifact", "eval", "model", "text"},
                    {"run"},
                    {"data", "nn", "store"},
@@ -31,9 +31,10 @@ const Table& treeTable() {
               {"ui",
                {
                    {"kit"},
-                   {"figures"},
+                   {"figures", "form"},
                    {"workbench"},
-                   {"artifacts", "compare", "configure", "monitor", "plugins", "queue", "sql",
+                   {"artifacts", "attention", "calibration", "compare", "configure", "gallery",
+                    "live", "monitor", "playground", "plugins", "queue", "runs", "spectra", "sql",
                     "start"},
                    {"shell"},
                }},
@@ -42,7 +43,8 @@ const Table& treeTable() {
       .libraries =
           {
               {"foundation",
-               {"core/base", "core/files", "core/config", "core/artifact", "core/run"},
+               {"core/base", "core/files", "core/config", "core/artifact", "core/run",
+                "core/live"},
                {}},
               {"store", {"core/store", "core/jobs", "core/remote"}, {"foundation"}},
               {"engine",

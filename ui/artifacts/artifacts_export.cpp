@@ -131,7 +131,7 @@ void ArtifactsPage::exportTo(const QString& file) {
     saveFigure(*picture, file, recipe);
     workbench_.showMessage(tr("Wrote %1.").arg(file));
   } catch (const Error& error) {
-    workbench_.showMessage(QString::fromUtf8(error.what()));
+    workbench_.showError(QString::fromUtf8(error.what()));
   }
 }
 

@@ -23,6 +23,7 @@
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
+#include "ui/workbench/drawn_runs.h"
 
 namespace vitrine::ui {
 
@@ -112,24 +113,10 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
 ArtifactsPage::~ArtifactsPage() = default;
 
 std::vector<std::int64_t> ArtifactsPage::runs() const {
-  std::vector<std::int64_t> runs = workbench_.selection().runs();
-  const std::int64_t current = workbench_.selection().current();
-  if (runs.empty() && current != 0) runs.push_back(current);
-  if (runs.size() > kMostRuns) {
-    // The current run is among those that are drawn.
-    if (const auto at = std::find(runs.begin(), runs.end(), current); at != runs.end()) {
-      std::rotate(runs.begin(), at, at + 1);
-    }
-    runs.resize(kMostRuns);
-  }
-  return runs;
+  return drawnRuns(workbench_.selection(), kMostRuns);
 }
 
-QString ArtifactsPage::runName(std::int64_t run) const {
-  const store::RunRow* row = workbench_.run(run);
-  return row == nullptr || row->name.empty() ? QStringLiteral("run %1").arg(run)
-                                             : QString::fromStdString(row->name);
-}
+QString ArtifactsPage::runName(std::int64_t run) const { return runNameOf(workbench_, run); }
 
 void ArtifactsPage::showChoice() {
   chooseDefault();

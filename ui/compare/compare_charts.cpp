@@ -5,6 +5,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/compare/artifact_tiles.h"
 #include "ui/compare/compare_page.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/compare/scatter_chart.h"
@@ -159,6 +160,34 @@ QWidget* ComparePage::makeParallel() {
   column->addWidget(bar);
   column->addWidget(parallelView_, 1);
   return view;
+}
+
+QWidget* ComparePage::makeArtifacts() {
+  artifactTiles_ = new ArtifactTiles(workbench_.store().file(), this);
+  artifactTiles_->addTileAction(exportFigure_);
+  connect(artifactTiles_, &ArtifactTiles::kindChosen, this, [this](const std::string& kind) {
+    change([&](CompareChoice& choice) { choice.artifact = kind; });
+  });
+  connect(&artifactTiles_->reader(), &Background::failed, this, [this](const QString& sentence) {
+    workbench_.showMessage(tr("The artifacts cannot be read: %1").arg(sentence));
+  });
+  return artifactTiles_;
+}
+
+// The first run that is done stands for its variant, else the first.
+void ComparePage::showArtifacts() {
+  std::vector<ArtifactTiles::Variant> variants;
+  for (const std::size_t variant : tableOrder()) {
+    const std::vector<std::size_t>& runs = data_->variants[variant].runs;
+    const auto done = std::find_if(runs.begin(), runs.end(), [this](std::size_t run) {
+      return data_->runs[run].row.state == store::RunState::Done;
+    });
+    const std::size_t run = done == runs.end() ? runs.front() : *done;
+    variants.push_back(
+        {data_->labels[variant], data_->runs[run].row.id, seriesOf(*data_, variant)});
+  }
+  artifactTiles_->show(std::move(variants), choice_.artifact);
+  artifactTiles_->applyTheme();
 }
 
 void ComparePage::showParallel() { parallelView_->setChart(parallelChart(*data_, choice_)); }

@@ -13,7 +13,8 @@ const ChoiceNames<CompareView> kViewNames = {{CompareView::Table, "table"},
                                              {CompareView::Parallel, "parallel"},
                                              {CompareView::Scatter, "scatter"},
                                              {CompareView::Differences, "differences"},
-                                             {CompareView::Published, "published"}};
+                                             {CompareView::Published, "published"},
+                                             {CompareView::Artifacts, "artifacts"}};
 const ChoiceNames<CurveAxis> kAxisNames = {
     {CurveAxis::Step, "step"}, {CurveAxis::Epoch, "epoch"}, {CurveAxis::Time, "time"}};
 const ChoiceNames<Centre> kCentreNames = {{Centre::Mean, "mean"}, {Centre::Median, "median"}};
@@ -151,6 +152,7 @@ Json toJson(const CompareChoice& choice) {
             {"better_x", better(choice.betterX)},
             {"better_y", better(choice.betterY)}}},
           {"only_differences", choice.onlyDifferences},
+          {"artifact", choice.artifact},
           {"published", choice.publishedFile.toStdString()}};
 }
 
@@ -212,6 +214,7 @@ CompareChoice choiceFromJson(const Json& state, const CompareChoice& before) {
     one.better("better_y", out.betterY);
   }
   read.flag("only_differences", out.onlyDifferences);
+  read.text("artifact", out.artifact);
   read.text("published", out.publishedFile);
   return out;
 }

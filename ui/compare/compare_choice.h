@@ -14,7 +14,7 @@
 
 namespace vitrine::ui {
 
-enum class CompareView { Table, Parallel, Scatter, Differences, Published };
+enum class CompareView { Table, Parallel, Scatter, Differences, Published, Artifacts };
 enum class CurveAxis { Step, Epoch, Time };
 /// What of the table's view Export takes: the one that had the focus last.
 enum class ComparePicture { Table, Curves, Difference };
@@ -54,6 +54,7 @@ struct CompareChoice {
   std::optional<Direction> betterX, betterY;
 
   bool onlyDifferences = true;
+  std::string artifact;   ///< TileKind::id; "": the first that the variants share
   QString publishedFile;  ///< "": the one beside the experiment file
 
   bool operator==(const CompareChoice&) const = default;

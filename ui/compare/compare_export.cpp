@@ -8,6 +8,7 @@
 #include <QTreeWidget>
 
 #include "core/base/error.h"
+#include "ui/compare/artifact_tiles.h"
 #include "ui/compare/compare_figures.h"
 #include "ui/compare/compare_page.h"
 #include "ui/compare/parallel_view.h"
@@ -38,6 +39,8 @@ std::unique_ptr<Figure> ComparePage::figure() {
           choice_.onlyDifferences ? DifferencesShown::Only : DifferencesShown::All);
     case CompareView::Published:
       return makePublishedFigure(published_, *data_);
+    case CompareView::Artifacts:
+      return artifactTiles_->figure();
   }
   return makeAblationFigure(shownTable(), originOf(*data_, workbench_.store().file().string()));
 }

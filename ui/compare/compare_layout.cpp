@@ -103,7 +103,8 @@ QWidget* ComparePage::makeTop() {
       {"Parallel", "Configuration and scores as a line a run; brush to keep a part"},
       {"Scatter", "Any two numbers, with the runs that no other beats in both"},
       {"Differences", "Configuration, environment and source side by side"},
-      {"Published", "The paper's numbers next to ours"}};
+      {"Published", "The paper's numbers next to ours"},
+      {"Artifacts", "Spectra, reliability and samples of the variants side by side"}};
   for (std::size_t i = 0; i < std::size(views); ++i) {
     QToolButton* button =
         makeToggle(QString::fromUtf8(views[i].first), QString::fromUtf8(views[i].second));
@@ -354,6 +355,25 @@ QWidget* ComparePage::makeTableView() {
   splitter->setStretchFactor(1, 3);
   splitter->setSizes({px(240), px(360)});
   return splitter;
+}
+
+void ComparePage::setBaselineFromTable() {
+  const QModelIndex index = tableView_->currentIndex();
+  if (!index.isValid()) return;
+  const int row = order_.mapToSource(index).row();
+  const QString label = model_.table().rows[static_cast<std::size_t>(row)].label;
+  change([&](CompareChoice& choice) { choice.baseline = label.toStdString(); });
+}
+
+void ComparePage::selectRunsOfTable() {
+  if (data_ == nullptr) return;
+  std::vector<std::int64_t> runs;
+  for (const QModelIndex& index : tableView_->selectionModel()->selectedRows()) {
+    const auto row = static_cast<std::size_t>(order_.mapToSource(index).row());
+    for (const std::size_t run : data_->variants[model_.table().rows[row].variant].runs)
+      runs.push_back(data_->runs[run].row.id);
+  }
+  if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
 }
 
 void ComparePage::chooseColumns() {

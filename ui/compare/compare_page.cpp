@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "ui/compare/artifact_tiles.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
@@ -59,6 +60,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   views_->addWidget(makeScatter());
   views_->addWidget(makeDifferences());
   views_->addWidget(makePublished());
+  views_->addWidget(makeArtifacts());
   stack_->addWidget(makeFitArea(shown, this));
   empty_ = new EmptyPage(tr("Reading the runs\u2026"), QString(), this);
   connect(empty_, &EmptyPage::actionRequested, this, [this] {
@@ -200,6 +202,7 @@ void ComparePage::setData(std::shared_ptr<const CompareData> data, AblationTable
   fillControls();
   showChoice();
   showTable(std::move(table));
+  if (choice_.view == CompareView::Artifacts) artifactTiles_->forget();
   showView();
   readCurves();
 }
@@ -453,26 +456,10 @@ void ComparePage::showView() {
     case CompareView::Published:
       readPublished();
       break;
+    case CompareView::Artifacts:
+      showArtifacts();
+      break;
   }
-}
-
-void ComparePage::setBaselineFromTable() {
-  const QModelIndex index = tableView_->currentIndex();
-  if (!index.isValid()) return;
-  const int row = order_.mapToSource(index).row();
-  const QString label = model_.table().rows[static_cast<std::size_t>(row)].label;
-  change([&](CompareChoice& choice) { choice.baseline = label.toStdString(); });
-}
-
-void ComparePage::selectRunsOfTable() {
-  if (data_ == nullptr) return;
-  std::vector<std::int64_t> runs;
-  for (const QModelIndex& index : tableView_->selectionModel()->selectedRows()) {
-    const auto row = static_cast<std::size_t>(order_.mapToSource(index).row());
-    for (const std::size_t run : data_->variants[model_.table().rows[row].variant].runs)
-      runs.push_back(data_->runs[run].row.id);
-  }
-  if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
 }
 
 void ComparePage::waitUntilIdle() {
@@ -481,6 +468,7 @@ void ComparePage::waitUntilIdle() {
   reload();
   reader_.waitUntilIdle();
   publishedReader_.waitUntilIdle();
+  artifactTiles_->waitUntilIdle();
   curveReader_.waitUntilIdle();
   chartMaker_.waitUntilIdle();
   for (int depth = 0; depth < 5; ++depth) {

@@ -32,6 +32,7 @@ class QTreeWidget;
 
 namespace vitrine::ui {
 
+class ArtifactTiles;
 class EmptyPage;
 class FigureView;
 class ParallelView;
@@ -64,6 +65,7 @@ class ComparePage final : public Page {
   [[nodiscard]] FigureView& differenceView() { return *differenceView_; }
   [[nodiscard]] FigureView& scatterView() { return *scatterView_; }
   [[nodiscard]] ParallelView& parallelView() { return *parallelView_; }
+  [[nodiscard]] ArtifactTiles& artifactTiles() { return *artifactTiles_; }
 
   /// Shows another view, as every control does; viewChanged() follows where it is another one.
   void choose(const CompareChoice& choice);
@@ -86,10 +88,15 @@ class ComparePage final : public Page {
   QComboBox* makeCombo(const QString& name, const QString& tip);
   QToolButton* makeToggle(const QString& text, const QString& tip);
   static void growInRow(QWidget* widget);
+  void chooseColumns();
+  void setBaselineFromTable();
+  void selectRunsOfTable();
   // compare_charts.cpp
   QWidget* makeCurveTools();
   QWidget* makeParallel();
   QWidget* makeScatter();
+  QWidget* makeArtifacts();
+  void showArtifacts();
   void showParallel();
   void showScatter();
   void fillTools();
@@ -121,9 +128,6 @@ class ComparePage final : public Page {
   void drawCurves();
   [[nodiscard]] bool areChartsThere() const;
   void showView();
-  void chooseColumns();
-  void setBaselineFromTable();
-  void selectRunsOfTable();
   [[nodiscard]] std::vector<std::size_t> tableOrder() const;
   /// The rows as they are shown: sorted and filtered.
   [[nodiscard]] AblationTable shownTable() const;
@@ -181,6 +185,7 @@ class ComparePage final : public Page {
   QTableView* tableView_ = nullptr;
   FigureView *curvesView_ = nullptr, *differenceView_ = nullptr, *scatterView_ = nullptr;
   ParallelView* parallelView_ = nullptr;
+  ArtifactTiles* artifactTiles_ = nullptr;
   QComboBox *axis_ = nullptr, *centre_ = nullptr, *spread_ = nullptr, *colour_ = nullptr,
             *dash_ = nullptr, *panel_ = nullptr;
   QToolButton *logX_ = nullptr, *logY_ = nullptr;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/cell_text.h"
 #include "core/base/text.h"
 #include "core/config/to_toml.h"
 #include "ui/kit/value_text.h"
@@ -61,16 +62,6 @@ Json readableEnvironment(Json environment) {
     environment["plugins"] = std::move(byId);
   }
   return environment;
-}
-
-std::string shellQuoted(const std::string& text) {
-  const bool isPlain = !text.empty() && text.find_first_not_of(
-                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                            "0123456789_./=+,:@-") == std::string::npos;
-  if (isPlain) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 }  // namespace
@@ -159,7 +150,7 @@ DifferenceList differenceList(const CompareData& data, const std::vector<std::si
 QString overridesText(const CompareData& data, std::size_t run, std::size_t other) {
   QStringList lines;
   for (const Difference& change : difference(data.runs[other].config, data.runs[run].config)) {
-    lines << QString::fromStdString(shellQuoted(change.key + "=" + tomlValue(change.after)));
+    lines << QString::fromStdString(shellWord(change.key + "=" + tomlValue(change.after)));
   }
   return lines.join(QLatin1Char('\n'));
 }

@@ -76,7 +76,7 @@ void ConfigurePage::startFrom(std::int64_t run) {
     setText(toText(*document));
     workbench_.showMessage(tr("The form shows the configuration of run #%1.").arg(run));
   } catch (const Error& error) {
-    workbench_.showMessage(QString::fromUtf8(error.what()));
+    workbench_.showError(QString::fromUtf8(error.what()));
   }
 }
 
@@ -121,7 +121,7 @@ void ConfigurePage::enqueue(jobs::QueueEnd end, Afterwards afterwards) {
             .arg(QString::fromStdString(plan_->title),
                  plan_->runs.size() == 1 ? tr("its run is") : tr("its runs are")));
   } catch (const Error& error) {
-    workbench_.showMessage(QString::fromUtf8(error.what()));
+    workbench_.showError(QString::fromUtf8(error.what()));
   }
   showCost();
 }

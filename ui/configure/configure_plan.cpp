@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QStyle>
 #include <algorithm>
 #include <map>
 
@@ -105,7 +106,9 @@ void ConfigurePage::showForecast() {
       note << QStringLiteral("about %1 in all, %2")
                   .arg(duration(forecast_.seconds), forecast_.timeSource);
     }
-    if (made > 0) note << tr("%1 made before").arg(count(made));
+    if (made > 0) note << (made == static_cast<int>(forecast_.runs.size())
+                                 ? tr("already queued or run")
+                                 : tr("%1 already queued or run").arg(count(made)));
     if (twice > 0) note << tr("%1 the same as another here").arg(count(twice));
   }
   if (const auto out = static_cast<std::int64_t>(plan_->excluded.size()); out > 0)
@@ -165,6 +168,13 @@ void ConfigurePage::showChanges() {
 
 void ConfigurePage::showNotice() {
   noticeOpen_->setVisible(!syntax_);
+  // That runs are there already is a fact, as after every Start; text that is not TOML is a fault.
+  if (const QString role = syntax_ ? QStringLiteral("warn") : QString();
+      noticeText_->property("role").toString() != role) {
+    noticeText_->setProperty("role", role);
+    noticeText_->style()->unpolish(noticeText_);
+    noticeText_->style()->polish(noticeText_);
+  }
   if (syntax_) {
     noticeText_->setText(tr("Line %1 of the text: %2. The form can be edited again once the "
                             "text is corrected.")
@@ -184,7 +194,7 @@ void ConfigurePage::showNotice() {
     const std::int64_t id = forecast_.runs.front().existing;
     const store::RunRow* row = workbench_.run(id);
     noticeText_->setText(
-        tr("Run #%1 (%2) has exactly this configuration.")
+        tr("Already queued or run: #%1 (%2) has this configuration.")
             .arg(id)
             .arg(row == nullptr ? QString() : QString::fromStdString(toString(row->state))));
     noticeOpen_->setText(tr("Open run #%1").arg(id));
@@ -192,7 +202,7 @@ void ConfigurePage::showNotice() {
     noticeSeed_->setToolTip(tr("The first seed that no run has with the rest as it is"));
   } else {
     noticeText_->setText(
-        tr("All %1 runs were made before.").arg(count(static_cast<std::int64_t>(runs))));
+        tr("All %1 runs are already queued or run.").arg(count(static_cast<std::int64_t>(runs))));
     noticeOpen_->setText(tr("Open them"));
   }
   noticeSeed_->setVisible(runs == 1);

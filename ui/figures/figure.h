@@ -74,6 +74,9 @@ struct FigureStyle {
 struct FigureTarget {
   int image = -1, layer = -1, head = -1;
   std::optional<std::array<double, 2>> queryAt;  ///< as in FigureStyle
+  /// Of the tokens that lie on no patch (a class token, words) the one of this number; -1: the mean
+  /// of all queries.
+  std::optional<int> token;
 };
 
 /// One artifact with its style. Painting remembers the layout, which describeAt() and targetAt()

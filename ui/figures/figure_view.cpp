@@ -2,6 +2,7 @@
 #include "ui/figures/figure_view.h"
 
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
@@ -31,6 +32,16 @@ void FigureView::setEmptyText(const QString& text) {
   refresh();
 }
 
+void FigureView::setSteered(bool isSteered) {
+  isSteered_ = isSteered;
+  setFocusPolicy(isSteered ? Qt::StrongFocus : Qt::ClickFocus);
+}
+
+void FigureView::setLeastRoom(QSizeF room) {
+  leastRoom_ = room;
+  refresh();
+}
+
 void FigureView::refresh() {
   drawn_ = QImage();
   setAccessibleDescription(figure_ ? figure_->summary() : emptyText_);
@@ -43,8 +54,8 @@ QSize FigureView::sizeHint() const {
 QSize FigureView::minimumSizeHint() const { return {px(160), px(140)}; }
 
 double FigureView::drawnScale() const {
-  constexpr double kLeastWidth = 260, kLeastHeight = 200, kLeast = 0.4;
-  const double room = std::min(width() / kLeastWidth, height() / kLeastHeight);
+  constexpr double kLeast = 0.4;
+  const double room = std::min(width() / leastRoom_.width(), height() / leastRoom_.height());
   return designScale() * std::clamp(room / designScale(), kLeast, 1.0);
 }
 
@@ -65,7 +76,8 @@ void FigureView::paintEvent(QPaintEvent*) {
     painter.drawImage(QPointF(0, 0), drawn_);
   }
   painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(QPen(themeColors().line, 1));
+  const bool isFocus = isSteered_ && hasFocus();
+  painter.setPen(QPen(isFocus ? themeColors().accent : themeColors().line, 1));
   painter.setBrush(Qt::NoBrush);
   painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(8), px(8));
 }
@@ -76,6 +88,34 @@ void FigureView::mousePressEvent(QMouseEvent* event) {
   if (figure_ && event->button() == Qt::LeftButton)
     Q_EMIT clicked(figure_->targetAt(event->position() / drawnScale()));
   QWidget::mousePressEvent(event);
+}
+
+void FigureView::keyPressEvent(QKeyEvent* event) {
+  constexpr int kPage = 10;
+  const bool isPlain = (event->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier;
+  if (isSteered_ && isPlain) {
+    switch (event->key()) {
+      case Qt::Key_Left:
+        return Q_EMIT steered(-1, 0);
+      case Qt::Key_Right:
+        return Q_EMIT steered(1, 0);
+      case Qt::Key_Up:
+        return Q_EMIT steered(0, -1);
+      case Qt::Key_Down:
+        return Q_EMIT steered(0, 1);
+      case Qt::Key_PageUp:
+        return Q_EMIT steered(0, -kPage);
+      case Qt::Key_PageDown:
+        return Q_EMIT steered(0, kPage);
+      case Qt::Key_Return:
+      case Qt::Key_Enter:
+      case Qt::Key_Space:
+        return Q_EMIT entered();
+      default:
+        break;
+    }
+  }
+  QWidget::keyPressEvent(event);
 }
 
 bool FigureView::event(QEvent* event) {

@@ -20,6 +20,12 @@ class FigureView : public QWidget, public DescribedPlot {
   void setFigure(std::unique_ptr<Figure> figure);
   [[nodiscard]] Figure* figure() const { return figure_.get(); }
   void setEmptyText(const QString& text);
+  /// The keyboard reaches what a click does: the view takes the focus, shows it, and tells arrows
+  /// and Enter.
+  void setSteered(bool isSteered);
+  /// The room below which letters become smaller, in pixels of the design: a strip needs less than
+  /// a chart.
+  void setLeastRoom(QSizeF room);
   /// Draws again, after the figure's style was changed.
   void refresh();
 
@@ -32,19 +38,26 @@ class FigureView : public QWidget, public DescribedPlot {
 
  Q_SIGNALS:
   void clicked(const vitrine::ui::FigureTarget& target);
+  /// An arrow key of a steered view: one step right and down is (1, 1), a page is 10.
+  void steered(int right, int down);
+  /// Enter or Space in a steered view.
+  void entered();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
   bool event(QEvent* event) override;
 
- private:
   /// Pixels of the widget per pixel of the figure: smaller letters where there is no room, rather
   /// than parts that lie on each other.
   [[nodiscard]] double drawnScale() const;
 
+ private:
   std::unique_ptr<Figure> figure_;
   QString emptyText_;
+  bool isSteered_ = false;
+  QSizeF leastRoom_{260, 200};
   QImage drawn_;  ///< what was painted last, so that an expose costs nothing
 };
 

@@ -7,10 +7,12 @@
 #include <QString>
 #include <QWidget>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "ui/figures/chart_frame.h"
+#include "ui/figures/figure.h"
 #include "ui/kit/plot_accessible.h"
 #include "ui/monitor/curve_line.h"
 #include "ui/monitor/curve_series.h"
@@ -36,16 +38,17 @@ struct CurveNote {
 struct PlotSettings {
   XAxis x = XAxis::Step;
   std::string xMetric;  ///< with XAxis::Metric
-  Smoothing smoothing{Smoothing::Kind::Ema, 0.6};
+  Smoothing smoothing = kAutomaticSmoothing;
   bool isLogX = false;
   bool isLogY = false;
   bool isClipped = false;  ///< y ends at the shares below; what lies beyond is marked on the edge
   static constexpr double kLowShare = 0.01, kHighShare = 0.99;
 };
 
-/// Wheel zooms at the cursor, with X or Y held along one axis; drag zooms to a rectangle; middle
-/// drag pans; double click fits. With the focus: + and - zoom, the arrows move, Home fits, X and Y
-/// pressed alone make that axis logarithmic or linear. Noisy lines are one stroke in each device
+/// Ctrl and wheel zoom at the cursor, X or Y held and wheel along one axis; the wheel alone is left
+/// to the page. Drag zooms to a rectangle; middle drag pans; double click enlarges. With the focus:
+/// + and - zoom, the arrows move, Home fits, X and Y pressed alone make that axis logarithmic or
+/// linear. Noisy lines are one stroke in each device
 /// column (DrawnLine): a wider one costs many times as much. Smoothed and calm lines need two
 /// points a column and are wider, so that the mean stands out from its noise.
 class CurvePlot : public QWidget, public DescribedPlot {
@@ -86,6 +89,11 @@ class CurvePlot : public QWidget, public DescribedPlot {
   /// The lines of the last drawing: raw ones first, then a smoothed or plain one a curve.
   [[nodiscard]] const std::vector<DrawnLine>& lines() const { return lines_; }
 
+  /// No curve has more than one point: bars are drawn in place of dots.
+  [[nodiscard]] bool hasOneValue() const;
+  /// The bars. \param title  "": no first line
+  [[nodiscard]] std::unique_ptr<Figure> bars(const QString& title, const QString& about) const;
+
   /// Curves over the x in sight.
   [[nodiscard]] QString plotSummary() const override;
   /// A curve a row: points, last value, least and greatest value in sight.
@@ -104,6 +112,7 @@ class CurvePlot : public QWidget, public DescribedPlot {
   void picked(double x);
   void rangeChosen(double from, double to);
   void fitRequested();
+  void enlargeRequested();  ///< or made small again
   void factorChanged(const QString& factor);
   void menuRequested(const QPoint& place);
   void logRequested(Qt::Orientation axis);  ///< or linear, when it is logarithmic
@@ -133,6 +142,7 @@ class CurvePlot : public QWidget, public DescribedPlot {
   /// \param columns  device pixels across
   void fillLines(int columns);
   void drawXName(QPainter& painter) const;
+  void drawRing(QPainter& painter) const;
   void drawRubberBand(QPainter& painter) const;
   void drawMarks(QPainter& painter) const;
   void drawClipped(QPainter& painter) const;

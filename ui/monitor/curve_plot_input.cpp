@@ -23,7 +23,9 @@ bool isTextInput(const QWidget* widget) {
 }  // namespace
 
 void CurvePlot::wheelEvent(QWheelEvent* event) {
-  if (curves_.empty()) return event->ignore();
+  if (hasOneValue()) return event->ignore();
+  const bool isZoom = (event->modifiers() & Qt::ControlModifier) != 0 || isXHeld_ || isYHeld_;
+  if (curves_.empty() || !isZoom) return event->ignore();
   isTap_ = false;
   const double factor = std::pow(0.85, event->angleDelta().y() / 120.0);
   if (!isYHeld_) frame_.x.zoom(factor, frame_.x.valueAt(event->position().x()));
@@ -43,6 +45,8 @@ void CurvePlot::mousePressEvent(QMouseEvent* event) {
   pressedY_ = frame_.y;
   if (event->button() == Qt::RightButton) {
     Q_EMIT menuRequested(event->globalPosition().toPoint());
+  } else if (hasOneValue()) {
+    // Bars have nothing to zoom into.
   } else if (event->button() == Qt::MiddleButton) {
     drag_ = Drag::Pan;
   } else if (event->button() == Qt::LeftButton) {
@@ -102,8 +106,7 @@ void CurvePlot::mouseReleaseEvent(QMouseEvent* event) {
 void CurvePlot::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() == Qt::LeftButton) {
     drag_ = Drag::None;
-    isYChosen_ = false;
-    Q_EMIT fitRequested();
+    Q_EMIT enlargeRequested();
   }
 }
 

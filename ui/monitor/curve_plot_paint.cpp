@@ -9,6 +9,7 @@
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/curve_plot.h"
+#include "ui/monitor/value_bars.h"
 
 namespace vitrine::ui {
 namespace {
@@ -19,6 +20,13 @@ constexpr int kMostReadoutRows = 12;
 
 void CurvePlot::paintEvent(QPaintEvent*) {
   QPainter painter(this);
+  if (hasOneValue()) {
+    painter.save();
+    painter.scale(designScale(), designScale());
+    bars({}, {})->paint(painter, QRectF(QPointF(0, 0), QSizeF(size()) / designScale()));
+    painter.restore();
+    return drawRing(painter);
+  }
   const double ratio = painter.device()->devicePixelRatioF();
   if (isStale_ || picture_.size() != (QSizeF(size()) * ratio).toSize()) drawPicture(ratio);
   painter.drawImage(QPointF(0, 0), picture_);
@@ -33,11 +41,31 @@ void CurvePlot::paintEvent(QPaintEvent*) {
     drawReadout(painter);
   }
   if (!curves_.empty()) drawXName(painter);
-  if (hasFocus() && isRinged_ && drag_ == Drag::None) {
-    painter.setPen(QPen(themeColors().accent, 1));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+  drawRing(painter);
+}
+
+void CurvePlot::drawRing(QPainter& painter) const {
+  if (!hasFocus() || !isRinged_ || drag_ != Drag::None) return;
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(themeColors().accent, 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+}
+
+bool CurvePlot::hasOneValue() const {
+  const auto isShort = [](const PlottedCurve& curve) { return curve.series->size() <= 1; };
+  const auto isEmpty = [](const PlottedCurve& curve) { return curve.series->size() == 0; };
+  return std::all_of(curves_.begin(), curves_.end(), isShort) &&
+         !std::all_of(curves_.begin(), curves_.end(), isEmpty);
+}
+
+std::unique_ptr<Figure> CurvePlot::bars(const QString& title, const QString& about) const {
+  std::vector<ValueBar> values;
+  for (const PlottedCurve& curve : curves_) {
+    if (curve.series->size() > 0)
+      values.push_back({curve.name, curve.run, curve.series->y().front()});
   }
+  return std::make_unique<ValueBars>(title, about, std::move(values), decimals_);
 }
 
 void CurvePlot::drawRubberBand(QPainter& painter) const {

@@ -47,7 +47,7 @@ class CurveSeries {
   [[nodiscard]] std::span<const double> smoothed(const Smoothing& smoothing) const;
   [[nodiscard]] bool isSmoothed(const Smoothing& smoothing) const {
     return smoothing.kind != Smoothing::Kind::None && smoothing.amount > 0 &&
-           size() >= kSmoothedFrom;
+           (!smoothing.isAuto || size() >= kSmoothedFrom);
   }
   /// Makes what drawing looks at: on the thread that has read the points.
   void prepare(const Smoothing& smoothing) const {

@@ -135,7 +135,7 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
                       notesAnswered(run, text, outcome);
                     });
   } catch (const Error& error) {
-    workbench_.showMessage(QString::fromUtf8(error.what()));
+    workbench_.showError(QString::fromUtf8(error.what()));
   }
   for (PlotCard* card : cards_) giveNotes(*card);
 }
@@ -143,7 +143,7 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
 void MonitorPage::notesAnswered(std::int64_t run, const std::string& text,
                                 const EditOutcome& outcome) {
   if (!outcome.trouble.isEmpty()) {
-    workbench_.showMessage(outcome.trouble);
+    workbench_.showError(outcome.trouble);
   } else if (outcome.isConflict) {
     workbench_.showMessage(
         tr("The notes of run %1 were changed too often meanwhile: yours is kept among "
@@ -204,7 +204,7 @@ void MonitorPage::moveNotes() {
           [key, uuid] { forgetStoredNotes(key, uuid); });
     }
   } catch (const Error& error) {
-    workbench_.showMessage(QString::fromUtf8(error.what()));
+    workbench_.showError(QString::fromUtf8(error.what()));
   }
 }
 

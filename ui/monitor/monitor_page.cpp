@@ -140,8 +140,13 @@ PlotCard* MonitorPage::makeCard(const std::string& metric) {
   connect(&plot, &CurvePlot::cursorMoved, this, [this, &plot](double x) { moveCursor(x, &plot); });
   connect(&plot, &CurvePlot::cursorLeft, this, [this] { moveCursor(std::nullopt, nullptr); });
   connect(&plot, &CurvePlot::fitRequested, this, &MonitorPage::fitAndFollow);
-  connect(&plot, &CurvePlot::logRequested, this, [this](Qt::Orientation axis) {
-    (axis == Qt::Horizontal ? logXAction_ : logYAction_)->trigger();
+  connect(&plot, &CurvePlot::logRequested, this, [this, card](Qt::Orientation axis) {
+    const PlotSettings& now = card->plot().settings();
+    setLog(*card, axis, axis == Qt::Horizontal ? !now.isLogX : !now.isLogY);
+  });
+  connect(&plot, &CurvePlot::enlargeRequested, this, [this, metric] {
+    enlarge(enlarged_ == metric ? std::string() : metric);
+    Q_EMIT viewChanged();
   });
   connect(&plot, &CurvePlot::menuRequested, this,
           [this, card](const QPoint& place) { showCardMenu(*card, place); });

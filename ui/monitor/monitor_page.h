@@ -69,6 +69,9 @@ class MonitorPage : public Page {
   void fitAll();
   /// What a user asks for who wants to see everything: also what is still to come.
   void fitAndFollow();
+  /// Gives a plot the whole page; "": all plots are seen again.
+  void enlarge(const std::string& metric);
+  [[nodiscard]] const std::string& enlarged() const { return enlarged_; }
   /// Words at a step of a run's curve, kept in the database.
   void addNote(std::int64_t run, const std::string& metric, std::int64_t step, const QString& text);
   /// Those of the selected runs that are shown; what others add meanwhile stays.
@@ -105,7 +108,11 @@ class MonitorPage : public Page {
   bool pinUsual();
   [[nodiscard]] bool isFound(const std::string& metric) const;
   void arrange();
-  void arrangeSection(Section& section, bool isFirst);
+  /// \param shown  the cards of the section that are seen
+  void arrangeSection(Section& section, const std::vector<PlotCard*>& shown, bool isFirst);
+  void setLog(PlotCard& card, Qt::Orientation axis, bool isLog);
+  /// As X and Y on a plot do: of the plot under the mouse or with the focus, else of all.
+  void switchLog(Qt::Orientation axis);
   void showRuns();
   void showCurrent();
   void giveCurves(PlotCard& card);
@@ -192,7 +199,12 @@ class MonitorPage : public Page {
   };
   std::map<std::int64_t, Notes> notes_;  ///< by run
   std::string databaseUuid_;
-  std::string focused_;  ///< metric of the card that had the focus last; "" for none
+  std::string focused_;   ///< metric of the card that had the focus last; "" for none
+  std::string enlarged_;  ///< metric of the card that has the page to itself; "" for none
+  struct OwnAxes {
+    std::optional<bool> isLogX, isLogY;  ///< otherwise as all plots
+  };
+  std::map<std::string, OwnAxes> ownAxes_;  ///< by metric
   std::optional<double> cursor_;
 
   QStackedWidget* stack_;

@@ -57,6 +57,10 @@ std::vector<CurveKey> MonitorPage::unsmoothed(const PlotCard& card) const {
 
 void MonitorPage::applySettings(PlotCard& card) {
   PlotSettings settings = settings_;
+  if (const auto own = ownAxes_.find(card.metric()); own != ownAxes_.end()) {
+    settings.isLogX = own->second.isLogX.value_or(settings.isLogX);
+    settings.isLogY = own->second.isLogY.value_or(settings.isLogY);
+  }
   if (!unsmoothed(card).empty()) settings.smoothing = card.plot().settings().smoothing;
   card.setSettings(settings);
 }
@@ -166,7 +170,7 @@ void MonitorPage::take(MonitorAnswer& answer) {
   }
   if (!failure.isEmpty()) {
     isFailing_ = true;
-    workbench_.showMessage(failure);
+    workbench_.showError(failure);
   }
   std::set<std::string> now = measured();
   const bool isOtherMeasured = now != measured_;

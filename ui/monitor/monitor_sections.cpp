@@ -203,21 +203,41 @@ void MonitorPage::rebuild() {
 }
 
 void MonitorPage::arrange() {
+  PlotCard* large = card(enlarged_);
   bool isFirst = true;
-  for (Section& section : sections_) {
-    arrangeSection(section, isFirst);
+  for (std::size_t i = 0; i < sections_.size(); ++i) {
+    Section& section = sections_[i];
+    const bool hasLarge = std::count(section.cards.begin(), section.cards.end(), large) > 0;
+    if (section.header != nullptr) section.header->setVisible(large == nullptr);
+    if (large == nullptr) {
+      arrangeSection(section, section.cards, isFirst);
+    } else {
+      for (PlotCard* other : section.cards) other->setVisible(other == large);
+      arrangeSection(section, hasLarge ? std::vector{large} : std::vector<PlotCard*>{}, true);
+    }
+    column_->setStretchFactor(section.body, large == nullptr ? isFirst && i == 0 : hasLarge);
     isFirst = false;
   }
 }
 
+void MonitorPage::enlarge(const std::string& metric) {
+  if (enlarged_ == metric) return;
+  enlarged_ = metric;
+  arrange();
+  if (PlotCard* large = card(enlarged_)) large->plot().setFocus();
+  catchUp_.start();
+}
+
 // As many columns as hold a readable plot; the pinned cards share the height while they can, then
 // the page scrolls.
-void MonitorPage::arrangeSection(Section& section, bool isFirst) {
+void MonitorPage::arrangeSection(Section& section, const std::vector<PlotCard*>& shown,
+                                 bool isFirst) {
   QGridLayout* grid = section.grid;
   while (QLayoutItem* item = grid->takeAt(0)) delete item;
   const int width = std::max(scroll_->viewport()->width(), 1);
-  const int number = static_cast<int>(section.cards.size());
-  const int columns = std::clamp(width / px(360), 1, std::max(1, number > 4 ? 3 : 2));
+  const int number = static_cast<int>(shown.size());
+  const int columns =
+      std::clamp(width / px(360), 1, std::max(1, number > 4 ? 3 : std::min(number, 2)));
   const int rows = (number + columns - 1) / columns;
   for (int row = 0; row < std::max(grid->rowCount(), rows); ++row) {
     grid->setRowStretch(row, row < rows ? 1 : 0);
@@ -227,7 +247,7 @@ void MonitorPage::arrangeSection(Section& section, bool isFirst) {
     grid->setColumnStretch(column, column < columns ? 1 : 0);
   }
   for (int i = 0; i < number; ++i) {
-    PlotCard* card = section.cards[static_cast<std::size_t>(i)];
+    PlotCard* card = shown[static_cast<std::size_t>(i)];
     grid->addWidget(card, i / columns, i % columns);
     card->show();
   }

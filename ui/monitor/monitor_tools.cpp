@@ -23,14 +23,23 @@
 namespace vitrine::ui {
 namespace {
 
-const Smoothing kSmoothings[] = {
-    {Smoothing::Kind::None, 0},     {Smoothing::Kind::Ema, 0.3},    {Smoothing::Kind::Ema, 0.6},
-    {Smoothing::Kind::Ema, 0.8},    {Smoothing::Kind::Ema, 0.9},    {Smoothing::Kind::Ema, 0.95},
-    {Smoothing::Kind::Ema, 0.99},   {Smoothing::Kind::Centred, 5},  {Smoothing::Kind::Centred, 11},
-    {Smoothing::Kind::Centred, 25}, {Smoothing::Kind::Centred, 51}, {Smoothing::Kind::Centred, 101},
-    {Smoothing::Kind::Centred, 251}};
+const Smoothing kSmoothings[] = {kAutomaticSmoothing,
+                                 {Smoothing::Kind::None, 0},
+                                 {Smoothing::Kind::Ema, 0.3},
+                                 {Smoothing::Kind::Ema, 0.6},
+                                 {Smoothing::Kind::Ema, 0.8},
+                                 {Smoothing::Kind::Ema, 0.9},
+                                 {Smoothing::Kind::Ema, 0.95},
+                                 {Smoothing::Kind::Ema, 0.99},
+                                 {Smoothing::Kind::Centred, 5},
+                                 {Smoothing::Kind::Centred, 11},
+                                 {Smoothing::Kind::Centred, 25},
+                                 {Smoothing::Kind::Centred, 51},
+                                 {Smoothing::Kind::Centred, 101},
+                                 {Smoothing::Kind::Centred, 251}};
 
 QString smoothingText(const Smoothing& smoothing) {
+  if (smoothing.isAuto) return MonitorPage::tr("automatic");
   if (smoothing.kind == Smoothing::Kind::None) return MonitorPage::tr("none");
   if (smoothing.kind == Smoothing::Kind::Centred)
     return MonitorPage::tr("mean of %1").arg(count(static_cast<std::int64_t>(smoothing.amount)));
@@ -56,7 +65,7 @@ void MonitorPage::makeTools() {
       tool(QString(),
            tr("The strong line; the raw one stays behind it. A number is the constant of an "
               "exponential moving average, corrected for its start; a mean has the point in its "
-              "middle. Curves of fewer than 200 points are drawn as they are."));
+              "middle. Automatic leaves curves of fewer than 200 points as they are."));
   auto* smoothMenu = new QMenu(tr("Smoothing"), this);
   smoothGroup_ = new QActionGroup(this);
   for (const Smoothing& smoothing : kSmoothings) {
@@ -65,7 +74,11 @@ void MonitorPage::makeTools() {
       smoothMenu->addSeparator();
     }
     QString text = smoothingText(smoothing);
-    if (smoothing.kind == Smoothing::Kind::Ema) text = tr("EMA %1").arg(text);
+    if (smoothing.isAuto) {
+      text = tr("automatic: EMA 0.9 from 200 points on");
+    } else if (smoothing.kind == Smoothing::Kind::Ema) {
+      text = tr("EMA %1").arg(text);
+    }
     if (smoothing.kind == Smoothing::Kind::Centred) text = tr("centred %1 points").arg(text);
     QAction* choice = smoothMenu->addAction(text);
     choice->setCheckable(true);
@@ -80,21 +93,26 @@ void MonitorPage::makeTools() {
   }
   smoothAction_->setMenu(smoothMenu);
 
-  logYAction_ = tool(tr("Log y"), tr("Logarithmic vertical axes (Y on a plot, or L)"));
+  logYAction_ =
+      tool(tr("Log y"),
+           tr("Logarithmic vertical axes of all plots; Y or L: of the plot under the cursor"));
   logYAction_->setCheckable(true);
-  logYAction_->setShortcut(Qt::Key_L);
-  logXAction_ = tool(tr("Log x"), tr("Logarithmic horizontal axes (X on a plot, or Shift+L)"));
+  logXAction_ = tool(
+      tr("Log x"),
+      tr("Logarithmic horizontal axes of all plots; X or Shift+L: of the plot under the cursor"));
   logXAction_->setCheckable(true);
-  logXAction_->setShortcut(Qt::SHIFT | Qt::Key_L);
   clipAction_ = tool(tr("Clip outliers"),
                      tr("Vertical axes from the 1st to the 99th percentile of the values in sight; "
                         "arrows on the edge say where a line goes beyond"));
   clipAction_->setCheckable(true);
   for (QAction* action : {logYAction_, logXAction_, clipAction_}) {
-    // A single letter acts only while the page has the focus, never in a text field.
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(action, &QAction::toggled, this, [this] {
+    connect(action, &QAction::toggled, this, [this, action] {
       if (isSetting_) return;
+      // Chosen for all plots, so for those with a choice of their own, too.
+      for (auto& [metric, own] : ownAxes_) {
+        if (action == logXAction_) own.isLogX.reset();
+        if (action == logYAction_) own.isLogY.reset();
+      }
       PlotSettings changed = settings_;
       changed.isLogY = logYAction_->isChecked();
       changed.isLogX = logXAction_->isChecked();
@@ -108,7 +126,7 @@ void MonitorPage::makeTools() {
   followAction_->setChecked(true);
   connect(followAction_, &QAction::toggled, this, &MonitorPage::setFollowing);
   connect(followAction_, &QAction::triggered, this, &MonitorPage::viewChanged);
-  fitAction_ = tool(tr("Fit"), tr("Show all points (double click on a plot)"));
+  fitAction_ = tool(tr("Fit"), tr("Show all points (Home on a plot)"));
   fitAction_->setIcon(icon(Icon::Fit));
   connect(fitAction_, &QAction::triggered, this, &MonitorPage::fitAndFollow);
   metricsAction_ = tool(tr("Plots"), tr("Choose the metrics that are pinned to the top"));
@@ -158,16 +176,29 @@ void MonitorPage::makeMoreTools() {
   });
   auto* all = new QAction(tr("Show all plots"), this);
   all->setShortcut(Qt::Key_Escape);
-  all->setToolTip(tr("Ends the search; an export then has all plots in sight"));
+  all->setToolTip(tr(
+      "Makes an enlarged plot small, or ends the search; an export then has all plots in sight"));
   connect(all, &QAction::triggered, this, [this] {
+    if (!enlarged_.empty()) {
+      enlarge({});
+      Q_EMIT viewChanged();
+      return;
+    }
     focused_.clear();
     search({});
     scroll_->setFocus();
     Q_EMIT viewChanged();
   });
-  for (QAction* action : {back, forward, find, all})
+  auto* logY = new QAction(tr("Log y of the plot under the cursor"), this);
+  logY->setShortcut(Qt::Key_L);
+  connect(logY, &QAction::triggered, this, [this] { switchLog(Qt::Vertical); });
+  auto* logX = new QAction(tr("Log x of the plot under the cursor"), this);
+  logX->setShortcut(Qt::SHIFT | Qt::Key_L);
+  connect(logX, &QAction::triggered, this, [this] { switchLog(Qt::Horizontal); });
+  // A single letter acts only while the page has the focus, never in a text field.
+  for (QAction* action : {back, forward, find, all, logY, logX})
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  addActions({logYAction_, logXAction_, back, forward, find, all});
+  addActions({back, forward, find, all, logY, logX});
 }
 
 QList<QAction*> MonitorPage::tools() {
@@ -267,11 +298,41 @@ void MonitorPage::fillMetricMenu() {
   });
 }
 
+void MonitorPage::setLog(PlotCard& card, Qt::Orientation axis, bool isLog) {
+  OwnAxes& own = ownAxes_[card.metric()];
+  const bool isX = axis == Qt::Horizontal;
+  (isX ? own.isLogX : own.isLogY) = isLog;
+  applySettings(card);
+  double from = 0, to = 0;
+  if (isX && extent(from, to)) {
+    card.plot().fit(from, to);
+  } else {
+    card.plot().refresh();
+  }
+  Q_EMIT viewChanged();
+}
+
+void MonitorPage::switchLog(Qt::Orientation axis) {
+  for (PlotCard* card : cards_) {
+    if (!card->plot().underMouse() && !card->plot().hasFocus()) continue;
+    const PlotSettings& now = card->plot().settings();
+    return setLog(*card, axis, axis == Qt::Horizontal ? !now.isLogX : !now.isLogY);
+  }
+  (axis == Qt::Horizontal ? logXAction_ : logYAction_)->trigger();
+}
+
 void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   QMenu menu(this);
+  QAction* large = menu.addAction(enlarged_.empty() ? tr("En&large") : tr("Show a&ll plots"));
   QAction* fit = menu.addAction(icon(Icon::Fit), tr("&Fit"));
-  menu.addAction(logYAction_);
-  menu.addAction(logXAction_);
+  const auto checked = [&menu](const QString& text, bool isOn) {
+    QAction* made = menu.addAction(text);
+    made->setCheckable(true);
+    made->setChecked(isOn);
+    return made;
+  };
+  QAction* logY = checked(tr("Log &y of this plot"), card.plot().settings().isLogY);
+  QAction* logX = checked(tr("Log &x of this plot"), card.plot().settings().isLogX);
   menu.addAction(clipAction_);
   menu.addSeparator();
   QAction* note = menu.addAction(tr("Add &note\u2026"));
@@ -286,6 +347,9 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   const bool isPinned = std::find(pinned_.begin(), pinned_.end(), card.metric()) != pinned_.end();
   QAction* pin = menu.addAction(isPinned ? tr("&Unpin") : tr("&Pin to the top"));
   QAction* chosen = menu.exec(place);
+  if (chosen == large) Q_EMIT card.plot().enlargeRequested();
+  if (chosen == logY) setLog(card, Qt::Vertical, logY->isChecked());
+  if (chosen == logX) setLog(card, Qt::Horizontal, logX->isChecked());
   if (chosen == fit) fitAndFollow();
   if (chosen == note) askNote(card);
   if (chosen == forget) askRemoveNotes(card);

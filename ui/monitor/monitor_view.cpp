@@ -50,7 +50,8 @@ std::vector<AlertRule> alertsFromText(const QByteArray& text) {
 
 Json toJson(const Smoothing& smoothing) {
   return {{"kind", kSmoothingWords[static_cast<std::size_t>(smoothing.kind)]},
-          {"amount", smoothing.amount}};
+          {"amount", smoothing.amount},
+          {"auto", smoothing.isAuto}};
 }
 
 Smoothing smoothingFromJson(const Json& json, const Smoothing& otherwise) {
@@ -61,17 +62,16 @@ Smoothing smoothingFromJson(const Json& json, const Smoothing& otherwise) {
   if (kind == kSmoothingWords.end() || amount == json.end() || !amount->is_number())
     return otherwise;
   Smoothing made{static_cast<Smoothing::Kind>(kind - kSmoothingWords.begin()),
-                 amount->get<double>()};
+                 amount->get<double>(), viewBoolOf(json, "auto", false)};
   const double most = made.kind == Smoothing::Kind::Ema ? 0.9999 : 1e6;
   if (made.kind == Smoothing::Kind::None) made.amount = 0;
   return made.amount >= 0 && made.amount <= most ? made : otherwise;
 }
 
 Smoothing storedSmoothing() {
-  const Smoothing usual{Smoothing::Kind::Ema, 0.9};
   return smoothingFromJson(
       viewParsed(setting(QStringLiteral("monitor/smoothing_kind"), QByteArray()).toByteArray()),
-      usual);
+      kAutomaticSmoothing);
 }
 
 void storeSmoothing(const Smoothing& smoothing) {
@@ -104,6 +104,13 @@ Json MonitorPage::viewState() const {
     if (!range.empty()) ranges[card->metric()] = range;
   }
   state["ranges"] = ranges;
+  Json axes = Json::object();
+  for (const auto& [metric, own] : ownAxes_) {
+    if (own.isLogX) axes[metric]["log_x"] = *own.isLogX;
+    if (own.isLogY) axes[metric]["log_y"] = *own.isLogY;
+  }
+  if (!axes.empty()) state["axes"] = axes;
+  if (!enlarged_.empty()) state["enlarged"] = enlarged_;
   if (!focused_.empty()) state["card"] = focused_;
   return state;
 }
@@ -139,6 +146,15 @@ void MonitorPage::setViewState(const Json& state) {
     search_->setText(words_);
   }
   focused_ = viewTextOf(state, "card");
+  enlarged_ = viewTextOf(state, "enlarged");
+  ownAxes_.clear();
+  if (const auto axes = state.find("axes"); axes != state.end() && axes->is_object()) {
+    for (const auto& [metric, own] : axes->items()) {
+      if (!own.is_object()) continue;
+      if (own.contains("log_x")) ownAxes_[metric].isLogX = viewBoolOf(own, "log_x", false);
+      if (own.contains("log_y")) ownAxes_[metric].isLogY = viewBoolOf(own, "log_y", false);
+    }
+  }
   pinUsual();
   rebuild();
   setSettings(changed);
@@ -189,6 +205,7 @@ QString MonitorPage::xTitle() const {
 std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
   CurvePlot& plot = card.plot();
   if (plot.curves().empty()) return nullptr;
+  if (plot.hasOneValue()) return plot.bars(card.card().title, card.card().subtitle);
   const PlotSettings& settings = plot.settings();
   LineChart chart;
   chart.title = card.card().title;
@@ -269,7 +286,9 @@ QString MonitorPage::howToRead() const {
       "Each column of pixels draws the lowest and the highest value, so no spike is hidden. A "
       "cross on the lower edge is a NaN, an arrow an infinite value or one beyond the edge, a "
       "dotted tick the step where a run resumed.\n\n"
-      "Wheel, drag and double click zoom and fit; with X or Y held, along one axis.");
+      "Drag, Ctrl and wheel zoom; with X or Y held, along one axis. Home shows all points. X and Y "
+      "make that axis of the plot logarithmic. A double click enlarges a plot, Esc shows all of "
+      "them again.");
 }
 
 void MonitorPage::exportCard(PlotCard& card) {

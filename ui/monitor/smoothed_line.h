@@ -15,11 +15,15 @@ namespace vitrine::ui {
 struct Smoothing {
   enum class Kind { None, Ema, Centred };
   Kind kind = Kind::None;
-  double amount = 0;  ///< constant of the mean, or points in the window (odd)
+  double amount = 0;    ///< constant of the mean, or points in the window (odd)
+  bool isAuto = false;  ///< not chosen by the user: short curves stay as they are
   [[nodiscard]] bool operator==(const Smoothing&) const = default;
   /// "EMA 0.9", "centred mean of 25 points"; "" for none.
   [[nodiscard]] std::string words() const;
 };
+
+/// What curves look like until the user chooses.
+inline constexpr Smoothing kAutomaticSmoothing{Smoothing::Kind::Ema, 0.9, true};
 
 /// Exponential moving average without the pull towards zero at the start:
 ///   m_t = b m_{t-1} + (1 - b) y_t,   s_t = m_t / (1 - b^t)

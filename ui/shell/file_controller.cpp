@@ -153,7 +153,7 @@ void FileController::openDatabase(const QString& file) {
       const remote::RemotePlace place = remote::remotePlace(file.toStdString());
       openWindow(QString::fromStdString(place.url()), QString::fromStdString(place.url()));
     } catch (const Error& error) {
-      workbench_.showMessage(QString::fromUtf8(error.what()));
+      workbench_.showError(QString::fromUtf8(error.what()));
     }
     return;
   }
@@ -212,7 +212,7 @@ void FileController::import(const QString& file) {
   try {
     program = QString::fromStdString(jobs::headlessProgram().string());
   } catch (const Error& error) {
-    workbench_.showMessage(QString::fromUtf8(error.what()));
+    workbench_.showError(QString::fromUtf8(error.what()));
     return;
   }
   isCancelled_ = false;

@@ -285,7 +285,7 @@ void Inspector::showRun() {
     tags_->setModified(false);
     showEdits();
   } catch (const Error& error) {
-    workbench_.showMessage(QString::fromUtf8(error.what()));
+    workbench_.showError(QString::fromUtf8(error.what()));
   }
   showConfig();
   showFacts();
@@ -327,7 +327,7 @@ void Inspector::showFacts() {
     log_->setFile(QString::fromStdString(
         store::placeBelow(store::filesFolder(store.file()), row->logFile).string()));
   } catch (const Error& error) {
-    workbench_.showMessage(QString::fromUtf8(error.what()));
+    workbench_.showError(QString::fromUtf8(error.what()));
   }
 }
 

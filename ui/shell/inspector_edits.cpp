@@ -86,7 +86,7 @@ void Inspector::saveNote() {
   const QString text = note_->toPlainText();
   workbench_.edit(run, store::RunField::Note, text.toStdString(), noteVersion_, this,
                   [this, run, text](const EditOutcome& outcome) {
-                    if (!outcome.trouble.isEmpty()) workbench_.showMessage(outcome.trouble);
+                    if (!outcome.trouble.isEmpty()) workbench_.showError(outcome.trouble);
                     if (run != run_ || !outcome.trouble.isEmpty()) return;
                     if (outcome.isConflict) {
                       noteConflict_->open(QString::fromStdString(outcome.theirs), outcome.version);
@@ -111,7 +111,7 @@ void Inspector::saveTags() {
   const QString typed = tags_->text();
   workbench_.edit(run, store::RunField::Tags, joinedTags(), tagsVersion_, this,
                   [this, run, typed](const EditOutcome& outcome) {
-                    if (!outcome.trouble.isEmpty()) workbench_.showMessage(outcome.trouble);
+                    if (!outcome.trouble.isEmpty()) workbench_.showError(outcome.trouble);
                     if (run != run_ || !outcome.trouble.isEmpty()) return;
                     if (outcome.isConflict) {
                       QString theirs = QString::fromStdString(outcome.theirs);
@@ -149,7 +149,7 @@ void Inspector::takeTheirs(store::RunField field) {
   try {
     showEdits();
   } catch (const Error& error) {
-    workbench_.showMessage(QString::fromUtf8(error.what()));
+    workbench_.showError(QString::fromUtf8(error.what()));
   }
 }
 

@@ -21,6 +21,7 @@
 #include "ui/shell/link_bar.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/store_bar.h"
+#include "ui/shell/tool_tips.h"
 #include "ui/workbench/page_commands.h"
 #include "ui/workbench/recent_databases.h"
 
@@ -59,6 +60,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   useAccessiblePlots();
   (void)AlertService::of(workbench_);  // watches from now on, whichever page is in front
   setObjectName(QStringLiteral("studio"));
+  qApp->installEventFilter(new ToolTipWrapper(this));
   setWindowTitle(tr("Vitrine Studio"));
   setDockNestingEnabled(true);
   setAcceptDrops(true);
@@ -93,19 +95,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
           });
   connect(&workbench_, &StudioWorkbench::runsChanged, this, &MainWindow::updateActions);
   connect(&workbench_.queue(), &QueueService::viewChanged, this, &MainWindow::updateQueue);
-  connect(&workbench_, &StudioWorkbench::runsRemoved, this,
-          [this](const std::vector<std::int64_t>& ids) {
-            const Selection& selection = workbench_.selection();
-            std::vector<std::int64_t> left = selection.runs();
-            std::erase_if(left, [&ids](std::int64_t id) {
-              return std::find(ids.begin(), ids.end(), id) != ids.end();
-            });
-            const bool isCurrentGone =
-                std::find(ids.begin(), ids.end(), selection.current()) != ids.end();
-            workbench_.selection().setRuns(
-                left, isCurrentGone ? (left.empty() ? 0 : left.front()) : selection.current());
-          });
-  connect(&workbench_.selection(), &Selection::runsChanged, this, &MainWindow::updateActions);
+  followSelection();
 
   factsTimer_.setInterval(2000);
   connect(&factsTimer_, &QTimer::timeout, this, [this] {
@@ -133,7 +123,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
 }
 
 void MainWindow::makePages() {
-  tabs_ = new QTabWidget;
+  tabs_ = new GroupedTabs;
   tabs_->setDocumentMode(true);
   tabs_->setUsesScrollButtons(true);
   tabs_->setElideMode(Qt::ElideNone);
@@ -144,7 +134,7 @@ void MainWindow::makePages() {
     auto* place = new QWidget;
     auto* layout = new QVBoxLayout(place);
     layout->setContentsMargins(0, 0, 0, 0);
-    tabs_->addTab(place, factory.title);
+    tabs_->addPage(place, factory.title, factory.group);
   }
   auto* middle = new QWidget;
   auto* rows = new QVBoxLayout(middle);
@@ -159,6 +149,9 @@ void MainWindow::makePages() {
     connect(bar, &StoreBar::openAgainRequested, this, &MainWindow::openAgain);
     connect(&workbench_.watcher(), &store::RunWatcher::failed, bar, &StoreBar::look);
   }
+  errors_ = new ErrorBar;
+  rows->addWidget(errors_);
+  connect(&workbench_, &StudioWorkbench::errorSent, errors_, &ErrorBar::showError);
   rows->addWidget(tabs_, 1);
   setCentralWidget(middle);
   connect(tabs_, &QTabWidget::currentChanged, this, [this](int index) {
@@ -194,6 +187,8 @@ bool MainWindow::showPage(const QString& id) {
     }
   }
   if (tabs_->currentIndex() != index) tabs_->setCurrentIndex(index);
+  foldInspector();
+  updateTitle();
   showTools();
   return true;
 }
@@ -257,7 +252,8 @@ void MainWindow::makeToolBar() {
   bar_->setIconSize(QSize(px(14), px(14)));
   bar_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
 
-  auto* create = new QPushButton(icon(Icon::Plus, IconTint::OnAccent), tr("New experiment"));
+  create_ = new QPushButton(icon(Icon::Plus, IconTint::OnAccent), tr("New experiment"));
+  QPushButton* create = create_;
   create->setProperty("primary", true);
   create->setAccessibleName(tr("New experiment"));
   create->setToolTip(tr("Configure and start an experiment (Ctrl+N)"));
@@ -309,6 +305,7 @@ void MainWindow::showTools() {
             [button, tool] { button->setAccessibleName(tool->text()); });
   }
   toolsMenu_->menuAction()->setVisible(!shownTools_.isEmpty());
+  showPrimary();
   updateActions();
 }
 
@@ -327,6 +324,8 @@ void MainWindow::updateActions() {
   keepRoomFor(*bar_, start_, {tr("Re&sume"), tr("&Start")});
   stop_->setEnabled(canStop);
   delete_->setEnabled(canDelete);
+  rename_->setEnabled(workbench_.run(workbench_.selection().current()) != nullptr);
+  for (QAction* one : {tags_, note_}) one->setEnabled(!workbench_.selection().runs().empty());
   const Page* page = currentPage();
   // A page that takes its own edits back has the keys of Undo to itself.
   const bool hasOwnUndo = page != nullptr && takesBackItself(*page);
@@ -381,6 +380,12 @@ void MainWindow::updateFile() {
   fileLabel_->setToolTip(file.absoluteFilePath());
 }
 
+void MainWindow::updateTitle() {
+  const QString place = placeNow().section(QLatin1Char('?'), 0, 0).section(QLatin1Char('/'), -1);
+  const auto front = static_cast<std::size_t>(tabs_->currentIndex());
+  setWindowTitle(tr("%1 \u2013 %2 \u2013 Vitrine Studio").arg(pages()[front].title, place));
+}
+
 void MainWindow::openPalette() { palette_->ask(commands()); }
 
 std::vector<Command> MainWindow::commands() {
@@ -424,13 +429,19 @@ std::vector<Command> MainWindow::commands() {
   return all;
 }
 
+bool MainWindow::isNarrow() const {
+  const int front = tabs_->currentIndex();
+  const bool isWide = front >= 0 && pages()[static_cast<std::size_t>(front)].isWide;
+  return width() <= px(isWide ? kFoldWidthOfWidePages : kFoldWidth);
+}
+
 void MainWindow::foldInspector() {
-  const bool isNarrow = width() <= px(kFoldWidth);
-  if (isNarrow == wasNarrow_ || isFolding_) return;
+  const bool isNarrowNow = isNarrow();
+  if (isNarrowNow == wasNarrow_ || isFolding_) return;
   isFolding_ = true;
-  wasNarrow_ = isNarrow;
-  inspectorDock_->setVisible(!isNarrow);
-  edge_->setVisible(isNarrow);
+  wasNarrow_ = isNarrowNow;
+  inspectorDock_->setVisible(!isNarrowNow);
+  edge_->setVisible(isNarrowNow);
   isFolding_ = false;
 }
 

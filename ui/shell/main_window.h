@@ -6,27 +6,29 @@
 #include <QMainWindow>
 #include <QMenu>
 #include <QPointer>
-#include <QTabWidget>
 #include <QTimer>
 #include <QToolBar>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "ui/kit/grouped_tabs.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/runs/runs_panel.h"
+#include "ui/shell/error_bar.h"
 #include "ui/shell/file_controller.h"
 #include "ui/shell/inspector.h"
 #include "ui/shell/layouts.h"
 #include "ui/shell/live_zoom.h"
 #include "ui/shell/machine_facts.h"
-#include "ui/shell/runs_panel.h"
 #include "ui/shell/view_history.h"
 #include "ui/workbench/command_palette.h"
 #include "ui/workbench/key_map.h"
 #include "ui/workbench/studio_workbench.h"
 
 class QProgressDialog;
+class QPushButton;
 
 namespace vitrine::ui {
 
@@ -35,6 +37,8 @@ class MainWindow : public QMainWindow {
  public:
   /// At or below this width the inspector folds to the edge.
   static constexpr int kFoldWidth = 1366;
+  /// The same for pages whose forms and tables need the room.
+  static constexpr int kFoldWidthOfWidePages = 1599;
   /// Of saveState: another arrangement of docks is not restored into this one.
   static constexpr int kLayoutVersion = 1;
 
@@ -43,6 +47,7 @@ class MainWindow : public QMainWindow {
   /// Brings a page to the front, made at its first showing; false when there is none of that name.
   bool showPage(const QString& id);
   [[nodiscard]] Page* currentPage();
+  [[nodiscard]] ErrorBar& errors() { return *errors_; }
   /// Everything the window shows is up to date when this returns: for pictures and tests.
   void waitUntilIdle();
   [[nodiscard]] CommandPalette& commandPalette() { return *palette_; }
@@ -74,10 +79,14 @@ class MainWindow : public QMainWindow {
   void makeMenus();
   void makePages();
   void showTools();
+  void showPrimary();
   void updateActions();
   void updateQueue();
   void updateFile();
+  void updateTitle();
   void foldInspector();
+  /// The page in front has too little room beside the inspector.
+  [[nodiscard]] bool isNarrow() const;
   void restoreLayout();
   /// \returns  whether `state` was one
   bool restoreDocks(const QByteArray& state);
@@ -94,6 +103,10 @@ class MainWindow : public QMainWindow {
   void nameLayout();
   void takePage(int index, Page* page);
   void viewChosen(int index);
+  void followSelection();
+  void runsChosen();
+  [[nodiscard]] Json selectionState() const;
+  void showSelection(const Json& state);
   void showView(const ViewHistory::View& view);
   void exportPage();
   /// In a window of a new process: one process cannot open a database again whose log is gone.
@@ -113,6 +126,8 @@ class MainWindow : public QMainWindow {
   LiveZoom liveZoom_{uiZoom()};
   FileController files_;
   QElapsedTimer sinceView_;     ///< since the user chose a view
+  QElapsedTimer sinceSelection_;
+  bool isSelectionKnown_ = false;
   bool isShowingView_ = false;  ///< a page is given a state: not a choice of the user
   QPointer<QProgressDialog> importing_;
   RunsPanel* runsPanel_ = nullptr;
@@ -121,7 +136,9 @@ class MainWindow : public QMainWindow {
   DockHeader* inspectorHeader_ = nullptr;
   QDockWidget* runsDock_ = nullptr;
   QDockWidget* inspectorDock_ = nullptr;
-  QTabWidget* tabs_ = nullptr;
+  GroupedTabs* tabs_ = nullptr;
+  ErrorBar* errors_ = nullptr;
+  QPushButton* create_ = nullptr;
   std::map<int, Page*> made_;
   QToolBar* bar_ = nullptr;
   QToolBar* edge_ = nullptr;
@@ -141,7 +158,7 @@ class MainWindow : public QMainWindow {
           *paletteAction_ = nullptr, *shortcuts_ = nullptr, *about_ = nullptr, *openFile_ = nullptr,
           *openThere_ = nullptr, *undo_ = nullptr, *redo_ = nullptr, *ownReset_ = nullptr,
           *ownKeep_ = nullptr, *nameLayout_ = nullptr, *export_ = nullptr, *howTo_ = nullptr,
-          *documents_ = nullptr;
+          *documents_ = nullptr, *rename_ = nullptr, *tags_ = nullptr, *note_ = nullptr;
   QMenu *recentMenu_ = nullptr, *layoutMenu_ = nullptr;
   QMenu* toolsMenu_ = nullptr;
   QByteArray defaultState_;

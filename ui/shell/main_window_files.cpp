@@ -126,7 +126,7 @@ void MainWindow::showWeights(const QString& file) {
             [this](const std::string& text) { workbench_.configure(text, QString()); });
     dialog->show();
   } catch (const Error& error) {
-    workbench_.showMessage(QString::fromUtf8(error.what()));
+    workbench_.showError(QString::fromUtf8(error.what()));
   }
 }
 

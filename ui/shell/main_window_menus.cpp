@@ -52,6 +52,12 @@ void MainWindow::makeActions() {
                  [this] { workbench_.stopRuns(workbench_.selection().runs()); });
   stop_->setIcon(icon(Icon::Stop));
   stop_->setToolTip(tr("Stop the selected runs at a checkpoint (Ctrl+Alt+Return)"));
+  rename_ = action(tr("&Rename run"), Qt::Key_F2, [this] {
+    runsDock_->show();
+    runsPanel_->rename();
+  });
+  tags_ = action(tr("Ta&gs\u2026"), QKeySequence(), [this] { runsPanel_->askTags(); });
+  note_ = action(tr("N&ote\u2026"), QKeySequence(), [this] { runsPanel_->askNote(); });
   delete_ = action(tr("&Delete\u2026"), QKeySequence(), [this] { runsPanel_->askDelete(); });
   delete_->setIcon(icon(Icon::Trash));
   trash_ = action(tr("Deleted &runs\u2026"), QKeySequence(), [this] {
@@ -122,8 +128,11 @@ void MainWindow::makeMenus() {
   QMenu* view = menus->addMenu(tr("&View"));
   QMenu* pageMenu = view->addMenu(tr("&Pages"));
   for (const PageFactory& page : pages()) {
-    connect(pageMenu->addAction(page.title), &QAction::triggered, this,
-            [this, id = page.id] { showPage(id); });
+    QAction* show = pageMenu->addAction(page.title, this, [this, id = page.id] { showPage(id); });
+    // Ctrl+1 to Ctrl+9 and Ctrl+0, as they stand on the keyboard.
+    if (const auto number = pageMenu->actions().size(); number <= 10)
+      show->setShortcut(QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + number % 10)));
+    keys_.adopt(show, QStringLiteral("page"), tr("Pages"));
   }
   QMenu* panels = view->addMenu(tr("P&anels"));
   panels->addAction(runsDock_->toggleViewAction());
@@ -150,6 +159,9 @@ void MainWindow::makeMenus() {
   run->addActions({start_, stop_});
   run->addSeparator();
   run->addAction(newFrom_);
+  run->addSeparator();
+  run->addActions({rename_, tags_, note_});
+  run->addSeparator();
   run->addActions({delete_, trash_});
   QMenu* help = menus->addMenu(tr("&Help"));
   help->addActions({howTo_, documents_, shortcuts_, about_});

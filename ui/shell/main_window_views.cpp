@@ -4,9 +4,13 @@
 #include <QInputDialog>
 #include <QLabel>
 #include <QPushButton>
+#include <QStyle>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
 
 #include "ui/figures/figure.h"
+#include "ui/kit/icons.h"
 #include "ui/kit/menus.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
@@ -18,6 +22,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr qint64 kSameGestureMs = 800;  // choices closer than this are one step of undo
+const QString kSelectionView = QStringLiteral("selection of runs");  // where others name a page
 
 QString pageIdAt(int index) {
   const auto& all = pages();
@@ -47,9 +52,62 @@ void MainWindow::viewChosen(int index) {
   updateActions();
 }
 
+void MainWindow::followSelection() {
+  Selection& selection = workbench_.selection();
+  connect(&selection, &Selection::runsChanged, this, &MainWindow::runsChosen);
+  connect(&selection, &Selection::runsChanged, this, &MainWindow::updateActions);
+  connect(&workbench_, &StudioWorkbench::runsRemoved, this,
+          [this, &selection](const std::vector<std::int64_t>& ids) {
+            const auto isGone = [&ids](std::int64_t id) {
+              return std::find(ids.begin(), ids.end(), id) != ids.end();
+            };
+            std::vector<std::int64_t> left = selection.runs();
+            std::erase_if(left, isGone);
+            const bool wasShowing = std::exchange(isShowingView_, true);
+            selection.setRuns(left, !isGone(selection.current()) ? selection.current()
+                                    : left.empty()               ? 0
+                                                                 : left.front());
+            isShowingView_ = wasShowing;
+          });
+  if (!selection.runs().empty()) runsChosen();
+}
+
+Json MainWindow::selectionState() const {
+  const Selection& selection = workbench_.selection();
+  return {{"selection", selection.runs()}, {"current", selection.current()}};
+}
+
+/// A choice of runs can be taken back: one click in the list ends a comparison of many.
+void MainWindow::runsChosen() {
+  if (isShowingView_) return;
+  // The first choice is the window's own.
+  if (!isSelectionKnown_) {
+    isSelectionKnown_ = true;
+    return history_.begin(kSelectionView, selectionState());
+  }
+  const bool goesOn = sinceSelection_.isValid() && sinceSelection_.elapsed() < kSameGestureMs;
+  sinceSelection_.restart();
+  history_.add(kSelectionView, selectionState(),
+               goesOn ? ViewHistory::Gesture::GoesOn : ViewHistory::Gesture::New);
+}
+
+void MainWindow::showSelection(const Json& state) {
+  std::vector<std::int64_t> runs;
+  for (const Json& id : state.value("selection", Json::array())) {
+    if (workbench_.run(id.get<std::int64_t>()) != nullptr) runs.push_back(id.get<std::int64_t>());
+  }
+  auto current = state.value("current", std::int64_t{0});
+  if (std::find(runs.begin(), runs.end(), current) == runs.end())
+    current = runs.empty() ? 0 : runs.front();
+  workbench_.selection().setRuns(runs, current);
+}
+
 void MainWindow::showView(const ViewHistory::View& view) {
   isShowingView_ = true;
-  if (showPage(view.page)) currentPage()->setViewState(view.state);
+  if (view.page == kSelectionView)
+    showSelection(view.state);
+  else if (showPage(view.page))
+    currentPage()->setViewState(view.state);
   isShowingView_ = false;
   sinceView_.invalidate();  // what is chosen next is a step of its own
   updateActions();
@@ -79,7 +137,7 @@ void MainWindow::showLayout(const Layout& layout) {
 void MainWindow::resetLayout() {
   restoreState(defaultState_, kLayoutVersion);
   resizeDocks({runsDock_, inspectorDock_}, {px(286), px(312)}, Qt::Horizontal);
-  wasNarrow_ = !(width() <= px(kFoldWidth));
+  wasNarrow_ = !isNarrow();
   foldInspector();
 }
 
@@ -93,7 +151,7 @@ void MainWindow::restoreLayout() {
 bool MainWindow::restoreDocks(const QByteArray& state) {
   if (state.isEmpty() || !restoreState(state, kLayoutVersion)) return false;
   // The stored layout decides what a width of this side of the border looks like.
-  wasNarrow_ = width() <= px(kFoldWidth);
+  wasNarrow_ = isNarrow();
   edge_->setVisible(inspectorDock_->isHidden());
   return true;
 }
@@ -178,6 +236,21 @@ void MainWindow::showDocuments() {
   auto* viewer = new HelpViewer(this);
   viewer->setAttribute(Qt::WA_DeleteOnClose);
   viewer->show();
+}
+
+// One primary button in sight: that of the page, where it may have one.
+void MainWindow::showPrimary() {
+  const Page* page = currentPage();
+  const auto isPrimary = [](const QPushButton* button) {
+    return button->property("primary").toBool();
+  };
+  const auto buttons = page == nullptr ? QList<QPushButton*>() : page->findChildren<QPushButton*>();
+  const bool isMine = std::none_of(buttons.begin(), buttons.end(), isPrimary);
+  if (create_->property("primary").toBool() == isMine) return;
+  create_->setProperty("primary", isMine);
+  create_->setIcon(icon(Icon::Plus, isMine ? IconTint::OnAccent : IconTint::Text));
+  create_->style()->unpolish(create_);
+  create_->style()->polish(create_);
 }
 
 }  // namespace vitrine::ui

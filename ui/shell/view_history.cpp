@@ -14,6 +14,8 @@ struct NamedKey {
 // The first key that differs names the step. Another x axis or scale changes ranges as well, so
 // these come last.
 constexpr NamedKey kNamedKeys[] = {
+    {"selection", QT_TRANSLATE_NOOP("ViewHistory", "selection")},
+    {"current", QT_TRANSLATE_NOOP("ViewHistory", "selection")},
     {"sort_column", QT_TRANSLATE_NOOP("ViewHistory", "sort")},
     {"sort_descending", QT_TRANSLATE_NOOP("ViewHistory", "sort")},
     {"filter", QT_TRANSLATE_NOOP("ViewHistory", "filter")},

@@ -71,6 +71,11 @@ std::vector<SqlViewDoc> makeViewDocs() {
                          {"metric", "Whose curve: train/loss, or the stem of several"},
                          {"step", kStepMeaning},
                          {"text", "Text of the note"}}));
+  all.push_back(viewDoc("image_tags", "One row a star or tag that a user put on a generated image",
+                        {{"run_id", kRunMeaning},
+                         {"step", kStepMeaning},
+                         {"sha256", "Hash of the pixels: generated_images.sha256"},
+                         {"tag", "The tag; * is the star"}}));
   all.push_back(viewDoc("artifacts", "One row a picture or table that an analysis made",
                         {{"id", "Number of the artifact"},
                          {"run_id", kRunMeaning},
@@ -193,7 +198,8 @@ QString sqlTableMeaning(const QString& name) {
       {QStringLiteral("note"), "Note of a run"},
       {QStringLiteral("tag"), "A tag of a run"},
       {QStringLiteral("curve_note"), "A note on a curve of a run"},
-      {QStringLiteral("edit"), "A name, note, set of tags or notes on curves that a run had"},
+      {QStringLiteral("image_tag"), "A star or tag on a generated image"},
+      {QStringLiteral("edit"), "A name, note or list of tags or notes that a run had"},
   };
   const auto found = all.find(name);
   return found == all.end() ? QString() : QString::fromLatin1(found->second);

@@ -17,6 +17,7 @@
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/theme.h"
+#include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_editor.h"
 #include "ui/sql/sql_page.h"
 

@@ -3,9 +3,9 @@
 
 #include <QDateTime>
 #include <QFile>
-#include <QRegularExpression>
 #include <utility>
 
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -14,20 +14,6 @@
 #include "ui/workbench/remote_link.h"
 
 namespace vitrine::ui {
-
-namespace {
-
-/// A title as part of a file name.
-QString slug(const std::string& title) {
-  static const QRegularExpression kOther(QStringLiteral("[^a-z0-9]+"));
-  QString name =
-      QString::fromStdString(title).toLower().replace(kOther, QStringLiteral("-")).left(60);
-  while (name.startsWith(QLatin1Char('-'))) name.remove(0, 1);
-  while (name.endsWith(QLatin1Char('-'))) name.chop(1);
-  return name.isEmpty() ? QStringLiteral("experiment") : name;
-}
-
-}  // namespace
 
 HeadlessQuestion::~HeadlessQuestion() { cancel(); }
 
@@ -156,7 +142,7 @@ void EnqueueProcess::launch(const QByteArray& bytes, QStringList words, const st
   const QString stamp =
       QDateTime::currentDateTimeUtc().toString(QStringLiteral("yyyyMMdd-HHmmss-zzz"));
   const QString base = QString::fromStdString(folder.string()) + QLatin1Char('/') + stamp +
-                       QLatin1Char('-') + slug(title);
+                       QLatin1Char('-') + QString::fromStdString(fileSlug(title));
   out_ = base + QStringLiteral(".json");
   log_ = base + QStringLiteral(".log");
   in_ = words.last() = base + words.last();

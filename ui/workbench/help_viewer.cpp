@@ -22,8 +22,8 @@ namespace {
 // In the order in which a new user reads them.
 const char* const kDocuments[] = {"studio.md",      "configuration.md", "command_line.md",
                                   "datasets.md",    "database.md",      "remote.md",
-                                  "serve.md",       "plugin_author.md", "vocabulary.md",
-                                  "reliability.md", "architecture.md"};
+                                  "python.md",      "serve.md",         "plugin_author.md",
+                                  "vocabulary.md",  "reliability.md",   "architecture.md"};
 
 constexpr int kNameRole = Qt::UserRole;
 

@@ -9,6 +9,7 @@
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/tables/curve_notes.h"
+#include "core/store/tables/image_tags.h"
 
 namespace vitrine::ui {
 
@@ -45,6 +46,10 @@ EditOutcome LocalEdits::store(const Key& key, const Edit& edit) {
       case store::RunField::CurveNotes:
         outcome.version =
             store_.setCurveNotes(run, store::curveNotesFromText(edit.text), edit.basedOn);
+        break;
+      case store::RunField::ImageTags:
+        outcome.version =
+            store_.setImageTags(run, store::imageTagsFromText(edit.text), edit.basedOn);
         break;
     }
   } catch (const store::EditConflict& conflict) {

@@ -26,6 +26,7 @@
 namespace vitrine::ui {
 
 class Figure;
+class ModelService;
 class RemoteLink;
 struct EditOutcome;
 
@@ -53,8 +54,10 @@ class Workbench : public QObject {
   [[nodiscard]] virtual const store::RunRow* run(std::int64_t id) = 0;
   /// All runs, by id, as the list shows them.
   [[nodiscard]] virtual const std::map<std::int64_t, store::RunRow>& runs() const = 0;
-  /// One sentence in the status bar; errors can be copied from there.
+  /// One sentence in the status bar: what was done.
   virtual void showMessage(const QString& sentence) = 0;
+  /// What did not work and what to do about it, in a bar above the pages until the user closes it.
+  virtual void showError(const QString& sentence) { showMessage(sentence); }
   virtual void showPage(const QString& id) = 0;
   /// Opens Configure with the text of an experiment file. \param origin  where Save offers to write
   virtual void configure(const std::string& experimentText, const QString& origin) = 0;
@@ -76,6 +79,8 @@ class Workbench : public QObject {
   /// To the machine that has the database, of which store() is a copy that is only read; nullptr
   /// where the database is here.
   [[nodiscard]] virtual RemoteLink* link() { return nullptr; }
+  /// Computes with models that stay in memory; nullptr where nothing can be computed.
+  [[nodiscard]] virtual ModelService* models() { return nullptr; }
   /// Whether the list of runs is on the screen: curves need a legend where it is not.
   [[nodiscard]] virtual bool isRunListVisible() const { return false; }
 
@@ -123,6 +128,8 @@ struct PageFactory {
   QString title;  ///< "Monitor"
   std::function<Page*(Workbench& workbench, QWidget* parent)> make;
   QString about = {};  ///< what it is good for, one sentence, for the Start page; "": not offered
+  bool isWide = false;  ///< the inspector folds away for it in windows of usual widths
+  QString group = {};  ///< pages of a group share a tab until one of them is in front
 };
 
 }  // namespace vitrine::ui

@@ -16,6 +16,7 @@
 #include "core/jobs/launcher.h"
 #include "core/jobs/work.h"
 #include "core/store/change_reader.h"
+#include "core/store/script_runs.h"
 #include "ui/workbench/remote_link.h"
 
 namespace vitrine::ui {
@@ -42,7 +43,7 @@ QString lastLineOf(const std::filesystem::path& log) {
 /// the service.
 class QueueReader {
  public:
-  explicit QueueReader(store::RunReader& store) : changes_(store) {}
+  explicit QueueReader(store::RunReader& store) : store_(store), changes_(store) {}
 
   QueueView read(jobs::JobQueue& queue) {
     store::ChangeReader::Changes changes = changes_.read();
@@ -60,8 +61,9 @@ class QueueReader {
         view.running.push_back(id);
       } else if (queued.count(id) > 0 || row.finishedAt.empty()) {
         continue;
-      } else if (row.state == store::RunState::Paused ||
-                 row.state == store::RunState::Interrupted) {
+      } else if ((row.state == store::RunState::Paused ||
+                  row.state == store::RunState::Interrupted) &&
+                 !isOfScript(id)) {
         view.resumable.push_back(id);
       } else if (row.state != store::RunState::Queued) {
         view.ended.push_back(id);
@@ -76,6 +78,13 @@ class QueueReader {
   }
 
  private:
+  /// Logged by a script of another program: nothing here can resume it.
+  [[nodiscard]] bool isOfScript(std::int64_t run) {
+    const auto known = ofScript_.find(run);
+    if (known != ofScript_.end()) return known->second;
+    return ofScript_.emplace(run, store::scriptOf(store_, run).has_value()).first->second;
+  }
+
   void keepNewest(std::vector<std::int64_t>& runs, std::size_t most) const {
     const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(std::min(most, runs.size()));
     std::partial_sort(runs.begin(), middle, runs.end(), [this](std::int64_t a, std::int64_t b) {
@@ -85,8 +94,10 @@ class QueueReader {
     runs.erase(middle, runs.end());
   }
 
+  store::RunReader& store_;
   store::ChangeReader changes_;
   std::map<std::int64_t, store::RunRow> rows_;
+  std::map<std::int64_t, bool> ofScript_;
 };
 
 /// Sees to it that a process works on the queue. Lives on the thread of the service.

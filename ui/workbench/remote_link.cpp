@@ -77,17 +77,24 @@ void RemoteLink::take(const remote::RemoteState& state) {
 
 void RemoteLink::send(Json request, QObject* context,
                       std::function<void(const Json& answer)> onAnswer) {
+  sendForAll(std::move(request), context, [onAnswer = std::move(onAnswer)](const Json& answer) {
+    if (remote::isLastAnswer(answer)) onAnswer(answer);
+  });
+}
+
+std::int64_t RemoteLink::sendForAll(Json request, QObject* context,
+                                    std::function<void(const Json& answer)> onAnswer) {
   // Answers come on other threads, and the caller may be gone by then.
   const QPointer<QObject> asker(context);
-  mirror_->send(std::move(request),
-                [this, asker, onAnswer = std::move(onAnswer)](const Json& answer) {
-                  QMetaObject::invokeMethod(
-                      this,
-                      [asker, onAnswer, answer] {
-                        if (asker != nullptr) onAnswer(answer);
-                      },
-                      Qt::QueuedConnection);
-                });
+  return mirror_->send(std::move(request),
+                       [this, asker, onAnswer = std::move(onAnswer)](const Json& answer) {
+                         QMetaObject::invokeMethod(
+                             this,
+                             [asker, onAnswer, answer] {
+                               if (asker != nullptr) onAnswer(answer);
+                             },
+                             Qt::QueuedConnection);
+                       });
 }
 
 void RemoteLink::edit(std::int64_t run, store::RunField field, const std::string& text,
@@ -134,10 +141,11 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
       waiting_.erase(now);
       storeWaiting();
     } else if (now != waiting_.end()) {
-      // Typed on while this was under way: that is based on what this has made, but for notes on
-      // curves that were merged with those of others, whom the text does not know.
-      const bool isMerged = key.second == toString(store::RunField::CurveNotes) &&
-                            outcome.version != edit.basedOn + 1;
+      // Typed on while this was under way: that is based on what this has made, but for lists that
+      // were merged with those of others, whom the text does not know.
+      const bool isList = key.second == toString(store::RunField::CurveNotes) ||
+                          key.second == toString(store::RunField::ImageTags);
+      const bool isMerged = isList && outcome.version != edit.basedOn + 1;
       if (outcome.trouble.isEmpty() && !outcome.isConflict && !isMerged)
         now->second.basedOn = outcome.version;
       storeWaiting();

@@ -49,6 +49,9 @@ class RemoteLink : public QObject {
   /// Sends a request of resources/docs/serve.md; `onAnswer` is told its last answer in this thread,
   /// unless `context` is gone by then. Nothing is sent without a link: the answer says so.
   void send(Json request, QObject* context, std::function<void(const Json& answer)> onAnswer);
+  /// The same, told every answer. \returns  the id that a `cancel` names, 0 without a link
+  std::int64_t sendForAll(Json request, QObject* context,
+                          std::function<void(const Json& answer)> onAnswer);
 
   using OnEdit = std::function<void(const EditOutcome& outcome)>;
   /// \param text  as EditRow::text

@@ -10,6 +10,7 @@
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/jobs/launcher.h"
+#include "core/store/script_runs.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -37,11 +38,13 @@ StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, RemoteLi
              link != nullptr ? store::OpenMode::ReadOnly : store::OpenMode::ReadWriteCreate),
       watcher_(store_),
       queue_(store_.file(), link),
+      models_(link != nullptr ? std::make_unique<ModelService>(*link)
+                              : std::make_unique<ModelService>(store_.file())),
       edits_(store_) {
   connect(&edits_, &LocalEdits::messageSent, this, &StudioWorkbench::showMessage);
   connect(&watcher_, &store::RunWatcher::runsChanged, this, &StudioWorkbench::take);
   connect(&watcher_, &store::RunWatcher::runsDeleted, this, &StudioWorkbench::drop);
-  connect(&watcher_, &store::RunWatcher::failed, this, &StudioWorkbench::showMessage);
+  connect(&watcher_, &store::RunWatcher::failed, this, &StudioWorkbench::showError);
   connect(&watcher_, &store::RunWatcher::dataChanged, &queue_, &QueueService::refresh);
   connect(&queue_, &QueueService::messageSent, this, &StudioWorkbench::showMessage);
 }
@@ -57,7 +60,7 @@ void StudioWorkbench::start() {
   try {
     if (link_ == nullptr) store_.reapLostRuns();
   } catch (const Error& error) {
-    showMessage(QString::fromUtf8(error.what()));
+    showError(QString::fromUtf8(error.what()));
   }
   watcher_.start();
   if (link_ == nullptr) edits_.takeOver();
@@ -153,6 +156,8 @@ const store::RunRow* StudioWorkbench::run(std::int64_t id) {
 }
 
 void StudioWorkbench::showMessage(const QString& sentence) { Q_EMIT messageSent(sentence); }
+
+void StudioWorkbench::showError(const QString& sentence) { Q_EMIT errorSent(sentence); }
 
 void StudioWorkbench::showPage(const QString& id) { Q_EMIT pageRequested(id); }
 
@@ -268,9 +273,17 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
   jobs::Command command;
   command.what = jobs::Command::What::Stop;
   command.runs = wanted;
-  queue_.execute(command, [](const jobs::CommandResult& result) {
-    return tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be resumed.")
-        .arg(counted(static_cast<std::int64_t>(result.runs.size()), tr("run"), tr("runs")));
+  queue_.execute(command, [this](const jobs::CommandResult& result) {
+    const QString who =
+        counted(static_cast<std::int64_t>(result.runs.size()), tr("run"), tr("runs"));
+    const bool areOfScripts =
+        std::all_of(result.runs.begin(), result.runs.end(),
+                    [this](std::int64_t id) { return store::scriptOf(store_, id).has_value(); });
+    return areOfScripts
+               ? tr("Asked %1 to stop: its script ends where it reads run.should_stop.").arg(who)
+               : tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be "
+                    "resumed.")
+                     .arg(who);
   });
 }
 
@@ -332,7 +345,20 @@ const std::string* StudioWorkbench::waiting(std::int64_t run, store::RunField fi
   return link_ != nullptr ? link_->waiting(run, field) : edits_.waiting(run, field);
 }
 
-void StudioWorkbench::newFromRun(std::int64_t run) { Q_EMIT newFromRunRequested(run); }
+void StudioWorkbench::newFromRun(std::int64_t run) {
+  try {
+    if (run != 0 && store::scriptOf(store_, run)) {
+      showMessage(tr("Run %1 was logged by a script: its configuration is not one that Vitrine can "
+                     "train. Start the script again.")
+                      .arg(run));
+      return;
+    }
+  } catch (const Error& error) {
+    showError(QString::fromUtf8(error.what()));
+    return;
+  }
+  Q_EMIT newFromRunRequested(run);
+}
 
 void StudioWorkbench::refresh(std::int64_t id) {
   try {
@@ -340,7 +366,7 @@ void StudioWorkbench::refresh(std::int64_t id) {
     rows_[id] = row;
     Q_EMIT runsChanged({row});
   } catch (const Error& error) {
-    showMessage(QString::fromUtf8(error.what()));
+    showError(QString::fromUtf8(error.what()));
   }
 }
 

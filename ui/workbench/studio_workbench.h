@@ -5,11 +5,13 @@
 #include <QTimer>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "ui/workbench/local_edits.h"
+#include "ui/workbench/model_service.h"
 #include "ui/workbench/page.h"
 #include "ui/workbench/remote_link.h"
 
@@ -30,12 +32,14 @@ class StudioWorkbench final : public Workbench {
   Selection& selection() override { return selection_; }
   QueueService& queue() override { return queue_; }
   RemoteLink* link() override { return link_; }
+  ModelService* models() override { return models_.get(); }
   const Catalog& catalog() override;
   void askCatalogAgain() override;
   const store::TaskCards& cards() override;
   void settleCards() override;
   const store::RunRow* run(std::int64_t id) override;
   void showMessage(const QString& sentence) override;
+  void showError(const QString& sentence) override;
   void showPage(const QString& id) override;
   void configure(const std::string& experimentText, const QString& origin) override;
   bool isRunListVisible() const override { return isRunListVisible_; }
@@ -71,6 +75,7 @@ class StudioWorkbench final : public Workbench {
 
  Q_SIGNALS:
   void messageSent(const QString& sentence);
+  void errorSent(const QString& sentence);
   /// A message with something to do about it.
   void offered(const QString& sentence, const QString& label, const std::function<void()>& act);
   void pageRequested(const QString& id);
@@ -96,6 +101,7 @@ class StudioWorkbench final : public Workbench {
   store::TaskCards cards_;
   std::map<std::int64_t, store::RunRow> rows_;
   QueueService queue_;
+  std::unique_ptr<ModelService> models_;
   LocalEdits edits_;
   QTimer reaper_;
   std::jthread describing_;

@@ -485,7 +485,8 @@ TEST_F(ComparePageTest, NothingLiesOnAnythingElseAtAnySizeAndZoom) {
     ComparePage page(studio_.workbench, &place);
     page.show();
     for (const CompareView view : {CompareView::Table, CompareView::Parallel, CompareView::Scatter,
-                                   CompareView::Differences, CompareView::Published}) {
+                                   CompareView::Differences, CompareView::Published,
+                                   CompareView::Artifacts}) {
       CompareChoice choice = page.choice();
       choice.view = view;
       page.choose(choice);

@@ -187,7 +187,7 @@ TEST_F(MonitorNotes, ThatHaveNoRoomAreNotShownAndTheWindowSaysWhy) {
   for (int i = 0; i < 1000; ++i) many.push_back({"test/top1", i, "note"});
   studio.writer.setCurveNotes(run, many);
   NotesWindow window(studio.writer.file(), runs);
-  QSignalSpy said(&window.workbench, &StudioWorkbench::messageSent);
+  QSignalSpy said(&window.workbench, &StudioWorkbench::errorSent);
   window.write(QStringLiteral("one too many"));
   ASSERT_EQ(said.count(), 1);
   EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("has room for 1,000 notes")));

@@ -38,7 +38,11 @@ class DroppedFiles : public ::testing::Test {
     QDropEvent event(QPointF(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QCoreApplication::sendEvent(&window_, &event);
   }
-  [[nodiscard]] std::string sentence() { return window_.bottomBar().sentence().toStdString(); }
+  /// What the window says: an error, or what was done.
+  [[nodiscard]] std::string sentence() {
+    const QString error = window_.errors().sentence();
+    return (error.isEmpty() ? window_.bottomBar().sentence() : error).toStdString();
+  }
 
   SampleStudio studio_;
   MainWindow window_;

@@ -41,7 +41,8 @@ TEST_P(PageFit, NothingLiesOnAnythingElse) {
 
 INSTANTIATE_TEST_SUITE_P(Pages, PageFit,
                          ::testing::Values("start", "configure", "queue", "monitor", "compare",
-                                           "artifacts", "sql", "plugins"),
+                                           "attention", "spectra", "calibration", "playground",
+                                           "gallery", "live", "artifacts", "sql", "plugins"),
                          [](const auto& one) { return one.param; });
 
 TEST(FitArea, ScrollsWhereItsContentNeedsMoreAndNotWhereItFits) {

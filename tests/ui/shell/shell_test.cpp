@@ -5,12 +5,14 @@
 #include <QAccessibleTableInterface>
 #include <QClipboard>
 #include <QComboBox>
+#include <QHelpEvent>
 #include <QLineEdit>
 #include <QLocale>
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QSlider>
 #include <QTest>
+#include <QToolTip>
 #include <map>
 #include <set>
 
@@ -23,6 +25,7 @@
 #include "ui/shell/machine_facts.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
+#include "ui/shell/tool_tips.h"
 #include "ui/workbench/help_viewer.h"
 
 namespace vitrine::ui {
@@ -210,6 +213,102 @@ TEST(MainWindow, TheInspectorFoldsToTheEdgeOfANarrowWindow) {
   window.resize(1600, 900);
   QCoreApplication::processEvents();
   EXPECT_TRUE(window.inspectorDock().isVisible());
+}
+
+TEST(MainWindow, TheInspectorGivesItsRoomToPagesThatNeedIt) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.resize(1440, 900);
+  window.show();
+  for (const char* page : {"configure", "sql", "plugins"}) {
+    window.showPage(QString::fromUtf8(page));
+    EXPECT_FALSE(window.inspectorDock().isVisible()) << page;
+    window.showPage(QStringLiteral("monitor"));
+    EXPECT_TRUE(window.inspectorDock().isVisible());
+  }
+  window.showPage(QStringLiteral("sql"));
+  window.resize(1600, 900);
+  QCoreApplication::processEvents();
+  EXPECT_TRUE(window.inspectorDock().isVisible());
+}
+
+TEST(MainWindow, TheTitleNamesThePageAndTheDatabase) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.showPage(QStringLiteral("sql"));
+  const QString database =
+      QFileInfo(QString::fromStdString(studio.workbench.store().file().string())).fileName();
+  EXPECT_EQ(window.windowTitle(),
+            QStringLiteral("SQL \u2013 %1 \u2013 Vitrine Studio").arg(database));
+  window.showPage(QStringLiteral("monitor"));
+  EXPECT_TRUE(window.windowTitle().startsWith(QStringLiteral("Monitor ")));
+}
+
+TEST(MainWindow, AnErrorStandsAboveThePageUntilItIsDismissed) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.resize(1366, 768);
+  window.show();
+  EXPECT_EQ(window.errors().sentence(), QString());
+  const QString sentence = QStringLiteral(
+      "/data/lab.sqlite cannot be written: no space left on device; free some and press Try now");
+  studio.workbench.showError(sentence);
+  EXPECT_EQ(window.errors().sentence(), sentence);
+  studio.workbench.showMessage(QStringLiteral("Saved."));
+  window.showPage(QStringLiteral("sql"));
+  EXPECT_EQ(window.errors().sentence(), sentence) << "what was done does not hide what was not";
+  const auto buttons = window.errors().findChildren<QPushButton*>();
+  ASSERT_EQ(buttons.size(), 2);
+  QTest::mouseClick(buttons[0], Qt::LeftButton);
+  EXPECT_EQ(QGuiApplication::clipboard()->text(), sentence);
+  QTest::mouseClick(buttons[1], Qt::LeftButton);
+  EXPECT_EQ(window.errors().sentence(), QString());
+}
+
+TEST(ToolTips, AreBrokenAtSpacesIntoLinesOfSixtyCharacters) {
+  EXPECT_EQ(wrappedText(QStringLiteral("short")), QStringLiteral("short"));
+  EXPECT_EQ(wrappedText(QStringLiteral("one two three"), 7), QStringLiteral("one two\nthree"));
+  EXPECT_EQ(wrappedText(QStringLiteral("incomprehensible a"), 7),
+            QStringLiteral("incomprehensible\na"));
+  EXPECT_EQ(wrappedText(QStringLiteral("a\n\nb")), QStringLiteral("a\n\nb"));
+}
+
+TEST(ToolTips, OfButtonsAreWrapped) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  QPushButton button(&window);
+  button.setToolTip(QStringLiteral("word ").repeated(40).trimmed());
+  button.show();
+  QHelpEvent event(QEvent::ToolTip, QPoint(1, 1), button.mapToGlobal(QPoint(1, 1)));
+  QCoreApplication::sendEvent(&button, &event);
+  for (const QString& line : QToolTip::text().split(QLatin1Char('\n')))
+    EXPECT_LE(line.size(), kToolTipColumns);
+  EXPECT_GT(QToolTip::text().count(QLatin1Char('\n')), 2);
+}
+
+TEST(MainWindow, OnePrimaryButtonIsInSight) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  for (const char* page : {"monitor", "sql", "compare"}) {
+    window.showPage(QString::fromUtf8(page));
+    int number = 0;
+    for (const QPushButton* button : window.findChildren<QPushButton*>())
+      number += button->isVisible() && button->property("primary").toBool() ? 1 : 0;
+    EXPECT_EQ(number, 1) << page;
+  }
+}
+
+TEST(MainWindow, NumbersGoToThePages) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  QTest::keyClick(&window, Qt::Key_2, Qt::ControlModifier);
+  EXPECT_TRUE(window.windowTitle().startsWith(QStringLiteral("Configure ")));
+  QTest::keyClick(&window, Qt::Key_1, Qt::ControlModifier);
+  EXPECT_TRUE(window.windowTitle().startsWith(QStringLiteral("Start ")));
 }
 
 TEST(MainWindow, TheTabKeyGoesFromTheTabsIntoTheirPage) {

@@ -15,7 +15,7 @@
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/shell/main_window.h"
-#include "ui/shell/runs_panel.h"
+#include "ui/runs/runs_panel.h"
 #include "ui/shell/store_bar.h"
 #include "ui/shell/trash_dialog.h"
 

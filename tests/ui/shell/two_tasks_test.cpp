@@ -10,7 +10,7 @@
 #include "ui/monitor/metric_card.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/shell/inspector.h"
-#include "ui/shell/runs_panel.h"
+#include "ui/runs/runs_panel.h"
 #include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {

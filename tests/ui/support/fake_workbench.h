@@ -5,10 +5,12 @@
 
 #include <QTemporaryDir>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
 #include "core/store/run_store.h"
+#include "ui/workbench/model_service.h"
 #include "ui/workbench/page.h"
 
 namespace vitrine::ui {
@@ -47,6 +49,10 @@ class FakeWorkbench : public Workbench {
   void openFile(const QString& file) override { opened.push_back(file); }
   void showMessage(const QString& sentence) override { said.push_back(sentence); }
   void showPage(const QString& id) override { pages.push_back(id); }
+  ModelService* models() override { return served.get(); }
+
+  /// From here on models() computes, with a FakeServe for example.
+  void serve() { served = std::make_unique<ModelService>(store_.file()); }
 
   /// A stored run with a configuration; returns its id.
   std::int64_t addRun(const std::string& name, const Json& config) {
@@ -74,6 +80,7 @@ class FakeWorkbench : public Workbench {
   std::vector<std::string> configured;  ///< texts that the form was opened with
   int storeAsked = 0;                   ///< how often the window's connection was taken
   int asked = 0;                        ///< how often the schemas were asked for once more
+  std::unique_ptr<ModelService> served;
 
  private:
   QTemporaryDir folder_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ui/configure/form/field_editor.h"
+#include "ui/form/field_editor.h"
 
 class QHBoxLayout;
 class QLabel;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/config/catalog.h"
-#include "ui/configure/form/field_editor.h"
+#include "ui/form/field_editor.h"
 
 class QComboBox;
 class QFrame;

@@ -54,7 +54,10 @@ class ComingRunDelegate final : public QStyledItemDelegate {
          index.data(PlannedRuns::TimeRole).toString(), colours.muted);
     line(painter, under, smallFont(), colours.muted,
          index.data(PlannedRuns::DiffersRole).toString(),
-         index.data(PlannedRuns::NoteRole).toString(), isOut ? colours.muted : colours.warn);
+         index.data(PlannedRuns::NoteRole).toString(),
+         // After Start every run of the plan is queued: that is not a warning.
+         isOut || index.data(PlannedRuns::ExistingRole).toLongLong() != 0 ? colours.muted
+                                                                          : colours.warn);
     if (option.state.testFlag(QStyle::State_HasFocus)) {
       painter->setPen(colours.accent);
       painter->drawRect(option.rect.adjusted(0, 0, -1, -1));

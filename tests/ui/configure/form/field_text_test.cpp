@@ -3,7 +3,7 @@
 
 #include <QLocale>
 
-#include "ui/configure/form/field_editor.h"
+#include "ui/form/field_editor.h"
 #include "ui/configure/form/sweep_editor.h"
 
 namespace vitrine::ui {

@@ -1,0 +1,178 @@
+#include "app/studio/printed_page.h"
+
+#include <QFont>
+#include <QPainter>
+#include <QPdfWriter>
+#include <QRegularExpression>
+#include <QSaveFile>
+#include <QSvgRenderer>
+#include <QTextDocument>
+#include <QUrl>
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/files/checkpoint_folder.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::uint64_t kMostPageBytes = 512U << 20;
+constexpr int kTextWidth = 640;    // of a page between its margins, in pixels of its text
+constexpr int kChartWidth = 470;   // of a chart that is not wide
+constexpr double kChartScale = 3;  // dots of a chart for each of these pixels
+constexpr int kSampleScale = 4;    // the same of generated images, whole and without smoothing
+constexpr int kUnbroken = 24;      // letters of a hash that stay together
+constexpr double kMargin = 16;     // millimetres
+constexpr double kLeastInk = 8.5;  // points of the text
+
+const char* const kPrintStyle =
+    "body { color: #1b1f24; } h1 { font-size: 20pt; } h2 { font-size: 15pt; } "
+    "h3 { font-size: 12pt; } h4 { font-size: 10pt; } "
+    "table { border-collapse: collapse; border-style: solid; border-width: 0.5px; "
+    "border-color: #d0d7de; } "
+    "th, td { padding: 3px 6px; } pre { white-space: pre-wrap; font-size: 7pt; "
+    "background-color: #f4f6f8; } code { font-size: 7pt; } "
+    ".note, .muted, caption { color: #57606a; font-size: 8pt; }";
+
+QImage decoded(const QString& uri, const QSize& size) {
+  const qsizetype comma = uri.indexOf(QLatin1Char(','));
+  if (!uri.startsWith(QLatin1String("data:image/")) || comma < 0) return {};
+  const QByteArray bytes = QByteArray::fromBase64(uri.mid(comma + 1).toLatin1());
+  if (!uri.startsWith(QLatin1String("data:image/svg"))) {
+    const QImage picture = QImage::fromData(bytes, "PNG");
+    // Each pixel of a generated image as a square of its own.
+    return picture.isNull()
+               ? picture
+               : picture.scaled(size * kSampleScale, Qt::IgnoreAspectRatio, Qt::FastTransformation);
+  }
+  QSvgRenderer renderer(bytes);
+  if (!renderer.isValid()) return {};
+  QImage drawn((QSizeF(size) * kChartScale).toSize(), QImage::Format_RGB32);
+  drawn.fill(Qt::white);
+  QPainter painter(&drawn);
+  renderer.render(&painter);
+  return drawn;
+}
+
+/// As wide as it stands on the page.
+QSize placeOf(const QString& uri) {
+  const qsizetype comma = uri.indexOf(QLatin1Char(','));
+  QSvgRenderer renderer(QByteArray::fromBase64(uri.mid(comma + 1).toLatin1()));
+  const QSizeF own = renderer.viewBoxF().size();
+  // A chart that was drawn for the whole page is flatter or has more in it.
+  constexpr double kWide = 1.55;
+  const int width =
+      own.height() > 0 && own.width() / own.height() > kWide ? kTextWidth : kChartWidth;
+  return own.isEmpty() ? QSize() : QSize(width, qRound(width * own.height() / own.width()));
+}
+
+int attributeOf(const QString& tag, const char* name) {
+  const QRegularExpression pattern(QStringLiteral(" %1=\"(\\d+)\"").arg(QLatin1String(name)));
+  return pattern.match(tag).captured(1).toInt();
+}
+
+}  // namespace
+
+QString printable(const QString& html, QStringList& pictures) {
+  QString page = html;
+  page.remove(QRegularExpression(QStringLiteral("<style>.*?</style>"),
+                                 QRegularExpression::DotMatchesEverythingOption));
+  page.remove(QRegularExpression(QStringLiteral("<nav[ >].*?</nav>"),
+                                 QRegularExpression::DotMatchesEverythingOption));
+  const std::pair<const char*, const char*> elements[] = {
+      {"figcaption", "p"}, {"figure", "div"}, {"section", "div"}, {"article", "div"},
+      {"details", "div"},  {"summary", "h4"}, {"header", "div"},  {"main", "div"},
+      {"caption", "p"},    {"small", "div"}};
+  for (const auto& [from, to] : elements) {
+    page.replace(QRegularExpression(QStringLiteral("<%1(?=[ >])").arg(QLatin1String(from))),
+                 QStringLiteral("<") + QLatin1String(to));
+    page.replace(QStringLiteral("</%1>").arg(QLatin1String(from)),
+                 QStringLiteral("</%1>").arg(QLatin1String(to)));
+  }
+  page.replace(QStringLiteral("<table>"), QStringLiteral("<table width=\"100%\" border=\"1\">"));
+  // Pictures before hashes: their data are long words, too.
+  static const QRegularExpression image(QStringLiteral("<img [^>]*>"));
+  QString with;
+  qsizetype at = 0;
+  for (auto all = image.globalMatch(page); all.hasNext();) {
+    const QRegularExpressionMatch match = all.next();
+    const QString tag = match.captured();
+    static const QRegularExpression source(QStringLiteral(" src=\"([^\"]*)\""));
+    const QString uri = source.match(tag).captured(1);
+    const QSize place = uri.startsWith(QLatin1String("data:image/svg"))
+                            ? placeOf(uri)
+                            : QSize(attributeOf(tag, "width"), attributeOf(tag, "height"));
+    with += page.mid(at, match.capturedStart() - at);
+    at = match.capturedEnd();
+    if (place.isEmpty()) continue;
+    with += QStringLiteral("<img src=\"picture:%1\" width=\"%2\" height=\"%3\"> ")
+                .arg(pictures.size())
+                .arg(place.width())
+                .arg(place.height());
+    pictures << uri;
+  }
+  page = with + page.mid(at);
+  static const QRegularExpression hash(QStringLiteral("[0-9a-fA-F-]{32,}"));
+  QString broken;
+  at = 0;
+  for (auto all = hash.globalMatch(page); all.hasNext();) {
+    const QRegularExpressionMatch match = all.next();
+    broken += page.mid(at, match.capturedStart() - at);
+    const QString word = match.captured();
+    for (qsizetype i = 0; i < word.size(); i += kUnbroken)
+      broken += word.mid(i, kUnbroken) + QStringLiteral("&#8203;");
+    at = match.capturedEnd();
+  }
+  return broken + page.mid(at);
+}
+
+void printPage(const QString& html, const QString& pdf) {
+  const QString page = QString::fromStdString(readTextFile(html.toStdString(), kMostPageBytes));
+  QStringList pictures;
+  const QString body = printable(page, pictures);
+  QTextDocument document;
+  document.setDefaultStyleSheet(QString::fromLatin1(kPrintStyle));
+  QFont font = bodyFont();
+  font.setPointSizeF(kLeastInk);
+  document.setDefaultFont(font);
+  QTextOption wrapping;
+  wrapping.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  document.setDefaultTextOption(wrapping);
+  // Sizes stand in the text: the pictures are made for them.
+  static const QRegularExpression shown(
+      QStringLiteral("<img src=\"picture:(\\d+)\" width=\"(\\d+)\" height=\"(\\d+)\">"));
+  for (auto all = shown.globalMatch(body); all.hasNext();) {
+    const QRegularExpressionMatch match = all.next();
+    const int number = match.captured(1).toInt();
+    const QImage picture =
+        decoded(pictures.value(number), {match.captured(2).toInt(), match.captured(3).toInt()});
+    if (picture.isNull()) continue;
+    document.addResource(QTextDocument::ImageResource,
+                         QUrl(QStringLiteral("picture:%1").arg(number)), picture);
+  }
+  document.setHtml(body);
+  static const QRegularExpression title(QStringLiteral("<title>(.*?)</title>"));
+  QTextDocument plain;
+  plain.setHtml(title.match(page).captured(1));
+
+  QSaveFile file(pdf);
+  if (!file.open(QIODevice::WriteOnly))
+    throw Error("'" + pdf.toStdString() + "' cannot be written (" +
+                file.errorString().toStdString() + "); choose another folder");
+  {
+    QPdfWriter writer(&file);
+    writer.setPageSize(QPageSize(QPageSize::A4));
+    writer.setPageMargins(QMarginsF(kMargin, kMargin, kMargin, kMargin), QPageLayout::Millimeter);
+    writer.setTitle(plain.toPlainText());
+    writer.setCreator(QStringLiteral("Vitrine"));
+    document.print(&writer);
+  }
+  if (!file.commit())
+    throw Error("'" + pdf.toStdString() + "' cannot be written (" +
+                file.errorString().toStdString() + "); choose another folder");
+}
+
+}  // namespace vitrine::ui

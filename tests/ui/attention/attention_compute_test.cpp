@@ -1,0 +1,107 @@
+#include "ui/attention/attention_compute.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/ui/attention/catalog.h"
+#include "tests/ui/attention/maps.h"
+
+namespace vitrine::ui {
+namespace {
+
+std::vector<std::string> waysOf(const char* architecture) {
+  std::vector<std::string> names;
+  for (const AttentionWay& way : attentionWays(attentionCatalog(), configOf(architecture)))
+    names.push_back((way.isDrawn ? "drawn " : "") + way.series.analysis + "/" + way.series.matrix);
+  return names;
+}
+
+TEST(Ways, FollowWhatTheArchitectureOffers) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(waysOf("patches"), (Names{"attention_map/effective", "attention_map/softmax"}));
+  EXPECT_EQ(waysOf("memory"), (Names{"memory_weights/weights", "memory_weights/decay"}));
+  EXPECT_EQ(waysOf("noise"), (Names{"drawn /softmax"}));
+  EXPECT_EQ(waysOf("blind"), Names{});
+  EXPECT_EQ(waysOf("unknown"), Names{});
+  EXPECT_TRUE(attentionWays(attentionCatalog(), Json()).empty());
+}
+
+TEST(Request, AsksForEveryQueryOfOneSample) {
+  const Json request = attentionRequest({{{"attention_map", "softmax"}, false}, 42});
+  EXPECT_EQ(request["op"], "analyse");
+  EXPECT_EQ(request["item"], "attention_map");
+  EXPECT_EQ(request["settings"], (Json{{"query", "all"}, {"attention", "softmax"}, {"ids", {42}}}));
+  EXPECT_FALSE(request.contains("store"));
+}
+
+TEST(Request, LeavesSettingsOutThatAnAnalysisDoesNotHave) {
+  AttentionQuestion question{{{"memory_weights", "decay"}, false}, 3};
+  question.isStored = true;
+  const Json request = attentionRequest(question);
+  EXPECT_EQ(request["settings"], (Json{{"ids", {3}}}));
+  EXPECT_EQ(request["store"], true);
+}
+
+TEST(Request, OfAnImageHasItsPixelsRowByRow) {
+  AttentionQuestion question{{{"attention_map", "softmax"}, false}, -1};
+  question.image = QImage(3, 2, QImage::Format_RGB32);
+  question.image.fill(QColor(1, 2, 3));
+  question.isStored = true;
+  const Json request = attentionRequest(question);
+  EXPECT_EQ(request["image"]["shape"], (Json{2, 3, 3}));
+  EXPECT_EQ(request["image"]["bytes"].get_binary().size(), 18U);
+  EXPECT_EQ(request["image"]["bytes"].get_binary()[17], 3);
+  EXPECT_FALSE(request["settings"].contains("ids"));
+  EXPECT_FALSE(request.contains("store"));
+}
+
+TEST(Request, OfAModelThatDrawsNamesSeedAndPatch) {
+  AttentionQuestion question{{{"", "softmax"}, true}, 7};
+  question.patch = {2, 3};
+  const Json request = attentionRequest(question);
+  EXPECT_EQ(request["op"], "sample");
+  EXPECT_FALSE(request.contains("sampler"));
+  EXPECT_EQ(request["settings"]["seed"], 7);
+  EXPECT_EQ(request["settings"]["steps"], 50);
+  EXPECT_EQ(request["settings"]["attention"], (Json{2, 3}));
+}
+
+Json partOf(const char* key, const Artifact& artifact) {
+  std::vector<std::uint8_t> bytes;
+  for (const std::byte byte : artifact.data) bytes.push_back(static_cast<std::uint8_t>(byte));
+  return {{key,
+           {{"name", artifact.name},
+            {"kind", artifact.kind},
+            {"meta", artifact.meta},
+            {"bytes", Json::binary(bytes)}}}};
+}
+
+TEST(Answer, BecomesAnImageWithItsPicture) {
+  AttentionAnswer answer;
+  answer.take({{"done", 1}, {"total", 2}});
+  answer.take(partOf("artifact", samples::attentionMap(5)));
+  answer.take(partOf("artifact", samples::pixels(5)));
+  const auto found = answer.found({{"attention_map", "effective"}, false}, 400);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].entry.sample, 5);
+  EXPECT_EQ(found[0].entry.step, 400);
+  EXPECT_EQ(found[0].image->layers.size(), 2U);
+  EXPECT_EQ(found[0].image->picture.size(), QSize(4, 4));
+}
+
+TEST(Answer, OfASamplerHasEveryTime) {
+  AttentionAnswer answer;
+  for (const double time : {0.75, 0.25}) {
+    Artifact map = samples::attentionMap(7, 1, "softmax");
+    map.name += " at time " + std::to_string(time);
+    map.meta["seed"] = 7;
+    map.meta["time"] = time;
+    answer.take(partOf("preview", map));
+  }
+  const auto found = answer.found({{"ode", "softmax"}, true}, 10);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_DOUBLE_EQ(found[0].entry.time.value(), 0.25);
+  EXPECT_DOUBLE_EQ(found[1].entry.time.value(), 0.75);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,490 @@
+#include "ui/attention/attention_page.h"
+
+#include <gmock/gmock.h>
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QSpinBox>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include "tests/ui/attention/catalog.h"
+#include "tests/ui/attention/maps.h"
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/fake_serve.h"
+#include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/fit.h"
+#include "tests/ui/support/soon.h"
+#include "ui/attention/attention_panel.h"
+#include "ui/attention/attention_view.h"
+#include "ui/workbench/figure_file.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Answers `load`, and `analyse` with a map of 2 x 2 patches and a class token, as
+/// samples::attentionMap() has it.
+constexpr const char* kServe = R"(
+import struct
+
+def log(text):
+    with open(here("log"), "a") as file:
+        file.write(text + "\n")
+
+def load(request):
+    log("load %d %s" % (request["run"], request["checkpoint"]))
+    return {"model": "model"}
+
+def analyse(request):
+    settings = request["settings"]
+    number = settings["ids"][0] if "ids" in settings else -1
+    log("analyse %s %s %s" % (request["item"], number, "store" if request.get("store") else "keep"))
+    if "image" in request:
+        log("image %s" % request["image"]["shape"])
+    values = [0.2] * 50
+    places = [[-1, -1], [0, 0], [0, 1], [1, 0], [1, 1]]
+    meta = {"version": 1, "dtype": "float32", "shape": [1, 2, 5, 5], "layers": [0], "image": number,
+            "attention": settings.get("attention", "weights"), "weights": "model",
+            "query_positions": places, "key_positions": places}
+    yield {"artifact": {"name": "image %d" % number, "kind": "attention", "meta": meta, "size": 200, "offset": 0,
+                        "bytes": struct.pack("<50f", *values)}}
+    return {"model": "model", "run": 1, "step": STEP, "artifacts": 1}
+)";
+
+class AttentionPageTest : public ::testing::Test {
+ protected:
+  AttentionPageTest() : workbench_(attentionCatalog()) {}
+
+  std::int64_t runWith(const std::string& name, const std::vector<Artifact>& artifacts,
+                       const char* architecture = "patches") {
+    const std::int64_t run = workbench_.addRun(name, configOf(architecture));
+    for (const Artifact& artifact : artifacts) workbench_.store().addArtifact(run, artifact);
+    return run;
+  }
+  void addCheckpoint(std::int64_t run, std::int64_t step) {
+    const std::int64_t segment =
+        workbench_.store().openSegment(run, 0, store::thisWorker(), Json::object());
+    store::RunStore::Batch batch;
+    CheckpointRecord record;
+    record.step = step;
+    record.bytes = 1'700'000;
+    record.folder = "step-" + std::to_string(step);
+    batch.checkpoints.push_back(record);
+    workbench_.store().append(run, segment, batch);
+  }
+  std::unique_ptr<AttentionPage> page(const std::vector<std::int64_t>& runs) {
+    auto made = std::make_unique<AttentionPage>(workbench_);
+    made->resize(1100, 760);
+    workbench_.selection().setRuns(runs, runs.empty() ? 0 : runs.front());
+    made->waitUntilIdle();
+    return made;
+  }
+  static void bringUp(QWidget& widget) {
+    widget.show();
+    widget.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&widget));
+  }
+  /// Clicks where a target of this kind lies in the view.
+  template <class Matches>
+  static bool click(AttentionView& view, Matches&& matches) {
+    (void)view.grab();
+    for (int y = 0; y < view.height(); y += 3) {
+      for (int x = 0; x < view.width(); x += 3) {
+        if (!matches(view.figure()->targetAt(QPointF(x, y)))) continue;
+        QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier, QPoint(x, y));
+        return true;
+      }
+    }
+    return false;
+  }
+  static const AttentionScene& scene(const AttentionPage& page, std::size_t panel = 0) {
+    return page.panels().at(panel)->scene();
+  }
+  static QString logOf(const FakeServe& serve) {
+    QFile file(serve.path(QStringLiteral("log")));
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+  }
+  static QPushButton* button(QWidget& in, const QString& text) {
+    for (auto* one : in.findChildren<QPushButton*>()) {
+      if (one->text() == text && one->isVisibleTo(&in)) return one;
+    }
+    return nullptr;
+  }
+
+  FakeWorkbench workbench_;
+};
+
+using Attention = AttentionPageTest;
+
+TEST_F(Attention, ShowsEveryHeadOfTheFirstStoredImage) {
+  const auto shown = page({runWith("a", {samples::attentionMap(3), samples::pixels(3)})});
+  ASSERT_EQ(shown->panels().size(), 1U);
+  ASSERT_TRUE(shown->panels()[0]->hasImage());
+  EXPECT_EQ(shown->sample(), 3);
+  EXPECT_EQ(scene(*shown).layers(), 2);
+  EXPECT_FALSE(scene(*shown).image()->picture.isNull());
+  EXPECT_THAT(shown->panels()[0]->headsView().plotSummary().toStdString(), HasSubstr("2 layers"));
+  EXPECT_EQ(shown->panels()[0]->headsView().plotTable().rows.size(), 4U);
+}
+
+TEST_F(Attention, ChoosesLayerAndHeadByClick) {
+  const auto shown = page({runWith("a", {samples::attentionMap(0)})});
+  ASSERT_TRUE(click(shown->panels()[0]->headsView(), [](const FigureTarget& target) {
+    return target.layer == 1 && target.head == 1;
+  }));
+  EXPECT_EQ(shown->choice().layer, 1);
+  EXPECT_EQ(shown->choice().head, 1);
+  EXPECT_EQ(workbench_.selection().layer(), 1);
+  EXPECT_EQ(workbench_.selection().head(), 1);
+}
+
+TEST_F(Attention, ChoosesThePatchThatIsClicked) {
+  const auto shown = page({runWith("a", {samples::attentionMap(0), samples::pixels(0)})});
+  EXPECT_EQ(scene(*shown).query(0), 0);  // the class token
+  ASSERT_TRUE(click(shown->panels()[0]->headView(), [](const FigureTarget& target) {
+    return target.queryAt && (*target.queryAt)[0] > 0.5 && (*target.queryAt)[1] < 0.5;
+  }));
+  EXPECT_EQ(scene(*shown).query(0), 3);
+  ASSERT_TRUE(click(shown->panels()[0]->headView(),
+                    [](const FigureTarget& target) { return target.token == -1; }));
+  EXPECT_EQ(scene(*shown).query(0), kMeanQuery);
+  ASSERT_TRUE(click(shown->panels()[0]->headView(),
+                    [](const FigureTarget& target) { return target.token == 0; }));
+  EXPECT_EQ(scene(*shown).query(0), 0);
+}
+
+TEST_F(Attention, FollowsThePointerWhenAsked) {
+  const auto shown = page({runWith("a", {samples::attentionMap(0)})});
+  bringUp(*shown);
+  AttentionView& view = shown->panels()[0]->headView();
+  (void)view.grab();
+  QPoint at;
+  for (int y = 0; y < view.height() && at.isNull(); y += 3) {
+    for (int x = 0; x < view.width() && at.isNull(); x += 3) {
+      const FigureTarget target = view.figure()->targetAt(QPointF(x, y));
+      if (target.queryAt && (*target.queryAt)[0] > 0.5) at = {x, y};
+    }
+  }
+  QTest::mouseMove(&view, at);
+  EXPECT_EQ(scene(*shown).query(0), 0);
+  for (auto* box : shown->findChildren<QCheckBox*>()) {
+    if (box->text() == QStringLiteral("Follow pointer"))
+      QTest::mouseClick(box, Qt::LeftButton, {}, QPoint(8, box->height() / 2));
+  }
+  QTest::mouseMove(&view, at + QPoint(1, 0));
+  EXPECT_TRUE(soon([&] { return scene(*shown).query(0) == 3; }));
+}
+
+TEST_F(Attention, MovesByKeyboard) {
+  const auto shown = page({runWith("a", {samples::attentionMap(0), samples::attentionMap(7),
+                                         samples::atStep(samples::attentionMap(0), 100)})});
+  bringUp(*shown);
+  AttentionView& view = shown->panels()[0]->headView();
+  view.setFocus();
+  QTest::keyClick(&view, Qt::Key_Right);  // from the class token onto the grid
+  EXPECT_EQ(scene(*shown).query(0), 4);
+  QTest::keyClick(&view, Qt::Key_Up);
+  EXPECT_EQ(scene(*shown).query(0), 2);
+  QTest::keyClick(&view, Qt::Key_Left);
+  EXPECT_EQ(scene(*shown).query(0), 1);
+  QTest::keyClick(&view, Qt::Key_Left);  // there is no patch further left
+  EXPECT_EQ(scene(*shown).query(0), 1);
+  QTest::keyClick(&view, Qt::Key_End);
+  EXPECT_EQ(scene(*shown).query(0), kMeanQuery);
+  QTest::keyClick(&view, Qt::Key_Home);
+  EXPECT_EQ(scene(*shown).query(0), 0);
+  QTest::keyClick(&view, Qt::Key_Period);
+  EXPECT_EQ(scene(*shown).layer(), 1);
+  QTest::keyClick(&view, Qt::Key_Comma);
+  EXPECT_EQ(scene(*shown).layer(), 0);
+  QTest::keyClick(&view, Qt::Key_Greater);
+  EXPECT_EQ(scene(*shown).head(), 1);
+  QTest::keyClick(&view, Qt::Key_Comma, Qt::ShiftModifier);
+  EXPECT_EQ(scene(*shown).head(), 0);
+  EXPECT_EQ(shown->shownStep(), 100);
+  QTest::keyClick(&view, Qt::Key_Left, Qt::ControlModifier);
+  EXPECT_EQ(shown->shownStep(), 0);
+  QTest::keyClick(&view, Qt::Key_BracketRight);
+  EXPECT_EQ(shown->sample(), 7);
+  QTest::keyClick(&view, Qt::Key_BracketLeft);
+  EXPECT_EQ(shown->sample(), 0);
+}
+
+TEST_F(Attention, MovesThroughHeadsByArrowsInTheOverview) {
+  const auto shown = page({runWith("a", {samples::attentionMap(0)})});
+  bringUp(*shown);
+  AttentionView& view = shown->panels()[0]->headsView();
+  view.setFocus();
+  QTest::keyClick(&view, Qt::Key_Down);
+  QTest::keyClick(&view, Qt::Key_Right);
+  EXPECT_EQ(shown->choice().layer, 1);
+  EXPECT_EQ(shown->choice().head, 1);
+}
+
+TEST_F(Attention, PaintsEachPictureOnceForAQueryAndReadsNothing) {
+  const auto shown = page({runWith("a", {samples::attentionMap(0)})});
+  bringUp(*shown);
+  AttentionView& view = shown->panels()[0]->headView();
+  view.setFocus();
+  QCoreApplication::processEvents();
+  const int heads = shown->panels()[0]->headsView().paints(), head = view.paints();
+  const int rows = scene(*shown).rowsMade(), asked = workbench_.storeAsked;
+  QTest::keyClick(&view, Qt::Key_Right);
+  QCoreApplication::processEvents();
+  EXPECT_EQ(shown->panels()[0]->headsView().paints(), heads + 1);
+  EXPECT_EQ(view.paints(), head + 1);
+  EXPECT_EQ(scene(*shown).rowsMade(), rows + 4);  // two layers of two heads
+  EXPECT_EQ(workbench_.storeAsked, asked);
+}
+
+TEST_F(Attention, KeepsTheFewestKeysThatHoldTheMass) {
+  const auto shown = page({runWith("a", {samples::attentionMap(0)})});
+  QSlider* mass = nullptr;
+  for (auto* slider : shown->findChildren<QSlider*>()) {
+    if (slider->accessibleName().startsWith(QStringLiteral("Mass"))) mass = slider;
+  }
+  ASSERT_NE(mass, nullptr);
+  mass->setValue(60);  // the class token reads 0.6 from itself
+  const AttentionScene::Row& row = scene(*shown).row(0, 0);
+  EXPECT_EQ(std::count(row.kept.begin(), row.kept.end(), true), 1);
+  EXPECT_DOUBLE_EQ(shown->choice().share, 0.6);
+}
+
+TEST_F(Attention, LocksTwoRunsToTheSameImagePatchAndStep) {
+  const std::int64_t a = runWith("a", {samples::atStep(samples::attentionMap(3), 100),
+                                       samples::atStep(samples::attentionMap(3), 200)});
+  const std::int64_t b = runWith("b", {samples::atStep(samples::attentionMap(3, 1), 100),
+                                       samples::atStep(samples::attentionMap(3, 1), 200)});
+  const auto shown = page({a, b});
+  bringUp(*shown);
+  ASSERT_EQ(shown->panels().size(), 2U);
+  ASSERT_TRUE(shown->panels()[1]->hasImage());
+  AttentionView& view = shown->panels()[1]->headView();
+  view.setFocus();
+  QTest::keyClick(&view, Qt::Key_Down);
+  QTest::keyClick(&view, Qt::Key_Left, Qt::ControlModifier);
+  EXPECT_EQ(shown->shownStep(), 100);
+  shown->waitUntilIdle();
+  EXPECT_EQ(scene(*shown, 0).query(0), scene(*shown, 1).query(0));
+  EXPECT_EQ(scene(*shown, 0).query(0), 4);
+  QTest::keyClick(&view, Qt::Key_Period);
+  EXPECT_EQ(scene(*shown, 0).layer(), 1);
+  EXPECT_EQ(scene(*shown, 1).layer(), 0);  // has one
+  EXPECT_EQ(scene(*shown, 0).range(0, 0), scene(*shown, 1).range(0, 0));
+}
+
+TEST_F(Attention, TakesTheStepOfTheOtherPages) {
+  const auto shown = page({runWith("a", {samples::atStep(samples::attentionMap(0), 100),
+                                         samples::atStep(samples::attentionMap(0), 200)})});
+  shown->show();
+  workbench_.selection().setStep(100);
+  EXPECT_EQ(shown->shownStep(), 100);
+}
+
+TEST_F(Attention, ShowsTheImageThatIsChosenOnAnotherPage) {
+  const auto shown = page({runWith("a", {samples::attentionMap(0), samples::attentionMap(7)})});
+  EXPECT_EQ(shown->sample(), 0);
+  workbench_.selection().setFocus(7, 1, 1);
+  EXPECT_EQ(shown->sample(), 7);
+  EXPECT_EQ(shown->choice().layer, 1);
+}
+
+TEST_F(Attention, AsksTheModelForWhatIsNotStored) {
+  const FakeServe serve(QByteArray(kServe).replace("STEP", "400"));
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {samples::atStep(samples::attentionMap(3), 100)});
+  addCheckpoint(run, 400);
+  const auto shown = page({run});
+  bringUp(*shown);
+  EXPECT_EQ(shown->steps(), (std::vector<std::int64_t>{100, 400}));
+  EXPECT_EQ(shown->shownStep(), 100);  // what is there to see
+  auto* number = shown->findChild<QSpinBox*>();
+  number->setValue(12);
+  EXPECT_EQ(shown->shownStep(), 400);
+  EXPECT_FALSE(shown->panels()[0]->hasImage());
+  EXPECT_THAT(shown->panels()[0]->sentence().toStdString(), HasSubstr("image 12"));
+  QPushButton* compute = button(*shown->panels()[0], QStringLiteral("Compute"));
+  ASSERT_NE(compute, nullptr);
+  QTest::mouseClick(compute, Qt::LeftButton);
+  ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
+  EXPECT_EQ(logOf(serve).toStdString(), "load 1 400\nanalyse attention_map 12 keep\n");
+  EXPECT_EQ(scene(*shown).layers(), 1);
+  // Back and forth: it stays in memory.
+  number->setValue(3);
+  shown->waitUntilIdle();
+  number->setValue(12);
+  EXPECT_TRUE(shown->panels()[0]->hasImage());
+  EXPECT_EQ(logOf(serve).count(QStringLiteral("analyse")), 1);
+}
+
+TEST_F(Attention, StoresWhatIsComputedWhenAsked) {
+  const FakeServe serve(QByteArray(kServe).replace("STEP", "400"));
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {}, "memory");
+  addCheckpoint(run, 400);
+  const auto shown = page({run});
+  for (auto* box : shown->findChildren<QCheckBox*>()) {
+    if (box->text().startsWith(QStringLiteral("Store"))) box->setChecked(true);
+  }
+  shown->computeMissing();
+  ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
+  EXPECT_THAT(logOf(serve).toStdString(), HasSubstr("analyse memory_weights 0 store"));
+}
+
+TEST_F(Attention, SaysWhyTheModelCannotBeAsked) {
+  const FakeServe serve(R"(
+def load(request): return {"error": {"kind": "refused", "message": "memory is short: 8 GB wanted"}}
+)");
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {});
+  addCheckpoint(run, 400);
+  const auto shown = page({run});
+  shown->computeMissing();
+  ASSERT_TRUE(soon([&] {
+    return shown->panels()[0]->sentence().contains(QStringLiteral("memory is short: 8 GB wanted"));
+  }));
+  EXPECT_NE(button(*shown->panels()[0], QStringLiteral("Try again")), nullptr);
+}
+
+TEST_F(Attention, CancelsWhatIsBeingComputed) {
+  const FakeServe serve(R"(
+import time
+def load(request): return {"model": "model"}
+def analyse(request):
+    while True:
+        yield {"done": 1, "total": 9}
+        time.sleep(0.02)
+)");
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {});
+  addCheckpoint(run, 400);
+  const auto shown = page({run});
+  shown->show();
+  shown->computeMissing();
+  ASSERT_TRUE(soon([&] { return shown->panels()[0]->sentence().contains(percent(1.0 / 9, 0)); }));
+  QTest::mouseClick(button(*shown->panels()[0], QStringLiteral("Cancel")), Qt::LeftButton);
+  EXPECT_TRUE(
+      soon([&] { return shown->panels()[0]->sentence().contains(QStringLiteral("cancelled")); }));
+}
+
+TEST_F(Attention, AsksAboutAnImageThatIsDropped) {
+  const FakeServe serve(QByteArray(kServe).replace("STEP", "400"));
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {samples::atStep(samples::attentionMap(3), 400)});
+  addCheckpoint(run, 400);
+  const auto shown = page({run});
+  shown->show();
+  QTemporaryDir folder;
+  const QString file = folder.filePath(QStringLiteral("cat.png"));
+  QImage picture(6, 5, QImage::Format_RGB32);
+  picture.fill(Qt::green);
+  ASSERT_TRUE(picture.save(file));
+  QMimeData data;
+  data.setUrls({QUrl::fromLocalFile(file)});
+  QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(shown.get(), &enter);
+  EXPECT_TRUE(enter.isAccepted());
+  QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(shown.get(), &drop);
+  ASSERT_TRUE(soon([&] { return shown->sample() == -1 && shown->panels()[0]->hasImage(); }));
+  EXPECT_THAT(logOf(serve).toStdString(), HasSubstr("image [5, 6, 3]"));
+  for (auto* back : shown->findChildren<QToolButton*>()) {
+    if (back->text() == QStringLiteral("Back to samples")) QTest::mouseClick(back, Qt::LeftButton);
+  }
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->sample(), 3);
+  EXPECT_TRUE(shown->panels()[0]->hasImage());
+}
+
+TEST_F(Attention, HasOneActionWhereNothingIsShown) {
+  const auto nothing = page({});
+  EXPECT_NE(button(*nothing, QStringLiteral("New experiment")), nullptr);
+  const auto blind = page({runWith("blind", {}, "blind")});
+  EXPECT_FALSE(blind->panels()[0]->hasImage());
+  EXPECT_EQ(button(*blind->panels()[0], QStringLiteral("Compute")), nullptr);
+}
+
+TEST_F(Attention, SaysThatAnArtifactCannotBeRead) {
+  Artifact cut = samples::attentionMap(0);
+  cut.data.resize(12);
+  const auto shown = page({runWith("a", {cut})});
+  EXPECT_THAT(shown->panels()[0]->sentence().toStdString(), HasSubstr("cannot be read"));
+}
+
+TEST_F(Attention, ComesBackToItsView) {
+  const std::int64_t run = runWith("a", {samples::attentionMap(0), samples::attentionMap(7),
+                                         samples::atStep(samples::attentionMap(7), 100)});
+  const auto shown = page({run});
+  shown->setViewState({{"image", 7},
+                       {"step", 0},
+                       {"layer", 1},
+                       {"head", 1},
+                       {"query", "patch"},
+                       {"place", {0.75, 0.25}},
+                       {"mass", 0.5},
+                       {"same_scale", false},
+                       {"layout", "overlay"}});
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->sample(), 7);
+  EXPECT_EQ(shown->shownStep(), 0);
+  EXPECT_EQ(scene(*shown).query(1), 3);
+  const Json state = shown->viewState();
+  const auto other = page({run});
+  other->setViewState(state);
+  other->waitUntilIdle();
+  EXPECT_EQ(other->viewState(), state);
+  for (const Json& odd :
+       {Json(3), Json{{"image", "x"}, {"layer", -4}, {"mass", 7}, {"place", {1}}}})
+    other->setViewState(odd);
+  EXPECT_EQ(other->viewState(), state);
+}
+
+TEST_F(Attention, TellsThatTheViewChanged) {
+  const auto shown = page({runWith("a", {samples::attentionMap(0)})});
+  QSignalSpy changes(shown.get(), &Page::viewChanged);
+  auto* layout = shown->findChild<QComboBox*>(QString(), Qt::FindChildrenRecursively);
+  ASSERT_NE(layout, nullptr);
+  bringUp(*shown);
+  shown->panels()[0]->headView().setFocus();
+  QTest::keyClick(&shown->panels()[0]->headView(), Qt::Key_End);
+  EXPECT_EQ(changes.count(), 1);
+}
+
+TEST_F(Attention, GivesItsPicturesToExports) {
+  const std::int64_t a = runWith("a", {samples::attentionMap(0), samples::pixels(0)});
+  const std::int64_t b = runWith("b", {samples::attentionMap(0, 1)});
+  const auto shown = page({a, b});
+  const std::unique_ptr<Figure> figure = shown->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_THAT(figure->csv().toStdString(), HasSubstr("\"a, chosen head\",0,,0,0,class token"));
+  EXPECT_THAT(figure->note().toStdString(), HasSubstr("not why the model decides"));
+  EXPECT_FALSE(figure->image(figure->sizeHint(), 1).isNull());
+  EXPECT_EQ(page({})->figure(), nullptr);
+}
+
+TEST_F(Attention, FitsIntoEveryWindow) {
+  const std::int64_t a = runWith("a", {samples::attentionMap(0), samples::pixels(0)});
+  const std::int64_t b = runWith("b", {samples::attentionMap(0)});
+  for (const double zoom : {1.0, 1.6}) {
+    const Zoomed zoomed(zoom);
+    for (const std::vector<std::int64_t>& runs : {std::vector{a}, std::vector{a, b}}) {
+      QWidget window;
+      window.resize(1200, 800);
+      workbench_.selection().setRuns(runs, runs.front());
+      auto* shown = new AttentionPage(workbench_, &window);
+      window.show();
+      EXPECT_EQ(whatDoesNotFitAnywhere(*shown), "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,205 @@
+#include "ui/attention/attention_scene.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/ui/attention/layers.h"
+#include "tests/ui/figures/qt_test.h"
+#include "ui/attention/attention_figures.h"
+
+namespace vitrine::ui {
+namespace {
+
+std::shared_ptr<AttentionImage> imageWith(std::vector<AttentionLayer> layers) {
+  auto image = std::make_shared<AttentionImage>();
+  image->layers = std::move(layers);
+  return image;
+}
+
+AttentionScene sceneOf(std::vector<AttentionLayer> layers) {
+  AttentionScene scene;
+  scene.setImage(imageWith(std::move(layers)));
+  return scene;
+}
+
+TEST(Scene, ComputesEachRowOnceForAQuery) {
+  const AttentionLayer layer = threeTokens();
+  AttentionScene scene = sceneOf({layer, layer});
+  (void)scene.wholeRange();
+  EXPECT_EQ(scene.rowsMade(), 4);
+  AttentionChoice choice;
+  choice.layer = 1;
+  choice.head = 1;
+  scene.setChoice(choice);  // another head: no other rows
+  (void)scene.row(1, 1);
+  (void)scene.map(0, 0, themeColors());
+  EXPECT_EQ(scene.rowsMade(), 4);
+  choice.query = {QueryChoice::Kind::Patch, {0.5, 0.75}, 0};
+  scene.setChoice(choice);
+  (void)scene.row(1, 1);
+  EXPECT_EQ(scene.rowsMade(), 5);
+}
+
+TEST(Scene, HoldsLayerAndHeadWithinTheImage) {
+  AttentionScene scene = sceneOf({threeTokens()});
+  AttentionChoice choice;
+  choice.layer = 9;
+  choice.head = 9;
+  scene.setChoice(choice);
+  EXPECT_EQ(scene.layer(), 0);
+  EXPECT_EQ(scene.head(), 1);
+}
+
+TEST(Scene, HasOneScaleForAllMapsOrOneForEach) {
+  AttentionScene scene = sceneOf({threeTokens()});
+  AttentionChoice choice;
+  choice.query = {QueryChoice::Kind::Patch, {0.5, 0.25}, 0};  // rows {.1 .6 .3} and {.25 .75 0}
+  scene.setChoice(choice);
+  EXPECT_NEAR(scene.range(0, 0).high, 0.75, 1e-6);
+  choice.isSameScale = false;
+  scene.setChoice(choice);
+  EXPECT_NEAR(scene.range(0, 0).high, 0.6, 1e-6);
+  choice.isSameScale = true;
+  scene.setChoice(choice);
+  scene.setCommonRange(ValueRange{0, 2, false});
+  EXPECT_DOUBLE_EQ(scene.range(0, 1).high, 2);
+}
+
+TEST(Scene, DrawsMaskedKeysGreyAndThoseBelowTheThresholdNotAtAll) {
+  AttentionScene scene =
+      sceneOf({squareLayer(cellsOf(1, 3, false), {1, 0, 0, 0.75F, 0.25F, 0, 0.2F, 0.3F, 0.5F})});
+  AttentionChoice choice;
+  choice.query = {QueryChoice::Kind::Patch, {0.5, 0.5}, 0};
+  choice.share = 0.5;
+  scene.setChoice(choice);
+  const QImage map = scene.map(0, 0, themeColors());
+  ASSERT_EQ(map.size(), QSize(3, 1));
+  EXPECT_EQ(map.pixelColor(0, 0), viridis(1));
+  EXPECT_EQ(map.pixelColor(1, 0).alpha(), 0);
+  EXPECT_EQ(map.pixelColor(2, 0), maskedColor(themeColors()));
+}
+
+TEST(Scene, DrawsSignedWeightsAroundZero) {
+  AttentionScene scene =
+      sceneOf({squareLayer(cellsOf(1, 3, false), {-0.5F, 0.25F, 0.5F, 1, 1, 1, 1, 1, 1})});
+  AttentionChoice choice;
+  choice.query = {QueryChoice::Kind::Patch, {0.5, 0.1}, 0};
+  choice.isSameScale = false;
+  scene.setChoice(choice);
+  EXPECT_EQ(scene.range(0, 0), (ValueRange{-0.5, 0.5, true}));
+  const QImage map = scene.map(0, 0, themeColors());
+  EXPECT_GT(map.pixelColor(0, 0).blue(), map.pixelColor(0, 0).red());
+  EXPECT_GT(map.pixelColor(2, 0).red(), map.pixelColor(2, 0).blue());
+}
+
+TEST(Scene, SaysWhyThereIsNoQuery) {
+  AttentionLayer layer = threeTokens();
+  AttentionScene scene = sceneOf({layer});
+  EXPECT_EQ(scene.queryText(0).toStdString(), "query: class token");
+  AttentionChoice choice;
+  choice.query.kind = QueryChoice::Kind::Mean;
+  scene.setChoice(choice);
+  EXPECT_EQ(scene.queryText(0).toStdString(), "mean of 3 queries");
+  choice.query = {QueryChoice::Kind::Token, {0.5, 0.5}, 7};
+  scene.setChoice(choice);
+  EXPECT_EQ(scene.queryText(0).toStdString(), "no such query is stored");
+  EXPECT_TRUE(scene.row(0, 0).weights.empty());
+  EXPECT_TRUE(scene.map(0, 0, themeColors()).isNull());
+}
+
+TEST(Scene, ShowsRolloutAsOneHeadOfALayer) {
+  const AttentionLayer layer = squareLayer(cellsOf(1, 2, false), {0.75F, 0.25F, 0.5F, 0.5F});
+  AttentionScene scene = sceneOf({layer});
+  AttentionChoice choice;
+  choice.isRollout = true;
+  choice.query = {QueryChoice::Kind::Patch, {0.5, 0.25}, 0};
+  scene.setChoice(choice);
+  EXPECT_TRUE(scene.isRollout());
+  EXPECT_EQ(scene.heads(0), 1);
+  EXPECT_FLOAT_EQ(scene.row(0, 0).weights[0], 0.875F);
+}
+
+class Figures : public ::testing::Test {
+ protected:
+  Figures() : scene_(std::make_shared<AttentionScene>()) {
+    auto image = imageWith({threeTokens(), threeTokens()});
+    image->layers[1].number = 1;
+    image->picture = QImage(4, 4, QImage::Format_RGB32);
+    image->picture.fill(Qt::red);
+    scene_->setImage(image);
+  }
+  /// Where targets of this kind lie, looked for on a grid.
+  template <class Matches>
+  static QPointF find(const Figure& figure, const QSize& size, Matches&& matches) {
+    for (int y = 0; y < size.height(); y += 3) {
+      for (int x = 0; x < size.width(); x += 3) {
+        if (matches(figure.targetAt(QPointF(x, y)))) return QPointF(x, y);
+      }
+    }
+    return {-1, -1};
+  }
+  std::shared_ptr<AttentionScene> scene_;
+};
+
+TEST_F(Figures, OfferEveryLayerAndHead) {
+  HeadsFigure figure(scene_, FigureStyle());
+  (void)figure.image({420, 420}, 1);
+  for (int layer = 0; layer < 2; ++layer) {
+    for (int head = 0; head < 2; ++head) {
+      EXPECT_GE(find(figure, {420, 420},
+                     [&](const FigureTarget& target) {
+                       return target.layer == layer && target.head == head;
+                     })
+                    .x(),
+                0);
+    }
+  }
+  EXPECT_EQ(figure.csv().count(QLatin1Char('\n')), 1 + 2 * 2 * 3);
+}
+
+TEST_F(Figures, EnlargeByWholeNumbersWithoutSmoothing) {
+  AttentionChoice choice;
+  choice.layout = AttentionChoice::Layout::Map;
+  scene_->setChoice(choice);
+  HeadFigure figure(scene_, FigureStyle());
+  const QImage drawn = figure.image({420, 420}, 1);
+  // Two patches of one row: two colours of the map next to each other, and none between.
+  const AttentionScene::Row& row = scene_->row(0, 0);
+  const QColor left = scene_->colorOf(row.weights[1], scene_->range(0, 0), themeColors());
+  const QColor right = scene_->colorOf(row.weights[2], scene_->range(0, 0), themeColors());
+  int leftPixels = 0, rightPixels = 0;
+  const QPointF at = find(figure, {420, 420},
+                          [](const FigureTarget& target) { return target.queryAt.has_value(); });
+  for (int x = 0; x < drawn.width(); ++x) {
+    leftPixels += drawn.pixelColor(x, static_cast<int>(at.y()) + 9) == left ? 1 : 0;
+    rightPixels += drawn.pixelColor(x, static_cast<int>(at.y()) + 9) == right ? 1 : 0;
+  }
+  EXPECT_EQ(leftPixels, rightPixels);
+  EXPECT_GT(leftPixels, 100);
+}
+
+TEST_F(Figures, OfferWordsAndTheMean) {
+  HeadFigure figure(scene_, FigureStyle());
+  (void)figure.image({640, 460}, 1);
+  for (const int token : {-1, 0}) {
+    EXPECT_GE(
+        find(figure, {640, 460}, [&](const FigureTarget& target) { return target.token == token; })
+            .x(),
+        0)
+        << token;
+  }
+  EXPECT_THAT(figure.statistics().toStdString(), ::testing::HasSubstr("bits"));
+}
+
+TEST_F(Figures, SayMaskedInTheTable) {
+  auto image =
+      imageWith({squareLayer(cellsOf(1, 3, false), {1, 0, 0, 0.5F, 0.5F, 0, 0.2F, 0.3F, 0.5F})});
+  scene_->setImage(image);
+  HeadFigure figure(scene_, FigureStyle());
+  EXPECT_THAT(figure.csv().toStdString(), ::testing::HasSubstr(",,masked"));
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,32 @@
+// A catalog with models that offer attention in different ways.
+#pragma once
+
+#include "core/config/catalog.h"
+
+namespace vitrine::ui {
+
+inline ItemCard cardWith(ItemKind kind, const char* id, std::vector<std::string> offers,
+                         std::vector<std::string> needs = {}) {
+  ItemCard card;
+  card.kind = kind;
+  card.id = id;
+  card.title = id;
+  card.offers = std::move(offers);
+  card.needs = std::move(needs);
+  return card;
+}
+
+inline Catalog attentionCatalog() {
+  return {{cardWith(ItemKind::Architecture, "patches", {"image_classifier", "attention_source"}),
+           cardWith(ItemKind::Architecture, "memory", {"image_classifier", "memory_source"}),
+           cardWith(ItemKind::Architecture, "noise", {"guided_denoiser", "attention_source"}),
+           cardWith(ItemKind::Architecture, "blind", {"image_classifier"}),
+           cardWith(ItemKind::Analysis, "attention_map", {}, {"attention_source"}),
+           cardWith(ItemKind::Analysis, "memory_weights", {}, {"memory_source"})}};
+}
+
+inline Json configOf(const char* architecture) {
+  return {{"model", {{"architecture", architecture}}}};
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,371 @@
+#include "ui/calibration/calibration_page.h"
+
+#include <gmock/gmock.h>
+
+#include <QComboBox>
+#include <QFile>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QSpinBox>
+#include <QTableWidget>
+#include <QTest>
+
+#include "core/base/read_json.h"
+#include "tests/ui/calibration/answers.h"
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/fake_serve.h"
+#include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/fit.h"
+#include "tests/ui/support/soon.h"
+#include "ui/calibration/sample_strip.h"
+#include "ui/figures/figure_view.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Calibration : public ::testing::Test {
+ protected:
+  std::int64_t runWith(const std::string& name, const std::vector<Artifact>& artifacts) {
+    const std::int64_t run = workbench_.addRun(name, Json::object());
+    for (const Artifact& artifact : artifacts) workbench_.store().addArtifact(run, artifact);
+    return run;
+  }
+  std::int64_t mixed() { return runWith("a", {samples::predictions(samples::mixedAnswers())}); }
+  std::unique_ptr<CalibrationPage> page(const std::vector<std::int64_t>& runs) {
+    auto made = std::make_unique<CalibrationPage>(workbench_);
+    made->resize(1100, 900);
+    workbench_.selection().setRuns(runs, runs.empty() ? 0 : runs.front());
+    made->show();
+    made->activateWindow();
+    EXPECT_TRUE(QTest::qWaitForWindowActive(made.get()));
+    made->waitUntilIdle();
+    return made;
+  }
+  /// A point of the view where a click chooses what `isWanted` says.
+  template <class Wanted>
+  static QPoint placeOf(FigureView& view, Wanted isWanted) {
+    (void)view.grab();  // painted, so that it knows its places
+    for (int y = 0; y < view.height(); y += 3) {
+      for (int x = 0; x < view.width(); x += 3) {
+        if (isWanted(view.figure()->targetAt(QPointF(x, y)))) return {x, y};
+      }
+    }
+    ADD_FAILURE() << "the figure has no such place";
+    return {};
+  }
+  template <class Widget>
+  static Widget* named(const QWidget& page, const char* name) {
+    for (Widget* one : page.findChildren<Widget*>()) {
+      if (one->accessibleName() == QString::fromUtf8(name)) return one;
+    }
+    ADD_FAILURE() << "nothing is called " << name;
+    return nullptr;
+  }
+  static QPushButton* button(const QWidget& page, const char* text) {
+    for (QPushButton* one : page.findChildren<QPushButton*>()) {
+      if (one->text() == QString::fromUtf8(text) && one->isVisibleTo(&page)) return one;
+    }
+    ADD_FAILURE() << "there is no button " << text;
+    return nullptr;
+  }
+  static std::string labels(const QWidget& widget) {
+    QStringList texts;
+    for (const QLabel* label : widget.findChildren<QLabel*>()) {
+      if (label->isVisibleTo(&widget)) texts << label->text();
+    }
+    return texts.join(QLatin1Char('\n')).toStdString();
+  }
+
+  FakeWorkbench workbench_;
+};
+
+TEST_F(Calibration, DrawsTheNewestAnswersWithTheSplitInTheTitle) {
+  const auto shown = page({runWith("a", {samples::predictions(samples::fourAnswers(), 100),
+                                         samples::predictions(samples::mixedAnswers(), 200)})});
+  ASSERT_EQ(shown->shown().size(), 1u);
+  EXPECT_EQ(shown->current()->step, 200);
+  EXPECT_THAT(shown->reliabilityView().figure()->summary().toStdString(),
+              HasSubstr("Reliability, test"));
+  EXPECT_EQ(shown->notice().toStdString(), "");
+}
+
+TEST_F(Calibration, BinsAgainWhenAnotherNumberIsTyped) {
+  const auto shown = page({mixed()});
+  QSignalSpy changed(shown.get(), &Page::viewChanged);
+  auto* bins = named<QSpinBox>(*shown, "Number of bins");
+  bins->setFocus();
+  bins->selectAll();
+  QTest::keyClicks(bins, QStringLiteral("4"));
+  EXPECT_TRUE(soon([&] { return shown->current()->now.bins.size() == 4; }));
+  EXPECT_GE(changed.count(), 1);
+}
+
+TEST_F(Calibration, EqualMassAndOneClassAreChosenFromTheirLists) {
+  const auto shown = page({mixed()});
+  auto* edges = named<QComboBox>(*shown, "Bin edges");
+  edges->setFocus();
+  QTest::keyClick(edges, Qt::Key_Down);
+  EXPECT_TRUE(soon([&] { return shown->current()->binning.edges == Binning::Edges::EqualMass; }));
+  EXPECT_NEAR(static_cast<double>(shown->current()->now.bins[0].count), 24, 10);
+  auto* target = named<QComboBox>(*shown, "Probability");
+  ASSERT_EQ(target->count(), 4);
+  target->setFocus();
+  QTest::keyClick(target, Qt::Key_Down);
+  EXPECT_TRUE(soon([&] { return shown->current()->binning.target == 0; }));
+}
+
+TEST_F(Calibration, UsesTheFittedTemperatureAndTakesItBack) {
+  const auto shown = page({runWith("a", {samples::predictions(samples::overconfident())})});
+  EXPECT_NEAR(shown->current()->now.scores.ece, 0.15, 1e-6);
+  QTest::mouseClick(button(*shown, "Use fitted T"), Qt::LeftButton);
+  EXPECT_TRUE(soon([&] { return std::abs(shown->current()->temperature - 2) < 0.01; }));
+  EXPECT_NEAR(shown->current()->now.scores.ece, 0, 1e-3);
+  QTest::mouseClick(button(*shown, "Reset"), Qt::LeftButton);
+  EXPECT_TRUE(soon([&] { return shown->current()->temperature == 1; }));
+}
+
+TEST_F(Calibration, TheSliderMovesTheTemperatureByKeyboard) {
+  const auto shown = page({runWith("a", {samples::predictions(samples::overconfident())})});
+  auto* slider = named<QSlider>(*shown, "Temperature");
+  slider->setFocus();
+  QTest::keyClick(slider, Qt::Key_PageUp);
+  EXPECT_TRUE(soon([&] { return shown->current()->temperature > 1.1; }));
+  EXPECT_LT(shown->current()->now.scores.ece, 0.15);
+  const auto* table = shown->findChild<QTableWidget*>();
+  EXPECT_EQ(table->columnCount(), 3);
+  EXPECT_EQ(table->item(0, 0)->text(), percent(0.15, 2));
+}
+
+TEST_F(Calibration, ChoosesTheTemperatureOnTheValidationSplitWhereThereIsOne) {
+  std::vector<samples::Answer> sure(50, {{std::log(9), 0}, 0});
+  sure[0].label = 1;  // right about 98 %: T below 1
+  const auto shown =
+      page({runWith("a", {samples::predictions(samples::overconfident(), 100, "test"),
+                          samples::predictions(sure, 100, "validation")})});
+  EXPECT_EQ(shown->current()->fittedOn, "validation");
+  EXPECT_LT(shown->current()->fitted.temperature, 1);
+  EXPECT_THAT(labels(*shown), HasSubstr("fitted on the validation split"));
+}
+
+TEST_F(Calibration, AClickOnABinOpensItsErrorsTheMostConfidentFirst) {
+  const auto shown = page({mixed()});
+  FigureView& view = shown->reliabilityView();
+  QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
+                    placeOf(view, [](const FigureTarget& target) { return target.image == 8; }));
+  const auto& entries = shown->strip().entries();
+  ASSERT_GE(entries.size(), 2u);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    EXPECT_FALSE(entries[i].isRight);
+    EXPECT_GT(entries[i].confidence, 0.8);
+    EXPECT_LE(entries[i].confidence, 0.9 + 1e-9);
+    if (i > 0) {
+      EXPECT_LE(entries[i].confidence, entries[i - 1].confidence);
+    }
+  }
+  EXPECT_EQ(shown->viewState()["bin"], 8);
+  EXPECT_EQ(shown->strip().current(), 0);
+}
+
+TEST_F(Calibration, KeysReachEveryBinEveryImageAndEveryCell) {
+  const auto shown = page({mixed()});
+  FigureView& view = shown->reliabilityView();
+  view.setFocus();
+  for (int i = 0; i < 6; ++i) QTest::keyClick(&view, Qt::Key_Right);
+  EXPECT_EQ(shown->viewState()["bin"], 5);
+  QTest::keyClick(&view, Qt::Key_Left);
+  EXPECT_EQ(shown->viewState()["bin"], 4);
+  QTest::keyClick(&view, Qt::Key_Return);
+  EXPECT_TRUE(shown->strip().hasFocus());
+  QTest::keyClick(&shown->strip(), Qt::Key_Right);
+  EXPECT_EQ(shown->strip().current(), 1);
+  FigureView& cells = shown->confusionView();
+  cells.setFocus();
+  QTest::keyClick(&cells, Qt::Key_Right);
+  QTest::keyClick(&cells, Qt::Key_Right);
+  QTest::keyClick(&cells, Qt::Key_Down);
+  EXPECT_EQ(shown->viewState()["cell"], Json({1, 1}));
+}
+
+TEST_F(Calibration, ACellOpensItsImages) {
+  const auto shown = page({mixed()});
+  FigureView& view = shown->confusionView();
+  QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
+                    placeOf(view, [](const FigureTarget& target) {
+                      return target.layer == 1 && target.head == 0;
+                    }));
+  const auto& entries = shown->strip().entries();
+  ASSERT_FALSE(entries.empty());
+  for (const auto& entry : entries) {
+    EXPECT_EQ(entry.label.toStdString(), "1");
+    EXPECT_EQ(entry.predicted.toStdString(), "0");
+  }
+}
+
+TEST_F(Calibration, RunsOfDifferentSplitsAreNotDrawnNextToEachOther) {
+  const std::int64_t a = runWith("a", {samples::predictions(samples::mixedAnswers(), 100, "test")});
+  const std::int64_t b =
+      runWith("b", {samples::predictions(samples::mixedAnswers(), 100, "validation")});
+  const auto shown = page({a, b});
+  ASSERT_EQ(shown->shown().size(), 1u);
+  EXPECT_EQ(shown->current()->run, a);
+  EXPECT_THAT(shown->notice().toStdString(), HasSubstr("b (validation)"));
+}
+
+TEST_F(Calibration, SeveralRunsAreOverlaidAndTheCurrentOneHasTheBars) {
+  const std::int64_t a = mixed();
+  const std::int64_t b = runWith("b", {samples::predictions(samples::fourAnswers())});
+  const auto shown = page({a, b});
+  EXPECT_EQ(shown->shown().size(), 2u);
+  EXPECT_EQ(shown->current()->run, a);
+  workbench_.selection().setRuns({a, b}, b);
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->current()->run, b);
+  EXPECT_THAT(shown->reliabilityView().figure()->csv().toStdString(), HasSubstr("a,1,1,"));
+  EXPECT_THAT(shown->notice().toStdString(), HasSubstr("another number of classes"));
+}
+
+TEST_F(Calibration, TheFilmGoesThroughTheStepsByKeyAndClick) {
+  const auto shown = page({runWith("a", {samples::predictions(samples::mixedAnswers(), 100),
+                                         samples::predictions(samples::fourAnswers(), 200),
+                                         samples::predictions(samples::mixedAnswers(), 300)})});
+  EXPECT_EQ(shown->filmView().figure()->imageCount(), 3);
+  FigureView& film = shown->filmView();
+  film.setFocus();
+  QTest::keyClick(&film, Qt::Key_Left, Qt::ControlModifier);
+  EXPECT_TRUE(soon([&] { return shown->current()->step == 200; }));
+  EXPECT_EQ(workbench_.selection().step(), 200);
+  QTest::keyClick(&film, Qt::Key_Right);
+  EXPECT_TRUE(soon([&] { return shown->current()->step == 300; }));
+  QTest::mouseClick(&film, Qt::LeftButton, Qt::NoModifier,
+                    placeOf(film, [](const FigureTarget& target) { return target.image == 0; }));
+  EXPECT_TRUE(soon([&] { return shown->current()->step == 100; }));
+}
+
+TEST_F(Calibration, FollowsWhatARunStoresWhileItTrains) {
+  const std::int64_t run = mixed();
+  const auto shown = page({run});
+  store::RunStore other(workbench_.store().file());
+  other.addArtifact(run, samples::predictions(samples::mixedAnswers(), 200));
+  Q_EMIT workbench_.watcher().dataChanged();
+  EXPECT_TRUE(soon([&] { return shown->current()->step == 200; }));
+}
+
+TEST_F(Calibration, SaysWhatIsMissingAndComputesItInOneClick) {
+  const FakeServe program(R"(
+import json
+def load(request):
+    return {"model": "m"}
+def analyse(request):
+    del request["is_cancelled"]
+    open(here("asked"), "w").write(json.dumps(request))
+    return {"artifacts": 2}
+)");
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {});
+  workbench_.row(run).latestCheckpoint = 40;
+  const auto shown = page({run});
+  EXPECT_THAT(labels(*shown), HasSubstr("1 checkpoint"));
+  QTest::mouseClick(button(*shown, "Compute the answers"), Qt::LeftButton);
+  QFile asked(program.path(QStringLiteral("asked")));
+  EXPECT_TRUE(soon([&] { return asked.exists() && asked.size() > 0; }));
+  workbench_.store().addArtifact(run, samples::predictions(samples::mixedAnswers(), 40));
+  Q_EMIT workbench_.watcher().dataChanged();
+  EXPECT_TRUE(soon([&] { return shown->shown().size() == 1; }));
+  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
+  const Json request = readJson(asked.readAll().toStdString());
+  EXPECT_EQ(request["item"], "calibration");
+  EXPECT_EQ(request["store"], true);
+}
+
+TEST_F(Calibration, AFailedComputationIsASentence) {
+  const FakeServe program(R"(
+def load(request):
+    return {"error": {"kind": "refused", "message": "there is too little memory"}}
+)");
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {});
+  workbench_.row(run).latestCheckpoint = 40;
+  const auto shown = page({run});
+  QTest::mouseClick(button(*shown, "Compute the answers"), Qt::LeftButton);
+  EXPECT_TRUE(
+      soon([&] { return labels(*shown).find("there is too little memory") != std::string::npos; }));
+}
+
+TEST_F(Calibration, FetchesTheImagesOfABin) {
+  const FakeServe program(R"(
+import struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+PNG = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
+       + chunk(b"IDAT", zlib.compress(b"\x00\xff")) + chunk(b"IEND", b""))
+def load(request):
+    return {"model": "m"}
+def samples(request):
+    open(here("split"), "w").write(request["split"])
+    for number in request["sample_ids"]:
+        yield {"sample": {"sample_id": number, "size": len(PNG), "offset": 0, "bytes": PNG}}
+    return {"samples": len(request["sample_ids"])}
+)");
+  workbench_.serve();
+  const auto shown = page({mixed()});
+  shown->reliabilityView().setFocus();
+  QTest::keyClick(&shown->reliabilityView(), Qt::Key_Left);
+  ASSERT_FALSE(shown->strip().entries().empty());
+  EXPECT_TRUE(soon([&] { return !shown->strip().entries().back().picture.isNull(); }));
+  QFile split(program.path(QStringLiteral("split")));
+  ASSERT_TRUE(split.open(QIODevice::ReadOnly));
+  EXPECT_EQ(split.readAll().toStdString(), "test");
+}
+
+TEST_F(Calibration, TheStateOfTheViewComesBack) {
+  const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers(), 100),
+                                         samples::predictions(samples::mixedAnswers(), 200)});
+  const auto shown = page({run});
+  const Json wanted{{"edges", "mass"},    {"bins", 6},
+                    {"target", 1},        {"split", "test"},
+                    {"weights", "model"}, {"temperatures", {{std::to_string(run), 1.5}}},
+                    {"gap", false},       {"only_errors", false},
+                    {"bin", 3},           {"cell", {-1, -1}},
+                    {"step", 100},        {"picture", 0}};
+  shown->setViewState(wanted);
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->viewState(), wanted);
+  EXPECT_EQ(shown->current()->step, 100);
+  EXPECT_EQ(shown->current()->temperature, 1.5);
+  EXPECT_EQ(std::ssize(shown->strip().entries()), shown->current()->now.bins[3].count);
+  shown->setViewState({{"bins", "many"}, {"edges", 3}, {"cell", {1}}, {"unknown", 1}});
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->current()->now.bins.size(), 6u);
+}
+
+TEST_F(Calibration, ExportsThePictureThatHadTheFocusLast) {
+  const auto shown = page({mixed()});
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("run,temperature,bin"));
+  shown->confusionView().setFocus();
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("label,predicted,count"));
+  shown->filmView().setFocus();
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("step,run,bin"));
+}
+
+TEST_F(Calibration, NothingLiesOnAnythingElseAtAnySize) {
+  const std::int64_t a = mixed();
+  const std::int64_t b =
+      runWith("a run with a long name", {samples::predictions(samples::mixedAnswers())});
+  workbench_.selection().setRuns({a, b}, a);
+  for (const double zoom : {1.0, 1.6}) {
+    const Zoomed zoomed(zoom);
+    QWidget place;
+    place.resize(1400, 1000);
+    place.show();
+    auto* shown = new CalibrationPage(workbench_, &place);
+    shown->show();
+    EXPECT_EQ(whatDoesNotFitAnywhere(*shown), "");
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,165 @@
+// Artifacts of the variants side by side, through the controls of the Compare page.
+#include "ui/compare/artifact_tiles.h"
+
+#include <gmock/gmock.h>
+
+#include <QComboBox>
+#include <QLabel>
+#include <QTest>
+#include <QToolButton>
+
+#include "tests/ui/compare/ablation.h"
+#include "tests/ui/figures/samples.h"
+#include "tests/ui/support/qt_test.h"
+#include "ui/compare/compare_page.h"
+#include "ui/figures/figure_view.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class Tiles : public ::testing::Test {
+ protected:
+  static SampleOptions nothing() {
+    SampleOptions options;
+    options.points = 0;
+    return options;
+  }
+  void SetUp() override { ids_ = fillAblation(studio_.writer); }
+  void add(std::int64_t run, Artifact artifact, std::int64_t step) {
+    artifact.step = step;
+    studio_.writer.addArtifact(run, artifact);
+  }
+  void addImages(std::int64_t run, std::int64_t step, int count) {
+    for (int i = 0; i < count; ++i) {
+      GeneratedImage image = generatedImage(
+          std::vector<std::uint8_t>(16, static_cast<std::uint8_t>(40 * i + run)), 4, 4, 1);
+      image.step = step;
+      image.seed = static_cast<std::uint64_t>(count - i);
+      image.recipe = {{"class", 3}};
+      studio_.writer.addImage(run, image);
+    }
+  }
+  /// Two runs of two variants.
+  void show() {
+    studio_.workbench.watcher().poll();
+    page_ = std::make_unique<ComparePage>(studio_.workbench);
+    page_->resize(1100, 760);
+    page_->show();
+    studio_.workbench.selection().setRuns({first(), second()}, first());
+    page_->waitUntilIdle();
+    for (auto* button : page_->findChildren<QToolButton*>())
+      if (button->text() == QLatin1String("Artifacts")) QTest::mouseClick(button, Qt::LeftButton);
+    page_->waitUntilIdle();
+  }
+  [[nodiscard]] std::int64_t first() const { return ids_.front(); }
+  [[nodiscard]] std::int64_t second() const { return ids_.back(); }
+  ArtifactTiles& tiles() { return page_->artifactTiles(); }
+
+  SampleStudio studio_{nothing()};
+  std::vector<std::int64_t> ids_;
+  std::unique_ptr<ComparePage> page_;
+};
+
+TEST_F(Tiles, ShowTheNewestOfWhatTheVariantsShareOnOneScale) {
+  add(first(), samples::spectrum(), 100);
+  add(first(), samples::spectrum(), 300);
+  add(second(), samples::spectrum(), 200);
+  add(first(), samples::table(), 100);
+  show();
+  ASSERT_THAT(tiles().kinds(), SizeIs(1)) << "the table has one run alone";
+  ASSERT_THAT(tiles().views(), SizeIs(2));
+  EXPECT_THAT(tiles().views()[0]->figure()->style().title.toStdString(), HasSubstr("step 300"));
+  EXPECT_THAT(tiles().views()[1]->figure()->style().title.toStdString(), HasSubstr("step 200"));
+  EXPECT_EQ(tiles().views()[0]->figure()->style().range,
+            tiles().views()[1]->figure()->style().range);
+}
+
+TEST_F(Tiles, ShowGeneratedImagesOfTheSameSeedAtTheSamePlace) {
+  addImages(first(), 100, 2);
+  addImages(first(), 200, 3);
+  addImages(second(), 200, 3);
+  show();
+  EXPECT_EQ(tiles().shown(), ArtifactTiles::kGenerated);
+  ASSERT_THAT(tiles().views(), SizeIs(2));
+  for (const FigureView* view : tiles().views()) {
+    EXPECT_EQ(view->figure()->imageCount(), 3);
+    EXPECT_THAT(view->figure()->csv().left(200).toStdString(), HasSubstr("image"));
+  }
+  const auto newest = newestImages(studio_.writer.generatedImages(first()), 2);
+  ASSERT_THAT(newest, SizeIs(2));
+  EXPECT_EQ(newest[0].seed, 1u);
+  EXPECT_EQ(newest[0].step, 200);
+}
+
+TEST_F(Tiles, ChangeWithTheKindThatIsChosenAndKeepItInTheView) {
+  for (const std::int64_t run : {first(), second()}) {
+    add(run, samples::spectrum(), 100);
+    add(run, samples::table(), 100);
+  }
+  show();
+  ASSERT_THAT(tiles().kinds(), SizeIs(2));
+  EXPECT_THAT(tiles().shown(), HasSubstr("attention_rank")) << "spectra before tables";
+  auto* kind = tiles().findChild<QComboBox*>();
+  kind->setCurrentIndex(1);
+  Q_EMIT kind->activated(1);
+  page_->waitUntilIdle();
+  EXPECT_EQ(tiles().shown(), tiles().kinds()[1].id);
+  EXPECT_EQ(page_->viewState().at("artifact"), tiles().kinds()[1].id);
+  ComparePage other(studio_.workbench);
+  other.setViewState(page_->viewState());
+  other.waitUntilIdle();
+  EXPECT_EQ(other.artifactTiles().shown(), tiles().kinds()[1].id);
+}
+
+TEST_F(Tiles, AreOneFigureWithTheNameOfEachVariant) {
+  add(first(), samples::spectrum(), 100);
+  add(second(), samples::spectrum(), 100);
+  show();
+  const auto figure = page_->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_THAT(figure->csv().toStdString(), HasSubstr("step 100"));
+}
+
+TEST_F(Tiles, SayWhatToDoWhereTheVariantsShareNothing) {
+  show();
+  EXPECT_THAT(tiles().kinds(), SizeIs(0));
+  QString said;
+  for (const QLabel* label : tiles().findChildren<QLabel*>())
+    if (label->isVisible()) said += label->text();
+  EXPECT_THAT(said.toStdString(), HasSubstr("share no artifact"));
+  EXPECT_EQ(page_->figure(), nullptr);
+}
+
+TEST_F(Tiles, ShowWhatARunAddsWhileTheyAreOpen) {
+  add(first(), samples::spectrum(), 100);
+  add(second(), samples::spectrum(), 100);
+  show();
+  add(second(), samples::spectrum(), 500);
+  page_->waitUntilIdle();
+  EXPECT_THAT(tiles().views()[1]->figure()->style().title.toStdString(), HasSubstr("step 500"));
+}
+
+TEST(SharedKinds, AreThoseOfAtLeastTwoRunsTheMostSharedFirst) {
+  const auto row = [](const char* name, const char* kind) {
+    store::ArtifactRow made;
+    made.analysis = "a";
+    made.name = name;
+    made.kind = kind;
+    return made;
+  };
+  const auto kinds = sharedKinds({{row("x", "table"), row("s", "spectrum"), row("s", "spectrum")},
+                                  {row("x", "table"), row("s", "spectrum")},
+                                  {row("x", "table"), row("alone", "table")}},
+                                 {{}, {}, {}});
+  ASSERT_THAT(kinds, SizeIs(2));
+  EXPECT_EQ(kinds[0].id, "a/x");
+  EXPECT_EQ(kinds[0].runs, 3);
+  EXPECT_EQ(kinds[1].runs, 2);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

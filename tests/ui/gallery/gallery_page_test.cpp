@@ -1,0 +1,485 @@
+#include "ui/gallery/gallery_page.h"
+
+#include <gmock/gmock.h>
+
+#include <QClipboard>
+#include <QComboBox>
+#include <QFile>
+#include <QGuiApplication>
+#include <QImage>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QTest>
+#include <QToolButton>
+
+#include "core/base/read_json.h"
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/fit.h"
+#include "tests/ui/support/soon.h"
+#include "ui/gallery/contact_sheet.h"
+#include "ui/gallery/image_details.h"
+#include "ui/kit/empty_page.h"
+#include "ui/workbench/local_edits.h"
+#include "ui/workbench/recipe.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// Stores what is typed, as the window does.
+class StoringWorkbench : public FakeWorkbench {
+ public:
+  void edit(std::int64_t run, store::RunField field, const std::string& text, std::int64_t basedOn,
+            QObject* context, const std::function<void(const EditOutcome&)>& onOutcome) override {
+    edits_.edit(run, field, text, basedOn, context, onOutcome);
+  }
+
+ private:
+  LocalEdits edits_{store()};
+};
+
+class Gallery : public ::testing::Test {
+ protected:
+  /// A picture of one colour; returns its id.
+  std::int64_t add(std::int64_t run, std::int64_t step, std::uint64_t seed, int grey = 100,
+                   const Json& recipe = {{"sampler", "heun"}, {"class", 3}}) {
+    const std::vector<std::uint8_t> pixels(8 * 8, static_cast<std::uint8_t>(grey));
+    GeneratedImage image = generatedImage(pixels, 8, 8, 1);
+    image.step = step;
+    image.seed = seed;
+    image.recipe = recipe;
+    return workbench_.store().addImage(run, image);
+  }
+  /// Two runs, steps 100 and 400, seeds 0 to 4.
+  void fill() {
+    first_ = workbench_.addRun("wide", Json::object());
+    second_ = workbench_.addRun("narrow", Json::object());
+    workbench_.selection().setRuns({first_}, first_);
+    for (const std::int64_t run : {first_, second_})
+      for (const std::int64_t step : {100, 400})
+        for (std::uint64_t seed = 0; seed < 5; ++seed)
+          add(run, step, seed,
+              static_cast<int>(10 * seed + static_cast<std::uint64_t>(step) / 10 +
+                               static_cast<std::uint64_t>(run)));
+  }
+  std::unique_ptr<GalleryPage> page(QSize size = {1000, 700}) {
+    auto made = std::make_unique<GalleryPage>(workbench_);
+    made->resize(size);
+    made->show();
+    made->activateWindow();
+    EXPECT_TRUE(QTest::qWaitForWindowActive(made.get()));
+    made->waitUntilIdle();
+    made->sheet().setFocus();
+    return made;
+  }
+  static void click(GalleryPage& page, int index, Qt::KeyboardModifiers keys = {}) {
+    QTest::mouseClick(page.sheet().viewport(), Qt::LeftButton, keys,
+                      page.sheet().placeOf(index).center());
+    page.waitUntilIdle();
+  }
+  static void type(GalleryPage& page, const QString& text) {
+    auto* field = page.findChild<QLineEdit*>();
+    field->setFocus();
+    field->selectAll();
+    QTest::keyClicks(field, text);
+    QTest::keyClick(field, Qt::Key_Return);
+    page.waitUntilIdle();
+  }
+  static std::string texts(const QWidget& widget) {
+    QStringList all;
+    for (const QLabel* label : widget.findChildren<QLabel*>())
+      if (label->isVisible()) all << label->text();
+    return all.join(QLatin1Char('\n')).toStdString();
+  }
+  static void press(GalleryPage& page, const char* text) {
+    for (auto* button : page.findChildren<QToolButton*>()) {
+      if (button->text() == QString::fromUtf8(text) && button->isVisible()) {
+        QTest::mouseClick(button, Qt::LeftButton);
+        page.waitUntilIdle();
+        return;
+      }
+    }
+    FAIL() << "there is no button " << text;
+  }
+
+  StoringWorkbench workbench_;
+  std::int64_t first_ = 0, second_ = 0;
+};
+
+TEST_F(Gallery, SaysWhatWillBeHereAndOffersTheWayThere) {
+  const auto shown = page();
+  EXPECT_THAT(texts(*shown), HasSubstr("No image is stored yet"));
+  for (auto* button : shown->findChildren<QPushButton*>())
+    if (button->isVisible()) QTest::mouseClick(button, Qt::LeftButton);
+  EXPECT_THAT(workbench_.pages, ElementsAre(QStringLiteral("playground")));
+}
+
+TEST_F(Gallery, ShowsImagesOfAllRunsTheNewestFirst) {
+  fill();
+  const auto shown = page();
+  EXPECT_EQ(shown->model().count(), 20);
+  EXPECT_EQ(shown->model().at(0).id, 20);
+  EXPECT_EQ(shown->current(), 20);
+  EXPECT_THAT(texts(*shown), HasSubstr("20 images"));
+  EXPECT_THAT(texts(*shown), HasSubstr("narrow, step 400"));
+}
+
+TEST_F(Gallery, ShowsWhatARunAddsWhileItIsOpen) {
+  fill();
+  const auto shown = page();
+  click(*shown, 5);
+  const std::int64_t current = shown->current();
+  store::RunStore other(workbench_.store().file());
+  GeneratedImage image = generatedImage(std::vector<std::uint8_t>(4, 9), 2, 2, 1);
+  image.recipe = Json::object();
+  other.addImage(first_, image);
+  Q_EMIT workbench_.watcher().dataChanged();
+  EXPECT_TRUE(soon([&] { return shown->model().count() == 21; }));
+  EXPECT_EQ(shown->current(), current);
+}
+
+TEST_F(Gallery, ForgetsImagesOfADeletedRun) {
+  fill();
+  const auto shown = page();
+  workbench_.store().deleteRun(second_);
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->model().count(), 10);
+  EXPECT_EQ(shown->current(), 10);
+}
+
+TEST_F(Gallery, MovesWithTheArrowsAndEnlargesWithSpace) {
+  fill();
+  const auto shown = page();
+  QTest::keyClick(&shown->sheet(), Qt::Key_Home);
+  QTest::keyClick(&shown->sheet(), Qt::Key_Right);
+  EXPECT_EQ(shown->current(), 19);
+  QTest::keyClick(&shown->sheet(), Qt::Key_End);
+  EXPECT_EQ(shown->current(), 1);
+  QTest::keyClick(&shown->sheet(), Qt::Key_Space);
+  EXPECT_TRUE(shown->isEnlarged());
+  shown->waitUntilIdle();
+  EXPECT_TRUE(shown->stage().hasFocus());
+  EXPECT_EQ(shown->stage().shownView(), ImageStage::View::One);
+  EXPECT_GT(shown->stage().scale(), 1);
+  QTest::keyClick(&shown->stage(), Qt::Key_Left);
+  EXPECT_EQ(shown->current(), 2);
+  QTest::keyClick(&shown->stage(), Qt::Key_Escape);
+  EXPECT_FALSE(shown->isEnlarged());
+  EXPECT_TRUE(shown->sheet().hasFocus());
+}
+
+TEST_F(Gallery, EnlargesWholePixelsWithoutSmoothing) {
+  fill();
+  const auto shown = page();
+  shown->setEnlarged(true);
+  shown->waitUntilIdle();
+  const QImage drawn = shown->stage().grab().toImage();
+  const QColor middle = drawn.pixelColor(drawn.width() / 2, drawn.height() / 2);
+  EXPECT_EQ(middle, QColor(82, 82, 82)) << "the grey of the image, and nothing in between";
+}
+
+TEST_F(Gallery, FindsImagesByTheirRecipe) {
+  fill();
+  add(first_, 900, 7, 1, {{"sampler", "ddim"}, {"settings", {{"guidance", 4}}}});
+  const auto shown = page();
+  type(*shown, QStringLiteral("sampler:ddim guidance>2 run:wide"));
+  EXPECT_EQ(shown->model().count(), 1);
+  EXPECT_EQ(shown->current(), 21);
+  EXPECT_THAT(texts(*shown), HasSubstr("1 of 21 images"));
+}
+
+TEST_F(Gallery, SaysWhenNothingFitsAndClearsTheSearch) {
+  fill();
+  const auto shown = page();
+  type(*shown, QStringLiteral("class:99"));
+  EXPECT_EQ(shown->model().count(), 0);
+  EXPECT_THAT(texts(*shown), HasSubstr("None of 20 images fits \"class:99\"."));
+  for (auto* button : shown->findChildren<QPushButton*>())
+    if (button->isVisible()) QTest::mouseClick(button, Qt::LeftButton);
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->model().count(), 20);
+}
+
+TEST_F(Gallery, KeepsTheImagesAndSaysWhatOfASearchCannotBeAsked) {
+  fill();
+  const auto shown = page();
+  type(*shown, QStringLiteral("guidance>much"));
+  EXPECT_EQ(shown->model().count(), 20);
+  EXPECT_THAT(texts(*shown), HasSubstr("\"much\" is not a number"));
+}
+
+TEST_F(Gallery, StarsWithAKeyAndFindsTheStar) {
+  fill();
+  const auto shown = page();
+  click(*shown, 3);
+  QTest::keyClick(&shown->sheet(), Qt::Key_S);
+  shown->waitUntilIdle();
+  EXPECT_TRUE(shown->model().isStarred(shown->current()));
+  EXPECT_EQ(workbench_.store().imageTags(second_).size(), 1u);
+  type(*shown, QStringLiteral("starred"));
+  EXPECT_EQ(shown->model().count(), 1);
+  press(*shown, "\xe2\x98\x85 Starred");
+  EXPECT_EQ(workbench_.store().imageTags(second_).size(), 0u);
+}
+
+TEST_F(Gallery, TagsAllPickedImagesAndTakesTheTagAway) {
+  fill();
+  const auto shown = page();
+  click(*shown, 0);
+  click(*shown, 2, Qt::ShiftModifier);
+  EXPECT_EQ(shown->chosen().size(), 3u);
+  QTest::keyClick(&shown->sheet(), Qt::Key_T);
+  QWidget* field = shown->focusWidget();
+  QTest::keyClicks(field, QStringLiteral("paper"));
+  QTest::keyClick(field, Qt::Key_Return);
+  shown->waitUntilIdle();
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(shown->model().tags(shown->model().at(i).id), QStringList{"paper"});
+  click(*shown, 1);
+  press(*shown, "paper \xc3\x97");
+  EXPECT_TRUE(shown->model().tags(shown->model().at(1).id).isEmpty());
+  EXPECT_EQ(workbench_.store().imageTags(second_).size(), 2u);
+}
+
+TEST_F(Gallery, LettersInTheSearchAreNotKeysOfThePage) {
+  fill();
+  const auto shown = page();
+  type(*shown, QStringLiteral("scm"));
+  EXPECT_EQ(workbench_.store().imageTags(second_).size(), 0u);
+  EXPECT_TRUE(workbench_.said.empty());
+}
+
+TEST_F(Gallery, GroupsImagesByStepAndGoesToAStepWithTheSlider) {
+  fill();
+  const auto shown = page({600, 320});
+  QTest::keyClick(&shown->sheet(), Qt::Key_2);
+  EXPECT_EQ(shown->view(), GalleryPage::View::ByStep);
+  ASSERT_EQ(shown->model().groups().size(), 2u);
+  EXPECT_EQ(shown->model().groups()[1].step, 400);
+  shown->sheet().setTile(ContactSheet::kMostTile);
+  shown->waitUntilIdle();
+  auto* slider = shown->sheet().parentWidget()->findChild<QSlider*>();
+  slider->setValue(1);
+  EXPECT_GT(shown->sheet().verticalScrollBar()->value(), 0);
+}
+
+TEST_F(Gallery, ShowsTheSameSeedByAllRunsOverTheirSteps) {
+  fill();
+  const auto shown = page();
+  click(*shown, 0);  // of "narrow", step 400, seed 4
+  QTest::keyClick(&shown->sheet(), Qt::Key_3);
+  shown->waitUntilIdle();
+  const StepsTable& table = shown->stepsView().table();
+  EXPECT_THAT(table.runs, ElementsAre(first_, second_));
+  EXPECT_THAT(table.steps, ElementsAre(100, 400));
+  ASSERT_NE(table.at(first_, 100), nullptr);
+  EXPECT_EQ(shown->model().at(shown->model().indexOf(table.at(first_, 100)->id)).seed, 4u);
+  QTest::mouseClick(&shown->stepsView(), Qt::LeftButton, {},
+                    shown->stepsView().placeOf(first_, 400).center());
+  EXPECT_EQ(shown->current(), table.at(first_, 400)->id);
+  QTest::keyClick(&shown->stepsView(), Qt::Key_Left);
+  EXPECT_EQ(shown->current(), table.at(first_, 100)->id);
+  shown->waitUntilIdle();
+  auto* slider = shown->stepsView().window()->findChild<QSlider*>(QString());
+  for (auto* one : shown->findChildren<QSlider*>())
+    if (one->accessibleName() == QLatin1String("Step of all runs")) slider = one;
+  slider->setValue(1);
+  EXPECT_EQ(shown->current(), table.at(first_, 400)->id);
+}
+
+TEST_F(Gallery, ComparesTwoImagesInEveryWay) {
+  fill();
+  const auto shown = page();
+  click(*shown, 0);
+  QTest::keyClick(&shown->sheet(), Qt::Key_Right, Qt::AltModifier);
+  EXPECT_EQ(shown->other(), shown->model().at(1).id);
+  QTest::keyClick(&shown->sheet(), Qt::Key_M);
+  shown->waitUntilIdle();
+  EXPECT_TRUE(shown->isEnlarged());
+  EXPECT_EQ(shown->stage().shownView(), ImageStage::View::Slider);
+  shown->stage().setFocus();
+  const double line = shown->stage().line();
+  QTest::keyClick(&shown->stage(), Qt::Key_Right, Qt::ShiftModifier);
+  EXPECT_GT(shown->stage().line(), line);
+  for (const auto view :
+       {ImageStage::View::Side, ImageStage::View::Difference, ImageStage::View::Flicker}) {
+    QTest::keyClick(&shown->stage(), Qt::Key_M);
+    EXPECT_EQ(shown->stage().shownView(), view);
+  }
+  EXPECT_NEAR(shown->stage().difference().meanAbsolute, 10 / 255.0, 1e-9);
+  EXPECT_TRUE(soon([&] { return shown->stage().isSecondShown(); })) << "it flickers";
+  const std::int64_t a = shown->current(), b = shown->other();
+  QTest::keyClick(&shown->stage(), Qt::Key_C);
+  EXPECT_EQ(shown->current(), b);
+  EXPECT_EQ(shown->other(), a);
+  QTest::keyClick(&shown->stage(), Qt::Key_Backspace);
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->other(), 0);
+  EXPECT_EQ(shown->stage().shownView(), ImageStage::View::One);
+}
+
+TEST_F(Gallery, DragsTheLineBetweenTwoImages) {
+  fill();
+  const auto shown = page();
+  click(*shown, 0);
+  click(*shown, 2, Qt::AltModifier);
+  QTest::keyClick(&shown->sheet(), Qt::Key_M);
+  shown->waitUntilIdle();
+  const QPoint middle = shown->stage().rect().center();
+  QTest::mousePress(&shown->stage(), Qt::LeftButton, {}, middle - QPoint(60, 0));
+  EXPECT_LT(shown->stage().line(), 0.5);
+  QTest::mouseRelease(&shown->stage(), Qt::LeftButton, {}, middle);
+}
+
+TEST_F(Gallery, CopiesTheRecipeAndShowsTheRun) {
+  fill();
+  const auto shown = page();
+  click(*shown, 0);
+  press(*shown, "Copy recipe");
+  const Json recipe = readJson(QGuiApplication::clipboard()->text().toStdString());
+  EXPECT_EQ(recipe.at("sampler"), "heun");
+  press(*shown, "Show run");
+  EXPECT_EQ(workbench_.selection().current(), second_);
+  EXPECT_EQ(workbench_.pages.back(), QStringLiteral("monitor"));
+}
+
+TEST_F(Gallery, SavesAnImagePixelByPixelWithItsRecipe) {
+  fill();
+  const auto shown = page();
+  click(*shown, 1);
+  const QString file = workbench_.path(QStringLiteral("one.png"));
+  shown->saveImage(file);
+  const auto recipe = readRecipe(file);
+  ASSERT_TRUE(recipe.has_value());
+  EXPECT_EQ(recipe->page, "gallery");
+  const Json& image = recipe->view.at("images").at(0);
+  EXPECT_EQ(image.at("recipe").at("class"), 3);
+  EXPECT_EQ(image.at("sha256"), workbench_.store().generatedImage(shown->current()).sha256);
+  EXPECT_EQ(QImage(file).size(), QSize(8, 8));
+}
+
+TEST_F(Gallery, SavesPickedImagesAsAGridAndOnPaperAndOpensThemAgain) {
+  fill();
+  const auto shown = page();
+  click(*shown, 0);
+  click(*shown, 3, Qt::ShiftModifier);
+  const QString grid = workbench_.path(QStringLiteral("grid.png"));
+  const QString paper = workbench_.path(QStringLiteral("grid.pdf"));
+  shown->saveGrid(grid);
+  shown->savePdf(paper);
+  EXPECT_EQ(QImage(grid).size(), QSize(2 * 96 + 2, 2 * 96 + 2));
+  for (const QString& file : {grid, paper}) {
+    const auto recipe = readRecipe(file);
+    ASSERT_TRUE(recipe.has_value()) << file.toStdString();
+    EXPECT_EQ(recipe->view.at("images").size(), 4u);
+    const auto again = page();
+    again->setViewState(recipe->view);
+    again->waitUntilIdle();
+    EXPECT_EQ(again->chosen(), shown->chosen());
+  }
+  shown->saveGrid(workbench_.path(QStringLiteral("no/such/folder.png")));
+  EXPECT_THAT(workbench_.said.back().toStdString(), HasSubstr("cannot be written"));
+}
+
+TEST_F(Gallery, ItsFigureIsWhatIsOnTheScreen) {
+  fill();
+  const auto shown = page();
+  auto figure = shown->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_EQ(figure->imageCount(), 20);
+  click(*shown, 0);
+  click(*shown, 1, Qt::AltModifier);
+  QTest::keyClick(&shown->sheet(), Qt::Key_M);
+  shown->waitUntilIdle();
+  figure = shown->figure();
+  EXPECT_THAT(figure->csv().toStdString(), HasSubstr("narrow, step 400, seed 4"));
+}
+
+TEST_F(Gallery, ShowsTheViewOfAState) {
+  fill();
+  const auto shown = page();
+  click(*shown, 3);
+  click(*shown, 5, Qt::AltModifier);
+  QTest::keyClick(&shown->sheet(), Qt::Key_M);
+  QTest::keyClick(&shown->stage(), Qt::Key_M);
+  type(*shown, QStringLiteral("class:3"));
+  const Json state = shown->viewState();
+  const auto other = page();
+  other->setViewState(state);
+  other->waitUntilIdle();
+  EXPECT_EQ(other->viewState().dump(), state.dump());
+  EXPECT_TRUE(other->isEnlarged());
+  EXPECT_EQ(other->stage().shownView(), ImageStage::View::Side);
+  for (const char* odd : {"null", "[]", R"({"view": 3, "tile": -1, "image": "x", "images": [1]})",
+                          R"({"search": "a>b", "other": -5, "line": "x", "enlarged": 1})"})
+    other->setViewState(readJson(odd));
+  other->waitUntilIdle();
+}
+
+TEST_F(Gallery, ReadsOnlyWhatIsInSightIntoBoundedMemory) {
+  first_ = workbench_.addRun("many", Json::object());
+  for (std::uint64_t i = 0; i < 600; ++i) add(first_, 1, i, static_cast<int>(i % 250));
+  const auto shown = page({500, 300});
+  shown->sheet().setTile(ContactSheet::kMostTile);
+  shown->waitUntilIdle();
+  const auto [first, last] = shown->sheet().inSight();
+  EXPECT_EQ(first, 0);
+  EXPECT_LT(last, 20);
+  EXPECT_LT(shown->pictureBytes(), 40 * 256 * 256 * 4);
+  for (int i = 0; i < 40; ++i) {
+    shown->sheet().verticalScrollBar()->setValue(i * shown->sheet().verticalScrollBar()->maximum() /
+                                                 40);
+    shown->waitUntilIdle();
+  }
+  EXPECT_LE(shown->pictureBytes(), GalleryPage::kPictureBytes);
+}
+
+TEST_F(Gallery, SaysWhichPictureCannotBeRead) {
+  first_ = workbench_.addRun("broken", Json::object());
+  GeneratedImage image = generatedImage(std::vector<std::uint8_t>(4, 9), 2, 2, 1);
+  image.png.resize(10);
+  image.recipe = Json::object();
+  workbench_.store().addImage(first_, image);
+  const auto shown = page();
+  shown->setEnlarged(true);
+  shown->waitUntilIdle();
+  EXPECT_THAT(shown->stage().plotSummary().toStdString(), HasSubstr("image 1 is not a PNG file"));
+  EXPECT_EQ(shown->figure(), nullptr);
+}
+
+TEST_F(Gallery, TellsAScreenReaderWhatIsInSight) {
+  fill();
+  const auto shown = page();
+  const DescribedPlot::Table table = shown->sheet().plotTable();
+  EXPECT_EQ(table.rows.size(), 20u);
+  EXPECT_EQ(table.rows[0][1].toStdString(), "narrow, step 400, seed 4");
+  click(*shown, 2);
+  EXPECT_EQ(shown->sheet().accessibleDescription().toStdString(), "narrow, step 400, seed 2");
+}
+
+TEST_F(Gallery, FitsIntoASmallWindow) {
+  fill();
+  QWidget window;
+  window.resize(1200, 900);
+  GalleryPage shown(workbench_, &window);
+  window.show();
+  shown.waitUntilIdle();
+  for (const auto view :
+       {GalleryPage::View::Sheet, GalleryPage::View::ByStep, GalleryPage::View::RunsAndSteps}) {
+    shown.setView(view);
+    EXPECT_EQ(whatDoesNotFitAnywhere(shown), "") << static_cast<int>(view);
+  }
+  shown.setOther(1);
+  shown.setEnlarged(true);
+  EXPECT_EQ(whatDoesNotFitAnywhere(shown), "");
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,137 @@
+#include "ui/live/live_model.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/ui/live/live_frames.h"
+
+namespace vitrine::ui {
+namespace {
+
+LiveModel modelWith(std::initializer_list<std::int64_t> steps) {
+  LiveModel model;
+  model.begin(100);
+  for (const std::int64_t step : steps) model.add(liveFrame(step));
+  return model;
+}
+
+TEST(LiveModel, ShowsTheNewestFrame) {
+  LiveModel model = modelWith({5, 10, 15});
+  EXPECT_EQ(model.shown()->step, 15);
+  EXPECT_EQ(model.kept().size(), 3U);
+  EXPECT_EQ(model.totalSteps(), 100);
+}
+
+TEST(LiveModel, AFrozenPictureStaysWhileFramesComeIn) {
+  LiveModel model = modelWith({5});
+  model.freeze(true);
+  model.add(liveFrame(10));
+  EXPECT_EQ(model.shown()->step, 5);
+  EXPECT_EQ(model.newest().step, 10);
+  model.freeze(false);
+  EXPECT_EQ(model.shown()->step, 10);
+}
+
+TEST(LiveModel, ScrubbingShowsTheFrameKeptNearestAndNeverTheUntrained) {
+  LiveModel model = modelWith({10, 20, 30});
+  model.scrub(18.0);
+  EXPECT_EQ(model.shown()->step, 20);
+  EXPECT_EQ(model.scrubbed(), 18.0);
+  model.scrub(90.0);
+  EXPECT_FALSE(model.scrubbed());
+  EXPECT_EQ(model.shown()->step, 30);
+}
+
+TEST(LiveModel, JoinsWhatIsStoredWithWhatIsSeen) {
+  LiveModel model = modelWith({50});
+  model.setStored({{"model/mask_alpha", {{1, 0.99}, {25, 0.75}, {49, 0.51}}}},
+                  {{1, 2.3}, {49, 1.9}});
+  const LiveCurve& alpha = *model.schedule("model/mask_alpha");
+  ASSERT_EQ(alpha.size(), 4U);
+  EXPECT_EQ(alpha.back().first, 50);
+  EXPECT_EQ(LiveModel::at(alpha, 30), 0.75);
+  EXPECT_FALSE(LiveModel::at(alpha, 0.5));
+  EXPECT_EQ(LiveModel::at(model.loss(), 100), 1.5);
+}
+
+TEST(LiveModel, KnowsTheGapOfTheLossAtAMoment) {
+  const LiveModel model = modelWith({10, 20, 30});
+  EXPECT_NEAR(*model.gapAt(25), 0.1, 1e-12);
+  EXPECT_FALSE(model.gapAt(5));
+}
+
+TEST(LiveModel, ARunThatWentBackForgetsWhatCameAfter) {
+  LiveModel model = modelWith({10, 20, 30});
+  model.add(liveFrame(15));
+  EXPECT_EQ(model.kept().size(), 2U);
+  EXPECT_EQ(model.gaps().size(), 2U);
+  EXPECT_EQ(model.schedule("model/mask_alpha")->back().first, 15);
+}
+
+TEST(LiveModel, KeepsWithinItsMemoryTheWholePastInCoarserSteps) {
+  LiveModel model;
+  model.begin(100000);
+  live::Frame large = liveFrame(1);
+  large.attention[0].weights.assign(2 * 10 * 10 * 1000, 0.1F);  // 0.8 MB
+  for (std::int64_t step = 1; step <= 200; ++step) {
+    large.step = step;
+    model.add(large);
+  }
+  EXPECT_LT(model.kept().size(), 70U);
+  EXPECT_EQ(model.kept().front()->step, 1);
+  EXPECT_EQ(model.kept().back()->step, 200);
+}
+
+TEST(LiveModel, HistoryOfTheQueryHasFramesOfTheSameImage) {
+  LiveModel model = modelWith({10});
+  live::Frame other = liveFrame(15);
+  other.image = 3;
+  model.add(other);
+  for (std::int64_t step = 20; step < 90; step += 5) model.add(liveFrame(step));
+  const auto history = model.history(6);
+  ASSERT_EQ(history.size(), 6U);
+  EXPECT_EQ(history.front()->step, 10);
+  EXPECT_EQ(history.back()->step, 85);
+  for (const auto& each : history) EXPECT_EQ(each->image, 0);
+}
+
+TEST(LiveModel, MedianPartsAndTheMeanPriceOfWatching) {
+  LiveModel model = modelWith({4, 8, 12});
+  const std::vector<double> medians = model.medians();
+  EXPECT_NEAR(medians[static_cast<std::size_t>(StepPart::Backward)], 0.020, 1e-6);
+  EXPECT_NEAR(medians[static_cast<std::size_t>(StepPart::Watch)], 0.001,
+              1e-6);  // 4 ms each 4 steps
+  EXPECT_NEAR(medians.back(), 0.034, 1e-6);
+}
+
+TEST(LiveModel, WishesForWhatTheUserChose) {
+  LiveModel model = modelWith({10});
+  model.moveQuery(0, 1);
+  EXPECT_EQ(model.query.kind, LiveQuery::Kind::Patch);
+  EXPECT_NEAR(model.query.column, 2.5 / 3, 1e-9);
+  model.moveQuery(-5, 0);
+  EXPECT_NEAR(model.query.row, 0.5 / 3, 1e-9);
+  model.moveLayer(7);
+  model.moveHead(1);
+  model.moveImage(2);
+  const live::Wishes wishes = model.wishes();
+  EXPECT_EQ(wishes.layer, 1);
+  EXPECT_EQ(wishes.head, 1);
+  EXPECT_EQ(wishes.image, 2);
+  EXPECT_NEAR(wishes.queryColumn, 2.5 / 3, 1e-9);
+  model.query.kind = LiveQuery::Kind::Mean;
+  EXPECT_EQ(model.wishes().queryRow, -1);
+}
+
+TEST(LiveModel, AFilmStaysUntilANewerOneComes) {
+  LiveModel model = modelWith({10});
+  EXPECT_FALSE(model.film());
+  live::Frame frame = liveFrame(11);
+  frame.film = liveFilm();
+  model.add(frame);
+  model.add(liveFrame(12));
+  ASSERT_TRUE(model.film());
+  EXPECT_EQ(model.film()->step, 40);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

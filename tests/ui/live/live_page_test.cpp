@@ -1,0 +1,197 @@
+// The page against a trainer in this process: what it asks for, shows and leaves behind.
+#include "ui/live/live_page.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <QPushButton>
+#include <QTest>
+#include <filesystem>
+
+#include "core/store/types.h"
+#include "tests/support/wait_until.h"
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/live/live_frames.h"
+#include "tests/ui/support/fake_workbench.h"
+#include "ui/figures/figure.h"
+#include "ui/kit/empty_page.h"
+
+namespace vitrine::ui {
+namespace {
+
+class Live : public ::testing::Test {
+ protected:
+  std::int64_t running(const std::string& name) {
+    const std::int64_t id = workbench_.addRun(name, Json::object());
+    store::RunRow& row = workbench_.row(id);
+    row.state = store::RunState::Running;
+    row.worker = store::thisWorker();
+    row.totalSteps = 100;
+    return id;
+  }
+  std::unique_ptr<LivePage> page() {
+    auto made = std::make_unique<LivePage>(workbench_);
+    made->resize(1000, 700);
+    made->show();
+    return made;
+  }
+  void choose(std::int64_t run) { workbench_.selection().setRuns({run}, run); }
+  bool hasSegment(std::int64_t run) {
+    return std::filesystem::exists("/dev/shm" +
+                                   live::segmentName(::getpid(), workbench_.row(run).uuid));
+  }
+  /// Publishes a frame as the trainer of that run and lets the page look.
+  void publish(live::Publisher& trainer, LivePage& shown, const live::Frame& frame) {
+    ASSERT_TRUE(waitUntil([&] { return trainer.isWatched(live::liveNow()); }));
+    ASSERT_TRUE(trainer.publish(live::encode(frame)));
+    shown.look();
+  }
+  static QString sentence(const LivePage& shown) {
+    for (const QLabel* label : shown.findChildren<QLabel*>()) {
+      if (label->isVisibleTo(&shown) && !label->text().isEmpty()) return label->text();
+    }
+    return {};
+  }
+
+  FakeWorkbench workbench_;
+};
+
+TEST_F(Live, WatchesTheSelectedRunOnlyWhileThePageIsInFront) {
+  const std::int64_t run = running("a");
+  choose(run);
+  const auto shown = page();
+  EXPECT_TRUE(shown->isWatching());
+  EXPECT_TRUE(hasSegment(run));
+  shown->hide();
+  EXPECT_FALSE(shown->isWatching());
+  EXPECT_FALSE(hasSegment(run));
+  shown->show();
+  EXPECT_TRUE(hasSegment(run));
+}
+
+TEST_F(Live, LeavesNothingWhenItCloses) {
+  const std::int64_t run = running("a");
+  choose(run);
+  auto shown = page();
+  ASSERT_TRUE(hasSegment(run));
+  shown.reset();
+  EXPECT_FALSE(hasSegment(run));
+}
+
+TEST_F(Live, ARunThatDoesNotTrainIsASentenceWithAWayOn) {
+  const std::int64_t done = workbench_.addRun("done one", Json::object());
+  const std::int64_t other = running("busy one");
+  choose(done);
+  const auto shown = page();
+  EXPECT_FALSE(shown->isWatching());
+  EXPECT_TRUE(sentence(*shown).contains(QStringLiteral("done one")));
+  auto* button = shown->findChild<EmptyPage*>()->findChild<QPushButton*>();
+  ASSERT_TRUE(button->isVisible());
+  QTest::mouseClick(button, Qt::LeftButton);
+  EXPECT_EQ(workbench_.selection().current(), other);
+  EXPECT_TRUE(shown->isWatching());
+}
+
+TEST_F(Live, ShowsFramesAsTheyComeAndAsksForWhatTheUserChooses) {
+  const std::int64_t run = running("a");
+  live::Publisher trainer(workbench_.row(run).uuid);
+  choose(run);
+  const auto shown = page();
+  publish(trainer, *shown, liveFrame(10));
+  ASSERT_TRUE(shown->model().hasFrame());
+  EXPECT_EQ(shown->model().shown()->step, 10);
+  QTest::keyClick(shown.get(), Qt::Key_Period);
+  QTest::keyClick(shown.get(), Qt::Key_Greater, Qt::ShiftModifier);
+  QTest::keyClick(shown.get(), Qt::Key_BracketRight);
+  QTest::keyClick(shown.get(), Qt::Key_Right);
+  const live::Wishes wishes = trainer.wishes();
+  EXPECT_EQ(wishes.layer, 1);
+  EXPECT_EQ(wishes.head, 1);
+  EXPECT_EQ(wishes.image, 1);
+  EXPECT_NEAR(wishes.queryColumn, 2.5 / 3, 1e-9);
+  EXPECT_EQ(workbench_.selection().layer(), 1);
+  EXPECT_TRUE(shown->accessibleDescription().contains(QStringLiteral("row 2, column 3")));
+}
+
+TEST_F(Live, HoldsThePictureAndFollowsAgain) {
+  const std::int64_t run = running("a");
+  live::Publisher trainer(workbench_.row(run).uuid);
+  choose(run);
+  const auto shown = page();
+  publish(trainer, *shown, liveFrame(10));
+  QTest::keyClick(shown.get(), Qt::Key_Space);
+  publish(trainer, *shown, liveFrame(20));
+  EXPECT_EQ(shown->model().shown()->step, 10);
+  QTest::keyClick(shown.get(), Qt::Key_End);
+  EXPECT_EQ(shown->model().shown()->step, 20);
+  QTest::keyClick(shown.get(), Qt::Key_PageUp);
+  EXPECT_TRUE(shown->model().scrubbed());
+}
+
+TEST_F(Live, BytesThatAreNoFrameAreNotShown) {
+  const std::int64_t run = running("a");
+  live::Publisher trainer(workbench_.row(run).uuid);
+  choose(run);
+  const auto shown = page();
+  publish(trainer, *shown, liveFrame(10));
+  ASSERT_TRUE(trainer.publish(std::vector<std::byte>(1000, std::byte{255})));
+  shown->look();
+  EXPECT_EQ(shown->model().shown()->step, 10);
+}
+
+TEST_F(Live, KeepsTheLastPictureWhenTheTrainingEnds) {
+  const std::int64_t run = running("a");
+  auto trainer = std::make_unique<live::Publisher>(workbench_.row(run).uuid);
+  choose(run);
+  const auto shown = page();
+  publish(*trainer, *shown, liveFrame(10));
+  trainer.reset();
+  workbench_.row(run).state = store::RunState::Done;
+  workbench_.watcher().poll();
+  Q_EMIT workbench_.watcher().runsChanged({});
+  EXPECT_FALSE(shown->isWatching());
+  EXPECT_FALSE(hasSegment(run));
+  EXPECT_EQ(shown->model().shown()->step, 10);
+  EXPECT_FALSE(shown->grab().isNull());
+}
+
+TEST_F(Live, AnExportHasEveryHeadAndTheValues) {
+  const std::int64_t run = running("a");
+  live::Publisher trainer(workbench_.row(run).uuid);
+  choose(run);
+  const auto shown = page();
+  EXPECT_EQ(shown->figure(), nullptr);
+  publish(trainer, *shown, liveFrame(10));
+  const auto figure = shown->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_EQ(figure->problem(), QString());
+}
+
+TEST_F(Live, TheViewCanBeTakenBackAndNonsenseIsLeftOut) {
+  const auto shown = page();
+  shown->setViewState({{"layer", 3}, {"head", 2}, {"query", "mean"}, {"same_scale", false}});
+  const Json state = shown->viewState();
+  shown->setViewState({{"layer", "x"}, {"head", -7}, {"query", 5}, {"row", 1e9}});
+  EXPECT_EQ(shown->viewState()["layer"], 3);
+  EXPECT_EQ(shown->viewState()["head"], 0);
+  EXPECT_EQ(shown->viewState()["query"], "mean");
+  shown->setViewState(state);
+  EXPECT_EQ(shown->viewState()["head"], 2);
+}
+
+TEST_F(Live, OpensInAWindowOfItsOwnAndComesBack) {
+  const std::int64_t run = running("a");
+  live::Publisher trainer(workbench_.row(run).uuid);
+  choose(run);
+  const auto shown = page();
+  publish(trainer, *shown, liveFrame(10));
+  QAction* own = shown->tools().at(2);
+  own->trigger();
+  shown->hide();
+  EXPECT_TRUE(shown->isWatching());  // its own window still shows it
+  own->trigger();
+  EXPECT_FALSE(own->isChecked());
+}
+
+}  // namespace
+}  // namespace vitrine::ui

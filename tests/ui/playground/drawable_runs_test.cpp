@@ -1,0 +1,88 @@
+#include "ui/playground/drawable_runs.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tests/ui/playground/playground_fixture.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Json configOf(const char* architecture, const char* task) {
+  return {{"model", {{"architecture", architecture}}}, {"task", {{"name", task}}}};
+}
+
+TEST(SamplersFor, AreThoseWhoseNeedsTheModelMeets) {
+  const Catalog catalog = drawingCatalog();
+  EXPECT_THAT(samplersFor(catalog, configOf("painter", "paint")), ElementsAre("slow", "quick"));
+  EXPECT_THAT(samplersFor(catalog, configOf("talker", "talk")), ElementsAre("speaker"));
+  EXPECT_THAT(samplersFor(catalog, configOf("judge", "choose")), IsEmpty());
+  EXPECT_THAT(samplersFor(catalog, configOf("unknown", "paint")), IsEmpty());
+  EXPECT_THAT(samplersFor(catalog, Json::object()), IsEmpty());
+}
+
+TEST(SamplersFor, AModelThatWasTrainedForSomethingElseAreNone) {
+  EXPECT_THAT(samplersFor(drawingCatalog(), configOf("painter", "choose")), IsEmpty());
+}
+
+TEST(FormEntries, BeginWithWhatIsDrawnAndLeaveTheSettingsOfThePageOut) {
+  DrawableRun run;
+  run.samplers = {"slow", "quick"};
+  run.checkpoints.resize(2);
+  run.checkpoints[0].step = 100;
+  run.checkpoints[1].step = 50;
+  run.hasAverage = true;
+  const auto entries = formEntries(drawingCatalog(), run, "quick", {"Coat", "Bag"});
+  const auto find = [&](const std::string& key) {
+    return std::find_if(entries.begin(), entries.end(),
+                        [&](const FormEntry& entry) { return entry.field.name == key; });
+  };
+  EXPECT_EQ(find("attention"), entries.end());
+  ASSERT_NE(find("class"), entries.end());
+  EXPECT_EQ(find("class")->valueTitles, (QStringList{"0, Coat", "1, Bag"}));
+  EXPECT_EQ(find("checkpoint")->field.choices, (std::vector<std::string>{"100", "50"}));
+  EXPECT_EQ(find("weights")->field.choices, (std::vector<std::string>{"ema", "model"}));
+  EXPECT_FALSE(find("steps")->isRare);
+  EXPECT_TRUE(find("previews")->isRare);
+  EXPECT_LT(find("class") - entries.begin(), find("steps") - entries.begin());
+}
+
+TEST(ProbeSettings, AreTheFewestStepsThatEverySamplerTakes) {
+  DrawableRun run;
+  run.samplers = {"slow", "quick"};
+  EXPECT_EQ(probeSettings(drawingCatalog(), run), (Json{{"count", 1}, {"steps", 2}}));
+  run.samplers = {"speaker"};
+  EXPECT_EQ(probeSettings(drawingCatalog(), run), (Json{{"count", 1}}));
+}
+
+TEST(DrawingExperiment, NamesAModelATaskAndDataThatFitTogether) {
+  const std::string text = drawingExperiment(drawingCatalog());
+  EXPECT_THAT(text, HasSubstr("architecture = \"painter\""));
+  EXPECT_THAT(text, HasSubstr("name = \"paint\""));
+  EXPECT_THAT(text, HasSubstr("dataset = \"clothes\""));
+  EXPECT_EQ(drawingExperiment({}), "");
+}
+
+class DrawableRunsTest : public PlaygroundTest {};
+
+TEST_F(DrawableRunsTest, HaveACheckpointAndASamplerAndTheNamesOfOtherRuns) {
+  const std::int64_t painter = addRun("painter", "painter", "paint");
+  addRun("judge", "judge", "choose");
+  workbench_.addRun("fresh", configOf("painter", "paint"));
+  nameClasses();
+  const std::atomic<bool> isStale = false;
+  const DrawableRuns found = readDrawableRuns(workbench_.store(), drawingCatalog(), isStale);
+  ASSERT_EQ(found.runs.size(), 1U);
+  EXPECT_EQ(found.runs[0].id, painter);
+  EXPECT_TRUE(found.runs[0].hasAverage);
+  EXPECT_EQ(found.runs[0].checkpoints.front().step, 100);
+  EXPECT_EQ(found.classNames.at("clothes"), (QStringList{"Coat", "Sneaker", "Bag"}));
+}
+
+}  // namespace
+}  // namespace vitrine::ui

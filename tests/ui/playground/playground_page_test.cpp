@@ -1,0 +1,291 @@
+#include "ui/playground/playground_page.h"
+
+#include <QClipboard>
+#include <QComboBox>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenu>
+#include <QPushButton>
+#include <QTest>
+#include <QToolButton>
+
+#include "tests/ui/playground/playground_fixture.h"
+#include "tests/ui/support/fit.h"
+#include "ui/figures/figure.h"
+
+namespace vitrine::ui {
+namespace {
+
+class Playground : public PlaygroundTest {
+ protected:
+  void type(const std::string& key, const QString& text) {
+    auto* line = qobject_cast<QLineEdit*>(page_->form().input(key));
+    ASSERT_NE(line, nullptr) << key;
+    line->selectAll();
+    QTest::keyClicks(line, text);
+  }
+  void makeAxis(const std::string& key, int entry, const QString& values) {
+    page_->form().axisButton(key)->menu()->actions().at(entry)->trigger();
+    QLineEdit* line = page_->form().axisLine(key);
+    line->selectAll();
+    QTest::keyClicks(line, values);
+  }
+  static constexpr int kRows = 1, kColumns = 2;
+};
+
+TEST_F(Playground, WithoutARunThatDrawsOffersAnExperimentThatDoes) {
+  open(addRun("judge", "judge", "choose"));
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("No run here")));
+  QTest::mouseClick(button(QStringLiteral("New experiment")), Qt::LeftButton);
+  ASSERT_EQ(workbench_.configured.size(), 1U);
+  EXPECT_NE(workbench_.configured[0].find("painter"), std::string::npos);
+}
+
+TEST_F(Playground, LoadsTheModelWhenItIsChosenAndLearnsWhichSamplerFits) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  EXPECT_EQ(log().split('\n').first(), "load 1 100 ema");
+  EXPECT_EQ(page_->form().values().at(kSamplerKey), "quick");
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("5\u202fMB")));
+}
+
+TEST_F(Playground, DrawsOneImageAndShowsItsRecipe) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  type("seed", QStringLiteral("40"));
+  draw();
+  ASSERT_NE(page_->shown(), nullptr);
+  ASSERT_EQ(page_->shown()->imageCount(), 1);
+  EXPECT_EQ(page_->shown()->cells[0].images[0].image.pixelColor(0, 0).red(), 40);
+  EXPECT_GE(page_->shown()->firstSeconds, 0);
+  EXPECT_EQ(page_->film().frameCount(), 10);
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("vitrine sample 1")));
+}
+
+TEST_F(Playground, CtrlReturnInAFieldDraws) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  page_->form().input("seed")->setFocus();
+  QTest::keyClick(page_->form().input("seed"), Qt::Key_Return, Qt::ControlModifier);
+  EXPECT_TRUE(soon([&] { return !page_->history().empty() && !page_->worker().isBusy(); }));
+  EXPECT_EQ(page_->history().size(), 1U);
+  EXPECT_EQ(page_->shown()->imageCount(), 1);
+}
+
+TEST_F(Playground, AClickWhileTheModelIsBeingLoadedDrawsOnceItIsThere) {
+  open(addRun("a", "painter", "paint"));
+  QTest::mouseClick(button(QStringLiteral("Draw")), Qt::LeftButton);
+  EXPECT_TRUE(soon([&] { return !page_->history().empty() && !page_->worker().isBusy(); }));
+  EXPECT_EQ(page_->shown()->imageCount(), 1);
+  EXPECT_EQ(page_->shown()->base.sampler, "quick");
+}
+
+TEST_F(Playground, DrawsAGridOverTwoSettings) {
+  nameClasses();
+  open(addRun("a", "painter", "paint"));
+  settle();
+  makeAxis("class", kRows, QStringLiteral("Sneaker, 2"));
+  makeAxis("guidance", kColumns, QStringLiteral("1..3"));
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("6 images")));
+  draw();
+  ASSERT_EQ(page_->shown()->cells.size(), 6U);
+  EXPECT_EQ(page_->shown()->cells[4].settings.values.at("class"), 2);
+  EXPECT_EQ(page_->shown()->cells[4].settings.values.at("guidance"), 2.0);
+  EXPECT_EQ(page_->shown()->grid.rows->labels, (QStringList{"Sneaker", "Bag"}));
+  EXPECT_EQ(page_->board().tiles().tiles.size(), 6U);
+  QTest::keyClick(&page_->board(), Qt::Key_Right);
+  QTest::keyClick(&page_->board(), Qt::Key_Down);
+  EXPECT_EQ(page_->board().selected().cell, 4);
+}
+
+TEST_F(Playground, AWrongAxisIsNamedAndNothingIsDrawn) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  makeAxis("guidance", kRows, QStringLiteral("1, 200"));
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("200")));
+  EXPECT_FALSE(button(QStringLiteral("Draw"))->isEnabled());
+}
+
+TEST_F(Playground, TheCostIsInSecondsOnceADrawingWasTimed) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("1 image \u00b7 4 steps each")));
+  draw();
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("8 evaluations each")));
+}
+
+TEST_F(Playground, RecallsSettingsByOneKey) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  type("seed", QStringLiteral("40"));
+  type("guidance", QStringLiteral("3"));
+  draw();
+  type("seed", QStringLiteral("7"));
+  type("guidance", QStringLiteral("1"));
+  page_->board().setFocus();
+  QTest::keyClick(&page_->board(), Qt::Key_R);
+  EXPECT_EQ(page_->form().values().at("seed"), 7);
+  EXPECT_EQ(page_->form().values().at("guidance"), 3.0);
+  QTest::keyClick(&page_->board(), Qt::Key_S);
+  EXPECT_EQ(page_->form().values().at("seed"), 40);
+  type("guidance", QStringLiteral("2"));
+  type("steps", QStringLiteral("9"));
+  page_->board().setFocus();
+  QTest::keyClick(&page_->board(), Qt::Key_A);
+  EXPECT_EQ(page_->form().values().at("steps"), 4);
+  EXPECT_EQ(page_->form().values().at("guidance"), 3.0);
+}
+
+TEST_F(Playground, LettersStayInATextField) {
+  open(addRun("a", "talker", "talk"));
+  settle();
+  draw();
+  type("prompt", QStringLiteral("a spare"));
+  EXPECT_EQ(page_->form().values().at("prompt"), "a spare");
+}
+
+TEST_F(Playground, ShowsTextsAsTexts) {
+  open(addRun("a", "talker", "talk"));
+  settle();
+  type("image", QStringLiteral("test/3"));
+  draw();
+  EXPECT_EQ(page_->shown()->textCount(), 1);
+  EXPECT_TRUE(page_->board().tiles().isText);
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("a bag of words")));
+}
+
+TEST_F(Playground, CancelEndsTheDrawingAndThePageGoesOn) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  touch(QStringLiteral("waits"));
+  QTest::mouseClick(button(QStringLiteral("Draw")), Qt::LeftButton);
+  EXPECT_TRUE(soon([&] { return page_->worker().share() > 0; }));
+  QTest::mouseClick(button(QStringLiteral("Cancel")), Qt::LeftButton);
+  EXPECT_FALSE(page_->worker().isBusy());
+  EXPECT_EQ(page_->shown()->state, Drawing::State::Cancelled);
+  QFile::remove(serve_.path(QStringLiteral("waits")));
+  draw();
+  EXPECT_EQ(page_->shown()->state, Drawing::State::Done);
+  EXPECT_EQ(page_->history().size(), 2U);
+}
+
+TEST_F(Playground, AWorkerThatDiesIsASentenceAndThePageGoesOn) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  touch(QStringLiteral("dies"));
+  draw();
+  EXPECT_EQ(page_->shown()->state, Drawing::State::Failed);
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("signal 9")));
+  draw();
+  EXPECT_EQ(page_->shown()->imageCount(), 1);
+  EXPECT_FALSE(visibleText().contains(QStringLiteral("signal 9")));
+}
+
+TEST_F(Playground, ADrawingOfTheHistoryIsShownAgain) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  type("seed", QStringLiteral("1"));
+  draw();
+  type("seed", QStringLiteral("2"));
+  draw();
+  auto* list = page_->findChild<QListWidget*>();
+  ASSERT_EQ(list->count(), 2);
+  EXPECT_TRUE(list->item(0)->text().contains(QStringLiteral("other seed")));
+  list->setCurrentRow(1);
+  EXPECT_EQ(page_->shown()->base.seed(), 1U);
+}
+
+TEST_F(Playground, CopiesTheCommandThatDrawsTheImage) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  type("seed", QStringLiteral("40"));
+  draw();
+  action(QStringLiteral("Copy as command"))->trigger();
+  const QString command = QGuiApplication::clipboard()->text();
+  EXPECT_TRUE(command.startsWith(QStringLiteral("vitrine sample 1 --db ")));
+  EXPECT_TRUE(command.contains(QStringLiteral("--with quick seed=40 count=1")));
+}
+
+TEST_F(Playground, AViewComesBackWithItsSettingsAndItsDrawing) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  type("seed", QStringLiteral("40"));
+  makeAxis("guidance", kRows, QStringLiteral("1, 2"));
+  draw();
+  const Json state = page_->viewState();
+  open(1);
+  page_->setViewState(state);
+  page_->waitUntilIdle();
+  ASSERT_NE(page_->shown(), nullptr);
+  EXPECT_EQ(page_->shown()->imageCount(), 2);
+  EXPECT_EQ(page_->shown()->base.seed(), 40U);
+  const std::size_t drawings = page_->history().size();
+  page_->setViewState(state);
+  page_->waitUntilIdle();
+  EXPECT_EQ(page_->history().size(), drawings);  // what is there is shown, not drawn again
+}
+
+TEST_F(Playground, AWrongViewIsLeftOut) {
+  open(addRun("a", "painter", "paint"));
+  for (const char* text :
+       {"[]", R"({"settings": 3})", R"({"settings": {"run": 99}, "drawn": true, "zoom": "x"})",
+        R"({"rows": {"key": "class"}, "columns": 7, "step": -5})"})
+    page_->setViewState(Json::parse(text));
+  page_->waitUntilIdle();
+  EXPECT_EQ(page_->run(), 1);
+}
+
+TEST_F(Playground, TheFigureHasTheImagesAndTheirRecipes) {
+  open(addRun("a", "painter", "paint"));
+  EXPECT_EQ(page_->figure(), nullptr);
+  settle();
+  draw();
+  const std::unique_ptr<Figure> figure = page_->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_EQ(figure->imageCount(), 1);
+  EXPECT_TRUE(figure->csv().contains(QStringLiteral("sampler")));
+  EXPECT_FALSE(figure->image(figure->sizeHint(), 1).isNull());
+}
+
+TEST_F(Playground, OffersToPauseATrainingAndResumesIt) {
+  const std::int64_t run = addRun("a", "painter", "paint");
+  const std::int64_t other = addRun("training", "judge", "choose");
+  workbench_.row(other).state = store::RunState::Running;
+  open(run);
+  QPushButton* pause = button(QStringLiteral("Pause training"));
+  ASSERT_NE(pause, nullptr);
+  EXPECT_TRUE(pause->isVisibleTo(page_.get()));
+  QTest::mouseClick(pause, Qt::LeftButton);
+  workbench_.row(other).state = store::RunState::Paused;
+  Q_EMIT workbench_.watcher().dataChanged();
+  QPushButton* resume = button(QStringLiteral("Resume training"));
+  ASSERT_NE(resume, nullptr);
+  QTest::mouseClick(resume, Qt::LeftButton);
+  EXPECT_EQ(workbench_.started, (std::vector<std::int64_t>{other}));
+}
+
+TEST_F(Playground, SaysNothingOfTrainingsWhereNoneRuns) {
+  open(addRun("a", "painter", "paint"));
+  QPushButton* pause = button(QStringLiteral("Pause training"));
+  EXPECT_TRUE(pause == nullptr || !pause->isVisibleTo(page_.get()));
+}
+
+TEST_F(Playground, NothingLiesOnAnythingElse) {
+  nameClasses();
+  open(addRun("a", "painter", "paint"));
+  settle();
+  makeAxis("class", kRows, QStringLiteral("0..2"));
+  draw();
+  QWidget holder;
+  holder.resize(1200, 800);
+  page_->setParent(&holder);
+  holder.show();
+  page_->show();
+  EXPECT_EQ(whatDoesNotFitAnywhere(*page_), "");
+  page_->setParent(nullptr);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

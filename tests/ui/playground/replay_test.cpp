@@ -1,0 +1,129 @@
+// What is done with an image that was drawn: replay, Verify, Send to gallery.
+#include <QComboBox>
+#include <QLabel>
+#include <QSlider>
+#include <QTest>
+
+#include "tests/ui/playground/playground_fixture.h"
+
+namespace vitrine::ui {
+namespace {
+
+class Replaying : public PlaygroundTest {
+ protected:
+  void SetUp() override {
+    open(addRun("a", "painter", "paint"));
+    settle();
+    page_->form().setValues({{"seed", 120}, {"count", 2}});
+    draw();
+  }
+  void clickPatch(int step, int row, int column) {
+    FilmStrip& film = page_->film();
+    const QRectF frame = film.frameRect(step);
+    ASSERT_FALSE(frame.isEmpty());
+    const QPointF at = frame.topLeft() + QPointF((column + 0.5) * frame.width() / 4,
+                                                 (row + 0.5) * frame.height() / 4);
+    QTest::mouseClick(&film, Qt::LeftButton, Qt::NoModifier, at.toPoint());
+    EXPECT_TRUE(soon([&] { return !page_->worker().isBusy(); }));
+  }
+  const DrawnImage& image(std::size_t index = 0) {
+    return page_->shown()->cells.at(0).images.at(index);
+  }
+};
+
+TEST_F(Replaying, TheSliderStepsThroughWhatWasKept) {
+  auto* slider = page_->findChild<QSlider*>();
+  EXPECT_EQ(slider->maximum(), 9);
+  EXPECT_EQ(slider->value(), 9);
+  slider->setValue(3);
+  EXPECT_EQ(page_->film().step(), 3);
+  EXPECT_NEAR(page_->film().timeAt(3), 0.4, 1e-9);
+  QTest::keyClick(page_.get(), Qt::Key_Left, Qt::ControlModifier);
+  EXPECT_EQ(slider->value(), 2);
+}
+
+TEST_F(Replaying, AClickShowsWhereThatPatchReadsAtEachStep) {
+  clickPatch(9, 2, 1);
+  ASSERT_TRUE(image().replay);
+  EXPECT_EQ(image().replay->patch, (std::array<int, 2>{2, 1}));
+  ASSERT_EQ(image().replay->attention.size(), 10U);
+  EXPECT_EQ(page_->film().channels(), (std::array<int, 2>{2, 1}));
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("same pixels")));
+  // The first layer reads the patch itself, the second one all of them.
+  const DescribedPlot::Table table = page_->film().plotTable();
+  EXPECT_EQ(table.rows[9][2], QStringLiteral("2"));
+  EXPECT_EQ(table.rows[9][3], QStringLiteral("1"));
+}
+
+TEST_F(Replaying, ALayerIsShownAlone) {
+  clickPatch(9, 2, 1);
+  EXPECT_NEAR(page_->film().largest(), (0.75 + 1.0 / 16) / 2, 1e-6);
+  for (QComboBox* box : page_->findChildren<QComboBox*>()) {
+    if (box->accessibleName() != QStringLiteral("Layer of the attention")) continue;
+    EXPECT_EQ(box->count(), 3);
+    box->setCurrentIndex(1);
+    Q_EMIT box->activated(1);
+  }
+  EXPECT_NEAR(page_->film().largest(), 0.75, 1e-6);
+}
+
+TEST_F(Replaying, TheKeyboardReachesEveryPatch) {
+  clickPatch(9, 0, 0);
+  page_->film().setFocus();
+  QTest::keyClick(&page_->film(), Qt::Key_Right, Qt::ShiftModifier);
+  QTest::keyClick(&page_->film(), Qt::Key_Down, Qt::ShiftModifier);
+  QTest::keyClick(&page_->film(), Qt::Key_Return);
+  EXPECT_TRUE(soon([&] { return !page_->worker().isBusy(); }));
+  EXPECT_EQ(image().replay->patch, (std::array<int, 2>{1, 1}));
+}
+
+TEST_F(Replaying, OfAnotherImageIsItsOwn) {
+  clickPatch(9, 2, 1);
+  QTest::keyClick(&page_->board(), Qt::Key_Right);
+  EXPECT_EQ(page_->film().channels(), (std::array<int, 2>{0, 0}));
+  clickPatch(9, 3, 3);
+  ASSERT_TRUE(image(1).replay);
+  EXPECT_EQ(image(1).replay->patch, (std::array<int, 2>{3, 3}));
+  EXPECT_EQ(image(0).replay->patch, (std::array<int, 2>{2, 1}));
+}
+
+TEST_F(Replaying, VerifyFindsTheSamePixels) {
+  page_->board().setFocus();
+  QTest::keyClick(&page_->board(), Qt::Key_V);
+  EXPECT_TRUE(soon([&] { return !image().verdict.isEmpty(); }));
+  EXPECT_TRUE(image().isExact);
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("Bit-exact on this machine")));
+}
+
+TEST_F(Replaying, VerifyNamesTheLargestDifference) {
+  touch(QStringLiteral("drifts"));
+  page_->board().setFocus();
+  QTest::keyClick(&page_->board(), Qt::Key_V);
+  EXPECT_TRUE(soon([&] { return !image().verdict.isEmpty(); }));
+  EXPECT_FALSE(image().isExact);
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("64 pixels, by 3 of 255")));
+}
+
+TEST_F(Replaying, SendToGalleryKeepsTheImagesOfTheCell) {
+  action(QStringLiteral("Send to gallery"))->trigger();
+  EXPECT_TRUE(soon([&] { return image(1).stored != 0; }));
+  EXPECT_EQ(image(0).stored, 70);
+  EXPECT_EQ(image(1).stored, 71);
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("In the gallery as image 70")));
+}
+
+TEST_F(Replaying, ASamplerWithoutAttentionAsksForNoPatch) {
+  auto* box = qobject_cast<QComboBox*>(page_->form().input(kSamplerKey));
+  ASSERT_NE(box, nullptr);
+  box->setCurrentIndex(box->findData(QStringLiteral("slow")));
+  EXPECT_EQ(page_->form().input("guidance"), nullptr);
+  draw();
+  EXPECT_EQ(page_->shown()->cells[0].settings.sampler, "slow");
+  EXPECT_EQ(page_->film().frameCount(), 10);
+  QTest::mouseClick(&page_->film(), Qt::LeftButton, Qt::NoModifier,
+                    page_->film().frameRect(9).center().toPoint());
+  EXPECT_FALSE(page_->worker().isBusy());
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,198 @@
+// Names, tags and notes changed from the list of runs, through its keys, its menu and its dialogs.
+#include <QInputDialog>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+#include <QTimer>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/runs/runs_panel.h"
+#include "ui/runs/tags_dialog.h"
+
+namespace vitrine::ui {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// What was said last, and the Undo that was offered with it.
+struct Offer {
+  explicit Offer(StudioWorkbench& workbench) {
+    QObject::connect(&workbench, &StudioWorkbench::offered, &workbench,
+                     [this](const QString& said, const QString& name,
+                            const std::function<void()>& act) {
+                       sentence = said;
+                       label = name;
+                       undo = act;
+                     });
+  }
+  QString sentence, label;
+  std::function<void()> undo;
+};
+
+class RunEditing : public ::testing::Test {
+ protected:
+  RunEditing() : panel(studio.workbench), offer(studio.workbench) {
+    panel.resize(300, 600);
+    panel.show();
+  }
+  /// The entry of the context menu whose text begins so.
+  void choose(const QString& start) {
+    QMenu menu;
+    panel.fillMenu(menu);
+    for (QAction* one : menu.actions()) {
+      if (QString(one->text()).remove(QLatin1Char('&')).startsWith(start)) return one->trigger();
+    }
+    ADD_FAILURE() << "no entry " << start.toStdString();
+  }
+  /// Acts on the dialog that opens next.
+  template <typename Dialog>
+  static void inDialog(const std::function<void(Dialog&)>& act) {
+    QTimer::singleShot(0, [act] {
+      auto* dialog = qobject_cast<Dialog*>(QApplication::activeModalWidget());
+      ASSERT_NE(dialog, nullptr);
+      act(*dialog);
+    });
+  }
+  [[nodiscard]] QLineEdit* editor() const {
+    return panel.findChild<QTreeView*>()->viewport()->findChild<QLineEdit*>();
+  }
+
+  SampleStudio studio{SampleOptions{0, 50}};
+  RunsPanel panel;
+  Offer offer;
+};
+
+TEST_F(RunEditing, ARunIsRenamedInTheListAndBackWithUndo) {
+  const std::int64_t run = studio.runs[2];
+  const std::string before = studio.writer.run(run).name;
+  panel.select({run}, run);
+  choose(QStringLiteral("Rename"));
+  ASSERT_NE(editor(), nullptr);
+  EXPECT_EQ(editor()->text().toStdString(), before);
+  editor()->selectAll();
+  QTest::keyClicks(editor(), QStringLiteral("best so far"));
+  QTest::keyClick(editor(), Qt::Key_Return);
+  QCoreApplication::processEvents();  // the line is taken when the key is handled
+  EXPECT_EQ(studio.writer.run(run).name, "best so far");
+  EXPECT_EQ(panel.model().indexOf(run).data().toString(), QStringLiteral("best so far"));
+  EXPECT_TRUE(offer.sentence.contains(QStringLiteral("best so far")));
+  ASSERT_TRUE(offer.undo);
+  offer.undo();
+  EXPECT_EQ(studio.writer.run(run).name, before);
+}
+
+TEST_F(RunEditing, EscapeAndAnEmptyNameChangeNothing) {
+  const std::int64_t run = studio.runs[2];
+  const std::string before = studio.writer.run(run).name;
+  panel.select({run}, run);
+  panel.rename();
+  QTest::keyClicks(editor(), QStringLiteral("x"));
+  QTest::keyClick(editor(), Qt::Key_Escape);
+  QCoreApplication::processEvents();
+  QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  panel.rename();
+  ASSERT_NE(editor(), nullptr);
+  editor()->clear();
+  QTest::keyClick(editor(), Qt::Key_Return);
+  QCoreApplication::processEvents();  // the line is taken when the key is handled
+  EXPECT_EQ(studio.writer.run(run).name, before);
+}
+
+TEST_F(RunEditing, ARunThatTheFilterHidesIsNotRenamedUnseen) {
+  panel.select({studio.runs[2]}, studio.runs[2]);
+  QSignalSpy said(&studio.workbench, &StudioWorkbench::messageSent);
+  panel.filter().setText(QStringLiteral("nothing like it"));
+  panel.rename();
+  ASSERT_EQ(said.count(), 1);
+  EXPECT_TRUE(said[0][0].toString().contains(QStringLiteral("filter")));
+}
+
+TEST_F(RunEditing, TagsOfManyRunsAreSetAtOnceAndThoseOfSomeStay) {
+  const std::int64_t a = studio.runs[0], b = studio.runs[1];
+  studio.writer.setTags(a, {"keep", "old"});
+  studio.writer.setTags(b, {"old"});
+  panel.select({a, b}, a);
+  inDialog<TagsDialog>([](TagsDialog& dialog) {
+    const auto item = [&dialog](const char* tag) {
+      return dialog.list().findItems(QString::fromLatin1(tag), Qt::MatchExactly).at(0);
+    };
+    EXPECT_EQ(item("keep")->checkState(), Qt::PartiallyChecked);
+    EXPECT_EQ(item("old")->checkState(), Qt::Checked);
+    item("old")->setCheckState(Qt::Unchecked);
+    QTest::keyClicks(&dialog.fresh(), QStringLiteral("paper, best , paper"));
+    QTest::keyClick(&dialog.fresh(), Qt::Key_Return);
+  });
+  choose(QStringLiteral("Tags"));
+  EXPECT_EQ(studio.writer.tags(a), (Texts{"best", "keep", "paper"}));
+  EXPECT_EQ(studio.writer.tags(b), (Texts{"best", "paper"}));
+  EXPECT_TRUE(offer.sentence.startsWith(QStringLiteral("Stored the tags of runs")))
+      << offer.sentence.toStdString();
+  offer.undo();
+  EXPECT_EQ(studio.writer.tags(a), (Texts{"keep", "old"}));
+  EXPECT_EQ(studio.writer.tags(b), (Texts{"old"}));
+}
+
+TEST_F(RunEditing, ANoteReplacesThatOfOneRunAndIsAddedToThoseOfMany) {
+  const std::int64_t a = studio.runs[0], b = studio.runs[1];
+  studio.writer.setNote(a, "first");
+  const auto type = [](const QString& text) {
+    inDialog<QInputDialog>([text](QInputDialog& dialog) {
+      auto* edit = dialog.findChild<QPlainTextEdit*>();
+      ASSERT_NE(edit, nullptr);
+      edit->selectAll();
+      edit->insertPlainText(text);
+      dialog.accept();
+    });
+  };
+  panel.select({a}, a);
+  type(QStringLiteral("second"));
+  choose(QStringLiteral("Note"));
+  EXPECT_EQ(studio.writer.note(a), "second");
+  panel.select({a, b}, a);
+  type(QStringLiteral("of both"));
+  choose(QStringLiteral("Add to the notes"));
+  EXPECT_EQ(studio.writer.note(a), "second\nof both");
+  EXPECT_EQ(studio.writer.note(b), "of both");
+}
+
+TEST_F(RunEditing, UndoLeavesWhatAnotherUserWroteSince) {
+  const std::int64_t run = studio.runs[0];
+  RunEdits edits(studio.workbench, &panel);
+  edits.rename(run, QStringLiteral("mine"));
+  studio.writer.setName(run, "theirs");
+  QSignalSpy said(&studio.workbench, &StudioWorkbench::messageSent);
+  offer.undo();
+  EXPECT_EQ(studio.writer.run(run).name, "theirs");
+  ASSERT_EQ(said.count(), 1);
+  EXPECT_TRUE(said[0][0].toString().contains(QStringLiteral("Another user")));
+}
+
+TEST_F(RunEditing, TheDeleteKeyInTheListMovesEndedRunsToTheTrash) {
+  panel.select({studio.runs[0]}, studio.runs[0]);
+  panel.activateWindow();
+  panel.view().setFocus();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&panel));
+  bool isAsked = false;
+  QTimer::singleShot(0, [&isAsked] {
+    auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+    ASSERT_NE(question, nullptr);
+    isAsked = true;
+    for (QAbstractButton* button : question->buttons()) {
+      if (button->text().remove(QLatin1Char('&')) == QLatin1String("Delete"))
+        return button->click();
+    }
+  });
+  QTest::keyClick(&panel.view(), Qt::Key_Delete);
+  ASSERT_TRUE(isAsked);
+  studio.workbench.queue().waitUntilIdle();
+  QCoreApplication::processEvents();
+  EXPECT_EQ(studio.workbench.run(studio.runs[0]), nullptr);
+  EXPECT_EQ(offer.label, QStringLiteral("Undo"));
+}
+
+}  // namespace
+}  // namespace vitrine::ui

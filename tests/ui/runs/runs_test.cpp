@@ -1,0 +1,272 @@
+#include <QAbstractItemModelTester>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/support/wait_until.h"
+#include "tests/ui/support/qt_test.h"
+#include "ui/runs/run_query.h"
+#include "ui/runs/runs_panel.h"
+
+namespace vitrine::ui {
+namespace {
+
+store::RunRow row(std::int64_t id, std::int64_t experiment,
+                  store::RunState state = store::RunState::Queued) {
+  store::RunRow made;
+  made.id = id;
+  made.experimentId = experiment;
+  made.experiment = "experiment " + std::to_string(experiment);
+  made.name = "run " + std::to_string(id);
+  made.state = state;
+  return made;
+}
+
+bool matches(const char* text, const store::RunRow& run) {
+  RunQuery::Lookup lookup;
+  lookup.config = [](std::int64_t) {
+    return Json{{"model", {{"width", 64}, {"mask", {{"kind", "soft"}}}}},
+                {"train", {{"learning_rate", 1e-3}}}};
+  };
+  lookup.tags = [](std::int64_t) { return std::vector<std::string>{"paper", "best", "to do"}; };
+  lookup.note = [](std::int64_t) { return std::string("diverged at the end"); };
+  lookup.metric = [](std::int64_t, const std::string& name) {
+    return name == "test/top1" || name == "acc" ? std::optional<double>(0.625) : std::nullopt;
+  };
+  return RunQuery(QString::fromLatin1(text)).matches(run, lookup);
+}
+
+TEST(RunQuery, WordsMayStandInNameExperimentStateOrTags) {
+  store::RunRow run = row(1, 1, store::RunState::Running);
+  run.name = "iLLaMA, soft mask";
+  EXPECT_TRUE(matches("soft illama", run));
+  EXPECT_TRUE(matches("running paper", run));
+  EXPECT_FALSE(matches("soft vit", run));
+  EXPECT_TRUE(matches("", run));
+}
+
+TEST(RunQuery, ConditionsReadRowTagsAndConfiguration) {
+  const store::RunRow run = row(7, 1, store::RunState::Done);
+  EXPECT_TRUE(matches("state=done id=7 tag=best", run));
+  EXPECT_FALSE(matches("tag=worst", run));
+  EXPECT_TRUE(matches("tag!=worst", run));
+  EXPECT_TRUE(matches("width=64", run));
+  EXPECT_TRUE(matches("model.mask.kind = soft", run));
+  EXPECT_FALSE(matches("idth=64", run)) << "a key matches from a dot on, not from anywhere";
+  EXPECT_FALSE(matches("depth=4", run));
+}
+
+TEST(RunQuery, ComparesNumbersAsNumbers) {
+  const store::RunRow run = row(7, 1);
+  EXPECT_TRUE(matches("learning_rate=0.001", run));
+  EXPECT_TRUE(matches("learning_rate>=1e-3", run));
+  EXPECT_FALSE(matches("learning_rate<1e-3", run));
+  EXPECT_TRUE(matches("width>8", run)) << "as text 64 would be less than 8";
+}
+
+TEST(RunQuery, FindsTagsNotesAndWordsBetweenQuotes) {
+  const store::RunRow run = row(7, 1);
+  EXPECT_TRUE(matches("tag:best", run));
+  EXPECT_TRUE(matches("Tag: BEST", run));
+  EXPECT_FALSE(matches("tag:bes", run)) << "a tag is meant whole";
+  EXPECT_TRUE(matches("tag:\"to do\"", run));
+  EXPECT_TRUE(matches("note:diverged", run));
+  EXPECT_FALSE(matches("note:converged", run));
+  EXPECT_TRUE(matches("diverged", run)) << "a word may stand in the note";
+  EXPECT_TRUE(matches("\"the end\"", run));
+  EXPECT_FALSE(matches("\"end the\"", run));
+  EXPECT_TRUE(matches("", run));
+  EXPECT_TRUE(matches("\"\"", run));
+}
+
+TEST(RunQuery, ComparesTheLastValuesOfMetrics) {
+  const store::RunRow run = row(7, 1);
+  EXPECT_TRUE(matches("test/top1 > 0.5", run));
+  EXPECT_FALSE(matches("test/top1>0.7", run));
+  EXPECT_TRUE(matches("test/top1 <= 0.625 tag:best", run));
+  EXPECT_FALSE(matches("test/ece < 1", run)) << "it has not recorded that";
+  EXPECT_TRUE(matches("acc>=0.6", run)) << "a metric without a split";
+  EXPECT_TRUE(RunQuery(QStringLiteral("test/top1>0")).asksMetrics());
+  EXPECT_FALSE(RunQuery(QStringLiteral("width>0")).asksMetrics());
+}
+
+TEST(RunsModel, TellsRunsOfOneNameApartByTheirDay) {
+  RunsModel model;
+  store::RunRow a = row(1, 1), b = row(2, 1), c = row(3, 1);
+  a.name = b.name = "again";
+  a.createdAt = "2026-11-23T14:20:05.123Z";
+  b.createdAt = "2026-11-24T09:00:00.000Z";
+  model.upsert({a, b, c});
+  const QString first = model.indexOf(1).data(RunsModel::DetailRole).toString();
+  const QString second = model.indexOf(2).data(RunsModel::DetailRole).toString();
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(first.contains(QStringLiteral("Nov"))) << first.toStdString();
+  EXPECT_EQ(model.indexOf(3).data(RunsModel::DetailRole).toString(), QStringLiteral("seed 0"));
+}
+
+TEST(RunsModel, KeepsTheRulesOfQtForItemModels) {
+  RunsModel model;
+  const QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::Warning);
+  model.upsert({row(1, 1), row(2, 1), row(3, 2)});
+  model.upsert({row(2, 1, store::RunState::Running), row(4, 3), row(5, 1)});
+  model.remove({3, 1});
+  EXPECT_EQ(model.runCount(), 3);
+  EXPECT_EQ(model.rowCount({}), 2);
+}
+
+TEST(RunsModel, ListsTheNewestExperimentFirstAndItsRunsById) {
+  RunsModel model;
+  model.upsert({row(3, 1), row(1, 1), row(2, 2)});
+  EXPECT_EQ(model.index(0, 0, {}).data().toString(), QStringLiteral("experiment 2"));
+  const QModelIndex older = model.index(1, 0, {});
+  EXPECT_EQ(model.index(0, 0, older).data(RunsModel::IdRole).toInt(), 1);
+  EXPECT_EQ(model.index(1, 0, older).data(RunsModel::IdRole).toInt(), 3);
+}
+
+TEST(RunsModel, AThousandUpdatesNeverReset) {
+  RunsModel model;
+  std::vector<store::RunRow> rows;
+  for (int i = 1; i <= 1000; ++i) rows.push_back(row(i, 1 + i % 5));
+  QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+  QSignalSpy changes(&model, &QAbstractItemModel::dataChanged);
+  model.upsert(rows);
+  changes.clear();
+  const QPersistentModelIndex kept = model.indexOf(500);
+  model.upsert({row(500, 1, store::RunState::Running)});
+  EXPECT_EQ(changes.count(), 1);
+  model.remove({5, 10});
+  EXPECT_EQ(kept.data(RunsModel::IdRole).toInt(), 500);
+  EXPECT_EQ(resets.count(), 0);
+  EXPECT_EQ(model.runCount(), 998);
+}
+
+TEST(RunsModel, SaysStepOnlyWhereItMeansSomething) {
+  store::RunRow run = row(1, 1);
+  EXPECT_EQ(runDetail(run).toStdString(), "seed 0");
+  run.state = store::RunState::Running;
+  run.step = 2184;
+  run.totalSteps = 4690;
+  EXPECT_EQ(runDetail(run).toStdString(), "seed 0 \u00b7 step 2,184 / 4,690");
+  run.state = store::RunState::Interrupted;
+  EXPECT_EQ(runDetail(run).toStdString(), "seed 0 \u00b7 at step 2,184");
+  run.state = store::RunState::Done;
+  EXPECT_EQ(runDetail(run).toStdString(), "seed 0");
+}
+
+TEST(RunsPanel, SelectsWhatRunsAtFirstSight) {
+  SampleStudio studio;
+  RunsPanel panel(studio.workbench);
+  const Selection& selection = studio.workbench.selection();
+  EXPECT_EQ(selection.current(), studio.runs[8]);
+  EXPECT_EQ(selection.runs(),
+            (std::vector<std::int64_t>{studio.runs[6], studio.runs[7], studio.runs[8]}));
+}
+
+TEST(RunsPanel, KeepsTheSelectionWhileRunsComeAndTheFilterHidesThem) {
+  SampleStudio studio;
+  RunsPanel panel(studio.workbench);
+  panel.select({studio.runs[0], studio.runs[4]}, studio.runs[4]);
+  EXPECT_EQ(panel.view().selectionModel()->selectedRows().size(), 2);
+  panel.filter().setText(QStringLiteral("demo"));
+  EXPECT_EQ(panel.view().selectionModel()->selectedRows().size(), 1);
+  EXPECT_EQ(studio.workbench.selection().runs().size(), 2U)
+      << "a filter hides, it does not deselect";
+  store::NewRun fresh;
+  fresh.name = "another demo";
+  fresh.config = Json::object();
+  fresh.origins = Json::object();
+  studio.writer.addRuns(studio.writer.experiment("New", ""), {fresh});
+  studio.workbench.watcher().poll();
+  panel.filter().clear();
+  EXPECT_EQ(panel.view().selectionModel()->selectedRows().size(), 2);
+  EXPECT_EQ(panel.model().runCount(), 13);
+}
+
+TEST(RunsPanel, CountsFollowTheFilter) {
+  SampleStudio studio(SampleOptions{0, 50});
+  RunsPanel panel(studio.workbench);
+  panel.select({studio.runs[0]}, studio.runs[0]);
+  EXPECT_EQ(panel.summary().toStdString(), "12 \u00b7 1 selected");
+  studio.writer.setTags(studio.runs[0], {"best"});
+  panel.filter().setText(QStringLiteral("tag:best"));
+  EXPECT_EQ(panel.summary().toStdString(), "1 of 12 \u00b7 1 selected");
+  const QAbstractItemModel& shown = *panel.view().model();
+  ASSERT_EQ(shown.rowCount(), 1);
+  EXPECT_EQ(shown.index(0, 0).data(RunsModel::CountRole).toInt(), 1);
+}
+
+TEST(RunsPanel, AFilterThatNothingMatchesSaysSoAndCanBeCleared) {
+  SampleStudio studio(SampleOptions{0, 50});
+  RunsPanel panel(studio.workbench);
+  panel.resize(300, 600);
+  panel.show();
+  panel.filter().setText(QStringLiteral("test/top1 > 2"));
+  QString words;
+  for (const QLabel* label : panel.findChildren<QLabel*>()) {
+    if (label->isVisible()) words += label->text();
+  }
+  EXPECT_TRUE(words.contains(QStringLiteral("test/top1 > 2"))) << words.toStdString();
+  QPushButton* clear = nullptr;
+  for (QPushButton* button : panel.findChildren<QPushButton*>()) {
+    if (button->isVisible()) clear = button;
+  }
+  ASSERT_NE(clear, nullptr);
+  clear->click();
+  EXPECT_EQ(panel.filter().text(), QString());
+  EXPECT_EQ(panel.summary().left(3), QStringLiteral("12 "));
+}
+
+TEST(RunsPanel, AFilterByAMetricFollowsWhatIsRecorded) {
+  SampleStudio studio(SampleOptions{0, 50});
+  RunsPanel panel(studio.workbench);
+  panel.filter().setText(QStringLiteral("extra/score > 0.5"));
+  EXPECT_EQ(panel.view().model()->rowCount(), 0);
+  const std::int64_t segment = studio.writer.segments(studio.runs[8]).back().number;
+  store::RunStore::Batch batch;
+  batch.metrics.push_back({1'000'000, 0, 0, {{"extra/score", 0.75}}});
+  studio.writer.append(studio.runs[8], segment, batch);
+  studio.workbench.watcher().poll();
+  EXPECT_TRUE(waitUntil([&] {
+    QCoreApplication::processEvents();
+    return panel.view().model()->rowCount() == 1;
+  }));
+}
+
+TEST(RunsPanel, TheArrowKeyLeadsFromTheFilterIntoTheList) {
+  SampleStudio studio(SampleOptions{0, 50});
+  RunsPanel panel(studio.workbench);
+  panel.show();
+  panel.select({studio.runs[0], studio.runs[4]}, studio.runs[4]);
+  panel.activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&panel));
+  panel.filter().setFocus();
+  QTest::keyClick(&panel.filter(), Qt::Key_Down);
+  EXPECT_TRUE(panel.view().hasFocus());
+  EXPECT_EQ(studio.workbench.selection().runs().size(), 2U) << "the comparison stays";
+  EXPECT_EQ(panel.view().currentIndex().data(RunsModel::IdRole).toLongLong(), studio.runs[4]);
+  QTest::keyClick(&panel.view(), Qt::Key_Down);
+  EXPECT_EQ(studio.workbench.selection().runs().size(), 1U);
+}
+
+TEST(RunsPanel, ARunStoredByAnotherProcessAppearsByItself) {
+  SampleStudio studio(SampleOptions{0, 0});
+  RunsPanel panel(studio.workbench);
+  EXPECT_EQ(panel.model().runCount(), 0);
+  fillSampleDatabase(studio.writer, SampleOptions{0, 50});
+  studio.workbench.watcher().poll();
+  EXPECT_EQ(panel.model().runCount(), 12);
+}
+
+TEST(RunsPanel, ARunDeletedByAnotherProcessGoes) {
+  SampleStudio studio(SampleOptions{0, 50});
+  RunsPanel panel(studio.workbench);
+  studio.writer.deleteRun(studio.runs[0]);
+  studio.workbench.watcher().poll();
+  EXPECT_EQ(panel.model().runCount(), 11);
+  EXPECT_EQ(studio.workbench.run(studio.runs[0]), nullptr);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

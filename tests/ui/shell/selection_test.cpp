@@ -1,0 +1,88 @@
+// The selection of runs in the window: taken back with Undo, renamed with its key.
+#include <QLineEdit>
+#include <QTest>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/shell/main_window.h"
+
+namespace vitrine::ui {
+namespace {
+
+using Runs = std::vector<std::int64_t>;
+
+QAction* actionOf(const MainWindow& window, const QString& start) {
+  for (QAction* one : window.actions()) {
+    if (QString(one->text()).remove(QLatin1Char('&')).startsWith(start)) return one;
+  }
+  ADD_FAILURE() << "no action " << start.toStdString();
+  return nullptr;
+}
+
+class RunSelection : public ::testing::Test {
+ protected:
+  RunSelection() : window(studio.workbench) {
+    window.resize(1440, 900);
+    window.show();
+    window.waitUntilIdle();
+  }
+  /// Clicks the row of a run in the list.
+  void click(std::int64_t run, Qt::KeyboardModifiers keys = Qt::NoModifier) {
+    QTreeView& view = window.runsPanel().view();
+    const auto* shown = qobject_cast<QAbstractProxyModel*>(view.model());
+    const QModelIndex at = shown->mapFromSource(window.runsPanel().model().indexOf(run));
+    view.scrollTo(at);
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, keys, view.visualRect(at).center());
+  }
+
+  SampleStudio studio{SampleOptions{0, 50}};
+  MainWindow window;
+};
+
+TEST_F(RunSelection, AClickThatEndsAComparisonIsTakenBackWithUndo) {
+  const Runs before = studio.workbench.selection().runs();
+  const std::int64_t current = studio.workbench.selection().current();
+  ASSERT_GT(before.size(), 1U);
+  click(studio.runs[1]);
+  EXPECT_EQ(studio.workbench.selection().runs(), Runs{studio.runs[1]});
+  QAction* undo = actionOf(window, QStringLiteral("Undo"));
+  ASSERT_NE(undo, nullptr);
+  EXPECT_TRUE(undo->isEnabled());
+  EXPECT_EQ(undo->text().remove(QLatin1Char('&')), QStringLiteral("Undo selection"));
+  undo->trigger();
+  EXPECT_EQ(studio.workbench.selection().runs(), before);
+  EXPECT_EQ(studio.workbench.selection().current(), current);
+  QAction* redo = actionOf(window, QStringLiteral("Redo"));
+  ASSERT_NE(redo, nullptr);
+  redo->trigger();
+  EXPECT_EQ(studio.workbench.selection().runs(), Runs{studio.runs[1]});
+}
+
+TEST_F(RunSelection, UndoLeavesOutRunsThatWereDeletedMeanwhile) {
+  const Runs before = studio.workbench.selection().runs();
+  ASSERT_GT(before.size(), 1U);
+  click(studio.runs[1]);
+  studio.workbench.deleteRuns({before.back()});
+  studio.workbench.queue().waitUntilIdle();
+  QCoreApplication::processEvents();
+  actionOf(window, QStringLiteral("Undo"))->trigger();
+  const Runs& now = studio.workbench.selection().runs();
+  for (const std::int64_t run : now) EXPECT_NE(studio.workbench.run(run), nullptr) << run;
+}
+
+TEST_F(RunSelection, RenameOpensALineInTheList) {
+  click(studio.runs[1]);
+  QAction* rename = actionOf(window, QStringLiteral("Rename run"));
+  ASSERT_NE(rename, nullptr);
+  EXPECT_EQ(rename->shortcut(), QKeySequence(Qt::Key_F2));
+  rename->trigger();
+  auto* line = window.runsPanel().view().viewport()->findChild<QLineEdit*>();
+  ASSERT_NE(line, nullptr);
+  line->selectAll();
+  QTest::keyClicks(line, QStringLiteral("of the window"));
+  QTest::keyClick(line, Qt::Key_Return);
+  QCoreApplication::processEvents();  // the line is taken when the key is handled
+  EXPECT_EQ(studio.writer.run(studio.runs[1]).name, "of the window");
+}
+
+}  // namespace
+}  // namespace vitrine::ui

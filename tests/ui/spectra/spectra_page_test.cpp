@@ -1,0 +1,260 @@
+#include "ui/spectra/spectra_page.h"
+
+#include <gmock/gmock.h>
+
+#include <QComboBox>
+#include <QFile>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QSpinBox>
+#include <QTest>
+
+#include "core/base/read_json.h"
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/figures/samples.h"
+#include "tests/ui/support/fake_serve.h"
+#include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/fit.h"
+#include "tests/ui/support/soon.h"
+#include "ui/figures/figure_view.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Two layers of two heads with 8 values that fall as powers of `base`.
+Artifact falling(double base, std::int64_t step) {
+  Artifact artifact = samples::named("attention_rank", "spectrum", artifact_kind::kSpectrum);
+  artifact.step = step;
+  std::vector<double> values;
+  for (int row = 0; row < 4; ++row) {
+    for (int k = 0; k < 8; ++k) values.push_back(std::pow(base, k) * (1 + 0.1 * row));
+  }
+  setFloat64(artifact, values, {2, 2, 8}, {"layer", "head", "value"});
+  artifact.meta["attention"] = "softmax";
+  artifact.meta["layers"] = {0, 1};
+  artifact.meta["weights"] = "model";
+  return artifact;
+}
+
+class Spectra : public ::testing::Test {
+ protected:
+  std::int64_t runWith(const std::string& name, const std::vector<Artifact>& artifacts,
+                       const Json& config = Json::object()) {
+    const std::int64_t run = workbench_.addRun(name, config);
+    for (const Artifact& artifact : artifacts) workbench_.store().addArtifact(run, artifact);
+    return run;
+  }
+  std::int64_t trained() {
+    return runWith("a", {falling(0.5, 0), falling(0.7, 50), falling(0.9, 100)});
+  }
+  std::unique_ptr<SpectraPage> page(const std::vector<std::int64_t>& runs) {
+    auto made = std::make_unique<SpectraPage>(workbench_);
+    made->resize(1100, 900);
+    workbench_.selection().setRuns(runs, runs.empty() ? 0 : runs.front());
+    made->show();
+    made->activateWindow();
+    EXPECT_TRUE(QTest::qWaitForWindowActive(made.get()));
+    made->waitUntilIdle();
+    return made;
+  }
+  template <class Wanted>
+  static QPoint placeOf(FigureView& view, Wanted isWanted) {
+    (void)view.grab();  // painted, so that it knows its places
+    for (int y = 0; y < view.height(); y += 2) {
+      for (int x = 0; x < view.width(); x += 2) {
+        if (isWanted(view.figure()->targetAt(QPointF(x, y)))) return {x, y};
+      }
+    }
+    ADD_FAILURE() << "the figure has no such place";
+    return {};
+  }
+  static std::string labels(const QWidget& widget) {
+    QStringList texts;
+    for (const QLabel* label : widget.findChildren<QLabel*>()) {
+      if (label->isVisibleTo(&widget)) texts << label->text();
+    }
+    return texts.join(QLatin1Char('\n')).toStdString();
+  }
+
+  FakeWorkbench workbench_;
+};
+
+TEST_F(Spectra, DrawsTheNewestStepWithTheUntrainedModelAsControl) {
+  const auto shown = page({trained()});
+  ASSERT_EQ(shown->shown().size(), 1u);
+  EXPECT_EQ(shown->shownStep(), 100);
+  EXPECT_EQ(shown->shown().front()->steps.size(), 3u);
+  EXPECT_THAT(shown->controlsView().figure()->csv().toStdString(), HasSubstr("\"a, untrained\""));
+  EXPECT_THAT(shown->shareView().figure()->csv().toStdString(), HasSubstr("\"a, untrained\",1,"));
+}
+
+TEST_F(Spectra, AClickAndTheKeysReachEveryHead) {
+  const auto shown = page({trained()});
+  FigureView& heads = shown->headsView();
+  QTest::mouseClick(&heads, Qt::LeftButton, Qt::NoModifier,
+                    placeOf(heads, [](const FigureTarget& target) {
+                      return target.layer == 1 && target.head == 1;
+                    }));
+  EXPECT_EQ(shown->layer(), 1);
+  EXPECT_EQ(shown->head(), 1);
+  EXPECT_EQ(workbench_.selection().layer(), 1);
+  heads.setFocus();
+  QTest::keyClick(&heads, Qt::Key_Up);
+  QTest::keyClick(&heads, Qt::Key_Left);
+  EXPECT_EQ(shown->layer(), 0);
+  EXPECT_EQ(shown->head(), 0);
+  QTest::keyClick(&heads, Qt::Key_Left);
+  EXPECT_EQ(shown->head(), 0);
+}
+
+TEST_F(Spectra, TheThresholdIsDraggedOnTheChart) {
+  const auto shown = page({trained()});
+  FigureView& share = shown->shareView();
+  const auto near = [](double wanted) {
+    return [wanted](const FigureTarget& target) {
+      return target.queryAt && std::abs((*target.queryAt)[0] - wanted) < 0.01;
+    };
+  };
+  QSignalSpy changed(shown.get(), &Page::viewChanged);
+  const QPoint from = placeOf(share, near(0.8)), to = placeOf(share, near(0.5));
+  QTest::mousePress(&share, Qt::LeftButton, Qt::NoModifier, from);
+  QMouseEvent move(QEvent::MouseMove, QPointF(to), share.mapToGlobal(QPointF(to)), Qt::NoButton,
+                   Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&share, &move);
+  QTest::mouseRelease(&share, Qt::LeftButton, Qt::NoModifier, to);
+  EXPECT_NEAR(shown->threshold(), 0.5, 0.011);
+  EXPECT_GE(changed.count(), 1);
+  EXPECT_NEAR(shown->findChild<QSpinBox*>()->value(), 50, 1);
+  share.setFocus();
+  const double before = shown->threshold();
+  QTest::keyClick(&share, Qt::Key_Up);
+  EXPECT_NEAR(shown->threshold(), before + 0.01, 1e-9);
+}
+
+TEST_F(Spectra, StepsAreReachedByKeyAndOnTheWaterfall) {
+  const auto shown = page({trained()});
+  FigureView& fall = shown->waterfallView();
+  fall.setFocus();
+  QTest::keyClick(&fall, Qt::Key_Left);
+  EXPECT_EQ(shown->shownStep(), 50);
+  EXPECT_EQ(workbench_.selection().step(), 50);
+  QTest::keyClick(&fall, Qt::Key_Right, Qt::ControlModifier);
+  EXPECT_EQ(shown->shownStep(), 100);
+  QTest::mouseClick(&fall, Qt::LeftButton, Qt::NoModifier,
+                    placeOf(fall, [](const FigureTarget& target) {
+                      return target.queryAt && (*target.queryAt)[1] < 0.1;
+                    }));
+  EXPECT_EQ(shown->shownStep(), 0);
+}
+
+TEST_F(Spectra, TheWaterfallGrowsWhileARunTrains) {
+  const std::int64_t run = runWith("a", {falling(0.5, 0), falling(0.6, 10)});
+  workbench_.row(run).state = store::RunState::Running;
+  workbench_.row(run).totalSteps = 100;
+  const auto shown = page({run});
+  EXPECT_THAT(shown->waterfallView().figure()->summary().toStdString(), HasSubstr("live"));
+  store::RunStore other(workbench_.store().file());
+  other.addArtifact(run, falling(0.8, 20));
+  Q_EMIT workbench_.watcher().dataChanged();
+  EXPECT_TRUE(soon([&] { return shown->shownStep() == 20; }));
+  EXPECT_THAT(shown->waterfallView().figure()->csv().toStdString(), HasSubstr("a,20,1,"));
+}
+
+TEST_F(Spectra, OtherRunsAreControlsNamedByWhatDiffers) {
+  const std::int64_t a =
+      runWith("a", {falling(0.5, 100)}, {{"model", {{"mask", "causal"}, {"width", 64}}}});
+  const std::int64_t b =
+      runWith("b", {falling(0.9, 100)}, {{"model", {{"mask", "none"}, {"width", 64}}}});
+  const auto shown = page({a, b});
+  const std::string rows = shown->controlsView().figure()->csv().toStdString();
+  EXPECT_THAT(rows, HasSubstr("a,mask = causal,0,"));
+  EXPECT_THAT(rows, HasSubstr("b,mask = none,0,"));
+  EXPECT_EQ(shown->notice().toStdString(), "");
+}
+
+TEST_F(Spectra, SaysWhenMatricesAreNotOfOneKind) {
+  Artifact other = falling(0.9, 100);
+  other.meta["attention"] = "effective";
+  const auto shown = page({runWith("a", {falling(0.5, 100)}), runWith("b", {other})});
+  EXPECT_THAT(shown->notice().toStdString(), HasSubstr("a: softmax, b: effective"));
+}
+
+TEST_F(Spectra, DrawsTheScoresThatTheRunMeasured) {
+  const std::int64_t run = trained();
+  const std::int64_t segment =
+      workbench_.store().openSegment(run, 0, store::thisWorker(), Json::object());
+  store::RunStore::Batch batch;
+  MetricRecord record{50, 1, 1, {}};
+  record.values.emplace_back("analysis/attention_rank/effective_rank/layer0/head0", 4.5);
+  batch.metrics.push_back(record);
+  workbench_.store().append(run, segment, batch);
+  const auto shown = page({run});
+  EXPECT_EQ(shown->shown().front()->effective, (RankCurve{{50, 4.5}}));
+  EXPECT_TRUE(shown->shown().front()->stable.empty());
+}
+
+TEST_F(Spectra, ComputesWhatIsMissingInOneClick) {
+  const FakeServe program(R"(
+import json
+def load(request):
+    return {"model": "m"}
+def analyse(request):
+    del request["is_cancelled"]
+    open(here("asked"), "w").write(json.dumps(request))
+    return {"artifacts": 2}
+)");
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {});
+  workbench_.row(run).latestCheckpoint = 40;
+  const auto shown = page({run});
+  EXPECT_THAT(labels(*shown), HasSubstr("Cost: 1 checkpoint"));
+  QPushButton* compute = nullptr;
+  for (QPushButton* one : shown->findChildren<QPushButton*>()) {
+    if (one->text() == QStringLiteral("Compute the spectra") && one->isVisibleTo(shown.get()))
+      compute = one;
+  }
+  ASSERT_NE(compute, nullptr);
+  QTest::mouseClick(compute, Qt::LeftButton);
+  QFile asked(program.path(QStringLiteral("asked")));
+  EXPECT_TRUE(soon([&] { return asked.exists() && asked.size() > 0; }));
+  workbench_.store().addArtifact(run, falling(0.5, 40));
+  Q_EMIT workbench_.watcher().dataChanged();
+  EXPECT_TRUE(soon([&] { return shown->shown().size() == 1; }));
+  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
+  EXPECT_EQ(readJson(asked.readAll().toStdString())["item"], "attention_rank");
+}
+
+TEST_F(Spectra, TheStateOfTheViewComesBack) {
+  const auto shown = page({trained()});
+  const Json wanted{{"threshold", 0.6}, {"log", false}, {"values", true}, {"layer", 1},
+                    {"head", -1},       {"step", 50},   {"picture", 2}};
+  shown->setViewState(wanted);
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->viewState(), wanted);
+  EXPECT_EQ(shown->shownStep(), 50);
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("run,step,index"));
+  shown->setViewState({{"threshold", 7}, {"layer", "first"}, {"unknown", 1}});
+  EXPECT_NEAR(shown->threshold(), 0.6, 1e-12);
+}
+
+TEST_F(Spectra, NothingLiesOnAnythingElseAtAnySize) {
+  const std::int64_t a = trained();
+  const std::int64_t b = runWith("a run with a long name", {falling(0.5, 0), falling(0.9, 200)});
+  workbench_.selection().setRuns({a, b}, a);
+  for (const double zoom : {1.0, 1.6}) {
+    const Zoomed zoomed(zoom);
+    QWidget place;
+    place.resize(1400, 1000);
+    place.show();
+    auto* shown = new SpectraPage(workbench_, &place);
+    shown->show();
+    EXPECT_EQ(whatDoesNotFitAnywhere(*shown), "");
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,43 @@
+// What stands in for `vitrine serve`: see fake_serve.py.
+#pragma once
+
+#include <QByteArray>
+#include <QFile>
+#include <QTemporaryDir>
+
+namespace vitrine::ui {
+
+/// While it lives, jobs::headlessProgram() is a program that answers as a Python text says.
+class FakeServe {
+ public:
+  /// \param answers  a Python text: a function for each operation
+  explicit FakeServe(const QByteArray& answers) : before_(qgetenv("VITRINE_PROGRAM")) {
+    write(QStringLiteral("answers.py"), answers);
+    const QString program =
+        write(QStringLiteral("vitrine"),
+              "#!/bin/sh\nexec python3 '" VITRINE_SOURCE_DIR "/tests/ui/support/fake_serve.py' '" +
+                  folder_.filePath(QStringLiteral("answers.py")).toLocal8Bit() + "'\n");
+    QFile::setPermissions(program, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    qputenv("VITRINE_PROGRAM", program.toLocal8Bit());
+  }
+  ~FakeServe() {
+    before_.isEmpty() ? qunsetenv("VITRINE_PROGRAM") : qputenv("VITRINE_PROGRAM", before_);
+  }
+  FakeServe(const FakeServe&) = delete;
+  FakeServe& operator=(const FakeServe&) = delete;
+
+  /// A file beside the program, for what the answers leave behind: `here("log")` in Python.
+  [[nodiscard]] QString path(const QString& name) const { return folder_.filePath(name); }
+
+ private:
+  QString write(const QString& name, const QByteArray& text) const {
+    QFile file(folder_.filePath(name));
+    if (file.open(QIODevice::WriteOnly)) file.write(text);
+    return file.fileName();
+  }
+
+  QTemporaryDir folder_;
+  QByteArray before_;
+};
+
+}  // namespace vitrine::ui

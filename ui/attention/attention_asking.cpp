@@ -1,0 +1,252 @@
+// Attention that is not stored: asked from the model in memory, or made of an image of the user's.
+#include <QCheckBox>
+#include <QFileDialog>
+#include <QImageReader>
+#include <QSpinBox>
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "ui/attention/attention_page.h"
+#include "ui/attention/attention_panel.h"
+#include "ui/workbench/model_service.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::int64_t kOwnSample = -1;
+constexpr int kLargestSide = 4096;  // pixels: three bytes each have to fit into one request
+
+}  // namespace
+
+std::vector<AttentionWay> AttentionPage::waysOf(std::int64_t run) const {
+  const auto facts = facts_.find(run);
+  if (facts == facts_.end() || workbench_.models() == nullptr) return {};
+  std::vector<AttentionWay> ways = attentionWays(workbench_.catalog(), facts->second->config);
+  for (const AttentionEntry& entry : entriesOf(run)) {
+    if (!entry.isDrawn || ways.empty() || !ways.front().isDrawn) continue;
+    AttentionWay own{entry.series, true};
+    if (std::find(ways.begin(), ways.end(), own) == ways.end()) ways.push_back(own);
+  }
+  return ways;
+}
+
+std::optional<AttentionWay> AttentionPage::wayOf(std::int64_t run) const {
+  if (!hasCheckpoint(run, shownStep())) return std::nullopt;
+  const std::vector<AttentionWay> ways = waysOf(run);
+  const AttentionSeries series = seriesOf(run);
+  for (const AttentionWay& way : ways) {
+    if (way.series == series && !(way.isDrawn && !own_.isNull())) return way;
+  }
+  return std::nullopt;
+}
+
+QString AttentionPage::costOf(std::int64_t run) const {
+  const auto facts = facts_.find(run);
+  double bytes = 0;
+  if (facts != facts_.end()) {
+    for (const store::CheckpointRow& one : facts->second->checkpoints) {
+      if (one.step == shownStep()) bytes = static_cast<double>(one.bytes);
+    }
+  }
+  const auto way = wayOf(run);
+  const QString weights = bytes > 0 ? QString::fromStdString(formatBytes(bytes)) : QString();
+  if (way && way->isDrawn)
+    return tr(
+        "Computing draws the image once, with every step of the sampler: seconds to minutes.");
+  return weights.isEmpty()
+             ? tr("Computing runs one image through the model: seconds on a processor.")
+             : tr("Computing loads the weights (%1) and runs one image through the model: seconds "
+                  "on a processor, less for the next image.")
+                   .arg(weights);
+}
+
+QString AttentionPage::whyNothing(std::int64_t run) const {
+  const auto facts = facts_.find(run);
+  const bool isKnown = !workbench_.catalog().items.empty();
+  if (waysOf(run).empty()) {
+    if (!entriesOf(run).empty())
+      return tr("The attention of this image is not stored at step %1.").arg(count(shownStep()));
+    if (workbench_.models() == nullptr)
+      return tr("This run has stored no attention, and nothing can be computed here.");
+    return isKnown ? tr("The model of this run offers no attention: its architecture has none that "
+                        "can be read, or no plugin here knows it.")
+                   : tr("This run has stored no attention. What else can be computed is being "
+                        "asked for\u2026");
+  }
+  if (facts == facts_.end() || facts->second->checkpoints.empty())
+    return tr(
+        "This run has no checkpoint yet. Attention can be computed from its first one on, or "
+        "stored while it trains: choose attention maps under Observe.");
+  if (!hasCheckpoint(run, shownStep()))
+    return tr("Step %1 has no checkpoint in this run, and nothing is stored there.")
+        .arg(count(shownStep()));
+  if (!own_.isNull())
+    return wayOf(run) ? tr("%1 at step %2. %3").arg(ownName_, count(shownStep()), costOf(run))
+                      : tr("This model draws images; it cannot be asked about one.");
+  const std::optional<AttentionWay> way = wayOf(run);
+  const QString sentence =
+      way && way->isDrawn
+          ? tr("The attention while the image of seed %1 is drawn, at step %2, is not stored. %3")
+          : tr("The attention of image %1 at step %2 is not stored. %3");
+  return sentence.arg(sample_).arg(count(shownStep()), costOf(run));
+}
+
+void AttentionPage::computeMissing() {
+  bool isAsked = false;
+  for (std::size_t i = 0; i < panels_.size(); ++i) {
+    if (shown_[i].wanted || shown_[i].ticket != 0 || !wayOf(panels_[i]->run())) continue;
+    compute(i);
+    isAsked = true;
+  }
+  if (!isAsked) workbench_.showMessage(tr("Nothing is missing that could be computed here."));
+}
+
+void AttentionPage::compute(std::size_t index) {
+  const std::int64_t run = panels_[index]->run();
+  ModelService* models = workbench_.models();
+  const std::optional<AttentionWay> way = wayOf(run);
+  if (models == nullptr || !way || shown_[index].ticket != 0) return;
+  AttentionQuestion question{*way, sample_, {0, 0}, own_, store_->isChecked() && own_.isNull()};
+  if (const AttentionPanel* shown = leading(); way->isDrawn && shown != nullptr) {
+    const TokenGrid& grid = shown->scene().layerAt(0).keyGrid;
+    question.patch = {static_cast<std::int64_t>(choice_.query.place[0] * grid.rows),
+                      static_cast<std::int64_t>(choice_.query.place[1] * grid.columns)};
+  }
+  ModelChoice model;
+  model.run = run;
+  model.checkpoint = std::to_string(shownStep());
+  const auto answer = std::make_shared<AttentionAnswer>();
+  const auto panelOf = [this](std::int64_t asked) {
+    return static_cast<std::size_t>(
+        std::find_if(panels_.begin(), panels_.end(),
+                     [asked](const AttentionPanel* panel) { return panel->run() == asked; }) -
+        panels_.begin());
+  };
+  ModelService::Listener listener;
+  listener.onPart = [this, answer, run, panelOf](const Json& part) {
+    answer->take(part);
+    const auto done = part.find("done"), total = part.find("total");
+    const std::size_t at = panelOf(run);
+    if (done == part.end() || total == part.end() || at >= panels_.size()) return;
+    const double share = done->is_number() && total->is_number() && total->get<double>() > 0
+                             ? done->get<double>() / total->get<double>()
+                             : 0;
+    panels_[at]->say(tr("Computing: %1").arg(percent(share, 0)), QString(), true);
+  };
+  listener.onDone = [this, answer, run, panelOf, way = *way](const Json& last) {
+    const std::size_t at = panelOf(run);
+    if (at < shown_.size()) shown_[at].ticket = 0;
+    AttentionWay made = way;
+    if (made.isDrawn && last.contains("sampler") && last["sampler"].is_string())
+      made.series.analysis = last["sampler"].get<std::string>();
+    try {
+      auto found = answer->found(made, last.value("step", std::int64_t{0}));
+      if (found.empty()) throw FileError("the answer has no attention");
+      for (AttentionAnswer::Found& one : found) {
+        if (one.image == nullptr) continue;
+        AttentionEntry& entry = one.entry;
+        entry.maps.clear();
+        keep({run, entry.step, entry.sample, entry.series, entry.time.value_or(-1), entry.weights,
+              0},
+             one.image);
+        std::vector<AttentionEntry>& known = computed_[run];
+        known.erase(std::remove_if(known.begin(), known.end(),
+                                   [&](const AttentionEntry& other) {
+                                     return other.series == entry.series &&
+                                            other.step == entry.step &&
+                                            other.sample == entry.sample &&
+                                            other.time == entry.time;
+                                   }),
+                    known.end());
+        known.push_back(entry);
+      }
+      if (way.series == chosen_) chosen_ = made.series;
+    } catch (const Error& error) {
+      if (at < shown_.size())
+        shown_[at].failure =
+            tr("The answer cannot be read: %1").arg(QString::fromUtf8(error.what()));
+    }
+    if (at < shown_.size()) shown_[at].present.reset();
+    fillSeries();
+  };
+  listener.onError = [this, run, panelOf](const ModelError& error) {
+    const std::size_t at = panelOf(run);
+    if (at >= shown_.size()) return;
+    shown_[at].ticket = 0;
+    shown_[at].failure = error.kind == "cancelled"
+                             ? tr("Computing was cancelled.")
+                             : tr("The attention cannot be computed: %1").arg(error.sentence);
+    showPanel(at);
+  };
+  shown_[index].failure.clear();
+  panels_[index]->say(tr("Computing the attention at step %1\u2026").arg(count(shownStep())),
+                      QString(), true);
+  shown_[index].ticket =
+      models->compute(model, attentionRequest(question), this, std::move(listener));
+}
+
+void AttentionPage::cancelComputing(std::size_t index) {
+  if (index >= shown_.size() || shown_[index].ticket == 0 || workbench_.models() == nullptr) return;
+  workbench_.models()->cancel(shown_[index].ticket);
+}
+
+void AttentionPage::setOwnImage(const QImage& image, const QString& name) {
+  own_ = image;
+  ownName_ = name;
+  for (auto& [run, entries] : computed_) {
+    // Those of the image before.
+    entries.erase(
+        std::remove_if(entries.begin(), entries.end(),
+                       [](const AttentionEntry& entry) { return entry.sample == kOwnSample; }),
+        entries.end());
+  }
+  for (auto kept = kept_.begin(); kept != kept_.end();) {
+    const bool isOwn = kept->first.sample == kOwnSample;
+    if (isOwn)
+      recent_.erase(std::remove(recent_.begin(), recent_.end(), kept->first), recent_.end());
+    kept = isOwn ? kept_.erase(kept) : std::next(kept);
+  }
+  sample_ = own_.isNull() ? std::max<std::int64_t>(image_->value(), 0) : kOwnSample;
+  for (Shown& shown : shown_) {
+    shown.present.reset();
+    shown.failure.clear();
+  }
+  dressControls();
+  fillSamples();
+  if (own_.isNull()) return;
+  for (std::size_t i = 0; i < panels_.size(); ++i) compute(i);  // that is what it was given for
+}
+
+void AttentionPage::askForImage() {
+  const QString file = QFileDialog::getOpenFileName(
+      this, tr("Open an image"), QString(),
+      tr("Images (*.png *.jpg *.jpeg *.bmp *.webp *.gif *.tif *.tiff)"));
+  if (!file.isEmpty()) openOwnImage(file);
+}
+
+void AttentionPage::openOwnImage(const QString& file) {
+  QImageReader reader(file);
+  reader.setAutoTransform(true);
+  const QString name = QFileInfo(file).fileName();
+  const QSize size = reader.size();
+  if (size.width() > kLargestSide || size.height() > kLargestSide) {
+    workbench_.showMessage(tr("%1 has %2 x %3 pixels; at most %4 a side can be opened here.")
+                               .arg(name)
+                               .arg(size.width())
+                               .arg(size.height())
+                               .arg(kLargestSide));
+    return;
+  }
+  const QImage image = reader.read();
+  if (image.isNull()) {
+    workbench_.showMessage(
+        tr("%1 is not an image that can be read: %2.").arg(name, reader.errorString()));
+    return;
+  }
+  setOwnImage(image, name);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,132 @@
+#include "ui/attention/attention_compute.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kSamplerSteps = 50;
+constexpr int kDrawnSteps = 8;  // of those the ones whose attention is kept
+
+/// Analyses that make artifacts of kind attention, with their matrices. The catalog says what an
+/// analysis needs, not what it makes.
+struct KnownMaps {
+  const char* analysis;
+  std::vector<const char*> matrices;
+};
+const std::vector<KnownMaps>& knownMaps() {
+  static const std::vector<KnownMaps> known{{"attention_map", {"effective", "softmax"}},
+                                            {"memory_weights", {"weights", "decay"}}};
+  return known;
+}
+
+bool hasAll(const std::vector<std::string>& offered, const std::vector<std::string>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& one) {
+    return std::find(offered.begin(), offered.end(), one) != offered.end();
+  });
+}
+
+}  // namespace
+
+std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& config) {
+  std::vector<AttentionWay> ways;
+  const auto model = config.is_object() ? config.find("model") : config.end();
+  if (model == config.end() || !model->is_object()) return ways;
+  const auto id = model->find("architecture");
+  if (id == model->end() || !id->is_string()) return ways;
+  const ItemCard* architecture = catalog.find(ItemKind::Architecture, id->get<std::string>());
+  if (architecture == nullptr) return ways;
+  const std::vector<std::string>& offers = architecture->offers;
+  const bool isSource = hasAll(offers, {"attention_source"});
+  const bool readsImages =
+      hasAll(offers, {"image_classifier"}) || hasAll(offers, {"token_encoder"});
+  for (const KnownMaps& known : knownMaps()) {
+    const ItemCard* analysis = catalog.find(ItemKind::Analysis, known.analysis);
+    if (analysis == nullptr || !hasAll(offers, analysis->needs) || !readsImages) continue;
+    for (const char* matrix : known.matrices) ways.push_back({{known.analysis, matrix}, false});
+  }
+  const bool denoises = hasAll(offers, {"denoiser"}) || hasAll(offers, {"guided_denoiser"});
+  // The sampler that fits the run is chosen by the program.
+  if (ways.empty() && isSource && denoises) ways.push_back({{"", "softmax"}, true});
+  return ways;
+}
+
+Json attentionRequest(const AttentionQuestion& question) {
+  const AttentionWay& way = question.way;
+  if (way.isDrawn) {
+    Json request{{"op", "sample"},
+                 {"settings",
+                  {{"seed", question.sample},
+                   {"count", 1},
+                   {"steps", kSamplerSteps},
+                   {"previews", kDrawnSteps},
+                   {"attention", {question.patch[0], question.patch[1]}}}},
+                 {"previews", true}};
+    if (!way.series.analysis.empty()) request["sampler"] = way.series.analysis;
+    return request;
+  }
+  Json settings = Json::object();
+  if (way.series.analysis == "attention_map") {
+    settings["query"] = "all";
+    settings["attention"] = way.series.matrix;
+  }
+  Json request{{"op", "analyse"}, {"item", way.series.analysis}};
+  if (question.image.isNull()) {
+    settings["ids"] = Json::array({question.sample});
+    if (question.isStored) request["store"] = true;
+  } else {
+    const QImage pixels = question.image.convertToFormat(QImage::Format_RGB888);
+    std::vector<std::uint8_t> bytes;
+    for (int y = 0; y < pixels.height(); ++y)
+      bytes.insert(bytes.end(), pixels.constScanLine(y),
+                   pixels.constScanLine(y) + static_cast<std::ptrdiff_t>(3) * pixels.width());
+    request["image"] = {{"shape", {pixels.height(), pixels.width(), 3}},
+                        {"bytes", Json::binary(std::move(bytes))}};
+  }
+  request["settings"] = std::move(settings);
+  return request;
+}
+
+void AttentionAnswer::take(const Json& part) {
+  for (const char* key : {"artifact", "preview"}) {
+    const auto found = part.find(key);
+    if (found == part.end() || !found->is_object()) continue;
+    const auto text = [&](const char* name) {
+      const auto value = found->find(name);
+      return value != found->end() && value->is_string() ? value->get<std::string>()
+                                                         : std::string();
+    };
+    store::ArtifactRow row;
+    row.id = static_cast<std::int64_t>(rows_.size()) + 1;
+    row.name = text("name");
+    row.kind = text("kind");
+    row.meta = found->value("meta", Json::object());
+    std::vector<std::byte> bytes;
+    const auto data = found->find("bytes");
+    if (data != found->end() && data->is_binary()) {
+      for (const std::uint8_t byte : data->get_binary())
+        bytes.push_back(static_cast<std::byte>(byte));
+    }
+    rows_.push_back(std::move(row));
+    bytes_.push_back(std::move(bytes));
+  }
+}
+
+std::vector<AttentionAnswer::Found> AttentionAnswer::found(const AttentionWay& way,
+                                                           std::int64_t step) {
+  for (store::ArtifactRow& row : rows_) {
+    row.analysis = way.series.analysis;
+    row.step = step;
+  }
+  std::vector<Found> all;
+  for (AttentionEntry& entry : attentionEntries(rows_)) {
+    auto image = readAttention(
+        entry, rows_, [this](std::int64_t id) { return bytes_[static_cast<std::size_t>(id) - 1]; });
+    all.push_back({std::move(entry), std::move(image)});
+  }
+  return all;
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,56 @@
+// What `vitrine serve` is asked for when an image's attention is not stored, and what came back.
+#pragma once
+
+#include <QImage>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/config/catalog.h"
+#include "ui/attention/attention_reading.h"
+
+namespace vitrine::ui {
+
+/// A way to have the attention of a model.
+struct AttentionWay {
+  AttentionSeries series;
+  bool isDrawn = false;  ///< by a sampler, one patch at a time; `sample` is then a seed
+  bool operator==(const AttentionWay&) const = default;
+};
+
+/// What a run with this configuration can be asked for, by what its architecture offers; the usual
+/// one first. Empty where it offers no attention, or where the catalog does not know it.
+[[nodiscard]] std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& config);
+
+struct AttentionQuestion {
+  AttentionWay way;
+  std::int64_t sample = 0;
+  std::array<std::int64_t, 2> patch{0, 0};  ///< of a drawn image: whose attention is kept
+  QImage image = {};                        ///< instead of a sample; may be null
+  bool isStored = false;
+};
+/// The operation `analyse` or `sample` of resources/docs/serve.md.
+[[nodiscard]] Json attentionRequest(const AttentionQuestion& question);
+
+/// Artifacts that an answer brought, as rows with ids of their own.
+class AttentionAnswer {
+ public:
+  /// {artifact: ...} or {preview: ...}; others are passed over.
+  void take(const Json& part);
+  /// All images in it.
+  struct Found {
+    AttentionEntry entry;
+    std::shared_ptr<const AttentionImage> image;
+  };
+  /// \param step  of the weights \throws FileError  an artifact's data do not fit its meta
+  [[nodiscard]] std::vector<Found> found(const AttentionWay& way, std::int64_t step);
+
+ private:
+  std::vector<store::ArtifactRow> rows_;
+  std::vector<std::vector<std::byte>> bytes_;
+};
+
+}  // namespace vitrine::ui

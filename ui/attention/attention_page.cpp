@@ -1,0 +1,373 @@
+// What is chosen on the Attention page, and what moves it.
+#include "ui/attention/attention_page.h"
+
+#include <QAction>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QCoreApplication>
+#include <QDragEnterEvent>
+#include <QHBoxLayout>
+#include <QImageReader>
+#include <QLabel>
+#include <QMimeData>
+#include <QSignalBlocker>
+#include <QSlider>
+#include <QSpinBox>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "ui/attention/attention_figures.h"
+#include "ui/attention/attention_panel.h"
+#include "ui/attention/attention_view.h"
+#include "ui/figures/side_by_side.h"
+#include "ui/kit/empty_page.h"
+#include "ui/kit/fit_area.h"
+#include "ui/workbench/drawn_runs.h"
+#include "ui/workbench/export_dialog.h"
+#include "ui/workbench/model_service.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kAttentionPauseMs = 400;  // at most so often while a run writes
+constexpr std::size_t kMostTwins = 2;
+
+QString droppedImage(const QMimeData& data) {
+  const QList<QUrl> urls = data.urls();
+  if (urls.size() != 1 || !urls.front().isLocalFile()) return {};
+  const QString file = urls.front().toLocalFile();
+  static const QStringList endings{QStringLiteral("png"),  QStringLiteral("jpg"),
+                                   QStringLiteral("jpeg"), QStringLiteral("bmp"),
+                                   QStringLiteral("webp"), QStringLiteral("gif"),
+                                   QStringLiteral("tif"),  QStringLiteral("tiff")};
+  return endings.contains(QFileInfo(file).suffix().toLower()) ? file : QString();
+}
+
+}  // namespace
+
+AttentionPage::AttentionPage(Workbench& workbench, QWidget* parent)
+    : Page(parent),
+      workbench_(workbench),
+      lists_(workbench.store().file()),
+      images_(workbench.store().file()),
+      loading_({&lists_, &images_}, kAttentionPauseMs),
+      stack_(new QStackedWidget(this)) {
+  setMinimumSize(240, 140);
+  setAcceptDrops(true);
+  const auto tool = [this](const QString& text, const QString& tip, auto use) {
+    auto* action = new QAction(text, this);
+    action->setToolTip(tip);
+    connect(action, &QAction::triggered, this, use);
+    tools_ << action;
+  };
+  tool(tr("Compute attention"), tr("Ask the model for the image and step that are not stored"),
+       &AttentionPage::computeMissing);
+  tool(tr("Export figure\u2026"),
+       tr("As PNG, SVG or PDF, or its numbers as CSV; dropped on the window, the file opens this "
+          "view again"),
+       &AttentionPage::exportShown);
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->addWidget(stack_);
+  auto* content = new QWidget(this);
+  auto* column = new QVBoxLayout(content);
+  column->setContentsMargins(px(12), px(12), px(12), px(12));
+  column->setSpacing(px(8));
+  column->addWidget(makeControls());
+  auto* panels = new QWidget(content);
+  panelRow_ = new QHBoxLayout(panels);
+  panelRow_->setContentsMargins(0, 0, 0, 0);
+  panelRow_->setSpacing(px(12));
+  column->addWidget(panels, 1);
+  column->addWidget(makeBottom());
+  stack_->addWidget(makeFitArea(content, this));
+  empty_ = new EmptyPage(QString(), QString(), this);
+  connect(empty_, &EmptyPage::actionRequested, this,
+          [this] { workbench_.showPage(QStringLiteral("configure")); });
+  stack_->addWidget(makeFitArea(empty_, this));
+  stack_->setCurrentIndex(1);
+  makeKeys();
+
+  connect(&loading_, &LoadingState::again, this, &AttentionPage::reload);
+  connect(&loading_, &LoadingState::waiting, this, &AttentionPage::showWaiting);
+  for (Background* one : {&lists_, &images_}) {
+    connect(one, &Background::failed, this, [this](const QString& sentence) {
+      empty_->say(tr("The attention cannot be read: %1").arg(sentence), QString());
+      stack_->setCurrentIndex(1);
+    });
+  }
+  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
+    isStale_ = true;
+    if (isVisible()) loading_.readLater();
+  });
+  const Selection& selection = workbench_.selection();
+  connect(&selection, &Selection::runsChanged, this, [this] {
+    isStale_ = true;
+    if (isVisible()) reload();
+  });
+  connect(&selection, &Selection::stepChanged, this, [this] {
+    const std::int64_t step = workbench_.selection().step();
+    if (step == atStep_.value_or(-1)) return;
+    atStep_ = step < 0 ? std::nullopt : std::optional(step);
+    if (isVisible() && !panels_.empty()) fillSteps();
+  });
+  connect(&selection, &Selection::focusChanged, this, [this] {
+    // An image that was chosen on another page.
+    const int image = workbench_.selection().image();
+    if (std::exchange(focusedImage_, image) != image && own_.isNull()) setSample(image);
+    AttentionChoice next = choice_;
+    next.layer = workbench_.selection().layer();
+    next.head = workbench_.selection().head();
+    if (next == choice_) return;
+    choice_ = next;
+    showChoice();
+  });
+  connect(&workbench_, &Workbench::catalogReady, this, [this] {
+    if (!panels_.empty()) fillSeries();
+  });
+  connect(&workbench_, &Workbench::themeChanged, this, [this] { showChoice(); });
+}
+
+AttentionPage::~AttentionPage() = default;
+
+std::vector<std::int64_t> AttentionPage::runs() const {
+  return drawnRuns(workbench_.selection(), kMostTwins);
+}
+
+QString AttentionPage::runName(std::int64_t run) const { return runNameOf(workbench_, run); }
+
+void AttentionPage::arrangePanels() {
+  for (std::size_t i = 0; i < panels_.size(); ++i) {
+    cancelComputing(i);
+    panelRow_->removeWidget(panels_[i]);
+    panels_[i]->hide();
+    panels_[i]->deleteLater();
+  }
+  panels_.clear();
+  shown_.clear();
+  for (const std::int64_t run : runsOf_) {
+    auto* panel = new AttentionPanel(run, this);
+    panel->setNarrow(runsOf_.size() > 1);
+    panel->headView().setFollowing(follow_->isChecked());
+    connect(panel, &AttentionPanel::chosen, this, &AttentionPage::onTarget);
+    connect(panel, &AttentionPanel::queryMoved, this, &AttentionPage::moveQuery);
+    connect(panel, &AttentionPanel::headMoved, this, [this](int down, int right) {
+      moveLayer(down);
+      moveHead(right);
+    });
+    connect(panel, &AttentionPanel::tokenAsked, this, &AttentionPage::askToken);
+    const std::size_t index = panels_.size();
+    connect(panel, &AttentionPanel::actionRequested, this, [this, index] { compute(index); });
+    connect(panel, &AttentionPanel::cancelRequested, this,
+            [this, index] { cancelComputing(index); });
+    panels_.push_back(panel);
+    shown_.emplace_back();
+    panelRow_->addWidget(panel, 1);
+  }
+  // Places of the tab order: after the controls, before the steps.
+  QWidget* before = follow_;
+  for (AttentionPanel* panel : panels_) {
+    for (QWidget* view :
+         {static_cast<QWidget*>(&panel->headsView()), static_cast<QWidget*>(&panel->headView())}) {
+      setTabOrder(before, view);
+      before = view;
+    }
+  }
+}
+
+AttentionPanel* AttentionPage::leading() const {
+  const auto found = std::find_if(panels_.begin(), panels_.end(),
+                                  [](const AttentionPanel* panel) { return panel->hasImage(); });
+  return found == panels_.end() ? nullptr : *found;
+}
+
+void AttentionPage::showChoice() {
+  std::optional<ValueRange> common;
+  for (AttentionPanel* panel : panels_) {
+    if (!panel->hasImage()) continue;
+    panel->scene().setChoice(choice_);
+    const ValueRange own = panel->scene().wholeRange();
+    common = common ? joined(*common, own) : own;
+  }
+  for (AttentionPanel* panel : panels_) {
+    if (!panel->hasImage()) continue;
+    panel->scene().setCommonRange(panels_.size() > 1 ? common : std::nullopt);
+    panel->refresh();
+  }
+  dressControls();
+}
+
+void AttentionPage::choose(const AttentionChoice& choice) {
+  if (choice == choice_) return;
+  choice_ = choice;
+  tellSelection();
+  showChoice();
+  Q_EMIT viewChanged();
+}
+
+void AttentionPage::tellSelection() {
+  Selection& selection = workbench_.selection();
+  selection.setFocus(selection.image(), choice_.layer, choice_.head);
+}
+
+void AttentionPage::onTarget(const FigureTarget& target) {
+  AttentionChoice next = choice_;
+  if (target.layer >= 0) next.layer = target.layer;
+  if (target.head >= 0) next.head = target.head;
+  if (target.token) {
+    next.query.kind = *target.token < 0 ? QueryChoice::Kind::Mean : QueryChoice::Kind::Token;
+    next.query.token = std::max(*target.token, 0);
+  } else if (target.queryAt) {
+    next.query.kind = QueryChoice::Kind::Patch;
+    next.query.place = *target.queryAt;
+    // The middle of the patch: the same choice wherever in it the pointer is.
+    if (const AttentionPanel* panel = leading(); panel != nullptr) {
+      const AttentionLayer& layer = panel->scene().layerAt(panel->scene().layer());
+      const std::optional<int> query = queryOf(layer, next.query);
+      if (query && panels_.size() == 1) next.query = choiceOf(layer, *query);
+    }
+  }
+  choose(next);
+}
+
+void AttentionPage::askToken(int token) {
+  FigureTarget target;
+  target.token = token;
+  onTarget(target);
+}
+
+void AttentionPage::moveQuery(int down, int right) {
+  const AttentionPanel* panel = leading();
+  if (panel == nullptr) return;
+  const AttentionLayer& layer = panel->scene().layerAt(panel->scene().layer());
+  const TokenGrid& grid = layer.queryGrid;
+  if (grid.rows == 0) return;
+  const std::optional<int> asked = panel->scene().query(panel->scene().layer());
+  TokenGrid::Cell cell;
+  if (asked && *asked != kMeanQuery) cell = grid.cells[static_cast<std::size_t>(*asked)];
+  if (cell.isOnGrid()) {
+    cell = {std::clamp(cell.row + down, 0, grid.rows - 1),
+            std::clamp(cell.column + right, 0, grid.columns - 1)};
+  } else {
+    cell = {grid.rows / 2, grid.columns / 2};  // from a word onto the grid
+  }
+  const int query = grid.at(cell.row, cell.column);
+  if (query < 0) return;
+  AttentionChoice next = choice_;
+  next.query = choiceOf(layer, query);
+  choose(next);
+}
+
+void AttentionPage::moveLayer(int by) {
+  const AttentionPanel* panel = leading();
+  if (panel == nullptr || by == 0) return;
+  int most = 0;
+  for (const AttentionPanel* one : panels_) most = std::max(most, one->scene().layers());
+  AttentionChoice next = choice_;
+  next.layer = std::clamp(std::min(choice_.layer, most - 1) + by, 0, most - 1);
+  choose(next);
+}
+
+void AttentionPage::moveHead(int by) {
+  if (leading() == nullptr || by == 0) return;
+  int most = 1;
+  for (const AttentionPanel* one : panels_) {
+    if (one->hasImage()) most = std::max(most, one->scene().image()->mostHeads());
+  }
+  AttentionChoice next = choice_;
+  next.head = std::clamp(std::min(choice_.head, most - 1) + by, 0, most - 1);
+  choose(next);
+}
+
+void AttentionPage::moveSample(int by) {
+  if (!own_.isNull()) return;
+  std::vector<std::int64_t> known;
+  for (const std::int64_t run : runsOf_) {
+    for (const AttentionEntry& entry : entriesOf(run)) {
+      if (entry.series == seriesOf(run) && entry.sample >= 0) known.push_back(entry.sample);
+    }
+  }
+  std::sort(known.begin(), known.end());
+  if (always_->isChecked() || known.empty()) {
+    if (sample_ + by >= 0) setSample(sample_ + by);
+    return;
+  }
+  const auto after = by > 0 ? std::upper_bound(known.begin(), known.end(), sample_)
+                            : std::lower_bound(known.begin(), known.end(), sample_);
+  if (by > 0 && after != known.end()) setSample(*after);
+  if (by < 0 && after != known.begin()) setSample(*std::prev(after));
+}
+
+void AttentionPage::setSample(std::int64_t sample) {
+  if (sample == sample_) return;
+  sample_ = sample;
+  isSampleChosen_ = true;
+  fillSamples();
+  Q_EMIT viewChanged();
+}
+
+void AttentionPage::moveStep(int by) { step_->setValue(step_->value() + by); }
+
+std::unique_ptr<Figure> AttentionPage::figure() {
+  std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures;
+  for (std::size_t i = 0; i < panels_.size(); ++i) {
+    // What is still being read is not what the titles say.
+    if (!panels_[i]->hasImage() || shown_[i].present != shown_[i].wanted) continue;
+    AttentionPanel::Pictures pictures = panels_[i]->pictures();
+    const QString name = runName(panels_[i]->run());
+    figures.emplace_back(tr("%1, all heads").arg(name), std::move(pictures.heads));
+    figures.emplace_back(tr("%1, chosen head").arg(name), std::move(pictures.head));
+  }
+  if (figures.empty()) return nullptr;
+  FigureStyle style;
+  style.theme = currentTheme();
+  return std::make_unique<SideBySide>(std::move(figures), 2, style);
+}
+
+void AttentionPage::exportShown() {
+  exportFigureOf(this, workbench_, *this, QStringLiteral("attention"));
+}
+
+void AttentionPage::waitUntilIdle() {
+  loading_.forgetLater();
+  reload();
+  lists_.waitUntilIdle();
+  images_.waitUntilIdle();
+  for (int depth = 0; depth < 4; ++depth) {
+    // New panels are laid out now, not at the next turn of the event loop.
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  }
+}
+
+void AttentionPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (isStale_) reload();
+}
+
+void AttentionPage::dragEnterEvent(QDragEnterEvent* event) {
+  if (!droppedImage(*event->mimeData()).isEmpty() && !panels_.empty())
+    event->acceptProposedAction();
+}
+
+void AttentionPage::dropEvent(QDropEvent* event) {
+  const QString file = droppedImage(*event->mimeData());
+  if (file.isEmpty()) return;
+  event->acceptProposedAction();
+  // A figure that was exported opens its chart, as anywhere else on the window.
+  if (readRecipe(file)) {
+    workbench_.openFile(file);
+    return;
+  }
+  openOwnImage(file);
+}
+
+PageFactory attentionPage() {
+  return {
+      QStringLiteral("attention"), QStringLiteral("Attention"),
+      [](Workbench& workbench, QWidget* parent) { return new AttentionPage(workbench, parent); }};
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,179 @@
+// The Attention page: where each head reads, for any image, step and query; two runs side by side
+// show the same image, patch and step.
+#pragma once
+
+#include <QList>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ui/attention/attention_compute.h"
+#include "ui/attention/attention_scene.h"
+#include "ui/figures/figure.h"
+#include "ui/kit/loading_state.h"
+#include "ui/workbench/page.h"
+
+class QAction;
+class QCheckBox;
+class QComboBox;
+class QHBoxLayout;
+class QLabel;
+class QSlider;
+class QSpinBox;
+class QStackedWidget;
+class QToolButton;
+
+namespace vitrine::ui {
+
+class AttentionPanel;
+class EmptyPage;
+class FlowRow;
+class WrapLabel;
+
+class AttentionPage final : public Page {
+  Q_OBJECT
+ public:
+  explicit AttentionPage(Workbench& workbench, QWidget* parent = nullptr);
+  ~AttentionPage() override;
+
+  void waitUntilIdle() override;
+  [[nodiscard]] QList<QAction*> tools() override { return tools_; }
+  [[nodiscard]] Json viewState() const override;
+  void setViewState(const Json& state) override;
+  /// What is shown, all runs.
+  [[nodiscard]] std::unique_ptr<Figure> figure() override;
+  [[nodiscard]] QString howToRead() const override;
+
+  [[nodiscard]] const std::vector<AttentionPanel*>& panels() const { return panels_; }
+  [[nodiscard]] std::int64_t sample() const { return sample_; }
+  /// Steps with attention, stored or computed, and with checkpoints; ascending.
+  [[nodiscard]] const std::vector<std::int64_t>& steps() const { return steps_; }
+  [[nodiscard]] std::int64_t shownStep() const;  ///< -1 where nothing is shown
+  [[nodiscard]] const AttentionChoice& choice() const { return choice_; }
+
+  /// Takes an image of the user's in the place of a sample; null: back to the samples.
+  void setOwnImage(const QImage& image, const QString& name);
+  /// Asks the models for what is chosen and not there.
+  void computeMissing();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+
+ private:
+  /// What is known of one run.
+  struct RunFacts {
+    std::vector<store::ArtifactRow> rows;  ///< of its attention and pictures
+    std::vector<AttentionEntry> entries;
+    std::vector<store::CheckpointRow> checkpoints;
+    Json config;
+  };
+  using Facts = std::map<std::int64_t, std::shared_ptr<const RunFacts>>;
+  /// Names one image's attention: what is kept in memory.
+  struct ImageKey {
+    std::int64_t run = 0, step = 0, sample = 0;
+    AttentionSeries series;
+    double time = -1;
+    std::string weights;
+    std::int64_t map = 0;  ///< id of the first artifact; 0: computed
+    auto operator<=>(const ImageKey&) const = default;
+  };
+  struct Shown {
+    std::optional<ImageKey> wanted, present;
+    std::uint64_t ticket = 0;  ///< of what is being computed, or 0
+    QString failure;
+  };
+
+  // attention_layout.cpp
+  QWidget* makeControls();
+  QWidget* makeBottom();
+  void makeKeys();
+  void dressControls();
+  // attention_runs.cpp
+  void reload();
+  void takeFacts(const std::vector<std::int64_t>& runs, Facts facts, const QString& failure);
+  void fillSeries();
+  void fillSamples();
+  void fillTimes();
+  void fillSteps();
+  [[nodiscard]] std::vector<AttentionEntry> entriesOf(std::int64_t run) const;
+  [[nodiscard]] AttentionSeries seriesOf(std::int64_t run) const;
+  [[nodiscard]] std::optional<AttentionEntry> entryOf(std::int64_t run) const;
+  [[nodiscard]] bool hasCheckpoint(std::int64_t run, std::int64_t step) const;
+  void showImages();
+  void readImages();
+  void showPanel(std::size_t index);
+  void sayReading(std::size_t index);
+  void showWaiting();
+  void keep(const ImageKey& key, std::shared_ptr<const AttentionImage> image);
+  // attention_asking.cpp
+  [[nodiscard]] std::vector<AttentionWay> waysOf(std::int64_t run) const;
+  [[nodiscard]] std::optional<AttentionWay> wayOf(std::int64_t run) const;
+  [[nodiscard]] QString whyNothing(std::int64_t run) const;
+  [[nodiscard]] QString costOf(std::int64_t run) const;
+  void compute(std::size_t index);
+  void cancelComputing(std::size_t index);
+  void askForImage();
+  void openOwnImage(const QString& file);
+  // attention_page.cpp
+  void arrangePanels();
+  void showChoice();
+  void choose(const AttentionChoice& choice);
+  void onTarget(const FigureTarget& target);
+  void askToken(int token);
+  void moveQuery(int down, int right);
+  void moveLayer(int by);
+  void moveHead(int by);
+  void moveSample(int by);
+  void moveStep(int by);
+  void setSample(std::int64_t sample);
+  void exportShown();
+  [[nodiscard]] AttentionPanel* leading() const;  ///< the first panel with an image
+  [[nodiscard]] std::vector<std::int64_t> runs() const;
+  [[nodiscard]] QString runName(std::int64_t run) const;
+  void tellSelection();
+
+  Workbench& workbench_;
+  Background lists_, images_;
+  LoadingState loading_;  ///< both of them
+  QStackedWidget* stack_;
+  EmptyPage* empty_ = nullptr;
+  QHBoxLayout* panelRow_ = nullptr;
+  QComboBox *series_ = nullptr, *query_ = nullptr, *layout_ = nullptr, *time_ = nullptr;
+  QSpinBox* image_ = nullptr;
+  QSlider *threshold_ = nullptr, *step_ = nullptr;
+  QLabel *thresholdText_ = nullptr, *stepText_ = nullptr, *stored_ = nullptr, *timeName_ = nullptr;
+  QCheckBox *sameScale_ = nullptr, *rollout_ = nullptr, *follow_ = nullptr, *always_ = nullptr,
+            *store_ = nullptr;
+  QToolButton *open_ = nullptr, *back_ = nullptr;
+  WrapLabel* note_ = nullptr;
+  QList<QAction*> tools_;
+
+  Facts facts_;
+  std::vector<std::int64_t> runsOf_;  ///< runs whose facts these are
+  AttentionSeries chosen_;
+  std::int64_t sample_ = 0;
+  bool isSampleChosen_ = false;  ///< by the user, not by what is stored
+  int focusedImage_ = 0;         ///< of the selection, when it was looked at last
+  std::optional<double> atTime_;
+  std::optional<std::int64_t> atStep_;  ///< nothing: the newest
+  std::vector<std::int64_t> steps_;
+  AttentionChoice choice_;
+  QImage own_;
+  QString ownName_;
+  std::vector<AttentionPanel*> panels_;
+  std::vector<Shown> shown_;  ///< of each panel
+  std::map<ImageKey, std::shared_ptr<const AttentionImage>> kept_;
+  std::vector<ImageKey> recent_;                                  ///< of kept_, the newest last
+  std::map<std::int64_t, std::vector<AttentionEntry>> computed_;  ///< by run
+  bool isStale_ = true;
+};
+
+[[nodiscard]] PageFactory attentionPage();
+
+}  // namespace vitrine::ui

@@ -1,0 +1,94 @@
+#include "ui/attention/attention_panel.h"
+
+#include <QBoxLayout>
+#include <QStackedWidget>
+
+#include "ui/attention/attention_figures.h"
+#include "ui/attention/attention_view.h"
+#include "ui/kit/empty_page.h"
+
+namespace vitrine::ui {
+
+AttentionPanel::AttentionPanel(std::int64_t run, QWidget* parent)
+    : QWidget(parent),
+      run_(run),
+      scene_(std::make_shared<AttentionScene>()),
+      stack_(new QStackedWidget(this)),
+      heads_(new AttentionView(AttentionView::Shows::Heads, scene_, this)),
+      head_(new AttentionView(AttentionView::Shows::Head, scene_, this)),
+      empty_(new EmptyPage(QString(), QString(), this)) {
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->addWidget(stack_);
+  auto* views = new QWidget(this);
+  row_ = new QBoxLayout(QBoxLayout::LeftToRight, views);
+  row_->setContentsMargins(0, 0, 0, 0);
+  row_->setSpacing(px(12));
+  row_->addWidget(heads_, 1);
+  row_->addWidget(head_, 1);
+  stack_->addWidget(views);
+  auto* card = new QFrame(this);
+  card->setProperty("role", QStringLiteral("card"));
+  auto* inCard = new QVBoxLayout(card);
+  inCard->setContentsMargins(0, 0, 0, 0);
+  inCard->addWidget(empty_);
+  stack_->addWidget(card);
+  connect(heads_, &FigureView::clicked, this, &AttentionPanel::chosen);
+  connect(head_, &FigureView::clicked, this, &AttentionPanel::chosen);
+  connect(heads_, &AttentionView::moved, this, &AttentionPanel::headMoved);
+  connect(head_, &AttentionView::moved, this, &AttentionPanel::queryMoved);
+  for (AttentionView* view : {heads_, head_})
+    connect(view, &AttentionView::tokenAsked, this, &AttentionPanel::tokenAsked);
+  connect(empty_, &EmptyPage::actionRequested, this, &AttentionPanel::actionRequested);
+  connect(empty_, &EmptyPage::cancelRequested, this, &AttentionPanel::cancelRequested);
+  stack_->setCurrentIndex(1);
+}
+
+FigureStyle AttentionPanel::styleOf(const QString& title) const {
+  FigureStyle style;
+  style.title = title;
+  if (!title.isEmpty()) style.run = run_;
+  return style;
+}
+
+void AttentionPanel::showImage(std::shared_ptr<const AttentionImage> image, const QString& title) {
+  title_ = title;
+  sentence_.clear();
+  scene_->setImage(std::move(image));
+  heads_->setFigure(std::make_unique<HeadsFigure>(scene_, styleOf(title)));
+  head_->setFigure(std::make_unique<HeadFigure>(scene_, styleOf(QString())));
+  stack_->setCurrentIndex(0);
+}
+
+void AttentionPanel::say(const QString& sentence, const QString& action, bool canCancel) {
+  sentence_ = sentence;
+  heads_->setFigure(nullptr);
+  head_->setFigure(nullptr);
+  scene_->setImage(nullptr);
+  empty_->say(sentence, action);
+  empty_->setCancelShown(canCancel);
+  stack_->setCurrentIndex(1);
+}
+
+void AttentionPanel::refresh() {
+  for (AttentionView* view : {heads_, head_}) {
+    if (view->figure() == nullptr) continue;
+    FigureStyle style = view->figure()->style();
+    style.theme = currentTheme();
+    view->figure()->setStyle(style);
+    view->refresh();
+  }
+}
+
+void AttentionPanel::setNarrow(bool isNarrow) {
+  row_->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+}
+
+AttentionPanel::Pictures AttentionPanel::pictures() const {
+  if (!hasImage()) return {};
+  const auto copy = std::make_shared<const AttentionScene>(*scene_);
+  return {std::make_unique<HeadsFigure>(copy, styleOf(title_)),
+          std::make_unique<HeadFigure>(copy, styleOf(QString()))};
+}
+
+}  // namespace vitrine::ui

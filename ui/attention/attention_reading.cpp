@@ -1,0 +1,299 @@
+#include "ui/attention/attention_reading.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "core/artifact/artifact.h"
+#include "core/base/error.h"
+#include "ui/figures/kinds.h"
+#include "ui/figures/painting.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr double kMostGrid = 4096;  // rows or columns of a grid
+
+std::optional<std::int64_t> wholeNumber(const Json& meta, const char* key) {
+  const auto found = meta.is_object() ? meta.find(key) : meta.end();
+  if (found == meta.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
+/// [[row, column], ...] of `tokens`; empty where the meta has none.
+std::vector<TokenGrid::Place> placesFrom(const Json& list, int tokens, const char* key) {
+  std::vector<TokenGrid::Place> places;
+  if (!list.is_array() || list.empty()) return places;
+  if (list.size() != static_cast<std::size_t>(tokens))
+    throw FileError(std::string("meta.") + key + " does not name one position per token");
+  for (const Json& one : list) {
+    if (!one.is_array() || one.size() != 2 || !one[0].is_number() || !one[1].is_number())
+      throw FileError(std::string("meta.") + key + " is not a list of [row, column]");
+    const TokenGrid::Place place{one[0].get<double>(), one[1].get<double>()};
+    if (!(place[0] < kMostGrid) || !(place[1] < kMostGrid))
+      throw FileError(std::string("meta.") + key + " has a row or column of 4096 or more");
+    places.push_back(place[0] >= 0 && place[1] >= 0 ? place : TokenGrid::Place{-1, -1});
+  }
+  return places;
+}
+
+const Json& listOf(const Json& meta, const char* key) {
+  static const Json none = Json::array();
+  const auto found = meta.is_object() ? meta.find(key) : meta.end();
+  return found == meta.end() ? none : *found;
+}
+
+/// Without positions: a square, with a class token before it where the number of tokens says so.
+std::vector<TokenGrid::Cell> guessedCells(int tokens) {
+  const auto root = [](int count) {
+    return static_cast<int>(std::lround(std::sqrt(static_cast<double>(count))));
+  };
+  const bool isSquare = root(tokens) * root(tokens) == tokens;
+  const bool hasClass =
+      !isSquare && tokens > 1 && root(tokens - 1) * root(tokens - 1) == tokens - 1;
+  const int columns = hasClass ? root(tokens - 1) : isSquare ? root(tokens) : tokens;
+  std::vector<TokenGrid::Cell> cells(static_cast<std::size_t>(tokens));
+  const int first = hasClass ? 1 : 0;
+  for (int token = first; token < tokens; ++token)
+    cells[static_cast<std::size_t>(token)] = {(token - first) / columns, (token - first) % columns};
+  return cells;
+}
+
+TokenGrid gridFrom(const std::vector<TokenGrid::Place>& positions, int tokens,
+                   const QStringList& words) {
+  std::vector<TokenGrid::Cell> cells;
+  for (const TokenGrid::Place& place : positions)
+    cells.push_back(place[0] < 0
+                        ? TokenGrid::Cell{}
+                        : TokenGrid::Cell{static_cast<int>(place[0]), static_cast<int>(place[1])});
+  if (cells.empty()) cells = guessedCells(tokens);
+  TokenGrid grid = TokenGrid::of(std::move(cells), words);
+  if (static_cast<std::int64_t>(grid.rows) * grid.columns > 1 << 20)
+    throw FileError("the patch grid is too large to draw");
+  return grid;
+}
+
+/// Layers of one artifact, as they are stored.
+struct ReadMaps {
+  std::vector<AttentionLayer> layers;
+  std::vector<TokenGrid::Place> keyPlaces;  ///< on the grid of the queries; empty: the cells
+};
+
+ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
+  const ArrayView view = arrayOf(meta, data);
+  if (view.shape.size() != 4)
+    throw FileError("attention needs the shape [layers, heads, queries, keys]");
+  const std::vector<int> sides = sidesOf(view, {1024, 1024, 65'536, 65'536});
+  if (view.count() == 0) throw FileError("attention has no values");
+  const int queries = sides[2], keys = sides[3];
+  const Json& numbers = listOf(meta, "layers");
+  const Json& scans = listOf(meta, "scan_positions");
+  ReadMaps maps;
+  maps.keyPlaces = placesFrom(listOf(meta, "key_places"), keys, "key_places");
+  const auto positions = [&](const char* own) { return meta.contains(own) ? own : "positions"; };
+  const char* queryKey = positions("query_positions");
+  const char* keyKey = positions("key_positions");
+  const TokenGrid queryGrid = gridFrom(placesFrom(listOf(meta, queryKey), queries, queryKey),
+                                       queries, metaTexts(meta, {"query_words"}));
+  const TokenGrid keyGrid = gridFrom(placesFrom(listOf(meta, keyKey), keys, keyKey), keys,
+                                     metaTexts(meta, {"key_words"}));
+  const std::int64_t perLayer = view.count() / sides[0];
+  for (int index = 0; index < sides[0]; ++index) {
+    AttentionLayer layer;
+    const auto at = static_cast<std::size_t>(index);
+    const bool isNumbered =
+        numbers.size() == static_cast<std::size_t>(sides[0]) && numbers[at].is_number_integer();
+    layer.number = isNumbered ? numbers[at].get<int>() : index;
+    layer.window = static_cast<int>(wholeNumber(meta, "window").value_or(-1));
+    layer.heads = sides[1];
+    layer.queries = queries;
+    layer.keys = keys;
+    layer.weights.reserve(static_cast<std::size_t>(perLayer));
+    for (std::int64_t i = 0; i < perLayer; ++i)
+      layer.weights.push_back(static_cast<float>(view.at(index * perLayer + i)));
+    layer.queryGrid = queryGrid;
+    layer.keyGrid = keyGrid;
+    // Layers that scan in another order.
+    if (queries == keys && scans.size() == static_cast<std::size_t>(sides[0])) {
+      layer.queryGrid = gridFrom(placesFrom(scans[at], keys, "scan_positions"), keys, {});
+      layer.keyGrid = layer.queryGrid;
+    }
+    if (layer.window < 0) {
+      // Of a grid some queries may have been kept, or none.
+      if (maps.keyPlaces.empty()) layer.queryGrid.grow(keyGrid.rows, keyGrid.columns);
+      layer.queryGrid.frame = QRectF(0, 0, 1, 1);
+      layer.keyGrid.frame = QRectF(0, 0, 1, 1);
+      if (!maps.keyPlaces.empty()) layer.keyGrid.places = maps.keyPlaces;
+    }
+    maps.layers.push_back(std::move(layer));
+  }
+  return maps;
+}
+
+/// The rows and columns of the grid that a layer's windows are cut from: the next layer's or the
+/// one's before it, where that sees all of it.
+const TokenGrid* wholeGridOf(const std::vector<AttentionLayer>& layers, int number,
+                             const TokenGrid::Place& farthest) {
+  for (const int neighbour : {number + 1, number - 1}) {
+    for (const AttentionLayer& layer : layers) {
+      if (layer.number != neighbour || layer.window >= 0) continue;
+      if (layer.queryGrid.rows > farthest[0] && layer.queryGrid.columns > farthest[1])
+        return &layer.queryGrid;
+    }
+  }
+  return nullptr;
+}
+
+/// Puts a window where it is in the image. \param places  of its keys in the whole grid
+void placeWindow(AttentionLayer& layer, const std::vector<TokenGrid::Place>& places,
+                 const std::vector<AttentionLayer>& layers) {
+  TokenGrid::Place least{kMostGrid, kMostGrid}, most{0, 0};
+  for (const TokenGrid::Place& place : places) {
+    if (place[0] < 0) continue;
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      least[axis] = std::min(least[axis], place[axis]);
+      most[axis] = std::max(most[axis], place[axis]);
+    }
+  }
+  if (least[0] > most[0]) return;
+  const TokenGrid* whole = wholeGridOf(layers, layer.number, most);
+  if (whole == nullptr) return;
+  const QRectF frame(least[1] / whole->columns, least[0] / whole->rows,
+                     (most[1] + 1 - least[1]) / whole->columns,
+                     (most[0] + 1 - least[0]) / whole->rows);
+  layer.queryGrid.frame = frame;
+  layer.keyGrid.frame = frame;
+}
+
+/// Whether rows are probabilities, and whether any weight is negative.
+void judgeRows(AttentionImage& image) {
+  constexpr double kTolerance = 1e-2;
+  for (const AttentionLayer& layer : image.layers) {
+    const auto keys = static_cast<std::size_t>(layer.keys);
+    for (std::size_t row = 0; row * keys < layer.weights.size(); ++row) {
+      double sum = 0;
+      for (const float weight : std::span(layer.weights).subspan(row * keys, keys)) {
+        if (std::isnan(weight)) continue;
+        image.isSigned = image.isSigned || weight < 0;
+        sum += static_cast<double>(weight);
+      }
+      image.sumsToOne = image.sumsToOne && std::abs(sum - 1) <= kTolerance;
+    }
+  }
+}
+
+QImage pictureOf(const AttentionEntry& entry, const store::ArtifactRow& row,
+                 const std::vector<std::byte>& data) {
+  if (row.kind == artifact_kind::kImage)
+    return QImage::fromData(reinterpret_cast<const uchar*>(data.data()),
+                            static_cast<int>(data.size()), "PNG");
+  const ArrayView view = arrayOf(row.meta, data);
+  if (view.shape.size() != 4 || entry.pictureIndex < 0 || entry.pictureIndex >= view.shape[0])
+    return {};
+  const std::vector<int> sides = sidesOf(view, {65'536, 8192, 8192, 4});
+  QImage picture(sides[2], sides[1], QImage::Format_RGB32);
+  const std::int64_t channels = sides[3];
+  std::int64_t at = entry.pictureIndex * view.count() / view.shape[0];
+  for (int y = 0; y < sides[1]; ++y) {
+    for (int x = 0; x < sides[2]; ++x, at += channels) {
+      const auto value = [&](std::int64_t c) {
+        return static_cast<int>(view.at(at + std::min(c, channels - 1)));
+      };
+      picture.setPixel(x, y, qRgb(value(0), value(1), value(2)));
+    }
+  }
+  return picture;
+}
+
+}  // namespace
+
+QString AttentionSeries::title() const {
+  QString text = QString::fromStdString(analysis).replace(QLatin1Char('_'), QLatin1Char(' '));
+  if (!matrix.empty()) text += QStringLiteral(", ") + QString::fromStdString(matrix);
+  return text;
+}
+
+std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRow>& rows) {
+  using Key = std::tuple<AttentionSeries, std::int64_t, std::int64_t, double, std::string>;
+  std::map<Key, std::map<std::string, std::int64_t>> maps;  // newest id by name
+  std::map<Key, AttentionEntry> entries;
+  const auto timeOf = [](const store::ArtifactRow& row) -> std::optional<double> {
+    // Of what no sampler drew, `time` is that of the run.
+    const auto found = row.meta.find("time");
+    if (!row.meta.contains("seed") && !row.meta.contains("first_seed")) return std::nullopt;
+    return found != row.meta.end() && found->is_number() ? std::optional(found->get<double>())
+                                                         : std::nullopt;
+  };
+  for (const store::ArtifactRow& row : rows) {
+    if (row.kind != artifact_kind::kAttention || !row.meta.is_object()) continue;
+    AttentionEntry entry;
+    entry.series = {row.analysis, metaText(row.meta, "attention").toStdString()};
+    entry.step = row.step;
+    entry.sample = wholeNumber(row.meta, "image").value_or(0);
+    entry.isDrawn = row.meta.contains("seed");
+    entry.time = timeOf(row);
+    entry.weights = metaText(row.meta, "weights").toStdString();
+    const Key key{entry.series, entry.step, entry.sample, entry.time.value_or(-1), entry.weights};
+    std::int64_t& newest = maps[key][row.name];
+    newest = std::max(newest, row.id);
+    entries.try_emplace(key, std::move(entry));
+  }
+  std::vector<AttentionEntry> all;
+  for (auto& [key, entry] : entries) {
+    for (const auto& [name, id] : maps[key]) entry.maps.push_back(id);
+    for (const store::ArtifactRow& row : rows) {
+      if (row.step != entry.step || !row.meta.is_object()) continue;
+      const bool isOwn = row.kind == artifact_kind::kImage && !entry.isDrawn &&
+                         wholeNumber(row.meta, "image") == entry.sample;
+      const auto first = wholeNumber(row.meta, "first_seed");
+      const bool isGrid = row.kind == artifact_kind::kImageGrid && entry.isDrawn && first &&
+                          entry.sample >= *first && timeOf(row) == entry.time &&
+                          row.analysis == entry.series.analysis;
+      // A picture of the same analysis before one of another.
+      const bool isBetter = entry.picture == 0 || row.analysis == entry.series.analysis;
+      if (!(isOwn || isGrid) || !isBetter) continue;
+      entry.picture = row.id;
+      entry.pictureIndex = isGrid ? static_cast<int>(entry.sample - *first) : -1;
+    }
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+std::shared_ptr<const AttentionImage> readAttention(const AttentionEntry& entry,
+                                                    const std::vector<store::ArtifactRow>& rows,
+                                                    const ArtifactBytes& bytes) {
+  auto image = std::make_shared<AttentionImage>();
+  std::vector<std::vector<TokenGrid::Place>> places;  // of each layer's keys
+  for (const store::ArtifactRow& row : rows) {
+    if (std::find(entry.maps.begin(), entry.maps.end(), row.id) == entry.maps.end()) continue;
+    if (const auto left = wholeNumber(row.meta, "left_out"))
+      throw FileError(
+          "the attention was too large to be copied from the other machine; open the database "
+          "there, or export the run and import it here");
+    ReadMaps maps = mapsFrom(row.meta, bytes(row.id));
+    for (AttentionLayer& layer : maps.layers) {
+      image->layers.push_back(std::move(layer));
+      places.push_back(maps.keyPlaces);
+    }
+  }
+  if (image->layers.empty()) throw FileError("the artifacts of this image are not there any more");
+  for (std::size_t i = 0; i < image->layers.size(); ++i) {
+    if (image->layers[i].window >= 0) placeWindow(image->layers[i], places[i], image->layers);
+  }
+  std::stable_sort(image->layers.begin(), image->layers.end(),
+                   [](const AttentionLayer& a, const AttentionLayer& b) {
+                     return std::pair(a.number, a.window) < std::pair(b.number, b.window);
+                   });
+  judgeRows(*image);
+  for (const store::ArtifactRow& row : rows) {
+    if (row.id == entry.picture && entry.picture != 0)
+      image->picture = pictureOf(entry, row, bytes(row.id));
+  }
+  return image;
+}
+
+}  // namespace vitrine::ui

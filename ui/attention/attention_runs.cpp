@@ -1,0 +1,399 @@
+// What the Attention page knows of its runs, and which image of them it shows.
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSlider>
+#include <QSpinBox>
+#include <QStackedWidget>
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/artifact/artifact.h"
+#include "core/base/error.h"
+#include "ui/attention/attention_page.h"
+#include "ui/attention/attention_panel.h"
+#include "ui/figures/painting.h"
+#include "ui/kit/empty_page.h"
+#include "ui/workbench/recipe.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::size_t kMostKept = 16;  // images in memory
+constexpr int kNamedSamples = 8;       // stored images that are listed by number
+
+bool isOfAttention(const store::ArtifactRow& row) {
+  if (!row.meta.is_object()) return false;
+  if (row.kind == artifact_kind::kAttention) return true;
+  return (row.kind == artifact_kind::kImage && row.meta.contains("image")) ||
+         (row.kind == artifact_kind::kImageGrid && row.meta.contains("first_seed"));
+}
+
+QStringList seriesWords(const AttentionSeries& series) {
+  return {QString::fromStdString(series.analysis), QString::fromStdString(series.matrix)};
+}
+
+}  // namespace
+
+void AttentionPage::reload() {
+  isStale_ = false;
+  lists_.run([this, wanted = runs()](store::RunReader& store,
+                                     const std::atomic<bool>& isStale) -> Background::Finish {
+    Facts facts;
+    QString failure;
+    for (const std::int64_t run : wanted) {
+      if (isStale) return {};
+      try {
+        auto one = std::make_shared<RunFacts>();
+        for (store::ArtifactRow& row : store.artifacts(run)) {
+          if (isOfAttention(row)) one->rows.push_back(std::move(row));
+        }
+        one->entries = attentionEntries(one->rows);
+        one->checkpoints = store.checkpoints(run);
+        one->config = store.config(run);
+        facts[run] = std::move(one);
+      } catch (const Error& error) {
+        failure = QString::fromUtf8(error.what());
+      }
+    }
+    return [this, wanted, facts = std::move(facts), failure, uuid = databaseUuid(store)] {
+      rememberUuid(workbench_, uuid);
+      takeFacts(wanted, facts, failure);
+    };
+  });
+}
+
+void AttentionPage::takeFacts(const std::vector<std::int64_t>& runs, Facts facts,
+                              const QString& failure) {
+  facts_ = std::move(facts);
+  const bool isOther = std::exchange(runsOf_, runs) != runs || panels_.size() != runs.size();
+  if (runs.empty() || facts_.empty()) {
+    runsOf_.clear();
+    empty_->say(failure.isEmpty()
+                    ? tr("Select a run in the list: where its heads read is drawn here. Select two "
+                         "runs to see both on the same image, patch and step.")
+                    : tr("The attention cannot be read: %1").arg(failure),
+                failure.isEmpty() ? tr("New experiment") : QString());
+    stack_->setCurrentIndex(1);
+    return;
+  }
+  if (isOther) arrangePanels();
+  stack_->setCurrentIndex(0);
+  fillSeries();
+}
+
+std::vector<AttentionEntry> AttentionPage::entriesOf(std::int64_t run) const {
+  std::vector<AttentionEntry> all;
+  if (const auto facts = facts_.find(run); facts != facts_.end()) all = facts->second->entries;
+  if (const auto computed = computed_.find(run); computed != computed_.end())
+    all.insert(all.end(), computed->second.begin(), computed->second.end());
+  return all;
+}
+
+AttentionSeries AttentionPage::seriesOf(std::int64_t run) const {
+  const std::vector<AttentionEntry> entries = entriesOf(run);
+  const std::vector<AttentionWay> ways = waysOf(run);
+  const bool isStored = std::any_of(entries.begin(), entries.end(),
+                                    [this](const auto& entry) { return entry.series == chosen_; });
+  const bool canBe = std::any_of(ways.begin(), ways.end(),
+                                 [this](const auto& way) { return way.series == chosen_; });
+  if (isStored || canBe) return chosen_;
+  // Another architecture has matrices of its own.
+  if (!entries.empty()) return entries.front().series;
+  return ways.empty() ? chosen_ : ways.front().series;
+}
+
+void AttentionPage::fillSeries() {
+  std::vector<AttentionSeries> all;
+  const auto add = [&all](const AttentionSeries& series) {
+    if (std::find(all.begin(), all.end(), series) == all.end()) all.push_back(series);
+  };
+  // What is stored, in the order in which a run would be asked.
+  for (const std::int64_t run : runsOf_) {
+    const std::vector<AttentionEntry> entries = entriesOf(run);
+    for (const AttentionWay& way : waysOf(run)) {
+      if (std::any_of(entries.begin(), entries.end(),
+                      [&](const AttentionEntry& entry) { return entry.series == way.series; }))
+        add(way.series);
+    }
+    for (const AttentionEntry& entry : entries) add(entry.series);
+  }
+  for (const std::int64_t run : runsOf_) {
+    for (const AttentionWay& way : waysOf(run)) {
+      // A sampler has no name before it has drawn.
+      const bool isNamed = std::any_of(all.begin(), all.end(), [&](const auto& series) {
+        return way.series.analysis.empty() && series.matrix == way.series.matrix;
+      });
+      if (!isNamed) add(way.series);
+    }
+  }
+  if (!all.empty() && std::find(all.begin(), all.end(), chosen_) == all.end())
+    chosen_ = all.front();
+  const QSignalBlocker quiet(series_);
+  series_->clear();
+  for (const AttentionSeries& series : all) {
+    series_->addItem(series.analysis.empty() ? tr("while drawing") : series.title(),
+                     seriesWords(series));
+    if (series == chosen_) series_->setCurrentIndex(series_->count() - 1);
+  }
+  series_->setEnabled(all.size() > 1);
+  fillSamples();
+}
+
+void AttentionPage::fillSamples() {
+  std::set<std::int64_t> stored;
+  bool isDrawn = false;
+  for (const std::int64_t run : runsOf_) {
+    const AttentionSeries series = seriesOf(run);
+    for (const AttentionEntry& entry : entriesOf(run)) {
+      if (entry.series != series) continue;
+      if (entry.sample >= 0) stored.insert(entry.sample);
+    }
+    const std::vector<AttentionWay> ways = waysOf(run);
+    isDrawn = isDrawn || (!ways.empty() && ways.front().isDrawn);
+  }
+  if (!isSampleChosen_ && own_.isNull() && !stored.empty() && stored.count(sample_) == 0)
+    sample_ = *stored.begin();
+  const QSignalBlocker quiet(image_);
+  image_->setValue(static_cast<int>(std::max<std::int64_t>(sample_, 0)));
+  image_->setPrefix(isDrawn ? tr("seed ") : tr("image "));
+  QStringList numbers;
+  for (const std::int64_t one : stored) {
+    if (numbers.size() == kNamedSamples) {
+      numbers << QStringLiteral("\u2026");
+      break;
+    }
+    numbers << QString::number(one);
+  }
+  stored_->setText(!own_.isNull()   ? ownName_
+                   : stored.empty() ? tr("none stored")
+                                    : tr("stored: %1").arg(numbers.join(QStringLiteral(", "))));
+  image_->setEnabled(own_.isNull());
+  fillTimes();
+}
+
+void AttentionPage::fillTimes() {
+  std::set<double, std::greater<>> times;
+  for (const std::int64_t run : runsOf_) {
+    const AttentionSeries series = seriesOf(run);
+    for (const AttentionEntry& entry : entriesOf(run)) {
+      if (entry.series == series && entry.sample == sample_ && entry.time)
+        times.insert(*entry.time);
+    }
+  }
+  const QSignalBlocker quiet(time_);
+  time_->clear();
+  for (const double time : times) time_->addItem(tr("time %1").arg(shortNumber(time)), time);
+  if (atTime_ && times.count(*atTime_) == 0) atTime_.reset();
+  if (!atTime_ && !times.empty()) atTime_ = *times.begin();
+  if (atTime_) time_->setCurrentIndex(time_->findData(*atTime_));
+  time_->setVisible(!times.empty());
+  timeName_->setVisible(!times.empty());
+  fillSteps();
+}
+
+void AttentionPage::fillSteps() {
+  std::set<std::int64_t> steps;
+  std::int64_t newest = -1;
+  for (const std::int64_t run : runsOf_) {
+    const AttentionSeries series = seriesOf(run);
+    for (const AttentionEntry& entry : entriesOf(run)) {
+      if (entry.series != series || entry.sample != sample_) continue;
+      steps.insert(entry.step);
+      newest = std::max(newest, entry.step);
+    }
+    if (waysOf(run).empty()) continue;
+    const auto facts = facts_.find(run);
+    if (facts == facts_.end()) continue;
+    for (const store::CheckpointRow& checkpoint : facts->second->checkpoints)
+      steps.insert(checkpoint.step);
+  }
+  steps_.assign(steps.begin(), steps.end());
+  const QSignalBlocker quiet(step_);
+  step_->setRange(0, std::max(0, static_cast<int>(steps_.size()) - 1));
+  step_->setEnabled(steps_.size() > 1);
+  int index = step_->maximum();
+  // Without a choice the newest that is there to see.
+  const std::optional<std::int64_t> wanted = atStep_       ? atStep_
+                                             : newest >= 0 ? std::optional(newest)
+                                                           : std::nullopt;
+  if (wanted) {
+    const auto after = std::upper_bound(steps_.begin(), steps_.end(), *wanted);
+    index = std::max(0, static_cast<int>(after - steps_.begin()) - 1);
+  }
+  step_->setValue(index);
+  showImages();
+}
+
+std::int64_t AttentionPage::shownStep() const {
+  const auto index = static_cast<std::size_t>(step_->value());
+  return index < steps_.size() ? steps_[index] : -1;
+}
+
+bool AttentionPage::hasCheckpoint(std::int64_t run, std::int64_t step) const {
+  const auto facts = facts_.find(run);
+  if (facts == facts_.end()) return false;
+  const auto& all = facts->second->checkpoints;
+  return std::any_of(all.begin(), all.end(),
+                     [step](const store::CheckpointRow& one) { return one.step == step; });
+}
+
+std::optional<AttentionEntry> AttentionPage::entryOf(std::int64_t run) const {
+  const AttentionSeries series = seriesOf(run);
+  std::optional<AttentionEntry> found;
+  const bool isExact = hasCheckpoint(run, shownStep()) && !waysOf(run).empty();
+  for (const AttentionEntry& entry : entriesOf(run)) {
+    if (entry.series != series || entry.sample != sample_ || entry.step > shownStep()) continue;
+    if (entry.time && atTime_ && *entry.time != *atTime_) continue;
+    // What can be had at the step itself is not shown from an earlier one.
+    if (isExact && entry.step != shownStep()) continue;
+    if (!found || entry.step >= found->step) found = entry;
+  }
+  return found;
+}
+
+void AttentionPage::showImages() {
+  for (std::size_t i = 0; i < panels_.size(); ++i) {
+    const std::int64_t run = panels_[i]->run();
+    Shown& shown = shown_[i];
+    const std::optional<AttentionEntry> entry = entryOf(run);
+    std::optional<ImageKey> wanted;
+    if (entry)
+      wanted = ImageKey{run,
+                        entry->step,
+                        entry->sample,
+                        entry->series,
+                        entry->time.value_or(-1),
+                        entry->weights,
+                        entry->maps.empty() ? 0 : entry->maps.back()};
+    if (shown.wanted != wanted) shown.failure.clear();
+    shown.wanted = wanted;
+    showPanel(i);
+    if (!wanted && shown.ticket == 0 && shown.failure.isEmpty() && always_->isChecked() &&
+        isVisible())
+      compute(i);
+  }
+  readImages();
+  showChoice();
+}
+
+void AttentionPage::showPanel(std::size_t index) {
+  Shown& shown = shown_[index];
+  AttentionPanel& panel = *panels_[index];
+  const auto kept = shown.wanted ? kept_.find(*shown.wanted) : kept_.end();
+  if (kept != kept_.end()) {
+    if (shown.present == shown.wanted && panel.hasImage()) return;
+    shown.present = shown.wanted;
+    QString title;
+    if (panels_.size() > 1) {
+      title = runName(panel.run());
+      if (shown.wanted->step != shownStep())
+        title += tr(", step %1").arg(count(shown.wanted->step));
+    }
+    panel.showImage(kept->second, title);
+    panel.scene().setChoice(choice_);
+    return;
+  }
+  if (shown.ticket != 0) return;  // says how far it is
+  shown.present.reset();
+  if (!shown.failure.isEmpty()) {
+    panel.say(shown.failure, wayOf(panel.run()) ? tr("Try again") : QString());
+  } else if (shown.wanted) {
+    // What is read soon needs no word: the picture before stays until then.
+    if (!panel.hasImage()) sayReading(index);
+  } else {
+    panel.say(whyNothing(panel.run()), wayOf(panel.run()) ? tr("Compute") : QString());
+  }
+}
+
+void AttentionPage::sayReading(std::size_t index) {
+  panels_[index]->say(
+      tr("Reading the attention of step %1\u2026").arg(count(shown_[index].wanted->step)),
+      QString());
+}
+
+void AttentionPage::readImages() {
+  struct Job {
+    ImageKey key;
+    AttentionEntry entry;
+    std::shared_ptr<const RunFacts> facts;
+    std::shared_ptr<const AttentionImage> image;
+    QString failure;
+  };
+  auto jobs = std::make_shared<std::vector<Job>>();
+  for (std::size_t i = 0; i < panels_.size(); ++i) {
+    const Shown& shown = shown_[i];
+    if (!shown.wanted || kept_.count(*shown.wanted) > 0 || !shown.failure.isEmpty()) continue;
+    if (const auto entry = entryOf(panels_[i]->run()))
+      jobs->push_back({*shown.wanted, *entry, facts_.at(panels_[i]->run()), nullptr, QString()});
+  }
+  if (jobs->empty()) {
+    images_.cancel();
+    return;
+  }
+  images_.run([this, jobs](store::RunReader& store,
+                           const std::atomic<bool>& isStale) -> Background::Finish {
+    for (Job& job : *jobs) {
+      if (isStale) return {};
+      try {
+        job.image = readAttention(job.entry, job.facts->rows,
+                                  [&store](std::int64_t id) { return store.artifactData(id); });
+      } catch (const Error& error) {
+        job.failure = QString::fromUtf8(error.what());
+      }
+    }
+    return [this, jobs] {
+      for (Job& job : *jobs) {
+        if (job.image != nullptr) keep(job.key, job.image);
+        for (std::size_t i = 0; i < panels_.size(); ++i) {
+          if (shown_[i].wanted != job.key) continue;
+          if (!job.failure.isEmpty())
+            shown_[i].failure = tr("This attention cannot be read: %1").arg(job.failure);
+          showPanel(i);
+        }
+      }
+      showChoice();
+    };
+  });
+}
+
+void AttentionPage::keep(const ImageKey& key, std::shared_ptr<const AttentionImage> image) {
+  kept_[key] = std::move(image);
+  recent_.erase(std::remove(recent_.begin(), recent_.end(), key), recent_.end());
+  recent_.push_back(key);
+  while (recent_.size() > kMostKept) {
+    const ImageKey oldest = recent_.front();
+    recent_.erase(recent_.begin());
+    kept_.erase(oldest);
+    if (oldest.map != 0) continue;
+    std::vector<AttentionEntry>& entries = computed_[oldest.run];
+    entries.erase(std::remove_if(entries.begin(), entries.end(),
+                                 [&](const AttentionEntry& entry) {
+                                   return entry.series == oldest.series &&
+                                          entry.step == oldest.step &&
+                                          entry.sample == oldest.sample &&
+                                          entry.time.value_or(-1) == oldest.time;
+                                 }),
+                  entries.end());
+  }
+}
+
+void AttentionPage::showWaiting() {
+  if (!lists_.isBusy() || runsOf_ == runs()) {
+    for (std::size_t i = 0; i < panels_.size(); ++i) {
+      const Shown& shown = shown_[i];
+      if (shown.wanted && kept_.count(*shown.wanted) == 0 && shown.ticket == 0 &&
+          shown.failure.isEmpty())
+        sayReading(i);
+    }
+    return;
+  }
+  runsOf_.clear();
+  empty_->say(tr("Reading what the run has stored\u2026"), QString());
+  stack_->setCurrentIndex(1);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,128 @@
+// The Attention page's view as JSON, and the words about how to read it.
+#include <QSignalBlocker>
+#include <QSpinBox>
+
+#include "ui/attention/attention_page.h"
+#include "ui/attention/attention_panel.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr const char* kQueryWords[] = {"auto", "patch", "token", "mean"};
+constexpr const char* kLayoutWords[] = {"map", "overlay", "beside"};
+constexpr int kMostNumber = 1 << 20;  // of layers, heads, tokens
+
+template <std::size_t N>
+int wordIndex(const Json& value, const char* const (&words)[N], int otherwise) {
+  if (!value.is_string()) return otherwise;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (value.get<std::string>() == words[i]) return static_cast<int>(i);
+  }
+  return otherwise;
+}
+
+const Json& fieldOf(const Json& state, const char* key) {
+  static const Json none;
+  const auto found = state.find(key);
+  return found == state.end() ? none : *found;
+}
+
+int smallNumber(const Json& value, int otherwise) {
+  if (!value.is_number_integer()) return otherwise;
+  const auto number = value.get<std::int64_t>();
+  return number >= 0 && number <= kMostNumber ? static_cast<int>(number) : otherwise;
+}
+
+}  // namespace
+
+Json AttentionPage::viewState() const {
+  const QueryChoice& query = choice_.query;
+  return {{"analysis", chosen_.analysis},
+          {"matrix", chosen_.matrix},
+          {"image", sample_},
+          {"time", atTime_ ? Json(*atTime_) : Json(nullptr)},
+          {"step", atStep_ ? Json(*atStep_) : Json(nullptr)},
+          {"layer", choice_.layer},
+          {"head", choice_.head},
+          {"query", kQueryWords[static_cast<std::size_t>(query.kind)]},
+          {"place", {query.place[0], query.place[1]}},
+          {"token", query.token},
+          {"mass", choice_.share},
+          {"same_scale", choice_.isSameScale},
+          {"rollout", choice_.isRollout},
+          {"layout", kLayoutWords[static_cast<std::size_t>(choice_.layout)]}};
+}
+
+void AttentionPage::setViewState(const Json& state) {
+  if (!state.is_object()) return;
+  const auto text = [&](const char* key, std::string& into) {
+    if (const Json& value = fieldOf(state, key); value.is_string()) into = value.get<std::string>();
+  };
+  text("analysis", chosen_.analysis);
+  text("matrix", chosen_.matrix);
+  // An image of the user's is in no file: what was drawn of it cannot be drawn again.
+  if (const Json& image = fieldOf(state, "image");
+      image.is_number_integer() && image.get<std::int64_t>() >= 0) {
+    sample_ = image.get<std::int64_t>();
+    isSampleChosen_ = true;
+  }
+  if (state.contains("time")) {
+    const Json& time = fieldOf(state, "time");
+    atTime_ = time.is_number() ? std::optional(time.get<double>()) : std::nullopt;
+  }
+  if (state.contains("step")) {
+    const Json& step = fieldOf(state, "step");
+    const bool isOne = step.is_number_integer() && step.get<std::int64_t>() >= 0;
+    atStep_ = isOne ? std::optional(step.get<std::int64_t>()) : std::nullopt;
+  }
+  choice_.layer = smallNumber(fieldOf(state, "layer"), choice_.layer);
+  choice_.head = smallNumber(fieldOf(state, "head"), choice_.head);
+  QueryChoice& query = choice_.query;
+  query.kind = static_cast<QueryChoice::Kind>(
+      wordIndex(fieldOf(state, "query"), kQueryWords, static_cast<int>(query.kind)));
+  query.token = smallNumber(fieldOf(state, "token"), query.token);
+  if (const Json& place = fieldOf(state, "place");
+      place.is_array() && place.size() == 2 && place[0].is_number() && place[1].is_number()) {
+    const double down = place[0].get<double>(), right = place[1].get<double>();
+    if (down >= 0 && down <= 1 && right >= 0 && right <= 1) query.place = {down, right};
+  }
+  if (const Json& mass = fieldOf(state, "mass");
+      mass.is_number() && mass.get<double>() > 0 && mass.get<double>() <= 1)
+    choice_.share = mass.get<double>();
+  const auto flag = [&](const char* key, bool& into) {
+    if (const Json& value = fieldOf(state, key); value.is_boolean()) into = value.get<bool>();
+  };
+  flag("same_scale", choice_.isSameScale);
+  flag("rollout", choice_.isRollout);
+  choice_.layout = static_cast<AttentionChoice::Layout>(
+      wordIndex(fieldOf(state, "layout"), kLayoutWords, static_cast<int>(choice_.layout)));
+  tellSelection();
+  workbench_.selection().setStep(atStep_.value_or(-1));
+  if (!isStale_ && !lists_.isBusy() && runsOf_ == runs() && !panels_.empty()) {
+    fillSeries();  // as it was read
+  } else {
+    reload();
+  }
+}
+
+QString AttentionPage::howToRead() const {
+  return tr(
+      "Left: every layer and head for one query. Right: the chosen head. A cell is a key; its "
+      "colour says how much of the query's attention it gets. Click a patch, a word or the class "
+      "token to ask from there, or choose the mean of all queries. Grey cells are masked: the "
+      "query "
+      "cannot see them. Signed maps diverge around zero and are not probabilities.\n\n"
+      "What attention shows: where a head reads its values from, layer by layer. What it does not "
+      "show: why the model decides. Values that are read may be small or cancel, the residual path "
+      "passes by every head, and other attention can lead to the same answer. Compare heads only "
+      "while Same scale is on. Rollout multiplies the mean attention over layers as if the "
+      "residual path were half of each: a summary, not a measurement.\n\n"
+      "Mean distance is that between query and key in patches, weighted by the attention and "
+      "averaged over "
+      "all queries of a head. Entropy counts how evenly the query reads: b bits are as many as 2 "
+      "to "
+      "the b equal keys. With two runs selected, both show the same image, patch, layer and step.");
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,129 @@
+// What the Calibration page hands out: its picture, its view, and what it says about itself.
+#include <algorithm>
+
+#include "ui/calibration/calibration_page.h"
+#include "ui/calibration/sample_strip.h"
+#include "ui/figures/figure_view.h"
+
+namespace vitrine::ui {
+
+std::unique_ptr<Figure> CalibrationPage::figure() {
+  if (shown_.empty()) return nullptr;
+  std::unique_ptr<Figure> figure;
+  switch (picture_) {
+    case Picture::Temperature:
+      return temperatureFigure(Words::All);
+    case Picture::Confusion:
+      if (confusion_->figure() != nullptr)
+        return makeConfusionFigure(confusionPicture(), FigureStyle{});
+      break;
+    case Picture::Film:
+      if (!frames_.empty()) return makeFilmFigure(filmPicture(), FigureStyle{});
+      break;
+    case Picture::Sample:
+      if (figure = sampleFigure(); figure != nullptr) return figure;
+      break;
+    case Picture::Reliability:
+      break;
+  }
+  return makeReliabilityFigure(reliabilityPicture(), FigureStyle{});
+}
+
+Json CalibrationPage::viewState() const {
+  Json temperatures = Json::object();
+  for (const auto& [run, temperature] : choice_.temperatures)
+    temperatures[std::to_string(run)] = temperature;
+  return {{"edges", choice_.binning.edges == Binning::Edges::EqualMass ? "mass" : "width"},
+          {"bins", choice_.binning.bins},
+          {"target", choice_.binning.target},
+          {"split", choice_.which ? Json(choice_.which->split) : Json(nullptr)},
+          {"weights", choice_.which ? Json(choice_.which->weights) : Json(nullptr)},
+          {"temperatures", std::move(temperatures)},
+          {"gap", choice_.hasGap},
+          {"only_errors", choice_.onlyErrors},
+          {"bin", choice_.bin},
+          {"cell", Json::array({choice_.label, choice_.predicted})},
+          {"step", step_ ? Json(*step_) : Json(nullptr)},
+          {"picture", static_cast<int>(picture_)}};
+}
+
+void CalibrationPage::setViewState(const Json& state) {
+  if (!state.is_object()) return;
+  const auto integer = [&](const char* key, int least, int most, int otherwise) {
+    const auto found = state.find(key);
+    if (found == state.end() || !found->is_number_integer()) return otherwise;
+    const auto value = found->get<std::int64_t>();
+    return value >= least && value <= most ? static_cast<int>(value) : otherwise;
+  };
+  const auto text = [&](const char* key) {
+    const auto found = state.find(key);
+    return found != state.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  constexpr int kMost = 1'000'000;
+  if (const std::string edges = text("edges"); !edges.empty())
+    choice_.binning.edges =
+        edges == "mass" ? Binning::Edges::EqualMass : Binning::Edges::EqualWidth;
+  choice_.binning.bins = integer("bins", 1, Binning::kMostBins, choice_.binning.bins);
+  choice_.binning.target = integer("target", -1, kMost, choice_.binning.target);
+  if (const std::string split = text("split"); !split.empty()) {
+    const std::string weights = text("weights");
+    choice_.which = {split, weights.empty() ? "model" : weights};
+  }
+  if (const auto found = state.find("temperatures"); found != state.end() && found->is_object()) {
+    choice_.temperatures.clear();
+    for (const auto& [run, temperature] : found->items()) {
+      if (!temperature.is_number()) continue;
+      const auto value = temperature.get<double>();
+      const bool isOne = value == 0 || (value >= kLeastTemperature && value <= kMostTemperature);
+      bool isNumber = false;
+      const std::int64_t id = QString::fromStdString(run).toLongLong(&isNumber);
+      if (isOne && isNumber) choice_.temperatures[id] = value;
+    }
+  }
+  for (const auto& [key, flag] :
+       {std::pair("gap", &choice_.hasGap), std::pair("only_errors", &choice_.onlyErrors)}) {
+    if (const auto found = state.find(key); found != state.end() && found->is_boolean())
+      *flag = found->get<bool>();
+  }
+  choice_.bin = integer("bin", -1, Binning::kMostBins - 1, choice_.bin);
+  if (const auto cell = state.find("cell"); cell != state.end() && cell->is_array() &&
+                                            cell->size() == 2 && (*cell)[0].is_number_integer() &&
+                                            (*cell)[1].is_number_integer()) {
+    choice_.label = std::clamp((*cell)[0].get<int>(), -1, kMost);
+    choice_.predicted = std::clamp((*cell)[1].get<int>(), -1, kMost);
+  }
+  if (const auto step = state.find("step"); step != state.end()) {
+    const bool isOne = step->is_number_integer() && step->get<std::int64_t>() >= 0;
+    workbench_.selection().setStep(isOne ? step->get<std::int64_t>() : -1);
+  }
+  picture_ = static_cast<Picture>(integer("picture", 0, 4, static_cast<int>(picture_)));
+  reload();
+}
+
+QString CalibrationPage::howToRead() const {
+  return tr(
+      "Bars are the accuracy of the current run in each bin of confidence, lines are all selected "
+      "runs. On the dashed diagonal a model is as often right as it is sure; below it it is "
+      "overconfident. Bins are closed on the right. Bars of fewer than 50 images are pale: they "
+      "say little.\n\n"
+      "ECE is the gap between accuracy and confidence, averaged over bins by their number of "
+      "images; MCE is the largest gap; classwise ECE is the mean over the classes' own "
+      "probabilities. Brier score and negative log-likelihood need no bins. ECE depends on the "
+      "bins: compare runs with the same ones.\n\n"
+      "The temperature divides the logits. It changes no prediction and no accuracy. The fitted "
+      "one has the least negative log-likelihood on the validation split where that was evaluated "
+      "at the same step, else on the images shown, which flatters it.");
+}
+
+PageFactory calibrationPage() {
+  PageFactory factory;
+  factory.id = QStringLiteral("calibration");
+  factory.title = QStringLiteral("Calibration");
+  factory.make = [](Workbench& workbench, QWidget* parent) {
+    return new CalibrationPage(workbench, parent);
+  };
+  factory.isWide = true;
+  return factory;
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,358 @@
+// The widgets of the Calibration page and what they do.
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QGridLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QShortcut>
+#include <QSlider>
+#include <QSpinBox>
+#include <QTableWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "ui/calibration/calibration_page.h"
+#include "ui/calibration/sample_strip.h"
+#include "ui/figures/figure_view.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/flow_row.h"
+#include "ui/workbench/export_dialog.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kTemperatureSteps = 1000;  // of the slider, on a logarithmic scale
+
+double temperatureAtPlace(int place) {
+  const double share = static_cast<double>(place) / kTemperatureSteps;
+  return kLeastTemperature * std::pow(kMostTemperature / kLeastTemperature, share);
+}
+
+QFrame* makeCalibrationCard(QWidget* parent, QVBoxLayout*& column) {
+  auto* card = new QFrame(parent);
+  card->setProperty("role", QStringLiteral("card"));
+  column = new QVBoxLayout(card);
+  column->setContentsMargins(px(12), px(8), px(12), px(8));
+  column->setSpacing(px(6));
+  return card;
+}
+
+QHBoxLayout* makeCalibrationTitle(QWidget* card, const QString& title, QLabel** titleLabel,
+                                  QLabel** about) {
+  auto* line = new QHBoxLayout;
+  line->setSpacing(px(8));
+  auto* label = new ElidedLabel(title, card);
+  label->setProperty("role", QStringLiteral("title"));
+  line->addWidget(label, 1);
+  auto* note = new ElidedLabel(card);
+  note->setProperty("role", QStringLiteral("small"));
+  note->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  line->addWidget(note, 1);
+  if (titleLabel != nullptr) *titleLabel = label;
+  if (about != nullptr) *about = note;
+  return line;
+}
+
+}  // namespace
+
+int placeOfTemperature(double temperature) {
+  return static_cast<int>(
+      std::lround(kTemperatureSteps * std::log(temperature / kLeastTemperature) /
+                  std::log(kMostTemperature / kLeastTemperature)));
+}
+
+QComboBox* CalibrationPage::makeCombo(const QString& name, const QString& tip) {
+  auto* combo = new QComboBox(this);
+  combo->setAccessibleName(name);
+  combo->setToolTip(tip);
+  combo->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  combo->setMinimumWidth(px(80));
+  combo->setMaximumWidth(px(220));
+  combo->setMaxVisibleItems(20);
+  return combo;
+}
+
+QWidget* CalibrationPage::makeTools() {
+  auto* bar = new FlowBar(this);
+  FlowRow* row = &bar->row();
+  row->setSpacing(px(8));
+  edges_ = makeCombo(tr("Bin edges"), tr("Bins of one width, or of as many images each"));
+  edges_->addItems({tr("Equal width"), tr("Equal mass")});
+  connect(edges_, &QComboBox::activated, this, [this](int index) {
+    Binning changed = choice_.binning;
+    changed.edges = index == 1 ? Binning::Edges::EqualMass : Binning::Edges::EqualWidth;
+    chooseBinning(changed);
+  });
+  row->addWidget(edges_);
+  bins_ = new QSpinBox(this);
+  bins_->setAccessibleName(tr("Number of bins"));
+  bins_->setToolTip(tr("Number of bins"));
+  bins_->setRange(1, Binning::kMostBins);
+  bins_->setSuffix(tr(" bins"));
+  bins_->setValue(choice_.binning.bins);
+  bins_->setMinimumWidth(px(84));
+  connect(bins_, &QSpinBox::valueChanged, this, [this](int number) {
+    if (isFilling_) return;
+    Binning changed = choice_.binning;
+    changed.bins = number;
+    chooseBinning(changed);
+  });
+  row->addWidget(bins_);
+  target_ = makeCombo(tr("Probability"),
+                      tr("What is binned: the largest probability, or that of one class"));
+  connect(target_, &QComboBox::activated, this, [this](int index) {
+    Binning changed = choice_.binning;
+    changed.target = target_->itemData(index).toInt();
+    chooseBinning(changed);
+  });
+  row->addWidget(target_);
+  which_ =
+      makeCombo(tr("Split"), tr("The evaluation whose answers are drawn; splits are never mixed"));
+  connect(which_, &QComboBox::activated, this, [this](int index) {
+    choice_.which = {which_->itemData(index).toString().toStdString(),
+                     which_->itemData(index, Qt::UserRole + 1).toString().toStdString()};
+    choice_.bin = choice_.label = choice_.predicted = -1;
+    recompute();
+    Q_EMIT viewChanged();
+  });
+  row->addWidget(which_);
+  gap_ = new QToolButton(this);
+  gap_->setText(tr("Gap"));
+  gap_->setToolTip(tr("Hatch the gap between accuracy and confidence"));
+  gap_->setCheckable(true);
+  gap_->setChecked(true);
+  connect(gap_, &QToolButton::clicked, this, [this](bool isOn) {
+    choice_.hasGap = isOn;
+    showReliability();
+    Q_EMIT viewChanged();
+  });
+  row->addWidget(gap_);
+  row->addStretch();
+  cancel_ = new QToolButton(this);
+  cancel_->setText(tr("Cancel"));
+  cancel_->setToolTip(tr("Stop reading"));
+  cancel_->hide();
+  connect(cancel_, &QToolButton::clicked, this, &CalibrationPage::cancelReading);
+  row->addWidget(cancel_);
+  auto* exports = new QToolButton(this);
+  exports->setText(tr("Export figure\u2026"));
+  exports->setToolTip(
+      tr("As PNG, SVG, PDF or CSV: the diagram, or the picture that had the focus last"));
+  connect(exports, &QToolButton::clicked, this,
+          [this] { exportFigureOf(this, workbench_, *this, QStringLiteral("calibration")); });
+  row->addWidget(exports);
+  return bar;
+}
+
+QWidget* CalibrationPage::makeNotice() {
+  noticeBar_ = new QWidget(this);
+  auto* row = new QHBoxLayout(noticeBar_);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(px(8));
+  notice_ = new WrapLabel(noticeBar_);
+  notice_->setProperty("role", QStringLiteral("small"));
+  notice_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  row->addWidget(notice_, 1);
+  compute_ = new QPushButton(tr("Compute the answers"), noticeBar_);
+  compute_->setToolTip(
+      tr("Evaluate the newest checkpoint once and store the answers in the database"));
+  connect(compute_, &QPushButton::clicked, this, &CalibrationPage::computeAnswers);
+  row->addWidget(compute_, 0, Qt::AlignTop);
+  noticeBar_->hide();
+  return noticeBar_;
+}
+
+QWidget* CalibrationPage::makeTemperature() {
+  QVBoxLayout* column = nullptr;
+  temperatureCard_ = makeCalibrationCard(this, column);
+  column->addLayout(
+      makeCalibrationTitle(temperatureCard_, tr("Temperature"), nullptr, &temperatureAbout_));
+  auto* line = new QHBoxLayout;
+  line->setSpacing(px(8));
+  auto* letter = new QLabel(QStringLiteral("T"), temperatureCard_);
+  line->addWidget(letter);
+  temperature_ = new QSlider(Qt::Horizontal, temperatureCard_);
+  temperature_->setAccessibleName(tr("Temperature"));
+  temperature_->setToolTip(tr("Logits are divided by it: above 1 the model is less sure"));
+  temperature_->setRange(0, kTemperatureSteps);
+  temperature_->setSingleStep(5);
+  temperature_->setPageStep(50);
+  temperature_->setMinimumWidth(px(80));
+  connect(temperature_, &QSlider::valueChanged, this, [this](int place) {
+    if (isFilling_) return;
+    // 1 can be hit.
+    const bool isOne = std::abs(place - placeOfTemperature(1)) <= 2;
+    chooseTemperature(isOne ? 1 : std::round(temperatureAtPlace(place) * 1000) / 1000);
+  });
+  line->addWidget(temperature_, 1);
+  temperatureBox_ = new QDoubleSpinBox(temperatureCard_);
+  temperatureBox_->setAccessibleName(tr("Temperature, exactly"));
+  temperatureBox_->setRange(kLeastTemperature, kMostTemperature);
+  temperatureBox_->setDecimals(3);
+  temperatureBox_->setSingleStep(0.05);
+  temperatureBox_->setKeyboardTracking(false);
+  temperatureBox_->setMinimumWidth(px(72));
+  letter->setBuddy(temperatureBox_);
+  connect(temperatureBox_, &QDoubleSpinBox::valueChanged, this, [this](double value) {
+    if (!isFilling_) chooseTemperature(value);
+  });
+  line->addWidget(temperatureBox_);
+  column->addLayout(line);
+  errorsOverT_ = new FigureView(temperatureCard_);
+  errorsOverT_->setAccessibleName(tr("Calibration error over the temperature"));
+  errorsOverT_->setMinimumHeight(px(140));
+  errorsOverT_->setLeastRoom({240, 140});
+  column->addWidget(errorsOverT_, 1);
+  scores_ = new QTableWidget(temperatureCard_);
+  scores_->setAccessibleName(tr("Scores"));
+  scores_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  scores_->setSelectionMode(QAbstractItemView::SingleSelection);
+  scores_->setShowGrid(false);
+  scores_->setTabKeyNavigation(false);
+  scores_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  scores_->horizontalHeader()->setMinimumSectionSize(px(40));
+  scores_->horizontalHeader()->setTextElideMode(Qt::ElideRight);
+  scores_->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  scores_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  scores_->verticalHeader()->setDefaultSectionSize(px(22));
+  scores_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scores_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  column->addWidget(scores_);
+  auto* buttonBar = new FlowBar(temperatureCard_);
+  FlowRow* buttons = &buttonBar->row();
+  buttons->setSpacing(px(8));
+  useFitted_ = new QPushButton(tr("Use fitted T"), temperatureCard_);
+  useFitted_->setProperty("primary", true);
+  useFitted_->setToolTip(tr("The temperature with the least negative log-likelihood"));
+  connect(useFitted_, &QPushButton::clicked, this, [this] { chooseTemperature(0); });
+  buttons->addWidget(useFitted_);
+  reset_ = new QPushButton(tr("Reset"), temperatureCard_);
+  reset_->setToolTip(tr("Back to the answers of the model, T = 1"));
+  connect(reset_, &QPushButton::clicked, this, [this] { chooseTemperature(1); });
+  buttons->addWidget(reset_);
+  column->addWidget(buttonBar);
+  return temperatureCard_;
+}
+
+QWidget* CalibrationPage::makeImages() {
+  QVBoxLayout* column = nullptr;
+  imagesCard_ = makeCalibrationCard(this, column);
+  QHBoxLayout* title =
+      makeCalibrationTitle(imagesCard_, tr("Images"), &imagesTitle_, &imagesAbout_);
+  errors_ = new QToolButton(imagesCard_);
+  errors_->setText(tr("Errors only"));
+  errors_->setToolTip(tr("Leave out the images that the model was right about"));
+  errors_->setCheckable(true);
+  errors_->setChecked(true);
+  connect(errors_, &QToolButton::clicked, this, [this](bool isOn) {
+    choice_.onlyErrors = isOn;
+    showImages();
+    Q_EMIT viewChanged();
+  });
+  title->addWidget(errors_);
+  column->addLayout(title);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(px(12));
+  strip_ = new SampleStrip(imagesCard_);
+  auto* area = new QScrollArea(imagesCard_);
+  area->setWidget(strip_);
+  area->setWidgetResizable(true);
+  area->setFrameShape(QFrame::NoFrame);
+  area->setFocusPolicy(Qt::NoFocus);
+  area->setMinimumHeight(px(132));
+  area->setMinimumWidth(px(100));
+  row->addWidget(area, 3);
+  sample_ = new FigureView(imagesCard_);
+  sample_->setAccessibleName(tr("Chosen image"));
+  sample_->setMinimumSize(px(160), px(140));
+  sample_->setLeastRoom({200, 140});
+  sample_->setEmptyText(tr("Choose an image."));
+  row->addWidget(sample_, 2);
+  column->addLayout(row, 1);
+  connect(strip_, &SampleStrip::currentChanged, this, [this] { showSample(); });
+  connect(&pictures_, &SamplePictures::arrived, this,
+          [this](qint64 run, qint64 id, const QImage& picture) {
+            if (run != currentRun()) return;
+            strip_->setPicture(id, picture);
+            const int at = strip_->current();
+            if (at >= 0 && strip_->entries()[static_cast<std::size_t>(at)].id == id) showSample();
+          });
+  connect(&pictures_, &SamplePictures::ended, this, [this] {
+    if (!pictures_.problem().isEmpty()) imagesAbout_->setText(pictures_.problem());
+  });
+  return imagesCard_;
+}
+
+QWidget* CalibrationPage::makeFilm() {
+  QVBoxLayout* column = nullptr;
+  filmCard_ = makeCalibrationCard(this, column);
+  column->setContentsMargins(0, 0, 0, px(8));
+  film_ = new FigureView(filmCard_);
+  film_->setAccessibleName(tr("Film of the diagram over training"));
+  film_->setSteered(true);
+  film_->setMinimumHeight(px(150));
+  film_->setLeastRoom({260, 130});
+  column->addWidget(film_, 1);
+  auto* line = new QHBoxLayout;
+  line->setContentsMargins(px(12), 0, px(12), 0);
+  line->setSpacing(px(8));
+  auto* word = new QLabel(tr("Step"), filmCard_);
+  line->addWidget(word);
+  stepSlider_ = new QSlider(Qt::Horizontal, filmCard_);
+  stepSlider_->setAccessibleName(tr("Step"));
+  stepSlider_->setToolTip(tr("Steps whose answers are stored (Ctrl+\u2190, Ctrl+\u2192)"));
+  stepSlider_->setPageStep(1);
+  word->setBuddy(stepSlider_);
+  line->addWidget(stepSlider_, 1);
+  stepText_ = new QLabel(filmCard_);
+  line->addWidget(stepText_);
+  column->addLayout(line);
+  connect(stepSlider_, &QSlider::valueChanged, this, [this](int index) {
+    if (isFilling_) return;
+    const std::vector<std::int64_t> all = steps();
+    if (index >= 0 && index < std::ssize(all)) chooseStep(all[static_cast<std::size_t>(index)]);
+  });
+  connect(film_, &FigureView::clicked, this, [this](const FigureTarget& target) {
+    if (target.image >= 0 && target.image < std::ssize(frames_))
+      chooseStep(frames_[static_cast<std::size_t>(target.image)].step);
+  });
+  connect(film_, &FigureView::steered, this,
+          [this](int right, int down) { onSteered(Picture::Film, right, down); });
+  const auto key = [this](const QKeySequence& keys, int by) {
+    auto* shortcut = new QShortcut(keys, this);
+    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(shortcut, &QShortcut::activated, this,
+            [this, by] { stepSlider_->setValue(stepSlider_->value() + by); });
+  };
+  key(Qt::CTRL | Qt::Key_Left, -1);
+  key(Qt::CTRL | Qt::Key_Right, 1);
+  return filmCard_;
+}
+
+void CalibrationPage::arrange() {
+  const bool isNarrow = width() < px(640);
+  QWidget* const parts[] = {reliability_, temperatureCard_, imagesCard_, confusion_, filmCard_};
+  for (QWidget* part : parts) grid_->removeWidget(part);
+  for (int i = 0; i < 8; ++i) grid_->setRowStretch(i, 0);
+  if (isNarrow) {
+    int row = 0;
+    for (QWidget* part : parts) grid_->addWidget(part, row++, 0, 1, 2);
+    return;
+  }
+  grid_->addWidget(reliability_, 0, 0);
+  grid_->addWidget(temperatureCard_, 0, 1);
+  grid_->addWidget(imagesCard_, 1, 0);
+  grid_->addWidget(confusion_, 1, 1, 2, 1);
+  grid_->addWidget(filmCard_, 2, 0);
+  grid_->setColumnStretch(0, 4);
+  grid_->setColumnStretch(1, 3);
+  grid_->setRowStretch(0, 5);
+  grid_->setRowStretch(1, 3);
+  grid_->setRowStretch(2, 3);
+}
+
+}  // namespace vitrine::ui

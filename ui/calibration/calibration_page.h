@@ -1,0 +1,184 @@
+// The Calibration page: whether a classifier is as sure as it is right, with bins, temperature and
+// steps that are chosen here, and the images behind them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ui/calibration/calibration_data.h"
+#include "ui/calibration/calibration_figures.h"
+#include "ui/calibration/sample_pictures.h"
+#include "ui/kit/loading_state.h"
+#include "ui/workbench/page.h"
+
+class QComboBox;
+class QDoubleSpinBox;
+class QGridLayout;
+class QLabel;
+class QPushButton;
+class QSlider;
+class QSpinBox;
+class QStackedWidget;
+class QTableWidget;
+class QToolButton;
+
+namespace vitrine::ui {
+
+class EmptyPage;
+class FigureView;
+class SampleStrip;
+
+/// Of the slider, whose places are equal steps of the logarithm.
+[[nodiscard]] int placeOfTemperature(double temperature);
+
+/// The line of ui/shell/pages.cpp.
+[[nodiscard]] PageFactory calibrationPage();
+
+class CalibrationPage final : public Page {
+  Q_OBJECT
+ public:
+  explicit CalibrationPage(Workbench& workbench, QWidget* parent = nullptr);
+  ~CalibrationPage() override;
+
+  void waitUntilIdle() override;
+  [[nodiscard]] Json viewState() const override;
+  void setViewState(const Json& state) override;
+  /// The picture that had the focus last; the diagram before that.
+  [[nodiscard]] std::unique_ptr<Figure> figure() override;
+  [[nodiscard]] QString howToRead() const override;
+
+  /// The runs that are drawn, the current one among them.
+  [[nodiscard]] const std::vector<std::shared_ptr<const CalibrationRun>>& shown() const {
+    return shown_;
+  }
+  /// Whose bars, images and confusion are shown; nullptr where nothing is.
+  [[nodiscard]] const CalibrationRun* current() const;
+  [[nodiscard]] FigureView& reliabilityView() { return *reliability_; }
+  [[nodiscard]] FigureView& confusionView() { return *confusion_; }
+  [[nodiscard]] FigureView& filmView() { return *film_; }
+  [[nodiscard]] SampleStrip& strip() { return *strip_; }
+  /// What the page says about runs that are not drawn; "" where all are.
+  [[nodiscard]] QString notice() const;
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  enum class Picture { Reliability, Temperature, Confusion, Film, Sample };
+  struct Choice {
+    Binning binning;
+    std::optional<AnswersOf> which;
+    std::map<std::int64_t, double> temperatures;  ///< by run; 0: the fitted one; missing: 1
+    bool hasGap = true;
+    bool onlyErrors = true;
+    int bin = -1;
+    int label = -1, predicted = -1;  ///< the chosen cell
+  };
+  struct Stored {
+    std::vector<StoredAnswers> answers;
+    std::int64_t samples = 0;  ///< of its last evaluation; 0: not known
+  };
+  struct FilmLine {
+    Binning binning;
+    std::vector<CalibrationBin> bins;
+    double ece = 0;
+  };
+
+  // calibration_layout.cpp
+  QWidget* makeTools();
+  QWidget* makeNotice();
+  QWidget* makeTemperature();
+  QWidget* makeImages();
+  QWidget* makeFilm();
+  QComboBox* makeCombo(const QString& name, const QString& tip);
+  void arrange();
+  // calibration_page.cpp
+  void reload();
+  void takeStored(const std::vector<std::int64_t>& runs, std::map<std::int64_t, Stored> stored);
+  void fillControls();
+  void fillTargets();
+  void recompute();
+  void takeShown(std::vector<std::shared_ptr<const CalibrationRun>> shown, PredictionCache cache);
+  void readFilm();
+  void showEmpty(const QString& sentence, const QString& action);
+  void cancelReading();
+  void chooseBinning(const Binning& binning);
+  void chooseTemperature(double temperature);
+  void chooseStep(std::int64_t step);
+  [[nodiscard]] std::vector<std::int64_t> runs() const;
+  [[nodiscard]] std::int64_t currentRun() const;
+  [[nodiscard]] double temperatureOf(std::int64_t run) const;
+  [[nodiscard]] QString runName(std::int64_t run) const;
+  [[nodiscard]] std::vector<std::int64_t> steps() const;
+  [[nodiscard]] std::optional<std::size_t> indexOfCurrent() const;
+  // calibration_view.cpp
+  void showAll();
+  void showReliability();
+  void showTemperature();
+  void showScores();
+  void showConfusion();
+  void showFilm();
+  void showImages();
+  void showSample();
+  void showNotice();
+  void chooseBin(int bin);
+  void chooseCell(int label, int predicted);
+  void onSteered(Picture picture, int right, int down);
+  void fetchPictures();
+  [[nodiscard]] ReliabilityPicture reliabilityPicture() const;
+  [[nodiscard]] FilmPicture filmPicture() const;
+  /// On the page the card says what the figure says alone on paper.
+  enum class Words { Few, All };
+  [[nodiscard]] std::unique_ptr<Figure> temperatureFigure(Words words) const;
+  [[nodiscard]] std::unique_ptr<Figure> sampleFigure() const;
+  [[nodiscard]] ConfusionPicture confusionPicture() const;
+  // calibration_compute.cpp
+  [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
+  [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs) const;
+  void computeAnswers();
+  void computeNext();
+
+  Workbench& workbench_;
+  Background lists_, numbers_, films_;
+  LoadingState loading_;  ///< all of them
+  SamplePictures pictures_;
+  Choice choice_;
+  Picture picture_ = Picture::Reliability;
+  std::map<std::int64_t, Stored> stored_;
+  std::vector<std::int64_t> storedOf_;  ///< runs that stored_ was read for
+  std::vector<std::shared_ptr<const CalibrationRun>> shown_;
+  PredictionCache cache_;
+  std::map<std::int64_t, FilmLine> filmLines_;  ///< by artifact
+  std::vector<CalibrationFrame> frames_;
+  std::vector<std::size_t> listed_;   ///< samples of the strip
+  std::optional<std::int64_t> step_;  ///< nothing: the newest
+  std::vector<std::int64_t> toCompute_;
+  ModelService::Ticket computing_ = 0;
+  std::int64_t computingRun_ = 0;
+  QString computeProblem_, progress_;
+  bool isFilling_ = false, isStale_ = true;
+
+  QStackedWidget* stack_;
+  EmptyPage* empty_ = nullptr;
+  QGridLayout* grid_ = nullptr;
+  QComboBox *edges_ = nullptr, *target_ = nullptr, *which_ = nullptr;
+  QSpinBox* bins_ = nullptr;
+  QToolButton *gap_ = nullptr, *errors_ = nullptr, *cancel_ = nullptr;
+  QWidget *noticeBar_ = nullptr, *temperatureCard_ = nullptr, *imagesCard_ = nullptr,
+          *filmCard_ = nullptr;
+  QLabel *notice_ = nullptr, *imagesTitle_ = nullptr, *imagesAbout_ = nullptr,
+         *temperatureAbout_ = nullptr, *stepText_ = nullptr;
+  QPushButton *compute_ = nullptr, *useFitted_ = nullptr, *reset_ = nullptr;
+  FigureView *reliability_ = nullptr, *errorsOverT_ = nullptr, *confusion_ = nullptr,
+             *film_ = nullptr, *sample_ = nullptr;
+  QSlider *temperature_ = nullptr, *stepSlider_ = nullptr;
+  QDoubleSpinBox* temperatureBox_ = nullptr;
+  QTableWidget* scores_ = nullptr;
+  SampleStrip* strip_ = nullptr;
+};
+
+}  // namespace vitrine::ui

@@ -1,0 +1,58 @@
+#include "ui/calibration/sample_pictures.h"
+
+namespace vitrine::ui {
+
+SamplePictures::~SamplePictures() {
+  if (ticket_ != 0 && models_ != nullptr) models_->cancel(ticket_);
+}
+
+QImage SamplePictures::picture(std::int64_t run, const std::string& split, std::int64_t id) const {
+  const auto found = kept_.find({run, split, id});
+  return found == kept_.end() ? QImage() : found->second;
+}
+
+void SamplePictures::fetch(std::int64_t run, const std::string& split,
+                           const std::vector<std::int64_t>& ids) {
+  if (ticket_ != 0) models_->cancel(std::exchange(ticket_, 0));
+  problem_.clear();
+  std::vector<std::int64_t> missing;
+  for (const std::int64_t id : ids) {
+    if (id >= 0 && kept_.count({run, split, id}) == 0) missing.push_back(id);
+  }
+  if (missing.empty()) return;
+  if (models_ == nullptr) {
+    problem_ = tr("No program that reads the images is at hand here.");
+    return;
+  }
+  if (kept_.size() + missing.size() > kMostKept) kept_.clear();
+  ModelService::Listener listener;
+  listener.onPart = [this, run, split](const Json& answer) {
+    const auto sample = answer.find("sample");
+    if (sample == answer.end() || !sample->is_object()) return;
+    const auto id = sample->find("sample_id"), bytes = sample->find("bytes");
+    if (id == sample->end() || !id->is_number_integer() || bytes == sample->end() ||
+        !bytes->is_binary())
+      return;
+    const auto& png = bytes->get_binary();
+    const QImage image = QImage::fromData(png.data(), static_cast<int>(png.size()), "PNG");
+    const auto number = id->get<std::int64_t>();
+    kept_[{run, split, number}] = image;
+    Q_EMIT arrived(run, number, image);
+  };
+  listener.onDone = [this](const Json&) {
+    ticket_ = 0;
+    Q_EMIT ended();
+  };
+  listener.onError = [this](const ModelError& error) {
+    if (error.kind == "cancelled" || error.kind == "replaced") return;
+    ticket_ = 0;
+    problem_ = error.sentence;
+    Q_EMIT ended();
+  };
+  ModelChoice model;
+  model.run = run;
+  ticket_ = models_->compute(model, {{"op", "samples"}, {"sample_ids", missing}, {"split", split}},
+                             this, listener);
+}
+
+}  // namespace vitrine::ui

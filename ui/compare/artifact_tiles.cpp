@@ -1,0 +1,360 @@
+#include "ui/compare/artifact_tiles.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "core/artifact/artifact.h"
+#include "core/base/cell_text.h"
+#include "core/base/error.h"
+#include "ui/figures/figure_view.h"
+#include "ui/figures/side_by_side.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+std::string idOf(const store::ArtifactRow& row) { return row.analysis + "/" + row.name; }
+
+/// What is looked at first.
+int rankOf(const std::string& kind) {
+  constexpr std::array kFirst{artifact_kind::kSpectrum, artifact_kind::kReliability,
+                              artifact_kind::kImageGrid, artifact_kind::kAttention};
+  const auto found = std::find(kFirst.begin(), kFirst.end(), kind);
+  return static_cast<int>(found - kFirst.begin());
+}
+
+QString spoken(const std::string& name) {
+  return QString::fromStdString(name).replace(QLatin1Char('_'), QLatin1Char(' '));
+}
+
+/// The condition of an image as text that orders it.
+std::string conditionOf(const Json& recipe) {
+  if (!recipe.is_object()) return "";
+  for (const char* key : {"class", "prompt"}) {
+    if (const auto found = recipe.find(key); found != recipe.end()) return plainText(*found);
+  }
+  const auto settings = recipe.find("settings");
+  if (settings == recipe.end() || !settings->is_object()) return "";
+  const auto prompt = settings->find("prompt");
+  return prompt == settings->end() ? "" : plainText(*prompt);
+}
+
+}  // namespace
+
+/// What one reading gave.
+struct ArtifactTiles::Answer {
+  std::vector<Variant> variants;
+  std::vector<TileKind> kinds;
+  std::string shown;
+  std::vector<Tile> tiles;
+};
+
+std::vector<TileKind> sharedKinds(
+    const std::vector<std::vector<store::ArtifactRow>>& artifacts,
+    const std::vector<std::vector<store::GeneratedImageRow>>& images) {
+  struct Found {
+    TileKind kind;
+    int rank = 0;
+    std::size_t lastRun = 0;
+  };
+  std::map<std::string, Found> found;
+  for (std::size_t run = 0; run < artifacts.size(); ++run) {
+    for (const store::ArtifactRow& row : artifacts[run]) {
+      Found& one = found[idOf(row)];
+      if (one.kind.runs > 0 && one.lastRun == run) continue;
+      one.lastRun = run;
+      ++one.kind.runs;
+      one.rank = rankOf(row.kind);
+      one.kind.title = spoken(row.analysis);
+      if (!row.name.empty() && row.name != row.analysis)
+        one.kind.title += QStringLiteral(": ") + QString::fromStdString(row.name);
+    }
+  }
+  for (const auto& each : images) {
+    if (each.empty()) continue;
+    Found& one = found[ArtifactTiles::kGenerated];
+    ++one.kind.runs;
+    one.rank = rankOf(artifact_kind::kImageGrid);
+    one.kind.title = QStringLiteral("Generated images");
+  }
+  const int least = artifacts.size() > 1 ? 2 : 1;
+  std::vector<Found> shared;
+  for (auto& [id, one] : found) {
+    if (one.kind.runs < least) continue;
+    one.kind.id = id;
+    shared.push_back(one);
+  }
+  std::stable_sort(shared.begin(), shared.end(), [](const Found& a, const Found& b) {
+    return std::tuple(-a.kind.runs, a.rank) < std::tuple(-b.kind.runs, b.rank);
+  });
+  std::vector<TileKind> kinds;
+  for (Found& one : shared) kinds.push_back(std::move(one.kind));
+  return kinds;
+}
+
+std::vector<store::GeneratedImageRow> newestImages(
+    const std::vector<store::GeneratedImageRow>& images, std::size_t most) {
+  std::vector<store::GeneratedImageRow> newest;
+  std::int64_t step = -1;
+  for (const store::GeneratedImageRow& image : images) step = std::max(step, image.step);
+  // Of several with one seed and condition the newest.
+  std::map<std::tuple<std::string, std::uint64_t>, store::GeneratedImageRow> bySeed;
+  for (const store::GeneratedImageRow& image : images) {
+    if (image.step == step) bySeed[{conditionOf(image.recipe), image.seed}] = image;
+  }
+  for (auto& [key, image] : bySeed) {
+    const bool isOneSize = newest.empty() || (newest.front().width == image.width &&
+                                              newest.front().height == image.height);
+    if (isOneSize && newest.size() < most) newest.push_back(std::move(image));
+  }
+  return newest;
+}
+
+ArtifactTiles::ArtifactTiles(const std::filesystem::path& database, QWidget* parent)
+    : QWidget(parent), reader_(database) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(px(8));
+  auto* row = new QHBoxLayout;
+  row->setSpacing(px(8));
+  kind_ = new QComboBox(this);
+  kind_->setAccessibleName(tr("Artifact"));
+  kind_->setToolTip(tr("What at least two of the variants have"));
+  kind_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  kind_->setMinimumContentsLength(18);
+  connect(kind_, &QComboBox::activated, this, [this](int index) {
+    const std::string id = kind_->itemData(index).toString().toStdString();
+    show(variants_, id);
+    Q_EMIT kindChosen(id);
+  });
+  row->addWidget(kind_, 1);
+  about_ = new QLabel(this);
+  about_->setProperty("role", QStringLiteral("small"));
+  row->addWidget(about_, 1);
+  column->addLayout(row);
+  empty_ = new WrapLabel(this);
+  empty_->setProperty("role", QStringLiteral("muted"));
+  empty_->setAlignment(Qt::AlignCenter);
+  empty_->hide();
+  column->addWidget(empty_, 1);
+  auto* tiles = new QWidget(this);
+  grid_ = new QGridLayout(tiles);
+  grid_->setContentsMargins(0, 0, 0, 0);
+  grid_->setSpacing(px(12));
+  column->addWidget(tiles, 4);
+}
+
+ArtifactTiles::~ArtifactTiles() = default;
+
+void ArtifactTiles::show(std::vector<Variant> variants, const std::string& kind) {
+  if (variants.size() > kMostTiles) variants.resize(kMostTiles);
+  const bool isSame = variants == variants_ && kind == wanted_;
+  variants_ = std::move(variants);
+  wanted_ = kind;
+  if (!isSame || !isRead_) reload();
+}
+
+ArtifactTiles::Tile ArtifactTiles::readTile(store::RunReader& store, const Variant& variant,
+                                            const std::string& kind,
+                                            const std::vector<store::ArtifactRow>& artifacts,
+                                            const std::vector<store::GeneratedImageRow>& images) {
+  Tile tile;
+  tile.title = variant.label;
+  tile.series = variant.series;
+  if (kind == kGenerated) {
+    const std::vector<store::GeneratedImageRow> newest = newestImages(images, kMostImages);
+    Json labels = Json::array();
+    constexpr int kChannels = 3;
+    std::int64_t count = 0;
+    for (const store::GeneratedImageRow& row : newest) {
+      const std::vector<std::byte> png = store.generatedImagePng(row.id);
+      QImage picture = QImage::fromData(reinterpret_cast<const uchar*>(png.data()),
+                                        static_cast<int>(png.size()), "PNG")
+                           .convertToFormat(QImage::Format_RGB888);
+      if (picture.width() != row.width || picture.height() != row.height) continue;
+      for (int y = 0; y < picture.height(); ++y) {
+        const auto* line = reinterpret_cast<const std::byte*>(picture.constScanLine(y));
+        tile.bytes.insert(tile.bytes.end(), line, line + picture.width() * kChannels);
+      }
+      const std::string condition = conditionOf(row.recipe);
+      labels.push_back((condition.empty() ? "" : condition + ", ") + "seed " +
+                       std::to_string(row.seed));
+      ++count;
+    }
+    if (count == 0) {
+      tile.missing = tr("%1 has generated no images.").arg(variant.label);
+      return tile;
+    }
+    tile.kind = QString::fromLatin1(artifact_kind::kImageGrid);
+    tile.meta = {{"version", 1},
+                 {"dtype", "uint8"},
+                 {"shape", {count, newest.front().height, newest.front().width, kChannels}},
+                 {"labels", labels}};
+    tile.title += tr(", step %1").arg(ui::count(newest.front().step));
+    return tile;
+  }
+  const store::ArtifactRow* found = nullptr;
+  for (const store::ArtifactRow& row : artifacts) {
+    if (idOf(row) == kind && (found == nullptr || row.step >= found->step)) found = &row;
+  }
+  if (found == nullptr) {
+    tile.missing = tr("%1 has no \"%2\".").arg(variant.label, QString::fromStdString(kind));
+    return tile;
+  }
+  tile.kind = QString::fromStdString(found->kind);
+  tile.meta = found->meta;
+  tile.bytes = store.artifactData(found->id);
+  tile.title += tr(", step %1").arg(ui::count(found->step));
+  return tile;
+}
+
+void ArtifactTiles::reload() {
+  isRead_ = true;
+  reader_.run([variants = variants_, wanted = wanted_, this](
+                  store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
+    std::vector<std::vector<store::ArtifactRow>> artifacts;
+    std::vector<std::vector<store::GeneratedImageRow>> images;
+    for (const Variant& variant : variants) {
+      if (isStale) return {};
+      artifacts.push_back(store.artifacts(variant.run));
+      images.push_back(store.generatedImages(variant.run));
+    }
+    auto answer = std::make_shared<Answer>();
+    answer->variants = variants;
+    answer->kinds = sharedKinds(artifacts, images);
+    for (const TileKind& kind : answer->kinds)
+      if (kind.id == wanted) answer->shown = wanted;
+    if (answer->shown.empty() && !answer->kinds.empty()) answer->shown = answer->kinds.front().id;
+    for (std::size_t i = 0; i < variants.size() && !answer->shown.empty(); ++i) {
+      if (isStale) return {};
+      try {
+        answer->tiles.push_back(
+            readTile(store, variants[i], answer->shown, artifacts[i], images[i]));
+      } catch (const NotFoundError& error) {  // its run was deleted meanwhile
+        Tile tile;
+        tile.missing = QString::fromUtf8(error.what());
+        answer->tiles.push_back(std::move(tile));
+      }
+    }
+    return [this, answer] { take(std::move(*answer)); };
+  });
+}
+
+void ArtifactTiles::take(Answer answer) {
+  kinds_ = std::move(answer.kinds);
+  shown_ = answer.shown;
+  tiles_ = std::move(answer.tiles);
+  {
+    const QSignalBlocker quiet(kind_);
+    kind_->clear();
+    for (const TileKind& kind : kinds_) {
+      kind_->addItem(kind.title, QString::fromStdString(kind.id));
+      if (kind.id == shown_) kind_->setCurrentIndex(kind_->count() - 1);
+    }
+    kind_->setEnabled(kinds_.size() > 1);
+  }
+  while (views_.size() > tiles_.size()) {
+    grid_->removeWidget(views_.back());
+    views_.back()->hide();
+    views_.back()->deleteLater();
+    views_.pop_back();
+  }
+  while (views_.size() < tiles_.size()) {
+    auto* view = new FigureView(this);
+    view->setMinimumHeight(px(180));
+    view->setFocusPolicy(Qt::StrongFocus);
+    if (action_ != nullptr) view->addAction(action_);
+    view->setContextMenuPolicy(Qt::ActionsContextMenu);
+    views_.push_back(view);
+  }
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    const Tile& tile = tiles_[i];
+    views_[i]->setAccessibleName(tile.title);
+    views_[i]->setEmptyText(tile.missing);
+    views_[i]->setFigure(tile.missing.isEmpty() ? makeFigure(tile.kind, tile.meta, tile.bytes)
+                                                : nullptr);
+  }
+  empty_->setText(
+      tr("These variants share no artifact: tick analyses under Observe when you "
+         "configure them, or run one on each."));
+  empty_->setVisible(kinds_.empty());
+  about_->setText(kinds_.empty() ? QString()
+                                 : tr("newest step of each \u00b7 the same scale in all"));
+  arrange();
+  applyTheme();
+}
+
+void ArtifactTiles::style(std::vector<std::pair<Figure*, const Tile*>> figures) const {
+  std::optional<std::array<double, 2>> range;
+  for (const auto& [figure, tile] : figures) {
+    FigureStyle own;
+    own.title = tile->title;
+    own.run = tile->series;
+    figure->setStyle(own);
+    if (const auto one = figure->valueRange()) {
+      range = range ? std::array{std::min((*range)[0], (*one)[0]), std::max((*range)[1], (*one)[1])}
+                    : *one;
+    }
+  }
+  for (const auto& [figure, tile] : figures) {
+    FigureStyle own = figure->style();
+    own.range = range;
+    figure->setStyle(own);
+  }
+}
+
+void ArtifactTiles::applyTheme() {
+  std::vector<std::pair<Figure*, const Tile*>> figures;
+  for (std::size_t i = 0; i < views_.size(); ++i)
+    if (views_[i]->figure() != nullptr) figures.emplace_back(views_[i]->figure(), &tiles_[i]);
+  style(std::move(figures));
+  for (FigureView* view : views_) view->refresh();
+}
+
+std::unique_ptr<Figure> ArtifactTiles::figure() const {
+  std::vector<std::pair<QString, std::unique_ptr<Figure>>> all;
+  std::vector<std::pair<Figure*, const Tile*>> figures;
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    const Tile& tile = tiles_[i];
+    if (!tile.missing.isEmpty()) continue;
+    all.emplace_back(tile.title, makeFigure(tile.kind, tile.meta, tile.bytes));
+    figures.emplace_back(all.back().second.get(), &tile);
+  }
+  if (all.empty()) return nullptr;
+  style(std::move(figures));
+  if (all.size() == 1) return std::move(all.front().second);
+  const int columns = all.size() > 4 ? 3 : 2;
+  return std::make_unique<SideBySide>(std::move(all), columns, FigureStyle());
+}
+
+void ArtifactTiles::arrange() {
+  const int count = static_cast<int>(views_.size());
+  const int most = std::max(1, width() / px(280));
+  const int columns = std::clamp(count > 4 ? 3 : 2, 1, std::max(1, std::min(count, most)));
+  for (int i = 0; i < count; ++i) {
+    grid_->addWidget(views_[static_cast<std::size_t>(i)], i / columns, i % columns);
+    views_[static_cast<std::size_t>(i)]->show();
+  }
+  const int rows = count == 0 ? 0 : (count + columns - 1) / columns;
+  for (int column = 0; column < std::max(grid_->columnCount(), columns); ++column)
+    grid_->setColumnStretch(column, column < columns ? 1 : 0);
+  for (int row = 0; row < std::max(grid_->rowCount(), rows); ++row)
+    grid_->setRowStretch(row, row < rows ? 1 : 0);
+}
+
+void ArtifactTiles::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  arrange();
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,164 @@
+// What the Gallery hands out: figures, files with recipes inside, and the clipboard.
+#include <QBuffer>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QSaveFile>
+
+#include "core/base/error.h"
+#include "ui/gallery/contact_sheet.h"
+#include "ui/gallery/gallery_page.h"
+#include "ui/workbench/export_dialog.h"
+#include "ui/workbench/figure_file.h"
+#include "ui/workbench/recipe.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::size_t kMostExported = 400;  // images in one file
+constexpr int kLeastTile = 96;              // pixels of an image in a grid, at least
+constexpr int kJsonIndent = 2;
+
+}  // namespace
+
+std::vector<LabelledImage> GalleryPage::readImages(const std::vector<std::int64_t>& ids) {
+  std::vector<LabelledImage> images;
+  for (const std::int64_t id : ids) {
+    LabelledImage one;
+    one.row = workbench_.store().generatedImage(id);
+    one.picture = thumbnailOf(workbench_.store().generatedImagePng(id), 0);
+    if (one.picture.isNull())
+      throw FileError("the picture of image " + std::to_string(id) +
+                      " is not a PNG file that can be read");
+    one.label = tr("%1, step %2, seed %3")
+                    .arg(runName(one.row.runId), ui::count(one.row.step))
+                    .arg(one.row.seed);
+    images.push_back(std::move(one));
+    if (images.size() == kMostExported) break;
+  }
+  return images;
+}
+
+std::vector<std::int64_t> GalleryPage::inSight() const {
+  if (const auto& picked = sheet_->picked(); view_ != View::RunsAndSteps && picked.size() > 1)
+    return chosen();
+  std::vector<std::int64_t> ids;
+  if (view_ == View::RunsAndSteps) {
+    for (const auto& [place, cell] : stepsView_->table().cells) ids.push_back(cell.id);
+    return ids;
+  }
+  const auto [first, last] = sheet_->inSight();
+  for (int i = first; first >= 0 && i <= last && i < model_.count(); ++i)
+    ids.push_back(model_.at(i).id);
+  return ids;
+}
+
+std::unique_ptr<Figure> GalleryPage::figure() {
+  try {
+    if (isEnlarged_ && looked_.a && !looked_.pictureA.isNull()) {
+      if (looked_.b && !looked_.pictureB.isNull()) {
+        auto pair = readImages({looked_.a->id, looked_.b->id});
+        return pairFigure(pair[0], pair[1], compare_);
+      }
+      return imagesFigure(readImages({looked_.a->id}), QString());
+    }
+    const std::vector<LabelledImage> images = readImages(inSight());
+    return imagesFigure(images, tr("Generated images"));
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+    return nullptr;
+  }
+}
+
+bool GalleryPage::canExport() {
+  if (current_ != 0) return true;
+  workbench_.showMessage(tr("There is no image to save: choose one."));
+  return false;
+}
+
+QString GalleryPage::askFile(const QString& title, const QString& name, const QString& filter) {
+  return canExport() ? QFileDialog::getSaveFileName(this, title, name, filter) : QString();
+}
+
+void GalleryPage::writeFile(const QString& file, const QByteArray& bytes) {
+  QSaveFile out(file);
+  if (!out.open(QIODevice::WriteOnly) || out.write(bytes) != bytes.size() || !out.commit())
+    throw FileError("'" + file.toStdString() + "' cannot be written (" +
+                    out.errorString().toStdString() + "); choose another folder");
+  workbench_.showMessage(tr("Wrote %1.").arg(file));
+}
+
+void GalleryPage::saveImage(const QString& file) {
+  if (!canExport()) return;
+  try {
+    const std::vector<LabelledImage> images = readImages({current_});
+    const std::vector<std::byte> png = workbench_.store().generatedImagePng(current_);
+    Recipe recipe = recipeOf(workbench_, QStringLiteral("gallery"), *this);
+    recipe.view["images"] = recipesOf(images);
+    // The bytes of the database, with a chunk of text more.
+    writeFile(file, withRecipeInPng(
+                        QByteArray(reinterpret_cast<const char*>(png.data()), std::ssize(png)),
+                        toText(recipe)));
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+}
+
+void GalleryPage::saveGrid(const QString& file) {
+  if (!canExport()) return;
+  try {
+    const std::vector<LabelledImage> images = readImages(inSight());
+    const StepsTable& table = stepsView_->table();
+    const bool isWhole =
+        view_ == View::RunsAndSteps && table.cells.size() == table.runs.size() * table.steps.size();
+    const int columns = isWhole ? static_cast<int>(table.steps.size())
+                                : columnsFor(static_cast<int>(images.size()));
+    QByteArray png;
+    QBuffer buffer(&png);
+    buffer.open(QIODevice::WriteOnly);
+    gridImage(images, columns, kLeastTile).save(&buffer, "PNG");
+    Recipe recipe = recipeOf(workbench_, QStringLiteral("gallery"), *this);
+    recipe.view["images"] = recipesOf(images);
+    writeFile(file, withRecipeInPng(png, toText(recipe)));
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+}
+
+void GalleryPage::savePdf(const QString& file) {
+  if (!canExport()) return;
+  try {
+    const std::vector<LabelledImage> images = readImages(inSight());
+    const std::unique_ptr<Figure> picture = imagesFigure(images, tr("Generated images"));
+    Recipe recipe = recipeOf(workbench_, QStringLiteral("gallery"), *this);
+    recipe.view["images"] = recipesOf(images);
+    recipe.paper = paperFor(*picture, storedPaper());
+    saveFigure(*picture, file, recipe);
+    workbench_.showMessage(tr("Wrote %1.").arg(file));
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+}
+
+void GalleryPage::copyRecipe() {
+  if (!looked_.a) {
+    workbench_.showMessage(tr("There is no recipe to copy: choose an image."));
+    return;
+  }
+  QGuiApplication::clipboard()->setText(
+      QString::fromStdString(looked_.a->recipe.dump(kJsonIndent)));
+  workbench_.showMessage(tr("The recipe of image %1 is on the clipboard.").arg(looked_.a->id));
+}
+
+void GalleryPage::showRun() {
+  if (!looked_.a) {
+    workbench_.showMessage(tr("There is no run to show: choose an image."));
+    return;
+  }
+  const std::int64_t run = looked_.a->runId;
+  workbench_.selection().setRuns({run}, run);
+  workbench_.showPage(QStringLiteral("monitor"));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,175 @@
+// The Gallery page: every image that any run generated; a contact sheet, the same picture over the
+// training of several runs, and two images compared.
+#pragma once
+
+#include <QAction>
+#include <QList>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ui/gallery/gallery_figures.h"
+#include "ui/gallery/gallery_model.h"
+#include "ui/gallery/image_query.h"
+#include "ui/gallery/steps_view.h"
+#include "ui/gallery/thumbnails.h"
+#include "ui/kit/loading_state.h"
+#include "ui/workbench/page.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QMenu;
+class QScrollArea;
+class QSlider;
+class QSplitter;
+class QStackedWidget;
+class QToolButton;
+
+namespace vitrine::ui {
+
+class ContactSheet;
+class EmptyPage;
+class ImageDetails;
+
+class GalleryPage final : public Page {
+  Q_OBJECT
+ public:
+  enum class View { Sheet, ByStep, RunsAndSteps };
+  /// Bytes of decoded pictures, small and whole ones together.
+  static constexpr qsizetype kPictureBytes = 64 << 20;
+  static constexpr int kLineParts = 1000;  ///< of the slider between two images
+
+  explicit GalleryPage(Workbench& workbench, QWidget* parent = nullptr);
+  ~GalleryPage() override;
+
+  void waitUntilIdle() override;
+  [[nodiscard]] QList<QAction*> tools() override { return tools_; }
+  [[nodiscard]] Json viewState() const override;
+  void setViewState(const Json& state) override;
+  [[nodiscard]] std::unique_ptr<Figure> figure() override;
+  [[nodiscard]] QString howToRead() const override;
+
+  void setView(View view);
+  [[nodiscard]] View view() const { return view_; }
+  void search(const QString& text);
+  [[nodiscard]] const GalleryModel& model() const { return model_; }
+  [[nodiscard]] std::int64_t current() const { return current_; }
+  [[nodiscard]] std::int64_t other() const { return other_; }
+  /// Ids that an export takes: those picked, else the current one.
+  [[nodiscard]] std::vector<std::int64_t> chosen() const;
+  void setCurrent(std::int64_t id);
+  /// The image that is compared with the current one; 0: none.
+  void setOther(std::int64_t id);
+  [[nodiscard]] bool isEnlarged() const { return isEnlarged_; }
+  void setEnlarged(bool isEnlarged);
+  [[nodiscard]] ContactSheet& sheet() { return *sheet_; }
+  [[nodiscard]] StepsView& stepsView() { return *stepsView_; }
+  [[nodiscard]] ImageStage& stage() { return *stage_; }
+  [[nodiscard]] qsizetype pictureBytes() const { return thumbnails_.bytes() + pictures_.bytes(); }
+
+ public Q_SLOTS:
+  void toggleStar();
+  void swapPair();
+  void nextCompareView();
+  void copyRecipe();
+  void showRun();
+  /// Each writes to that file with the recipes inside, and says so.
+  void saveImage(const QString& file);
+  void saveGrid(const QString& file);
+  void savePdf(const QString& file);
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  // gallery_layout.cpp
+  QWidget* makeTop();
+  QWidget* makeViews();
+  QWidget* makeSheet();
+  QWidget* makeSteps();
+  QWidget* makeStage();
+  void makeActions();
+  QAction* act(const QString& text, const QString& tip, const QKeySequence& keys,
+               std::function<void()> use);
+  void showView();
+  void showCount();
+  void showTools();
+  // gallery_reading.cpp
+  struct Look;
+  void reload();
+  void takeTags(const std::vector<std::pair<std::int64_t, std::string>>& tags);
+  void afterReading();
+  void readLook();
+  void readSteps();
+  void showLook();
+  void showSteps();
+  void changeTags(const std::string& tag, bool isOn);
+  // gallery_export.cpp
+  [[nodiscard]] std::vector<LabelledImage> readImages(const std::vector<std::int64_t>& ids);
+  [[nodiscard]] std::vector<std::int64_t> inSight() const;
+  [[nodiscard]] QString askFile(const QString& title, const QString& name, const QString& filter);
+  void writeFile(const QString& file, const QByteArray& bytes);
+  [[nodiscard]] bool canExport();
+  // gallery_page.cpp
+  void pickOther(int by, int rows);
+  void moveBy(int by);
+  void chooseCurrent(std::int64_t id);
+  void setTile(int designPixels);
+  void markCell();
+  [[nodiscard]] QString runName(std::int64_t run) const;
+  [[nodiscard]] QString describe(const store::ImageEntry& image) const;
+
+  Workbench& workbench_;
+  Background list_, look_, steps_;
+  LoadingState loading_;
+  GalleryModel model_;
+  Thumbnails thumbnails_, pictures_;
+
+  QStackedWidget *stack_ = nullptr, *views_ = nullptr;
+  QSplitter* splitter_ = nullptr;
+  EmptyPage* empty_ = nullptr;
+  QLineEdit* search_ = nullptr;
+  QLabel *count_ = nullptr, *problem_ = nullptr, *stepText_ = nullptr, *sightText_ = nullptr;
+  QLabel* stepsNote_ = nullptr;
+  QComboBox* order_ = nullptr;
+  QSlider *tileSlider_ = nullptr, *groupSlider_ = nullptr, *stepSlider_ = nullptr;
+  QSlider* lineSlider_ = nullptr;
+  QWidget *groupRow_ = nullptr, *compareRow_ = nullptr;
+  QScrollArea* stepsArea_ = nullptr;
+  ContactSheet* sheet_ = nullptr;
+  StepsView* stepsView_ = nullptr;
+  ImageStage* stage_ = nullptr;
+  ImageDetails* details_ = nullptr;
+  QList<QAction*> tools_, viewActions_, compareActions_;
+  QMenu* exportMenu_ = nullptr;
+  QAction *enlarge_ = nullptr, *star_ = nullptr, *swap_ = nullptr, *endPair_ = nullptr;
+
+  ImageQuery query_;
+  std::optional<store::ImageStanding> standing_;  ///< of what the model holds
+  std::int64_t newestRead_ = 0, total_ = 0;       ///< of all images, found or not
+  QString failure_;
+  View view_ = View::Sheet;
+  ImageOrder sheetOrder_ = ImageOrder::Newest;  ///< in the view Sheet
+  ImageStage::View compare_ = ImageStage::View::Slider;
+  std::int64_t current_ = 0, other_ = 0;
+  bool isEnlarged_ = false, isStale_ = true, isRead_ = false;
+
+  /// The two images that are looked at, as they were read.
+  struct LookedAt {
+    std::optional<store::GeneratedImageRow> a, b;
+    QImage pictureA, pictureB;
+    std::int64_t wantedA = 0, wantedB = 0;
+  };
+  LookedAt looked_;
+  std::int64_t stepsOf_ = 0;  ///< the image whose table is shown
+};
+
+[[nodiscard]] PageFactory galleryPage();
+
+}  // namespace vitrine::ui

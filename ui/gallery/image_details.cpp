@@ -1,0 +1,200 @@
+#include "ui/gallery/image_details.h"
+
+#include <QCompleter>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPixmap>
+#include <QStringListModel>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "core/store/tables/image_tags.h"
+#include "ui/gallery/image_pair.h"
+#include "ui/kit/flow_row.h"
+#include "ui/kit/small_widgets.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/fact_table.h"
+#include "ui/workbench/page_commands.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kPreview = 112;  // design pixels
+
+}  // namespace
+
+/// Facts of which those that differ from the other image stand out.
+class RecipeTable final : public FactTable {
+ public:
+  using FactTable::FactTable;
+  void setLines(const std::vector<Fact>& facts, const std::vector<bool>& differs) {
+    setFacts(facts);
+    for (int row = 0; row < topLevelItemCount(); ++row) {
+      QFont font = bodyFont();
+      font.setBold(differs[static_cast<std::size_t>(row)]);
+      topLevelItem(row)->setFont(1, font);
+    }
+  }
+};
+
+ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
+  setProperty("role", QStringLiteral("panel"));
+  setAttribute(Qt::WA_StyledBackground);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(px(12), px(10), px(12), px(12));
+  column->setSpacing(px(8));
+  title_ = new ElidedLabel(this);
+  title_->setProperty("role", QStringLiteral("title"));
+  column->addWidget(title_);
+
+  auto* top = new QHBoxLayout;
+  top->setSpacing(px(12));
+  preview_ = new QLabel(this);
+  preview_->setFixedSize(px(kPreview), px(kPreview));
+  preview_->setAlignment(Qt::AlignCenter);
+  preview_->setAccessibleName(tr("The image"));
+  top->addWidget(preview_, 0, Qt::AlignTop);
+  auto* side = new QVBoxLayout;
+  side->setSpacing(px(6));
+  about_ = new WrapLabel(this);
+  about_->setProperty("role", QStringLiteral("small"));
+  about_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  side->addWidget(about_);
+  star_ = new QToolButton(this);
+  star_->setCheckable(true);
+  star_->setProperty(kListed, false);
+  connect(star_, &QToolButton::clicked, this, &ImageDetails::starToggled);
+  side->addWidget(star_);
+  side->addStretch();
+  top->addLayout(side, 1);
+  column->addLayout(top);
+
+  tags_ = new FlowBar(this);
+  tags_->row().setSpacing(px(4));
+  column->addWidget(tags_);
+  newTag_ = new QLineEdit(this);
+  newTag_->setPlaceholderText(tr("Add a tag"));
+  newTag_->setAccessibleName(tr("New tag of the image"));
+  newTag_->setMaxLength(static_cast<int>(store::kLongestImageTag));
+  connect(newTag_, &QLineEdit::returnPressed, this, [this] {
+    const QString tag = newTag_->text().simplified();
+    newTag_->clear();
+    if (!tag.isEmpty()) Q_EMIT tagAdded(tag);
+  });
+  column->addWidget(newTag_);
+
+  auto* head = new QHBoxLayout;
+  auto* title = new QLabel(tr("Recipe"), this);
+  title->setProperty("role", QStringLiteral("title"));
+  hint_ = new QLabel(this);
+  hint_->setProperty("role", QStringLiteral("small"));
+  head->addWidget(title);
+  head->addStretch();
+  head->addWidget(hint_);
+  column->addLayout(head);
+  recipe_ = new RecipeTable(tr("Recipe of the image"), this);
+  recipe_->setLabelWidth(110);
+  column->addWidget(recipe_);
+  buttons_ = new FlowBar(this);
+  buttons_->row().setSpacing(px(6));
+  column->addWidget(buttons_);
+  column->addStretch();
+  setEmpty();
+}
+
+void ImageDetails::addButton(QWidget* button) { buttons_->row().addWidget(button); }
+
+void ImageDetails::focusTag() {
+  newTag_->setFocus(Qt::ShortcutFocusReason);
+  newTag_->selectAll();
+}
+
+void ImageDetails::setKnownTags(const QStringList& tags) {
+  auto* completer = new QCompleter(tags, newTag_);
+  completer->setCaseSensitivity(Qt::CaseInsensitive);
+  delete newTag_->completer();
+  newTag_->setCompleter(completer);
+}
+
+void ImageDetails::setEmpty() {
+  title_->setText(tr("No image is chosen"));
+  about_->clear();
+  hint_->clear();
+  preview_->clear();
+  star_->setChecked(false);
+  star_->setText(tr("Star"));
+  star_->setEnabled(false);
+  newTag_->setEnabled(false);
+  showTags({});
+  recipe_->setLines({}, {});
+}
+
+void ImageDetails::showTags(const QStringList& tags) {
+  if (tags == shownTags_) return;
+  shownTags_ = tags;
+  while (QLayoutItem* item = tags_->row().takeAt(0)) {
+    if (item->widget() != nullptr) {
+      item->widget()->hide();
+      item->widget()->deleteLater();
+    }
+    delete item;
+  }
+  for (const QString& tag : tags) {
+    auto* chip = new QToolButton(tags_);
+    chip->setText(tag + QStringLiteral(" \u00d7"));
+    chip->setToolTip(tr("Remove the tag \"%1\"").arg(tag));
+    chip->setAccessibleName(tr("Remove the tag %1").arg(tag));
+    chip->setProperty(kListed, false);
+    connect(chip, &QToolButton::clicked, this, [this, tag] { Q_EMIT tagRemoved(tag); });
+    tags_->row().addWidget(chip);
+    chip->show();
+  }
+  tags_->setVisible(!tags.isEmpty());
+  tags_->updateGeometry();
+}
+
+void ImageDetails::setFacts(const Facts& facts) {
+  const store::GeneratedImageRow& image = facts.image;
+  title_->setText(tr("%1, step %2").arg(facts.run, count(image.step)));
+  about_->setText(tr("image %1\nseed %2\n%3 \u00d7 %4 pixels\nSHA-256 %5\u2026")
+                      .arg(image.id)
+                      .arg(image.seed)
+                      .arg(image.width)
+                      .arg(image.height)
+                      .arg(QString::fromStdString(image.sha256).left(8)));
+  if (!facts.picture.isNull()) {
+    const double dots = devicePixelRatioF();
+    const QSize place = (QSizeF(preview_->size()) * dots).toSize();
+    const int scale = wholeScale(facts.picture.size(), place);
+    QPixmap pixmap = QPixmap::fromImage(
+        facts.picture.scaled(scaledBy(facts.picture.size(), scale), Qt::IgnoreAspectRatio,
+                             scale >= 1 ? Qt::FastTransformation : Qt::SmoothTransformation));
+    pixmap.setDevicePixelRatio(dots);
+    preview_->setPixmap(pixmap);
+  } else {
+    preview_->clear();
+  }
+  star_->setEnabled(true);
+  newTag_->setEnabled(true);
+  star_->setChecked(facts.isStarred);
+  star_->setText(facts.isStarred ? tr("\u2605 Starred") : tr("\u2606 Star"));
+  star_->setAccessibleName(tr("Star"));
+  star_->setToolTip(tr("Star of this image (S)"));
+  showTags(facts.tags);
+  std::vector<Fact> rows;
+  std::vector<bool> differs;
+  for (const RecipeLine& line : recipeLines(image, facts.other ? &*facts.other : nullptr)) {
+    Fact fact;
+    fact.label = line.key;
+    if (fact.label.startsWith(QLatin1String("settings."))) fact.label.remove(0, 9);
+    fact.value = line.value;
+    fact.definition = line.key;
+    rows.push_back(fact);
+    differs.push_back(line.differs);
+  }
+  recipe_->setLines(rows, differs);
+  hint_->setText(facts.other ? tr("differs from B in bold") : QString());
+}
+
+}  // namespace vitrine::ui

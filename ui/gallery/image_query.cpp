@@ -1,0 +1,92 @@
+#include "ui/gallery/image_query.h"
+
+#include <QCoreApplication>
+#include <QRegularExpression>
+#include <QStringList>
+
+namespace vitrine::ui {
+
+namespace {
+
+using Test = store::ImageCondition::Test;
+
+/// At blanks that stand outside of quotation marks.
+QStringList wordsOf(const QString& text) {
+  QStringList words;
+  QString word;
+  bool isQuoted = false, isWord = false;
+  for (const QChar c : text) {
+    if (c == QLatin1Char('"')) {
+      isQuoted = !isQuoted;
+      isWord = true;
+    } else if (c.isSpace() && !isQuoted) {
+      if (isWord) words << word;
+      word.clear();
+      isWord = false;
+    } else {
+      word += c;
+      isWord = true;
+    }
+  }
+  if (isWord) words << word;
+  return words;
+}
+
+Test testOf(const QString& sign) {
+  if (sign == QLatin1String("!=")) return Test::IsNot;
+  if (sign == QLatin1String("<")) return Test::Less;
+  if (sign == QLatin1String("<=")) return Test::AtMost;
+  if (sign == QLatin1String(">")) return Test::More;
+  if (sign == QLatin1String(">=")) return Test::AtLeast;
+  return Test::Is;
+}
+
+QString say(const char* sentence) {
+  return QCoreApplication::translate("vitrine::ui::ImageQuery", sentence);
+}
+
+}  // namespace
+
+ImageQuery parseImageQuery(const QString& text) {
+  static const QRegularExpression comparison(
+      QStringLiteral("^([A-Za-z_][A-Za-z0-9_.-]*)(!=|<=|>=|<|>|=|:)(.*)$"),
+      QRegularExpression::DotMatchesEverythingOption);
+  ImageQuery query;
+  for (QString word : wordsOf(text)) {
+    const bool isTurned = word.size() > 1 && word.startsWith(QLatin1Char('-'));
+    if (isTurned) word.remove(0, 1);
+    store::ImageCondition condition;
+    const QRegularExpressionMatch match = comparison.match(word);
+    if (word == QLatin1String("starred")) {
+      condition.key = "starred";
+    } else if (match.hasMatch()) {
+      const QString key = match.captured(1), sign = match.captured(2);
+      const QString value = match.captured(3);
+      condition = {key.toStdString(), testOf(sign), value.toStdString()};
+      const bool isOrder = condition.test != Test::Is && condition.test != Test::IsNot;
+      bool isNumber = false;
+      value.toDouble(&isNumber);
+      if (value.isEmpty()) {
+        query.problem = say("%1 needs a value, as in %2").arg(key + sign, key + sign + '3');
+      } else if (isOrder && !isNumber) {
+        query.problem = say("\"%1\" is not a number; %2 needs one").arg(value, key + sign);
+      } else if (isOrder && condition.key == "tag") {
+        query.problem = say("tags have no order; write tag:%1").arg(value);
+      }
+      if (!query.problem.isEmpty()) return query;
+    } else {
+      condition = {"words", Test::Is, word.toStdString()};
+    }
+    if (isTurned) {
+      if (condition.test != Test::Is) {
+        query.problem = say("-%1 has two signs; leave the minus out").arg(word);
+        return query;
+      }
+      condition.test = Test::IsNot;
+    }
+    query.search.push_back(condition);
+  }
+  return query;
+}
+
+}  // namespace vitrine::ui

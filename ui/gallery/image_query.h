@@ -1,0 +1,21 @@
+// The search of the Gallery: "sampler:ddim class:3 guidance>2 run:12 starred tag:paper boots".
+#pragma once
+
+#include <QString>
+
+#include "core/store/image_finder.h"
+
+namespace vitrine::ui {
+
+struct ImageQuery {
+  store::ImageSearch search;
+  QString problem;  ///< one sentence where the text cannot be asked; "" otherwise
+};
+
+/// Words apart by blanks; all of them hold. "key:value", "key=value", "key!=value" and the four
+/// orders compare a key of the recipe, "run", "step", "seed", "width", "height" or "tag"; "starred"
+/// stands alone; any other word is looked for in the recipe and the name of the run. A minus before
+/// a word turns it round; quotation marks hold blanks together.
+[[nodiscard]] ImageQuery parseImageQuery(const QString& text);
+
+}  // namespace vitrine::ui

@@ -1,0 +1,414 @@
+#include "ui/live/live_page.h"
+
+#include <QEvent>
+#include <QKeyEvent>
+#include <QThread>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/store/types.h"
+#include "ui/kit/empty_page.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
+#include "ui/kit/theme.h"
+#include "ui/live/gl_view.h"
+#include "ui/live/raster_view.h"
+#include "ui/workbench/remote_link.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kLookMs = 50;  // frames come at most every 100 ms
+
+/// What moves with the schedule is recorded under names of its own, not with the losses and scores.
+bool isScheduleName(const std::string& name) {
+  return name.starts_with("model/") || name.starts_with("task/");
+}
+
+LiveCurve curveOf(const std::vector<store::MetricPoint>& points) {
+  LiveCurve curve;
+  for (const store::MetricPoint& point : points) {
+    const auto step = static_cast<double>(point.step);
+    while (!curve.empty() && curve.back().first >= step) curve.pop_back();
+    curve.emplace_back(step, point.value);
+  }
+  return curve;
+}
+
+}  // namespace
+
+LivePage::LivePage(Workbench& workbench, QWidget* parent)
+    : Page(parent),
+      workbench_(workbench),
+      scene_(model_, [this] { onChoice(); }),
+      canvas_([this](LiveCanvas& canvas) { scene_.draw(canvas); }),
+      reader_(workbench.store().file()),
+      stack_(new QStackedWidget(this)),
+      empty_(new EmptyPage(QString(), QString(), this)) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(stack_);
+  live_ = new QWidget(stack_);
+  auto* rows = new QVBoxLayout(live_);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(0);
+  auto* line = new QHBoxLayout;
+  line->setContentsMargins(px(12), px(4), px(12), px(4));
+  line->setSpacing(px(12));
+  state_ = new ElidedLabel(live_);
+  status_ = new ElidedLabel(live_);
+  status_->setProperty("role", QStringLiteral("small"));
+  status_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  line->addWidget(state_, 2);
+  line->addWidget(status_, 3);
+  rows->addLayout(line);
+  place_ = new QVBoxLayout;
+  place_->setContentsMargins(0, 0, 0, 0);
+  rows->addLayout(place_, 1);
+  emptyArea_ = makeFitArea(empty_, this);
+  stack_->addWidget(emptyArea_);
+  stack_->addWidget(live_);
+  setFocusPolicy(Qt::StrongFocus);
+  makeActions();
+  clock_.setInterval(kLookMs);
+  connect(&clock_, &QTimer::timeout, this, &LivePage::look);
+  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+    if (const store::RunRow* other = otherRunning())
+      workbench_.selection().setRuns({other->id}, other->id);
+    else
+      workbench_.showPage(QStringLiteral("configure"));
+  });
+  connect(&workbench_.selection(), &Selection::runsChanged, this, &LivePage::choose);
+  connect(&workbench_.watcher(), &store::RunWatcher::runsChanged, this, &LivePage::choose);
+  connect(&workbench_, &Workbench::themeChanged, this, [this] {
+    canvas_.restyle();
+    redraw();
+  });
+  explain();
+}
+
+LivePage::~LivePage() {
+  delete ownWindow_;
+  delete viewWidget_;  // before the canvas, whose textures it holds
+}
+
+void LivePage::makeActions() {
+  const auto action = [this](const QString& text, Icon image, const QString& tip) {
+    auto* made = new QAction(icon(image), text, this);
+    made->setToolTip(tip);
+    return made;
+  };
+  freeze_ = action(tr("Freeze"), Icon::Pause, tr("Hold the picture; the run trains on (Space)"));
+  freeze_->setCheckable(true);
+  connect(freeze_, &QAction::toggled, this, [this](bool isOn) {
+    model_.freeze(isOn);
+    redraw();
+  });
+  follow_ = action(tr("Follow"), Icon::Follow, tr("Go to the newest step (End)"));
+  connect(follow_, &QAction::triggered, this, [this] {
+    freeze_->setChecked(false);
+    model_.scrub(std::nullopt);
+    redraw();
+  });
+  own_ = action(tr("Own window"), Icon::Front, tr("Show the picture in a window of its own"));
+  own_->setCheckable(true);
+  connect(own_, &QAction::toggled, this, &LivePage::setOwnWindow);
+  reset_ = action(tr("Reset layout"), Icon::Refresh,
+                  tr("Put the floating windows back to their places"));
+  connect(reset_, &QAction::triggered, this, [this] {
+    canvas_.arrange();
+    redraw();
+  });
+}
+
+QList<QAction*> LivePage::tools() { return {freeze_, follow_, own_, reset_}; }
+
+const store::RunRow* LivePage::otherRunning() {
+  for (const auto& [id, row] : workbench_.runs()) {
+    if (row.state == store::RunState::Running && id != run_) return &row;
+  }
+  return nullptr;
+}
+
+void LivePage::choose() {
+  if (!isVisible() && ownWindow_ == nullptr) return;
+  const std::int64_t id = workbench_.selection().current();
+  const store::RunRow* row = id == 0 ? nullptr : workbench_.run(id);
+  const bool canWatch = row != nullptr && workbench_.link() == nullptr &&
+                        row->state == store::RunState::Running && store::isWorkerAlive(row->worker);
+  if (row == nullptr || (id != run_ && !canWatch)) {
+    leave();
+    run_ = 0;
+    model_.begin(0);
+  } else if (canWatch && !(isWatching() && id == run_)) {
+    watch(*row);
+  } else if (!canWatch) {
+    leave();  // what was seen stays to be looked at
+  }
+  explain();
+}
+
+void LivePage::watch(const store::RunRow& row) {
+  leave();
+  refused_.clear();
+  if (row.id != run_ || runUuid_ != QString::fromStdString(row.uuid)) {
+    model_.begin(row.totalSteps);
+    freeze_->setChecked(false);
+  }
+  run_ = row.id;
+  runUuid_ = QString::fromStdString(row.uuid);
+  try {
+    viewer_ = std::make_unique<live::Viewer>(row.worker.pid, row.uuid);
+    wished_ = model_.wishes();
+    viewer_->wish(wished_);
+    trainer_ = viewer_->beat();
+  } catch (const Error& error) {
+    viewer_.reset();
+    refused_ = QString::fromStdString(error.what());
+    return;
+  }
+  begun_ = live::liveNow();
+  clock_.start();
+  readStored();
+}
+
+void LivePage::leave() {
+  clock_.stop();
+  viewer_.reset();
+  trainer_ = live::TrainerState::Waiting;
+}
+
+void LivePage::readStored() {
+  reader_.run([this, run = run_](store::RunReader& store,
+                                 const std::atomic<bool>& isStale) -> Background::Finish {
+    std::map<std::string, LiveCurve> schedule;
+    for (const std::string& name : store.metricNames(run)) {
+      if (isStale) return [] {};
+      if (isScheduleName(name)) schedule[name] = curveOf(store.points(run, name));
+    }
+    LiveCurve loss = curveOf(store.points(run, "train/loss"));
+    return [this, run, schedule = std::move(schedule), loss = std::move(loss)]() mutable {
+      if (run != run_) return;
+      model_.setStored(std::move(schedule), std::move(loss));
+      redraw();
+    };
+  });
+}
+
+void LivePage::look() {
+  if (viewer_ == nullptr) return;
+  try {
+    trainer_ = viewer_->beat();
+  } catch (const Error& error) {
+    refused_ = QString::fromStdString(error.what());
+    leave();
+    explain();
+    return;
+  }
+  const live::Wishes wishes = model_.wishes();
+  if (wishes != wished_) {
+    wished_ = wishes;
+    viewer_->wish(wishes);
+  }
+  if (const auto frame = viewer_->take()) takeFrame(*frame);
+  if (trainer_ == live::TrainerState::Gone) {
+    leave();
+    trainer_ = live::TrainerState::Gone;
+  }
+  showStatus();
+  if (!model_.hasFrame()) explain();
+}
+
+void LivePage::takeFrame(const std::vector<std::byte>& bytes) {
+  auto frame = live::decode(bytes);
+  if (!frame) return;  // not of this program: the next one may be
+  const bool isFirst = !model_.hasFrame();
+  model_.noteArrival(live::liveNow());
+  model_.add(std::move(*frame));
+  if (isFirst) explain();
+  if (!model_.isFrozen() || isFirst) redraw();
+}
+
+void LivePage::onChoice() {
+  const live::Wishes wishes = model_.wishes();
+  if (viewer_ != nullptr && wishes != wished_) {
+    wished_ = wishes;
+    viewer_->wish(wishes);
+  }
+  workbench_.selection().setFocus(model_.image, model_.layer, model_.head);
+  setAccessibleDescription(described());
+  Q_EMIT viewChanged();
+  redraw();
+}
+
+void LivePage::explain() {
+  const std::int64_t id = workbench_.selection().current();
+  const store::RunRow* row = id == 0 ? nullptr : workbench_.run(id);
+  const bool isShown = model_.hasFrame() && run_ == id;
+  if (!isShown) {
+    QString sentence, button;
+    if (workbench_.link() != nullptr) {
+      sentence = tr(
+          "A run can be watched on the machine where it trains; this database is on another one.");
+    } else if (!refused_.isEmpty()) {
+      sentence = refused_;
+    } else if (isWatching()) {
+      sentence = tr("Waiting for the next step of \u201c%1\u201d\u2026")
+                     .arg(row == nullptr ? QString() : QString::fromStdString(row->name));
+    } else {
+      sentence = row == nullptr ? tr("Select a run that trains: its attention, schedule and step "
+                                     "time are shown here, live.")
+                                : tr("\u201c%1\u201d is %2. A run is watched while it trains.")
+                                      .arg(QString::fromStdString(row->name),
+                                           QString::fromStdString(store::toString(row->state)));
+      const store::RunRow* other = otherRunning();
+      button = other != nullptr
+                   ? tr("Watch \u201c%1\u201d").arg(QString::fromStdString(other->name))
+                   : tr("New experiment");
+    }
+    empty_->say(sentence, button);
+    stack_->setCurrentWidget(emptyArea_);
+    return;
+  }
+  if (viewWidget_ == nullptr)
+    placeView(live_, openGlProblem().isEmpty() ? Painter::OpenGl : Painter::Processor);
+  stack_->setCurrentWidget(live_);
+  showStatus();
+}
+
+void LivePage::showStatus() {
+  if (stack_->currentWidget() != live_) return;
+  const store::RunRow* row = run_ == 0 ? nullptr : workbench_.run(run_);
+  const live::Frame& frame = model_.newest();
+  QString state =
+      row == nullptr ? QString() : QString::fromStdString(row->name) + QStringLiteral(" \u00B7 ");
+  if (trainer_ == live::TrainerState::Ended || trainer_ == live::TrainerState::Gone ||
+      !isWatching())
+    state += tr("not training any more; the last frames stay");
+  else
+    state += tr("step %1 of %2").arg(count(frame.step), count(frame.totalSteps));
+  state_->setText(state);
+  QStringList facts;
+  if (isWatching())
+    facts << tr("%1 frames/s from the trainer")
+                 .arg(number(model_.framesPerSecond(live::liveNow()), 1));
+  const double drawn = gl_ ? gl_->drawSeconds() : raster_ ? raster_->drawSeconds() : 0;
+  if (drawn > 0)
+    facts << tr("drawn in %1\u2009ms, %2")
+                 .arg(number(drawn * 1e3, 1), gl_ ? gl_->renderer().section(QLatin1Char(' '), 0, 0)
+                                                  : tr("by the processor"));
+  facts << tr("frames cost %1 of the training time").arg(percent(frame.watchShare, 1));
+  if (gl_ == nullptr && !openGlProblem().isEmpty()) facts << openGlProblem();
+  if (!frame.problem.empty()) facts << QString::fromStdString(frame.problem);
+  status_->setText(facts.join(QStringLiteral(" \u00B7 ")));
+}
+
+void LivePage::redraw() {
+  if (gl_) gl_->requestUpdate();
+  if (raster_) raster_->redraw();
+}
+
+void LivePage::placeView(QWidget* into, Painter painter) {
+  delete viewWidget_;
+  if (painter == Painter::OpenGl) {
+    gl_ = new GlView(canvas_);
+    gl_->installEventFilter(this);
+    viewWidget_ = QWidget::createWindowContainer(gl_, into);
+    viewWidget_->setFocusPolicy(Qt::StrongFocus);
+  } else {
+    raster_ = new RasterView(canvas_, into);
+    viewWidget_ = raster_;
+  }
+  viewWidget_->setAccessibleName(tr("Live picture of the model"));
+  viewWidget_->setMinimumSize(px(320), px(240));
+  if (into == live_)
+    place_->addWidget(viewWidget_, 1);
+  else
+    into->layout()->addWidget(viewWidget_);
+  viewWidget_->show();
+}
+
+void LivePage::setOwnWindow(bool isOn) {
+  if (viewWidget_ == nullptr) return;
+  const Painter painter = gl_ ? Painter::OpenGl : Painter::Processor;
+  if (isOn) {
+    ownWindow_ = new QWidget(this, Qt::Window);
+    ownWindow_->setWindowTitle(tr("Live"));
+    (new QVBoxLayout(ownWindow_))->setContentsMargins(0, 0, 0, 0);
+    ownWindow_->installEventFilter(this);
+    ownWindow_->resize(px(1100), px(720));
+    placeView(ownWindow_, painter);
+    ownWindow_->show();
+  } else {
+    placeView(live_, painter);
+    // Not deleted at once: it may be on its way of closing.
+    QWidget* closing = ownWindow_;
+    ownWindow_.clear();
+    closing->hide();
+    closing->deleteLater();
+    if (!isVisible()) leave();
+  }
+}
+
+bool LivePage::eventFilter(QObject* object, QEvent* event) {
+  if (object == ownWindow_ && event->type() == QEvent::Close) {
+    own_->setChecked(false);
+    return true;
+  }
+  if (object == gl_ && event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    return takeKey(key->key(), key->modifiers());
+  }
+  return Page::eventFilter(object, event);
+}
+
+void LivePage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  choose();
+}
+
+void LivePage::hideEvent(QHideEvent* event) {
+  Page::hideEvent(event);
+  // Nobody watches a page that is not in front; its own window stays one that is watched.
+  if (ownWindow_ == nullptr) leave();
+}
+
+void LivePage::changeEvent(QEvent* event) {
+  Page::changeEvent(event);
+  if (event->type() == QEvent::FontChange) {
+    canvas_.restyle();
+    redraw();
+  }
+}
+
+void LivePage::waitUntilIdle() {
+  if (isVisible()) choose();
+  reader_.waitUntilIdle();
+  // A picture of a run that trains shows its first frame, not the waiting for it.
+  const double start = live::liveNow();
+  while (isWatching() && !model_.hasFrame() && live::liveNow() - start < 5) {
+    look();
+    QThread::msleep(10);
+  }
+}
+
+QImage LivePage::snapshot(QSize size, double scale) {
+  const bool isGl = gl_ != nullptr;
+  if (isGl) placeView(live_, Painter::Processor);
+  const QImage image = Page::snapshot(size, scale);
+  if (isGl) placeView(ownWindow_ ? ownWindow_.data() : live_, Painter::OpenGl);
+  return image;
+}
+
+PageFactory livePage() {
+  return {QStringLiteral("live"), QCoreApplication::translate("LivePage", "Live"),
+          [](Workbench& workbench, QWidget* parent) -> Page* {
+            return new LivePage(workbench, parent);
+          }};
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,104 @@
+// The Live page: looks into a model of this machine while it trains.
+#pragma once
+
+#include <QAction>
+#include <QLabel>
+#include <QPointer>
+#include <QStackedWidget>
+#include <QTimer>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/live/channel.h"
+#include "ui/kit/background.h"
+#include "ui/live/live_canvas.h"
+#include "ui/live/live_model.h"
+#include "ui/live/live_scene.h"
+#include "ui/workbench/page.h"
+
+class QVBoxLayout;
+
+namespace vitrine::ui {
+
+class ElidedLabel;
+class EmptyPage;
+class GlView;
+class RasterView;
+
+class LivePage final : public Page {
+  Q_OBJECT
+ public:
+  explicit LivePage(Workbench& workbench, QWidget* parent = nullptr);
+  ~LivePage() override;
+
+  void waitUntilIdle() override;
+  [[nodiscard]] QList<QAction*> tools() override;
+  [[nodiscard]] Json viewState() const override;
+  void setViewState(const Json& state) override;
+  /// Attention of the layer shown, every head and query that the frame has.
+  [[nodiscard]] std::unique_ptr<Figure> figure() override;
+  [[nodiscard]] QString howToRead() const override;
+  [[nodiscard]] QImage snapshot(QSize size, double scale) override;
+
+  [[nodiscard]] LiveModel& model() { return model_; }
+  [[nodiscard]] bool isWatching() const { return viewer_ != nullptr; }
+  [[nodiscard]] std::int64_t run() const { return run_; }  ///< watched, or watched last; 0: none
+  /// Looks at the shared memory once, as the clock does ten times a second.
+  void look();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
+
+ private:
+  // live_page.cpp
+  void makeActions();
+  void choose();
+  void watch(const store::RunRow& row);
+  void leave();
+  void readStored();
+  void takeFrame(const std::vector<std::byte>& bytes);
+  void onChoice();
+  void explain();
+  void showStatus();
+  void redraw();
+  enum class Painter { OpenGl, Processor };
+  void placeView(QWidget* into, Painter painter);
+  void setOwnWindow(bool isOn);
+  [[nodiscard]] const store::RunRow* otherRunning();
+  // live_page_keys.cpp
+  [[nodiscard]] bool takeKey(int key, Qt::KeyboardModifiers modifiers);
+  [[nodiscard]] QString described() const;
+
+  Workbench& workbench_;
+  LiveModel model_;
+  LiveScene scene_;
+  LiveCanvas canvas_;
+  std::unique_ptr<live::Viewer> viewer_;
+  live::TrainerState trainer_ = live::TrainerState::Waiting;
+  live::Wishes wished_;
+  std::int64_t run_ = 0;
+  QString runUuid_, refused_;
+  double begun_ = 0;  ///< when the watching began, in seconds of the steady clock
+
+  QTimer clock_;
+  Background reader_;
+  QStackedWidget* stack_;
+  EmptyPage* empty_;
+  QWidget* emptyArea_ = nullptr;  ///< where it is
+  QWidget* live_ = nullptr;
+  ElidedLabel *state_ = nullptr, *status_ = nullptr;
+  QVBoxLayout* place_ = nullptr;
+  QPointer<GlView> gl_;
+  QPointer<RasterView> raster_;
+  QPointer<QWidget> viewWidget_, ownWindow_;
+  QAction *freeze_ = nullptr, *follow_ = nullptr, *own_ = nullptr, *reset_ = nullptr;
+};
+
+[[nodiscard]] PageFactory livePage();
+
+}  // namespace vitrine::ui

@@ -1,0 +1,162 @@
+#include "ui/live/live_scene.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/live/scene_parts.h"
+
+namespace vitrine::ui {
+
+namespace scene {
+
+QColor partColor(StepPart part) {
+  switch (part) {
+    case StepPart::Data:
+      return {0x6B, 0x76, 0x84};
+    case StepPart::Forward:
+      return {0x35, 0x74, 0xAC};
+    case StepPart::Backward:
+      return {0x2A, 0x55, 0x80};
+    case StepPart::Optimizer:
+      return {0x3C, 0x7D, 0x72};
+    case StepPart::Observe:
+      return {0x8A, 0x74, 0x3E};
+    case StepPart::Store:
+      return {0x80, 0x63, 0x99};
+    case StepPart::Watch:
+      return themeColors().accent;
+  }
+  return {};
+}
+
+QString partName(StepPart part) {
+  switch (part) {
+    case StepPart::Data:
+      return QCoreApplication::translate("LiveScene", "data");
+    case StepPart::Forward:
+      return QCoreApplication::translate("LiveScene", "forward");
+    case StepPart::Backward:
+      return QCoreApplication::translate("LiveScene", "backward");
+    case StepPart::Optimizer:
+      return QCoreApplication::translate("LiveScene", "optimizer");
+    case StepPart::Observe:
+      return QCoreApplication::translate("LiveScene", "evaluation, probes");
+    case StepPart::Store:
+      return QCoreApplication::translate("LiveScene", "store");
+    case StepPart::Watch:
+      return QCoreApplication::translate("LiveScene", "watching, the price of this page");
+  }
+  return {};
+}
+
+ImVec2 sizeOf(const QString& text) { return ImGui::CalcTextSize(text.toUtf8().constData()); }
+
+ImVec2 textAt(ImVec2 at, const QString& text, const QColor& color) {
+  ImGui::GetWindowDrawList()->AddText({std::round(at.x), std::round(at.y)}, ink(color),
+                                      text.toUtf8().constData());
+  return sizeOf(text);
+}
+
+void say(const QString& text, const QColor& color) {
+  ImGui::PushStyleColor(ImGuiCol_Text, ink(color));
+  ImGui::TextUnformatted(text.toUtf8().constData());
+  ImGui::PopStyleColor();
+}
+
+QString duration(double seconds) {
+  if (seconds >= 1) return number(seconds, 2) + QStringLiteral("\u2009s");
+  return number(seconds * 1e3, seconds < 0.1 ? 2 : 1) + QStringLiteral("\u2009ms");
+}
+
+}  // namespace scene
+
+LivePlaces livePlaces(QSize size, bool hasSchedule, bool hasFilm) {
+  const double gap = px(6), wide = size.width() - 3 * gap, high = size.height() - 2 * gap;
+  const double left = std::round(wide * 0.585), right = wide - left;
+  const int lower = (hasSchedule ? 1 : 0) + (hasFilm ? 1 : 0);
+  const double top = std::round(lower == 0 ? high : high * (lower == 1 ? 0.53 : 0.4));
+  LivePlaces places;
+  places.heads = {gap, gap, left, top};
+  double y = gap + top + gap;
+  const double each = lower == 0 ? 0 : std::floor((high - top - lower * gap) / lower);
+  if (hasSchedule) {
+    places.schedule = {gap, y, left, each};
+    y += each + gap;
+  }
+  if (hasFilm) places.film = {gap, y, left, gap + high - y};
+  const double probe = std::round(high * 0.53);
+  places.probe = {left + 2 * gap, gap, right, probe};
+  places.steps = {left + 2 * gap, probe + 2 * gap, right, high - probe - gap};
+  return places;
+}
+
+bool LiveScene::begin(const QString& title, const char* id, const QString& info,
+                      const QRectF& place) {
+  if (canvas_->isArranging()) {
+    ImGui::SetNextWindowPos({scene::f(place.x()), scene::f(place.y())});
+    ImGui::SetNextWindowSize({scene::f(place.width()), scene::f(place.height())});
+    ImGui::SetNextWindowCollapsed(false);
+  }
+  const QString name = title + QStringLiteral("###") + QLatin1String(id);
+  const bool isOpen = ImGui::Begin(
+      name.toUtf8().constData(), nullptr,
+      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+  // What it shows, right in the title, where the two do not meet.
+  const ImVec2 at = ImGui::GetWindowPos();
+  const float width = ImGui::GetWindowWidth(), bar = ImGui::GetFrameHeight();
+  const scene::Small small(*canvas_);
+  const ImVec2 size = scene::sizeOf(info);
+  if (size.x < width - scene::sizeOf(title).x * 1.2F - scene::f(px(60))) {
+    ImGui::PushClipRect(at, {at.x + width, at.y + bar}, false);
+    scene::textAt({at.x + width - size.x - scene::f(px(8)), at.y + (bar - size.y) / 2}, info,
+                  themeColors().muted);
+    ImGui::PopClipRect();
+  }
+  return isOpen;
+}
+
+void LiveScene::end() { ImGui::End(); }
+
+LiveRange LiveScene::rangeOf(const live::AttentionLayer& layer) const {
+  if (model_.isSameScale) return shared_;
+  LiveRange range;
+  for (int head = 0; head < layer.heads; ++head) {
+    const AttentionCells cells = attentionCells(layer, head, model_.query);
+    range.add(cells.values);
+  }
+  return range;
+}
+
+void LiveScene::draw(LiveCanvas& canvas) {
+  canvas_ = &canvas;
+  const LiveModel::FramePointer frame = model_.shown();
+  if (!frame) {
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize({scene::f(canvas.size().width()), scene::f(canvas.size().height())});
+    ImGui::Begin(
+        "###waiting", nullptr,
+        ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoInputs);
+    const ImVec2 size = scene::sizeOf(waiting_);
+    scene::textAt({(scene::f(canvas.size().width()) - size.x) / 2,
+                   (scene::f(canvas.size().height()) - size.y) / 2},
+                  waiting_, themeColors().muted);
+    ImGui::End();
+    return;
+  }
+  shared_ = {};
+  for (const live::AttentionLayer& layer : frame->attention) {
+    for (int head = 0; head < layer.heads; ++head)
+      shared_.add(attentionCells(layer, head, model_.query).values);
+  }
+  const bool hasSchedule = !model_.scheduleNames().empty() || frame->matrices.has_value();
+  const LivePlaces places = livePlaces(canvas.size(), hasSchedule, model_.film().has_value());
+  drawHeads(places.heads);
+  drawProbe(places.probe);
+  if (hasSchedule) drawSchedule(places.schedule);
+  if (model_.film()) drawFilm(places.film);
+  drawSteps(places.steps);
+}
+
+}  // namespace vitrine::ui

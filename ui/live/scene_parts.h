@@ -1,0 +1,46 @@
+// Small things that every window of the Live page draws. Private to ui/live.
+#pragma once
+
+#include <imgui.h>
+
+#include <QColor>
+#include <QString>
+
+#include "ui/kit/theme.h"
+#include "ui/live/live_canvas.h"
+#include "ui/live/live_model.h"
+
+namespace vitrine::ui::scene {
+
+[[nodiscard]] inline ImU32 ink(const QColor& color, double alpha = 1) {
+  return IM_COL32(color.red(), color.green(), color.blue(),
+                  static_cast<int>(255 * alpha * color.alphaF()));
+}
+[[nodiscard]] inline float f(double value) { return static_cast<float>(value); }
+[[nodiscard]] inline ImTextureID textureOf(std::uint64_t number) {
+  return reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(number));
+}
+[[nodiscard]] inline QString layerTitle(int layer) {
+  return QCoreApplication::translate("LiveScene", "layer %1").arg(layer + 1);
+}
+/// Colour of a part of a step: muted, and no run's.
+[[nodiscard]] QColor partColor(StepPart part);
+[[nodiscard]] QString partName(StepPart part);
+/// Text at a place, in muted ink where asked for. \returns  its size
+ImVec2 textAt(ImVec2 at, const QString& text, const QColor& color);
+[[nodiscard]] ImVec2 sizeOf(const QString& text);
+/// A line of ImGui's own text.
+void say(const QString& text, const QColor& color);
+/// "1.4 ms", "2.31 s".
+[[nodiscard]] QString duration(double seconds);
+
+/// Small text while it lives.
+class Small {
+ public:
+  explicit Small(const LiveCanvas& canvas) { ImGui::PushFont(canvas.smallFont()); }
+  ~Small() { ImGui::PopFont(); }
+  Small(const Small&) = delete;
+  Small& operator=(const Small&) = delete;
+};
+
+}  // namespace vitrine::ui::scene

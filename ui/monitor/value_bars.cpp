@@ -1,0 +1,100 @@
+#include "ui/monitor/value_bars.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ui/figures/painting.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr double kRow = 26, kBar = 12, kGap = 8, kLargestNameShare = 0.4;
+
+}  // namespace
+
+ValueBars::ValueBars(QString title, QString about, std::vector<ValueBar> bars, int decimals,
+                     FigureStyle style)
+    : Figure(std::move(style)),
+      title_(std::move(title)),
+      about_(std::move(about)),
+      bars_(std::move(bars)),
+      decimals_(decimals) {}
+
+QString ValueBars::summary() const {
+  QStringList rows;
+  for (const ValueBar& bar : bars_)
+    rows << QStringLiteral("%1: %2").arg(bar.name, number(bar.value, decimals_));
+  return QStringLiteral("%1, %2").arg(title_, rows.join(QStringLiteral("; ")));
+}
+
+QString ValueBars::csv() const {
+  QString text = QStringLiteral("run,name,value\n");
+  for (const ValueBar& bar : bars_) {
+    text += QString::number(bar.run) + QLatin1Char(',') + csvText(bar.name) + QLatin1Char(',') +
+            csvNumber(bar.value) + QLatin1Char('\n');
+  }
+  return text;
+}
+
+double ValueBars::leastHeight(double width) const {
+  return static_cast<double>(bars_.size()) * kRow + 2 * kMargin +
+         (title_.isEmpty() ? 0 : headerHeight(width, title_, about_));
+}
+
+void ValueBars::draw(QPainter& painter, const QRectF& area) {
+  const QRectF body = title_.isEmpty() ? area : drawHeader(painter, area, title_, about_);
+  if (bars_.empty()) return;
+  painter.setFont(axisLetters());
+  const QFontMetricsF metrics(axisLetters());
+  double low = 0, high = 0, names = 0, values = 0;
+  for (const ValueBar& bar : bars_) {
+    names = std::max(names, metrics.horizontalAdvance(bar.name));
+    values = std::max(values, metrics.horizontalAdvance(number(bar.value, decimals_)));
+    if (!std::isfinite(bar.value)) continue;
+    low = std::min(low, bar.value);
+    high = std::max(high, bar.value);
+  }
+  if (!(high > low)) high = low + 1;
+  names = std::min(names, body.width() * kLargestNameShare);
+  // More runs than rows fit: rows become lower, then the last ones are counted.
+  const auto rows = static_cast<double>(bars_.size());
+  const double row = std::clamp(body.height() / rows, metrics.height(), kRow);
+  const auto shown = std::min<std::size_t>(
+      bars_.size(), static_cast<std::size_t>(std::max(1.0, std::floor(body.height() / row))));
+  const QRectF bars(body.left() + names + kGap, body.top(),
+                    std::max(10.0, body.width() - names - values - 2 * kGap), body.height());
+  const auto xOf = [&](double value) {
+    return bars.left() + bars.width() * (value - low) / (high - low);
+  };
+  for (std::size_t i = 0; i < shown; ++i) {
+    const ValueBar& bar = bars_[i];
+    const QRectF line(body.left(), body.top() + static_cast<double>(i) * row, body.width(), row);
+    painter.setPen(themeColors().muted);
+    const bool isRest = i + 1 == shown && shown < bars_.size();
+    const QString name = isRest ? QStringLiteral("and %1 more").arg(bars_.size() - i) : bar.name;
+    painter.drawText(QRectF(line.left(), line.top(), isRest ? line.width() : names, row),
+                     Qt::AlignRight | Qt::AlignVCenter,
+                     metrics.elidedText(name, Qt::ElideMiddle, isRest ? line.width() : names));
+    if (isRest) break;
+    const double end = std::isfinite(bar.value) ? xOf(bar.value) : xOf(0);
+    const double thickness = std::min(kBar, row - 4);
+    const QRectF rect = QRectF(QPointF(xOf(0), line.center().y() - thickness / 2),
+                               QPointF(end, line.center().y() + thickness / 2))
+                            .normalized();
+    painter.fillRect(rect, seriesColor(bar.run, style().theme));
+    painter.setPen(themeColors().text);
+    painter.drawText(QRectF(std::max(end, xOf(0)) + kGap, line.top(), values + kGap, row),
+                     Qt::AlignLeft | Qt::AlignVCenter, number(bar.value, decimals_));
+    addRegion(line, [bar, this](const QPointF&) {
+      return QStringLiteral("%1: %2").arg(bar.name, number(bar.value, decimals_));
+    });
+  }
+  painter.setPen(QPen(themeColors().line, 1));
+  painter.drawLine(QPointF(xOf(0), body.top()),
+                   QPointF(xOf(0), body.top() + static_cast<double>(shown) * row));
+}
+
+}  // namespace vitrine::ui

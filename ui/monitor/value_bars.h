@@ -1,0 +1,37 @@
+// A metric that runs have measured once: a bar for each run.
+#pragma once
+
+#include <QString>
+#include <cstdint>
+#include <vector>
+
+#include "ui/figures/figure.h"
+
+namespace vitrine::ui {
+
+struct ValueBar {
+  QString name;
+  std::int64_t run = 0;  ///< whose colour it has
+  double value = 0;      ///< not finite: said in words
+};
+
+/// Rows from the top, bars from zero.
+class ValueBars final : public Figure {
+ public:
+  /// \param title  "": no first line \param decimals  of the values
+  ValueBars(QString title, QString about, std::vector<ValueBar> bars, int decimals,
+            FigureStyle style = {});
+  [[nodiscard]] QString summary() const override;
+  [[nodiscard]] QString csv() const override;
+  [[nodiscard]] double leastHeight(double width) const override;
+  [[nodiscard]] double fittingHeight(double width) const override { return leastHeight(width); }
+
+ private:
+  void draw(QPainter& painter, const QRectF& area) override;
+
+  QString title_, about_;
+  std::vector<ValueBar> bars_;
+  int decimals_;
+};
+
+}  // namespace vitrine::ui

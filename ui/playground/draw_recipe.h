@@ -1,0 +1,52 @@
+// The recipe of an image: what it says, what of it is taken over, and how the image is made again.
+#pragma once
+
+#include <QString>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/config/schema.h"
+#include "ui/playground/drawing.h"
+
+namespace vitrine::ui {
+
+struct RecipeFact {
+  QString label, value;
+  bool isDifferent = false;  ///< from the recipe it is compared with
+};
+
+/// The lines of a recipe, the most important first. \param compared  another recipe; not an object:
+/// nothing differs \param runName  shown for the run
+[[nodiscard]] std::vector<RecipeFact> recipeFacts(const Json& recipe, const Json& compared,
+                                                  const QString& runName);
+
+/// The request that makes an image again, with its whole batch.
+/// \throws FileError  the recipe lacks what is needed; names it
+[[nodiscard]] SampleSettings settingsAgain(const Json& recipe, std::int64_t run);
+
+enum class Recall {
+  All,      ///< every setting
+  Seed,     ///< of the image itself
+  Prompt,   ///< what is drawn: prompt, image and class
+  AllButSeed,
+};
+/// `now` with what is recalled of an image. \param cell  settings of the cell that the image is of
+[[nodiscard]] SampleSettings recalled(const SampleSettings& now, const SampleSettings& cell,
+                                      std::uint64_t seed, Recall what);
+
+/// `vitrine sample ...` for the settings, as one line of a shell. \param schema  of the sampler,
+/// whose defaults are left out
+[[nodiscard]] QString sampleCommand(const SampleSettings& settings, const Schema& schema,
+                                    const std::filesystem::path& database);
+
+/// What Verify found, as a sentence. \param again  null: the sampler did not make it
+struct Verdict {
+  bool isExact = false;
+  QString sentence;
+};
+[[nodiscard]] Verdict verdictOf(const DrawnImage& stored, const DrawnImage* again);
+
+}  // namespace vitrine::ui

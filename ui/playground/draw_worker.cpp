@@ -1,0 +1,329 @@
+#include "ui/playground/draw_worker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr double kMilli = 1e-3;
+
+/// One image as its recipe has it, alone.
+SampleSettings aloneOf(const DrawnCell& cell, const DrawnImage& image) {
+  SampleSettings settings = cell.settings;
+  settings.values["seed"] = image.seed;
+  settings.values["count"] = 1;
+  return settings;
+}
+
+std::string patchKey(const SampleSettings& settings) {
+  return settings.model.request().dump() + settings.sampler;
+}
+
+}  // namespace
+
+DrawWorker::DrawWorker(ModelService* service, QObject* parent)
+    : QObject(parent), service_(service) {}
+
+DrawWorker::~DrawWorker() {
+  if (service_ == nullptr) return;
+  if (ticket_ != 0) service_->cancel(std::exchange(ticket_, 0));
+  if (warming_ != 0) service_->cancel(std::exchange(warming_, 0));
+}
+
+ModelService::Listener DrawWorker::listener(std::function<void(const Json&)> onPart,
+                                            std::function<void(const Json&)> onDone) {
+  // What an answer holds may be anything: a wrong one ends the work with a sentence.
+  const auto guarded = [this](std::function<void(const Json&)> take) {
+    return [this, take = std::move(take)](const Json& answer) {
+      try {
+        take(answer);
+      } catch (const Error& error) {
+        if (ticket_ != 0) service_->cancel(std::exchange(ticket_, 0));
+        fail({"failed", QString::fromUtf8(error.what())});
+      } catch (const Json::exception&) {
+        if (ticket_ != 0) service_->cancel(std::exchange(ticket_, 0));
+        fail({"failed", tr("The sampler gave an answer that cannot be read.")});
+      }
+    };
+  };
+  const auto part = [this, onPart = std::move(onPart)](const Json& answer) {
+    if (answer.contains("total") && answer.contains("done")) {
+      const auto total = answer.at("total").get<double>();
+      share_ = total > 0 ? answer.at("done").get<double>() / total : 0;
+    } else {
+      onPart(answer);
+    }
+    Q_EMIT changed();
+  };
+  return {guarded(part), guarded([this, onDone = std::move(onDone)](const Json& last) {
+            ticket_ = 0;
+            onDone(last);
+          }),
+          [this](const ModelError& error) {
+            // One that was taken back has told its end already.
+            if (ticket_ == 0) return;
+            ticket_ = 0;
+            fail(error);
+          }};
+}
+
+void DrawWorker::begin(Work work, std::shared_ptr<Drawing> drawing) {
+  stopWarming();
+  cancel();
+  work_ = work;
+  drawing_ = std::move(drawing);
+  share_ = 0;
+  clock_.start();
+}
+
+void DrawWorker::draw(std::shared_ptr<Drawing> drawing) {
+  begin(Work::Draw, std::move(drawing));
+  cell_ = 0;
+  drawing_->state = Drawing::State::Drawing;
+  drawNext();
+}
+
+void DrawWorker::drawNext() {
+  if (service_ == nullptr) return end(tr("Nothing can be computed here."));
+  if (cell_ >= drawing_->cells.size()) {
+    drawing_->state = Drawing::State::Done;
+    return end({});
+  }
+  DrawnCell& cell = drawing_->cells[cell_];
+  share_ = 0;
+  cellClock_.start();
+  ticket_ = service_->compute(cell.settings.model, [&] {
+    Json request = cell.settings.request();
+    request["previews"] = true;
+    return request;
+  }(), this, listener(
+                 [this, drawing = drawing_, number = cell_](const Json& part) {
+                   takePart(drawing->cells[number], part);
+                   const bool isFirst = drawing->firstSeconds < 0 && !drawing->thumbnail().isNull();
+                   if (isFirst)
+                     drawing->firstSeconds = static_cast<double>(clock_.elapsed()) * kMilli;
+                   drawing->seconds = static_cast<double>(clock_.elapsed()) * kMilli;
+                 },
+                 [this](const Json& last) {
+                   DrawnCell& done = drawing_->cells[cell_];
+                   done.settings.sampler = last.value("sampler", done.settings.sampler);
+                   done.seconds =
+                       std::max(kMilli, static_cast<double>(cellClock_.elapsed()) * kMilli);
+                   drawing_->seconds = static_cast<double>(clock_.elapsed()) * kMilli;
+                   ++cell_;
+                   drawNext();
+                 }));
+  Q_EMIT changed();
+}
+
+void DrawWorker::replay(std::shared_ptr<Drawing> drawing, ImagePlace place,
+                        std::array<double, 2> at, int frames) {
+  begin(Work::Replay, std::move(drawing));
+  place_ = place;
+  at_ = at;
+  frames_ = std::max(frames, 1);
+  const DrawnCell& cell = drawing_->cells.at(static_cast<std::size_t>(place.cell));
+  const SampleSettings image = aloneOf(cell, cell.images.at(static_cast<std::size_t>(place.image)));
+  Q_EMIT changed();
+  patches_.contains(patchKey(image)) ? askAttention(image) : askGrid(image);
+}
+
+// How many patches there are is told by the first one, which every model has.
+void DrawWorker::askGrid(const SampleSettings& image) {
+  SampleSettings first = image;
+  constexpr int kFewSteps = 2;
+  if (first.values.contains("steps")) first.values["steps"] = kFewSteps;
+  first.values["previews"] = 1;
+  first.values["attention"] = {0, 0};
+  Json request = first.request();
+  request["previews"] = true;
+  ticket_ = service_->compute(first.model, std::move(request), this,
+                              listener(
+                                  [this, key = patchKey(image)](const Json& part) {
+                                    const auto preview = part.find("preview");
+                                    if (preview == part.end() || !isAttention(*preview)) return;
+                                    const AttentionFrame frame = attentionFrame(*preview).second;
+                                    patches_[key] = {frame.rows, frame.columns};
+                                  },
+                                  [this, image](const Json&) {
+                                    if (patches_.contains(patchKey(image)))
+                                      return askAttention(image);
+                                    end(tr("This model does not tell where its patches read."));
+                                  }));
+}
+
+void DrawWorker::askAttention(const SampleSettings& image) {
+  const auto [rows, columns] = patches_.at(patchKey(image));
+  const auto patchAt = [](double share, int number) {
+    return std::clamp(static_cast<int>(share * number), 0, std::max(0, number - 1));
+  };
+  Replay replay;
+  replay.patch = {patchAt(at_[0], rows), patchAt(at_[1], columns)};
+  SampleSettings again = image;
+  again.values["previews"] = frames_;
+  again.values["attention"] = {replay.patch[0], replay.patch[1]};
+  Json request = again.request();
+  request["previews"] = true;
+  auto cell = std::make_shared<DrawnCell>();
+  auto made = std::make_shared<Replay>(std::move(replay));
+  const std::uint64_t seed = image.seed();
+  ticket_ = service_->compute(
+      again.model, std::move(request), this,
+      listener(
+          [cell, made, seed](const Json& part) {
+            const auto preview = part.find("preview");
+            if (preview == part.end() || !isAttention(*preview)) return takePart(*cell, part);
+            auto [of, frame] = attentionFrame(*preview);
+            if (of == seed) made->attention.push_back(std::move(frame));
+          },
+          [this, cell, made, seed](const Json&) {
+            made->film = std::move(cell->films[seed]);
+            DrawnImage& shown = drawing_->cells.at(static_cast<std::size_t>(place_.cell))
+                                    .images.at(static_cast<std::size_t>(place_.image));
+            const DrawnImage* alone = cell->images.empty() ? nullptr : &cell->images.front();
+            const Verdict verdict = verdictOf(shown, alone);
+            made->note = verdict.isExact
+                             ? tr("Drawn again with the same pixels")
+                             : tr("Drawn again alone: %1").arg(verdict.sentence.toLower());
+            shown.replay = std::move(*made);
+            end({});
+          }));
+}
+
+void DrawWorker::verify(std::shared_ptr<Drawing> drawing, ImagePlace place) {
+  begin(Work::Verify, std::move(drawing));
+  place_ = place;
+  const DrawnCell& cell = drawing_->cells.at(static_cast<std::size_t>(place.cell));
+  SampleSettings again;
+  try {
+    again = settingsAgain(cell.images.at(static_cast<std::size_t>(place.image)).recipe,
+                          cell.settings.model.run);
+  } catch (const Error& error) {
+    return end(QString::fromUtf8(error.what()));
+  }
+  auto made = std::make_shared<DrawnCell>();
+  ticket_ = service_->compute(
+      again.model, again.request(), this,
+      listener([made](const Json& part) { takePart(*made, part); },
+               [this, made](const Json&) {
+                 DrawnImage& shown = drawing_->cells.at(static_cast<std::size_t>(place_.cell))
+                                         .images.at(static_cast<std::size_t>(place_.image));
+                 const auto found =
+                     std::find_if(made->images.begin(), made->images.end(),
+                                  [&](const DrawnImage& each) { return each.seed == shown.seed; });
+                 const Verdict verdict =
+                     verdictOf(shown, found == made->images.end() ? nullptr : &*found);
+                 shown.isExact = verdict.isExact;
+                 shown.verdict =
+                     verdict.sentence +
+                     tr(", made again in %1\u202fs")
+                         .arg(QString::number(static_cast<double>(clock_.elapsed()) * kMilli, 'f', 2));
+                 end({});
+               }));
+  Q_EMIT changed();
+}
+
+void DrawWorker::keep(std::shared_ptr<Drawing> drawing, int number) {
+  begin(Work::Keep, std::move(drawing));
+  place_ = {number, 0};
+  const DrawnCell& cell = drawing_->cells.at(static_cast<std::size_t>(number));
+  SampleSettings settings = cell.settings;
+  // What is kept is the image, not what it went through.
+  if (settings.values.contains("previews")) settings.values["previews"] = 0;
+  Json request = settings.request();
+  request["store"] = true;
+  auto made = std::make_shared<DrawnCell>();
+  ticket_ = service_->compute(
+      settings.model, std::move(request), this,
+      listener([made](const Json& part) { takePart(*made, part); },
+               [this, made](const Json&) {
+                 DrawnCell& shown = drawing_->cells.at(static_cast<std::size_t>(place_.cell));
+                 std::int64_t other = 0;
+                 for (DrawnImage& image : shown.images) {
+                   for (const DrawnImage& kept : made->images) {
+                     if (kept.seed != image.seed) continue;
+                     image.stored = kept.stored;
+                     other += kept.sha256 == image.sha256 ? 0 : 1;
+                   }
+                 }
+                 for (DrawnText& text : shown.texts) {
+                   for (const DrawnText& kept : made->texts) {
+                     if (kept.seed == text.seed) text.stored = kept.stored;
+                   }
+                 }
+                 end(other == 0 ? QString()
+                                : tr("Kept, but %n image(s) came out with other pixels; Verify "
+                                     "tells how many.",
+                                     nullptr, static_cast<int>(other)));
+               }));
+  Q_EMIT changed();
+}
+
+void DrawWorker::cancel() {
+  if (work_ == Work::None) return;
+  if (ticket_ != 0) service_->cancel(std::exchange(ticket_, 0));
+  if (work_ == Work::Draw) drawing_->state = Drawing::State::Cancelled;
+  end({});
+}
+
+void DrawWorker::fail(const ModelError& error) {
+  const bool isCancelled = error.kind == "cancelled" || error.kind == "replaced";
+  if (work_ == Work::Draw) {
+    drawing_->state = isCancelled ? Drawing::State::Cancelled : Drawing::State::Failed;
+    if (!isCancelled) drawing_->failure = error.sentence;
+  }
+  end(isCancelled ? QString() : error.sentence);
+}
+
+void DrawWorker::end(const QString& error) {
+  work_ = Work::None;
+  Q_EMIT changed();
+  Q_EMIT ended(error);
+}
+
+void DrawWorker::stopWarming() {
+  if (warming_ != 0) service_->cancel(std::exchange(warming_, 0));
+}
+
+void DrawWorker::warm(const ModelChoice& model, const Json& probe) {
+  if (service_ == nullptr) return;
+  stopWarming();
+  const auto failed = [this](const ModelError& error) {
+    if (std::exchange(warming_, 0) == 0) return;
+    if (error.kind != "cancelled" && error.kind != "replaced") Q_EMIT warmFailed(error.sentence);
+  };
+  const auto loaded = [this, model, probe](const Json& answer) {
+    warming_ = 0;
+    if (probe.is_null() || isBusy()) {
+      Q_EMIT warmed(answer, {});
+      return;
+    }
+    warming_ = service_->compute(
+        model, {{"op", "sample"}, {"settings", probe}}, this,
+        {[](const Json&) {},
+         [this, answer](const Json& last) {
+           warming_ = 0;
+           const auto found = last.find("sampler");
+           const bool isKnown = found != last.end() && found->is_string();
+           Q_EMIT warmed(answer, isKnown ? QString::fromStdString(found->get<std::string>())
+                                         : QString());
+         },
+         // Several samplers fit, or the little that was asked for is nothing it can do: the model
+         // is in memory all the same.
+         [this, answer](const ModelError& error) {
+           if (std::exchange(warming_, 0) == 0) return;
+           if (error.kind == "failed" || error.kind == "link") {
+             Q_EMIT warmFailed(error.sentence);
+           } else {
+             Q_EMIT warmed(answer, {});
+           }
+         }});
+  };
+  warming_ = service_->load(model, this, {[](const Json&) {}, loaded, failed});
+}
+
+}  // namespace vitrine::ui

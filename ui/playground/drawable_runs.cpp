@@ -1,0 +1,238 @@
+#include "ui/playground/drawable_runs.h"
+
+#include <QObject>
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/artifact/artifact.h"
+#include "core/config/config.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::int64_t kFirstCount = 1;      // images, until the user wants more
+constexpr std::int64_t kFirstPreviews = 10;  // pictures along the way of an image
+
+/// Rows that are always in sight; all others are below "More settings".
+constexpr std::array kCommonKeys{"checkpoint", "weights", "sampler",  "class", "prompt", "image",
+                                 "seed",       "steps",   "guidance", "size",  "count",  "solver"};
+
+bool hasEvery(const std::vector<std::string>& offered, const std::vector<std::string>& needed) {
+  return std::all_of(needed.begin(), needed.end(), [&](const std::string& need) {
+    return std::find(offered.begin(), offered.end(), need) != offered.end();
+  });
+}
+
+std::string textAt(const Json& config, const char* key) {
+  const Json value = Config(config).at(key);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+QStringList namesFrom(const Json& list) {
+  QStringList names;
+  if (!list.is_array()) return names;
+  for (const Json& name : list) {
+    if (!name.is_string()) return {};
+    names << QString::fromStdString(name.get<std::string>());
+  }
+  return names;
+}
+
+/// Titles of the rows of a square matrix: what a confusion matrix has.
+QStringList namesInArtifacts(store::RunReader& store, std::int64_t run) {
+  for (const store::ArtifactRow& row : store.artifacts(run)) {
+    if (row.kind != artifact_kind::kMatrix || !row.meta.is_object()) continue;
+    const auto rows = row.meta.find("rows"), columns = row.meta.find("columns");
+    if (rows == row.meta.end() || columns == row.meta.end() || *rows != *columns) continue;
+    if (const QStringList names = namesFrom(*rows); !names.isEmpty()) return names;
+  }
+  return {};
+}
+
+Field choiceOf(const char* key, const QString& title, std::vector<std::string> choices,
+               const QString& doc) {
+  Field field = choiceField(key, choices.front(), choices, doc.toStdString());
+  field.title = title.toStdString();
+  return field;
+}
+
+FormEntry checkpointEntry(const DrawableRun& run) {
+  FormEntry entry;
+  std::vector<std::string> steps;
+  for (const store::CheckpointRow& row : run.checkpoints) {
+    steps.push_back(std::to_string(row.step));
+    QString words = count(row.step);
+    if (row.isLatest) words += QObject::tr(", latest");
+    if (row.isBest) words += QObject::tr(", best");
+    entry.valueTitles << words;
+  }
+  entry.field = choiceOf(kCheckpointKey, QObject::tr("Checkpoint"), std::move(steps),
+                         QObject::tr("optimizer step whose weights draw"));
+  return entry;
+}
+
+bool isCommonKey(const std::string& key) {
+  return std::find(kCommonKeys.begin(), kCommonKeys.end(), key) != kCommonKeys.end();
+}
+
+}  // namespace
+
+std::vector<std::string> samplersFor(const Catalog& catalog, const Json& config) {
+  const ItemCard* model =
+      catalog.find(ItemKind::Architecture, textAt(config, "model.architecture"));
+  const ItemCard* task = catalog.find(ItemKind::Task, textAt(config, "task.name"));
+  std::vector<std::string> found;
+  if (model == nullptr) return found;
+  for (const ItemCard& card : catalog.items) {
+    if (card.kind != ItemKind::Sampler || card.needs.empty() || !hasEvery(model->offers, card.needs))
+      continue;
+    // A task that trains the same model for something else makes no samples of it.
+    const bool isMadeFor =
+        task == nullptr || std::any_of(card.needs.begin(), card.needs.end(), [&](const auto& need) {
+          return std::find(task->needs.begin(), task->needs.end(), need) != task->needs.end();
+        });
+    if (isMadeFor) found.push_back(card.id);
+  }
+  return found;
+}
+
+DrawableRuns readDrawableRuns(store::RunReader& store, const Catalog& catalog,
+                              const std::atomic<bool>& isStale) {
+  DrawableRuns found;
+  std::set<std::string> datasets;
+  std::map<std::int64_t, std::string> others;  // runs by data set, whose artifacts may have names
+  std::vector<store::RunRow> rows = store.runs();
+  std::reverse(rows.begin(), rows.end());
+  for (const store::RunRow& row : rows) {
+    if (isStale) return found;
+    const Json config = store.config(row.id);
+    if (!config.is_object()) continue;
+    const std::string dataset = textAt(config, "data.dataset");
+    others[row.id] = dataset;
+    if (row.latestCheckpoint < 0) continue;
+    DrawableRun run{row.id, QString::fromStdString(row.name), dataset,
+                    samplersFor(catalog, config), store.checkpoints(row.id),
+                    Config(config).at("train.ema.decay").is_number()};
+    if (run.samplers.empty() || run.checkpoints.empty()) continue;
+    std::sort(run.checkpoints.begin(), run.checkpoints.end(),
+              [](const auto& a, const auto& b) { return a.step > b.step; });
+    if (const QStringList names = namesFrom(Config(config).at("data.classes")); !names.isEmpty())
+      found.classNames[dataset] = names;
+    datasets.insert(dataset);
+    found.runs.push_back(std::move(run));
+  }
+  for (const auto& [id, dataset] : others) {
+    if (isStale) return found;
+    if (!datasets.contains(dataset) || found.classNames.contains(dataset)) continue;
+    if (const QStringList names = namesInArtifacts(store, id); !names.isEmpty())
+      found.classNames[dataset] = names;
+  }
+  return found;
+}
+
+Schema samplerSchema(const Catalog& catalog, const std::string& sampler) {
+  const ItemCard* card = catalog.find(ItemKind::Sampler, sampler);
+  Schema schema = sampleSchema();
+  if (card != nullptr) {
+    schema.fields.insert(schema.fields.end(), card->schema.fields.begin(),
+                         card->schema.fields.end());
+  }
+  return schema;
+}
+
+std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& run,
+                                   const std::string& sampler, const QStringList& classNames) {
+  std::vector<FormEntry> entries{checkpointEntry(run)};
+  FormEntry weights{choiceOf(kWeightsKey, QObject::tr("Weights"),
+                             run.hasAverage ? std::vector<std::string>{"ema", "model"}
+                                            : std::vector<std::string>{"model"},
+                             QObject::tr("averaged weights (EMA), or those of the step (raw)"))};
+  weights.valueTitles = run.hasAverage
+                            ? QStringList{QObject::tr("EMA"), QObject::tr("raw")}
+                            : QStringList{QObject::tr("raw")};
+  entries.push_back(std::move(weights));
+  FormEntry samplers{
+      choiceOf(kSamplerKey, QObject::tr("Sampler"), run.samplers, QObject::tr("how it is drawn"))};
+  for (const std::string& id : run.samplers) {
+    const ItemCard* card = catalog.find(ItemKind::Sampler, id);
+    samplers.valueTitles << QString::fromStdString(card->title.empty() ? id : card->title);
+  }
+  entries.push_back(std::move(samplers));
+  FormEntry device{choiceOf("device", QObject::tr("Device"), {"auto", "cpu"},
+                            QObject::tr("where it is drawn")),
+                   {QObject::tr("automatic"), QObject::tr("processor")},
+                   true};
+  entries.push_back(std::move(device));
+  for (Field field : samplerSchema(catalog, sampler).fields) {
+    if (field.name == "attention" || field.type == FieldType::Table) continue;
+    if (field.name == "count") field.defaultValue = kFirstCount;
+    if (field.name == "previews") field.defaultValue = kFirstPreviews;
+    FormEntry entry{field, {}, !isCommonKey(field.name)};
+    if (field.name == "class" && field.type == FieldType::Integer) {
+      for (qsizetype i = 0; i < classNames.size(); ++i)
+        entry.valueTitles << QStringLiteral("%1, %2").arg(i).arg(classNames[i]);
+    }
+    entries.push_back(std::move(entry));
+  }
+  // What is drawn comes first, as a user thinks of it.
+  const auto place = [](const FormEntry& entry) {
+    const auto found = std::find(kCommonKeys.begin(), kCommonKeys.end(), entry.field.name);
+    return found - kCommonKeys.begin();
+  };
+  std::stable_sort(entries.begin(), entries.end(),
+                   [&](const FormEntry& a, const FormEntry& b) { return place(a) < place(b); });
+  return entries;
+}
+
+Json probeSettings(const Catalog& catalog, const DrawableRun& run) {
+  Json settings{{"count", 1}};
+  double steps = 1;
+  for (const std::string& id : run.samplers) {
+    const Schema schema = samplerSchema(catalog, id);
+    const Field* field = schema.find("steps");
+    if (field == nullptr || !field->minimum) return settings;
+    steps = std::max(steps, *field->minimum);
+  }
+  settings["steps"] = static_cast<std::int64_t>(steps);
+  return settings;
+}
+
+std::string drawingExperiment(const Catalog& catalog) {
+  for (const ItemCard& sampler : catalog.items) {
+    if (sampler.kind != ItemKind::Sampler || sampler.needs.empty()) continue;
+    for (const ItemCard& task : catalog.items) {
+      if (task.kind != ItemKind::Task || !hasEvery(task.needs, sampler.needs)) continue;
+      for (const ItemCard& model : catalog.items) {
+        if (model.kind != ItemKind::Architecture || !hasEvery(model.offers, sampler.needs)) continue;
+        // The data have what the task needs beside the model.
+        std::vector<std::string> fields;
+        for (const std::string& need : task.needs) {
+          if (std::find(model.offers.begin(), model.offers.end(), need) == model.offers.end())
+            fields.push_back(need);
+        }
+        for (const ItemCard& data : catalog.items) {
+          const bool isReady =
+              std::none_of(data.schema.fields.begin(), data.schema.fields.end(),
+                           [](const Field& field) { return field.required; });
+          if (data.kind != ItemKind::Dataset || !isReady || !hasEvery(data.offers, fields)) continue;
+          std::string text = "title = \"Draw with " + model.title + "\"\n\n[model]\narchitecture = \"" +
+                             model.id + "\"\n";
+          const auto demo = std::find_if(
+              model.schema.presets.begin(), model.schema.presets.end(),
+              [](const Preset& preset) { return preset.name.ends_with("/demo"); });
+          if (demo != model.schema.presets.end()) text += "preset = \"" + demo->name + "\"\n";
+          text += "\n[task]\nname = \"" + task.id + "\"\n\n[data]\ndataset = \"" + data.id + "\"\n";
+          const Field* normalize = dataSchema().find("normalize");
+          if (normalize != nullptr && normalize->offers("half")) text += "normalize = \"half\"\n";
+          return text;
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,53 @@
+// Runs whose models a sampler can draw with, and the form of that sampler: read from schemas and
+// configurations, so that no page knows a paper.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/config/catalog.h"
+#include "core/store/run_reader.h"
+#include "ui/playground/sampler_form.h"
+
+namespace vitrine::ui {
+
+struct DrawableRun {
+  std::int64_t id = 0;
+  QString name;
+  std::string dataset;
+  std::vector<std::string> samplers;  ///< whose needs its model meets, in the order of the catalog
+  std::vector<store::CheckpointRow> checkpoints;  ///< the newest first; never empty
+  bool hasAverage = false;                        ///< averaged weights (EMA) were kept
+};
+
+/// Samplers that can draw with the model of a resolved configuration.
+[[nodiscard]] std::vector<std::string> samplersFor(const Catalog& catalog, const Json& config);
+
+struct DrawableRuns {
+  std::vector<DrawableRun> runs;  ///< the newest first
+  std::map<std::string, QStringList> classNames;  ///< by data set, where they are known
+};
+/// Names of classes come from the configuration, else from a matrix that a run of the same data
+/// set stored. \param isStale  looked at between two runs
+[[nodiscard]] DrawableRuns readDrawableRuns(store::RunReader& store, const Catalog& catalog,
+                                            const std::atomic<bool>& isStale);
+
+/// The schema of a sampler with what every sampler takes.
+[[nodiscard]] Schema samplerSchema(const Catalog& catalog, const std::string& sampler);
+/// Rows of the form: checkpoint, weights, device, sampler, then the keys of the schema. The page
+/// gives `attention` by clicks.
+[[nodiscard]] std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& run,
+                                                 const std::string& sampler,
+                                                 const QStringList& classNames);
+/// Settings with which any of the run's samplers draws as little as it can.
+[[nodiscard]] Json probeSettings(const Catalog& catalog, const DrawableRun& run);
+
+/// The text of an experiment whose runs can draw; "" where no plugin brings what that needs.
+[[nodiscard]] std::string drawingExperiment(const Catalog& catalog);
+
+}  // namespace vitrine::ui

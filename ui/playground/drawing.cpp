@@ -1,0 +1,250 @@
+#include "ui/playground/drawing.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/artifact/artifact.h"
+#include "core/base/error.h"
+#include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::int64_t kMostSide = 16384;  // pixels
+
+const Json& fieldOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end())
+    throw FileError(std::string("the answer of the sampler has no '") + key + "'");
+  return *found;
+}
+
+std::span<const std::byte> binaryOf(const Json& object) {
+  const Json& bytes = fieldOf(object, "bytes");
+  if (!bytes.is_binary()) throw FileError("the answer of the sampler has no bytes");
+  return std::as_bytes(std::span(bytes.get_binary()));
+}
+
+std::uint64_t seedOf(const Json& object, const char* key) {
+  const Json& seed = fieldOf(object, key);
+  if (!seed.is_number_integer()) throw FileError("a seed of the sampler is not a whole number");
+  return seed.get<std::uint64_t>();
+}
+
+QString textIn(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string()
+             ? QString::fromStdString(found->get<std::string>())
+             : QString();
+}
+
+std::int64_t storedIn(const Json& object) {
+  const auto found = object.find("stored");
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+double timeOf(const Json& meta) {
+  const auto found = meta.find("time");
+  return found != meta.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+/// Images of [n, height, width, channels] bytes.
+std::vector<QImage> imagesIn(const ArrayView& view) {
+  if (view.dtype != "uint8" || view.shape.size() != 4)
+    throw FileError("a preview is not a list of images");
+  const std::int64_t height = view.shape[1], width = view.shape[2], channels = view.shape[3];
+  const bool isDrawable = height >= 1 && width >= 1 && height <= kMostSide && width <= kMostSide &&
+                          (channels == 1 || channels == 3 || channels == 4);
+  if (!isDrawable) throw FileError("a preview has images of a size that cannot be shown");
+  const QImage::Format format = channels == 1   ? QImage::Format_Grayscale8
+                                : channels == 3 ? QImage::Format_RGB888
+                                                : QImage::Format_RGBA8888;
+  std::vector<QImage> images;
+  const auto row = static_cast<std::size_t>(width * channels);
+  for (std::int64_t i = 0; i < view.shape[0]; ++i) {
+    QImage image(static_cast<int>(width), static_cast<int>(height), format);
+    for (std::int64_t y = 0; y < height; ++y) {
+      std::memcpy(image.scanLine(static_cast<int>(y)),
+                  view.bytes.data() + static_cast<std::size_t>(i * height + y) * row, row);
+    }
+    images.push_back(std::move(image));
+  }
+  return images;
+}
+
+void takePreview(DrawnCell& cell, const Json& preview) {
+  const Json& meta = fieldOf(preview, "meta");
+  const auto kind = preview.find("kind");
+  if (kind == preview.end() || *kind != artifact_kind::kImageGrid) return;
+  const std::uint64_t first = seedOf(meta, "first_seed");
+  std::vector<QImage> images = imagesIn(arrayOf(meta, binaryOf(preview)));
+  for (std::size_t i = 0; i < images.size(); ++i)
+    cell.films[first + i].push_back({timeOf(meta), std::move(images[i])});
+}
+
+}  // namespace
+
+std::vector<float> AttentionFrame::map(int layer, int head) const {
+  const auto size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+  std::vector<float> mean(size, 0);
+  int taken = 0;
+  for (int l = 0; l < layers; ++l) {
+    if (layer >= 0 && l != layer) continue;
+    for (int h = 0; h < heads; ++h) {
+      if (head >= 0 && h != head) continue;
+      const std::size_t from = (static_cast<std::size_t>(l) * static_cast<std::size_t>(heads) +
+                                static_cast<std::size_t>(h)) *
+                               size;
+      for (std::size_t i = 0; i < size; ++i) mean[i] += weights[from + i];
+      ++taken;
+    }
+  }
+  for (float& value : mean) value /= static_cast<float>(std::max(taken, 1));
+  return mean;
+}
+
+int Drawing::imageCount() const {
+  std::size_t images = 0;
+  for (const DrawnCell& cell : cells) images += cell.images.size();
+  return static_cast<int>(images);
+}
+
+int Drawing::textCount() const {
+  std::size_t texts = 0;
+  for (const DrawnCell& cell : cells) texts += cell.texts.size();
+  return static_cast<int>(texts);
+}
+
+QImage Drawing::thumbnail() const {
+  for (const DrawnCell& cell : cells) {
+    if (!cell.images.empty()) return cell.images.front().image;
+    for (const auto& [seed, film] : cell.films) {
+      if (!film.empty()) return film.back().image;
+    }
+  }
+  return {};
+}
+
+QString Drawing::title() const {
+  QStringList parts;
+  for (const std::optional<GridAxis>* axis : {&grid.rows, &grid.columns}) {
+    if (*axis) parts << (parts.isEmpty() ? (*axis)->title : (*axis)->title.toLower());
+  }
+  if (!parts.isEmpty()) return parts.join(QStringLiteral(" \u00d7 "));
+  // With an image a sampler describes, whatever the prompt says.
+  for (const char* key : {"image", "prompt"}) {
+    const QString text = textIn(base.values, key);
+    if (!text.isEmpty()) return text;
+  }
+  const auto found = base.values.find("class");
+  if (found != base.values.end() && !found->is_null())
+    return QObject::tr("Class %1").arg(valueText(*found));
+  return QObject::tr("Seed %1").arg(base.seed());
+}
+
+QString Drawing::cellTitle(int cell) const {
+  const int across = std::max(1, grid.columnCount());
+  QStringList parts;
+  const auto add = [&](const std::optional<GridAxis>& axis, int index) {
+    if (!axis) return;
+    const QString name = parts.isEmpty() ? axis->title : axis->title.toLower();
+    parts << name + QLatin1Char(' ') + axis->labels.value(index);
+  };
+  add(grid.rows, cell / across);
+  add(grid.columns, cell % across);
+  return parts.isEmpty() ? title() : parts.join(QStringLiteral(", "));
+}
+
+void takePart(DrawnCell& cell, const Json& part) {
+  if (const auto preview = part.find("preview"); preview != part.end())
+    return takePreview(cell, *preview);
+  if (const auto text = part.find("text"); text != part.end()) {
+    cell.texts.push_back({seedOf(*text, "seed"), textIn(*text, "prompt"), textIn(*text, "text"),
+                          text->value("recipe", Json::object()), storedIn(*text)});
+    return;
+  }
+  const auto image = part.find("image");
+  if (image == part.end()) return;
+  const std::span<const std::byte> bytes = binaryOf(*image);
+  DrawnImage drawn;
+  drawn.seed = seedOf(*image, "seed");
+  drawn.sha256 = textIn(*image, "sha256").toStdString();
+  drawn.recipe = image->value("recipe", Json::object());
+  drawn.stored = storedIn(*image);
+  drawn.image = QImage::fromData(reinterpret_cast<const uchar*>(bytes.data()),
+                                 static_cast<int>(bytes.size()), "PNG");
+  if (drawn.image.isNull()) throw FileError("an image of the sampler is not a PNG file");
+  cell.images.push_back(std::move(drawn));
+}
+
+bool isAttention(const Json& preview) {
+  const auto kind = preview.find("kind");
+  return kind != preview.end() && *kind == artifact_kind::kAttention;
+}
+
+std::pair<std::uint64_t, AttentionFrame> attentionFrame(const Json& preview) {
+  const Json& meta = fieldOf(preview, "meta");
+  const ArrayView view = arrayOf(meta, binaryOf(preview));
+  constexpr std::int64_t kMost = 65'536;
+  if (view.shape.size() != 4 || view.shape[2] != 1 || view.shape[0] > kMost ||
+      view.shape[1] > kMost || view.shape[3] > kMost)
+    throw FileError("the attention of a step is not that of one patch");
+  const Json& places = fieldOf(meta, "key_positions");
+  if (!places.is_array() || places.size() != static_cast<std::size_t>(view.shape[3]))
+    throw FileError("the attention of a step does not say where its keys lie");
+  AttentionFrame frame;
+  frame.time = timeOf(meta);
+  frame.layers = static_cast<int>(view.shape[0]);
+  frame.heads = static_cast<int>(view.shape[1]);
+  std::vector<std::array<int, 2>> cells;
+  for (const Json& place : places) {
+    const bool isPair = place.is_array() && place.size() == 2 && place[0].is_number_integer() &&
+                        place[1].is_number_integer();
+    if (!isPair) throw FileError("the place of a key is not a row and a column");
+    const auto row = place[0].get<std::int64_t>(), column = place[1].get<std::int64_t>();
+    if (row >= 4096 || column >= 4096) throw FileError("the place of a key is outside of an image");
+    // A key that is not a patch, as a class token, has no place on the map.
+    cells.push_back({row < 0 || column < 0 ? -1 : static_cast<int>(row),
+                     row < 0 || column < 0 ? -1 : static_cast<int>(column)});
+    frame.rows = std::max(frame.rows, cells.back()[0] + 1);
+    frame.columns = std::max(frame.columns, cells.back()[1] + 1);
+  }
+  const auto size = static_cast<std::size_t>(frame.rows) * static_cast<std::size_t>(frame.columns);
+  const auto maps = static_cast<std::size_t>(frame.layers) * static_cast<std::size_t>(frame.heads);
+  frame.weights.assign(maps * size, 0);
+  for (std::size_t m = 0; m < maps; ++m) {
+    for (std::size_t key = 0; key < cells.size(); ++key) {
+      const auto [row, column] = cells[key];
+      if (row < 0) continue;
+      const auto at = static_cast<std::size_t>(row) * static_cast<std::size_t>(frame.columns) +
+                      static_cast<std::size_t>(column);
+      frame.weights[m * size + at] =
+          static_cast<float>(view.at(static_cast<std::int64_t>(m * cells.size() + key)));
+    }
+  }
+  return {seedOf(meta, "seed"), std::move(frame)};
+}
+
+std::optional<PixelDifference> pixelDifference(const QImage& a, const QImage& b) {
+  if (a.size() != b.size() || a.isNull()) return std::nullopt;
+  const QImage left = a.convertToFormat(QImage::Format_RGBA8888);
+  const QImage right = b.convertToFormat(QImage::Format_RGBA8888);
+  PixelDifference found;
+  for (int y = 0; y < left.height(); ++y) {
+    const uchar* one = left.constScanLine(y);
+    const uchar* other = right.constScanLine(y);
+    for (int x = 0; x < left.width(); ++x) {
+      int largest = 0;
+      for (int c = 0; c < 4; ++c)
+        largest = std::max(largest, std::abs(one[4 * x + c] - other[4 * x + c]));
+      found.largest = std::max(found.largest, largest);
+      found.pixels += largest > 0 ? 1 : 0;
+    }
+  }
+  return found;
+}
+
+}  // namespace vitrine::ui

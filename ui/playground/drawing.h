@@ -1,0 +1,113 @@
+// Images and texts that a sampler made, as they came: without widgets.
+#pragma once
+
+#include <QByteArray>
+#include <QDateTime>
+#include <QImage>
+#include <QString>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "ui/playground/sample_settings.h"
+
+namespace vitrine::ui {
+
+/// What the network took an image for at one step.
+struct FilmFrame {
+  double time = 0;
+  QImage image;
+};
+
+/// Where one patch read at one step, by layer and head.
+struct AttentionFrame {
+  double time = 0;
+  int layers = 0, heads = 0;
+  int rows = 0, columns = 0;  ///< of the grid of patches that were read
+  std::vector<float> weights; ///< [layer, head, row, column]
+
+  /// The mean over layers and heads, or one of them. \param layer, head  from 0; -1: all
+  [[nodiscard]] std::vector<float> map(int layer, int head) const;
+};
+
+/// The way of one image with the attention of one patch, drawn again after the image.
+struct Replay {
+  std::array<int, 2> patch{};  ///< row and column
+  std::vector<FilmFrame> film;
+  std::vector<AttentionFrame> attention;
+  QString note;  ///< whether the pixels came out the same
+};
+
+struct DrawnImage {
+  std::uint64_t seed = 0;
+  std::string sha256;  ///< of the pixels
+  Json recipe;
+  QImage image;
+  QString verdict;          ///< of Verify; "" before
+  bool isExact = false;     ///< what Verify found
+  std::int64_t stored = 0;  ///< id in the database; 0: not stored
+  std::optional<Replay> replay;
+};
+
+struct DrawnText {
+  std::uint64_t seed = 0;
+  QString prompt, text;
+  Json recipe;
+  std::int64_t stored = 0;
+};
+
+/// One cell of a grid: what one request gave.
+struct DrawnCell {
+  SampleSettings settings;
+  std::vector<DrawnImage> images;
+  std::vector<DrawnText> texts;
+  std::map<std::uint64_t, std::vector<FilmFrame>> films;  ///< by seed
+  double seconds = 0;                                     ///< 0 while it is not done
+  [[nodiscard]] bool isDone() const { return seconds > 0; }
+};
+
+/// One click on Draw.
+struct Drawing {
+  enum class State { Drawing, Done, Cancelled, Failed };
+  int number = 0;  ///< in the history, from 1
+  QDateTime at;
+  QString runName;
+  SampleSettings base;
+  SampleGrid grid;
+  std::vector<DrawnCell> cells;
+  State state = State::Drawing;
+  QString failure;              ///< one sentence
+  double seconds = 0;           ///< of all
+  double firstSeconds = -1;     ///< from the click to the first image or preview; -1: none yet
+
+  [[nodiscard]] int imageCount() const;
+  [[nodiscard]] int textCount() const;
+  /// The first picture there is, of an image or of its way; null where there is none.
+  [[nodiscard]] QImage thumbnail() const;
+  /// "Class x guidance"; without a grid what is drawn: a prompt, a class.
+  [[nodiscard]] QString title() const;
+  /// "Class Sneaker, guidance 4"
+  [[nodiscard]] QString cellTitle(int cell) const;
+};
+
+/// Takes an answer {image}, {text} or {preview} of the operation `sample`.
+/// \throws FileError  it is not as serve.md says
+void takePart(DrawnCell& cell, const Json& part);
+/// An answer {preview} of the kind attention; the seed that it belongs to.
+/// \throws FileError
+[[nodiscard]] std::pair<std::uint64_t, AttentionFrame> attentionFrame(const Json& preview);
+[[nodiscard]] bool isAttention(const Json& preview);
+
+/// How much two pictures differ.
+struct PixelDifference {
+  int largest = 0;          ///< of 255, in any channel
+  std::int64_t pixels = 0;  ///< that differ
+};
+/// Nothing where their sizes differ.
+[[nodiscard]] std::optional<PixelDifference> pixelDifference(const QImage& a, const QImage& b);
+
+}  // namespace vitrine::ui

@@ -1,0 +1,211 @@
+// What is done with an image of the Playground, and what the page hands out.
+#include <QClipboard>
+#include <QComboBox>
+#include <QGuiApplication>
+#include <QListWidget>
+#include <algorithm>
+
+#include "ui/kit/theme.h"
+#include "ui/playground/film_strip.h"
+#include "ui/playground/image_board.h"
+#include "ui/playground/playground_page.h"
+#include "ui/playground/sample_figure.h"
+#include "ui/workbench/export_dialog.h"
+#include "ui/workbench/fact_table.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kFirstFrames = 10;  // of an image that was drawn without its steps
+
+int stateIndex(const Json& state, const char* key, int otherwise, int most) {
+  const auto found = state.find(key);
+  if (found == state.end() || !found->is_number_integer()) return otherwise;
+  const auto value = found->get<std::int64_t>();
+  return value >= -1 && value <= most ? static_cast<int>(value) : otherwise;
+}
+
+Json axisState(const std::optional<GridAxis>& axis) {
+  if (!axis) return nullptr;
+  return {{"key", axis->key}, {"values", axis->values}};
+}
+
+std::optional<GridAxis> axisFrom(const Json& state, const char* key) {
+  const auto found = state.find(key);
+  if (found == state.end() || !found->is_object()) return std::nullopt;
+  const auto name = found->find("key"), values = found->find("values");
+  const bool isAxis = name != found->end() && name->is_string() && values != found->end() &&
+                      values->is_array() && values->size() <= SampleGrid::kMostCells;
+  if (!isAxis) return std::nullopt;
+  GridAxis axis;
+  axis.key = name->get<std::string>();
+  for (const Json& value : *values) axis.values.push_back(value);
+  return axis;
+}
+
+}  // namespace
+
+void PlaygroundPage::replayAt(const std::array<double, 2>& at) {
+  if (worker_.isBusy() || !canReplay()) return;
+  const int frames = film_->frameCount() > 1 ? film_->frameCount() : kFirstFrames;
+  say({});
+  worker_.replay(shown_, board_->selected(), at, frames);
+  showFilm(true);
+}
+
+void PlaygroundPage::verify() {
+  if (selectedImage() == nullptr || worker_.isBusy()) return;
+  say({});
+  worker_.verify(shown_, board_->selected());
+}
+
+void PlaygroundPage::keep() {
+  const DrawnCell* cell = selectedCell();
+  if (cell == nullptr || !cell->isDone() || worker_.isBusy()) return;
+  say({});
+  worker_.keep(shown_, board_->selected().cell);
+}
+
+void PlaygroundPage::recall(Recall what) {
+  const DrawnCell* cell = selectedCell();
+  if (cell == nullptr) return;
+  const DrawnImage* image = selectedImage();
+  const std::uint64_t seed =
+      image != nullptr
+          ? image->seed
+          : cell->settings.seed() + static_cast<std::uint64_t>(board_->selected().image);
+  const bool isWhole = what == Recall::All || what == Recall::AllButSeed;
+  if (isWhole && cell->settings.model.run != run_) chooseRun(cell->settings.model.run);
+  const SampleSettings then = recalled(settings(), cell->settings, seed, what);
+  if (isWhole) {
+    isSamplerKnown_ = true;
+    fillForm(then.sampler);
+    // A grid is recalled with its axes: that was the drawing.
+    form_->setGrid(what == Recall::All ? shown_->grid : SampleGrid());
+  }
+  Json values = then.values;
+  if (isWhole) {
+    values[kCheckpointKey] = then.model.checkpoint;
+    values[kWeightsKey] = then.model.use;
+    values[kSamplerKey] = then.sampler;
+    values["device"] = then.model.device;
+  }
+  form_->setValues(values);
+  warmTimer_.start();
+  showCost();
+  workbench_.showMessage(what == Recall::All      ? tr("Recalled every setting.")
+                         : what == Recall::Seed   ? tr("Recalled the seed %1.").arg(seed)
+                         : what == Recall::Prompt ? tr("Recalled what is drawn.")
+                                                  : tr("Recalled every setting but the seed."));
+  Q_EMIT viewChanged();
+}
+
+void PlaygroundPage::showInfo() {
+  if (!recipe_.is_object()) return;
+  facts_->setFocus();
+  if (facts_->topLevelItemCount() > 0) facts_->setCurrentItem(facts_->topLevelItem(0));
+}
+
+void PlaygroundPage::copyCommand() {
+  const DrawnCell* cell = selectedCell();
+  if (cell == nullptr) return;
+  QGuiApplication::clipboard()->setText(
+      sampleCommand(cell->settings, samplerSchema(workbench_.catalog(), cell->settings.sampler),
+                    workbench_.link() == nullptr ? workbench_.store().file()
+                                                 : std::filesystem::path()));
+  workbench_.showMessage(tr("The command is on the clipboard."));
+}
+
+std::unique_ptr<Figure> PlaygroundPage::figure() {
+  if (shown_ == nullptr || (shown_->imageCount() == 0 && shown_->textCount() == 0)) return nullptr;
+  return std::make_unique<SampleFigure>(*shown_, FigureStyle{});
+}
+
+void PlaygroundPage::exportShown() {
+  exportFigureOf(this, workbench_, *this, QStringLiteral("playground"));
+}
+
+Json PlaygroundPage::viewState() const {
+  if (run_ == 0) return pending_ ? *pending_ : Json::object();
+  const SampleGrid grid = form_->grid();
+  return {{"settings", toJson(settings())},
+          {"rows", axisState(grid.rows)},
+          {"columns", axisState(grid.columns)},
+          {"drawn", shown_ != nullptr},
+          {"step", film_->step()},
+          {"layer", film_->layer()},
+          {"head", film_->head()},
+          {"zoom", board_->zoom()}};
+}
+
+void PlaygroundPage::setViewState(const Json& state) {
+  if (!state.is_object()) return;
+  pending_ = state;
+  if (!isStale_ && !lists_.isBusy() && run_ != 0) {
+    applyState();
+  } else {
+    reload();
+  }
+}
+
+// Shows what was drawn with these settings, or draws it: a figure opens as it was.
+void PlaygroundPage::applyState() {
+  if (!pending_) return;
+  const Json state = *std::exchange(pending_, std::nullopt);
+  if (const auto found = state.find("settings"); found != state.end() && found->is_object()) {
+    const SampleSettings wanted = settingsFromJson(*found);
+    if (drawable(wanted.model.run) != nullptr) {
+      chooseRun(wanted.model.run);
+      if (!wanted.sampler.empty()) {
+        isSamplerKnown_ = true;
+        fillForm(wanted.sampler);
+      }
+      Json values = wanted.values;
+      values[kCheckpointKey] = wanted.model.checkpoint;
+      values[kWeightsKey] = wanted.model.use;
+      values["device"] = wanted.model.device;
+      form_->setGrid({axisFrom(state, "rows"), axisFrom(state, "columns")});
+      form_->setValues(values);
+    }
+  }
+  const int zoom = zoomBox_->findData(stateIndex(state, "zoom", 0, 16));
+  zoomBox_->setCurrentIndex(std::max(0, zoom));
+  board_->setZoom(zoomBox_->currentData().toInt());
+  const auto isDrawn = state.find("drawn");
+  if (isDrawn != state.end() && isDrawn->is_boolean() && isDrawn->get<bool>() &&
+      !worker_.isBusy()) {
+    const SampleSettings base = settings();
+    const SampleGrid grid = form_->grid();
+    const auto known = std::find_if(history_.rbegin(), history_.rend(), [&](const auto& one) {
+      return one->base == base && one->grid == grid;
+    });
+    if (known != history_.rend()) {
+      showDrawing(*known);
+      showHistory();
+    } else if (form_->problem().isEmpty() && worker_.canCompute()) {
+      startDrawing();
+    }
+  }
+  constexpr int kMostIndex = 100'000;
+  film_->setChannel(stateIndex(state, "layer", -1, kMostIndex),
+                    stateIndex(state, "head", -1, kMostIndex));
+  film_->setStep(stateIndex(state, "step", film_->step(), kMostIndex));
+  warmTimer_.start();
+  showCost();
+}
+
+QString PlaygroundPage::howToRead() const {
+  return tr(
+      "A model in memory draws what the settings say. A button with three dots makes a setting the "
+      "rows or columns of a grid, with values as 1, 2, 4 or 0..9. The film shows what the network "
+      "takes the image for at each step: it begins with a guess that is almost the mean of the "
+      "data and ends with the image.\n\nClick a patch of the film to draw the image again and see "
+      "where that patch reads at each step. All steps share one colour scale, whose end is "
+      "printed. Attention shows where a head reads, not why the model decides.\n\nVerify makes an "
+      "image again from its recipe and compares the pixels: the same recipe gives the same pixels "
+      "on one machine. Keys on an image: A recalls all settings, S the seed, P the prompt, R all "
+      "but the seed, I shows the recipe, V verifies, G sends it to the gallery.");
+}
+
+}  // namespace vitrine::ui

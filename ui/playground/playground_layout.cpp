@@ -1,0 +1,357 @@
+// The widgets of the Playground.
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSlider>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/kit/fit_area.h"
+#include "ui/kit/flow_row.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
+#include "ui/kit/theme.h"
+#include "ui/playground/film_strip.h"
+#include "ui/playground/image_board.h"
+#include "ui/playground/playground_page.h"
+#include "ui/workbench/fact_table.h"
+#include "ui/workbench/page_commands.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kSettingsWidth = 324, kSideWidth = 276;
+constexpr int kSideFrom = 996;  // narrower pages have the side panel below the images
+
+struct PlayCard {
+  QFrame* frame;
+  QVBoxLayout* column;
+  QHBoxLayout* head;
+};
+
+PlayCard playCard(QWidget* parent) {
+  auto* frame = new QFrame(parent);
+  frame->setProperty("role", "card");
+  auto* column = new QVBoxLayout(frame);
+  column->setContentsMargins(px(12), px(8), px(12), px(10));
+  column->setSpacing(px(8));
+  auto* head = new QHBoxLayout;
+  head->setSpacing(px(8));
+  column->addLayout(head);
+  return {frame, column, head};
+}
+
+ElidedLabel* playTitle(const QString& text, const char* role, QWidget* parent) {
+  auto* label = new ElidedLabel(text, parent);
+  label->setProperty("role", role);
+  return label;
+}
+
+QToolButton* playButton(QAction* action, QWidget* parent) {
+  auto* button = new QToolButton(parent);
+  button->setDefaultAction(action);
+  button->setToolButtonStyle(Qt::ToolButtonTextOnly);
+  return button;
+}
+
+}  // namespace
+
+void PlaygroundPage::makeActions() {
+  const auto make = [this](const QString& text, const QString& tip, const QKeySequence& key,
+                           const auto& act) {
+    auto* action = new QAction(text, this);
+    action->setToolTip(
+        key.isEmpty() ? tip
+                      : QStringLiteral("%1 (%2)").arg(tip, key.toString(QKeySequence::NativeText)));
+    action->setShortcut(key);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(action, &QAction::triggered, this, act);
+    return action;
+  };
+  draw_ = make(tr("Draw"), tr("Draw what the settings say"), Qt::CTRL | Qt::Key_Return,
+               [this] { draw(); });
+  cancel_ = make(tr("Cancel drawing"), tr("End after the step in progress"),
+                 Qt::CTRL | Qt::ALT | Qt::Key_Return, [this] {
+                   wantsDraw_ = false;
+                   worker_.cancel();
+                   showButtons();
+                 });
+  for (QAction* one : {draw_, cancel_}) addAction(one);
+  verify_ = make(tr("Verify"), tr("Make the selected image again and compare the pixels"),
+                 Qt::Key_V, [this] { verify(); });
+  keep_ = make(tr("Send to gallery"),
+               tr("Draw the selected cell again and keep its images in the database, with their "
+                  "recipes"),
+               Qt::Key_G, [this] { keep(); });
+  recallAll_ = make(tr("Recall all"), tr("Take every setting of the selected image"), Qt::Key_A,
+                    [this] { recall(Recall::All); });
+  recallSeed_ = make(tr("Seed"), tr("Take the seed of the selected image"), Qt::Key_S,
+                     [this] { recall(Recall::Seed); });
+  recallPrompt_ = make(tr("Prompt"), tr("Take the prompt or class of the selected image"),
+                       Qt::Key_P, [this] { recall(Recall::Prompt); });
+  recallRest_ = make(tr("Remix"), tr("Take every setting of the selected image but its seed"),
+                     Qt::Key_R, [this] { recall(Recall::AllButSeed); });
+  info_ = make(tr("Info"), tr("Show the recipe of the selected image"), Qt::Key_I,
+               [this] { showInfo(); });
+  copy_ = make(tr("Copy as command"), tr("Copy the command that draws the selected image"),
+               Qt::CTRL | Qt::SHIFT | Qt::Key_C, [this] { copyCommand(); });
+  addAction(copy_);
+  const auto step = [&](const QString& text, const QKeySequence& key, int by) {
+    addAction(make(text, text, key, [this, by] { film_->setStep(film_->step() + by); }));
+  };
+  step(tr("Previous step"), Qt::CTRL | Qt::Key_Left, -1);
+  step(tr("Next step"), Qt::CTRL | Qt::Key_Right, 1);
+}
+
+QWidget* PlaygroundPage::makeLending() {
+  lending_ = new QFrame(this);
+  lending_->setProperty("role", "card");
+  auto* line = new QHBoxLayout(lending_);
+  line->setContentsMargins(px(12), px(6), px(12), px(6));
+  line->setSpacing(px(8));
+  lendingText_ = new WrapLabel(lending_);
+  lendingButton_ = new QPushButton(lending_);
+  lendingButton_->setIconSize(QSize(px(12), px(12)));
+  line->addWidget(lendingText_, 1);
+  line->addWidget(lendingButton_);
+  connect(lendingButton_, &QPushButton::clicked, this,
+          [this] { paused_.empty() ? pauseTraining() : resumeTraining(); });
+  lending_->hide();
+  return lending_;
+}
+
+QWidget* PlaygroundPage::makeSettings() {
+  auto [card, column, head] = playCard(this);
+  head->addWidget(playTitle(tr("Settings"), "title", card), 1);
+  auto* inside = new QWidget(card);
+  auto* rows = new QVBoxLayout(inside);
+  rows->setContentsMargins(0, 0, px(4), 0);
+  rows->setSpacing(px(8));
+  runBox_ = new QComboBox(inside);
+  runBox_->setAccessibleName(tr("Run"));
+  runBox_->setToolTip(tr("Runs that a sampler can draw with"));
+  runBox_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  runBox_->setMinimumContentsLength(12);
+  form_ = new SamplerForm(inside);
+  rows->addWidget(runBox_);
+  rows->addWidget(form_);
+  rows->addStretch();
+  keepWheelForFocus(*inside);
+  auto* area = makeFitArea(inside, card);
+  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
+  column->addWidget(area, 1);
+  problem_ = new WrapLabel(card);
+  problem_->setProperty("role", "error");
+  problem_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  problem_->setAccessibleName(tr("Problem"));
+  cost_ = new WrapLabel(card);
+  cost_->setProperty("role", "small");
+  cost_->setAccessibleName(tr("Cost"));
+  warmth_ = new WrapLabel(card);
+  warmth_->setProperty("role", "small");
+  column->addWidget(problem_);
+  column->addWidget(cost_);
+  column->addWidget(warmth_);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(px(8));
+  drawButton_ = new QPushButton(tr("Draw"), card);
+  drawButton_->setProperty("primary", true);
+  drawButton_->setProperty(kListed, false);
+  drawButton_->setToolTip(draw_->toolTip());
+  cancelButton_ = new QPushButton(tr("Cancel"), card);
+  cancelButton_->setProperty(kListed, false);
+  cancelButton_->setToolTip(cancel_->toolTip());
+  connect(drawButton_, &QPushButton::clicked, draw_, &QAction::trigger);
+  connect(cancelButton_, &QPushButton::clicked, cancel_, &QAction::trigger);
+  buttons->addWidget(drawButton_, 1);
+  buttons->addWidget(cancelButton_);
+  column->addLayout(buttons);
+  card->setMinimumWidth(px(kSettingsWidth));
+  connect(runBox_, &QComboBox::activated, this, [this](int index) {
+    chooseRun(runBox_->itemData(index).toLongLong());
+    Q_EMIT viewChanged();
+  });
+  connect(form_, &SamplerForm::edited, this, [this] {
+    const std::string chosen = form_->values().value(kSamplerKey, sampler_);
+    if (chosen != sampler_) {
+      isSamplerKnown_ = true;
+      fillForm(chosen);
+    }
+    warmTimer_.start();
+    showCost();
+    Q_EMIT viewChanged();
+  });
+  return card;
+}
+
+QWidget* PlaygroundPage::makeBoard() {
+  auto [card, column, head] = playCard(this);
+  boardTitle_ = playTitle(tr("Images"), "title", card);
+  boardAbout_ = playTitle(QString(), "muted", card);
+  boardAbout_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  head->addWidget(boardTitle_, 2);
+  head->addWidget(boardAbout_, 3);
+  board_ = new ImageBoard(card);
+  column->addWidget(board_->area(), 1);
+  auto* bar = new FlowBar(card);
+  FlowRow& row = bar->row();
+  row.setSpacing(px(8));
+  keepButton_ = playButton(keep_, card);
+  exportButton_ = new QToolButton(card);
+  exportButton_->setText(tr("Export figure\u2026"));
+  connect(exportButton_, &QToolButton::clicked, this, &PlaygroundPage::exportShown);
+  zoomBox_ = new QComboBox(card);
+  zoomBox_->setAccessibleName(tr("Zoom"));
+  zoomBox_->setToolTip(tr("Pixels of the screen for each pixel of an image"));
+  zoomBox_->addItem(tr("Zoom to fit"), 0);
+  for (const int zoom : {1, 2, 3, 4, 6, 8}) zoomBox_->addItem(tr("Zoom %1").arg(zoom), zoom);
+  connect(zoomBox_, &QComboBox::activated, this, [this](int index) {
+    board_->setZoom(zoomBox_->itemData(index).toInt());
+    Q_EMIT viewChanged();
+  });
+  row.addWidget(keepButton_);
+  row.addWidget(exportButton_);
+  row.addStretch();
+  row.addWidget(zoomBox_);
+  column->addWidget(bar);
+  connect(board_, &ImageBoard::selectionChanged, this, &PlaygroundPage::showSelected);
+  for (QAction* one :
+       {verify_, keep_, recallAll_, recallSeed_, recallPrompt_, recallRest_, info_})
+    board_->addAction(one);
+  return card;
+}
+
+QWidget* PlaygroundPage::makeFilm() {
+  auto [card, column, head] = playCard(this);
+  filmCard_ = card;
+  filmTitle_ = playTitle(tr("Denoising"), "title", card);
+  head->addWidget(filmTitle_, 1);
+  layerBox_ = new QComboBox(card);
+  layerBox_->setAccessibleName(tr("Layer of the attention"));
+  headBox_ = new QComboBox(card);
+  headBox_->setAccessibleName(tr("Head of the attention"));
+  playButton_ = new QToolButton(card);
+  playButton_->setText(tr("Play"));
+  playButton_->setCheckable(true);
+  playButton_->setIcon(icon(Icon::Play));
+  playButton_->setIconSize(QSize(px(12), px(12)));
+  playButton_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  playButton_->setToolTip(tr("Show the steps one after the other"));
+  head->addWidget(layerBox_);
+  head->addWidget(headBox_);
+  head->addWidget(playButton_);
+  film_ = new FilmStrip(card);
+  column->addWidget(film_);
+  auto* line = new QHBoxLayout;
+  line->setSpacing(px(8));
+  stepText_ = new QLabel(card);
+  slider_ = new QSlider(Qt::Horizontal, card);
+  slider_->setAccessibleName(tr("Step of the image"));
+  slider_->setToolTip(tr("Steps that were kept (Ctrl+\u2190, Ctrl+\u2192)"));
+  slider_->setPageStep(1);
+  line->addWidget(stepText_);
+  line->addWidget(slider_, 1);
+  column->addLayout(line);
+  filmNote_ = new WrapLabel(card);
+  filmNote_->setProperty("role", "small");
+  column->addWidget(filmNote_);
+  for (QAction* one :
+       {verify_, keep_, recallAll_, recallSeed_, recallPrompt_, recallRest_, info_})
+    film_->addAction(one);
+  connect(film_, &FilmStrip::patchAsked, this, &PlaygroundPage::replayAt);
+  connect(film_, &FilmStrip::stepChanged, this, &PlaygroundPage::showStep);
+  connect(slider_, &QSlider::valueChanged, this, [this](int step) { film_->setStep(step); });
+  const auto choose = [this] {
+    film_->setChannel(layerBox_->currentData().toInt(), headBox_->currentData().toInt());
+    Q_EMIT viewChanged();
+  };
+  connect(layerBox_, &QComboBox::activated, this, choose);
+  connect(headBox_, &QComboBox::activated, this, choose);
+  connect(playButton_, &QToolButton::toggled, this, [this](bool isOn) {
+    if (isOn && film_->step() + 1 >= film_->frameCount()) film_->setStep(0);
+    isOn ? playTimer_.start() : playTimer_.stop();
+  });
+  return card;
+}
+
+QWidget* PlaygroundPage::makeSide() {
+  auto [card, column, head] = playCard(this);
+  side_ = card;
+  head->addWidget(playTitle(tr("Image"), "title", card), 1);
+  head->addWidget(playButton(verify_, card));
+  auto* inside = new QWidget(card);
+  auto* rows = new QVBoxLayout(inside);
+  rows->setContentsMargins(0, 0, px(4), 0);
+  rows->setSpacing(px(8));
+  imageTitle_ = new WrapLabel(inside);
+  picture_ = new QLabel(inside);
+  picture_->setAccessibleName(tr("Selected image"));
+  picture_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  verdict_ = new WrapLabel(inside);
+  verdict_->setProperty("role", "small");
+  verdict_->setAccessibleName(tr("Verification"));
+  facts_ = new FactTable(tr("Recipe"), inside);
+  facts_->setLabelWidth(px(108));
+  command_ = new WrapLabel(inside);
+  command_->setFont(monoFont());
+  command_->setProperty("role", "small");
+  command_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  command_->setAccessibleName(tr("Command"));
+  auto* bar = new FlowBar(inside);
+  bar->row().setSpacing(px(6));
+  for (QAction* one : {copy_, recallAll_, recallRest_, recallSeed_, recallPrompt_})
+    bar->row().addWidget(playButton(one, inside));
+  auto* past = playTitle(tr("History"), "title", inside);
+  historyList_ = new QListWidget(inside);
+  historyList_->setAccessibleName(tr("History of drawings"));
+  historyList_->setToolTip(tr("Shows a drawing; A recalls its settings"));
+  historyList_->setIconSize(QSize(px(32), px(32)));
+  historyList_->setMinimumHeight(px(120));
+  historyList_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  historyList_->setTextElideMode(Qt::ElideRight);
+  rows->addWidget(imageTitle_);
+  rows->addWidget(picture_);
+  rows->addWidget(verdict_);
+  rows->addWidget(facts_);
+  rows->addWidget(command_);
+  rows->addWidget(bar);
+  rows->addWidget(past);
+  rows->addWidget(historyList_, 1);
+  for (QAction* one :
+       {verify_, keep_, recallAll_, recallSeed_, recallPrompt_, recallRest_, info_}) {
+    historyList_->addAction(one);
+    facts_->addAction(one);
+  }
+  column->addWidget(makeFitArea(inside, card), 1);
+  card->setMinimumWidth(px(kSideWidth));
+  connect(historyList_, &QListWidget::currentRowChanged, this, [this](int row) {
+    const int index = static_cast<int>(history_.size()) - 1 - row;
+    if (row < 0 || index < 0) return;
+    showDrawing(history_[static_cast<std::size_t>(index)]);
+  });
+  return card;
+}
+
+// Beside the images where there is room for three columns, else below them.
+void PlaygroundPage::placeSide() {
+  const bool isBelow = width() < px(kSideFrom);
+  if (side_->parentWidget() != nullptr && isBelow == isSideBelow_ &&
+      (across_->indexOf(side_) >= 0 || down_->indexOf(side_) >= 0))
+    return;
+  isSideBelow_ = isBelow;
+  side_->setMinimumHeight(isBelow ? px(320) : 0);
+  (isBelow ? down_ : across_)->addWidget(side_);
+  side_->show();
+  // Room that is left belongs to the images.
+  if (!isBelow) across_->setSizes({px(kSettingsWidth), width(), px(kSideWidth)});
+  across_->setStretchFactor(0, 0);
+  across_->setStretchFactor(1, 1);
+}
+
+}  // namespace vitrine::ui

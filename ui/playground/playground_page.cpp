@@ -1,0 +1,390 @@
+// What the Playground shows: the drawing, the image that is selected, its steps and its recipe.
+#include "ui/playground/playground_page.h"
+
+#include <QComboBox>
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QEventLoop>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSlider>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "ui/figures/painting.h"
+#include "ui/kit/empty_page.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
+#include "ui/kit/theme.h"
+#include "ui/playground/film_strip.h"
+#include "ui/playground/image_board.h"
+#include "ui/workbench/fact_table.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kReloadEveryMs = 500;
+constexpr int kWarmAfterMs = 300;  // typing is not a choice yet
+constexpr int kPlayEveryMs = 200;
+constexpr std::size_t kMostHistory = 100;
+
+}  // namespace
+
+PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
+    : Page(parent),
+      workbench_(workbench),
+      lists_(workbench.store().file()),
+      worker_(workbench.models()),
+      stack_(new QStackedWidget(this)) {
+  setMinimumSize(240, 140);
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->addWidget(stack_);
+  makeActions();
+  auto* body = new QWidget(this);
+  auto* column = new QVBoxLayout(body);
+  column->setContentsMargins(px(12), px(12), px(12), px(12));
+  column->setSpacing(px(12));
+  column->addWidget(makeLending());
+  across_ = new QSplitter(body);
+  across_->setChildrenCollapsible(false);
+  across_->setHandleWidth(px(12));
+  across_->addWidget(makeSettings());
+  down_ = new QSplitter(Qt::Vertical, across_);
+  down_->setChildrenCollapsible(false);
+  down_->setHandleWidth(px(12));
+  down_->addWidget(makeBoard());
+  down_->addWidget(makeFilm());
+  down_->setStretchFactor(0, 1);
+  across_->addWidget(down_);
+  column->addWidget(across_, 1);
+  makeSide();
+  placeSide();
+  // The handles are gaps between cards.
+  setStyleSheet(QStringLiteral("QSplitter::handle { background: transparent; }"));
+  stack_->addWidget(makeFitArea(body, this));
+  empty_ = new EmptyPage(QString(), QString(), this);
+  stack_->addWidget(makeFitArea(empty_, this));
+  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+    const std::string text = drawingExperiment(workbench_.catalog());
+    if (text.empty())
+      workbench_.showPage(QStringLiteral("configure"));
+    else
+      workbench_.configure(text, QString());
+  });
+
+  for (auto [timer, milliseconds] : {std::pair(&reloadTimer_, kReloadEveryMs),
+                                     std::pair(&warmTimer_, kWarmAfterMs)}) {
+    timer->setSingleShot(true);
+    timer->setInterval(milliseconds);
+  }
+  playTimer_.setInterval(kPlayEveryMs);
+  connect(&reloadTimer_, &QTimer::timeout, this, &PlaygroundPage::reload);
+  connect(&warmTimer_, &QTimer::timeout, this, &PlaygroundPage::warm);
+  connect(&playTimer_, &QTimer::timeout, this, [this] {
+    if (film_->step() + 1 >= film_->frameCount())
+      playButton_->setChecked(false);
+    else
+      film_->setStep(film_->step() + 1);
+  });
+  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
+    isStale_ = true;
+    showLending();
+    if (isVisible()) readLater();
+  });
+  connect(&workbench_.queue(), &QueueService::viewChanged, this, &PlaygroundPage::showLending);
+  connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
+    const std::int64_t current = workbench_.selection().current();
+    if (drawable(current) != nullptr) chooseRun(current);
+  });
+  connect(&workbench_, &Workbench::catalogReady, this, [this] {
+    isStale_ = true;
+    if (isVisible()) reload();
+  });
+  connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
+    if (drawable_.runs.empty()) showEmpty(sentence, false);
+  });
+  connect(&workbench_, &Workbench::themeChanged, this, [this] {
+    film_->update();
+    board_->update();
+    showHistory();
+  });
+  connect(&lists_, &Background::failed, this, [this](const QString& sentence) {
+    showEmpty(tr("The runs cannot be read: %1").arg(sentence), false);
+  });
+  connect(&worker_, &DrawWorker::changed, this, &PlaygroundPage::showProgress);
+  connect(&worker_, &DrawWorker::ended, this, &PlaygroundPage::takeEnd);
+  connect(&worker_, &DrawWorker::warmed, this, &PlaygroundPage::takeWarm);
+  connect(&worker_, &DrawWorker::warmFailed, this, [this](const QString& sentence) {
+    warmText_.clear();
+    wantsDraw_ = false;
+    say(sentence);
+    showButtons();
+  });
+  showEmpty(tr("Reading which runs can draw\u2026"), false);
+  showButtons();
+  showFilm(false);
+  showRecipe();
+}
+
+PlaygroundPage::~PlaygroundPage() {
+  // The answers to pending requests are dropped.
+  worker_.disconnect(this);
+}
+
+void PlaygroundPage::waitUntilIdle() {
+  workbench_.settleCards();
+  if (isStale_) reload();
+  lists_.waitUntilIdle();
+  if (!worker_.isBusy() && !wantsDraw_) return;
+  QEventLoop loop;
+  connect(&worker_, &DrawWorker::ended, &loop, [&] {
+    if (!wantsDraw_) loop.quit();
+  });
+  connect(&worker_, &DrawWorker::warmFailed, &loop, &QEventLoop::quit);
+  loop.exec();
+}
+
+QAction* PlaygroundPage::ownAction(const QKeyEvent& event) const {
+  const QKeySequence pressed(event.keyCombination());
+  for (QAction* one : {draw_, cancel_}) {
+    if (one->shortcuts().contains(pressed)) return one;
+  }
+  return nullptr;
+}
+
+// On this page the key that starts a run elsewhere draws.
+bool PlaygroundPage::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride &&
+      ownAction(*static_cast<QKeyEvent*>(event)) != nullptr) {
+    event->accept();
+    return true;
+  }
+  return Page::event(event);
+}
+
+void PlaygroundPage::keyPressEvent(QKeyEvent* event) {
+  if (QAction* own = ownAction(*event); own != nullptr) {
+    own->trigger();
+    return;
+  }
+  Page::keyPressEvent(event);
+}
+
+void PlaygroundPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (isStale_) reload();
+  showLending();
+  if (warmText_.isEmpty()) warmTimer_.start();
+}
+
+void PlaygroundPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  placeSide();
+}
+
+SampleSettings PlaygroundPage::settings() const {
+  SampleSettings settings;
+  settings.values = form_->values();
+  const auto take = [&](const char* key, std::string& into) {
+    const auto found = settings.values.find(key);
+    if (found == settings.values.end()) return;
+    if (found->is_string()) into = found->get<std::string>();
+    settings.values.erase(key);
+  };
+  settings.model.run = run_;
+  take(kCheckpointKey, settings.model.checkpoint);
+  take(kWeightsKey, settings.model.use);
+  take(kSamplerKey, settings.sampler);
+  take("device", settings.model.device);
+  return settings;
+}
+
+const DrawableRun* PlaygroundPage::drawable(std::int64_t run) const {
+  const auto found = std::find_if(drawable_.runs.begin(), drawable_.runs.end(),
+                                  [&](const DrawableRun& each) { return each.id == run; });
+  return found == drawable_.runs.end() ? nullptr : &*found;
+}
+
+const DrawnCell* PlaygroundPage::selectedCell() const {
+  if (shown_ == nullptr) return nullptr;
+  const auto cell = static_cast<std::size_t>(board_->selected().cell);
+  return cell < shown_->cells.size() ? &shown_->cells[cell] : nullptr;
+}
+
+const DrawnImage* PlaygroundPage::selectedImage() const {
+  const DrawnCell* cell = selectedCell();
+  const auto image = static_cast<std::size_t>(board_->selected().image);
+  return cell != nullptr && image < cell->images.size() ? &cell->images[image] : nullptr;
+}
+
+bool PlaygroundPage::canReplay() const {
+  const DrawnCell* cell = selectedCell();
+  if (selectedImage() == nullptr) return false;
+  const Schema schema = samplerSchema(workbench_.catalog(), cell->settings.sampler);
+  return schema.find("attention") != nullptr && schema.find("previews") != nullptr;
+}
+
+// A click is answered at once: a model that is still being loaded draws as soon as it is there.
+void PlaygroundPage::draw() {
+  if (drawable(run_) == nullptr || !form_->problem().isEmpty() || worker_.isBusy()) return;
+  say({});
+  if (!isSamplerKnown_ && (worker_.isWarming() || warmTimer_.isActive())) {
+    wantsDraw_ = true;
+    if (warmTimer_.isActive()) {
+      warmTimer_.stop();
+      warm();
+    }
+    showButtons();
+    return;
+  }
+  startDrawing();
+}
+
+void PlaygroundPage::startDrawing() {
+  wantsDraw_ = false;
+  auto drawing = std::make_shared<Drawing>();
+  drawing->number = history_.empty() ? 1 : history_.back()->number + 1;
+  drawing->at = QDateTime::currentDateTime();
+  const DrawableRun* run = drawable(run_);
+  if (run != nullptr) drawing->runName = run->name;
+  drawing->base = settings();
+  drawing->grid = form_->grid();
+  for (SampleSettings& cell : cellsOf(drawing->base, drawing->grid)) {
+    DrawnCell& made = drawing->cells.emplace_back();
+    made.settings = std::move(cell);
+  }
+  if (history_.size() >= kMostHistory) history_.erase(history_.begin());
+  history_.push_back(drawing);
+  warmTimer_.stop();
+  worker_.draw(drawing);
+  showDrawing(drawing);
+  showHistory();
+  Q_EMIT viewChanged();
+}
+
+void PlaygroundPage::showDrawing(std::shared_ptr<Drawing> drawing) {
+  if (drawing == shown_) return;
+  shown_ = std::move(drawing);
+  playButton_->setChecked(false);
+  board_->setDrawing(shown_);
+  showSelected();
+  showProgress();
+}
+
+void PlaygroundPage::showProgress() {
+  if (shown_ == nullptr) return showButtons();
+  const bool isDrawn = worker_.work() == DrawWorker::Work::Draw &&
+                       shown_->state == Drawing::State::Drawing;
+  board_->refresh(isDrawn ? worker_.share() : -1);
+  boardTitle_->setText(shown_->title());
+  QStringList about;
+  if (shown_->textCount() > 0)
+    about << counted(shown_->textCount(), tr("text"), tr("texts"));
+  else
+    about << counted(shown_->imageCount(), tr("image"), tr("images"));
+  if (shown_->seconds > 0) about << tr("%1\u202fs").arg(number(shown_->seconds, 1));
+  if (shown_->state == Drawing::State::Drawing) about << tr("drawing");
+  if (shown_->state == Drawing::State::Cancelled) about << tr("cancelled");
+  if (shown_->state == Drawing::State::Failed) about << tr("failed");
+  boardAbout_->setText(about.join(QStringLiteral(" \u00b7 ")));
+  boardAbout_->setAccessibleDescription(
+      shown_->firstSeconds < 0
+          ? QString()
+          : tr("The first picture came after %1\u202fs").arg(number(shown_->firstSeconds, 2)));
+  if (isDrawn) {
+    showFilm(false);
+    const DrawnImage* image = selectedImage();
+    if (image != nullptr && image->recipe != recipe_) showRecipe();
+  }
+  showButtons();
+}
+
+void PlaygroundPage::takeEnd(const QString& error) {
+  if (shown_ != nullptr) {
+    for (const DrawnCell& cell : shown_->cells) {
+      if (!cell.isDone() || cell.images.empty()) continue;
+      const auto found = cell.images.front().recipe.find("evaluations");
+      const bool isTold = found != cell.images.front().recipe.end() && found->is_number_integer();
+      pace_.learn(cell.settings, cell.seconds,
+                  isTold ? std::optional(found->get<std::int64_t>()) : std::nullopt);
+    }
+  }
+  // A process that ended took the model with it; the next request loads it again.
+  if (shown_ != nullptr && shown_->state == Drawing::State::Failed) warmText_.clear();
+  say(error);
+  showProgress();
+  showFilm(true);
+  showRecipe();
+  showHistory();
+  showCost();
+}
+
+// What the process said stands alone here: it begins as a sentence does.
+void PlaygroundPage::say(const QString& error) {
+  QString sentence = error;
+  if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
+  problem_->setText(sentence);
+  problem_->setVisible(!sentence.isEmpty());
+  if (!sentence.isEmpty()) workbench_.showMessage(sentence);
+}
+
+void PlaygroundPage::showSelected() {
+  playButton_->setChecked(false);
+  showFilm(false);
+  showRecipe();
+  showButtons();
+}
+
+void PlaygroundPage::showCost() {
+  const QString problem = form_->problem();
+  if (!problem.isEmpty()) {
+    cost_->setText(problem);
+  } else if (run_ != 0) {
+    const SampleCost cost = pace_.costOf(cellsOf(settings(), form_->grid()));
+    cost_->setText(costText(cost));
+  }
+  showButtons();
+}
+
+void PlaygroundPage::showButtons() {
+  const bool isBusy = worker_.isBusy() || wantsDraw_;
+  const bool canDraw = worker_.canCompute() && drawable(run_) != nullptr &&
+                       form_->problem().isEmpty() && !isBusy;
+  draw_->setEnabled(canDraw);
+  drawButton_->setEnabled(canDraw);
+  cancel_->setEnabled(isBusy);
+  cancelButton_->setEnabled(isBusy);
+  const bool hasImage = selectedImage() != nullptr && !isBusy;
+  verify_->setEnabled(hasImage);
+  const DrawnCell* cell = selectedCell();
+  keep_->setEnabled(cell != nullptr && cell->isDone() && !isBusy);
+  for (QAction* one : {recallAll_, recallSeed_, recallPrompt_, recallRest_, copy_})
+    one->setEnabled(cell != nullptr);
+  info_->setEnabled(recipe_.is_object());
+  exportButton_->setEnabled(shown_ != nullptr);
+  QString warmth = warmText_;
+  if (wantsDraw_ || worker_.isWarming()) warmth = tr("Loading the model\u2026");
+  warmth_->setText(warmth);
+  warmth_->setVisible(!warmth.isEmpty());
+  problem_->setVisible(!problem_->text().isEmpty());
+}
+
+PageFactory playgroundPage() {
+  return {QStringLiteral("playground"), QStringLiteral("Playground"),
+          [](Workbench& workbench, QWidget* parent) {
+            return new PlaygroundPage(workbench, parent);
+          }};
+}
+
+}  // namespace vitrine::ui

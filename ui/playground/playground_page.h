@@ -1,0 +1,172 @@
+// The Playground: a model in memory draws what a form says, and every image can be replayed,
+// verified and kept.
+#pragma once
+
+#include <QAction>
+#include <QList>
+#include <QTimer>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/kit/background.h"
+#include "ui/playground/draw_worker.h"
+#include "ui/playground/drawable_runs.h"
+#include "ui/workbench/page.h"
+
+class QComboBox;
+class QFrame;
+class QLabel;
+class QListWidget;
+class QPushButton;
+class QSlider;
+class QSplitter;
+class QStackedWidget;
+class QToolButton;
+
+namespace vitrine::ui {
+
+class ElidedLabel;
+class EmptyPage;
+class FactTable;
+class FilmStrip;
+class ImageBoard;
+class WrapLabel;
+
+class PlaygroundPage final : public Page {
+  Q_OBJECT
+ public:
+  explicit PlaygroundPage(Workbench& workbench, QWidget* parent = nullptr);
+  ~PlaygroundPage() override;
+
+  void waitUntilIdle() override;
+  [[nodiscard]] Json viewState() const override;
+  void setViewState(const Json& state) override;
+  /// The images that are shown, with what they were drawn from.
+  [[nodiscard]] std::unique_ptr<Figure> figure() override;
+  [[nodiscard]] QString howToRead() const override;
+
+  // For tests.
+  [[nodiscard]] SamplerForm& form() { return *form_; }
+  [[nodiscard]] ImageBoard& board() { return *board_; }
+  [[nodiscard]] FilmStrip& film() { return *film_; }
+  [[nodiscard]] DrawWorker& worker() { return worker_; }
+  [[nodiscard]] const std::vector<std::shared_ptr<Drawing>>& history() const { return history_; }
+  [[nodiscard]] const std::shared_ptr<Drawing>& shown() const { return shown_; }
+  [[nodiscard]] std::int64_t run() const { return run_; }
+
+ protected:
+  bool event(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  /// The action of this page that a key stands for, although the window has it for another one.
+  [[nodiscard]] QAction* ownAction(const QKeyEvent& event) const;
+  // playground_layout.cpp
+  QWidget* makeSettings();
+  QWidget* makeBoard();
+  QWidget* makeFilm();
+  QWidget* makeSide();
+  QWidget* makeLending();
+  void makeActions();
+  void placeSide();
+  // playground_reading.cpp
+  void readLater();
+  void reload();
+  void takeRuns(DrawableRuns found);
+  void chooseRun(std::int64_t run);
+  void fillForm(const std::string& sampler);
+  void warm();
+  void takeWarm(const Json& loaded, const QString& sampler);
+  void showEmpty(const QString& sentence, bool hasAction);
+  void showLending();
+  void pauseTraining();
+  void resumeTraining();
+  void applyState();
+  // playground_page.cpp
+  void draw();
+  void startDrawing();
+  void showDrawing(std::shared_ptr<Drawing> drawing);
+  void showProgress();
+  void takeEnd(const QString& error);
+  void showSelected();
+  void showCost();
+  void showButtons();
+  void say(const QString& error);
+  // playground_side.cpp
+  void showFilm(bool keepsStep);
+  void showStep();
+  void showRecipe();
+  void showHistory();
+  // playground_actions.cpp
+  void replayAt(const std::array<double, 2>& at);
+  void verify();
+  void keep();
+  void recall(Recall what);
+  void showInfo();
+  void copyCommand();
+  void exportShown();
+  [[nodiscard]] SampleSettings settings() const;
+  [[nodiscard]] const DrawableRun* drawable(std::int64_t run) const;
+  [[nodiscard]] const DrawnImage* selectedImage() const;
+  [[nodiscard]] const DrawnCell* selectedCell() const;
+  [[nodiscard]] bool canReplay() const;
+
+  Workbench& workbench_;
+  Background lists_;
+  DrawWorker worker_;
+  SamplePace pace_;
+  DrawableRuns drawable_;
+  std::vector<std::shared_ptr<Drawing>> history_;
+  std::shared_ptr<Drawing> shown_;
+  Json compared_;        ///< recipe of the image that was selected before
+  Json recipe_;          ///< of the one that is
+  std::int64_t run_ = 0;
+  std::string sampler_;  ///< whose schema the form shows
+  ModelChoice warmModel_;
+  QString warmText_;
+  bool isStale_ = true;
+  bool wantsDraw_ = false;      ///< as soon as the model is there
+  bool isSamplerKnown_ = false; ///< the model said which one fits, or the user chose
+  bool isSideBelow_ = false;
+  std::optional<Json> pending_; ///< a state that waits for the runs
+  /// Runs that this page asked to pause, and whether they did.
+  std::map<std::int64_t, bool> paused_;
+
+  QTimer reloadTimer_, warmTimer_, playTimer_;
+  QStackedWidget* stack_;
+  EmptyPage* empty_ = nullptr;
+  QSplitter *across_ = nullptr, *down_ = nullptr;
+  QFrame* lending_ = nullptr;
+  WrapLabel* lendingText_ = nullptr;
+  QPushButton* lendingButton_ = nullptr;
+  QComboBox* runBox_ = nullptr;
+  SamplerForm* form_ = nullptr;
+  WrapLabel *cost_ = nullptr, *problem_ = nullptr, *warmth_ = nullptr;
+  QPushButton *drawButton_ = nullptr, *cancelButton_ = nullptr;
+  ElidedLabel *boardTitle_ = nullptr, *boardAbout_ = nullptr, *filmTitle_ = nullptr;
+  ImageBoard* board_ = nullptr;
+  QComboBox *zoomBox_ = nullptr, *layerBox_ = nullptr, *headBox_ = nullptr;
+  QToolButton *keepButton_ = nullptr, *exportButton_ = nullptr, *playButton_ = nullptr;
+  QWidget *filmCard_ = nullptr, *side_ = nullptr;
+  FilmStrip* film_ = nullptr;
+  QSlider* slider_ = nullptr;
+  QLabel* stepText_ = nullptr;
+  WrapLabel* filmNote_ = nullptr;
+  QLabel* picture_ = nullptr;
+  WrapLabel *verdict_ = nullptr, *imageTitle_ = nullptr, *command_ = nullptr;
+  FactTable* facts_ = nullptr;
+  QListWidget* historyList_ = nullptr;
+  QAction *draw_ = nullptr, *cancel_ = nullptr, *verify_ = nullptr, *keep_ = nullptr,
+          *copy_ = nullptr, *recallAll_ = nullptr, *recallSeed_ = nullptr,
+          *recallPrompt_ = nullptr, *recallRest_ = nullptr, *info_ = nullptr;
+};
+
+[[nodiscard]] PageFactory playgroundPage();
+
+}  // namespace vitrine::ui

@@ -1,0 +1,232 @@
+// Which runs can draw, which one is chosen, its model in memory, and the training that waits.
+#include <QComboBox>
+#include <QFrame>
+#include <QLabel>
+#include <QPainter>
+#include <QPixmap>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QStackedWidget>
+#include <algorithm>
+
+#include "core/jobs/command.h"
+#include "ui/kit/empty_page.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/theme.h"
+#include "ui/playground/image_board.h"
+#include "ui/playground/playground_page.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+QIcon runSquare(std::int64_t run) {
+  QPixmap picture(px(12), px(12));
+  picture.fill(Qt::transparent);
+  QPainter painter(&picture);
+  drawRunMark(painter, QRectF(px(2), px(2), px(8), px(8)), run, seriesColor(run));
+  return picture;
+}
+
+QString memoryText(const Json& loaded) {
+  const auto found = loaded.find("bytes");
+  if (found == loaded.end() || !found->is_number()) return {};
+  constexpr double kMega = 1e6;
+  return QStringLiteral(", %1\u202fMB").arg(number(found->get<double>() / kMega, 0));
+}
+
+}  // namespace
+
+void PlaygroundPage::readLater() {
+  if (!reloadTimer_.isActive()) reloadTimer_.start();
+}
+
+void PlaygroundPage::reload() {
+  const Catalog& catalog = workbench_.catalog();
+  if (catalog.items.empty()) return;  // it is told when it is there
+  isStale_ = false;
+  lists_.run([this, catalog](store::RunReader& store,
+                             const std::atomic<bool>& isStale) -> Background::Finish {
+    DrawableRuns found = readDrawableRuns(store, catalog, isStale);
+    return [this, found = std::move(found)] { takeRuns(found); };
+  });
+}
+
+void PlaygroundPage::showEmpty(const QString& sentence, bool hasAction) {
+  empty_->say(sentence, hasAction ? tr("New experiment") : QString());
+  stack_->setCurrentIndex(1);
+}
+
+void PlaygroundPage::takeRuns(DrawableRuns found) {
+  const DrawableRun* before = drawable(run_);
+  const bool wasNewest =
+      before != nullptr &&
+      settings().model.checkpoint == std::to_string(before->checkpoints.front().step);
+  drawable_ = std::move(found);
+  if (drawable_.runs.empty()) {
+    run_ = 0;
+    showEmpty(tr("No run here has a checkpoint of a model that a sampler can draw with. Train one "
+                 "that generates images or texts, and draw with it here."),
+              true);
+    showButtons();
+    return;
+  }
+  if (workbench_.models() == nullptr)
+    return showEmpty(tr("Nothing can be computed with this database from here."), false);
+  stack_->setCurrentIndex(0);
+  {
+    const QSignalBlocker quiet(runBox_);
+    runBox_->clear();
+    for (const DrawableRun& run : drawable_.runs) {
+      runBox_->addItem(runSquare(run.id), QStringLiteral("%1 %2").arg(run.id).arg(run.name),
+                       QVariant::fromValue<qlonglong>(run.id));
+    }
+  }
+  std::int64_t wanted = run_;
+  const std::int64_t current = workbench_.selection().current();
+  if (wanted == 0 && drawable(current) != nullptr) wanted = current;
+  if (drawable(wanted) == nullptr) wanted = drawable_.runs.front().id;
+  if (wanted == run_) {
+    runBox_->setCurrentIndex(runBox_->findData(QVariant::fromValue<qlonglong>(run_)));
+    fillForm(sampler_);
+    // Who draws with the newest weights goes on with the newest.
+    if (wasNewest) {
+      const std::int64_t newest = drawable(run_)->checkpoints.front().step;
+      form_->setValues({{kCheckpointKey, std::to_string(newest)}});
+      if (isVisible()) warmTimer_.start();
+    }
+  } else {
+    chooseRun(wanted);
+  }
+  applyState();
+  showLending();
+}
+
+void PlaygroundPage::chooseRun(std::int64_t run) {
+  const DrawableRun* chosen = drawable(run);
+  if (chosen == nullptr || run == run_) return;
+  run_ = run;
+  isSamplerKnown_ = chosen->samplers.size() == 1;
+  {
+    const QSignalBlocker quiet(runBox_);
+    runBox_->setCurrentIndex(runBox_->findData(QVariant::fromValue<qlonglong>(run)));
+  }
+  fillForm(chosen->samplers.front());
+  // Another run is drawn with its newest weights.
+  form_->setValues({{kCheckpointKey, std::to_string(chosen->checkpoints.front().step)},
+                    {kWeightsKey, chosen->hasAverage ? "ema" : "model"}});
+  warmText_.clear();
+  if (isVisible()) warmTimer_.start();
+  showCost();
+}
+
+void PlaygroundPage::fillForm(const std::string& sampler) {
+  const DrawableRun* run = drawable(run_);
+  if (run == nullptr) return;
+  sampler_ = std::find(run->samplers.begin(), run->samplers.end(), sampler) != run->samplers.end()
+                 ? sampler
+                 : run->samplers.front();
+  const auto names = drawable_.classNames.find(run->dataset);
+  form_->setEntries(formEntries(workbench_.catalog(), *run, sampler_,
+                                names == drawable_.classNames.end() ? QStringList()
+                                                                    : names->second));
+  form_->setValues({{kSamplerKey, sampler_}});
+  keepWheelForFocus(*form_);
+  showCost();
+}
+
+// Only while the page is looked at: a model takes memory.
+void PlaygroundPage::warm() {
+  const DrawableRun* run = drawable(run_);
+  if (run == nullptr || worker_.isBusy() || (!isVisible() && !wantsDraw_)) return;
+  const ModelChoice model = settings().model;
+  const bool isWarm = !warmText_.isEmpty() && model.request() == warmModel_.request();
+  if (isWarm || worker_.isWarming()) return;
+  warmModel_ = model;
+  warmText_.clear();
+  worker_.warm(model, probeSettings(workbench_.catalog(), *run));
+  showButtons();
+}
+
+void PlaygroundPage::takeWarm(const Json& loaded, const QString& sampler) {
+  if (settings().model.request() != warmModel_.request()) {
+    warmTimer_.start();  // it was loaded for another choice
+  } else {
+    warmText_ = tr("Model in memory%1").arg(memoryText(loaded));
+    const auto image = loaded.find("image");
+    const bool isSize = image != loaded.end() && image->is_array() && image->size() == 3 &&
+                        (*image)[1].is_number_integer() && (*image)[2].is_number_integer();
+    if (isSize) board_->setExpectedSize({(*image)[2].get<int>(), (*image)[1].get<int>()});
+  }
+  if (!isSamplerKnown_ && !sampler.isEmpty() && sampler.toStdString() != sampler_)
+    fillForm(sampler.toStdString());
+  isSamplerKnown_ = true;
+  if (wantsDraw_) startDrawing();
+  showButtons();
+}
+
+// --- a run that trains on the device that draws
+
+void PlaygroundPage::showLending() {
+  for (auto each = paused_.begin(); each != paused_.end();) {
+    const auto found = workbench_.runs().find(each->first);
+    const store::RunState state =
+        found == workbench_.runs().end() ? store::RunState::Stopped : found->second.state;
+    if (state == store::RunState::Paused) each->second = true;
+    // It ended, or was resumed elsewhere.
+    const bool isOver =
+        state != store::RunState::Paused && (each->second || !store::isAlive(state));
+    each = isOver ? paused_.erase(each) : std::next(each);
+  }
+  const store::RunRow* training = nullptr;
+  for (const auto& [id, row] : workbench_.runs()) {
+    if (store::isAlive(row.state) && row.state != store::RunState::Pausing) training = &row;
+  }
+  lendingButton_->setEnabled(true);
+  if (!paused_.empty()) {
+    const store::RunRow& row = workbench_.runs().at(paused_.begin()->first);
+    const bool isPaused = row.state == store::RunState::Paused;
+    const QString name = QString::fromStdString(row.name).toHtmlEscaped();
+    lendingText_->setText(
+        isPaused ? tr("%1 is <b>paused</b> at step %2. Its training waits for you.")
+                       .arg(name, count(row.step))
+                 : tr("%1 pauses at its next checkpoint\u2026").arg(name));
+    lendingButton_->setText(tr("Resume training"));
+    lendingButton_->setIcon(icon(Icon::Play));
+    lendingButton_->setEnabled(isPaused);
+  } else if (training != nullptr) {
+    lendingText_->setText(tr("%1 trains on %2: drawing and training slow each other down.")
+                              .arg(QString::fromStdString(training->name).toHtmlEscaped(),
+                                   training->device.empty()
+                                       ? tr("this machine")
+                                       : QString::fromStdString(training->device).toHtmlEscaped()));
+    lendingButton_->setText(tr("Pause training"));
+    lendingButton_->setIcon(icon(Icon::Pause));
+  }
+  lending_->setVisible(!paused_.empty() || training != nullptr);
+}
+
+void PlaygroundPage::pauseTraining() {
+  jobs::Command command;
+  command.what = jobs::Command::What::Pause;
+  for (const auto& [id, row] : workbench_.runs()) {
+    if (store::isAlive(row.state) && row.state != store::RunState::Pausing)
+      command.runs.push_back(id);
+  }
+  if (command.runs.empty()) return;
+  for (const std::int64_t run : command.runs) paused_[run] = false;
+  workbench_.queue().execute(command, [](const jobs::CommandResult&) {
+    return tr("The run pauses at a checkpoint; Resume training continues it.");
+  });
+  showLending();
+}
+
+void PlaygroundPage::resumeTraining() {
+  std::vector<std::int64_t> runs;
+  for (const auto& [run, wasPaused] : std::exchange(paused_, {})) runs.push_back(run);
+  workbench_.startRuns(runs, jobs::QueueEnd::Front);
+  showLending();
+}
+
+}  // namespace vitrine::ui

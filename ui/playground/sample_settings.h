@@ -1,0 +1,111 @@
+// What the Playground asks a sampler for: one request, and a grid of requests over two settings.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/config/schema.h"
+#include "ui/workbench/model_service.h"
+
+namespace vitrine::ui {
+
+/// Keys of a request that are not keys of a sampler, but may be an axis of a grid as those.
+inline constexpr const char* kCheckpointKey = "checkpoint";
+inline constexpr const char* kWeightsKey = "weights";
+inline constexpr const char* kSamplerKey = "sampler";
+
+/// One request of the operation `sample`.
+struct SampleSettings {
+  ModelChoice model;
+  std::string sampler;           ///< id; "": the one that fits the model best
+  Json values = Json::object();  ///< seed, count and the sampler's own keys
+
+  [[nodiscard]] std::int64_t count() const;  ///< images or texts, 1 where it is not said
+  [[nodiscard]] std::uint64_t seed() const;
+  /// Without id and model.
+  [[nodiscard]] Json request() const;
+  [[nodiscard]] bool operator==(const SampleSettings& other) const;
+};
+
+/// One object with all that is chosen: run, checkpoint, weights, device, sampler and `values`.
+[[nodiscard]] Json toJson(const SampleSettings& settings);
+/// What is missing or of another type is left as it is by default; never throws.
+[[nodiscard]] SampleSettings settingsFromJson(const Json& json);
+
+/// `settings` with another value of one key, which may be one of the three above.
+[[nodiscard]] SampleSettings withValue(SampleSettings settings, const std::string& key,
+                                       const Json& value);
+
+/// Values of one key along the rows or columns of a grid.
+struct GridAxis {
+  std::string key;
+  QString title;  ///< "Guidance"
+  std::vector<Json> values;
+  QStringList labels;  ///< as many as values
+  [[nodiscard]] bool operator==(const GridAxis&) const = default;
+};
+
+struct SampleGrid {
+  static constexpr std::size_t kMostCells = 400;
+  std::optional<GridAxis> rows, columns;
+
+  [[nodiscard]] int rowCount() const;
+  [[nodiscard]] int columnCount() const;
+  [[nodiscard]] bool operator==(const SampleGrid&) const = default;
+};
+
+/// Row by row.
+[[nodiscard]] std::vector<SampleSettings> cellsOf(const SampleSettings& base,
+                                                  const SampleGrid& grid);
+
+/// Values that a user typed for an axis.
+struct AxisValues {
+  std::vector<Json> values;
+  QString problem;  ///< one sentence; "" where all is well
+};
+/// Values between commas, of a text between bars: "1, 2, 4", "a coat | a bag". Numbers also as
+/// "0..9" and "0..1..0.25", the last one the step.
+[[nodiscard]] AxisValues axisValues(const Field& field, const QString& text);
+/// The other way.
+[[nodiscard]] QString axisText(const Field& field, const std::vector<Json>& values);
+/// Whether a field can be an axis: lists and tables cannot.
+[[nodiscard]] bool canBeAxis(const Field& field);
+
+/// Keys in which two requests differ, in the order of `now`.
+[[nodiscard]] std::vector<std::string> changedKeys(const SampleSettings& before,
+                                                   const SampleSettings& now);
+
+/// What drawing costs, as far as it is known.
+struct SampleCost {
+  std::int64_t images = 0;
+  std::optional<std::int64_t> steps;        ///< of each image, where all have the same
+  std::optional<std::int64_t> evaluations;  ///< of the network for each image, the same
+  std::optional<double> seconds;            ///< of all
+};
+/// "35 images, 39 evaluations each, about 4.5 s"
+[[nodiscard]] QString costText(const SampleCost& cost);
+
+/// Remembers how long drawing took: what is alike takes as long for each image and step.
+class SamplePace {
+ public:
+  /// \param evaluations  of the network for one image; none where the sampler does not tell
+  void learn(const SampleSettings& settings, double seconds,
+             std::optional<std::int64_t> evaluations);
+  [[nodiscard]] SampleCost costOf(const std::vector<SampleSettings>& cells) const;
+
+ private:
+  struct Pace {
+    double secondsPerStep = 0;  ///< of one image
+    std::optional<double> evaluationsPerStep;
+  };
+  static std::string keyOf(const SampleSettings& settings);
+  std::map<std::string, Pace> paces_;
+};
+
+}  // namespace vitrine::ui

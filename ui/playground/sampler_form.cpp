@@ -1,0 +1,427 @@
+#include "ui/playground/sampler_form.h"
+
+#include <QComboBox>
+#include <QFileDialog>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QRandomGenerator>
+#include <QStackedWidget>
+#include <QStyle>
+#include <QToolButton>
+#include <algorithm>
+
+#include "ui/form/field_editor.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kInputWidth = 128;
+constexpr std::uint32_t kMostRandomSeed = 1'000'000;
+
+/// A whole number with words for its values is chosen from a list.
+Field shownField(const FormEntry& entry) {
+  Field field = entry.field;
+  if (field.type != FieldType::Integer || entry.valueTitles.isEmpty()) return field;
+  field.type = FieldType::Choice;
+  field.choices.clear();
+  for (qsizetype i = 0; i < entry.valueTitles.size(); ++i)
+    field.choices.push_back(std::to_string(i));
+  return field;
+}
+
+QToolButton* formButton(Icon picture, const QString& name, QWidget* parent) {
+  auto* button = new QToolButton(parent);
+  button->setIcon(icon(picture));
+  button->setIconSize(QSize(px(14), px(14)));
+  button->setProperty("quiet", true);
+  button->setAccessibleName(name);
+  button->setToolTip(name);
+  return button;
+}
+
+}  // namespace
+
+struct SamplerForm::Row {
+  FormEntry entry;
+  QLabel* title = nullptr;
+  QStackedWidget* stack = nullptr;
+  FieldEditor* editor = nullptr;
+  QLineEdit* line = nullptr;     ///< of the axis
+  QToolButton* button = nullptr; ///< axis; nullptr where it cannot be one
+  QWidget* extra = nullptr;      ///< a button of its own: new seed, file
+  WrapLabel* problem = nullptr;
+  Axis axis = Axis::None;
+};
+
+SamplerForm::SamplerForm(QWidget* parent)
+    : QWidget(parent), grid_(new QGridLayout(this)), more_(new QToolButton(this)) {
+  grid_->setContentsMargins(0, 0, 0, 0);
+  grid_->setHorizontalSpacing(px(6));
+  grid_->setVerticalSpacing(px(6));
+  grid_->setColumnStretch(1, 1);
+  more_->setText(tr("More settings"));
+  more_->setCheckable(true);
+  more_->setProperty("quiet", true);
+  connect(more_, &QToolButton::toggled, this, &SamplerForm::showRare);
+}
+
+SamplerForm::~SamplerForm() = default;
+
+void SamplerForm::setEntries(std::vector<FormEntry> entries) {
+  const Json before = values();
+  const SampleGrid grid = this->grid();
+  for (const std::unique_ptr<Row>& one : rows_) {
+    for (QWidget* widget : std::initializer_list<QWidget*>{
+             one->title, one->stack, one->button, one->extra, one->problem}) {
+      if (widget == nullptr) continue;
+      widget->hide();
+      grid_->removeWidget(widget);
+      widget->deleteLater();
+    }
+  }
+  rows_.clear();
+  grid_->removeWidget(more_);
+  std::stable_sort(entries.begin(), entries.end(), [](const FormEntry& a, const FormEntry& b) {
+    return !a.isRare && b.isRare;
+  });
+  int line = 0;
+  bool hasRare = false;
+  for (FormEntry& entry : entries) {
+    if (entry.isRare && !hasRare) {
+      hasRare = true;
+      grid_->addWidget(more_, line++, 0, 1, 3, Qt::AlignLeft);
+    }
+    addRow(std::move(entry), line);
+    line += 2;
+  }
+  more_->setVisible(hasRare);
+  setValues(before);
+  setGrid(grid);
+  showRare();
+}
+
+void SamplerForm::addRow(FormEntry entry, int line) {
+  auto made = std::make_unique<Row>();
+  Row& row = *made;
+  row.entry = std::move(entry);
+  const Field& field = row.entry.field;
+  const QString title = titleOf(field);
+  row.title = new QLabel(title, this);
+  row.title->setProperty("role", "muted");
+  row.title->setToolTip(QString::fromStdString(field.doc));
+  row.stack = new QStackedWidget(this);
+  row.stack->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  row.editor = new FieldEditor(shownField(row.entry), title, row.stack);
+  row.editor->input()->setFixedWidth(px(kInputWidth));
+  if (auto* list = qobject_cast<QComboBox*>(row.editor->input()); list != nullptr) {
+    for (int i = 0; i < list->count(); ++i) {
+      bool isNumber = false;
+      const int value = list->itemData(i).toString().toInt(&isNumber);
+      if (field.type == FieldType::Integer && isNumber && value < row.entry.valueTitles.size())
+        list->setItemText(i, row.entry.valueTitles[value]);
+      const auto choice = std::find(field.choices.begin(), field.choices.end(),
+                                    list->itemData(i).toString().toStdString());
+      const auto at = choice - field.choices.begin();
+      if (field.type == FieldType::Choice && at < row.entry.valueTitles.size())
+        list->setItemText(i, row.entry.valueTitles[at]);
+    }
+  }
+  row.line = new QLineEdit(row.stack);
+  row.line->setFixedWidth(px(kInputWidth));
+  row.line->setAccessibleName(tr("Values of %1").arg(title));
+  row.stack->addWidget(row.editor);
+  row.stack->addWidget(row.line);
+  row.problem = new WrapLabel(this);
+  row.problem->setProperty("role", "error");
+  row.problem->hide();
+  row.title->setBuddy(row.editor->input());
+  grid_->addWidget(row.title, line, 0);
+  grid_->addWidget(row.stack, line, 1);
+  grid_->addWidget(row.problem, line + 1, 0, 1, 3);
+  auto* tools = new QWidget(this);
+  auto* buttons = new QHBoxLayout(tools);
+  buttons->setContentsMargins(0, 0, 0, 0);
+  buttons->setSpacing(0);
+  row.extra = tools;
+  if (field.name == "seed") {
+    QToolButton* dice = formButton(Icon::Refresh, tr("New seed"), tools);
+    connect(dice, &QToolButton::clicked, this, [this] {
+      setValues({{"seed", QRandomGenerator::global()->bounded(kMostRandomSeed)}});
+      Q_EMIT edited();
+    });
+    buttons->addWidget(dice);
+  }
+  if (field.name == "image" && field.type == FieldType::Text) {
+    QToolButton* file = formButton(Icon::Folder, tr("Choose a PNG file"), tools);
+    connect(file, &QToolButton::clicked, this, [this, &row] { chooseFile(row); });
+    buttons->addWidget(file);
+  }
+  if (canBeAxis(field)) {
+    row.button = new QToolButton(tools);
+    row.button->setProperty("quiet", true);
+    row.button->setPopupMode(QToolButton::InstantPopup);
+    row.button->setCheckable(true);
+    row.button->setMenu(new QMenu(row.button));
+    row.button->setProperty("listed", false);
+    // Three dots say that there is a menu.
+    row.button->setStyleSheet(
+        QStringLiteral("QToolButton { padding: %1px %2px; } QToolButton::menu-indicator { image: "
+                       "none; width: 0px; }")
+            .arg(px(2))
+            .arg(px(6)));
+    fillAxisMenu(row);
+    buttons->addWidget(row.button);
+  }
+  grid_->addWidget(tools, line, 2, Qt::AlignLeft);
+  connect(row.editor, &FieldEditor::edited, this, [this, &row] {
+    showAxis(row);
+    Q_EMIT edited();
+  });
+  connect(row.line, &QLineEdit::textEdited, this, [this, &row] {
+    showAxis(row);
+    Q_EMIT edited();
+  });
+  row.editor->setValue(field.defaultValue);
+  showAxis(row);
+  rows_.push_back(std::move(made));
+}
+
+void SamplerForm::fillAxisMenu(Row& row) {
+  QMenu& menu = *row.button->menu();
+  const auto add = [&](const QString& text, Axis axis) {
+    menu.addAction(text, this, [this, &row, axis] {
+      setAxis(row.entry.field.name, axis);
+      Q_EMIT edited();
+    });
+  };
+  add(tr("One value"), Axis::None);
+  add(tr("Rows of a grid"), Axis::Rows);
+  add(tr("Columns of a grid"), Axis::Columns);
+}
+
+void SamplerForm::setAxis(const std::string& key, Axis axis) {
+  Row* chosen = row(key);
+  if (chosen == nullptr || chosen->button == nullptr) return;
+  for (const std::unique_ptr<Row>& other : rows_) {
+    if (axis != Axis::None && other.get() != chosen && other->axis == axis) {
+      other->axis = Axis::None;  // one key each
+      showAxis(*other);
+    }
+  }
+  if (axis != Axis::None && chosen->line->text().isEmpty()) {
+    const std::optional<Json> now = valueOf(*chosen);
+    if (now && !now->is_null()) chosen->line->setText(axisText(chosen->entry.field, {*now}));
+  }
+  chosen->axis = axis;
+  showAxis(*chosen);
+  if (axis != Axis::None && isVisible()) {
+    chosen->line->setFocus();
+    chosen->line->selectAll();
+  }
+}
+
+void SamplerForm::showAxis(Row& row) {
+  const bool isAxis = row.axis != Axis::None;
+  row.stack->setCurrentIndex(isAxis ? 1 : 0);
+  row.title->setBuddy(isAxis ? static_cast<QWidget*>(row.line) : row.editor->input());
+  const QString title = titleOf(row.entry.field);
+  if (row.button != nullptr) {
+    row.button->setChecked(isAxis);
+    row.button->setText(row.axis == Axis::Rows      ? tr("rows")
+                        : row.axis == Axis::Columns ? tr("columns")
+                                                    : QString(QChar(0x22ee)));
+    row.button->setAccessibleName(
+        row.axis == Axis::Rows      ? tr("%1 is the rows of the grid").arg(title)
+        : row.axis == Axis::Columns ? tr("%1 is the columns of the grid").arg(title)
+                                    : tr("Grid over %1").arg(title));
+    row.button->setToolTip(tr("Draw a grid: values of %1 as rows or columns").arg(title));
+  }
+  const QString problem = isAxis ? axisOf(row).problem : QString();
+  row.problem->setText(problem);
+  row.problem->setVisible(!problem.isEmpty());
+  const bool wasInvalid = row.line->property("invalid").toBool();
+  if (wasInvalid != !problem.isEmpty()) {
+    row.line->setProperty("invalid", !problem.isEmpty());
+    row.line->style()->unpolish(row.line);
+    row.line->style()->polish(row.line);
+  }
+}
+
+void SamplerForm::showRare() {
+  for (const std::unique_ptr<Row>& one : rows_) {
+    const bool isShown = !one->entry.isRare || more_->isChecked() || one->axis != Axis::None;
+    one->title->setVisible(isShown);
+    one->stack->setVisible(isShown);
+    one->extra->setVisible(isShown);
+    one->problem->setVisible(isShown && !one->problem->text().isEmpty());
+  }
+}
+
+SamplerForm::Row* SamplerForm::row(const std::string& key) const {
+  for (const std::unique_ptr<Row>& one : rows_) {
+    if (one->entry.field.name == key) return one.get();
+  }
+  return nullptr;
+}
+
+std::optional<Json> SamplerForm::valueOf(const Row& row) const {
+  const std::optional<Json> shown = row.editor->value();
+  const Field& field = row.entry.field;
+  if (!shown) return field.defaultValue;
+  const bool isListed = field.type == FieldType::Integer && !row.entry.valueTitles.isEmpty();
+  if (!isListed || !shown->is_string()) return normalized(field, *shown);
+  bool isNumber = false;
+  const qlonglong number =
+      QString::fromStdString(shown->get<std::string>()).toLongLong(&isNumber);
+  return isNumber ? Json(static_cast<std::int64_t>(number)) : *shown;
+}
+
+AxisValues SamplerForm::axisOf(const Row& row) const {
+  QString text = row.line->text();
+  if (row.entry.field.type == FieldType::Integer && !row.entry.valueTitles.isEmpty()) {
+    // Names stand for their numbers.
+    QStringList parts = text.split(QLatin1Char(','));
+    for (QString& part : parts) {
+      for (qsizetype i = 0; i < row.entry.valueTitles.size(); ++i) {
+        const QString words = row.entry.valueTitles[i];
+        const bool isName =
+            words.compare(part.trimmed(), Qt::CaseInsensitive) == 0 ||
+            words.section(QStringLiteral(", "), 1).compare(part.trimmed(), Qt::CaseInsensitive) == 0;
+        if (isName) part = QString::number(i);
+      }
+    }
+    text = parts.join(QLatin1Char(','));
+  }
+  return axisValues(row.entry.field, text);
+}
+
+Json SamplerForm::values() const {
+  Json all = Json::object();
+  for (const std::unique_ptr<Row>& one : rows_) {
+    std::optional<Json> value = valueOf(*one);
+    if (one->axis != Axis::None) {
+      const AxisValues along = axisOf(*one);
+      if (!along.values.empty()) value = along.values.front();
+    }
+    all[one->entry.field.name] = value.value_or(Json());
+  }
+  return all;
+}
+
+void SamplerForm::setValues(const Json& values) {
+  if (!values.is_object()) return;
+  for (const auto& [key, value] : values.items()) {
+    Row* found = row(key);
+    if (found == nullptr) continue;
+    const bool isListed =
+        found->entry.field.type == FieldType::Integer && !found->entry.valueTitles.isEmpty();
+    if (isListed && value.is_number_integer()) {
+      const std::int64_t number = value.get<std::int64_t>();
+      if (number < 0 || number >= found->entry.valueTitles.size()) continue;
+      found->editor->setValue(std::to_string(number), FieldEditor::Typing::Replace);
+      continue;
+    }
+    const Field& field = found->entry.field;
+    // A choice that is not offered any more, as a checkpoint that was deleted.
+    if (field.type == FieldType::Choice &&
+        !(value.is_string() && field.offers(value.get<std::string>())))
+      continue;
+    found->editor->setValue(value, FieldEditor::Typing::Replace);
+  }
+}
+
+SampleGrid SamplerForm::grid() const {
+  SampleGrid grid;
+  for (const std::unique_ptr<Row>& one : rows_) {
+    if (one->axis == Axis::None) continue;
+    GridAxis axis{one->entry.field.name, titleOf(one->entry.field), axisOf(*one).values, {}};
+    for (const Json& value : axis.values) axis.labels << titleOfValue(axis.key, value);
+    (one->axis == Axis::Rows ? grid.rows : grid.columns) = std::move(axis);
+  }
+  return grid;
+}
+
+void SamplerForm::setGrid(const SampleGrid& grid) {
+  for (const std::unique_ptr<Row>& one : rows_) {
+    one->axis = Axis::None;
+    for (const auto& [axis, where] :
+         {std::pair(&grid.rows, Axis::Rows), std::pair(&grid.columns, Axis::Columns)}) {
+      if (!*axis || (*axis)->key != one->entry.field.name || one->button == nullptr) continue;
+      one->axis = where;
+      one->line->setText(axisText(one->entry.field, (*axis)->values));
+    }
+    showAxis(*one);
+  }
+}
+
+QString SamplerForm::problem() const {
+  std::size_t cells = 1;
+  for (const std::unique_ptr<Row>& one : rows_) {
+    if (one->axis == Axis::None) continue;
+    const AxisValues along = axisOf(*one);
+    if (!along.problem.isEmpty()) return along.problem;
+    cells *= along.values.size();
+  }
+  if (cells > SampleGrid::kMostCells) {
+    return tr("The grid has %1 cells; take at most %2")
+        .arg(cells)
+        .arg(SampleGrid::kMostCells);
+  }
+  return {};
+}
+
+QString SamplerForm::titleOfValue(const std::string& key, const Json& value) const {
+  const Row* found = row(key);
+  if (found == nullptr) return valueText(value);
+  const Field& field = found->entry.field;
+  qsizetype at = -1;
+  if (value.is_number_integer()) at = static_cast<qsizetype>(value.get<std::int64_t>());
+  if (value.is_string()) {
+    const auto choice = std::find(field.choices.begin(), field.choices.end(),
+                                  value.get<std::string>());
+    if (choice != field.choices.end()) at = choice - field.choices.begin();
+  }
+  if (at < 0 || at >= found->entry.valueTitles.size()) return valueText(value);
+  const QString words = found->entry.valueTitles[at];
+  // "7, Sneaker" is Sneaker beside its row.
+  return field.type == FieldType::Integer && words.contains(QStringLiteral(", "))
+             ? words.section(QStringLiteral(", "), 1)
+             : words;
+}
+
+SamplerForm::Axis SamplerForm::axis(const std::string& key) const {
+  const Row* found = row(key);
+  return found == nullptr ? Axis::None : found->axis;
+}
+
+QWidget* SamplerForm::input(const std::string& key) const {
+  const Row* found = row(key);
+  return found == nullptr ? nullptr : found->editor->input();
+}
+
+QToolButton* SamplerForm::axisButton(const std::string& key) const {
+  const Row* found = row(key);
+  return found == nullptr ? nullptr : found->button;
+}
+
+QLineEdit* SamplerForm::axisLine(const std::string& key) const {
+  const Row* found = row(key);
+  return found == nullptr ? nullptr : found->line;
+}
+
+void SamplerForm::chooseFile(Row& row) {
+  const QString file = QFileDialog::getOpenFileName(this, tr("Image to describe"), QString(),
+                                                    tr("PNG images (*.png)"));
+  if (file.isEmpty()) return;
+  row.editor->setValue(file.toStdString(), FieldEditor::Typing::Replace);
+  Q_EMIT edited();
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,79 @@
+// The form of the Playground: one row for each key of a sampler, each of which may become the rows
+// or columns of a grid.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <QWidget>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/config/schema.h"
+#include "ui/playground/sample_settings.h"
+
+class QGridLayout;
+class QLabel;
+class QLineEdit;
+class QStackedWidget;
+class QToolButton;
+
+namespace vitrine::ui {
+
+class FieldEditor;
+
+/// A key as the form shows it.
+struct FormEntry {
+  Field field;
+  /// Words for its values: of a choice one for each, of a whole number from 0 on. Empty: none.
+  QStringList valueTitles = {};
+  bool isRare = false;  ///< below "More settings"
+};
+
+class SamplerForm : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SamplerForm(QWidget* parent = nullptr);
+  ~SamplerForm() override;
+
+  /// Keys that were there before keep their values and axes.
+  void setEntries(std::vector<FormEntry> entries);
+  /// By key; a row that is an axis has its first value.
+  [[nodiscard]] Json values() const;
+  /// Keys that the form does not have, and values that no field can show, are left out.
+  void setValues(const Json& values);
+  [[nodiscard]] SampleGrid grid() const;
+  void setGrid(const SampleGrid& grid);
+  /// Why nothing can be drawn, one sentence; "" where all is well.
+  [[nodiscard]] QString problem() const;
+  [[nodiscard]] QString titleOfValue(const std::string& key, const Json& value) const;
+
+  enum class Axis { None, Rows, Columns };
+  [[nodiscard]] Axis axis(const std::string& key) const;
+  void setAxis(const std::string& key, Axis axis);
+  /// The editor of a key, or nullptr: for tests.
+  [[nodiscard]] QWidget* input(const std::string& key) const;
+  [[nodiscard]] QToolButton* axisButton(const std::string& key) const;
+  [[nodiscard]] QLineEdit* axisLine(const std::string& key) const;
+
+ Q_SIGNALS:
+  void edited();
+
+ private:
+  struct Row;
+  void addRow(FormEntry entry, int line);
+  void fillAxisMenu(Row& row);
+  void showAxis(Row& row);
+  void showRare();
+  [[nodiscard]] Row* row(const std::string& key) const;
+  [[nodiscard]] std::optional<Json> valueOf(const Row& row) const;
+  [[nodiscard]] AxisValues axisOf(const Row& row) const;
+  void chooseFile(Row& row);
+
+  QGridLayout* grid_;
+  QToolButton* more_;
+  std::vector<std::unique_ptr<Row>> rows_;
+};
+
+}  // namespace vitrine::ui

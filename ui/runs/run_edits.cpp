@@ -1,0 +1,175 @@
+#include "ui/runs/run_edits.h"
+
+#include <QInputDialog>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "ui/runs/tags_dialog.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+std::string oneALine(const std::vector<std::string>& tags) {
+  std::string text;
+  for (const std::string& tag : tags) text += (text.empty() ? "" : "\n") + tag;
+  return text;
+}
+
+std::vector<std::string> linesOf(const std::string& text) {
+  return text.empty() ? std::vector<std::string>{} : split(text, '\n');
+}
+
+}  // namespace
+
+RunEdits::RunEdits(StudioWorkbench& workbench, QWidget* window)
+    : QObject(window), workbench_(workbench), window_(window) {}
+
+std::vector<std::string> RunEdits::tagsOf(const QString& line) {
+  std::vector<std::string> tags;
+  for (const QString& part : line.split(QLatin1Char(','), Qt::SkipEmptyParts)) {
+    std::string tag = part.simplified().toStdString();
+    if (!tag.empty() && std::find(tags.begin(), tags.end(), tag) == tags.end())
+      tags.push_back(std::move(tag));
+  }
+  return tags;
+}
+
+/// The version is read before the text: a change between the two is met when this one is stored.
+RunEdits::Change RunEdits::changeOf(std::int64_t run, store::RunField field) {
+  store::RunReader& store = workbench_.store();
+  Change change;
+  change.run = run;
+  change.version = store.version(run, field);
+  const std::string* typed = workbench_.waiting(run, field);
+  if (typed != nullptr)
+    change.before = *typed;
+  else if (field == store::RunField::Name)
+    change.before = store.run(run).name;
+  else if (field == store::RunField::Note)
+    change.before = store.note(run);
+  else
+    change.before = oneALine(store.tags(run));
+  change.after = change.before;
+  return change;
+}
+
+void RunEdits::rename(std::int64_t run, const QString& name) {
+  try {
+    Change change = changeOf(run, store::RunField::Name);
+    change.after = name.trimmed().toStdString();
+    if (change.after.empty()) return;
+    const QString sentence = tr("Run %1 is called \u201c%2\u201d now.").arg(run).arg(name.trimmed());
+    save(store::RunField::Name, {std::move(change)}, sentence);
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+}
+
+void RunEdits::askTags(const std::vector<std::int64_t>& runs) {
+  if (runs.empty()) return;
+  try {
+    std::vector<Change> changes;
+    std::map<std::string, std::size_t> counts;  // of the chosen runs that have a tag
+    for (const std::int64_t run : runs) {
+      changes.push_back(changeOf(run, store::RunField::Tags));
+      for (const std::string& tag : linesOf(changes.back().before)) ++counts[tag];
+    }
+    for (const auto& [id, row] : workbench_.runs()) {
+      for (const std::string& tag : workbench_.store().tags(id)) counts.try_emplace(tag, 0);
+    }
+    TagsDialog dialog(counts, runs.size(), window_);
+    if (dialog.exec() != QDialog::Accepted) return;
+    for (Change& change : changes)
+      change.after = oneALine(dialog.applied(linesOf(change.before)));
+    save(store::RunField::Tags, std::move(changes),
+         tr("Stored the tags of %1.").arg(workbench_.namesOf(runs)));
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+}
+
+void RunEdits::askNote(const std::vector<std::int64_t>& runs) {
+  if (runs.empty()) return;
+  try {
+    std::vector<Change> changes;
+    for (const std::int64_t run : runs) changes.push_back(changeOf(run, store::RunField::Note));
+    const bool isOne = runs.size() == 1;
+    bool isAccepted = false;
+    const QString text = QInputDialog::getMultiLineText(
+        window_, tr("Note"),
+        isOne ? tr("Note of %1:").arg(workbench_.namesOf(runs))
+              : tr("Added to the notes of %1:").arg(workbench_.namesOf(runs)),
+        isOne ? QString::fromStdString(changes.front().before) : QString(), &isAccepted);
+    if (!isAccepted || (!isOne && text.trimmed().isEmpty())) return;
+    for (Change& change : changes) {
+      if (isOne || change.before.empty())
+        change.after = text.toStdString();
+      else
+        change.after = change.before + "\n" + text.toStdString();
+    }
+    save(store::RunField::Note, std::move(changes),
+         isOne ? tr("Stored the note of %1.").arg(workbench_.namesOf(runs))
+               : tr("Stored the notes of %1.").arg(workbench_.namesOf(runs)));
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+}
+
+void RunEdits::save(store::RunField field, std::vector<Change> changes, const QString& sentence) {
+  std::erase_if(changes, [](const Change& change) { return change.before == change.after; });
+  if (changes.empty()) return;
+  /// Answers that are still to come, and what they said so far.
+  struct Answers {
+    std::size_t left = 0;
+    std::vector<Change> stored;
+    QString trouble;
+  };
+  auto answers = std::make_shared<Answers>();
+  answers->left = changes.size();
+  for (const Change& change : changes) {
+    workbench_.edit(
+        change.run, field, change.after, change.version, this,
+        [this, answers, change, field, sentence](const EditOutcome& outcome) {
+          if (answers->left == 0) return;  // of what waited for its link: said when it was typed
+          if (!outcome.trouble.isEmpty()) {
+            answers->trouble = outcome.trouble;
+          } else if (outcome.isConflict) {
+            answers->trouble = tr("Another user changed the %1 of run %2 meanwhile: theirs stands, "
+                                  "and yours is in the history of the run.")
+                                   .arg(QString::fromStdString(wordsOf(field)))
+                                   .arg(change.run);
+          } else {
+            answers->stored.push_back(change);
+            answers->stored.back().version = outcome.version;
+            if (workbench_.link() == nullptr) workbench_.refresh(change.run);
+          }
+          if (--answers->left > 0) return;
+          if (answers->stored.empty()) return workbench_.showMessage(answers->trouble);
+          const QString said = answers->trouble.isEmpty()
+                                   ? sentence
+                                   : sentence + QLatin1Char(' ') + answers->trouble;
+          Q_EMIT workbench_.offered(said, tr("Undo"), [this, field, stored = answers->stored] {
+            takeBack(field, stored);
+          });
+        });
+  }
+}
+
+void RunEdits::takeBack(store::RunField field, const std::vector<Change>& changes) {
+  std::vector<Change> back;
+  std::vector<std::int64_t> runs;
+  for (const Change& change : changes) {
+    back.push_back({change.run, change.version, change.after, change.before});
+    runs.push_back(change.run);
+  }
+  save(field, std::move(back),
+       tr("The %1 of %2 is as before.")
+           .arg(QString::fromStdString(wordsOf(field)), workbench_.namesOf(runs)));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,167 @@
+#include "ui/runs/run_query.h"
+
+#include <QRegularExpression>
+#include <QStringList>
+#include <algorithm>
+#include <optional>
+
+#include "core/config/config.h"
+#include "ui/kit/value_text.h"
+
+namespace vitrine::ui {
+namespace {
+
+bool compare(RunQuery::Comparison comparison, const QString& have, const QString& want) {
+  using C = RunQuery::Comparison;
+  bool haveIsNumber = false, wantIsNumber = false;
+  const double a = have.toDouble(&haveIsNumber), b = want.toDouble(&wantIsNumber);
+  const bool areNumbers = haveIsNumber && wantIsNumber;
+  const bool isEqual = areNumbers ? a == b : have.compare(want, Qt::CaseInsensitive) == 0;
+  switch (comparison) {
+    case C::Equal:
+      return isEqual;
+    case C::NotEqual:
+      return !isEqual;
+    case C::Less:
+      return areNumbers && a < b;
+    case C::AtMost:
+      return areNumbers && a <= b;
+    case C::Greater:
+      return areNumbers && a > b;
+    case C::AtLeast:
+      return areNumbers && a >= b;
+  }
+  return false;
+}
+
+std::optional<QString> ofRow(const store::RunRow& row, const QString& key) {
+  const auto text = [](const std::string& value) { return QString::fromStdString(value); };
+  if (key == QLatin1String("state")) return text(toString(row.state));
+  if (key == QLatin1String("seed")) return QString::number(row.seed);
+  if (key == QLatin1String("id")) return QString::number(row.id);
+  if (key == QLatin1String("name")) return text(row.name);
+  if (key == QLatin1String("experiment")) return text(row.experiment);
+  if (key == QLatin1String("variant")) return text(row.variant);
+  if (key == QLatin1String("stage")) return text(row.stage);
+  if (key == QLatin1String("device")) return text(row.device);
+  return std::nullopt;
+}
+
+/// Words of a text; what is between quotes is one, without them.
+QStringList termsOf(const QString& text) {
+  QStringList terms;
+  QString term;
+  bool isQuoted = false, hasTerm = false;
+  for (const QChar c : text) {
+    if (c == QLatin1Char('"')) {
+      isQuoted = !isQuoted;
+      hasTerm = true;
+    } else if (c.isSpace() && !isQuoted) {
+      if (hasTerm) terms << term;
+      term.clear();
+      hasTerm = false;
+    } else {
+      term += c;
+      hasTerm = true;
+    }
+  }
+  if (hasTerm) terms << term;
+  terms.removeAll(QString());
+  return terms;
+}
+
+RunQuery::Comparison comparisonOf(const QString& sign) {
+  using C = RunQuery::Comparison;
+  if (sign == QLatin1String("!=")) return C::NotEqual;
+  if (sign == QLatin1String("<")) return C::Less;
+  if (sign == QLatin1String("<=")) return C::AtMost;
+  if (sign == QLatin1String(">")) return C::Greater;
+  if (sign == QLatin1String(">=")) return C::AtLeast;
+  return C::Equal;
+}
+
+}  // namespace
+
+RunQuery::RunQuery(const QString& text) {
+  static const QRegularExpression pattern(
+      QStringLiteral("^([A-Za-z_][A-Za-z0-9_./@-]*)(!=|<=|>=|=|<|>)(.+)$"));
+  static const QRegularExpression named(QStringLiteral("^(tag|note):(.+)$"),
+                                        QRegularExpression::CaseInsensitiveOption);
+  // "width = 64" means "width=64", "tag: best" means "tag:best".
+  static const QRegularExpression spaces(QStringLiteral("\\s*(!=|<=|>=|=|<|>)\\s*"));
+  static const QRegularExpression colon(QStringLiteral("\\b(tag|note):\\s+"),
+                                        QRegularExpression::CaseInsensitiveOption);
+  QString tight = text;
+  tight.replace(spaces, QStringLiteral("\\1"));
+  tight.replace(colon, QStringLiteral("\\1:"));
+  for (const QString& term : termsOf(tight)) {
+    if (const auto match = named.match(term); match.hasMatch()) {
+      conditions_.push_back({match.captured(1).toLower(), match.captured(2), Comparison::Equal});
+    } else if (const auto compared = pattern.match(term); compared.hasMatch()) {
+      conditions_.push_back(
+          {compared.captured(1), compared.captured(3), comparisonOf(compared.captured(2))});
+    } else {
+      words_ << term;
+    }
+  }
+}
+
+bool RunQuery::asksMetrics() const {
+  return std::any_of(conditions_.begin(), conditions_.end(), [](const Condition& condition) {
+    return condition.key.contains(QLatin1Char('/'));
+  });
+}
+
+bool RunQuery::matches(const store::RunRow& row, const Lookup& lookup) const {
+  if (!words_.isEmpty()) {
+    QString text = QString::fromStdString(row.name + ' ' + row.experiment + ' ' + row.variant +
+                                          ' ' + row.stage + ' ' + toString(row.state));
+    bool isWhole = false;  // tags and note are asked for where the row does not have the word
+    for (const QString& word : words_) {
+      if (text.contains(word, Qt::CaseInsensitive)) continue;
+      if (isWhole) return false;
+      isWhole = true;
+      if (lookup.tags) {
+        for (const std::string& tag : lookup.tags(row.id))
+          text += QLatin1Char(' ') + QString::fromStdString(tag);
+      }
+      if (lookup.note) text += QLatin1Char(' ') + QString::fromStdString(lookup.note(row.id));
+      if (!text.contains(word, Qt::CaseInsensitive)) return false;
+    }
+  }
+  return std::all_of(conditions_.begin(), conditions_.end(), [&](const Condition& condition) {
+    return holds(condition, row, lookup);
+  });
+}
+
+bool RunQuery::holds(const Condition& condition, const store::RunRow& row, const Lookup& lookup) {
+  if (const auto value = ofRow(row, condition.key))
+    return compare(condition.comparison, *value, condition.value);
+  const bool isNot = condition.comparison == Comparison::NotEqual;
+  if (condition.key == QLatin1String("tag")) {
+    bool hasIt = false;
+    for (const std::string& tag : lookup.tags ? lookup.tags(row.id) : std::vector<std::string>{})
+      hasIt = hasIt || compare(Comparison::Equal, QString::fromStdString(tag), condition.value);
+    return hasIt != isNot;
+  }
+  if (condition.key == QLatin1String("note")) {
+    const QString note = lookup.note ? QString::fromStdString(lookup.note(row.id)) : QString();
+    return note.contains(condition.value, Qt::CaseInsensitive) != isNot;
+  }
+  if (!condition.key.contains(QLatin1Char('/'))) {
+    const Json config = lookup.config ? lookup.config(row.id) : Json();
+    bool hasKey = false;
+    for (const auto& [key, value] : flatten(config)) {
+      const QString name = QString::fromStdString(key);
+      if (name != condition.key && !name.endsWith(QLatin1Char('.') + condition.key)) continue;
+      hasKey = true;
+      if (compare(condition.comparison, jsonText(value), condition.value)) return true;
+    }
+    if (hasKey) return false;
+  }
+  if (!lookup.metric) return false;
+  const auto value = lookup.metric(row.id, condition.key.toStdString());
+  return value && compare(condition.comparison, QString::number(*value, 'g', 17), condition.value);
+}
+
+}  // namespace vitrine::ui

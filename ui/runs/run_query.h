@@ -1,0 +1,56 @@
+// The filter above the list of runs: words and conditions, all of which must hold.
+//
+//   soft mask            both words occur in the run's name, experiment, variant, tags, note or state
+//   "soft mask"          these words next to each other
+//   state=running        one of state, seed, name, experiment, variant, stage, device, id
+//   tag:best             a tag; also tag=best, tag!=best
+//   note:diverged        a word of the note
+//   width=64             a configuration key, in full or from its last dots on: model.width, width
+//   learning_rate>=1e-3  also != < <= > >=, by number
+//   test/top1 > 0.5      the last value of a metric
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/store/types.h"
+
+namespace vitrine::ui {
+
+class RunQuery {
+ public:
+  enum class Comparison { Equal, NotEqual, Less, AtMost, Greater, AtLeast };
+
+  /// What a run offers beyond its row, asked only when a term needs it.
+  struct Lookup {
+    std::function<Json(std::int64_t run)> config;
+    std::function<std::vector<std::string>(std::int64_t run)> tags;
+    std::function<std::string(std::int64_t run)> note;
+    /// The last value; nothing where the run has not recorded it.
+    std::function<std::optional<double>(std::int64_t run, const std::string& name)> metric;
+  };
+
+  RunQuery() = default;
+  explicit RunQuery(const QString& text);
+
+  [[nodiscard]] bool isEmpty() const { return words_.isEmpty() && conditions_.empty(); }
+  [[nodiscard]] bool matches(const store::RunRow& row, const Lookup& lookup) const;
+  /// Whether values are asked for that a run in progress changes.
+  [[nodiscard]] bool asksMetrics() const;
+
+ private:
+  struct Condition {
+    QString key, value;
+    Comparison comparison = Comparison::Equal;
+  };
+  static bool holds(const Condition& condition, const store::RunRow& row, const Lookup& lookup);
+  QStringList words_;
+  std::vector<Condition> conditions_;
+};
+
+}  // namespace vitrine::ui

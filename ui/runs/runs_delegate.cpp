@@ -1,0 +1,140 @@
+#include "ui/runs/runs_delegate.h"
+
+#include <QLineEdit>
+#include <QPainter>
+#include <QPainterPath>
+#include <algorithm>
+
+#include "ui/kit/icons.h"
+#include "ui/kit/theme.h"
+#include "ui/runs/runs_model.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kRunHeight = 44;
+constexpr int kGroupHeight = 28;
+
+void drawLine(QPainter* painter, const QFont& font, const QColor& color, const QRect& rect,
+              Qt::Alignment side, const QString& text, Qt::TextElideMode cut = Qt::ElideRight) {
+  painter->setFont(font);
+  painter->setPen(color);
+  const QString shown = QFontMetrics(font).elidedText(text, cut, rect.width());
+  painter->drawText(rect, static_cast<int>(side | Qt::AlignVCenter), shown);
+}
+
+void drawChevron(QPainter* painter, const QPointF& center, bool isOpen) {
+  painter->save();
+  painter->setRenderHint(QPainter::Antialiasing);
+  painter->translate(center);
+  if (isOpen) painter->rotate(90);
+  const double size = px(3);
+  QPainterPath path(QPointF(-size / 2, -size));
+  path.lineTo(size / 2, 0);
+  path.lineTo(-size / 2, size);
+  painter->setPen(QPen(themeColors().muted, 1.5, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  painter->drawPath(path);
+  painter->restore();
+}
+
+}  // namespace
+
+QSize RunsDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
+  return {px(160), px(index.data(RunsModel::IdRole).toLongLong() == 0 ? kGroupHeight : kRunHeight)};
+}
+
+QWidget* RunsDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&,
+                                    const QModelIndex& index) const {
+  auto* editor = new QLineEdit(parent);
+  editor->setAccessibleName(
+      tr("Name of run %1").arg(index.data(RunsModel::IdRole).toLongLong()));
+  return editor;
+}
+
+void RunsDelegate::updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option,
+                                        const QModelIndex&) const {
+  const QRect row = option.rect;
+  const int left = row.left() + px(22), edge = px(8);
+  const int height = std::min(editor->sizeHint().height(), row.height());
+  editor->setGeometry(left, row.top() + (row.height() - height) / 2,
+                      row.right() + 1 - edge - left, height);
+}
+
+void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                         const QModelIndex& index) const {
+  const ThemeColors& t = themeColors();
+  const QRect row = option.rect;
+  const int edge = px(12);
+  painter->save();
+  const std::int64_t id = index.data(RunsModel::IdRole).toLongLong();
+  const bool hasFocus = option.state.testFlag(QStyle::State_HasFocus);
+  if (id == 0) {
+    painter->fillRect(row, t.raised);
+    painter->fillRect(QRect(row.left(), row.bottom(), row.width(), 1), t.line);
+    drawChevron(painter, QPointF(row.left() + px(15), row.center().y() + 0.5),
+                option.state.testFlag(QStyle::State_Open));
+    QFont bold = smallFont();
+    bold.setWeight(QFont::DemiBold);
+    const QString runs = counted(index.data(RunsModel::CountRole).toInt(), tr("run"), tr("runs"));
+    const int runsWidth = QFontMetrics(smallFont()).horizontalAdvance(runs) + 1;
+    QRect title = row.adjusted(px(26), 0, -edge - runsWidth - px(8), 0);
+    drawLine(painter, bold, t.text, title, Qt::AlignLeft, index.data().toString());
+    drawLine(painter, smallFont(), t.muted,
+             QRect(row.right() + 1 - edge - runsWidth, row.top(), runsWidth, row.height()),
+             Qt::AlignRight, runs);
+  } else {
+    const bool isSelected = option.state.testFlag(QStyle::State_Selected);
+    painter->fillRect(row, isSelected ? t.selection : t.panel);
+    if (!isSelected && option.state.testFlag(QStyle::State_MouseOver))
+      painter->fillRect(row, t.raised);
+    painter->fillRect(QRect(row.left(), row.bottom(), row.width(), 1), t.grid);
+
+    const int left = row.left() + px(26);
+    const QRect first(left, row.top() + px(4), row.right() + 1 - edge - left, px(18));
+    const QRect second(left, row.top() + px(22), first.width(), px(16));
+    drawRunMark(*painter, QRectF(row.left() + edge, first.center().y() - px(4) + 1, px(8), px(8)),
+                id, seriesColor(id));
+
+    const QString score = index.data(RunsModel::ScoreRole).toString();
+    const QFontMetrics digits(bodyFont());
+    const int scoreWidth = score.isEmpty()
+                               ? 0
+                               : std::max(digits.horizontalAdvance(QStringLiteral("0.000")),
+                                          digits.horizontalAdvance(score)) +
+                                     2;
+    QFont name = bodyFont();
+    name.setWeight(QFont::Medium);
+    drawLine(painter, name, t.text,
+             first.adjusted(0, 0, scoreWidth > 0 ? -scoreWidth - px(8) : 0, 0), Qt::AlignLeft,
+             index.data().toString(), Qt::ElideMiddle);  // runs of a sweep differ at the end
+    if (scoreWidth > 0) {
+      drawLine(painter, bodyFont(), t.text,
+               QRect(first.right() + 1 - scoreWidth, first.top(), scoreWidth, first.height()),
+               Qt::AlignRight, score);
+    }
+    const QString state = index.data(RunsModel::StateRole).toString();
+    const int stateWidth = QFontMetrics(smallFont()).horizontalAdvance(state) + 2;
+    drawLine(painter, smallFont(), t.muted, second.adjusted(0, 0, -stateWidth - px(8), 0),
+             Qt::AlignLeft, index.data(RunsModel::DetailRole).toString());
+    drawLine(painter, smallFont(), stateColor(state),
+             QRect(second.right() + 1 - stateWidth, second.top(), stateWidth, second.height()),
+             Qt::AlignRight, state);
+
+    const double progress = index.data(RunsModel::ProgressRole).toDouble();
+    if (progress >= 0) {
+      const QRect track(left, row.bottom() - px(4), first.width(), px(2));
+      painter->fillRect(track, t.line);
+      painter->fillRect(
+          QRect(track.topLeft(), QSize(qRound(track.width() * progress), track.height())),
+          t.accent);
+    }
+  }
+  if (hasFocus) {
+    painter->setPen(QPen(t.accent, 1));
+    painter->setBrush(Qt::NoBrush);
+    painter->drawRect(row.adjusted(0, 0, -1, -1));
+  }
+  painter->restore();
+}
+
+}  // namespace vitrine::ui

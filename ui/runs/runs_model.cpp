@@ -1,0 +1,244 @@
+#include "ui/runs/runs_model.h"
+
+#include <QDateTime>
+#include <QLocale>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+QString runDetail(const store::RunRow& row) {
+  QStringList parts{RunsModel::tr("seed %1").arg(row.seed)};
+  if (!row.stage.empty()) parts.push_front(QString::fromStdString(row.stage));
+  const bool hasStarted = row.step > 0 || isAlive(row.state);
+  if (hasStarted && row.state != store::RunState::Done) {
+    parts << (row.totalSteps > 0 && isAlive(row.state)
+                  ? RunsModel::tr("step %1 / %2").arg(count(row.step), count(row.totalSteps))
+                  : RunsModel::tr("at step %1").arg(count(row.step)));
+  }
+  return parts.join(QStringLiteral(" \u00b7 "));
+}
+
+namespace {
+
+/// "23 Nov 14:20", in the time of this place; the text itself where it is not a time.
+QString dayOf(const std::string& utc) {
+  const QString text = QString::fromStdString(utc);
+  const QDateTime at = QDateTime::fromString(text, Qt::ISODateWithMs);
+  return at.isValid() ? QLocale::c().toString(at.toLocalTime(), QStringLiteral("d MMM HH:mm"))
+                      : text;
+}
+
+}  // namespace
+
+int RunsModel::groupOf(std::int64_t experimentId) const {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    if (groups_[i]->id == experimentId) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+int RunsModel::placeOf(const Group& group, std::int64_t id) {
+  const auto place =
+      std::lower_bound(group.runs.begin(), group.runs.end(), id,
+                       [](const store::RunRow& row, std::int64_t key) { return row.id < key; });
+  return static_cast<int>(place - group.runs.begin());
+}
+
+void RunsModel::upsert(const std::vector<store::RunRow>& rows) {
+  for (const store::RunRow& row : rows) {
+    int group = groupOf(row.experimentId);
+    if (group < 0) {
+      // Newest experiment first.
+      const auto place = std::find_if(groups_.begin(), groups_.end(), [&row](const auto& other) {
+        return other->id < row.experimentId;
+      });
+      group = static_cast<int>(place - groups_.begin());
+      beginInsertRows({}, group, group);
+      auto made = std::make_unique<Group>();
+      made->id = row.experimentId;
+      made->title = QString::fromStdString(row.experiment);
+      groups_.insert(place, std::move(made));
+      endInsertRows();
+    }
+    Group& home = *groups_[static_cast<std::size_t>(group)];
+    const QModelIndex parentIndex = createIndex(group, 0, quintptr{0});
+    const int place = placeOf(home, row.id);
+    const auto slot = static_cast<std::size_t>(place);
+    if (slot < home.runs.size() && home.runs[slot].id == row.id) {
+      home.runs[slot] = row;
+      const QModelIndex at = index(place, 0, parentIndex);
+      Q_EMIT dataChanged(at, at);
+      continue;
+    }
+    beginInsertRows(parentIndex, place, place);
+    home.runs.insert(home.runs.begin() + place, row);
+    parents_[row.id] = row.experimentId;
+    endInsertRows();
+    Q_EMIT dataChanged(parentIndex, parentIndex, {CountRole});
+  }
+}
+
+void RunsModel::remove(const std::vector<std::int64_t>& ids) {
+  for (const std::int64_t id : ids) {
+    const QModelIndex at = indexOf(id);
+    if (!at.isValid()) continue;
+    const int group = at.parent().row();
+    Group& home = *groups_[static_cast<std::size_t>(group)];
+    beginRemoveRows(at.parent(), at.row(), at.row());
+    home.runs.erase(home.runs.begin() + at.row());
+    parents_.erase(id);
+    scores_.erase(id);
+    endRemoveRows();
+    if (home.runs.empty()) {
+      beginRemoveRows({}, group, group);
+      groups_.erase(groups_.begin() + group);
+      endRemoveRows();
+    }
+  }
+}
+
+void RunsModel::setScores(const std::map<std::int64_t, Score>& scores) {
+  const std::map<std::int64_t, Score> before = std::exchange(scores_, scores);
+  const auto tell = [this](std::int64_t id) {
+    const QModelIndex at = indexOf(id);
+    if (at.isValid()) Q_EMIT dataChanged(at, at, {ScoreRole});
+  };
+  for (const auto& [id, score] : scores_) {
+    const auto known = before.find(id);
+    if (known == before.end() || !(known->second == score)) tell(id);
+  }
+  for (const auto& [id, score] : before) {
+    if (!scores_.contains(id)) tell(id);
+  }
+}
+
+const store::RunRow* RunsModel::run(const QModelIndex& index) const {
+  if (!index.isValid() || index.internalId() == 0) return nullptr;
+  const int group = groupOf(static_cast<std::int64_t>(index.internalId()) - 1);
+  if (group < 0) return nullptr;
+  const Group& home = *groups_[static_cast<std::size_t>(group)];
+  const auto row = static_cast<std::size_t>(index.row());
+  return row < home.runs.size() ? &home.runs[row] : nullptr;
+}
+
+bool RunsModel::hasTwin(const store::RunRow& row) const {
+  const int group = groupOf(row.experimentId);
+  if (group < 0) return false;
+  const std::vector<store::RunRow>& runs = groups_[static_cast<std::size_t>(group)]->runs;
+  return std::any_of(runs.begin(), runs.end(), [&row](const store::RunRow& other) {
+    return other.id != row.id && other.seed == row.seed && other.name == row.name &&
+           other.stage == row.stage;
+  });
+}
+
+QModelIndex RunsModel::indexOf(std::int64_t id) const {
+  const auto found = parents_.find(id);
+  if (found == parents_.end()) return {};
+  const int group = groupOf(found->second);
+  if (group < 0) return {};
+  const int place = placeOf(*groups_[static_cast<std::size_t>(group)], id);
+  return createIndex(place, 0, static_cast<quintptr>(found->second + 1));
+}
+
+QModelIndex RunsModel::index(int row, int column, const QModelIndex& parent) const {
+  if (column != 0 || row < 0 || row >= rowCount(parent)) return {};
+  if (!parent.isValid()) return createIndex(row, 0, quintptr{0});
+  const Group& home = *groups_[static_cast<std::size_t>(parent.row())];
+  return createIndex(row, 0, static_cast<quintptr>(home.id + 1));
+}
+
+QModelIndex RunsModel::parent(const QModelIndex& index) const {
+  if (!index.isValid() || index.internalId() == 0) return {};
+  const int group = groupOf(static_cast<std::int64_t>(index.internalId()) - 1);
+  return group < 0 ? QModelIndex() : createIndex(group, 0, quintptr{0});
+}
+
+int RunsModel::rowCount(const QModelIndex& parent) const {
+  if (!parent.isValid()) return static_cast<int>(groups_.size());
+  if (parent.internalId() != 0 || parent.row() >= static_cast<int>(groups_.size())) return 0;
+  return static_cast<int>(groups_[static_cast<std::size_t>(parent.row())]->runs.size());
+}
+
+int RunsModel::columnCount(const QModelIndex&) const { return 1; }
+
+QVariant RunsModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const store::RunRow* row = run(index);
+  if (row == nullptr) {
+    if (index.row() >= static_cast<int>(groups_.size())) return {};
+    const Group& group = *groups_[static_cast<std::size_t>(index.row())];
+    const auto runs = static_cast<std::int64_t>(group.runs.size());
+    switch (role) {
+      case Qt::DisplayRole:
+      case Qt::ToolTipRole:
+        return group.title;
+      case Qt::AccessibleTextRole:
+        return tr("experiment %1, %2").arg(group.title, counted(runs, tr("run"), tr("runs")));
+      case CountRole:
+        return static_cast<int>(runs);
+      case IdRole:
+        return 0;
+      default:
+        return {};
+    }
+  }
+  const QString state = QString::fromStdString(toString(row->state));
+  switch (role) {
+    case Qt::DisplayRole:
+    case Qt::EditRole:
+      return QString::fromStdString(row->name);
+    case IdRole:
+      return QVariant::fromValue<qlonglong>(row->id);
+    case StateRole:
+      return state;
+    case DetailRole:
+      return hasTwin(*row) ? runDetail(*row) + QStringLiteral(" \u00b7 ") + dayOf(row->createdAt)
+                           : runDetail(*row);
+    case ScoreRole: {
+      const auto found = scores_.find(row->id);
+      return found == scores_.end() ? QString() : found->second.text;
+    }
+    case ProgressRole:
+      if (!isAlive(row->state) || row->totalSteps <= 0) return -1.0;
+      return std::clamp(static_cast<double>(row->step) / static_cast<double>(row->totalSteps), 0.0,
+                        1.0);
+    case Qt::AccessibleTextRole:
+      return tr("run %1, %2, %3, %4")
+          .arg(row->id)
+          .arg(QString::fromStdString(row->name), state, runDetail(*row));
+    case Qt::ToolTipRole: {
+      QString tip = tr("#%1 %2\n%3 \u00b7 %4")
+                        .arg(row->id)
+                        .arg(QString::fromStdString(row->name), runDetail(*row), state);
+      const auto found = scores_.find(row->id);
+      if (found != scores_.end()) {
+        tip += tr("\n%1, last value: %2").arg(found->second.what, found->second.text);
+      }
+      if (!row->reason.empty()) tip += QLatin1Char('\n') + QString::fromStdString(row->reason);
+      return tip;
+    }
+    default:
+      return {};
+  }
+}
+
+Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const {
+  if (!index.isValid()) return Qt::NoItemFlags;
+  if (index.internalId() == 0) return Qt::ItemIsEnabled;
+  return Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsEditable | Qt::ItemNeverHasChildren;
+}
+
+bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+  const store::RunRow* row = run(index);
+  if (row == nullptr || role != Qt::EditRole) return false;
+  const QString name = value.toString().trimmed();
+  if (name.isEmpty() || name.toStdString() == row->name) return false;
+  Q_EMIT renamed(row->id, name);
+  return true;
+}
+
+}  // namespace vitrine::ui

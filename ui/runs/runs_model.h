@@ -1,0 +1,80 @@
+// The runs of a database as a tree: experiments, newest first, and their runs in order of id.
+#pragma once
+
+#include <QAbstractItemModel>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/store/types.h"
+
+namespace vitrine::ui {
+
+/// Changes come row by row, never as a reset, so that selection and scroll position stay.
+class RunsModel : public QAbstractItemModel {
+  Q_OBJECT
+ public:
+  enum Role {
+    IdRole = Qt::UserRole,  ///< run id; 0 for an experiment
+    StateRole,              ///< the word
+    DetailRole,             ///< second line: "seed 0 · step 2,184 / 4,690"
+    ScoreRole,              ///< what sums the run up, "0.861"; "" where there is none
+    ProgressRole,           ///< 0 to 1 while alive, -1 otherwise
+    CountRole,              ///< of an experiment: number of runs
+  };
+
+  using QAbstractItemModel::QAbstractItemModel;
+
+  /// Adds the new ones, updates those that changed.
+  void upsert(const std::vector<store::RunRow>& rows);
+  void remove(const std::vector<std::int64_t>& ids);
+  /// A score as the list shows it.
+  struct Score {
+    QString text;  ///< "0.861"
+    QString what;  ///< "test accuracy", for the tool tip
+    bool operator==(const Score&) const = default;
+  };
+  /// By run; those that are not in it have none.
+  void setScores(const std::map<std::int64_t, Score>& scores);
+
+  [[nodiscard]] const store::RunRow* run(const QModelIndex& index) const;
+  [[nodiscard]] QModelIndex indexOf(std::int64_t id) const;
+  [[nodiscard]] int runCount() const { return static_cast<int>(parents_.size()); }
+
+  QModelIndex index(int row, int column, const QModelIndex& parent) const override;
+  QModelIndex parent(const QModelIndex& index) const override;
+  int rowCount(const QModelIndex& parent) const override;
+  int columnCount(const QModelIndex& parent) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+  /// A name that was typed over a run's: passed on with renamed(), and shown when it is stored.
+  bool setData(const QModelIndex& index, const QVariant& value, int role) override;
+
+ Q_SIGNALS:
+  void renamed(std::int64_t run, const QString& name);
+
+ private:
+  struct Group {
+    std::int64_t id = 0;
+    QString title;
+    std::vector<store::RunRow> runs;
+  };
+  [[nodiscard]] int groupOf(std::int64_t experimentId) const;
+  /// Another run of the experiment has the same name, seed and stage.
+  [[nodiscard]] bool hasTwin(const store::RunRow& row) const;
+  [[nodiscard]] static int placeOf(const Group& group, std::int64_t id);
+
+  // Index::internalId is 0 for an experiment, else the experiment's id + 1: it survives moves of
+  // rows.
+  std::vector<std::unique_ptr<Group>> groups_;
+  std::unordered_map<std::int64_t, std::int64_t> parents_;  ///< run -> experiment
+  std::map<std::int64_t, Score> scores_;
+};
+
+/// "seed 0 · step 2,184 / 4,690", as the list and the inspector show it.
+[[nodiscard]] QString runDetail(const store::RunRow& row);
+
+}  // namespace vitrine::ui

@@ -1,0 +1,57 @@
+#include "ui/shell/error_bar.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+
+#include "ui/kit/fit_area.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
+  setProperty("role", "panel");
+  setAttribute(Qt::WA_StyledBackground);
+  setAccessibleName(tr("Error"));
+  text_ = new WrapLabel;
+  text_->setProperty("role", "bad");
+  text_->setTextFormat(Qt::PlainText);
+  text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  count_ = new QLabel;
+  count_->setProperty("role", "muted");
+  auto* copy = new QPushButton(tr("Copy"));
+  copy->setAccessibleName(tr("Copy the error"));
+  auto* close = new QPushButton(tr("Dismiss"));
+  close->setAccessibleName(tr("Dismiss the error"));
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(px(12), px(4), px(8), px(4));
+  layout->setSpacing(px(8));
+  layout->addWidget(text_, 1);
+  layout->addWidget(count_);
+  layout->addWidget(copy);
+  layout->addWidget(close);
+  connect(copy, &QPushButton::clicked, this,
+          [this] { QGuiApplication::clipboard()->setText(sentence_); });
+  connect(close, &QPushButton::clicked, this, &ErrorBar::dismiss);
+  hide();
+}
+
+void ErrorBar::showError(const QString& sentence) {
+  if (sentence.isEmpty()) return;
+  times_ = sentence == sentence_ && !isHidden() ? times_ + 1 : 1;
+  sentence_ = sentence;
+  text_->setText(sentence);
+  count_->setText(times_ > 1 ? tr("%1 times").arg(times_) : QString());
+  show();
+}
+
+QString ErrorBar::sentence() const { return isHidden() ? QString() : sentence_; }
+
+void ErrorBar::dismiss() {
+  hide();
+  sentence_.clear();
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,44 @@
+#include "ui/shell/tool_tips.h"
+
+#include <QAbstractItemView>
+#include <QHelpEvent>
+#include <QStringList>
+#include <QTextDocument>
+#include <QToolTip>
+
+namespace vitrine::ui {
+
+QString wrappedText(const QString& text, int columns) {
+  QStringList lines;
+  for (const QString& paragraph : text.split(QLatin1Char('\n'))) {
+    QString line;
+    for (const QString& word : paragraph.split(QLatin1Char(' '))) {
+      const bool isFirst = line.isEmpty();
+      if (!isFirst && line.size() + 1 + word.size() > columns) {
+        lines << line;
+        line = word;
+      } else {
+        line += isFirst ? word : QLatin1Char(' ') + word;
+      }
+    }
+    lines << line;
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
+bool ToolTipWrapper::eventFilter(QObject* watched, QEvent* event) {
+  auto* widget = event->type() == QEvent::ToolTip ? qobject_cast<QWidget*>(watched) : nullptr;
+  if (widget == nullptr) return false;
+  const auto* help = static_cast<QHelpEvent*>(event);
+  QString text = widget->toolTip();
+  if (const auto* view = qobject_cast<QAbstractItemView*>(widget->parentWidget());
+      view != nullptr && view->viewport() == widget)
+    text = view->indexAt(help->pos()).data(Qt::ToolTipRole).toString();
+  if (text.isEmpty() || Qt::mightBeRichText(text)) return false;
+  const QString lines = wrappedText(text);
+  if (lines == text) return false;
+  QToolTip::showText(help->globalPos(), lines, widget);
+  return true;
+}
+
+}  // namespace vitrine::ui

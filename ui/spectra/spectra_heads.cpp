@@ -1,0 +1,344 @@
+// Small spectra of all heads, and one head large.
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/figures/chart_frame.h"
+#include "ui/figures/line_chart.h"
+#include "ui/figures/painting.h"
+#include "ui/spectra/spectra_figures.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr double kDarkest = 1e-5;  // of the largest singular value: less is drawn as this
+
+class HeadGridFigure final : public Figure {
+ public:
+  HeadGridFigure(HeadGridPicture picture, FigureStyle style)
+      : Figure(std::move(style)), picture_(std::move(picture)) {
+    std::vector<const Spectrum*> all;
+    for (const DrawnSpectrum& one : picture_.runs) {
+      all.push_back(one.spectrum.get());
+      layers_ = std::max(layers_, static_cast<int>(one.spectrum->layers.size()));
+      for (const LayerSpectrum& layer : one.spectrum->layers)
+        heads_ = std::max(heads_, static_cast<int>(layer.heads.size()));
+    }
+    range_ = rangeOf(all, kDarkest);
+  }
+
+  QSize sizeHint() const override { return {420, 340}; }
+  double leastHeight(double) const override { return 180; }
+  int layerCount() const override { return layers_; }
+  int headCount() const override { return heads_; }
+
+  QString summary() const override {
+    QStringList runs;
+    for (const DrawnSpectrum& one : picture_.runs) {
+      QStringList ranks;
+      for (const LayerSpectrum& layer : one.spectrum->layers)
+        ranks << shortNumber(rankOver(layer, picture_.threshold).mean);
+      runs << QStringLiteral("%1, mean rank by layer: %2")
+                  .arg(one.name, ranks.join(QStringLiteral(", ")));
+    }
+    return QStringLiteral("%1, %2; %3")
+        .arg(picture_.title, picture_.about, runs.join(QStringLiteral("; ")));
+  }
+
+  QString csv() const override {
+    QString text = QStringLiteral(
+        "run,step,layer,head,rank,effective_rank_of_mean,stable_rank_of_mean,largest\n");
+    for (const DrawnSpectrum& one : picture_.runs) {
+      for (const LayerSpectrum& layer : one.spectrum->layers) {
+        for (std::size_t h = 0; h < layer.heads.size(); ++h) {
+          const HeadSpectrum& head = layer.heads[h];
+          const double largest = head.values.empty() ? std::nan("") : head.values.front();
+          text += QStringLiteral("%1,%2,%3,%4,%5,%6,%7,%8\n")
+                      .arg(csvText(one.name))
+                      .arg(one.spectrum->step)
+                      .arg(layer.layer)
+                      .arg(h)
+                      .arg(csvNumber(rankAt(head.shares, picture_.threshold)),
+                           csvNumber(effectiveRankOf(head.values)),
+                           csvNumber(stableRankOf(head.values)), csvNumber(largest));
+        }
+      }
+    }
+    return text;
+  }
+
+ private:
+  void draw(QPainter& painter, const QRectF& area) override {
+    const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
+    if (layers_ == 0 || heads_ == 0) return;
+    painter.setFont(axisLetters());
+    const double left = 44, above = 16;
+    const double width = (body.width() - left) / heads_;
+    const double height = (body.height() - above) / layers_;
+    const QFontMetricsF metrics(painter.font());
+    const auto word = [&](const QRectF& rect, int flags, const QString& text, bool isChosen) {
+      painter.setPen(isChosen ? themeColors().text : themeColors().muted);
+      drawLine(painter, rect, flags, text);
+    };
+    for (int head = 0; head < heads_; ++head) {
+      const QString name = width > 52 ? QStringLiteral("head %1").arg(head) : QString::number(head);
+      word(QRectF(body.left() + left + head * width, body.top(), width, above), Qt::AlignCenter,
+           name, head == picture_.head);
+    }
+    for (int layer = 0; layer < layers_; ++layer) {
+      const double top = body.top() + above + layer * height;
+      word(QRectF(body.left(), top, left - 4, height), Qt::AlignLeft | Qt::AlignVCenter,
+           QStringLiteral("layer %1").arg(numberOf(layer)), layer == picture_.layer);
+      for (int head = 0; head < heads_; ++head) {
+        drawHead(painter, QRectF(body.left() + left + head * width, top, width, height), layer,
+                 head);
+      }
+    }
+  }
+
+  std::int64_t numberOf(int layer) const {
+    for (const DrawnSpectrum& one : picture_.runs) {
+      const auto at = static_cast<std::size_t>(layer);
+      if (at < one.spectrum->layers.size()) return one.spectrum->layers[at].layer;
+    }
+    return layer;
+  }
+  static const HeadSpectrum* headOf(const DrawnSpectrum& one, int layer, int head) {
+    const auto l = static_cast<std::size_t>(layer), h = static_cast<std::size_t>(head);
+    if (l >= one.spectrum->layers.size() || h >= one.spectrum->layers[l].heads.size())
+      return nullptr;
+    return &one.spectrum->layers[l].heads[h];
+  }
+
+  void drawHead(QPainter& painter, const QRectF& cell, int layer, int head) {
+    const double gap = std::min(cell.width(), cell.height()) > 24 ? 3 : 1;
+    const QRectF box = cell.adjusted(gap, gap, -gap, -gap);
+    painter.fillRect(box, themeColors().raised);
+    const bool isChosen = layer == picture_.layer && (picture_.head < 0 || head == picture_.head);
+    QStringList lines{QStringLiteral("layer %1, head %2").arg(numberOf(layer)).arg(head)};
+    double y = box.top() + 2;
+    for (const DrawnSpectrum& one : picture_.runs) {
+      const HeadSpectrum* spectrum = headOf(one, layer, head);
+      if (spectrum == nullptr) continue;
+      const std::size_t size = spectrum->values.size();
+      const double low = std::log(range_.first), high = std::log(range_.second);
+      std::vector<QPointF> points;
+      for (std::size_t k = 0; k < size; ++k) {
+        const double x = size > 1 ? static_cast<double>(k) / static_cast<double>(size - 1) : 0;
+        const double value = std::max<double>(spectrum->values[k], range_.first);
+        const double share = picture_.isLog
+                                 ? (high > low ? (std::log(value) - low) / (high - low) : 0)
+                                 : spectrum->values[k] / range_.second;
+        points.emplace_back(box.left() + 2 + x * (box.width() - 4),
+                            box.bottom() - 2 - std::clamp(share, 0.0, 1.0) * (box.height() - 4));
+      }
+      const QColor color = seriesColor(one.run, style().theme);
+      painter.setPen(QPen(color, 1.2, seriesDash(one.run)));
+      painter.setBrush(Qt::NoBrush);
+      drawPolyline(painter, box, points);
+      const double rank = rankAt(spectrum->shares, picture_.threshold);
+      const QString text = std::isnan(rank) ? QStringLiteral("\u2013") : number(rank, 0);
+      lines << QStringLiteral("%1: rank %2, effective rank %3, largest %4")
+                   .arg(one.name, text, shortNumber(effectiveRankOf(spectrum->values)),
+                        shortNumber(size > 0 ? spectrum->values.front() : std::nan("")));
+      if (box.width() > 40 && y + 14 < box.bottom()) {
+        painter.setPen(color);
+        drawLine(painter, QRectF(box.left(), y, box.width() - 4, 13),
+                 Qt::AlignRight | Qt::AlignVCenter, text);
+        y += 13;
+      }
+    }
+    if (isChosen) {
+      painter.setPen(QPen(themeColors().accent, 2));
+      painter.setBrush(Qt::NoBrush);
+      painter.drawRect(box);
+    }
+    addRegion(cell, [text = lines.join(QLatin1Char('\n'))](const QPointF&) { return text; });
+    addTarget(cell, [layer, head](const QPointF&) {
+      FigureTarget target;
+      target.layer = layer;
+      target.head = head;
+      return target;
+    });
+  }
+
+  HeadGridPicture picture_;
+  int layers_ = 0, heads_ = 0;
+  std::pair<double, double> range_{1e-3, 1};
+};
+
+class ShareFigure final : public Figure {
+ public:
+  ShareFigure(SharePicture picture, FigureStyle style)
+      : Figure(std::move(style)), picture_(std::move(picture)) {
+    for (const SharePicture::Line& line : picture_.lines) {
+      size_ = std::max(size_, line.head.values.size());
+      for (const float value : line.head.values) {
+        if (!(value > 0)) continue;
+        low_ = std::min<double>(low_, value);
+        high_ = std::max<double>(high_, value);
+      }
+    }
+    low_ = std::max(std::min(low_, high_ / 10), high_ * kDarkest);
+  }
+
+  QSize sizeHint() const override { return {420, 340}; }
+  double leastHeight(double) const override { return 220; }
+
+  QString summary() const override {
+    QStringList lines;
+    for (const SharePicture::Line& line : picture_.lines)
+      lines << QStringLiteral("%1: rank %2").arg(line.name, rankText(line));
+    return QStringLiteral("%1, %2, threshold %3; %4")
+        .arg(picture_.title, picture_.about, percent(picture_.threshold, 0),
+             lines.join(QStringLiteral(", ")));
+  }
+  QString csv() const override {
+    QString text = QStringLiteral("run,index,singular_value,share\n");
+    for (const SharePicture::Line& line : picture_.lines) {
+      for (std::size_t k = 0; k < line.head.values.size(); ++k) {
+        text += QStringLiteral("%1,%2,%3,%4\n")
+                    .arg(csvText(line.name))
+                    .arg(k + 1)
+                    .arg(csvNumber(line.head.values[k]), csvNumber(line.head.shares[k]));
+      }
+    }
+    return text;
+  }
+
+ private:
+  QString rankText(const SharePicture::Line& line) const {
+    const double rank = rankAt(line.head.shares, picture_.threshold);
+    return std::isnan(rank) ? QStringLiteral("\u2013") : number(rank, 0);
+  }
+
+  void draw(QPainter& painter, const QRectF& area) override {
+    const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
+    if (size_ == 0) return;
+    const double last = std::max<double>(2, static_cast<double>(size_));
+    const ChartAxis across{.range = {{1, last}}};
+    const ChartAxis share{.range = {{0, 1}},
+                          .format = [](double value, int) { return percent(value, 0); },
+                          .target = 4};
+    const ChartAxis value{.scale = AxisScale::Log, .range = {{low_, high_ * 1.1}}, .target = 4};
+    const ChartFrame axes(body, across, picture_.isValues ? value : share,
+                          {.font = axisLetters(),
+                           .xTitle = QStringLiteral("k"),
+                           .yTitle = picture_.isValues ? QStringLiteral("singular value")
+                                                       : QStringLiteral("share of the first k")});
+    axes.draw(painter, themeColors());
+    for (const SharePicture::Line& line : picture_.lines) drawRun(painter, axes, line);
+    drawKey(painter, axes.plot);
+    if (!picture_.isValues) drawThreshold(painter, axes);
+    addRegion(axes.plot, [this, axes](const QPointF& point) { return describe(axes, point); });
+    addTarget(axes.plot, [axes](const QPointF& point) {
+      FigureTarget target;
+      target.queryAt = {{axes.y.valueAt(point.y()), axes.x.valueAt(point.x())}};
+      return target;
+    });
+  }
+
+  void drawRun(QPainter& painter, const ChartFrame& axes, const SharePicture::Line& line) const {
+    std::vector<QPointF> points;
+    for (std::size_t k = 0; k < line.head.values.size(); ++k) {
+      const double y =
+          picture_.isValues ? std::max<double>(line.head.values[k], low_) : line.head.shares[k];
+      points.push_back(axes.at(static_cast<double>(k + 1), y));
+    }
+    painter.save();
+    painter.setOpacity(line.isControl ? 0.6 : 1);
+    painter.setPen(QPen(seriesColor(line.run, style().theme), line.isControl ? 1 : 1.6,
+                        line.isControl ? Qt::DashLine : seriesDash(line.run)));
+    painter.setBrush(Qt::NoBrush);
+    drawPolyline(painter, axes.plot, points);
+    painter.restore();
+  }
+
+  void drawThreshold(QPainter& painter, const ChartFrame& axes) const {
+    const double y = axes.y.pixelOf(picture_.threshold);
+    painter.setPen(QPen(themeColors().accent, 1, Qt::DashLine));
+    painter.drawLine(QPointF(axes.plot.left(), y), QPointF(axes.plot.right(), y));
+    painter.setFont(axisLetters());
+    const QFontMetricsF metrics(painter.font());
+    double free = axes.plot.bottom() - 4;
+    for (const SharePicture::Line& line : picture_.lines) {
+      const double rank = rankAt(line.head.shares, picture_.threshold);
+      if (line.isControl || std::isnan(rank)) continue;
+      const QColor color = seriesColor(line.run, style().theme);
+      const double x = axes.x.pixelOf(rank);
+      painter.setPen(QPen(color, 1, Qt::DotLine));
+      painter.drawLine(QPointF(x, y), QPointF(x, axes.plot.bottom()));
+      painter.setPen(QPen(themeColors().panel, 1));
+      painter.setBrush(color);
+      painter.drawEllipse(QPointF(x, y), 3.5, 3.5);
+      const QString text = rankText(line);
+      const double width = metrics.horizontalAdvance(text) + 10;
+      const double left = std::min(x + 4, axes.plot.right() - width);
+      const QRectF box(left, free - 16, width, 16);
+      painter.setPen(QPen(color, 1));
+      painter.setBrush(themeColors().panel);
+      painter.drawRoundedRect(box, 3, 3);
+      painter.setPen(themeColors().text);
+      painter.drawText(box, Qt::AlignCenter, text);
+      free -= 18;
+    }
+    const QString text = QStringLiteral("\u2195 ") + percent(picture_.threshold, 0);
+    const double width = metrics.horizontalAdvance(text) + 12;
+    const QRectF handle(axes.plot.right() - width - 6, y - 10, width, 20);
+    painter.setPen(QPen(themeColors().accent, 1));
+    painter.setBrush(themeColors().selection);
+    painter.drawRoundedRect(handle, 4, 4);
+    painter.setPen(themeColors().text);
+    painter.drawText(handle, Qt::AlignCenter, text);
+  }
+
+  void drawKey(QPainter& painter, const QRectF& plot) const {
+    painter.setFont(axisLetters());
+    const double width = std::min(plot.width() * 0.6, 210.0);
+    // The corner that rising curves, or falling ones, leave free.
+    const double lines = static_cast<double>(picture_.lines.size());
+    double y = picture_.isValues ? plot.top() + 6
+                                 : plot.top() + std::max(6.0, plot.height() * 0.42 - 8 * lines);
+    const double left = plot.right() - width;
+    for (const SharePicture::Line& line : picture_.lines) {
+      if (y + 15 > plot.bottom() - 20) break;
+      painter.setPen(QPen(seriesColor(line.run, style().theme), line.isControl ? 1 : 1.6,
+                          line.isControl ? Qt::DashLine : seriesDash(line.run)));
+      painter.drawLine(QPointF(left, y + 8), QPointF(left + 16, y + 8));
+      painter.setPen(themeColors().muted);
+      drawLine(painter, QRectF(left + 22, y, width - 26, 15), Qt::AlignLeft | Qt::AlignVCenter,
+               line.name);
+      y += 15;
+    }
+  }
+
+  QString describe(const ChartFrame& axes, const QPointF& point) const {
+    const auto k = static_cast<std::size_t>(
+        std::clamp<double>(std::round(axes.x.valueAt(point.x())), 1, static_cast<double>(size_)));
+    QStringList lines{QStringLiteral("k = %1").arg(k)};
+    for (const SharePicture::Line& line : picture_.lines) {
+      if (k > line.head.values.size()) continue;
+      lines << QStringLiteral("%1: \u03c3 %2, share %3, rank %4")
+                   .arg(line.name, shortNumber(line.head.values[k - 1]),
+                        percent(line.head.shares[k - 1], 1), rankText(line));
+    }
+    return lines.join(QLatin1Char('\n'));
+  }
+
+  SharePicture picture_;
+  std::size_t size_ = 0;
+  double low_ = 1, high_ = 1e-9;
+};
+
+}  // namespace
+
+std::unique_ptr<Figure> makeHeadGridFigure(HeadGridPicture picture, FigureStyle style) {
+  return std::make_unique<HeadGridFigure>(std::move(picture), std::move(style));
+}
+
+std::unique_ptr<Figure> makeShareFigure(SharePicture picture, FigureStyle style) {
+  return std::make_unique<ShareFigure>(std::move(picture), std::move(style));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,231 @@
+// The widgets of the Spectra page and what they do.
+#include <QComboBox>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMouseEvent>
+#include <QPushButton>
+#include <QShortcut>
+#include <QSlider>
+#include <QSpinBox>
+#include <QToolButton>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/figures/figure_view.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/flow_row.h"
+#include "ui/spectra/spectra_page.h"
+#include "ui/workbench/export_dialog.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+/// A drag is a click at every place that it comes through.
+class DragView final : public FigureView {
+ public:
+  using FigureView::FigureView;
+
+ protected:
+  void mouseMoveEvent(QMouseEvent* event) override {
+    if ((event->buttons() & Qt::LeftButton) == 0) return FigureView::mouseMoveEvent(event);
+    QMouseEvent press(QEvent::MouseButtonPress, event->position(), event->globalPosition(),
+                      Qt::LeftButton, event->buttons(), event->modifiers());
+    mousePressEvent(&press);
+  }
+};
+
+}  // namespace
+
+QWidget* SpectraPage::makeTools() {
+  auto* bar = new FlowBar(this);
+  FlowRow* row = &bar->row();
+  row->setSpacing(px(8));
+  threshold_ = new QSpinBox(this);
+  threshold_->setAccessibleName(tr("Threshold of the rank"));
+  threshold_->setToolTip(
+      tr("The rank is the number of singular values that hold this share of their sum; drag the "
+         "line in the chart, or move it with the arrow keys"));
+  threshold_->setRange(1, 100);
+  threshold_->setPrefix(tr("Rank at "));
+  threshold_->setSuffix(QStringLiteral("\u2009%"));
+  threshold_->setValue(80);
+  threshold_->setMinimumWidth(px(120));
+  connect(threshold_, &QSpinBox::valueChanged, this, [this](int share) {
+    if (!isFilling_) chooseThreshold(share / 100.0);
+  });
+  row->addWidget(threshold_);
+  headChoice_ = new QComboBox(this);
+  headChoice_->setAccessibleName(tr("Heads"));
+  headChoice_->setToolTip(tr("What the large charts show: one head, or the mean of its layer"));
+  headChoice_->addItems({tr("One head"), tr("Mean of the heads")});
+  headChoice_->setMinimumWidth(px(110));
+  connect(headChoice_, &QComboBox::activated, this,
+          [this](int index) { chooseHead(choice_.layer, index == 1 ? -1 : 0); });
+  row->addWidget(headChoice_);
+  const auto toggle = [&](const QString& text, const QString& tip, bool isOn) {
+    auto* button = new QToolButton(this);
+    button->setText(text);
+    button->setToolTip(tip);
+    button->setCheckable(true);
+    button->setChecked(isOn);
+    row->addWidget(button);
+    return button;
+  };
+  log_ = toggle(tr("Log \u03c3"), tr("Logarithm of the singular values in the small charts"), true);
+  connect(log_, &QToolButton::clicked, this, [this](bool isOn) {
+    choice_.isLog = isOn;
+    showHeads();
+    Q_EMIT viewChanged();
+  });
+  values_ = toggle(tr("Values"), tr("Singular values instead of the share they hold"), false);
+  connect(values_, &QToolButton::clicked, this, [this](bool isOn) {
+    choice_.isValues = isOn;
+    showShare();
+    Q_EMIT viewChanged();
+  });
+  follow_ = toggle(tr("Follow"), tr("Show the newest step, also when a newer one comes"), true);
+  connect(follow_, &QToolButton::clicked, this, [this](bool isOn) {
+    const std::vector<std::int64_t> all = steps();
+    if (isOn || all.empty()) {
+      chooseStep(-1);
+    } else {
+      step_ = shownStep();
+      workbench_.selection().setStep(*step_);
+      showSteps();
+      Q_EMIT viewChanged();
+    }
+  });
+  row->addStretch();
+  cancel_ = new QToolButton(this);
+  cancel_->setText(tr("Cancel"));
+  cancel_->setToolTip(tr("Stop reading"));
+  cancel_->hide();
+  connect(cancel_, &QToolButton::clicked, this, &SpectraPage::cancelReading);
+  row->addWidget(cancel_);
+  auto* exports = new QToolButton(this);
+  exports->setText(tr("Export figure\u2026"));
+  exports->setToolTip(
+      tr("As PNG, SVG, PDF or CSV: the heads, or the picture that had the focus last"));
+  connect(exports, &QToolButton::clicked, this,
+          [this] { exportFigureOf(this, workbench_, *this, QStringLiteral("spectra")); });
+  row->addWidget(exports);
+  return bar;
+}
+
+QWidget* SpectraPage::makeNotice() {
+  noticeBar_ = new QWidget(this);
+  auto* row = new QHBoxLayout(noticeBar_);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(px(8));
+  notice_ = new WrapLabel(noticeBar_);
+  notice_->setProperty("role", QStringLiteral("small"));
+  notice_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  row->addWidget(notice_, 1);
+  compute_ = new QPushButton(tr("Compute the spectra"), noticeBar_);
+  compute_->setToolTip(
+      tr("Measure the newest checkpoint once and store what is found in the database"));
+  connect(compute_, &QPushButton::clicked, this, &SpectraPage::computeSpectra);
+  row->addWidget(compute_, 0, Qt::AlignTop);
+  noticeBar_->hide();
+  return noticeBar_;
+}
+
+QWidget* SpectraPage::makeSteps() {
+  stepsBar_ = new QWidget(this);
+  auto* line = new QHBoxLayout(stepsBar_);
+  line->setContentsMargins(0, 0, 0, 0);
+  line->setSpacing(px(8));
+  auto* word = new QLabel(tr("Step"), stepsBar_);
+  line->addWidget(word);
+  stepSlider_ = new QSlider(Qt::Horizontal, stepsBar_);
+  stepSlider_->setAccessibleName(tr("Step"));
+  stepSlider_->setToolTip(tr("Steps whose spectra are stored (Ctrl+\u2190, Ctrl+\u2192)"));
+  stepSlider_->setPageStep(1);
+  word->setBuddy(stepSlider_);
+  connect(stepSlider_, &QSlider::valueChanged, this, [this](int index) {
+    if (isFilling_) return;
+    const std::vector<std::int64_t> all = steps();
+    if (index >= 0 && index < std::ssize(all)) chooseStep(all[static_cast<std::size_t>(index)]);
+  });
+  line->addWidget(stepSlider_, 1);
+  stepText_ = new QLabel(stepsBar_);
+  line->addWidget(stepText_);
+  return stepsBar_;
+}
+
+FigureView* SpectraPage::makeView(const QString& name, int leastHeight) {
+  auto* view = new DragView(this);
+  view->setAccessibleName(name);
+  view->setSteered(true);
+  view->setMinimumHeight(px(leastHeight));
+  return view;
+}
+
+void SpectraPage::connectViews() {
+  connect(heads_, &FigureView::clicked, this, [this](const FigureTarget& target) {
+    if (target.layer >= 0) chooseHead(target.layer, target.head);
+  });
+  connect(heads_, &FigureView::steered, this, [this](int right, int down) {
+    chooseHead(choice_.layer + down, std::max(0, std::max(0, choice_.head) + right));
+  });
+  connect(heads_, &FigureView::entered, this, [this] { share_->setFocus(); });
+  const auto drag = [this](const FigureTarget& target) {
+    if (target.queryAt && !choice_.isValues) chooseThreshold((*target.queryAt)[0]);
+  };
+  connect(share_, &FigureView::clicked, this, drag);
+  connect(share_, &FigureView::steered, this, [this](int right, int down) {
+    if (down != 0)
+      chooseThreshold(choice_.threshold - 0.01 * down);
+    else
+      chooseHead(choice_.layer, std::max(0, std::max(0, choice_.head) + right));
+  });
+  const auto pick = [this](const FigureTarget& target) {
+    const std::vector<std::int64_t> all = steps();
+    if (!target.queryAt || all.empty()) return;
+    // The picture ends where the longest training ends.
+    std::int64_t last = all.back();
+    for (const auto& run : shown_) {
+      const store::RunRow* row = workbench_.run(run->run);
+      if (row != nullptr) last = std::max(last, row->totalSteps);
+    }
+    const auto wanted = static_cast<std::int64_t>((*target.queryAt)[1] * static_cast<double>(last));
+    const auto after = std::upper_bound(all.begin(), all.end(), wanted);
+    chooseStep(after == all.begin() ? all.front() : *(after - 1));
+  };
+  connect(waterfall_, &FigureView::clicked, this, pick);
+  connect(waterfall_, &FigureView::steered, this, [this](int right, int) { moveStep(right); });
+  const auto key = [this](const QKeySequence& keys, int by) {
+    auto* shortcut = new QShortcut(keys, this);
+    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(shortcut, &QShortcut::activated, this, [this, by] { moveStep(by); });
+  };
+  key(Qt::CTRL | Qt::Key_Left, -1);
+  key(Qt::CTRL | Qt::Key_Right, 1);
+}
+
+void SpectraPage::arrange() {
+  const bool isNarrow = width() < px(640);
+  QWidget* const parts[] = {heads_, share_, waterfall_, controls_, stepsBar_, effective_, stable_};
+  for (QWidget* part : parts) grid_->removeWidget(part);
+  for (int i = 0; i < 8; ++i) grid_->setRowStretch(i, 0);
+  if (isNarrow) {
+    int row = 0;
+    for (QWidget* part : parts) grid_->addWidget(part, row++, 0, 1, 12);
+    return;
+  }
+  grid_->addWidget(heads_, 0, 0, 1, 6);
+  grid_->addWidget(share_, 0, 6, 1, 6);
+  grid_->addWidget(waterfall_, 1, 0, 1, 7);
+  grid_->addWidget(controls_, 1, 7, 1, 5);
+  grid_->addWidget(stepsBar_, 2, 0, 1, 12);
+  grid_->addWidget(effective_, 3, 0, 1, 6);
+  grid_->addWidget(stable_, 3, 6, 1, 6);
+  for (int column = 0; column < 12; ++column) grid_->setColumnStretch(column, 1);
+  grid_->setRowStretch(0, 6);
+  grid_->setRowStretch(1, 6);
+  grid_->setRowStretch(3, 3);
+}
+
+}  // namespace vitrine::ui

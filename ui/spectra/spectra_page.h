@@ -1,0 +1,155 @@
+// The Spectra page: singular values of the attention of every head, how many of them hold most of
+// the sum, and how that changes while a run trains.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ui/kit/loading_state.h"
+#include "ui/spectra/spectra_figures.h"
+#include "ui/workbench/model_service.h"
+#include "ui/workbench/page.h"
+
+class QComboBox;
+class QGridLayout;
+class QLabel;
+class QPushButton;
+class QSlider;
+class QSpinBox;
+class QStackedWidget;
+class QToolButton;
+
+namespace vitrine::ui {
+
+class EmptyPage;
+class FigureView;
+
+/// The line of ui/shell/pages.cpp.
+[[nodiscard]] PageFactory spectraPage();
+
+class SpectraPage final : public Page {
+  Q_OBJECT
+ public:
+  explicit SpectraPage(Workbench& workbench, QWidget* parent = nullptr);
+  ~SpectraPage() override;
+
+  void waitUntilIdle() override;
+  [[nodiscard]] Json viewState() const override;
+  void setViewState(const Json& state) override;
+  /// The picture that had the focus last; the heads before that.
+  [[nodiscard]] std::unique_ptr<Figure> figure() override;
+  [[nodiscard]] QString howToRead() const override;
+
+  /// The runs that are drawn.
+  [[nodiscard]] const std::vector<std::shared_ptr<const SpectraRun>>& shown() const {
+    return shown_;
+  }
+  [[nodiscard]] double threshold() const { return choice_.threshold; }
+  [[nodiscard]] int layer() const { return choice_.layer; }
+  [[nodiscard]] int head() const { return choice_.head; }  ///< -1: the mean of the layer
+  [[nodiscard]] std::int64_t shownStep() const;            ///< -1 where nothing is shown
+  [[nodiscard]] FigureView& headsView() { return *heads_; }
+  [[nodiscard]] FigureView& shareView() { return *share_; }
+  [[nodiscard]] FigureView& waterfallView() { return *waterfall_; }
+  [[nodiscard]] FigureView& controlsView() { return *controls_; }
+  /// What the page says about runs that are not drawn, or not alike; "" where there is nothing.
+  [[nodiscard]] QString notice() const;
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  enum class Picture { Heads, Share, Waterfall, Controls, Effective, Stable };
+  struct Choice {
+    double threshold = 0.8;
+    bool isLog = true;
+    bool isValues = false;
+    int layer = 0, head = 0;
+  };
+  struct Facts {
+    std::vector<StoredSpectrum> stored;
+    std::vector<std::pair<std::string, Json>> config;  ///< flat
+  };
+
+  // spectra_layout.cpp
+  QWidget* makeTools();
+  QWidget* makeNotice();
+  QWidget* makeSteps();
+  FigureView* makeView(const QString& name, int leastHeight);
+  void connectViews();
+  void arrange();
+  // spectra_page.cpp
+  void reload();
+  void takeFacts(const std::vector<std::int64_t>& runs, std::map<std::int64_t, Facts> facts);
+  void readRuns();
+  void takeRuns(std::vector<std::shared_ptr<const SpectraRun>> shown, SpectrumCache cache);
+  void showEmpty(const QString& sentence, const QString& action);
+  void cancelReading();
+  void chooseThreshold(double threshold);
+  void chooseHead(int layer, int head);
+  void chooseStep(std::int64_t step);
+  void moveStep(int by);
+  [[nodiscard]] std::vector<std::int64_t> runs() const;
+  [[nodiscard]] std::vector<std::int64_t> steps() const;
+  [[nodiscard]] QString runName(std::int64_t run) const;
+  // spectra_view.cpp
+  void showAll();
+  void showHeads();
+  void showShare();
+  void showWaterfall();
+  void showControls();
+  void showCurves();
+  void showSteps();
+  void showNotice();
+  [[nodiscard]] std::unique_ptr<Figure> headsFigure() const;
+  [[nodiscard]] std::unique_ptr<Figure> shareFigure() const;
+  [[nodiscard]] std::unique_ptr<Figure> waterfallFigure() const;
+  [[nodiscard]] std::unique_ptr<Figure> controlsFigure() const;
+  [[nodiscard]] std::unique_ptr<Figure> curveFigure(const QString& title,
+                                                    RankCurve SpectraRun::*curve) const;
+  [[nodiscard]] QString headText() const;
+  [[nodiscard]] QString differenceOf(std::int64_t run) const;
+  [[nodiscard]] bool isTraining(std::int64_t run) const;
+  /// Of the chosen layer and head in a spectrum; empty where it has none.
+  [[nodiscard]] HeadSpectrum headOf(const Spectrum& spectrum) const;
+  // spectra_compute.cpp
+  [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
+  [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs) const;
+  void computeSpectra();
+  void computeNext();
+
+  Workbench& workbench_;
+  Background lists_, spectra_;
+  LoadingState loading_;  ///< both of them
+  Choice choice_;
+  Picture picture_ = Picture::Heads;
+  std::map<std::int64_t, Facts> facts_;
+  std::vector<std::int64_t> factsOf_;  ///< runs that facts_ was read for
+  std::vector<std::shared_ptr<const SpectraRun>> shown_;
+  SpectrumCache cache_;
+  std::optional<std::int64_t> step_;  ///< nothing: the newest
+  std::vector<std::int64_t> toCompute_;
+  ModelService::Ticket computing_ = 0;
+  std::int64_t computingRun_ = 0;
+  QString computeProblem_;
+  bool isFilling_ = false, isStale_ = true;
+
+  QStackedWidget* stack_;
+  EmptyPage* empty_ = nullptr;
+  QGridLayout* grid_ = nullptr;
+  QSpinBox* threshold_ = nullptr;
+  QComboBox* headChoice_ = nullptr;
+  QToolButton *log_ = nullptr, *values_ = nullptr, *follow_ = nullptr, *cancel_ = nullptr;
+  QWidget *noticeBar_ = nullptr, *stepsBar_ = nullptr;
+  QLabel *notice_ = nullptr, *stepText_ = nullptr;
+  QPushButton* compute_ = nullptr;
+  QSlider* stepSlider_ = nullptr;
+  FigureView *heads_ = nullptr, *share_ = nullptr, *waterfall_ = nullptr, *controls_ = nullptr,
+             *effective_ = nullptr, *stable_ = nullptr;
+};
+
+}  // namespace vitrine::ui

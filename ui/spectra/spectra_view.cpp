@@ -1,0 +1,317 @@
+// What the Spectra page shows of its numbers, and what it hands out.
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSlider>
+#include <QSpinBox>
+#include <QToolButton>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/figures/figure_view.h"
+#include "ui/figures/line_chart.h"
+#include "ui/kit/value_text.h"
+#include "ui/spectra/spectra_page.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::size_t kMostDiffering = 2;  // keys that name a run
+
+/// A spectrum that outlives the page's list, as long as it is drawn.
+std::shared_ptr<const Spectrum> sharedSpectrum(const SpectraRun& run, const Spectrum* wanted) {
+  for (const auto& one : run.steps) {
+    if (one.get() == wanted) return one;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+HeadSpectrum SpectraPage::headOf(const Spectrum& spectrum) const {
+  const auto layer = static_cast<std::size_t>(choice_.layer);
+  if (layer >= spectrum.layers.size()) return {};
+  const LayerSpectrum& one = spectrum.layers[layer];
+  if (choice_.head < 0) return meanOfHeads(one);
+  const auto head = static_cast<std::size_t>(choice_.head);
+  return head < one.heads.size() ? one.heads[head] : HeadSpectrum{};
+}
+
+QString SpectraPage::headText() const {
+  std::int64_t layer = choice_.layer;
+  for (const auto& run : shown_) {
+    const auto at = static_cast<std::size_t>(choice_.layer);
+    if (!run->steps.empty() && at < run->steps.back()->layers.size())
+      layer = run->steps.back()->layers[at].layer;
+  }
+  return choice_.head < 0 ? tr("Layer %1, mean of heads").arg(layer)
+                          : tr("Layer %1, head %2").arg(layer).arg(choice_.head);
+}
+
+bool SpectraPage::isTraining(std::int64_t run) const {
+  const store::RunRow* row = workbench_.run(run);
+  return row != nullptr && store::isAlive(row->state);
+}
+
+// The keys of the configuration in which the selected runs differ, those of the model first.
+QString SpectraPage::differenceOf(std::int64_t run) const {
+  const auto own = facts_.find(run);
+  if (own == facts_.end() || facts_.size() < 2) return {};
+  const auto valueIn = [](const Facts& facts, const std::string& key) -> const Json* {
+    for (const auto& [name, value] : facts.config) {
+      if (name == key) return &value;
+    }
+    return nullptr;
+  };
+  std::vector<std::pair<bool, QString>> differing;
+  for (const auto& [key, value] : own->second.config) {
+    const bool differs = std::any_of(facts_.begin(), facts_.end(), [&](const auto& other) {
+      const Json* there = valueIn(other.second, key);
+      return there == nullptr || *there != value;
+    });
+    if (!differs || key.rfind("observe.", 0) == 0) continue;
+    const std::string table = "model.";
+    const bool isModel = key.rfind(table, 0) == 0;
+    // Tables of the model need not say so; "architecture = ..." is read before the rest.
+    differing.emplace_back(!isModel,
+                           QString::fromStdString(isModel ? key.substr(table.size()) : key) +
+                               QStringLiteral(" = ") + valueText(value));
+  }
+  std::stable_sort(differing.begin(), differing.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  QStringList texts;
+  for (const auto& [isLater, text] : differing) {
+    if (texts.size() == static_cast<qsizetype>(kMostDiffering)) {
+      texts << tr("%1 more").arg(differing.size() - kMostDiffering);
+      break;
+    }
+    texts << text;
+  }
+  return texts.join(QStringLiteral(", "));
+}
+
+void SpectraPage::showAll() {
+  if (shown_.empty()) return;
+  showSteps();
+  showHeads();
+  showShare();
+  showWaterfall();
+  showControls();
+  showCurves();
+  showNotice();
+}
+
+void SpectraPage::showSteps() {
+  const std::vector<std::int64_t> all = steps();
+  isFilling_ = true;
+  const auto at = std::find(all.begin(), all.end(), shownStep());
+  stepSlider_->setRange(0, std::max(0, static_cast<int>(all.size()) - 1));
+  stepSlider_->setValue(static_cast<int>(at - all.begin()));
+  stepSlider_->setEnabled(all.size() > 1);
+  threshold_->setValue(static_cast<int>(std::lround(100 * choice_.threshold)));
+  headChoice_->setCurrentIndex(choice_.head < 0 ? 1 : 0);
+  log_->setChecked(choice_.isLog);
+  values_->setChecked(choice_.isValues);
+  follow_->setChecked(!step_);
+  isFilling_ = false;
+  stepText_->setText(all.empty() ? QString()
+                                 : tr("%1 of %2").arg(count(shownStep()), count(all.back())));
+}
+
+std::unique_ptr<Figure> SpectraPage::headsFigure() const {
+  HeadGridPicture picture;
+  picture.title = tr("Layers and heads");
+  picture.about = tr("%1 \u00b7 rank at %2 \u00b7 step %3")
+                      .arg(choice_.isLog ? tr("\u03c3 on a log scale") : tr("\u03c3"),
+                           percent(choice_.threshold, 0), count(shownStep()));
+  for (const auto& run : shown_) {
+    if (auto spectrum = sharedSpectrum(*run, spectrumAt(*run, shownStep())))
+      picture.runs.push_back({run->run, runName(run->run), std::move(spectrum)});
+  }
+  picture.threshold = choice_.threshold;
+  picture.isLog = choice_.isLog;
+  picture.layer = choice_.layer;
+  picture.head = choice_.head;
+  return makeHeadGridFigure(std::move(picture));
+}
+
+std::unique_ptr<Figure> SpectraPage::shareFigure() const {
+  SharePicture picture;
+  picture.title = headText();
+  picture.about = choice_.isValues
+                      ? tr("singular values \u00b7 step %1").arg(count(shownStep()))
+                      : tr("share of the first k \u00b7 step %1").arg(count(shownStep()));
+  picture.threshold = choice_.threshold;
+  picture.isValues = choice_.isValues;
+  for (const auto& run : shown_) {
+    const Spectrum* untrained = untrainedOf(*run);
+    if (untrained != nullptr && shownStep() > 0)
+      picture.lines.push_back(
+          {run->run, tr("%1, untrained").arg(runName(run->run)), headOf(*untrained), true});
+  }
+  for (const auto& run : shown_) {
+    if (const Spectrum* spectrum = spectrumAt(*run, shownStep()))
+      picture.lines.push_back({run->run, runName(run->run), headOf(*spectrum), false});
+  }
+  return makeShareFigure(std::move(picture));
+}
+
+std::unique_ptr<Figure> SpectraPage::waterfallFigure() const {
+  WaterfallPicture picture;
+  picture.title = tr("Waterfall, %1").arg(headText().toLower());
+  picture.about = tr("index of \u03c3 by step, colour log \u03c3");
+  picture.threshold = choice_.threshold;
+  picture.shown = shownStep();
+  for (const auto& run : shown_) {
+    WaterfallPicture::Run one;
+    one.run = run->run;
+    one.name = runName(run->run);
+    for (const auto& spectrum : run->steps) {
+      one.steps.push_back(spectrum->step);
+      one.columns.push_back(headOf(*spectrum));
+    }
+    const store::RunRow* row = workbench_.run(run->run);
+    if (row != nullptr) one.totalSteps = row->totalSteps;
+    const std::int64_t last = one.steps.empty() ? 0 : one.steps.back();
+    one.state = isTraining(run->run) ? tr("live \u00b7 step %1").arg(count(last))
+                                     : tr("step %1").arg(count(last));
+    picture.runs.push_back(std::move(one));
+  }
+  return makeWaterfallFigure(std::move(picture));
+}
+
+std::unique_ptr<Figure> SpectraPage::controlsFigure() const {
+  ControlsPicture picture;
+  std::size_t size = 0;
+  const auto layerOf = [this](const Spectrum& spectrum) {
+    const auto layer = static_cast<std::size_t>(choice_.layer);
+    return layer < spectrum.layers.size() ? &spectrum.layers[layer] : nullptr;
+  };
+  std::vector<ControlsPicture::Row> controls;
+  for (const auto& run : shown_) {
+    const Spectrum* now = spectrumAt(*run, shownStep());
+    const LayerSpectrum* layer = now == nullptr ? nullptr : layerOf(*now);
+    if (layer == nullptr) continue;
+    if (!layer->heads.empty()) size = std::max(size, layer->heads.front().values.size());
+    ControlsPicture::Row row{run->run, runName(run->run), differenceOf(run->run),
+                             rankOver(*layer, choice_.threshold)};
+    row.isLive = isTraining(run->run);
+    picture.rows.push_back(row);
+    const Spectrum* untrained = untrainedOf(*run);
+    const LayerSpectrum* before = untrained == nullptr ? nullptr : layerOf(*untrained);
+    if (before == nullptr) continue;
+    ControlsPicture::Row control{run->run, tr("%1, untrained").arg(runName(run->run)), QString(),
+                                 rankOver(*before, choice_.threshold)};
+    control.isControl = true;
+    controls.push_back(control);
+    if (now != untrained && std::isfinite(row.rank.mean) && std::isfinite(control.rank.mean)) {
+      const double gained = row.rank.mean - control.rank.mean;
+      picture.notes << tr("%1: %4 before any training, %2%3 since.")
+                           .arg(runName(run->run),
+                                gained < 0 ? QStringLiteral("\u2212") : QStringLiteral("+"),
+                                number(std::abs(gained), 1), number(control.rank.mean, 1));
+    }
+  }
+  picture.rows.insert(picture.rows.end(), controls.begin(), controls.end());
+  const QString heads = headText();
+  picture.title = tr("Controls, %1").arg(heads.section(QLatin1Char(','), 0, 0).toLower());
+  picture.about = tr("rank at %1 of %2, mean \u00b1 s.d. of heads")
+                      .arg(percent(choice_.threshold, 0))
+                      .arg(size);
+  return makeControlsFigure(std::move(picture));
+}
+
+std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title,
+                                                 RankCurve SpectraRun::*curve) const {
+  LineChart chart;
+  chart.title = title;
+  chart.about = headText().toLower();
+  chart.x.title = tr("step");
+  chart.legend = FigureLegend::None;
+  chart.emptyText = tr("These runs did not measure it.");
+  for (const auto& run : shown_) {
+    ChartSeries series;
+    series.name = runName(run->run);
+    series.run = run->run;
+    for (const auto& [step, value] : (*run).*curve) {
+      series.x.push_back(static_cast<double>(step));
+      series.y.push_back(value);
+    }
+    if (series.x.size() <= 60) series.draw = ChartSeries::Draw::LineAndPoints;
+    if (!series.x.empty()) chart.series.push_back(std::move(series));
+  }
+  if (!chart.series.empty() && shownStep() >= 0)
+    chart.notes.push_back({static_cast<double>(shownStep()), std::nullopt, QString(), 0});
+  return makeLineChart(std::move(chart));
+}
+
+void SpectraPage::showHeads() { heads_->setFigure(headsFigure()); }
+void SpectraPage::showShare() { share_->setFigure(shareFigure()); }
+void SpectraPage::showWaterfall() { waterfall_->setFigure(waterfallFigure()); }
+void SpectraPage::showControls() { controls_->setFigure(controlsFigure()); }
+void SpectraPage::showCurves() {
+  effective_->setFigure(curveFigure(tr("Effective rank"), &SpectraRun::effective));
+  stable_->setFigure(curveFigure(tr("Stable rank"), &SpectraRun::stable));
+}
+
+std::unique_ptr<Figure> SpectraPage::figure() {
+  if (shown_.empty()) return nullptr;
+  switch (picture_) {
+    case Picture::Share:
+      return shareFigure();
+    case Picture::Waterfall:
+      return waterfallFigure();
+    case Picture::Controls:
+      return controlsFigure();
+    case Picture::Effective:
+      return curveFigure(tr("Effective rank"), &SpectraRun::effective);
+    case Picture::Stable:
+      return curveFigure(tr("Stable rank"), &SpectraRun::stable);
+    case Picture::Heads:
+      break;
+  }
+  return headsFigure();
+}
+
+Json SpectraPage::viewState() const {
+  return {{"threshold", choice_.threshold},
+          {"log", choice_.isLog},
+          {"values", choice_.isValues},
+          {"layer", choice_.layer},
+          {"head", choice_.head},
+          {"step", step_ ? Json(*step_) : Json(nullptr)},
+          {"picture", static_cast<int>(picture_)}};
+}
+
+void SpectraPage::setViewState(const Json& state) {
+  if (!state.is_object()) return;
+  const auto integer = [&](const char* key, int least, int most, int otherwise) {
+    const auto found = state.find(key);
+    if (found == state.end() || !found->is_number_integer()) return otherwise;
+    const auto value = found->get<std::int64_t>();
+    return value >= least && value <= most ? static_cast<int>(value) : otherwise;
+  };
+  if (const auto found = state.find("threshold"); found != state.end() && found->is_number()) {
+    const auto value = found->get<double>();
+    if (value >= 0.01 && value <= 1) choice_.threshold = value;
+  }
+  for (const auto& [key, flag] :
+       {std::pair("log", &choice_.isLog), std::pair("values", &choice_.isValues)}) {
+    if (const auto found = state.find(key); found != state.end() && found->is_boolean())
+      *flag = found->get<bool>();
+  }
+  constexpr int kMost = 4096;
+  choice_.layer = integer("layer", 0, kMost, choice_.layer);
+  choice_.head = integer("head", -1, kMost, choice_.head);
+  workbench_.selection().setFocus(workbench_.selection().image(), choice_.layer,
+                                  std::max(0, choice_.head));
+  if (const auto step = state.find("step"); step != state.end()) {
+    const bool isOne = step->is_number_integer() && step->get<std::int64_t>() >= 0;
+    workbench_.selection().setStep(isOne ? step->get<std::int64_t>() : -1);
+  }
+  picture_ = static_cast<Picture>(integer("picture", 0, 5, static_cast<int>(picture_)));
+  reload();
+}
+
+}  // namespace vitrine::ui

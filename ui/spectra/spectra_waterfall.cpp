@@ -1,0 +1,367 @@
+// Waterfalls of singular values over training, and the controls of a claim about ranks.
+#include <QFontMetricsF>
+#include <QImage>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/figures/chart_frame.h"
+#include "ui/figures/chart_marks.h"
+#include "ui/figures/painting.h"
+#include "ui/spectra/spectra_figures.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr double kDecades = 1e-4;  // of the largest value: the darkest colour
+
+class WaterfallFigure final : public Figure {
+ public:
+  WaterfallFigure(WaterfallPicture picture, FigureStyle style)
+      : Figure(std::move(style)), picture_(std::move(picture)) {
+    for (const WaterfallPicture::Run& run : picture_.runs) {
+      for (const HeadSpectrum& column : run.columns) {
+        for (const float value : column.values) {
+          if (!(value > 0) || !std::isfinite(value)) continue;
+          low_ = std::min<double>(low_, value);
+          high_ = std::max<double>(high_, value);
+        }
+      }
+      last_ = std::max({last_, run.totalSteps, run.steps.empty() ? 0 : run.steps.back()});
+    }
+    if (!(high_ > 0)) high_ = 1;
+    low_ = std::clamp(low_, high_ * kDecades, high_ * 0.5);
+  }
+
+  QSize sizeHint() const override { return {480, 340}; }
+  double leastHeight(double) const override {
+    return 60 + 90 * static_cast<double>(std::max<std::size_t>(1, picture_.runs.size()));
+  }
+  std::optional<std::array<double, 2>> valueRange() const override { return {{low_, high_}}; }
+
+  QString summary() const override {
+    QStringList runs;
+    for (const WaterfallPicture::Run& run : picture_.runs) {
+      if (run.columns.empty()) continue;
+      runs << QStringLiteral("%1, %2: rank %3 at step %4, %5 at step %6")
+                  .arg(run.name, run.state, rankText(run.columns.front()), count(run.steps.front()),
+                       rankText(run.columns.back()), count(run.steps.back()));
+    }
+    return QStringLiteral("%1, %2, singular values from %3 to %4; %5")
+        .arg(picture_.title, picture_.about, shortNumber(low_), shortNumber(high_),
+             runs.join(QStringLiteral("; ")));
+  }
+  QString csv() const override {
+    QString text = QStringLiteral("run,step,index,singular_value,share\n");
+    for (const WaterfallPicture::Run& run : picture_.runs) {
+      for (std::size_t i = 0; i < run.steps.size(); ++i) {
+        const HeadSpectrum& column = run.columns[i];
+        for (std::size_t k = 0; k < column.values.size(); ++k) {
+          text += QStringLiteral("%1,%2,%3,%4,%5\n")
+                      .arg(csvText(run.name))
+                      .arg(run.steps[i])
+                      .arg(k + 1)
+                      .arg(csvNumber(column.values[k]), csvNumber(column.shares[k]));
+        }
+      }
+    }
+    return text;
+  }
+
+ private:
+  QString rankText(const HeadSpectrum& column) const {
+    const double rank = rankAt(column.shares, picture_.threshold);
+    return std::isnan(rank) ? QStringLiteral("\u2013") : number(rank, 0);
+  }
+  double unit(double value) const {
+    return std::clamp(std::log(std::max(value, low_) / low_) / std::log(high_ / low_), 0.0, 1.0);
+  }
+
+  void draw(QPainter& painter, const QRectF& area) override {
+    const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
+    if (picture_.runs.empty()) return;
+    constexpr double kBar = 46, kName = 18, kAxis = 18, kFoot = 16;
+    const auto runs = static_cast<double>(picture_.runs.size());
+    const double height = (body.height() - kAxis - kFoot - runs * kName) / runs;
+    const double left = body.left() + 26, right = body.right() - kBar;
+    painter.setFont(axisLetters());
+    double top = body.top();
+    for (std::size_t i = 0; i < picture_.runs.size(); ++i) {
+      drawName(painter, QRectF(left, top, right - left, kName), picture_.runs[i]);
+      top += kName;
+      drawRun(painter, QRectF(left, top, right - left, std::max(20.0, height - 4)), i);
+      top += height;
+    }
+    drawSteps(painter, QRectF(left, top - 2, right - left, kAxis));
+    painter.setPen(QPen(Qt::white, 2));
+    const double foot = body.bottom() - kFoot / 2;
+    painter.fillRect(QRectF(left, foot - 6, 22, 12), mapColor(0.2));
+    painter.drawLine(QPointF(left + 2, foot), QPointF(left + 20, foot));
+    painter.setPen(themeColors().muted);
+    drawLine(painter, QRectF(left + 28, foot - 8, right - left - 28, 16),
+             Qt::AlignLeft | Qt::AlignVCenter,
+             QStringLiteral("rank at %1").arg(percent(picture_.threshold, 0)));
+    drawBar(painter,
+            QRectF(right + 10, body.top() + kName, 9, body.height() - kName - kAxis - kFoot - 4));
+  }
+
+  void drawName(QPainter& painter, const QRectF& line, const WaterfallPicture::Run& run) const {
+    painter.fillRect(QRectF(line.left(), line.center().y() - 4, 8, 8),
+                     seriesColor(run.run, style().theme));
+    painter.setPen(themeColors().text);
+    drawLine(painter, line.adjusted(14, 0, -line.width() * 0.35, 0),
+             Qt::AlignLeft | Qt::AlignVCenter, run.name);
+    painter.setPen(themeColors().muted);
+    drawLine(painter, line.adjusted(line.width() * 0.66, 0, 0, 0),
+             Qt::AlignRight | Qt::AlignVCenter, run.state);
+  }
+
+  double xOf(const QRectF& box, double step) const {
+    return box.left() + box.width() * step / static_cast<double>(std::max<std::int64_t>(1, last_));
+  }
+
+  void drawRun(QPainter& painter, const QRectF& box, std::size_t index) {
+    const WaterfallPicture::Run& run = picture_.runs[index];
+    painter.fillRect(box, themeColors().raised);
+    std::size_t size = 1;
+    for (const HeadSpectrum& column : run.columns) size = std::max(size, column.values.size());
+    const auto rows = static_cast<double>(size);
+    const auto yOf = [&](double rank) { return box.bottom() - box.height() * rank / rows; };
+    std::vector<QPointF> ranks;
+    for (std::size_t i = 0; i < run.columns.size(); ++i) {
+      // Each column reaches half way to its neighbours.
+      const auto step = static_cast<double>(run.steps[i]);
+      const double before = i > 0 ? (step - static_cast<double>(run.steps[i - 1])) / 2 : 0;
+      const double after = i + 1 < run.steps.size()
+                               ? (static_cast<double>(run.steps[i + 1]) - step) / 2
+                           : i > 0 ? before
+                                   : static_cast<double>(std::max<std::int64_t>(1, last_)) / 40;
+      const double left = std::min(xOf(box, step - before), box.right() - 2);
+      const double right = std::min(box.right(), std::max(xOf(box, step + after), left + 1));
+      const HeadSpectrum& column = run.columns[i];
+      const auto values = static_cast<int>(column.values.size());
+      drawCells(painter, QRectF(QPointF(left, yOf(values)), QPointF(right, box.bottom())), values,
+                1, [&](int row, int) {
+                  return mapColor(unit(column.values[static_cast<std::size_t>(values - 1 - row)]));
+                });
+      const double rank = rankAt(column.shares, picture_.threshold);
+      ranks.emplace_back(xOf(box, step), std::isnan(rank) ? std::nan("") : yOf(rank));
+    }
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(Qt::black, 3));
+    drawPolyline(painter, box, ranks);
+    painter.setPen(QPen(Qt::white, 1.6));
+    drawPolyline(painter, box, ranks);
+    if (picture_.shown >= 0) {
+      const double x = xOf(box, static_cast<double>(picture_.shown));
+      painter.setPen(QPen(themeColors().accent, 2));
+      painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()));
+    }
+    painter.setPen(themeColors().muted);
+    const int ticks = box.height() > 60 ? 3 : 2;
+    for (const double tick : niceTicks(1, rows, ticks).values) {
+      if (tick < 1) continue;
+      painter.drawText(QRectF(box.left() - 30, yOf(tick) - 7, 26, 14),
+                       Qt::AlignRight | Qt::AlignVCenter, number(tick, 0));
+    }
+    addRegion(box, [this, index, box, size](const QPointF& point) {
+      return describe(index, box, size, point);
+    });
+    addTarget(box, [box, index](const QPointF& point) {
+      FigureTarget target;
+      target.image = static_cast<int>(index);
+      target.queryAt = {
+          {(box.bottom() - point.y()) / box.height(), (point.x() - box.left()) / box.width()}};
+      return target;
+    });
+  }
+
+  QString describe(std::size_t index, const QRectF& box, std::size_t size,
+                   const QPointF& point) const {
+    const WaterfallPicture::Run& run = picture_.runs[index];
+    const double step = (point.x() - box.left()) / box.width() *
+                        static_cast<double>(std::max<std::int64_t>(1, last_));
+    std::size_t at = run.steps.size();
+    for (std::size_t i = 0; i < run.steps.size(); ++i) {
+      if (static_cast<double>(run.steps[i]) <= step) at = i;
+    }
+    if (at >= run.steps.size()) return {};
+    const HeadSpectrum& column = run.columns[at];
+    const auto k = static_cast<std::size_t>(
+        std::clamp((box.bottom() - point.y()) / box.height() * static_cast<double>(size), 0.0,
+                   static_cast<double>(size - 1)));
+    QString text = QStringLiteral("%1, step %2: rank %3")
+                       .arg(run.name, count(run.steps[at]), rankText(column));
+    if (k < column.values.size())
+      text += QStringLiteral("\n\u03c3 %1 of k = %2").arg(shortNumber(column.values[k])).arg(k + 1);
+    return text;
+  }
+
+  void drawSteps(QPainter& painter, const QRectF& line) const {
+    painter.setPen(themeColors().muted);
+    const double last = static_cast<double>(std::max<std::int64_t>(1, last_));
+    const auto ticks = niceTicks(0, last, std::max(2, static_cast<int>(line.width() / 90))).values;
+    for (const double tick : ticks) {
+      const double x = line.left() + line.width() * tick / last;
+      painter.drawText(QRectF(x - 40, line.top(), 80, line.height()), Qt::AlignCenter,
+                       number(tick, 0));
+    }
+  }
+
+  void drawBar(QPainter& painter, const QRectF& bar) const {
+    const int cells = std::clamp(static_cast<int>(bar.height() / 2), 8, 128);
+    drawCells(painter, bar, cells, 1,
+              [cells](int row, int) { return viridis(1 - (row + 0.5) / cells); });
+    painter.setPen(themeColors().muted);
+    const double top = std::floor(std::log10(high_)), bottom = std::ceil(std::log10(low_));
+    for (double power = bottom; power <= top; ++power) {
+      const double value = std::pow(10, power);
+      const double y = bar.bottom() - bar.height() * unit(value);
+      drawLine(painter, QRectF(bar.right() + 4, y - 7, 30, 14), Qt::AlignLeft | Qt::AlignVCenter,
+               shortNumber(value));
+    }
+    drawLine(painter, QRectF(bar.left(), bar.top() - 18, 30, 14), Qt::AlignLeft,
+             QStringLiteral("\u03c3"));
+  }
+
+  WaterfallPicture picture_;
+  double low_ = 1e300, high_ = 0;
+  std::int64_t last_ = 0;
+};
+
+class ControlsFigure final : public Figure {
+ public:
+  ControlsFigure(ControlsPicture picture, FigureStyle style)
+      : Figure(std::move(style)), picture_(std::move(picture)) {
+    for (const ControlsPicture::Row& row : picture_.rows) {
+      if (std::isfinite(row.rank.mean)) most_ = std::max(most_, row.rank.mean + row.rank.deviation);
+    }
+  }
+  QSize sizeHint() const override { return {320, 340}; }
+  double leastHeight(double) const override {
+    return 90 + 30 * static_cast<double>(picture_.rows.size());
+  }
+  QString summary() const override {
+    QStringList rows;
+    for (const ControlsPicture::Row& row : picture_.rows)
+      rows << QStringLiteral("%1: %2").arg(row.name, valueText(row));
+    return QStringLiteral("%1, %2; %3")
+        .arg(picture_.title, picture_.about, rows.join(QStringLiteral("; ")));
+  }
+  QString csv() const override {
+    QString text = QStringLiteral("run,differs,untrained,rank,deviation_over_heads,heads\n");
+    for (const ControlsPicture::Row& row : picture_.rows) {
+      text += QStringLiteral("%1,%2,%3,%4,%5,%6\n")
+                  .arg(csvText(row.name), csvText(row.differs))
+                  .arg(row.isControl ? 1 : 0)
+                  .arg(csvNumber(row.rank.mean), csvNumber(row.rank.deviation))
+                  .arg(row.rank.heads);
+    }
+    return text;
+  }
+
+ private:
+  static QString valueText(const ControlsPicture::Row& row) {
+    if (!std::isfinite(row.rank.mean)) return QStringLiteral("\u2013");
+    QString text = number(row.rank.mean, 1);
+    if (row.rank.heads > 1) text += QStringLiteral(" \u00b1 ") + number(row.rank.deviation, 1);
+    return row.isLive ? QStringLiteral("so far ") + text : text;
+  }
+
+  void draw(QPainter& painter, const QRectF& area) override {
+    const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
+    painter.setFont(smallLetters());
+    const QFontMetricsF metrics(painter.font());
+    double widest = 0;
+    for (const ControlsPicture::Row& row : picture_.rows)
+      widest = std::max(widest, metrics.horizontalAdvance(valueText(row)));
+    const double notes = 34.0 * static_cast<double>(picture_.notes.size());
+    const double axis = 18;
+    const double room = body.height() - notes - axis;
+    const double height =
+        std::min(34.0, room / std::max(1.0, static_cast<double>(picture_.rows.size())));
+    const double names = body.width() * 0.42;
+    const QRectF plot(body.left() + names, body.top(), body.width() - names - widest - 10,
+                      height * static_cast<double>(picture_.rows.size()));
+    const auto xOf = [&](double rank) {
+      return plot.left() + plot.width() * rank / (most_ * 1.05);
+    };
+    for (const double tick : niceTicks(0, most_, 3).values) {
+      painter.setPen(QPen(themeColors().grid, 1));
+      painter.drawLine(QPointF(xOf(tick), plot.top()), QPointF(xOf(tick), plot.bottom()));
+      painter.setPen(themeColors().muted);
+      painter.drawText(QRectF(xOf(tick) - 20, plot.bottom() + 2, 40, 14), Qt::AlignCenter,
+                       number(tick, 0));
+    }
+    double y = body.top();
+    for (const ControlsPicture::Row& row : picture_.rows) {
+      drawRow(painter, QRectF(body.left(), y, body.width(), height), names, row, xOf);
+      y += height;
+    }
+    y = plot.bottom() + axis + 4;
+    painter.setPen(themeColors().muted);
+    for (const QString& note : picture_.notes) {
+      if (y + 30 > body.bottom() + 2) break;
+      painter.drawText(QRectF(body.left(), y, body.width(), 32),
+                       Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, note);
+      y += 34;
+    }
+  }
+
+  template <class Place>
+  void drawRow(QPainter& painter, const QRectF& line, double names, const ControlsPicture::Row& row,
+               const Place& xOf) {
+    painter.setPen(row.isControl ? themeColors().muted : themeColors().text);
+    const bool hasTwo = !row.differs.isEmpty() && line.height() >= 30;
+    const QRectF name(line.left(), line.top(), names - 8,
+                      hasTwo ? line.height() / 2 : line.height());
+    drawLine(painter, name, Qt::AlignLeft | Qt::AlignVCenter, row.name);
+    if (hasTwo) {
+      painter.setPen(themeColors().muted);
+      painter.setFont(axisLetters());
+      drawLine(painter, name.translated(0, line.height() / 2 - 1), Qt::AlignLeft | Qt::AlignVCenter,
+               row.differs);
+      painter.setFont(smallLetters());
+    }
+    if (std::isfinite(row.rank.mean)) {
+      const QColor color = seriesColor(row.run, style().theme);
+      const QPointF middle(xOf(row.rank.mean), line.center().y());
+      painter.setPen(QPen(color, 1.5));
+      if (row.rank.heads > 1) {
+        painter.drawLine(
+            QPointF(xOf(std::max(0.0, row.rank.mean - row.rank.deviation)), middle.y()),
+            QPointF(xOf(row.rank.mean + row.rank.deviation), middle.y()));
+      }
+      if (row.isControl) {
+        // An empty diamond: measured before any training.
+        painter.setBrush(themeColors().panel);
+        painter.setPen(QPen(color, 1.2));
+        painter.drawPolygon(QPolygonF{middle + QPointF(0, -5), middle + QPointF(5, 0),
+                                      middle + QPointF(0, 5), middle + QPointF(-5, 0)});
+        painter.setBrush(Qt::NoBrush);
+      } else {
+        drawSymbol(painter, seriesSymbol(row.run), middle, color, themeColors().panel, 4);
+      }
+    }
+    painter.setPen(themeColors().text);
+    drawLine(painter, line, Qt::AlignRight | Qt::AlignVCenter, valueText(row));
+    addRegion(line, [row](const QPointF&) {
+      return row.differs.isEmpty() ? row.name : row.name + QLatin1Char('\n') + row.differs;
+    });
+  }
+
+  ControlsPicture picture_;
+  double most_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Figure> makeWaterfallFigure(WaterfallPicture picture, FigureStyle style) {
+  return std::make_unique<WaterfallFigure>(std::move(picture), std::move(style));
+}
+
+std::unique_ptr<Figure> makeControlsFigure(ControlsPicture picture, FigureStyle style) {
+  return std::make_unique<ControlsFigure>(std::move(picture), std::move(style));
+}
+
+}  // namespace vitrine::ui
