@@ -35,9 +35,35 @@ draw configure "$demo" configure --run 2
 draw queue "$demo" queue
 draw monitor "$demo" monitor --run 1,2
 draw artifacts "$demo" artifacts --run 1,2
+"$build/bin/vitrine" analyse 1 attention_map query=all --db "$demo" >/dev/null
+"$build/bin/vitrine" analyse 2 attention_map query=all --db "$demo" >/dev/null
+draw attention "$demo" attention --run 1 --view '{"layer": 1, "head": 2, "query": "patch", "place": [0.6, 0.4]}'
+draw first_lockstep "$demo" attention --run 1,2 --view '{"layer": 1, "head": 2, "query": "patch", "place": [0.6, 0.4]}'
 draw compare "$ablation" compare --run 1 --theme light
+draw spectra "$demo" spectra --run 1,2
+draw calibration "$demo" calibration --run 1,2 --theme light --view '{"bin": 7, "bins": 10}' --wait-ms 15000
 draw sql "$ablation" sql
 draw plugins "$demo" plugins
+# A grid of classes and guidance by the tour's run that draws, which is drawn for the picture.
+painter=$("$build/bin/vitrine" runs --db "$tour" --json | python3 -c '
+import json, sys
+runs = json.load(sys.stdin)
+print(max(run["id"] for run in runs if run["experiment"].startswith("Tour: SiT")))')
+draw playground "$tour" playground --run "$painter" --view "{\"settings\": {\"run\": $painter, \"checkpoint\": \"2000\",
+  \"weights\": \"ema\", \"sampler\": \"ode\", \"values\": {\"seed\": 7, \"steps\": 20, \"count\": 1, \"previews\": 10}},
+  \"rows\": {\"key\": \"class\", \"values\": [0, 3, 1, 7, 8]},
+  \"columns\": {\"key\": \"guidance\", \"values\": [1.0, 1.5, 2.0, 3.0, 4.0, 5.5, 7.5]}, \"drawn\": true}"
+
+# A run while it trains, in a database of its own.
+watched=$folder/watched.sqlite
+rm -rf "$watched" "$folder/watched.files"
+"$build/bin/vitrine" enqueue "$root/experiments/demo.toml" train.epochs=20 --db "$watched" >/dev/null
+"$build/bin/vitrine" run --id 2 --db "$watched" >/dev/null 2>&1 &
+training=$!
+sleep 25
+draw live "$watched" live --run 2 --view '{"query": "patch", "row": 0.6, "column": 0.4, "layer": 1}' --wait-ms 20000
+kill "$training"
+wait "$training" || true
 
 # What other tools do not show: differences paired by seed, the paper's numbers beside ours, two architectures block by
 # block, what changes before it starts and what it will cost, a file that opens its chart again.

@@ -1,8 +1,8 @@
 """Trains with and without a window that watches, turn and turn about, and says what the window costs.
 
 Each turn trains one small run on the CPU into a database of its own. With the window, vitrine-studio shows the curves of
-that run on a frame buffer (Xvfb), live, from before the first step until after the last. Speed is the median of
-system/images_per_second over the points of the run. Exit 1 when the ratio of medians is below the limit.
+that run (with --page live, the inside of its model) on a frame buffer (Xvfb), live, from before the first step until after
+the last. Speed is the median of system/images_per_second over the points of the run. Exit 1 when the ratio of medians is below the limit.
 """
 import argparse
 import os
@@ -18,6 +18,7 @@ parser.add_argument("--build", required=True, help="build folder with bin/vitrin
 parser.add_argument("--experiment", required=True, help="experiment file of one run")
 parser.add_argument("--turns", type=int, default=5)
 parser.add_argument("--limit", type=float, default=0.98)
+parser.add_argument("--page", default="monitor", help="monitor: the curves; live: frames from inside the model, limit 0.9")
 parser.add_argument("overrides", nargs="*")
 arguments = parser.parse_args()
 
@@ -31,15 +32,19 @@ def train(folder, turn, has_window, display):
     database = os.path.join(folder, f"turn{turn}-{int(has_window)}.sqlite")
     environment = dict(os.environ, XDG_DATA_HOME=folder, XDG_STATE_HOME=folder, XDG_CONFIG_HOME=folder)
     program = os.path.join(arguments.build, "bin", "vitrine")
-    subprocess.run([program, "runs", "--db", database], env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "enqueue", arguments.experiment, "--db", database, *arguments.overrides], env=environment, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # The run is started below, not by the queue of the window.
+    subprocess.run([program, "pause", "--queue", "--db", database], env=environment, check=True, stdout=subprocess.DEVNULL)
     window, weighed = None, []
     if has_window:
-        window = subprocess.Popen([os.path.join(arguments.build, "bin", "vitrine-studio"), "--db", database, "--page", "monitor"],
+        window = subprocess.Popen([os.path.join(arguments.build, "bin", "vitrine-studio"), "--db", database, "--page", arguments.page,
+                                   "--run", "1"],
                                   env=dict(environment, DISPLAY=":" + display, QT_QPA_PLATFORM="xcb"), stderr=subprocess.DEVNULL)
         time.sleep(2)
     try:
-        trainer = subprocess.Popen([program, "train", arguments.experiment, "--db", database, *arguments.overrides],
-                                   env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        trainer = subprocess.Popen([program, "run", "--id", "1", "--db", database], env=environment, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
         while trainer.poll() is None:
             time.sleep(0.5)
             if window is not None:
