@@ -19,7 +19,7 @@ struct StepTime {
   float data = 0, forward = 0, backward = 0, optimizer = 0;
   float observe = 0;  ///< evaluations and probes after the step
   float store = 0;    ///< records, checkpoints and the rest between two steps
-  float watch = 0;    ///< frames for whoever watches
+  float watch = 0;    ///< frames of a run that is watched
   [[nodiscard]] float total() const noexcept {
     return data + forward + backward + optimizer + observe + store + watch;
   }

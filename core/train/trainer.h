@@ -67,7 +67,7 @@ struct TrainerSetup {
   Json origin = Json::object();
   Reopen reopen{};  ///< empty where the run was not made from a configuration
   Json evaluateTransforms = Json::array();  ///< of the samples of evaluations, in order
-  std::string liveRun;     ///< UUID that windows which watch ask for; empty: nobody can watch
+  std::string liveRun;     ///< UUID that windows which watch ask for; empty: it cannot be watched
   LiveImages liveImages{}; ///< what such a window is shown of a run that makes images
   Json config;             ///< resolved, whole: kept with checkpoints; null where there is none
   std::string configHash;  ///< SHA-256 of it; a checkpoint of another one is refused

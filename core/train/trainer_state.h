@@ -125,7 +125,7 @@ struct Trainer::State {
 
   // Windows that watch.
   struct Watch;
-  std::shared_ptr<Watch> watched;  ///< null: nobody can
+  std::shared_ptr<Watch> watched;  ///< null: it cannot be watched
   live::StepTime stepTime;         ///< of the step at hand
 
   [[nodiscard]] double seconds() const;

@@ -373,7 +373,7 @@ void LivePage::showEvent(QShowEvent* event) {
 
 void LivePage::hideEvent(QHideEvent* event) {
   Page::hideEvent(event);
-  // Nobody watches a page that is not in front; its own window stays one that is watched.
+  // A page behind another is not watched; its own window is.
   if (ownWindow_ == nullptr) leave();
 }
 

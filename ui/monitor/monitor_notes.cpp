@@ -180,12 +180,13 @@ void MonitorPage::removeNotes(const std::string& metric) {
 
 void MonitorPage::askRemoveNotes(PlotCard& card) {
   const auto notes = static_cast<std::int64_t>(card.plot().notes().size());
+  const std::string metric = card.metric();  // the card may go while the question is open
   if (notes > 1) {
     const QString text = tr("Remove %1 from %2? This cannot be undone.")
                              .arg(counted(notes, tr("note"), tr("notes")), card.card().title);
     if (!isConfirmed(this, tr("Remove notes"), text, tr("Remove"))) return;
   }
-  removeNotes(card.metric());
+  removeNotes(metric);
 }
 
 void MonitorPage::moveNotes() {

@@ -4,6 +4,7 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QInputDialog>
+#include <QPointer>
 #include <QSaveFile>
 #include <QTextStream>
 #include <algorithm>
@@ -346,7 +347,10 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   menu.addSeparator();
   const bool isPinned = std::find(pinned_.begin(), pinned_.end(), card.metric()) != pinned_.end();
   QAction* pin = menu.addAction(isPinned ? tr("&Unpin") : tr("&Pin to the top"));
+  // The card may go while the menu is open: a run that writes can change the metrics of the page.
+  const QPointer<PlotCard> alive(&card);
   QAction* chosen = menu.exec(place);
+  if (alive == nullptr) return;
   if (chosen == large) Q_EMIT card.plot().enlargeRequested();
   if (chosen == logY) setLog(card, Qt::Vertical, logY->isChecked());
   if (chosen == logX) setLog(card, Qt::Horizontal, logX->isChecked());
@@ -372,26 +376,30 @@ void MonitorPage::askNote(PlotCard& card) {
       step = std::llround(curve.series->x(XAxis::Step)[static_cast<std::size_t>(place)]);
   }
   bool isOk = false;
+  const std::string metric = card.metric();  // the card may go while the dialog is open
   const QString text = QInputDialog::getText(
       this, tr("Note"),
       tr("Note on %1 of %2 at step %3")
           .arg(card.card().title, QString::fromStdString(row->name), count(step)),
       QLineEdit::Normal, {}, &isOk);
-  if (isOk) addNote(run, card.metric(), step, text);
+  if (isOk) addNote(run, metric, step, text);
 }
 
 void MonitorPage::askAlerts(PlotCard& card) {
-  AlertDialog dialog(card.card().title, card.metric(), alerts_.rulesOf(card.metric()), this);
+  const std::string metric = card.metric();
+  const QPointer<PlotCard> alive(&card);
+  AlertDialog dialog(card.card().title, metric, alerts_.rulesOf(metric), this);
   if (dialog.exec() != QDialog::Accepted) return;
-  alerts_.setRulesOf(card.metric(), dialog.rules());
-  card.setWatched(!dialog.rules().empty());
+  alerts_.setRulesOf(metric, dialog.rules());
+  if (alive) alive->setWatched(!dialog.rules().empty());
 }
 
 void MonitorPage::saveValues(PlotCard& card) {
   QString name = QString::fromStdString(card.metric()).replace(QLatin1Char('/'), QLatin1Char('-'));
+  const QPointer<PlotCard> alive(&card);
   const QString path = QFileDialog::getSaveFileName(
       this, tr("Export data"), name + QStringLiteral(".csv"), tr("Table (*.csv)"));
-  if (path.isEmpty()) return;
+  if (path.isEmpty() || alive == nullptr) return;
   QSaveFile file(path);
   bool isSaved = file.open(QIODevice::WriteOnly | QIODevice::Text);
   if (isSaved) {

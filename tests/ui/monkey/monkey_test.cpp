@@ -13,6 +13,7 @@
 #include <QElapsedTimer>
 #include <QFileDialog>
 #include <QMenu>
+#include <QPointer>
 #include <QProcess>
 #include <QTest>
 #include <QTimer>
@@ -119,18 +120,29 @@ class Monkey {
       case 0:
       case 1:
       case 2:
-      case 3:
-        return QTest::mouseClick(widget, Qt::LeftButton, modifiers(), at);
+      case 3: {
+        // A press can open a menu, and the widget may be gone when that closes.
+        const Qt::KeyboardModifiers with = modifiers();
+        const QPointer<QWidget> alive(widget);
+        QTest::mousePress(widget, Qt::LeftButton, with, at);
+        if (alive) QTest::mouseRelease(widget, Qt::LeftButton, with, at);
+        return;
+      }
       case 4:
         return QTest::mouseDClick(widget, Qt::LeftButton, Qt::NoModifier, at);
       case 5: {
-        QTest::mousePress(widget, chance(4) ? Qt::MiddleButton : Qt::LeftButton, Qt::NoModifier,
-                          at);
-        for (int i = 0; i < 4; ++i)
-          QTest::mouseMove(widget, at + QPoint(below(200) - 100, below(120) - 60));
-        QTest::mouseRelease(widget, Qt::LeftButton, Qt::NoModifier,
-                            at + QPoint(below(200) - 100, below(120) - 60));
-        return QTest::mouseRelease(widget, Qt::MiddleButton, Qt::NoModifier, at);
+        const QPointer<QWidget> alive(widget);
+        const Qt::MouseButton button = chance(4) ? Qt::MiddleButton : Qt::LeftButton;
+        QTest::mousePress(widget, button, Qt::NoModifier, at);
+        for (int i = 0; i < 5; ++i) {
+          const QPoint place = at + QPoint(below(200) - 100, below(120) - 60);
+          if (alive == nullptr) return;
+          if (i < 4)
+            QTest::mouseMove(widget, place);
+          else
+            QTest::mouseRelease(widget, button, Qt::NoModifier, place);
+        }
+        return;
       }
       case 6: {
         QWheelEvent wheel(at, widget->mapToGlobal(QPointF(at)), QPoint(),
