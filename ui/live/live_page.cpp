@@ -16,6 +16,7 @@
 #include "ui/kit/theme.h"
 #include "ui/live/gl_view.h"
 #include "ui/live/raster_view.h"
+#include "ui/workbench/page_commands.h"
 #include "ui/workbench/remote_link.h"
 
 namespace vitrine::ui {
@@ -116,6 +117,8 @@ void LivePage::makeActions() {
   });
   own_ = action(tr("Own window"), Icon::Front, tr("Show the picture in a window of its own"));
   own_->setCheckable(true);
+  own_->setProperty(kWhyNot, tr("no frame of a run was seen yet"));
+  own_->setEnabled(false);
   connect(own_, &QAction::toggled, this, &LivePage::setOwnWindow);
   reset_ = action(tr("Reset layout"), Icon::Refresh,
                   tr("Put the floating windows back to their places"));
@@ -276,6 +279,7 @@ void LivePage::explain() {
   }
   if (viewWidget_ == nullptr)
     placeView(live_, openGlProblem().isEmpty() ? Painter::OpenGl : Painter::Processor);
+  own_->setEnabled(true);
   stack_->setCurrentWidget(live_);
   showStatus();
 }

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <QAction>
 #include <QPushButton>
 #include <QTest>
+#include <algorithm>
 #include <filesystem>
 
 #include "core/store/types.h"
@@ -111,6 +113,30 @@ TEST_F(Live, ShowsFramesAsTheyComeAndAsksForWhatTheUserChooses) {
   EXPECT_NEAR(wishes.queryColumn, 2.5 / 3, 1e-9);
   EXPECT_EQ(workbench_.selection().layer(), 1);
   EXPECT_TRUE(shown->accessibleDescription().contains(QStringLiteral("row 2, column 3")));
+}
+
+TEST_F(Live, OffersAWindowOfItsOwnOnlyForAPicture) {
+  const std::int64_t run = running("a");
+  live::Publisher trainer(workbench_.row(run).uuid);
+  choose(run);
+  const auto shown = page();
+  const QList<QAction*> tools = shown->tools();
+  const auto own = std::find_if(tools.begin(), tools.end(), [](const QAction* action) {
+    return action->text() == QStringLiteral("Own window");
+  });
+  ASSERT_NE(own, tools.end());
+  EXPECT_FALSE((*own)->isEnabled());
+  publish(trainer, *shown, liveFrame(10));
+  ASSERT_TRUE((*own)->isEnabled());
+  (*own)->trigger();
+  QWidget* window = nullptr;
+  for (QWidget* child : shown->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+    if (child->isWindow()) window = child;
+  }
+  ASSERT_NE(window, nullptr);
+  EXPECT_TRUE(window->isVisible());
+  (*own)->trigger();
+  EXPECT_FALSE(window->isVisible());
 }
 
 TEST_F(Live, HoldsThePictureAndFollowsAgain) {

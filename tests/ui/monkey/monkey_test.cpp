@@ -2,6 +2,7 @@
 // runs write. Nothing may crash, warn or keep the window waiting.
 //
 // VITRINE_MONKEY_SEED chooses another monkey, VITRINE_MONKEY_SECONDS how long it plays.
+#include <execinfo.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -42,6 +44,22 @@ constexpr int kTickMs = 10;
 std::int64_t fromEnvironment(const char* name, std::int64_t otherwise) {
   const char* value = std::getenv(name);
   return value == nullptr ? otherwise : std::atoll(value);
+}
+
+/// What was done last, for onCrash(): no QString can be read there.
+char lastAct[400] = "nothing";
+
+/// A crash says after what and where it happened, then ends the process as it would have ended.
+void onCrash(int signal) {
+  constexpr char kIntro[] = "\nthe window crashed after: ";
+  void* frames[60];
+  const int depth = ::backtrace(frames, static_cast<int>(std::size(frames)));
+  (void)!::write(STDOUT_FILENO, kIntro, sizeof kIntro - 1);
+  (void)!::write(STDOUT_FILENO, lastAct, std::strlen(lastAct));
+  (void)!::write(STDOUT_FILENO, "\n", 1);
+  ::backtrace_symbols_fd(frames, depth, STDOUT_FILENO);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
 }
 
 /// How late the event loop answers, ms, and after what it was late the most.
@@ -180,7 +198,9 @@ class Monkey {
                  QLatin1String(widget.window()->metaObject()->className()));
     if (const auto* button = qobject_cast<const QAbstractButton*>(&widget))
       doing_ += QStringLiteral(" (%1)").arg(button->text());
+    remember();
   }
+  void remember() const { qstrncpy(lastAct, doing().toUtf8().constData(), sizeof lastAct); }
   int below(int end) { return static_cast<int>(random_() % static_cast<std::uint64_t>(end)); }
   bool chance(int oneIn) { return below(oneIn) == 0; }
   Qt::KeyboardModifiers modifiers() {
@@ -222,6 +242,7 @@ class Monkey {
     const int kind = below(10);
     static const char* const kKinds[] = {"theme", "size", "selection", "palette", "action", "zoom"};
     doing_ = kind < 6 ? QLatin1String(kKinds[kind]) : QLatin1String("page");
+    remember();
     switch (kind) {
       case 0:
         window_.setTheme(static_cast<ThemeKind>(below(3)));
@@ -245,6 +266,7 @@ class Monkey {
         const auto actions = window_.actions();
         QAction* action = actions[below(static_cast<int>(actions.size()))];
         doing_ += QStringLiteral(" '%1'").arg(action->text());
+        remember();
         if (action->shortcut() != QKeySequence(Qt::CTRL | Qt::Key_Q)) action->trigger();
         return;
       }
@@ -267,6 +289,7 @@ class Monkey {
 TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
   // The monkey stops runs, and the process that is to end for it is this one, or the writer.
   std::signal(SIGTERM, SIG_IGN);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT}) std::signal(signal, onCrash);
   const TemporaryFolder home(folderInMemory());
   // Whatever it saves or starts stays here.
   qputenv("HOME", home.path().c_str());
