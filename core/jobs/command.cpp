@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "core/base/error.h"
@@ -15,10 +16,11 @@ namespace {
 
 using What = Command::What;
 
-constexpr std::array<std::pair<What, const char*>, 13> kOrders{{
+constexpr std::array<std::pair<What, const char*>, 14> kOrders{{
     {What::Enqueue, "enqueue"},
     {What::Start, "start"},
     {What::Remove, "remove"},
+    {What::PutBack, "put_back"},
     {What::Move, "move"},
     {What::Limit, "limit"},
     {What::Device, "device"},
@@ -71,6 +73,27 @@ std::vector<std::int64_t> enqueueable(const Command& command, store::RunStore& s
   return runs;
 }
 
+/// Waiting runs of the experiments of those of `runs` that are in progress, without `runs`.
+std::vector<std::int64_t> waitingBeside(const std::vector<std::int64_t>& runs,
+                                        store::RunStore& store, JobQueue& queue) {
+  const std::vector<QueueEntry> entries = queue.list();
+  const auto isStopped = [&](const QueueEntry& entry) {
+    return std::find(runs.begin(), runs.end(), entry.run) != runs.end();
+  };
+  std::set<std::int64_t> experiments;
+  for (const QueueEntry& entry : entries) {
+    if (isStopped(entry) && isAlive(entry.state))
+      experiments.insert(store.run(entry.run).experimentId);
+  }
+  std::vector<std::int64_t> waiting;
+  for (const QueueEntry& entry : entries) {
+    if (!experiments.empty() && !isStopped(entry) && !isAlive(entry.state) &&
+        experiments.contains(store.run(entry.run).experimentId))
+      waiting.push_back(entry.run);
+  }
+  return waiting;
+}
+
 [[noreturn]] void wrongOrder(const std::string& what) {
   throw ConfigError("the command is not understood: " + what);
 }
@@ -84,6 +107,35 @@ Value orderField(const Json& json, const char* key, Value otherwise) {
   } catch (const Json::exception&) {
     wrongOrder(std::string("'") + key + "' is of another type");
   }
+}
+
+Json placeJson(const Command::Place& place) {
+  const store::QueueOptions& options = place.options;
+  return {{"run", place.run},
+          {"before", place.before},
+          {"priority", options.priority},
+          {"device", options.device},
+          {"time_limit", options.timeLimitSeconds},
+          {"grace", options.graceSeconds},
+          {"memory_limit", options.memoryLimitBytes},
+          {"needed_memory", options.neededMemoryBytes},
+          {"needed_disk", options.neededDiskBytes}};
+}
+
+Command::Place placeOf(const Json& json) {
+  if (!json.is_object()) wrongOrder("one of 'places' is not a map");
+  Command::Place place;
+  place.run = orderField<std::int64_t>(json, "run", 0);
+  place.before = orderField<std::int64_t>(json, "before", 0);
+  store::QueueOptions& options = place.options;
+  options.priority = orderField(json, "priority", options.priority);
+  options.device = orderField(json, "device", options.device);
+  options.timeLimitSeconds = orderField(json, "time_limit", options.timeLimitSeconds);
+  options.graceSeconds = orderField(json, "grace", options.graceSeconds);
+  options.memoryLimitBytes = orderField(json, "memory_limit", options.memoryLimitBytes);
+  options.neededMemoryBytes = orderField(json, "needed_memory", options.neededMemoryBytes);
+  options.neededDiskBytes = orderField(json, "needed_disk", options.neededDiskBytes);
+  return place;
 }
 
 store::QueueMode orderMode(const Json& json) {
@@ -116,7 +168,14 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
       queue.enqueue(result.runs, {}, command.end);
       break;
     case What::Remove:
-      each(command.runs, [&](std::int64_t run) { return queue.remove(run); });
+      each(command.runs, [&](std::int64_t run) { return queue.takeOut(run); });
+      break;
+    case What::PutBack:
+      // From the last to the first: what a run waits before is there when its turn comes.
+      for (auto place = command.places.rbegin(); place != command.places.rend(); ++place) {
+        queue.putBack(place->run, place->options, place->before);
+        result.runs.push_back(place->run);
+      }
       break;
     case What::Move:
       moveRuns(command, queue);
@@ -141,12 +200,22 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
         return true;
       });
       break;
-    case What::Stop:
-      each(command.runs, [&](std::int64_t run) {
+    case What::Stop: {
+      // Before anything ends: nothing must start in its place.
+      result.waiting = waitingBeside(command.runs, store, queue);
+      if (!result.waiting.empty() && queue.mode() == store::QueueMode::Running)
+        queue.setMode(store::QueueMode::Paused);
+      const std::vector<std::int64_t> alive = queue.inProgress();
+      std::vector<std::int64_t> runs = command.runs;
+      std::stable_partition(runs.begin(), runs.end(), [&](std::int64_t run) {
+        return std::find(alive.begin(), alive.end(), run) == alive.end();
+      });
+      each(runs, [&](std::int64_t run) {
         stopRun(store, run);
         return true;
       });
       break;
+    }
     case What::Delete:
       each(command.runs, [&](std::int64_t run) {
         store::trashRun(store.file(), run);
@@ -188,6 +257,7 @@ Json toJson(const Command& command) {
   if (command.what == What::Device) json["device"] = command.device;
   if (command.what == What::Mode) json["mode"] = toString(command.mode);
   if (command.end == QueueEnd::Front) json["front"] = true;
+  for (const Command::Place& place : command.places) json["places"].push_back(placeJson(place));
   return json;
 }
 
@@ -208,8 +278,10 @@ Command commandFromJson(const Json& json) {
   command.device = orderField<std::string>(json, "device", "");
   command.mode = orderMode(json);
   command.end = orderField<bool>(json, "front", false) ? QueueEnd::Front : QueueEnd::Back;
+  for (const Json& place : orderField<std::vector<Json>>(json, "places", {}))
+    command.places.push_back(placeOf(place));
   const bool isOfAll = command.what == What::Mode || command.what == What::PauseAll ||
-                       command.what == What::EmptyTrash;
+                       command.what == What::EmptyTrash || command.what == What::PutBack;
   if (command.runs.empty() && !isOfAll) wrongOrder("'runs' names none");
   return command;
 }
@@ -218,6 +290,7 @@ Json toJson(const CommandResult& result) {
   return {{"runs", result.runs},
           {"mode", toString(result.mode)},
           {"entries", result.entries},
+          {"waiting", result.waiting},
           {"trouble", result.trouble}};
 }
 
@@ -225,6 +298,7 @@ CommandResult resultFromJson(const Json& json) {
   if (!json.is_object()) wrongOrder("its result is not a map");
   return {orderField<std::vector<std::int64_t>>(json, "runs", {}), orderMode(json),
           orderField<std::int64_t>(json, "entries", 0),
+          orderField<std::vector<std::int64_t>>(json, "waiting", {}),
           orderField<std::string>(json, "trouble", "")};
 }
 

@@ -16,12 +16,14 @@ struct Command {
   enum class What {
     Enqueue,     ///< `runs` into the queue, at its `end`; what has a checkpoint continues from it
     Start,       ///< the same, but those that wait keep their place unless `end` is the front
-    Remove,      ///< waiting `runs` out of the queue
+    Remove,      ///< waiting `runs` out of the queue: they are `stopped`
+    PutBack,     ///< `places` into the queue, as they were before Remove
     Move,        ///< waiting `runs` before the run `before`, 0: behind all others
     Limit,       ///< `seconds` of running time, 0: none
     Device,      ///< `device`, "": as configured
     Pause,       ///< `runs` in progress at a checkpoint, and out of the queue
-    Stop,        ///< `runs`, at a checkpoint
+    Stop,        ///< `runs`, at a checkpoint or out of the queue; the queue pauses when other runs of
+                 ///< the experiment of one in progress wait in it
     Delete,      ///< `runs`, their results and files: into the trash
     Restore,     ///< `runs` out of the trash
     EmptyTrash,  ///< removes for good what is in the trash
@@ -35,6 +37,13 @@ struct Command {
   std::string device;
   store::QueueMode mode = store::QueueMode::Running;
   QueueEnd end = QueueEnd::Back;
+  /// The place of a run that waits.
+  struct Place {
+    std::int64_t run = 0;
+    std::int64_t before = 0;  ///< the run that waits behind it, 0: none
+    store::QueueOptions options;
+  };
+  std::vector<Place> places;
 };
 
 /// What came of it.
@@ -42,6 +51,9 @@ struct CommandResult {
   std::vector<std::int64_t> runs;  ///< that it was done to
   store::QueueMode mode = store::QueueMode::Running;
   std::int64_t entries = 0;  ///< in the queue, after it
+  /// Of Stop: runs of the same experiments that wait in the queue, which pauses for their sake; in
+  /// the order of their start.
+  std::vector<std::int64_t> waiting;
   std::string trouble;       ///< why it was not done to another one; "" when it was done to all
 };
 

@@ -100,6 +100,25 @@ std::optional<QueueEntry> JobQueue::find(std::int64_t run) {
 
 bool JobQueue::remove(std::int64_t run) { return table_.remove(run); }
 
+bool JobQueue::takeOut(std::int64_t run) {
+  bool wasThere = false;
+  table_.transaction([&] {
+    wasThere = table_.remove(run);
+    if (wasThere && store_.run(run).state == store::RunState::Queued)
+      store_.setState(run, store::RunState::Stopped, "taken out of the queue");
+  });
+  return wasThere;
+}
+
+void JobQueue::putBack(std::int64_t run, const store::QueueOptions& options, std::int64_t before) {
+  table_.transaction([&] {
+    enqueue(std::span(&run, 1), options);
+    const std::optional<QueueEntry> next = find(before);
+    if (next && !isAlive(next->state) && next->options.priority == options.priority)
+      moveBefore(run, before);
+  });
+}
+
 void JobQueue::requireEntry(std::int64_t run) {
   if (!table_.contains(run))
     throw NotFoundError(store::nameOf(run) + " is not in the queue; `vitrine queue` lists what is");

@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "core/jobs/queue.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/child.h"
@@ -238,6 +239,24 @@ TEST_F(QueueVerbs, EnqueueRefusesWhatDoesNotFitWithTheNumbersAndStoresNothing) {
   EXPECT_EQ(call({"enqueue", sharedSingle(), "--device", "abacus"}).code, 2);
   EXPECT_EQ(call({"enqueue", sharedSingle(), "--time-limit", "soon"}).code, 2);
   EXPECT_TRUE(json({"runs"}).empty());
+}
+
+TEST_F(QueueVerbs, StopHoldsBackTheRestOfTheExperimentUnlessTheNextIsWanted) {
+  ASSERT_EQ(call({"enqueue", sharedExperiment(), "train.steps=4", "--no-dry-step"}).code, 0);
+  store::RunStore store(database);
+  jobs::JobQueue queue(store);
+  const jobs::Device cpu{"cpu", "", "", 0, 0};
+  ASSERT_EQ(queue.next(cpu, {})->run, 1);
+  const Ended stopped = call({"stop", "1", "--json"});
+  ASSERT_EQ(stopped.code, 0) << stopped.err;
+  EXPECT_EQ(stopped.json().at("waiting"), Json({2, 3, 4}));
+  EXPECT_THAT(stopped.err, HasSubstr("the queue is paused"));
+  EXPECT_THAT(stopped.err, HasSubstr("vitrine resume --queue"));
+  EXPECT_EQ(queue.mode(), store::QueueMode::Paused);
+  ASSERT_EQ(call({"resume", "--queue"}).code, 0);
+  ASSERT_EQ(queue.next(cpu, {})->run, 2);
+  ASSERT_EQ(call({"stop", "2", "--next"}).code, 0);
+  EXPECT_EQ(queue.mode(), store::QueueMode::Running);
 }
 
 TEST_F(QueueVerbs, AreRefusedOrNotFoundWithASentence) {

@@ -173,11 +173,42 @@ void QueuePage::resumeRuns(const std::vector<std::int64_t>& runs, jobs::QueueEnd
 }
 
 void QueuePage::removeRuns() {
-  give(jobs::Command::What::Remove, selected(Section::Waiting),
-       [](const jobs::CommandResult& result) {
-         return tr("Removed %1 from the queue; Start puts them back.")
-             .arg(counted(std::ssize(result.runs), tr("run"), tr("runs")));
-       });
+  const auto runs = selected(Section::Waiting);
+  const auto waiting = model_.runsOf(Section::Waiting);
+  std::vector<jobs::Command::Place> places;
+  for (const std::int64_t run : runs) {
+    const auto next = std::find(waiting.begin(), waiting.end(), run) + 1;
+    const jobs::QueueEntry* entry = workbench_.queue().view().entry(run);
+    if (entry == nullptr) continue;
+    places.push_back({run, next < waiting.end() ? *next : 0, entry->options});
+  }
+  give(jobs::Command::What::Remove, runs, [this, places](const jobs::CommandResult& result) {
+    std::vector<jobs::Command::Place> removed = places;
+    std::erase_if(removed, [&result](const jobs::Command::Place& place) {
+      return std::find(result.runs.begin(), result.runs.end(), place.run) == result.runs.end();
+    });
+    const QString sentence = tr("Took %1 out of the queue.")
+                                 .arg(counted(std::ssize(result.runs), tr("run"), tr("runs")));
+    // After the sentence of the queue, which has the trouble alone.
+    QMetaObject::invokeMethod(
+        this,
+        [this, sentence, removed] {
+          workbench_.offer(sentence, tr("Undo"),
+                           [&queue = workbench_.queue(), removed] { putBack(queue, removed); });
+        },
+        Qt::QueuedConnection);
+    return QString();
+  });
+}
+
+void QueuePage::putBack(QueueService& queue, const std::vector<jobs::Command::Place>& places) {
+  jobs::Command command;
+  command.what = jobs::Command::What::PutBack;
+  command.places = places;
+  queue.execute(command, [](const jobs::CommandResult& result) {
+    return tr("%1 in the queue again.")
+        .arg(counted(std::ssize(result.runs), tr("run is"), tr("runs are")));
+  });
 }
 
 void QueuePage::give(jobs::Command command, const std::vector<std::int64_t>& runs,

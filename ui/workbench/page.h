@@ -56,6 +56,11 @@ class Workbench : public QObject {
   [[nodiscard]] virtual const std::map<std::int64_t, store::RunRow>& runs() const = 0;
   /// One sentence in the status bar: what was done.
   virtual void showMessage(const QString& sentence) = 0;
+  /// The same with something to do about it, behind a button.
+  virtual void offer(const QString& sentence, const QString& /*label*/,
+                     const std::function<void()>& /*act*/) {
+    showMessage(sentence);
+  }
   /// What did not work and what to do about it, in a bar above the pages until the user closes it.
   virtual void showError(const QString& sentence) { showMessage(sentence); }
   virtual void showPage(const QString& id) = 0;

@@ -157,6 +157,11 @@ const store::RunRow* StudioWorkbench::run(std::int64_t id) {
 
 void StudioWorkbench::showMessage(const QString& sentence) { Q_EMIT messageSent(sentence); }
 
+void StudioWorkbench::offer(const QString& sentence, const QString& label,
+                            const std::function<void()>& act) {
+  Q_EMIT offered(sentence, label, act);
+}
+
 void StudioWorkbench::showError(const QString& sentence) { Q_EMIT errorSent(sentence); }
 
 void StudioWorkbench::showPage(const QString& id) { Q_EMIT pageRequested(id); }
@@ -220,7 +225,8 @@ bool StudioWorkbench::canStart(const store::RunRow& row) {
 }
 
 bool StudioWorkbench::canStop(const store::RunRow& row) {
-  return row.state == store::RunState::Running || row.state == store::RunState::Starting;
+  return row.state == store::RunState::Running || row.state == store::RunState::Starting ||
+         row.state == store::RunState::Queued;
 }
 
 bool StudioWorkbench::canDelete(const store::RunRow& row) { return !isAlive(row.state); }
@@ -261,29 +267,54 @@ void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, jobs::Queu
 }
 
 void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
-  std::vector<std::int64_t> wanted;
+  std::vector<std::int64_t> wanted, alive;
   for (const std::int64_t id : ids) {
     const store::RunRow* row = run(id);
-    if (row != nullptr && canStop(*row)) wanted.push_back(id);
+    if (row == nullptr || !canStop(*row)) continue;
+    wanted.push_back(id);
+    if (isAlive(row->state)) alive.push_back(id);
   }
   if (wanted.empty()) {
-    showMessage(tr("None of the selected runs is running."));
+    showMessage(tr("None of the selected runs is running or waiting."));
     return;
   }
   jobs::Command command;
   command.what = jobs::Command::What::Stop;
   command.runs = wanted;
-  queue_.execute(command, [this](const jobs::CommandResult& result) {
-    const QString who =
-        counted(static_cast<std::int64_t>(result.runs.size()), tr("run"), tr("runs"));
+  queue_.execute(command, [this, alive](const jobs::CommandResult& result) {
+    std::vector<std::int64_t> ending, out;
+    for (const std::int64_t id : result.runs) {
+      const bool wasAlive = std::find(alive.begin(), alive.end(), id) != alive.end();
+      (wasAlive ? ending : out).push_back(id);
+    }
     const bool areOfScripts =
-        std::all_of(result.runs.begin(), result.runs.end(),
+        std::all_of(ending.begin(), ending.end(),
                     [this](std::int64_t id) { return store::scriptOf(store_, id).has_value(); });
-    return areOfScripts
-               ? tr("Asked %1 to stop: its script ends where it reads run.should_stop.").arg(who)
-               : tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be "
-                    "resumed.")
-                     .arg(who);
+    QStringList parts;
+    if (!ending.empty())
+      parts << (areOfScripts
+                    ? tr("Asked %1 to stop: its script ends where it reads run.should_stop.")
+                    : tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be "
+                         "resumed."))
+                   .arg(namesOf(ending));
+    if (!out.empty()) parts << tr("Stopped %1, not started yet.").arg(namesOf(out));
+    if (result.waiting.empty()) return parts.join(QLatin1Char(' '));
+    parts << tr("The queue is paused: %1 of the same experiment would start next.")
+                 .arg(namesOf(result.waiting));
+    // After the sentence of the queue, which has the trouble alone.
+    const QString sentence = parts.join(QLatin1Char(' '));
+    QMetaObject::invokeMethod(
+        this, [this, sentence] { offer(sentence, tr("Resume queue"), [this] { resumeQueue(); }); },
+        Qt::QueuedConnection);
+    return QString();
+  });
+}
+
+void StudioWorkbench::resumeQueue() {
+  jobs::Command command;
+  command.what = jobs::Command::What::Mode;
+  queue_.execute(command, [](const jobs::CommandResult& result) {
+    return tr("The queue continues with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
   });
 }
 

@@ -39,6 +39,8 @@ class StudioWorkbench final : public Workbench {
   void settleCards() override;
   const store::RunRow* run(std::int64_t id) override;
   void showMessage(const QString& sentence) override;
+  void offer(const QString& sentence, const QString& label,
+             const std::function<void()>& act) override;
   void showError(const QString& sentence) override;
   void showPage(const QString& id) override;
   void configure(const std::string& experimentText, const QString& origin) override;
@@ -52,6 +54,8 @@ class StudioWorkbench final : public Workbench {
   void startRuns(const std::vector<std::int64_t>& ids,
                  jobs::QueueEnd end = jobs::QueueEnd::Back) override;
   void openFile(const QString& file) override;
+  /// Those in progress at a checkpoint, those that wait out of the queue. The queue pauses rather
+  /// than start other runs of their experiments in their place, and says so.
   void stopRuns(const std::vector<std::int64_t>& ids);
   /// Moves them to the trash and offers to bring them back.
   void deleteRuns(const std::vector<std::int64_t>& ids);
@@ -67,6 +71,9 @@ class StudioWorkbench final : public Workbench {
   void newFromRun(std::int64_t run);
   /// Reads a row again after this window changed it.
   void refresh(std::int64_t id);
+
+  /// Lets a paused queue continue.
+  void resumeQueue();
 
   /// Whether startRuns (stopRuns, deleteRuns) makes sense for a run in that state.
   [[nodiscard]] static bool canStart(const store::RunRow& row);

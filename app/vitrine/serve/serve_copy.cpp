@@ -76,6 +76,7 @@ void ServeSession::order(const Task& task) {
   jobs::JobQueue queue(store);
   const jobs::CommandResult result = execute(command, store, queue);
   const bool mayStart = command.what == jobs::Command::What::Enqueue ||
+                        command.what == jobs::Command::What::PutBack ||
                         command.what == jobs::Command::What::Start ||
                         command.what == jobs::Command::What::Mode;
   if (mayStart && result.mode == store::QueueMode::Running && result.entries > 0)

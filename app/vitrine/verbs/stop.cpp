@@ -1,22 +1,45 @@
-// vitrine stop: asks a run to end at a checkpoint.
+// vitrine stop: asks a run to end at a checkpoint. What waits of its experiment does not start in
+// its place.
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
+#include "core/base/joined.h"
 #include "core/base/log.h"
+#include "core/jobs/command.h"
 #include "core/jobs/launcher.h"
 
 namespace vitrine::app {
 
 int stopVerb(const Arguments& arguments) {
-  CommandLine line("stop", {"vitrine stop 3", "vitrine stop 3 --db lab.sqlite"});
+  CommandLine line("stop", {"vitrine stop 3", "vitrine stop 3 --next --db lab.sqlite"});
   std::int64_t id = 0;
+  bool isNextWanted = false;
   addRunId(line, id);
+  line.app().add_flag("--next", isNextWanted,
+                      "let the queue start what waits next; without, the queue pauses when other "
+                      "runs of the same experiment wait");
   line.parse(arguments);
   store::RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
-  jobs::stopRun(store, id);
+  jobs::CommandResult result;
+  if (isNextWanted) {
+    jobs::stopRun(store, id);
+  } else {
+    jobs::JobQueue queue(store);
+    jobs::Command command;
+    command.what = jobs::Command::What::Stop;
+    command.runs = {id};
+    result = jobs::execute(command, store, queue);
+  }
   log::info("run " + std::to_string(id) + " will stop after this step; `vitrine resume " +
             std::to_string(id) + "` continues");
-  if (line.wantsJson()) print(Json::object({{"id", id}, {"request", "stop"}}));
+  if (!result.waiting.empty()) {
+    const std::string runs =
+        joined(result.waiting, [](std::int64_t run) { return std::to_string(run); });
+    log::info("the queue is paused, as " + runs + (result.waiting.size() == 1 ? " waits" : " wait") +
+              " in the same experiment; `vitrine resume --queue` starts what waits");
+  }
+  if (line.wantsJson())
+    print(Json::object({{"id", id}, {"request", "stop"}, {"waiting", result.waiting}}));
   return 0;
 }
 

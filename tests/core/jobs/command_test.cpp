@@ -67,6 +67,54 @@ TEST_F(Orders, StartLeavesAWaitingRunInItsPlaceAndEnqueueTakesOnlyWhatCanWait) {
   EXPECT_EQ(give(What::Start, {addRun(store)}).entries, 3);
 }
 
+TEST_F(Orders, StopPausesTheQueueWhenTheExperimentOfARunInProgressHasMoreInIt) {
+  const auto runs = waiting(3);
+  ASSERT_EQ(queue.next({"cpu", "", "", 0, 0}, {})->run, runs[0]);
+  const CommandResult result = give(What::Stop, {runs[0], runs[1]});
+  EXPECT_THAT(result.runs, ElementsAre(runs[1], runs[0])) << "what waits first: it never starts";
+  EXPECT_THAT(result.waiting, ElementsAre(runs[2]));
+  EXPECT_EQ(result.mode, store::QueueMode::Paused);
+  EXPECT_EQ(store.request(runs[0]), "stop");
+  EXPECT_EQ(store.run(runs[1]).state, store::RunState::Stopped);
+  EXPECT_EQ(store.run(runs[2]).state, store::RunState::Queued);
+  EXPECT_EQ(resultFromJson(toJson(result)).waiting, result.waiting);
+}
+
+TEST_F(Orders, StopLeavesTheQueueToOtherExperiments) {
+  const auto runs = waiting(1);
+  const std::int64_t other =
+      store.addRuns(store.experiment("another one", ""), {newRun("other")}).front();
+  queue.enqueue(std::vector{other}, {});
+  ASSERT_EQ(queue.next({"cpu", "", "", 0, 0}, {})->run, runs[0]);
+  EXPECT_EQ(give(What::Stop, {runs[0]}).mode, store::QueueMode::Running);
+  const auto more = waiting(1);
+  EXPECT_EQ(give(What::Stop, {more[0]}).mode, store::QueueMode::Running)
+      << "nothing in progress ends";
+}
+
+TEST_F(Orders, ARunThatIsTakenOutOfTheQueueIsNotQueuedUntilItIsPutBackAsItWas) {
+  store::QueueOptions urgent;
+  urgent.priority = 3;
+  urgent.timeLimitSeconds = 60;
+  urgent.neededMemoryBytes = 1'000'000;
+  const auto runs = waiting(3);
+  const std::int64_t first = addRun(store);
+  queue.enqueue(std::vector{first}, urgent);
+  give(What::Remove, {first, runs[0], runs[1]});
+  EXPECT_THAT(command(), ElementsAre(runs[2]));
+  EXPECT_EQ(store.run(runs[0]).state, store::RunState::Stopped);
+  EXPECT_EQ(store.run(runs[0]).reason, "taken out of the queue");
+  Command back;
+  back.what = What::PutBack;
+  back.places = {{first, runs[0], urgent}, {runs[0], runs[1], {}}, {runs[1], runs[2], {}}};
+  static_cast<void>(execute(commandFromJson(toJson(back)), store, queue));
+  EXPECT_THAT(command(), ElementsAre(first, runs[0], runs[1], runs[2]));
+  EXPECT_EQ(store.run(runs[0]).state, store::RunState::Queued);
+  EXPECT_EQ(queue.find(first)->options.priority, 3);
+  EXPECT_EQ(queue.find(first)->options.timeLimitSeconds, 60);
+  EXPECT_EQ(queue.find(first)->options.neededMemoryBytes, 1'000'000);
+}
+
 TEST_F(Orders, ComeBackFromJsonAsTheyWere) {
   for (const What what :
        {What::Enqueue, What::Start, What::Remove, What::Move, What::Limit, What::Device,

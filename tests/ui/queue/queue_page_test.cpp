@@ -245,8 +245,15 @@ TEST_F(QueuePages, SetsLimitAndDeviceOfWhatWaitsAndRemovesIt) {
   EXPECT_EQ(queue_.find(one)->options.device, "cpu");
   trigger(QStringLiteral("Remove"));
   EXPECT_TRUE(order().empty());
-  EXPECT_EQ(workbench_.store().run(one).state, store::RunState::Queued)
-      << "it can be started again";
+  EXPECT_EQ(workbench_.store().run(one).state, store::RunState::Stopped)
+      << "nothing will start it by itself";
+  QCoreApplication::processEvents();
+  ASSERT_EQ(workbench_.offered, QStringLiteral("Undo"));
+  workbench_.takeOffer();
+  waitUntilIdle();
+  EXPECT_EQ(order(), (Ids{one, two}));
+  EXPECT_EQ(workbench_.store().run(one).state, store::RunState::Queued);
+  EXPECT_EQ(queue_.find(two)->options.timeLimitSeconds, 4 * 3600);
 }
 
 TEST_F(QueuePages, OffersToResumeWhatWasInterrupted) {

@@ -48,6 +48,12 @@ class FakeWorkbench : public Workbench {
             const std::function<void(const EditOutcome&)>& /*onOutcome*/) override {}
   void openFile(const QString& file) override { opened.push_back(file); }
   void showMessage(const QString& sentence) override { said.push_back(sentence); }
+  void offer(const QString& sentence, const QString& label,
+             const std::function<void()>& act) override {
+    said.push_back(sentence);
+    offered = label;
+    takeOffer = act;
+  }
   void showPage(const QString& id) override { pages.push_back(id); }
   ModelService* models() override { return served.get(); }
 
@@ -76,6 +82,8 @@ class FakeWorkbench : public Workbench {
   }
 
   std::vector<QString> said, pages, opened;
+  QString offered;                      ///< the button that was offered last
+  std::function<void()> takeOffer;      ///< presses it
   std::vector<std::int64_t> started;    ///< what startRuns was asked for last
   std::vector<std::string> configured;  ///< texts that the form was opened with
   int storeAsked = 0;                   ///< how often the window's connection was taken

@@ -25,6 +25,31 @@ TEST(Workbench, OffersOnlyWhatAStateAllows) {
   EXPECT_FALSE(StudioWorkbench::canStart(row));
 }
 
+TEST(Workbench, StopSaysWhatWaitsAndOffersToContinue) {
+  SampleStudio studio(SampleOptions{0, 50});
+  const std::int64_t first = studio.runs[9], second = studio.runs[10], third = studio.runs[11];
+  jobs::JobQueue queue(studio.writer);
+  queue.enqueue(std::vector{first, second, third}, {});
+  ASSERT_EQ(queue.next({"cpu", "", "", 0, 0}, {})->run, first);
+  studio.workbench.watcher().poll();
+  QSignalSpy offers(&studio.workbench, &StudioWorkbench::offered);
+  studio.workbench.stopRuns({first, second});
+  studio.workbench.queue().waitUntilIdle();
+  QCoreApplication::processEvents();
+  EXPECT_EQ(studio.writer.request(first), "stop");
+  EXPECT_EQ(studio.writer.run(second).state, store::RunState::Stopped) << "it was selected, too";
+  EXPECT_EQ(queue.mode(), store::QueueMode::Paused);
+  ASSERT_EQ(offers.count(), 1);
+  const QString said = offers[0][0].toString();
+  EXPECT_TRUE(said.contains(QStringLiteral("run %1, ").arg(third))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("queue is paused"))) << said.toStdString();
+  ASSERT_EQ(offers[0][1].toString(), QStringLiteral("Resume queue"));
+  studio.workbench.resumeQueue();
+  studio.workbench.queue().waitUntilIdle();
+  EXPECT_EQ(queue.mode(), store::QueueMode::Running);
+  EXPECT_EQ(queue.next({"cpu", "", "", 0, 0}, {})->run, third);
+}
+
 TEST(Workbench, AsksForTheCatalogAgainAfterItFailed) {
   SampleStudio studio(SampleOptions{0, 0});
   becomeProgram(studio, "echo 'out of order' >&2; exit 1");
