@@ -302,7 +302,7 @@ void ArtifactsPage::showMeta() {
     const QString line = metaLine(*row);
     lines << (shown_.size() > 1 ? runName(run) + QStringLiteral(": ") + line : line);
   }
-  const std::size_t selected = workbench_.selection().runs().size();
+  const std::size_t selected = workbench_.selection().drawn().size();
   if (selected > kMostRuns) {
     lines << tr("%1 of %2 selected runs are drawn.").arg(kMostRuns).arg(selected);
   }

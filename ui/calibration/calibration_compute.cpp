@@ -84,7 +84,7 @@ QString CalibrationPage::notice() const {
     sentences << tr("%1 tell another number of classes apart: their data are not those of %2.")
                      .arg(others.join(QStringLiteral(", ")), runName(main->run));
   }
-  const std::size_t selected = workbench_.selection().runs().size();
+  const std::size_t selected = workbench_.selection().drawn().size();
   if (selected > storedOf_.size() && !storedOf_.empty()) {
     sentences << tr("%1 of %2 selected runs are drawn.").arg(storedOf_.size()).arg(selected);
   }

@@ -80,7 +80,10 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
     if (isVisible() && !isCancelled_) loading_.readLater();
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
-    if (isBrushing_) return;
+    const std::vector<std::int64_t> before =
+        std::exchange(drawn_, workbench_.selection().drawn());
+    // Another run is looked at, which changes nothing here.
+    if (isBrushing_ || drawn_ == before) return;
     isStale_ = true;
     if (isVisible()) reload();
   });
@@ -161,9 +164,13 @@ void ComparePage::cancelReading() {
 void ComparePage::reload() {
   isStale_ = false;
   isCancelled_ = false;
-  const std::vector<store::RunRow> rows =
-      comparedRows(workbench_.runs(), workbench_.selection().runs());
-  scope_ = workbench_.selection().runs();
+  const Selection& selection = workbench_.selection();
+  std::vector<store::RunRow> rows = comparedRows(workbench_.runs(), selection.runs());
+  std::erase_if(rows, [&selection](const store::RunRow& row) {
+    return selection.hidden().contains(row.id);
+  });
+  scope_ = selection.runs();
+  drawn_ = selection.drawn();
   if (rows.size() < 2) {
     reader_.cancel();
     curveReader_.cancel();
@@ -172,8 +179,11 @@ void ComparePage::reload() {
     showEmpty(workbench_.runs().empty()
                   ? tr("The variants of an experiment stand side by side here, with "
                        "intervals over their seeds.")
-                  : tr("Nothing to compare yet: select two runs, or make an experiment "
-                       "with variants and seeds."),
+              : selection.hidden().empty()
+                  ? tr("Nothing to compare yet: select two runs, or make an experiment "
+                       "with variants and seeds.")
+                  : tr("Fewer than two of the selected runs are shown: show hidden ones with the "
+                       "eye in the list of runs."),
               tr("New experiment"), QStringLiteral("configure"));
     return;
   }

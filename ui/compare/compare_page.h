@@ -162,6 +162,7 @@ class ComparePage final : public Page {
   DifferenceList differences_;
   std::vector<std::int64_t> scope_;    ///< what was selected when the runs were chosen
   std::vector<std::int64_t> brushed_;  ///< what brushes left of it in the selection
+  std::vector<std::int64_t> drawn_;    ///< by pages of several runs, when that changed last
   bool isBrushing_ = false;            ///< the selection is being set by this page
   bool isFilling_ = false;             ///< controls are being set by this page
   bool isStale_ = true;

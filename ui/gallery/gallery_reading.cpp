@@ -165,7 +165,7 @@ void GalleryPage::readSteps() {
                                 [this](const auto& cell) { return cell.second.id == current_; });
   if (current_ == 0 || (stepsOf_ != 0 && isIn)) return;
   stepsOf_ = current_;
-  std::vector<std::int64_t> runs = workbench_.selection().runs();
+  std::vector<std::int64_t> runs = workbench_.selection().drawn();
   if (runs.size() < 2) runs.clear();  // one is selected always; several were chosen
   steps_.run([this, id = current_, runs](store::RunReader& store,
                                          const std::atomic<bool>& isStale) -> Background::Finish {

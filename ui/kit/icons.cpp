@@ -125,6 +125,14 @@ Drawing drawingOf(Icon name) {
       d.lines.lineTo(8, 8);
       d.lines.lineTo(10.4, 9.4);
       break;
+    case Icon::Eye:
+    case Icon::EyeOff:
+      d.lines.moveTo(1.5, 8);
+      d.lines.quadTo(8, 0, 14.5, 8);
+      d.lines.quadTo(8, 16, 1.5, 8);
+      d.filled.addEllipse(QPointF(8, 8), 2.2, 2.2);
+      if (name == Icon::EyeOff) segment(d.lines, 3, 13.5, 13, 2.5);
+      break;
   }
   return d;
 }
@@ -137,6 +145,7 @@ class LineIcon final : public QIconEngine {
     const ThemeColors& t = themeColors();
     QColor color = tint_ == IconTint::OnAccent ? t.onAccent
                    : tint_ == IconTint::Bad    ? t.bad
+                   : tint_ == IconTint::Muted  ? t.muted
                                                : t.text;
     if (mode == QIcon::Disabled) color = t.muted;
     const Drawing drawing = drawingOf(name_);

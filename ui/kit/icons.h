@@ -28,10 +28,12 @@ enum class Icon {
   Pause,
   Front,
   Clock,
+  Eye,
+  EyeOff,
 };
 
 /// Which colour of the theme the lines take.
-enum class IconTint { Text, OnAccent, Bad };
+enum class IconTint { Text, OnAccent, Bad, Muted };
 
 /// Recoloured whenever it is painted, so it outlives a change of theme.
 [[nodiscard]] QIcon icon(Icon name, IconTint tint = IconTint::Text);

@@ -77,7 +77,7 @@ std::vector<store::CurveNoteRow> MonitorPage::shownNotes(std::int64_t run) const
 
 void MonitorPage::giveNotes(PlotCard& card) {
   std::vector<CurveNote> shown;
-  for (const std::int64_t id : workbench_.selection().runs()) {
+  for (const std::int64_t id : workbench_.selection().drawn()) {
     for (const store::CurveNoteRow& row : shownNotes(id)) {
       if (row.metric != card.metric()) continue;
       CurveNote note;
@@ -168,7 +168,7 @@ void MonitorPage::addNote(std::int64_t run, const std::string& metric, std::int6
 }
 
 void MonitorPage::removeNotes(const std::string& metric) {
-  for (const std::int64_t id : workbench_.selection().runs()) {
+  for (const std::int64_t id : workbench_.selection().drawn()) {
     std::vector<store::CurveNoteRow> unwanted = shownNotes(id);
     std::erase_if(unwanted, [&](const store::CurveNoteRow& note) { return note.metric != metric; });
     if (unwanted.empty()) continue;

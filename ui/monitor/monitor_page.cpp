@@ -46,11 +46,12 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   scroll_->setFocusPolicy(Qt::NoFocus);
   scroll_->viewport()->installEventFilter(this);
 
-  auto* empty = new EmptyPage(tr("Curves of the selected runs appear here while they train.\n"
-                                 "Select runs on the left, or start an experiment."),
-                              tr("New experiment"));
-  connect(empty, &EmptyPage::actionRequested, this,
-          [this] { workbench_.showPage(QStringLiteral("configure")); });
+  empty_ = new EmptyPage(QString(), QString());
+  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+    Selection& selection = workbench_.selection();
+    if (selection.hidden().empty()) return workbench_.showPage(QStringLiteral("configure"));
+    selection.setRuns(selection.runs(), selection.current());
+  });
 
   search_ = new QLineEdit;
   search_->setPlaceholderText(tr("Search plots"));
@@ -79,7 +80,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
 
   stack_ = new QStackedWidget;
   stack_->addWidget(plots);
-  stack_->addWidget(empty);
+  stack_->addWidget(empty_);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
@@ -99,7 +100,11 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   catchUp_.setSingleShot(true);
   catchUp_.setInterval(0);
   connect(&catchUp_, &QTimer::timeout, this, &MonitorPage::catchUp);
-  connect(&workbench.selection(), &Selection::runsChanged, this, &MonitorPage::showRuns);
+  connect(&workbench.selection(), &Selection::runsChanged, this, [this] {
+    // Another run is looked at: the curves and their zoom stay.
+    if (workbench_.selection().drawn() == drawn_) return showCurrent();
+    showRuns();
+  });
   connect(&workbench.watcher(), &store::RunWatcher::dataChanged, this, &MonitorPage::later);
   connect(&workbench.watcher(), &store::RunWatcher::runsChanged, this, [this] {
     showCurrent();
@@ -212,7 +217,14 @@ void MonitorPage::showEvent(QShowEvent* event) {
 }
 
 void MonitorPage::fillEmpty() {
-  stack_->setCurrentIndex(workbench_.selection().runs().empty() ? 1 : 0);
+  const Selection& selection = workbench_.selection();
+  stack_->setCurrentIndex(selection.drawn().empty() ? 1 : 0);
+  if (selection.hidden().empty())
+    empty_->say(tr("Curves of the selected runs appear here while they train.\n"
+                   "Select runs on the left, or start an experiment."),
+                tr("New experiment"));
+  else
+    empty_->say(tr("All selected runs are hidden."), tr("Show them"));
 }
 
 void MonitorPage::showCurrent() {
@@ -226,6 +238,7 @@ void MonitorPage::showCurrent() {
 }
 
 void MonitorPage::showRuns() {
+  drawn_ = workbench_.selection().drawn();
   showCurrent();
   measured_ = measured();
   pinUsual();
@@ -294,7 +307,7 @@ void MonitorPage::moveCursor(std::optional<double> x, const CurvePlot* under) {
 }
 
 void MonitorPage::stepCursor(int direction) {
-  const auto& runs = workbench_.selection().runs();
+  const auto& runs = workbench_.selection().drawn();
   if (runs.empty() || cards_.empty()) return;
   CurvePlot& plot = cards_.front()->plot();
   if (plot.curves().empty()) return;
@@ -310,7 +323,7 @@ void MonitorPage::stepCursor(int direction) {
 void MonitorPage::waitUntilIdle() {
   timer_.stop();
   catchUp_.stop();
-  if (!workbench_.selection().runs().empty()) workbench_.settleCards();
+  if (!workbench_.selection().drawn().empty()) workbench_.settleCards();
   ++version_;
   isFailing_ = false;
   isSettling_ = true;

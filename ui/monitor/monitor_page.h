@@ -27,6 +27,8 @@
 
 namespace vitrine::ui {
 
+class EmptyPage;
+
 /// The line of ui/shell/pages.cpp.
 [[nodiscard]] PageFactory monitorPageFactory();
 
@@ -191,6 +193,7 @@ class MonitorPage : public Page {
   std::vector<std::string> pinned_;
   bool isUsual_ = false;  ///< no choice yet: pinned are the plots that the tasks of the runs name
   std::set<std::string> measured_;
+  std::vector<std::int64_t> drawn_;  ///< runs that the cards were given last
   std::map<QString, bool> opened_;  ///< groups that the user opened or closed
   QString words_;
   struct Notes {
@@ -208,6 +211,7 @@ class MonitorPage : public Page {
   std::optional<double> cursor_;
 
   QStackedWidget* stack_;
+  EmptyPage* empty_;
   QScrollArea* scroll_;
   QWidget* canvas_;
   QVBoxLayout* column_;

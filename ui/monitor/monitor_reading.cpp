@@ -20,7 +20,7 @@ CurveKey MonitorPage::keyOf(std::int64_t run, const PlotCard& card) const {
 void MonitorPage::giveCurves(PlotCard& card) {
   std::vector<PlottedCurve> curves;
   bool hasPoints = false, isKnown = true;
-  for (const std::int64_t id : workbench_.selection().runs()) {
+  for (const std::int64_t id : workbench_.selection().drawn()) {
     const CurveKey key = keyOf(id, card);
     const CurveSeries& series = cache_.curve(key);
     isKnown = isKnown && cache_.isKnown(key);
@@ -48,7 +48,7 @@ void MonitorPage::giveCurves(PlotCard& card) {
 std::vector<CurveKey> MonitorPage::unsmoothed(const PlotCard& card) const {
   std::vector<CurveKey> keys;
   if (!card.card().isNoisy) return keys;
-  for (const std::int64_t id : workbench_.selection().runs()) {
+  for (const std::int64_t id : workbench_.selection().drawn()) {
     CurveKey key = keyOf(id, card);
     if (!cache_.curve(key).isReady(settings_.smoothing)) keys.push_back(std::move(key));
   }
@@ -84,7 +84,7 @@ void MonitorPage::read() {
   ask.isDatabaseAsked = !hasDatabase_;
   const bool areNamesOld = !sinceMeasured_.isValid() || sinceMeasured_.elapsed() > kMeasuredMs;
   std::map<std::int64_t, std::int64_t> sequences;
-  for (const std::int64_t id : workbench_.selection().runs()) {
+  for (const std::int64_t id : workbench_.selection().drawn()) {
     const store::RunRow* row = workbench_.run(id);
     sequences[id] = row == nullptr ? 0 : row->changeSequence;
     const auto known = names_.find(id);
@@ -178,7 +178,7 @@ void MonitorPage::take(MonitorAnswer& answer) {
   if (pinUsual() || isOtherMeasured) rebuild();
   for (PlotCard* card : cards_) {
     bool isChanged = false, isComplete = true;
-    for (const std::int64_t id : workbench_.selection().runs()) {
+    for (const std::int64_t id : workbench_.selection().drawn()) {
       isChanged = isChanged || changed.contains(keyOf(id, *card));
       isComplete = isComplete && isUpToDate(keyOf(id, *card));
     }
@@ -221,7 +221,7 @@ void MonitorPage::refreshNow() {
   isFailing_ = false;
   for (PlotCard* card : cards_) {
     if (isWanted(*card)) continue;
-    for (const std::int64_t id : workbench_.selection().runs())
+    for (const std::int64_t id : workbench_.selection().drawn())
       card->isStale = card->isStale || !isUpToDate(keyOf(id, *card));
   }
   read();
@@ -243,7 +243,7 @@ void MonitorPage::refreshCard(PlotCard& card) {
 void MonitorPage::tidyCache() {
   if (cache_.bytes() > cache_.limit()) {
     std::set<CurveKey> shown;
-    for (const std::int64_t id : workbench_.selection().runs())
+    for (const std::int64_t id : workbench_.selection().drawn())
       for (const PlotCard* card : cards_) shown.insert(keyOf(id, *card));
     cache_.trim(shown);
   }

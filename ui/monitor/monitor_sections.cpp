@@ -27,7 +27,7 @@ QString groupOf(const std::string& metric) {
 // The heads of a layer are one curve, their mean.
 std::set<std::string> MonitorPage::measured() const {
   std::set<std::string> stems;
-  for (const std::int64_t id : workbench_.selection().runs()) {
+  for (const std::int64_t id : workbench_.selection().drawn()) {
     const auto known = names_.find(id);
     if (known == names_.end()) continue;
     for (const std::string& name : known->second.metrics) {
@@ -55,7 +55,7 @@ store::RunCard MonitorPage::cardOfRuns(const std::vector<std::int64_t>& runs) co
 
 bool MonitorPage::pinUsual() {
   if (!isUsual_) return false;
-  std::vector<std::string> plots = allPlots(cardOfRuns(workbench_.selection().runs()));
+  std::vector<std::string> plots = allPlots(cardOfRuns(workbench_.selection().drawn()));
   if (plots == pinned_) return false;
   pinned_ = std::move(plots);
   return true;

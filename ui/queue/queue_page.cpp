@@ -124,8 +124,12 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   connect(view_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
     if (!isApplying_) readSelection();
   });
+  chosen_ = workbench_.selection().targets();
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
-    if (!isApplying_) showSelection();
+    if (!isApplying_) {
+      chosen_ = workbench_.selection().targets();
+      showSelection();
+    }
     updateActions();
   });
   connect(view_, &QTreeView::customContextMenuRequested, this, [this](const QPoint& place) {
@@ -302,15 +306,20 @@ void QueuePage::readSelection() {
   std::int64_t current =
       view_->currentIndex().siblingAtColumn(0).data(QueueModel::IdRole).toLongLong();
   if (std::find(runs.begin(), runs.end(), current) == runs.end()) current = runs.front();
+  chosen_ = runs;
   isApplying_ = true;
-  workbench_.selection().setRuns(runs, current);
+  // One run is looked at: a comparison of several stays.
+  if (runs.size() > 1)
+    workbench_.selection().setRuns(runs, current);
+  else
+    workbench_.selection().look(current);
   isApplying_ = false;
   updateActions();
 }
 
 void QueuePage::showSelection() {
   QItemSelection wanted;
-  for (const std::int64_t run : workbench_.selection().runs()) {
+  for (const std::int64_t run : chosen_) {
     const QModelIndex at = model_.indexOf(run);
     if (at.isValid()) wanted.select(at, at.siblingAtColumn(QueueModel::ColumnCount - 1));
   }

@@ -78,7 +78,8 @@ class QueuePage : public Page {
   Workbench& workbench_;
   QueueModel model_;
   DeviceMonitor devices_;
-  bool isApplying_ = false;  ///< the selection is being set by this page
+  std::vector<std::int64_t> chosen_;  ///< runs that the page's actions concern
+  bool isApplying_ = false;           ///< the selection is being set by this page
   bool isStale_ = true;
   bool isReset_ = true;  ///< runs came, went or moved since they were shown
 

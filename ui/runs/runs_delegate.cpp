@@ -1,8 +1,11 @@
 #include "ui/runs/runs_delegate.h"
 
+#include <QAbstractItemView>
+#include <QHelpEvent>
 #include <QLineEdit>
 #include <QPainter>
 #include <QPainterPath>
+#include <QToolTip>
 #include <algorithm>
 
 #include "ui/kit/icons.h"
@@ -37,7 +40,24 @@ void drawChevron(QPainter* painter, const QPointF& center, bool isOpen) {
   painter->restore();
 }
 
+/// Open: the pages draw the run. Crossed out: it is selected and hidden. Of other runs it shows
+/// under the mouse, faint.
+void drawEye(QPainter* painter, const QRect& row, const QStyleOptionViewItem& option,
+             bool isHidden) {
+  const bool isSelected = option.state.testFlag(QStyle::State_Selected);
+  if (!isSelected && !option.state.testFlag(QStyle::State_MouseOver)) return;
+  QRect place(0, 0, px(14), px(14));
+  place.moveCenter(eyeRect(row).center());
+  painter->setOpacity(isSelected ? 1 : 0.5);
+  icon(isHidden ? Icon::EyeOff : Icon::Eye, IconTint::Muted).paint(painter, place);
+  painter->setOpacity(1);
+}
+
 }  // namespace
+
+QRect eyeRect(const QRect& row) {
+  return {row.left() + px(4), row.top() + px(20), px(24), px(22)};
+}
 
 QSize RunsDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
   return {px(160), px(index.data(RunsModel::IdRole).toLongLong() == 0 ? kGroupHeight : kRunHeight)};
@@ -58,6 +78,21 @@ void RunsDelegate::updateEditorGeometry(QWidget* editor, const QStyleOptionViewI
   const int height = std::min(editor->sizeHint().height(), row.height());
   editor->setGeometry(left, row.top() + (row.height() - height) / 2,
                       row.right() + 1 - edge - left, height);
+}
+
+bool RunsDelegate::helpEvent(QHelpEvent* event, QAbstractItemView* view,
+                             const QStyleOptionViewItem& option, const QModelIndex& index) {
+  const bool isRun = index.data(RunsModel::IdRole).toLongLong() != 0;
+  if (event->type() != QEvent::ToolTip || !isRun || !eyeRect(option.rect).contains(event->pos()))
+    return QStyledItemDelegate::helpEvent(event, view, option, index);
+  const bool isSelected = view->selectionModel()->isSelected(index);
+  const bool isHidden = index.data(RunsModel::HiddenRole).toBool();
+  QToolTip::showText(event->globalPos(),
+                     !isSelected ? tr("Add to the selected runs")
+                     : isHidden  ? tr("Show in charts")
+                                 : tr("Hide from charts"),
+                     view);
+  return true;
 }
 
 void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -95,6 +130,9 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     drawRunMark(*painter, QRectF(row.left() + edge, first.center().y() - px(4) + 1, px(8), px(8)),
                 id, seriesColor(id));
 
+    const bool isHidden = index.data(RunsModel::HiddenRole).toBool();
+    drawEye(painter, row, option, isHidden);
+
     const QString score = index.data(RunsModel::ScoreRole).toString();
     const QFontMetrics digits(bodyFont());
     const int scoreWidth = score.isEmpty()
@@ -104,7 +142,7 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                                      2;
     QFont name = bodyFont();
     name.setWeight(QFont::Medium);
-    drawLine(painter, name, t.text,
+    drawLine(painter, name, isHidden ? t.muted : t.text,
              first.adjusted(0, 0, scoreWidth > 0 ? -scoreWidth - px(8) : 0, 0), Qt::AlignLeft,
              index.data().toString(), Qt::ElideMiddle);  // runs of a sweep differ at the end
     if (scoreWidth > 0) {

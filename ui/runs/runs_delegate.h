@@ -5,6 +5,9 @@
 
 namespace vitrine::ui {
 
+/// The eye in the row of a run, with the room around it that a click may hit.
+[[nodiscard]] QRect eyeRect(const QRect& row);
+
 class RunsDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:
@@ -12,6 +15,9 @@ class RunsDelegate : public QStyledItemDelegate {
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override;
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  /// Over the eye, what a click on it does.
+  bool helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option,
+                 const QModelIndex& index) override;
   /// A line over the name of a run, to rename it.
   QWidget* createEditor(QWidget* parent, const QStyleOptionViewItem& option,
                         const QModelIndex& index) const override;

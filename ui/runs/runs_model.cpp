@@ -4,6 +4,7 @@
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "ui/kit/theme.h"
@@ -116,6 +117,25 @@ void RunsModel::setScores(const std::map<std::int64_t, Score>& scores) {
   }
 }
 
+void RunsModel::setHidden(const std::set<std::int64_t>& runs) {
+  const std::set<std::int64_t> before = std::exchange(hidden_, runs);
+  std::vector<std::int64_t> changed;
+  std::set_symmetric_difference(before.begin(), before.end(), runs.begin(), runs.end(),
+                                std::back_inserter(changed));
+  for (const std::int64_t id : changed) {
+    const QModelIndex at = indexOf(id);
+    if (at.isValid()) Q_EMIT dataChanged(at, at, {HiddenRole});
+  }
+}
+
+std::vector<std::int64_t> RunsModel::ids() const {
+  std::vector<std::int64_t> all;
+  for (const auto& group : groups_) {
+    for (const store::RunRow& row : group->runs) all.push_back(row.id);
+  }
+  return all;
+}
+
 const store::RunRow* RunsModel::run(const QModelIndex& index) const {
   if (!index.isValid() || index.internalId() == 0) return nullptr;
   const int group = groupOf(static_cast<std::int64_t>(index.internalId()) - 1);
@@ -206,10 +226,14 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (!isAlive(row->state) || row->totalSteps <= 0) return -1.0;
       return std::clamp(static_cast<double>(row->step) / static_cast<double>(row->totalSteps), 0.0,
                         1.0);
-    case Qt::AccessibleTextRole:
-      return tr("run %1, %2, %3, %4")
-          .arg(row->id)
-          .arg(QString::fromStdString(row->name), state, runDetail(*row));
+    case HiddenRole:
+      return hidden_.contains(row->id);
+    case Qt::AccessibleTextRole: {
+      const QString words = tr("run %1, %2, %3, %4")
+                                .arg(row->id)
+                                .arg(QString::fromStdString(row->name), state, runDetail(*row));
+      return hidden_.contains(row->id) ? tr("%1, hidden from charts").arg(words) : words;
+    }
     case Qt::ToolTipRole: {
       QString tip = tr("#%1 %2\n%3 \u00b7 %4")
                         .arg(row->id)

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +25,7 @@ class RunsModel : public QAbstractItemModel {
     ScoreRole,              ///< what sums the run up, "0.861"; "" where there is none
     ProgressRole,           ///< 0 to 1 while alive, -1 otherwise
     CountRole,              ///< of an experiment: number of runs
+    HiddenRole,             ///< selected, and not drawn by the pages
   };
 
   using QAbstractItemModel::QAbstractItemModel;
@@ -40,7 +42,11 @@ class RunsModel : public QAbstractItemModel {
   /// By run; those that are not in it have none.
   void setScores(const std::map<std::int64_t, Score>& scores);
 
+  void setHidden(const std::set<std::int64_t>& runs);
+
   [[nodiscard]] const store::RunRow* run(const QModelIndex& index) const;
+  /// All runs, in the order of the list.
+  [[nodiscard]] std::vector<std::int64_t> ids() const;
   [[nodiscard]] QModelIndex indexOf(std::int64_t id) const;
   [[nodiscard]] int runCount() const { return static_cast<int>(parents_.size()); }
 
@@ -72,6 +78,7 @@ class RunsModel : public QAbstractItemModel {
   std::vector<std::unique_ptr<Group>> groups_;
   std::unordered_map<std::int64_t, std::int64_t> parents_;  ///< run -> experiment
   std::map<std::int64_t, Score> scores_;
+  std::set<std::int64_t> hidden_;
 };
 
 /// "seed 0 · step 2,184 / 4,690", as the list and the inspector show it.

@@ -1,76 +1,21 @@
 #include "ui/runs/runs_panel.h"
 
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QMenu>
 #include <QShortcut>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/maintenance/trash.h"
 #include "core/store/metrics/metric_titles.h"
-#include "ui/kit/destructive_question.h"
-#include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/runs_delegate.h"
 
 namespace vitrine::ui {
-
-RunsFilter::RunsFilter(store::RunReader& store, QObject* parent) : QSortFilterProxyModel(parent) {
-  setRecursiveFilteringEnabled(true);
-  lookup_.config = [this, &store](std::int64_t id) {
-    const auto found = configs_.find(id);
-    return found != configs_.end() ? found->second
-                                   : configs_.emplace(id, store.config(id)).first->second;
-  };
-  lookup_.tags = [&store](std::int64_t id) { return store.tags(id); };
-  lookup_.note = [&store](std::int64_t id) { return store.note(id); };
-  lookup_.metric = [this, &store](std::int64_t id,
-                                  const std::string& name) -> std::optional<double> {
-    auto known = values_.find(name);
-    if (known == values_.end()) {
-      known = values_.emplace(name, std::map<std::int64_t, double>()).first;
-      for (const auto& [run, value] : store.lastValues(name)) known->second[run] = value;
-    }
-    const auto found = known->second.find(id);
-    return found == known->second.end() ? std::nullopt : std::optional<double>(found->second);
-  };
-}
-
-void RunsFilter::setQuery(const QString& text) {
-  query_ = RunQuery(text);
-  values_.clear();
-  invalidateFilter();
-}
-
-void RunsFilter::lookAgain() {
-  if (!query_.asksMetrics()) return;
-  values_.clear();
-  invalidateFilter();
-}
-
-int RunsFilter::runCount() const {
-  int runs = 0;
-  for (int group = 0; group < rowCount(); ++group) runs += rowCount(index(group, 0));
-  return runs;
-}
-
-QVariant RunsFilter::data(const QModelIndex& index, int role) const {
-  if (role == RunsModel::CountRole && index.isValid() && !index.parent().isValid())
-    return rowCount(index);
-  return QSortFilterProxyModel::data(index, role);
-}
-
-bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
-  if (query_.isEmpty()) return true;
-  const auto* model = static_cast<const RunsModel*>(sourceModel());
-  const store::RunRow* run = model->run(model->index(row, 0, parent));
-  return run != nullptr && query_.matches(*run, lookup_);
-}
 
 RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     : QWidget(parent), workbench_(workbench), edits_(workbench, this) {
@@ -91,7 +36,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     if (!text.isEmpty()) filter_->setClearButtonEnabled(true);
   });
 
-  view_ = new QTreeView;
+  view_ = new RunsView;
   view_->setObjectName(QStringLiteral("runs"));
   view_->setAccessibleName(tr("Runs by experiment"));
   view_->setProperty("role", "list");
@@ -164,12 +109,27 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(view_, &QTreeView::clicked, this, [this](const QModelIndex& index) {
     if (!index.parent().isValid()) view_->setExpanded(index, !view_->isExpanded(index));
   });
-  connect(view_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
-    if (!isApplying_) readSelection();
+  // A click changes the current run, then the selection: both are read once.
+  const auto onChange = [this] {
+    if (isApplying_) return;
+    if (view_->isHandlingInput())
+      isReadingDue_ = true;
+    else
+      readSelection();
+  };
+  connect(view_->selectionModel(), &QItemSelectionModel::selectionChanged, this, onChange);
+  connect(view_->selectionModel(), &QItemSelectionModel::currentChanged, this, onChange);
+  connect(view_, &RunsView::inputHandled, this, [this] {
+    if (std::exchange(isReadingDue_, false)) readSelection();
   });
-  connect(view_->selectionModel(), &QItemSelectionModel::currentChanged, this, [this] {
-    if (!isApplying_) readSelection();
+  connect(view_, &RunsView::eyeClicked, this, [this](const QModelIndex& at) {
+    clickEye(at.data(RunsModel::IdRole).toLongLong());
   });
+  connect(view_, &QTreeView::doubleClicked, this, [this](const QModelIndex& at) {
+    const std::int64_t run = at.data(RunsModel::IdRole).toLongLong();
+    if (run != 0) select({run}, run);
+  });
+  connect(view_, &RunsView::returnPressed, this, &RunsPanel::selectOnlyCurrent);
   connect(view_, &QWidget::customContextMenuRequested, this, &RunsPanel::showMenu);
   connect(&model_, &RunsModel::renamed, &edits_, &RunEdits::rename);
   auto* remove = new QShortcut(QKeySequence::Delete, view_);
@@ -177,6 +137,8 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(remove, &QShortcut::activated, this, &RunsPanel::askDelete);
   connect(&workbench.selection(), &Selection::runsChanged, this, [this] {
     hasChosen_ = true;
+    view_->setComparing(workbench_.selection().runs().size() > 1);
+    model_.setHidden(workbench_.selection().hidden());
     showSelection();
     fillHeader();
   });
@@ -218,6 +180,9 @@ QString RunsPanel::summary() const {
   QString text = isFiltered ? tr("%1 of %2").arg(count(proxy_->runCount()), count(model_.runCount()))
                             : count(model_.runCount());
   if (selected > 0) text += tr(" \u00b7 %1 selected").arg(count(selected));
+  if (const auto hidden = static_cast<std::int64_t>(workbench_.selection().hidden().size());
+      hidden > 0)
+    text += tr(" \u00b7 %1 hidden").arg(count(hidden));
   return text;
 }
 
@@ -262,22 +227,36 @@ void RunsPanel::showSelection() {
 }
 
 void RunsPanel::readSelection() {
+  const Selection& selection = workbench_.selection();
+  const auto isIn = [](const std::vector<std::int64_t>& runs, std::int64_t run) {
+    return std::find(runs.begin(), runs.end(), run) != runs.end();
+  };
+  // What the filter leaves out stays selected unless other runs were selected in its place.
+  const bool keepsUnseen = !view_->isReplacing();
   std::vector<std::int64_t> ids;
-  for (int group = 0; group < proxy_->rowCount(); ++group) {
-    const QModelIndex parent = proxy_->index(group, 0);
-    for (int row = 0; row < proxy_->rowCount(parent); ++row) {
-      const QModelIndex at = proxy_->index(row, 0, parent);
-      if (view_->selectionModel()->isSelected(at))
-        ids.push_back(at.data(RunsModel::IdRole).toLongLong());
-    }
+  for (const std::int64_t id : model_.ids()) {
+    const QModelIndex at = proxy_->mapFromSource(model_.indexOf(id));
+    if (at.isValid() ? view_->selectionModel()->isSelected(at)
+                     : keepsUnseen && isIn(selection.runs(), id))
+      ids.push_back(id);
   }
   std::int64_t current = view_->currentIndex().data(RunsModel::IdRole).toLongLong();
-  if (std::find(ids.begin(), ids.end(), current) == ids.end())
-    current = ids.empty() ? 0 : ids.front();
+  if (current == 0) current = selection.current();  // at the row of an experiment
+  // A run is looked at beside several others; one that was just taken out of them is not.
+  const bool isBeside =
+      ids.size() > 1 && workbench_.run(current) != nullptr && !isIn(selection.runs(), current);
+  if (!isIn(ids, current) && !isBeside)
+    current = isIn(ids, selection.current()) ? selection.current() : ids.empty() ? 0 : ids.front();
   isApplying_ = true;  // the view shows it already
-  workbench_.selection().setRuns(ids, current);
+  workbench_.selection().setRuns(ids, current, selection.hidden());
   isApplying_ = false;
   fillHeader();
+  if (isBeside && !isIn(ids, current) && !std::exchange(isExplained_, true)) {
+    Q_EMIT workbench_.offered(
+        tr("The inspector shows %1; the %2 selected runs stay in the charts.")
+            .arg(workbench_.namesOf({current}), count(std::ssize(ids))),
+        tr("Select only this run"), [this] { selectOnlyCurrent(); });
+  }
 }
 
 bool RunsPanel::eventFilter(QObject* watched, QEvent* event) {
@@ -349,112 +328,6 @@ void RunsPanel::chooseFirst() {
   const std::int64_t current = ids.front();
   std::sort(ids.begin(), ids.end());
   workbench_.selection().setRuns(ids, current);
-}
-
-void RunsPanel::showMenu(const QPoint& place) {
-  if (view_->indexAt(place).data(RunsModel::IdRole).toLongLong() == 0) return;
-  QMenu menu(this);
-  fillMenu(menu);
-  if (!menu.isEmpty()) menu.exec(view_->viewport()->mapToGlobal(place));
-}
-
-void RunsPanel::fillMenu(QMenu& menu) {
-  const std::vector<std::int64_t> ids = workbench_.selection().runs();
-  if (ids.empty()) return;
-  const auto any = [this, &ids](bool (*test)(const store::RunRow&)) {
-    return std::any_of(ids.begin(), ids.end(), [this, test](std::int64_t id) {
-      const store::RunRow* row = workbench_.run(id);
-      return row != nullptr && test(*row);
-    });
-  };
-  const auto add = [this, &menu](const QIcon& picture, const QString& text, const auto& act) {
-    QAction* made = menu.addAction(picture, text);
-    connect(made, &QAction::triggered, this, act);
-    return made;
-  };
-  add(icon(Icon::Play), tr("&Start or resume"), [this, ids] {
-    workbench_.startRuns(ids);
-  })->setEnabled(any(&StudioWorkbench::canStart));
-  add(icon(Icon::Stop), tr("S&top"), [this, ids] {
-    workbench_.stopRuns(ids);
-  })->setEnabled(any(&StudioWorkbench::canStop));
-  menu.addSeparator();
-  add(icon(Icon::Plus), tr("New &from this run"),
-      [this] { workbench_.newFromRun(workbench_.selection().current()); });
-  menu.addSeparator();
-  QAction* name = add({}, tr("&Rename"), [this] { rename(); });
-  name->setShortcut(Qt::Key_F2);
-  name->setEnabled(ids.size() == 1);
-  add({}, tr("Ta&gs\u2026"), [this] { askTags(); });
-  add({}, ids.size() == 1 ? tr("N&ote\u2026") : tr("Add to the n&otes\u2026"),
-      [this] { askNote(); });
-  menu.addSeparator();
-  add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &id") : tr("Copy &ids"), [ids] {
-    QStringList texts;
-    for (const std::int64_t id : ids) texts << QString::number(id);
-    QGuiApplication::clipboard()->setText(texts.join(QLatin1Char(' ')));
-  });
-  add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &name") : tr("Copy &names"), [this, ids] {
-    QStringList texts;
-    for (const std::int64_t id : ids) {
-      const store::RunRow* row = workbench_.run(id);
-      if (row != nullptr) texts << QString::fromStdString(row->name);
-    }
-    QGuiApplication::clipboard()->setText(texts.join(QLatin1Char('\n')));
-  });
-  menu.addSeparator();
-  QAction* remove =
-      add(icon(Icon::Trash, IconTint::Bad), tr("&Delete\u2026"), [this] { askDelete(); });
-  remove->setShortcut(QKeySequence::Delete);
-  remove->setEnabled(any(&StudioWorkbench::canDelete));
-}
-
-void RunsPanel::rename() {
-  const std::int64_t run = workbench_.selection().current();
-  if (run == 0) return workbench_.showMessage(tr("Select a run to rename it."));
-  const QModelIndex at = proxy_->mapFromSource(model_.indexOf(run));
-  if (!at.isValid())
-    return workbench_.showMessage(
-        tr("Run %1 is hidden by the filter: clear the filter to rename the run.").arg(run));
-  if (view_->isPersistentEditorOpen(at)) return;  // F2 again: the line is open
-  view_->scrollTo(at);
-  view_->edit(at);
-}
-
-void RunsPanel::askTags() { edits_.askTags(workbench_.selection().runs()); }
-void RunsPanel::askNote() { edits_.askNote(workbench_.selection().runs()); }
-
-void RunsPanel::askDelete() {
-  std::vector<std::int64_t> ended;
-  for (const std::int64_t id : workbench_.selection().runs()) {
-    const store::RunRow* row = workbench_.run(id);
-    if (row != nullptr && StudioWorkbench::canDelete(*row)) ended.push_back(id);
-  }
-  if (ended.empty()) return;
-  constexpr std::size_t kMostNames = 10;
-  const auto runs = static_cast<std::int64_t>(ended.size());
-  QStringList names;
-  for (const std::int64_t id : ended) {
-    if (static_cast<std::size_t>(names.size()) == kMostNames) {
-      names << tr("and %1 more").arg(ended.size() - kMostNames);
-      break;
-    }
-    const store::RunRow* row = workbench_.run(id);
-    names << tr("%1  %2, %3")
-                 .arg(id)
-                 .arg(QString::fromStdString(row->name),
-                      QString::fromStdString(toString(row->state)));
-  }
-  const QString stays = runs == 1 ? tr("It stays in the trash for %1 days: Run, Deleted runs.")
-                                  : tr("They stay in the trash for %1 days: Run, Deleted runs.");
-  const bool isSure =
-      isConfirmed(this, tr("Delete runs"),
-                  tr("Delete %1 with curves, artifacts and checkpoints?")
-                      .arg(runs == 1 ? tr("this run") : tr("these %1 runs").arg(runs)),
-                  tr("Delete"),
-                  names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") +
-                      stays.arg(store::kTrashTime.count()));
-  if (isSure) workbench_.deleteRuns(ended);
 }
 
 }  // namespace vitrine::ui

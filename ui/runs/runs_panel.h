@@ -6,44 +6,19 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
-#include <QSortFilterProxyModel>
 #include <QStackedWidget>
 #include <QTimer>
-#include <QTreeView>
 #include <QWidget>
-#include <map>
-#include <string>
-#include <unordered_map>
+#include <set>
+#include <vector>
 
 #include "ui/runs/run_edits.h"
-#include "ui/runs/run_query.h"
+#include "ui/runs/runs_filter.h"
 #include "ui/runs/runs_model.h"
+#include "ui/runs/runs_view.h"
 #include "ui/workbench/studio_workbench.h"
 
 namespace vitrine::ui {
-
-/// Keeps the runs that match a query, and the experiments that have one.
-class RunsFilter : public QSortFilterProxyModel {
-  Q_OBJECT
- public:
-  RunsFilter(store::RunReader& store, QObject* parent);
-  void setQuery(const QString& text);
-  /// Runs have recorded more: whether they match may have changed.
-  void lookAgain();
-  [[nodiscard]] int runCount() const;
-  /// The count of an experiment is that of the runs that match.
-  QVariant data(const QModelIndex& index, int role) const override;
-
- protected:
-  bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
-
- private:
-  RunQuery query_;
-  RunQuery::Lookup lookup_;
-  mutable std::unordered_map<std::int64_t, Json> configs_;  ///< a configuration never changes
-  /// Last values by metric and run, of the metrics that the query names.
-  std::map<std::string, std::map<std::int64_t, double>> values_;
-};
 
 class RunsPanel : public QWidget {
   Q_OBJECT
@@ -53,11 +28,19 @@ class RunsPanel : public QWidget {
   [[nodiscard]] RunsModel& model() { return model_; }
   [[nodiscard]] QTreeView& view() { return *view_; }
   [[nodiscard]] QLineEdit& filter() { return *filter_; }
-  /// "12 · 3 selected", "4 of 12 · 3 selected" while the filter hides some: for the header of the
-  /// dock.
+  /// "12 · 3 selected · 1 hidden", "4 of 12 · 3 selected" while the filter leaves some out: for the
+  /// header of the dock.
   [[nodiscard]] QString summary() const;
   /// Selects these runs, without asking the view.
   void select(const std::vector<std::int64_t>& ids, std::int64_t current);
+  /// The pages stop drawing the runs that are acted on, or draw them (again).
+  void hideOrShow();
+  /// Whether hideOrShow() hides: one of the runs that are acted on is drawn.
+  [[nodiscard]] bool areDrawn() const;
+  /// Hides the selected runs but the current one.
+  void showOnlyCurrent();
+  void showHidden();
+  void selectOnlyCurrent();
   /// Asks whether the selected runs that have ended are to be deleted, and does it.
   void askDelete();
   /// Opens a line over the name of the current run.
@@ -83,12 +66,14 @@ class RunsPanel : public QWidget {
   void showMenu(const QPoint& place);
   void chooseFirst();
   void enterList();
+  void clickEye(std::int64_t run);
+  void draw(const std::vector<std::int64_t>& more, const std::set<std::int64_t>& hidden);
 
   StudioWorkbench& workbench_;
   RunsModel model_;
   RunsFilter* proxy_;
   QLineEdit* filter_;
-  QTreeView* view_;
+  RunsView* view_;
   QStackedWidget* stack_;
   QLabel* emptyText_;
   QPushButton *create_, *clear_;
@@ -97,6 +82,8 @@ class RunsPanel : public QWidget {
   store::MetricKinds kinds_;
   QTimer scores_;
   bool isApplying_ = false;
+  bool isReadingDue_ = false;  ///< a click or key that is being handled changes the selection
+  bool isExplained_ = false;   ///< that a click beside a comparison leaves it
   bool hasChosen_ = false;
 };
 

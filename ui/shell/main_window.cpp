@@ -8,8 +8,6 @@
 #include <QStatusBar>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <iterator>
-#include <set>
 
 #include "core/base/text.h"
 #include "ui/configure/configure_page.h"
@@ -22,7 +20,6 @@
 #include "ui/shell/pages.h"
 #include "ui/shell/store_bar.h"
 #include "ui/shell/tool_tips.h"
-#include "ui/workbench/page_commands.h"
 #include "ui/workbench/recent_databases.h"
 
 namespace vitrine::ui {
@@ -311,7 +308,9 @@ void MainWindow::showTools() {
 
 void MainWindow::updateActions() {
   bool canStart = false, canStop = false, canDelete = false, isFresh = false;
-  for (const std::int64_t id : workbench_.selection().runs()) {
+  const Selection& selection = workbench_.selection();
+  const std::vector<std::int64_t> targets = selection.targets();
+  for (const std::int64_t id : targets) {
     const store::RunRow* row = workbench_.run(id);
     if (row == nullptr) continue;
     canStart = canStart || StudioWorkbench::canStart(*row);
@@ -325,7 +324,13 @@ void MainWindow::updateActions() {
   stop_->setEnabled(canStop);
   delete_->setEnabled(canDelete);
   rename_->setEnabled(workbench_.run(workbench_.selection().current()) != nullptr);
-  for (QAction* one : {tags_, note_}) one->setEnabled(!workbench_.selection().runs().empty());
+  for (QAction* one : {tags_, note_}) one->setEnabled(!targets.empty());
+  hide_->setEnabled(!targets.empty());
+  hide_->setText(targets.empty() || runsPanel_->areDrawn() ? tr("&Hide from charts")
+                                                           : tr("S&how in charts"));
+  for (QAction* one : {showOnly_, selectOnly_})
+    one->setEnabled(selection.current() != 0 && selection.runs().size() > 1);
+  showHidden_->setEnabled(!selection.hidden().empty());
   const Page* page = currentPage();
   // A page that takes its own edits back has the keys of Undo to itself.
   const bool hasOwnUndo = page != nullptr && takesBackItself(*page);
@@ -384,49 +389,6 @@ void MainWindow::updateTitle() {
   const QString place = placeNow().section(QLatin1Char('?'), 0, 0).section(QLatin1Char('/'), -1);
   const auto front = static_cast<std::size_t>(tabs_->currentIndex());
   setWindowTitle(tr("%1 \u2013 %2 \u2013 Vitrine Studio").arg(pages()[front].title, place));
-}
-
-void MainWindow::openPalette() { palette_->ask(commands()); }
-
-std::vector<Command> MainWindow::commands() {
-  std::vector<Command> all, off;
-  std::set<QString> own;
-  for (QAction* one : actions()) {
-    const QString title = one->text().remove(QLatin1Char('&'));
-    own.insert(title);
-    if (title.isEmpty() || one == paletteAction_) continue;
-    Command command{title, tr("action"), QString(), [] {}};
-    if (one->isEnabled()) {
-      command.hint = one->shortcut().toString(QKeySequence::NativeText);
-      command.act = [one] { one->trigger(); };
-      all.push_back(std::move(command));
-    } else if (one->isVisible()) {
-      command.isEnabled = false;
-      command.why = one->property(kWhyNot).toString();
-      off.push_back(std::move(command));
-    }
-  }
-  commandMenus_.clear();
-  if (Page* page = currentPage(); page != nullptr && page->isVisible()) {
-    // What the page says as well is said once, by the window.
-    std::vector<Command> ofPage = pageCommands(*page, commandMenus_);
-    std::erase_if(ofPage, [&own](const Command& one) { return own.count(one.title) > 0; });
-    all.insert(all.begin(), std::make_move_iterator(ofPage.begin()),
-               std::make_move_iterator(ofPage.end()));
-  }
-  for (const PageFactory& page : pages()) {
-    all.push_back({page.title, tr("page"), QString(), [this, id = page.id] { showPage(id); }});
-  }
-  // Newest runs first.
-  for (auto it = workbench_.runs().rbegin(); it != workbench_.runs().rend(); ++it) {
-    const auto& [id, row] = *it;
-    all.push_back({QStringLiteral("#%1 %2").arg(id).arg(QString::fromStdString(row.name)),
-                   tr("run"),
-                   QString::fromStdString(row.experiment + " \u00b7 " + toString(row.state)),
-                   [this, id = id] { workbench_.selection().setRuns({id}, id); }});
-  }
-  all.insert(all.end(), std::make_move_iterator(off.begin()), std::make_move_iterator(off.end()));
-  return all;
 }
 
 bool MainWindow::isNarrow() const {

@@ -1,7 +1,9 @@
-// Actions and menus of the main window.
+// Actions and menus of the main window, and the palette of both.
 #include <QApplication>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <iterator>
+#include <set>
 
 #include "ui/configure/configure_page.h"
 #include "ui/kit/icons.h"
@@ -11,6 +13,7 @@
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/trash_dialog.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 
@@ -45,13 +48,23 @@ void MainWindow::makeActions() {
   redo_->setShortcuts({Qt::CTRL | Qt::SHIFT | Qt::Key_Z, Qt::CTRL | Qt::Key_Y});
   quit_ = action(tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
   start_ = action(tr("&Start"), Qt::CTRL | Qt::Key_Return,
-                  [this] { workbench_.startRuns(workbench_.selection().runs()); });
+                  [this] { workbench_.startRuns(workbench_.selection().targets()); });
   start_->setIcon(icon(Icon::Play));
   start_->setToolTip(tr("Start or resume the selected runs (Ctrl+Return)"));
   stop_ = action(tr("S&top"), Qt::CTRL | Qt::ALT | Qt::Key_Return,
-                 [this] { workbench_.stopRuns(workbench_.selection().runs()); });
+                 [this] { workbench_.stopRuns(workbench_.selection().targets()); });
   stop_->setIcon(icon(Icon::Stop));
-  stop_->setToolTip(tr("Stop the selected runs at a checkpoint (Ctrl+Alt+Return)"));
+  stop_->setToolTip(tr("Stop the selected runs: at a checkpoint, or before they start (Ctrl+Alt+Return)"));
+  hide_ = action(tr("&Hide from charts"), Qt::CTRL | Qt::Key_H,
+                 [this] { runsPanel_->hideOrShow(); });
+  showOnly_ = action(tr("Show on&ly this run in charts"), QKeySequence(),
+                     [this] { runsPanel_->showOnlyCurrent(); });
+  showHidden_ =
+      action(tr("Sho&w hidden runs"), QKeySequence(), [this] { runsPanel_->showHidden(); });
+  selectOnly_ = action(tr("Select only this r&un"), QKeySequence(),
+                       [this] { runsPanel_->selectOnlyCurrent(); });
+  for (QAction* one : {showOnly_, selectOnly_}) one->setProperty(kWhyNot, tr("select several runs"));
+  showHidden_->setProperty(kWhyNot, tr("no run is hidden"));
   rename_ = action(tr("&Rename run"), Qt::Key_F2, [this] {
     runsDock_->show();
     runsPanel_->rename();
@@ -158,6 +171,8 @@ void MainWindow::makeMenus() {
   QMenu* run = menus->addMenu(tr("&Run"));
   run->addActions({start_, stop_});
   run->addSeparator();
+  run->addActions({hide_, showOnly_, showHidden_, selectOnly_});
+  run->addSeparator();
   run->addAction(newFrom_);
   run->addSeparator();
   run->addActions({rename_, tags_, note_});
@@ -174,6 +189,49 @@ void MainWindow::makeMenus() {
   fileLabel_->setFixedWidth(px(360));
   fileLabel_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   menus->setCornerWidget(fileLabel_);
+}
+
+void MainWindow::openPalette() { palette_->ask(commands()); }
+
+std::vector<Command> MainWindow::commands() {
+  std::vector<Command> all, off;
+  std::set<QString> own;
+  for (QAction* one : actions()) {
+    const QString title = one->text().remove(QLatin1Char('&'));
+    own.insert(title);
+    if (title.isEmpty() || one == paletteAction_) continue;
+    Command command{title, tr("action"), QString(), [] {}};
+    if (one->isEnabled()) {
+      command.hint = one->shortcut().toString(QKeySequence::NativeText);
+      command.act = [one] { one->trigger(); };
+      all.push_back(std::move(command));
+    } else if (one->isVisible()) {
+      command.isEnabled = false;
+      command.why = one->property(kWhyNot).toString();
+      off.push_back(std::move(command));
+    }
+  }
+  commandMenus_.clear();
+  if (Page* page = currentPage(); page != nullptr && page->isVisible()) {
+    // What the page says as well is said once, by the window.
+    std::vector<Command> ofPage = pageCommands(*page, commandMenus_);
+    std::erase_if(ofPage, [&own](const Command& one) { return own.count(one.title) > 0; });
+    all.insert(all.begin(), std::make_move_iterator(ofPage.begin()),
+               std::make_move_iterator(ofPage.end()));
+  }
+  for (const PageFactory& page : pages()) {
+    all.push_back({page.title, tr("page"), QString(), [this, id = page.id] { showPage(id); }});
+  }
+  // Newest runs first.
+  for (auto it = workbench_.runs().rbegin(); it != workbench_.runs().rend(); ++it) {
+    const auto& [id, row] = *it;
+    all.push_back({QStringLiteral("#%1 %2").arg(id).arg(QString::fromStdString(row.name)),
+                   tr("run"),
+                   QString::fromStdString(row.experiment + " \u00b7 " + toString(row.state)),
+                   [this, id = id] { workbench_.selection().look(id); }});
+  }
+  all.insert(all.end(), std::make_move_iterator(off.begin()), std::make_move_iterator(off.end()));
+  return all;
 }
 
 void MainWindow::configureFrom(std::int64_t run) {

@@ -7,6 +7,7 @@
 #include <QStyle>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "ui/figures/figure.h"
@@ -64,9 +65,11 @@ void MainWindow::followSelection() {
             std::vector<std::int64_t> left = selection.runs();
             std::erase_if(left, isGone);
             const bool wasShowing = std::exchange(isShowingView_, true);
-            selection.setRuns(left, !isGone(selection.current()) ? selection.current()
-                                    : left.empty()               ? 0
-                                                                 : left.front());
+            selection.setRuns(left,
+                              !isGone(selection.current()) ? selection.current()
+                              : left.empty()               ? 0
+                                                           : left.front(),
+                              selection.hidden());
             isShowingView_ = wasShowing;
           });
   if (!selection.runs().empty()) runsChosen();
@@ -74,10 +77,12 @@ void MainWindow::followSelection() {
 
 Json MainWindow::selectionState() const {
   const Selection& selection = workbench_.selection();
-  return {{"selection", selection.runs()}, {"current", selection.current()}};
+  return {{"selection", selection.runs()},
+          {"current", selection.current()},
+          {"hidden", selection.hidden()}};
 }
 
-/// A choice of runs can be taken back: one click in the list ends a comparison of many.
+/// A choice of runs can be taken back.
 void MainWindow::runsChosen() {
   if (isShowingView_) return;
   // The first choice is the window's own.
@@ -97,9 +102,9 @@ void MainWindow::showSelection(const Json& state) {
     if (workbench_.run(id.get<std::int64_t>()) != nullptr) runs.push_back(id.get<std::int64_t>());
   }
   auto current = state.value("current", std::int64_t{0});
-  if (std::find(runs.begin(), runs.end(), current) == runs.end())
-    current = runs.empty() ? 0 : runs.front();
-  workbench_.selection().setRuns(runs, current);
+  if (workbench_.run(current) == nullptr) current = runs.empty() ? 0 : runs.front();
+  workbench_.selection().setRuns(runs, current,
+                                 state.value("hidden", std::set<std::int64_t>()));
 }
 
 void MainWindow::showView(const ViewHistory::View& view) {

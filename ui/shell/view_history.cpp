@@ -16,6 +16,7 @@ struct NamedKey {
 constexpr NamedKey kNamedKeys[] = {
     {"selection", QT_TRANSLATE_NOOP("ViewHistory", "selection")},
     {"current", QT_TRANSLATE_NOOP("ViewHistory", "selection")},
+    {"hidden", QT_TRANSLATE_NOOP("ViewHistory", "visibility of runs")},
     {"sort_column", QT_TRANSLATE_NOOP("ViewHistory", "sort")},
     {"sort_descending", QT_TRANSLATE_NOOP("ViewHistory", "sort")},
     {"filter", QT_TRANSLATE_NOOP("ViewHistory", "filter")},

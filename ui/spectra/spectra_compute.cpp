@@ -61,7 +61,7 @@ QString SpectraPage::notice() const {
   }
   if (sizes.size() > 1)
     sentences << tr("The matrices differ in size: compare shares of it, not ranks.");
-  const std::size_t selected = workbench_.selection().runs().size();
+  const std::size_t selected = workbench_.selection().drawn().size();
   if (selected > factsOf_.size() && !factsOf_.empty())
     sentences << tr("%1 of %2 selected runs are drawn.").arg(factsOf_.size()).arg(selected);
   const std::vector<std::int64_t> without = runsWithout();

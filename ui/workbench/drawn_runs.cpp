@@ -7,9 +7,11 @@
 namespace vitrine::ui {
 
 std::vector<std::int64_t> drawnRuns(const Selection& selection, std::size_t most) {
-  std::vector<std::int64_t> runs = selection.runs();
+  std::vector<std::int64_t> runs = selection.drawn();
   const std::int64_t current = selection.current();
-  if (runs.empty() && current != 0) runs.push_back(current);
+  const bool isWanted = current != 0 && (runs.empty() || !selection.hidden().contains(current));
+  if (isWanted && std::find(runs.begin(), runs.end(), current) == runs.end())
+    runs.push_back(current);
   if (runs.size() > most) {
     if (const auto at = std::find(runs.begin(), runs.end(), current); at != runs.end())
       std::rotate(runs.begin(), at, at + 1);

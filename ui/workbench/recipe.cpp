@@ -105,7 +105,7 @@ Recipe recipeOf(Workbench& workbench, const QString& pageId, const Page& page) {
     rememberUuid(workbench, recipe.database);
   }
   recipe.page = pageId.toStdString();
-  for (const std::int64_t id : workbench.selection().runs()) {
+  for (const std::int64_t id : workbench.selection().drawn()) {
     if (const store::RunRow* row = workbench.run(id)) recipe.runs.push_back(row->uuid);
   }
   if (const store::RunRow* row = workbench.run(workbench.selection().current()))

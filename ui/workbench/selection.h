@@ -2,7 +2,10 @@
 #pragma once
 
 #include <QObject>
+#include <algorithm>
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace vitrine::ui {
@@ -12,20 +15,51 @@ class Selection : public QObject {
  public:
   explicit Selection(QObject* parent = nullptr) : QObject(parent) {}
 
-  [[nodiscard]] const std::vector<std::int64_t>& runs() const {
-    return runs_;
-  }                                                                ///< selected, in list order
-  [[nodiscard]] std::int64_t current() const { return current_; }  ///< 0 where there is none
+  /// Selected, in list order.
+  [[nodiscard]] const std::vector<std::int64_t>& runs() const { return runs_; }
+  /// The run that is looked at: in the inspector, and by pages of one run. 0 where there is none;
+  /// beside several selected runs it may be another one.
+  [[nodiscard]] std::int64_t current() const { return current_; }
+  /// Selected runs that the pages leave out.
+  [[nodiscard]] const std::set<std::int64_t>& hidden() const { return hidden_; }
+  /// The selected runs without the hidden ones.
+  [[nodiscard]] const std::vector<std::int64_t>& drawn() const { return drawn_; }
+  /// What an action on runs concerns: the selected ones, or the current one where it is not one of
+  /// them.
+  [[nodiscard]] std::vector<std::int64_t> targets() const {
+    const bool isOther =
+        current_ != 0 && std::find(runs_.begin(), runs_.end(), current_) == runs_.end();
+    return isOther ? std::vector<std::int64_t>{current_} : runs_;
+  }
   [[nodiscard]] std::int64_t step() const { return step_; }        ///< -1: the latest
   [[nodiscard]] int image() const { return image_; }
   [[nodiscard]] int layer() const { return layer_; }
   [[nodiscard]] int head() const { return head_; }
 
-  void setRuns(const std::vector<std::int64_t>& runs, std::int64_t current) {
-    if (runs == runs_ && current == current_) return;
+  /// \param hidden  those of `runs` that stay hidden; what is not among `runs` is forgotten
+  void setRuns(const std::vector<std::int64_t>& runs, std::int64_t current,
+               const std::set<std::int64_t>& hidden = {}) {
+    std::set<std::int64_t> left;
+    std::vector<std::int64_t> drawn;
+    for (const std::int64_t run : runs) {
+      if (hidden.contains(run))
+        left.insert(run);
+      else
+        drawn.push_back(run);
+    }
+    if (runs == runs_ && current == current_ && left == hidden_) return;
     runs_ = runs;
     current_ = current;
+    hidden_ = std::move(left);
+    drawn_ = std::move(drawn);
     Q_EMIT runsChanged();
+  }
+  /// Looks at a run as a click does: selects it, unless several runs are selected, which stay so.
+  void look(std::int64_t run) {
+    if (runs_.size() > 1)
+      setRuns(runs_, run, hidden_);
+    else
+      setRuns({run}, run);
   }
   void setStep(std::int64_t step) {
     if (step == step_) return;
@@ -46,7 +80,8 @@ class Selection : public QObject {
   void focusChanged();
 
  private:
-  std::vector<std::int64_t> runs_;
+  std::vector<std::int64_t> runs_, drawn_;
+  std::set<std::int64_t> hidden_;
   std::int64_t current_ = 0;
   std::int64_t step_ = -1;
   int image_ = 0, layer_ = 0, head_ = 0;

@@ -22,7 +22,13 @@ StudioWorkbench::StudioWorkbench(RemoteLink& link, QObject* parent)
     : StudioWorkbench(link.file(), &link, parent) {
   connect(&link, &RemoteLink::messageSent, this, &StudioWorkbench::showMessage);
   // Logs are copied of the runs that are looked at.
-  const auto follow = [this] { link_->follow(selection_.runs()); };
+  const auto follow = [this] {
+    std::vector<std::int64_t> runs = selection_.runs();
+    const std::int64_t current = selection_.current();
+    if (current != 0 && std::find(runs.begin(), runs.end(), current) == runs.end())
+      runs.push_back(current);
+    link_->follow(runs);
+  };
   connect(&selection_, &Selection::runsChanged, this, follow);
   connect(&link, &RemoteLink::stateChanged, this, [this] {
     const bool isAsked = isCatalogAsked_ || areCardsAsked_;

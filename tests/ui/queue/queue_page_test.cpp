@@ -256,6 +256,23 @@ TEST_F(QueuePages, SetsLimitAndDeviceOfWhatWaitsAndRemovesIt) {
   EXPECT_EQ(queue_.find(two)->options.timeLimitSeconds, 4 * 3600);
 }
 
+TEST_F(QueuePages, ARowThatIsClickedLeavesAComparisonAndStaysTheOneThatIsActedOn) {
+  const std::int64_t one = enqueued("one"), two = enqueued("two"), three = enqueued("three");
+  open();
+  select({one, two});
+  QTreeView& view = page_->view();
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
+                    view.visualRect(page_->model().indexOf(three)).center());
+  EXPECT_EQ(workbench_.selection().runs(), (Ids{one, two}));
+  EXPECT_EQ(workbench_.selection().current(), three);
+  enqueued("four");  // the page shows the queue again
+  workbench_.queue().refresh();
+  waitUntilIdle();
+  trigger(QStringLiteral("Remove"));
+  EXPECT_EQ(order().size(), 3U);
+  EXPECT_EQ(workbench_.store().run(three).state, store::RunState::Stopped);
+}
+
 TEST_F(QueuePages, OffersToResumeWhatWasInterrupted) {
   const std::int64_t lost = interrupted("lost"), other = interrupted("other");
   open();

@@ -247,7 +247,8 @@ TEST(RunsPanel, TheArrowKeyLeadsFromTheFilterIntoTheList) {
   EXPECT_EQ(studio.workbench.selection().runs().size(), 2U) << "the comparison stays";
   EXPECT_EQ(panel.view().currentIndex().data(RunsModel::IdRole).toLongLong(), studio.runs[4]);
   QTest::keyClick(&panel.view(), Qt::Key_Down);
-  EXPECT_EQ(studio.workbench.selection().runs().size(), 1U);
+  EXPECT_EQ(panel.view().currentIndex().data(RunsModel::IdRole).toLongLong(), studio.runs[5]);
+  EXPECT_EQ(studio.workbench.selection().runs().size(), 2U);
 }
 
 TEST(RunsPanel, ARunStoredByAnotherProcessAppearsByItself) {

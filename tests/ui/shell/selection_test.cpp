@@ -3,6 +3,7 @@
 #include <QTest>
 
 #include "tests/ui/support/qt_test.h"
+#include "ui/monitor/curve_plot.h"
 #include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
@@ -34,15 +35,29 @@ class RunSelection : public ::testing::Test {
     QTest::mouseClick(view.viewport(), Qt::LeftButton, keys, view.visualRect(at).center());
   }
 
+  void selectOnly(std::int64_t run) {
+    click(run);
+    QTest::keyClick(&window.runsPanel().view(), Qt::Key_Return);
+  }
+  /// The most curves that a plot of Monitor in sight has.
+  std::size_t curves() {
+    window.waitUntilIdle();
+    std::size_t most = 0;
+    for (const CurvePlot* plot : window.currentPage()->findChildren<CurvePlot*>()) {
+      if (plot->isVisible()) most = std::max(most, plot->curves().size());
+    }
+    return most;
+  }
+
   SampleStudio studio{SampleOptions{0, 50}};
   MainWindow window;
 };
 
-TEST_F(RunSelection, AClickThatEndsAComparisonIsTakenBackWithUndo) {
+TEST_F(RunSelection, TheEndOfAComparisonIsTakenBackWithUndo) {
   const Runs before = studio.workbench.selection().runs();
   const std::int64_t current = studio.workbench.selection().current();
   ASSERT_GT(before.size(), 1U);
-  click(studio.runs[1]);
+  selectOnly(studio.runs[1]);
   EXPECT_EQ(studio.workbench.selection().runs(), Runs{studio.runs[1]});
   QAction* undo = actionOf(window, QStringLiteral("Undo"));
   ASSERT_NE(undo, nullptr);
@@ -60,13 +75,54 @@ TEST_F(RunSelection, AClickThatEndsAComparisonIsTakenBackWithUndo) {
 TEST_F(RunSelection, UndoLeavesOutRunsThatWereDeletedMeanwhile) {
   const Runs before = studio.workbench.selection().runs();
   ASSERT_GT(before.size(), 1U);
-  click(studio.runs[1]);
+  selectOnly(studio.runs[1]);
   studio.workbench.deleteRuns({before.back()});
   studio.workbench.queue().waitUntilIdle();
   QCoreApplication::processEvents();
   actionOf(window, QStringLiteral("Undo"))->trigger();
   const Runs& now = studio.workbench.selection().runs();
   for (const std::int64_t run : now) EXPECT_NE(studio.workbench.run(run), nullptr) << run;
+}
+
+TEST_F(RunSelection, AHiddenRunIsNotDrawnOnMonitorUntilUndo) {
+  const Runs before = studio.workbench.selection().runs();
+  ASSERT_GT(before.size(), 2U);
+  ASSERT_TRUE(window.showPage(QStringLiteral("monitor")));
+  EXPECT_EQ(curves(), before.size());
+  click(before.front());
+  QAction* hide = actionOf(window, QStringLiteral("Show only this run in charts"));
+  ASSERT_NE(hide, nullptr);
+  hide->trigger();
+  EXPECT_EQ(curves(), 1U);
+  EXPECT_EQ(studio.workbench.selection().runs(), before);
+  actionOf(window, QStringLiteral("Hide from charts"))->trigger();
+  EXPECT_EQ(curves(), 0U);
+  EXPECT_EQ(actionOf(window, QStringLiteral("Show in charts"))->shortcut(),
+            QKeySequence(Qt::CTRL | Qt::Key_H));
+  // Choices that follow each other quickly are one step.
+  QAction* undo = actionOf(window, QStringLiteral("Undo"));
+  for (int step = 0; step < 3 && undo->isEnabled(); ++step) undo->trigger();
+  EXPECT_TRUE(studio.workbench.selection().hidden().empty());
+  EXPECT_EQ(studio.workbench.selection().runs(), before);
+  EXPECT_EQ(curves(), before.size());
+}
+
+TEST_F(RunSelection, AClickBesideAComparisonLeavesTheZoomOfTheCurves) {
+  ASSERT_TRUE(window.showPage(QStringLiteral("monitor")));
+  window.waitUntilIdle();
+  CurvePlot* plot = nullptr;
+  for (CurvePlot* one : window.currentPage()->findChildren<CurvePlot*>()) {
+    if (!one->curves().empty()) plot = one;
+  }
+  ASSERT_NE(plot, nullptr);
+  for (QAction* one : window.currentPage()->tools()) {
+    if (one->text() == QLatin1String("Follow")) one->trigger();
+  }
+  plot->showRange(20, 40);
+  click(studio.runs[1]);
+  window.waitUntilIdle();
+  EXPECT_EQ(plot->xAxis().lower, 20);
+  EXPECT_EQ(plot->xAxis().upper, 40);
 }
 
 TEST_F(RunSelection, RenameOpensALineInTheList) {

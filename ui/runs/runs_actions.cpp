@@ -1,0 +1,192 @@
+// What can be done with runs of the list: the context menu, the eyes, and what both call.
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QMenu>
+#include <algorithm>
+
+#include "core/store/maintenance/trash.h"
+#include "ui/kit/destructive_question.h"
+#include "ui/kit/icons.h"
+#include "ui/kit/theme.h"
+#include "ui/runs/runs_panel.h"
+
+namespace vitrine::ui {
+namespace {
+
+bool isIn(const std::vector<std::int64_t>& runs, std::int64_t run) {
+  return std::find(runs.begin(), runs.end(), run) != runs.end();
+}
+
+}  // namespace
+
+/// Selects these runs beside the selected ones, and hides these of them.
+void RunsPanel::draw(const std::vector<std::int64_t>& more, const std::set<std::int64_t>& hidden) {
+  const Selection& selection = workbench_.selection();
+  std::vector<std::int64_t> runs;
+  for (const std::int64_t id : model_.ids()) {
+    if (isIn(selection.runs(), id) || isIn(more, id)) runs.push_back(id);
+  }
+  const std::int64_t current = selection.current();
+  workbench_.selection().setRuns(runs, current != 0 || runs.empty() ? current : runs.front(),
+                                 hidden);
+}
+
+void RunsPanel::clickEye(std::int64_t run) {
+  std::set<std::int64_t> hidden = workbench_.selection().hidden();
+  if (hidden.erase(run) == 0 && isIn(workbench_.selection().runs(), run)) hidden.insert(run);
+  draw({run}, hidden);
+}
+
+bool RunsPanel::areDrawn() const {
+  const Selection& selection = workbench_.selection();
+  const std::vector<std::int64_t> targets = selection.targets();
+  return std::any_of(targets.begin(), targets.end(),
+                     [&](std::int64_t id) { return isIn(selection.drawn(), id); });
+}
+
+void RunsPanel::hideOrShow() {
+  const Selection& selection = workbench_.selection();
+  const std::vector<std::int64_t> targets = selection.targets();
+  std::set<std::int64_t> hidden = selection.hidden();
+  if (areDrawn()) {
+    hidden.insert(targets.begin(), targets.end());
+    return draw({}, hidden);
+  }
+  for (const std::int64_t id : targets) hidden.erase(id);
+  draw(targets, hidden);
+}
+
+void RunsPanel::showOnlyCurrent() {
+  const Selection& selection = workbench_.selection();
+  if (selection.current() == 0) return;
+  std::set<std::int64_t> hidden(selection.runs().begin(), selection.runs().end());
+  hidden.erase(selection.current());
+  draw({selection.current()}, hidden);
+}
+
+void RunsPanel::showHidden() { draw({}, {}); }
+
+void RunsPanel::selectOnlyCurrent() {
+  const std::int64_t current = workbench_.selection().current();
+  if (current != 0) select({current}, current);
+}
+
+void RunsPanel::showMenu(const QPoint& place) {
+  if (view_->indexAt(place).data(RunsModel::IdRole).toLongLong() == 0) return;
+  QMenu menu(this);
+  fillMenu(menu);
+  if (!menu.isEmpty()) menu.exec(view_->viewport()->mapToGlobal(place));
+}
+
+void RunsPanel::fillMenu(QMenu& menu) {
+  const std::vector<std::int64_t> ids = workbench_.selection().targets();
+  if (ids.empty()) return;
+  const auto any = [this, &ids](bool (*test)(const store::RunRow&)) {
+    return std::any_of(ids.begin(), ids.end(), [this, test](std::int64_t id) {
+      const store::RunRow* row = workbench_.run(id);
+      return row != nullptr && test(*row);
+    });
+  };
+  const auto add = [this, &menu](const QIcon& picture, const QString& text, const auto& act) {
+    QAction* made = menu.addAction(picture, text);
+    connect(made, &QAction::triggered, this, act);
+    return made;
+  };
+  add(icon(Icon::Play), tr("&Start or resume"), [this, ids] {
+    workbench_.startRuns(ids);
+  })->setEnabled(any(&StudioWorkbench::canStart));
+  add(icon(Icon::Stop), tr("S&top"), [this, ids] {
+    workbench_.stopRuns(ids);
+  })->setEnabled(any(&StudioWorkbench::canStop));
+  menu.addSeparator();
+  const bool areHidden = !areDrawn();
+  add(icon(areHidden ? Icon::Eye : Icon::EyeOff),
+      areHidden ? tr("S&how in charts") : tr("&Hide from charts"), [this] { hideOrShow(); })
+      ->setShortcut(Qt::CTRL | Qt::Key_H);
+  const Selection& selection = workbench_.selection();
+  if (selection.runs().size() > 1) {
+    add({}, tr("Show on&ly this run in charts"), [this] { showOnlyCurrent(); });
+    add({}, tr("Select only this r&un"), [this] { selectOnlyCurrent(); });
+  }
+  if (!selection.hidden().empty())
+    add({}, tr("Sho&w hidden runs"), [this] { showHidden(); });
+  menu.addSeparator();
+  add(icon(Icon::Plus), tr("New &from this run"),
+      [this] { workbench_.newFromRun(workbench_.selection().current()); });
+  menu.addSeparator();
+  QAction* name = add({}, tr("&Rename"), [this] { rename(); });
+  name->setShortcut(Qt::Key_F2);
+  name->setEnabled(ids.size() == 1);
+  add({}, tr("Ta&gs\u2026"), [this] { askTags(); });
+  add({}, ids.size() == 1 ? tr("N&ote\u2026") : tr("Add to the n&otes\u2026"),
+      [this] { askNote(); });
+  menu.addSeparator();
+  add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &id") : tr("Copy &ids"), [ids] {
+    QStringList texts;
+    for (const std::int64_t id : ids) texts << QString::number(id);
+    QGuiApplication::clipboard()->setText(texts.join(QLatin1Char(' ')));
+  });
+  add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &name") : tr("Copy &names"), [this, ids] {
+    QStringList texts;
+    for (const std::int64_t id : ids) {
+      const store::RunRow* row = workbench_.run(id);
+      if (row != nullptr) texts << QString::fromStdString(row->name);
+    }
+    QGuiApplication::clipboard()->setText(texts.join(QLatin1Char('\n')));
+  });
+  menu.addSeparator();
+  QAction* remove =
+      add(icon(Icon::Trash, IconTint::Bad), tr("&Delete\u2026"), [this] { askDelete(); });
+  remove->setShortcut(QKeySequence::Delete);
+  remove->setEnabled(any(&StudioWorkbench::canDelete));
+}
+
+void RunsPanel::rename() {
+  const std::int64_t run = workbench_.selection().current();
+  if (run == 0) return workbench_.showMessage(tr("Select a run to rename it."));
+  const QModelIndex at = proxy_->mapFromSource(model_.indexOf(run));
+  if (!at.isValid())
+    return workbench_.showMessage(
+        tr("Run %1 is hidden by the filter: clear the filter to rename the run.").arg(run));
+  if (view_->isPersistentEditorOpen(at)) return;  // F2 again: the line is open
+  view_->scrollTo(at);
+  view_->edit(at);
+}
+
+void RunsPanel::askTags() { edits_.askTags(workbench_.selection().targets()); }
+void RunsPanel::askNote() { edits_.askNote(workbench_.selection().targets()); }
+
+void RunsPanel::askDelete() {
+  std::vector<std::int64_t> ended;
+  for (const std::int64_t id : workbench_.selection().targets()) {
+    const store::RunRow* row = workbench_.run(id);
+    if (row != nullptr && StudioWorkbench::canDelete(*row)) ended.push_back(id);
+  }
+  if (ended.empty()) return;
+  constexpr std::size_t kMostNames = 10;
+  const auto runs = static_cast<std::int64_t>(ended.size());
+  QStringList names;
+  for (const std::int64_t id : ended) {
+    if (static_cast<std::size_t>(names.size()) == kMostNames) {
+      names << tr("and %1 more").arg(ended.size() - kMostNames);
+      break;
+    }
+    const store::RunRow* row = workbench_.run(id);
+    names << tr("%1  %2, %3")
+                 .arg(id)
+                 .arg(QString::fromStdString(row->name),
+                      QString::fromStdString(toString(row->state)));
+  }
+  const QString stays = runs == 1 ? tr("It stays in the trash for %1 days: Run, Deleted runs.")
+                                  : tr("They stay in the trash for %1 days: Run, Deleted runs.");
+  const bool isSure =
+      isConfirmed(this, tr("Delete runs"),
+                  tr("Delete %1 with curves, artifacts and checkpoints?")
+                      .arg(runs == 1 ? tr("this run") : tr("these %1 runs").arg(runs)),
+                  tr("Delete"),
+                  names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") +
+                      stays.arg(store::kTrashTime.count()));
+  if (isSure) workbench_.deleteRuns(ended);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,61 @@
+#include "ui/runs/runs_filter.h"
+
+#include <optional>
+
+#include "ui/runs/runs_model.h"
+
+namespace vitrine::ui {
+
+RunsFilter::RunsFilter(store::RunReader& store, QObject* parent) : QSortFilterProxyModel(parent) {
+  setRecursiveFilteringEnabled(true);
+  lookup_.config = [this, &store](std::int64_t id) {
+    const auto found = configs_.find(id);
+    return found != configs_.end() ? found->second
+                                   : configs_.emplace(id, store.config(id)).first->second;
+  };
+  lookup_.tags = [&store](std::int64_t id) { return store.tags(id); };
+  lookup_.note = [&store](std::int64_t id) { return store.note(id); };
+  lookup_.metric = [this, &store](std::int64_t id,
+                                  const std::string& name) -> std::optional<double> {
+    auto known = values_.find(name);
+    if (known == values_.end()) {
+      known = values_.emplace(name, std::map<std::int64_t, double>()).first;
+      for (const auto& [run, value] : store.lastValues(name)) known->second[run] = value;
+    }
+    const auto found = known->second.find(id);
+    return found == known->second.end() ? std::nullopt : std::optional<double>(found->second);
+  };
+}
+
+void RunsFilter::setQuery(const QString& text) {
+  query_ = RunQuery(text);
+  values_.clear();
+  invalidateFilter();
+}
+
+void RunsFilter::lookAgain() {
+  if (!query_.asksMetrics()) return;
+  values_.clear();
+  invalidateFilter();
+}
+
+int RunsFilter::runCount() const {
+  int runs = 0;
+  for (int group = 0; group < rowCount(); ++group) runs += rowCount(index(group, 0));
+  return runs;
+}
+
+QVariant RunsFilter::data(const QModelIndex& index, int role) const {
+  if (role == RunsModel::CountRole && index.isValid() && !index.parent().isValid())
+    return rowCount(index);
+  return QSortFilterProxyModel::data(index, role);
+}
+
+bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
+  if (query_.isEmpty()) return true;
+  const auto* model = static_cast<const RunsModel*>(sourceModel());
+  const store::RunRow* run = model->run(model->index(row, 0, parent));
+  return run != nullptr && query_.matches(*run, lookup_);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,38 @@
+// The list of runs cut down to those that match a query.
+#pragma once
+
+#include <QSortFilterProxyModel>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "core/store/run_store.h"
+#include "ui/runs/run_query.h"
+
+namespace vitrine::ui {
+
+/// Keeps the runs that match a query, and the experiments that have one.
+class RunsFilter : public QSortFilterProxyModel {
+  Q_OBJECT
+ public:
+  RunsFilter(store::RunReader& store, QObject* parent);
+  void setQuery(const QString& text);
+  /// Runs have recorded more: whether they match may have changed.
+  void lookAgain();
+  [[nodiscard]] int runCount() const;
+  /// The count of an experiment is that of the runs that match.
+  QVariant data(const QModelIndex& index, int role) const override;
+
+ protected:
+  bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+
+ private:
+  RunQuery query_;
+  RunQuery::Lookup lookup_;
+  mutable std::unordered_map<std::int64_t, Json> configs_;  ///< a configuration never changes
+  /// Last values by metric and run, of the metrics that the query names.
+  std::map<std::string, std::map<std::int64_t, double>> values_;
+};
+
+}  // namespace vitrine::ui

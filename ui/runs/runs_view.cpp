@@ -1,0 +1,85 @@
+#include "ui/runs/runs_view.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <utility>
+
+#include "ui/runs/runs_delegate.h"
+#include "ui/runs/runs_model.h"
+
+namespace vitrine::ui {
+
+QItemSelectionModel::SelectionFlags RunsView::selectionCommand(const QModelIndex& index,
+                                                               const QEvent* event) const {
+  const auto usual = QTreeView::selectionCommand(index, event);
+  if (event != nullptr && event->type() == QEvent::KeyPress &&
+      static_cast<const QKeyEvent*>(event)->key() == Qt::Key_Space)
+    return isComparing_ ? QItemSelectionModel::Toggle | QItemSelectionModel::Rows : usual;
+  if (!usual.testFlag(QItemSelectionModel::Clear)) return usual;
+  // The row of an experiment is opened and closed, not selected.
+  const bool isExperiment = index.isValid() && !index.parent().isValid();
+  if (isComparing_ || isExperiment) return QItemSelectionModel::NoUpdate;
+  isReplacing_ = depth_ > 0;
+  return usual;
+}
+
+void RunsView::selectAll() {
+  isReplacing_ = depth_ > 0;
+  QTreeView::selectAll();
+}
+
+bool RunsView::isOfEye(const QEvent& event) {
+  const QEvent::Type type = event.type();
+  const bool isPress = type == QEvent::MouseButtonPress || type == QEvent::MouseButtonDblClick;
+  if (!isPress && type != QEvent::MouseButtonRelease) return false;
+  const auto& mouse = static_cast<const QMouseEvent&>(event);
+  if (mouse.button() != Qt::LeftButton) return false;
+  if (!isPress) return std::exchange(isEyePressed_, false);
+  const QModelIndex at = indexAt(mouse.position().toPoint());
+  isEyePressed_ = at.data(RunsModel::IdRole).toLongLong() != 0 &&
+                  eyeRect(visualRect(at)).contains(mouse.position().toPoint());
+  if (isEyePressed_) Q_EMIT eyeClicked(at);
+  return isEyePressed_;
+}
+
+bool RunsView::viewportEvent(QEvent* event) {
+  switch (event->type()) {
+    case QEvent::MouseButtonPress:
+    case QEvent::MouseButtonDblClick:
+    case QEvent::MouseButtonRelease:
+      if (isOfEye(*event)) {
+        event->accept();
+        return true;
+      }
+      break;
+    case QEvent::MouseMove:
+      if (isEyePressed_) return true;
+      break;
+    default:
+      return QTreeView::viewportEvent(event);
+  }
+  ++depth_;
+  const bool isHandled = QTreeView::viewportEvent(event);
+  endInput();
+  return isHandled;
+}
+
+void RunsView::keyPressEvent(QKeyEvent* event) {
+  const bool isReturn = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (isReturn && (event->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier) {
+    event->accept();
+    Q_EMIT returnPressed();
+    return;
+  }
+  ++depth_;
+  QTreeView::keyPressEvent(event);
+  endInput();
+}
+
+void RunsView::endInput() {
+  if (--depth_ > 0) return;
+  Q_EMIT inputHandled();
+  isReplacing_ = false;
+}
+
+}  // namespace vitrine::ui

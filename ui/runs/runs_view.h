@@ -1,0 +1,47 @@
+// The tree in which runs are chosen: what clicks and keys do to the selection.
+#pragma once
+
+#include <QTreeView>
+
+namespace vitrine::ui {
+
+/// While at most one run is selected, a click or an arrow key selects the run that it reaches. While
+/// several are selected it only looks at that run, and the selection stays: Ctrl + click and Space
+/// take runs in and out. A click on the eye of a run changes neither.
+class RunsView : public QTreeView {
+  Q_OBJECT
+ public:
+  using QTreeView::QTreeView;
+
+  /// Whether several runs are selected, seen or not.
+  void setComparing(bool isComparing) { isComparing_ = isComparing; }
+  /// A click or key is being handled: inputHandled() follows.
+  [[nodiscard]] bool isHandlingInput() const { return depth_ > 0; }
+  /// What is being handled selects runs in place of those that were selected.
+  [[nodiscard]] bool isReplacing() const { return isReplacing_; }
+  void selectAll() override;
+
+ Q_SIGNALS:
+  void eyeClicked(const QModelIndex& index);
+  void returnPressed();
+  /// Selection and current run are what the click or key made them.
+  void inputHandled();
+
+ protected:
+  QItemSelectionModel::SelectionFlags selectionCommand(const QModelIndex& index,
+                                                       const QEvent* event) const override;
+  bool viewportEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  /// \returns  whether the event is a button above an eye; the press is told with eyeClicked()
+  bool isOfEye(const QEvent& event);
+  void endInput();
+
+  bool isComparing_ = false;
+  bool isEyePressed_ = false;
+  mutable bool isReplacing_ = false;
+  int depth_ = 0;
+};
+
+}  // namespace vitrine::ui
