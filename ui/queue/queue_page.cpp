@@ -209,9 +209,6 @@ void QueuePage::showQueue() {
   }
   stack_->setCurrentIndex(model_.rowCount({}) == 0 ? 1 : 0);
 
-  double remaining = 0;
-  for (const std::int64_t run : queue.running)
-    remaining = std::max(remaining, queue.rows.at(run).remainingSeconds);
   const auto running = static_cast<std::int64_t>(queue.running.size());
   const auto waiting = static_cast<std::int64_t>(queue.waiting().size());
   QStringList parts;
@@ -220,7 +217,7 @@ void QueuePage::showQueue() {
     parts << tr("The queue pauses after what is in progress");
   parts << (running == 0 ? tr("nothing in progress") : tr("%1 in progress").arg(count(running)));
   parts << (waiting == 0 ? tr("nothing waiting") : tr("%1 waiting").arg(count(waiting)));
-  if (remaining > 0) parts << tr("about %1 left of what is in progress").arg(duration(remaining));
+  if (const QString left = leftText(queue); !left.isEmpty()) parts << left;
   QString text = parts.join(QStringLiteral(" \u00b7 "));
   text[0] = text[0].toUpper();
   headline_->setText(text);

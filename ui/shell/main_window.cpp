@@ -350,9 +350,6 @@ void MainWindow::updateActions() {
 
 void MainWindow::updateQueue() {
   const QueueView& queue = workbench_.queue().view();
-  double remaining = 0;
-  for (const std::int64_t run : queue.running)
-    remaining = std::max(remaining, queue.rows.at(run).remainingSeconds);
   const auto running = static_cast<std::int64_t>(queue.running.size());
   const auto waiting = static_cast<std::int64_t>(queue.waiting().size());
   QString text = running + waiting == 0 ? tr("nothing running, nothing waiting")
@@ -360,7 +357,8 @@ void MainWindow::updateQueue() {
   if (waiting > 0) text += tr(" \u00b7 %1 waiting").arg(count(waiting));
   if (queue.mode == store::QueueMode::Paused) text += tr(" \u00b7 paused");
   if (queue.mode == store::QueueMode::AfterCurrent) text += tr(" \u00b7 pauses after this run");
-  if (remaining > 0) text += tr(" \u00b7 about %1 left").arg(duration(remaining));
+  if (const QString left = leftText(queue); !left.isEmpty())
+    text += QStringLiteral(" \u00b7 ") + left;
   bottom_->setQueue(text);
 }
 

@@ -1,6 +1,7 @@
 #include "ui/workbench/queue_service.h"
 
 #include <QCoreApplication>
+#include <QDateTime>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QThread>
@@ -18,6 +19,7 @@
 #include "core/store/change_reader.h"
 #include "core/store/script_runs.h"
 #include "ui/workbench/remote_link.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {
@@ -35,6 +37,71 @@ QString lastLineOf(const std::filesystem::path& log) {
   if (!file.open(QIODevice::ReadOnly)) return {};
   if (file.size() > 4096) file.seek(file.size() - 4096);
   return QString::fromStdString(lastLine(file.readAll().toStdString()));
+}
+
+/// Seconds from the first step to the last; 0 where that cannot be told.
+double wholeTime(const store::RunRow& row) {
+  if (row.state == store::RunState::Done) {
+    const auto at = [](const std::string& utc) {
+      return QDateTime::fromString(QString::fromStdString(utc), Qt::ISODateWithMs);
+    };
+    const QDateTime start = at(row.startedAt), end = at(row.finishedAt);
+    return start.isValid() && end.isValid() ? static_cast<double>(start.msecsTo(end)) / 1000 : 0;
+  }
+  const auto left = static_cast<double>(row.totalSteps - row.step);
+  if (!isAlive(row.state) || left <= 0 || !(row.remainingSeconds > 0)) return 0;
+  return row.remainingSeconds * static_cast<double>(row.totalSteps) / left;
+}
+
+double medianOf(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Sets secondsLeft and isMoreLeft. A run that waits is taken to need what runs of its variant
+/// needed, else those of its experiment, in progress ones included.
+/// \param rows  all runs of the database
+void tellTimeLeft(QueueView& view, const std::map<std::int64_t, store::RunRow>& rows) {
+  view.secondsLeft = 0;
+  view.isMoreLeft = false;
+  const std::vector<std::int64_t> waiting = view.waiting();
+  std::set<std::int64_t> experiments;
+  for (const std::int64_t run : waiting) experiments.insert(rows.at(run).experimentId);
+  std::map<std::pair<std::int64_t, std::string>, std::vector<double>> ofVariant;
+  std::map<std::int64_t, std::vector<double>> ofExperiment;
+  for (const auto& [id, row] : rows) {
+    if (!experiments.contains(row.experimentId)) continue;
+    const double seconds = wholeTime(row);
+    if (seconds <= 0) continue;
+    ofVariant[{row.experimentId, row.variant}].push_back(seconds);
+    ofExperiment[row.experimentId].push_back(seconds);
+  }
+  double work = 0, longest = 0;
+  for (const std::int64_t run : view.running) {
+    const double left = rows.at(run).remainingSeconds;
+    if (!(left > 0)) continue;
+    longest = std::max(longest, left);
+    work += left;
+  }
+  for (const std::int64_t run : waiting) {
+    const store::RunRow& row = rows.at(run);
+    const auto same = ofVariant.find({row.experimentId, row.variant});
+    const auto near = ofExperiment.find(row.experimentId);
+    if (near == ofExperiment.end()) {
+      view.isMoreLeft = true;
+      continue;
+    }
+    const double whole = medianOf(same != ofVariant.end() ? same->second : near->second);
+    const double done = row.totalSteps > 0 && row.latestCheckpoint > 0
+                            ? static_cast<double>(row.latestCheckpoint) /
+                                  static_cast<double>(row.totalSteps)
+                            : 0;
+    work += whole * std::clamp(1 - done, 0.0, 1.0);
+  }
+  // As many at a time as now.
+  const auto lanes = static_cast<double>(std::max<std::size_t>(view.running.size(), 1));
+  view.secondsLeft = std::max(longest, work / lanes);
 }
 
 }  // namespace
@@ -74,6 +141,7 @@ class QueueReader {
     for (const auto* list : {&view.running, &view.resumable, &view.ended})
       queued.insert(list->begin(), list->end());
     for (const std::int64_t id : queued) view.rows.emplace(id, rows_.at(id));
+    tellTimeLeft(view, rows_);
     return view;
   }
 
@@ -159,6 +227,13 @@ const jobs::QueueEntry* QueueView::entry(std::int64_t run) const {
       std::find_if(entries.begin(), entries.end(),
                    [run](const jobs::QueueEntry& entry) { return entry.run == run; });
   return found == entries.end() ? nullptr : &*found;
+}
+
+QString leftText(const QueueView& queue) {
+  if (queue.secondsLeft <= 0) return {};
+  return (queue.isMoreLeft ? QueueService::tr("more than %1 left")
+                           : QueueService::tr("about %1 left"))
+      .arg(duration(queue.secondsLeft));
 }
 
 std::vector<std::int64_t> QueueView::waiting() const {

@@ -28,12 +28,17 @@ struct QueueView {
   std::vector<std::int64_t>
       resumable;                    ///< paused or interrupted and not in the queue, newest first
   std::vector<std::int64_t> ended;  ///< the last of them, newest first
+  double secondsLeft = 0;  ///< until nothing of it is left, as far as that can be told; 0: it cannot
+  bool isMoreLeft = false;  ///< some runs that wait are like none that was trained: not counted
   QString trouble;                  ///< why no process works on the queue; "" when all is well
 
   [[nodiscard]] const jobs::QueueEntry* entry(std::int64_t run) const;
   /// Entries that are not in progress.
   [[nodiscard]] std::vector<std::int64_t> waiting() const;
 };
+
+/// "about 2 h left", "more than 2 h left"; "" where nothing can be told.
+[[nodiscard]] QString leftText(const QueueView& queue);
 
 class QueueService : public QObject {
   Q_OBJECT

@@ -273,6 +273,28 @@ TEST_F(QueuePages, ARowThatIsClickedLeavesAComparisonAndStaysTheOneThatIsActedOn
   EXPECT_EQ(workbench_.store().run(three).state, store::RunState::Stopped);
 }
 
+TEST_F(QueuePages, TellsHowLongItHasWorkForFromRunsOfTheSameExperiment) {
+  const std::int64_t run = enqueued("one");
+  enqueued("two");
+  open();
+  EXPECT_FALSE(page_->headline().text().contains(QStringLiteral("left")));
+  ASSERT_TRUE(queue_.next(jobs::Device{"cpu", "", "", 0, 0}, {}));
+  const std::int64_t segment =
+      workbench_.store().openSegment(run, 0, store::thisWorker(), Json::object());
+  store::RunStore::Batch batch;
+  ProgressRecord progress;
+  progress.step = 50;
+  progress.totalSteps = 100;
+  progress.remainingSeconds = 1800;
+  batch.progress = progress;
+  workbench_.store().append(run, segment, batch);
+  workbench_.queue().refresh();
+  waitUntilIdle();
+  // Half an hour of this one, and an hour for one like it.
+  EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("about ") + duration(5400)))
+      << page_->headline().text().toStdString();
+}
+
 TEST_F(QueuePages, OffersToResumeWhatWasInterrupted) {
   const std::int64_t lost = interrupted("lost"), other = interrupted("other");
   open();
