@@ -133,6 +133,14 @@ Drawing drawingOf(Icon name) {
       d.filled.addEllipse(QPointF(8, 8), 2.2, 2.2);
       if (name == Icon::EyeOff) segment(d.lines, 3, 13.5, 13, 2.5);
       break;
+    case Icon::Bookmark:
+      d.lines.moveTo(4.5, 13.5);
+      d.lines.lineTo(4.5, 2.5);
+      d.lines.lineTo(11.5, 2.5);
+      d.lines.lineTo(11.5, 13.5);
+      d.lines.lineTo(8, 10.5);
+      d.lines.closeSubpath();
+      break;
   }
   return d;
 }

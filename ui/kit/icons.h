@@ -30,6 +30,7 @@ enum class Icon {
   Clock,
   Eye,
   EyeOff,
+  Bookmark,
 };
 
 /// Which colour of the theme the lines take.

@@ -83,9 +83,13 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   auto* top = new QWidget;
-  auto* topLayout = new QVBoxLayout(top);
-  topLayout->setContentsMargins(px(12), px(8), px(12), px(8));
-  topLayout->addWidget(filter_);
+  auto* topLayout = new QHBoxLayout(top);
+  topLayout->setContentsMargins(px(12), px(8), px(8), px(8));
+  topLayout->setSpacing(px(4));
+  saved_ = new FilterButton(*filter_);
+  connect(saved_, &FilterButton::messageSent, &workbench_, &StudioWorkbench::showMessage);
+  topLayout->addWidget(filter_, 1);
+  topLayout->addWidget(saved_);
   layout->addWidget(top);
   layout->addWidget(stack_, 1);
 

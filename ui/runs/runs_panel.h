@@ -16,6 +16,7 @@
 #include "ui/runs/runs_filter.h"
 #include "ui/runs/runs_model.h"
 #include "ui/runs/runs_view.h"
+#include "ui/runs/saved_filters.h"
 #include "ui/workbench/studio_workbench.h"
 
 namespace vitrine::ui {
@@ -28,6 +29,7 @@ class RunsPanel : public QWidget {
   [[nodiscard]] RunsModel& model() { return model_; }
   [[nodiscard]] QTreeView& view() { return *view_; }
   [[nodiscard]] QLineEdit& filter() { return *filter_; }
+  [[nodiscard]] FilterButton& savedFilters() { return *saved_; }
   /// "12 · 3 selected · 1 hidden", "4 of 12 · 3 selected" while the filter leaves some out: for the
   /// header of the dock.
   [[nodiscard]] QString summary() const;
@@ -73,6 +75,7 @@ class RunsPanel : public QWidget {
   RunsModel model_;
   RunsFilter* proxy_;
   QLineEdit* filter_;
+  FilterButton* saved_;
   RunsView* view_;
   QStackedWidget* stack_;
   QLabel* emptyText_;

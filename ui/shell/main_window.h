@@ -159,7 +159,8 @@ class MainWindow : public QMainWindow {
           *openThere_ = nullptr, *undo_ = nullptr, *redo_ = nullptr, *ownReset_ = nullptr,
           *ownKeep_ = nullptr, *nameLayout_ = nullptr, *export_ = nullptr, *howTo_ = nullptr,
           *documents_ = nullptr, *rename_ = nullptr, *tags_ = nullptr, *note_ = nullptr,
-          *hide_ = nullptr, *showOnly_ = nullptr, *showHidden_ = nullptr, *selectOnly_ = nullptr;
+          *hide_ = nullptr, *showOnly_ = nullptr, *showHidden_ = nullptr, *selectOnly_ = nullptr,
+          *saveFilter_ = nullptr;
   QMenu *recentMenu_ = nullptr, *layoutMenu_ = nullptr;
   QMenu* toolsMenu_ = nullptr;
   QByteArray defaultState_;

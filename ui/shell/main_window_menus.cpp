@@ -65,6 +65,12 @@ void MainWindow::makeActions() {
                        [this] { runsPanel_->selectOnlyCurrent(); });
   for (QAction* one : {showOnly_, selectOnly_}) one->setProperty(kWhyNot, tr("select several runs"));
   showHidden_->setProperty(kWhyNot, tr("no run is hidden"));
+  saveFilter_ = action(tr("Save filter of runs\u2026"), QKeySequence(),
+                       [this] { runsPanel_->savedFilters().askName(); });
+  saveFilter_->setProperty(kWhyNot, tr("the filter is empty"));
+  saveFilter_->setEnabled(false);
+  connect(&runsPanel_->filter(), &QLineEdit::textChanged, saveFilter_,
+          [this](const QString& text) { saveFilter_->setEnabled(!text.trimmed().isEmpty()); });
   rename_ = action(tr("&Rename run"), Qt::Key_F2, [this] {
     runsDock_->show();
     runsPanel_->rename();
@@ -136,7 +142,7 @@ void MainWindow::makeMenus() {
   QMenu* edit = menus->addMenu(tr("&Edit"));
   edit->addActions({undo_, redo_});
   edit->addSeparator();
-  edit->addActions({find_, paletteAction_});
+  edit->addActions({find_, saveFilter_, paletteAction_});
 
   QMenu* view = menus->addMenu(tr("&View"));
   QMenu* pageMenu = view->addMenu(tr("&Pages"));
@@ -221,6 +227,10 @@ std::vector<Command> MainWindow::commands() {
   }
   for (const PageFactory& page : pages()) {
     all.push_back({page.title, tr("page"), QString(), [this, id = page.id] { showPage(id); }});
+  }
+  for (const QString& name : filterNames()) {
+    all.push_back({name, tr("filter"), storedFilter(name),
+                   [this, name] { runsPanel_->filter().setText(storedFilter(name)); }});
   }
   // Newest runs first.
   for (auto it = workbench_.runs().rbegin(); it != workbench_.runs().rend(); ++it) {

@@ -124,6 +124,11 @@ void CommandPalette::filter(const QString& text) {
                       QStringLiteral(", ")));
     if (!command.isEnabled) item->setToolTip(off);
   }
+  if (found.empty()) {
+    auto* none = new QListWidgetItem(tr("Nothing matches \u201c%1\u201d.").arg(text), list_);
+    none->setFlags(Qt::NoItemFlags);
+    none->setData(kIsOffRole, true);
+  }
   list_->setCurrentRow(0);
 }
 
@@ -154,7 +159,7 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
 
 void CommandPalette::run() {
   const QListWidgetItem* item = list_->currentItem();
-  if (item == nullptr) return;
+  if (item == nullptr || !item->flags().testFlag(Qt::ItemIsEnabled)) return;
   const Command& command = commands_[item->data(Qt::UserRole).toULongLong()];
   if (!command.isEnabled) return;  // stays open: it says why not
   const auto act = command.act;

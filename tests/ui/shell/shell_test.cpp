@@ -340,6 +340,19 @@ TEST(MainWindow, ThePaletteFindsActionsPagesAndRuns) {
   EXPECT_FALSE(palette.isVisible());
 }
 
+TEST(MainWindow, ThePaletteSaysThatNothingMatches) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  window.openPalette();
+  CommandPalette& palette = window.commandPalette();
+  QTest::keyClicks(&palette.input(), "qqqzzz");
+  ASSERT_EQ(palette.list().count(), 1);
+  EXPECT_TRUE(palette.list().item(0)->text().contains(QStringLiteral("qqqzzz")));
+  QTest::keyClick(&palette.input(), Qt::Key_Return);
+  EXPECT_TRUE(palette.isVisible()) << "there is nothing to do";
+}
+
 TEST(MainWindow, AMessageCanBeCopied) {
   SampleStudio studio(SampleOptions{0, 50});
   MainWindow window(studio.workbench);

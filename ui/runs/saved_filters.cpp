@@ -1,0 +1,89 @@
+#include "ui/runs/saved_filters.h"
+
+#include <QInputDialog>
+
+#include "ui/kit/icons.h"
+#include "ui/kit/menus.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+namespace {
+
+const QString kFilterGroup = QStringLiteral("filters");
+
+// A name may hold a slash, which the settings take for a group.
+QString filterKey(const QString& name) {
+  return kFilterGroup + QLatin1Char('/') + QString::fromLatin1(name.toUtf8().toHex());
+}
+
+QString menuText(QString name) {
+  return name.replace(QLatin1Char('&'), QLatin1String("&&"));
+}
+
+}  // namespace
+
+QStringList filterNames() {
+  QStringList names;
+  for (const QString& key : settingNames(kFilterGroup))
+    names << QString::fromUtf8(QByteArray::fromHex(key.toLatin1()));
+  names.sort(Qt::CaseInsensitive);
+  return names;
+}
+
+QString storedFilter(const QString& name) { return setting(filterKey(name)).toString(); }
+
+void storeFilter(const QString& name, const QString& text) { storeSetting(filterKey(name), text); }
+
+void forgetFilter(const QString& name) { forgetSetting(filterKey(name)); }
+
+FilterButton::FilterButton(QLineEdit& filter, QWidget* parent)
+    : QToolButton(parent), filter_(filter) {
+  setIcon(ui::icon(Icon::Bookmark));
+  setProperty("quiet", true);
+  setAccessibleName(tr("Saved filters"));
+  setToolTip(tr("Saved filters"));
+  setFocusPolicy(Qt::TabFocus);
+  setPopupMode(QToolButton::InstantPopup);
+  setMenu(&menu_);
+  connect(&menu_, &QMenu::aboutToShow, this, &FilterButton::fillMenu);
+}
+
+void FilterButton::fillMenu() {
+  emptyMenu(menu_);
+  const QStringList names = filterNames();
+  for (const QString& name : names) {
+    QAction* one = menu_.addAction(menuText(name), this,
+                                   [this, name] { filter_.setText(storedFilter(name)); });
+    one->setToolTip(storedFilter(name));
+    one->setCheckable(true);
+    one->setChecked(storedFilter(name) == filter_.text().trimmed());
+  }
+  if (!names.isEmpty()) {
+    QMenu* remove = menu_.addMenu(tr("&Delete"));
+    for (const QString& name : names) {
+      remove->addAction(menuText(name), this, [this, name] {
+        forgetFilter(name);
+        Q_EMIT messageSent(tr("Deleted the filter \u201c%1\u201d.").arg(name));
+      });
+    }
+    menu_.addSeparator();
+  }
+  menu_.addAction(tr("&Save this filter\u2026"), this, &FilterButton::askName)
+      ->setEnabled(!filter_.text().trimmed().isEmpty());
+  menu_.setToolTipsVisible(true);
+}
+
+void FilterButton::askName() {
+  const QString text = filter_.text().trimmed();
+  if (text.isEmpty()) return;
+  bool isWanted = false;
+  const QString name = QInputDialog::getText(this, tr("Save filter"), tr("Name of this filter"),
+                                             QLineEdit::Normal, text, &isWanted)
+                           .trimmed();
+  if (!isWanted || name.isEmpty()) return;
+  storeFilter(name, text);
+  Q_EMIT messageSent(tr("Saved filters now have \u201c%1\u201d.").arg(name));
+}
+
+}  // namespace vitrine::ui
