@@ -21,6 +21,8 @@ class RunsFilter : public QSortFilterProxyModel {
   /// Runs have recorded more: whether they match may have changed.
   void lookAgain();
   [[nodiscard]] int runCount() const;
+  /// Read once: a configuration never changes. \throws StoreError
+  [[nodiscard]] Json configOf(std::int64_t run) { return lookup_.config(run); }
   /// The count of an experiment is that of the runs that match.
   QVariant data(const QModelIndex& index, int role) const override;
 

@@ -117,6 +117,16 @@ void RunsModel::setScores(const std::map<std::int64_t, Score>& scores) {
   }
 }
 
+void RunsModel::setDifferences(std::map<std::int64_t, QString> differences) {
+  if (differences == differences_) return;
+  differences_ = std::move(differences);
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    const QModelIndex parent = createIndex(static_cast<int>(group), 0, quintptr{0});
+    const int last = rowCount(parent) - 1;
+    if (last >= 0) Q_EMIT dataChanged(index(0, 0, parent), index(last, 0, parent), {DetailRole});
+  }
+}
+
 void RunsModel::setHidden(const std::set<std::int64_t>& runs) {
   const std::set<std::int64_t> before = std::exchange(hidden_, runs);
   std::vector<std::int64_t> changed;
@@ -149,9 +159,13 @@ bool RunsModel::hasTwin(const store::RunRow& row) const {
   const int group = groupOf(row.experimentId);
   if (group < 0) return false;
   const std::vector<store::RunRow>& runs = groups_[static_cast<std::size_t>(group)]->runs;
-  return std::any_of(runs.begin(), runs.end(), [&row](const store::RunRow& other) {
+  const auto wordsOf = [this](const store::RunRow& one) {
+    const auto found = differences_.find(one.id);
+    return found == differences_.end() ? QString() : found->second;
+  };
+  return std::any_of(runs.begin(), runs.end(), [&](const store::RunRow& other) {
     return other.id != row.id && other.seed == row.seed && other.name == row.name &&
-           other.stage == row.stage;
+           other.stage == row.stage && wordsOf(other) == wordsOf(row);
   });
 }
 
@@ -215,9 +229,13 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       return QVariant::fromValue<qlonglong>(row->id);
     case StateRole:
       return state;
-    case DetailRole:
-      return hasTwin(*row) ? runDetail(*row) + QStringLiteral(" \u00b7 ") + dayOf(row->createdAt)
-                           : runDetail(*row);
+    case DetailRole: {
+      QStringList parts{runDetail(*row)};
+      if (const auto found = differences_.find(row->id); found != differences_.end())
+        parts.push_front(found->second);
+      if (hasTwin(*row)) parts << dayOf(row->createdAt);
+      return parts.join(QStringLiteral(" \u00b7 "));
+    }
     case ScoreRole: {
       const auto found = scores_.find(row->id);
       return found == scores_.end() ? QString() : found->second.text;

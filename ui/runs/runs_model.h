@@ -21,7 +21,7 @@ class RunsModel : public QAbstractItemModel {
   enum Role {
     IdRole = Qt::UserRole,  ///< run id; 0 for an experiment
     StateRole,              ///< the word
-    DetailRole,             ///< second line: "seed 0 · step 2,184 / 4,690"
+    DetailRole,             ///< second line: "width 128 · seed 0 · step 2,184 / 4,690"
     ScoreRole,              ///< what sums the run up, "0.861"; "" where there is none
     ProgressRole,           ///< 0 to 1 while alive, -1 otherwise
     CountRole,              ///< of an experiment: number of runs
@@ -42,6 +42,8 @@ class RunsModel : public QAbstractItemModel {
   /// By run; those that are not in it have none.
   void setScores(const std::map<std::int64_t, Score>& scores);
 
+  /// By run: words that tell it from others of its name.
+  void setDifferences(std::map<std::int64_t, QString> differences);
   void setHidden(const std::set<std::int64_t>& runs);
 
   [[nodiscard]] const store::RunRow* run(const QModelIndex& index) const;
@@ -69,7 +71,7 @@ class RunsModel : public QAbstractItemModel {
     std::vector<store::RunRow> runs;
   };
   [[nodiscard]] int groupOf(std::int64_t experimentId) const;
-  /// Another run of the experiment has the same name, seed and stage.
+  /// Another run of the experiment has the same name, seed, stage and differences.
   [[nodiscard]] bool hasTwin(const store::RunRow& row) const;
   [[nodiscard]] static int placeOf(const Group& group, std::int64_t id);
 
@@ -78,6 +80,7 @@ class RunsModel : public QAbstractItemModel {
   std::vector<std::unique_ptr<Group>> groups_;
   std::unordered_map<std::int64_t, std::int64_t> parents_;  ///< run -> experiment
   std::map<std::int64_t, Score> scores_;
+  std::map<std::int64_t, QString> differences_;
   std::set<std::int64_t> hidden_;
 };
 

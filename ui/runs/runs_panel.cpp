@@ -13,6 +13,7 @@
 #include "core/store/metrics/metric_titles.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/runs/run_differences.h"
 #include "ui/runs/runs_delegate.h"
 
 namespace vitrine::ui {
@@ -148,6 +149,10 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   });
   connect(&workbench, &StudioWorkbench::runsChanged, this,
           [this](const std::vector<store::RunRow>& rows) {
+            for (const store::RunRow& row : rows) {
+              const store::RunRow* known = model_.run(model_.indexOf(row.id));
+              areNamesNew_ = areNamesNew_ || known == nullptr || known->name != row.name;
+            }
             model_.upsert(rows);
             chooseFirst();
             fillHeader();
@@ -293,6 +298,10 @@ void RunsPanel::readScores() {
   proxy_->lookAgain();
   try {
     store::RunReader& store = workbench_.store();
+    if (std::exchange(areNamesNew_, false)) {
+      model_.setDifferences(runDifferences(
+          workbench_.runs(), [this](std::int64_t run) { return proxy_->configOf(run); }));
+    }
     if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing
     if (kinds_.empty()) kinds_ = metricKinds(store);
     std::map<std::int64_t, RunsModel::Score> scores;

@@ -87,6 +87,7 @@ class RunsPanel : public QWidget {
   bool isApplying_ = false;
   bool isReadingDue_ = false;  ///< a click or key that is being handled changes the selection
   bool isExplained_ = false;   ///< that a click beside a comparison leaves it
+  bool areNamesNew_ = true;    ///< runs of one name are to be told apart again
   bool hasChosen_ = false;
 };
 

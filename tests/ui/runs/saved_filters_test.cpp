@@ -1,11 +1,13 @@
-// Filters with a name.
+// Filters with a name, and runs of one name told apart.
 #include "ui/runs/saved_filters.h"
 
 #include <QInputDialog>
 #include <QTest>
 #include <QTimer>
 
+#include "tests/support/wait_until.h"
 #include "tests/ui/support/qt_test.h"
+#include "ui/runs/run_differences.h"
 #include "ui/runs/runs_panel.h"
 
 namespace vitrine::ui {
@@ -60,6 +62,56 @@ TEST_F(SavedFilters, AFilterGetsANameAndIsChosenAgain) {
   ASSERT_NE(remove, nullptr);
   entry(QStringLiteral("demos / done"), remove->menu())->trigger();
   EXPECT_TRUE(filterNames().isEmpty());
+}
+
+store::RunRow alike(std::int64_t id) {
+  store::RunRow row;
+  row.id = id;
+  row.experimentId = 1;
+  row.name = "sweep";
+  return row;
+}
+
+TEST(RunDifferences, AreValuesThatRunsOfOneNameDoNotShare) {
+  std::map<std::int64_t, store::RunRow> runs;
+  for (const std::int64_t id : {1, 2, 3, 4}) runs[id] = alike(id);
+  runs[4].name = "another";
+  const auto configOf = [](std::int64_t run) {
+    Json config{{"model", {{"width", run == 3 ? 128 : 64}, {"depth", 4}}},
+                {"train", {{"seed", run}}}};
+    if (run == 2) config["train"]["clip"] = 1.5;
+    return config;
+  };
+  const std::map<std::int64_t, QString> told = runDifferences(runs, configOf);
+  EXPECT_EQ(told.at(1).toStdString(), "width 64 \u00b7 clip \u2013");
+  EXPECT_EQ(told.at(2).toStdString(), "width 64 \u00b7 clip 1.5");
+  EXPECT_EQ(told.at(3).toStdString(), "width 128 \u00b7 clip \u2013");
+  EXPECT_FALSE(told.contains(4)) << "it is alone with its name";
+  runs.erase(2);
+  runs.erase(3);
+  EXPECT_TRUE(runDifferences(runs, configOf).empty());
+}
+
+TEST(RunDifferences, StandInTheListBeforeTheSeed) {
+  SampleStudio studio(SampleOptions{0, 50});
+  RunsPanel panel(studio.workbench);
+  std::vector<store::NewRun> sweep(2);
+  for (const int width : {64, 128}) {
+    store::NewRun& run = sweep[width == 64 ? 0 : 1];
+    run.name = "sweep";
+    run.config = Json{{"model", {{"width", width}}}};
+    run.origins = Json::object();
+  }
+  const auto ids = studio.writer.addRuns(studio.writer.experiment("Sweep", ""), sweep);
+  studio.workbench.watcher().poll();
+  const auto detail = [&](std::size_t i) {
+    return panel.model().indexOf(ids[i]).data(RunsModel::DetailRole).toString();
+  };
+  EXPECT_TRUE(waitUntil([&] {
+    QCoreApplication::processEvents();
+    return detail(0) == QStringLiteral("width 64 \u00b7 seed 0");
+  })) << detail(0).toStdString();
+  EXPECT_EQ(detail(1).toStdString(), "width 128 \u00b7 seed 0");
 }
 
 }  // namespace
