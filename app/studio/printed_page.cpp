@@ -1,12 +1,15 @@
 #include "app/studio/printed_page.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QFont>
+#include <QFontMetricsF>
 #include <QPainter>
 #include <QPdfWriter>
 #include <QRegularExpression>
 #include <QSaveFile>
 #include <QSvgRenderer>
 #include <QTextDocument>
+#include <QTextFrame>
 #include <QUrl>
 #include <algorithm>
 #include <utility>
@@ -27,6 +30,7 @@ constexpr int kSampleScale = 4;    // the same of generated images, whole and wi
 constexpr int kUnbroken = 24;      // letters of a hash that stay together
 constexpr double kMargin = 16;     // millimetres
 constexpr double kLeastInk = 8.5;  // points of the text
+constexpr double kPageNumberInk = 7;
 
 const char* const kPrintStyle =
     "body { color: #1b1f24; } h1 { font-size: 20pt; } h2 { font-size: 15pt; } "
@@ -129,6 +133,35 @@ QString printable(const QString& html, QStringList& pictures) {
   return broken + page.mid(at);
 }
 
+void paintPages(QTextDocument& document, QPainter& painter, const QRectF& body,
+                const std::function<void()>& startPage) {
+  QAbstractTextDocumentLayout& layout = *document.documentLayout();
+  layout.setPaintDevice(painter.device());
+  QTextFrameFormat frame = document.rootFrame()->frameFormat();
+  frame.setMargin(0);
+  document.rootFrame()->setFrameFormat(frame);
+  document.setPageSize(body.size());
+  QFont small = document.defaultFont();
+  small.setPointSizeF(kPageNumberInk);
+  for (int page = 0; page < document.pageCount(); ++page) {
+    if (page > 0) startPage();
+    const QRectF shown(0, page * body.height(), body.width(), body.height());
+    painter.save();
+    painter.translate(body.left(), body.top() - shown.top());
+    // The ground of a long block goes on from page to page, but not between them.
+    painter.setClipRect(shown);
+    QAbstractTextDocumentLayout::PaintContext context;
+    context.clip = shown;
+    context.palette.setColor(QPalette::Text, Qt::black);
+    layout.draw(&painter, context);
+    painter.restore();
+    painter.setFont(small);
+    const double below = QFontMetricsF(small, painter.device()).height() * 2;
+    painter.drawText(QRectF(body.left(), body.bottom(), body.width(), below),
+                     Qt::AlignRight | Qt::AlignBottom, QString::number(page + 1));
+  }
+}
+
 void printPage(const QString& html, const QString& pdf) {
   const QString page = QString::fromStdString(readTextFile(html.toStdString(), kMostPageBytes));
   QStringList pictures;
@@ -165,10 +198,15 @@ void printPage(const QString& html, const QString& pdf) {
   {
     QPdfWriter writer(&file);
     writer.setPageSize(QPageSize(QPageSize::A4));
-    writer.setPageMargins(QMarginsF(kMargin, kMargin, kMargin, kMargin), QPageLayout::Millimeter);
+    writer.setPageMargins(QMarginsF(0, 0, 0, 0));  // paintPages() keeps the margins
     writer.setTitle(plain.toPlainText());
     writer.setCreator(QStringLiteral("Vitrine"));
-    document.print(&writer);
+    const double margin = kMargin / 25.4 * writer.resolution();
+    const QSizeF paper = writer.pageLayout().fullRectPixels(writer.resolution()).size();
+    QPainter painter(&writer);
+    paintPages(document, painter,
+               QRectF(QPointF(0, 0), paper).adjusted(margin, margin, -margin, -margin),
+               [&writer] { writer.newPage(); });
   }
   if (!file.commit())
     throw Error("'" + pdf.toStdString() + "' cannot be written (" +

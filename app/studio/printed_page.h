@@ -1,7 +1,12 @@
 // A report's HTML as a PDF file.
 #pragma once
 
+#include <QRectF>
 #include <QString>
+#include <functional>
+
+class QPainter;
+class QTextDocument;
 
 namespace vitrine::ui {
 
@@ -13,5 +18,11 @@ void printPage(const QString& html, const QString& pdf);
 /// The same page in elements that Qt's text layout knows, without its style sheet; pictures as
 /// "picture:0", "picture:1" ... \param pictures  receives their data URIs, in that order
 [[nodiscard]] QString printable(const QString& html, QStringList& pictures);
+
+/// Paints a document page by page, with the number of each below it. Nothing but that number lies
+/// outside of `body`. \param body  of a page, in the painter's units \param startPage  called
+/// before every page but the first
+void paintPages(QTextDocument& document, QPainter& painter, const QRectF& body,
+                const std::function<void()>& startPage);
 
 }  // namespace vitrine::ui

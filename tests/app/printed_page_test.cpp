@@ -1,0 +1,76 @@
+// The pages of a printed report.
+#include "app/studio/printed_page.h"
+
+#include <QImage>
+#include <QPainter>
+#include <QTextDocument>
+#include <list>
+
+#include "tests/ui/support/qt_test.h"
+
+namespace vitrine::ui {
+namespace {
+
+const QRectF kBody(40, 40, 320, 480);
+
+std::list<QImage> pagesOf(const QString& html) {
+  QTextDocument document;
+  document.setDefaultStyleSheet(QStringLiteral("pre { background-color: #c0c0c0; }"));
+  document.setHtml(html);
+  std::list<QImage> pages;
+  QPainter painter;
+  const auto start = [&] {
+    if (painter.isActive()) painter.end();
+    pages.emplace_back(400, 560, QImage::Format_RGB32).fill(Qt::white);
+    painter.begin(&pages.back());
+  };
+  start();
+  paintPages(document, painter, kBody, start);
+  return pages;
+}
+
+int inkIn(const QImage& page, const QRect& place) {
+  int ink = 0;
+  for (int y = place.top(); y <= place.bottom(); ++y) {
+    for (int x = place.left(); x <= place.right(); ++x) ink += page.pixel(x, y) != 0xffffffff;
+  }
+  return ink;
+}
+
+TEST(PrintedPage, AGroundThatGoesOnFromPageToPageStaysInItsMargins) {
+  QString lines;
+  for (int i = 0; i < 120; ++i) lines += QStringLiteral("key_%1 = %1\n").arg(i);
+  const std::list<QImage> pages = pagesOf(QStringLiteral("<pre>%1</pre>").arg(lines));
+  ASSERT_GT(pages.size(), 2U);
+  for (const QImage& page : pages) {
+    EXPECT_EQ(inkIn(page, {0, 0, 400, 40}), 0) << "above";
+    EXPECT_EQ(inkIn(page, {0, 0, 40, 560}), 0) << "to the left";
+    EXPECT_EQ(inkIn(page, {0, 520, 200, 40}), 0) << "below, beside the number of the page";
+    EXPECT_GT(inkIn(page, {340, 520, 60, 40}), 0) << "its number";
+  }
+  EXPECT_EQ(pages.front().pixel(300, 490), 0xffc0c0c0U) << "the ground is there";
+}
+
+TEST(PrintedPage, ShowsEveryLineOnce) {
+  QString paragraphs;
+  for (int i = 0; i < 60; ++i) paragraphs += QStringLiteral("<p>mm</p>");
+  int ink = 0;
+  for (const QImage& page : pagesOf(paragraphs)) ink += inkIn(page, kBody.toRect());
+  const int one = inkIn(pagesOf(QStringLiteral("<p>mm</p>")).front(), kBody.toRect());
+  ASSERT_GT(one, 0);
+  EXPECT_EQ(ink, 60 * one);
+}
+
+TEST(PrintedPage, HasTheElementsOfAReportInThoseThatQtLaysOut) {
+  QStringList pictures;
+  const QString page = printable(
+      QStringLiteral("<style>p {}</style><nav>x</nav><section><details><summary>More</summary>"
+                     "<table><caption>C</caption></table></details></section>"),
+      pictures);
+  EXPECT_FALSE(page.contains(QLatin1String("nav")));
+  EXPECT_TRUE(page.contains(QLatin1String("<h4>More</h4>"))) << page.toStdString();
+  EXPECT_TRUE(pictures.isEmpty());
+}
+
+}  // namespace
+}  // namespace vitrine::ui
