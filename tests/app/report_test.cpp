@@ -94,6 +94,15 @@ TEST(Report, DrawsItsChartsWithTheWindowsCode) {
   EXPECT_THAT(page, AllOf(HasSubstr("<h3>Curves</h3>"), HasSubstr("<h3>Spectra and artifacts</h3>"),
                           HasSubstr("alt=\"Loss, train\"")));
   EXPECT_GE(countOf(page, "src=\"data:image/svg+xml;base64,"), 2u);
+  // What came out stands before what was set, which is long.
+  std::size_t last = 0;
+  for (const char* heading : {"Results", "Curves", "Spectra and artifacts", "Claims",
+                              "Configuration", "How to make it again"}) {
+    const std::size_t at = page.find("<h3>" + std::string(heading));
+    ASSERT_NE(at, std::string::npos) << heading;
+    EXPECT_GT(at, last) << heading;
+    last = at;
+  }
   EXPECT_THAT(page, HasSubstr("2 runs: 2 done; 2 variants; seed 0."));
   expectSelfContained(page);
 }

@@ -352,11 +352,11 @@ Html experimentPart(store::RunReader& store, const std::vector<store::RunRow>& r
   Html all = Html::element("h2", Html(rows.front().experiment));
   all += part.overview();
   all += part.results();
-  all += part.configuration();
   all += part.curves();
   all += part.artifacts();
   all += samplesPart(store, rows, options.mostImages);
   all += part.claims();
+  all += part.configuration();  // long: after what came out
   all += remakePart(store, rows, options.reportName);
   return Html::element("article", {{"id", anchor}}, all);
 }

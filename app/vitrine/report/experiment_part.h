@@ -20,7 +20,7 @@ struct PartOptions {
   std::string reportName;  ///< file name of the report, for the command line that writes it again
 };
 
-/// Configuration, results, curves, artifacts, generated samples, claims and how to make it again,
+/// Results, curves, artifacts, generated samples, claims, configuration and how to make it again,
 /// a `section` each in one `article`.
 /// \param rows    runs of one experiment, at least one
 /// \param anchor  id of the element
