@@ -69,7 +69,10 @@ void SqlPage::setViewState(const Json& state) {
                ? QString::fromStdString(found->get<std::string>())
                : QString();
   };
-  if (state.contains("chart")) chart_ = sqlChartFromJson(state["chart"]);
+  if (state.contains("chart")) {
+    chart_ = sqlChartFromJson(state["chart"]);
+    charted_.reset();
+  }
   isChart_ = text("show") == QLatin1String("chart");
   isFilling_ = false;
   const QString statement = text("statement");
@@ -138,6 +141,7 @@ void SqlPage::fillChartControls() {
     const QString column = QString::fromStdString(name);
     chartGroup_->addItem(column, column);
   }
+  if (chartGroup_->findData(chart_.group) < 0) chartGroup_->addItem(chart_.group, chart_.group);
   chartGroup_->setCurrentIndex(std::max(0, chartGroup_->findData(chart_.group)));
   chartKind_->setCurrentIndex(chart_.isPoints ? 1 : 0);
   logX_->setChecked(chart_.xScale == AxisScale::Log);
@@ -196,6 +200,29 @@ void SqlPage::fitColumns() {
   const int last = model_.columnCount() - 1;
   const bool canStretch = last >= 0 && !model_.isNumeric(last) && sum < table_->viewport()->width();
   table_->horizontalHeader()->setStretchLastSection(canStretch);
+  fitRows();
+}
+
+// Those in sight: a result may have a million.
+void SqlPage::fitRows() {
+  const QFontMetrics metrics(table_->font());
+  const int least = table_->verticalHeader()->defaultSectionSize();
+  const int first = std::max(0, table_->rowAt(0));
+  const int last =
+      std::min(model_.rowCount(), first + std::max(table_->viewport()->height() / least, 20) + 1);
+  for (int row = first; row < last; ++row) {
+    int height = least;
+    for (int column = 0; column < model_.columnCount(); ++column) {
+      if (model_.isNumeric(column)) continue;
+      const int width = table_->columnWidth(column) - px(12);
+      const QString text = model_.index(row, column).data(Qt::DisplayRole).toString();
+      if (metrics.horizontalAdvance(text) <= width) continue;
+      const QRect wrapped =
+          metrics.boundingRect(QRect(0, 0, width, 1 << 16), Qt::TextWordWrap, text);
+      height = std::max(height, wrapped.height() + least - metrics.height());
+    }
+    if (table_->rowHeight(row) != height) table_->setRowHeight(row, height);
+  }
 }
 
 void SqlPage::showValue() {

@@ -1,6 +1,7 @@
 #include "ui/sql/sql_chart.h"
 
 #include <QHash>
+#include <QSet>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -37,9 +38,9 @@ bool isNumberColumn(const store::RunReader::Table& table, std::size_t column) {
 /// Numbers that name something: no curve is made of them.
 bool isNameLike(const QString& column) {
   return column == QLatin1String("id") || column.endsWith(QLatin1String("_id")) ||
-         column == QLatin1String("seed") || column == QLatin1String("layer") ||
-         column == QLatin1String("head") || column == QLatin1String("image") ||
-         column == QLatin1String("segment");
+         column == QLatin1String("run") || column == QLatin1String("seed") ||
+         column == QLatin1String("layer") || column == QLatin1String("head") ||
+         column == QLatin1String("image") || column == QLatin1String("segment");
 }
 
 QString namedColumn(const store::RunReader::Table& table,
@@ -49,6 +50,47 @@ QString namedColumn(const store::RunReader::Table& table,
     if (column >= 0) return QString::fromLatin1(name);
   }
   return {};
+}
+
+/// Columns of a group; empty for none, and where one of them is not there.
+std::vector<std::size_t> groupColumns(const store::RunReader::Table& table, const QString& group) {
+  std::vector<std::size_t> columns;
+  if (group.isEmpty()) return columns;
+  if (const int whole = chartColumn(table, group); whole >= 0)
+    return {static_cast<std::size_t>(whole)};
+  for (const QString& part : group.split(QStringLiteral(", "))) {
+    const int column = chartColumn(table, part);
+    if (column < 0) return {};
+    columns.push_back(static_cast<std::size_t>(column));
+  }
+  return columns;
+}
+
+bool isRunColumn(const QString& column) {
+  return column == QLatin1String("run_id") || column == QLatin1String("run");
+}
+
+/// "run 3", "layer 0"; a text says by itself what it is.
+QString lineName(const QString& column, const Json& value) {
+  const QString text = value.is_null() ? QStringLiteral("\u2013") : sqlPlain(value);
+  if (value.is_string()) return text;
+  return (isRunColumn(column) ? QStringLiteral("run") : column) + QLatin1Char(' ') + text;
+}
+
+/// Whether two rows of one line have the same x.
+bool repeatsX(const store::RunReader::Table& table, const SqlChartChoice& choice) {
+  const int x = chartColumn(table, choice.x);
+  if (x < 0) return false;
+  const std::vector<std::size_t> columns = groupColumns(table, choice.group);
+  QSet<QString> seen;
+  for (std::size_t row = 0; row < std::min(table.rows.size(), kSampled); ++row) {
+    const auto& values = table.rows[row];
+    QString key = sqlPlain(values[static_cast<std::size_t>(x)]);
+    for (const std::size_t column : columns) key += QLatin1Char('\n') + sqlPlain(values[column]);
+    if (seen.contains(key)) return true;
+    seen.insert(key);
+  }
+  return false;
 }
 
 }  // namespace
@@ -87,9 +129,20 @@ SqlChartChoice guessSqlChart(const store::RunReader::Table& table) {
     }
   }
   if (choice.y.size() > 1) choice.y = choice.y.mid(0, 1);
-  if (const QString group = namedColumn(table, {"run_id", "variant", "head", "layer", "name"});
-      group != choice.x && !choice.y.contains(group))
+  const auto isFree = [&](const QString& name) {
+    return !name.isEmpty() && name != choice.x && !choice.y.contains(name);
+  };
+  if (const QString group =
+          namedColumn(table, {"run_id", "run", "variant", "head", "layer", "name"});
+      isFree(group))
     choice.group = group;
+  for (const char* more : {"name", "metric", "split", "layer", "seed"}) {
+    const QString name = QString::fromLatin1(more);
+    if (choice.group.isEmpty() || !repeatsX(table, choice)) break;
+    if (chartColumn(table, name) < 0 || !isFree(name) || name == choice.group) continue;
+    choice.group += QStringLiteral(", ") + name;
+    break;
+  }
   return choice;
 }
 
@@ -105,7 +158,7 @@ SqlChartChoice fitSqlChart(const SqlChartChoice& wanted, const store::RunReader:
     return guess;
   }
   if (!numbers.contains(choice.x)) choice.x.clear();
-  if (chartColumn(table, choice.group) < 0) choice.group.clear();
+  if (groupColumns(table, choice.group).empty()) choice.group.clear();
   return choice;
 }
 
@@ -123,8 +176,8 @@ LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& c
           ? QObject::tr("None of the columns holds numbers: there is nothing to draw.")
           : QObject::tr("No row has a number in both columns: there is nothing to draw.");
   const int xColumn = hasRowAxis ? -1 : chartColumn(table, choice.x);
-  const int groupColumn = choice.group.isEmpty() ? -1 : chartColumn(table, choice.group);
-  const bool isRunGroup = choice.group == QLatin1String("run_id");
+  const std::vector<std::size_t> groups = groupColumns(table, choice.group);
+  const bool isRunGroup = isRunColumn(choice.group);
   const bool isManyY = choice.y.size() > 1;
 
   QHash<QString, std::size_t> known;
@@ -139,9 +192,8 @@ LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& c
       const double x = xColumn < 0 ? static_cast<double>(row + 1)
                                    : chartNumber(values[static_cast<std::size_t>(xColumn)]);
       if (!std::isfinite(x)) continue;
-      const QString group =
-          groupColumn < 0 ? QString() : sqlPlain(values[static_cast<std::size_t>(groupColumn)]);
-      const QString key = yName + QLatin1Char('\n') + group;
+      QString key = yName;
+      for (const std::size_t column : groups) key += QLatin1Char('\n') + sqlPlain(values[column]);
       auto found = known.find(key);
       if (found == known.end()) {
         if (chart.series.size() >= static_cast<std::size_t>(kMostSqlSeries)) {
@@ -152,15 +204,15 @@ LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& c
           continue;
         }
         ChartSeries series;
-        series.name =
-            groupColumn < 0
-                ? yName
-                : (isRunGroup ? QStringLiteral("run %1") : choice.group + QStringLiteral(" %1"))
-                      .arg(group.isEmpty() ? QStringLiteral("\u2013") : group);
-        if (groupColumn >= 0 && isManyY) series.name += QStringLiteral(", ") + yName;
-        bool isNumber = false;
-        const std::int64_t id = group.toLongLong(&isNumber);
-        series.run = isRunGroup && isNumber && id > 0 && !isManyY
+        QStringList names;
+        for (const std::size_t column : groups)
+          names << lineName(QString::fromStdString(table.columns[column]), values[column]);
+        if (groups.empty() || isManyY) names << yName;
+        series.name = names.join(QStringLiteral(", "));
+        const Json none;
+        const Json& first = groups.empty() ? none : values[groups.front()];
+        const std::int64_t id = first.is_number_integer() ? first.get<std::int64_t>() : 0;
+        series.run = isRunGroup && id > 0 && !isManyY
                          ? id
                          : static_cast<std::int64_t>(chart.series.size()) + 1;
         series.draw = choice.isPoints ? ChartSeries::Draw::Points : ChartSeries::Draw::Line;

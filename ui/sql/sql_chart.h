@@ -13,7 +13,7 @@ namespace vitrine::ui {
 struct SqlChartChoice {
   QString x;  ///< "" for the number of the row
   QStringList y;
-  QString group;  ///< "" for none
+  QString group;  ///< one column, or two with a comma: "run_id, name"; "" for none
   bool isPoints = false;
   AxisScale xScale = AxisScale::Linear, yScale = AxisScale::Linear;
   bool operator==(const SqlChartChoice&) const = default;
@@ -25,7 +25,7 @@ inline constexpr int kMostSqlSeries = 40;
 /// Columns that hold numbers, in order.
 [[nodiscard]] QStringList sqlNumberColumns(const store::RunReader::Table& table);
 /// What most people would choose: x from the names that are known as such, the other numbers as y,
-/// a group where x repeats.
+/// a line for each run, and for each metric of it where x repeats within one.
 [[nodiscard]] SqlChartChoice guessSqlChart(const store::RunReader::Table& table);
 /// `choice` without columns that the table does not have; guessed where nothing of it is left.
 [[nodiscard]] SqlChartChoice fitSqlChart(const SqlChartChoice& choice,

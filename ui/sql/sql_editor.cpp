@@ -22,6 +22,21 @@ bool isRunKey(const QKeyEvent& event) {
          !event.modifiers().testFlag(Qt::AltModifier);
 }
 
+/// Those that begin with what was typed, then those that contain it. The quote of a text is not
+/// typed.
+QStringList wordsThatFit(const QStringList& words, const QString& typed) {
+  QStringList fitting, containing;
+  for (const QString& word : words) {
+    const int from = word.startsWith(QLatin1Char('\'')) ? 1 : 0;
+    if (QStringView(word).mid(from).startsWith(typed, Qt::CaseInsensitive)) {
+      fitting << word;
+    } else if (typed.size() >= 3 && word.contains(typed, Qt::CaseInsensitive)) {
+      containing << word;
+    }
+  }
+  return fitting + containing;
+}
+
 bool isCompleteKey(const QKeyEvent& event) {
   return event.key() == Qt::Key_Space && event.modifiers() == Qt::ControlModifier;
 }
@@ -82,7 +97,7 @@ SqlEditor::SqlEditor(QWidget* parent)
   });
 }
 
-void SqlEditor::setSchema(std::map<QString, QStringList> schema) { schema_ = std::move(schema); }
+void SqlEditor::setSchema(Schema schema) { schema_ = std::move(schema); }
 
 std::optional<SqlRange> SqlEditor::wanted() const {
   const QTextCursor cursor = textCursor();
@@ -176,9 +191,23 @@ void SqlEditor::restyle() {
   mark();
 }
 
+int SqlEditor::textStart() const {
+  const QString text = toPlainText();
+  const int cursor = textCursor().position();
+  for (const SqlToken& token : sqlTokens(text)) {
+    if (token.start >= cursor) break;
+    if (token.kind != SqlToken::Kind::String || text[token.start] != QLatin1Char('\'')) continue;
+    const int end = token.start + token.length;
+    const bool isClosed = token.length > 1 && text[end - 1] == QLatin1Char('\'');
+    if (cursor < end || (cursor == end && !isClosed)) return token.start + 1;
+  }
+  return -1;
+}
+
 QString SqlEditor::prefix() const {
   const QString text = toPlainText();
   const int end = textCursor().position();
+  if (const int begun = textStart(); begun >= 0) return text.mid(begun, end - begun);
   int start = end;
   while (start > 0 && (text[start - 1].isLetterOrNumber() || text[start - 1] == QLatin1Char('_')))
     --start;
@@ -188,6 +217,7 @@ QString SqlEditor::prefix() const {
 QStringList SqlEditor::offers() const {
   const QString text = toPlainText();
   const QString typed = prefix();
+  if (textStart() >= 0) return wordsThatFit(schema_.metrics, typed);
   const int start = textCursor().position() - static_cast<int>(typed.size());
   SqlRange around{0, static_cast<int>(text.size())};
   if (const auto range = sqlStatementAt(text, textCursor().position())) around = *range;
@@ -211,7 +241,7 @@ QStringList SqlEditor::offers() const {
   if (isInside) return {};
   QStringList read;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (schema_.count(words[i]) == 0) continue;
+    if (schema_.columns.count(words[i]) == 0) continue;
     if (!read.contains(words[i])) read << words[i];
     aliases[words[i].toLower()] = words[i];
     std::size_t next = i + 1;
@@ -228,25 +258,20 @@ QStringList SqlEditor::offers() const {
     while (from > 0 && (text[from - 1].isLetterOrNumber() || text[from - 1] == QLatin1Char('_')))
       --from;
     const auto found = aliases.find(text.mid(from, start - 1 - from).toLower());
-    if (found != aliases.end()) all = schema_.at(found->second);
+    if (found != aliases.end()) all = schema_.columns.at(found->second);
   } else if (before == QLatin1String("FROM") || before == QLatin1String("JOIN")) {
-    for (const auto& [name, columns] : schema_) all << name;
+    all = schema_.views + schema_.tables;
   } else {
-    for (const QString& view : read) all += schema_.at(view);
-    for (const auto& [name, columns] : schema_) all << name;
+    for (const QString& view : read) all += schema_.columns.at(view);
+    all += schema_.views;
+    for (const QString& metric : schema_.metrics)
+      all << QLatin1Char('\'') + metric + QLatin1Char('\'');
     all += sqlKeywords();
     for (const QString& function : sqlFunctions()) all << function + QStringLiteral("(");
+    all += schema_.tables;
   }
   all.removeDuplicates();
-  QStringList fitting, containing;
-  for (const QString& word : all) {
-    if (word.startsWith(typed, Qt::CaseInsensitive)) {
-      fitting << word;
-    } else if (typed.size() >= 3 && word.contains(typed, Qt::CaseInsensitive)) {
-      containing << word;
-    }
-  }
-  return fitting + containing;
+  return wordsThatFit(all, typed);
 }
 
 void SqlEditor::complete() {
@@ -317,8 +342,11 @@ void SqlEditor::keyPressEvent(QKeyEvent* event) {
   const bool isWord =
       isText && (event->text()[0].isLetterOrNumber() || event->text()[0] == QLatin1Char('_'));
   const bool isDot = isText && event->text()[0] == QLatin1Char('.');
+  const bool isTextBegun =
+      isText && (event->text()[0] == QLatin1Char('\'') || event->text()[0] == QLatin1Char('/')) &&
+      textStart() >= 0;
   const bool isErasing = isOpen && event->key() == Qt::Key_Backspace;
-  if ((isWord && prefix().size() >= kShortestPrefix) || isDot ||
+  if ((isWord && prefix().size() >= kShortestPrefix) || isDot || isTextBegun ||
       (isErasing && !prefix().isEmpty())) {
     complete();
   } else if (isOpen) {

@@ -30,8 +30,13 @@ class SqlEditor : public QPlainTextEdit {
  public:
   explicit SqlEditor(QWidget* parent = nullptr);
 
-  /// Views and tables with their columns, for completion.
-  void setSchema(std::map<QString, QStringList> schema);
+  /// What completion knows of the database.
+  struct Schema {
+    std::map<QString, QStringList> columns;  ///< of views and tables
+    QStringList views, tables;               ///< the keys of `columns`
+    QStringList metrics;                     ///< names that runs recorded
+  };
+  void setSchema(Schema schema);
   /// What Ctrl+Return runs: the selection, else the statement under the cursor.
   [[nodiscard]] std::optional<SqlRange> wanted() const;
   [[nodiscard]] QString textOf(const SqlRange& range) const;
@@ -45,7 +50,8 @@ class SqlEditor : public QPlainTextEdit {
   void replaceAll(const QString& text);
   /// Colours after a change of theme.
   void restyle();
-  /// What completion offers at the cursor, best first.
+  /// What completion offers at the cursor, best first: columns of what the statement reads, views,
+  /// metrics, words of SQL, tables. Within a text: metrics.
   [[nodiscard]] QStringList offers() const;
   void complete();
 
@@ -58,13 +64,15 @@ class SqlEditor : public QPlainTextEdit {
 
  private:
   [[nodiscard]] QString prefix() const;
+  /// Where the text begins that the cursor is in, after its quote; -1 outside of texts.
+  [[nodiscard]] int textStart() const;
   void insertCompletion(const QString& word);
   void mark();
 
   SqlHighlighter* highlighter_;
   QCompleter* completer_;
   QStringListModel* words_;
-  std::map<QString, QStringList> schema_;
+  Schema schema_;
   std::optional<SqlRange> mistake_;
 };
 

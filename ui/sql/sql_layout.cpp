@@ -6,6 +6,7 @@
 #include <QPlainTextEdit>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTableView>
@@ -138,7 +139,7 @@ QWidget* SqlPage::makeResult() {
   table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   table_->setSortingEnabled(false);
   table_->setShowGrid(false);
-  table_->setWordWrap(false);
+  table_->setWordWrap(true);
   table_->setTabKeyNavigation(false);
   table_->setIconSize(QSize(px(8), px(8)));
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
@@ -151,6 +152,14 @@ QWidget* SqlPage::makeResult() {
   table_->horizontalHeader()->setSortIndicatorShown(true);
   table_->horizontalHeader()->setSortIndicatorClearable(true);
   table_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+  // A column that is made wider makes its rows lower, and rows move with their order.
+  connect(table_->verticalScrollBar(), &QScrollBar::valueChanged, this, &SqlPage::fitRows);
+  rowFitter_.setSingleShot(true);
+  rowFitter_.setInterval(0);
+  connect(&rowFitter_, &QTimer::timeout, this, &SqlPage::fitRows);
+  connect(table_->horizontalHeader(), &QHeaderView::sectionResized, &rowFitter_,
+          qOverload<>(&QTimer::start));
+  connect(&model_, &QAbstractItemModel::layoutChanged, &rowFitter_, qOverload<>(&QTimer::start));
   across_->addWidget(table_);
   across_->addWidget(makeValuePanel());
   across_->setStretchFactor(0, 1);

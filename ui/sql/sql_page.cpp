@@ -19,6 +19,7 @@
 #include <chrono>
 
 #include "core/base/error.h"
+#include "core/store/declared_metrics.h"
 #include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
@@ -236,12 +237,17 @@ void SqlPage::readSchema() {
                 {QString::fromStdString(column.name), QString::fromStdString(column.type)});
           objects.push_back(std::move(object));
         }
-        return [this, objects] {
+        QStringList metrics;
+        for (const std::string& name : recordedMetrics(store, limits))
+          metrics << QString::fromStdString(name);
+        return [this, objects, metrics] {
           side_->setObjects(objects);
-          std::map<QString, QStringList> schema;
+          SqlEditor::Schema schema;
+          schema.metrics = metrics;
           for (const SqlObject& object : objects) {
-            QStringList& columns = schema[object.name];
+            QStringList& columns = schema.columns[object.name];
             for (const SqlObject::Column& column : object.columns) columns << column.name;
+            (object.isView ? schema.views : schema.tables) << object.name;
           }
           editor_->setSchema(std::move(schema));
         };
@@ -363,6 +369,9 @@ void SqlPage::take(const Outcome& outcome) {
       tr("There are more; raise the limit of rows, or narrow the statement with "
          "WHERE or LIMIT"));
   notice_->setVisible(outcome.table->isCut);
+  // Another result has other columns to draw; the same one keeps what was chosen.
+  if (charted_ && *charted_ != model_.table().columns) chart_.y.clear();
+  charted_ = model_.table().columns;
   chart_ = fitSqlChart(chart_, model_.table());
   fillChartControls();
   fitColumns();

@@ -104,6 +104,8 @@ class SqlPage final : public Page {
   void drawChart();
   void showValue();
   void fitColumns();
+  /// Makes the rows in sight as high as their longest text needs.
+  void fitRows();
   void selectRuns();
   void openStatement(const QString& sql);
   void storeBook();
@@ -118,7 +120,7 @@ class SqlPage final : public Page {
   SqlBook book_;
   SqlResultModel model_;
   Background runner_, reader_, sorter_, charter_, writer_;
-  QTimer busyTimer_, storeTimer_;
+  QTimer busyTimer_, storeTimer_, rowFitter_;
   QElapsedTimer running_;
 
   QAction *run_ = nullptr, *stop_ = nullptr, *save_ = nullptr, *export_ = nullptr,
@@ -149,6 +151,7 @@ class SqlPage final : public Page {
   bool isSchemaAsked_ = false;
   bool isFilling_ = false;
   SqlChartChoice chart_;
+  std::optional<std::vector<std::string>> charted_;  ///< columns that chart_ was chosen for
 };
 
 [[nodiscard]] PageFactory sqlPage();

@@ -57,6 +57,19 @@ int resultDecimals(double value) {
   return dot < 0 || text.contains(QLatin1Char('e')) ? 0 : static_cast<int>(text.size() - dot - 1);
 }
 
+/// With places where a long word without spaces, as JSON or a path, may continue in the next line.
+QString breakable(const QString& text) {
+  constexpr qsizetype kShort = 40;
+  if (text.size() <= kShort) return text;
+  QString out;
+  out.reserve(text.size() * 5 / 4);
+  for (const QChar c : text) {
+    out += c;
+    if (QStringLiteral(",;:/._-").contains(c)) out += QChar(0x200b);
+  }
+  return out;
+}
+
 std::vector<int> everyRow(const store::RunReader::Table& table) {
   std::vector<int> all(table.rows.size());
   std::iota(all.begin(), all.end(), 0);
@@ -220,7 +233,8 @@ QString SqlResultModel::shown(const Json& value, const Column& column) const {
     QString text = QString::fromStdString(
         value.get_ref<const std::string&>().substr(0, static_cast<std::size_t>(kCellLength) * 4));
     text.replace(QLatin1Char('\n'), QChar(0x23ce)).replace(QLatin1Char('\t'), QLatin1Char(' '));
-    return text.size() > kCellLength ? text.left(kCellLength) + QChar(0x2026) : text;
+    if (text.size() > kCellLength) text = text.left(kCellLength) + QChar(0x2026);
+    return breakable(text);
   }
   if (value.is_number_integer()) {
     const auto whole = value.get<std::int64_t>();

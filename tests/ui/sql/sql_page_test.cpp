@@ -1,6 +1,7 @@
 // The SQL page through its real widgets, on a sample database.
 #include "ui/sql/sql_page.h"
 
+#include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
 #include <QFile>
@@ -191,6 +192,83 @@ TEST_F(SqlConsole, OffersTheColumnsOfAnAlias) {
   cursor.movePosition(QTextCursor::End);
   page_.editor().setTextCursor(cursor);
   EXPECT_EQ(page_.editor().offers(), QStringList{QStringLiteral("spectra")});
+}
+
+TEST_F(SqlConsole, OffersViewsAndMetricsFirstAndTablesLast) {
+  page_.show();
+  page_.waitUntilIdle();
+  const auto offered = [this](const QString& text, int back = 0) {
+    page_.editor().setPlainText(text);
+    QTextCursor cursor = page_.editor().textCursor();
+    cursor.setPosition(static_cast<int>(text.size()) - back);
+    page_.editor().setTextCursor(cursor);
+    return page_.editor().offers();
+  };
+  const QStringList from = offered(QStringLiteral("SELECT * FROM "));
+  ASSERT_TRUE(from.contains(QStringLiteral("metrics")) && from.contains(QStringLiteral("run")));
+  EXPECT_LT(from.indexOf(QStringLiteral("runs")), from.indexOf(QStringLiteral("run")))
+      << "the view before the table";
+  EXPECT_LT(from.indexOf(QStringLiteral("spectra")), from.indexOf(QStringLiteral("artifact")));
+  const QStringList all = offered(QStringLiteral("SELECT "));
+  EXPECT_LT(all.indexOf(QStringLiteral("spectra")), all.indexOf(QStringLiteral("'train/loss'")));
+  EXPECT_LT(all.indexOf(QStringLiteral("'train/loss'")), all.indexOf(QStringLiteral("WHERE")));
+  EXPECT_LT(all.indexOf(QStringLiteral("WHERE")), all.indexOf(QStringLiteral("artifact")));
+  EXPECT_EQ(offered(QStringLiteral("SELECT * FROM metrics WHERE name = 'train/l")),
+            QStringList{QStringLiteral("train/loss")});
+  EXPECT_EQ(
+      offered(QStringLiteral("SELECT * FROM metrics WHERE name = 'train/l' AND step = 1"), 14),
+      QStringList{QStringLiteral("train/loss")});
+}
+
+TEST_F(SqlConsole, CompletesTheNameOfAMetricWithinItsQuotes) {
+  page_.show();
+  page_.activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&page_));
+  page_.waitUntilIdle();
+  page_.editor().setFocus();
+  page_.editor().setPlainText(QStringLiteral("SELECT * FROM metrics WHERE name = "));
+  page_.editor().moveCursor(QTextCursor::End);
+  QTest::keyClicks(&page_.editor(), QStringLiteral("'train/lo"));
+  QWidget* popup = QApplication::activePopupWidget();
+  ASSERT_NE(popup, nullptr);
+  QTest::keyClick(popup, Qt::Key_Return);
+  EXPECT_EQ(page_.editor().toPlainText().toStdString(),
+            "SELECT * FROM metrics WHERE name = 'train/loss");
+}
+
+TEST_F(SqlConsole, LongCellsWrapAndShortRowsStayLow) {
+  page_.show();
+  ask(
+      QStringLiteral("SELECT 1 AS a, 'x' AS b UNION ALL SELECT 2, "
+                     "'{\"model\":{\"width\":64,\"depth\":4},\"data\":{\"dataset\":\"tiny\","
+                     "\"batch_size\":128,\"augmentation\":\"none\"},\"train\":{\"epochs\":6}}'"));
+  QTableView& table = page_.table();
+  ASSERT_EQ(page_.model().rowCount(), 2);
+  table.setColumnWidth(1, px(160));
+  EXPECT_TRUE(soon([&] { return table.rowHeight(1) > 3 * table.rowHeight(0); }));
+  EXPECT_EQ(table.rowHeight(0), table.verticalHeader()->defaultSectionSize());
+  const int narrow = table.rowHeight(1);
+  table.setColumnWidth(1, px(500));
+  EXPECT_TRUE(soon([&] { return table.rowHeight(1) < narrow; }));
+  page_.table().selectAll();
+  page_.copySelection();
+  EXPECT_FALSE(QGuiApplication::clipboard()->text().contains(QChar(0x200b)));
+}
+
+TEST_F(SqlConsole, AnotherResultIsDrawnByRunAgain) {
+  ask(QStringLiteral("SELECT 1 AS a, 2 AS b UNION ALL SELECT 2, 3"));
+  page_.showChart(true);
+  EXPECT_EQ(page_.chartChoice().group.toStdString(), "");
+  ask(
+      QStringLiteral("SELECT run_id AS run, step, value, value AS b FROM metrics WHERE "
+                     "name = 'train/loss'"));
+  EXPECT_EQ(page_.chartChoice().group.toStdString(), "run");
+  SqlChartChoice own = page_.chartChoice();
+  own.group.clear();
+  page_.setChartChoice(own);
+  page_.runRequested();
+  page_.waitUntilIdle();
+  EXPECT_EQ(page_.chartChoice().group.toStdString(), "") << "what was chosen stays";
 }
 
 TEST_F(SqlConsole, KeepsWhatWasAskedAndOpensItAgain) {

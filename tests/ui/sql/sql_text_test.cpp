@@ -208,6 +208,26 @@ TEST(SqlChart, GuessesOneLinePerRunOverSteps) {
   EXPECT_DOUBLE_EQ(chart.series[0].y[0], 1.1);
 }
 
+TEST(SqlChart, SplitsByRunAndByMetricWhereOneRunHasSeveral) {
+  store::RunReader::Table table;
+  table.columns = {"run", "name", "step", "value"};
+  for (const int run : {3, 4}) {
+    for (const char* name : {"train/loss", "test/loss"}) {
+      for (const int step : {10, 20}) table.rows.push_back({run, name, step, 0.5 * run});
+    }
+  }
+  const SqlChartChoice choice = guessSqlChart(table);
+  EXPECT_EQ(choice.group.toStdString(), "run, name");
+  const LineChart chart = sqlChart(table, fitSqlChart(choice, table));
+  ASSERT_EQ(chart.series.size(), 4U);
+  EXPECT_EQ(chart.series[0].name.toStdString(), "run 3, train/loss");
+  EXPECT_EQ(chart.series[3].name.toStdString(), "run 4, test/loss");
+  EXPECT_EQ(chart.series[0].x, (std::vector<double>{10, 20}));
+  table.rows.erase(table.rows.begin() + 2, table.rows.begin() + 4);
+  table.rows.erase(table.rows.end() - 2, table.rows.end());
+  EXPECT_EQ(guessSqlChart(table).group.toStdString(), "run") << "one metric a run";
+}
+
 TEST(SqlChart, LeavesOutColumnsThatAreGone) {
   SqlChartChoice choice;
   choice.x = QStringLiteral("gone");
