@@ -3,6 +3,7 @@
 #include <QCheckBox>
 #include <QGridLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QPushButton>
 #include <QSlider>
 #include <QToolButton>
@@ -29,7 +30,30 @@ QWidget* ArtifactsPage::makeList() {
   tree_->setUniformRowHeights(true);
   tree_->setTextElideMode(Qt::ElideRight);
   tree_->setAccessibleName(tr("Artifacts by analysis"));
-  column->addWidget(tree_);
+  column->addWidget(tree_, 1);
+  auto* below = new QVBoxLayout;
+  below->setContentsMargins(px(8), 0, px(8), px(8));
+  below->setSpacing(px(4));
+  compute_ = new QToolButton(panel);
+  compute_->setText(tr("Compute\u2026"));
+  compute_->setToolTip(tr("An analysis of the newest checkpoints of the selected runs"));
+  compute_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(compute_);
+  menu->setToolTipsVisible(true);
+  connect(menu, &QMenu::aboutToShow, this, &ArtifactsPage::fillComputeMenu);
+  compute_->setMenu(menu);
+  below->addWidget(compute_);
+  computeText_ = new WrapLabel(panel);
+  computeText_->setProperty("role", QStringLiteral("small"));
+  computeText_->hide();
+  below->addWidget(computeText_);
+  cancelCompute_ = new QToolButton(panel);
+  cancelCompute_->setText(tr("Cancel computing"));
+  cancelCompute_->setToolTip(tr("Stop the analysis; what is stored stays"));
+  cancelCompute_->hide();
+  connect(cancelCompute_, &QToolButton::clicked, this, &ArtifactsPage::cancelComputing);
+  below->addWidget(cancelCompute_);
+  column->addLayout(below);
   connect(tree_, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
     if (item == nullptr || item->parent() == nullptr) return;
     chosen_ = {item->data(0, Qt::UserRole).toString().toStdString(),
@@ -99,6 +123,11 @@ QWidget* ArtifactsPage::makeViewer() {
   wholeMatrix_->setToolTip(tr("All queries by all keys instead of one query on the patch grid"));
   buttons->addWidget(sameScale_);
   buttons->addWidget(wholeMatrix_);
+  open_ = new QToolButton(card);
+  open_->hide();
+  connect(open_, &QToolButton::clicked, this,
+          [this] { workbench_.showPage(open_->property("page").toString()); });
+  buttons->addWidget(open_);
   buttons->addStretch();
   const auto action = [&](const QString& text, const QString& tip, auto use) {
     auto* made = new QAction(text, this);

@@ -6,6 +6,7 @@
 #include <QGridLayout>
 #include <QHeaderView>
 #include <QLabel>
+#include <QMenu>
 #include <QPushButton>
 #include <QShortcut>
 #include <QSlider>
@@ -53,8 +54,15 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   splitter_->setSizes({px(190), px(700)});
   stack_->addWidget(makeFitArea(splitter_, this));
   empty_ = new EmptyPage(QString(), QString(), this);
-  connect(empty_, &EmptyPage::actionRequested, this,
-          [this] { workbench_.showPage(QStringLiteral("configure")); });
+  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+    if (computing_ != 0) {
+      cancelComputing();
+    } else if (canCompute()) {
+      compute_->menu()->popup(empty_->mapToGlobal(empty_->rect().center()));
+    } else {
+      workbench_.showPage(QStringLiteral("configure"));
+    }
+  });
   connect(empty_, &EmptyPage::cancelRequested, this, &ArtifactsPage::cancelReading);
   stack_->addWidget(makeFitArea(empty_, this));
 
@@ -278,6 +286,7 @@ void ArtifactsPage::applyStyle() {
     }
     view->refresh();
   }
+  showOpen();
   const Figure* first = firstFigure();
   note_->setText(first == nullptr ? QString() : first->note());
   note_->setVisible(!note_->text().isEmpty());
@@ -285,6 +294,37 @@ void ArtifactsPage::applyStyle() {
   wholeMatrix_->setVisible(isAttention);
   sameScale_->setVisible(isAttention || (first != nullptr && first->valueRange() &&
                                          (views_.size() > 1 || first->imageCount() > 0)));
+}
+
+// Where the artifact is an instrument: images behind its numbers, maps over their image.
+void ArtifactsPage::showOpen() {
+  struct Instrument {
+    const char* kind;
+    QString page, text, tip;
+  };
+  const Instrument instruments[] = {
+      {artifact_kind::kSpectrum, QStringLiteral("spectra"), tr("Open in Spectra"),
+       tr("Rank at any share, and how it changes with the step")},
+      {artifact_kind::kAttention, QStringLiteral("attention"), tr("Open in Attention"),
+       tr("One head large over its image, with its label and prediction")},
+      {artifact_kind::kReliability, QStringLiteral("calibration"), tr("Open in Calibration"),
+       tr("The images of each bin, and those taken for another class")},
+      {artifact_kind::kMatrix, QStringLiteral("calibration"), tr("Open in Calibration"),
+       tr("The images of each cell, and those taken for another class")}};
+  const store::ArtifactRow* row = nullptr;
+  for (const Shown& one : shown_) {
+    if (row == nullptr) row = rowOf(one.run);
+  }
+  const auto found =
+      std::find_if(std::begin(instruments), std::end(instruments), [&](const Instrument& one) {
+        return row != nullptr && row->kind == one.kind &&
+               (row->kind != artifact_kind::kMatrix || row->name == "confusion");
+      });
+  open_->setVisible(found != std::end(instruments));
+  if (found == std::end(instruments)) return;
+  open_->setText(found->text);
+  open_->setToolTip(found->tip);
+  open_->setProperty("page", found->page);
 }
 
 void ArtifactsPage::showMeta() {

@@ -102,7 +102,20 @@ class ArtifactsPage final : public Page {
   void readFigures();
   void takeFigure(Answer& answer);
   void showWaiting();
+  void showOpen();
   void cancelReading();
+  // artifacts_compute.cpp
+  [[nodiscard]] bool canAnalyse(std::int64_t run, const ItemCard& analysis);
+  /// Ended runs with a checkpoint of which the analysis has not seen the newest.
+  [[nodiscard]] std::vector<std::int64_t> runsWithout(const std::string& analysis);
+  /// Whether anything can be computed of the shown runs now.
+  [[nodiscard]] bool canCompute();
+  [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs);
+  void fillComputeMenu();
+  void computeAnalysis(const std::string& analysis, std::vector<std::int64_t> runs);
+  void computeNext();
+  void cancelComputing();
+  void showComputing(const QString& sentence);
   // artifacts_page.cpp
   void showChoice();
   void arrangeViews();
@@ -139,6 +152,8 @@ class ArtifactsPage final : public Page {
   QLabel* note_ = nullptr;
   QLabel* meta_ = nullptr;
   QToolButton *follow_ = nullptr, *cancel_ = nullptr;
+  QToolButton *compute_ = nullptr, *cancelCompute_ = nullptr, *open_ = nullptr;
+  QLabel* computeText_ = nullptr;
   QList<QAction*> figureActions_;  ///< copy and export: of the button and of every figure
   QCheckBox* sameScale_ = nullptr;
   QCheckBox* wholeMatrix_ = nullptr;
@@ -155,6 +170,12 @@ class ArtifactsPage final : public Page {
   std::vector<std::int64_t> asking_;  ///< ids that figures_ reads
   FigureStyle style_;
   bool isStale_ = true;
+
+  std::map<std::int64_t, Json> configs_;  ///< of the runs of rows_
+  std::string computed_;                  ///< the analysis that is computed
+  std::vector<std::int64_t> toCompute_;   ///< runs that wait for it
+  std::uint64_t computing_ = 0;           ///< ModelService::Ticket; 0: nothing is computed
+  QString computeProblem_;
 };
 
 [[nodiscard]] PageFactory artifactsPage();

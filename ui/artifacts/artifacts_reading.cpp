@@ -30,17 +30,21 @@ void ArtifactsPage::reload() {
   lists_.run([this, wanted = runs()](store::RunReader& store,
                                      const std::atomic<bool>& isStale) -> Background::Finish {
     Rows rows;
+    std::map<std::int64_t, Json> configs;
     QString failure;
     for (const std::int64_t run : wanted) {
       if (isStale) return {};
       try {
         rows[run] = store.artifacts(run);
+        configs[run] = store.config(run);
       } catch (const Error& error) {
         failure = QString::fromUtf8(error.what());
       }
     }
-    return [this, wanted, rows = std::move(rows), failure, uuid = databaseUuid(store)] {
+    return [this, wanted, rows = std::move(rows), configs = std::move(configs), failure,
+            uuid = databaseUuid(store)] {
       rememberUuid(workbench_, uuid);
+      configs_ = configs;
       takeRows(wanted, rows, failure);
     };
   });
@@ -76,14 +80,19 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
       row != nullptr && (row->state == store::RunState::Queued || isAlive(row->state));
   showEmpty(isComing ? tr("Nothing was observed yet. Spectra, attention maps and "
                           "reliability diagrams appear here while the run trains.")
-                     : tr("This run observed nothing. Tick analyses under Observe when you "
-                          "configure the next one."),
+            : canCompute()
+                ? tr("This run observed nothing. Compute an analysis of its newest checkpoint.")
+                : tr("This run observed nothing. Tick analyses under Observe when you "
+                     "configure the next one."),
             true);
+  if (computing_ != 0) showComputing(computeText_->text());
 }
 
 void ArtifactsPage::showEmpty(const QString& sentence, bool hasButton) {
   figures_.cancel();
-  empty_->say(sentence, hasButton ? tr("New experiment") : QString());
+  empty_->say(sentence, !hasButton     ? QString()
+                        : canCompute() ? tr("Compute\u2026")
+                                       : tr("New experiment"));
   stack_->setCurrentIndex(1);
   views_.clear();
   shown_.clear();

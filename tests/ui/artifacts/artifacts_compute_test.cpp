@@ -1,0 +1,168 @@
+// What the Artifacts page computes, and where it leads.
+#include <gmock/gmock.h>
+
+#include <QFile>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QTest>
+#include <QToolButton>
+
+#include "core/base/read_json.h"
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/figures/samples.h"
+#include "tests/ui/support/fake_serve.h"
+#include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/soon.h"
+#include "ui/artifacts/artifacts_page.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::HasSubstr;
+
+Catalog analyses() {
+  const auto item = [](ItemKind kind, const char* id, std::vector<std::string> offers,
+                       std::vector<std::string> needs) {
+    ItemCard card;
+    card.kind = kind;
+    card.id = id;
+    card.title = id;
+    card.offers = std::move(offers);
+    card.needs = std::move(needs);
+    return card;
+  };
+  return {{item(ItemKind::Architecture, "seer", {"attention"}, {}),
+           item(ItemKind::Architecture, "blind", {}, {}),
+           item(ItemKind::Analysis, "attention_rank", {}, {"attention"}),
+           item(ItemKind::Analysis, "other", {}, {"language"})}};
+}
+
+class ArtifactsCompute : public ::testing::Test {
+ protected:
+  std::int64_t trained(const char* architecture, std::int64_t checkpoint = 40) {
+    const std::int64_t run = workbench_.addRun("a", {{"model", {{"architecture", architecture}}}});
+    workbench_.row(run).state = store::RunState::Done;
+    workbench_.row(run).latestCheckpoint = checkpoint;
+    return run;
+  }
+  void show(std::int64_t run) {
+    page_ = std::make_unique<ArtifactsPage>(workbench_);
+    page_->resize(900, 700);
+    workbench_.selection().setRuns({run}, run);
+    page_->show();
+    page_->waitUntilIdle();
+  }
+  QToolButton* button(const QString& text) {
+    for (auto* one : page_->findChildren<QToolButton*>()) {
+      if (one->text() == text) return one;
+    }
+    ADD_FAILURE() << "no button says " << text.toStdString();
+    return nullptr;
+  }
+  /// The entries as they are when the menu is opened.
+  QList<QAction*> entries() {
+    QMenu* menu = button(QStringLiteral("Compute\u2026"))->menu();
+    Q_EMIT menu->aboutToShow();
+    return menu->actions();
+  }
+
+  FakeWorkbench workbench_{analyses()};
+  std::unique_ptr<ArtifactsPage> page_;
+};
+
+TEST_F(ArtifactsCompute, AFinishedRunIsAnalysedAndTheResultIsShown) {
+  const FakeServe program(R"(
+import json
+def load(request):
+    return {"model": "m"}
+def analyse(request):
+    del request["is_cancelled"]
+    open(here("asked"), "w").write(json.dumps(request))
+    return {"artifacts": 1}
+)");
+  workbench_.serve();
+  const std::int64_t run = trained("seer");
+  Artifact table = samples::table();
+  table.step = 40;
+  workbench_.store().addArtifact(run, table);
+  show(run);
+  const QList<QAction*> all = entries();
+  ASSERT_EQ(all.size(), 1) << "what the architecture cannot give is not offered";
+  EXPECT_TRUE(all[0]->isEnabled());
+  EXPECT_THAT(all[0]->text().toStdString(),
+              HasSubstr("attention_rank. Cost: loading 1 checkpoint"));
+  all[0]->trigger();
+  EXPECT_TRUE(button(QStringLiteral("Cancel computing"))->isVisible());
+  Artifact spectrum = samples::spectrum();
+  spectrum.step = 40;
+  workbench_.store().addArtifact(run, spectrum);
+  QFile asked(program.path(QStringLiteral("asked")));
+  EXPECT_TRUE(soon([&] { return page_->analysis() == QStringLiteral("attention_rank"); }));
+  EXPECT_FALSE(button(QStringLiteral("Cancel computing"))->isVisible());
+  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
+  const Json request = readJson(asked.readAll().toStdString());
+  EXPECT_EQ(request["item"], "attention_rank");
+  EXPECT_EQ(request["store"], true);
+  page_->waitUntilIdle();
+  ASSERT_EQ(entries().size(), 1);
+  EXPECT_FALSE(entries()[0]->isEnabled()) << "what is stored is not computed again";
+}
+
+TEST_F(ArtifactsCompute, AProblemIsASentenceAndThePageContinues) {
+  const FakeServe program(R"(
+def load(request):
+    return {"model": "m"}
+def analyse(request):
+    return {"error": {"kind": "failed", "message": "no memory for it"}}
+)");
+  workbench_.serve();
+  const std::int64_t run = trained("seer");
+  show(run);
+  QPushButton* compute = nullptr;
+  for (auto* one : page_->findChildren<QPushButton*>()) {
+    if (one->text() == QStringLiteral("Compute\u2026") && one->isVisible()) compute = one;
+  }
+  ASSERT_NE(compute, nullptr) << "a run without artifacts offers it in the middle of the page";
+  QTest::mouseClick(compute, Qt::LeftButton);
+  QMenu* menu = button(QStringLiteral("Compute\u2026"))->menu();
+  ASSERT_TRUE(menu->isVisible());
+  menu->actions().front()->trigger();
+  menu->close();
+  ASSERT_TRUE(soon([&] { return !workbench_.said.empty(); }));
+  EXPECT_THAT(workbench_.said.back().toStdString(), HasSubstr("attention_rank of"));
+  EXPECT_TRUE(soon(
+      [&] { return compute->isVisible() && compute->text() == QStringLiteral("Compute\u2026"); }));
+}
+
+TEST_F(ArtifactsCompute, SaysWhatStandsInTheWay) {
+  workbench_.serve();
+  const std::int64_t blind = trained("blind");
+  workbench_.store().addArtifact(blind, samples::table());
+  show(blind);
+  EXPECT_EQ(entries()[0]->text().toStdString(), "No analysis fits the selected runs");
+  const std::int64_t none = trained("seer", -1);
+  workbench_.store().addArtifact(none, samples::table());
+  show(none);
+  EXPECT_FALSE(entries()[0]->isEnabled());
+  EXPECT_THAT(entries()[0]->text().toStdString(), HasSubstr("no checkpoint"));
+}
+
+TEST_F(ArtifactsCompute, LeadsToThePageThatHasTheImages) {
+  const std::int64_t run = trained("seer");
+  workbench_.store().addArtifact(run, samples::table());
+  workbench_.store().addArtifact(run, samples::confusion());
+  workbench_.store().addArtifact(run, samples::spectrum());
+  show(run);
+  QTest::mouseClick(button(QStringLiteral("Open in Spectra")), Qt::LeftButton);
+  EXPECT_EQ(workbench_.pages.back().toStdString(), "spectra");
+  const Artifact confusion = samples::confusion();
+  page_->showArtifact(QString::fromStdString(confusion.analysis),
+                      QString::fromStdString(confusion.name));
+  page_->waitUntilIdle();
+  QTest::mouseClick(button(QStringLiteral("Open in Calibration")), Qt::LeftButton);
+  EXPECT_EQ(workbench_.pages.back().toStdString(), "calibration");
+}
+
+}  // namespace
+}  // namespace vitrine::ui
