@@ -4,8 +4,10 @@
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "ui/compare/ablation_table.h"
+#include "ui/figures/chart_axis.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -25,7 +27,7 @@ QString ParallelAxis::valueText(double value) const {
     const auto place = static_cast<qsizetype>(std::lround(value));
     return place >= 0 && place < words.size() ? words[place] : QString();
   }
-  return shortNumber(value);
+  return compactNumber(value, 6);
 }
 
 double ParallelAxis::share(double value) const {
@@ -44,6 +46,18 @@ double ParallelAxis::valueAt(double share) const {
   const double part = choice.isFlipped ? 1 - share : share;
   if (choice.isLog) return std::exp(std::log(low) + part * (std::log(high) - std::log(low)));
   return low + part * (high - low);
+}
+
+std::vector<double> ParallelAxis::ticks(int most) const {
+  std::vector<double> ticks;
+  for (qsizetype word = 0; word < words.size(); ++word) ticks.push_back(static_cast<double>(word));
+  if (!ticks.empty()) return ticks;
+  // Values that a person set are round as they are.
+  constexpr std::size_t kFew = 6;
+  if (settings.size() <= kFew && !settings.empty()) return settings;
+  ChartAxis round;
+  round.scale = choice.isLog ? AxisScale::Log : AxisScale::Linear;
+  return chartTicks(round, {low, high}, std::clamp(most, 2, 10)).values;
 }
 
 bool ParallelChart::isKept(const ParallelLine& line) const {
@@ -95,7 +109,7 @@ ParallelChart parallelChart(const CompareData& data, const CompareChoice& choice
     const auto found = std::find_if(all.begin(), all.end(), [&](const Quantity& quantity) {
       return quantity.id == one.quantity;
     });
-    if (found != all.end()) chart.axes.push_back({*found, one, 0, 1, {}});
+    if (found != all.end()) chart.axes.push_back({*found, one, 0, 1, {}, {}});
   }
   for (std::size_t i = 0; i < data.runs.size(); ++i) {
     ParallelLine line;
@@ -128,6 +142,13 @@ ParallelChart parallelChart(const CompareData& data, const CompareChoice& choice
       axis.low = isFirst ? *value : std::min(axis.low, *value);
       axis.high = isFirst ? *value : std::max(axis.high, *value);
       isFirst = false;
+    }
+    if (axis.quantity.id.starts_with("config:") && axis.words.isEmpty()) {
+      std::set<double> values;
+      for (const ParallelLine& line : chart.lines) {
+        if (line.values[i]) values.insert(*line.values[i]);
+      }
+      axis.settings.assign(values.begin(), values.end());
     }
     if (!axis.words.isEmpty() || isFirst || axis.low <= 0) axis.choice.isLog = false;
     if (isFirst) axis.low = 0;
@@ -284,17 +305,7 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
       drawLine(painter, head.translated(0, kHead / 2 - 4), Qt::AlignHCenter | Qt::AlignVCenter,
                marks.join(QStringLiteral(", ")));
     }
-    // Values, the outermost ones always.
-    std::vector<double> ticks;
-    if (!axis.words.isEmpty()) {
-      for (qsizetype w = 0; w < axis.words.size(); ++w) ticks.push_back(static_cast<double>(w));
-    } else {
-      ticks = {axis.low, axis.high};
-      const int between = static_cast<int>((place.bottom - place.top) / 60);
-      for (int k = 1; k < between; ++k)
-        ticks.push_back(axis.valueAt(axis.choice.isFlipped ? 1 - static_cast<double>(k) / between
-                                                           : static_cast<double>(k) / between));
-    }
+    std::vector<double> ticks = axis.ticks(static_cast<int>((place.bottom - place.top) / 50));
     double last = 1e9;
     std::sort(ticks.begin(), ticks.end(),
               [&](double a, double b) { return axis.share(a) < axis.share(b); });
@@ -312,11 +323,9 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
       if (isSlanted && (axis.words.isEmpty() || label.width() < 28) &&
           metrics.horizontalAdvance(text) > label.width())
         continue;
-      // A panel-coloured ground, so that lines do not run through the digits.
+      // Lines end before the letters and continue after them.
       const double width = std::min(metrics.horizontalAdvance(text), label.width());
-      QColor ground = themeColors().panel;
-      ground.setAlphaF(0.75F);
-      painter.fillRect(QRectF(label.left(), y - 7, width, 14), ground);
+      painter.fillRect(QRectF(label.left(), y - 7, width + 2, 14), themeColors().panel);
       drawLine(painter, label, Qt::AlignLeft | Qt::AlignVCenter, text);
     }
     const QString tip = title;

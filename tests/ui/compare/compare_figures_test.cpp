@@ -144,6 +144,24 @@ TEST_F(CompareValues, BrushesKeepRunsThatPassAllOfThem) {
   EXPECT_EQ(chart.about.toStdString(), "5 of 12 runs are kept");
 }
 
+TEST(ParallelTicks, AreRoundNumbersOrTheFewSettingsThatOccur) {
+  ParallelAxis axis;
+  axis.low = 70.05;
+  axis.high = 84.13;
+  EXPECT_THAT(axis.ticks(5), ElementsAre(75, 80));
+  axis.settings = {71, 84};
+  EXPECT_THAT(axis.ticks(5), ElementsAre(71, 84));
+  axis.settings.clear();
+  axis.low = 2e-4;
+  axis.high = 3e-2;
+  axis.choice.isLog = true;
+  EXPECT_THAT(axis.ticks(5), ::testing::Each(::testing::Truly([](double tick) {
+                const double digit = tick / std::pow(10, std::floor(std::log10(tick) + 1e-9));
+                return std::abs(digit - std::round(digit)) < 1e-6;
+              })));
+  EXPECT_EQ(axis.valueText(1e-3).toStdString(), "0.001");
+}
+
 TEST_F(CompareValues, AxesMapBackAndForth) {
   ParallelAxis axis;
   axis.low = 1e-4;
