@@ -124,6 +124,7 @@ QWidget* ArtifactsPage::makeViewer() {
   buttons->addWidget(sameScale_);
   buttons->addWidget(wholeMatrix_);
   open_ = new QToolButton(card);
+  open_->setText(tr("Open"));  // showOpen() says where
   open_->hide();
   connect(open_, &QToolButton::clicked, this,
           [this] { workbench_.showPage(open_->property("page").toString()); });
