@@ -173,13 +173,13 @@ Measurements measure(const QueryFunction& query, const std::vector<ComparedRun>&
   for (const std::string& name : names) list += (list.empty() ? "" : ",") + quotedSql(name);
   const std::string ids = idListOf(runs);
   const RunStore::Table table = query(
-      "SELECT run_id, name, last, minimum, maximum, last_step, minimum_step, maximum_step FROM "
-      "metric_summaries WHERE run_id IN " +
+      "SELECT run_id, name, last, minimum, maximum, last_step, minimum_step, maximum_step, count "
+      "FROM metric_summaries WHERE run_id IN " +
       ids + " AND name IN (" + list + ")");
   for (const auto& row : table.rows) {
     out.values[row[1].get<std::string>()][integerCell(row[0])] = {
         realCell(row[2]),    realCell(row[3]),    realCell(row[4]), integerCell(row[5]),
-        integerCell(row[6]), integerCell(row[7]), std::nullopt};
+        integerCell(row[6]), integerCell(row[7]), std::nullopt,     integerCell(row[8])};
   }
   if (choice.value != CurveValue::AtStep) return out;
   for (const std::string& name : names) {

@@ -47,6 +47,7 @@ struct MetricValue {
   double last = 0, minimum = 0, maximum = 0;  ///< NaN where it is not a number
   std::int64_t lastStep = 0, minimumStep = 0, maximumStep = 0;
   std::optional<double> atStep;  ///< where it was asked for, and the curve reaches it
+  std::int64_t count = 0;        ///< points of the curve
 };
 
 /// The answer to one reading. Values are by metric name, then by run.

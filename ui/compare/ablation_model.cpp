@@ -122,7 +122,7 @@ QString AblationModel::textOf(const AblationRow& row, int column) const {
   const auto metric = static_cast<std::size_t>(metricOf(column));
   const AblationCell& cell = row.cells[metric];
   const bool isPercent = table_.metrics[metric].isPercent;
-  if (part == Part::Value) return meanText(cell.sample.statistics, isPercent);
+  if (part == Part::Value) return sampleText(table_, cell.sample, isPercent);
   if (part == Part::Count) return countText(cell, row.isBaseline);
   if (row.isBaseline) return QStringLiteral("\u2013");
   QString text = differenceText(cell.paired.statistics, isPercent);
@@ -225,9 +225,7 @@ QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int
   }
   const AblationMetric& one = table_.metrics[static_cast<std::size_t>(metric)];
   if (!isTip) return one.title();
-  QString tip = tr("Mean over seeds of the %1, \u00b1 half of its 95\u2009% interval "
-                   "(Student's t)")
-                    .arg(table_.value);
+  QString tip = tr("The %1: %2 %3").arg(table_.value, nameOf(table_.centre), spreadText(table_));
   if (!one.meaning.definition.empty())
     tip += QLatin1Char('\n') + QString::fromStdString(one.meaning.definition);
   if (one.meaning.direction != Direction::None)

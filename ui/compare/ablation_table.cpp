@@ -17,26 +17,6 @@ namespace {
 
 const QString kNothing = QStringLiteral("\u2013");
 
-/// A number with its uncertainty; the minus is the typographic one.
-QString withInterval(double value, const SampleStatistics& s, bool isPercent, bool isSigned) {
-  if (s.count == 0) return kNothing;
-  if (!std::isfinite(s.mean)) return QObject::tr("not a number");
-  const double factor = isPercent ? 100 : 1;
-  const double half = halfWidth(s) * factor;
-  const int decimals = s.count > 1 ? decimalsFor(half) : -1;
-  // Without an interval nothing says how many digits mean something: four, as everywhere.
-  QString text = decimals < 0 ? shortNumber(std::abs(value * factor))
-                              : number(std::abs(value * factor), decimals);
-  const bool isZero = decimals >= 0 && std::abs(value * factor) < 0.5 * std::pow(10, -decimals);
-  if (value < 0 && !isZero) text.prepend(QChar(0x2212));
-  if (value > 0 && !isZero && isSigned) text.prepend(QLatin1Char('+'));
-  if (s.count > 1) {
-    text +=
-        QStringLiteral(" \u00b1 ") + (decimals < 0 ? shortNumber(half) : number(half, decimals));
-  }
-  return text;
-}
-
 QString leftOutSentence(const AblationTable& table) {
   std::map<std::string, std::vector<store::LeftOutRun>> byMetric;
   for (const AblationRow& row : table.rows) {
@@ -79,17 +59,6 @@ QString seedsText(const store::VariantSample& sample) {
 
 QString csvCell(double value) { return std::isfinite(value) ? csvNumber(value) : QString(); }
 
-/// "$-1.27 \pm 0.17$" from the text of the screen.
-QString mathText(QString text) {
-  if (text == kNothing) return QStringLiteral("--");
-  if (text == QLatin1String("not a number")) return QStringLiteral("n/a");
-  text.replace(QChar(0x2212), QLatin1Char('-'));
-  text.replace(QChar(0x2009), QStringLiteral("\\,"));
-  text.replace(QLatin1Char(','), QStringLiteral("{,}"));
-  text.replace(QStringLiteral("\u00b1"), QStringLiteral("\\pm"));
-  return QLatin1Char('$') + text + QLatin1Char('$');
-}
-
 QString markdownText(QString text) {
   text.replace(QLatin1Char('\\'), QStringLiteral("\\\\"));
   text.replace(QLatin1Char('|'), QStringLiteral("\\|"));
@@ -102,16 +71,6 @@ QString metricList(const AblationTable& table) {
   return names.join(QStringLiteral(", "));
 }
 
-QString originLine(const AblationTable& table, const TableOrigin& origin) {
-  return QObject::tr(
-             "Vitrine: %1; database %2; runs %3; %4, %5; +- is half of the 95 %% "
-             "interval over seeds (Student's t)%6")
-      .arg(table.experiment, origin.database, origin.runs, metricList(table), table.value,
-           table.leftOut.isEmpty() ? QString() : QStringLiteral("; ") + table.leftOut)
-      .replace(QStringLiteral("%%"), QStringLiteral("%"))
-      .replace(QLatin1Char('\n'), QLatin1Char(' '));
-}
-
 }  // namespace
 
 QString AblationMetric::title() const {
@@ -120,12 +79,90 @@ QString AblationMetric::title() const {
   return unit.isEmpty() ? text : QStringLiteral("%1 (%2)").arg(text, unit);
 }
 
+int ShownNumber::decimals() const { return count > 1 ? decimalsFor(uncertainty) : -1; }
+
+ShownNumber shownNumber(const SampleStatistics& statistics, bool isPercent) {
+  const double factor = isPercent ? 100 : 1;
+  ShownNumber shown;
+  shown.count = statistics.count;
+  shown.centre = statistics.mean * factor;
+  if (statistics.count < 2) return shown;
+  shown.uncertainty = halfWidth(statistics) * factor;
+  shown.lower = shown.centre - shown.uncertainty;
+  shown.upper = shown.centre + shown.uncertainty;
+  shown.around = ShownNumber::Around::Half;
+  return shown;
+}
+
+ShownNumber shownNumber(const AblationTable& table, const store::VariantSample& sample,
+                        bool isPercent) {
+  ShownNumber shown = shownNumber(sample.statistics, isPercent);
+  if (shown.count < 2 || (table.centre == Centre::Mean && table.spread == Spread::Interval))
+    return shown;
+  const double factor = isPercent ? 100 : 1;
+  std::vector<double> values;
+  for (const auto& [seed, value] : sample.values) values.push_back(value);
+  const Band band = bandOf(values, table.centre, table.spread);
+  shown.centre = band.centre * factor;
+  if (table.spread == Spread::None) {
+    shown.around = ShownNumber::Around::Nothing;
+    return shown;
+  }
+  shown.lower = band.lower * factor;
+  shown.upper = band.upper * factor;
+  shown.uncertainty = (shown.upper - shown.lower) / 2;
+  if (table.spread == Spread::Range || table.spread == Spread::Quartiles)
+    shown.around = ShownNumber::Around::Ends;
+  return shown;
+}
+
+QString numberText(const ShownNumber& shown, int decimals, Signed isSigned) {
+  if (shown.count == 0) return kNothing;
+  if (!std::isfinite(shown.centre)) return QObject::tr("not a number");
+  const auto written = [decimals](double value, bool hasPlus) {
+    const double size = std::abs(value);
+    // Where nothing says how many digits mean something: four, as everywhere.
+    QString text = decimals < 0 ? shortNumber(size) : number(size, decimals);
+    if (decimals >= 0 && size < 0.5 * std::pow(10, -decimals)) return text;
+    if (value < 0) text.prepend(QChar(0x2212));
+    if (value > 0 && hasPlus) text.prepend(QLatin1Char('+'));
+    return text;
+  };
+  const QString text = written(shown.centre, isSigned == Signed::Yes);
+  switch (shown.around) {
+    case ShownNumber::Around::Half:
+      return text + QStringLiteral(" \u00b1 ") + written(shown.uncertainty, false);
+    case ShownNumber::Around::Ends:
+      return QStringLiteral("%1 [%2; %3]")
+          .arg(text, written(shown.lower, false), written(shown.upper, false));
+    case ShownNumber::Around::Nothing:
+      break;
+  }
+  return text;
+}
+
 QString meanText(const SampleStatistics& statistics, bool isPercent) {
-  return withInterval(statistics.mean, statistics, isPercent, false);
+  const ShownNumber shown = shownNumber(statistics, isPercent);
+  return numberText(shown, shown.decimals(), Signed::No);
 }
 
 QString differenceText(const SampleStatistics& statistics, bool isPercent) {
-  return withInterval(statistics.mean, statistics, isPercent, true);
+  const ShownNumber shown = shownNumber(statistics, isPercent);
+  return numberText(shown, shown.decimals(), Signed::Yes);
+}
+
+QString sampleText(const AblationTable& table, const store::VariantSample& sample, bool isPercent) {
+  const ShownNumber shown = shownNumber(table, sample, isPercent);
+  return numberText(shown, shown.decimals(), Signed::No);
+}
+
+QString spreadText(const AblationTable& table) {
+  QString around = nameOf(table.spread);
+  if (table.spread == Spread::None) return QObject::tr("%1 over seeds").arg(nameOf(table.centre));
+  if (table.spread == Spread::Range || table.spread == Spread::Quartiles)
+    return QObject::tr("%1 [%2] over seeds").arg(nameOf(table.centre), around);
+  if (table.spread == Spread::Interval) around = QObject::tr("half of the %1").arg(around);
+  return QObject::tr("\u00b1 %1 over seeds").arg(around);
 }
 
 QString outcomeSign(Outcome outcome) {
@@ -168,10 +205,21 @@ QString valueChoiceText(store::ValueChoice choice) {
   return QObject::tr("value at step %1").arg(count(choice.step));
 }
 
+QString aboutText(const AblationTable& table) {
+  QStringList parts{table.value, spreadText(table)};
+  // Verdicts are those of the interval, whatever stands behind the values.
+  parts << (table.spread == Spread::Interval
+                ? QObject::tr("differences paired by seed")
+                : QObject::tr("differences paired by seed, with their 95\u2009% interval"));
+  return parts.join(QStringLiteral(" \u00b7 "));
+}
+
 AblationTable makeAblationTable(const CompareData& data, const CompareChoice& choice) {
   AblationTable table;
   table.experiment = QString::fromStdString(data.experiment);
   table.value = valueChoiceText(choice.value);
+  table.centre = choice.centre;
+  table.spread = choice.spread;
   for (const std::string& name : data.metrics) {
     const store::MetricMeaning& meaning = data.measured.meanings.at(name);
     table.metrics.push_back({name, meaning, meaning.unit == "fraction"});
@@ -191,7 +239,10 @@ AblationTable makeAblationTable(const CompareData& data, const CompareChoice& ch
     row.variant = i;
     row.label = data.labels[i];
     row.isBaseline = i == baseline;
-    row.differs = row.isBaseline ? QString() : differsText(data, i, baseline);
+    if (!row.isBaseline) {
+      row.differs = differsText(data, i, baseline);
+      row.differsShort = shortDiffersText(data, i, baseline);
+    }
     row.runs = QString::fromStdString(statesText(data.variants[i], data.runs));
     for (std::size_t m = 0; m < table.metrics.size(); ++m) {
       AblationCell cell;
@@ -243,91 +294,17 @@ QString toCsv(const AblationTable& table, const TableOrigin& origin) {
   return text;
 }
 
-QString escapeLatex(const QString& text) {
-  QString out;
-  for (const QChar c : text) {
-    switch (c.unicode()) {
-      case u'&':
-      case u'%':
-      case u'$':
-      case u'#':
-      case u'_':
-      case u'{':
-      case u'}':
-        out += QLatin1Char('\\');
-        out += c;
-        break;
-      case u'~':
-        out += QStringLiteral("\\textasciitilde{}");
-        break;
-      case u'^':
-        out += QStringLiteral("\\textasciicircum{}");
-        break;
-      case u'\\':
-        out += QStringLiteral("\\textbackslash{}");
-        break;
-      case u'<':
-        out += QStringLiteral("\\textless{}");
-        break;
-      case u'>':
-        out += QStringLiteral("\\textgreater{}");
-        break;
-      case u'[':
-      case u']':
-        // After \\ a bracket would be an argument.
-        out += QLatin1Char('{');
-        out += c;
-        out += QLatin1Char('}');
-        break;
-      case 0x2013:
-        out += QStringLiteral("--");
-        break;
-      case 0x2009:
-        out += QStringLiteral("\\,");
-        break;
-      case 0x2212:
-        out += QStringLiteral("$-$");
-        break;
-      case 0x00b1:
-        out += QStringLiteral("$\\pm$");
-        break;
-      case 0x00d7:
-        out += QStringLiteral("$\\times$");
-        break;
-      case 0x203a:
-        out += QStringLiteral("/");
-        break;
-      default:
-        out += c.category() == QChar::Other_Control ? QChar(QLatin1Char(' ')) : c;
-    }
-  }
-  return out;
-}
-
-QString toLatex(const AblationTable& table, const TableOrigin& origin) {
-  QString text = QStringLiteral("% ") + originLine(table, origin) +
-                 QStringLiteral("\n% needs \\usepackage{booktabs}\n\\begin{tabular}{ll");
-  for (std::size_t i = 0; i < table.metrics.size(); ++i) text += QStringLiteral("rrr");
-  text += QStringLiteral("}\n\\toprule\nVariant & What differs");
-  for (const AblationMetric& metric : table.metrics) {
-    text += QStringLiteral(" & %1 & $\\Delta$ paired & $n$").arg(escapeLatex(metric.title()));
-  }
-  text += QStringLiteral(" \\\\\n\\midrule\n");
-  for (const AblationRow& row : table.rows) {
-    text += escapeLatex(row.label) + QStringLiteral(" & ") +
-            (row.isBaseline ? QStringLiteral("baseline") : escapeLatex(row.differs));
-    for (std::size_t m = 0; m < row.cells.size(); ++m) {
-      const AblationCell& cell = row.cells[m];
-      const bool isPercent = table.metrics[m].isPercent;
-      text += QStringLiteral(" & ") + mathText(meanText(cell.sample.statistics, isPercent)) +
-              QStringLiteral(" & ") +
-              (row.isBaseline ? QStringLiteral("--")
-                              : mathText(differenceText(cell.paired.statistics, isPercent))) +
-              QStringLiteral(" & ") + countText(cell, row.isBaseline);
-    }
-    text += QStringLiteral(" \\\\\n");
-  }
-  return text + QStringLiteral("\\bottomrule\n\\end{tabular}\n");
+QString originLine(const AblationTable& table, const TableOrigin& origin) {
+  return QObject::tr(
+             "Vitrine: %1; database %2; runs %3; %4, %5; values: %6; differences: +- half of the "
+             "95 %% interval (Student's t)%7")
+      .arg(table.experiment, origin.database, origin.runs, metricList(table), table.value,
+           spreadText(table),
+           table.leftOut.isEmpty() ? QString() : QStringLiteral("; ") + table.leftOut)
+      .replace(QStringLiteral("%%"), QStringLiteral("%"))
+      .replace(QChar(0x00b1), QStringLiteral("+-"))
+      .replace(QChar(0x2009), QLatin1Char(' '))
+      .replace(QLatin1Char('\n'), QLatin1Char(' '));
 }
 
 QString toMarkdown(const AblationTable& table, const TableOrigin& origin) {
@@ -352,7 +329,7 @@ QString toMarkdown(const AblationTable& table, const TableOrigin& origin) {
         if (!word.isEmpty()) difference += QStringLiteral(", ") + word;
       }
       text += QStringLiteral(" %1 | %2 | %3 |")
-                  .arg(meanText(cell.sample.statistics, isPercent), difference,
+                  .arg(sampleText(table, cell.sample, isPercent), difference,
                        countText(cell, row.isBaseline));
     }
     text += QLatin1Char('\n');

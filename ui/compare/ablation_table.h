@@ -1,5 +1,5 @@
-// The ablation table as a value: one row a variant, and its text for the screen, CSV, LaTeX and
-// Markdown.
+// The ablation table as a value: one row a variant, and its text for the screen, CSV and Markdown.
+// LaTeX: latex_table.h.
 #pragma once
 
 #include <QString>
@@ -21,7 +21,8 @@ struct AblationCell {
 struct AblationRow {
   std::size_t variant = 0;
   QString label;
-  QString differs;  ///< "mlp = swiglu"; "" for the baseline
+  QString differs;       ///< "mlp = swiglu"; "" for the baseline
+  QString differsShort;  ///< "swiglu"
   bool isBaseline = false;
   std::vector<AblationCell> cells;  ///< per metric
   QString runs;                     ///< "3 done, 1 running"
@@ -37,6 +38,8 @@ struct AblationMetric {
 struct AblationTable {
   QString experiment;
   QString value;  ///< "last value", "value at step 2,000"
+  Centre centre = Centre::Mean;
+  Spread spread = Spread::Interval;  ///< of the values; differences always have their interval
   std::vector<AblationMetric> metrics;
   std::vector<AblationRow> rows;
   std::size_t baseline = 0;  ///< of `rows`
@@ -47,11 +50,38 @@ struct AblationTable {
 
 [[nodiscard]] AblationTable makeAblationTable(const CompareData& data, const CompareChoice& choice);
 
-/// "86.58 ± 0.11", never more digits than the interval supports; an en dash where there is nothing,
-/// "not a number" where a seed has none.
+/// A number and what lies around it, in the unit that is shown.
+struct ShownNumber {
+  enum class Around { Nothing, Half, Ends };
+  std::size_t count = 0;  ///< values that it is from; 0: there is none
+  double centre = 0, lower = 0, upper = 0;
+  Around around = Around::Nothing;
+  double uncertainty = 0;  ///< decides the digits; not a positive number: nothing is known
+
+  /// Digits after the dot; -1 where the uncertainty does not say.
+  [[nodiscard]] int decimals() const;
+};
+/// The mean with half of its interval.
+[[nodiscard]] ShownNumber shownNumber(const SampleStatistics& statistics, bool isPercent);
+/// Of one metric in a table: as its centre and spread say.
+[[nodiscard]] ShownNumber shownNumber(const AblationTable& table,
+                                      const store::VariantSample& sample, bool isPercent);
+enum class Signed { No, Yes };
+/// "86.58 ± 0.11", "86.6 [86.5; 86.7]"; an en dash where there is nothing, "not a number" where a
+/// seed has none. \param decimals  -1: four significant digits
+[[nodiscard]] QString numberText(const ShownNumber& shown, int decimals, Signed isSigned);
+
+/// "86.58 ± 0.11", never more digits than the interval supports.
 [[nodiscard]] QString meanText(const SampleStatistics& statistics, bool isPercent);
 /// "−1.27 ± 0.17", with its sign.
 [[nodiscard]] QString differenceText(const SampleStatistics& statistics, bool isPercent);
+/// As meanText(), with the centre and the spread of the table.
+[[nodiscard]] QString sampleText(const AblationTable& table, const store::VariantSample& sample,
+                                 bool isPercent);
+/// What stands behind the numbers of a table: "± half of the 95 % interval over seeds".
+[[nodiscard]] QString spreadText(const AblationTable& table);
+/// The value of a run, the spread, and how differences are made: above the table.
+[[nodiscard]] QString aboutText(const AblationTable& table);
 /// The sign before the word: never colour alone.
 [[nodiscard]] QString outcomeSign(Outcome outcome);
 /// Seeds that the mean is from, and the pairs that the difference is from where these are fewer:
@@ -68,10 +98,8 @@ struct TableOrigin {
 
 /// Full precision, fractions as fractions.
 [[nodiscard]] QString toCsv(const AblationTable& table, const TableOrigin& origin);
-/// A booktabs tabular; what LaTeX would read as a command is escaped.
-[[nodiscard]] QString toLatex(const AblationTable& table, const TableOrigin& origin);
 [[nodiscard]] QString toMarkdown(const AblationTable& table, const TableOrigin& origin);
-
-[[nodiscard]] QString escapeLatex(const QString& text);
+/// Where the table comes from, in one line of plain letters.
+[[nodiscard]] QString originLine(const AblationTable& table, const TableOrigin& origin);
 
 }  // namespace vitrine::ui

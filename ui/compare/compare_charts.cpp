@@ -7,6 +7,7 @@
 
 #include "ui/compare/artifact_tiles.h"
 #include "ui/compare/compare_page.h"
+#include "ui/compare/forest_chart.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/figures/figure_view.h"
@@ -54,7 +55,8 @@ QWidget* ComparePage::makeCurveTools() {
         choice.spread = Spread::Interval;
     });
   });
-  spread_ = makeCombo(QStringLiteral("Band"), tr("Meaning of the band around a curve"));
+  spread_ = makeCombo(QStringLiteral("Band"),
+                      tr("Spread over seeds: around a curve, and behind the means of the table"));
   connect(spread_, &QComboBox::activated, this, [this](int index) {
     const int spread = spread_->itemData(index).toInt();
     change([spread](CompareChoice& choice) { choice.spread = static_cast<Spread>(spread); });
@@ -126,6 +128,9 @@ void ComparePage::showCurveTools() {
   showKey(panel_, choice_.panel);
   logX_->setChecked(choice_.isLogX);
   logY_->setChecked(choice_.isLogY);
+  // A forest plot has a row a variant and one axis of numbers.
+  for (QWidget* tool : std::initializer_list<QWidget*>{axis_, colour_, dash_, panel_, logX_, logY_})
+    tool->setEnabled(!isForest());
 }
 
 QWidget* ComparePage::makeParallel() {
@@ -188,6 +193,16 @@ void ComparePage::showArtifacts() {
   }
   artifactTiles_->show(std::move(variants), choice_.artifact);
   artifactTiles_->applyTheme();
+}
+
+bool ComparePage::isForest() const { return data_ != nullptr && isSingleValued(*data_); }
+
+void ComparePage::drawForest() {
+  const std::vector<std::size_t> rows = tableOrder();
+  curvesView_->setFigure(std::make_unique<ForestFigure>(forestChart(*data_, model_.table(), rows)));
+  differenceView_->setFigure(
+      std::make_unique<ForestFigure>(forestDifferences(*data_, model_.table(), rows)));
+  differenceView_->setVisible(data_->variants.size() > 1);
 }
 
 void ComparePage::showParallel() { parallelView_->setChart(parallelChart(*data_, choice_)); }

@@ -9,12 +9,10 @@ namespace {
 template <class Value>
 using ChoiceNames = std::vector<std::pair<Value, const char*>>;
 
-const ChoiceNames<CompareView> kViewNames = {{CompareView::Table, "table"},
-                                             {CompareView::Parallel, "parallel"},
-                                             {CompareView::Scatter, "scatter"},
-                                             {CompareView::Differences, "differences"},
-                                             {CompareView::Published, "published"},
-                                             {CompareView::Artifacts, "artifacts"}};
+const ChoiceNames<CompareView> kViewNames = {
+    {CompareView::Table, "table"},         {CompareView::Parallel, "parallel"},
+    {CompareView::Scatter, "scatter"},     {CompareView::Differences, "differences"},
+    {CompareView::Published, "published"}, {CompareView::Artifacts, "artifacts"}};
 const ChoiceNames<CurveAxis> kAxisNames = {
     {CurveAxis::Step, "step"}, {CurveAxis::Epoch, "epoch"}, {CurveAxis::Time, "time"}};
 const ChoiceNames<Centre> kCentreNames = {{Centre::Mean, "mean"}, {Centre::Median, "median"}};
@@ -27,6 +25,9 @@ const ChoiceNames<Spread> kSpreadNames = {{Spread::None, "none"},
 const ChoiceNames<Direction> kDirectionNames = {
     {Direction::None, "none"}, {Direction::Lower, "lower"}, {Direction::Higher, "higher"}};
 
+const ChoiceNames<LatexChoice::Differs> kDiffersNames = {{LatexChoice::Differs::Full, "full"},
+                                                         {LatexChoice::Differs::Short, "short"},
+                                                         {LatexChoice::Differs::None, "none"}};
 const ChoiceNames<ComparePicture> kPictureNames = {{ComparePicture::Table, "table"},
                                                    {ComparePicture::Curves, "curves"},
                                                    {ComparePicture::Difference, "difference"}};
@@ -135,6 +136,12 @@ Json toJson(const CompareChoice& choice) {
           {"sort_descending", choice.sortOrder == Qt::DescendingOrder},
           {"picked", choice.picked},
           {"picture", choiceName(kPictureNames, choice.picture)},
+          {"latex",
+           {{"differs", choiceName(kDiffersNames, choice.latex.differs)},
+            {"difference", choice.latex.hasDifference},
+            {"count", choice.latex.hasCount},
+            {"bold", choice.latex.isBestBold},
+            {"without", choice.latex.withoutMetrics}}},
           {"x", choiceName(kAxisNames, choice.axis)},
           {"centre", choiceName(kCentreNames, choice.centre)},
           {"band", choiceName(kSpreadNames, choice.spread)},
@@ -164,6 +171,14 @@ CompareChoice choiceFromJson(const Json& state, const CompareChoice& before) {
   read.texts("metrics", out.metrics);
   read.texts("picked", out.picked);
   read.name("picture", kPictureNames, out.picture);
+  if (const Json* latex = read.find("latex"); latex != nullptr && latex->is_object()) {
+    const ChoiceReader one(*latex);
+    one.name("differs", kDiffersNames, out.latex.differs);
+    one.flag("difference", out.latex.hasDifference);
+    one.flag("count", out.latex.hasCount);
+    one.flag("bold", out.latex.isBestBold);
+    one.texts("without", out.latex.withoutMetrics);
+  }
   std::string value;
   read.text("value", value);
   out.value.value = store::curveValueFromString(value).value_or(out.value.value);

@@ -28,6 +28,16 @@ struct ParallelAxisChoice {
   bool operator==(const ParallelAxisChoice&) const = default;
 };
 
+/// What of the table a LaTeX tabular has.
+struct LatexChoice {
+  enum class Differs { Full, Short, None };
+  Differs differs = Differs::Full;
+  bool hasDifference = true, hasCount = true;
+  bool isBestBold = true;
+  std::vector<std::string> withoutMetrics;  ///< columns of the table that it has not
+  bool operator==(const LatexChoice&) const = default;
+};
+
 struct CompareChoice {
   CompareView view = CompareView::Table;
   std::vector<std::string> metrics;  ///< columns; the first one is drawn. Empty: a default
@@ -39,6 +49,7 @@ struct CompareChoice {
   Qt::SortOrder sortOrder = Qt::AscendingOrder;
   std::vector<std::string> picked;  ///< labels of the selected rows: their curves; empty: all
   ComparePicture picture = ComparePicture::Table;
+  LatexChoice latex;
 
   CurveAxis axis = CurveAxis::Step;
   Centre centre = Centre::Mean;

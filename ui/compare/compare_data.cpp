@@ -228,6 +228,27 @@ QString differsText(const CompareData& data, std::size_t variant, std::size_t ba
   return parts.join(QStringLiteral(", "));
 }
 
+QString shortDiffersText(const CompareData& data, std::size_t variant, std::size_t baseline) {
+  constexpr qsizetype kMostChanges = 3;
+  QStringList parts;
+  for (const Difference& change :
+       difference(data.variants[baseline].config, data.variants[variant].config)) {
+    const QString key = shortKey(change.key, data.keys);
+    if (change.after.is_boolean()) {
+      parts << (change.after.get<bool>() ? key : QObject::tr("no %1").arg(key));
+    } else {
+      parts << (change.after.is_string() ? valueText(change.after)
+                                         : key + QLatin1Char(' ') + valueText(change.after));
+    }
+  }
+  const qsizetype more = parts.size() - kMostChanges;
+  if (more > 0) {
+    parts.resize(kMostChanges);
+    parts << QObject::tr("%1 more").arg(more);
+  }
+  return parts.join(QStringLiteral(", "));
+}
+
 std::int64_t seriesOf(const CompareData& data, std::size_t variant) {
   if (data.runs.size() == data.variants.size())
     return data.runs[data.variants[variant].runs.front()].row.id;

@@ -11,6 +11,9 @@
 #include "ui/compare/artifact_tiles.h"
 #include "ui/compare/compare_figures.h"
 #include "ui/compare/compare_page.h"
+#include "ui/compare/forest_chart.h"
+#include "ui/compare/latex_dialog.h"
+#include "ui/compare/latex_table.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/figures/figure_view.h"
@@ -25,6 +28,11 @@ std::unique_ptr<Figure> ComparePage::figure() {
     case CompareView::Scatter:
       return makeLineChart(scatterChart(*data_, choice_));
     case CompareView::Table:
+      if (isForest() && choice_.picture == ComparePicture::Difference)
+        return std::make_unique<ForestFigure>(
+            forestDifferences(*data_, model_.table(), tableOrder()));
+      if (isForest() && choice_.picture == ComparePicture::Curves)
+        return std::make_unique<ForestFigure>(forestChart(*data_, model_.table(), tableOrder()));
       if (points_ != nullptr && choice_.picture == ComparePicture::Difference)
         return makeLineChart(areChartsThere()
                                  ? charts_->difference
@@ -64,7 +72,7 @@ QString ComparePage::tableText(TableFormat format) const {
     case TableFormat::Csv:
       return toCsv(table, origin);
     case TableFormat::Latex:
-      return toLatex(table, origin);
+      return toLatex(table, origin, choice_.latex);
     case TableFormat::Markdown:
       break;
   }
@@ -112,6 +120,28 @@ void ComparePage::askAndExport(TableFormat format) {
   if (file.isEmpty()) return;
   if (!file.endsWith(ending, Qt::CaseInsensitive)) file += ending;
   exportTable(file);
+}
+
+void ComparePage::askLatex() {
+  if (data_ == nullptr) {
+    copyTable(TableFormat::Latex);  // says that there is none
+    return;
+  }
+  auto* dialog = new LatexDialog(shownTable(), originOf(*data_, workbench_.store().file().string()),
+                                 choice_.latex, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  const auto keep = [this](const LatexChoice& latex) {
+    change([&](CompareChoice& choice) { choice.latex = latex; });
+  };
+  connect(dialog, &LatexDialog::copyRequested, this, [this, keep](const LatexChoice& latex) {
+    keep(latex);
+    copyTable(TableFormat::Latex);
+  });
+  connect(dialog, &LatexDialog::saveRequested, this, [this, keep](const LatexChoice& latex) {
+    keep(latex);
+    askAndExport(TableFormat::Latex);
+  });
+  dialog->open();
 }
 
 void ComparePage::copyOverrides() {

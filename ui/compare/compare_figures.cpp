@@ -115,7 +115,7 @@ std::unique_ptr<Figure> makeAblationFigure(const AblationTable& table, const Tab
     for (std::size_t m = 0; m < row.cells.size(); ++m) {
       const AblationCell& cell = row.cells[m];
       const bool isPercent = table.metrics[m].isPercent;
-      cells.push_back(meanText(cell.sample.statistics, isPercent).toStdString());
+      cells.push_back(sampleText(table, cell.sample, isPercent).toStdString());
       QString difference = QStringLiteral("\u2013");
       if (!row.isBaseline) {
         difference = differenceText(cell.paired.statistics, isPercent) + QStringLiteral("  ") +
@@ -136,15 +136,12 @@ std::unique_ptr<Figure> makeAblationFigure(const AblationTable& table, const Tab
     notes.push_back({rows.size(), 0});
     rows.push_back(std::move(note));
   }
-  const Json meta = {
-      {"title", "Ablation: " + table.experiment.toStdString()},
-      {"about", (table.value + QStringLiteral(" \u00b7 \u00b1 half of the 95\u2009% interval "
-                                              "over seeds \u00b7 differences paired by seed"))
-                    .toStdString()},
-      {"right", right},
-      {"notes", notes},
-      {"ok", ok},
-      {"bad", bad}};
+  const Json meta = {{"title", "Ablation: " + table.experiment.toStdString()},
+                     {"about", aboutText(table).toStdString()},
+                     {"right", right},
+                     {"notes", notes},
+                     {"ok", ok},
+                     {"bad", bad}};
   return oneTable(textTable(meta, columns, rows, style), toCsv(table, origin), style);
 }
 
@@ -197,11 +194,11 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
     Json rows = Json::array(), ok = Json::array(), bad = Json::array(), notes = Json::array();
     QStringList why;  // each said once, below the table
     csv += QStringLiteral(
-        "variant,metric,paper,ours,ours_lower,ours_upper,n,order,verdict,reasons,place,"
+        "variant,model,metric,paper,ours,ours_lower,ours_upper,n,order,verdict,reasons,place,"
         "conditions\n");
     for (const PublishedRow& row : table.rows) {
-      if (row.verdict == PublishedVerdict::Matches) ok.push_back({rows.size(), 6});
-      if (row.verdict == PublishedVerdict::Differs) bad.push_back({rows.size(), 6});
+      if (row.verdict == PublishedVerdict::Matches) ok.push_back({rows.size(), 7});
+      if (row.verdict == PublishedVerdict::Differs) bad.push_back({rows.size(), 7});
       const QString reasons = row.reasons.join(QStringLiteral("; "));
       QString verdict = toString(row.verdict);
       if (!reasons.isEmpty()) {
@@ -209,31 +206,31 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
         verdict += QStringLiteral(" (%1)").arg(why.indexOf(reasons) + 1);
       }
       const QString& label = data.labels[row.variant];
-      rows.push_back({label.toStdString(), row.metric.toStdString(),
+      rows.push_back({label.toStdString(), row.model.toStdString(), row.metric.toStdString(),
                       number(row.value, row.decimals).toStdString(),
                       meanText(row.ours, false).toStdString(), row.ours.count,
                       row.order.toStdString(), verdict.toStdString(),
                       (row.place + QStringLiteral(": ") + row.conditions).toStdString()});
-      csv += csvLine({label, row.metric, csvNumber(row.value), csvNumber(row.ours.mean),
+      csv += csvLine({label, row.model, row.metric, csvNumber(row.value), csvNumber(row.ours.mean),
                       csvNumber(row.ours.interval.lower), csvNumber(row.ours.interval.upper),
                       QString::number(row.ours.count), row.order, toString(row.verdict), reasons,
                       row.place, row.conditions});
     }
     for (qsizetype i = 0; i < why.size(); ++i) {
       Json note = {QStringLiteral("(%1) %2").arg(i + 1).arg(why[i]).toStdString()};
-      while (note.size() < 8) note.push_back("");
+      while (note.size() < 9) note.push_back("");
       notes.push_back({rows.size(), 0});
       rows.push_back(std::move(note));
     }
     const Json meta = {{"title", "Published numbers next to ours"},
                        {"about", table.paper.toStdString()},
-                       {"right", {{0, 2}, {0, 3}, {0, 4}}},
+                       {"right", {{0, 3}, {0, 4}, {0, 5}}},
                        {"notes", notes},
                        {"ok", ok},
                        {"bad", bad}};
-    tables.push_back(
-        textTable(meta, {"Variant", "Metric", "Paper", "Ours", "n", "Order", "Verdict", "Where"},
-                  rows, style));
+    tables.push_back(textTable(
+        meta, {"Variant", "Model", "Metric", "Paper", "Ours", "n", "Order", "Verdict", "Where"},
+        rows, style));
   }
   if (!table.claims.empty()) {
     Json rows = Json::array(), ok = Json::array(), bad = Json::array();

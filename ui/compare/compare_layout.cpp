@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QShortcut>
 #include <QSpinBox>
 #include <QSplitter>
@@ -66,8 +67,8 @@ void ComparePage::makeActions() {
       [this] { copyTable(TableFormat::Csv); });
   act(tr("Save table as Markdown\u2026"), tr("To a file"),
       [this] { askAndExport(TableFormat::Markdown); });
-  act(tr("Save table as LaTeX\u2026"), tr("To a file"),
-      [this] { askAndExport(TableFormat::Latex); });
+  act(tr("Table as LaTeX\u2026"), tr("Choose its columns, then copy or save it"),
+      [this] { askLatex(); });
   act(tr("Save table as CSV\u2026"), tr("To a file"), [this] { askAndExport(TableFormat::Csv); });
   act(tr("Columns of the ablation table\u2026"), tr("Choose the metrics that are columns"),
       [this] { chooseColumns(); });
@@ -247,6 +248,8 @@ QWidget* ComparePage::makeTop() {
 
 QWidget* ComparePage::makeTableView() {
   auto* splitter = new QSplitter(Qt::Vertical, this);
+  split_ = splitter;
+  connect(split_, &QSplitter::splitterMoved, this, [this] { isSplitByHand_ = true; });
   splitter->setChildrenCollapsible(false);
   splitter->setHandleWidth(px(8));
   splitter->setStyleSheet(QStringLiteral("QSplitter::handle { background: transparent; }"));
@@ -353,8 +356,38 @@ QWidget* ComparePage::makeTableView() {
   splitter->addWidget(charts);
   splitter->setStretchFactor(0, 2);
   splitter->setStretchFactor(1, 3);
-  splitter->setSizes({px(240), px(360)});
   return splitter;
+}
+
+// Columns grow with what comes in while runs train; one that was sized by hand stays as it is.
+void ComparePage::fitColumns() {
+  QHeaderView* header = tableView_->horizontalHeader();
+  const auto columns = static_cast<std::size_t>(model_.columnCount());
+  if (fitted_.size() != columns) fitted_.assign(columns, 0);
+  for (std::size_t i = 0; i < columns; ++i) {
+    const int column = static_cast<int>(i), before = header->sectionSize(column);
+    if (fitted_[i] > 0 && before != fitted_[i]) continue;
+    tableView_->resizeColumnToContents(column);
+    const int most = column <= 1 ? px(260) : px(240);
+    const int wanted = std::min(header->sectionSize(column) + px(12), most);
+    header->resizeSection(column, std::max(wanted, fitted_[i]));
+    fitted_[i] = header->sectionSize(column);
+  }
+}
+
+// The table has the room of its rows, as far as the charts below stay readable.
+void ComparePage::fitTable() {
+  if (isSplitByHand_ || model_.rowCount() == 0) return;
+  const QWidget *card = split_->widget(0), *charts = split_->widget(1);
+  const int around = card->sizeHint().height() - tableView_->sizeHint().height();
+  const int rows = tableView_->verticalHeader()->length() +
+                   tableView_->horizontalHeader()->sizeHint().height() +
+                   tableView_->horizontalScrollBar()->sizeHint().height() + px(4);
+  const int all = split_->height() - split_->handleWidth();
+  const int most = all - std::max(px(260), charts->minimumSizeHint().height());
+  const int table = std::clamp(around + rows, card->minimumSizeHint().height(),
+                               std::max(most, card->minimumSizeHint().height()));
+  split_->setSizes({table, std::max(0, all - table)});
 }
 
 void ComparePage::setBaselineFromTable() {

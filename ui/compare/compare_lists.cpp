@@ -185,11 +185,12 @@ QWidget* ComparePage::makePublished() {
   publishedTree_ = makeRows(card, tr("Published numbers next to ours"));
   publishedTree_->setMinimumHeight(px(160));
   publishedTree_->setRootIsDecorated(false);
-  publishedTree_->setHeaderLabels({QStringLiteral("Variant"), QStringLiteral("Metric"),
-                                   QStringLiteral("Paper"), QStringLiteral("Ours"),
-                                   QStringLiteral("n"), QStringLiteral("Order"),
-                                   QStringLiteral("Verdict"), tr("Place and conditions")});
+  publishedTree_->setHeaderLabels(
+      {QStringLiteral("Variant"), QStringLiteral("Model"), QStringLiteral("Metric"),
+       QStringLiteral("Paper"), QStringLiteral("Ours"), QStringLiteral("n"),
+       QStringLiteral("Order"), QStringLiteral("Verdict"), tr("Place and conditions")});
   const char* tips[] = {"Our variant that the printed number names",
+                        "Model and size that the number is of",
                         "As the paper names it",
                         "As printed",
                         "Mean over seeds, \u00b1 half of its 95\u2009% interval, in the paper's "
@@ -200,10 +201,10 @@ QWidget* ComparePage::makePublished() {
                         "Matches: the printed number lies within our interval, which reaches no "
                         "further than 1\u2009% of it. Undecided: a wider one. Not comparable: with "
                         "the reasons",
-                        "Table, model, data"};
+                        "Table, data and what else is said of the number"};
   for (int i = 0; i < publishedTree_->columnCount(); ++i) {
     publishedTree_->headerItem()->setToolTip(i, QString::fromUtf8(tips[i]));
-    if (i >= 2 && i <= 4)
+    if (i >= 3 && i <= 5)
       publishedTree_->headerItem()->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
   }
   inside->addWidget(publishedTree_);
@@ -264,21 +265,21 @@ void ComparePage::showPublished() {
                                 : toString(row.verdict) + QStringLiteral(": ") + reasons;
     auto* item = new QTreeWidgetItem(
         publishedTree_,
-        {data_->labels[row.variant], row.metric, number(row.value, row.decimals),
+        {data_->labels[row.variant], row.model, row.metric, number(row.value, row.decimals),
          meanText(row.ours, false), QString::number(row.ours.count), row.order,
          verdictSign(row.verdict) + verdict, row.place + QStringLiteral(": ") + row.conditions});
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < publishedTree_->columnCount(); ++i) {
       item->setToolTip(i, item->text(i));
-      if (i >= 2 && i <= 4) item->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
+      if (i >= 3 && i <= 5) item->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
     }
-    item->setForeground(6, verdictColor(row.verdict));
-    item->setForeground(7, themeColors().muted);
+    item->setForeground(7, verdictColor(row.verdict));
+    item->setForeground(8, themeColors().muted);
   }
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 7; ++i) {
     publishedTree_->resizeColumnToContents(i);
     publishedTree_->setColumnWidth(i, std::min(publishedTree_->columnWidth(i) + px(12), px(220)));
   }
-  publishedTree_->setColumnWidth(6, px(340));
+  publishedTree_->setColumnWidth(7, px(340));
   for (const ClaimRow& row : published_.claims) {
     const SampleStatistics& s = row.judgement.statistics;
     QString measured = s.count == 0 ? QStringLiteral("\u2013") : meanText(s, false);

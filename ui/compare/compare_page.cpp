@@ -130,6 +130,7 @@ void ComparePage::showEvent(QShowEvent* event) {
 
 void ComparePage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
+  fitTable();
   // Two charts side by side where each can still be read.
   pair_->setDirection(width() < px(520) ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
@@ -255,8 +256,9 @@ void ComparePage::choose(const CompareChoice& choice) {
   if (!isRead) {
     reload();
   } else if (data_ != nullptr && stack_->currentIndex() == 0) {
-    const bool isTableChanged =
-        before.baseline != choice_.baseline || before.unfinished != choice_.unfinished;
+    const bool isTableChanged = before.baseline != choice_.baseline ||
+                                before.unfinished != choice_.unfinished ||
+                                before.centre != choice_.centre || before.spread != choice_.spread;
     const bool isOrderChanged = before.filter != choice_.filter ||
                                 before.sortColumn != choice_.sortColumn ||
                                 before.sortOrder != choice_.sortOrder;
@@ -315,32 +317,14 @@ void ComparePage::showTable(AblationTable table) {
   std::vector<std::int64_t> series;
   for (std::size_t i = 0; i < data_->variants.size(); ++i) series.push_back(seriesOf(*data_, i));
   headline_->setText(tr("Ablation: %1").arg(table.experiment));
-  QStringList about{table.value};
-  about << QStringLiteral("\u00b1 half of the 95\u2009% interval over seeds")
-        << tr("differences paired over common seeds");
-  about_->setText(about.join(QStringLiteral(" \u00b7 ")));
+  about_->setText(aboutText(table));
   leftOut_->setText(QStringLiteral("%1 %2").arg(table.leftOut, table.mixed).trimmed());
   leftOut_->setVisible(!leftOut_->text().isEmpty());
   model_.setTable(std::move(table), std::move(series));
   orderTable();
   pickRows();
   fitColumns();
-}
-
-// Columns grow with what comes in while runs train; one that was sized by hand stays as it is.
-void ComparePage::fitColumns() {
-  QHeaderView* header = tableView_->horizontalHeader();
-  const auto columns = static_cast<std::size_t>(model_.columnCount());
-  if (fitted_.size() != columns) fitted_.assign(columns, 0);
-  for (std::size_t i = 0; i < columns; ++i) {
-    const int column = static_cast<int>(i), before = header->sectionSize(column);
-    if (fitted_[i] > 0 && before != fitted_[i]) continue;
-    tableView_->resizeColumnToContents(column);
-    const int most = column <= 1 ? px(260) : px(240);
-    const int wanted = std::min(header->sectionSize(column) + px(12), most);
-    header->resizeSection(column, std::max(wanted, fitted_[i]));
-    fitted_[i] = header->sectionSize(column);
-  }
+  fitTable();
 }
 
 void ComparePage::orderTable() {
@@ -381,6 +365,15 @@ void ComparePage::pickRows() {
 }
 
 void ComparePage::readCurves() {
+  if (isForest()) {
+    request_ = curveRequest(*data_, choice_, tableOrder());
+    curveReader_.cancel();
+    chartMaker_.cancel();
+    charts_.reset();
+    points_.reset();
+    showCurves();
+    return;
+  }
   const std::string before =
       std::exchange(request_, curveRequest(*data_, choice_, tableOrder())).metric;
   const bool isThere = points_ != nullptr && before == request_.metric &&
@@ -413,13 +406,18 @@ bool ComparePage::areChartsThere() const {
   CompareChoice made = charts_->choice;  // what has the focus, and which view, is all one to them
   made.picture = choice_.picture;
   made.view = choice_.view;
+  made.latex = choice_.latex;
   return made == choice_;
 }
 
 // Means over seeds of long curves take longer than a frame.
 void ComparePage::showCurves() {
-  if (data_ == nullptr || points_ == nullptr) return;
-  if (choice_.view != CompareView::Table) return;
+  if (data_ == nullptr || choice_.view != CompareView::Table) return;
+  if (isForest()) {
+    drawForest();
+    return;
+  }
+  if (points_ == nullptr) return;
   if (areChartsThere()) {
     drawCurves();
     return;

@@ -25,6 +25,7 @@ class QLineEdit;
 class QPlainTextEdit;
 class QPushButton;
 class QSpinBox;
+class QSplitter;
 class QStackedWidget;
 class QTableView;
 class QToolButton;
@@ -112,6 +113,7 @@ class ComparePage final : public Page {
   void showPublished();
   // compare_export.cpp
   void askAndExport(TableFormat format);
+  void askLatex();
   // compare_page.cpp
   void reload();
   void setData(std::shared_ptr<const CompareData> data, AblationTable table);
@@ -127,6 +129,10 @@ class ComparePage final : public Page {
   void showCurves();
   void drawCurves();
   [[nodiscard]] bool areChartsThere() const;
+  /// The drawn metric has one value a run: it has no curves.
+  [[nodiscard]] bool isForest() const;
+  void drawForest();
+  void fitTable();
   void showView();
   [[nodiscard]] std::vector<std::size_t> tableOrder() const;
   /// The rows as they are shown: sorted and filtered.
@@ -166,6 +172,8 @@ class ComparePage final : public Page {
   bool isBrushing_ = false;            ///< the selection is being set by this page
   bool isFilling_ = false;             ///< controls are being set by this page
   bool isStale_ = true;
+  QSplitter* split_ = nullptr;  ///< of table and charts
+  bool isSplitByHand_ = false;
   std::vector<int> fitted_;   ///< widths that fitColumns() gave the columns of the table
   bool isCancelled_ = false;  ///< what runs write is not read until the user asks again
   QList<QAction*> tools_;

@@ -72,6 +72,15 @@ std::string namingKey(const PublishedResult& result, const std::string& variant)
   return "";
 }
 
+/// "ViT-B/16, 384 px": papers put the size of a model into its name.
+QString modelOf(const PublishedResult& result) {
+  QStringList parts{QString::fromStdString(result.condition("model"))};
+  if (const std::string pixels = result.condition("resolution"); !pixels.empty())
+    parts << QObject::tr("%1 px").arg(QString::fromStdString(pixels));
+  parts.removeAll(QString());
+  return parts.join(QStringLiteral(", "));
+}
+
 /// Everything that is said of a number but what names the variant.
 std::string otherConditions(const PublishedResult& result, const std::string& naming) {
   std::string text = result.place + '\n' + result.metric;
@@ -310,8 +319,10 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
         row.place = QString::fromStdString(result.place);
         QStringList conditions;
         for (const auto& [key, value] : result.conditions) {
-          if (key != "note") conditions << QString::fromStdString(value);
+          if (key != "note" && key != "model" && key != "resolution")
+            conditions << QString::fromStdString(value);
         }
+        row.model = modelOf(result);
         row.conditions = conditions.join(QStringLiteral(", "));
         row.metric = QString::fromStdString(result.metric);
         row.value = result.value;

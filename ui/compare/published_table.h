@@ -19,7 +19,8 @@ enum class PublishedVerdict { Matches, Differs, Undecided, NotComparable };
 
 struct PublishedRow {
   QString place;       ///< "Table 17"
-  QString conditions;  ///< "size T, + SwiGLU, ImageNet-1k"
+  QString model;       ///< with its size: "ViT-B/16, 384 px"
+  QString conditions;  ///< "+ SwiGLU, ImageNet-1k"
   QString metric;      ///< "top1"
   double value = 0;    ///< the paper's
   int decimals = 0;    ///< with which the paper prints it

@@ -4,7 +4,7 @@
 
 #include "tests/ui/compare/ablation.h"
 #include "tests/ui/compare/compare_fixture.h"
-#include "ui/compare/ablation_table.h"
+#include "ui/compare/latex_table.h"
 
 namespace vitrine::ui {
 namespace {
@@ -21,7 +21,8 @@ TEST_F(CompareValues, LatexIsEscapedAndSaysWhereItComesFrom) {
   EXPECT_THAT(text, HasSubstr("50\\% \\& more\\_\\$\\textasciicircum{}\\{\\}\\textasciitilde{}"
                               "\\textbackslash{}\\#"));
   EXPECT_THAT(text, HasSubstr("\\textless{}b\\textgreater{} & mask\\_kind = {[}c{]}"));
-  EXPECT_THAT(text, HasSubstr("$62.5$"));
+  EXPECT_THAT(text, HasSubstr("$50.0$"));
+  EXPECT_THAT(text, HasSubstr("$\\mathbf{62.5}$"));
   EXPECT_THAT(text, HasSubstr("\\toprule"));
   const std::string first = text.substr(0, text.find('\n'));
   EXPECT_THAT(first, ::testing::StartsWith("% Vitrine: Roadmap"));
@@ -39,6 +40,40 @@ TEST_F(CompareValues, LatexPutsPlusMinusInMathMode) {
   EXPECT_THAT(text, HasSubstr("$+2.00 \\pm 0.25$"));
   EXPECT_THAT(text, Not(HasSubstr("\u00b1")));
   EXPECT_THAT(text, Not(HasSubstr("\u2212")));
+}
+
+TEST_F(CompareValues, LatexColumnsHaveOneNumberOfDecimals) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const double shift = 0.001 * static_cast<double>(seed);
+    addAblationRun(store_, {"a", {{"width", 1}}, seed, {0.5 + shift}});
+    addAblationRun(store_, {"b", {{"width", 2}}, seed, {0.6 + 10 * shift}});
+    addAblationRun(store_, {"c", {{"width", 3}}, seed, {0.3 + 9 * shift}});
+  }
+  const auto data = read();
+  const AblationTable table = makeAblationTable(*data, {});
+  EXPECT_EQ(meanText(table.rows[0].cells[0].sample.statistics, true).toStdString(),
+            "50.10 \u00b1 0.25");
+  const std::string text = toLatex(table, {}).toStdString();
+  EXPECT_THAT(text, HasSubstr("a & baseline & $50.1 \\pm 0.2$ & -- & 3"));
+  EXPECT_THAT(text, HasSubstr("b & width = 2 & $\\mathbf{61.0} \\pm 2.5$"));
+  EXPECT_THAT(text, HasSubstr("c & width = 3 & $30.9 \\pm 2.2$"));
+}
+
+TEST_F(CompareValues, LatexHasWhatIsAskedFor) {
+  fillAblation(store_);
+  CompareChoice columns;
+  columns.metrics = {"test/top1", "test/loss"};
+  const auto data = read(columns);
+  const AblationTable table = makeAblationTable(*data, columns);
+  LatexChoice choice;
+  choice.differs = LatexChoice::Differs::None;
+  choice.hasDifference = choice.hasCount = choice.isBestBold = false;
+  choice.withoutMetrics = {"test/top1"};
+  const std::string text = toLatex(table, {}, choice).toStdString();
+  EXPECT_THAT(text, HasSubstr("\\begin{tabular}{lr}"));
+  EXPECT_THAT(text, Not(HasSubstr("mathbf")));
+  EXPECT_THAT(text, Not(HasSubstr("swiglu")));
+  EXPECT_THAT(text, HasSubstr("base & $1."));
 }
 
 TEST_F(CompareValues, CsvHasFullPrecision) {

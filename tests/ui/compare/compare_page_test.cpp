@@ -20,9 +20,8 @@
 #include <QToolButton>
 #include <QTreeWidget>
 
-#include "tests/ui/compare/ablation.h"
+#include "tests/ui/compare/compare_page_fixture.h"
 #include "tests/ui/support/fit.h"
-#include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/figures/figure_view.h"
@@ -33,64 +32,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-class ComparePageTest : public ::testing::Test {
- protected:
-  static SampleOptions nothing() {
-    SampleOptions options;
-    options.points = 0;
-    return options;
-  }
-  void fill() { ids_ = fillAblation(studio_.writer); }
-  void show() {
-    studio_.workbench.watcher().poll();
-    page_ = std::make_unique<ComparePage>(studio_.workbench);
-    page_->resize(1100, 760);
-    page_->show();
-    page_->waitUntilIdle();
-  }
-  template <class Widget>
-  Widget* named(const QString& name) {
-    for (auto* widget : page_->findChildren<Widget*>()) {
-      if (widget->accessibleName() == name) return widget;
-    }
-    ADD_FAILURE() << "no widget is named " << name.toStdString();
-    return nullptr;
-  }
-  void press(const QString& text) {
-    for (auto* button : page_->findChildren<QToolButton*>()) {
-      if (button->text() == text && button->isVisible()) {
-        QTest::mouseClick(button, Qt::LeftButton);
-        return;
-      }
-    }
-    ADD_FAILURE() << "no button says " << text.toStdString();
-  }
-  void pick(const QString& combo, const QString& item) {
-    auto* box = named<QComboBox>(combo);
-    const int index = box->findText(item, Qt::MatchContains);
-    ASSERT_GE(index, 0) << item.toStdString();
-    box->setCurrentIndex(index);
-    Q_EMIT box->activated(index);
-    page_->waitUntilIdle();
-  }
-  QStringList cells(int row) {
-    QStringList out;
-    const QAbstractItemModel* model = page_->tableView().model();
-    for (int i = 0; i < model->columnCount(); ++i) out << model->index(row, i).data().toString();
-    return out;
-  }
-  QStringList variants() {
-    QStringList out;
-    const QAbstractItemModel* model = page_->tableView().model();
-    for (int i = 0; i < model->rowCount(); ++i) out << model->index(i, 0).data().toString();
-    return out;
-  }
-
-  SampleStudio studio_{nothing()};
-  std::vector<std::int64_t> ids_;
-  std::unique_ptr<ComparePage> page_;
-};
 
 TEST_F(ComparePageTest, SaysWhatWillBeHereAndHowToGetThere) {
   show();
@@ -484,9 +425,9 @@ TEST_F(ComparePageTest, NothingLiesOnAnythingElseAtAnySizeAndZoom) {
     place.show();
     ComparePage page(studio_.workbench, &place);
     page.show();
-    for (const CompareView view : {CompareView::Table, CompareView::Parallel, CompareView::Scatter,
-                                   CompareView::Differences, CompareView::Published,
-                                   CompareView::Artifacts}) {
+    for (const CompareView view :
+         {CompareView::Table, CompareView::Parallel, CompareView::Scatter, CompareView::Differences,
+          CompareView::Published, CompareView::Artifacts}) {
       CompareChoice choice = page.choice();
       choice.view = view;
       page.choose(choice);

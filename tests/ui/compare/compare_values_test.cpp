@@ -10,6 +10,7 @@
 #include "tests/ui/compare/ablation.h"
 #include "tests/ui/compare/compare_fixture.h"
 #include "ui/compare/ablation_table.h"
+#include "ui/compare/latex_table.h"
 #include "ui/compare/compare_figures.h"
 #include "ui/compare/difference_list.h"
 #include "ui/compare/variant_curves.h"

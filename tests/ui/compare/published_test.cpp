@@ -104,6 +104,8 @@ TEST_F(PublishedBeside, SaysWhatMatchesWhatDiffersAndWhatCannotBeCompared) {
   EXPECT_EQ(table.rows[0].verdict, PublishedVerdict::NotComparable);
   EXPECT_EQ(table.rows[0].reasons.join(QLatin1Char(';')).toStdString(),
             "other data: fashion_mnist, not ImageNet-1k");
+  EXPECT_EQ(table.rows[0].model.toStdString(), "tiny");
+  EXPECT_EQ(table.rows[0].conditions.toStdString().find("tiny"), std::string::npos);
   EXPECT_EQ(table.rows[1].order.toStdString(), "order kept");
   EXPECT_EQ(table.rows[2].order.toStdString(), "order reversed");
   EXPECT_EQ(table.rows[3].verdict, PublishedVerdict::Matches) << "82.2 +- 0.5, printed 82.3";

@@ -13,6 +13,7 @@
 #include "tests/ui/golden/golden_image.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/compare/compare_figures.h"
+#include "ui/compare/forest_chart.h"
 #include "ui/compare/parallel_chart.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/compare/variant_curves.h"
@@ -138,6 +139,12 @@ TEST_F(GoldenAblation, VariantsWithTheirBands) {
 TEST_F(GoldenAblation, PairedDifferenceToTheBaseline) {
   const auto figure = makeLineChart(differenceChart(*data_, choice_, request_, points_));
   EXPECT_TRUE(isGolden(drawn(*figure), QStringLiteral("difference")));
+}
+
+TEST_F(GoldenAblation, ForestOfTheVariants) {
+  const AblationTable table = makeAblationTable(*data_, choice_);
+  ForestFigure figure(forestChart(*data_, table, {0, 1, 2, 3}));
+  EXPECT_TRUE(isGolden(drawn(figure, ThemeKind::Light, {540, 220}), QStringLiteral("forest")));
 }
 
 TEST_F(GoldenAblation, TableOfTheVariants) {
