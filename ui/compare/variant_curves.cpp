@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/config/lookup.h"
 #include "ui/figures/painting.h"
@@ -12,8 +11,6 @@
 namespace vitrine::ui {
 
 namespace {
-
-constexpr double kNoCurveValue = std::numeric_limits<double>::quiet_NaN();
 
 double placeOf(const store::MetricPoint& point, CurveAxis axis) {
   switch (axis) {
@@ -129,61 +126,26 @@ QString metricTitle(const CompareData& data, const std::string& metric) {
   return one.title();
 }
 
+/// The band as a series, its values times `factor`.
+ChartSeries seriesOfBand(CurveBand band, double factor) {
+  ChartSeries series;
+  for (auto* values : {&band.centre, &band.lower, &band.upper})
+    for (double& value : *values) value *= factor;
+  series.x = std::move(band.x);
+  series.y = std::move(band.centre);
+  series.low = std::move(band.lower);
+  series.high = std::move(band.upper);
+  return series;
+}
+
 }  // namespace
 
 RunCurve curveOf(const std::vector<store::MetricPoint>& points, CurveAxis axis) {
   RunCurve curve;
   curve.x.reserve(points.size());
   curve.y.reserve(points.size());
-  for (const store::MetricPoint& point : points) {
-    const double x = placeOf(point, axis);
-    if (!std::isfinite(x)) continue;
-    if (!curve.x.empty() && x <= curve.x.back()) {
-      // Two points of one place: the later one counts. Time never goes back within a segment; what
-      // does would not be a function of x.
-      if (x == curve.x.back()) curve.y.back() = point.value;
-      continue;
-    }
-    curve.x.push_back(x);
-    curve.y.push_back(point.value);
-  }
+  for (const store::MetricPoint& point : points) curve.add(placeOf(point, axis), point.value);
   return curve;
-}
-
-std::vector<double> commonPlaces(const std::vector<const RunCurve*>& curves) {
-  double from = -std::numeric_limits<double>::infinity();
-  double to = std::numeric_limits<double>::infinity();
-  for (const RunCurve* curve : curves) {
-    if (curve->x.empty()) return {};
-    from = std::max(from, curve->x.front());
-    to = std::min(to, curve->x.back());
-  }
-  std::vector<double> places;
-  for (const RunCurve* curve : curves) {
-    for (const double x : curve->x) {
-      if (x >= from && x <= to) places.push_back(x);
-    }
-  }
-  std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  return places;
-}
-
-std::vector<double> valuesAt(const RunCurve& curve, const std::vector<double>& places) {
-  std::vector<double> values(places.size(), kNoCurveValue);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    while (next < curve.x.size() && curve.x[next] < places[i]) ++next;
-    if (next == curve.x.size()) break;
-    if (curve.x[next] == places[i]) {
-      values[i] = curve.y[next];
-    } else if (next > 0) {
-      const double share = (places[i] - curve.x[next - 1]) / (curve.x[next] - curve.x[next - 1]);
-      values[i] = curve.y[next - 1] + share * (curve.y[next] - curve.y[next - 1]);
-      if (!std::isfinite(values[i])) values[i] = kNoCurveValue;
-    }
-  }
-  return values;
 }
 
 CurveRequest curveRequest(const CompareData& data, const CompareChoice& choice,
@@ -236,27 +198,10 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
       if (found != points.end() && !found->second.empty())
         curves.push_back(curveOf(found->second, choice.axis));
     }
-    std::vector<const RunCurve*> all;
-    for (const RunCurve& curve : curves) all.push_back(&curve);
-    if (all.empty()) continue;
-    const std::vector<double> places = commonPlaces(all);
-    if (places.empty()) isOverlapping = false;
-    std::vector<std::vector<double>> values;
-    for (const RunCurve& curve : curves) values.push_back(valuesAt(curve, places));
+    if (curves.empty()) continue;
     mostRuns = std::max(mostRuns, curves.size());
-
-    ChartSeries series;
-    series.x = places;
-    std::vector<double> sample(values.size());
-    const bool hasBand = choice.spread != Spread::None && values.size() > 1;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      for (std::size_t k = 0; k < values.size(); ++k) sample[k] = values[k][i];
-      const Band band = bandOf(sample, choice.centre, choice.spread);
-      series.y.push_back(band.centre * factor);
-      if (!hasBand) continue;
-      series.low.push_back(band.lower * factor);
-      series.high.push_back(band.upper * factor);
-    }
+    ChartSeries series = seriesOfBand(bandOver(curves, choice.centre, choice.spread), factor);
+    if (series.x.empty()) isOverlapping = false;
     const std::size_t run = line.runs.front();
     const QString words = wordsOf(line);
     // The label only where the words do not tell the variant.
@@ -348,23 +293,9 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
       for (std::size_t i = 0; i < av.size(); ++i) difference.y.push_back(av[i] - bv[i]);
       differences.push_back(std::move(difference));
     }
-    std::vector<const RunCurve*> all;
-    for (const RunCurve& curve : differences) all.push_back(&curve);
-    if (all.empty()) continue;
-    ChartSeries series;
-    series.x = commonPlaces(all);
-    std::vector<std::vector<double>> values;
-    for (const RunCurve& curve : differences) values.push_back(valuesAt(curve, series.x));
-    std::vector<double> sample(values.size());
-    for (std::size_t i = 0; i < series.x.size(); ++i) {
-      for (std::size_t k = 0; k < values.size(); ++k) sample[k] = values[k][i];
-      const Band band = bandOf(sample, Centre::Mean, Spread::Interval);
-      series.y.push_back(band.centre * factor);
-      if (values.size() < 2) continue;
-      series.low.push_back(band.lower * factor);
-      series.high.push_back(band.upper * factor);
-    }
-    series.name = QStringLiteral("%1 (n = %2)").arg(data.labels[variant]).arg(values.size());
+    if (differences.empty()) continue;
+    ChartSeries series = seriesOfBand(bandOver(differences, Centre::Mean, Spread::Interval), factor);
+    series.name = QStringLiteral("%1 (n = %2)").arg(data.labels[variant]).arg(differences.size());
     series.run = seriesOf(data, variant);
     chart.series.push_back(std::move(series));
   }

@@ -8,27 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "core/base/curve_band.h"
 #include "core/store/types.h"
 #include "ui/compare/ablation_table.h"
 #include "ui/figures/line_chart.h"
 
 namespace vitrine::ui {
 
-/// A curve on one axis: ascending x, one value each.
-struct RunCurve {
-  std::vector<double> x, y;
-};
 /// Superseded points are not among `points`. Points without an x (an epoch of an imported run) are
 /// left out.
 [[nodiscard]] RunCurve curveOf(const std::vector<store::MetricPoint>& points, CurveAxis axis);
-
-/// The places where all of `curves` have a value: every x of any of them from where the last one
-/// begins to where the first one ends. Empty where they do not overlap.
-[[nodiscard]] std::vector<double> commonPlaces(const std::vector<const RunCurve*>& curves);
-/// The curve at ascending places: its own value where it has one, else on the line between its
-/// neighbours; NaN outside and beside a value that is not finite.
-[[nodiscard]] std::vector<double> valuesAt(const RunCurve& curve,
-                                           const std::vector<double>& places);
 
 /// Points of the runs that stand for the seeds, by run.
 using CurvePoints = std::map<std::int64_t, std::vector<store::MetricPoint>>;

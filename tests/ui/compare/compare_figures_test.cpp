@@ -18,25 +18,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(CompareCurves, AreDrawnWhereAllSeedsHaveAValue) {
-  const RunCurve a{{0, 10, 20, 30}, {0, 1, 2, 3}}, b{{10, 20, 30, 40}, {5, 6, 7, 8}};
-  EXPECT_THAT(commonPlaces({&a, &b}), ElementsAre(10, 20, 30));
-  const RunCurve between{{5, 15}, {0, 10}};
-  EXPECT_THAT(commonPlaces({&a, &between}), ElementsAre(5, 10, 15));
-  EXPECT_THAT(valuesAt(between, {5, 10, 15}), ElementsAre(0, 5, 10));
-  EXPECT_TRUE(commonPlaces({&a, &b, &between}).size() == 2);
-  const RunCurve later{{50}, {1}};
-  EXPECT_TRUE(commonPlaces({&a, &later}).empty());
-}
-
-TEST(CompareCurves, KeepTheirOwnValuesAndInventNoneOutside) {
-  const RunCurve broken{{0, 10, 20}, {1, std::nan(""), 3}};
-  const std::vector<double> values = valuesAt(broken, {-1, 0, 5, 10, 15, 20, 21});
-  EXPECT_EQ(values[1], 1);
-  EXPECT_EQ(values[5], 3);
-  for (const std::size_t i : {0u, 2u, 3u, 4u, 6u}) EXPECT_TRUE(std::isnan(values[i])) << i;
-}
-
 TEST_F(CompareValues, CurvesAverageSeedsOfOneVariantAlone) {
   fillAblation(store_);
   const auto data = read();
