@@ -92,28 +92,6 @@ class ChoiceReader {
 
 }  // namespace
 
-QString nameOf(Centre centre) {
-  return centre == Centre::Mean ? QStringLiteral("mean") : QStringLiteral("median");
-}
-
-QString nameOf(Spread spread) {
-  switch (spread) {
-    case Spread::None:
-      return QStringLiteral("no band");
-    case Spread::Deviation:
-      return QStringLiteral("standard deviation");
-    case Spread::StandardError:
-      return QStringLiteral("standard error");
-    case Spread::Interval:
-      return QStringLiteral("95\u2009% interval");
-    case Spread::Range:
-      return QObject::tr("minimum to maximum");
-    case Spread::Quartiles:
-      break;
-  }
-  return QStringLiteral("quartiles");
-}
-
 Json toJson(const CompareChoice& choice) {
   Json axes = Json::array();
   for (const ParallelAxisChoice& axis : choice.parallel) {

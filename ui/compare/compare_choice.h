@@ -76,8 +76,4 @@ struct CompareChoice {
 /// Unknown keys and values of another type are left as they are in `before`.
 [[nodiscard]] CompareChoice choiceFromJson(const Json& state, const CompareChoice& before);
 
-/// "mean", "median"; "95 % interval", "standard deviation", ...
-[[nodiscard]] QString nameOf(Centre centre);
-[[nodiscard]] QString nameOf(Spread spread);
-
 }  // namespace vitrine::ui

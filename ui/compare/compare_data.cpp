@@ -48,52 +48,9 @@ std::vector<std::string> tradeOffMetrics(const CompareData& data) {
   return metrics;
 }
 
-std::vector<std::string> differingKeys(const CompareData& data) {
-  std::vector<std::string> keys;
-  std::set<std::string> seen;
-  for (std::size_t i = 1; i < data.variants.size(); ++i) {
-    for (const Difference& change :
-         difference(data.variants.front().config, data.variants[i].config)) {
-      if (seen.insert(change.key).second) keys.push_back(change.key);
-    }
-  }
-  return keys;
-}
-
 /// A size resolves to [height, width]; people write one number where both are the same.
 bool isSquareSize(const Json& value) {
   return value.is_array() && value.size() == 2 && value[0].is_number() && value[0] == value[1];
-}
-
-void labelVariants(CompareData& data) {
-  const std::vector<std::string>& keys = data.keys;
-  std::map<std::string, int> named;
-  for (const store::VariantGroup& variant : data.variants) ++named[variant.name];
-  std::set<std::int64_t> experiments;
-  for (const store::ComparedRun& run : data.runs) experiments.insert(run.row.experimentId);
-  std::map<QString, int> taken;
-  for (const store::VariantGroup& variant : data.variants) {
-    QString label = QString::fromStdString(variant.name);
-    if (label.isEmpty() || named[variant.name] > 1) {
-      QStringList parts;
-      for (const std::string& key : keys) {
-        const Json* value = valueAt(variant.config, key);
-        if (value != nullptr && !value->is_null())
-          parts << shortKey(key, keys) + QLatin1Char(' ') + valueText(*value);
-      }
-      const QString told = parts.join(QStringLiteral(", "));
-      if (!told.isEmpty()) label += (label.isEmpty() ? QString() : QStringLiteral(": ")) + told;
-      if (label.isEmpty()) label = QStringLiteral("all runs");
-    }
-    if (experiments.size() > 1) {
-      label = QString::fromStdString(data.runs[variant.runs.front()].row.experiment) +
-              QStringLiteral(" \u203a ") + label;
-    }
-    // Two variants never share a label: figures and the baseline are chosen by it.
-    const int number = ++taken[label];
-    if (number > 1) label += QStringLiteral(" (%1)").arg(number);
-    data.labels.push_back(label);
-  }
 }
 
 }  // namespace
@@ -139,8 +96,8 @@ std::shared_ptr<const CompareData> readCompareData(const store::QueryFunction& q
   }
   data->experiment =
       titles.size() == 1 ? *titles.begin() : std::to_string(titles.size()) + " experiments";
-  data->keys = differingKeys(*data);
-  labelVariants(*data);
+  data->keys = differingKeys(data->variants);
+  data->labels = variantLabels(data->runs, data->variants);
   data->names = comparedNames(query, data->runs);
   data->kinds = metricKinds(query);
   data->card = cardOfRuns(*data, cards);
@@ -201,22 +158,6 @@ std::vector<store::RunRow> comparedRows(const std::map<std::int64_t, store::RunR
     if (row.experimentId == experiment) rows.push_back(row);
   }
   return rows;
-}
-
-QString shortKey(const std::string& key, const std::vector<std::string>& keys) {
-  std::size_t from = key.size();
-  while (from > 0) {
-    const std::size_t dot = from < 2 ? std::string::npos : key.rfind('.', from - 2);
-    from = dot == std::string::npos ? 0 : dot + 1;
-    const std::string ending = key.substr(from);
-    // Alone these words say nothing.
-    if (from > 0 && (ending == "kind" || ending == "mode" || ending == "name")) continue;
-    const bool isUnique = std::none_of(keys.begin(), keys.end(), [&](const std::string& other) {
-      return other != key && (other == ending || other.ends_with("." + ending));
-    });
-    if (isUnique) break;
-  }
-  return QString::fromStdString(key.substr(from));
 }
 
 QString differsText(const CompareData& data, std::size_t variant, std::size_t baseline) {

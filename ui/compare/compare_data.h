@@ -15,6 +15,7 @@
 #include "core/store/comparison.h"
 #include "core/store/run_card.h"
 #include "ui/compare/compare_choice.h"
+#include "ui/workbench/drawn_runs.h"
 
 namespace vitrine::ui {
 
@@ -67,8 +68,6 @@ struct CompareData {
 [[nodiscard]] std::vector<store::RunRow> comparedRows(
     const std::map<std::int64_t, store::RunRow>& all, const std::vector<std::int64_t>& selected);
 
-/// The shortest ending of a dotted key that no other of `keys` has: "model.mask.kind" as "kind".
-[[nodiscard]] QString shortKey(const std::string& key, const std::vector<std::string>& keys);
 /// "mlp = swiglu, mlp_width = 128": what a variant changes against another; "" for nothing.
 [[nodiscard]] QString differsText(const CompareData& data, std::size_t variant,
                                   std::size_t baseline);

@@ -105,15 +105,6 @@ class Numbering {
 constexpr Qt::PenStyle kDashes[] = {Qt::SolidLine, Qt::DashLine, Qt::DotLine, Qt::DashDotLine,
                                     Qt::DashDotDotLine};
 
-QString bandText(const CompareChoice& choice) {
-  if (choice.spread == Spread::None) return nameOf(choice.centre);
-  if (choice.spread == Spread::Deviation)
-    return nameOf(choice.centre) + QStringLiteral(" \u00b1 standard deviation");
-  if (choice.spread == Spread::StandardError)
-    return nameOf(choice.centre) + QStringLiteral(" \u00b1 standard error");
-  return nameOf(choice.centre) + QStringLiteral(", band: ") + nameOf(choice.spread);
-}
-
 double factorOf(const CompareData& data, const std::string& metric) {
   const auto meaning = data.measured.meanings.find(metric);
   return meaning != data.measured.meanings.end() && meaning->second.unit == "fraction" ? 100 : 1;
@@ -234,7 +225,7 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
   for (CurvePanel& panel : panels) {
     LineChart& chart = panel.chart;
     chart.title = panel.name.isEmpty() ? metricTitle(data, request.metric) : panel.name;
-    chart.about = mostRuns > 1 ? bandText(choice) + QStringLiteral(" over seeds")
+    chart.about = mostRuns > 1 ? bandText(choice.centre, choice.spread) + QStringLiteral(" over seeds")
                                : QObject::tr("one run each");
     chart.x = axisOf(choice);
     chart.y.title = metricTitle(data, request.metric);
