@@ -225,8 +225,9 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
   for (CurvePanel& panel : panels) {
     LineChart& chart = panel.chart;
     chart.title = panel.name.isEmpty() ? metricTitle(data, request.metric) : panel.name;
-    chart.about = mostRuns > 1 ? bandText(choice.centre, choice.spread) + QStringLiteral(" over seeds")
-                               : QObject::tr("one run each");
+    chart.about = mostRuns > 1
+                      ? bandText(choice.centre, choice.spread) + QStringLiteral(" over seeds")
+                      : QObject::tr("one run each");
     chart.x = axisOf(choice);
     chart.y.title = metricTitle(data, request.metric);
     chart.y.scale = choice.isLogY ? AxisScale::Log : AxisScale::Linear;
@@ -285,7 +286,8 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
       differences.push_back(std::move(difference));
     }
     if (differences.empty()) continue;
-    ChartSeries series = seriesOfBand(bandOver(differences, Centre::Mean, Spread::Interval), factor);
+    ChartSeries series =
+        seriesOfBand(bandOver(differences, Centre::Mean, Spread::Interval), factor);
     series.name = QStringLiteral("%1 (n = %2)").arg(data.labels[variant]).arg(differences.size());
     series.run = seriesOf(data, variant);
     chart.series.push_back(std::move(series));

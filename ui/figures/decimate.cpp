@@ -195,4 +195,26 @@ std::vector<QPointF> decimate(std::span<const double> x, std::span<const double>
   return points;
 }
 
+std::vector<std::vector<QPointF>> bandOutlines(std::span<const double> x,
+                                               std::span<const double> low,
+                                               std::span<const double> high,
+                                               const ReduceEdge& reduce) {
+  std::vector<std::vector<QPointF>> outlines;
+  const auto isGap = [&](std::size_t at) {
+    return !std::isfinite(low[at]) || !std::isfinite(high[at]);
+  };
+  for (std::size_t i = 0; i < low.size();) {
+    while (i < low.size() && isGap(i)) ++i;
+    const std::size_t from = i;
+    while (i < low.size() && !isGap(i)) ++i;
+    if (i == from) continue;
+    std::vector<QPointF> outline = reduce(x.subspan(from, i - from), high.subspan(from, i - from));
+    const std::vector<QPointF> back =
+        reduce(x.subspan(from, i - from), low.subspan(from, i - from));
+    outline.insert(outline.end(), back.rbegin(), back.rend());
+    if (outline.size() > 1) outlines.push_back(std::move(outline));
+  }
+  return outlines;
+}
+
 }  // namespace vitrine::ui

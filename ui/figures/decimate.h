@@ -4,6 +4,7 @@
 
 #include <QPointF>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,16 @@ struct PlotWindow {
 /// \param x  ascending, finite  \param y  of the length of `x`
 [[nodiscard]] std::vector<QPointF> decimate(std::span<const double> x, std::span<const double> y,
                                             const PlotWindow& window);
+
+/// The outlines of a band, a closed one for each part in which both edges are finite: along `high`
+/// and back along `low`.
+/// \param reduce  decimates the edge of such a part
+using ReduceEdge =
+    std::function<std::vector<QPointF>(std::span<const double> x, std::span<const double> y)>;
+[[nodiscard]] std::vector<std::vector<QPointF>> bandOutlines(std::span<const double> x,
+                                                             std::span<const double> low,
+                                                             std::span<const double> high,
+                                                             const ReduceEdge& reduce);
 
 /// Where the columns of pixels begin among ascending `x`: the same for every curve over that x.
 class ColumnEdges {

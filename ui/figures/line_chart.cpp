@@ -181,20 +181,7 @@ LineChartFigure::Drawn LineChartFigure::drawnOf(const ChartSeries& series, int c
     drawn.line = reduced(series.x, series.y);
     if (!series.raw.empty()) drawn.raw = reduced(series.x, series.raw);
   }
-  for (std::size_t i = 0; i < series.low.size();) {
-    const auto isGap = [&](std::size_t at) {
-      return !std::isfinite(series.low[at]) || !std::isfinite(series.high[at]);
-    };
-    while (i < series.low.size() && isGap(i)) ++i;
-    const std::size_t from = i;
-    while (i < series.low.size() && !isGap(i)) ++i;
-    if (i == from) continue;
-    const std::span<const double> x(series.x.data() + from, i - from);
-    std::vector<QPointF> edge = reduced(x, {series.high.data() + from, i - from});
-    const std::vector<QPointF> back = reduced(x, {series.low.data() + from, i - from});
-    edge.insert(edge.end(), back.rbegin(), back.rend());
-    if (edge.size() > 1) drawn.bands.push_back(std::move(edge));
-  }
+  drawn.bands = bandOutlines(series.x, series.low, series.high, reduced);
 
   const double pixel = 1.0 / std::max(columns, 1);
   double lastEdge = -1e9;

@@ -152,6 +152,10 @@ class LineChartFigure : public Figure {
   std::array<double, 2> xRange_{0, 1}, yRange_{0, 1};
 };
 
+/// How strong the ground of one of so many bands is: many fills over each other cannot be told
+/// apart.
+[[nodiscard]] double bandShade(std::ptrdiff_t bands);
+
 /// What stands before a run's name: its line with the symbol, in its colour.
 void drawSeriesKey(QPainter& painter, const QRectF& rect, std::int64_t run, ThemeKind theme);
 

@@ -15,12 +15,6 @@ namespace {
 constexpr double kRawShade = 0.28;
 constexpr double kEdgeShade = 0.45;
 
-// Many fills over each other cannot be told apart: they grow fainter, and edges in the
-// colour of their line say where each band ends.
-double bandShade(std::ptrdiff_t bands) {
-  return bands <= 2 ? kChartBandShade : bands <= 4 ? 0.09 : 0.045;
-}
-
 // Device pixels, or their like on paper, per logical pixel.
 double densityOf(const QPainter& painter) {
   return std::clamp(std::abs(painter.deviceTransform().m11()), 1.0, 4.0);
@@ -39,6 +33,11 @@ void drawWhisker(QPainter& painter, const QRectF& inside, QPointF high, QPointF 
 }
 
 }  // namespace
+
+// Where they are faint, edges in the colour of their line say where each band ends.
+double bandShade(std::ptrdiff_t bands) {
+  return bands <= 2 ? kChartBandShade : bands <= 4 ? 0.09 : 0.045;
+}
 
 QPointF LineChartFigure::placeOf(const QRectF& plot, double x, double y) const {
   return {plot.left() + xUnit(x) * plot.width(),

@@ -52,6 +52,12 @@ struct DrawnLine {
   std::optional<ChartSymbol> symbol = {};  ///< at each point
 };
 
+/// The ground around a line, in values of the axes.
+struct DrawnBand {
+  std::vector<std::vector<QPointF>> outlines;  ///< closed
+  QColor fill;
+};
+
 /// Draws the lines of a plot. A path of thousands of corners costs many times as much as columns,
 /// and a see-through one is darker wherever it meets itself. The strokes of all lines come together
 /// in one picture: thousands of short lines each asked from QPainter cost several times as much. A

@@ -141,20 +141,25 @@ void CurvePlot::fitY() {
   const PlotAxis& x = frame_.x;
   double low = 0, high = 1;
   bool isFound = false;
+  std::vector<const CurveSeries*> all;
   for (const PlottedCurve& curve : curves_) {
+    all.push_back(curve.series);
+    if (curve.group) all.insert(all.end(), {&curve.group->low, &curve.group->high});
+  }
+  for (const CurveSeries* series : all) {
     double a = 0, b = 0;
-    bool has = settings_.isLogY ? curve.series->positiveRange(settings_.x, x.lower, x.upper, a, b)
-                                : curve.series->range(settings_.x, x.lower, x.upper, a, b);
+    bool has = settings_.isLogY ? series->positiveRange(settings_.x, x.lower, x.upper, a, b)
+                                : series->range(settings_.x, x.lower, x.upper, a, b);
     // What the shares leave out of a log axis is at its lower end at most.
     double c = a, d = b;
     if (has && settings_.isClipped &&
-        curve.series->shares(settings_.x, x.lower, x.upper, PlotSettings::kLowShare,
-                             PlotSettings::kHighShare, c, d)) {
+        series->shares(settings_.x, x.lower, x.upper, PlotSettings::kLowShare,
+                       PlotSettings::kHighShare, c, d)) {
       if (c > a) a = c;
       if (d < b && d > a) b = d;
     }
-    if (curve.series->edges(settings_.x, x.lower, x.upper, plotScale(settings_.isLogX),
-                            plotScale(settings_.isLogY), c, d)) {
+    if (series->edges(settings_.x, x.lower, x.upper, plotScale(settings_.isLogX),
+                      plotScale(settings_.isLogY), c, d)) {
       a = has ? std::min(a, c) : c;
       b = has ? std::max(b, d) : d;
       has = true;
@@ -187,10 +192,13 @@ void CurvePlot::drawPicture(double ratio) {
   if (picture_.size() != size) picture_ = QImage(size, QImage::Format_RGB32);
   picture_.setDevicePixelRatio(ratio);
   picture_.fill(themeColors().panel);
-  fillLines(std::max(static_cast<int>(frame_.plot.width() * ratio), 1));
+  const int columns = std::max(static_cast<int>(frame_.plot.width() * ratio), 1);
+  fillLines(columns);
+  fillBands(columns);
   QPainter painter(&picture_);
   if (hasAxes_) frame_.draw(painter, themeColors());
   painter.setRenderHint(QPainter::Antialiasing);
+  drawBands(painter);
   CurveSheet sheet(painter, frame_, ratio);
   for (const DrawnLine& line : lines_) sheet.draw(line);
   sheet.show();
@@ -255,6 +263,60 @@ void CurvePlot::fillLines(int columns) {
   if (corners <= kMostCorners) return;
   for (DrawnLine& line : lines_)
     if (!line.symbol) line.drawing = DrawnLine::Drawing::Columns;
+}
+
+void CurvePlot::fillBands(int columns) {
+  bands_.clear();
+  const auto grouped = std::count_if(curves_.begin(), curves_.end(),
+                                     [](const PlottedCurve& curve) { return !!curve.group; });
+  const PlotAxis& range = frame_.x;
+  const PlotWindow window{range.lower, range.upper, columns, range.scale};
+  const auto reduce = [&](std::span<const double> x, std::span<const double> y) {
+    std::vector<QPointF> points = decimate(x, y, window);
+    std::erase_if(points, [&](const QPointF& point) { return settings_.isLogX && point.x() <= 0; });
+    for (QPointF& point : points)
+      if (settings_.isLogY && point.y() <= 0) point.setY(frame_.y.lower);
+    return points;
+  };
+  for (const PlottedCurve& curve : curves_) {
+    if (!curve.group) continue;
+    const auto x = curve.series->x(settings_.x);
+    // One point more on either side, so that the band continues to the edge.
+    auto begin = std::lower_bound(x.begin(), x.end(), range.lower) - x.begin();
+    auto end = std::upper_bound(x.begin(), x.end(), range.upper) - x.begin();
+    begin = std::max<std::ptrdiff_t>(begin - 1, 0);
+    end = std::min(end + 1, static_cast<std::ptrdiff_t>(x.size()));
+    const auto part = [&](std::span<const double> values) {
+      return values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    };
+    QColor fill = seriesColor(curve.run);
+    fill.setAlphaF(static_cast<float>(bandShade(grouped)));
+    bands_.push_back({bandOutlines(part(x), part(curve.group->low.smoothed(settings_.smoothing)),
+                                   part(curve.group->high.smoothed(settings_.smoothing)), reduce),
+                      fill});
+  }
+}
+
+void CurvePlot::drawBands(QPainter& painter) const {
+  painter.save();
+  painter.setClipRect(frame_.plot);
+  for (const DrawnBand& band : bands_) {
+    for (const auto& outline : band.outlines) {
+      QPolygonF shape;
+      for (const QPointF& point : outline) shape << frame_.at(point.x(), point.y());
+      // Of a point alone, which has no ground.
+      const bool isBar = shape.size() == 2;
+      painter.setPen(isBar ? QPen(band.fill, kWidth) : QPen(Qt::NoPen));
+      painter.setBrush(band.fill);
+      painter.drawPolygon(shape);
+    }
+  }
+  painter.restore();
+}
+
+bool CurvePlot::hasGroups() const {
+  return std::any_of(curves_.begin(), curves_.end(),
+                     [](const PlottedCurve& curve) { return !!curve.group; });
 }
 
 void CurvePlot::refresh() {

@@ -24,6 +24,8 @@ struct PlottedCurve {
   std::int64_t run = 0;
   QString name;
   const CurveSeries* series = nullptr;
+  /// `series` is the centre of these curves of a group, of which `run` is the first.
+  std::shared_ptr<const GroupedCurve> group = {};
 };
 
 /// Words at a step of a curve.
@@ -43,6 +45,11 @@ struct PlotSettings {
   bool isLogY = false;
   bool isClipped = false;  ///< y ends at the shares below; what lies beyond is marked on the edge
   static constexpr double kLowShare = 0.01, kHighShare = 0.99;
+  /// Seeds of a variant are one curve with this around it; None: each run is one.
+  Spread band = Spread::None;
+  [[nodiscard]] bool isGrouped() const {
+    return band != Spread::None && x != XAxis::Wall && x != XAxis::Metric;
+  }
 };
 
 /// Ctrl and wheel zoom at the cursor, X or Y held and wheel along one axis; the wheel alone is left
@@ -88,6 +95,10 @@ class CurvePlot : public QWidget, public DescribedPlot {
   [[nodiscard]] QRect plotRect() const { return frame_.plot.toRect(); }
   /// The lines of the last drawing: raw ones first, then a smoothed or plain one a curve.
   [[nodiscard]] const std::vector<DrawnLine>& lines() const { return lines_; }
+  /// What the last drawing has around the centres of groups.
+  [[nodiscard]] const std::vector<DrawnBand>& bands() const { return bands_; }
+  /// Whether a curve is that of several runs.
+  [[nodiscard]] bool hasGroups() const;
 
   /// No curve has more than one point: bars are drawn in place of dots.
   [[nodiscard]] bool hasOneValue() const;
@@ -141,6 +152,8 @@ class CurvePlot : public QWidget, public DescribedPlot {
   void drawPicture(double ratio);
   /// \param columns  device pixels across
   void fillLines(int columns);
+  void fillBands(int columns);
+  void drawBands(QPainter& painter) const;
   void drawXName(QPainter& painter) const;
   void drawRing(QPainter& painter) const;
   void drawRubberBand(QPainter& painter) const;
@@ -149,12 +162,15 @@ class CurvePlot : public QWidget, public DescribedPlot {
   void drawNotes(QPainter& painter) const;
   void drawCursor(QPainter& painter) const;
   void drawReadout(QPainter& painter) const;
+  /// As the read-out has it.
+  [[nodiscard]] QString valueText(double value) const;
   bool moveByKey(int key);
 
   std::vector<PlottedCurve> curves_;
   PlotSettings settings_;
   ChartFrame frame_;
   std::vector<DrawnLine> lines_;
+  std::vector<DrawnBand> bands_;
   QImage picture_;
   bool isStale_ = true;  ///< the picture does not show what it should
   bool hasAxes_ = true;

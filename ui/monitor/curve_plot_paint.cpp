@@ -62,8 +62,10 @@ bool CurvePlot::hasOneValue() const {
 std::unique_ptr<Figure> CurvePlot::bars(const QString& title, const QString& about) const {
   std::vector<ValueBar> values;
   for (const PlottedCurve& curve : curves_) {
-    if (curve.series->size() > 0)
-      values.push_back({curve.name, curve.run, curve.series->y().front()});
+    if (curve.series->size() == 0) continue;
+    ValueBar bar{curve.name, curve.run, curve.series->y().front()};
+    if (curve.group) bar.around = {{curve.group->low.y().front(), curve.group->high.y().front()}};
+    values.push_back(std::move(bar));
   }
   return std::make_unique<ValueBars>(title, about, std::move(values), decimals_);
 }
@@ -253,6 +255,12 @@ void CurvePlot::drawCursor(QPainter& painter) const {
   painter.restore();
 }
 
+QString CurvePlot::valueText(double value) const {
+  if (std::isnan(value)) return QStringLiteral("NaN");
+  if (std::abs(value) > 0 && std::abs(value) < 0.0099) return compactNumber(value, 4);
+  return number(value, decimals_ > 6 ? 4 : decimals_);
+}
+
 void CurvePlot::drawReadout(QPainter& painter) const {
   if (curves_.empty()) return;
   const ThemeColors& t = themeColors();
@@ -274,11 +282,12 @@ void CurvePlot::drawReadout(QPainter& painter) const {
     const std::ptrdiff_t place = curve.series->at(settings_.x, *cursor_);
     QString value = QStringLiteral("\u2013");
     if (place >= 0) {
-      const double raw = curve.series->y()[static_cast<std::size_t>(place)];
-      value = std::isnan(raw) ? QStringLiteral("NaN")
-              : std::abs(raw) > 0 && std::abs(raw) < 0.0099
-                  ? compactNumber(raw, 4)
-                  : number(raw, decimals_ > 6 ? 4 : decimals_);
+      const auto at = static_cast<std::size_t>(place);
+      value = valueText(curve.series->y()[at]);
+      if (curve.group)
+        value +=
+            QStringLiteral(" [%1, %2]")
+                .arg(valueText(curve.group->low.y()[at]), valueText(curve.group->high.y()[at]));
     }
     rows.push_back({curve.run, curve.name, value});
     // One more than its own width, which is rounded: a name that fits is not to be cut.

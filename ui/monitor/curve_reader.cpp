@@ -5,6 +5,8 @@
 #include <exception>
 
 #include "core/base/error.h"
+#include "core/store/comparison.h"
+#include "ui/workbench/drawn_runs.h"
 #include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
@@ -66,6 +68,21 @@ std::map<std::int64_t, double> startsOf(store::RunReader& store, std::int64_t ru
     if (at.isValid()) starts[segment.number] = static_cast<double>(at.toMSecsSinceEpoch()) / 1000;
   }
   return starts;
+}
+
+std::vector<RunGroup> groupsOf(store::RunReader& store, const std::vector<store::RunRow>& rows) {
+  const store::QueryFunction query = [&](const std::string& sql) { return store.query(sql); };
+  const std::vector<store::ComparedRun> runs = comparedRuns(query, rows);
+  const std::vector<store::VariantGroup> variants = variantsOf(runs);
+  const std::vector<QString> labels = variantLabels(runs, variants);
+  std::vector<RunGroup> groups;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    RunGroup group{labels[i], {}};
+    for (const std::size_t run : variants[i].runs)
+      group.runs.emplace_back(runs[run].row.seed, runs[run].row.id);
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
 void readOver(CurveReading& reading, const CurveAsk& ask, CurveAnswer& answer) {
@@ -153,6 +170,7 @@ MonitorAnswer readMonitor(store::RunReader& store, const MonitorAsk& ask,
       const std::int64_t version = store.version(run, store::RunField::CurveNotes);
       answer.notes[run] = {version, store.curveNotes(run)};
     }
+    if (!ask.variantsOf.empty()) answer.variants = groupsOf(store, ask.variantsOf);
   } catch (const Error& error) {
     answer.failure = error.what();
     return answer;
@@ -160,6 +178,16 @@ MonitorAnswer readMonitor(store::RunReader& store, const MonitorAsk& ask,
   for (const SmoothAsk& one : ask.smooth) {
     if (isStale) return answer;
     answer.smoothed.emplace_back(one.key, one.series->smoothedAnew(one.smoothing));
+  }
+  for (const GroupAsk& group : ask.groups) {
+    if (isStale) return answer;
+    std::vector<const CurveSeries*> curves;
+    for (const auto& curve : group.curves) curves.push_back(curve.get());
+    auto made =
+        std::make_shared<GroupedCurve>(groupedCurve(curves, group.state.axis, group.state.spread));
+    for (const CurveSeries* line : {&made->centre, &made->low, &made->high})
+      line->prepare(group.state.smoothing);
+    answer.grouped.emplace_back(group.state, std::move(made));
   }
   CurveNames names = answer.names;
   std::size_t read = 0;

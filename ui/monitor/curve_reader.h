@@ -59,14 +59,37 @@ struct SmoothAsk {
   Smoothing smoothing;
 };
 
+/// Runs that are drawn as one curve: those of a variant.
+struct RunGroup {
+  QString name;
+  std::vector<std::pair<std::uint64_t, std::int64_t>> runs;  ///< seed and id, ascending
+};
+
+/// What the curve of a group is made of and how: made again once that is something else.
+struct GroupState {
+  std::string metric;
+  std::vector<std::int64_t> runs;       ///< in the group's order, of each seed one
+  std::vector<std::int64_t> sequences;  ///< of the last points of their curves
+  XAxis axis = XAxis::Step;
+  Spread spread = Spread::Range;
+  Smoothing smoothing;
+  [[nodiscard]] bool operator==(const GroupState&) const = default;
+};
+struct GroupAsk {
+  GroupState state;
+  std::vector<std::shared_ptr<const CurveSeries>> curves;  ///< of `state.runs`
+};
+
 /// What the page needs to know besides the curves.
 struct MonitorAsk {
   std::vector<SmoothAsk> smooth;
+  std::vector<GroupAsk> groups;
   std::vector<CurveAsk> curves;
-  std::vector<std::int64_t> namesOf;  ///< runs whose metrics are asked for
-  std::vector<std::int64_t> tasksOf;  ///< runs whose task is asked for
-  std::vector<std::int64_t> notesOf;  ///< runs whose notes are asked for
-  bool isDatabaseAsked = false;       ///< also what is the same for all runs
+  std::vector<std::int64_t> namesOf;      ///< runs whose metrics are asked for
+  std::vector<std::int64_t> tasksOf;      ///< runs whose task is asked for
+  std::vector<std::int64_t> notesOf;      ///< runs whose notes are asked for
+  std::vector<store::RunRow> variantsOf;  ///< runs that are to be put together by their variant
+  bool isDatabaseAsked = false;           ///< also what is the same for all runs
 };
 
 /// The notes on the curves of a run as they stood at a version of them.
@@ -77,6 +100,8 @@ struct NotesOfRun {
 
 struct MonitorAnswer {
   std::vector<std::pair<CurveKey, SmoothedLine>> smoothed;
+  std::vector<std::pair<GroupState, std::shared_ptr<const GroupedCurve>>> grouped;
+  std::vector<RunGroup> variants;   ///< of `variantsOf`, in the order of its first runs
   std::vector<CurveAnswer> curves;  ///< of the first asks; the rest is to be asked for again
   std::map<std::int64_t, std::vector<std::string>> names;
   std::map<std::int64_t, std::string> tasks;  ///< "" for a run that names none

@@ -74,6 +74,45 @@ CurveSeries CurveSeries::over(const CurveSeries& other) const {
   return made;
 }
 
+RunCurve CurveSeries::plain(XAxis axis) const {
+  const auto places = x(axis);
+  RunCurve curve;
+  curve.x.reserve(size());
+  curve.y.reserve(size());
+  for (std::size_t i = 0; i < size(); ++i) curve.add(places[i], value_[i]);
+  return curve;
+}
+
+CurveSeries CurveSeries::made(XAxis axis, const std::vector<double>& x,
+                              const std::vector<double>& y, const CurveSeries& like) {
+  const auto along = [&](XAxis other) {
+    if (other == axis) return x;
+    RunCurve known;
+    const auto from = like.x(axis), to = like.x(other);
+    for (std::size_t i = 0; i < like.size(); ++i) known.add(from[i], to[i]);
+    return valuesAt(known, x);
+  };
+  CurveSeries made;
+  made.step_ = along(XAxis::Step);
+  made.epoch_ = along(XAxis::Epoch);
+  made.time_ = along(XAxis::Time);
+  made.value_ = y;
+  for (std::size_t i = 0; i < y.size(); ++i)
+    if (!std::isfinite(y[i])) made.broken_.push_back(i);
+  return made;
+}
+
+GroupedCurve groupedCurve(const std::vector<const CurveSeries*>& curves, XAxis axis,
+                          Spread spread) {
+  std::vector<RunCurve> plain;
+  for (const CurveSeries* curve : curves) plain.push_back(curve->plain(axis));
+  const CurveBand band = bandOver(plain, Centre::Mean, spread);
+  const CurveSeries& like = *curves.front();
+  return {CurveSeries::made(axis, band.x, band.centre, like),
+          CurveSeries::made(axis, band.x, band.lower, like),
+          CurveSeries::made(axis, band.x, band.upper, like), curves.size()};
+}
+
 std::size_t CurveSeries::bytes() const {
   std::size_t numbers = 0;
   const std::initializer_list<const std::vector<double>*> columns = {&step_,  &epoch_, &time_,

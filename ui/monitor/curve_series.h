@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/curve_band.h"
 #include "core/store/types.h"
 #include "ui/figures/decimate.h"
 #include "ui/figures/extremes.h"
@@ -37,6 +38,12 @@ class CurveSeries {
   /// The points in the order of another metric: x is its value at the same step, or the last one
   /// before. Points before its first value are left out.
   [[nodiscard]] CurveSeries over(const CurveSeries& other) const;
+  /// A line that no run has measured, as a mean: values over places of an axis.
+  /// \param like  a curve that has all of the places, which tells their steps
+  [[nodiscard]] static CurveSeries made(XAxis axis, const std::vector<double>& x,
+                                        const std::vector<double>& y, const CurveSeries& like);
+  /// The values over an axis, without points that have no place there.
+  [[nodiscard]] RunCurve plain(XAxis axis) const;
 
   [[nodiscard]] std::size_t size() const { return value_.size(); }
   [[nodiscard]] std::size_t bytes() const;
@@ -106,6 +113,15 @@ class CurveSeries {
   mutable SmoothedLine smoothed_;  ///< the one last asked for
   mutable Extremes extremes_;
 };
+
+/// Curves of several runs as one: their mean and what lies around it.
+struct GroupedCurve {
+  CurveSeries centre, low, high;
+  std::size_t number = 0;  ///< of the curves
+};
+/// \param curves  two and more  \param axis  one that runs share: not the clock, nor a metric
+[[nodiscard]] GroupedCurve groupedCurve(const std::vector<const CurveSeries*>& curves, XAxis axis,
+                                        Spread spread);
 
 /// Mean of several curves with one clock (the heads of a layer): points whose step all of them
 /// have.

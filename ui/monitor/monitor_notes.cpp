@@ -77,12 +77,16 @@ std::vector<store::CurveNoteRow> MonitorPage::shownNotes(std::int64_t run) const
 
 void MonitorPage::giveNotes(PlotCard& card) {
   std::vector<CurveNote> shown;
+  std::map<std::int64_t, std::int64_t> curveOf;  // a run may be a part of the curve of another
+  for (const Line& line : linesOf(card))
+    for (const std::int64_t run : line.runs) curveOf[run] = line.runs.front();
   for (const std::int64_t id : workbench_.selection().drawn()) {
     for (const store::CurveNoteRow& row : shownNotes(id)) {
       if (row.metric != card.metric()) continue;
       CurveNote note;
       note.metric = row.metric;
-      note.run = id;
+      const auto curve = curveOf.find(id);
+      note.run = curve == curveOf.end() ? id : curve->second;
       note.step = row.step;
       note.text = wordsOfNote(QString::fromStdString(row.text));
       shown.push_back(std::move(note));

@@ -115,13 +115,12 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
     showCurrent();
   });
   connect(&workbench, &Workbench::runListVisibilityChanged, this, [this] {
-    for (PlotCard* card : cards_)
-      card->setLegend(card->plot().curves(), !workbench_.isRunListVisible());
+    for (PlotCard* card : cards_) giveLegend(*card);
   });
   connect(&workbench, &Workbench::themeChanged, this, [this] {
     for (PlotCard* card : cards_) {
       card->applyTheme();
-      card->setLegend(card->plot().curves(), !workbench_.isRunListVisible());
+      giveLegend(*card);
     }
   });
   connect(&alerts_, &AlertService::raised, strip_,
@@ -244,6 +243,7 @@ void MonitorPage::showRuns() {
   pinUsual();
   rebuild();
   ranges_ = nullptr;
+  grouped_.clear();
   for (PlotCard* card : cards_) {
     card->isStale = true;
     giveCurves(*card);

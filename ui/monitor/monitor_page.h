@@ -124,6 +124,21 @@ class MonitorPage : public Page {
   /// Reads and draws the cards that came into sight.
   void catchUp();
   [[nodiscard]] CurveKey keyOf(std::int64_t run, const PlotCard& card) const;
+  /// One curve of a card: of a run, or of the seeds of a variant.
+  struct Line {
+    QString name;
+    std::vector<std::int64_t> runs;  ///< one at least; the first gives the colour
+  };
+  [[nodiscard]] std::vector<Line> linesOf(const PlotCard& card) const;
+  [[nodiscard]] GroupState groupState(const PlotCard& card, const Line& line) const;
+  /// What is drawn of the seeds of a line; nullptr before it is made on this axis.
+  [[nodiscard]] std::shared_ptr<const GroupedCurve> groupOfLine(const PlotCard& card,
+                                                                const Line& line) const;
+  /// What is to be put together again, now that all points of it are there.
+  [[nodiscard]] std::vector<GroupAsk> ungrouped(const PlotCard& card) const;
+  void takeGroups(MonitorAnswer& answer);
+  void makeSeedsTool();
+  void giveLegend(PlotCard& card);
   /// Cards whose curves are wanted now: those in sight, or all while the page settles.
   [[nodiscard]] bool isWanted(const PlotCard& card) const;
   /// Whether nothing newer than the version of now is to be read of a curve.
@@ -182,6 +197,13 @@ class MonitorPage : public Page {
   };
   std::map<std::int64_t, Names> names_;        ///< by run
   std::map<std::int64_t, std::string> tasks_;  ///< by run
+  std::vector<RunGroup> variants_;             ///< with PlotSettings::band
+  std::set<std::int64_t> variantsOf_;          ///< runs that these were read for
+  struct Grouped {
+    GroupState state;
+    std::shared_ptr<const GroupedCurve> curve;
+  };
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, Grouped> grouped_;  ///< metric, runs
   store::MetricKinds kinds_;
   bool hasDatabase_ = false;  ///< uuid and kinds of metrics are there
   Json ranges_;               ///< of a view, for cards that are still to be made
@@ -220,10 +242,10 @@ class MonitorPage : public Page {
   LogPanel* log_;
   QTimer timer_, catchUp_;
   QElapsedTimer sinceRefresh_, sinceMeasured_;
-  QAction *xAction_, *smoothAction_, *logYAction_, *logXAction_, *followAction_, *fitAction_,
-      *metricsAction_, *clipAction_, *shareAction_, *logAction_, *axesAction_;
+  QAction *xAction_, *smoothAction_, *seedsAction_, *logYAction_, *logXAction_, *followAction_,
+      *fitAction_, *metricsAction_, *clipAction_, *shareAction_, *logAction_, *axesAction_;
   QMenu *metricMenu_, *xMenu_;
-  QActionGroup* smoothGroup_ = nullptr;
+  QActionGroup *smoothGroup_ = nullptr, *seedsGroup_ = nullptr;
 };
 
 }  // namespace vitrine::ui

@@ -19,20 +19,32 @@ CurveKey MonitorPage::keyOf(std::int64_t run, const PlotCard& card) const {
 
 void MonitorPage::giveCurves(PlotCard& card) {
   std::vector<PlottedCurve> curves;
-  bool hasPoints = false, isKnown = true;
-  for (const std::int64_t id : workbench_.selection().drawn()) {
-    const CurveKey key = keyOf(id, card);
-    const CurveSeries& series = cache_.curve(key);
-    isKnown = isKnown && cache_.isKnown(key);
-    if (series.size() == 0) continue;
-    hasPoints = true;
-    const store::RunRow* row = workbench_.run(id);
-    curves.push_back(
-        {id, row == nullptr ? tr("run %1").arg(id) : QString::fromStdString(row->name), &series});
+  bool isKnown = true, isApart = false;
+  for (const std::int64_t id : workbench_.selection().drawn())
+    isKnown = isKnown && cache_.isKnown(keyOf(id, card));
+  for (const Line& line : linesOf(card)) {
+    const std::int64_t first = line.runs.front();
+    if (line.runs.size() == 1) {
+      const CurveSeries& series = cache_.curve(keyOf(first, card));
+      if (series.size() > 0) curves.push_back({first, line.name, &series});
+      continue;
+    }
+    const auto group = groupOfLine(card, line);
+    if (group == nullptr) {
+      isKnown = false;
+    } else if (group->centre.size() == 0) {
+      isApart = true;
+    } else {
+      curves.push_back(
+          {first, tr("%1 (n = %2)").arg(line.name).arg(group->number), &group->centre, group});
+    }
   }
+  const bool hasPoints = !curves.empty();
   QString hint;
   if (!hasPoints && !isKnown) {
     hint = tr("Reading\u2026");
+  } else if (!hasPoints && isApart) {
+    hint = tr("The seeds have no common range.\nDraw each run, or choose another axis.");
   } else if (!hasPoints && settings_.x == XAxis::Metric) {
     hint = tr("No values over %1.\nThe selected runs have not measured both.")
                .arg(QString::fromStdString(settings_.xMetric));
@@ -42,15 +54,16 @@ void MonitorPage::giveCurves(PlotCard& card) {
   card.setHint(hint);
   card.plot().setCurves(curves);
   giveNotes(card);
-  card.setLegend(curves, !workbench_.isRunListVisible());
+  giveLegend(card);
 }
 
 std::vector<CurveKey> MonitorPage::unsmoothed(const PlotCard& card) const {
   std::vector<CurveKey> keys;
   if (!card.card().isNoisy) return keys;
-  for (const std::int64_t id : workbench_.selection().drawn()) {
-    CurveKey key = keyOf(id, card);
-    if (!cache_.curve(key).isReady(settings_.smoothing)) keys.push_back(std::move(key));
+  for (const Line& line : linesOf(card)) {
+    CurveKey key = keyOf(line.runs.front(), card);
+    if (line.runs.size() == 1 && !cache_.curve(key).isReady(settings_.smoothing))
+      keys.push_back(std::move(key));
   }
   return keys;
 }
@@ -61,7 +74,13 @@ void MonitorPage::applySettings(PlotCard& card) {
     settings.isLogX = own->second.isLogX.value_or(settings.isLogX);
     settings.isLogY = own->second.isLogY.value_or(settings.isLogY);
   }
-  if (!unsmoothed(card).empty()) settings.smoothing = card.plot().settings().smoothing;
+  const std::vector<Line> lines = linesOf(card);
+  const bool isRegrouped = std::any_of(lines.begin(), lines.end(), [&](const Line& line) {
+    const auto group = line.runs.size() > 1 ? groupOfLine(card, line) : nullptr;
+    return group != nullptr && !group->low.isReady(settings_.smoothing);
+  });
+  if (isRegrouped || !unsmoothed(card).empty())
+    settings.smoothing = card.plot().settings().smoothing;
   card.setSettings(settings);
 }
 
@@ -84,9 +103,13 @@ void MonitorPage::read() {
   ask.isDatabaseAsked = !hasDatabase_;
   const bool areNamesOld = !sinceMeasured_.isValid() || sinceMeasured_.elapsed() > kMeasuredMs;
   std::map<std::int64_t, std::int64_t> sequences;
+  std::set<std::int64_t> selected;
+  std::vector<store::RunRow> rows;
   for (const std::int64_t id : workbench_.selection().drawn()) {
     const store::RunRow* row = workbench_.run(id);
     sequences[id] = row == nullptr ? 0 : row->changeSequence;
+    selected.insert(id);
+    if (row != nullptr) rows.push_back(*row);
     const auto known = names_.find(id);
     const bool isLive = row != nullptr && isAlive(row->state);
     if (known == names_.end() ||
@@ -109,19 +132,24 @@ void MonitorPage::read() {
       ask.curves.push_back(std::move(curve));
     }
   }
+  if (settings_.isGrouped() && variantsOf_ != selected) ask.variantsOf = std::move(rows);
   for (PlotCard* card : cards_) {
     if (!isWanted(*card)) continue;
     for (const CurveKey& key : unsmoothed(*card))
       ask.smooth.push_back({key, cache_.share(key), settings_.smoothing});
+    for (GroupAsk& group : ungrouped(*card)) ask.groups.push_back(std::move(group));
   }
   if (!ask.namesOf.empty()) sinceMeasured_.restart();
-  const bool isAnyAsked = !ask.curves.empty() || !ask.smooth.empty() || !ask.namesOf.empty() ||
-                          !ask.tasksOf.empty() || !ask.notesOf.empty();
+  const bool isAnyAsked = !ask.curves.empty() || !ask.smooth.empty() || !ask.groups.empty() ||
+                          !ask.namesOf.empty() || !ask.tasksOf.empty() || !ask.notesOf.empty() ||
+                          !ask.variantsOf.empty();
   if (!isAnyAsked && !ask.isDatabaseAsked) return showRead();
-  reader_.run([this, ask = std::move(ask), version = version_, sequences](
+  reader_.run([this, ask = std::move(ask), version = version_, sequences, selected](
                   store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     auto answer = std::make_shared<MonitorAnswer>(readMonitor(store, ask, isStale));
-    return [this, answer, version, sequences] {
+    const bool areVariantsRead = !ask.variantsOf.empty() && answer->failure.empty();
+    return [this, answer, version, sequences, selected, areVariantsRead] {
+      if (areVariantsRead) variantsOf_ = selected;
       for (auto& [id, names] : answer->names)
         names_[id] = {std::move(names), version, sequences.at(id)};
       const bool areTasksNew = !answer->tasks.empty();
@@ -172,6 +200,7 @@ void MonitorPage::take(MonitorAnswer& answer) {
     isFailing_ = true;
     workbench_.showError(failure);
   }
+  takeGroups(answer);
   std::set<std::string> now = measured();
   const bool isOtherMeasured = now != measured_;
   measured_ = std::move(now);
@@ -182,6 +211,8 @@ void MonitorPage::take(MonitorAnswer& answer) {
       isChanged = isChanged || changed.contains(keyOf(id, *card));
       isComplete = isComplete && isUpToDate(keyOf(id, *card));
     }
+    for (const auto& [state, curve] : answer.grouped)
+      isChanged = isChanged || state.metric == card->metric();
     if (!isWanted(*card)) {
       card->isStale = card->isStale || isChanged || !isComplete;
     } else if (isChanged || (card->isStale && isComplete)) {

@@ -20,6 +20,7 @@
 #include "ui/monitor/alert_dialog.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
+#include "ui/workbench/drawn_runs.h"
 
 namespace vitrine::ui {
 namespace {
@@ -93,6 +94,7 @@ void MonitorPage::makeTools() {
     });
   }
   smoothAction_->setMenu(smoothMenu);
+  makeSeedsTool();
 
   logYAction_ =
       tool(tr("Log y"),
@@ -203,8 +205,8 @@ void MonitorPage::makeMoreTools() {
 }
 
 QList<QAction*> MonitorPage::tools() {
-  return {xAction_,   smoothAction_,  axesAction_, followAction_,
-          fitAction_, metricsAction_, logAction_};
+  return {xAction_,      smoothAction_, seedsAction_,   axesAction_,
+          followAction_, fitAction_,    metricsAction_, logAction_};
 }
 
 void MonitorPage::fillAxisMenu() {
@@ -245,6 +247,7 @@ void MonitorPage::chooseSettings(const PlotSettings& settings) {
 void MonitorPage::setSettings(const PlotSettings& settings) {
   const bool isAxisChanged = settings.x != settings_.x || settings.xMetric != settings_.xMetric;
   const bool isRefitted = isAxisChanged || settings.isLogX != settings_.isLogX;
+  const bool isRegrouped = settings.band != settings_.band;
   settings_ = settings;
   static const char* const kTitles[] = {"x: step", "x: epoch", "x: time", "x: clock"};
   xAction_->setText(settings.x == XAxis::Metric
@@ -254,13 +257,21 @@ void MonitorPage::setSettings(const PlotSettings& settings) {
   const QString chosen = QString::fromStdString(toJson(settings.smoothing).dump());
   for (QAction* choice : smoothGroup_->actions())
     choice->setChecked(choice->data().toString() == chosen);
+  seedsAction_->setText(settings.band == Spread::None ? tr("Seeds: each") : tr("Seeds: mean"));
+  const bool hasSharedAxis = settings.x != XAxis::Wall && settings.x != XAxis::Metric;
+  seedsAction_->setEnabled(hasSharedAxis);
+  seedsAction_->setToolTip(
+      hasSharedAxis ? tr("The runs of a variant as the mean over its seeds with a band")
+                    : tr("Runs have no common clock: choose step, epoch or running time"));
+  for (QAction* choice : seedsGroup_->actions())
+    choice->setChecked(choice->data().toInt() == static_cast<int>(settings.band));
   isSetting_ = true;
   logYAction_->setChecked(settings.isLogY);
   logXAction_->setChecked(settings.isLogX);
   clipAction_->setChecked(settings.isClipped);
   isSetting_ = false;
   for (PlotCard* card : cards_) applySettings(*card);
-  if (isAxisChanged) {
+  if (isAxisChanged || isRegrouped) {
     for (PlotCard* card : cards_) {
       card->isStale = true;
       giveCurves(*card);
@@ -369,12 +380,9 @@ void MonitorPage::askNote(PlotCard& card) {
   const store::RunRow* row = workbench_.run(run);
   if (row == nullptr) return;
   std::int64_t step = row->step;
-  for (const PlottedCurve& curve : card.plot().curves()) {
-    if (curve.run != run || !cursor_) continue;
-    const std::ptrdiff_t place = curve.series->at(settings_.x, *cursor_);
-    if (place >= 0)
-      step = std::llround(curve.series->x(XAxis::Step)[static_cast<std::size_t>(place)]);
-  }
+  const CurveSeries& curve = cache_.curve(keyOf(run, card));
+  const std::ptrdiff_t place = cursor_ ? curve.at(settings_.x, *cursor_) : -1;
+  if (place >= 0) step = std::llround(curve.x(XAxis::Step)[static_cast<std::size_t>(place)]);
   bool isOk = false;
   const std::string metric = card.metric();  // the card may go while the dialog is open
   const QString text = QInputDialog::getText(
@@ -405,13 +413,15 @@ void MonitorPage::saveValues(PlotCard& card) {
   if (isSaved) {
     QTextStream out(&file);
     out << "run,name,step,epoch,time,value\n";
-    for (const PlottedCurve& curve : card.plot().curves()) {
-      const QString title = csvText(curve.name);
-      const auto step = curve.series->x(XAxis::Step), epoch = curve.series->x(XAxis::Epoch),
-                 time = curve.series->x(XAxis::Time), value = curve.series->y();
+    // Of every run, also where several are one curve.
+    for (const std::int64_t run : workbench_.selection().drawn()) {
+      const CurveSeries& curve = cache_.curve(keyOf(run, card));
+      const QString title = csvText(runNameOf(workbench_, run));
+      const auto step = curve.x(XAxis::Step), epoch = curve.x(XAxis::Epoch),
+                 time = curve.x(XAxis::Time), value = curve.y();
       for (std::size_t i = 0; i < value.size(); ++i) {
-        out << curve.run << ',' << title << ',' << QString::number(static_cast<qint64>(step[i]))
-            << ',' << QString::fromStdString(formatReal(epoch[i])) << ','
+        out << run << ',' << title << ',' << QString::number(static_cast<qint64>(step[i])) << ','
+            << QString::fromStdString(formatReal(epoch[i])) << ','
             << QString::fromStdString(formatReal(time[i])) << ','
             << QString::fromStdString(formatReal(value[i])) << '\n';
       }

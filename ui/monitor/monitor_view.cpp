@@ -11,12 +11,14 @@
 #include "ui/kit/theme.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
+#include "ui/workbench/drawn_runs.h"
 #include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
 namespace {
 
 constexpr std::array kAxisWords{"step", "epoch", "time", "wall", "metric"};
+constexpr std::array kBandWords{"none", "deviation", "error", "interval", "range", "quartiles"};
 constexpr std::array kSmoothingWords{"none", "ema", "centred"};
 
 Json viewParsed(const QByteArray& text) {
@@ -85,6 +87,7 @@ Json MonitorPage::viewState() const {
                 {"log_x", settings_.isLogX},
                 {"log_y", settings_.isLogY},
                 {"clip", settings_.isClipped},
+                {"seeds", kBandWords[static_cast<std::size_t>(settings_.band)]},
                 {"share_zoom", isZoomShared_},
                 {"follow", isFollowing_},
                 {"pinned", pinned_},
@@ -124,6 +127,8 @@ void MonitorPage::setViewState(const Json& state) {
   if (changed.x == XAxis::Metric && changed.xMetric.empty()) changed.x = XAxis::Step;
   if (const auto smoothing = state.find("smoothing"); smoothing != state.end())
     changed.smoothing = smoothingFromJson(*smoothing, changed.smoothing);
+  const auto band = std::find(kBandWords.begin(), kBandWords.end(), viewTextOf(state, "seeds"));
+  if (band != kBandWords.end()) changed.band = static_cast<Spread>(band - kBandWords.begin());
   changed.isLogX = viewBoolOf(state, "log_x", changed.isLogX);
   changed.isLogY = viewBoolOf(state, "log_y", changed.isLogY);
   changed.isClipped = viewBoolOf(state, "clip", changed.isClipped);
@@ -241,6 +246,14 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
         if (std::isinf(y[at])) series.y[static_cast<std::size_t>(i - begin)] = y[at];
       }
     }
+    if (curve.group) {
+      const auto edge = [&](const CurveSeries& line) {
+        const auto values = line.smoothed(settings.smoothing);
+        return std::vector<double>(values.begin() + begin, values.begin() + end);
+      };
+      series.low = edge(curve.group->low);
+      series.high = edge(curve.group->high);
+    }
     for (const std::size_t start : from.segmentStarts()) series.segmentStarts.push_back(x[start]);
     for (const CurveNote& note : plot.notes()) {
       if (note.run != curve.run) continue;
@@ -255,6 +268,8 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
     chart.series.push_back(std::move(series));
   }
   QStringList said;
+  if (plot.hasGroups())
+    said << tr("Seeds: %1, up to the shortest seed.").arg(bandText(Centre::Mean, settings.band));
   if (isSmoothed)
     said << tr("Smoothed: %1, raw values faint behind it.")
                 .arg(QString::fromStdString(settings.smoothing.words()));

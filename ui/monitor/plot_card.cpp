@@ -7,6 +7,7 @@
 
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/workbench/drawn_runs.h"
 
 namespace vitrine::ui {
 namespace {
@@ -117,6 +118,9 @@ void PlotCard::setMeaning(const MetricCard& card) {
 
 void PlotCard::fillSubtitle() {
   QString text = plot_->factor().isEmpty() ? card_.subtitle : plot_->factor();
+  if (plot_->hasGroups())
+    text = bandText(Centre::Mean, plot_->settings().band) +
+           (text.isEmpty() ? QString() : QStringLiteral(" \u00b7 ")) + text;
   if (plot_->settings().isClipped) text += tr(" \u00b7 1\u201399\u2009%");
   subtitle_->setText(text);
 }
@@ -137,6 +141,7 @@ void PlotCard::setLegend(const std::vector<PlottedCurve>& curves, bool isShown) 
   }
   legend_->setText(text);
   legend_->setVisible(isShown && !text.isEmpty());
+  fillSubtitle();
 }
 
 void PlotCard::setSettings(PlotSettings settings) {

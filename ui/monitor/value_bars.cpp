@@ -12,6 +12,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr double kRow = 26, kBar = 12, kGap = 8, kLargestNameShare = 0.4;
+constexpr double kEnd = 3;  // of what lies around a mean: half of the stroke across
 
 }  // namespace
 
@@ -23,18 +24,35 @@ ValueBars::ValueBars(QString title, QString about, std::vector<ValueBar> bars, i
       bars_(std::move(bars)),
       decimals_(decimals) {}
 
+QString ValueBars::textOf(const ValueBar& bar) const {
+  const QString text = number(bar.value, decimals_);
+  return bar.around ? QStringLiteral("%1 [%2, %3]")
+                          .arg(text, number((*bar.around)[0], decimals_),
+                               number((*bar.around)[1], decimals_))
+                    : text;
+}
+
 QString ValueBars::summary() const {
   QStringList rows;
-  for (const ValueBar& bar : bars_)
-    rows << QStringLiteral("%1: %2").arg(bar.name, number(bar.value, decimals_));
+  for (const ValueBar& bar : bars_) rows << QStringLiteral("%1: %2").arg(bar.name, textOf(bar));
   return QStringLiteral("%1, %2").arg(title_, rows.join(QStringLiteral("; ")));
 }
 
 QString ValueBars::csv() const {
-  QString text = QStringLiteral("run,name,value\n");
+  const bool isAround = std::any_of(bars_.begin(), bars_.end(),
+                                    [](const ValueBar& bar) { return bar.around.has_value(); });
+  QString text =
+      QStringLiteral("run,name,value%1\n").arg(QLatin1String(isAround ? ",low,high" : ""));
   for (const ValueBar& bar : bars_) {
     text += QString::number(bar.run) + QLatin1Char(',') + csvText(bar.name) + QLatin1Char(',') +
-            csvNumber(bar.value) + QLatin1Char('\n');
+            csvNumber(bar.value);
+    if (bar.around) {
+      text += QLatin1Char(',') + csvNumber((*bar.around)[0]) + QLatin1Char(',') +
+              csvNumber((*bar.around)[1]);
+    } else if (isAround) {
+      text += QStringLiteral(",,");
+    }
+    text += QLatin1Char('\n');
   }
   return text;
 }
@@ -52,10 +70,13 @@ void ValueBars::draw(QPainter& painter, const QRectF& area) {
   double low = 0, high = 0, names = 0, values = 0;
   for (const ValueBar& bar : bars_) {
     names = std::max(names, metrics.horizontalAdvance(bar.name));
-    values = std::max(values, metrics.horizontalAdvance(number(bar.value, decimals_)));
-    if (!std::isfinite(bar.value)) continue;
-    low = std::min(low, bar.value);
-    high = std::max(high, bar.value);
+    values = std::max(values, metrics.horizontalAdvance(textOf(bar)));
+    for (const double value : {bar.value, bar.around ? (*bar.around)[0] : bar.value,
+                               bar.around ? (*bar.around)[1] : bar.value}) {
+      if (!std::isfinite(value)) continue;
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
   }
   if (!(high > low)) high = low + 1;
   names = std::min(names, body.width() * kLargestNameShare);
@@ -79,17 +100,25 @@ void ValueBars::draw(QPainter& painter, const QRectF& area) {
                      Qt::AlignRight | Qt::AlignVCenter,
                      metrics.elidedText(name, Qt::ElideMiddle, isRest ? line.width() : names));
     if (isRest) break;
-    const double end = std::isfinite(bar.value) ? xOf(bar.value) : xOf(0);
+    double end = std::isfinite(bar.value) ? xOf(bar.value) : xOf(0);
     const double thickness = std::min(kBar, row - 4);
     const QRectF rect = QRectF(QPointF(xOf(0), line.center().y() - thickness / 2),
                                QPointF(end, line.center().y() + thickness / 2))
                             .normalized();
     painter.fillRect(rect, seriesColor(bar.run, style().theme));
     painter.setPen(themeColors().text);
+    if (bar.around && std::isfinite((*bar.around)[0]) && std::isfinite((*bar.around)[1])) {
+      const double left = xOf((*bar.around)[0]), right = xOf((*bar.around)[1]);
+      const double y = line.center().y();
+      painter.drawLine(QPointF(left, y), QPointF(right, y));
+      for (const double x : {left, right})
+        painter.drawLine(QPointF(x, y - kEnd), QPointF(x, y + kEnd));
+      end = std::max(end, right);
+    }
     painter.drawText(QRectF(std::max(end, xOf(0)) + kGap, line.top(), values + kGap, row),
-                     Qt::AlignLeft | Qt::AlignVCenter, number(bar.value, decimals_));
+                     Qt::AlignLeft | Qt::AlignVCenter, textOf(bar));
     addRegion(line, [bar, this](const QPointF&) {
-      return QStringLiteral("%1: %2").arg(bar.name, number(bar.value, decimals_));
+      return QStringLiteral("%1: %2").arg(bar.name, textOf(bar));
     });
   }
   painter.setPen(QPen(themeColors().line, 1));

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <QString>
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ui/figures/figure.h"
@@ -11,8 +13,9 @@ namespace vitrine::ui {
 
 struct ValueBar {
   QString name;
-  std::int64_t run = 0;  ///< whose colour it has
-  double value = 0;      ///< not finite: said in words
+  std::int64_t run = 0;                              ///< whose colour it has
+  double value = 0;                                  ///< not finite: said in words
+  std::optional<std::array<double, 2>> around = {};  ///< of a mean: its ends
 };
 
 /// Rows from the top, bars from zero.
@@ -28,6 +31,9 @@ class ValueBars final : public Figure {
 
  private:
   void draw(QPainter& painter, const QRectF& area) override;
+
+  /// "0.42 [0.40, 0.45]"
+  [[nodiscard]] QString textOf(const ValueBar& bar) const;
 
   QString title_, about_;
   std::vector<ValueBar> bars_;
