@@ -61,7 +61,10 @@ ChartTicks timeTicks(ChartAxis::Unit unit, std::array<double, 2> range, int targ
   return ticks;
 }
 
-ChartTicks logTicks(std::array<double, 2> range, int target) {
+/// A number of an axis that is in percent.
+QString percentText(const QString& times100) { return times100 + QStringLiteral("\u2009%"); }
+
+ChartTicks logTicks(ChartAxis::Unit unit, std::array<double, 2> range, int target) {
   ChartTicks ticks;
   const double decades = std::log10(range[1]) - std::log10(range[0]);
   if (decades < 0.7) {  // less than a factor of five: round numbers, evenly spaced
@@ -80,7 +83,10 @@ ChartTicks logTicks(std::array<double, 2> range, int target) {
       }
     }
   }
-  for (const double value : ticks.values) ticks.labels << compactNumber(value, 3);
+  for (const double value : ticks.values) {
+    ticks.labels << (unit == ChartAxis::Unit::Percent ? percentText(compactNumber(value * 100, 3))
+                                                      : compactNumber(value, 3));
+  }
   return ticks;
 }
 
@@ -121,6 +127,8 @@ QString compactNumber(double value, int digits) {
 QString axisValue(ChartAxis::Unit unit, double value) {
   if (unit == ChartAxis::Unit::Duration) return durationText(value, std::abs(value) < 60);
   if (unit == ChartAxis::Unit::Date) return dateText(value, "d MMM hh:mm:ss");
+  if (unit == ChartAxis::Unit::Percent && std::isfinite(value))
+    return percentText(compactNumber(value * 100, 4));
   return compactNumber(value, 6);
 }
 
@@ -135,9 +143,17 @@ double valueAtShare(AxisScale scale, std::array<double, 2> range, double share) 
 }
 
 ChartTicks chartTicks(const ChartAxis& axis, std::array<double, 2> range, int target) {
-  if (axis.scale == AxisScale::Log) return logTicks(range, target);
-  if (axis.unit != ChartAxis::Unit::Number) return timeTicks(axis.unit, range, target);
+  if (axis.scale == AxisScale::Log) return logTicks(axis.unit, range, target);
   ChartTicks ticks;
+  if (axis.unit == ChartAxis::Unit::Percent) {
+    const Ticks nice = niceTicks(range[0] * 100, range[1] * 100, target);
+    for (const double value : nice.values) {
+      ticks.values.push_back(value / 100);
+      ticks.labels << percentText(number(value, nice.decimals));
+    }
+    return ticks;
+  }
+  if (axis.unit != ChartAxis::Unit::Number) return timeTicks(axis.unit, range, target);
   const double largest = std::max(std::abs(range[0]), std::abs(range[1]));
   const bool isSmall = largest > 0 && largest < 0.0099;
   const bool isLarge = largest >= 1e9;

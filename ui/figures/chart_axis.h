@@ -17,6 +17,7 @@ struct ChartAxis {
     Number,
     Duration,  ///< seconds, written as h:mm:ss
     Date,      ///< seconds since 1970, written as local time
+    Percent,   ///< a fraction, written times 100 with "%"
   };
   QString title = {};
   AxisScale scale = AxisScale::Linear;

@@ -353,6 +353,11 @@ QString LineChartFigure::commands(int columns) const {
   return text;
 }
 
+QString LineChartFigure::yText(double value) const {
+  return chart_.y.unit == ChartAxis::Unit::Percent ? axisValue(chart_.y.unit, value)
+                                                   : compactNumber(value, 5);
+}
+
 QString LineChartFigure::describe(const QRectF& plot, const QPointF& point) const {
   const double x = valueAtShare(chart_.x.scale, xRange_,
                                 (point.x() - plot.left()) / std::max(plot.width(), 1.0));
@@ -394,11 +399,10 @@ QString LineChartFigure::describe(const QRectF& plot, const QPointF& point) cons
     const auto i = static_cast<std::size_t>(after - series.x.begin()) - 1;
     // Smoothing never changes a value that is read out.
     const double value = series.raw.empty() ? series.y[i] : series.raw[i];
-    QString line = std::isnan(value) ? QStringLiteral("NaN") : compactNumber(value, 5);
+    QString line = std::isnan(value) ? QStringLiteral("NaN") : yText(value);
     if (!series.name.isEmpty()) line.prepend(series.name + QStringLiteral(": "));
     if (!series.low.empty())
-      line += QStringLiteral(" [%1, %2]")
-                  .arg(compactNumber(series.low[i], 5), compactNumber(series.high[i], 5));
+      line += QStringLiteral(" [%1, %2]").arg(yText(series.low[i]), yText(series.high[i]));
     lines << line;
   }
   if (lines.isEmpty()) return {};

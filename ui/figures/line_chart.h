@@ -145,6 +145,7 @@ class LineChartFigure : public Figure {
   void drawRules(QPainter& painter, const QRectF& plot) const;
   void drawMarks(QPainter& painter, const QRectF& plot, const Drawn& drawn,
                  const QColor& color) const;
+  [[nodiscard]] QString yText(double value) const;
   [[nodiscard]] QString describe(const QRectF& plot, const QPointF& point) const;
   [[nodiscard]] bool hasFloor() const;
 

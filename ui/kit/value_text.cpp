@@ -1,9 +1,12 @@
 #include "ui/kit/value_text.h"
 
 #include <QStringList>
+#include <cmath>
 
 #include "core/base/cell_text.h"
 #include "core/base/text.h"
+#include "core/store/metrics/metric_format.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 
@@ -20,5 +23,12 @@ QString valueText(const Json& value) {
 }
 
 QString jsonText(const Json& value) { return QString::fromStdString(plainText(value)); }
+
+QString metricText(const store::MetricFormat& format, double value) {
+  if (!std::isfinite(value)) return number(value, 0);
+  QString text = QString::fromStdString(store::metricWords(format, value));
+  if (text.startsWith(QLatin1Char('-'))) text.replace(0, 1, QChar(0x2212));
+  return text.replace(QLatin1Char(' '), QChar(0x2009));
+}
 
 }  // namespace vitrine::ui

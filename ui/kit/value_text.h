@@ -1,9 +1,13 @@
-// Values of a configuration and of JSON as the window writes them.
+// Values of a configuration, of JSON and of metrics as the window writes them.
 #pragma once
 
 #include <QString>
 
 #include "core/base/json.h"
+
+namespace vitrine::store {
+struct MetricFormat;
+}  // namespace vitrine::store
 
 namespace vitrine::ui {
 
@@ -14,5 +18,8 @@ namespace vitrine::ui {
 /// As plainText(): a string without quotation marks, the shortest number that reads back, else
 /// JSON.
 [[nodiscard]] QString jsonText(const Json& value);
+
+/// As store::metricWords() with the minus and the thin space of the window; an en dash of NaN.
+[[nodiscard]] QString metricText(const store::MetricFormat& format, double value);
 
 }  // namespace vitrine::ui

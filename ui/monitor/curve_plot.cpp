@@ -68,6 +68,12 @@ void CurvePlot::setSettings(const PlotSettings& settings) {
   frame_.y.setRange(frame_.y.lower, frame_.y.upper);
 }
 
+void CurvePlot::setFormat(const store::MetricFormat& format) {
+  if (format == format_) return;
+  format_ = format;
+  refresh();
+}
+
 void CurvePlot::layOut() {
   ChartAxis x, y;
   x.scale = frame_.x.scale;
@@ -75,6 +81,7 @@ void CurvePlot::layOut() {
   if (settings_.x == XAxis::Time) x.unit = ChartAxis::Unit::Duration;
   if (settings_.x == XAxis::Wall) x.unit = ChartAxis::Unit::Date;
   y.scale = frame_.y.scale;
+  if (format_.isPercent) y.unit = ChartAxis::Unit::Percent;
   y.range = {{frame_.y.lower, frame_.y.upper}};
   y.target = 6;
   // The plots of a column begin and end at one place, whatever their numbers are, and do not move

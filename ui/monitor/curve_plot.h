@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/store/metrics/metric_format.h"
 #include "ui/figures/chart_frame.h"
 #include "ui/figures/figure.h"
 #include "ui/kit/plot_accessible.h"
@@ -40,6 +41,7 @@ struct CurveNote {
 struct PlotSettings {
   XAxis x = XAxis::Step;
   std::string xMetric;  ///< with XAxis::Metric
+  QString xTitle;       ///< of that metric
   Smoothing smoothing = kAutomaticSmoothing;
   bool isLogX = false;
   bool isLogY = false;
@@ -67,7 +69,8 @@ class CurvePlot : public QWidget, public DescribedPlot {
   void setSettings(const PlotSettings& settings);
   void setNotes(std::vector<CurveNote> notes);
   [[nodiscard]] const std::vector<CurveNote>& notes() const { return notes_; }
-  void setValueDecimals(int decimals) { decimals_ = decimals; }
+  /// How values are written: in the read-out, beside bars and, percent, on the axis.
+  void setFormat(const store::MetricFormat& format);
   [[nodiscard]] const std::vector<PlottedCurve>& curves() const { return curves_; }
   [[nodiscard]] const PlotSettings& settings() const { return settings_; }
 
@@ -162,7 +165,6 @@ class CurvePlot : public QWidget, public DescribedPlot {
   void drawNotes(QPainter& painter) const;
   void drawCursor(QPainter& painter) const;
   void drawReadout(QPainter& painter) const;
-  /// As the read-out has it.
   [[nodiscard]] QString valueText(double value) const;
   bool moveByKey(int key);
 
@@ -185,7 +187,7 @@ class CurvePlot : public QWidget, public DescribedPlot {
   Drag drag_ = Drag::None;
   QPoint pressed_, now_;
   PlotAxis pressedX_, pressedY_;
-  int decimals_ = 4;
+  store::MetricFormat format_;
   QString factor_;
   std::int64_t drawings_ = 0;
 };

@@ -8,6 +8,7 @@
 #include "ui/figures/chart_marks.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/monitor/curve_plot.h"
 #include "ui/monitor/value_bars.h"
 
@@ -67,7 +68,7 @@ std::unique_ptr<Figure> CurvePlot::bars(const QString& title, const QString& abo
     if (curve.group) bar.around = {{curve.group->low.y().front(), curve.group->high.y().front()}};
     values.push_back(std::move(bar));
   }
-  return std::make_unique<ValueBars>(title, about, std::move(values), decimals_);
+  return std::make_unique<ValueBars>(title, about, std::move(values), format_);
 }
 
 void CurvePlot::drawRubberBand(QPainter& painter) const {
@@ -91,8 +92,7 @@ void CurvePlot::drawXName(QPainter& painter) const {
   const QFontMetrics metrics(axisFont());
   const QRect inside = plotRect();
   const bool isMetric = settings_.x == XAxis::Metric;
-  const QString name = isMetric ? QString::fromStdString(settings_.xMetric)
-                                : tr(kNames[static_cast<int>(settings_.x)]);
+  const QString name = isMetric ? settings_.xTitle : tr(kNames[static_cast<int>(settings_.x)]);
   const int free =
       static_cast<int>(std::min<double>(inside.left(), frame_.firstNumberAt())) - px(8);
   if (!isMetric && metrics.horizontalAdvance(name) + px(2) <= free) {
@@ -256,9 +256,7 @@ void CurvePlot::drawCursor(QPainter& painter) const {
 }
 
 QString CurvePlot::valueText(double value) const {
-  if (std::isnan(value)) return QStringLiteral("NaN");
-  if (std::abs(value) > 0 && std::abs(value) < 0.0099) return compactNumber(value, 4);
-  return number(value, decimals_ > 6 ? 4 : decimals_);
+  return std::isnan(value) ? QStringLiteral("NaN") : metricText(format_, value);
 }
 
 void CurvePlot::drawReadout(QPainter& painter) const {
@@ -311,8 +309,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
       title = axisValue(ChartAxis::Unit::Date, *cursor_);
       break;
     case XAxis::Metric:
-      title =
-          QString::fromStdString(settings_.xMetric) + QLatin1Char(' ') + compactNumber(*cursor_, 5);
+      title = settings_.xTitle + QLatin1Char(' ') + compactNumber(*cursor_, 5);
       break;
   }
   const int pad = px(8), square = px(14), gap = px(12), height = px(17);
@@ -370,8 +367,9 @@ DescribedPlot::Table CurvePlot::plotTable() const {
     double low = 0, high = 0;
     const bool isInSight = series.range(settings_.x, frame_.x.lower, frame_.x.upper, low, high);
     const double none = std::numeric_limits<double>::quiet_NaN();
-    row << number(series.size() == 0 ? none : series.y().back(), decimals_)
-        << number(isInSight ? low : none, decimals_) << number(isInSight ? high : none, decimals_);
+    row << metricText(format_, series.size() == 0 ? none : series.y().back())
+        << metricText(format_, isInSight ? low : none)
+        << metricText(format_, isInSight ? high : none);
     table.rows.push_back(std::move(row));
   }
   return table;

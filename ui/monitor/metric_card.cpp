@@ -27,15 +27,12 @@ MetricCard metricCard(const std::string& name, const store::MetricKinds& kinds) 
   card.definition = QString::fromStdString(kind.definition);
   card.title = sayOfCard(title.title.c_str());
   card.subtitle = sayOfCard(title.subtitle.c_str());
-  card.decimals = title.decimals;
+  card.format = store::metricFormat(name, kind);
   card.isNoisy = !title.followsPlan;
   const store::MetricName parts = store::metricName(name);
   const QStringList inner = QString::fromStdString(parts.part).split(QLatin1Char('/'));
   if (parts.split == "analysis" && !parts.part.empty()) {
-    if (!title.isKnown) {
-      card.decimals = 2;
-      card.subtitle = QString::fromStdString(parts.quantity).replace('_', ' ');
-    }
+    if (!title.isKnown) card.subtitle = QString::fromStdString(parts.quantity).replace('_', ' ');
     if (inner.size() > 2) {  // the card of one head
       const std::string stem = name.substr(0, name.find(inner[1].toStdString()) + inner[1].size());
       card.title = sayOfCard(store::metricTitle(stem, kind.title).title.c_str());

@@ -4,15 +4,16 @@
 #include <QString>
 #include <string>
 
+#include "core/store/metrics/metric_format.h"
 #include "core/store/run_card.h"
 
 namespace vitrine::ui {
 
 struct MetricCard {
-  QString title;        ///< "Loss, train"
-  QString subtitle;     ///< "training objective"
-  QString definition;   ///< one sentence, for the tool tip; "" where none is known
-  int decimals = 4;     ///< of values in the read-out
+  QString title;       ///< "Loss, train"
+  QString subtitle;    ///< "training objective"
+  QString definition;  ///< one sentence, for the tool tip; "" where none is known
+  store::MetricFormat format;
   bool isNoisy = true;  ///< false for what follows a schedule: smoothing would only falsify it
 };
 

@@ -47,7 +47,7 @@ void MonitorPage::giveCurves(PlotCard& card) {
     hint = tr("The seeds have no common range.\nDraw each run, or choose another axis.");
   } else if (!hasPoints && settings_.x == XAxis::Metric) {
     hint = tr("No values over %1.\nThe selected runs have not measured both.")
-               .arg(QString::fromStdString(settings_.xMetric));
+               .arg(metricCard(settings_.xMetric, kinds_).title);
   } else if (!hasPoints) {
     hint = tr("No values yet.\nThe selected runs have not measured this.");
   }
@@ -70,6 +70,7 @@ std::vector<CurveKey> MonitorPage::unsmoothed(const PlotCard& card) const {
 
 void MonitorPage::applySettings(PlotCard& card) {
   PlotSettings settings = settings_;
+  if (settings.x == XAxis::Metric) settings.xTitle = metricCard(settings.xMetric, kinds_).title;
   if (const auto own = ownAxes_.find(card.metric()); own != ownAxes_.end()) {
     settings.isLogX = own->second.isLogX.value_or(settings.isLogX);
     settings.isLogY = own->second.isLogY.value_or(settings.isLogY);

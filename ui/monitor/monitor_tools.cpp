@@ -226,7 +226,7 @@ void MonitorPage::fillAxisMenu() {
   QMenu* metrics = xMenu_->addMenu(tr("another metric"));
   for (const std::string& metric : measured_) {
     if (metric.starts_with("analysis/")) continue;
-    QAction* choice = metrics->addAction(QString::fromStdString(metric));
+    QAction* choice = metrics->addAction(metricCard(metric, kinds_).title);
     choice->setCheckable(true);
     choice->setChecked(settings_.x == XAxis::Metric && settings_.xMetric == metric);
     connect(choice, &QAction::triggered, this, [this, metric] {
@@ -291,10 +291,7 @@ void MonitorPage::fillMetricMenu() {
   for (const std::string& name : names) {
     QMenu*& menu = families[groupOf(name)];
     if (menu == nullptr) menu = metricMenu_->addMenu(groupOf(name));
-    const QStringList parts = QString::fromStdString(name).split(QLatin1Char('/'));
-    QAction* action = menu->addAction(parts.first() == QLatin1String("analysis") && parts.size() > 2
-                                          ? parts.mid(2).join(QLatin1Char('/'))
-                                          : metricCard(name, kinds_).title);
+    QAction* action = menu->addAction(metricCard(name, kinds_).title);
     action->setCheckable(true);
     const bool isPinned = std::find(pinned_.begin(), pinned_.end(), name) != pinned_.end();
     action->setChecked(isPinned);

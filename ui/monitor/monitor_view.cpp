@@ -200,7 +200,7 @@ QString MonitorPage::xTitle() const {
     case XAxis::Wall:
       return tr("local time");
     case XAxis::Metric:
-      return QString::fromStdString(settings_.xMetric);
+      return metricCard(settings_.xMetric, kinds_).title;
     case XAxis::Step:
       break;
   }
@@ -221,6 +221,7 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
   if (settings.x == XAxis::Time) chart.x.unit = ChartAxis::Unit::Duration;
   if (settings.x == XAxis::Wall) chart.x.unit = ChartAxis::Unit::Date;
   chart.y.title = card.card().title;
+  if (card.card().format.isPercent) chart.y.unit = ChartAxis::Unit::Percent;
   chart.y.scale = settings.isLogY ? AxisScale::Log : AxisScale::Linear;
   chart.y.range = {{plot.yAxis().lower, plot.yAxis().upper}};
   bool isSmoothed = false;

@@ -112,7 +112,7 @@ void PlotCard::setMeaning(const MetricCard& card) {
   if (!card.definition.isEmpty()) tip += QLatin1Char('\n') + card.definition;
   title_->setToolTip(tip);
   plot_->setAccessibleName(tr("Curves of %1").arg(card.title));
-  plot_->setValueDecimals(card.decimals);
+  plot_->setFormat(card.format);
   fillSubtitle();
 }
 

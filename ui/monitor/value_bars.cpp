@@ -6,6 +6,7 @@
 
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -16,19 +17,19 @@ constexpr double kEnd = 3;  // of what lies around a mean: half of the stroke ac
 
 }  // namespace
 
-ValueBars::ValueBars(QString title, QString about, std::vector<ValueBar> bars, int decimals,
-                     FigureStyle style)
+ValueBars::ValueBars(QString title, QString about, std::vector<ValueBar> bars,
+                     const store::MetricFormat& format, FigureStyle style)
     : Figure(std::move(style)),
       title_(std::move(title)),
       about_(std::move(about)),
       bars_(std::move(bars)),
-      decimals_(decimals) {}
+      format_(format) {}
 
 QString ValueBars::textOf(const ValueBar& bar) const {
-  const QString text = number(bar.value, decimals_);
+  const QString text = metricText(format_, bar.value);
   return bar.around ? QStringLiteral("%1 [%2, %3]")
-                          .arg(text, number((*bar.around)[0], decimals_),
-                               number((*bar.around)[1], decimals_))
+                          .arg(text, metricText(format_, (*bar.around)[0]),
+                               metricText(format_, (*bar.around)[1]))
                     : text;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/store/metrics/metric_format.h"
 #include "ui/figures/figure.h"
 
 namespace vitrine::ui {
@@ -21,9 +22,9 @@ struct ValueBar {
 /// Rows from the top, bars from zero.
 class ValueBars final : public Figure {
  public:
-  /// \param title  "": no first line \param decimals  of the values
-  ValueBars(QString title, QString about, std::vector<ValueBar> bars, int decimals,
-            FigureStyle style = {});
+  /// \param title  "": no first line
+  ValueBars(QString title, QString about, std::vector<ValueBar> bars,
+            const store::MetricFormat& format, FigureStyle style = {});
   [[nodiscard]] QString summary() const override;
   [[nodiscard]] QString csv() const override;
   [[nodiscard]] double leastHeight(double width) const override;
@@ -37,7 +38,7 @@ class ValueBars final : public Figure {
 
   QString title_, about_;
   std::vector<ValueBar> bars_;
-  int decimals_;
+  store::MetricFormat format_;
 };
 
 }  // namespace vitrine::ui

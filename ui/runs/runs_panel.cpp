@@ -10,9 +10,11 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/runs/run_differences.h"
 #include "ui/runs/runs_delegate.h"
 
@@ -186,8 +188,9 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
 QString RunsPanel::summary() const {
   const auto selected = static_cast<std::int64_t>(workbench_.selection().runs().size());
   const bool isFiltered = !filter_->text().trimmed().isEmpty();
-  QString text = isFiltered ? tr("%1 of %2").arg(count(proxy_->runCount()), count(model_.runCount()))
-                            : count(model_.runCount());
+  QString text = isFiltered
+                     ? tr("%1 of %2").arg(count(proxy_->runCount()), count(model_.runCount()))
+                     : count(model_.runCount());
   if (selected > 0) text += tr(" \u00b7 %1 selected").arg(count(selected));
   if (const auto hidden = static_cast<std::int64_t>(workbench_.selection().hidden().size());
       hidden > 0)
@@ -307,10 +310,8 @@ void RunsPanel::readScores() {
     std::map<std::int64_t, RunsModel::Score> scores;
     for (const auto& [id, score] : scoreReader_.read(store, workbench_.cards())) {
       const store::MetricKind kind = store::kindOf(kinds_, score.metric);
-      const bool isFraction = kind.unit == "fraction";
-      scores[id] = {
-          isFraction ? number(score.value, 3) : QString::fromStdString(formatReal(score.value, 4)),
-          QString::fromStdString(store::metricTitle(score.metric, kind.title).title)};
+      scores[id] = {metricText(store::metricFormat(score.metric, kind), score.value),
+                    QString::fromStdString(store::metricTitle(score.metric, kind.title).title)};
     }
     model_.setScores(scores);
   } catch (const Error& error) {

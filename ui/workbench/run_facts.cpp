@@ -11,6 +11,7 @@
 #include "core/config/experiment.h"
 #include "core/config/to_toml.h"
 #include "core/config/train_schema.h"
+#include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -47,19 +48,14 @@ double lastMean(const std::vector<store::MetricSummary>& summaries, const std::s
   return heads == 0 ? kMissing : sum / heads;
 }
 
-QString valueText(double value, const store::MetricTitle& title, const store::MetricKind& kind) {
-  if (kind.unit == "fraction") return percent(value, 1);
-  if (title.isKnown || !std::isfinite(value)) return number(value, title.decimals);
-  return QString::fromStdString(formatReal(value, 4));
-}
-
 // "Accuracy, test", "86.1 %", and what that is.
 Fact scoreFact(const std::string& metric, const std::vector<store::MetricSummary>& summaries,
                const store::MetricKinds& kinds) {
   const store::MetricKind kind = store::kindOf(kinds, metric);
   const store::MetricTitle title = store::metricTitle(metric, kind.title);
   const QString what = QString::fromStdString(kind.definition.empty() ? metric : kind.definition);
-  return {sayOfRun(title.shortTitle.c_str()), valueText(last(summaries, metric), title, kind),
+  return {sayOfRun(title.shortTitle.c_str()),
+          metricText(store::metricFormat(metric, kind), last(summaries, metric)),
           sayOfRun("%1; at the last evaluation").arg(what)};
 }
 
@@ -70,7 +66,7 @@ Fact analysisFact(const std::string& metric, const std::vector<store::MetricSumm
   QString label = sayOfRun(store::metricTitle(metric, kind.title).shortTitle.c_str());
   label.replace(QLatin1String(" %"), QStringLiteral("\u2009%"));
   const QString what = QString::fromStdString(kind.definition.empty() ? metric : kind.definition);
-  return {label, number(lastMean(summaries, metric), 1),
+  return {label, metricText(store::metricFormat(metric, kind), lastMean(summaries, metric)),
           sayOfRun("%1; mean over heads, layers count from 0").arg(what)};
 }
 
@@ -116,7 +112,8 @@ std::vector<Fact> runFacts(const store::RunRow& row,
                    sayOfRun("%1 trained on per second of running time").arg(unit)});
   double loss = last(summaries, store::kTrainLoss);
   if (std::isnan(loss) && row.step > 0) loss = row.loss;
-  facts.push_back({sayOfRun("Loss (train)"), number(loss, 4),
+  facts.push_back({sayOfRun(store::metricTitle(store::kTrainLoss).title.c_str()),
+                   metricText(store::metricFormat(store::kTrainLoss, {}), loss),
                    sayOfRun("training objective of the last recorded step")});
   for (const std::string& metric : card.headline) {
     // A score that an ended run never measured, as that of a judge that it did not have, is no row.

@@ -11,7 +11,7 @@
 namespace vitrine::ui {
 
 struct Fact {
-  QString label;       ///< "Loss (train)"
+  QString label;       ///< "Loss, train"
   QString value;       ///< "0.412"; an en dash where it is missing
   QString definition;  ///< for the tool tip
 };

@@ -14,6 +14,7 @@
 #include "core/base/log.h"
 #include "core/base/program.h"
 #include "core/base/text.h"
+#include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_card.h"
 
@@ -68,12 +69,11 @@ Shown look(store::RunStore& store, const store::TaskCards& cards, std::int64_t i
   return shown;
 }
 
-/// The score of that metric as a cell: a fraction in percent.
+/// The score of that metric as a cell.
 Json scoreCell(const Shown& shown, const std::string& metric, const store::MetricKind& kind) {
   for (const auto& [name, value] : shown.scores) {
     if (name != metric || value.is_null()) continue;
-    return kind.unit == "fraction" ? Json(formatReal(100 * value.get<double>(), 4) + " %")
-                                   : Json(formatReal(value.get<double>(), 4));
+    return store::metricWords(store::metricFormat(metric, kind), value.get<double>());
   }
   return nullptr;
 }

@@ -1,0 +1,27 @@
+// How the values of a metric are written for people: the one place that every page, table and
+// report takes it from.
+#pragma once
+
+#include <string>
+
+#include "core/store/run_card.h"
+#include "core/store_export.h"
+
+namespace vitrine::store {
+
+struct MetricFormat {
+  static constexpr int kDigits = 4;  ///< significant ones, where `decimals` says nothing
+  bool isPercent = false;            ///< a fraction, written times 100 with "%"
+  int decimals = -1;                 ///< of what is written; -1: kDigits significant digits
+  [[nodiscard]] bool operator==(const MetricFormat&) const = default;
+};
+/// \param kind  of the metric: its unit says whether values are fractions
+[[nodiscard]] VITRINE_STORE_EXPORT MetricFormat metricFormat(const std::string& metric,
+                                                             const MetricKind& kind);
+
+/// "42.3 %", "0.3412", "3,410", "2.5e-5". A value that so many decimals would leave one digit or
+/// none has some more; "nan", "inf" and "-inf" are written so.
+[[nodiscard]] VITRINE_STORE_EXPORT std::string metricWords(const MetricFormat& format,
+                                                           double value);
+
+}  // namespace vitrine::store

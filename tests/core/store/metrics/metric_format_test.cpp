@@ -1,0 +1,45 @@
+#include "core/store/metrics/metric_format.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace vitrine::store {
+namespace {
+
+std::string written(const std::string& metric, double value, const std::string& unit = "") {
+  return metricWords(metricFormat(metric, {"", unit, "", {}, ""}), value);
+}
+
+TEST(MetricFormat, FractionsAreInPercent) {
+  EXPECT_EQ(written("test/top1", 0.42317, "fraction"), "42.3 %");
+  EXPECT_EQ(written("test/top1", 1, "fraction"), "100.0 %");
+  EXPECT_EQ(written("test/top1", 0, "fraction"), "0.0 %");
+  EXPECT_EQ(written("test/unheard_of", 0.5, "fraction"), "50.0 %");
+  EXPECT_EQ(written("test/ece", 0.00524, "fraction"), "0.52 %");
+  EXPECT_EQ(written("test/top1", -0.0127, "fraction"), "-1.3 %");
+}
+
+TEST(MetricFormat, KnownMetricsHaveTheDecimalsOfTheirCard) {
+  EXPECT_EQ(written("train/loss", 2.31), "2.3100");
+  EXPECT_EQ(written("train/loss", 0.0051234), "0.005123");
+  EXPECT_EQ(written("test/fid", 12.345), "12.35");
+  EXPECT_EQ(written("system/images_per_second", 3410.4), "3,410");
+  EXPECT_EQ(written("system/images_per_second", 3.42), "3.4");
+}
+
+TEST(MetricFormat, LearningRatesAndUnknownMetricsHaveFourDigits) {
+  EXPECT_EQ(written("optimizer/learning_rate", 0.001), "0.001");
+  EXPECT_EQ(written("optimizer/learning_rate", 2.5e-5), "2.5e-5");
+  EXPECT_EQ(written("train/own", 1234567), "1,234,567");
+  EXPECT_EQ(written("train/own", 12.34567), "12.35");
+  EXPECT_EQ(written("train/own", 0), "0");
+}
+
+TEST(MetricFormat, WhatIsNotANumberIsSaid) {
+  EXPECT_EQ(written("train/loss", std::numeric_limits<double>::quiet_NaN()), "nan");
+  EXPECT_EQ(written("test/top1", std::numeric_limits<double>::infinity(), "fraction"), "inf");
+}
+
+}  // namespace
+}  // namespace vitrine::store
