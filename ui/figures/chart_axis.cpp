@@ -64,7 +64,7 @@ ChartTicks timeTicks(ChartAxis::Unit unit, std::array<double, 2> range, int targ
 /// A number of an axis that is in percent.
 QString percentText(const QString& times100) { return times100 + QStringLiteral("\u2009%"); }
 
-ChartTicks logTicks(ChartAxis::Unit unit, std::array<double, 2> range, int target) {
+ChartTicks logTicks(ChartAxis::Unit unit, std::array<double, 2> range, int target, int least) {
   ChartTicks ticks;
   const double decades = std::log10(range[1]) - std::log10(range[0]);
   if (decades < 0.7) {  // less than a factor of five: round numbers, evenly spaced
@@ -72,20 +72,58 @@ ChartTicks logTicks(ChartAxis::Unit unit, std::array<double, 2> range, int targe
       if (value > 0) ticks.values.push_back(value);
   } else {
     const int every = std::max(1, static_cast<int>(std::ceil(decades / 6)));
+    const bool hasParts = decades <= 3 || std::floor(decades) / every < least;
     const int first = static_cast<int>(std::floor(std::log10(range[0])));
     const int last = static_cast<int>(std::ceil(std::log10(range[1])));
     for (int decade = first; decade <= last; ++decade) {
       if (every > 1 && decade % every != 0) continue;
       for (const double part : {1., 2., 5.}) {
-        if (part > 1 && decades > 3) break;
+        if (part > 1 && !hasParts) break;
         const double tick = part * std::pow(10.0, decade);
         if (tick >= range[0] * 0.999 && tick <= range[1] * 1.001) ticks.values.push_back(tick);
       }
     }
   }
+  if (static_cast<int>(ticks.values.size()) < least) {
+    ticks.values.clear();
+    for (const double value : niceTicks(range[0], range[1], target).values)
+      if (value > 0) ticks.values.push_back(value);
+  }
   for (const double value : ticks.values) {
     ticks.labels << (unit == ChartAxis::Unit::Percent ? percentText(compactNumber(value * 100, 3))
                                                       : compactNumber(value, 3));
+  }
+  return ticks;
+}
+
+ChartTicks ticksFor(const ChartAxis& axis, std::array<double, 2> range, int target) {
+  if (axis.scale == AxisScale::Log) return logTicks(axis.unit, range, target, axis.least);
+  ChartTicks ticks;
+  if (axis.unit == ChartAxis::Unit::Percent) {
+    const Ticks nice = niceTicks(range[0] * 100, range[1] * 100, target);
+    for (const double value : nice.values) {
+      ticks.values.push_back(value / 100);
+      ticks.labels << percentText(number(value, nice.decimals));
+    }
+    return ticks;
+  }
+  if (axis.unit != ChartAxis::Unit::Number) return timeTicks(axis.unit, range, target);
+  const double largest = std::max(std::abs(range[0]), std::abs(range[1]));
+  const bool isSmall = largest > 0 && largest < 0.0099;
+  const bool isLarge = largest >= 1e9;
+  const int exponent =
+      !axis.format && (isSmall || isLarge) ? static_cast<int>(std::floor(std::log10(largest))) : 0;
+  const double factor = std::pow(10.0, exponent);
+  const Ticks nice = niceTicks(range[0] / factor, range[1] / factor, target);
+  for (const double value : nice.values) {
+    ticks.values.push_back(value * factor);
+    ticks.labels << (axis.format ? axis.format(value, nice.decimals)
+                                 : number(value, nice.decimals));
+  }
+  if (exponent != 0) {
+    ticks.factor = QStringLiteral("\u00d7\u20091e%1%2")
+                       .arg(exponent < 0 ? QStringLiteral("\u2212") : QString())
+                       .arg(std::abs(exponent));
   }
   return ticks;
 }
@@ -143,34 +181,11 @@ double valueAtShare(AxisScale scale, std::array<double, 2> range, double share) 
 }
 
 ChartTicks chartTicks(const ChartAxis& axis, std::array<double, 2> range, int target) {
-  if (axis.scale == AxisScale::Log) return logTicks(axis.unit, range, target);
-  ChartTicks ticks;
-  if (axis.unit == ChartAxis::Unit::Percent) {
-    const Ticks nice = niceTicks(range[0] * 100, range[1] * 100, target);
-    for (const double value : nice.values) {
-      ticks.values.push_back(value / 100);
-      ticks.labels << percentText(number(value, nice.decimals));
-    }
-    return ticks;
-  }
-  if (axis.unit != ChartAxis::Unit::Number) return timeTicks(axis.unit, range, target);
-  const double largest = std::max(std::abs(range[0]), std::abs(range[1]));
-  const bool isSmall = largest > 0 && largest < 0.0099;
-  const bool isLarge = largest >= 1e9;
-  const int exponent =
-      !axis.format && (isSmall || isLarge) ? static_cast<int>(std::floor(std::log10(largest))) : 0;
-  const double factor = std::pow(10.0, exponent);
-  const Ticks nice = niceTicks(range[0] / factor, range[1] / factor, target);
-  for (const double value : nice.values) {
-    ticks.values.push_back(value * factor);
-    ticks.labels << (axis.format ? axis.format(value, nice.decimals)
-                                 : number(value, nice.decimals));
-  }
-  if (exponent != 0) {
-    ticks.factor = QStringLiteral("\u00d7\u20091e%1%2")
-                       .arg(exponent < 0 ? QStringLiteral("\u2212") : QString())
-                       .arg(std::abs(exponent));
-  }
+  constexpr int kMostMore = 6;  // round numbers come in jumps
+  ChartTicks ticks = ticksFor(axis, range, target);
+  for (int more = 1; more <= kMostMore && static_cast<int>(ticks.values.size()) < axis.least;
+       ++more)
+    ticks = ticksFor(axis, range, std::max(target, axis.least) + more);
   return ticks;
 }
 

@@ -26,6 +26,7 @@ struct ChartAxis {
   Unit unit = Unit::Number;
   std::function<QString(double value, int decimals)> format = {};  ///< empty: as `unit` says
   int target = 0;  ///< about so many numbers; 0: as many as have room
+  int least = 0;   ///< so many at least, where there are round ones
 };
 
 struct ChartTicks {

@@ -32,9 +32,14 @@ ChartTicks ticksAcross(const ChartAxis& axis, const PlotAxis& place, const QFont
   };
   const double widest = metrics.horizontalAdvance(QStringLiteral("00,000"));
   const int usual = std::clamp(static_cast<int>(width / (1.9 * widest)), 4, 8);
+  ChartAxis tried = axis;
   for (int target = axis.target > 0 ? axis.target : usual;; --target) {
-    ChartTicks ticks = chartTicks(axis, {place.lower, place.upper}, target);
-    if (target <= 2 || axis.scale == AxisScale::Log || areApart(ticks)) return ticks;
+    ChartTicks ticks = chartTicks(tried, {place.lower, place.upper}, target);
+    if (axis.scale == AxisScale::Log || areApart(ticks)) return ticks;
+    if (target > 2) continue;
+    if (tried.least == 0) return ticks;
+    tried.least = 0;  // so many have no room
+    target = usual + 1;
   }
 }
 

@@ -123,6 +123,12 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
     return body;
   }
   const double wanted = QFontMetricsF(titleType).horizontalAdvance(left) + 2;
+  if (left.isEmpty()) {
+    painter.setFont(smallLetters());
+    painter.setPen(themeColors().muted);
+    drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, about);
+    return body;
+  }
   const double most =
       style_.isOnPaper() ? wanted : std::max(area.width() * 0.5, area.width() - 160);
   line.setWidth(std::min(wanted, most));
@@ -141,6 +147,7 @@ void Figure::lendStyle(Figure& part, const FigureStyle& whole) {
   FigureStyle style = part.style();
   style.theme = whole.theme;
   style.hasAxisTitles = whole.hasAxisTitles;
+  style.markerEvery = whole.markerEvery;
   style.legend = whole.legend;
   style.pointsPerPixel = whole.pointsPerPixel;
   style.stacksHeader = whole.stacksHeader;

@@ -9,6 +9,7 @@
 #include <QSize>
 #include <QSizeF>
 #include <QString>
+#include <QStringList>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +62,10 @@ struct FigureStyle {
   int query = -1;  ///< the token instead, as figures of older versions say it; -1: none
   std::optional<FigureLegend> legend;  ///< instead of the chart's own
   bool hasAxisTitles = true;           ///< of charts
+  bool hasTitle = true;                ///< of charts: the first line
+  QString xTitle, yTitle;              ///< of a chart, instead of its own; "": its own
+  QStringList seriesNames;             ///< likewise, in the order of the series
+  int markerEvery = 0;                 ///< symbols at each such point of a line; 0: as the chart
   /// On paper, where a reader can neither enlarge nor point: points of type per pixel of the
   /// design. 0 on a screen.
   double pointsPerPixel = 0;

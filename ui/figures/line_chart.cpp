@@ -203,10 +203,19 @@ LineChartFigure::Drawn LineChartFigure::drawnOf(const ChartSeries& series, int c
   }
   const bool isEvery = !isLine || series.draw == ChartSeries::Draw::LineAndPoints ||
                        seen.size() <= kMostSymbolPoints;
-  const std::size_t stride = isEvery ? 1 : std::max<std::size_t>(seen.size() / kSymbolsOnTheWay, 1);
-  const bool isMarked = isEvery || series.run > 0;
-  for (std::size_t i = isEvery ? 0 : stride / 2; isMarked && i < seen.size(); i += stride)
-    drawn.symbols.emplace_back(series.x[seen[i]], series.y[seen[i]]);
+  if (isLine && style().markerEvery > 0) {
+    // Of the points of the line, whatever part of it is in sight.
+    for (const std::size_t at : seen) {
+      if (at % static_cast<std::size_t>(style().markerEvery) == 0)
+        drawn.symbols.emplace_back(series.x[at], series.y[at]);
+    }
+  } else {
+    const std::size_t stride =
+        isEvery ? 1 : std::max<std::size_t>(seen.size() / kSymbolsOnTheWay, 1);
+    const bool isMarked = isEvery || series.run > 0;
+    for (std::size_t i = isEvery ? 0 : stride / 2; isMarked && i < seen.size(); i += stride)
+      drawn.symbols.emplace_back(series.x[seen[i]], series.y[seen[i]]);
+  }
   for (const double start : series.segmentStarts) {
     if (start >= xRange_[0] && start <= xRange_[1]) drawn.segmentStarts.push_back(start);
   }
@@ -216,6 +225,11 @@ LineChartFigure::Drawn LineChartFigure::drawnOf(const ChartSeries& series, int c
 QColor LineChartFigure::colorOf(const ChartSeries& series) const {
   if (series.color.isValid()) return series.color;
   return series.run > 0 ? seriesColor(series.run, style().theme) : seriesOrAccent();
+}
+
+QString LineChartFigure::nameOf(const ChartSeries& series) const {
+  const QString own = style().seriesNames.value(&series - chart_.series.data());
+  return own.isEmpty() ? series.name : own;
 }
 
 QPen LineChartFigure::penOf(const ChartSeries& series) const {

@@ -85,6 +85,10 @@ class LineChartFigure : public Figure {
   [[nodiscard]] std::array<double, 2> xRange() const { return xRange_; }
   [[nodiscard]] std::array<double, 2> yRange() const { return yRange_; }
 
+  /// The words at the axes, as drawn.
+  [[nodiscard]] QString xTitle() const;
+  [[nodiscard]] QString yTitle() const;
+
   [[nodiscard]] QSize sizeHint() const override { return {540, 420}; }
   /// Room for a plot that can be read, with all of the legend and the footnote.
   [[nodiscard]] double leastHeight(double width) const override;
@@ -100,7 +104,11 @@ class LineChartFigure : public Figure {
  private:
   struct Drawn;   ///< what of a series remains after decimation
   struct Legend;  ///< the names below the plot and their columns
-  struct Word;    ///< words inside the plot or right of it
+  /// As the style says, else its own.
+  [[nodiscard]] QString nameOf(const ChartSeries& series) const;
+  /// The first line: on paper not what the axis says already.
+  [[nodiscard]] QString headerTitle() const;
+  struct Word;  ///< words inside the plot or right of it
   void draw(QPainter& painter, const QRectF& area) override;
   void findRanges();
   [[nodiscard]] Drawn drawnOf(const ChartSeries& series, int columns) const;
@@ -112,8 +120,6 @@ class LineChartFigure : public Figure {
 
   // The frame: what is above, below and beside the plot.
   [[nodiscard]] bool hasHeader() const;
-  [[nodiscard]] QString xTitle() const;
-  [[nodiscard]] QString yTitle() const;
   [[nodiscard]] QString footnoteText() const;
   /// The least height of plot, numbers and titles.
   [[nodiscard]] double leastFrame() const;

@@ -8,16 +8,28 @@
 #include "ui/figures/painting.h"
 
 namespace vitrine::ui {
+namespace {
+
+constexpr int kLeastPaperTicks = 4;  // fewer do not tell the scale to a reader who cannot point
+
+}  // namespace
+
+QString LineChartFigure::headerTitle() const {
+  const QString title = style().title.isEmpty() ? chart_.title : style().title;
+  return style().isOnPaper() && title == yTitle() ? QString() : title;
+}
 
 bool LineChartFigure::hasHeader() const {
-  return !chart_.title.isEmpty() || !chart_.about.isEmpty() || !style().title.isEmpty();
+  return style().hasTitle && (!headerTitle().isEmpty() || !chart_.about.isEmpty());
 }
 
 QString LineChartFigure::xTitle() const {
-  return style().hasAxisTitles ? chart_.x.title : QString();
+  if (!style().hasAxisTitles) return {};
+  return style().xTitle.isEmpty() ? chart_.x.title : style().xTitle;
 }
 QString LineChartFigure::yTitle() const {
-  return style().hasAxisTitles ? chart_.y.title : QString();
+  if (!style().hasAxisTitles) return {};
+  return style().yTitle.isEmpty() ? chart_.y.title : style().yTitle;
 }
 
 QString LineChartFigure::footnoteText() const {
@@ -36,7 +48,7 @@ double LineChartFigure::leastHeight(double width) const {
   const QFontMetricsF metrics(axisLetters());
   const double inner = std::max(width - 2 * kMargin, 1.0);
   double height = 2 * kMargin + leastFrame() + legendHeight(inner);
-  if (hasHeader()) height += headerHeight(inner, chart_.title, chart_.about);
+  if (hasHeader()) height += headerHeight(inner, headerTitle(), chart_.about);
   if (const QString text = footnoteText(); !text.isEmpty()) {
     height +=
         6 + metrics.boundingRect(QRectF(0, 0, inner, 1e4), Qt::AlignLeft | Qt::TextWordWrap, text)
@@ -65,6 +77,7 @@ ChartFrame LineChartFigure::frameOf(const QRectF& area, double margin) const {
   ChartAxis x = chart_.x, y = chart_.y;
   x.range = xRange_;
   y.range = yRange_;
+  if (style().isOnPaper()) x.least = y.least = kLeastPaperTicks;
   return {area,
           x,
           y,

@@ -31,7 +31,7 @@ QString moreText(int number) { return QStringLiteral("and %1 more").arg(number);
 double LineChartFigure::widestName() const {
   double widest = 0;
   for (const ChartSeries& series : chart_.series) {
-    if (!series.name.isEmpty()) widest = std::max(widest, entryWidth(series.name));
+    if (!series.name.isEmpty()) widest = std::max(widest, entryWidth(nameOf(series)));
   }
   return widest;
 }
@@ -56,7 +56,7 @@ LineChartFigure::Legend LineChartFigure::legendOf(double width) const {
       continue;
     }
     legend.named.push_back(&series);
-    widths.push_back(entryWidth(series.name));
+    widths.push_back(entryWidth(nameOf(series)));
   }
   if (widths.empty()) return legend;
   if (legend.more > 0) widths.push_back(entryWidth(moreText(legend.more)));
@@ -120,8 +120,8 @@ void LineChartFigure::drawLegendEntry(QPainter& painter, const QRectF& rect,
              {rect.left() + kKeyWidth / 2, y}, color, themeColors().panel);
   painter.setPen(themeColors().text);
   drawLine(painter, rect.adjusted(kKeyWidth + kKeyGap, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
-           series.name, Qt::ElideMiddle);
-  addRegion(rect, [name = series.name](const QPointF&) { return name; });
+           nameOf(series), Qt::ElideMiddle);
+  addRegion(rect, [name = nameOf(series)](const QPointF&) { return name; });
 }
 
 void LineChartFigure::drawLegendLines(QPainter& painter, QRectF line, int most) {

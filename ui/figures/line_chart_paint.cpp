@@ -46,7 +46,7 @@ QPointF LineChartFigure::placeOf(const QRectF& plot, double x, double y) const {
 
 void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
   QRectF body = area;
-  if (hasHeader()) body = drawHeader(painter, area, chart_.title, chart_.about);
+  if (hasHeader()) body = drawHeader(painter, area, headerTitle(), chart_.about);
   body = drawFootnote(painter, body);
   const bool hasPoints = std::any_of(chart_.series.begin(), chart_.series.end(),
                                      [](const ChartSeries& series) { return !series.x.empty(); });

@@ -3,6 +3,7 @@
 
 #include <QSizeF>
 #include <QString>
+#include <QStringList>
 #include <optional>
 
 #include "core/base/json.h"
@@ -19,11 +20,18 @@ struct FigurePaper {
   double dotsPerInch = 300;                                         ///< of PNG, 50 to 1200
   bool hasAxisTitles = true;
   std::optional<FigureLegend> legend;  ///< none: the figure's own
+  static constexpr int kMostMarked = 100'000, kMostNames = 500, kLongestName = 200;
+  bool hasTitle = true;
+  int markerEvery = 0;      ///< symbols at each such point of a line; 0: as the chart has them
+  QString xTitle, yTitle;   ///< instead of those of the chart; "": its own
+  QStringList seriesNames;  ///< likewise, in the order of the series
 
   [[nodiscard]] QSizeF millimetres() const { return {width, width * ratio}; }
   /// The size to paint at so that axis numbers, on paper, have `fontPoints`.
   [[nodiscard]] QSizeF logical() const;
-  /// `style` in the light theme, with legend, axis titles and letters as chosen.
+  /// Without the words that belong to one figure.
+  [[nodiscard]] FigurePaper withoutWords() const;
+  /// `style` in the light theme, with legend, titles, markers and letters as chosen.
   [[nodiscard]] FigureStyle styled(FigureStyle style) const;
 };
 

@@ -153,6 +153,7 @@ bool MainWindow::openFigure(const QString& file) {
   const QString id = QString::fromStdString(recipe->page);
   if (!showPage(id)) return true;
   currentPage()->setViewState(recipe->view);
+  keepPaper(workbench_, *recipe);
   workbench_.showMessage(
       tr("%1 is open again, with the data of now.").arg(QFileInfo(file).fileName()));
   return true;

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
+#include "ui/figures/line_chart.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page.h"
@@ -23,6 +24,7 @@ namespace {
 const char* const kPaperKey = "export/paper";
 const char* const kFormatKey = "export/format";
 const char* const kFolderKey = "export/folder";
+const QByteArray kPaperProperty = QByteArrayLiteral("paper/");
 
 QDoubleSpinBox* spinOf(double low, double high, double step, int decimals, const QString& suffix,
                        const QString& name) {
@@ -72,6 +74,16 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   legend_->addItem(tr("Inside, where there is room"), static_cast<int>(FigureLegend::Inside));
   legend_->addItem(tr("None"), static_cast<int>(FigureLegend::None));
 
+  title_ = new QCheckBox(tr("Title"));
+  title_->setAccessibleName(tr("Title"));
+  title_->setToolTip(tr("The first line of a chart; on paper the caption says it"));
+  markers_ = new QSpinBox;
+  markers_->setAccessibleName(tr("Markers"));
+  markers_->setRange(0, FigurePaper::kMostMarked);
+  markers_->setSpecialValueText(tr("As in the chart"));
+  markers_->setPrefix(tr("every "));
+  markers_->setSuffix(tr(" points"));
+
   auto* form = new QFormLayout;
   form->setSpacing(px(8));
   form->setLabelAlignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -82,7 +94,9 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   form->addRow(tr("Font size"), font_);
   form->addRow(tr("Resolution"), dots_);
   form->addRow(tr("Legend"), legend_);
+  form->addRow(tr("Markers"), markers_);
   form->addRow(QString(), titles_);
+  form->addRow(QString(), title_);
   facts_ = new QLabel;
   facts_->setProperty("role", "small");
   facts_->setWordWrap(true);
@@ -90,6 +104,15 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   problem_->setWordWrap(true);
   problem_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   problem_->hide();
+
+  makeWords();
+  form->addRow(tr("x label"), xTitle_);
+  form->addRow(tr("y label"), yTitle_);
+  form->addRow(tr("Series"), series_);
+  const auto* chart = dynamic_cast<const LineChartFigure*>(&figure_);
+  for (QWidget* words : {static_cast<QWidget*>(xTitle_), static_cast<QWidget*>(yTitle_),
+                         static_cast<QWidget*>(series_), static_cast<QWidget*>(title_)})
+    form->setRowVisible(words, chart != nullptr && (words != series_ || series_->count() > 0));
 
   auto* side = new QVBoxLayout;
   side->addLayout(form);
@@ -128,7 +151,7 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   layout->setSpacing(px(16));
   layout->addLayout(middle, 1);
   layout->addLayout(buttons);
-  resize(px(860), px(520));
+  resize(px(860), px(600));
 
   const FigurePaper chosen = paperFor(figure_, storedPaper());
   fill(chosen);
@@ -140,12 +163,51 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   });
   for (QDoubleSpinBox* spin : {width_, ratio_, font_, dots_})
     connect(spin, &QDoubleSpinBox::valueChanged, this, &ExportDialog::refresh);
-  connect(titles_, &QCheckBox::toggled, this, &ExportDialog::refresh);
+  for (QCheckBox* box : {titles_, title_})
+    connect(box, &QCheckBox::toggled, this, &ExportDialog::refresh);
+  connect(markers_, &QSpinBox::valueChanged, this, &ExportDialog::refresh);
+  for (QLineEdit* edit : {xTitle_, yTitle_})
+    connect(edit, &QLineEdit::textChanged, this, &ExportDialog::refresh);
+  connect(series_, &QListWidget::itemChanged, this, [this](QListWidgetItem* item) {
+    // A name that was taken away is the series' own again.
+    if (item->text().trimmed().isEmpty()) item->setText(ownNames_[series_->row(item)]);
+    refresh();
+  });
   for (QComboBox* box : {format_, legend_})
     connect(box, &QComboBox::currentIndexChanged, this, &ExportDialog::refresh);
   connect(copy, &QPushButton::clicked, this, &ExportDialog::copy);
   connect(close, &QPushButton::clicked, this, &QDialog::reject);
   connect(export_, &QPushButton::clicked, this, &ExportDialog::askAndExport);
+  refresh();
+}
+
+// What the chart calls its axes and series, to be written over.
+void ExportDialog::makeWords() {
+  xTitle_ = new QLineEdit;
+  xTitle_->setAccessibleName(tr("Label of the x axis"));
+  yTitle_ = new QLineEdit;
+  yTitle_->setAccessibleName(tr("Label of the y axis"));
+  for (QLineEdit* edit : {xTitle_, yTitle_}) edit->setMaxLength(FigurePaper::kLongestName);
+  series_ = new QListWidget;
+  series_->setAccessibleName(tr("Names of the series"));
+  series_->setToolTip(tr("F2 or a double click changes a name; without words it is its own again"));
+  series_->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
+  series_->setMaximumHeight(px(96));
+  const auto* chart = dynamic_cast<const LineChartFigure*>(&figure_);
+  if (chart == nullptr) return;
+  xTitle_->setPlaceholderText(chart->chart().x.title);
+  yTitle_->setPlaceholderText(chart->chart().y.title);
+  for (const ChartSeries& series : chart->chart().series) {
+    if (ownNames_.size() == FigurePaper::kMostNames) break;
+    ownNames_ << series.name;
+    auto* item = new QListWidgetItem(series.name, series_);
+    item->setFlags(item->flags() | Qt::ItemIsEditable);
+    item->setHidden(series.name.isEmpty());
+  }
+}
+
+void ExportDialog::setPaper(const FigurePaper& paper) {
+  fill(paper);
   refresh();
 }
 
@@ -156,6 +218,14 @@ void ExportDialog::fill(const FigurePaper& paper) {
   font_->setValue(paper.fontPoints);
   dots_->setValue(paper.dotsPerInch);
   titles_->setChecked(paper.hasAxisTitles);
+  title_->setChecked(paper.hasTitle);
+  markers_->setValue(paper.markerEvery);
+  xTitle_->setText(paper.xTitle);
+  yTitle_->setText(paper.yTitle);
+  for (int row = 0; row < series_->count(); ++row) {
+    const QString name = paper.seriesNames.value(row);
+    series_->item(row)->setText(name.isEmpty() ? ownNames_[row] : name);
+  }
   legend_->setCurrentIndex(
       std::max(0, legend_->findData(paper.legend ? static_cast<int>(*paper.legend) : -1)));
   const int known = size_->findData(paper.width);
@@ -171,6 +241,18 @@ FigurePaper ExportDialog::paper() const {
   paper.fontPoints = font_->value();
   paper.dotsPerInch = dots_->value();
   paper.hasAxisTitles = titles_->isChecked();
+  paper.hasTitle = title_->isChecked();
+  paper.markerEvery = markers_->value();
+  paper.xTitle = xTitle_->text().simplified();
+  paper.yTitle = yTitle_->text().simplified();
+  bool hasNames = false;
+  for (int row = 0; row < series_->count(); ++row) {
+    const QString name = series_->item(row)->text().simplified().left(FigurePaper::kLongestName);
+    const bool isOwn = name == ownNames_[row].simplified();
+    paper.seriesNames << (isOwn ? QString() : name);
+    hasNames = hasNames || !isOwn;
+  }
+  if (!hasNames) paper.seriesNames.clear();
   if (legend_->currentData().toInt() >= 0)
     paper.legend = static_cast<FigureLegend>(legend_->currentData().toInt());
   return paper;
@@ -222,7 +304,8 @@ void ExportDialog::exportTo(const QString& file) {
   recipe_.paper = paper();
   saveFigure(figure_, file, recipe_);
   written_ = file;
-  storeSetting(QLatin1String(kPaperKey), QByteArray::fromStdString(toJson(recipe_.paper).dump()));
+  storeSetting(QLatin1String(kPaperKey),
+               QByteArray::fromStdString(toJson(recipe_.paper.withoutWords()).dump()));
   storeSetting(QLatin1String(kFormatKey), format_->currentIndex());
   storeSetting(QLatin1String(kFolderKey), QFileInfo(file).absolutePath());
 }
@@ -260,9 +343,19 @@ void ExportDialog::copy() {
 void exportFigure(QWidget* parent, Workbench& workbench, Figure& figure, const Recipe& recipe,
                   const QString& name) {
   ExportDialog dialog(figure, recipe, name, parent);
+  const QByteArray key = kPaperProperty + QByteArray::fromStdString(recipe.page);
+  if (const QByteArray kept = workbench.property(key).toByteArray(); !kept.isEmpty()) {
+    dialog.setPaper(paperFromJson(readJson(kept.toStdString())));
+    workbench.setProperty(key, QVariant());  // the next one is another figure
+  }
   dialog.exec();
   if (!dialog.written().isEmpty())
     workbench.showMessage(ExportDialog::tr("Wrote %1.").arg(dialog.written()));
+}
+
+void keepPaper(Workbench& workbench, const Recipe& recipe) {
+  workbench.setProperty(kPaperProperty + QByteArray::fromStdString(recipe.page),
+                        QByteArray::fromStdString(toJson(recipe.paper).dump()));
 }
 
 void exportFigureOf(QWidget* parent, Workbench& workbench, Page& page, const QString& pageId) {

@@ -6,7 +6,10 @@
 #include <QDialog>
 #include <QDoubleSpinBox>
 #include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
 #include <QPushButton>
+#include <QSpinBox>
 
 #include "ui/workbench/figure_file.h"
 
@@ -23,6 +26,8 @@ class ExportDialog : public QDialog {
   ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidget* parent = nullptr);
 
   [[nodiscard]] FigurePaper paper() const;
+  /// Another one than was chosen last: that of a recipe.
+  void setPaper(const FigurePaper& paper);
   [[nodiscard]] FigureFormat format() const;
   /// Writes the file and keeps the choices for the next time. \throws Error
   void exportTo(const QString& file);
@@ -33,6 +38,7 @@ class ExportDialog : public QDialog {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  void makeWords();
   void fill(const FigurePaper& paper);
   void refresh();
   void askAndExport();
@@ -43,7 +49,11 @@ class ExportDialog : public QDialog {
   QString offered_, written_;
   QComboBox *format_, *size_, *legend_;
   QDoubleSpinBox *width_, *ratio_, *font_, *dots_;
-  QCheckBox* titles_;
+  QCheckBox *titles_, *title_;
+  QSpinBox* markers_;
+  QLineEdit *xTitle_, *yTitle_;
+  QListWidget* series_;  ///< a name a row; none of a figure without series
+  QStringList ownNames_;
   QLabel *preview_, *facts_, *problem_;
   QPushButton* export_;
   bool isFilling_ = false;
@@ -53,6 +63,10 @@ class ExportDialog : public QDialog {
 /// is. \param name  offered for the file, without an ending: "train-loss"
 void exportFigure(QWidget* parent, Workbench& workbench, Figure& figure, const Recipe& recipe,
                   const QString& name = QStringLiteral("figure"));
+
+/// The paper of a recipe that was opened: the next export from its page begins with it, words
+/// included.
+void keepPaper(Workbench& workbench, const Recipe& recipe);
 
 /// The whole of "Export figure…": the picture of the page, with its recipe. Says so where the page
 /// has none.

@@ -196,8 +196,21 @@ FigureStyle FigurePaper::styled(FigureStyle style) const {
   style.theme = ThemeKind::Light;
   style.pointsPerPixel = fontPoints / axisLetters().pixelSize();
   style.hasAxisTitles = hasAxisTitles;
+  style.hasTitle = hasTitle;
+  style.markerEvery = markerEvery;
+  style.xTitle = xTitle;
+  style.yTitle = yTitle;
+  style.seriesNames = seriesNames;
   if (legend) style.legend = legend;
   return style;
+}
+
+FigurePaper FigurePaper::withoutWords() const {
+  FigurePaper paper = *this;
+  paper.xTitle.clear();
+  paper.yTitle.clear();
+  paper.seriesNames.clear();
+  return paper;
 }
 
 Json toJson(const FigurePaper& paper) {
@@ -207,6 +220,11 @@ Json toJson(const FigurePaper& paper) {
                {"dpi", paper.dotsPerInch},
                {"axis_titles", paper.hasAxisTitles}};
   if (paper.legend) json["legend"] = static_cast<int>(*paper.legend);
+  if (!paper.hasTitle) json["title"] = false;
+  if (paper.markerEvery > 0) json["marker_every"] = paper.markerEvery;
+  if (!paper.xTitle.isEmpty()) json["x_title"] = paper.xTitle.toStdString();
+  if (!paper.yTitle.isEmpty()) json["y_title"] = paper.yTitle.toStdString();
+  for (const QString& name : paper.seriesNames) json["series"].push_back(name.toStdString());
   return json;
 }
 
@@ -228,6 +246,25 @@ FigurePaper paperFromJson(const Json& json) {
   double legend = -1;
   take("legend", legend, 0, 3);
   if (legend >= 0) paper.legend = static_cast<FigureLegend>(static_cast<int>(legend));
+  if (const auto title = json.find("title"); title != json.end() && title->is_boolean())
+    paper.hasTitle = title->get<bool>();
+  double every = 0;
+  take("marker_every", every, 0, FigurePaper::kMostMarked);
+  paper.markerEvery = static_cast<int>(every);
+  const auto words = [](const Json& value) {
+    return value.is_string() ? QString::fromStdString(value.get<std::string>())
+                                   .simplified()
+                                   .left(FigurePaper::kLongestName)
+                             : QString();
+  };
+  if (const auto x = json.find("x_title"); x != json.end()) paper.xTitle = words(*x);
+  if (const auto y = json.find("y_title"); y != json.end()) paper.yTitle = words(*y);
+  if (const auto names = json.find("series"); names != json.end() && names->is_array()) {
+    for (const Json& name : *names) {
+      if (paper.seriesNames.size() == FigurePaper::kMostNames) break;
+      paper.seriesNames << words(name);
+    }
+  }
   return paper;
 }
 

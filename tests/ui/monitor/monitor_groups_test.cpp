@@ -86,7 +86,7 @@ TEST(MonitorSeeds, ABandIsSeenBetweenItsEdgesAndNotOutside) {
     return picture.pixelColor(qRound(plot.xAxis().pixelOf(step)),
                               qRound(plot.yAxis().pixelOf(value)));
   };
-  const QColor inside = colorAt(25, 0.725 + 0.015), outside = colorAt(25, 0.725 + 0.06);
+  const QColor inside = colorAt(25, 0.77 + 0.01), outside = colorAt(25, 0.77 + 0.06);
   EXPECT_NE(inside, outside);
   EXPECT_EQ(outside, themeColors().panel);
 }

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
-#include "tests/ui/support/qt_test.h"
+#include "tests/ui/monitor/open_monitor.h"
 #include "tests/ui/support/soon.h"
 #include "ui/figures/line_chart.h"
 #include "ui/monitor/monitor_page.h"
@@ -14,23 +14,6 @@
 
 namespace vitrine::ui {
 namespace {
-
-struct OpenMonitor {
-  explicit OpenMonitor(const SampleOptions& options = {0, 600})
-      : studio(options), page(std::make_unique<MonitorPage>(studio.workbench)) {
-    studio.workbench.selection().setRuns({studio.runs[6], studio.runs[7], studio.runs[8]},
-                                         studio.runs[8]);
-    open(*page);
-  }
-  static void open(MonitorPage& page) {
-    page.resize(1000, 700);
-    page.show();
-    page.waitUntilIdle();
-    QCoreApplication::processEvents();
-  }
-  SampleStudio studio;
-  std::unique_ptr<MonitorPage> page;
-};
 
 TEST(MonitorGroups, EveryMeasuredMetricHasAPlotInTheGroupOfItsPrefix) {
   OpenMonitor open;
@@ -383,27 +366,6 @@ TEST(RecipeRuns, OfAnotherDatabaseAreNamed) {
   EXPECT_EQ(recipe.runs.size(), 3U);
   recipe.runs = {"not here"};
   EXPECT_THROW(selectRunsOf(recipe, open.studio.workbench), NotFoundError);
-}
-
-TEST(ExportDialog, WritesTheChosenFormatAtTheChosenSize) {
-  OpenMonitor open;
-  const auto figure = open.page->figure();
-  ExportDialog dialog(*figure,
-                      recipeOf(open.studio.workbench, QStringLiteral("monitor"), *open.page),
-                      QStringLiteral("figure"));
-  dialog.show();
-  auto* format = dialog.findChild<QComboBox*>();
-  format->setCurrentIndex(0);
-  EXPECT_EQ(dialog.format(), FigureFormat::Png);
-  for (QDoubleSpinBox* spin : dialog.findChildren<QDoubleSpinBox*>()) {
-    EXPECT_FALSE(spin->accessibleName().isEmpty());
-    if (spin->accessibleName() == QStringLiteral("Resolution")) spin->setValue(100);
-  }
-  const QString file = open.studio.folder.filePath(QStringLiteral("dialog.png"));
-  dialog.exportTo(file);
-  const QImage picture(file);
-  EXPECT_NEAR(picture.width(), dialog.paper().width / 25.4 * 100, 1);
-  EXPECT_TRUE(readRecipe(file).has_value());
 }
 
 TEST(CurveCacheLimit, DropsWhatIsNotShownAndKeepsWhatIs) {

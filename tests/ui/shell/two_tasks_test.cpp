@@ -9,8 +9,8 @@
 #include "ui/compare/compare_page.h"
 #include "ui/monitor/metric_card.h"
 #include "ui/monitor/monitor_page.h"
-#include "ui/shell/inspector.h"
 #include "ui/runs/runs_panel.h"
+#include "ui/shell/inspector.h"
 #include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
@@ -66,9 +66,10 @@ TEST_F(TwoTasks, TheListShowsTheScoreOfEachTask) {
   const auto shown = [&](std::int64_t run, int role) {
     return panel.model().indexOf(run).data(role).toString().toStdString();
   };
-  EXPECT_EQ(shown(labels_[0], RunsModel::ScoreRole), "0.800");
-  EXPECT_EQ(shown(drawings_[0], RunsModel::ScoreRole), "12.5");
-  EXPECT_NE(shown(drawings_[0], Qt::ToolTipRole).find("FID, test, last value: 12.5"), std::string::npos);
+  EXPECT_EQ(shown(labels_[0], RunsModel::ScoreRole), "80.0\u2009%");
+  EXPECT_EQ(shown(drawings_[0], RunsModel::ScoreRole), "12.50");
+  EXPECT_NE(shown(drawings_[0], Qt::ToolTipRole).find("FID, test, last value: 12.50"),
+            std::string::npos);
 }
 
 TEST_F(TwoTasks, TheListShowsScoresThatNoCardNames) {
@@ -76,7 +77,7 @@ TEST_F(TwoTasks, TheListShowsScoresThatNoCardNames) {
   RunsPanel panel(studio_.workbench);
   studio_.workbench.settleCards();
   EXPECT_TRUE(studio_.workbench.cards().empty());
-  for (const auto& [run, score] : {std::pair(labels_[0], "0.800"), {drawings_[0], "12.5"}}) {
+  for (const auto& [run, score] : {std::pair(labels_[0], "80.0\u2009%"), {drawings_[0], "12.50"}}) {
     EXPECT_EQ(panel.model().indexOf(run).data(RunsModel::ScoreRole).toString().toStdString(),
               score);
   }

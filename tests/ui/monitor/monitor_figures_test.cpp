@@ -1,0 +1,160 @@
+// How the Monitor writes values and titles, and what the export of its figures lets be chosen.
+#include <QMenu>
+#include <QTest>
+#include <QTimer>
+#include <optional>
+
+#include "tests/ui/monitor/open_monitor.h"
+#include "ui/figures/line_chart.h"
+#include "ui/workbench/export_dialog.h"
+
+namespace vitrine::ui {
+namespace {
+
+TEST(ExportDialog, WritesTheChosenFormatAtTheChosenSize) {
+  OpenMonitor open;
+  const auto figure = open.page->figure();
+  ExportDialog dialog(*figure,
+                      recipeOf(open.studio.workbench, QStringLiteral("monitor"), *open.page),
+                      QStringLiteral("figure"));
+  dialog.show();
+  auto* format = dialog.findChild<QComboBox*>();
+  format->setCurrentIndex(0);
+  EXPECT_EQ(dialog.format(), FigureFormat::Png);
+  for (QDoubleSpinBox* spin : dialog.findChildren<QDoubleSpinBox*>()) {
+    EXPECT_FALSE(spin->accessibleName().isEmpty());
+    if (spin->accessibleName() == QStringLiteral("Resolution")) spin->setValue(100);
+  }
+  const QString file = open.studio.folder.filePath(QStringLiteral("dialog.png"));
+  dialog.exportTo(file);
+  const QImage picture(file);
+  EXPECT_NEAR(picture.width(), dialog.paper().width / 25.4 * 100, 1);
+  EXPECT_TRUE(readRecipe(file).has_value());
+}
+
+template <typename Widget>
+Widget* named(const QWidget& in, const char* name) {
+  for (auto* widget : in.findChildren<Widget*>())
+    if (widget->accessibleName() == QLatin1String(name)) return widget;
+  return nullptr;
+}
+
+struct OwnSettings {
+  explicit OwnSettings(const QString& file) { useSettings(file); }
+  ~OwnSettings() { forgetSettings(); }
+};
+
+TEST(ExportDialog, TakesLabelsNamesMarkersAndNoTitle) {
+  OpenMonitor open;
+  const OwnSettings settings(open.studio.folder.filePath(QStringLiteral("studio.ini")));
+  open.page->card("test/top1")->plot().setFocus();
+  const auto figure = open.page->figure();
+  auto* chart = dynamic_cast<LineChartFigure*>(figure.get());
+  ASSERT_NE(chart, nullptr);
+  const Recipe recipe = recipeOf(open.studio.workbench, QStringLiteral("monitor"), *open.page);
+  ExportDialog dialog(*figure, recipe, QStringLiteral("figure"));
+  dialog.show();
+  auto* preview = named<QLabel>(dialog, "Preview");
+  const QImage before = preview->pixmap().toImage();
+  auto* x = named<QLineEdit>(dialog, "Label of the x axis");
+  ASSERT_NE(x, nullptr);
+  EXPECT_EQ(x->placeholderText(), QStringLiteral("step"));
+  QTest::keyClicks(x, QStringLiteral("Updates"));
+  EXPECT_NE(preview->pixmap().toImage(), before) << "it is drawn while it is typed";
+  QTest::mouseClick(named<QCheckBox>(dialog, "Title"), Qt::LeftButton, {}, QPoint(8, 8));
+  auto* markers = named<QSpinBox>(dialog, "Markers");
+  markers->setFocus();
+  markers->selectAll();
+  QTest::keyClicks(markers, QStringLiteral("5"));
+  auto* series = named<QListWidget>(dialog, "Names of the series");
+  ASSERT_EQ(series->count(), 3);
+  series->setCurrentRow(1);
+  series->setFocus();
+  QTest::keyClick(series, Qt::Key_F2);
+  auto* editor = series->viewport()->findChild<QLineEdit*>();
+  ASSERT_NE(editor, nullptr);
+  editor->selectAll();
+  QTest::keyClicks(editor, QStringLiteral("ours"));
+  QTest::keyClick(editor, Qt::Key_Return);
+  QCoreApplication::processEvents();
+  const QString file = open.studio.folder.filePath(QStringLiteral("labels.svg"));
+  dialog.exportTo(file);
+  const std::optional<Recipe> written = readRecipe(file);
+  ASSERT_TRUE(written.has_value());
+  EXPECT_EQ(written->paper.xTitle, QStringLiteral("Updates"));
+  EXPECT_FALSE(written->paper.hasTitle);
+  EXPECT_EQ(written->paper.markerEvery, 5);
+  EXPECT_EQ(written->paper.seriesNames,
+            (QStringList{QString(), QStringLiteral("ours"), QString()}));
+
+  // Another figure has its own words, and is drawn as this one.
+  ExportDialog other(*figure, recipe, QStringLiteral("figure"));
+  EXPECT_TRUE(other.paper().xTitle.isEmpty());
+  EXPECT_TRUE(other.paper().seriesNames.isEmpty());
+  EXPECT_EQ(other.paper().markerEvery, 5);
+}
+
+TEST(ExportDialog, OfARecipeThatWasOpenedBeginsWithItsPaper) {
+  OpenMonitor open;
+  open.page->card("test/top1")->plot().setFocus();
+  const auto figure = open.page->figure();
+  Recipe recipe = recipeOf(open.studio.workbench, QStringLiteral("monitor"), *open.page);
+  recipe.paper.yTitle = QStringLiteral("Top-1");
+  keepPaper(open.studio.workbench, recipe);
+  QStringList labels;
+  for (int i = 0; i < 2; ++i) {
+    QTimer::singleShot(0, [&labels] {
+      auto* dialog = qobject_cast<ExportDialog*>(QApplication::activeModalWidget());
+      ASSERT_NE(dialog, nullptr);
+      labels << dialog->paper().yTitle;
+      dialog->reject();
+    });
+    exportFigure(open.page.get(), open.studio.workbench, *figure, recipe);
+  }
+  EXPECT_EQ(labels, (QStringList{QStringLiteral("Top-1"), QString()})) << "once";
+}
+
+TEST(MonitorFormat, FractionsAreInPercentEverywhereOnTheCard) {
+  OpenMonitor open;
+  CurvePlot& plot = open.page->card("test/top1")->plot();
+  for (const QStringList& row : plot.plotTable().rows)
+    EXPECT_TRUE(row[2].endsWith(QStringLiteral("\u2009%"))) << row[2].toStdString();
+  open.page->card("test/top1")->plot().setFocus();
+  const auto figure = open.page->figure();
+  auto* chart = dynamic_cast<LineChartFigure*>(figure.get());
+  ASSERT_NE(chart, nullptr);
+  EXPECT_TRUE(chart->commands(400).contains(QStringLiteral("\u2009%")));
+  EXPECT_FALSE(open.page->card("train/loss")->plot().plotTable().rows[0][2].contains('%'));
+}
+
+TEST(MonitorFormat, NoTitleReadsAsAQuotient) {
+  OpenMonitor open;
+  PlotSettings settings = open.page->settings();
+  settings.x = XAxis::Metric;
+  settings.xMetric = "train/loss";
+  open.page->setSettings(settings);
+  open.page->waitUntilIdle();
+  for (const QString& group : open.page->groups()) open.page->setGroupOpen(group, true);
+  open.page->waitUntilIdle();
+  for (PlotCard* card : open.page->cards()) {
+    EXPECT_FALSE(card->card().title.contains('/')) << card->metric();
+    EXPECT_FALSE(card->plot().settings().xTitle.contains('/')) << card->metric();
+  }
+  open.page->cards().front()->plot().setFocus();
+  const auto figure = open.page->figure();
+  auto* chart = dynamic_cast<LineChartFigure*>(figure.get());
+  ASSERT_NE(chart, nullptr);
+  EXPECT_EQ(chart->chart().x.title, QStringLiteral("Loss, train"));
+  for (QAction* tool : open.page->tools()) {
+    if (tool->menu() == nullptr) continue;
+    Q_EMIT tool->menu()->aboutToShow();
+    for (const QAction* choice : tool->menu()->actions()) {
+      if (choice->menu() == nullptr) continue;
+      for (const QAction* metric : choice->menu()->actions())
+        EXPECT_FALSE(metric->text().contains('/')) << metric->text().toStdString();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::ui
