@@ -2,7 +2,6 @@
 #include "ui/artifacts/artifacts_page.h"
 
 #include <QCheckBox>
-#include <QCoreApplication>
 #include <QGridLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -366,10 +365,7 @@ void ArtifactsPage::waitUntilIdle() {
   reload();
   lists_.waitUntilIdle();
   figures_.waitUntilIdle();
-  for (int depth = 0; depth < 4; ++depth) {
-    // New figures are laid out now, not at the next turn of the event loop.
-    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
-  }
+  layOutNow();
 }
 
 void ArtifactsPage::showEvent(QShowEvent* event) {

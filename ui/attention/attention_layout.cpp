@@ -154,21 +154,11 @@ QWidget* AttentionPage::makeBottom() {
   rows->setSpacing(px(6));
   auto* line = new QHBoxLayout;
   line->setSpacing(px(8));
-  auto* name = new QLabel(tr("Step"), card);
-  step_ = new QSlider(Qt::Horizontal, card);
-  step_->setPageStep(1);
-  step_->setMinimumWidth(px(80));
-  step_->setAccessibleName(tr("Step"));
-  step_->setToolTip(
-      tr("Steps whose attention is stored, and checkpoints (Ctrl+\u2190, Ctrl+\u2192)"));
-  name->setBuddy(step_);
-  stepText_ = new QLabel(card);
+  steps_ = new StepBar(tr("Steps whose attention is stored, and checkpoints"), this);
   timeName_ = new QLabel(tr("Denoising"), card);
   time_ = attentionCombo(card, tr("Denoising time"),
                          tr("How much noise the model saw: one entry for each step kept"));
-  line->addWidget(name);
-  line->addWidget(step_, 1);
-  line->addWidget(stepText_);
+  line->addWidget(steps_, 1);
   line->addWidget(timeName_);
   line->addWidget(time_);
   rows->addLayout(line);
@@ -184,10 +174,9 @@ QWidget* AttentionPage::makeBottom() {
   bar->row().addWidget(store_);
   rows->addWidget(bar);
   rows->addWidget(note_);
-  connect(step_, &QSlider::valueChanged, this, [this](int index) {
-    if (index < 0 || index >= static_cast<int>(steps_.size())) return;
-    atStep_ = steps_[static_cast<std::size_t>(index)];
-    workbench_.selection().setStep(*atStep_);
+  connect(steps_, &StepBar::chosen, this, [this](qint64 step) {
+    atStep_ = step;
+    workbench_.selection().setStep(step);
     showImages();
     Q_EMIT viewChanged();
   });
@@ -208,8 +197,6 @@ void AttentionPage::makeKeys() {
     shortcut->setContext(Qt::WidgetWithChildrenShortcut);
     connect(shortcut, &QShortcut::activated, this, act);
   };
-  key(Qt::CTRL | Qt::Key_Left, [this] { moveStep(-1); });
-  key(Qt::CTRL | Qt::Key_Right, [this] { moveStep(1); });
   key(Qt::Key_BracketLeft, [this] { moveSample(-1); });
   key(Qt::Key_BracketRight, [this] { moveSample(1); });
   key(Qt::Key_Comma, [this] { moveLayer(-1); });
@@ -264,8 +251,6 @@ void AttentionPage::dressControls() {
   rollout_->setToolTip(why.isEmpty() ? tr("Products of the mean attention from the image up to a "
                                           "layer, with the residual path as half an identity")
                                      : why);
-  const std::int64_t step = shownStep();
-  stepText_->setText(step < 0 ? QString() : tr("%1 of %2").arg(count(step), count(steps_.back())));
   QStringList notes;
   if (choice_.isRollout && !why.isEmpty()) notes << why;
   notes << tr(

@@ -4,14 +4,12 @@
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
-#include <QCoreApplication>
 #include <QDragEnterEvent>
 #include <QHBoxLayout>
 #include <QImageReader>
 #include <QLabel>
 #include <QMimeData>
 #include <QSignalBlocker>
-#include <QSlider>
 #include <QSpinBox>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -24,7 +22,6 @@
 #include "ui/figures/side_by_side.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
-#include "ui/workbench/drawn_runs.h"
 #include "ui/workbench/export_dialog.h"
 #include "ui/workbench/model_service.h"
 
@@ -309,8 +306,6 @@ void AttentionPage::setSample(std::int64_t sample) {
   Q_EMIT viewChanged();
 }
 
-void AttentionPage::moveStep(int by) { step_->setValue(step_->value() + by); }
-
 std::unique_ptr<Figure> AttentionPage::figure() {
   std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures;
   for (std::size_t i = 0; i < panels_.size(); ++i) {
@@ -336,10 +331,7 @@ void AttentionPage::waitUntilIdle() {
   reload();
   lists_.waitUntilIdle();
   images_.waitUntilIdle();
-  for (int depth = 0; depth < 4; ++depth) {
-    // New panels are laid out now, not at the next turn of the event loop.
-    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
-  }
+  layOutNow();
 }
 
 void AttentionPage::showEvent(QShowEvent* event) {

@@ -15,6 +15,7 @@
 #include "ui/attention/attention_scene.h"
 #include "ui/figures/figure.h"
 #include "ui/kit/loading_state.h"
+#include "ui/workbench/drawn_runs.h"
 #include "ui/workbench/page.h"
 
 class QAction;
@@ -51,7 +52,7 @@ class AttentionPage final : public Page {
   [[nodiscard]] const std::vector<AttentionPanel*>& panels() const { return panels_; }
   [[nodiscard]] std::int64_t sample() const { return sample_; }
   /// Steps with attention, stored or computed, and with checkpoints; ascending.
-  [[nodiscard]] const std::vector<std::int64_t>& steps() const { return steps_; }
+  [[nodiscard]] const std::vector<std::int64_t>& steps() const { return steps_->steps(); }
   [[nodiscard]] std::int64_t shownStep() const;  ///< -1 where nothing is shown
   [[nodiscard]] const AttentionChoice& choice() const { return choice_; }
 
@@ -130,7 +131,6 @@ class AttentionPage final : public Page {
   void moveLayer(int by);
   void moveHead(int by);
   void moveSample(int by);
-  void moveStep(int by);
   void setSample(std::int64_t sample);
   void exportShown();
   [[nodiscard]] AttentionPanel* leading() const;  ///< the first panel with an image
@@ -146,8 +146,9 @@ class AttentionPage final : public Page {
   QHBoxLayout* panelRow_ = nullptr;
   QComboBox *series_ = nullptr, *query_ = nullptr, *layout_ = nullptr, *time_ = nullptr;
   QSpinBox* image_ = nullptr;
-  QSlider *threshold_ = nullptr, *step_ = nullptr;
-  QLabel *thresholdText_ = nullptr, *stepText_ = nullptr, *stored_ = nullptr, *timeName_ = nullptr;
+  QSlider* threshold_ = nullptr;
+  StepBar* steps_ = nullptr;
+  QLabel *thresholdText_ = nullptr, *stored_ = nullptr, *timeName_ = nullptr;
   QCheckBox *sameScale_ = nullptr, *rollout_ = nullptr, *follow_ = nullptr, *always_ = nullptr,
             *store_ = nullptr;
   QToolButton *open_ = nullptr, *back_ = nullptr;
@@ -162,7 +163,6 @@ class AttentionPage final : public Page {
   int focusedImage_ = 0;         ///< of the selection, when it was looked at last
   std::optional<double> atTime_;
   std::optional<std::int64_t> atStep_;  ///< nothing: the newest
-  std::vector<std::int64_t> steps_;
   AttentionChoice choice_;
   QImage own_;
   QString ownName_;

@@ -3,7 +3,6 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QSignalBlocker>
-#include <QSlider>
 #include <QSpinBox>
 #include <QStackedWidget>
 #include <algorithm>
@@ -211,27 +210,12 @@ void AttentionPage::fillSteps() {
     for (const store::CheckpointRow& checkpoint : facts->second->checkpoints)
       steps.insert(checkpoint.step);
   }
-  steps_.assign(steps.begin(), steps.end());
-  const QSignalBlocker quiet(step_);
-  step_->setRange(0, std::max(0, static_cast<int>(steps_.size()) - 1));
-  step_->setEnabled(steps_.size() > 1);
-  int index = step_->maximum();
   // Without a choice the newest that is there to see.
-  const std::optional<std::int64_t> wanted = atStep_       ? atStep_
-                                             : newest >= 0 ? std::optional(newest)
-                                                           : std::nullopt;
-  if (wanted) {
-    const auto after = std::upper_bound(steps_.begin(), steps_.end(), *wanted);
-    index = std::max(0, static_cast<int>(after - steps_.begin()) - 1);
-  }
-  step_->setValue(index);
+  steps_->setSteps({steps.begin(), steps.end()}, atStep_.value_or(newest));
   showImages();
 }
 
-std::int64_t AttentionPage::shownStep() const {
-  const auto index = static_cast<std::size_t>(step_->value());
-  return index < steps_.size() ? steps_[index] : -1;
-}
+std::int64_t AttentionPage::shownStep() const { return steps_->shown(); }
 
 bool AttentionPage::hasCheckpoint(std::int64_t run, std::int64_t step) const {
   const auto facts = facts_.find(run);

@@ -1,11 +1,7 @@
 // Runs without answers: which they are, what computing costs, and the computing.
-#include <QLabel>
-#include <QPushButton>
-#include <QStackedWidget>
 #include <algorithm>
 
 #include "ui/calibration/calibration_page.h"
-#include "ui/kit/empty_page.h"
 #include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
@@ -50,11 +46,7 @@ QString CalibrationPage::costOf(const std::vector<std::int64_t>& runs) const {
 
 QString CalibrationPage::notice() const {
   QStringList sentences;
-  if (computing_ != 0) {
-    sentences << tr("Computing the answers of %1%2").arg(runName(computingRun_), progress_);
-  } else if (!computeProblem_.isEmpty()) {
-    sentences << computeProblem_;
-  }
+  if (const QString status = analyses_->status(); !status.isEmpty()) sentences << status;
   QStringList otherSplit, none;
   for (const std::int64_t run : storedOf_) {
     const auto stored = stored_.find(run);
@@ -89,72 +81,39 @@ QString CalibrationPage::notice() const {
     sentences << tr("%1 of %2 selected runs are drawn.").arg(storedOf_.size()).arg(selected);
   }
   const std::vector<std::int64_t> without = runsWithout();
-  if (computing_ == 0 && !without.empty() && !shown_.empty()) sentences << costOf(without);
+  if (!analyses_->isComputing() && !without.empty() && !shown_.empty()) sentences << costOf(without);
   return sentences.join(QLatin1Char(' '));
 }
 
+void CalibrationPage::makeAnalyses() {
+  analyses_ = new RunAnalyses(
+      workbench_,
+      {.compute = tr("Compute the answers"),
+       .tip = tr("Evaluate the newest checkpoint once and store the answers in the database"),
+       .computing = tr("Computing the answers of %1"),
+       .cancelled = tr("Computing the answers was cancelled."),
+       .failed = tr("The answers of %1 cannot be computed: %2")},
+      this);
+  connect(analyses_, &RunAnalyses::progressed, this, [this] {
+    showNotice();
+    if (shown_.empty()) showEmpty(analyses_->status(), tr("Cancel"));
+  });
+  connect(analyses_, &RunAnalyses::ended, this, &CalibrationPage::reload);
+}
+
+RunAnalysis CalibrationPage::answersOf(std::int64_t run) const {
+  RunAnalysis one{runName(run), {.run = run}, {}};
+  one.request = {{"op", "analyse"}, {"item", "calibration"}, {"store", true}};
+  if (choice_.which) one.request["split"] = choice_.which->split;
+  if (choice_.which && choice_.which->weights == "ema") one.model.use = "ema";
+  return one;
+}
+
 void CalibrationPage::showNotice() {
-  const QString text = notice();
-  notice_->setText(text);
-  noticeBar_->setVisible(!text.isEmpty());
-  const bool canCompute = workbench_.models() != nullptr && !runsWithout().empty();
-  compute_->setText(computing_ != 0 ? tr("Cancel") : tr("Compute the answers"));
-  compute_->setVisible(computing_ != 0 || canCompute);
-}
-
-void CalibrationPage::computeAnswers() {
-  ModelService* models = workbench_.models();
-  if (models == nullptr) return;
-  if (computing_ != 0) {
-    toCompute_.clear();
-    models->cancel(computing_);
-    return;
-  }
-  computeProblem_.clear();
-  toCompute_ = runsWithout();
-  computeNext();
-}
-
-void CalibrationPage::computeNext() {
-  computing_ = 0;
-  progress_.clear();
-  if (toCompute_.empty()) {
-    reload();
-    return;
-  }
-  computingRun_ = toCompute_.back();
-  toCompute_.pop_back();
-  const auto again = [this] {
-    if (shown_.empty())
-      showEmpty(notice(), tr("Cancel"));
-    else
-      showNotice();
-  };
-  ModelService::Listener listener;
-  listener.onPart = [this, again](const Json& answer) {
-    const auto done = answer.find("done"), total = answer.find("total");
-    if (done == answer.end() || total == answer.end() || !done->is_number_integer() ||
-        !total->is_number_integer())
-      return;
-    progress_ = tr(": %1 of %2 images")
-                    .arg(count(done->get<std::int64_t>()), count(total->get<std::int64_t>()));
-    again();
-  };
-  listener.onDone = [this](const Json&) { computeNext(); };
-  listener.onError = [this](const ModelError& error) {
-    computeProblem_ = error.kind == "cancelled" ? tr("Computing the answers was cancelled.")
-                                                : tr("The answers of %1 cannot be computed: %2")
-                                                      .arg(runName(computingRun_), error.sentence);
-    toCompute_.clear();
-    computeNext();
-  };
-  Json request{{"op", "analyse"}, {"item", "calibration"}, {"store", true}};
-  if (choice_.which) request["split"] = choice_.which->split;
-  ModelChoice model;
-  model.run = computingRun_;
-  if (choice_.which && choice_.which->weights == "ema") model.use = "ema";
-  computing_ = workbench_.models()->compute(model, std::move(request), this, listener);
-  again();
+  std::vector<RunAnalysis> missing;
+  for (const std::int64_t run : runsWithout()) missing.push_back(answersOf(run));
+  analyses_->setMissing(std::move(missing));
+  analyses_->say(notice());
 }
 
 }  // namespace vitrine::ui

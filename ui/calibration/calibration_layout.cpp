@@ -6,7 +6,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QShortcut>
 #include <QSlider>
 #include <QSpinBox>
 #include <QTableWidget>
@@ -148,24 +147,6 @@ QWidget* CalibrationPage::makeTools() {
   return bar;
 }
 
-QWidget* CalibrationPage::makeNotice() {
-  noticeBar_ = new QWidget(this);
-  auto* row = new QHBoxLayout(noticeBar_);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(px(8));
-  notice_ = new WrapLabel(noticeBar_);
-  notice_->setProperty("role", QStringLiteral("small"));
-  notice_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  row->addWidget(notice_, 1);
-  compute_ = new QPushButton(tr("Compute the answers"), noticeBar_);
-  compute_->setToolTip(
-      tr("Evaluate the newest checkpoint once and store the answers in the database"));
-  connect(compute_, &QPushButton::clicked, this, &CalibrationPage::computeAnswers);
-  row->addWidget(compute_, 0, Qt::AlignTop);
-  noticeBar_->hide();
-  return noticeBar_;
-}
-
 QWidget* CalibrationPage::makeTemperature() {
   QVBoxLayout* column = nullptr;
   temperatureCard_ = makeCalibrationCard(this, column);
@@ -297,39 +278,16 @@ QWidget* CalibrationPage::makeFilm() {
   film_->setMinimumHeight(px(150));
   film_->setLeastRoom({260, 130});
   column->addWidget(film_, 1);
-  auto* line = new QHBoxLayout;
-  line->setContentsMargins(px(12), 0, px(12), 0);
-  line->setSpacing(px(8));
-  auto* word = new QLabel(tr("Step"), filmCard_);
-  line->addWidget(word);
-  stepSlider_ = new QSlider(Qt::Horizontal, filmCard_);
-  stepSlider_->setAccessibleName(tr("Step"));
-  stepSlider_->setToolTip(tr("Steps whose answers are stored (Ctrl+\u2190, Ctrl+\u2192)"));
-  stepSlider_->setPageStep(1);
-  word->setBuddy(stepSlider_);
-  line->addWidget(stepSlider_, 1);
-  stepText_ = new QLabel(filmCard_);
-  line->addWidget(stepText_);
-  column->addLayout(line);
-  connect(stepSlider_, &QSlider::valueChanged, this, [this](int index) {
-    if (isFilling_) return;
-    const std::vector<std::int64_t> all = steps();
-    if (index >= 0 && index < std::ssize(all)) chooseStep(all[static_cast<std::size_t>(index)]);
-  });
+  stepBar_ = new StepBar(tr("Steps whose answers are stored"), this);
+  stepBar_->layout()->setContentsMargins(px(12), 0, px(12), 0);
+  column->addWidget(stepBar_);
+  connect(stepBar_, &StepBar::chosen, this, &CalibrationPage::chooseStep);
   connect(film_, &FigureView::clicked, this, [this](const FigureTarget& target) {
     if (target.image >= 0 && target.image < std::ssize(frames_))
       chooseStep(frames_[static_cast<std::size_t>(target.image)].step);
   });
   connect(film_, &FigureView::steered, this,
           [this](int right, int down) { onSteered(Picture::Film, right, down); });
-  const auto key = [this](const QKeySequence& keys, int by) {
-    auto* shortcut = new QShortcut(keys, this);
-    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-    connect(shortcut, &QShortcut::activated, this,
-            [this, by] { stepSlider_->setValue(stepSlider_->value() + by); });
-  };
-  key(Qt::CTRL | Qt::Key_Left, -1);
-  key(Qt::CTRL | Qt::Key_Right, 1);
   return filmCard_;
 }
 

@@ -3,7 +3,6 @@
 
 #include <QApplication>
 #include <QComboBox>
-#include <QCoreApplication>
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -22,7 +21,6 @@
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
-#include "ui/workbench/drawn_runs.h"
 #include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
@@ -53,7 +51,8 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
   column->setContentsMargins(px(12), px(12), px(12), px(12));
   column->setSpacing(px(8));
   column->addWidget(makeTools());
-  column->addWidget(makeNotice());
+  makeAnalyses();
+  column->addWidget(analyses_);
   grid_ = new QGridLayout;
   grid_->setSpacing(px(12));
   column->addLayout(grid_, 1);
@@ -87,7 +86,7 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
     if (runs().empty())
       workbench_.showPage(QStringLiteral("configure"));
     else
-      computeAnswers();
+      analyses_->press();
   });
   connect(empty_, &EmptyPage::cancelRequested, this, &CalibrationPage::cancelReading);
   stack_->addWidget(makeFitArea(empty_, this));
@@ -95,7 +94,7 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
   QWidget* before = gap_;
   for (QWidget* next : std::initializer_list<QWidget*>{reliability_, temperature_, temperatureBox_,
                                                        scores_, useFitted_, reset_, errors_, strip_,
-                                                       confusion_, film_, stepSlider_}) {
+                                                       confusion_, film_, stepBar_->slider()}) {
     setTabOrder(before, next);
     before = next;
   }
@@ -143,10 +142,6 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
     if (now == sample_ || now == strip_) picture_ = Picture::Sample;
   });
   stack_->setCurrentIndex(1);
-}
-
-CalibrationPage::~CalibrationPage() {
-  if (computing_ != 0 && workbench_.models() != nullptr) workbench_.models()->cancel(computing_);
 }
 
 void CalibrationPage::showEvent(QShowEvent* event) {
@@ -245,19 +240,12 @@ void CalibrationPage::takeStored(const std::vector<std::int64_t>& runs,
               tr("New experiment"));
     return;
   }
-  const std::vector<std::int64_t> without = runsWithout();
-  if (computing_ != 0) {
-    showEmpty(notice(), tr("Cancel"));
-  } else if (!computeProblem_.isEmpty()) {
-    showEmpty(computeProblem_, without.empty() ? QString() : tr("Compute again"));
-  } else if (without.empty()) {
-    showEmpty(tr("The selected runs have no checkpoint yet. Answers are stored while a run trains "
-                 "where calibration is ticked under Observe, or computed here from a checkpoint."),
-              QString());
-  } else {
-    showEmpty(tr("No answers of these runs are stored yet. %1").arg(costOf(without)),
-              workbench_.models() == nullptr ? QString() : tr("Compute the answers"));
-  }
+  showNotice();
+  const RunAnalyses::EmptyWords words = analyses_->emptyWords(
+      tr("The selected runs have no checkpoint yet. Answers are stored while a run trains where "
+         "calibration is ticked under Observe, or computed here from a checkpoint."),
+      tr("No answers of these runs are stored yet. %1").arg(costOf(runsWithout())));
+  showEmpty(words.sentence, words.action);
 }
 
 void CalibrationPage::showEmpty(const QString& sentence, const QString& action) {
@@ -464,8 +452,7 @@ void CalibrationPage::waitUntilIdle() {
     numbers_.waitUntilIdle();
     films_.waitUntilIdle();
   }
-  for (int depth = 0; depth < 4; ++depth)
-    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  layOutNow();
 }
 
 }  // namespace vitrine::ui

@@ -12,6 +12,7 @@
 #include "ui/calibration/calibration_figures.h"
 #include "ui/calibration/sample_pictures.h"
 #include "ui/kit/loading_state.h"
+#include "ui/workbench/drawn_runs.h"
 #include "ui/workbench/page.h"
 
 class QComboBox;
@@ -41,7 +42,6 @@ class CalibrationPage final : public Page {
   Q_OBJECT
  public:
   explicit CalibrationPage(Workbench& workbench, QWidget* parent = nullptr);
-  ~CalibrationPage() override;
 
   void waitUntilIdle() override;
   [[nodiscard]] Json viewState() const override;
@@ -90,7 +90,7 @@ class CalibrationPage final : public Page {
 
   // calibration_layout.cpp
   QWidget* makeTools();
-  QWidget* makeNotice();
+  void makeAnalyses();
   QWidget* makeTemperature();
   QWidget* makeImages();
   QWidget* makeFilm();
@@ -139,8 +139,7 @@ class CalibrationPage final : public Page {
   // calibration_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
   [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs) const;
-  void computeAnswers();
-  void computeNext();
+  [[nodiscard]] RunAnalysis answersOf(std::int64_t run) const;
 
   Workbench& workbench_;
   Background lists_, numbers_, films_;
@@ -156,10 +155,6 @@ class CalibrationPage final : public Page {
   std::vector<CalibrationFrame> frames_;
   std::vector<std::size_t> listed_;   ///< samples of the strip
   std::optional<std::int64_t> step_;  ///< nothing: the newest
-  std::vector<std::int64_t> toCompute_;
-  ModelService::Ticket computing_ = 0;
-  std::int64_t computingRun_ = 0;
-  QString computeProblem_, progress_;
   bool isFilling_ = false, isStale_ = true;
 
   QStackedWidget* stack_;
@@ -168,14 +163,14 @@ class CalibrationPage final : public Page {
   QComboBox *edges_ = nullptr, *target_ = nullptr, *which_ = nullptr;
   QSpinBox* bins_ = nullptr;
   QToolButton *gap_ = nullptr, *errors_ = nullptr, *cancel_ = nullptr;
-  QWidget *noticeBar_ = nullptr, *temperatureCard_ = nullptr, *imagesCard_ = nullptr,
-          *filmCard_ = nullptr;
-  QLabel *notice_ = nullptr, *imagesTitle_ = nullptr, *imagesAbout_ = nullptr,
-         *temperatureAbout_ = nullptr, *stepText_ = nullptr;
-  QPushButton *compute_ = nullptr, *useFitted_ = nullptr, *reset_ = nullptr;
+  RunAnalyses* analyses_ = nullptr;
+  StepBar* stepBar_ = nullptr;
+  QWidget *temperatureCard_ = nullptr, *imagesCard_ = nullptr, *filmCard_ = nullptr;
+  QLabel *imagesTitle_ = nullptr, *imagesAbout_ = nullptr, *temperatureAbout_ = nullptr;
+  QPushButton *useFitted_ = nullptr, *reset_ = nullptr;
   FigureView *reliability_ = nullptr, *errorsOverT_ = nullptr, *confusion_ = nullptr,
              *film_ = nullptr, *sample_ = nullptr;
-  QSlider *temperature_ = nullptr, *stepSlider_ = nullptr;
+  QSlider* temperature_ = nullptr;
   QDoubleSpinBox* temperatureBox_ = nullptr;
   QTableWidget* scores_ = nullptr;
   SampleStrip* strip_ = nullptr;

@@ -236,21 +236,7 @@ FilmPicture CalibrationPage::filmPicture() const {
 
 void CalibrationPage::showFilm() {
   if (shown_.empty()) return;
-  const std::vector<std::int64_t> all = steps();
-  isFilling_ = true;
-  stepSlider_->setRange(0, std::max(0, static_cast<int>(all.size()) - 1));
-  int place = stepSlider_->maximum();
-  if (step_) {
-    const auto after = std::upper_bound(all.begin(), all.end(), *step_);
-    place = std::max(0, static_cast<int>(after - all.begin()) - 1);
-  }
-  stepSlider_->setValue(place);
-  stepSlider_->setEnabled(all.size() > 1);
-  isFilling_ = false;
-  stepText_->setText(
-      all.empty()
-          ? QString()
-          : tr("%1 of %2").arg(count(all[static_cast<std::size_t>(place)]), count(all.back())));
+  stepBar_->setSteps(steps(), step_.value_or(-1));
   film_->setFigure(frames_.empty() ? nullptr : makeFilmFigure(filmPicture(), FigureStyle{}));
 }
 
@@ -291,7 +277,7 @@ void CalibrationPage::onSteered(Picture picture, int right, int down) {
     else
       chooseCell(choice_.label + down, choice_.predicted + right);
   } else if (picture == Picture::Film) {
-    stepSlider_->setValue(stepSlider_->value() + right);
+    stepBar_->move(right);
   }
 }
 

@@ -15,7 +15,7 @@
 #include "core/store/comparison.h"
 #include "core/store/run_card.h"
 #include "ui/compare/compare_choice.h"
-#include "ui/workbench/drawn_runs.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 

@@ -3,7 +3,6 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
-#include <QCoreApplication>
 #include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QLabel>
@@ -479,10 +478,7 @@ void ComparePage::waitUntilIdle() {
   artifactTiles_->waitUntilIdle();
   curveReader_.waitUntilIdle();
   chartMaker_.waitUntilIdle();
-  for (int depth = 0; depth < 5; ++depth) {
-    // New figures are laid out now, not at the next turn of the event loop.
-    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
-  }
+  layOutNow();
 }
 
 PageFactory comparePage() {

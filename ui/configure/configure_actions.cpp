@@ -1,6 +1,5 @@
 // Starting, saving, opening: what the buttons of the New Experiment page do.
 #include <QClipboard>
-#include <QCoreApplication>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -23,6 +22,7 @@
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/form/wording.h"
 #include "ui/configure/plan/side_panel.h"
+#include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -231,7 +231,7 @@ void ConfigurePage::reveal(const std::string& key) {
   }
   search_->clear();
   form_->reveal(place);
-  QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  layOutNow();
   FormRow* row = form_->row(key);
   scroll_->ensureWidgetVisible(row != nullptr ? static_cast<QWidget*>(row) : place, 0, px(80));
   place->setFocus(Qt::ShortcutFocusReason);

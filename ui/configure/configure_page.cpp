@@ -31,6 +31,7 @@
 #include "ui/configure/plan/loading_view.h"
 #include "ui/configure/plan/planned_runs.h"
 #include "ui/configure/plan/side_panel.h"
+#include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
 
@@ -435,10 +436,7 @@ void ConfigurePage::waitUntilIdle() {
     forecaster_.waitUntilIdle();
   }
   placeSide();
-  for (int depth = 0; depth < 3; ++depth) {
-    // Rows that changed their height are laid out now, not at the next turn of the event loop.
-    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
-  }
+  layOutNow();
 }
 
 QImage ConfigurePage::snapshot(QSize size, double scale) {

@@ -1,6 +1,5 @@
 // What the Gallery reads, on threads of its own: the list of images, the two that are looked at,
 // and the same picture by other runs.
-#include <QCoreApplication>
 #include <QEvent>
 #include <QLabel>
 #include <QPixmap>
@@ -17,6 +16,7 @@
 #include "ui/gallery/gallery_page.h"
 #include "ui/gallery/image_details.h"
 #include "ui/kit/empty_page.h"
+#include "ui/kit/fit_area.h"
 #include "ui/workbench/recipe.h"
 #include "ui/workbench/remote_link.h"
 
@@ -268,7 +268,7 @@ void GalleryPage::waitUntilIdle() {
     look_.waitUntilIdle();
     steps_.waitUntilIdle();
   }
-  QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  layOutNow();
   // What is on the screen asks for its pictures while it is painted.
   if (isVisible()) {
     const QPixmap painted = views_->grab();

@@ -2,6 +2,7 @@
 
 #include <QAbstractSpinBox>
 #include <QComboBox>
+#include <QCoreApplication>
 #include <QEvent>
 #include <algorithm>
 
@@ -32,6 +33,13 @@ QScrollArea* makeFitArea(QWidget* content, QWidget* parent) {
   area->setFocusPolicy(Qt::NoFocus);  // what is inside has it, and is brought into view
   area->setWidget(content);
   return area;
+}
+
+void layOutNow() {
+  // A layout that changes asks its parent for another, as deep as pages are nested.
+  constexpr int kDepth = 5;
+  for (int depth = 0; depth < kDepth; ++depth)
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
 }
 
 void keepWheelForFocus(QWidget& root) {

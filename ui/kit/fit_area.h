@@ -15,6 +15,9 @@ namespace vitrine::ui {
 /// parts whose height depends on it belong in an OwnHeight.
 [[nodiscard]] QScrollArea* makeFitArea(QWidget* content, QWidget* parent = nullptr);
 
+/// Lays out what was changed now, not at the next turn of the event loop: for pictures and tests.
+void layOutNow();
+
 /// Combo boxes and number fields of `root` take the wheel only while they have the focus: a user
 /// who scrolls past them changes nothing.
 void keepWheelForFocus(QWidget& root);

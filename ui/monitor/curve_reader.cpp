@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/store/comparison.h"
-#include "ui/workbench/drawn_runs.h"
+#include "ui/workbench/run_facts.h"
 #include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {

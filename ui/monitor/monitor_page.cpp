@@ -1,12 +1,12 @@
 #include "ui/monitor/monitor_page.h"
 
-#include <QCoreApplication>
 #include <QEvent>
 #include <QScrollBar>
 #include <algorithm>
 #include <cmath>
 
 #include "ui/kit/empty_page.h"
+#include "ui/kit/fit_area.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/monitor_parts.h"
@@ -335,7 +335,7 @@ void MonitorPage::waitUntilIdle() {
   } while (reader_.isBusy());
   isSettling_ = false;
   // Cards and groups that came with what was read have their places now, not with the next event.
-  QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  layOutNow();
   layout()->activate();
   for (PlotCard* card : cards_) {
     giveCurves(*card);

@@ -11,7 +11,7 @@
 #include "ui/kit/theme.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
-#include "ui/workbench/drawn_runs.h"
+#include "ui/workbench/run_facts.h"
 #include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {

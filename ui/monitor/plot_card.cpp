@@ -7,7 +7,7 @@
 
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
-#include "ui/workbench/drawn_runs.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {

@@ -15,6 +15,7 @@
 
 #include "core/artifact/artifact.h"
 #include "ui/figures/figure.h"
+#include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
 #include "ui/plugins/diff_view.h"
 #include "ui/plugins/item_text.h"
@@ -190,8 +191,7 @@ void PluginsPage::waitUntilIdle() {
   while (isWaiting() && timer.elapsed() < kPluginsSettleMs)
     QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, 50);
   fillList();
-  for (int depth = 0; depth < 3; ++depth)
-    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  layOutNow();
 }
 
 Json PluginsPage::viewState() const {

@@ -1,7 +1,4 @@
 // Runs without spectra, what computing costs, and what the page says about itself.
-#include <QLabel>
-#include <QPushButton>
-#include <algorithm>
 #include <set>
 
 #include "ui/kit/empty_page.h"
@@ -31,11 +28,7 @@ QString SpectraPage::costOf(const std::vector<std::int64_t>& runs) const {
 
 QString SpectraPage::notice() const {
   QStringList sentences;
-  if (computing_ != 0) {
-    sentences << tr("Computing the spectra of %1\u2026").arg(runName(computingRun_));
-  } else if (!computeProblem_.isEmpty()) {
-    sentences << computeProblem_;
-  }
+  if (const QString status = analyses_->status(); !status.isEmpty()) sentences << status;
   QStringList none;
   for (const std::int64_t run : factsOf_) {
     const auto facts = facts_.find(run);
@@ -65,57 +58,35 @@ QString SpectraPage::notice() const {
   if (selected > factsOf_.size() && !factsOf_.empty())
     sentences << tr("%1 of %2 selected runs are drawn.").arg(factsOf_.size()).arg(selected);
   const std::vector<std::int64_t> without = runsWithout();
-  if (computing_ == 0 && !without.empty() && !shown_.empty()) sentences << costOf(without);
+  if (!analyses_->isComputing() && !without.empty() && !shown_.empty())
+    sentences << costOf(without);
   return sentences.join(QLatin1Char(' '));
 }
 
-void SpectraPage::showNotice() {
-  const QString text = notice();
-  notice_->setText(text);
-  noticeBar_->setVisible(!text.isEmpty());
-  const bool canCompute = workbench_.models() != nullptr && !runsWithout().empty();
-  compute_->setText(computing_ != 0 ? tr("Cancel") : tr("Compute the spectra"));
-  compute_->setVisible(computing_ != 0 || canCompute);
-}
-
-void SpectraPage::computeSpectra() {
-  ModelService* models = workbench_.models();
-  if (models == nullptr) return;
-  if (computing_ != 0) {
-    toCompute_.clear();
-    models->cancel(computing_);
-    return;
-  }
-  computeProblem_.clear();
-  toCompute_ = runsWithout();
-  computeNext();
-}
-
-void SpectraPage::computeNext() {
-  computing_ = 0;
-  if (toCompute_.empty()) {
-    reload();
-    return;
-  }
-  computingRun_ = toCompute_.back();
-  toCompute_.pop_back();
-  ModelService::Listener listener;
-  listener.onDone = [this](const Json&) { computeNext(); };
-  listener.onError = [this](const ModelError& error) {
-    computeProblem_ = error.kind == "cancelled" ? tr("Computing the spectra was cancelled.")
-                                                : tr("The spectra of %1 cannot be computed: %2")
-                                                      .arg(runName(computingRun_), error.sentence);
-    toCompute_.clear();
-    computeNext();
-  };
-  ModelChoice model;
-  model.run = computingRun_;
-  computing_ = workbench_.models()->compute(
-      model, {{"op", "analyse"}, {"item", "attention_rank"}, {"store", true}}, this, listener);
-  if (shown_.empty())
-    showEmpty(notice(), tr("Cancel"));
-  else
+void SpectraPage::makeAnalyses() {
+  analyses_ = new RunAnalyses(
+      workbench_,
+      {.compute = tr("Compute the spectra"),
+       .tip = tr("Measure the newest checkpoint once and store what is found in the database"),
+       .computing = tr("Computing the spectra of %1"),
+       .cancelled = tr("Computing the spectra was cancelled."),
+       .failed = tr("The spectra of %1 cannot be computed: %2")},
+      this);
+  connect(analyses_, &RunAnalyses::progressed, this, [this] {
     showNotice();
+    if (shown_.empty()) showEmpty(analyses_->status(), tr("Cancel"));
+  });
+  connect(analyses_, &RunAnalyses::ended, this, &SpectraPage::reload);
+}
+
+void SpectraPage::showNotice() {
+  std::vector<RunAnalysis> missing;
+  for (const std::int64_t run : runsWithout())
+    missing.push_back({runName(run),
+                       {.run = run},
+                       {{"op", "analyse"}, {"item", "attention_rank"}, {"store", true}}});
+  analyses_->setMissing(std::move(missing));
+  analyses_->say(notice());
 }
 
 QString SpectraPage::howToRead() const {

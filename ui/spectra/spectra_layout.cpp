@@ -1,12 +1,7 @@
 // The widgets of the Spectra page and what they do.
 #include <QComboBox>
 #include <QGridLayout>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QMouseEvent>
-#include <QPushButton>
-#include <QShortcut>
-#include <QSlider>
 #include <QSpinBox>
 #include <QToolButton>
 #include <algorithm>
@@ -114,47 +109,6 @@ QWidget* SpectraPage::makeTools() {
   return bar;
 }
 
-QWidget* SpectraPage::makeNotice() {
-  noticeBar_ = new QWidget(this);
-  auto* row = new QHBoxLayout(noticeBar_);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(px(8));
-  notice_ = new WrapLabel(noticeBar_);
-  notice_->setProperty("role", QStringLiteral("small"));
-  notice_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  row->addWidget(notice_, 1);
-  compute_ = new QPushButton(tr("Compute the spectra"), noticeBar_);
-  compute_->setToolTip(
-      tr("Measure the newest checkpoint once and store what is found in the database"));
-  connect(compute_, &QPushButton::clicked, this, &SpectraPage::computeSpectra);
-  row->addWidget(compute_, 0, Qt::AlignTop);
-  noticeBar_->hide();
-  return noticeBar_;
-}
-
-QWidget* SpectraPage::makeSteps() {
-  stepsBar_ = new QWidget(this);
-  auto* line = new QHBoxLayout(stepsBar_);
-  line->setContentsMargins(0, 0, 0, 0);
-  line->setSpacing(px(8));
-  auto* word = new QLabel(tr("Step"), stepsBar_);
-  line->addWidget(word);
-  stepSlider_ = new QSlider(Qt::Horizontal, stepsBar_);
-  stepSlider_->setAccessibleName(tr("Step"));
-  stepSlider_->setToolTip(tr("Steps whose spectra are stored (Ctrl+\u2190, Ctrl+\u2192)"));
-  stepSlider_->setPageStep(1);
-  word->setBuddy(stepSlider_);
-  connect(stepSlider_, &QSlider::valueChanged, this, [this](int index) {
-    if (isFilling_) return;
-    const std::vector<std::int64_t> all = steps();
-    if (index >= 0 && index < std::ssize(all)) chooseStep(all[static_cast<std::size_t>(index)]);
-  });
-  line->addWidget(stepSlider_, 1);
-  stepText_ = new QLabel(stepsBar_);
-  line->addWidget(stepText_);
-  return stepsBar_;
-}
-
 FigureView* SpectraPage::makeView(const QString& name, int leastHeight) {
   auto* view = new DragView(this);
   view->setAccessibleName(name);
@@ -195,19 +149,12 @@ void SpectraPage::connectViews() {
     chooseStep(after == all.begin() ? all.front() : *(after - 1));
   };
   connect(waterfall_, &FigureView::clicked, this, pick);
-  connect(waterfall_, &FigureView::steered, this, [this](int right, int) { moveStep(right); });
-  const auto key = [this](const QKeySequence& keys, int by) {
-    auto* shortcut = new QShortcut(keys, this);
-    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-    connect(shortcut, &QShortcut::activated, this, [this, by] { moveStep(by); });
-  };
-  key(Qt::CTRL | Qt::Key_Left, -1);
-  key(Qt::CTRL | Qt::Key_Right, 1);
+  connect(waterfall_, &FigureView::steered, this, [this](int right, int) { stepBar_->move(right); });
 }
 
 void SpectraPage::arrange() {
   const bool isNarrow = width() < px(640);
-  QWidget* const parts[] = {heads_, share_, waterfall_, controls_, stepsBar_, effective_, stable_};
+  QWidget* const parts[] = {heads_, share_, waterfall_, controls_, stepBar_, effective_, stable_};
   for (QWidget* part : parts) grid_->removeWidget(part);
   for (int i = 0; i < 8; ++i) grid_->setRowStretch(i, 0);
   if (isNarrow) {
@@ -219,7 +166,7 @@ void SpectraPage::arrange() {
   grid_->addWidget(share_, 0, 6, 1, 6);
   grid_->addWidget(waterfall_, 1, 0, 1, 7);
   grid_->addWidget(controls_, 1, 7, 1, 5);
-  grid_->addWidget(stepsBar_, 2, 0, 1, 12);
+  grid_->addWidget(stepBar_, 2, 0, 1, 12);
   grid_->addWidget(effective_, 3, 0, 1, 6);
   grid_->addWidget(stable_, 3, 6, 1, 6);
   for (int column = 0; column < 12; ++column) grid_->setColumnStretch(column, 1);

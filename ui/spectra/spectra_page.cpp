@@ -3,10 +3,7 @@
 
 #include <QApplication>
 #include <QComboBox>
-#include <QCoreApplication>
 #include <QGridLayout>
-#include <QLabel>
-#include <QPushButton>
 #include <QSlider>
 #include <QSpinBox>
 #include <QStackedWidget>
@@ -20,7 +17,6 @@
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
-#include "ui/workbench/drawn_runs.h"
 #include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
@@ -49,7 +45,8 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
   column->setContentsMargins(px(12), px(12), px(12), px(12));
   column->setSpacing(px(8));
   column->addWidget(makeTools());
-  column->addWidget(makeNotice());
+  makeAnalyses();
+  column->addWidget(analyses_);
   grid_ = new QGridLayout;
   grid_->setSpacing(px(12));
   column->addLayout(grid_, 1);
@@ -60,7 +57,8 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
   effective_ = makeView(tr("Effective rank over training"), 150);
   stable_ = makeView(tr("Stable rank over training"), 150);
   for (FigureView* view : {effective_, stable_}) view->setLeastRoom({240, 140});
-  makeSteps();
+  stepBar_ = new StepBar(tr("Steps whose spectra are stored"), this);
+  connect(stepBar_, &StepBar::chosen, this, &SpectraPage::chooseStep);
   connectViews();
   arrange();
   stack_->addWidget(makeFitArea(shown, this));
@@ -69,14 +67,14 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
     if (runs().empty())
       workbench_.showPage(QStringLiteral("configure"));
     else
-      computeSpectra();
+      analyses_->press();
   });
   connect(empty_, &EmptyPage::cancelRequested, this, &SpectraPage::cancelReading);
   stack_->addWidget(makeFitArea(empty_, this));
   keepWheelForFocus(*this);
   QWidget* before = follow_;
   for (QWidget* next : std::initializer_list<QWidget*>{heads_, share_, waterfall_, controls_,
-                                                       stepSlider_, effective_, stable_}) {
+                                                       stepBar_->slider(), effective_, stable_}) {
     setTabOrder(before, next);
     before = next;
   }
@@ -136,10 +134,6 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
     if (now == stable_) picture_ = Picture::Stable;
   });
   stack_->setCurrentIndex(1);
-}
-
-SpectraPage::~SpectraPage() {
-  if (computing_ != 0 && workbench_.models() != nullptr) workbench_.models()->cancel(computing_);
 }
 
 void SpectraPage::showEvent(QShowEvent* event) {
@@ -211,20 +205,12 @@ void SpectraPage::takeFacts(const std::vector<std::int64_t>& runs,
               tr("New experiment"));
     return;
   }
-  const std::vector<std::int64_t> without = runsWithout();
-  if (computing_ != 0) {
-    showEmpty(notice(), tr("Cancel"));
-  } else if (!computeProblem_.isEmpty()) {
-    showEmpty(computeProblem_, without.empty() ? QString() : tr("Compute again"));
-  } else if (without.empty()) {
-    showEmpty(tr("The selected runs have no checkpoint yet. Spectra are stored while a run trains "
-                 "where attention rank is ticked under Observe, or computed here from a "
-                 "checkpoint."),
-              QString());
-  } else {
-    showEmpty(tr("No spectra of these runs are stored yet. %1").arg(costOf(without)),
-              workbench_.models() == nullptr ? QString() : tr("Compute the spectra"));
-  }
+  showNotice();
+  const RunAnalyses::EmptyWords words = analyses_->emptyWords(
+      tr("The selected runs have no checkpoint yet. Spectra are stored while a run trains where "
+         "attention rank is ticked under Observe, or computed here from a checkpoint."),
+      tr("No spectra of these runs are stored yet. %1").arg(costOf(runsWithout())));
+  showEmpty(words.sentence, words.action);
 }
 
 void SpectraPage::showEmpty(const QString& sentence, const QString& action) {
@@ -313,8 +299,6 @@ void SpectraPage::chooseStep(std::int64_t step) {
   Q_EMIT viewChanged();
 }
 
-void SpectraPage::moveStep(int by) { stepSlider_->setValue(stepSlider_->value() + by); }
-
 void SpectraPage::waitUntilIdle() {
   loading_.forgetLater();
   reload();
@@ -322,8 +306,7 @@ void SpectraPage::waitUntilIdle() {
     lists_.waitUntilIdle();
     spectra_.waitUntilIdle();
   }
-  for (int depth = 0; depth < 4; ++depth)
-    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  layOutNow();
 }
 
 }  // namespace vitrine::ui

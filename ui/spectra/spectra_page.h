@@ -10,14 +10,11 @@
 
 #include "ui/kit/loading_state.h"
 #include "ui/spectra/spectra_figures.h"
-#include "ui/workbench/model_service.h"
+#include "ui/workbench/drawn_runs.h"
 #include "ui/workbench/page.h"
 
 class QComboBox;
 class QGridLayout;
-class QLabel;
-class QPushButton;
-class QSlider;
 class QSpinBox;
 class QStackedWidget;
 class QToolButton;
@@ -34,7 +31,6 @@ class SpectraPage final : public Page {
   Q_OBJECT
  public:
   explicit SpectraPage(Workbench& workbench, QWidget* parent = nullptr);
-  ~SpectraPage() override;
 
   void waitUntilIdle() override;
   [[nodiscard]] Json viewState() const override;
@@ -77,8 +73,7 @@ class SpectraPage final : public Page {
 
   // spectra_layout.cpp
   QWidget* makeTools();
-  QWidget* makeNotice();
-  QWidget* makeSteps();
+  void makeAnalyses();
   FigureView* makeView(const QString& name, int leastHeight);
   void connectViews();
   void arrange();
@@ -92,7 +87,6 @@ class SpectraPage final : public Page {
   void chooseThreshold(double threshold);
   void chooseHead(int layer, int head);
   void chooseStep(std::int64_t step);
-  void moveStep(int by);
   [[nodiscard]] std::vector<std::int64_t> runs() const;
   [[nodiscard]] std::vector<std::int64_t> steps() const;
   [[nodiscard]] QString runName(std::int64_t run) const;
@@ -119,8 +113,6 @@ class SpectraPage final : public Page {
   // spectra_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
   [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs) const;
-  void computeSpectra();
-  void computeNext();
 
   Workbench& workbench_;
   Background lists_, spectra_;
@@ -132,10 +124,6 @@ class SpectraPage final : public Page {
   std::vector<std::shared_ptr<const SpectraRun>> shown_;
   SpectrumCache cache_;
   std::optional<std::int64_t> step_;  ///< nothing: the newest
-  std::vector<std::int64_t> toCompute_;
-  ModelService::Ticket computing_ = 0;
-  std::int64_t computingRun_ = 0;
-  QString computeProblem_;
   bool isFilling_ = false, isStale_ = true;
 
   QStackedWidget* stack_;
@@ -144,10 +132,8 @@ class SpectraPage final : public Page {
   QSpinBox* threshold_ = nullptr;
   QComboBox* headChoice_ = nullptr;
   QToolButton *log_ = nullptr, *values_ = nullptr, *follow_ = nullptr, *cancel_ = nullptr;
-  QWidget *noticeBar_ = nullptr, *stepsBar_ = nullptr;
-  QLabel *notice_ = nullptr, *stepText_ = nullptr;
-  QPushButton* compute_ = nullptr;
-  QSlider* stepSlider_ = nullptr;
+  RunAnalyses* analyses_ = nullptr;
+  StepBar* stepBar_ = nullptr;
   FigureView *heads_ = nullptr, *share_ = nullptr, *waterfall_ = nullptr, *controls_ = nullptr,
              *effective_ = nullptr, *stable_ = nullptr;
 };

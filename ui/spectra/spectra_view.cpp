@@ -1,8 +1,5 @@
 // What the Spectra page shows of its numbers, and what it hands out.
 #include <QComboBox>
-#include <QLabel>
-#include <QPushButton>
-#include <QSlider>
 #include <QSpinBox>
 #include <QToolButton>
 #include <algorithm>
@@ -103,20 +100,14 @@ void SpectraPage::showAll() {
 }
 
 void SpectraPage::showSteps() {
-  const std::vector<std::int64_t> all = steps();
+  stepBar_->setSteps(steps(), step_.value_or(-1));
   isFilling_ = true;
-  const auto at = std::find(all.begin(), all.end(), shownStep());
-  stepSlider_->setRange(0, std::max(0, static_cast<int>(all.size()) - 1));
-  stepSlider_->setValue(static_cast<int>(at - all.begin()));
-  stepSlider_->setEnabled(all.size() > 1);
   threshold_->setValue(static_cast<int>(std::lround(100 * choice_.threshold)));
   headChoice_->setCurrentIndex(choice_.head < 0 ? 1 : 0);
   log_->setChecked(choice_.isLog);
   values_->setChecked(choice_.isValues);
   follow_->setChecked(!step_);
   isFilling_ = false;
-  stepText_->setText(all.empty() ? QString()
-                                 : tr("%1 of %2").arg(count(shownStep()), count(all.back())));
 }
 
 std::unique_ptr<Figure> SpectraPage::headsFigure() const {

@@ -3,7 +3,6 @@
 
 #include <QClipboard>
 #include <QComboBox>
-#include <QCoreApplication>
 #include <QDateTime>
 #include <QGuiApplication>
 #include <QHeaderView>
@@ -453,10 +452,7 @@ void SqlPage::waitUntilIdle() {
   for (Background* work : {&sorter_, &charter_, &writer_}) work->waitUntilIdle();
   showValue();
   reader_.waitUntilIdle();
-  for (int depth = 0; depth < 3; ++depth) {
-    // What was written into labels is laid out now, not at the next turn of the event loop.
-    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
-  }
+  layOutNow();
 }
 
 bool SqlPage::event(QEvent* event) {

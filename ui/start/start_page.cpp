@@ -1,6 +1,5 @@
 #include "ui/start/start_page.h"
 
-#include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
 #include <QGridLayout>
@@ -13,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/edit/document.h"
+#include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
@@ -417,8 +417,7 @@ void StartPage::waitUntilIdle() {
   for (QVBoxLayout* rows : {goOnRows_, recentRows_}) {
     for (int i = 0; i < rows->count(); ++i) rows->itemAt(i)->widget()->show();
   }
-  for (int depth = 0; depth < 3; ++depth)
-    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  layOutNow();
 }
 
 PageFactory startPage(std::vector<PageFactory> others) {

@@ -1,13 +1,16 @@
 #include "ui/workbench/drawn_runs.h"
 
-#include <QStringList>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QShortcut>
+#include <QSignalBlocker>
+#include <QSlider>
 #include <algorithm>
-#include <map>
-#include <set>
+#include <utility>
 
-#include "core/config/lookup.h"
-#include "core/store/comparison.h"
-#include "ui/kit/value_text.h"
+#include "ui/kit/fit_area.h"
+#include "ui/kit/theme.h"
 #include "ui/workbench/page.h"
 
 namespace vitrine::ui {
@@ -34,94 +37,157 @@ QString runNameOf(const Workbench& workbench, std::int64_t run) {
              : QString::fromStdString(found->second.name);
 }
 
-std::vector<std::string> differingKeys(const std::vector<store::VariantGroup>& variants) {
-  std::vector<std::string> keys;
-  std::set<std::string> seen;
-  for (std::size_t i = 1; i < variants.size(); ++i) {
-    for (const Difference& change : difference(variants.front().config, variants[i].config)) {
-      if (seen.insert(change.key).second) keys.push_back(change.key);
-    }
+StepBar::StepBar(const QString& tip, QWidget* page)
+    : QWidget(page), slider_(new QSlider(Qt::Horizontal, this)), text_(new QLabel(this)) {
+  auto* line = new QHBoxLayout(this);
+  line->setContentsMargins(0, 0, 0, 0);
+  line->setSpacing(px(8));
+  auto* word = new QLabel(tr("Step"), this);
+  word->setBuddy(slider_);
+  slider_->setAccessibleName(tr("Step"));
+  slider_->setToolTip(tr("%1 (Ctrl+\u2190, Ctrl+\u2192)").arg(tip));
+  slider_->setPageStep(1);
+  slider_->setMinimumWidth(px(80));
+  line->addWidget(word);
+  line->addWidget(slider_, 1);
+  line->addWidget(text_);
+  connect(slider_, &QSlider::valueChanged, this, [this] {
+    tell();
+    if (shown() >= 0) Q_EMIT chosen(shown());
+  });
+  for (const auto& [key, by] : {std::pair(Qt::Key_Left, -1), std::pair(Qt::Key_Right, 1)}) {
+    auto* shortcut = new QShortcut(Qt::CTRL | key, page);
+    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(shortcut, &QShortcut::activated, this, [this, by = by] { move(by); });
   }
-  return keys;
 }
 
-QString shortKey(const std::string& key, const std::vector<std::string>& keys) {
-  std::size_t from = key.size();
-  while (from > 0) {
-    const std::size_t dot = from < 2 ? std::string::npos : key.rfind('.', from - 2);
-    from = dot == std::string::npos ? 0 : dot + 1;
-    const std::string ending = key.substr(from);
-    // Alone these words say nothing.
-    if (from > 0 && (ending == "kind" || ending == "mode" || ending == "name")) continue;
-    const bool isUnique = std::none_of(keys.begin(), keys.end(), [&](const std::string& other) {
-      return other != key && (other == ending || other.ends_with("." + ending));
-    });
-    if (isUnique) break;
+void StepBar::setSteps(std::vector<std::int64_t> steps, std::int64_t wanted) {
+  steps_ = std::move(steps);
+  const int last = std::max(0, static_cast<int>(steps_.size()) - 1);
+  int place = last;
+  if (wanted >= 0) {
+    const auto after = std::upper_bound(steps_.begin(), steps_.end(), wanted);
+    place = std::max(0, static_cast<int>(after - steps_.begin()) - 1);
   }
-  return QString::fromStdString(key.substr(from));
+  const QSignalBlocker quiet(slider_);
+  slider_->setRange(0, last);
+  slider_->setValue(place);
+  slider_->setEnabled(steps_.size() > 1);
+  tell();
 }
 
-std::vector<QString> variantLabels(const std::vector<store::ComparedRun>& runs,
-                                   const std::vector<store::VariantGroup>& variants) {
-  const std::vector<std::string> keys = differingKeys(variants);
-  std::map<std::string, int> named;
-  for (const store::VariantGroup& variant : variants) ++named[variant.name];
-  std::set<std::int64_t> experiments;
-  for (const store::ComparedRun& run : runs) experiments.insert(run.row.experimentId);
-  std::map<QString, int> taken;
-  std::vector<QString> labels;
-  for (const store::VariantGroup& variant : variants) {
-    QString label = QString::fromStdString(variant.name);
-    if (label.isEmpty() || named[variant.name] > 1) {
-      QStringList parts;
-      for (const std::string& key : keys) {
-        const Json* value = valueAt(variant.config, key);
-        if (value != nullptr && !value->is_null())
-          parts << shortKey(key, keys) + QLatin1Char(' ') + valueText(*value);
-      }
-      const QString told = parts.join(QStringLiteral(", "));
-      if (!told.isEmpty()) label += (label.isEmpty() ? QString() : QStringLiteral(": ")) + told;
-      if (label.isEmpty()) label = QStringLiteral("all runs");
-    }
-    if (experiments.size() > 1) {
-      label = QString::fromStdString(runs[variant.runs.front()].row.experiment) +
-              QStringLiteral(" \u203a ") + label;
-    }
-    // Two variants never share a label: figures and the baseline are chosen by it.
-    const int number = ++taken[label];
-    if (number > 1) label += QStringLiteral(" (%1)").arg(number);
-    labels.push_back(label);
+std::int64_t StepBar::shown() const {
+  const auto place = static_cast<std::size_t>(slider_->value());
+  return place < steps_.size() ? steps_[place] : -1;
+}
+
+void StepBar::move(int by) { slider_->setValue(slider_->value() + by); }
+
+void StepBar::tell() {
+  text_->setText(steps_.empty() ? QString()
+                                : tr("%1 of %2").arg(count(shown()), count(steps_.back())));
+}
+
+RunAnalyses::RunAnalyses(Workbench& workbench, Words words, QWidget* parent)
+    : QWidget(parent),
+      workbench_(workbench),
+      words_(std::move(words)),
+      sentence_(new WrapLabel(this)),
+      button_(new QPushButton(words_.compute, this)) {
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(px(8));
+  sentence_->setProperty("role", QStringLiteral("small"));
+  sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  row->addWidget(sentence_, 1);
+  button_->setToolTip(words_.tip);
+  connect(button_, &QPushButton::clicked, this, &RunAnalyses::press);
+  row->addWidget(button_, 0, Qt::AlignTop);
+  hide();
+}
+
+RunAnalyses::~RunAnalyses() {
+  disconnect();
+  if (ModelService* models = workbench_.models(); models != nullptr && isComputing()) {
+    waiting_.clear();
+    models->cancel(ticket_);
   }
-  return labels;
 }
 
-QString nameOf(Centre centre) {
-  return centre == Centre::Mean ? QStringLiteral("mean") : QStringLiteral("median");
+void RunAnalyses::setMissing(std::vector<RunAnalysis> missing) {
+  missing_ = std::move(missing);
+  dress();
 }
 
-QString nameOf(Spread spread) {
-  switch (spread) {
-    case Spread::None:
-      return QStringLiteral("no band");
-    case Spread::Deviation:
-      return QStringLiteral("standard deviation");
-    case Spread::StandardError:
-      return QStringLiteral("standard error");
-    case Spread::Interval:
-      return QStringLiteral("95\u2009% interval");
-    case Spread::Range:
-      return Workbench::tr("minimum to maximum");
-    case Spread::Quartiles:
-      break;
+void RunAnalyses::say(const QString& sentence) {
+  sentence_->setText(sentence);
+  dress();
+}
+
+void RunAnalyses::dress() {
+  const bool hasButton = isComputing() || (!missing_.empty() && workbench_.models() != nullptr);
+  button_->setText(isComputing() ? tr("Cancel") : words_.compute);
+  button_->setVisible(hasButton);
+  setVisible(hasButton || !sentence_->text().isEmpty());
+}
+
+void RunAnalyses::press() {
+  ModelService* models = workbench_.models();
+  if (models == nullptr) return;
+  if (isComputing()) {
+    waiting_.clear();
+    models->cancel(ticket_);
+    return;
   }
-  return QStringLiteral("quartiles");
+  problem_.clear();
+  waiting_.assign(missing_.begin(), missing_.end());
+  next();
 }
 
-QString bandText(Centre centre, Spread spread) {
-  if (spread == Spread::None) return nameOf(centre);
-  if (spread == Spread::Deviation || spread == Spread::StandardError)
-    return nameOf(centre) + QStringLiteral(" \u00b1 ") + nameOf(spread);
-  return nameOf(centre) + QStringLiteral(", band: ") + nameOf(spread);
+QString RunAnalyses::status() const {
+  if (!isComputing()) return problem_;
+  return words_.computing.arg(current_) + (progress_.isEmpty() ? tr("\u2026") : progress_);
+}
+
+RunAnalyses::EmptyWords RunAnalyses::emptyWords(const QString& cannot, const QString& can) const {
+  if (isComputing()) return {status(), tr("Cancel")};
+  if (!problem_.isEmpty()) return {problem_, missing_.empty() ? QString() : tr("Compute again")};
+  if (missing_.empty()) return {cannot, QString()};
+  return {can, workbench_.models() == nullptr ? QString() : words_.compute};
+}
+
+void RunAnalyses::next() {
+  ticket_ = 0;
+  progress_.clear();
+  if (waiting_.empty()) {
+    dress();
+    Q_EMIT ended();
+    return;
+  }
+  const RunAnalysis one = std::move(waiting_.front());
+  waiting_.pop_front();
+  current_ = one.name;
+  ModelService::Listener listener;
+  listener.onPart = [this](const Json& answer) {
+    const auto done = answer.find("done"), total = answer.find("total");
+    if (done == answer.end() || total == answer.end() || !done->is_number_integer() ||
+        !total->is_number_integer())
+      return;
+    progress_ =
+        tr(": %1 of %2").arg(count(done->get<std::int64_t>()), count(total->get<std::int64_t>()));
+    Q_EMIT progressed();
+  };
+  listener.onDone = [this](const Json&) { next(); };
+  listener.onError = [this](const ModelError& error) {
+    problem_ =
+        error.kind == "cancelled" ? words_.cancelled : words_.failed.arg(current_, error.sentence);
+    waiting_.clear();
+    next();
+  };
+  ticket_ = workbench_.models()->compute(one.model, one.request, this, std::move(listener));
+  dress();
+  Q_EMIT progressed();
 }
 
 }  // namespace vitrine::ui

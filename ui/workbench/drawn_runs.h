@@ -1,22 +1,24 @@
-// Which runs a page draws, alone or as the variants they belong to, and what those are called.
+// A page that draws runs: which runs, what they are called, the step that is shown of them, and
+// the analyses that are computed where a run has stored none.
 #pragma once
 
 #include <QString>
+#include <QWidget>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <deque>
 #include <vector>
 
-#include "core/base/statistics.h"
+#include "ui/workbench/model_service.h"
 
-namespace vitrine::store {
-struct ComparedRun;
-struct VariantGroup;
-}  // namespace vitrine::store
+class QLabel;
+class QPushButton;
+class QSlider;
 
 namespace vitrine::ui {
 
 class Selection;
+class WrapLabel;
 class Workbench;
 
 /// The selected runs that are not hidden; of more than `most` the first ones. The current run is
@@ -25,20 +27,88 @@ class Workbench;
 /// The name of a run in the list; "run 3" of one that has none or is not in the list.
 [[nodiscard]] QString runNameOf(const Workbench& workbench, std::int64_t run);
 
-/// Configuration keys whose values are not the same in all variants.
-[[nodiscard]] std::vector<std::string> differingKeys(
-    const std::vector<store::VariantGroup>& variants);
-/// The shortest ending of a dotted key that no other of `keys` has: "model.mask.kind" as "kind".
-[[nodiscard]] QString shortKey(const std::string& key, const std::vector<std::string>& keys);
-/// By variant, no two alike: its name, or where that does not tell it what it sets.
-/// \param variants  of store::variantsOf(runs)
-[[nodiscard]] std::vector<QString> variantLabels(const std::vector<store::ComparedRun>& runs,
-                                                 const std::vector<store::VariantGroup>& variants);
+/// A slider over the steps that a page has. Ctrl+Left and Ctrl+Right move it from anywhere on the
+/// page.
+class StepBar final : public QWidget {
+  Q_OBJECT
+ public:
+  /// \param tip  what the places of the slider are
+  StepBar(const QString& tip, QWidget* page);
+  /// \param steps  ascending \param wanted  the newest up to it is shown; negative: the last
+  void setSteps(std::vector<std::int64_t> steps, std::int64_t wanted);
+  [[nodiscard]] const std::vector<std::int64_t>& steps() const { return steps_; }
+  [[nodiscard]] std::int64_t shown() const;  ///< -1 where there is none
+  [[nodiscard]] QSlider* slider() const { return slider_; }
+  void move(int by);
 
-/// "mean", "median"; "95 % interval", "standard deviation", ...
-[[nodiscard]] QString nameOf(Centre centre);
-[[nodiscard]] QString nameOf(Spread spread);
-/// What a line and its band are: "mean, band: minimum to maximum".
-[[nodiscard]] QString bandText(Centre centre, Spread spread);
+ Q_SIGNALS:
+  /// By the user.
+  void chosen(qint64 step);
+
+ private:
+  void tell();
+
+  std::vector<std::int64_t> steps_;
+  QSlider* slider_;
+  QLabel* text_;
+};
+
+/// One analysis to compute and store.
+struct RunAnalysis {
+  QString name;  ///< "a", "step 200 of a"
+  ModelChoice model;
+  Json request;  ///< {op: "analyse", item ...}
+};
+
+/// Computes analyses one after another through the ModelService of the workbench: a bar with a
+/// sentence and a button, which is Cancel meanwhile. The first that fails ends the row.
+class RunAnalyses final : public QWidget {
+  Q_OBJECT
+ public:
+  struct Words {
+    QString compute;    ///< on the button: "Compute the spectra"
+    QString tip;        ///< of the button
+    QString computing;  ///< "Computing the spectra of %1"
+    QString cancelled;  ///< "Computing the spectra was cancelled."
+    QString failed;     ///< "The spectra of %1 cannot be computed: %2"
+  };
+  RunAnalyses(Workbench& workbench, Words words, QWidget* parent);
+  ~RunAnalyses() override;
+
+  /// What the button asks for; without any there is no button.
+  void setMissing(std::vector<RunAnalysis> missing);
+  /// Shows the bar with these words; hides it where it has neither words nor a button.
+  void say(const QString& sentence);
+  /// Computes what is missing; cancels while it computes.
+  void press();
+  [[nodiscard]] bool isComputing() const { return ticket_ != 0; }
+  /// What is being computed and how far it is, or why it could not be; "" where neither is so.
+  [[nodiscard]] QString status() const;
+
+  /// What a page without anything to draw says, and the word on its button.
+  struct EmptyWords {
+    QString sentence, action;
+  };
+  /// \param cannot  where nothing can be computed \param can  where it can
+  [[nodiscard]] EmptyWords emptyWords(const QString& cannot, const QString& can) const;
+
+ Q_SIGNALS:
+  void progressed();
+  /// Nothing is left to compute: what is stored can be read again.
+  void ended();
+
+ private:
+  void next();
+  void dress();
+
+  Workbench& workbench_;
+  Words words_;
+  std::vector<RunAnalysis> missing_;
+  std::deque<RunAnalysis> waiting_;
+  QString current_, progress_, problem_;
+  ModelService::Ticket ticket_ = 0;
+  WrapLabel* sentence_;
+  QPushButton* button_;
+};
 
 }  // namespace vitrine::ui

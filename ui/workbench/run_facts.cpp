@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/config/experiment.h"
+#include "core/config/lookup.h"
 #include "core/config/to_toml.h"
 #include "core/config/train_schema.h"
+#include "core/store/comparison.h"
 #include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
 #include "ui/kit/theme.h"
@@ -194,6 +197,96 @@ QString repeatCommand(const store::RunRow& row, const Json& config) {
   const QString title = QString::fromStdString(tomlString(row.experiment + ", repeated"));
   return QStringLiteral("cat > %1 <<'VITRINE'\ntitle = %2\n%3\nVITRINE\nvitrine train %1\n")
       .arg(file, title, QString::fromStdString(toToml(withOwnTrainKeys(config))).trimmed());
+}
+
+std::vector<std::string> differingKeys(const std::vector<store::VariantGroup>& variants) {
+  std::vector<std::string> keys;
+  std::set<std::string> seen;
+  for (std::size_t i = 1; i < variants.size(); ++i) {
+    for (const Difference& change : difference(variants.front().config, variants[i].config)) {
+      if (seen.insert(change.key).second) keys.push_back(change.key);
+    }
+  }
+  return keys;
+}
+
+QString shortKey(const std::string& key, const std::vector<std::string>& keys) {
+  std::size_t from = key.size();
+  while (from > 0) {
+    const std::size_t dot = from < 2 ? std::string::npos : key.rfind('.', from - 2);
+    from = dot == std::string::npos ? 0 : dot + 1;
+    const std::string ending = key.substr(from);
+    // Alone these words say nothing.
+    if (from > 0 && (ending == "kind" || ending == "mode" || ending == "name")) continue;
+    const bool isUnique = std::none_of(keys.begin(), keys.end(), [&](const std::string& other) {
+      return other != key && (other == ending || other.ends_with("." + ending));
+    });
+    if (isUnique) break;
+  }
+  return QString::fromStdString(key.substr(from));
+}
+
+std::vector<QString> variantLabels(const std::vector<store::ComparedRun>& runs,
+                                   const std::vector<store::VariantGroup>& variants) {
+  const std::vector<std::string> keys = differingKeys(variants);
+  std::map<std::string, int> named;
+  for (const store::VariantGroup& variant : variants) ++named[variant.name];
+  std::set<std::int64_t> experiments;
+  for (const store::ComparedRun& run : runs) experiments.insert(run.row.experimentId);
+  std::map<QString, int> taken;
+  std::vector<QString> labels;
+  for (const store::VariantGroup& variant : variants) {
+    QString label = QString::fromStdString(variant.name);
+    if (label.isEmpty() || named[variant.name] > 1) {
+      QStringList parts;
+      for (const std::string& key : keys) {
+        const Json* value = valueAt(variant.config, key);
+        if (value != nullptr && !value->is_null())
+          parts << shortKey(key, keys) + QLatin1Char(' ') + valueText(*value);
+      }
+      const QString told = parts.join(QStringLiteral(", "));
+      if (!told.isEmpty()) label += (label.isEmpty() ? QString() : QStringLiteral(": ")) + told;
+      if (label.isEmpty()) label = QStringLiteral("all runs");
+    }
+    if (experiments.size() > 1) {
+      label = QString::fromStdString(runs[variant.runs.front()].row.experiment) +
+              QStringLiteral(" \u203a ") + label;
+    }
+    // Two variants never share a label: figures and the baseline are chosen by it.
+    const int number = ++taken[label];
+    if (number > 1) label += QStringLiteral(" (%1)").arg(number);
+    labels.push_back(label);
+  }
+  return labels;
+}
+
+QString nameOf(Centre centre) {
+  return centre == Centre::Mean ? QStringLiteral("mean") : QStringLiteral("median");
+}
+
+QString nameOf(Spread spread) {
+  switch (spread) {
+    case Spread::None:
+      return QStringLiteral("no band");
+    case Spread::Deviation:
+      return QStringLiteral("standard deviation");
+    case Spread::StandardError:
+      return QStringLiteral("standard error");
+    case Spread::Interval:
+      return QStringLiteral("95\u2009% interval");
+    case Spread::Range:
+      return sayOfRun("minimum to maximum");
+    case Spread::Quartiles:
+      break;
+  }
+  return QStringLiteral("quartiles");
+}
+
+QString bandText(Centre centre, Spread spread) {
+  if (spread == Spread::None) return nameOf(centre);
+  if (spread == Spread::Deviation || spread == Spread::StandardError)
+    return nameOf(centre) + QStringLiteral(" \u00b1 ") + nameOf(spread);
+  return nameOf(centre) + QStringLiteral(", band: ") + nameOf(spread);
 }
 
 }  // namespace vitrine::ui

@@ -1,12 +1,20 @@
-// What the inspector says about a run, as text: no widgets, so that a test can read it.
+// What is said about runs and their variants, as text: no widgets, so that a test can read it.
 #pragma once
 
 #include <QString>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/base/statistics.h"
 #include "core/store/run_card.h"
 #include "core/store/types.h"
+
+namespace vitrine::store {
+struct ComparedRun;
+struct VariantGroup;
+}  // namespace vitrine::store
 
 namespace vitrine::ui {
 
@@ -40,5 +48,21 @@ enum class ConfigFilter { Baseline, Default, All };
 
 /// "1 min 52 s", "2 h 5 min", "12 s".
 [[nodiscard]] QString duration(double seconds);
+
+/// Configuration keys whose values are not the same in all variants.
+[[nodiscard]] std::vector<std::string> differingKeys(
+    const std::vector<store::VariantGroup>& variants);
+/// The shortest ending of a dotted key that no other of `keys` has: "model.mask.kind" as "kind".
+[[nodiscard]] QString shortKey(const std::string& key, const std::vector<std::string>& keys);
+/// By variant, no two alike: its name, or where that does not tell it what it sets.
+/// \param variants  of store::variantsOf(runs)
+[[nodiscard]] std::vector<QString> variantLabels(const std::vector<store::ComparedRun>& runs,
+                                                 const std::vector<store::VariantGroup>& variants);
+
+/// "mean", "median"; "95 % interval", "standard deviation", ...
+[[nodiscard]] QString nameOf(Centre centre);
+[[nodiscard]] QString nameOf(Spread spread);
+/// What a line and its band are: "mean, band: minimum to maximum".
+[[nodiscard]] QString bandText(Centre centre, Spread spread);
 
 }  // namespace vitrine::ui

@@ -4,83 +4,28 @@
 
 #include <QComboBox>
 #include <QFile>
-#include <QLabel>
-#include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QSpinBox>
 #include <QTableWidget>
-#include <QTest>
 
 #include "core/base/read_json.h"
 #include "tests/ui/calibration/answers.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/fake_serve.h"
-#include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/fit.h"
+#include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/calibration/sample_strip.h"
-#include "ui/figures/figure_view.h"
 
 namespace vitrine::ui {
 namespace {
 
 using ::testing::HasSubstr;
 
-class Calibration : public ::testing::Test {
+class Calibration : public PageTest<CalibrationPage> {
  protected:
-  std::int64_t runWith(const std::string& name, const std::vector<Artifact>& artifacts) {
-    const std::int64_t run = workbench_.addRun(name, Json::object());
-    for (const Artifact& artifact : artifacts) workbench_.store().addArtifact(run, artifact);
-    return run;
-  }
   std::int64_t mixed() { return runWith("a", {samples::predictions(samples::mixedAnswers())}); }
-  std::unique_ptr<CalibrationPage> page(const std::vector<std::int64_t>& runs) {
-    auto made = std::make_unique<CalibrationPage>(workbench_);
-    made->resize(1100, 900);
-    workbench_.selection().setRuns(runs, runs.empty() ? 0 : runs.front());
-    made->show();
-    made->activateWindow();
-    EXPECT_TRUE(QTest::qWaitForWindowActive(made.get()));
-    made->waitUntilIdle();
-    return made;
-  }
-  /// A point of the view where a click chooses what `isWanted` says.
-  template <class Wanted>
-  static QPoint placeOf(FigureView& view, Wanted isWanted) {
-    (void)view.grab();  // painted, so that it knows its places
-    for (int y = 0; y < view.height(); y += 3) {
-      for (int x = 0; x < view.width(); x += 3) {
-        if (isWanted(view.figure()->targetAt(QPointF(x, y)))) return {x, y};
-      }
-    }
-    ADD_FAILURE() << "the figure has no such place";
-    return {};
-  }
-  template <class Widget>
-  static Widget* named(const QWidget& page, const char* name) {
-    for (Widget* one : page.findChildren<Widget*>()) {
-      if (one->accessibleName() == QString::fromUtf8(name)) return one;
-    }
-    ADD_FAILURE() << "nothing is called " << name;
-    return nullptr;
-  }
-  static QPushButton* button(const QWidget& page, const char* text) {
-    for (QPushButton* one : page.findChildren<QPushButton*>()) {
-      if (one->text() == QString::fromUtf8(text) && one->isVisibleTo(&page)) return one;
-    }
-    ADD_FAILURE() << "there is no button " << text;
-    return nullptr;
-  }
-  static std::string labels(const QWidget& widget) {
-    QStringList texts;
-    for (const QLabel* label : widget.findChildren<QLabel*>()) {
-      if (label->isVisibleTo(&widget)) texts << label->text();
-    }
-    return texts.join(QLatin1Char('\n')).toStdString();
-  }
-
-  FakeWorkbench workbench_;
 };
 
 TEST_F(Calibration, DrawsTheNewestAnswersWithTheSplitInTheTitle) {
@@ -121,10 +66,10 @@ TEST_F(Calibration, EqualMassAndOneClassAreChosenFromTheirLists) {
 TEST_F(Calibration, UsesTheFittedTemperatureAndTakesItBack) {
   const auto shown = page({runWith("a", {samples::predictions(samples::overconfident())})});
   EXPECT_NEAR(shown->current()->now.scores.ece, 0.15, 1e-6);
-  QTest::mouseClick(button(*shown, "Use fitted T"), Qt::LeftButton);
+  press(*shown, "Use fitted T");
   EXPECT_TRUE(soon([&] { return std::abs(shown->current()->temperature - 2) < 0.01; }));
   EXPECT_NEAR(shown->current()->now.scores.ece, 0, 1e-3);
-  QTest::mouseClick(button(*shown, "Reset"), Qt::LeftButton);
+  press(*shown, "Reset");
   EXPECT_TRUE(soon([&] { return shown->current()->temperature == 1; }));
 }
 
@@ -269,7 +214,7 @@ def analyse(request):
   workbench_.row(run).latestCheckpoint = 40;
   const auto shown = page({run});
   EXPECT_THAT(labels(*shown), HasSubstr("1 checkpoint"));
-  QTest::mouseClick(button(*shown, "Compute the answers"), Qt::LeftButton);
+  press(*shown, "Compute the answers");
   QFile asked(program.path(QStringLiteral("asked")));
   EXPECT_TRUE(soon([&] { return asked.exists() && asked.size() > 0; }));
   workbench_.store().addArtifact(run, samples::predictions(samples::mixedAnswers(), 40));
@@ -290,7 +235,7 @@ def load(request):
   const std::int64_t run = runWith("a", {});
   workbench_.row(run).latestCheckpoint = 40;
   const auto shown = page({run});
-  QTest::mouseClick(button(*shown, "Compute the answers"), Qt::LeftButton);
+  press(*shown, "Compute the answers");
   EXPECT_TRUE(
       soon([&] { return labels(*shown).find("there is too little memory") != std::string::npos; }));
 }

@@ -4,21 +4,16 @@
 
 #include <QComboBox>
 #include <QFile>
-#include <QLabel>
-#include <QPushButton>
 #include <QSignalSpy>
-#include <QSlider>
 #include <QSpinBox>
-#include <QTest>
 
 #include "core/base/read_json.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
 #include "tests/ui/support/fake_serve.h"
-#include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/fit.h"
+#include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
-#include "ui/figures/figure_view.h"
 
 namespace vitrine::ui {
 namespace {
@@ -40,47 +35,11 @@ Artifact falling(double base, std::int64_t step) {
   return artifact;
 }
 
-class Spectra : public ::testing::Test {
+class Spectra : public PageTest<SpectraPage> {
  protected:
-  std::int64_t runWith(const std::string& name, const std::vector<Artifact>& artifacts,
-                       const Json& config = Json::object()) {
-    const std::int64_t run = workbench_.addRun(name, config);
-    for (const Artifact& artifact : artifacts) workbench_.store().addArtifact(run, artifact);
-    return run;
-  }
   std::int64_t trained() {
     return runWith("a", {falling(0.5, 0), falling(0.7, 50), falling(0.9, 100)});
   }
-  std::unique_ptr<SpectraPage> page(const std::vector<std::int64_t>& runs) {
-    auto made = std::make_unique<SpectraPage>(workbench_);
-    made->resize(1100, 900);
-    workbench_.selection().setRuns(runs, runs.empty() ? 0 : runs.front());
-    made->show();
-    made->activateWindow();
-    EXPECT_TRUE(QTest::qWaitForWindowActive(made.get()));
-    made->waitUntilIdle();
-    return made;
-  }
-  template <class Wanted>
-  static QPoint placeOf(FigureView& view, Wanted isWanted) {
-    (void)view.grab();  // painted, so that it knows its places
-    for (int y = 0; y < view.height(); y += 2) {
-      for (int x = 0; x < view.width(); x += 2) {
-        if (isWanted(view.figure()->targetAt(QPointF(x, y)))) return {x, y};
-      }
-    }
-    ADD_FAILURE() << "the figure has no such place";
-    return {};
-  }
-  static std::string labels(const QWidget& widget) {
-    QStringList texts;
-    for (const QLabel* label : widget.findChildren<QLabel*>()) {
-      if (label->isVisibleTo(&widget)) texts << label->text();
-    }
-    return texts.join(QLatin1Char('\n')).toStdString();
-  }
-
-  FakeWorkbench workbench_;
 };
 
 TEST_F(Spectra, DrawsTheNewestStepWithTheUntrainedModelAsControl) {
@@ -212,13 +171,7 @@ def analyse(request):
   workbench_.row(run).latestCheckpoint = 40;
   const auto shown = page({run});
   EXPECT_THAT(labels(*shown), HasSubstr("Cost: 1 checkpoint"));
-  QPushButton* compute = nullptr;
-  for (QPushButton* one : shown->findChildren<QPushButton*>()) {
-    if (one->text() == QStringLiteral("Compute the spectra") && one->isVisibleTo(shown.get()))
-      compute = one;
-  }
-  ASSERT_NE(compute, nullptr);
-  QTest::mouseClick(compute, Qt::LeftButton);
+  press(*shown, "Compute the spectra");
   QFile asked(program.path(QStringLiteral("asked")));
   EXPECT_TRUE(soon([&] { return asked.exists() && asked.size() > 0; }));
   workbench_.store().addArtifact(run, falling(0.5, 40));

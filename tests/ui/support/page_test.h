@@ -1,0 +1,83 @@
+// A page that draws runs, in a window of its own, and its parts by what the user reads on them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QLabel>
+#include <QPushButton>
+#include <QTest>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/artifact/artifact.h"
+#include "tests/ui/support/fake_workbench.h"
+#include "ui/figures/figure_view.h"
+
+namespace vitrine::ui {
+
+template <class PageType>
+class PageTest : public ::testing::Test {
+ protected:
+  std::int64_t runWith(const std::string& name, const std::vector<Artifact>& artifacts,
+                       const Json& config = Json::object()) {
+    const std::int64_t run = workbench_.addRun(name, config);
+    for (const Artifact& artifact : artifacts) workbench_.store().addArtifact(run, artifact);
+    return run;
+  }
+  std::unique_ptr<PageType> page(const std::vector<std::int64_t>& runs) {
+    auto made = std::make_unique<PageType>(workbench_);
+    made->resize(1100, 900);
+    workbench_.selection().setRuns(runs, runs.empty() ? 0 : runs.front());
+    made->show();
+    made->activateWindow();
+    EXPECT_TRUE(QTest::qWaitForWindowActive(made.get()));
+    made->waitUntilIdle();
+    return made;
+  }
+  /// A point of the view where a click chooses what `isWanted` says.
+  template <class Wanted>
+  static QPoint placeOf(FigureView& view, Wanted isWanted) {
+    (void)view.grab();  // painted, so that it knows its places
+    for (int y = 0; y < view.height(); y += 2) {
+      for (int x = 0; x < view.width(); x += 2) {
+        if (isWanted(view.figure()->targetAt(QPointF(x, y)))) return {x, y};
+      }
+    }
+    ADD_FAILURE() << "the figure has no such place";
+    return {};
+  }
+  template <class Widget>
+  static Widget* named(const QWidget& page, const char* name) {
+    for (Widget* one : page.findChildren<Widget*>()) {
+      if (one->accessibleName() == QString::fromUtf8(name)) return one;
+    }
+    ADD_FAILURE() << "nothing is called " << name;
+    return nullptr;
+  }
+  /// A visible button with this text; nullptr where there is none.
+  template <class Button = QPushButton>
+  static Button* button(const QWidget& page, const char* text) {
+    for (Button* one : page.findChildren<Button*>()) {
+      if (one->text() == QString::fromUtf8(text) && one->isVisibleTo(&page)) return one;
+    }
+    return nullptr;
+  }
+  static void press(const QWidget& page, const char* text) {
+    QPushButton* one = button(page, text);
+    ASSERT_NE(one, nullptr) << "there is no button " << text;
+    QTest::mouseClick(one, Qt::LeftButton);
+  }
+  /// All words that the user sees.
+  static std::string labels(const QWidget& widget) {
+    QStringList texts;
+    for (const QLabel* label : widget.findChildren<QLabel*>()) {
+      if (label->isVisibleTo(&widget)) texts << label->text();
+    }
+    return texts.join(QLatin1Char('\n')).toStdString();
+  }
+
+  FakeWorkbench workbench_;
+};
+
+}  // namespace vitrine::ui
