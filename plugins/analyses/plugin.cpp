@@ -6,6 +6,7 @@
 #include "plugins/analyses/attention_map.h"
 #include "plugins/analyses/attention_rank.h"
 #include "plugins/analyses/calibration.h"
+#include "plugins/analyses/first_layer.h"
 #include "plugins/analyses/resolution_sweep.h"
 #include "plugins/analyses/text_logits.h"
 #include "plugins/analyses/token_positions.h"
@@ -19,6 +20,7 @@ class AnalysesPlugin final : public QObject, public vitrine::Plugin {
     registry.add(std::make_unique<vitrine::analyses::AttentionRank>());
     registry.add(std::make_unique<vitrine::analyses::Calibration>());
     registry.add(std::make_unique<vitrine::analyses::AttentionMap>());
+    registry.add(std::make_unique<vitrine::analyses::FirstLayerAnalysis>());
     registry.add(std::make_unique<vitrine::analyses::ResolutionSweep>());
     registry.add(std::make_unique<vitrine::analyses::TextLogits>());
     registry.add(std::make_unique<vitrine::analyses::TokenPositions>());

@@ -1,0 +1,36 @@
+// What a model's embedding of patches looks for, and how alike it makes positions: filters as small
+// images and similarity of positions, as Dosovitskiy et al. 2021 (arXiv:2010.11929, figure 7) draw
+// both. Measured by the tokens alone, whatever the layer is made of.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/model/capabilities.h"
+#include "core/plugin/registry.h"
+
+namespace vitrine::analyses {
+
+struct FirstLayer {
+  /// [D, C, height, width] float64: how much a channel of a patch's token changes when a pixel of
+  /// the patch changes by one. Undefined where the embedding is not linear in the pixels.
+  at::Tensor filters;
+  at::Tensor tokens;     ///< [patches, D] float64, of an image of zeros: position and bias
+  at::Tensor positions;  ///< [patches, 2] row and column
+};
+/// \param image  [1, C, H, W]: its shape, type and device alone are used
+/// \throws ConfigError  the patches are on no grid that divides the image
+[[nodiscard]] FirstLayer firstLayerOf(TokenEncoder& model, const at::Tensor& image);
+
+/// Artifacts: "filters", an image_grid of the principal filters, mid-grey zero, with the share of
+/// the squares that each explains in `explained`; and "positions" of kind attention, [1, 1,
+/// patches, patches], cosines between the tokens of an image of zeros, with `image` null.
+class FirstLayerAnalysis final : public Analysis {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
+  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
+  [[nodiscard]] std::function<Findings()> probe(const Config& config,
+                                                ProbeContext& context) const override;
+};
+
+}  // namespace vitrine::analyses
