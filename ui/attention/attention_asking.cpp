@@ -87,6 +87,9 @@ QString AttentionPage::whyNothing(std::int64_t run) const {
     return wayOf(run) ? tr("%1 at step %2. %3").arg(ownName_, count(shownStep()), costOf(run))
                       : tr("This model draws images; it cannot be asked about one.");
   const std::optional<AttentionWay> way = wayOf(run);
+  if (way && way->isOfWeights)
+    return tr("Filters and positions of the first layer are not stored at step %1. %2")
+        .arg(count(shownStep()), costOf(run));
   const QString sentence =
       way && way->isDrawn
           ? tr("The attention while the image of seed %1 is drawn, at step %2, is not stored. %3")
@@ -118,6 +121,7 @@ void AttentionPage::compute(std::size_t index) {
   ModelChoice model;
   model.run = run;
   model.checkpoint = std::to_string(shownStep());
+  model.use = use_;
   const auto answer = std::make_shared<AttentionAnswer>();
   const auto panelOf = [this](std::int64_t asked) {
     return static_cast<std::size_t>(
@@ -136,7 +140,7 @@ void AttentionPage::compute(std::size_t index) {
                              : 0;
     panels_[at]->say(tr("Computing: %1").arg(percent(share, 0)), QString(), true);
   };
-  listener.onDone = [this, answer, run, panelOf, way = *way](const Json& last) {
+  listener.onDone = [this, answer, run, panelOf, way = *way, use = use_](const Json& last) {
     const std::size_t at = panelOf(run);
     if (at < shown_.size()) shown_[at].ticket = 0;
     AttentionWay made = way;
@@ -149,6 +153,7 @@ void AttentionPage::compute(std::size_t index) {
         if (one.image == nullptr) continue;
         AttentionEntry& entry = one.entry;
         entry.maps.clear();
+        entry.weights = use;
         keep({run, entry.step, entry.sample, entry.series, entry.time.value_or(-1), entry.weights,
               0},
              one.image);
@@ -158,6 +163,7 @@ void AttentionPage::compute(std::size_t index) {
                                      return other.series == entry.series &&
                                             other.step == entry.step &&
                                             other.sample == entry.sample &&
+                                            other.weights == entry.weights &&
                                             other.time == entry.time;
                                    }),
                     known.end());

@@ -15,10 +15,12 @@ constexpr int kDrawnSteps = 8;  // of those the ones whose attention is kept
 struct KnownMaps {
   const char* analysis;
   std::vector<const char*> matrices;
+  bool isOfWeights = false;
 };
 const std::vector<KnownMaps>& knownMaps() {
   static const std::vector<KnownMaps> known{{"attention_map", {"effective", "softmax"}},
-                                            {"memory_weights", {"weights", "decay"}}};
+                                            {"memory_weights", {"weights", "decay"}},
+                                            {"first_layer", {"similarity"}, true}};
   return known;
 }
 
@@ -45,7 +47,8 @@ std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& conf
   for (const KnownMaps& known : knownMaps()) {
     const ItemCard* analysis = catalog.find(ItemKind::Analysis, known.analysis);
     if (analysis == nullptr || !hasAll(offers, analysis->needs) || !readsImages) continue;
-    for (const char* matrix : known.matrices) ways.push_back({{known.analysis, matrix}, false});
+    for (const char* matrix : known.matrices)
+      ways.push_back({{known.analysis, matrix}, false, known.isOfWeights});
   }
   const bool denoises = hasAll(offers, {"denoiser"}) || hasAll(offers, {"guided_denoiser"});
   // The sampler that fits the run is chosen by the program.
@@ -73,7 +76,9 @@ Json attentionRequest(const AttentionQuestion& question) {
     settings["attention"] = way.series.matrix;
   }
   Json request{{"op", "analyse"}, {"item", way.series.analysis}};
-  if (question.image.isNull()) {
+  if (way.isOfWeights) {
+    if (question.isStored) request["store"] = true;
+  } else if (question.image.isNull()) {
     settings["ids"] = Json::array({question.sample});
     if (question.isStored) request["store"] = true;
   } else {

@@ -18,6 +18,7 @@ namespace vitrine::ui {
 struct AttentionWay {
   AttentionSeries series;
   bool isDrawn = false;  ///< by a sampler, one patch at a time; `sample` is then a seed
+  bool isOfWeights = false;  ///< of no image: positions and filters of the first layer
   bool operator==(const AttentionWay&) const = default;
 };
 

@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "core/base/json.h"
+
 namespace vitrine::ui {
 
 /// The tokens on one side of a layer: a grid of their own, and those that are on none (a class
@@ -71,6 +73,13 @@ struct AttentionImage {
   bool isSigned = false;               ///< some weight is negative
   bool sumsToOne = true;               ///< rows are probabilities
   QImage picture;                      ///< what the model looked at; may be null
+  QString quantity;                    ///< of what is no attention: "cosine similarity ..."; else ""
+  /// Small pictures that belong to it: an artifact of kind image_grid.
+  struct Filters {
+    Json meta;
+    std::vector<std::byte> data;
+  };
+  std::optional<Filters> filters;
   [[nodiscard]] int mostHeads() const;
 };
 

@@ -37,6 +37,16 @@ class HeadsFigure final : public Figure {
   std::shared_ptr<const AttentionScene> scene_;
 };
 
+/// How far each head reads: a point a head over the layers, and the mean of each layer. None of
+/// what is no attention.
+[[nodiscard]] std::unique_ptr<Figure> makeDistancesFigure(const AttentionScene& scene,
+                                                          FigureStyle style);
+
+/// What stands beside the chosen head: all heads, how far they read, or the small pictures that the
+/// artifact brought.
+[[nodiscard]] std::unique_ptr<Figure> makeOverview(std::shared_ptr<const AttentionScene> scene,
+                                                   FigureStyle style);
+
 /// The chosen head large, over or beside the image; tokens that are on no grid as words below. A
 /// click chooses the query.
 class HeadFigure final : public Figure {

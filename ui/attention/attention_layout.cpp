@@ -46,6 +46,9 @@ QWidget* AttentionPage::makeControls() {
   row->setSpacing(px(8));
   series_ = attentionCombo(bar, tr("Matrix"), tr("Which matrix of which analysis is drawn"));
   series_->setMinimumContentsLength(20);
+  weights_ = attentionCombo(bar, tr("Weights"),
+                            tr("The trained weights of a checkpoint, or their moving average"));
+  weights_->addItems({tr("Trained weights"), tr("Averaged weights")});
   image_ = new QSpinBox(bar);
   image_->setRange(0, std::numeric_limits<int>::max());
   image_->setAccessibleName(tr("Image"));
@@ -80,9 +83,12 @@ QWidget* AttentionPage::makeControls() {
                             tr("One range of colours for all maps and all runs shown"));
   sameScale_->setChecked(choice_.isSameScale);
   rollout_ = attentionBox(bar, tr("Rollout"), QString());
+  distances_ = attentionBox(bar, tr("Distances"),
+                            tr("How far each head reads, layer by layer, instead of its map"));
   follow_ = attentionBox(bar, tr("Follow pointer"),
                          tr("The patch under the pointer is the query, without a click"));
   row->addWidget(series_);
+  row->addWidget(weights_);
   row->addWidget(image_);
   row->addWidget(stored_);
   row->addWidget(open_);
@@ -102,12 +108,19 @@ QWidget* AttentionPage::makeControls() {
   row->addWidget(mass);
   row->addWidget(sameScale_);
   row->addWidget(rollout_);
+  row->addWidget(distances_);
   row->addWidget(follow_);
 
   connect(series_, &QComboBox::activated, this, [this](int index) {
     const QStringList words = series_->itemData(index).toStringList();
     chosen_ = {words.value(0).toStdString(), words.value(1).toStdString()};
     fillSamples();
+    Q_EMIT viewChanged();
+  });
+  connect(weights_, &QComboBox::activated, this, [this](int index) {
+    use_ = index == 1 ? kAverage : kTrained;
+    isUseChosen_ = true;
+    fillSeries();
     Q_EMIT viewChanged();
   });
   connect(image_, &QSpinBox::valueChanged, this, [this](int value) { setSample(value); });
@@ -137,6 +150,11 @@ QWidget* AttentionPage::makeControls() {
   connect(rollout_, &QCheckBox::toggled, this, [this](bool isOn) {
     AttentionChoice next = choice_;
     next.isRollout = isOn;
+    choose(next);
+  });
+  connect(distances_, &QCheckBox::toggled, this, [this](bool isOn) {
+    AttentionChoice next = choice_;
+    next.isDistances = isOn;
     choose(next);
   });
   connect(follow_, &QCheckBox::toggled, this, [this](bool isOn) {
@@ -210,12 +228,13 @@ void AttentionPage::makeKeys() {
 // What the controls say is what is drawn.
 void AttentionPage::dressControls() {
   const QSignalBlocker quietShare(threshold_), quietScale(sameScale_), quietRollout(rollout_),
-      quietQuery(query_), quietLayout(layout_);
+      quietDistances(distances_), quietQuery(query_), quietLayout(layout_);
   threshold_->setValue(static_cast<int>(choice_.share * 100 + 0.5));
   thresholdText_->setText(choice_.share >= 1 ? tr("all keys")
                                              : tr("%1 of mass").arg(percent(choice_.share, 0)));
   sameScale_->setChecked(choice_.isSameScale);
   rollout_->setChecked(choice_.isRollout);
+  distances_->setChecked(choice_.isDistances);
   layout_->setCurrentIndex(static_cast<int>(choice_.layout));
   back_->setVisible(!own_.isNull());
   query_->clear();

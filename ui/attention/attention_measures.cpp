@@ -133,28 +133,4 @@ Rollout rolloutOf(const AttentionImage& image, int upTo, const QueryChoice& choi
   return rollout;
 }
 
-std::vector<float> similarityTo(std::span<const float> embeddings, int width, int of) {
-  const auto wide = static_cast<std::size_t>(width);
-  const std::size_t rows = embeddings.size() / wide;
-  const auto length = [&](std::size_t row) {
-    double sum = 0;
-    for (const float one : embeddings.subspan(row * wide, wide))
-      sum += static_cast<double>(one) * static_cast<double>(one);
-    return std::sqrt(sum);
-  };
-  const auto own = static_cast<std::size_t>(of);
-  const double ownLength = length(own);
-  std::vector<float> cosines;
-  for (std::size_t row = 0; row < rows; ++row) {
-    double product = 0;
-    for (std::size_t i = 0; i < wide; ++i)
-      product += static_cast<double>(embeddings[own * wide + i]) *
-                 static_cast<double>(embeddings[row * wide + i]);
-    const double lengths = ownLength * length(row);
-    cosines.push_back(lengths > 0 ? static_cast<float>(product / lengths)
-                                  : std::numeric_limits<float>::quiet_NaN());
-  }
-  return cosines;
-}
-
 }  // namespace vitrine::ui

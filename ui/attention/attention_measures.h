@@ -1,4 +1,4 @@
-// What is measured on attention: distances, entropy, rollout over layers, similarity of positions.
+// What is measured on attention: distances, entropy, rollout over layers.
 #pragma once
 
 #include <QString>
@@ -33,9 +33,5 @@ struct Rollout {
 [[nodiscard]] Rollout rolloutOf(const AttentionImage& image, int upTo, const QueryChoice& choice);
 /// As Rollout::whyNot, without the numbers.
 [[nodiscard]] QString whyNoRollout(const AttentionImage& image);
-
-/// Cosines between row `of` and every row of `embeddings`; NaN for a row of length 0.
-/// \param embeddings  [positions, width]
-[[nodiscard]] std::vector<float> similarityTo(std::span<const float> embeddings, int width, int of);
 
 }  // namespace vitrine::ui

@@ -284,7 +284,8 @@ void AttentionPage::moveSample(int by) {
   std::vector<std::int64_t> known;
   for (const std::int64_t run : runsOf_) {
     for (const AttentionEntry& entry : entriesOf(run)) {
-      if (entry.series == seriesOf(run) && entry.sample >= 0) known.push_back(entry.sample);
+      if (entry.series == seriesOf(run) && entry.sample >= 0 && !entry.isOfWeights)
+        known.push_back(entry.sample);
     }
   }
   std::sort(known.begin(), known.end());

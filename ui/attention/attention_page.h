@@ -67,6 +67,7 @@ class AttentionPage final : public Page {
   void dropEvent(QDropEvent* event) override;
 
  private:
+  static constexpr const char *kTrained = "model", *kAverage = "ema";
   /// What is known of one run.
   struct RunFacts {
     std::vector<store::ArtifactRow> rows;  ///< of its attention and pictures
@@ -98,6 +99,7 @@ class AttentionPage final : public Page {
   // attention_runs.cpp
   void reload();
   void takeFacts(const std::vector<std::int64_t>& runs, Facts facts, const QString& failure);
+  void fillWeights();
   void fillSeries();
   void fillSamples();
   void fillTimes();
@@ -144,12 +146,13 @@ class AttentionPage final : public Page {
   QStackedWidget* stack_;
   EmptyPage* empty_ = nullptr;
   QHBoxLayout* panelRow_ = nullptr;
-  QComboBox *series_ = nullptr, *query_ = nullptr, *layout_ = nullptr, *time_ = nullptr;
+  QComboBox *series_ = nullptr, *query_ = nullptr, *layout_ = nullptr, *time_ = nullptr,
+            *weights_ = nullptr;
   QSpinBox* image_ = nullptr;
   QSlider* threshold_ = nullptr;
   StepBar* steps_ = nullptr;
   QLabel *thresholdText_ = nullptr, *stored_ = nullptr, *timeName_ = nullptr;
-  QCheckBox *sameScale_ = nullptr, *rollout_ = nullptr, *follow_ = nullptr, *always_ = nullptr,
+  QCheckBox *sameScale_ = nullptr, *rollout_ = nullptr, *distances_ = nullptr, *follow_ = nullptr, *always_ = nullptr,
             *store_ = nullptr;
   QToolButton *open_ = nullptr, *back_ = nullptr;
   WrapLabel* note_ = nullptr;
@@ -158,6 +161,8 @@ class AttentionPage final : public Page {
   Facts facts_;
   std::vector<std::int64_t> runsOf_;  ///< runs whose facts these are
   AttentionSeries chosen_;
+  std::string use_ = kTrained;  ///< which weights
+  bool isUseChosen_ = false;    ///< by the user, not by what is stored
   std::int64_t sample_ = 0;
   bool isSampleChosen_ = false;  ///< by the user, not by what is stored
   int focusedImage_ = 0;         ///< of the selection, when it was looked at last

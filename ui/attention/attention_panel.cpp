@@ -55,7 +55,7 @@ void AttentionPanel::showImage(std::shared_ptr<const AttentionImage> image, cons
   title_ = title;
   sentence_.clear();
   scene_->setImage(std::move(image));
-  heads_->setFigure(std::make_unique<HeadsFigure>(scene_, styleOf(title)));
+  showOverview();
   head_->setFigure(std::make_unique<HeadFigure>(scene_, styleOf(QString())));
   stack_->setCurrentIndex(0);
 }
@@ -70,7 +70,13 @@ void AttentionPanel::say(const QString& sentence, const QString& action, bool ca
   stack_->setCurrentIndex(1);
 }
 
+void AttentionPanel::showOverview() {
+  hasDistances_ = scene_->choice().isDistances;
+  heads_->setFigure(makeOverview(scene_, styleOf(title_)));
+}
+
 void AttentionPanel::refresh() {
+  if (hasImage() && scene_->choice().isDistances != hasDistances_) showOverview();
   for (AttentionView* view : {heads_, head_}) {
     if (view->figure() == nullptr) continue;
     FigureStyle style = view->figure()->style();
@@ -87,7 +93,7 @@ void AttentionPanel::setNarrow(bool isNarrow) {
 AttentionPanel::Pictures AttentionPanel::pictures() const {
   if (!hasImage()) return {};
   const auto copy = std::make_shared<const AttentionScene>(*scene_);
-  return {std::make_unique<HeadsFigure>(copy, styleOf(title_)),
+  return {makeOverview(copy, styleOf(title_)),
           std::make_unique<HeadFigure>(copy, styleOf(QString()))};
 }
 

@@ -52,11 +52,13 @@ class AttentionPanel final : public QWidget {
   void cancelRequested();
 
  private:
+  void showOverview();
   [[nodiscard]] FigureStyle styleOf(const QString& title) const;
 
   std::int64_t run_;
   std::shared_ptr<AttentionScene> scene_;
   QString title_, sentence_;
+  bool hasDistances_ = false;  ///< in the overview
   QStackedWidget* stack_;
   QBoxLayout* row_;
   AttentionView *heads_, *head_;

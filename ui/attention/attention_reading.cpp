@@ -234,6 +234,8 @@ std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRo
     entry.step = row.step;
     entry.sample = wholeNumber(row.meta, "image").value_or(0);
     entry.isDrawn = row.meta.contains("seed");
+    const auto image = row.meta.find("image");
+    entry.isOfWeights = image != row.meta.end() && image->is_null();
     entry.time = timeOf(row);
     entry.weights = metaText(row.meta, "weights").toStdString();
     const Key key{entry.series, entry.step, entry.sample, entry.time.value_or(-1), entry.weights};
@@ -246,6 +248,13 @@ std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRo
     for (const auto& [name, id] : maps[key]) entry.maps.push_back(id);
     for (const store::ArtifactRow& row : rows) {
       if (row.step != entry.step || !row.meta.is_object()) continue;
+      if (entry.isOfWeights) {
+        const bool isFilters = row.kind == artifact_kind::kImageGrid &&
+                               row.analysis == entry.series.analysis &&
+                               metaText(row.meta, "weights").toStdString() == entry.weights;
+        if (isFilters) entry.filters = row.id;
+        continue;
+      }
       const bool isOwn = row.kind == artifact_kind::kImage && !entry.isDrawn &&
                          wholeNumber(row.meta, "image") == entry.sample;
       const auto first = wholeNumber(row.meta, "first_seed");
@@ -290,6 +299,9 @@ std::shared_ptr<const AttentionImage> readAttention(const AttentionEntry& entry,
                    });
   judgeRows(*image);
   for (const store::ArtifactRow& row : rows) {
+    if (row.id == entry.maps.back()) image->quantity = metaText(row.meta, "unit");
+    if (row.id == entry.filters && entry.filters != 0)
+      image->filters = {row.meta, bytes(row.id)};
     if (row.id == entry.picture && entry.picture != 0)
       image->picture = pictureOf(entry, row, bytes(row.id));
   }

@@ -35,6 +35,9 @@ struct AttentionEntry {
   std::vector<std::int64_t> maps;  ///< ids of artifacts, one for each group of layers
   std::int64_t picture = 0;        ///< id of the image, or 0
   int pictureIndex = -1;           ///< where `picture` is a grid of images
+  bool isOfWeights = false;        ///< not of an image: the same for every sample
+  std::int64_t filters = 0;        ///< of the weights: id of small images beside it, or 0
+  [[nodiscard]] bool isOf(std::int64_t wanted) const { return isOfWeights || sample == wanted; }
 };
 
 /// Of artifacts with equal names at one step the newest counts. By series, step, sample and time.

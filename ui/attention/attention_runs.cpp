@@ -11,6 +11,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "core/config/config.h"
 #include "ui/attention/attention_page.h"
 #include "ui/attention/attention_panel.h"
 #include "ui/figures/painting.h"
@@ -28,7 +29,8 @@ bool isOfAttention(const store::ArtifactRow& row) {
   if (!row.meta.is_object()) return false;
   if (row.kind == artifact_kind::kAttention) return true;
   return (row.kind == artifact_kind::kImage && row.meta.contains("image")) ||
-         (row.kind == artifact_kind::kImageGrid && row.meta.contains("first_seed"));
+         (row.kind == artifact_kind::kImageGrid &&
+          (row.meta.contains("first_seed") || row.meta.contains("explained")));
 }
 
 QStringList seriesWords(const AttentionSeries& series) {
@@ -80,6 +82,7 @@ void AttentionPage::takeFacts(const std::vector<std::int64_t>& runs, Facts facts
     return;
   }
   if (isOther) arrangePanels();
+  fillWeights();
   stack_->setCurrentIndex(0);
   fillSeries();
 }
@@ -89,7 +92,27 @@ std::vector<AttentionEntry> AttentionPage::entriesOf(std::int64_t run) const {
   if (const auto facts = facts_.find(run); facts != facts_.end()) all = facts->second->entries;
   if (const auto computed = computed_.find(run); computed != computed_.end())
     all.insert(all.end(), computed->second.begin(), computed->second.end());
+  const bool wantsAverage = use_ == kAverage;
+  std::erase_if(all, [wantsAverage](const AttentionEntry& entry) {
+    return (entry.weights == kAverage) != wantsAverage;
+  });
   return all;
+}
+
+// Without a choice the weights that attention is stored of.
+void AttentionPage::fillWeights() {
+  bool hasAverage = false, isPlainStored = false, isAverageStored = false;
+  for (const auto& [run, facts] : facts_) {
+    hasAverage = hasAverage || Config(facts->config).at("train.ema.decay").is_number();
+    for (const AttentionEntry& entry : facts->entries)
+      (entry.weights == kAverage ? isAverageStored : isPlainStored) = true;
+  }
+  hasAverage = hasAverage || isAverageStored;
+  if (!isUseChosen_) use_ = isAverageStored && !isPlainStored ? kAverage : kTrained;
+  const QSignalBlocker quiet(weights_);
+  weights_->setCurrentIndex(hasAverage && use_ == kAverage ? 1 : 0);
+  weights_->setVisible(hasAverage);
+  if (!hasAverage) use_ = kTrained;
 }
 
 AttentionSeries AttentionPage::seriesOf(std::int64_t run) const {
@@ -144,12 +167,13 @@ void AttentionPage::fillSeries() {
 
 void AttentionPage::fillSamples() {
   std::set<std::int64_t> stored;
-  bool isDrawn = false;
+  bool isDrawn = false, isOfWeights = false;
   for (const std::int64_t run : runsOf_) {
     const AttentionSeries series = seriesOf(run);
     for (const AttentionEntry& entry : entriesOf(run)) {
       if (entry.series != series) continue;
-      if (entry.sample >= 0) stored.insert(entry.sample);
+      isOfWeights = isOfWeights || entry.isOfWeights;
+      if (entry.sample >= 0 && !entry.isOfWeights) stored.insert(entry.sample);
     }
     const std::vector<AttentionWay> ways = waysOf(run);
     isDrawn = isDrawn || (!ways.empty() && ways.front().isDrawn);
@@ -167,10 +191,11 @@ void AttentionPage::fillSamples() {
     }
     numbers << QString::number(one);
   }
-  stored_->setText(!own_.isNull()   ? ownName_
+  stored_->setText(isOfWeights      ? tr("of no image")
+                   : !own_.isNull() ? ownName_
                    : stored.empty() ? tr("none stored")
                                     : tr("stored: %1").arg(numbers.join(QStringLiteral(", "))));
-  image_->setEnabled(own_.isNull());
+  image_->setEnabled(own_.isNull() && !isOfWeights);
   fillTimes();
 }
 
@@ -179,8 +204,7 @@ void AttentionPage::fillTimes() {
   for (const std::int64_t run : runsOf_) {
     const AttentionSeries series = seriesOf(run);
     for (const AttentionEntry& entry : entriesOf(run)) {
-      if (entry.series == series && entry.sample == sample_ && entry.time)
-        times.insert(*entry.time);
+      if (entry.series == series && entry.isOf(sample_) && entry.time) times.insert(*entry.time);
     }
   }
   const QSignalBlocker quiet(time_);
@@ -200,7 +224,7 @@ void AttentionPage::fillSteps() {
   for (const std::int64_t run : runsOf_) {
     const AttentionSeries series = seriesOf(run);
     for (const AttentionEntry& entry : entriesOf(run)) {
-      if (entry.series != series || entry.sample != sample_) continue;
+      if (entry.series != series || !entry.isOf(sample_)) continue;
       steps.insert(entry.step);
       newest = std::max(newest, entry.step);
     }
@@ -230,7 +254,7 @@ std::optional<AttentionEntry> AttentionPage::entryOf(std::int64_t run) const {
   std::optional<AttentionEntry> found;
   const bool isExact = hasCheckpoint(run, shownStep()) && !waysOf(run).empty();
   for (const AttentionEntry& entry : entriesOf(run)) {
-    if (entry.series != series || entry.sample != sample_ || entry.step > shownStep()) continue;
+    if (entry.series != series || !entry.isOf(sample_) || entry.step > shownStep()) continue;
     if (entry.time && atTime_ && *entry.time != *atTime_) continue;
     // What can be had at the step itself is not shown from an earlier one.
     if (isExact && entry.step != shownStep()) continue;
@@ -359,6 +383,7 @@ void AttentionPage::keep(const ImageKey& key, std::shared_ptr<const AttentionIma
                                    return entry.series == oldest.series &&
                                           entry.step == oldest.step &&
                                           entry.sample == oldest.sample &&
+                                          entry.weights == oldest.weights &&
                                           entry.time.value_or(-1) == oldest.time;
                                  }),
                   entries.end());

@@ -28,6 +28,7 @@ struct AttentionChoice {
   double share = 1;  ///< of the mass that is drawn
   bool isSameScale = true;
   bool isRollout = false;
+  bool isDistances = false;  ///< how far heads read instead of their maps
   Layout layout = Layout::Beside;
   bool operator==(const AttentionChoice&) const = default;
 };

@@ -40,6 +40,7 @@ Json AttentionPage::viewState() const {
   const QueryChoice& query = choice_.query;
   return {{"analysis", chosen_.analysis},
           {"matrix", chosen_.matrix},
+          {"weights", use_},
           {"image", sample_},
           {"time", atTime_ ? Json(*atTime_) : Json(nullptr)},
           {"step", atStep_ ? Json(*atStep_) : Json(nullptr)},
@@ -51,6 +52,7 @@ Json AttentionPage::viewState() const {
           {"mass", choice_.share},
           {"same_scale", choice_.isSameScale},
           {"rollout", choice_.isRollout},
+          {"distances", choice_.isDistances},
           {"layout", kLayoutWords[static_cast<std::size_t>(choice_.layout)]}};
 }
 
@@ -95,12 +97,18 @@ void AttentionPage::setViewState(const Json& state) {
   };
   flag("same_scale", choice_.isSameScale);
   flag("rollout", choice_.isRollout);
+  flag("distances", choice_.isDistances);
+  if (const Json& use = fieldOf(state, "weights"); use == kTrained || use == kAverage) {
+    use_ = use.get<std::string>();
+    isUseChosen_ = true;
+  }
   choice_.layout = static_cast<AttentionChoice::Layout>(
       wordIndex(fieldOf(state, "layout"), kLayoutWords, static_cast<int>(choice_.layout)));
   tellSelection();
   workbench_.selection().setStep(atStep_.value_or(-1));
   if (!isStale_ && !lists_.isBusy() && runsOf_ == runs() && !panels_.empty()) {
-    fillSeries();  // as it was read
+    fillWeights();  // as it was read
+    fillSeries();
   } else {
     reload();
   }

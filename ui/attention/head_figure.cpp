@@ -51,6 +51,7 @@ QString HeadFigure::summary() const {
 }
 
 QString HeadFigure::note() const {
+  if (scene_->layers() > 0 && !scene_->image()->quantity.isEmpty()) return {};
   return QObject::tr("Attention shows where a head reads, not why the model decides.");
 }
 
@@ -79,6 +80,8 @@ QString HeadFigure::statistics() const {
   const int layer = scene_->layer(), head = scene_->head();
   const AttentionScene::Row& row = scene_->row(layer, head);
   if (row.weights.empty()) return scene_->queryText(layer);
+  // Entropy, distance and sums are those of attention.
+  if (!scene_->image()->quantity.isEmpty()) return {};
   QStringList parts;
   const double bits = entropyBits(row.weights);
   if (std::isfinite(bits))
@@ -112,7 +115,8 @@ void HeadFigure::draw(QPainter& painter, const QRectF& area) {
   const QString title = scene_->isRollout()
                             ? QObject::tr("Rollout up to %1").arg(layer.name())
                             : QObject::tr("%1, head %2").arg(layer.name()).arg(scene_->head());
-  QString shown = title;
+  const QString& quantity = scene_->image()->quantity;
+  QString shown = quantity.isEmpty() ? title : quantity;
   shown[0] = shown[0].toUpper();
   QRectF body = drawHeader(painter, area, shown, scene_->queryText(scene_->layer()));
   const double below = drawBelow(painter, body, /*isMeasured=*/true);
@@ -235,7 +239,9 @@ double HeadFigure::drawBelow(QPainter& painter, const QRectF& area, bool isMeasu
   const QFontMetricsF metrics(axisLetters());
   double y = area.top();
   if (!isMeasured) {
-    const QString unit = range.isSigned               ? QObject::tr("weight, signed")
+    const QString& quantity = scene_->image()->quantity;
+    const QString unit = !quantity.isEmpty()          ? quantity
+                         : range.isSigned             ? QObject::tr("weight, signed")
                          : scene_->isRollout()        ? QObject::tr("rollout")
                          : scene_->image()->sumsToOne ? QObject::tr("attention probability")
                                                       : QObject::tr("weight");

@@ -2,8 +2,11 @@
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "core/artifact/artifact.h"
 #include "ui/attention/attention_figures.h"
+#include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
 
 namespace vitrine::ui {
@@ -223,6 +226,66 @@ void HeadsFigure::drawHead(QPainter& painter, const QRectF& place, int layer, in
                .arg(scene_->layerAt(layer).keyGrid.name(best),
                     shortNumber(static_cast<double>(row.weights[static_cast<std::size_t>(best)])));
   });
+}
+
+std::unique_ptr<Figure> makeDistancesFigure(const AttentionScene& scene, FigureStyle style) {
+  LineChart chart;
+  chart.title = QObject::tr("Mean attention distance");
+  chart.about = QObject::tr("a point a head, a line their mean");
+  chart.x.title = QObject::tr("layer");
+  // There is no layer between two.
+  chart.x.format = [](double value, int) {
+    return value == std::round(value) ? number(value, 0) : QString();
+  };
+  chart.y.title = QObject::tr("patches");
+  chart.legend = FigureLegend::None;
+  chart.footnote = QObject::tr(
+      "Distance between query and key, weighted by the attention, over all queries that are "
+      "patches.");
+  chart.emptyText = QObject::tr("No layer has its queries and keys on a grid.");
+  ChartSeries heads, means;
+  heads.name = QObject::tr("heads");
+  heads.draw = ChartSeries::Draw::Points;
+  means.name = QObject::tr("mean of the layer");
+  for (ChartSeries* one : {&heads, &means}) one->run = std::max<std::int64_t>(style.run, 1);
+  std::map<int, std::pair<double, int>> sums;  // of each layer's heads, in all windows
+  double alike = 0;
+  for (int index = 0; index < scene.layers(); ++index) {
+    const AttentionLayer& layer = scene.layerAt(index);
+    for (int head = 0; head < layer.heads; ++head) {
+      const double distance = scene.distance(index, head);
+      if (!std::isfinite(distance)) continue;
+      heads.x.push_back(layer.number);
+      heads.y.push_back(distance);
+      heads.labels.push_back(QObject::tr("%1, head %2").arg(layer.name()).arg(head));
+      sums[layer.number].first += distance;
+      ++sums[layer.number].second;
+    }
+    AttentionLayer even = layer;
+    even.heads = 1;
+    even.weights.assign(
+        static_cast<std::size_t>(layer.queries) * static_cast<std::size_t>(layer.keys), 1.0F);
+    if (const double all = meanDistance(even, 0); layer.window < 0 && all > alike) alike = all;
+  }
+  for (const auto& [layer, sum] : sums) {
+    means.x.push_back(layer);
+    means.y.push_back(sum.first / sum.second);
+  }
+  if (alike > 0)
+    chart.rules.push_back({Qt::Horizontal, alike, QObject::tr("all patches read alike")});
+  if (!heads.x.empty()) chart.series = {std::move(heads), std::move(means)};
+  return makeLineChart(std::move(chart), std::move(style));
+}
+
+std::unique_ptr<Figure> makeOverview(std::shared_ptr<const AttentionScene> scene,
+                                     FigureStyle style) {
+  const AttentionImage* image = scene->image();
+  if (image != nullptr && image->filters)
+    return makeFigure(QString::fromLatin1(artifact_kind::kImageGrid), image->filters->meta,
+                      image->filters->data, std::move(style));
+  if (image != nullptr && image->quantity.isEmpty() && scene->choice().isDistances)
+    return makeDistancesFigure(*scene, std::move(style));
+  return std::make_unique<HeadsFigure>(std::move(scene), std::move(style));
 }
 
 HeadsTable headsTable(const AttentionScene& scene) {

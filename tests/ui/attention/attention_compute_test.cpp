@@ -18,6 +18,8 @@ std::vector<std::string> waysOf(const char* architecture) {
 TEST(Ways, FollowWhatTheArchitectureOffers) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(waysOf("patches"), (Names{"attention_map/effective", "attention_map/softmax"}));
+  EXPECT_EQ(waysOf("tokens"),
+            (Names{"attention_map/effective", "attention_map/softmax", "first_layer/similarity"}));
   EXPECT_EQ(waysOf("memory"), (Names{"memory_weights/weights", "memory_weights/decay"}));
   EXPECT_EQ(waysOf("noise"), (Names{"drawn /softmax"}));
   EXPECT_EQ(waysOf("blind"), Names{});
@@ -38,6 +40,15 @@ TEST(Request, LeavesSettingsOutThatAnAnalysisDoesNotHave) {
   question.isStored = true;
   const Json request = attentionRequest(question);
   EXPECT_EQ(request["settings"], (Json{{"ids", {3}}}));
+  EXPECT_EQ(request["store"], true);
+}
+
+TEST(Request, OfTheFirstLayerNamesNoImage) {
+  AttentionQuestion question{{{"first_layer", "similarity"}, false, true}, 3};
+  question.isStored = true;
+  const Json request = attentionRequest(question);
+  EXPECT_EQ(request["item"], "first_layer");
+  EXPECT_TRUE(request["settings"].empty());
   EXPECT_EQ(request["store"], true);
 }
 

@@ -103,14 +103,5 @@ TEST(Rollout, SaysWhyItIsNotDefined) {
               ::testing::HasSubstr("same positions"));
 }
 
-TEST(Similarity, IsTheCosineBetweenPositions) {
-  const std::vector<float> embeddings{3, 4, 4, 3, -3, -4, 0, 0};
-  const std::vector<float> cosines = similarityTo(embeddings, 2, 0);
-  EXPECT_FLOAT_EQ(cosines[0], 1);
-  EXPECT_FLOAT_EQ(cosines[1], 0.96F);
-  EXPECT_FLOAT_EQ(cosines[2], -1);
-  EXPECT_TRUE(std::isnan(cosines[3]));
-}
-
 }  // namespace
 }  // namespace vitrine::ui

@@ -18,11 +18,14 @@ inline ItemCard cardWith(ItemKind kind, const char* id, std::vector<std::string>
 
 inline Catalog attentionCatalog() {
   return {{cardWith(ItemKind::Architecture, "patches", {"image_classifier", "attention_source"}),
+           cardWith(ItemKind::Architecture, "tokens",
+                    {"image_classifier", "token_encoder", "attention_source"}),
            cardWith(ItemKind::Architecture, "memory", {"image_classifier", "memory_source"}),
            cardWith(ItemKind::Architecture, "noise", {"guided_denoiser", "attention_source"}),
            cardWith(ItemKind::Architecture, "blind", {"image_classifier"}),
            cardWith(ItemKind::Analysis, "attention_map", {}, {"attention_source"}),
-           cardWith(ItemKind::Analysis, "memory_weights", {}, {"memory_source"})}};
+           cardWith(ItemKind::Analysis, "memory_weights", {}, {"memory_source"}),
+           cardWith(ItemKind::Analysis, "first_layer", {}, {"token_encoder"})}};
 }
 
 inline Json configOf(const char* architecture) {

@@ -59,6 +59,37 @@ inline Artifact pixels(std::int64_t image) {
   return artifact;
 }
 
+/// What the first layer of 2 x 2 patches is: the filters of four pixels, and positions of which
+/// those in a row are alike and the rows opposed.
+inline Artifact positions() {
+  Artifact artifact;
+  artifact.analysis = "first_layer";
+  artifact.name = "positions";
+  artifact.kind = artifact_kind::kAttention;
+  const std::vector<float> values{1, 0.9F, -1, -1, 0.9F, 1, -1, -1, -1, -1, 1, 1, -1, -1, 1, 1};
+  setFloat32(artifact, values, {1, 1, 4, 4}, {"layer", "head", "query", "key"});
+  artifact.meta["key_positions"] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
+  artifact.meta["query_positions"] = artifact.meta["key_positions"];
+  artifact.meta["attention"] = "similarity";
+  artifact.meta["unit"] = "cosine similarity of positions";
+  artifact.meta["image"] = nullptr;
+  artifact.meta["weights"] = "model";
+  return artifact;
+}
+inline Artifact filters() {
+  Artifact artifact;
+  artifact.analysis = "first_layer";
+  artifact.name = "filters";
+  artifact.kind = artifact_kind::kImageGrid;
+  std::vector<std::uint8_t> values;
+  for (int i = 0; i < 6 * 4; ++i) values.push_back(static_cast<std::uint8_t>(37 * i));
+  setUint8(artifact, values, {6, 2, 2, 1}, {"component", "row", "column", "channel"});
+  artifact.meta["title"] = "Principal patch filters";
+  artifact.meta["explained"] = {0.5, 0.2, 0.1, 0.1, 0.05, 0.05};
+  artifact.meta["weights"] = "model";
+  return artifact;
+}
+
 inline Artifact atStep(Artifact artifact, std::int64_t step) {
   artifact.step = step;
   return artifact;

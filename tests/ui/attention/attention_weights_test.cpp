@@ -1,0 +1,147 @@
+// The Attention page of what belongs to the weights: which of them, their first layer, and how far
+// heads read.
+#include <gmock/gmock.h>
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFile>
+
+#include "tests/ui/attention/catalog.h"
+#include "tests/ui/attention/maps.h"
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/fake_serve.h"
+#include "tests/ui/support/page_test.h"
+#include "tests/ui/support/soon.h"
+#include "ui/attention/attention_page.h"
+#include "ui/attention/attention_panel.h"
+#include "ui/attention/attention_view.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class AttentionWeights : public PageTest<AttentionPage> {
+ protected:
+  AttentionWeights() { workbench_.become(attentionCatalog()); }
+  void addCheckpoint(std::int64_t run, std::int64_t step) {
+    const std::int64_t segment =
+        workbench_.store().openSegment(run, 0, store::thisWorker(), Json::object());
+    store::RunStore::Batch batch;
+    CheckpointRecord record;
+    record.step = step;
+    record.folder = "step-" + std::to_string(step);
+    batch.checkpoints.push_back(record);
+    workbench_.store().append(run, segment, batch);
+  }
+  static Artifact averaged(Artifact artifact) {
+    artifact.meta["weights"] = "ema";
+    return artifact;
+  }
+  static void choose(QComboBox& combo, int index) {
+    combo.setFocus();
+    QTest::keyClick(&combo, index > combo.currentIndex() ? Qt::Key_Down : Qt::Key_Up);
+    ASSERT_EQ(combo.currentIndex(), index);
+  }
+  static std::string summary(AttentionView& view) {
+    return view.figure() == nullptr ? "" : view.figure()->summary().toStdString();
+  }
+};
+
+TEST_F(AttentionWeights, AverageIsOfferedWhereTheRunHasIt) {
+  const auto plain = page({runWith("a", {samples::attentionMap(3)})});
+  EXPECT_FALSE(named<QComboBox>(*plain, "Weights")->isVisible());
+  const Json config{{"train", {{"ema", {{"decay", 0.99}}}}}};
+  const auto shown = page({runWith("b", {samples::attentionMap(3)}, config)});
+  auto* weights = named<QComboBox>(*shown, "Weights");
+  EXPECT_TRUE(weights->isVisible());
+  EXPECT_EQ(weights->currentIndex(), 0);
+}
+
+TEST_F(AttentionWeights, MapsOfOtherWeightsAreNeverMixed) {
+  const auto shown =
+      page({runWith("a", {samples::attentionMap(3, 2), averaged(samples::attentionMap(3, 1))})});
+  const AttentionPanel& panel = *shown->panels()[0];
+  EXPECT_EQ(panel.scene().layers(), 2);
+  choose(*named<QComboBox>(*shown, "Weights"), 1);
+  EXPECT_TRUE(soon([&] { return panel.hasImage() && panel.scene().layers() == 1; }));
+  EXPECT_EQ(shown->viewState()["weights"], "ema");
+}
+
+TEST_F(AttentionWeights, WhatIsStoredOfTheAverageAloneIsShown) {
+  const auto shown = page({runWith("a", {averaged(samples::attentionMap(3))})});
+  EXPECT_EQ(named<QComboBox>(*shown, "Weights")->currentIndex(), 1);
+  EXPECT_TRUE(shown->panels()[0]->hasImage());
+}
+
+TEST_F(AttentionWeights, TheChosenOnesAreAsked) {
+  const FakeServe serve(R"(
+def load(request):
+    open(here("use"), "w").write(request["use"])
+    return {"model": "m"}
+def analyse(request): return {"error": {"kind": "refused", "message": "enough"}}
+)");
+  workbench_.serve();
+  Json config = configOf("patches");
+  config["train"] = {{"ema", {{"decay", 0.99}}}};
+  const std::int64_t run = runWith("a", {}, config);
+  addCheckpoint(run, 400);
+  const auto shown = page({run});
+  choose(*named<QComboBox>(*shown, "Weights"), 1);
+  press(*shown, "Compute");
+  EXPECT_TRUE(
+      soon([&] { return shown->panels()[0]->sentence().contains(QStringLiteral("enough")); }));
+  QFile use(serve.path(QStringLiteral("use")));
+  ASSERT_TRUE(use.open(QIODevice::ReadOnly));
+  EXPECT_EQ(use.readAll().toStdString(), "ema");
+}
+
+TEST_F(AttentionWeights, DistancesOfAllHeadsReplaceTheirMaps) {
+  const auto shown = page({runWith("a", {samples::attentionMap(3)})});
+  AttentionView& heads = shown->panels()[0]->headsView();
+  EXPECT_THAT(summary(heads), StartsWith("Attention of 2 layers"));
+  auto* box = button<QCheckBox>(*shown, "Distances");
+  ASSERT_NE(box, nullptr);
+  QTest::mouseClick(box, Qt::LeftButton);
+  // The other patches are 1, 1 and sqrt(2) away. Head 0 gives each of them a tenth; head 1 reads
+  // all patches alike.
+  const std::string csv = heads.figure()->csv().toStdString();
+  EXPECT_THAT(csv, HasSubstr("mean of the layer"));
+  EXPECT_THAT(csv, HasSubstr("0.3793")) << "a tenth of 2 + sqrt(2), of the 0.9 on patches";
+  EXPECT_THAT(csv, HasSubstr("0.8535")) << "a quarter of 2 + sqrt(2)";
+  EXPECT_EQ(shown->viewState()["distances"], true);
+  QTest::mouseClick(box, Qt::LeftButton);
+  EXPECT_THAT(summary(heads), StartsWith("Attention of 2 layers"));
+}
+
+TEST_F(AttentionWeights, TheFirstLayerShowsFiltersAndPositionsLikeTheChosenOne) {
+  const auto shown = page({runWith("a", {samples::positions(), samples::filters()})});
+  AttentionPanel& panel = *shown->panels()[0];
+  ASSERT_TRUE(panel.hasImage());
+  EXPECT_THAT(summary(panel.headsView()), HasSubstr("6 images of 2 x 2 pixels"));
+  AttentionView& similar = panel.headView();
+  QTest::mouseClick(
+      &similar, Qt::LeftButton, Qt::NoModifier, placeOf(similar, [](const FigureTarget& target) {
+        return target.queryAt && (*target.queryAt)[0] < 0.4 && (*target.queryAt)[1] < 0.4;
+      }));
+  EXPECT_EQ(panel.scene().row(0, 0).weights, (std::vector<float>{1, 0.9F, -1, -1}));
+  EXPECT_THAT(summary(similar), HasSubstr("query: row 0, column 0"));
+  EXPECT_EQ(panel.headView().figure()->note(), QString()) << "it is no attention";
+  EXPECT_THAT(labels(*shown), HasSubstr("of no image"));
+}
+
+TEST_F(AttentionWeights, TheFirstLayerIsTheSameForEveryImage) {
+  const auto shown = page(
+      {runWith("a", {samples::attentionMap(3), samples::attentionMap(5), samples::positions()})});
+  auto* series = named<QComboBox>(*shown, "Matrix");
+  ASSERT_EQ(series->count(), 2);
+  choose(*series, 1);
+  EXPECT_TRUE(soon([&] {
+    return shown->panels()[0]->hasImage() &&
+           !shown->panels()[0]->scene().image()->quantity.isEmpty();
+  }));
+}
+
+}  // namespace
+}  // namespace vitrine::ui
