@@ -25,6 +25,7 @@ struct HeadGridPicture {
   std::vector<DrawnSpectrum> runs;
   double threshold = 0.8;
   bool isLog = true;
+  bool isSameScale = true;  ///< of all runs; else each is drawn as a share of its largest value
   int layer = 0, head = 0;  ///< the chosen one, from 0; head -1: all of the layer
 };
 /// A click gives FigureTarget::layer and head.
@@ -57,6 +58,7 @@ struct WaterfallPicture {
   QString title, about;
   std::vector<Run> runs;
   double threshold = 0.8;
+  bool isSameScale = true;  ///< of all runs; else colours are shares of a run's largest value
   std::int64_t shown = -1;  ///< the chosen step; -1: none
 };
 /// A click gives the share of the training as the second of FigureTarget::queryAt, and the run as

@@ -2,6 +2,7 @@
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "ui/figures/chart_frame.h"
 #include "ui/figures/line_chart.h"
@@ -26,6 +27,10 @@ class HeadGridFigure final : public Figure {
         heads_ = std::max(heads_, static_cast<int>(layer.heads.size()));
     }
     range_ = rangeOf(all, kDarkest);
+    if (picture_.isSameScale) return;
+    // Every run fills its charts.
+    for (const DrawnSpectrum& one : picture_.runs)
+      ranges_[one.run] = rangeOf({one.spectrum.get()}, kDarkest);
   }
 
   QSize sizeHint() const override { return {420, 340}; }
@@ -122,14 +127,16 @@ class HeadGridFigure final : public Figure {
       const HeadSpectrum* spectrum = headOf(one, layer, head);
       if (spectrum == nullptr) continue;
       const std::size_t size = spectrum->values.size();
-      const double low = std::log(range_.first), high = std::log(range_.second);
+      const auto own = ranges_.find(one.run);
+      const std::pair<double, double>& range = own == ranges_.end() ? range_ : own->second;
+      const double low = std::log(range.first), high = std::log(range.second);
       std::vector<QPointF> points;
       for (std::size_t k = 0; k < size; ++k) {
         const double x = size > 1 ? static_cast<double>(k) / static_cast<double>(size - 1) : 0;
-        const double value = std::max<double>(spectrum->values[k], range_.first);
+        const double value = std::max<double>(spectrum->values[k], range.first);
         const double share = picture_.isLog
                                  ? (high > low ? (std::log(value) - low) / (high - low) : 0)
-                                 : spectrum->values[k] / range_.second;
+                                 : spectrum->values[k] / range.second;
         points.emplace_back(box.left() + 2 + x * (box.width() - 4),
                             box.bottom() - 2 - std::clamp(share, 0.0, 1.0) * (box.height() - 4));
       }
@@ -166,6 +173,7 @@ class HeadGridFigure final : public Figure {
   HeadGridPicture picture_;
   int layers_ = 0, heads_ = 0;
   std::pair<double, double> range_{1e-3, 1};
+  std::map<std::int64_t, std::pair<double, double>> ranges_;  ///< by run, without a common scale
 };
 
 class ShareFigure final : public Figure {

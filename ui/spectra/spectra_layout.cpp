@@ -80,6 +80,25 @@ QWidget* SpectraPage::makeTools() {
     showShare();
     Q_EMIT viewChanged();
   });
+  sameScale_ = toggle(tr("Same scale"),
+                      tr("One scale of singular values for all runs; else each run is drawn as a "
+                         "share of its largest"),
+                      true);
+  connect(sameScale_, &QToolButton::clicked, this, [this](bool isOn) {
+    choice_.isSameScale = isOn;
+    showHeads();
+    showWaterfall();
+    Q_EMIT viewChanged();
+  });
+  meanOfSeeds_ = toggle(tr("Mean of seeds"),
+                        tr("Effective and stable rank of all selected runs: the mean of those that "
+                           "differ in their seed alone, its 95 % interval, and the difference"),
+                        false);
+  connect(meanOfSeeds_, &QToolButton::clicked, this, [this](bool isOn) {
+    choice_.hasSeeds = isOn;
+    readRuns();
+    Q_EMIT viewChanged();
+  });
   follow_ = toggle(tr("Follow"), tr("Show the newest step, also when a newer one comes"), true);
   connect(follow_, &QToolButton::clicked, this, [this](bool isOn) {
     const std::vector<std::int64_t> all = steps();
@@ -149,7 +168,8 @@ void SpectraPage::connectViews() {
     chooseStep(after == all.begin() ? all.front() : *(after - 1));
   };
   connect(waterfall_, &FigureView::clicked, this, pick);
-  connect(waterfall_, &FigureView::steered, this, [this](int right, int) { stepBar_->move(right); });
+  connect(waterfall_, &FigureView::steered, this,
+          [this](int right, int) { stepBar_->move(right); });
 }
 
 void SpectraPage::arrange() {

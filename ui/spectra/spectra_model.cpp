@@ -211,6 +211,15 @@ const Spectrum* untrainedOf(const SpectraRun& run) {
   return !run.steps.empty() && run.steps.front()->step == 0 ? run.steps.front().get() : nullptr;
 }
 
+std::string scoreName(const SpectraRun& run, const std::string& score, std::size_t layer,
+                      int head) {
+  if (run.steps.empty() || run.steps.back()->layers.empty()) return {};
+  const auto& layers = run.steps.back()->layers;
+  const std::int64_t number = layers[std::min(layer, layers.size() - 1)].layer;
+  return "analysis/" + run.analysis + "/" + score + "/layer" + std::to_string(number) +
+         (head < 0 ? std::string() : "/head" + std::to_string(head));
+}
+
 std::shared_ptr<const SpectraRun> readSpectra(store::RunReader& store, std::int64_t run,
                                               const std::vector<StoredSpectrum>& stored,
                                               std::size_t layer, int head, std::size_t most,
@@ -252,14 +261,9 @@ std::shared_ptr<const SpectraRun> readSpectra(store::RunReader& store, std::int6
   if (out->steps.empty() || out->steps.back()->layers.empty()) return out;
   if (out->analysis.empty())
     out->analysis = store.artifact(stored.back().parts.front().values).analysis;
-  const auto& layers = out->steps.back()->layers;
-  const std::int64_t number = layers[std::min(layer, layers.size() - 1)].layer;
-  const std::string part = "/layer" + std::to_string(number) +
-                           (head < 0 ? std::string() : "/head" + std::to_string(head));
   const auto curveOf = [&](const char* name) {
     RankCurve curve;
-    for (const store::MetricPoint& point :
-         store.points(run, "analysis/" + out->analysis + "/" + name + part))
+    for (const store::MetricPoint& point : store.points(run, scoreName(*out, name, layer, head)))
       curve.emplace_back(point.step, point.value);
     return curve;
   };

@@ -94,6 +94,11 @@ struct SpectraRun {
 /// That of the model before any training; nullptr where it was not stored.
 [[nodiscard]] const Spectrum* untrainedOf(const SpectraRun& run);
 
+/// The metric of a score of the run's analysis, of one layer or one head of it; "" without layers.
+/// \param score  "effective_rank" \param layer  index, held within the run \param head  -1: all
+[[nodiscard]] std::string scoreName(const SpectraRun& run, const std::string& score,
+                                    std::size_t layer, int head);
+
 /// \param head  -1: the mean of the heads
 /// \param most  steps that are read at most, evenly apart
 /// \throws Error

@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kSpectraReloadMs = 500;  // at most so often while a run writes
 constexpr std::size_t kMostSpectra = 4;
+constexpr std::size_t kMostSeeds = 64;   // runs whose scores are averaged
 constexpr std::size_t kMostSteps = 400;  // of a run, that are read
 
 }  // namespace
@@ -227,8 +228,11 @@ void SpectraPage::readRuns() {
   for (const std::int64_t run : factsOf_) {
     if (!facts_[run].stored.empty()) asks.push_back({run, facts_[run].stored});
   }
-  spectra_.run([this, asks, cache = cache_, layer = static_cast<std::size_t>(choice_.layer),
-                head = choice_.head](
+  const std::vector<std::int64_t> seedRuns = choice_.hasSeeds
+                                                 ? drawnRuns(workbench_.selection(), kMostSeeds)
+                                                 : std::vector<std::int64_t>();
+  spectra_.run([this, asks, seedRuns, cache = cache_,
+                layer = static_cast<std::size_t>(choice_.layer), head = choice_.head](
                    store::RunReader& store,
                    const std::atomic<bool>& isStale) mutable -> Background::Finish {
     std::vector<std::shared_ptr<const SpectraRun>> shown;
@@ -242,14 +246,26 @@ void SpectraPage::readRuns() {
       }
       shown.push_back(std::move(run));
     }
-    return [this, shown = std::move(shown), kept = std::move(kept)] { takeRuns(shown, kept); };
+    SeedScores seeds;
+    if (!shown.empty() && !seedRuns.empty()) {
+      const auto curves = [&](const char* score) {
+        const std::string name = scoreName(*shown.front(), score, layer, head);
+        return name.empty() ? std::vector<SeedCurve>() : readSeedCurves(store, seedRuns, name);
+      };
+      seeds.effective = curves("effective_rank");
+      seeds.stable = curves("stable_rank");
+    }
+    return [this, shown = std::move(shown), kept = std::move(kept), seeds = std::move(seeds)] {
+      takeRuns(shown, kept, seeds);
+    };
   });
 }
 
 void SpectraPage::takeRuns(std::vector<std::shared_ptr<const SpectraRun>> shown,
-                           SpectrumCache cache) {
+                           SpectrumCache cache, SeedScores seeds) {
   shown_ = std::move(shown);
   cache_ = std::move(cache);
+  seeds_ = std::move(seeds);
   stack_->setCurrentIndex(0);
   showAll();
 }

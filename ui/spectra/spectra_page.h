@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ui/kit/loading_state.h"
+#include "ui/spectra/seed_curves.h"
 #include "ui/spectra/spectra_figures.h"
 #include "ui/workbench/drawn_runs.h"
 #include "ui/workbench/page.h"
@@ -64,7 +65,13 @@ class SpectraPage final : public Page {
     double threshold = 0.8;
     bool isLog = true;
     bool isValues = false;
+    bool isSameScale = true;
+    bool hasSeeds = false;  ///< curves are means over seeds
     int layer = 0, head = 0;
+  };
+  /// Means over seeds of both scores, of all selected runs.
+  struct SeedScores {
+    std::vector<SeedCurve> effective, stable;
   };
   struct Facts {
     std::vector<StoredSpectrum> stored;
@@ -81,7 +88,8 @@ class SpectraPage final : public Page {
   void reload();
   void takeFacts(const std::vector<std::int64_t>& runs, std::map<std::int64_t, Facts> facts);
   void readRuns();
-  void takeRuns(std::vector<std::shared_ptr<const SpectraRun>> shown, SpectrumCache cache);
+  void takeRuns(std::vector<std::shared_ptr<const SpectraRun>> shown, SpectrumCache cache,
+                SeedScores seeds);
   void showEmpty(const QString& sentence, const QString& action);
   void cancelReading();
   void chooseThreshold(double threshold);
@@ -104,7 +112,8 @@ class SpectraPage final : public Page {
   [[nodiscard]] std::unique_ptr<Figure> waterfallFigure() const;
   [[nodiscard]] std::unique_ptr<Figure> controlsFigure() const;
   [[nodiscard]] std::unique_ptr<Figure> curveFigure(const QString& title,
-                                                    RankCurve SpectraRun::*curve) const;
+                                                    RankCurve SpectraRun::*curve,
+                                                    const std::vector<SeedCurve>& seeds) const;
   [[nodiscard]] QString headText() const;
   [[nodiscard]] QString differenceOf(std::int64_t run) const;
   [[nodiscard]] bool isTraining(std::int64_t run) const;
@@ -123,6 +132,7 @@ class SpectraPage final : public Page {
   std::vector<std::int64_t> factsOf_;  ///< runs that facts_ was read for
   std::vector<std::shared_ptr<const SpectraRun>> shown_;
   SpectrumCache cache_;
+  SeedScores seeds_;
   std::optional<std::int64_t> step_;  ///< nothing: the newest
   bool isFilling_ = false, isStale_ = true;
 
@@ -131,7 +141,8 @@ class SpectraPage final : public Page {
   QGridLayout* grid_ = nullptr;
   QSpinBox* threshold_ = nullptr;
   QComboBox* headChoice_ = nullptr;
-  QToolButton *log_ = nullptr, *values_ = nullptr, *follow_ = nullptr, *cancel_ = nullptr;
+  QToolButton *log_ = nullptr, *values_ = nullptr, *sameScale_ = nullptr, *meanOfSeeds_ = nullptr,
+              *follow_ = nullptr, *cancel_ = nullptr;
   RunAnalyses* analyses_ = nullptr;
   StepBar* stepBar_ = nullptr;
   FigureView *heads_ = nullptr, *share_ = nullptr, *waterfall_ = nullptr, *controls_ = nullptr,

@@ -106,6 +106,9 @@ void SpectraPage::showSteps() {
   headChoice_->setCurrentIndex(choice_.head < 0 ? 1 : 0);
   log_->setChecked(choice_.isLog);
   values_->setChecked(choice_.isValues);
+  sameScale_->setChecked(choice_.isSameScale);
+  sameScale_->setVisible(shown_.size() > 1);
+  meanOfSeeds_->setChecked(choice_.hasSeeds);
   follow_->setChecked(!step_);
   isFilling_ = false;
 }
@@ -122,6 +125,7 @@ std::unique_ptr<Figure> SpectraPage::headsFigure() const {
   }
   picture.threshold = choice_.threshold;
   picture.isLog = choice_.isLog;
+  picture.isSameScale = choice_.isSameScale;
   picture.layer = choice_.layer;
   picture.head = choice_.head;
   return makeHeadGridFigure(std::move(picture));
@@ -154,6 +158,7 @@ std::unique_ptr<Figure> SpectraPage::waterfallFigure() const {
   picture.about = tr("index of \u03c3 by step, colour log \u03c3");
   picture.threshold = choice_.threshold;
   picture.shown = shownStep();
+  picture.isSameScale = choice_.isSameScale;
   for (const auto& run : shown_) {
     WaterfallPicture::Run one;
     one.run = run->run;
@@ -213,15 +218,33 @@ std::unique_ptr<Figure> SpectraPage::controlsFigure() const {
   return makeControlsFigure(std::move(picture));
 }
 
-std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title,
-                                                 RankCurve SpectraRun::*curve) const {
+std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title, RankCurve SpectraRun::*curve,
+                                                 const std::vector<SeedCurve>& seeds) const {
   LineChart chart;
   chart.title = title;
   chart.about = headText().toLower();
   chart.x.title = tr("step");
   chart.legend = FigureLegend::None;
   chart.emptyText = tr("These runs did not measure it.");
+  for (const SeedCurve& one : seeds) {
+    ChartSeries series;
+    series.name = one.name;
+    series.run = one.run;
+    series.x = one.steps;
+    series.y = one.mean;
+    series.low = one.lower;
+    series.high = one.upper;
+    if (series.x.size() <= 60) series.draw = ChartSeries::Draw::LineAndPoints;
+    if (!series.x.empty()) chart.series.push_back(std::move(series));
+  }
+  if (!seeds.empty()) {
+    chart.about = tr("%1 \u00b7 mean of seeds, 95 % interval").arg(chart.about);
+    chart.footnote = seedVerdict(seeds);
+  } else if (choice_.hasSeeds) {
+    chart.footnote = tr("No two of the selected runs that measured it differ in their seed alone.");
+  }
   for (const auto& run : shown_) {
+    if (!seeds.empty()) break;
     ChartSeries series;
     series.name = runName(run->run);
     series.run = run->run;
@@ -242,8 +265,9 @@ void SpectraPage::showShare() { share_->setFigure(shareFigure()); }
 void SpectraPage::showWaterfall() { waterfall_->setFigure(waterfallFigure()); }
 void SpectraPage::showControls() { controls_->setFigure(controlsFigure()); }
 void SpectraPage::showCurves() {
-  effective_->setFigure(curveFigure(tr("Effective rank"), &SpectraRun::effective));
-  stable_->setFigure(curveFigure(tr("Stable rank"), &SpectraRun::stable));
+  effective_->setFigure(
+      curveFigure(tr("Effective rank"), &SpectraRun::effective, seeds_.effective));
+  stable_->setFigure(curveFigure(tr("Stable rank"), &SpectraRun::stable, seeds_.stable));
 }
 
 std::unique_ptr<Figure> SpectraPage::figure() {
@@ -256,9 +280,9 @@ std::unique_ptr<Figure> SpectraPage::figure() {
     case Picture::Controls:
       return controlsFigure();
     case Picture::Effective:
-      return curveFigure(tr("Effective rank"), &SpectraRun::effective);
+      return curveFigure(tr("Effective rank"), &SpectraRun::effective, seeds_.effective);
     case Picture::Stable:
-      return curveFigure(tr("Stable rank"), &SpectraRun::stable);
+      return curveFigure(tr("Stable rank"), &SpectraRun::stable, seeds_.stable);
     case Picture::Heads:
       break;
   }
@@ -269,6 +293,8 @@ Json SpectraPage::viewState() const {
   return {{"threshold", choice_.threshold},
           {"log", choice_.isLog},
           {"values", choice_.isValues},
+          {"same_scale", choice_.isSameScale},
+          {"seeds", choice_.hasSeeds},
           {"layer", choice_.layer},
           {"head", choice_.head},
           {"step", step_ ? Json(*step_) : Json(nullptr)},
@@ -288,7 +314,8 @@ void SpectraPage::setViewState(const Json& state) {
     if (value >= 0.01 && value <= 1) choice_.threshold = value;
   }
   for (const auto& [key, flag] :
-       {std::pair("log", &choice_.isLog), std::pair("values", &choice_.isValues)}) {
+       {std::pair("log", &choice_.isLog), std::pair("values", &choice_.isValues),
+        std::pair("same_scale", &choice_.isSameScale), std::pair("seeds", &choice_.hasSeeds)}) {
     if (const auto found = state.find(key); found != state.end() && found->is_boolean())
       *flag = found->get<bool>();
   }

@@ -3,6 +3,7 @@
 #include <QImage>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ui/figures/chart_frame.h"
 #include "ui/figures/chart_marks.h"
@@ -20,13 +21,17 @@ class WaterfallFigure final : public Figure {
   WaterfallFigure(WaterfallPicture picture, FigureStyle style)
       : Figure(std::move(style)), picture_(std::move(picture)) {
     for (const WaterfallPicture::Run& run : picture_.runs) {
+      double low = std::numeric_limits<double>::infinity(), high = 0;
       for (const HeadSpectrum& column : run.columns) {
         for (const float value : column.values) {
           if (!(value > 0) || !std::isfinite(value)) continue;
-          low_ = std::min<double>(low_, value);
-          high_ = std::max<double>(high_, value);
+          low = std::min<double>(low, value);
+          high = std::max<double>(high, value);
         }
       }
+      scales_.push_back(picture_.isSameScale || !(high > 0) ? 1 : 1 / high);
+      low_ = std::min(low_, low * scales_.back());
+      high_ = std::max(high_, high * scales_.back());
       last_ = std::max({last_, run.totalSteps, run.steps.empty() ? 0 : run.steps.back()});
     }
     if (!(high_ > 0)) high_ = 1;
@@ -142,7 +147,8 @@ class WaterfallFigure final : public Figure {
       const auto values = static_cast<int>(column.values.size());
       drawCells(painter, QRectF(QPointF(left, yOf(values)), QPointF(right, box.bottom())), values,
                 1, [&](int row, int) {
-                  return mapColor(unit(column.values[static_cast<std::size_t>(values - 1 - row)]));
+                  return mapColor(unit(scales_[index] *
+                                       column.values[static_cast<std::size_t>(values - 1 - row)]));
                 });
       const double rank = rankAt(column.shares, picture_.threshold);
       ranks.emplace_back(xOf(box, step), std::isnan(rank) ? std::nan("") : yOf(rank));
@@ -220,11 +226,13 @@ class WaterfallFigure final : public Figure {
       drawLine(painter, QRectF(bar.right() + 4, y - 7, 30, 14), Qt::AlignLeft | Qt::AlignVCenter,
                shortNumber(value));
     }
-    drawLine(painter, QRectF(bar.left(), bar.top() - 18, 30, 14), Qt::AlignLeft,
-             QStringLiteral("\u03c3"));
+    drawLine(
+        painter, QRectF(bar.left(), bar.top() - 18, 30, 14), Qt::AlignLeft,
+        picture_.isSameScale ? QStringLiteral("\u03c3") : QStringLiteral("\u03c3/\u03c3\u2081"));
   }
 
   WaterfallPicture picture_;
+  std::vector<double> scales_;  ///< of each run's values before they are coloured
   double low_ = 1e300, high_ = 0;
   std::int64_t last_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <QFile>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QToolButton>
 
 #include "core/base/read_json.h"
 #include "tests/ui/figures/qt_test.h"
@@ -181,10 +182,80 @@ def analyse(request):
   EXPECT_EQ(readJson(asked.readAll().toStdString())["item"], "attention_rank");
 }
 
+TEST_F(Spectra, EachRunHasItsOwnScaleWhenAsked) {
+  Artifact large = falling(0.9, 100);
+  std::vector<double> values;
+  const ArrayView view = arrayOf(large.meta, large.data);
+  for (std::int64_t i = 0; i < view.count(); ++i) values.push_back(1000 * view.at(i));
+  setFloat64(large, values, {2, 2, 8}, {"layer", "head", "value"});
+  const auto one = page({runWith("alone", {falling(0.9, 100)})});
+  EXPECT_EQ(button<QToolButton>(*one, "Same scale"), nullptr) << "one run has one scale";
+  const auto shown = page({runWith("a", {falling(0.9, 100)}), runWith("b", {large})});
+  const auto range = [&] { return *shown->waterfallView().figure()->valueRange(); };
+  const QImage together = shown->headsView().figure()->image({400, 300}, 1);
+  EXPECT_NEAR(range()[1], 1000, 1e-3) << "the largest of both";
+  auto* sameScale = button<QToolButton>(*shown, "Same scale");
+  ASSERT_NE(sameScale, nullptr);
+  QTest::mouseClick(sameScale, Qt::LeftButton);
+  EXPECT_NEAR(range()[1], 1, 1e-6) << "shares of each run's largest";
+  EXPECT_NE(shown->headsView().figure()->image({400, 300}, 1), together);
+}
+
+TEST_F(Spectra, SeedsAreAveragedAndComparedInPairs) {
+  std::vector<std::int64_t> runs;
+  for (const char* variant : {"base", "wide"}) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      store::NewRun run;
+      run.name = std::string(variant) + ", seed " + std::to_string(seed);
+      run.variant = variant;
+      run.seed = seed;
+      run.config = {{"model", {{"mask", variant}}}, {"train", {{"seed", seed}}}};
+      run.origins = Json::object();
+      store::RunStore& store = workbench_.store();
+      runs.push_back(store.addRuns(store.experiment("Ranks", ""), {run}).front());
+      const std::int64_t segment =
+          store.openSegment(runs.back(), 0, store::thisWorker(), Json::object());
+      const double above = 0.25 * static_cast<double>(seed);
+      const double last = 4 + above + (*variant == 'w' ? 2 + above : 0);
+      store::RunStore::Batch batch;
+      for (const auto& [step, value] : {std::pair(50, last - 1), std::pair(100, last)}) {
+        MetricRecord record{step, 1, 1, {}};
+        record.values.emplace_back("analysis/attention_rank/stable_rank/layer0/head0", value);
+        batch.metrics.push_back(record);
+      }
+      store.append(runs.back(), segment, batch);
+      store.addArtifact(runs.back(), falling(0.5, 100));
+      (void)workbench_.run(runs.back());
+    }
+  }
+  const auto shown = page(runs);
+  auto* seeds = button<QToolButton>(*shown, "Mean of seeds");
+  ASSERT_NE(seeds, nullptr);
+  QTest::mouseClick(seeds, Qt::LeftButton);
+  shown->setViewState({{"picture", 5}});
+  shown->waitUntilIdle();
+  const std::string csv = shown->figure()->csv().toStdString();
+  EXPECT_THAT(csv, HasSubstr("base,50,3.25"));
+  EXPECT_THAT(csv, HasSubstr("wide,100,6.5"));
+  const std::string verdict = shown->figure()->note().toStdString();
+  EXPECT_THAT(verdict, HasSubstr("base 4.25 \u00b1 0.62 (3 seeds)"));
+  EXPECT_THAT(verdict, HasSubstr("higher: +2.25 \u00b1 0.62"));
+  EXPECT_THAT(verdict, HasSubstr("against base (3 pairs)"));
+}
+
+TEST_F(Spectra, SaysWhenNoRunsDifferInTheirSeedAlone) {
+  const auto shown = page({trained()});
+  QTest::mouseClick(button<QToolButton>(*shown, "Mean of seeds"), Qt::LeftButton);
+  shown->setViewState({{"picture", 5}});
+  shown->waitUntilIdle();
+  EXPECT_THAT(shown->figure()->note().toStdString(), HasSubstr("differ in their seed alone"));
+}
+
 TEST_F(Spectra, TheStateOfTheViewComesBack) {
   const auto shown = page({trained()});
-  const Json wanted{{"threshold", 0.6}, {"log", false}, {"values", true}, {"layer", 1},
-                    {"head", -1},       {"step", 50},   {"picture", 2}};
+  const Json wanted{{"threshold", 0.6},    {"log", false},  {"values", true},
+                    {"same_scale", false}, {"seeds", true}, {"layer", 1},
+                    {"head", -1},          {"step", 50},    {"picture", 2}};
   shown->setViewState(wanted);
   shown->waitUntilIdle();
   EXPECT_EQ(shown->viewState(), wanted);
