@@ -81,7 +81,8 @@ QString CalibrationPage::notice() const {
     sentences << tr("%1 of %2 selected runs are drawn.").arg(storedOf_.size()).arg(selected);
   }
   const std::vector<std::int64_t> without = runsWithout();
-  if (!analyses_->isComputing() && !without.empty() && !shown_.empty()) sentences << costOf(without);
+  if (!analyses_->isComputing() && !without.empty() && !shown_.empty())
+    sentences << costOf(without);
   return sentences.join(QLatin1Char(' '));
 }
 
@@ -94,15 +95,44 @@ void CalibrationPage::makeAnalyses() {
        .cancelled = tr("Computing the answers was cancelled."),
        .failed = tr("The answers of %1 cannot be computed: %2")},
       this);
+  filmAnalyses_ = new RunAnalyses(
+      workbench_,
+      {.compute = tr("Complete the film"),
+       .tip = tr("Evaluate every stored checkpoint that was not evaluated, once, and store the "
+                 "answers in the database"),
+       .computing = tr("Computing the answers at %1"),
+       .cancelled = tr("Completing the film was cancelled; what was computed is kept."),
+       .failed = tr("The answers at %1 cannot be computed: %2")},
+      this);
   connect(analyses_, &RunAnalyses::progressed, this, [this] {
     showNotice();
     if (shown_.empty()) showEmpty(analyses_->status(), tr("Cancel"));
   });
-  connect(analyses_, &RunAnalyses::ended, this, &CalibrationPage::reload);
+  connect(filmAnalyses_, &RunAnalyses::progressed, this, &CalibrationPage::showNotice);
+  for (RunAnalyses* one : {analyses_, filmAnalyses_})
+    connect(one, &RunAnalyses::ended, this, &CalibrationPage::reload);
 }
 
-RunAnalysis CalibrationPage::answersOf(std::int64_t run) const {
+std::vector<std::pair<std::int64_t, std::int64_t>> CalibrationPage::checkpointsWithout() const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> without;
+  if (!choice_.which) return without;
+  for (const auto& run : shown_) {
+    const auto stored = stored_.find(run->run);
+    if (stored == stored_.end()) continue;
+    for (const std::int64_t step : stored->second.checkpoints) {
+      const StoredAnswers* found = answersAt(stored->second.answers, *choice_.which, step);
+      if (found == nullptr || found->step != step) without.emplace_back(run->run, step);
+    }
+  }
+  return without;
+}
+
+RunAnalysis CalibrationPage::answersOf(std::int64_t run, std::int64_t checkpoint) const {
   RunAnalysis one{runName(run), {.run = run}, {}};
+  if (checkpoint >= 0) {
+    one.name = tr("step %1 of %2").arg(count(checkpoint), runName(run));
+    one.model.checkpoint = std::to_string(checkpoint);
+  }
   one.request = {{"op", "analyse"}, {"item", "calibration"}, {"store", true}};
   if (choice_.which) one.request["split"] = choice_.which->split;
   if (choice_.which && choice_.which->weights == "ema") one.model.use = "ema";
@@ -110,10 +140,29 @@ RunAnalysis CalibrationPage::answersOf(std::int64_t run) const {
 }
 
 void CalibrationPage::showNotice() {
-  std::vector<RunAnalysis> missing;
-  for (const std::int64_t run : runsWithout()) missing.push_back(answersOf(run));
+  // One at a time: both would ask for the same answers.
+  std::vector<RunAnalysis> missing, ofFilm;
+  if (!filmAnalyses_->isComputing()) {
+    for (const std::int64_t run : runsWithout()) missing.push_back(answersOf(run));
+  }
+  std::vector<std::int64_t> runs;
+  if (!analyses_->isComputing()) {
+    for (const auto& [run, step] : checkpointsWithout()) {
+      ofFilm.push_back(answersOf(run, step));
+      runs.push_back(run);
+    }
+  }
   analyses_->setMissing(std::move(missing));
   analyses_->say(notice());
+  QString film = filmAnalyses_->status();
+  if (!filmAnalyses_->isComputing() && !ofFilm.empty()) {
+    if (!film.isEmpty()) film += QLatin1Char(' ');
+    film += tr("Without answers: %1. %2")
+                .arg(counted(std::ssize(ofFilm), tr("stored checkpoint"), tr("stored checkpoints")),
+                     costOf(runs));
+  }
+  filmAnalyses_->setMissing(std::move(ofFilm));
+  filmAnalyses_->say(film);
 }
 
 }  // namespace vitrine::ui

@@ -278,6 +278,8 @@ QWidget* CalibrationPage::makeFilm() {
   film_->setMinimumHeight(px(150));
   film_->setLeastRoom({260, 130});
   column->addWidget(film_, 1);
+  filmAnalyses_->layout()->setContentsMargins(px(12), 0, px(12), 0);
+  column->addWidget(filmAnalyses_);
   stepBar_ = new StepBar(tr("Steps whose answers are stored"), this);
   stepBar_->layout()->setContentsMargins(px(12), 0, px(12), 0);
   column->addWidget(stepBar_);

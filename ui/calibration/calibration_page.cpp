@@ -211,6 +211,9 @@ void CalibrationPage::reload() {
         if (samples != row.meta.end() && samples->is_number_integer())
           one.samples = samples->get<std::int64_t>();
       }
+      for (const store::CheckpointRow& checkpoint : store.checkpoints(run))
+        one.checkpoints.push_back(checkpoint.step);
+      std::sort(one.checkpoints.begin(), one.checkpoints.end());
     }
     return [this, wanted, stored = std::move(stored), uuid = databaseUuid(store)] {
       rememberUuid(workbench_, uuid);

@@ -81,6 +81,7 @@ class CalibrationPage final : public Page {
   struct Stored {
     std::vector<StoredAnswers> answers;
     std::int64_t samples = 0;  ///< of its last evaluation; 0: not known
+    std::vector<std::int64_t> checkpoints;  ///< steps, ascending
   };
   struct FilmLine {
     Binning binning;
@@ -139,7 +140,10 @@ class CalibrationPage final : public Page {
   // calibration_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
   [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs) const;
-  [[nodiscard]] RunAnalysis answersOf(std::int64_t run) const;
+  /// Runs with the steps of checkpoints that were not evaluated on what is drawn.
+  [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> checkpointsWithout() const;
+  /// \param checkpoint  -1: the newest
+  [[nodiscard]] RunAnalysis answersOf(std::int64_t run, std::int64_t checkpoint = -1) const;
 
   Workbench& workbench_;
   Background lists_, numbers_, films_;
@@ -163,7 +167,7 @@ class CalibrationPage final : public Page {
   QComboBox *edges_ = nullptr, *target_ = nullptr, *which_ = nullptr;
   QSpinBox* bins_ = nullptr;
   QToolButton *gap_ = nullptr, *errors_ = nullptr, *cancel_ = nullptr;
-  RunAnalyses* analyses_ = nullptr;
+  RunAnalyses *analyses_ = nullptr, *filmAnalyses_ = nullptr;
   StepBar* stepBar_ = nullptr;
   QWidget *temperatureCard_ = nullptr, *imagesCard_ = nullptr, *filmCard_ = nullptr;
   QLabel *imagesTitle_ = nullptr, *imagesAbout_ = nullptr, *temperatureAbout_ = nullptr;

@@ -226,6 +226,44 @@ def analyse(request):
   EXPECT_EQ(request["store"], true);
 }
 
+TEST_F(Calibration, TheFilmIsCompletedFromTheStoredCheckpoints) {
+  const FakeServe program(R"(
+def load(request):
+    return {"model": request["checkpoint"]}
+def analyse(request):
+    open(here("asked"), "a").write(request["model"] + " " + request["split"] + "\n")
+    return {"artifacts": 2}
+)");
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers(), 300)});
+  store::RunStore::Batch batch;
+  for (const std::int64_t step : {100, 200, 300}) {
+    CheckpointRecord record;
+    record.step = step;
+    record.folder = "step-" + std::to_string(step);
+    batch.checkpoints.push_back(record);
+  }
+  const std::int64_t segment =
+      workbench_.store().openSegment(run, 0, store::thisWorker(), Json::object());
+  workbench_.store().append(run, segment, batch);
+  const auto shown = page({run});
+  EXPECT_EQ(shown->filmView().figure()->imageCount(), 1);
+  EXPECT_THAT(labels(*shown), HasSubstr("Without answers: 2 stored checkpoints. Cost: loading 2"))
+      << "the cost is told before anything is computed";
+  EXPECT_FALSE(QFile::exists(program.path(QStringLiteral("asked"))));
+  press(*shown, "Complete the film");
+  QFile asked(program.path(QStringLiteral("asked")));
+  EXPECT_TRUE(soon([&] { return asked.size() == 18; }));
+  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
+  EXPECT_EQ(asked.readAll().toStdString(), "100 test\n200 test\n");
+  store::RunStore other(workbench_.store().file());
+  for (const std::int64_t step : {100, 200})
+    other.addArtifact(run, samples::predictions(samples::fourAnswers(), step));
+  Q_EMIT workbench_.watcher().dataChanged();
+  EXPECT_TRUE(soon([&] { return shown->filmView().figure()->imageCount() == 3; }));
+  EXPECT_EQ(button(*shown, "Complete the film"), nullptr) << "nothing is missing any more";
+}
+
 TEST_F(Calibration, AFailedComputationIsASentence) {
   const FakeServe program(R"(
 def load(request):
