@@ -8,6 +8,7 @@
 #include "plugins/analyses/calibration.h"
 #include "plugins/analyses/first_layer.h"
 #include "plugins/analyses/resolution_sweep.h"
+#include "plugins/analyses/shape_bias.h"
 #include "plugins/analyses/text_logits.h"
 #include "plugins/analyses/token_positions.h"
 
@@ -22,6 +23,7 @@ class AnalysesPlugin final : public QObject, public vitrine::Plugin {
     registry.add(std::make_unique<vitrine::analyses::AttentionMap>());
     registry.add(std::make_unique<vitrine::analyses::FirstLayerAnalysis>());
     registry.add(std::make_unique<vitrine::analyses::ResolutionSweep>());
+    registry.add(std::make_unique<vitrine::analyses::ShapeBias>());
     registry.add(std::make_unique<vitrine::analyses::TextLogits>());
     registry.add(std::make_unique<vitrine::analyses::TokenPositions>());
   }
