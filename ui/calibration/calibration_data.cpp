@@ -10,18 +10,21 @@ std::string textOf(const AnswersOf& which) {
   return which.weights == "ema" ? which.split + ", averaged weights" : which.split;
 }
 
-std::vector<StoredAnswers> storedAnswers(const std::vector<store::ArtifactRow>& artifacts) {
-  std::vector<StoredAnswers> found;
-  const auto text = [](const Json& meta, const char* key, const char* otherwise) {
+AnswersOf whichOf(const Json& meta) {
+  const auto text = [&meta](const char* key, const char* otherwise) {
     const auto at = meta.find(key);
     return at != meta.end() && at->is_string() ? at->get<std::string>() : std::string(otherwise);
   };
+  return {text("split", "test"), text("weights", "model")};
+}
+
+std::vector<StoredAnswers> storedAnswers(const std::vector<store::ArtifactRow>& artifacts) {
+  std::vector<StoredAnswers> found;
   for (const store::ArtifactRow& row : artifacts) {
     if (row.kind != artifact_kind::kPredictions || !row.meta.is_object() ||
         row.meta.contains("overrides"))
       continue;
-    found.push_back(
-        {row.id, row.step, {text(row.meta, "split", "test"), text(row.meta, "weights", "model")}});
+    found.push_back({row.id, row.step, whichOf(row.meta)});
   }
   std::stable_sort(found.begin(), found.end(), [](const StoredAnswers& a, const StoredAnswers& b) {
     return std::pair(a.step, a.artifact) < std::pair(b.step, b.artifact);

@@ -22,6 +22,9 @@ struct AnswersOf {
 /// "test", "test, averaged weights".
 [[nodiscard]] std::string textOf(const AnswersOf& which);
 
+/// Of the evaluation that an artifact is from.
+[[nodiscard]] AnswersOf whichOf(const Json& meta);
+
 struct StoredAnswers {
   std::int64_t artifact = 0, step = 0;
   AnswersOf which;

@@ -14,7 +14,8 @@ std::unique_ptr<Figure> CalibrationPage::figure() {
     case Picture::Temperature:
       return temperatureFigure(Words::All);
     case Picture::Confusion:
-      if (confusion_->figure() != nullptr)
+      if (figure = choice_.hasCues ? cueFigure() : nullptr; figure != nullptr) return figure;
+      if (!choice_.hasCues && confusion_->figure() != nullptr)
         return makeConfusionFigure(confusionPicture(), FigureStyle{});
       break;
     case Picture::Film:
@@ -41,6 +42,7 @@ Json CalibrationPage::viewState() const {
           {"temperatures", std::move(temperatures)},
           {"gap", choice_.hasGap},
           {"only_errors", choice_.onlyErrors},
+          {"cues", choice_.hasCues},
           {"bin", choice_.bin},
           {"cell", Json::array({choice_.label, choice_.predicted})},
           {"step", step_ ? Json(*step_) : Json(nullptr)},
@@ -81,7 +83,8 @@ void CalibrationPage::setViewState(const Json& state) {
     }
   }
   for (const auto& [key, flag] :
-       {std::pair("gap", &choice_.hasGap), std::pair("only_errors", &choice_.onlyErrors)}) {
+       {std::pair("gap", &choice_.hasGap), std::pair("only_errors", &choice_.onlyErrors),
+        std::pair("cues", &choice_.hasCues)}) {
     if (const auto found = state.find(key); found != state.end() && found->is_boolean())
       *flag = found->get<bool>();
   }
@@ -112,7 +115,10 @@ QString CalibrationPage::howToRead() const {
       "bins: compare runs with the same ones.\n\n"
       "The temperature divides the logits. It changes no prediction and no accuracy. The fitted "
       "one has the least negative log-likelihood on the validation split where that was evaluated "
-      "at the same step, else on the images shown, which flatters it.");
+      "at the same step, else on the images shown, which flatters it.\n\n"
+      "Shape or texture: on images with the shape of one class and the texture of another, a dot "
+      "is the share of shape among the decisions for either cue, category by category. Decisions "
+      "for a third class are left out, and counted in the tool tip.");
 }
 
 PageFactory calibrationPage() {

@@ -130,6 +130,18 @@ QWidget* CalibrationPage::makeTools() {
     Q_EMIT viewChanged();
   });
   row->addWidget(gap_);
+  cues_ = new QToolButton(this);
+  cues_->setText(tr("Shape or texture"));
+  cues_->setToolTip(
+      tr("Which cue decides on images with the shape of one class and the texture of another, "
+         "instead of the confusion matrix"));
+  cues_->setCheckable(true);
+  connect(cues_, &QToolButton::clicked, this, [this](bool isOn) {
+    choice_.hasCues = isOn;
+    showConfusion();
+    Q_EMIT viewChanged();
+  });
+  row->addWidget(cues_);
   row->addStretch();
   cancel_ = new QToolButton(this);
   cancel_->setText(tr("Cancel"));

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/artifact/cue_decisions.h"
 #include "core/base/error.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"
@@ -206,6 +207,9 @@ void CalibrationPage::reload() {
       Stored& one = stored[run];
       one.answers = storedAnswers(rows);
       for (const store::ArtifactRow& row : rows) {
+        if (row.kind == artifact_kind::kCueDecisions)
+          one.cues.push_back({row.step, whichOf(row.meta),
+                              readCueDecisions(row.meta, store.artifactData(row.id))});
         if (row.kind != artifact_kind::kReliability || !row.meta.is_object()) continue;
         const auto samples = row.meta.find("samples");
         if (samples != row.meta.end() && samples->is_number_integer())
@@ -286,6 +290,7 @@ void CalibrationPage::fillControls() {
   bins_->setValue(choice_.binning.bins);
   gap_->setChecked(choice_.hasGap);
   errors_->setChecked(choice_.onlyErrors);
+  cues_->setChecked(choice_.hasCues);
   isFilling_ = false;
 }
 

@@ -10,6 +10,7 @@
 
 #include "ui/calibration/calibration_data.h"
 #include "ui/calibration/calibration_figures.h"
+#include "ui/calibration/cue_picture.h"
 #include "ui/calibration/sample_pictures.h"
 #include "ui/kit/loading_state.h"
 #include "ui/workbench/drawn_runs.h"
@@ -75,13 +76,21 @@ class CalibrationPage final : public Page {
     std::map<std::int64_t, double> temperatures;  ///< by run; 0: the fitted one; missing: 1
     bool hasGap = true;
     bool onlyErrors = true;
+    bool hasCues = false;  ///< in the place of the confusion matrix
     int bin = -1;
     int label = -1, predicted = -1;  ///< the chosen cell
+  };
+  /// Decisions between shape and texture that a run has stored.
+  struct StoredCues {
+    std::int64_t step = 0;
+    AnswersOf which;
+    CueDecisions decisions;
   };
   struct Stored {
     std::vector<StoredAnswers> answers;
     std::int64_t samples = 0;  ///< of its last evaluation; 0: not known
     std::vector<std::int64_t> checkpoints;  ///< steps, ascending
+    std::vector<StoredCues> cues;           ///< by step
   };
   struct FilmLine {
     Binning binning;
@@ -137,6 +146,8 @@ class CalibrationPage final : public Page {
   [[nodiscard]] std::unique_ptr<Figure> temperatureFigure(Words words) const;
   [[nodiscard]] std::unique_ptr<Figure> sampleFigure() const;
   [[nodiscard]] ConfusionPicture confusionPicture() const;
+  /// Of the runs that have stored decisions; nullptr where none has.
+  [[nodiscard]] std::unique_ptr<Figure> cueFigure() const;
   // calibration_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
   [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs) const;
@@ -166,7 +177,7 @@ class CalibrationPage final : public Page {
   QGridLayout* grid_ = nullptr;
   QComboBox *edges_ = nullptr, *target_ = nullptr, *which_ = nullptr;
   QSpinBox* bins_ = nullptr;
-  QToolButton *gap_ = nullptr, *errors_ = nullptr, *cancel_ = nullptr;
+  QToolButton *gap_ = nullptr, *cues_ = nullptr, *errors_ = nullptr, *cancel_ = nullptr;
   RunAnalyses *analyses_ = nullptr, *filmAnalyses_ = nullptr;
   StepBar* stepBar_ = nullptr;
   QWidget *temperatureCard_ = nullptr, *imagesCard_ = nullptr, *filmCard_ = nullptr;

@@ -204,7 +204,33 @@ ConfusionPicture CalibrationPage::confusionPicture() const {
   return picture;
 }
 
+std::unique_ptr<Figure> CalibrationPage::cueFigure() const {
+  CuePicture picture;
+  picture.title = tr("Shape or texture");
+  picture.about = tr("a dot a category, a line the mean");
+  for (const auto& run : shown_) {
+    const auto stored = stored_.find(run->run);
+    if (stored == stored_.end()) continue;
+    const StoredCues* newest = nullptr;
+    for (const StoredCues& one : stored->second.cues) {
+      if (one.step <= run->step && one.which == *choice_.which &&
+          (newest == nullptr || one.step >= newest->step))
+        newest = &one;
+    }
+    if (newest != nullptr) picture.runs.push_back({run->run, runName(run->run), newest->decisions});
+  }
+  return picture.runs.empty() ? nullptr : makeCueFigure(std::move(picture));
+}
+
 void CalibrationPage::showConfusion() {
+  if (choice_.hasCues) {
+    confusion_->setFigure(cueFigure());
+    confusion_->setEmptyText(
+        tr("These runs have stored no decisions between shape and texture up to this step. They "
+           "are stored while a run trains where shape bias is ticked under Observe, on data whose "
+           "test images have the shape of one class and the texture of another."));
+    return;
+  }
   if (current()->predictions->classes > kMostClassesDrawn) {
     confusion_->setFigure(nullptr);
     confusion_->setEmptyText(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/artifact/artifact.h"
+#include "core/artifact/cue_decisions.h"
 #include "core/artifact/predictions.h"
 
 namespace vitrine::samples {
@@ -38,6 +39,20 @@ inline Artifact predictions(const std::vector<Answer>& answers, std::int64_t ste
   artifact.meta["classes"] = classes;
   artifact.meta["samples"] = answers.size();
   artifact.meta["split"] = split;
+  artifact.meta["weights"] = "model";
+  return artifact;
+}
+
+/// Decisions on 10 images of each of three shapes.
+inline Artifact cueDecisions(const std::vector<double>& counts, std::int64_t step = 100) {
+  Artifact artifact;
+  artifact.analysis = "shape_bias";
+  artifact.name = "decisions";
+  artifact.kind = artifact_kind::kCueDecisions;
+  artifact.step = step;
+  setFloat64(artifact, counts, {std::ssize(counts) / 3, 3}, {"class", "images, shape, texture"});
+  artifact.meta["class_names"] = {"circle", "square", "star"};
+  artifact.meta["split"] = "test";
   artifact.meta["weights"] = "model";
   return artifact;
 }

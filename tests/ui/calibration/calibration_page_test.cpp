@@ -8,7 +8,9 @@
 #include <QSlider>
 #include <QSpinBox>
 #include <QTableWidget>
+#include <QToolButton>
 
+#include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "tests/ui/calibration/answers.h"
 #include "tests/ui/figures/qt_test.h"
@@ -304,6 +306,38 @@ def samples(request):
   EXPECT_EQ(split.readAll().toStdString(), "test");
 }
 
+TEST_F(Calibration, ShapeAgainstTextureIsADotACategory) {
+  const std::int64_t a = runWith("a", {samples::predictions(samples::mixedAnswers()),
+                                       samples::cueDecisions({10, 2, 6, 10, 6, 2, 10, 0, 0})});
+  const auto shown = page({a});
+  auto* cues = button<QToolButton>(*shown, "Shape or texture");
+  ASSERT_NE(cues, nullptr);
+  QTest::mouseClick(cues, Qt::LeftButton);
+  shown->confusionView().setFocus();
+  const std::string csv = shown->figure()->csv().toStdString();
+  EXPECT_THAT(csv, HasSubstr("a,circle,10,2,6,0.25"));
+  EXPECT_THAT(csv, HasSubstr("a,star,10,0,0,\n")) << "nothing was decided for either cue";
+  EXPECT_THAT(shown->confusionView().figure()->summary().toStdString(), HasSubstr("a: 50.0"));
+  QTest::mouseClick(cues, Qt::LeftButton);
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("label,predicted,count"));
+}
+
+TEST_F(Calibration, SaysThatNoDecisionsBetweenCuesAreStored) {
+  const auto shown = page({mixed()});
+  QTest::mouseClick(button<QToolButton>(*shown, "Shape or texture"), Qt::LeftButton);
+  EXPECT_EQ(shown->confusionView().figure(), nullptr);
+  EXPECT_THAT(shown->confusionView().plotSummary().toStdString(),
+              HasSubstr("shape bias is ticked"));
+}
+
+TEST_F(Calibration, DecisionsThatDoNotFitAreRefused) {
+  const Artifact bad = samples::cueDecisions({10, 8, 6});
+  EXPECT_THROW((void)readCueDecisions(bad.meta, bad.data), FileError);
+  Artifact flat = samples::cueDecisions({10, 8, 1});
+  flat.meta["shape"] = {3, 1};
+  EXPECT_THROW((void)readCueDecisions(flat.meta, flat.data), FileError);
+}
+
 TEST_F(Calibration, TheStateOfTheViewComesBack) {
   const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers(), 100),
                                          samples::predictions(samples::mixedAnswers(), 200)});
@@ -312,8 +346,9 @@ TEST_F(Calibration, TheStateOfTheViewComesBack) {
                     {"target", 1},        {"split", "test"},
                     {"weights", "model"}, {"temperatures", {{std::to_string(run), 1.5}}},
                     {"gap", false},       {"only_errors", false},
-                    {"bin", 3},           {"cell", {-1, -1}},
-                    {"step", 100},        {"picture", 0}};
+                    {"cues", true},       {"bin", 3},
+                    {"cell", {-1, -1}},   {"step", 100},
+                    {"picture", 0}};
   shown->setViewState(wanted);
   shown->waitUntilIdle();
   EXPECT_EQ(shown->viewState(), wanted);
