@@ -97,10 +97,20 @@ QString AttentionPage::whyNothing(std::int64_t run) const {
   return sentence.arg(sample_).arg(count(shownStep()), costOf(run));
 }
 
+// Of a drawn image the patches are kept that were asked for.
+bool AttentionPage::isQueryMissing(std::size_t index) const {
+  const AttentionPanel& panel = *panels_[index];
+  const std::optional<AttentionWay> way = wayOf(panel.run());
+  return way && way->isDrawn && panel.hasImage() &&
+         choice_.query.kind == QueryChoice::Kind::Patch &&
+         !panel.scene().query(panel.scene().layer());
+}
+
 void AttentionPage::computeMissing() {
   bool isAsked = false;
   for (std::size_t i = 0; i < panels_.size(); ++i) {
-    if (shown_[i].wanted || shown_[i].ticket != 0 || !wayOf(panels_[i]->run())) continue;
+    const bool isThere = shown_[i].wanted && !isQueryMissing(i);
+    if (isThere || shown_[i].ticket != 0 || !wayOf(panels_[i]->run())) continue;
     compute(i);
     isAsked = true;
   }
@@ -152,8 +162,9 @@ void AttentionPage::compute(std::size_t index) {
       for (AttentionAnswer::Found& one : found) {
         if (one.image == nullptr) continue;
         AttentionEntry& entry = one.entry;
-        entry.maps.clear();
         entry.weights = use;
+        if (entry.isDrawn) addKnownQueries(run, entry, one.image);
+        entry.maps.clear();
         keep({run, entry.step, entry.sample, entry.series, entry.time.value_or(-1), entry.weights,
               0},
              one.image);
@@ -185,6 +196,8 @@ void AttentionPage::compute(std::size_t index) {
     shown_[at].failure = error.kind == "cancelled"
                              ? tr("Computing was cancelled.")
                              : tr("The attention cannot be computed: %1").arg(error.sentence);
+    // The picture that is there stays.
+    if (shown_[at].wanted) workbench_.showMessage(shown_[at].failure);
     showPanel(at);
   };
   shown_[index].failure.clear();
@@ -192,6 +205,21 @@ void AttentionPage::compute(std::size_t index) {
                       QString(), true);
   shown_[index].ticket =
       models->compute(model, attentionRequest(question), this, std::move(listener));
+}
+
+void AttentionPage::addKnownQueries(std::int64_t run, const AttentionEntry& entry,
+                                    std::shared_ptr<const AttentionImage>& image) const {
+  for (const auto& [key, known] : kept_) {
+    if (key.run != run || key.step != entry.step || key.sample != entry.sample ||
+        key.series.matrix != entry.series.matrix || key.time != entry.time.value_or(-1) ||
+        (key.weights == kAverage) != (entry.weights == kAverage) ||
+        known->picture != image->picture)
+      continue;
+    auto both = std::make_shared<AttentionImage>(*known);
+    addQueries(*both, *image);
+    image = std::move(both);
+    return;
+  }
 }
 
 void AttentionPage::cancelComputing(std::size_t index) {

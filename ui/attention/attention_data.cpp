@@ -244,4 +244,43 @@ ValueRange joined(const ValueRange& a, const ValueRange& b) {
   return both;
 }
 
+void addQueries(AttentionImage& image, const AttentionImage& more) {
+  for (const AttentionLayer& added : more.layers) {
+    const auto found =
+        std::find_if(image.layers.begin(), image.layers.end(), [&](const AttentionLayer& layer) {
+          return layer.number == added.number && layer.window == added.window &&
+                 layer.heads == added.heads && layer.keyGrid == added.keyGrid;
+        });
+    if (found == image.layers.end()) {
+      image.layers.push_back(added);
+      continue;
+    }
+    AttentionLayer& layer = *found;
+    const std::vector<TokenGrid::Cell>& others = added.queryGrid.cells;
+    std::vector<int> kept;
+    std::vector<TokenGrid::Cell> cells;
+    for (int query = 0; query < layer.queries; ++query) {
+      const TokenGrid::Cell& cell = layer.queryGrid.cells[static_cast<std::size_t>(query)];
+      if (std::find(others.begin(), others.end(), cell) != others.end()) continue;
+      kept.push_back(query);
+      cells.push_back(cell);
+    }
+    cells.insert(cells.end(), others.begin(), others.end());
+    AttentionLayer both = layer;
+    both.queries = static_cast<int>(cells.size());
+    both.weights.clear();
+    for (int head = 0; head < layer.heads; ++head) {
+      const auto take = [&](const AttentionLayer& from, int query) {
+        for (int key = 0; key < from.keys; ++key) both.weights.push_back(from.at(head, query, key));
+      };
+      for (const int query : kept) take(layer, query);
+      for (int query = 0; query < added.queries; ++query) take(added, query);
+    }
+    both.queryGrid = TokenGrid::of(std::move(cells));
+    both.queryGrid.grow(layer.queryGrid.rows, layer.queryGrid.columns);
+    both.queryGrid.frame = layer.queryGrid.frame;
+    layer = std::move(both);
+  }
+}
+
 }  // namespace vitrine::ui

@@ -73,7 +73,7 @@ struct AttentionImage {
   bool isSigned = false;               ///< some weight is negative
   bool sumsToOne = true;               ///< rows are probabilities
   QImage picture;                      ///< what the model looked at; may be null
-  QString quantity;                    ///< of what is no attention: "cosine similarity ..."; else ""
+  QString quantity;  ///< of what is no attention: "cosine similarity ..."; else ""
   /// Small pictures that belong to it: an artifact of kind image_grid.
   struct Filters {
     Json meta;
@@ -82,6 +82,10 @@ struct AttentionImage {
   std::optional<Filters> filters;
   [[nodiscard]] int mostHeads() const;
 };
+
+/// Gives the layers the queries of `more` too; of one that both have, that of `more`. Layers that
+/// differ in heads or keys stay beside each other.
+void addQueries(AttentionImage& image, const AttentionImage& more);
 
 /// Which query is asked, in words that hold for every layer and every model: grids differ, the
 /// place in the image does not.

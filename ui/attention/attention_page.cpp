@@ -202,6 +202,9 @@ void AttentionPage::choose(const AttentionChoice& choice) {
   choice_ = choice;
   tellSelection();
   showChoice();
+  for (std::size_t i = 0; always_->isChecked() && i < panels_.size(); ++i) {
+    if (shown_[i].ticket == 0 && isQueryMissing(i)) compute(i);
+  }
   Q_EMIT viewChanged();
 }
 

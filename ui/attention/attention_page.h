@@ -121,6 +121,10 @@ class AttentionPage final : public Page {
   [[nodiscard]] QString costOf(std::int64_t run) const;
   void compute(std::size_t index);
   void cancelComputing(std::size_t index);
+  [[nodiscard]] bool isQueryMissing(std::size_t index) const;
+  /// Patches of the same image and step that are in memory.
+  void addKnownQueries(std::int64_t run, const AttentionEntry& entry,
+                       std::shared_ptr<const AttentionImage>& image) const;
   void askForImage();
   void openOwnImage(const QString& file);
   // attention_page.cpp
@@ -152,8 +156,8 @@ class AttentionPage final : public Page {
   QSlider* threshold_ = nullptr;
   StepBar* steps_ = nullptr;
   QLabel *thresholdText_ = nullptr, *stored_ = nullptr, *timeName_ = nullptr;
-  QCheckBox *sameScale_ = nullptr, *rollout_ = nullptr, *distances_ = nullptr, *follow_ = nullptr, *always_ = nullptr,
-            *store_ = nullptr;
+  QCheckBox *sameScale_ = nullptr, *rollout_ = nullptr, *distances_ = nullptr, *follow_ = nullptr,
+            *always_ = nullptr, *store_ = nullptr;
   QToolButton *open_ = nullptr, *back_ = nullptr;
   WrapLabel* note_ = nullptr;
   QList<QAction*> tools_;

@@ -239,7 +239,10 @@ std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRo
     entry.time = timeOf(row);
     entry.weights = metaText(row.meta, "weights").toStdString();
     const Key key{entry.series, entry.step, entry.sample, entry.time.value_or(-1), entry.weights};
-    std::int64_t& newest = maps[key][row.name];
+    // Other patches of a drawn image are drawn again, each with its own query.
+    const std::string query =
+        entry.isDrawn ? listOf(row.meta, "query_positions").dump() : std::string();
+    std::int64_t& newest = maps[key][row.name + query];
     newest = std::max(newest, row.id);
     entries.try_emplace(key, std::move(entry));
   }
@@ -293,6 +296,15 @@ std::shared_ptr<const AttentionImage> readAttention(const AttentionEntry& entry,
   for (std::size_t i = 0; i < image->layers.size(); ++i) {
     if (image->layers[i].window >= 0) placeWindow(image->layers[i], places[i], image->layers);
   }
+  if (entry.isDrawn) {
+    AttentionImage joined;
+    for (AttentionLayer& layer : image->layers) {
+      AttentionImage one;
+      one.layers.push_back(std::move(layer));
+      addQueries(joined, one);
+    }
+    image->layers = std::move(joined.layers);
+  }
   std::stable_sort(image->layers.begin(), image->layers.end(),
                    [](const AttentionLayer& a, const AttentionLayer& b) {
                      return std::pair(a.number, a.window) < std::pair(b.number, b.window);
@@ -300,8 +312,7 @@ std::shared_ptr<const AttentionImage> readAttention(const AttentionEntry& entry,
   judgeRows(*image);
   for (const store::ArtifactRow& row : rows) {
     if (row.id == entry.maps.back()) image->quantity = metaText(row.meta, "unit");
-    if (row.id == entry.filters && entry.filters != 0)
-      image->filters = {row.meta, bytes(row.id)};
+    if (row.id == entry.filters && entry.filters != 0) image->filters = {row.meta, bytes(row.id)};
     if (row.id == entry.picture && entry.picture != 0)
       image->picture = pictureOf(entry, row, bytes(row.id));
   }
