@@ -132,7 +132,7 @@ QRadioButton::indicator { width: 12!; height: 12!; border: 1px solid @muted; bor
 QRadioButton::indicator:checked { background: @accent; border: 3px solid @raised; }
 QSlider::groove:horizontal { height: 4!; background: @line; border-radius: 2!; }
 QSlider::sub-page:horizontal { background: @accent; border-radius: 2!; }
-QSlider::handle:horizontal { width: 12!; height: 12!; margin: -5! 0; border-radius: 7!;
+QSlider::handle:horizontal { width: 12!; height: 12!; margin: -5! 0; border-radius: 6!;
   background: @text; border: 1px solid @line; }
 QSlider::handle:horizontal:focus { border-color: @accent; }
 QProgressBar { background: @line; border: none; border-radius: 2!; max-height: 4!; min-height: 4!; }
