@@ -100,6 +100,7 @@ class SpectraPage final : public Page {
   [[nodiscard]] QString runName(std::int64_t run) const;
   // spectra_view.cpp
   void showAll();
+  void makeRoom();
   void showHeads();
   void showShare();
   void showWaterfall();

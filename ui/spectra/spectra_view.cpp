@@ -90,6 +90,7 @@ QString SpectraPage::differenceOf(std::int64_t run) const {
 
 void SpectraPage::showAll() {
   if (shown_.empty()) return;
+  makeRoom();
   showSteps();
   showHeads();
   showShare();
@@ -258,6 +259,14 @@ std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title, RankCurve
   if (!chart.series.empty() && shownStep() >= 0)
     chart.notes.push_back({static_cast<double>(shownStep()), std::nullopt, QString(), 0});
   return makeLineChart(std::move(chart));
+}
+
+// Charts of more runs take more height: the page scrolls.
+void SpectraPage::makeRoom() {
+  const int runs = static_cast<int>(shown_.size());
+  share_->setMinimumHeight(px(runs > 2 ? 280 : 200));
+  for (FigureView* view : {waterfall_, controls_})
+    view->setMinimumHeight(px(std::max(220, 100 + 60 * runs)));
 }
 
 void SpectraPage::showHeads() { heads_->setFigure(headsFigure()); }

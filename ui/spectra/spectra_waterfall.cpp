@@ -286,8 +286,10 @@ class ControlsFigure final : public Figure {
     const double notes = 34.0 * static_cast<double>(picture_.notes.size());
     const double axis = 18;
     const double room = body.height() - notes - axis;
-    const double height =
-        std::min(34.0, room / std::max(1.0, static_cast<double>(picture_.rows.size())));
+    const double rows = std::max(1.0, static_cast<double>(picture_.rows.size()));
+    // Rows come before notes, which say in words what the rows show.
+    const double least = std::min(kLeastRow, (body.height() - axis) / rows);
+    const double height = std::clamp(room / rows, least, 34.0);
     const double names = body.width() * 0.42;
     const QRectF plot(body.left() + names, body.top(), body.width() - names - widest - 10,
                       height * static_cast<double>(picture_.rows.size()));
@@ -315,6 +317,8 @@ class ControlsFigure final : public Figure {
       y += 34;
     }
   }
+
+  static constexpr double kLeastRow = 20;
 
   template <class Place>
   void drawRow(QPainter& painter, const QRectF& line, double names, const ControlsPicture::Row& row,
