@@ -213,7 +213,6 @@ QWidget* CalibrationPage::makeTemperature() {
   scores_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   scores_->verticalHeader()->setDefaultSectionSize(px(22));
   scores_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scores_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   column->addWidget(scores_);
   auto* buttonBar = new FlowBar(temperatureCard_);
   FlowRow* buttons = &buttonBar->row();

@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QStackedWidget>
@@ -187,8 +188,20 @@ void CalibrationPage::showScores() {
     title->setToolTip(rows[static_cast<std::size_t>(row)].tip);
     scores_->setVerticalHeaderItem(row, title);
   }
+  // A number is never cut: where columns have no room the table scrolls.
+  int widest = px(40);
+  for (int column = 0; column < scores_->columnCount(); ++column) {
+    widest =
+        std::max(widest, std::min(scores_->horizontalHeader()->sectionSizeHint(column), px(100)));
+    for (int row = 0; row < scores_->rowCount(); ++row)
+      widest = std::max(
+          widest,
+          scores_->fontMetrics().horizontalAdvance(scores_->item(row, column)->text()) + px(16));
+  }
+  scores_->horizontalHeader()->setMinimumSectionSize(widest);
   scores_->setFixedHeight(scores_->rowCount() * px(22) +
-                          scores_->horizontalHeader()->sizeHint().height() + px(4));
+                          scores_->horizontalHeader()->sizeHint().height() +
+                          scores_->horizontalScrollBar()->sizeHint().height() + px(4));
 }
 
 ConfusionPicture CalibrationPage::confusionPicture() const {
