@@ -28,7 +28,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   proxy_->setSourceModel(&model_);
 
   filter_ = new QLineEdit;
-  filter_->setPlaceholderText(tr("Filter: name, tag:, state=, width>64"));
+  filter_->setPlaceholderText(tr("Filter: name, tag:, state="));
   filter_->setAccessibleName(tr("Filter runs"));
   filter_->setToolTip(
       tr("Words and conditions, all of which must hold:\nsoft mask\n\"soft mask\"\nstate=running\n"
