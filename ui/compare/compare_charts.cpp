@@ -210,6 +210,7 @@ void ComparePage::showParallel() { parallelView_->setChart(parallelChart(*data_,
 void ComparePage::onAxes(const std::vector<ParallelAxisChoice>& axes) {
   const bool wasBrushed = parallelChart(*data_, choice_).isBrushed();
   change([&](CompareChoice& choice) { choice.parallel = axes; });
+  if (data_ == nullptr) return;  // other metrics: the runs were looked up again, and few are left
   const ParallelChart chart = parallelChart(*data_, choice_);
   if (!chart.isBrushed() && !wasBrushed) return;
   // The runs shown here stay; the list and the other pages get those that are kept.

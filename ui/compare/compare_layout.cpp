@@ -420,7 +420,7 @@ void ComparePage::chooseColumns() {
          QStringLiteral("measured in %1 of %2 runs").arg(runs).arg(data_->runs.size()), isOn});
   }
   const auto answer = askCheckList(this, list);
-  if (!answer) return;
+  if (!answer || data_ == nullptr) return;  // runs may go while the dialog is open
   std::vector<std::string> metrics;
   std::set<std::string> checked(answer->begin(), answer->end());
   // Those that were there keep their order; the first one is drawn.

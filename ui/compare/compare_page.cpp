@@ -205,6 +205,7 @@ void ComparePage::setData(std::shared_ptr<const CompareData> data, AblationTable
   request_ = {};
   points_.reset();
   if (data_->runs.size() < 2) {
+    data_.reset();  // the table is still that of the data before
     showEmpty(tr("These runs are not there any more."), tr("Try again"), QString());
     return;
   }

@@ -1,7 +1,9 @@
 #include "ui/runs/runs_filter.h"
 
 #include <optional>
+#include <utility>
 
+#include "core/base/error.h"
 #include "ui/runs/runs_model.h"
 
 namespace vitrine::ui {
@@ -39,6 +41,8 @@ void RunsFilter::lookAgain() {
   invalidateFilter();
 }
 
+QString RunsFilter::takeProblem() { return std::exchange(problem_, {}); }
+
 int RunsFilter::runCount() const {
   int runs = 0;
   for (int group = 0; group < rowCount(); ++group) runs += rowCount(index(group, 0));
@@ -55,7 +59,13 @@ bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
   if (query_.isEmpty()) return true;
   const auto* model = static_cast<const RunsModel*>(sourceModel());
   const store::RunRow* run = model->run(model->index(row, 0, parent));
-  return run != nullptr && query_.matches(*run, lookup_);
+  // An exception would leave the proxy half mapped: Qt's models know none.
+  try {
+    return run != nullptr && query_.matches(*run, lookup_);
+  } catch (const Error& error) {
+    problem_ = QString::fromUtf8(error.what());
+    return false;
+  }
 }
 
 }  // namespace vitrine::ui

@@ -21,6 +21,8 @@ class RunsFilter : public QSortFilterProxyModel {
   /// Runs have recorded more: whether they match may have changed.
   void lookAgain();
   [[nodiscard]] int runCount() const;
+  /// Why a run could not be looked into since the last call, and so does not match; "" mostly.
+  [[nodiscard]] QString takeProblem();
   /// Read once: a configuration never changes. \throws StoreError
   [[nodiscard]] Json configOf(std::int64_t run) { return lookup_.config(run); }
   /// The count of an experiment is that of the runs that match.
@@ -32,6 +34,7 @@ class RunsFilter : public QSortFilterProxyModel {
  private:
   RunQuery query_;
   RunQuery::Lookup lookup_;
+  mutable QString problem_;
   mutable std::unordered_map<std::int64_t, Json> configs_;  ///< a configuration never changes
   /// Last values by metric and run, of the metrics that the query names.
   std::map<std::string, std::map<std::int64_t, double>> values_;

@@ -98,11 +98,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
 
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
     isApplying_ = true;
-    try {
-      proxy_->setQuery(text);
-    } catch (const Error& error) {
-      workbench_.showError(QString::fromUtf8(error.what()));
-    }
+    proxy_->setQuery(text);
     view_->expandAll();
     isApplying_ = false;
     showSelection();
@@ -199,6 +195,8 @@ QString RunsPanel::summary() const {
 }
 
 void RunsPanel::fillHeader() {
+  if (const QString problem = proxy_->takeProblem(); !problem.isEmpty())
+    workbench_.showError(problem);
   const bool isFiltered = !filter_->text().trimmed().isEmpty();
   const bool isEmpty = proxy_->rowCount() == 0;
   if (isEmpty) {

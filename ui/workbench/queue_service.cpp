@@ -328,7 +328,12 @@ void QueueService::refresh() {
 
 void QueueService::execute(const jobs::Command& command, Sentence sentence) {
   const auto tell = [this, sentence = std::move(sentence)](const jobs::CommandResult& result) {
-    QString text = sentence ? sentence(result) : QString();
+    QString text;
+    try {
+      if (sentence) text = sentence(result);
+    } catch (const Error& error) {  // it may read about runs that are gone by now
+      text = QString::fromUtf8(error.what());
+    }
     if (!result.trouble.empty())
       text += (text.isEmpty() ? "" : " ") + QString::fromStdString(result.trouble);
     if (!text.isEmpty()) Q_EMIT messageSent(text);
