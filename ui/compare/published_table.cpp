@@ -72,7 +72,7 @@ std::string namingKey(const PublishedResult& result, const std::string& variant)
   return "";
 }
 
-/// "ViT-B/16, 384 px": papers put the size of a model into its name.
+/// "Base/16, 384 px": papers put the size of a model into its name.
 QString modelOf(const PublishedResult& result) {
   QStringList parts{QString::fromStdString(result.condition("model"))};
   if (const std::string pixels = result.condition("resolution"); !pixels.empty())

@@ -19,7 +19,7 @@ enum class PublishedVerdict { Matches, Differs, Undecided, NotComparable };
 
 struct PublishedRow {
   QString place;       ///< "Table 17"
-  QString model;       ///< with its size: "ViT-B/16, 384 px"
+  QString model;       ///< with its size: "Base/16, 384 px"
   QString conditions;  ///< "+ SwiGLU, ImageNet-1k"
   QString metric;      ///< "top1"
   double value = 0;    ///< the paper's
