@@ -218,6 +218,26 @@ TEST(Compare, SaysOfHowManySeedsEachIntervalIsAndWhatIsLeftOut) {
   EXPECT_THAT(rows.out, HasSubstr("variant,runs,test/top1,test/top1 sd,test/top1 n,"));
 }
 
+TEST(Compare, CutsTheSettingsOfAnotherModelShortAndDropsDifferencesThatNoVariantHas) {
+  const Copy copy;
+  {
+    store::RunStore store(copy.database());
+    store::NewRun run;
+    run.name = "another model";
+    run.variant = 7;
+    run.config = Json::parse(R"({"a": 1, "b": 2, "c": 3, "train": {"seed": 0, "steps": 4}})");
+    run.config["words"] = std::string(400, 'w');
+    run.origins = Json::object();
+    store.addRuns(store.run(1).experimentId, {run});
+  }
+  const Ended table = copy.run({"compare", "Tiny", "--metric", "test/top1"});
+  ASSERT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("difference to the first"));
+  EXPECT_THAT(table.out, MatchesRegex("(.|\n)*another model(.|\n)*, and [0-9]+ more(.|\n)*"));
+  EXPECT_THAT(table.out, Not(HasSubstr(std::string(41, 'w'))));
+  EXPECT_THAT(copy.run({"compare", "Tiny", "--csv"}).out, HasSubstr(std::string(400, 'w')));
+}
+
 /// A run of a task that no plugin here brings.
 class ForeignTask : public Copy {
  public:

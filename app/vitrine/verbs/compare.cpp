@@ -1,12 +1,15 @@
 // vitrine compare: the variants of an experiment side by side.
+#include <algorithm>
 #include <cstdio>
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/report/ablation.h"
 #include "app/vitrine/verbs/compare_claims.h"
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/statistics.h"
+#include "core/base/text.h"
 
 namespace vitrine::app {
 
@@ -88,28 +91,52 @@ Table csvTable(const Ablation& ablation) {
   return table;
 }
 
+/// The first settings that differ, their values cut short: a variant of another model differs in
+/// every setting of both.
+std::string shortDiffers(const Ablation& ablation, const store::VariantGroup& variant) {
+  constexpr std::size_t kItems = 4, kBytes = 40;
+  const Json changes = differencesFrom(ablation.variants.front(), variant);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kItems, changes.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + changes[i].at("key").get<std::string>() + " = " +
+            shorten(plainText(changes[i].at("to")), kBytes);
+  }
+  if (changes.size() > kItems) {
+    text += ", and " + std::to_string(changes.size() - kItems) + " more";
+  }
+  return text;
+}
+
 Table textTable(const Ablation& ablation) {
-  const bool hasDifference = ablation.variants.size() > 1;
+  const auto difference = [&](std::size_t variant, const std::string& metric) {
+    return variant == 0 ? PairedSample{} : ablation.difference(variant, metric);
+  };
   Table table{{"variant", "runs"}, {}};
+  for (const store::VariantGroup& variant : ablation.variants) {
+    table.rows.push_back({nameOf(variant), statesText(variant, ablation.runs)});
+  }
   for (const std::string& name : ablation.metrics) {
+    std::vector<std::string> differences;
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      differences.push_back(
+          differenceText(difference(i, name), ablation.measured.meanings.at(name).direction));
+    }
+    // A first variant of another task has nothing that the others could be compared with.
+    const bool hasDifference =
+        std::ranges::any_of(differences, [](const auto& d) { return !d.empty(); });
     table.columns.push_back(name);
     if (hasDifference) table.columns.emplace_back("difference to the first");
     table.columns.emplace_back("n");
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      const SampleStatistics s = ablation.sample(i, name).statistics;
+      table.rows[i].emplace_back(s.count == 0 ? "" : meanText(s));
+      if (hasDifference) table.rows[i].emplace_back(differences[i]);
+      table.rows[i].emplace_back(countText(s, difference(i, name), i == 0 || !hasDifference));
+    }
   }
   table.columns.emplace_back("differs from the first");
-  for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
-    const store::VariantGroup& variant = ablation.variants[i];
-    std::vector<Json> row{nameOf(variant), statesText(variant, ablation.runs)};
-    for (const std::string& name : ablation.metrics) {
-      const SampleStatistics s = ablation.sample(i, name).statistics;
-      const PairedSample paired = i == 0 ? PairedSample{} : ablation.difference(i, name);
-      row.emplace_back(s.count == 0 ? "" : meanText(s));
-      if (hasDifference)
-        row.emplace_back(differenceText(paired, ablation.measured.meanings.at(name).direction));
-      row.emplace_back(countText(s, paired, i == 0));
-    }
-    row.emplace_back(differsText(ablation, variant));
-    table.rows.push_back(std::move(row));
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    table.rows[i].emplace_back(shortDiffers(ablation, ablation.variants[i]));
   }
   return table;
 }
