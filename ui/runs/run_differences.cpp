@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/config/config.h"
 #include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
@@ -38,7 +37,7 @@ std::set<std::string> differingKeys(const std::map<std::int64_t, Values>& all) {
 
 std::map<std::int64_t, QString> runDifferences(
     const std::map<std::int64_t, store::RunRow>& runs,
-    const std::function<Json(std::int64_t run)>& configOf) {
+    const std::function<const FlatConfig&(const store::RunRow& run)>& configOf) {
   std::map<std::tuple<std::int64_t, std::string, std::string>, std::vector<std::int64_t>> alike;
   for (const auto& [id, row] : runs) alike[{row.experimentId, row.name, row.stage}].push_back(id);
   std::map<std::int64_t, QString> told;
@@ -47,7 +46,7 @@ std::map<std::int64_t, QString> runDifferences(
     std::map<std::int64_t, Values> values;
     for (const std::int64_t id : ids) {
       Values& mine = values[id];
-      for (const auto& [key, value] : flatten(configOf(id))) {
+      for (const auto& [key, value] : configOf(runs.at(id))) {
         if (!isSeed(key)) mine[key] = jsonText(value);
       }
     }

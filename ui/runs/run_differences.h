@@ -7,8 +7,8 @@
 #include <map>
 #include <vector>
 
-#include "core/base/json.h"
 #include "core/store/types.h"
+#include "ui/runs/run_configs.h"
 
 namespace vitrine::ui {
 
@@ -17,6 +17,6 @@ namespace vitrine::ui {
 /// one configuration have none.
 [[nodiscard]] std::map<std::int64_t, QString> runDifferences(
     const std::map<std::int64_t, store::RunRow>& runs,
-    const std::function<Json(std::int64_t run)>& configOf);
+    const std::function<const FlatConfig&(const store::RunRow& run)>& configOf);
 
 }  // namespace vitrine::ui

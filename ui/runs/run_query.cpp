@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/config/config.h"
 #include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
@@ -149,11 +148,11 @@ bool RunQuery::holds(const Condition& condition, const store::RunRow& row, const
     return note.contains(condition.value, Qt::CaseInsensitive) != isNot;
   }
   if (!condition.key.contains(QLatin1Char('/'))) {
-    const Json config = lookup.config ? lookup.config(row.id) : Json();
+    const std::string wanted = condition.key.toStdString();
+    static const FlatConfig kNone;
     bool hasKey = false;
-    for (const auto& [key, value] : flatten(config)) {
-      const QString name = QString::fromStdString(key);
-      if (name != condition.key && !name.endsWith(QLatin1Char('.') + condition.key)) continue;
+    for (const auto& [key, value] : lookup.config ? lookup.config(row) : kNone) {
+      if (key != wanted && !key.ends_with('.' + wanted)) continue;
       hasKey = true;
       if (compare(condition.comparison, jsonText(value), condition.value)) return true;
     }

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
 #include "core/store/types.h"
+#include "ui/runs/run_configs.h"
 
 namespace vitrine::ui {
 
@@ -28,7 +28,7 @@ class RunQuery {
 
   /// What a run offers beyond its row, asked only when a term needs it.
   struct Lookup {
-    std::function<Json(std::int64_t run)> config;
+    std::function<const FlatConfig&(const store::RunRow& run)> config;
     std::function<std::vector<std::string>(std::int64_t run)> tags;
     std::function<std::string(std::int64_t run)> note;
     /// The last value; nothing where the run has not recorded it.

@@ -8,12 +8,11 @@
 
 namespace vitrine::ui {
 
-RunsFilter::RunsFilter(store::RunReader& store, QObject* parent) : QSortFilterProxyModel(parent) {
+RunsFilter::RunsFilter(store::RunReader& store, QObject* parent)
+    : QSortFilterProxyModel(parent), configs_(store) {
   setRecursiveFilteringEnabled(true);
-  lookup_.config = [this, &store](std::int64_t id) {
-    const auto found = configs_.find(id);
-    return found != configs_.end() ? found->second
-                                   : configs_.emplace(id, store.config(id)).first->second;
+  lookup_.config = [this](const store::RunRow& run) -> const FlatConfig& {
+    return configs_.of(run);
   };
   lookup_.tags = [&store](std::int64_t id) { return store.tags(id); };
   lookup_.note = [&store](std::int64_t id) { return store.note(id); };

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
 
 #include "core/store/run_store.h"
 #include "ui/runs/run_query.h"
@@ -23,8 +22,8 @@ class RunsFilter : public QSortFilterProxyModel {
   [[nodiscard]] int runCount() const;
   /// Why a run could not be looked into since the last call, and so does not match; "" mostly.
   [[nodiscard]] QString takeProblem();
-  /// Read once: a configuration never changes. \throws StoreError
-  [[nodiscard]] Json configOf(std::int64_t run) { return lookup_.config(run); }
+  /// Of the runs of the list, shown or not.
+  [[nodiscard]] RunConfigs& configs() { return configs_; }
   /// The count of an experiment is that of the runs that match.
   QVariant data(const QModelIndex& index, int role) const override;
 
@@ -34,8 +33,8 @@ class RunsFilter : public QSortFilterProxyModel {
  private:
   RunQuery query_;
   RunQuery::Lookup lookup_;
+  RunConfigs configs_;
   mutable QString problem_;
-  mutable std::unordered_map<std::int64_t, Json> configs_;  ///< a configuration never changes
   /// Last values by metric and run, of the metrics that the query names.
   std::map<std::string, std::map<std::int64_t, double>> values_;
 };

@@ -159,6 +159,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(&workbench, &StudioWorkbench::runsRemoved, this,
           [this](const std::vector<std::int64_t>& ids) {
             model_.remove(ids);
+            proxy_->configs().forget(ids);
             fillHeader();
           });
   connect(&workbench.watcher(), &store::RunWatcher::dataChanged, this, [this] {
@@ -301,7 +302,9 @@ void RunsPanel::readScores() {
     store::RunReader& store = workbench_.store();
     if (std::exchange(areNamesNew_, false)) {
       model_.setDifferences(runDifferences(
-          workbench_.runs(), [this](std::int64_t run) { return proxy_->configOf(run); }));
+          workbench_.runs(), [this](const store::RunRow& run) -> const FlatConfig& {
+            return proxy_->configs().of(run);
+          }));
     }
     if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing
     if (kinds_.empty()) kinds_ = metricKinds(store);

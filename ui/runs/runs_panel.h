@@ -30,6 +30,7 @@ class RunsPanel : public QWidget {
   [[nodiscard]] QTreeView& view() { return *view_; }
   [[nodiscard]] QLineEdit& filter() { return *filter_; }
   [[nodiscard]] FilterButton& savedFilters() { return *saved_; }
+  [[nodiscard]] RunConfigs& configs() { return proxy_->configs(); }
   /// "12 · 3 selected · 1 hidden", "4 of 12 · 3 selected" while the filter leaves some out: for the
   /// header of the dock.
   [[nodiscard]] QString summary() const;

@@ -25,10 +25,9 @@ store::RunRow row(std::int64_t id, std::int64_t experiment,
 
 bool matches(const char* text, const store::RunRow& run) {
   RunQuery::Lookup lookup;
-  lookup.config = [](std::int64_t) {
-    return Json{{"model", {{"width", 64}, {"mask", {{"kind", "soft"}}}}},
-                {"train", {{"learning_rate", 1e-3}}}};
-  };
+  static const FlatConfig kConfig{
+      {"model.width", 64}, {"model.mask.kind", "soft"}, {"train.learning_rate", 1e-3}};
+  lookup.config = [](const store::RunRow&) -> const FlatConfig& { return kConfig; };
   lookup.tags = [](std::int64_t) { return std::vector<std::string>{"paper", "best", "to do"}; };
   lookup.note = [](std::int64_t) { return std::string("diverged at the end"); };
   lookup.metric = [](std::int64_t, const std::string& name) {
@@ -232,6 +231,39 @@ TEST(RunsPanel, AFilterByAMetricFollowsWhatIsRecorded) {
     QCoreApplication::processEvents();
     return panel.view().model()->rowCount() == 1;
   }));
+}
+
+TEST(RunsPanel, AConfigurationIsFlattenedOnceHoweverMuchIsTyped) {
+  SampleStudio studio(SampleOptions{0, 50});
+  RunsPanel panel(studio.workbench);
+  RunConfigs& configs = panel.configs();
+  panel.filter().setText(QStringLiteral("width=64"));
+  const int first = configs.flattenings();
+  EXPECT_LE(first, static_cast<int>(studio.runs.size()));
+  EXPECT_EQ(configs.queries(), 1) << "one query reads them all";
+  for (const char* text : {"width=6", "width=", "width>1", "depth=2", "seed!=0"})
+    panel.filter().setText(QString::fromLatin1(text));
+  EXPECT_EQ(configs.flattenings(), first);
+  EXPECT_EQ(configs.queries(), 1);
+}
+
+TEST(RunConfigs, AreReadAgainWhileARunHasNotBegun) {
+  SampleStudio studio(SampleOptions{0, 50});
+  store::NewRun fresh;
+  fresh.name = "chosen later";
+  fresh.config = Json{{"model", {{"width", 64}}}};
+  fresh.origins = Json::object();
+  const std::int64_t id =
+      studio.writer.addRuns(studio.writer.experiment("New", ""), {fresh}).front();
+  RunConfigs configs(studio.workbench.store());
+  const store::RunRow queued = studio.writer.run(id);
+  EXPECT_EQ(configs.of(queued), (FlatConfig{{"model.width", 64}}));
+  const int queries = configs.queries();
+  (void)configs.of(queued);
+  EXPECT_EQ(configs.queries(), queries);
+  studio.writer.completeConfig(id, Json{{"model", {{"width", 128}}}}, Json::object(),
+                               Json::object(), EventRecord{});
+  EXPECT_EQ(configs.of(studio.writer.run(id)), (FlatConfig{{"model.width", 128}}));
 }
 
 TEST(RunsPanel, TheArrowKeyLeadsFromTheFilterIntoTheList) {

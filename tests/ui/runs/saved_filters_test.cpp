@@ -76,11 +76,13 @@ TEST(RunDifferences, AreValuesThatRunsOfOneNameDoNotShare) {
   std::map<std::int64_t, store::RunRow> runs;
   for (const std::int64_t id : {1, 2, 3, 4}) runs[id] = alike(id);
   runs[4].name = "another";
-  const auto configOf = [](std::int64_t run) {
-    Json config{{"model", {{"width", run == 3 ? 128 : 64}, {"depth", 4}}},
-                {"train", {{"seed", run}}}};
-    if (run == 2) config["train"]["clip"] = 1.5;
-    return config;
+  std::map<std::int64_t, FlatConfig> configs;
+  for (const std::int64_t id : {1, 2, 3, 4}) {
+    configs[id] = {{"model.width", id == 3 ? 128 : 64}, {"model.depth", 4}, {"train.seed", id}};
+  }
+  configs[2].emplace_back("train.clip", 1.5);
+  const auto configOf = [&configs](const store::RunRow& run) -> const FlatConfig& {
+    return configs.at(run.id);
   };
   const std::map<std::int64_t, QString> told = runDifferences(runs, configOf);
   EXPECT_EQ(told.at(1).toStdString(), "width 64 \u00b7 clip \u2013");
