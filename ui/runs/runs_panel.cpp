@@ -21,7 +21,7 @@
 namespace vitrine::ui {
 
 RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
-    : QWidget(parent), workbench_(workbench), edits_(workbench, this) {
+    : QWidget(parent), workbench_(workbench), edits_(workbench, this), memory_(workbench.store()) {
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);
   proxy_ = new RunsFilter(workbench.store(), this);
@@ -140,6 +140,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(remove, &QShortcut::activated, this, &RunsPanel::askDelete);
   connect(&workbench.selection(), &Selection::runsChanged, this, [this] {
     hasChosen_ = true;
+    memory_.keep(workbench_.selection());
     view_->setComparing(workbench_.selection().runs().size() > 1);
     model_.setHidden(workbench_.selection().hidden());
     showSelection();
@@ -320,10 +321,11 @@ void RunsPanel::readScores() {
   }
 }
 
-// The first sight of a database: what is running, else the started runs of the newest experiment.
+// The selection that the database had last. At the first sight of it: what is running, else the started runs of the newest experiment.
 void RunsPanel::chooseFirst() {
   if (hasChosen_ || workbench_.runs().empty()) return;
   hasChosen_ = true;
+  if (memory_.restore(workbench_)) return;
   constexpr std::size_t kMost = 6;
   std::vector<std::int64_t> ids;
   for (const auto& [id, row] : workbench_.runs()) {

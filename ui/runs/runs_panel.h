@@ -17,6 +17,7 @@
 #include "ui/runs/runs_model.h"
 #include "ui/runs/runs_view.h"
 #include "ui/runs/saved_filters.h"
+#include "ui/runs/selection_memory.h"
 #include "ui/workbench/studio_workbench.h"
 
 namespace vitrine::ui {
@@ -82,6 +83,7 @@ class RunsPanel : public QWidget {
   QLabel* emptyText_;
   QPushButton *create_, *clear_;
   RunEdits edits_;
+  SelectionMemory memory_;
   store::RunScores scoreReader_;
   store::MetricKinds kinds_;
   QTimer scores_;

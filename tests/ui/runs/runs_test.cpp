@@ -163,6 +163,41 @@ TEST(RunsPanel, SelectsWhatRunsAtFirstSight) {
             (std::vector<std::int64_t>{studio.runs[6], studio.runs[7], studio.runs[8]}));
 }
 
+TEST(RunsPanel, TheSelectionOfADatabaseIsThereAgainAtTheNextStart) {
+  SampleStudio studio(SampleOptions{0, 50}), another(SampleOptions{0, 50});
+  const QString settings = studio.folder.filePath(QStringLiteral("studio.ini"));
+  useSettings(settings);
+  const std::vector<std::int64_t> chosen{studio.runs[1], studio.runs[2], studio.runs[3]};
+  {
+    RunsPanel panel(studio.workbench);
+    studio.workbench.selection().setRuns(chosen, chosen[2], {chosen[0]});
+  }
+  useSettings(settings);
+  {
+    StudioWorkbench next(studio.writer.file());
+    next.watcher().poll();
+    RunsPanel panel(next);
+    EXPECT_EQ(next.selection().runs(), chosen);
+    EXPECT_EQ(next.selection().current(), chosen[2]);
+    EXPECT_EQ(next.selection().hidden(), std::set<std::int64_t>{chosen[0]});
+    EXPECT_EQ(panel.view().selectionModel()->selectedRows().size(), 3);
+  }
+  RunsPanel other(another.workbench);
+  EXPECT_NE(another.workbench.selection().runs(), chosen) << "of another database";
+  studio.writer.deleteRun(chosen[1]);
+  StudioWorkbench later(studio.writer.file());
+  later.watcher().poll();
+  RunsPanel panel(later);
+  EXPECT_EQ(later.selection().runs(), (std::vector<std::int64_t>{chosen[0], chosen[2]}));
+  storeSetting(QStringLiteral("selections/") + QString::fromStdString(studio.writer.uuid()),
+               QStringLiteral("{\"runs\": \"x\", \"hidden\": [\"a\"]}"));
+  StudioWorkbench broken(studio.writer.file());
+  broken.watcher().poll();
+  RunsPanel unread(broken);
+  EXPECT_FALSE(broken.selection().runs().empty()) << "the first sight stands in for it";
+  forgetSettings();
+}
+
 TEST(RunsPanel, KeepsTheSelectionWhileRunsComeAndTheFilterHidesThem) {
   SampleStudio studio;
   RunsPanel panel(studio.workbench);

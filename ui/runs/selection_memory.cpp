@@ -1,0 +1,50 @@
+#include "ui/runs/selection_memory.h"
+
+#include <set>
+#include <vector>
+
+#include "core/base/read_json.h"
+#include "ui/kit/settings.h"
+
+namespace vitrine::ui {
+namespace {
+
+/// Ids of runs in the settings of a window; what is no list of numbers has none.
+std::vector<std::int64_t> knownRuns(const Json& kept, const char* name,
+                                    StudioWorkbench& workbench) {
+  std::vector<std::int64_t> runs;
+  if (!kept.is_object() || !kept.contains(name)) return runs;
+  for (const Json& id : kept.at(name)) {
+    if (id.is_number_integer() && workbench.run(id.get<std::int64_t>()) != nullptr)
+      runs.push_back(id.get<std::int64_t>());
+  }
+  return runs;
+}
+
+}  // namespace
+
+SelectionMemory::SelectionMemory(store::RunReader& store) {
+  const std::string uuid = store.uuid();
+  key_ = QStringLiteral("selections/") +
+         QString::fromStdString(uuid.empty() ? store.file().filename().string() : uuid);
+}
+
+void SelectionMemory::keep(const Selection& selection) const {
+  const Json kept{{"runs", selection.runs()},
+                  {"current", {selection.current()}},
+                  {"hidden", selection.hidden()}};
+  storeSetting(key_, QString::fromStdString(kept.dump()));
+}
+
+bool SelectionMemory::restore(StudioWorkbench& workbench) const {
+  const Json kept = readJson(setting(key_).toString().toStdString());
+  const std::vector<std::int64_t> runs = knownRuns(kept, "runs", workbench);
+  const std::vector<std::int64_t> current = knownRuns(kept, "current", workbench);
+  const std::vector<std::int64_t> hidden = knownRuns(kept, "hidden", workbench);
+  if (runs.empty() && current.empty()) return false;
+  workbench.selection().setRuns(runs, current.empty() ? runs.front() : current.front(),
+                                {hidden.begin(), hidden.end()});
+  return true;
+}
+
+}  // namespace vitrine::ui
