@@ -56,6 +56,13 @@ std::vector<std::pair<std::int64_t, std::string>> configsAfter(RunReader& store,
   return configs;
 }
 
+std::map<std::int64_t, std::vector<std::string>> tagsByRun(RunReader& store) {
+  Statement row = store.connection().prepare("SELECT run_id, tag FROM tag ORDER BY run_id, tag");
+  std::map<std::int64_t, std::vector<std::string>> tags;
+  while (row.step()) tags[row.integer(0)].push_back(row.text(1));
+  return tags;
+}
+
 std::map<std::int64_t, double> runningTimes(const QueryFunction& query,
                                             const std::set<std::int64_t>& runs,
                                             const std::string& metric) {

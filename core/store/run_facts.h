@@ -29,6 +29,10 @@ namespace vitrine::store {
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::pair<std::int64_t, std::string>> configsAfter(
     RunReader& store, std::int64_t run);
 
+/// Tags, sorted, of the runs that have some. One query.
+[[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, std::vector<std::string>> tagsByRun(
+    RunReader& store);
+
 /// Environments of the newest segments of `runs`, by run; of those that have one. One query.
 [[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, Json> environmentsOf(
     const QueryFunction& query, const std::set<std::int64_t>& runs);

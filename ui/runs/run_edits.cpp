@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/store/run_facts.h"
 #include "ui/runs/tags_dialog.h"
 
 namespace vitrine::ui {
@@ -79,8 +80,9 @@ void RunEdits::askTags(const std::vector<std::int64_t>& runs) {
       changes.push_back(changeOf(run, store::RunField::Tags));
       for (const std::string& tag : linesOf(changes.back().before)) ++counts[tag];
     }
-    for (const auto& [id, row] : workbench_.runs()) {
-      for (const std::string& tag : workbench_.store().tags(id)) counts.try_emplace(tag, 0);
+    for (const auto& [id, tags] : store::tagsByRun(workbench_.store())) {
+      if (workbench_.run(id) == nullptr) continue;
+      for (const std::string& tag : tags) counts.try_emplace(tag, 0);
     }
     TagsDialog dialog(counts, runs.size(), window_);
     if (dialog.exec() != QDialog::Accepted) return;

@@ -127,6 +127,29 @@ void RunsModel::setDifferences(std::map<std::int64_t, QString> differences) {
   }
 }
 
+void RunsModel::setTags(std::map<std::int64_t, std::vector<std::string>> tags) {
+  const auto before = std::exchange(tags_, std::move(tags));
+  const auto tell = [this](std::int64_t id) {
+    const QModelIndex at = indexOf(id);
+    if (at.isValid()) Q_EMIT dataChanged(at, at, {DetailRole});
+  };
+  for (const auto& [id, words] : tags_) {
+    const auto known = before.find(id);
+    if (known == before.end() || known->second != words) tell(id);
+  }
+  for (const auto& [id, words] : before) {
+    if (!tags_.contains(id)) tell(id);
+  }
+}
+
+QString RunsModel::tagsOf(std::int64_t run) const {
+  const auto found = tags_.find(run);
+  if (found == tags_.end()) return {};
+  QStringList words;
+  for (const std::string& tag : found->second) words << QString::fromStdString(tag);
+  return words.join(QStringLiteral(", "));
+}
+
 void RunsModel::setHidden(const std::set<std::int64_t>& runs) {
   const std::set<std::int64_t> before = std::exchange(hidden_, runs);
   std::vector<std::int64_t> changed;
@@ -234,7 +257,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (const auto found = differences_.find(row->id); found != differences_.end())
         parts.push_front(found->second);
       if (hasTwin(*row)) parts << dayOf(row->createdAt);
-      return parts.join(QStringLiteral(" \u00b7 "));
+      const QString words = parts.join(QStringLiteral(" \u00b7 ")), tags = tagsOf(row->id);
+      return tags.isEmpty() ? words : QStringLiteral("[%1] ").arg(tags) + words;
     }
     case ScoreRole: {
       const auto found = scores_.find(row->id);
@@ -247,9 +271,10 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case HiddenRole:
       return hidden_.contains(row->id);
     case Qt::AccessibleTextRole: {
-      const QString words = tr("run %1, %2, %3, %4")
-                                .arg(row->id)
-                                .arg(QString::fromStdString(row->name), state, runDetail(*row));
+      QString words = tr("run %1, %2, %3, %4")
+                          .arg(row->id)
+                          .arg(QString::fromStdString(row->name), state, runDetail(*row));
+      if (const QString tags = tagsOf(row->id); !tags.isEmpty()) words += tr(", tags %1").arg(tags);
       return hidden_.contains(row->id) ? tr("%1, hidden from charts").arg(words) : words;
     }
     case Qt::ToolTipRole: {
@@ -260,6 +285,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (found != scores_.end()) {
         tip += tr("\n%1, last value: %2").arg(found->second.what, found->second.text);
       }
+      if (const QString tags = tagsOf(row->id); !tags.isEmpty()) tip += tr("\nTags: %1").arg(tags);
       if (!row->reason.empty()) tip += QLatin1Char('\n') + QString::fromStdString(row->reason);
       return tip;
     }

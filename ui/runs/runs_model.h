@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -21,7 +22,7 @@ class RunsModel : public QAbstractItemModel {
   enum Role {
     IdRole = Qt::UserRole,  ///< run id; 0 for an experiment
     StateRole,              ///< the word
-    DetailRole,             ///< second line: "width 128 · seed 0 · step 2,184 / 4,690"
+    DetailRole,             ///< second line: "[best] width 128 · seed 0 · step 2,184 / 4,690"
     ScoreRole,              ///< what sums the run up, "0.861"; "" where there is none
     ProgressRole,           ///< 0 to 1 while alive, -1 otherwise
     CountRole,              ///< of an experiment: number of runs
@@ -44,6 +45,8 @@ class RunsModel : public QAbstractItemModel {
 
   /// By run: words that tell it from others of its name.
   void setDifferences(std::map<std::int64_t, QString> differences);
+  /// By run, of those that have some.
+  void setTags(std::map<std::int64_t, std::vector<std::string>> tags);
   void setHidden(const std::set<std::int64_t>& runs);
 
   [[nodiscard]] const store::RunRow* run(const QModelIndex& index) const;
@@ -73,6 +76,8 @@ class RunsModel : public QAbstractItemModel {
   [[nodiscard]] int groupOf(std::int64_t experimentId) const;
   /// Another run of the experiment has the same name, seed, stage and differences.
   [[nodiscard]] bool hasTwin(const store::RunRow& row) const;
+  /// "best, paper"; "" where it has none.
+  [[nodiscard]] QString tagsOf(std::int64_t run) const;
   [[nodiscard]] static int placeOf(const Group& group, std::int64_t id);
 
   // Index::internalId is 0 for an experiment, else the experiment's id + 1: it survives moves of
@@ -81,6 +86,7 @@ class RunsModel : public QAbstractItemModel {
   std::unordered_map<std::int64_t, std::int64_t> parents_;  ///< run -> experiment
   std::map<std::int64_t, Score> scores_;
   std::map<std::int64_t, QString> differences_;
+  std::map<std::int64_t, std::vector<std::string>> tags_;
   std::set<std::int64_t> hidden_;
 };
 

@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
+#include "core/store/run_facts.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -308,6 +309,7 @@ void RunsPanel::readScores() {
           }));
     }
     if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing
+    model_.setTags(store::tagsByRun(store));
     if (kinds_.empty()) kinds_ = metricKinds(store);
     std::map<std::int64_t, RunsModel::Score> scores;
     for (const auto& [id, score] : scoreReader_.read(store, workbench_.cards())) {

@@ -77,6 +77,17 @@ TEST_F(RunFacts, ReadConfigurationsOfNewerRuns) {
   EXPECT_THAT(newer, ElementsAre(Pair(second, store.config(second).dump())));
 }
 
+TEST_F(RunFacts, ReadTheTagsOfAllRunsThatHaveSome) {
+  RunStore store(file());
+  const std::int64_t first = addRun(store), second = addRun(store), third = addRun(store);
+  EXPECT_THAT(tagsByRun(store), IsEmpty());
+  store.setTags(first, {"paper", "best"});
+  store.setTags(third, {"old"});
+  EXPECT_THAT(tagsByRun(store), ElementsAre(Pair(first, ElementsAre("best", "paper")),
+                                            Pair(third, ElementsAre("old"))));
+  EXPECT_THAT(store.tags(second), IsEmpty());
+}
+
 TEST_F(RunFacts, ReadEnvironmentsAndSourcesWithOneQueryEach) {
   RunStore store(file());
   const std::int64_t experiment = store.experiment("an experiment", "title = \"x\"");

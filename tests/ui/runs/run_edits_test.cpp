@@ -9,6 +9,7 @@
 #include <QTest>
 #include <QTimer>
 
+#include "tests/support/wait_until.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/runs/runs_panel.h"
 #include "ui/runs/tags_dialog.h"
@@ -134,6 +135,34 @@ TEST_F(RunEditing, TagsOfManyRunsAreSetAtOnceAndThoseOfSomeStay) {
   offer.undo();
   EXPECT_EQ(studio.writer.tags(a), (Texts{"keep", "old"}));
   EXPECT_EQ(studio.writer.tags(b), (Texts{"old"}));
+}
+
+TEST_F(RunEditing, TheListShowsTagsAndFollowsThem) {
+  const std::int64_t run = studio.runs[0];
+  const auto shown = [&](int role) {
+    return panel.model().indexOf(run).data(role).toString();
+  };
+  const QString plain = shown(RunsModel::DetailRole);
+  const auto becomes = [&](const QString& detail) {
+    return waitUntil([&] {
+      QCoreApplication::processEvents();
+      return shown(RunsModel::DetailRole) == detail;
+    });
+  };
+  studio.writer.setTags(run, {"best", "paper"});  // by another process
+  studio.workbench.watcher().poll();
+  EXPECT_TRUE(becomes(QStringLiteral("[best, paper] ") + plain))
+      << shown(RunsModel::DetailRole).toStdString();
+  EXPECT_TRUE(shown(Qt::ToolTipRole).contains(QStringLiteral("Tags: best, paper")));
+  EXPECT_TRUE(shown(Qt::AccessibleTextRole).contains(QStringLiteral("tags best, paper")));
+  panel.select({run}, run);
+  inDialog<TagsDialog>([](TagsDialog& dialog) {
+    for (int i = 0; i < dialog.list().count(); ++i)
+      dialog.list().item(i)->setCheckState(Qt::Unchecked);
+    dialog.accept();
+  });
+  choose(QStringLiteral("Tags"));
+  EXPECT_TRUE(becomes(plain)) << shown(RunsModel::DetailRole).toStdString();
 }
 
 TEST_F(RunEditing, ANoteReplacesThatOfOneRunAndIsAddedToThoseOfMany) {
