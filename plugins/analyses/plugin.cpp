@@ -7,6 +7,7 @@
 #include "plugins/analyses/attention_rank.h"
 #include "plugins/analyses/calibration.h"
 #include "plugins/analyses/first_layer.h"
+#include "plugins/analyses/receptive_field.h"
 #include "plugins/analyses/resolution_sweep.h"
 #include "plugins/analyses/shape_bias.h"
 #include "plugins/analyses/text_logits.h"
@@ -22,6 +23,7 @@ class AnalysesPlugin final : public QObject, public vitrine::Plugin {
     registry.add(std::make_unique<vitrine::analyses::Calibration>());
     registry.add(std::make_unique<vitrine::analyses::AttentionMap>());
     registry.add(std::make_unique<vitrine::analyses::FirstLayerAnalysis>());
+    registry.add(std::make_unique<vitrine::analyses::ReceptiveFieldAnalysis>());
     registry.add(std::make_unique<vitrine::analyses::ResolutionSweep>());
     registry.add(std::make_unique<vitrine::analyses::ShapeBias>());
     registry.add(std::make_unique<vitrine::analyses::TextLogits>());

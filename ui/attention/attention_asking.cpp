@@ -88,8 +88,8 @@ QString AttentionPage::whyNothing(std::int64_t run) const {
                       : tr("This model draws images; it cannot be asked about one.");
   const std::optional<AttentionWay> way = wayOf(run);
   if (way && way->isOfWeights)
-    return tr("Filters and positions of the first layer are not stored at step %1. %2")
-        .arg(count(shownStep()), costOf(run));
+    return tr("%1: not stored at step %2. %3")
+        .arg(way->series.title(), count(shownStep()), costOf(run));
   const QString sentence =
       way && way->isDrawn
           ? tr("The attention while the image of seed %1 is drawn, at step %2, is not stored. %3")

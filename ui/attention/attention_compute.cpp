@@ -20,7 +20,8 @@ struct KnownMaps {
 const std::vector<KnownMaps>& knownMaps() {
   static const std::vector<KnownMaps> known{{"attention_map", {"effective", "softmax"}},
                                             {"memory_weights", {"weights", "decay"}},
-                                            {"first_layer", {"similarity"}, true}};
+                                            {"first_layer", {"similarity"}, true},
+                                            {"receptive_field", {"gradient"}, true}};
   return known;
 }
 

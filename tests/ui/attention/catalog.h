@@ -25,7 +25,8 @@ inline Catalog attentionCatalog() {
            cardWith(ItemKind::Architecture, "blind", {"image_classifier"}),
            cardWith(ItemKind::Analysis, "attention_map", {}, {"attention_source"}),
            cardWith(ItemKind::Analysis, "memory_weights", {}, {"memory_source"}),
-           cardWith(ItemKind::Analysis, "first_layer", {}, {"token_encoder"})}};
+           cardWith(ItemKind::Analysis, "first_layer", {}, {"token_encoder"}),
+           cardWith(ItemKind::Analysis, "receptive_field", {}, {"token_encoder"})}};
 }
 
 inline Json configOf(const char* architecture) {

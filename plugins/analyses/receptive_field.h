@@ -1,0 +1,42 @@
+// How much each part of an image counts for the patch in the middle: the effective receptive field of
+// Luo et al. 2016 (arXiv:1701.04128), from gradients with respect to the input.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "core/model/capabilities.h"
+#include "core/plugin/registry.h"
+
+namespace vitrine::analyses {
+
+struct ReceptiveField {
+  /// One for each block, in order: [rows, columns] float64, sums to 1. The absolute gradient of the
+  /// sum of the central token after the block, averaged over images and summed over the pixels of
+  /// each cell and their channels.
+  std::vector<at::Tensor> maps;
+  std::int64_t row = 0, column = 0;  ///< of the cell in the middle of the central patch
+};
+/// The residual stream is looked at, before the last norm: a norm without gain has a constant sum.
+/// \param images    [B, C, H, W], as the model reads them
+/// \param mostCells of a map: pixels are put together into cells where there are more
+/// \throws ConfigError  no token is a patch, or no gradient reaches the image
+[[nodiscard]] ReceptiveField receptiveFieldOf(TokenEncoder& model, const at::Tensor& images,
+                                              std::int64_t mostCells);
+
+/// The smallest share of the cells that holds `mass` of a map.
+[[nodiscard]] double areaOf(const at::Tensor& map, double mass);
+
+/// An artifact "receptive field" of kind attention, [blocks, 1, 1, cells], with `image` null; scores
+/// "area_50" and "area_90" of the last block.
+class ReceptiveFieldAnalysis final : public Analysis {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
+  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
+  [[nodiscard]] std::function<Findings()> probe(const Config& config,
+                                                ProbeContext& context) const override;
+};
+
+}  // namespace vitrine::analyses
