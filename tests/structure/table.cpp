@@ -39,6 +39,7 @@ const Table& treeTable() {
                    {"shell"},
                }},
               {"ui/configure", {{"form"}, {"plan"}, {"."}}},
+              {"ui/workbench", {{"."}, {"sampling"}}},
           },
       .libraries =
           {

@@ -77,6 +77,12 @@ void GalleryPage::makeActions() {
       [this] { nextCompareView(); });
   endPair_ = act(tr("End comparison"), tr("Look at one image again (Backspace)"), Qt::Key_Backspace,
                  [this] { setOther(0); });
+  verify_ = act(tr("Verify"),
+                tr("Make the current image again from its recipe and compare the pixels (V)"),
+                Qt::Key_V, [this] { verify(); });
+  recall_ = act(tr("Recall settings"),
+                tr("Open the Playground with every setting of the current image (A)"), Qt::Key_A,
+                [this] { recallSettings(); });
   const auto pick = [&](const QString& text, Qt::Key key, int by, int rows) {
     act(text, tr("Choose the image that the current one is compared with"), Qt::ALT | key,
         [this, by, rows] { pickOther(by, rows); });
@@ -346,6 +352,8 @@ QWidget* GalleryPage::makeViews() {
     connect(made, &QToolButton::clicked, this, use);
     details_->addButton(made);
   };
+  details_->addButton(actionButton(verify_, this));
+  details_->addButton(actionButton(recall_, this));
   button(tr("Copy recipe"), tr("The recipe of the image as JSON, to the clipboard"),
          &GalleryPage::copyRecipe);
   button(tr("Show run"), tr("Select the run of the image and show its curves"),
@@ -389,6 +397,11 @@ void GalleryPage::showTools() {
   star_->setProperty(kWhyNot, tr("choose an image"));
   enlarge_->setEnabled(current_ != 0);
   enlarge_->setProperty(kWhyNot, tr("choose an image"));
+  verify_->setEnabled(current_ != 0 && workbench_.models() != nullptr);
+  verify_->setProperty(kWhyNot, current_ == 0 ? tr("choose an image")
+                                              : tr("nothing can be computed with this database"));
+  recall_->setEnabled(current_ != 0);
+  recall_->setProperty(kWhyNot, tr("choose an image"));
   const bool isPair = other_ != 0;
   for (QAction* action : {swap_, endPair_}) {
     action->setEnabled(isPair);

@@ -186,6 +186,7 @@ void GalleryPage::setCurrent(std::int64_t id) {
   sheet_->setCurrent(id);
   markCell();
   readLook();
+  showVerdict();
   if (view_ == View::RunsAndSteps) readSteps();
   showTools();
 }
@@ -348,6 +349,8 @@ QString GalleryPage::howToRead() const {
       "another setting differs, the cell has a \u2260 and its tool tip names it. Two images are "
       "compared pixel by pixel: in the difference, orange is where A is brighter, blue where B is; "
       "the scale ends at the largest difference. Flicker changes twice a second.\n\n"
+      "Verify makes an image again from its recipe and compares the pixels: the same recipe gives "
+      "the same pixels on one machine. Recall settings opens the Playground with them.\n\n"
       "Equal pixels have an equal SHA-256. Enlarged images are never smoothed.");
 }
 

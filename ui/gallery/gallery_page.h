@@ -6,6 +6,7 @@
 #include <QList>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,6 +20,7 @@
 #include "ui/gallery/thumbnails.h"
 #include "ui/kit/loading_state.h"
 #include "ui/workbench/page.h"
+#include "ui/workbench/sampling/image_again.h"
 
 class QComboBox;
 class QLabel;
@@ -76,6 +78,10 @@ class GalleryPage final : public Page {
   void toggleStar();
   void swapPair();
   void nextCompareView();
+  /// Makes the current image again and compares the pixels; ends that while it is under way.
+  void verify();
+  /// Opens the Playground with the settings of the current image.
+  void recallSettings();
   void copyRecipe();
   void showRun();
   /// Each writes to that file with the recipes inside, and says so.
@@ -116,6 +122,9 @@ class GalleryPage final : public Page {
   [[nodiscard]] QString askFile(const QString& title, const QString& name, const QString& filter);
   void writeFile(const QString& file, const QByteArray& bytes);
   [[nodiscard]] bool canExport();
+  // gallery_again.cpp
+  void takeVerdict(std::int64_t id, const Verdict& verdict);
+  void showVerdict();
   // gallery_page.cpp
   void pickOther(int by, int rows);
   void moveBy(int by);
@@ -148,7 +157,8 @@ class GalleryPage final : public Page {
   ImageDetails* details_ = nullptr;
   QList<QAction*> tools_, viewActions_, compareActions_;
   QMenu* exportMenu_ = nullptr;
-  QAction *enlarge_ = nullptr, *star_ = nullptr, *swap_ = nullptr, *endPair_ = nullptr;
+  QAction *enlarge_ = nullptr, *star_ = nullptr, *swap_ = nullptr, *endPair_ = nullptr,
+          *verify_ = nullptr, *recall_ = nullptr;
 
   ImageQuery query_;
   std::optional<store::ImageStanding> standing_;  ///< of what the model holds
@@ -168,6 +178,14 @@ class GalleryPage final : public Page {
   };
   LookedAt looked_;
   std::int64_t stepsOf_ = 0;  ///< the image whose table is shown
+  /// The image that is made again.
+  struct Check {
+    std::int64_t image = 0;
+    ModelService::Ticket ticket = 0;  ///< 0: none is
+    double share = 0;
+  };
+  Check check_;
+  std::map<std::int64_t, Verdict> verdicts_;  ///< by image
 };
 
 [[nodiscard]] PageFactory galleryPage();

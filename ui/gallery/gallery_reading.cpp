@@ -129,6 +129,7 @@ void GalleryPage::readLook() {
 }
 
 void GalleryPage::showLook() {
+  showVerdict();
   if (!looked_.a) {
     details_->setEmpty();
     stage_->setSentence(

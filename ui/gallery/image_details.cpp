@@ -96,6 +96,9 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   recipe_ = new RecipeTable(tr("Recipe of the image"), this);
   recipe_->setLabelWidth(110);
   column->addWidget(recipe_);
+  verdict_ = new WrapLabel(this);
+  verdict_->setVisible(false);
+  column->addWidget(verdict_);
   buttons_ = new FlowBar(this);
   buttons_->row().setSpacing(px(6));
   column->addWidget(buttons_);
@@ -104,6 +107,11 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
 }
 
 void ImageDetails::addButton(QWidget* button) { buttons_->row().addWidget(button); }
+
+void ImageDetails::setVerdict(const QString& text) {
+  verdict_->setText(text);
+  verdict_->setVisible(!text.isEmpty());
+}
 
 void ImageDetails::focusTag() {
   newTag_->setFocus(Qt::ShortcutFocusReason);

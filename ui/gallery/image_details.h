@@ -16,6 +16,7 @@ namespace vitrine::ui {
 class ElidedLabel;
 class FlowBar;
 class RecipeTable;
+class WrapLabel;
 
 class ImageDetails : public QWidget {
   Q_OBJECT
@@ -32,6 +33,8 @@ class ImageDetails : public QWidget {
   };
   void setFacts(const Facts& facts);
   void setEmpty();
+  /// Whether the image could be made again; "": nothing is said.
+  void setVerdict(const QString& text);
   /// Tags that other images have, offered while one is typed.
   void setKnownTags(const QStringList& tags);
   /// A button below the recipe.
@@ -53,6 +56,7 @@ class ImageDetails : public QWidget {
   QLineEdit* newTag_;
   FlowBar* tags_;
   RecipeTable* recipe_;
+  WrapLabel* verdict_;
   FlowBar* buttons_;
   QStringList shownTags_;
 };

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "core/base/cell_text.h"
-#include "core/base/error.h"
 #include "core/config/config.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -85,32 +84,6 @@ std::vector<RecipeFact> recipeFacts(const Json& recipe, const Json& compared,
   return facts;
 }
 
-SampleSettings settingsAgain(const Json& recipe, std::int64_t run) {
-  const auto need = [&](const char* key) -> const Json& {
-    const auto found = recipe.is_object() ? recipe.find(key) : recipe.end();
-    if (found == recipe.end()) {
-      throw FileError(std::string("the recipe of the image has no '") + key +
-                      "'; draw the image again with this version of the program");
-    }
-    return *found;
-  };
-  SampleSettings settings;
-  settings.model.run = run;
-  settings.model.checkpoint = plainText(need("step"));
-  settings.model.use = plainText(need("weights"));
-  settings.model.device = plainText(need("device"));
-  settings.sampler = plainText(need("sampler"));
-  const auto found = recipe.find("settings");
-  if (found != recipe.end() && found->is_object()) settings.values = *found;
-  settings.values["seed"] = need("seed");
-  settings.values["count"] = 1;
-  if (const auto batch = recipe.find("batch"); batch != recipe.end() && batch->is_object()) {
-    settings.values["seed"] = batch->value("first_seed", need("seed"));
-    settings.values["count"] = batch->value("size", Json(1));
-  }
-  return settings;
-}
-
 SampleSettings recalled(const SampleSettings& now, const SampleSettings& cell, std::uint64_t seed,
                         Recall what) {
   SampleSettings then = now;
@@ -157,17 +130,6 @@ QString sampleCommand(const SampleSettings& settings, const Schema& schema,
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
   return QString::fromStdString(line);
-}
-
-Verdict verdictOf(const DrawnImage& stored, const DrawnImage* again) {
-  if (again == nullptr) return {false, QObject::tr("The sampler did not make this image again")};
-  if (again->sha256 == stored.sha256)
-    return {true, QObject::tr("Bit-exact on this machine")};
-  const auto difference = pixelDifference(stored.image, again->image);
-  if (!difference) return {false, QObject::tr("Made again with another size")};
-  return {false, QObject::tr("Differs in %1, by %2 of 255 at most")
-                     .arg(counted(difference->pixels, QObject::tr("pixel"), QObject::tr("pixels")))
-                     .arg(difference->largest)};
 }
 
 }  // namespace vitrine::ui

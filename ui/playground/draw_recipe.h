@@ -23,10 +23,6 @@ struct RecipeFact {
 [[nodiscard]] std::vector<RecipeFact> recipeFacts(const Json& recipe, const Json& compared,
                                                   const QString& runName);
 
-/// The request that makes an image again, with its whole batch.
-/// \throws FileError  the recipe lacks what is needed; names it
-[[nodiscard]] SampleSettings settingsAgain(const Json& recipe, std::int64_t run);
-
 enum class Recall {
   All,      ///< every setting
   Seed,     ///< of the image itself
@@ -41,12 +37,5 @@ enum class Recall {
 /// whose defaults are left out
 [[nodiscard]] QString sampleCommand(const SampleSettings& settings, const Schema& schema,
                                     const std::filesystem::path& database);
-
-/// What Verify found, as a sentence. \param again  null: the sampler did not make it
-struct Verdict {
-  bool isExact = false;
-  QString sentence;
-};
-[[nodiscard]] Verdict verdictOf(const DrawnImage& stored, const DrawnImage* again);
 
 }  // namespace vitrine::ui

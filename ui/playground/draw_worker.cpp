@@ -19,6 +19,8 @@ SampleSettings aloneOf(const DrawnCell& cell, const DrawnImage& image) {
   return settings;
 }
 
+HashedImage hashed(const DrawnImage& image) { return {image.image, image.sha256}; }
+
 std::string patchKey(const SampleSettings& settings) {
   return settings.model.request().dump() + settings.sampler;
 }
@@ -184,8 +186,10 @@ void DrawWorker::askAttention(const SampleSettings& image) {
             made->film = std::move(cell->films[seed]);
             DrawnImage& shown = drawing_->cells.at(static_cast<std::size_t>(place_.cell))
                                     .images.at(static_cast<std::size_t>(place_.image));
-            const DrawnImage* alone = cell->images.empty() ? nullptr : &cell->images.front();
-            const Verdict verdict = verdictOf(shown, alone);
+            const Verdict verdict =
+                verdictOf(hashed(shown), cell->images.empty()
+                                             ? std::nullopt
+                                             : std::optional(hashed(cell->images.front())));
             made->note = verdict.isExact
                              ? tr("Drawn again with the same pixels")
                              : tr("Drawn again alone: %1").arg(verdict.sentence.toLower());
@@ -216,7 +220,9 @@ void DrawWorker::verify(std::shared_ptr<Drawing> drawing, ImagePlace place) {
                      std::find_if(made->images.begin(), made->images.end(),
                                   [&](const DrawnImage& each) { return each.seed == shown.seed; });
                  const Verdict verdict =
-                     verdictOf(shown, found == made->images.end() ? nullptr : &*found);
+                     verdictOf(
+                     hashed(shown), found == made->images.end() ? std::nullopt
+                                                                : std::optional(hashed(*found)));
                  shown.isExact = verdict.isExact;
                  shown.verdict =
                      verdict.sentence +

@@ -228,23 +228,4 @@ std::pair<std::uint64_t, AttentionFrame> attentionFrame(const Json& preview) {
   return {seedOf(meta, "seed"), std::move(frame)};
 }
 
-std::optional<PixelDifference> pixelDifference(const QImage& a, const QImage& b) {
-  if (a.size() != b.size() || a.isNull()) return std::nullopt;
-  const QImage left = a.convertToFormat(QImage::Format_RGBA8888);
-  const QImage right = b.convertToFormat(QImage::Format_RGBA8888);
-  PixelDifference found;
-  for (int y = 0; y < left.height(); ++y) {
-    const uchar* one = left.constScanLine(y);
-    const uchar* other = right.constScanLine(y);
-    for (int x = 0; x < left.width(); ++x) {
-      int largest = 0;
-      for (int c = 0; c < 4; ++c)
-        largest = std::max(largest, std::abs(one[4 * x + c] - other[4 * x + c]));
-      found.largest = std::max(found.largest, largest);
-      found.pixels += largest > 0 ? 1 : 0;
-    }
-  }
-  return found;
-}
-
 }  // namespace vitrine::ui

@@ -102,12 +102,4 @@ void takePart(DrawnCell& cell, const Json& part);
 [[nodiscard]] std::pair<std::uint64_t, AttentionFrame> attentionFrame(const Json& preview);
 [[nodiscard]] bool isAttention(const Json& preview);
 
-/// How much two pictures differ.
-struct PixelDifference {
-  int largest = 0;          ///< of 255, in any channel
-  std::int64_t pixels = 0;  ///< that differ
-};
-/// Nothing where their sizes differ.
-[[nodiscard]] std::optional<PixelDifference> pixelDifference(const QImage& a, const QImage& b);
-
 }  // namespace vitrine::ui

@@ -5,6 +5,7 @@
 #include <QListWidget>
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "ui/kit/theme.h"
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"
@@ -149,13 +150,34 @@ void PlaygroundPage::setViewState(const Json& state) {
   }
 }
 
+// The image itself, without the others of its batch; Draw is the user's.
+void PlaygroundPage::takeRecipe(std::int64_t run, const Json& recipe) {
+  SampleSettings wanted;
+  try {
+    wanted = settingsAgain(recipe, run);
+  } catch (const Error& error) {
+    return say(QString::fromUtf8(error.what()));
+  }
+  wanted.values["seed"] = recipe.at("seed");
+  wanted.values["count"] = 1;
+  Json state = viewState();
+  state["settings"] = toJson(wanted);
+  state["rows"] = state["columns"] = nullptr;
+  state["drawn"] = false;
+  setViewState(state);
+}
+
 // Shows what was drawn with these settings, or draws it: a figure opens as it was.
 void PlaygroundPage::applyState() {
   if (!pending_) return;
   const Json state = *std::exchange(pending_, std::nullopt);
   if (const auto found = state.find("settings"); found != state.end() && found->is_object()) {
     const SampleSettings wanted = settingsFromJson(*found);
-    if (drawable(wanted.model.run) != nullptr) {
+    say({});
+    if (drawable(wanted.model.run) == nullptr) {
+      say(tr("Run %1 cannot draw here: it has no checkpoint, or no plugin knows its model.")
+              .arg(wanted.model.run));
+    } else {
       chooseRun(wanted.model.run);
       if (!wanted.sampler.empty()) {
         isSamplerKnown_ = true;
@@ -167,6 +189,13 @@ void PlaygroundPage::applyState() {
       values["device"] = wanted.model.device;
       form_->setGrid({axisFrom(state, "rows"), axisFrom(state, "columns")});
       form_->setValues(values);
+      const std::string& step = wanted.model.checkpoint;
+      const bool isStep = !step.empty() && std::all_of(step.begin(), step.end(), [](char each) {
+        return each >= '0' && each <= '9';
+      });
+      if (isStep && settings().model.checkpoint != step)
+        say(tr("The checkpoint of step %1 is not stored any more; the newest one is chosen.")
+                .arg(QString::fromStdString(step)));
     }
   }
   const int zoom = zoomBox_->findData(stateIndex(state, "zoom", 0, 16));

@@ -107,6 +107,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
     const std::int64_t current = workbench_.selection().current();
     if (drawable(current) != nullptr) chooseRun(current);
   });
+  connect(&workbench_.selection(), &Selection::recalled, this, &PlaygroundPage::takeRecipe);
   connect(&workbench_, &Workbench::catalogReady, this, [this] {
     isStale_ = true;
     if (isVisible()) reload();

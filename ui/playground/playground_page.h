@@ -88,6 +88,7 @@ class PlaygroundPage final : public Page {
   void pauseTraining();
   void resumeTraining();
   void applyState();
+  void takeRecipe(std::int64_t run, const Json& recipe);
   // playground_page.cpp
   void draw();
   void startDrawing();

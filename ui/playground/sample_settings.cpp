@@ -101,23 +101,6 @@ Json chosenValue(const SampleSettings& settings, const std::string& key) {
 
 }  // namespace
 
-std::int64_t SampleSettings::count() const { return integerIn(values, "count", 1); }
-
-std::uint64_t SampleSettings::seed() const {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, integerIn(values, "seed", 0)));
-}
-
-Json SampleSettings::request() const {
-  Json request{{"op", "sample"}, {"settings", values}};
-  if (!sampler.empty()) request["sampler"] = sampler;
-  return request;
-}
-
-bool SampleSettings::operator==(const SampleSettings& other) const {
-  return model.request() == other.model.request() && sampler == other.sampler &&
-         difference(values, other.values).empty();
-}
-
 Json toJson(const SampleSettings& settings) {
   return {{"run", settings.model.run},
           {kCheckpointKey, settings.model.checkpoint},

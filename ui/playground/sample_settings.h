@@ -11,7 +11,7 @@
 
 #include "core/base/json.h"
 #include "core/config/schema.h"
-#include "ui/workbench/model_service.h"
+#include "ui/workbench/sampling/image_again.h"
 
 namespace vitrine::ui {
 
@@ -19,19 +19,6 @@ namespace vitrine::ui {
 inline constexpr const char* kCheckpointKey = "checkpoint";
 inline constexpr const char* kWeightsKey = "weights";
 inline constexpr const char* kSamplerKey = "sampler";
-
-/// One request of the operation `sample`.
-struct SampleSettings {
-  ModelChoice model;
-  std::string sampler;           ///< id; "": the one that fits the model best
-  Json values = Json::object();  ///< seed, count and the sampler's own keys
-
-  [[nodiscard]] std::int64_t count() const;  ///< images or texts, 1 where it is not said
-  [[nodiscard]] std::uint64_t seed() const;
-  /// Without id and model.
-  [[nodiscard]] Json request() const;
-  [[nodiscard]] bool operator==(const SampleSettings& other) const;
-};
 
 /// One object with all that is chosen: run, checkpoint, weights, device, sampler and `values`.
 [[nodiscard]] Json toJson(const SampleSettings& settings);

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/json.h"
+
 namespace vitrine::ui {
 
 class Selection : public QObject {
@@ -73,11 +75,15 @@ class Selection : public QObject {
     head_ = head;
     Q_EMIT focusChanged();
   }
+  /// Hands the recipe of a stored image of `run` to the page that draws. That page has been shown
+  /// before: it takes the settings of the image over.
+  void recall(std::int64_t run, const Json& recipe) { Q_EMIT recalled(run, recipe); }
 
  Q_SIGNALS:
   void runsChanged();
   void stepChanged();
   void focusChanged();
+  void recalled(std::int64_t run, const vitrine::Json& recipe);
 
  private:
   std::vector<std::int64_t> runs_, drawn_;

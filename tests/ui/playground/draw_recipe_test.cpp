@@ -101,8 +101,8 @@ TEST(SampleCommand, QuotesATextThatWouldBeReadAsANumber) {
   EXPECT_TRUE(sampleCommand(settings, {}, {}).endsWith(QStringLiteral("'prompt=\"7\"'")));
 }
 
-DrawnImage imageOf(const std::string& hash, int grey) {
-  DrawnImage image;
+HashedImage imageOf(const std::string& hash, int grey) {
+  HashedImage image;
   image.sha256 = hash;
   image.image = QImage(4, 4, QImage::Format_Grayscale8);
   image.image.fill(grey);
@@ -110,17 +110,17 @@ DrawnImage imageOf(const std::string& hash, int grey) {
 }
 
 TEST(Verdict, IsExactWhereTheHashesAreEqual) {
-  const DrawnImage image = imageOf("a", 10);
-  EXPECT_TRUE(verdictOf(image, &image).isExact);
+  const HashedImage image = imageOf("a", 10);
+  EXPECT_TRUE(verdictOf(image, image).isExact);
 }
 
 TEST(Verdict, NamesTheLargestDifferenceOfThePixels) {
-  const DrawnImage stored = imageOf("a", 10), again = imageOf("b", 13);
-  const Verdict verdict = verdictOf(stored, &again);
+  const HashedImage stored = imageOf("a", 10), again = imageOf("b", 13);
+  const Verdict verdict = verdictOf(stored, again);
   EXPECT_FALSE(verdict.isExact);
   EXPECT_TRUE(verdict.sentence.contains(QStringLiteral("16 pixels")));
   EXPECT_TRUE(verdict.sentence.contains(QStringLiteral("3 of 255")));
-  EXPECT_FALSE(verdictOf(stored, nullptr).isExact);
+  EXPECT_FALSE(verdictOf(stored, std::nullopt).isExact);
 }
 
 }  // namespace

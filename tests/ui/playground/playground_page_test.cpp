@@ -197,6 +197,34 @@ TEST_F(Playground, ADrawingOfTheHistoryIsShownAgain) {
   EXPECT_EQ(page_->shown()->base.seed(), 1U);
 }
 
+TEST_F(Playground, TakesTheSettingsOfAStoredImageOver) {
+  const std::int64_t run = addRun("a", "painter", "paint");
+  addRun("b", "painter", "paint");
+  open(2);
+  settle();
+  Json recipe{{"run", "uuid"},      {"step", 50},         {"weights", "model"},
+              {"sampler", "quick"}, {"seed", 17},         {"device", "cpu"},
+              {"settings", {{"guidance", 3.5}, {"steps", 9}}},
+              {"batch", {{"first_seed", 10}, {"size", 8}}}};
+  workbench_.selection().recall(run, recipe);
+  page_->waitUntilIdle();
+  EXPECT_EQ(page_->run(), run);
+  const Json values = page_->form().values();
+  EXPECT_EQ(values["checkpoint"], "50");
+  EXPECT_EQ(values["weights"], "model");
+  EXPECT_EQ(values["guidance"], 3.5);
+  EXPECT_EQ(values["steps"], 9);
+  EXPECT_EQ(values["seed"], 17) << "of the image, not of its batch";
+  EXPECT_EQ(values["count"], 1);
+  recipe["step"] = 25;
+  workbench_.selection().recall(run, recipe);
+  page_->waitUntilIdle();
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("step 25 is not stored any more")));
+  workbench_.selection().recall(99, recipe);
+  page_->waitUntilIdle();
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("Run 99 cannot draw here")));
+}
+
 TEST_F(Playground, CopiesTheCommandThatDrawsTheImage) {
   open(addRun("a", "painter", "paint"));
   settle();

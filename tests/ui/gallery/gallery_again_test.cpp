@@ -1,0 +1,108 @@
+#include <QFile>
+#include <QSignalSpy>
+
+#include "tests/ui/gallery/gallery_fixture.h"
+#include "tests/ui/support/fake_serve.h"
+#include "tests/ui/support/soon.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// Makes grey squares as the recipe says; where a file "drifts" is there, a little brighter ones.
+constexpr const char* kMaker = R"PY(
+import hashlib, os, struct, time, zlib
+
+def png(grey):
+    def chunk(kind, data):
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+    rows = b"".join(b"\0" + bytes([grey] * 8) for _ in range(8))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+def load(request):
+    return {"model": "%d/%s/%s" % (request["run"], request["checkpoint"], request["use"])}
+
+def sample(request):
+    while os.path.exists(here("waits")) and not request["is_cancelled"]():
+        time.sleep(0.01)
+        yield {"done": 1, "total": 4}
+    if request["is_cancelled"]():
+        return {"error": {"kind": "cancelled", "message": "it was cancelled"}}
+    settings = request["settings"]
+    for i in range(settings["count"]):
+        grey = settings["grey"] + (3 if os.path.exists(here("drifts")) else 0)
+        data = png(grey)
+        yield {"image": {"seed": settings["seed"] + i, "width": 8, "height": 8, "recipe": {},
+                         "sha256": hashlib.sha256(bytes([grey] * 64)).hexdigest(),
+                         "size": len(data), "offset": 0, "bytes": data}}
+    return {"images": settings["count"]}
+)PY";
+
+class GalleryAgain : public Gallery {
+ protected:
+  GalleryAgain() : serve_(kMaker) { workbench_.serve(); }
+  /// An image of a batch of two, as a sampler leaves it.
+  std::int64_t addDrawn() {
+    first_ = workbench_.addRun("painter", Json::object());
+    return add(first_, 100, 8, 90,
+               {{"run", "uuid"},
+                {"step", 100},
+                {"weights", "ema"},
+                {"sampler", "slow"},
+                {"settings", {{"grey", 90}}},
+                {"seed", 8},
+                {"device", "cpu"},
+                {"batch", {{"first_seed", 7}, {"size", 2}}}});
+  }
+  void touch(const QString& name) const {
+    QFile file(serve_.path(name));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  }
+  FakeServe serve_;
+};
+
+TEST_F(GalleryAgain, VerifyMakesTheImageAgainAndComparesItsPixels) {
+  addDrawn();
+  const auto shown = page();
+  QTest::keyClick(&shown->sheet(), Qt::Key_V);
+  EXPECT_TRUE(soon([&] { return texts(*shown).find("Bit-exact") != std::string::npos; }));
+  touch(QStringLiteral("drifts"));
+  QTest::keyClick(&shown->sheet(), Qt::Key_V);
+  EXPECT_TRUE(soon([&] { return texts(*shown).find("by 3 of 255") != std::string::npos; }));
+}
+
+TEST_F(GalleryAgain, AVerificationCanBeCancelled) {
+  addDrawn();
+  const auto shown = page();
+  touch(QStringLiteral("waits"));
+  press(*shown, "Verify");
+  EXPECT_TRUE(soon([&] { return texts(*shown).find("25") != std::string::npos; }));
+  press(*shown, "Cancel");
+  EXPECT_TRUE(soon([&] { return texts(*shown).find("again") == std::string::npos; }));
+  EXPECT_EQ(texts(*shown).find("Bit-exact"), std::string::npos);
+}
+
+TEST_F(GalleryAgain, ARecipeThatLacksSomethingIsASentence) {
+  first_ = workbench_.addRun("painter", Json::object());
+  add(first_, 100, 8);
+  const auto shown = page();
+  press(*shown, "Verify");
+  EXPECT_THAT(texts(*shown), HasSubstr("the recipe of the image has no 'step'"));
+}
+
+TEST_F(GalleryAgain, RecallHandsTheRecipeToThePlayground) {
+  addDrawn();
+  const auto shown = page();
+  QSignalSpy recalled(&workbench_.selection(), &Selection::recalled);
+  QTest::keyClick(&shown->sheet(), Qt::Key_A);
+  EXPECT_THAT(workbench_.pages, ElementsAre(QStringLiteral("playground")));
+  ASSERT_EQ(recalled.size(), 1);
+  EXPECT_EQ(recalled.front().front().toLongLong(), first_);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,108 @@
+#include "ui/workbench/sampling/image_again.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/base/cell_text.h"
+#include "core/base/error.h"
+#include "core/config/config.h"
+#include "ui/kit/theme.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+std::int64_t integerIn(const Json& values, const char* key, std::int64_t otherwise) {
+  const auto found = values.find(key);
+  return found != values.end() && found->is_number_integer() ? found->get<std::int64_t>()
+                                                             : otherwise;
+}
+
+}  // namespace
+
+std::int64_t SampleSettings::count() const { return integerIn(values, "count", 1); }
+
+std::uint64_t SampleSettings::seed() const {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, integerIn(values, "seed", 0)));
+}
+
+Json SampleSettings::request() const {
+  Json request{{"op", "sample"}, {"settings", values}};
+  if (!sampler.empty()) request["sampler"] = sampler;
+  return request;
+}
+
+bool SampleSettings::operator==(const SampleSettings& other) const {
+  return model.request() == other.model.request() && sampler == other.sampler &&
+         difference(values, other.values).empty();
+}
+
+SampleSettings settingsAgain(const Json& recipe, std::int64_t run) {
+  const auto need = [&](const char* key) -> const Json& {
+    const auto found = recipe.is_object() ? recipe.find(key) : recipe.end();
+    if (found == recipe.end()) {
+      throw FileError(std::string("the recipe of the image has no '") + key +
+                      "'; draw the image again with this version of the program");
+    }
+    return *found;
+  };
+  SampleSettings settings;
+  settings.model.run = run;
+  settings.model.checkpoint = plainText(need("step"));
+  settings.model.use = plainText(need("weights"));
+  settings.model.device = plainText(need("device"));
+  settings.sampler = plainText(need("sampler"));
+  const auto found = recipe.find("settings");
+  if (found != recipe.end() && found->is_object()) settings.values = *found;
+  settings.values["seed"] = need("seed");
+  settings.values["count"] = 1;
+  if (const auto batch = recipe.find("batch"); batch != recipe.end() && batch->is_object()) {
+    settings.values["seed"] = batch->value("first_seed", need("seed"));
+    settings.values["count"] = batch->value("size", Json(1));
+  }
+  return settings;
+}
+
+std::optional<PixelDifference> pixelDifference(const QImage& a, const QImage& b) {
+  if (a.size() != b.size() || a.isNull()) return std::nullopt;
+  const QImage left = a.convertToFormat(QImage::Format_RGBA8888);
+  const QImage right = b.convertToFormat(QImage::Format_RGBA8888);
+  PixelDifference found;
+  for (int y = 0; y < left.height(); ++y) {
+    const uchar* one = left.constScanLine(y);
+    const uchar* other = right.constScanLine(y);
+    for (int x = 0; x < left.width(); ++x) {
+      int largest = 0;
+      for (int c = 0; c < 4; ++c)
+        largest = std::max(largest, std::abs(one[4 * x + c] - other[4 * x + c]));
+      found.largest = std::max(found.largest, largest);
+      found.pixels += largest > 0 ? 1 : 0;
+    }
+  }
+  return found;
+}
+
+std::optional<HashedImage> imageIn(const Json& answer, std::uint64_t seed) {
+  const auto image = answer.find("image");
+  if (image == answer.end() || !image->is_object()) return std::nullopt;
+  const auto of = image->find("seed"), hash = image->find("sha256"), bytes = image->find("bytes");
+  const bool isWhole = of != image->end() && of->is_number_integer() && hash != image->end() &&
+                       hash->is_string() && bytes != image->end() && bytes->is_binary();
+  if (!isWhole || of->get<std::uint64_t>() != seed) return std::nullopt;
+  const auto& png = bytes->get_binary();
+  return HashedImage{QImage::fromData(png.data(), static_cast<int>(png.size()), "PNG"),
+                     hash->get<std::string>()};
+}
+
+Verdict verdictOf(const HashedImage& stored, const std::optional<HashedImage>& again) {
+  if (!again) return {false, QObject::tr("The sampler did not make this image again")};
+  if (again->sha256 == stored.sha256)
+    return {true, QObject::tr("Bit-exact on this machine")};
+  const auto difference = pixelDifference(stored.image, again->image);
+  if (!difference) return {false, QObject::tr("Made again with another size")};
+  return {false, QObject::tr("Differs in %1, by %2 of 255 at most")
+                     .arg(counted(difference->pixels, QObject::tr("pixel"), QObject::tr("pixels")))
+                     .arg(difference->largest)};
+}
+
+}  // namespace vitrine::ui
