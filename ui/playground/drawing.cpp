@@ -125,7 +125,7 @@ QImage Drawing::thumbnail() const {
       if (!film.empty()) return film.back().image;
     }
   }
-  return {};
+  return kept;
 }
 
 QString Drawing::title() const {

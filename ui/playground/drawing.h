@@ -72,7 +72,8 @@ struct DrawnCell {
 
 /// One click on Draw.
 struct Drawing {
-  enum class State { Drawing, Done, Cancelled, Failed };
+  /// Kept: of an earlier start of the program; its images are not in memory.
+  enum class State { Drawing, Done, Cancelled, Failed, Kept };
   int number = 0;  ///< in the history, from 1
   QDateTime at;
   QString runName;
@@ -81,6 +82,7 @@ struct Drawing {
   std::vector<DrawnCell> cells;
   State state = State::Drawing;
   QString failure;              ///< one sentence
+  QImage kept;                  ///< of a drawing that was kept: a small picture of it
   double seconds = 0;           ///< of all
   double firstSeconds = -1;     ///< from the click to the first image or preview; -1: none yet
 

@@ -207,7 +207,7 @@ void PlaygroundPage::applyState() {
     const SampleSettings base = settings();
     const SampleGrid grid = form_->grid();
     const auto known = std::find_if(history_.rbegin(), history_.rend(), [&](const auto& one) {
-      return one->base == base && one->grid == grid;
+      return one->state != Drawing::State::Kept && one->base == base && one->grid == grid;
     });
     if (known != history_.rend()) {
       showDrawing(*known);

@@ -25,6 +25,7 @@
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/playground/drawing_history.h"
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"
 #include "ui/workbench/fact_table.h"
@@ -298,6 +299,8 @@ void PlaygroundPage::showProgress() {
   if (shown_->state == Drawing::State::Drawing) about << tr("drawing");
   if (shown_->state == Drawing::State::Cancelled) about << tr("cancelled");
   if (shown_->state == Drawing::State::Failed) about << tr("failed");
+  if (shown_->state == Drawing::State::Kept)
+    about = QStringList{tr("of an earlier start: A recalls its settings, then draw")};
   boardAbout_->setText(about.join(QStringLiteral(" \u00b7 ")));
   boardAbout_->setAccessibleDescription(
       shown_->firstSeconds < 0
@@ -329,6 +332,7 @@ void PlaygroundPage::takeEnd(const QString& error) {
   showRecipe();
   showHistory();
   showCost();
+  keepDrawings(database_, history_);
 }
 
 // What the process said stands alone here: it begins as a sentence does.

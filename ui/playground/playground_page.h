@@ -79,6 +79,7 @@ class PlaygroundPage final : public Page {
   void readLater();
   void reload();
   void takeRuns(DrawableRuns found);
+  void takeKept(const std::string& database);
   void chooseRun(std::int64_t run);
   void fillForm(const std::string& sampler);
   void warm();
@@ -124,6 +125,7 @@ class PlaygroundPage final : public Page {
   SamplePace pace_;
   DrawableRuns drawable_;
   std::vector<std::shared_ptr<Drawing>> history_;
+  std::string database_;  ///< uuid; "": the kept drawings were not read yet
   std::shared_ptr<Drawing> shown_;
   Json compared_;        ///< recipe of the image that was selected before
   Json recipe_;          ///< of the one that is

@@ -14,8 +14,10 @@
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/theme.h"
+#include "ui/playground/drawing_history.h"
 #include "ui/playground/image_board.h"
 #include "ui/playground/playground_page.h"
+#include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
 
@@ -49,8 +51,20 @@ void PlaygroundPage::reload() {
   lists_.run([this, catalog](store::RunReader& store,
                              const std::atomic<bool>& isStale) -> Background::Finish {
     DrawableRuns found = readDrawableRuns(store, catalog, isStale);
-    return [this, found = std::move(found)] { takeRuns(found); };
+    return [this, found = std::move(found), database = databaseUuid(store)] {
+      takeKept(database);
+      takeRuns(found);
+    };
   });
+}
+
+// The drawings of earlier starts, before those of this one.
+void PlaygroundPage::takeKept(const std::string& database) {
+  if (database == database_) return;
+  database_ = database;
+  rememberUuid(workbench_, database);
+  history_ = keptDrawings(database);
+  showHistory();
 }
 
 void PlaygroundPage::showEmpty(const QString& sentence, bool hasAction) {

@@ -157,7 +157,9 @@ void PlaygroundPage::showHistory() {
   historyList_->clear();
   for (std::size_t i = history_.size(); i-- > 0;) {
     const Drawing& drawing = *history_[i];
-    QStringList about{drawing.at.toString(QStringLiteral("HH:mm:ss"))};
+    const bool isKept = drawing.state == Drawing::State::Kept;
+    QStringList about{isKept ? drawing.at.toString(QStringLiteral("d MMM HH:mm"))
+                             : drawing.at.toString(QStringLiteral("HH:mm:ss"))};
     if (drawing.imageCount() > 1)
       about << counted(drawing.imageCount(), tr("image"), tr("images"));
     if (i > 0) {

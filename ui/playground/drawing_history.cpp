@@ -1,0 +1,109 @@
+#include "ui/playground/drawing_history.h"
+
+#include <QBuffer>
+#include <QStringList>
+#include <algorithm>
+#include <optional>
+
+#include "core/base/read_json.h"
+#include "ui/kit/settings.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr int kKeptSide = 64;  // pixels of a small picture
+
+QString keptKey(const std::string& database) {
+  return QStringLiteral("playground/history/") + QString::fromStdString(database);
+}
+
+Json toJson(const std::optional<GridAxis>& axis) {
+  if (!axis) return nullptr;
+  Json labels = Json::array();
+  for (const QString& label : axis->labels) labels.push_back(label.toStdString());
+  return {{"key", axis->key},
+          {"title", axis->title.toStdString()},
+          {"values", axis->values},
+          {"labels", std::move(labels)}};
+}
+
+std::string keptText(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<GridAxis> axisFromJson(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  const auto values = json.find("values"), labels = json.find("labels");
+  const bool isAxis = values != json.end() && values->is_array() && labels != json.end() &&
+                      labels->is_array() && labels->size() == values->size() &&
+                      values->size() <= SampleGrid::kMostCells;
+  if (!isAxis) return std::nullopt;
+  GridAxis axis{keptText(json, "key"), QString::fromStdString(keptText(json, "title")), {}, {}};
+  for (const Json& value : *values) axis.values.push_back(value);
+  for (const Json& label : *labels)
+    axis.labels << (label.is_string() ? QString::fromStdString(label.get<std::string>())
+                                      : QString());
+  return axis;
+}
+
+Json toJson(const Drawing& drawing) {
+  QByteArray png;
+  if (const QImage picture = drawing.thumbnail(); !picture.isNull()) {
+    const bool isLarge = picture.width() > kKeptSide || picture.height() > kKeptSide;
+    QBuffer buffer(&png);
+    (isLarge
+         ? picture.scaled(kKeptSide, kKeptSide, Qt::KeepAspectRatio, Qt::SmoothTransformation)
+         : picture)
+        .save(&buffer, "PNG");
+  }
+  return {{"at", drawing.at.toString(Qt::ISODate).toStdString()},
+          {"run_name", drawing.runName.toStdString()},
+          {"settings", toJson(drawing.base)},
+          {"rows", toJson(drawing.grid.rows)},
+          {"columns", toJson(drawing.grid.columns)},
+          {"picture", png.toBase64().toStdString()}};
+}
+
+std::shared_ptr<Drawing> drawingFromJson(const Json& json) {
+  if (!json.is_object() || !json.contains("settings")) return nullptr;
+  auto drawing = std::make_shared<Drawing>();
+  drawing->state = Drawing::State::Kept;
+  drawing->at = QDateTime::fromString(QString::fromStdString(keptText(json, "at")), Qt::ISODate);
+  drawing->runName = QString::fromStdString(keptText(json, "run_name"));
+  drawing->base = settingsFromJson(json.at("settings"));
+  drawing->grid = {axisFromJson(json.value("rows", Json())),
+                   axisFromJson(json.value("columns", Json()))};
+  const auto cells = static_cast<std::size_t>(drawing->grid.rowCount()) *
+                     static_cast<std::size_t>(drawing->grid.columnCount());
+  if (cells == 0 || cells > SampleGrid::kMostCells || drawing->base.model.run == 0) return nullptr;
+  for (SampleSettings& cell : cellsOf(drawing->base, drawing->grid))
+    drawing->cells.emplace_back().settings = std::move(cell);
+  drawing->kept.loadFromData(
+      QByteArray::fromBase64(QByteArray::fromStdString(keptText(json, "picture"))), "PNG");
+  return drawing;
+}
+
+}  // namespace
+
+void keepDrawings(const std::string& database, const std::vector<std::shared_ptr<Drawing>>& all) {
+  if (database.empty()) return;
+  QStringList lines;
+  for (std::size_t i = all.size() - std::min(all.size(), kMostKeptDrawings); i < all.size(); ++i)
+    lines << QString::fromStdString(toJson(*all[i]).dump());
+  storeSetting(keptKey(database), lines);
+}
+
+std::vector<std::shared_ptr<Drawing>> keptDrawings(const std::string& database) {
+  std::vector<std::shared_ptr<Drawing>> found;
+  for (const QString& line : setting(keptKey(database)).toStringList()) {
+    if (auto drawing = drawingFromJson(readJson(line.toStdString()))) {
+      drawing->number = static_cast<int>(found.size()) + 1;
+      found.push_back(std::move(drawing));
+    }
+  }
+  return found;
+}
+
+}  // namespace vitrine::ui
