@@ -101,6 +101,30 @@ class MatrixFigure final : public Figure {
     return sum > 0 ? value(row, column) / sum : 0;
   }
 
+  QString cellText(double cell) const {
+    return isCounts_ ? count(static_cast<std::int64_t>(cell)) : shortNumber(cell);
+  }
+  /// The largest letters, down to kLeastLetters of `font`, whose longest number fits a cell;
+  /// letters higher than a cell where none do.
+  QFont numberLetters(QFont font, double cell) const {
+    constexpr double kLeastLetters = 0.72;
+    double widest = 0;
+    const QFontMetricsF metrics(font);
+    for (const double one : values_) {
+      widest = std::max(widest, metrics.horizontalAdvance(cellText(one)));
+      if (widest * kLeastLetters + 3 > cell) break;
+    }
+    const double share = std::min({1.0, (cell - 3) / widest, cell / metrics.height()});
+    if (share < kLeastLetters) {
+      font.setPixelSize(static_cast<int>(cell) * 2 + 2);
+    } else if (font.pixelSize() > 0) {
+      font.setPixelSize(std::max(1, static_cast<int>(font.pixelSize() * share)));
+    } else {
+      font.setPointSizeF(font.pointSizeF() * share);
+    }
+    return font;
+  }
+
   void draw(QPainter& painter, const QRectF& area) override {
     const QRectF body = drawHeader(painter, area, title(), metaAbout(meta_));
     if (rows_ == 0 || columns_ == 0) {
@@ -155,21 +179,18 @@ class MatrixFigure final : public Figure {
                        : mapColor(unitOf(value(row, column), range[0], range[1]));
     };
     drawCells(painter, grid, rows_, columns_, color);
-    painter.setFont(font);
-    const double widest = metrics.horizontalAdvance(isCounts_ ? QStringLiteral("0,000")
-                                                              : QStringLiteral("\u22120.000"));
-    if (cell >= widest + 4 && cell >= lineHeight) {
+    painter.setFont(numberLetters(font, cell));
+    if (QFontMetricsF(painter.font()).height() <= cell) {
       for (int row = 0; row < rows_; ++row) {
         for (int column = 0; column < columns_; ++column) {
           painter.setPen(inkOn(color(row, column)));
           const double cellValue = value(row, column);
-          painter.drawText(
-              QRectF(grid.left() + column * cell, grid.top() + row * cell, cell, cell),
-              Qt::AlignCenter,
-              isCounts_ ? count(static_cast<std::int64_t>(cellValue)) : shortNumber(cellValue));
+          painter.drawText(QRectF(grid.left() + column * cell, grid.top() + row * cell, cell, cell),
+                           Qt::AlignCenter, cellText(cellValue));
         }
       }
     }
+    painter.setFont(font);
     painter.setPen(themeColors().muted);
     if (hasLabels) {
       for (int row = 0; row < rows_; ++row) {

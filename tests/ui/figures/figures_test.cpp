@@ -150,6 +150,28 @@ TEST(Matrix, ColoursCountsByTheirShareOfTheRow) {
   EXPECT_TRUE(figure->summary().contains(QStringLiteral("23 of 30 on the diagonal")));
 }
 
+TEST(Matrix, WritesTheCountIntoEveryCellOfTenClasses) {
+  Artifact artifact = samples::confusion();
+  std::vector<float> counts(100, 10);
+  for (std::size_t i = 0; i < 10; ++i) counts[11 * i] = 123;
+  setFloat32(artifact, counts, {10, 10}, {"true", "predicted"});
+  artifact.meta["classes"] = Json::array();
+  for (int i = 0; i < 10; ++i) artifact.meta["classes"].push_back("c" + std::to_string(i));
+  const auto figure = figureOf(artifact);
+  const QImage image = figure->image({460, 440}, 1);
+  for (int i = 0; i < 10; ++i) {
+    const QRect cell = where(*figure, QStringLiteral("true c%1, predicted c%1:").arg(i));
+    ASSERT_GT(cell.width(), 12) << i;
+    const QColor ground = image.pixelColor(cell.left() + 3, cell.top() + 3);
+    int inked = 0;
+    for (int y = cell.top() + 3; y < cell.bottom() - 2; ++y) {
+      for (int x = cell.left() + 3; x < cell.right() - 2; ++x)
+        inked += distance(image.pixelColor(x, y), ground) > 60 ? 1 : 0;
+    }
+    EXPECT_GT(inked, 10) << "class " << i;
+  }
+}
+
 TEST(Matrix, WritesItsCellsAsCsvWithLabels) {
   EXPECT_EQ(figureOf(samples::confusion())->csv().toStdString(),
             ",coat,shirt,bag\ncoat,8,2,0\nshirt,1,5,4\nbag,0,0,10\n");
