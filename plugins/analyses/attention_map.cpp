@@ -119,6 +119,8 @@ struct Captured {
   std::vector<AttentionRecord> records;
   at::Tensor images;  ///< [images, channels, height, width] float32 on the CPU
   std::vector<std::int64_t> ids, labels;
+  at::Tensor logits;  ///< [images, classes] float32 on the CPU; undefined where nothing classifies
+  std::vector<std::string> classes;  ///< names
   std::string attention, query;
   std::vector<std::int64_t> windows;
 };
@@ -173,6 +175,22 @@ std::string groupName(const Group& group) {
   return window < 0 ? name : name + ", window " + std::to_string(window);
 }
 
+/// The true class of one image and what the model says. \param row  of the image in the batch
+void describeAnswer(const Captured& captured, std::size_t row, Json& meta) {
+  const auto nameOf = [&](std::int64_t label) {
+    const bool isNamed = label >= 0 && label < std::ssize(captured.classes);
+    return isNamed ? captured.classes[static_cast<std::size_t>(label)] : std::to_string(label);
+  };
+  meta["label"] = captured.labels[row];
+  meta["label_name"] = nameOf(captured.labels[row]);
+  if (!captured.logits.defined()) return;
+  const auto [confidence, predicted] =
+      captured.logits.select(0, static_cast<std::int64_t>(row)).softmax(0).max(0);
+  meta["predicted"] = predicted.item<std::int64_t>();
+  meta["predicted_name"] = nameOf(predicted.item<std::int64_t>());
+  meta["confidence"] = confidence.item<float>();
+}
+
 Analysis::Findings findingsOf(const Captured& captured) {
   const std::vector<Group> groups = groupsOf(captured);
   const bool isOne = groups.size() == 1 && groups.front().records.front().window < 0;
@@ -186,7 +204,7 @@ Analysis::Findings findingsOf(const Captured& captured) {
       artifact.meta["attention"] = captured.attention;
       artifact.meta["image"] = captured.ids[i];
       artifact.meta["sample_ids"] = Json::array({captured.ids[i]});
-      artifact.meta["label"] = captured.labels[i];
+      describeAnswer(captured, i, artifact.meta);
       findings.artifacts.push_back(std::move(artifact));
     };
     for (const Group& group : groups)
@@ -247,8 +265,9 @@ std::function<Analysis::Findings()> AttentionMap::probe(const Config& config,
   captured.attention = config.text("attention");
   captured.query = config.text("query");
   captured.windows = config.integers("windows");
-  captured.records =
-      captureAttention(context.model, images, config.integers("layers"), attentionKind(config));
+  captured.classes = context.session.dataset().classes;
+  captured.records = captureAttention(context.model, images, config.integers("layers"),
+                                      attentionKind(config), &captured.logits);
   return [captured = std::move(captured)] {
     const at::NoGradGuard noGradient;
     return findingsOf(captured);

@@ -8,7 +8,9 @@ namespace vitrine::analyses {
 /// Artifacts per image: "image ID" of kind attention, [layers, heads, queries, keys], and "image ID
 /// pixels", a PNG. Layers that differ in heads, queries or keys are artifacts of their own: "image
 /// ID, layers 0, 2, window 4". `key_positions` are rows and columns of the grid of the keys
-/// themselves; where that is not the image's, `key_places` says where on it they are.
+/// themselves; where that is not the image's, `key_places` says where on it they are. `label_name`
+/// is the class of the image, `predicted`, `predicted_name` and `confidence` are the answer of a
+/// classifier.
 class AttentionMap final : public Analysis {
  public:
   [[nodiscard]] ItemCard card() const override;

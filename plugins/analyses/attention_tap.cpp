@@ -26,22 +26,23 @@ class InstalledTap {
   AttentionSource& source_;
 };
 
-void runOn(Model& model, const at::Tensor& images) {
-  if (auto* classifier = capabilityOf<ImageClassifier>(model)) {
-    (void)classifier->classify(images);
-  } else if (auto* encoder = capabilityOf<TokenEncoder>(model)) {
-    (void)encoder->encode(encoder->embed(images), {});
-  } else {
+/// Returns the logits of a classifier, else an undefined tensor.
+at::Tensor runOn(Model& model, const at::Tensor& images) {
+  if (auto* classifier = capabilityOf<ImageClassifier>(model)) return classifier->classify(images);
+  auto* encoder = capabilityOf<TokenEncoder>(model);
+  if (encoder == nullptr) {
     throw ConfigError(
         "this model offers attention but neither image_classifier nor token_encoder to run it by");
   }
+  (void)encoder->encode(encoder->embed(images), {});
+  return {};
 }
 
 }  // namespace
 
 std::vector<AttentionRecord> captureAttention(Model& model, const at::Tensor& images,
                                               const std::vector<std::int64_t>& layers,
-                                              AttentionTap::Kind kind) {
+                                              AttentionTap::Kind kind, at::Tensor* logits) {
   auto& source = requireCapability<AttentionSource>(model, "this analysis");
   const std::int64_t depth = source.attentionLayers();
   for (const std::int64_t layer : layers) {
@@ -66,7 +67,9 @@ std::vector<AttentionRecord> captureAttention(Model& model, const at::Tensor& im
   {
     const at::NoGradGuard noGradient;
     const InstalledTap installed(source, tap);
-    runOn(model, images);
+    const at::Tensor answers = runOn(model, images);
+    if (logits != nullptr && answers.defined())
+      *logits = answers.detach().to(at::kCPU, at::kFloat).contiguous();
   }
   std::stable_sort(
       records.begin(), records.end(),

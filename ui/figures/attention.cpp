@@ -7,49 +7,16 @@
 #include "core/base/error.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
+#include "ui/figures/token_cells.h"
 
 namespace vitrine::ui {
 
 namespace {
 
-/// Row and column of a token in patches; negative for a class token.
-struct Cell {
-  int row = -1, column = -1;
-  [[nodiscard]] bool isPatch() const { return row >= 0 && column >= 0; }
-};
+using Cell = TokenCell;
 
-std::vector<Cell> cellsFrom(const Json& meta, std::initializer_list<const char*> keys, int tokens) {
-  for (const char* key : keys) {
-    const auto found = meta.find(key);
-    if (found == meta.end() || !found->is_array()) continue;
-    if (found->size() != static_cast<std::size_t>(tokens)) {
-      throw FileError(std::string("meta.") + key + " does not name one position per token");
-    }
-    std::vector<Cell> cells;
-    for (const Json& position : *found) {
-      if (!position.is_array() || position.size() != 2 || !position[0].is_number() ||
-          !position[1].is_number()) {
-        throw FileError(std::string("meta.") + key + " is not a list of [row, column]");
-      }
-      const double row = position[0].get<double>(), column = position[1].get<double>();
-      const bool isPatch = row >= 0 && column >= 0 && row < 4096 && column < 4096;
-      cells.push_back(isPatch ? Cell{static_cast<int>(row), static_cast<int>(column)} : Cell{});
-    }
-    return cells;
-  }
-  // Without positions: a square grid, with a class token before it when the count says so.
-  const int side = static_cast<int>(std::lround(std::sqrt(static_cast<double>(tokens))));
-  const int sideAfterClass =
-      static_cast<int>(std::lround(std::sqrt(static_cast<double>(tokens - 1))));
-  std::vector<Cell> cells(static_cast<std::size_t>(tokens));
-  const bool hasClass = side * side != tokens && sideAfterClass * sideAfterClass == tokens - 1;
-  const int columns = hasClass ? sideAfterClass : side * side == tokens ? side : tokens;
-  for (int token = hasClass ? 1 : 0; token < tokens; ++token) {
-    const int patch = token - (hasClass ? 1 : 0);
-    cells[static_cast<std::size_t>(token)] = {patch / columns, patch % columns};
-  }
-  return cells;
-}
+constexpr double kHeadTitle = 18;
+constexpr double kOverImage = 0.68;  // how much of the map covers the image
 
 class AttentionFigure final : public Figure {
  public:
@@ -67,9 +34,9 @@ class AttentionFigure final : public Figure {
     values_.reserve(static_cast<std::size_t>(view.count()));
     for (std::int64_t i = 0; i < view.count(); ++i)
       values_.push_back(static_cast<float>(view.at(i)));
-    keyCells_ = cellsFrom(meta, {"key_positions", "positions"}, keys_);
-    queryCells_ = queries_ == keys_ ? cellsFrom(meta, {"query_positions", "positions"}, queries_)
-                                    : cellsFrom(meta, {"query_positions"}, queries_);
+    keyCells_ = tokenCells(meta, {"key_positions", "positions"}, keys_);
+    queryCells_ = queries_ == keys_ ? tokenCells(meta, {"query_positions", "positions"}, queries_)
+                                    : tokenCells(meta, {"query_positions"}, queries_);
     for (const Cell& cell : keyCells_) {
       rows_ = std::max(rows_, cell.row + 1);
       columns_ = std::max(columns_, cell.column + 1);
@@ -99,13 +66,16 @@ class AttentionFigure final : public Figure {
 
   QString summary() const override {
     const std::array<double, 2> range = rangeOf(-1, -1);
-    return QStringLiteral(
-               "Attention of %1 layers with %2 heads, %3 queries and %4 keys; %5; from %6 to %7")
-        .arg(layers_)
-        .arg(heads_)
-        .arg(queries_)
-        .arg(keys_)
-        .arg(queryText(), shortNumber(range[0]), shortNumber(range[1]));
+    QString text =
+        QStringLiteral(
+            "Attention of %1 layers with %2 heads, %3 queries and %4 keys; %5; from %6 to %7")
+            .arg(layers_)
+            .arg(heads_)
+            .arg(queries_)
+            .arg(keys_)
+            .arg(queryText(), shortNumber(range[0]), shortNumber(range[1]));
+    for (const Answer& answer : answers()) text += QStringLiteral("; ") + answer.text;
+    return text;
   }
 
   QString note() const override {
@@ -184,6 +154,31 @@ class AttentionFigure final : public Figure {
     return QStringLiteral("query: row %1, column %2").arg(cell.row).arg(cell.column);
   }
 
+  struct Answer {
+    QString text;
+    QColor color;
+  };
+  /// The true class of the image and the model's, where the artifact says them.
+  std::vector<Answer> answers() const {
+    std::vector<Answer> lines;
+    if (const QString label = metaText(meta_, "label_name"); !label.isEmpty())
+      lines.push_back({QStringLiteral("true: ") + label, themeColors().text});
+    const QString predicted = metaText(meta_, "predicted_name");
+    const auto confidence = meta_.find("confidence");
+    if (predicted.isEmpty() || confidence == meta_.end() || !confidence->is_number()) return lines;
+    const bool isRight = meta_.value("predicted", Json()) == meta_.value("label", Json());
+    lines.push_back({QStringLiteral("predicted: %1, %2 %3")
+                         .arg(predicted, percent(confidence->get<double>(), 1),
+                              isRight ? QStringLiteral("\u2713") : QStringLiteral("\u00d7")),
+                     isRight ? themeColors().ok : themeColors().bad});
+    return lines;
+  }
+
+  /// A window covers a part of the image only.
+  bool isOverImage() const {
+    return !isMatrix() && !style().picture.isNull() && !meta_.contains("window");
+  }
+
   /// Of what is drawn for one layer and head, or for all (-1).
   std::array<double, 2> rangeOf(int onlyLayer, int onlyHead) const {
     double high = 0, low = 0;
@@ -235,7 +230,8 @@ class AttentionFigure final : public Figure {
       zoom = QRectF(overview.right() + gap, body.top(), body.right() - overview.right() - gap,
                     body.height());
     } else if (body.height() >= 300) {
-      const double wanted = (body.width() - 64) / heads_ * aspectInverse() * layers_ + 8;
+      const double wanted =
+          (body.width() - 64) / heads_ * aspectInverse() * layers_ + 8 + kHeadTitle;
       overview.setHeight(std::min(wanted, body.height() * 0.56));
       zoom = QRectF(body.left(), overview.bottom() + gap, body.width(),
                     body.bottom() - overview.bottom() - gap);
@@ -265,11 +261,13 @@ class AttentionFigure final : public Figure {
         metrics.horizontalAdvance(QStringLiteral("layer ") + layerNames_.last()) + 8;
     const double space = layers_ * heads_ > 60 ? 3 : 6;
     const double wide = std::max(2.0, (area.width() - label - space * (heads_ - 1)) / heads_);
-    const double tall = std::max(2.0, (area.height() - space * (layers_ - 1)) / layers_);
+    const double titles = area.height() > 4 * kHeadTitle ? kHeadTitle : 0;
+    const double tall = std::max(2.0, (area.height() - titles - space * (layers_ - 1)) / layers_);
     const double width = std::min(wide, tall / aspectInverse());
     const double height = width * aspectInverse();
+    if (titles > 0) drawHeadTitles(painter, area.left() + label, area.top(), width, space);
     for (int layer = 0; layer < layers_; ++layer) {
-      const double y = area.top() + layer * (height + space);
+      const double y = area.top() + titles + layer * (height + space);
       painter.setPen(layer == shownLayer() ? themeColors().text : themeColors().muted);
       const bool isWritten = height + space >= metrics.height() || layer % 2 == 0;
       if (isWritten) {
@@ -293,7 +291,25 @@ class AttentionFigure final : public Figure {
       }
     }
     return {area.left() + label, area.top(), heads_ * (width + space) - space,
-            layers_ * (height + space) - space};
+            titles + layers_ * (height + space) - space};
+  }
+
+  /// A title per column: "head 3", or the number alone, of every second one where they are narrow.
+  void drawHeadTitles(QPainter& painter, double left, double top, double width,
+                      double space) const {
+    const QFontMetricsF metrics(painter.font());
+    const QString last = QString::number(heads_ - 1), word = QStringLiteral("head ");
+    const bool hasWord = metrics.horizontalAdvance(word + last) <= width;
+    const int every =
+        static_cast<int>(std::ceil((metrics.horizontalAdvance(last) + 2) / (width + space)));
+    for (int head = 0; head < heads_; head += std::max(1, every)) {
+      painter.setPen(head == shownHead() ? themeColors().text : themeColors().muted);
+      const double room = std::max(1, every) * (width + space);
+      drawLine(painter,
+               QRectF(left + head * (width + space) + width / 2 - room / 2, top, room, kHeadTitle),
+               Qt::AlignHCenter | Qt::AlignTop,
+               hasWord ? word + QString::number(head) : QString::number(head));
+    }
   }
 
   void drawBar(QPainter& painter, const QRectF& bar, int layer, int head) const {
@@ -325,7 +341,9 @@ class AttentionFigure final : public Figure {
     const QRectF space = area.adjusted(0, 20, 0, -44 - pictureHeight);
     const double width = std::max(8.0, std::min(space.width(), space.height() / aspectInverse()));
     const QRectF rect(space.left(), space.top(), width, width * aspectInverse());
-    drawMap(painter, rect, layer, head, 2);
+    if (isOverImage())
+      drawPixels(painter, rect, style().picture.convertToFormat(QImage::Format_Grayscale8));
+    drawMap(painter, rect, layer, head, 2, isOverImage() ? kOverImage : 1);
     if (!isMatrix() && queries_ > 1) {
       addTarget(rect, [this, rect](const QPointF& at) {
         FigureTarget target;
@@ -354,11 +372,16 @@ class AttentionFigure final : public Figure {
       drawPixels(painter, frame, picture);
       const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
       if (!isMatrix() && cell.isPatch()) drawMarker(painter, frame, cell, 1);
-      painter.setFont(axisLetters());
-      painter.setPen(themeColors().muted);
-      drawLine(painter,
-               QRectF(frame.right() + 10, frame.top(), area.right() - frame.right() - 10, 16),
-               Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("the image"));
+      std::vector<Answer> lines = answers();
+      if (lines.empty()) lines.push_back({QStringLiteral("the image"), themeColors().muted});
+      painter.setFont(smallLetters());
+      const double line = QFontMetricsF(painter.font()).height() + 2;
+      QRectF place(frame.right() + 10, frame.top(), area.right() - frame.right() - 10, line);
+      for (const Answer& answer : lines) {
+        painter.setPen(answer.color);
+        drawLine(painter, place, Qt::AlignLeft | Qt::AlignVCenter, answer.text);
+        place.translate(0, line);
+      }
     }
     if (isMatrix()) return;
     double toClass = 0;
@@ -388,7 +411,8 @@ class AttentionFigure final : public Figure {
     painter.drawRect(marker);
   }
 
-  void drawMap(QPainter& painter, const QRectF& rect, int layer, int head, double markerWidth) {
+  void drawMap(QPainter& painter, const QRectF& rect, int layer, int head, double markerWidth,
+               double opacity = 1) {
     const std::array<double, 2> range = colorRange(layer, head);
     if (isMatrix()) {
       drawCells(painter, rect, queries_, keys_,
@@ -408,10 +432,12 @@ class AttentionFigure final : public Figure {
       return;
     }
     const int q = query();
+    painter.setOpacity(opacity);
     drawCells(painter, rect, rows_, columns_, [&](int row, int column) {
       const int key = keyAt_[static_cast<std::size_t>(row * columns_ + column)];
       return key < 0 ? themeColors().line : colorOf(value(layer, head, q, key), range);
     });
+    painter.setOpacity(1);
     const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
     if (cell.isPatch()) drawMarker(painter, rect, cell, markerWidth);
     addRegion(rect, [this, rect, layer, head, q](const QPointF& at) {

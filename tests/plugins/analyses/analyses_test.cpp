@@ -288,6 +288,11 @@ TEST(AttentionMap, GivesEveryChosenImageItsMapsAndItsPixels) {
   EXPECT_EQ(map.meta["shape"], Json({2, 2, 5, 5}));
   EXPECT_EQ(map.meta["image"], 2);
   EXPECT_EQ(map.meta["label"], 2);
+  EXPECT_TRUE(map.meta["label_name"].is_string());
+  EXPECT_TRUE(map.meta["predicted"].is_number_integer()) << "the model classifies";
+  EXPECT_TRUE(map.meta["predicted_name"].is_string());
+  EXPECT_GT(map.meta.value("confidence", 0.0), 0.0);
+  EXPECT_LE(map.meta.value("confidence", 0.0), 1.0);
   EXPECT_EQ(map.meta["attention"], "effective");
   EXPECT_EQ(map.meta["key_positions"].size(), 5u);
   EXPECT_EQ(map.meta["key_positions"][0], Json({-1.0, -1.0}));

@@ -67,6 +67,50 @@ TEST(Attention, ShowsTheSamePatchWhereverTheClassTokenStands) {
   EXPECT_TRUE(figureOf(fine, style)->summary().contains(QStringLiteral("query: row 1, column 2")));
 }
 
+TEST(Attention, SaysTheClassOfTheImageAndTheModelsAnswer) {
+  Artifact artifact = samples::attention();
+  EXPECT_FALSE(figureOf(artifact)->summary().contains(QStringLiteral("true:")))
+      << "older artifacts do not say it";
+  artifact.meta["label"] = 1;
+  artifact.meta["label_name"] = "Trouser";
+  artifact.meta["predicted"] = 3;
+  artifact.meta["predicted_name"] = "Dress";
+  artifact.meta["confidence"] = 0.834;
+  EXPECT_TRUE(figureOf(artifact)->summary().endsWith(
+      QStringLiteral("; true: Trouser; predicted: Dress, %1 \u00d7").arg(percent(0.834, 1))));
+  artifact.meta["predicted"] = 1;
+  artifact.meta["predicted_name"] = "Trouser";
+  EXPECT_TRUE(figureOf(artifact)->summary().endsWith(QStringLiteral("\u2713")));
+}
+
+TEST(Attention, TheLargeMapLiesOverTheImageUnlessItIsAWindow) {
+  Artifact artifact = samples::attention();
+  FigureStyle style;
+  const QImage alone = figureOf(artifact, style)->image(kSize, 1);
+  style.picture = QImage(28, 28, QImage::Format_RGB32);
+  style.picture.fill(Qt::white);
+  const QImage white = figureOf(artifact, style)->image(kSize, 1);
+  style.picture.fill(Qt::black);
+  const QImage black = figureOf(artifact, style)->image(kSize, 1);
+  // Pixels that follow the image: those of the map and those of the small picture next to it.
+  const auto differing = [](const QImage& a, const QImage& b) {
+    int pixels = 0;
+    for (int y = 0; y < a.height(); ++y) {
+      for (int x = 0; x < a.width(); ++x) pixels += a.pixel(x, y) != b.pixel(x, y);
+    }
+    return pixels;
+  };
+  const int over = differing(white, black);
+  artifact.meta["window"] = 0;
+  style.picture.fill(Qt::white);
+  const QImage whiteWindow = figureOf(artifact, style)->image(kSize, 1);
+  style.picture.fill(Qt::black);
+  const int beside = differing(whiteWindow, figureOf(artifact, style)->image(kSize, 1));
+  EXPECT_GT(beside, 0);
+  EXPECT_GT(over, 2 * beside);
+  EXPECT_GT(differing(alone, white), 0);
+}
+
 TEST(Attention, SaysWhatItDoesNotShow) {
   EXPECT_EQ(figureOf(samples::attention())->note().toStdString(),
             "Attention shows where a head reads, not why the model decides.");
