@@ -73,6 +73,36 @@ TEST(Train, KeepsConfigurationEnvironmentAndLogWithTheRun) {
   EXPECT_THAT(onShared({"show", "3"}).out, AllOf(HasSubstr("model.width"), HasSubstr("test/top1")));
 }
 
+TEST(Train, StoresWhatTheProcessUsesOfTheMachineAmongItsPoints) {
+  Scratch scratch;
+  const std::string database = scratch.path("x.sqlite");
+  const Ended ended = vitrine({"train", sharedSingle(), "--db", database, "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto rowsOf = [&](const std::string& sql) {
+    return vitrine({"query", sql, "--json", "--db", database}).json();
+  };
+  const auto valuesOf = [&](const std::string& name) {
+    return rowsOf("SELECT step, value FROM metrics WHERE name = '" + name + "' ORDER BY step");
+  };
+  const Json cpu = valuesOf("system/cpu"), memory = valuesOf("system/resident_memory");
+  const Json loss = valuesOf("train/loss");
+  ASSERT_FALSE(cpu.empty());
+  ASSERT_FALSE(loss.empty());
+  EXPECT_LE(cpu.at(0).at("step"), loss.at(0).at("step"))
+      << "the first point has it, however short the run is";
+  EXPECT_EQ(cpu.size(), memory.size());
+  for (const Json& point : cpu) {
+    EXPECT_GE(point.at("value").get<double>(), 0);
+    EXPECT_LE(point.at("value").get<double>(), 1);
+  }
+  for (const Json& point : memory) {
+    EXPECT_GT(point.at("value").get<double>(), 50) << "LibTorch alone needs more MiB";
+    EXPECT_LT(point.at("value").get<double>(), 100'000);
+  }
+  EXPECT_EQ(rowsOf("SELECT unit FROM metric_kind WHERE pattern = 'system/cpu'").at(0).at("unit"),
+            "fraction");
+}
+
 TEST(Train, EndsWithOneWhenALossIsNotFinite) {
   Scratch scratch;
   const Ended ended =

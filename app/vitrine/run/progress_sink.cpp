@@ -128,6 +128,14 @@ void RunLog::endProgress() {
   isLineOpen_ = false;
 }
 
+void ProgressSink::metrics(const MetricRecord& record) {
+  const jobs::MachineMeter::Values use = meter_.read(record.step);
+  if (use.empty()) return next_.metrics(record);
+  MetricRecord whole = record;
+  whole.values.insert(whole.values.end(), use.begin(), use.end());
+  next_.metrics(whole);
+}
+
 void ProgressSink::event(const EventRecord& record) {
   if (!record.text.empty()) log_.line("step " + std::to_string(record.step) + ": " + record.text);
   next_.event(record);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/jobs/machine_meter.h"
 #include "core/run/event_sink.h"
 
 namespace vitrine::app {
@@ -48,12 +49,15 @@ class RunLog {
 /// \param unit  what the throughput counts: "images"
 [[nodiscard]] std::string progressText(const ProgressRecord& record, const std::string& unit);
 
-/// Hands everything on to `next` and tells the log what a person wants to see.
+/// Hands everything on to `next`, some points with the use of the machine, and tells the log what a
+/// person wants to see.
 class ProgressSink final : public EventSink {
  public:
-  ProgressSink(EventSink& next, RunLog& log) : next_(next), log_(log) {}
+  /// \param device  that the run computes on: "cpu", "cuda:0"
+  ProgressSink(EventSink& next, RunLog& log, std::string device)
+      : next_(next), log_(log), meter_(std::move(device)) {}
 
-  void metrics(const MetricRecord& record) override { next_.metrics(record); }
+  void metrics(const MetricRecord& record) override;
   void event(const EventRecord& record) override;
   void artifact(Artifact artifact) override { next_.artifact(std::move(artifact)); }
   void image(GeneratedImage image) override { next_.image(std::move(image)); }
@@ -65,6 +69,7 @@ class ProgressSink final : public EventSink {
  private:
   EventSink& next_;
   RunLog& log_;
+  jobs::MachineMeter meter_;
 };
 
 }  // namespace vitrine::app

@@ -155,11 +155,12 @@ train::TrainerResult train(const Work& work, std::int64_t segment, train::InitCh
 /// What the run is about to record, for every reader of the database.
 void declareMetricsOf(store::RunStore& store, const store::TaskCards& cards, const Json& config,
                       RunLog& log) {
-  const MetricCard* card = store::cardOf(cards, store::taskOf(config));
-  if (card == nullptr) return;
-  for (const std::string& pattern : store::declareMetrics(store, card->declared)) {
+  std::vector<MetricDeclaration> declared = jobs::machineMetrics();
+  if (const MetricCard* card = store::cardOf(cards, store::taskOf(config)))
+    declared.insert(declared.end(), card->declared.begin(), card->declared.end());
+  for (const std::string& pattern : store::declareMetrics(store, declared)) {
     log.line("warning: this database knows the metrics '" + pattern +
-             "' with another unit or direction than the task says; they are shown as the database "
+             "' with another unit or direction than this run; they are shown as the database "
              "has it");
   }
 }
@@ -177,7 +178,7 @@ train::TrainerResult trainSegments(Work work, train::InitChoice init, const Json
     work.log.line(label(work.run) + ": " + work.run.name +
                   (step > 0 ? ", continuing at step " + std::to_string(step) : ""));
     store::StoreSink stored(work.store.file(), work.run.id, segment, work.control);
-    ProgressSink sink(stored, work.log);
+    ProgressSink sink(stored, work.log, environment.at("device").get<std::string>());
     train::TrainerResult result = train(work, segment, std::move(init), sink);
     sink.flush();
     if (result.outcome != train::Outcome::RolledBack) return result;

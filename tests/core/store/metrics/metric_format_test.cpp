@@ -26,6 +26,8 @@ TEST(MetricFormat, KnownMetricsHaveTheDecimalsOfTheirCard) {
   EXPECT_EQ(written("test/fid", 12.345), "12.35");
   EXPECT_EQ(written("system/images_per_second", 3410.4), "3,410");
   EXPECT_EQ(written("system/images_per_second", 3.42), "3.4");
+  EXPECT_EQ(written("system/cpu", 0.4231, "fraction"), "42.3 %");
+  EXPECT_EQ(written("system/resident_memory", 1234.567, "MiB"), "1,235");
 }
 
 TEST(MetricFormat, LearningRatesAndUnknownMetricsHaveFourDigits) {
