@@ -51,7 +51,10 @@ std::vector<AlertRule> alertsFromJson(const Json& json) {
 }
 
 void readNews(store::RunReader& store, std::vector<AlertNews>& news) {
+  if (news.empty()) return;
+  const store::MetricKinds kinds = metricKinds(store);
   for (AlertNews& one : news) {
+    one.card = metricCard(one.metric, kinds);
     one.sequence = one.after;
     std::vector<store::MetricPoint> fresh;
     try {
@@ -91,7 +94,7 @@ void AlertWatch::setRulesOf(const std::string& metric, const std::vector<AlertRu
 }
 
 void AlertWatch::check(const AlertRule& rule, const store::RunRow& row, const Seen& seen,
-                       bool isHit, const QString& what) {
+                       const AlertNews& news, bool isHit, const QString& what) {
   const Raised key{row.id, rule.metric, static_cast<int>(rule.kind), rule.value};
   if (!isHit) {
     // A threshold warns again when it was kept in between; a stuck run when it continued.
@@ -100,7 +103,7 @@ void AlertWatch::check(const AlertRule& rule, const store::RunRow& row, const Se
   }
   if (!raised_.insert(key).second) return;
   Q_EMIT raised(tr("%1 of run %2, %3, %4")
-                    .arg(QString::fromStdString(rule.metric))
+                    .arg(news.card.title)
                     .arg(row.id)
                     .arg(QString::fromStdString(row.name), what),
                 row.id);
@@ -146,31 +149,32 @@ void AlertWatch::judge(const std::vector<store::RunRow>& runs, const std::vector
       one.highest = one.lowest = one.last;
       one.isAny = !one.isBroken;
     }
+    const auto words = [&one](double value) {
+      return QString::fromStdString(metricWords(one.card.format, value));
+    };
     for (const AlertRule& rule : rulesOf(one.metric)) {
       switch (rule.kind) {
         case AlertRule::Kind::Above:
           if (one.isAny)
-            check(rule, row, seen, one.highest > rule.value,
-                  tr("is %1, above %2")
-                      .arg(compactNumber(one.highest, 4), compactNumber(rule.value, 4)));
+            check(rule, row, seen, one, one.highest > rule.value,
+                  tr("is %1, above %2").arg(words(one.highest), words(rule.value)));
           break;
         case AlertRule::Kind::Below:
           if (one.isAny)
-            check(rule, row, seen, one.lowest < rule.value,
-                  tr("is %1, below %2")
-                      .arg(compactNumber(one.lowest, 4), compactNumber(rule.value, 4)));
+            check(rule, row, seen, one, one.lowest < rule.value,
+                  tr("is %1, below %2").arg(words(one.lowest), words(rule.value)));
           break;
         case AlertRule::Kind::Stuck:
-          check(rule, row, seen, now - seen.changedAt >= rule.value * 60,
+          check(rule, row, seen, one, now - seen.changedAt >= rule.value * 60,
                 tr("has had no new value for %1 minutes").arg(compactNumber(rule.value, 4)));
           break;
         case AlertRule::Kind::Diverged: {
           const bool isFar = one.isAny && seen.hasLeast && one.highest > rule.value * seen.least;
           if (!one.isAny && !one.isBroken) break;
-          check(rule, row, seen, one.isBroken || isFar,
+          check(rule, row, seen, one, one.isBroken || isFar,
                 one.isBroken ? tr("is not finite")
                              : tr("is %1, %2 times its least value")
-                                   .arg(compactNumber(one.highest, 4),
+                                   .arg(words(one.highest),
                                         compactNumber(one.highest / seen.least, 3)));
           break;
         }

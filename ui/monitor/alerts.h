@@ -12,6 +12,7 @@
 
 #include "core/base/json.h"
 #include "core/store/run_store.h"
+#include "ui/monitor/metric_card.h"
 
 namespace vitrine::ui {
 
@@ -41,6 +42,7 @@ struct AlertNews {
   double last = 0, highest = 0, lowest = 0;
   double least = 0;                                        ///< of those above zero
   bool isAny = false, hasLeast = false, isBroken = false;  ///< isBroken: one was not finite
+  MetricCard card{};                                       ///< how a sentence writes it
 };
 /// Reads what `news` asks for (run, metric, after); on any thread.
 void readNews(store::RunReader& store, std::vector<AlertNews>& news);
@@ -76,8 +78,8 @@ class AlertWatch : public QObject {
     double changedAt = 0;
   };
   using Raised = std::tuple<std::int64_t, std::string, int, double>;
-  void check(const AlertRule& rule, const store::RunRow& row, const Seen& seen, bool isHit,
-             const QString& what);
+  void check(const AlertRule& rule, const store::RunRow& row, const Seen& seen,
+             const AlertNews& news, bool isHit, const QString& what);
 
   std::vector<AlertRule> rules_;
   std::map<std::pair<std::int64_t, std::string>, Seen> seen_;

@@ -15,12 +15,12 @@ namespace {
 /// A run in progress whose values a test writes.
 class Alerts : public ::testing::Test {
  protected:
-  void write(const std::vector<double>& values) {
+  void write(const std::vector<double>& values, const std::string& metric = "alerts/test") {
     store::RunStore::Batch batch;
     for (const double value : values) {
       MetricRecord record;
       record.step = step_++;
-      record.values = {{"alerts/test", value}};
+      record.values = {{metric, value}};
       batch.metrics.push_back(record);
     }
     studio_.writer.append(run_, 1, batch);
@@ -58,6 +58,15 @@ TEST_F(Alerts, WarnOnceForEachRunUntilItHasPassed) {
   // Other runs, which have ended, are none of its business.
   look({studio_.writer.run(studio_.runs[0])}, 5000);
   EXPECT_EQ(raised_.count(), 2);
+}
+
+TEST_F(Alerts, WriteTheMetricAndItsValuesAsThePlotDoes) {
+  watch_.setRules({{"test/top1", AlertRule::Kind::Below, 0.5}});
+  write({0.4231}, "test/top1");
+  look();
+  ASSERT_EQ(raised_.count(), 1);
+  EXPECT_TRUE(said().starts_with("Accuracy, test of run ")) << said();
+  EXPECT_TRUE(said().ends_with("is 42.3 %, below 50.0 %")) << said();
 }
 
 TEST_F(Alerts, SeeEveryValueNotOnlyTheLast) {
