@@ -20,10 +20,12 @@ Json overridden(const Registry& registry, Json config, const std::vector<std::st
   const std::vector<Override> parsed = parseOverrides(overrides);
   for (const auto& [key, value] : parsed) {
     const bool isOfData = key.starts_with("data.") && !key.starts_with("data.pipeline");
-    if (!isOfData && key != "model.image_size" && !key.starts_with("task.samples."))
+    // What is drawn to be judged is no part of the training.
+    const bool isOfDrawing = key.starts_with("task.samples.") || key.starts_with("task.drawings.");
+    if (!isOfData && !isOfDrawing && key != "model.image_size")
       throw ConfigError(
-          "a trained run takes other keys of [data], except data.pipeline, and of [task.samples], "
-          "and another model.image_size, not '" +
+          "a trained run takes other keys of [data], except data.pipeline, of [task.samples] and "
+          "[task.drawings], and another model.image_size, not '" +
           key + "'");
   }
   Json changed = config;
