@@ -77,6 +77,28 @@ std::map<std::int64_t, double> runningTimes(const QueryFunction& query,
   return seconds;
 }
 
+std::map<std::string, std::map<std::int64_t, double>> lastValuesOf(
+    const QueryFunction& query, const std::set<std::string>& metrics) {
+  std::map<std::string, std::map<std::int64_t, double>> values;
+  if (metrics.empty()) return values;
+  for (const std::vector<Json>& row :
+       query("SELECT name, run_id, last FROM metric_summaries WHERE name IN (" +
+             joined(metrics, quotedSql) + ")")
+           .rows) {
+    if (row[2].is_number())
+      values[textOf(row[0])][row[1].get<std::int64_t>()] = row[2].get<double>();
+  }
+  return values;
+}
+
+std::vector<std::string> recordedMetrics(const QueryFunction& query) {
+  std::vector<std::string> names;
+  for (const std::vector<Json>& row :
+       query("SELECT DISTINCT name FROM metric_summaries ORDER BY name").rows)
+    names.push_back(textOf(row[0]));
+  return names;
+}
+
 std::map<std::int64_t, Json> environmentsOf(const QueryFunction& query,
                                             const std::set<std::int64_t>& runs) {
   const RunReader::Table table =

@@ -45,6 +45,13 @@ namespace vitrine::store {
 [[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, double> runningTimes(
     const QueryFunction& query, const std::set<std::int64_t>& runs, const std::string& metric);
 
+/// Last values of `metrics`, by metric and run; of those that recorded one. One query.
+[[nodiscard]] VITRINE_STORE_EXPORT std::map<std::string, std::map<std::int64_t, double>>
+lastValuesOf(const QueryFunction& query, const std::set<std::string>& metrics);
+/// Names of the metrics that any run has recorded, sorted. One query.
+[[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> recordedMetrics(
+    const QueryFunction& query);
+
 /// A table or a view that users may ask.
 struct StoredTable {
   struct Column {
