@@ -1,7 +1,6 @@
 #include "ui/runs/run_differences.h"
 
 #include <QStringList>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -13,12 +12,19 @@ namespace {
 
 constexpr qsizetype kMostDifferences = 3;
 
-using Values = std::map<std::string, QString>;
-
 bool isSeed(const std::string& key) { return key == "seed" || key.ends_with(".seed"); }
 
-/// Keys that do not have one value in all of them, one that is missing included.
-std::set<std::string> differingKeys(const std::map<std::int64_t, Values>& all) {
+}  // namespace
+
+ConfigTexts configTexts(const FlatConfig& config) {
+  ConfigTexts texts;
+  for (const auto& [key, value] : config) {
+    if (!isSeed(key)) texts[key] = jsonText(value);
+  }
+  return texts;
+}
+
+std::set<std::string> keysThatDiffer(const std::map<std::int64_t, ConfigTexts>& all) {
   std::map<std::string, std::pair<QString, std::size_t>> first;  // a value, and how many have it
   std::set<std::string> keys;
   for (const auto& [run, values] : all) {
@@ -33,8 +39,6 @@ std::set<std::string> differingKeys(const std::map<std::int64_t, Values>& all) {
   return keys;
 }
 
-}  // namespace
-
 std::map<std::int64_t, QString> runDifferences(
     const std::map<std::int64_t, store::RunRow>& runs,
     const std::function<const FlatConfig&(const store::RunRow& run)>& configOf) {
@@ -43,14 +47,9 @@ std::map<std::int64_t, QString> runDifferences(
   std::map<std::int64_t, QString> told;
   for (const auto& [title, ids] : alike) {
     if (ids.size() < 2) continue;
-    std::map<std::int64_t, Values> values;
-    for (const std::int64_t id : ids) {
-      Values& mine = values[id];
-      for (const auto& [key, value] : configOf(runs.at(id))) {
-        if (!isSeed(key)) mine[key] = jsonText(value);
-      }
-    }
-    const std::set<std::string> keys = differingKeys(values);
+    std::map<std::int64_t, ConfigTexts> values;
+    for (const std::int64_t id : ids) values[id] = configTexts(configOf(runs.at(id)));
+    const std::set<std::string> keys = keysThatDiffer(values);
     for (const auto& [id, mine] : values) {
       QStringList words;
       for (const std::string& key : keys) {

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <vector>
+#include <set>
+#include <string>
 
 #include "core/store/types.h"
 #include "ui/runs/run_configs.h"
@@ -18,5 +19,12 @@ namespace vitrine::ui {
 [[nodiscard]] std::map<std::int64_t, QString> runDifferences(
     const std::map<std::int64_t, store::RunRow>& runs,
     const std::function<const FlatConfig&(const store::RunRow& run)>& configOf);
+
+/// Values of a configuration by key, as text, without seeds.
+using ConfigTexts = std::map<std::string, QString>;
+[[nodiscard]] ConfigTexts configTexts(const FlatConfig& config);
+/// Keys that do not have one value in all of them, one that is missing included.
+[[nodiscard]] std::set<std::string> keysThatDiffer(
+    const std::map<std::int64_t, ConfigTexts>& configs);
 
 }  // namespace vitrine::ui

@@ -17,6 +17,10 @@ namespace {
 
 constexpr int kRunHeight = 44;
 constexpr int kGroupHeight = 28;
+constexpr int kCellHeight = 28;
+
+/// Where the name begins.
+int nameLeft(bool isTable) { return px(isTable ? 46 : 26); }
 
 void drawLine(QPainter* painter, const QFont& font, const QColor& color, const QRect& rect,
               Qt::Alignment side, const QString& text, Qt::TextElideMode cut = Qt::ElideRight) {
@@ -56,11 +60,15 @@ void drawEye(QPainter* painter, const QRect& row, const QStyleOptionViewItem& op
 }  // namespace
 
 QRect eyeRect(const QRect& row) {
+  if (row.height() < px(kRunHeight)) return {row.left() + px(4), row.top(), px(24), row.height()};
   return {row.left() + px(4), row.top() + px(20), px(24), px(22)};
 }
 
 QSize RunsDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
-  return {px(160), px(index.data(RunsModel::IdRole).toLongLong() == 0 ? kGroupHeight : kRunHeight)};
+  if (index.data(RunsModel::IdRole).toLongLong() == 0) return {px(160), px(kGroupHeight)};
+  if (!isTable_) return {px(160), px(kRunHeight)};
+  const int words = QFontMetrics(bodyFont()).horizontalAdvance(index.data().toString());
+  return {words + px(16) + 2, px(kCellHeight)};
 }
 
 QWidget* RunsDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&,
@@ -74,7 +82,7 @@ QWidget* RunsDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&
 void RunsDelegate::updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option,
                                         const QModelIndex&) const {
   const QRect row = option.rect;
-  const int left = row.left() + px(22), edge = px(8);
+  const int left = row.left() + nameLeft(isTable_) - px(4), edge = px(8);
   const int height = std::min(editor->sizeHint().height(), row.height());
   editor->setGeometry(left, row.top() + (row.height() - height) / 2,
                       row.right() + 1 - edge - left, height);
@@ -82,7 +90,7 @@ void RunsDelegate::updateEditorGeometry(QWidget* editor, const QStyleOptionViewI
 
 bool RunsDelegate::helpEvent(QHelpEvent* event, QAbstractItemView* view,
                              const QStyleOptionViewItem& option, const QModelIndex& index) {
-  const bool isRun = index.data(RunsModel::IdRole).toLongLong() != 0;
+  const bool isRun = index.column() == 0 && index.data(RunsModel::IdRole).toLongLong() != 0;
   if (event->type() != QEvent::ToolTip || !isRun || !eyeRect(option.rect).contains(event->pos()))
     return QStyledItemDelegate::helpEvent(event, view, option, index);
   const bool isSelected = view->selectionModel()->isSelected(index);
@@ -95,79 +103,127 @@ bool RunsDelegate::helpEvent(QHelpEvent* event, QAbstractItemView* view,
   return true;
 }
 
+void RunsDelegate::paintExperiment(QPainter* painter, const QStyleOptionViewItem& option,
+                                   const QModelIndex& index) const {
+  const ThemeColors& t = themeColors();
+  const QRect row = option.rect;
+  const int edge = px(12);
+  painter->fillRect(row, t.raised);
+  painter->fillRect(QRect(row.left(), row.bottom(), row.width(), 1), t.line);
+  drawChevron(painter, QPointF(row.left() + px(15), row.center().y() + 0.5),
+              option.state.testFlag(QStyle::State_Open));
+  QFont bold = smallFont();
+  bold.setWeight(QFont::DemiBold);
+  const QString runs = counted(index.data(RunsModel::CountRole).toInt(), tr("run"), tr("runs"));
+  const int runsWidth = QFontMetrics(smallFont()).horizontalAdvance(runs) + 1;
+  // A table may be wider than what is seen of it: there the number follows the title.
+  const int words = QFontMetrics(bold).horizontalAdvance(index.data().toString()) + 1;
+  const int most = row.width() - px(26) - edge - runsWidth - px(8);
+  const QRect title(row.left() + px(26), row.top(), isTable_ ? std::min(words, most) : most,
+                    row.height());
+  drawLine(painter, bold, t.text, title, Qt::AlignLeft, index.data().toString());
+  drawLine(painter, smallFont(), t.muted,
+           QRect(title.right() + 1 + px(8), row.top(), runsWidth, row.height()), Qt::AlignRight,
+           runs);
+}
+
+void RunsDelegate::paintRun(QPainter* painter, const QStyleOptionViewItem& option,
+                            const QModelIndex& index) const {
+  const ThemeColors& t = themeColors();
+  const QRect row = option.rect;
+  const int edge = px(12);
+  const std::int64_t id = index.data(RunsModel::IdRole).toLongLong();
+  const int left = row.left() + px(26);
+  const QRect first(left, row.top() + px(4), row.right() + 1 - edge - left, px(18));
+  const QRect second(left, row.top() + px(22), first.width(), px(16));
+  drawRunMark(*painter, QRectF(row.left() + edge, first.center().y() - px(4) + 1, px(8), px(8)),
+              id, seriesColor(id));
+
+  const bool isHidden = index.data(RunsModel::HiddenRole).toBool();
+  drawEye(painter, row, option, isHidden);
+
+  const QString score = index.data(RunsModel::ScoreRole).toString();
+  const QFontMetrics digits(bodyFont());
+  const int scoreWidth = score.isEmpty()
+                             ? 0
+                             : std::max(digits.horizontalAdvance(QStringLiteral("0.000")),
+                                        digits.horizontalAdvance(score)) +
+                                   2;
+  QFont name = bodyFont();
+  name.setWeight(QFont::Medium);
+  drawLine(painter, name, isHidden ? t.muted : t.text,
+           first.adjusted(0, 0, scoreWidth > 0 ? -scoreWidth - px(8) : 0, 0), Qt::AlignLeft,
+           index.data().toString(), Qt::ElideMiddle);  // runs of a sweep differ at the end
+  if (scoreWidth > 0) {
+    drawLine(painter, bodyFont(), t.text,
+             QRect(first.right() + 1 - scoreWidth, first.top(), scoreWidth, first.height()),
+             Qt::AlignRight, score);
+  }
+  const QString state = index.data(RunsModel::StateRole).toString();
+  const int stateWidth = QFontMetrics(smallFont()).horizontalAdvance(state) + 2;
+  drawLine(painter, smallFont(), t.muted, second.adjusted(0, 0, -stateWidth - px(8), 0),
+           Qt::AlignLeft, index.data(RunsModel::DetailRole).toString());
+  drawLine(painter, smallFont(), stateColor(state),
+           QRect(second.right() + 1 - stateWidth, second.top(), stateWidth, second.height()),
+           Qt::AlignRight, state);
+
+  const double progress = index.data(RunsModel::ProgressRole).toDouble();
+  if (progress >= 0) {
+    const QRect track(left, row.bottom() - px(4), first.width(), px(2));
+    painter->fillRect(track, t.line);
+    painter->fillRect(
+        QRect(track.topLeft(), QSize(qRound(track.width() * progress), track.height())),
+        t.accent);
+  }
+}
+
+/// The first cell of a row has eye, mark and name; the others their value, numbers to the right.
+void RunsDelegate::paintCell(QPainter* painter, const QStyleOptionViewItem& option,
+                             const QModelIndex& index) const {
+  const ThemeColors& t = themeColors();
+  const QRect cell = option.rect;
+  const QRect inside = cell.adjusted(index.column() == 0 ? nameLeft(true) : px(8), 0, -px(8), 0);
+  const bool isHidden = index.data(RunsModel::HiddenRole).toBool();
+  if (index.column() > 0) {
+    const QVariant order = index.data(RunsModel::OrderRole);
+    const QString state = index.data(RunsModel::StateRole).toString();
+    drawLine(painter, bodyFont(),
+             !order.isValid() ? t.muted : state.isEmpty() ? t.text : stateColor(state), inside,
+             order.typeId() == QMetaType::Double || !order.isValid() ? Qt::AlignRight
+                                                                     : Qt::AlignLeft,
+             index.data().toString(), Qt::ElideMiddle);
+    return;
+  }
+  const std::int64_t id = index.data(RunsModel::IdRole).toLongLong();
+  drawEye(painter, cell, option, isHidden);
+  drawRunMark(*painter,
+              QRectF(cell.left() + px(32), cell.center().y() - px(4) + 1, px(8), px(8)), id,
+              seriesColor(id));
+  QFont name = bodyFont();
+  name.setWeight(QFont::Medium);
+  drawLine(painter, name, isHidden ? t.muted : t.text, inside, Qt::AlignLeft,
+           index.data().toString(), Qt::ElideMiddle);
+}
+
 void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                          const QModelIndex& index) const {
   const ThemeColors& t = themeColors();
   const QRect row = option.rect;
-  const int edge = px(12);
   painter->save();
-  const std::int64_t id = index.data(RunsModel::IdRole).toLongLong();
-  const bool hasFocus = option.state.testFlag(QStyle::State_HasFocus);
-  if (id == 0) {
-    painter->fillRect(row, t.raised);
-    painter->fillRect(QRect(row.left(), row.bottom(), row.width(), 1), t.line);
-    drawChevron(painter, QPointF(row.left() + px(15), row.center().y() + 0.5),
-                option.state.testFlag(QStyle::State_Open));
-    QFont bold = smallFont();
-    bold.setWeight(QFont::DemiBold);
-    const QString runs = counted(index.data(RunsModel::CountRole).toInt(), tr("run"), tr("runs"));
-    const int runsWidth = QFontMetrics(smallFont()).horizontalAdvance(runs) + 1;
-    QRect title = row.adjusted(px(26), 0, -edge - runsWidth - px(8), 0);
-    drawLine(painter, bold, t.text, title, Qt::AlignLeft, index.data().toString());
-    drawLine(painter, smallFont(), t.muted,
-             QRect(row.right() + 1 - edge - runsWidth, row.top(), runsWidth, row.height()),
-             Qt::AlignRight, runs);
+  if (index.data(RunsModel::IdRole).toLongLong() == 0) {
+    paintExperiment(painter, option, index);
   } else {
     const bool isSelected = option.state.testFlag(QStyle::State_Selected);
     painter->fillRect(row, isSelected ? t.selection : t.panel);
     if (!isSelected && option.state.testFlag(QStyle::State_MouseOver))
       painter->fillRect(row, t.raised);
     painter->fillRect(QRect(row.left(), row.bottom(), row.width(), 1), t.grid);
-
-    const int left = row.left() + px(26);
-    const QRect first(left, row.top() + px(4), row.right() + 1 - edge - left, px(18));
-    const QRect second(left, row.top() + px(22), first.width(), px(16));
-    drawRunMark(*painter, QRectF(row.left() + edge, first.center().y() - px(4) + 1, px(8), px(8)),
-                id, seriesColor(id));
-
-    const bool isHidden = index.data(RunsModel::HiddenRole).toBool();
-    drawEye(painter, row, option, isHidden);
-
-    const QString score = index.data(RunsModel::ScoreRole).toString();
-    const QFontMetrics digits(bodyFont());
-    const int scoreWidth = score.isEmpty()
-                               ? 0
-                               : std::max(digits.horizontalAdvance(QStringLiteral("0.000")),
-                                          digits.horizontalAdvance(score)) +
-                                     2;
-    QFont name = bodyFont();
-    name.setWeight(QFont::Medium);
-    drawLine(painter, name, isHidden ? t.muted : t.text,
-             first.adjusted(0, 0, scoreWidth > 0 ? -scoreWidth - px(8) : 0, 0), Qt::AlignLeft,
-             index.data().toString(), Qt::ElideMiddle);  // runs of a sweep differ at the end
-    if (scoreWidth > 0) {
-      drawLine(painter, bodyFont(), t.text,
-               QRect(first.right() + 1 - scoreWidth, first.top(), scoreWidth, first.height()),
-               Qt::AlignRight, score);
-    }
-    const QString state = index.data(RunsModel::StateRole).toString();
-    const int stateWidth = QFontMetrics(smallFont()).horizontalAdvance(state) + 2;
-    drawLine(painter, smallFont(), t.muted, second.adjusted(0, 0, -stateWidth - px(8), 0),
-             Qt::AlignLeft, index.data(RunsModel::DetailRole).toString());
-    drawLine(painter, smallFont(), stateColor(state),
-             QRect(second.right() + 1 - stateWidth, second.top(), stateWidth, second.height()),
-             Qt::AlignRight, state);
-
-    const double progress = index.data(RunsModel::ProgressRole).toDouble();
-    if (progress >= 0) {
-      const QRect track(left, row.bottom() - px(4), first.width(), px(2));
-      painter->fillRect(track, t.line);
-      painter->fillRect(
-          QRect(track.topLeft(), QSize(qRound(track.width() * progress), track.height())),
-          t.accent);
-    }
+    if (isTable_)
+      paintCell(painter, option, index);
+    else
+      paintRun(painter, option, index);
   }
-  if (hasFocus) {
+  if (option.state.testFlag(QStyle::State_HasFocus)) {
     painter->setPen(QPen(t.accent, 1));
     painter->setBrush(Qt::NoBrush);
     painter->drawRect(row.adjusted(0, 0, -1, -1));

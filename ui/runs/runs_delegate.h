@@ -1,17 +1,19 @@
-// Draws an experiment as a 28 px header and a run as a two-line row of 44 px.
+// Draws an experiment as a 28 px header and a run as a two-line row of 44 px, in a table as cells of
+// 28 px.
 #pragma once
 
 #include <QStyledItemDelegate>
 
 namespace vitrine::ui {
 
-/// The eye in the row of a run, with the room around it that a click may hit.
+/// The eye in the row of a run or its first cell, with the room around it that a click may hit.
 [[nodiscard]] QRect eyeRect(const QRect& row);
 
 class RunsDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
+  void setTable(bool isTable) { isTable_ = isTable; }
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override;
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
@@ -23,6 +25,15 @@ class RunsDelegate : public QStyledItemDelegate {
                         const QModelIndex& index) const override;
   void updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option,
                             const QModelIndex& index) const override;
+
+ private:
+  void paintExperiment(QPainter* painter, const QStyleOptionViewItem& option,
+                       const QModelIndex& index) const;
+  void paintRun(QPainter* painter, const QStyleOptionViewItem& option,
+                const QModelIndex& index) const;
+  void paintCell(QPainter* painter, const QStyleOptionViewItem& option,
+                 const QModelIndex& index) const;
+  bool isTable_ = false;
 };
 
 }  // namespace vitrine::ui

@@ -67,4 +67,17 @@ bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
   }
 }
 
+bool RunsFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
+  // In a descending order the proxy asks with the two exchanged.
+  const bool isExchanged = sortOrder() == Qt::DescendingOrder;
+  if (!left.parent().isValid())
+    return isExchanged ? right.row() < left.row() : left.row() < right.row();
+  const QVariant a = left.data(RunsModel::OrderRole), b = right.data(RunsModel::OrderRole);
+  if (a.isValid() != b.isValid()) return a.isValid() != isExchanged;
+  const auto isNumber = [](const QVariant& value) { return value.typeId() == QMetaType::Double; };
+  if (isNumber(a) != isNumber(b)) return isNumber(a);
+  if (isNumber(a)) return a.toDouble() < b.toDouble();
+  return a.toString().compare(b.toString(), Qt::CaseInsensitive) < 0;
+}
+
 }  // namespace vitrine::ui

@@ -29,6 +29,8 @@ class RunsFilter : public QSortFilterProxyModel {
 
  protected:
   bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+  /// Experiments keep their place, and missing values come last in both orders.
+  bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
  private:
   RunQuery query_;

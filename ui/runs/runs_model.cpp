@@ -161,6 +161,26 @@ void RunsModel::setHidden(const std::set<std::int64_t>& runs) {
   }
 }
 
+void RunsModel::setColumns(std::vector<Column> columns) {
+  const bool isSame = std::equal(columns_.begin(), columns_.end(), columns.begin(), columns.end(),
+                                 [](const Column& a, const Column& b) { return a.id == b.id; });
+  if (!isSame) {
+    beginResetModel();
+    columns_ = std::move(columns);
+    endResetModel();
+    return;
+  }
+  const std::vector<Column> before = std::exchange(columns_, std::move(columns));
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (before[i].cells == columns_[i].cells) continue;
+    const int column = static_cast<int>(i) + 1;
+    for (int group = 0; group < rowCount({}); ++group) {
+      const QModelIndex parent = index(group, 0, {});
+      Q_EMIT dataChanged(index(0, column, parent), index(rowCount(parent) - 1, column, parent));
+    }
+  }
+}
+
 std::vector<std::int64_t> RunsModel::ids() const {
   std::vector<std::int64_t> all;
   for (const auto& group : groups_) {
@@ -202,10 +222,10 @@ QModelIndex RunsModel::indexOf(std::int64_t id) const {
 }
 
 QModelIndex RunsModel::index(int row, int column, const QModelIndex& parent) const {
-  if (column != 0 || row < 0 || row >= rowCount(parent)) return {};
-  if (!parent.isValid()) return createIndex(row, 0, quintptr{0});
+  if (column < 0 || column >= columnCount(parent) || row < 0 || row >= rowCount(parent)) return {};
+  if (!parent.isValid()) return createIndex(row, column, quintptr{0});
   const Group& home = *groups_[static_cast<std::size_t>(parent.row())];
-  return createIndex(row, 0, static_cast<quintptr>(home.id + 1));
+  return createIndex(row, column, static_cast<quintptr>(home.id + 1));
 }
 
 QModelIndex RunsModel::parent(const QModelIndex& index) const {
@@ -216,17 +236,50 @@ QModelIndex RunsModel::parent(const QModelIndex& index) const {
 
 int RunsModel::rowCount(const QModelIndex& parent) const {
   if (!parent.isValid()) return static_cast<int>(groups_.size());
-  if (parent.internalId() != 0 || parent.row() >= static_cast<int>(groups_.size())) return 0;
+  if (parent.column() != 0 || parent.internalId() != 0 || parent.row() >= static_cast<int>(groups_.size())) return 0;
   return static_cast<int>(groups_[static_cast<std::size_t>(parent.row())]->runs.size());
 }
 
-int RunsModel::columnCount(const QModelIndex&) const { return 1; }
+int RunsModel::columnCount(const QModelIndex&) const {
+  return 1 + static_cast<int>(columns_.size());
+}
+
+QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount({})) return {};
+  const Column* column = section == 0 ? nullptr : &columns_[static_cast<std::size_t>(section) - 1];
+  if (role == Qt::DisplayRole) return column == nullptr ? tr("Run") : column->title;
+  if (role == Qt::ToolTipRole && column != nullptr) return column->tip;
+  return {};
+}
+
+QVariant RunsModel::cellData(const store::RunRow& row, const Column& column, int role) const {
+  const auto found = column.cells.find(row.id);
+  const bool isThere = found != column.cells.end();
+  switch (role) {
+    case Qt::DisplayRole:
+    case Qt::ToolTipRole:
+      return isThere ? found->second.text : QStringLiteral("\u2013");
+    case Qt::AccessibleTextRole:
+      return tr("%1: %2").arg(column.title, isThere ? found->second.text : tr("no value"));
+    case IdRole:
+      return QVariant::fromValue<qlonglong>(row.id);
+    case StateRole:
+      return column.id == "state" ? QString::fromStdString(toString(row.state)) : QString();
+    case HiddenRole:
+      return hidden_.contains(row.id);
+    case OrderRole:
+      return isThere ? found->second.order : QVariant();
+    default:
+      return {};
+  }
+}
 
 QVariant RunsModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const store::RunRow* row = run(index);
   if (row == nullptr) {
     if (index.row() >= static_cast<int>(groups_.size())) return {};
+    if (index.column() > 0) return role == IdRole ? QVariant(0) : QVariant();
     const Group& group = *groups_[static_cast<std::size_t>(index.row())];
     const auto runs = static_cast<std::int64_t>(group.runs.size());
     switch (role) {
@@ -243,10 +296,13 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         return {};
     }
   }
+  if (index.column() > 0)
+    return cellData(*row, columns_[static_cast<std::size_t>(index.column()) - 1], role);
   const QString state = QString::fromStdString(toString(row->state));
   switch (role) {
     case Qt::DisplayRole:
     case Qt::EditRole:
+    case OrderRole:
       return QString::fromStdString(row->name);
     case IdRole:
       return QVariant::fromValue<qlonglong>(row->id);
@@ -297,12 +353,13 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
 Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const {
   if (!index.isValid()) return Qt::NoItemFlags;
   if (index.internalId() == 0) return Qt::ItemIsEnabled;
-  return Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsEditable | Qt::ItemNeverHasChildren;
+  const Qt::ItemFlags of = Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemNeverHasChildren;
+  return index.column() == 0 ? of | Qt::ItemIsEditable : of;
 }
 
 bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int role) {
   const store::RunRow* row = run(index);
-  if (row == nullptr || role != Qt::EditRole) return false;
+  if (row == nullptr || index.column() != 0 || role != Qt::EditRole) return false;
   const QString name = value.toString().trimmed();
   if (name.isEmpty() || name.toStdString() == row->name) return false;
   Q_EMIT renamed(row->id, name);

@@ -1,4 +1,5 @@
-// The runs of a database as a tree: experiments, newest first, and their runs in order of id.
+// The runs of a database as a tree: experiments, newest first, and their runs in order of id. A table
+// has columns beside the name of a run.
 #pragma once
 
 #include <QAbstractItemModel>
@@ -15,7 +16,7 @@
 
 namespace vitrine::ui {
 
-/// Changes come row by row, never as a reset, so that selection and scroll position stay.
+/// Changes come row by row, so that selection and scroll position stay; other columns are a reset.
 class RunsModel : public QAbstractItemModel {
   Q_OBJECT
  public:
@@ -27,6 +28,7 @@ class RunsModel : public QAbstractItemModel {
     ProgressRole,           ///< 0 to 1 while alive, -1 otherwise
     CountRole,              ///< of an experiment: number of runs
     HiddenRole,             ///< selected, and not drawn by the pages
+    OrderRole,              ///< what a column is sorted by: a number or a text; none where missing
   };
 
   using QAbstractItemModel::QAbstractItemModel;
@@ -49,7 +51,23 @@ class RunsModel : public QAbstractItemModel {
   void setTags(std::map<std::int64_t, std::vector<std::string>> tags);
   void setHidden(const std::set<std::int64_t>& runs);
 
+  struct Cell {
+    QString text;
+    QVariant order;  ///< a number or a text
+    bool operator==(const Cell&) const = default;
+  };
+  struct Column {
+    std::string id;
+    QString title, tip;
+    std::map<std::int64_t, Cell> cells;  ///< by run; those that are not in it have no value
+  };
+  /// The columns beside the name: none for a list. With the ids that it has, only values change.
+  void setColumns(std::vector<Column> columns);
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+
   [[nodiscard]] const store::RunRow* run(const QModelIndex& index) const;
+  /// "best, paper"; "" where it has none.
+  [[nodiscard]] QString tagsOf(std::int64_t run) const;
   /// All runs, in the order of the list.
   [[nodiscard]] std::vector<std::int64_t> ids() const;
   [[nodiscard]] QModelIndex indexOf(std::int64_t id) const;
@@ -60,6 +78,7 @@ class RunsModel : public QAbstractItemModel {
   int rowCount(const QModelIndex& parent) const override;
   int columnCount(const QModelIndex& parent) const override;
   QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
   Qt::ItemFlags flags(const QModelIndex& index) const override;
   /// A name that was typed over a run's: passed on with renamed(), and shown when it is stored.
   bool setData(const QModelIndex& index, const QVariant& value, int role) override;
@@ -76,8 +95,7 @@ class RunsModel : public QAbstractItemModel {
   [[nodiscard]] int groupOf(std::int64_t experimentId) const;
   /// Another run of the experiment has the same name, seed, stage and differences.
   [[nodiscard]] bool hasTwin(const store::RunRow& row) const;
-  /// "best, paper"; "" where it has none.
-  [[nodiscard]] QString tagsOf(std::int64_t run) const;
+  [[nodiscard]] QVariant cellData(const store::RunRow& row, const Column& column, int role) const;
   [[nodiscard]] static int placeOf(const Group& group, std::int64_t id);
 
   // Index::internalId is 0 for an experiment, else the experiment's id + 1: it survives moves of
@@ -88,6 +106,7 @@ class RunsModel : public QAbstractItemModel {
   std::map<std::int64_t, QString> differences_;
   std::map<std::int64_t, std::vector<std::string>> tags_;
   std::set<std::int64_t> hidden_;
+  std::vector<Column> columns_;
 };
 
 /// "seed 0 · step 2,184 / 4,690", as the list and the inspector show it.

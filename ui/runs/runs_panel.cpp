@@ -5,6 +5,7 @@
 #include <QShortcut>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -45,7 +47,8 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   view_->setAccessibleName(tr("Runs by experiment"));
   view_->setProperty("role", "list");
   view_->setModel(proxy_);
-  view_->setItemDelegate(new RunsDelegate(view_));
+  delegate_ = new RunsDelegate(view_);
+  view_->setItemDelegate(delegate_);
   view_->setHeaderHidden(true);
   view_->setIndentation(0);
   view_->setRootIsDecorated(false);
@@ -94,6 +97,8 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(saved_, &FilterButton::messageSent, &workbench_, &StudioWorkbench::showMessage);
   topLayout->addWidget(filter_, 1);
   topLayout->addWidget(saved_);
+  makeTable();
+  topLayout->addWidget(tableBar_);
   layout->addWidget(top);
   layout->addWidget(stack_, 1);
 
@@ -108,10 +113,11 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(proxy_, &QAbstractItemModel::rowsInserted, this,
           [this](const QModelIndex& parentIndex, int first, int last) {
             if (parentIndex.isValid()) return view_->expand(parentIndex);
-            for (int row = first; row <= last; ++row) view_->expand(proxy_->index(row, 0));
+            for (int row = first; row <= last; ++row) openExperiment(proxy_->index(row, 0));
           });
   connect(view_, &QTreeView::clicked, this, [this](const QModelIndex& index) {
-    if (!index.parent().isValid()) view_->setExpanded(index, !view_->isExpanded(index));
+    const QModelIndex row = index.siblingAtColumn(0);
+    if (!index.parent().isValid()) view_->setExpanded(row, !view_->isExpanded(row));
   });
   // A click changes the current run, then the selection: both are read once.
   const auto onChange = [this] {
@@ -184,6 +190,68 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   fillHeader();
 }
 
+/// What only the table has: the way back, its columns, what the header of the dock says of the list.
+void RunsPanel::makeTable() {
+  tableBar_ = new QWidget;
+  auto* bar = new QHBoxLayout(tableBar_);
+  bar->setContentsMargins(px(12), 0, 0, 0);
+  bar->setSpacing(px(8));
+  tableSummary_ = new QLabel;
+  tableSummary_->setProperty("role", "small");
+  auto* columns = new QPushButton(tr("Columns"));
+  columns->setAccessibleName(tr("Columns and sorting"));
+  auto* menu = new QMenu(columns);
+  columns->setMenu(menu);
+  connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+    emptyMenu(*menu);
+    table_->fillMenu(*menu);
+  });
+  auto* close = new QPushButton(tr("Close table"));
+  close->setAccessibleName(tr("Close the table of runs"));
+  close->setToolTip(tr("Back to the pages (Esc)"));
+  connect(close, &QPushButton::clicked, this, &RunsPanel::tableLeft);
+  for (QWidget* one : std::initializer_list<QWidget*>{tableSummary_, columns, close})
+    bar->addWidget(one);
+  tableBar_->hide();
+  leave_ = new QShortcut(QKeySequence(Qt::Key_Escape), this);
+  leave_->setContext(Qt::WidgetWithChildrenShortcut);
+  leave_->setEnabled(false);
+  connect(leave_, &QShortcut::activated, this, &RunsPanel::tableLeft);
+
+  table_ = new RunTable(
+      workbench_, model_, *proxy_, *view_, *delegate_,
+      [this](const std::string& sql) { return workbench_.store().query(sql); }, this);
+  connect(proxy_, &QAbstractItemModel::modelAboutToBeReset, this, [this] {
+    isApplying_ = true;  // a view without rows is no choice of the user
+    closed_.clear();
+    for (int row = 0; row < proxy_->rowCount(); ++row) {
+      const QModelIndex at = proxy_->index(row, 0);
+      if (!view_->isExpanded(at)) closed_.insert(at.data().toString());
+    }
+  });
+  connect(proxy_, &QAbstractItemModel::modelReset, this, [this] {
+    isApplying_ = false;
+    showSelection();  // before: the current run comes into sight, whose experiment may be closed
+    for (int row = 0; row < proxy_->rowCount(); ++row) openExperiment(proxy_->index(row, 0));
+    closed_.clear();
+  });
+}
+
+void RunsPanel::openExperiment(const QModelIndex& at) {
+  view_->setFirstColumnSpanned(at.row(), {}, true);
+  view_->setExpanded(at, !closed_.contains(at.data().toString()));
+}
+
+void RunsPanel::setTable(bool isTable) {
+  if (isTable == table_->isShown()) return;
+  tableBar_->setVisible(isTable);
+  leave_->setEnabled(isTable);
+  view_->setAccessibleName(isTable ? tr("Table of runs by experiment") : tr("Runs by experiment"));
+  table_->setShown(isTable);
+  const QModelIndex current = view_->currentIndex();
+  if (current.isValid() && view_->isExpanded(current.parent())) view_->scrollTo(current);
+}
+
 QString RunsPanel::summary() const {
   const auto selected = static_cast<std::int64_t>(workbench_.selection().runs().size());
   const bool isFiltered = !filter_->text().trimmed().isEmpty();
@@ -213,6 +281,7 @@ void RunsPanel::fillHeader() {
     clear_->setVisible(isFiltered);
   }
   stack_->setCurrentIndex(isEmpty ? 1 : 0);
+  tableSummary_->setText(summary());
   Q_EMIT summaryChanged(summary());
 }
 
@@ -230,9 +299,9 @@ void RunsPanel::showSelection() {
     if (at.isValid()) wanted.select(at, at);
   }
   QItemSelectionModel* model = view_->selectionModel();
-  model->select(wanted, QItemSelectionModel::ClearAndSelect);
+  model->select(wanted, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
   const QModelIndex current = proxy_->mapFromSource(model_.indexOf(selection.current()));
-  if (current.isValid() && model->currentIndex() != current) {
+  if (current.isValid() && model->currentIndex().siblingAtColumn(0) != current) {
     model->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
     view_->scrollTo(current);
   }
@@ -308,16 +377,20 @@ void RunsPanel::readScores() {
             return proxy_->configs().of(run);
           }));
     }
+    table_->read();
     if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing
     model_.setTags(store::tagsByRun(store));
     if (kinds_.empty()) kinds_ = metricKinds(store);
     std::map<std::int64_t, RunsModel::Score> scores;
+    std::map<std::int64_t, std::string> metrics;
     for (const auto& [id, score] : scoreReader_.read(store, workbench_.cards())) {
       const store::MetricKind kind = store::kindOf(kinds_, score.metric);
+      metrics[id] = score.metric;
       scores[id] = {metricText(store::metricFormat(score.metric, kind), score.value),
                     QString::fromStdString(store::metricTitle(score.metric, kind.title).title)};
     }
     model_.setScores(scores);
+    table_->setMainMetrics(std::move(metrics));
   } catch (const Error& error) {
     workbench_.showError(QString::fromUtf8(error.what()));
   }

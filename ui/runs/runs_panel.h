@@ -1,5 +1,5 @@
 // The left side of the window: filter, list of runs by experiment, their context menu. Its
-// selection is the window's.
+// selection is the window's. As a table the list has columns, and the window gives it more room.
 #pragma once
 
 #include <QLabel>
@@ -7,18 +7,22 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QStackedWidget>
+#include <QToolButton>
 #include <QTimer>
 #include <QWidget>
 #include <set>
 #include <vector>
 
 #include "ui/runs/run_edits.h"
+#include "ui/runs/run_table.h"
 #include "ui/runs/runs_filter.h"
 #include "ui/runs/runs_model.h"
 #include "ui/runs/runs_view.h"
 #include "ui/runs/saved_filters.h"
 #include "ui/runs/selection_memory.h"
 #include "ui/workbench/studio_workbench.h"
+
+class QShortcut;
 
 namespace vitrine::ui {
 
@@ -35,6 +39,9 @@ class RunsPanel : public QWidget {
   /// "12 · 3 selected · 1 hidden", "4 of 12 · 3 selected" while the filter leaves some out: for the
   /// header of the dock.
   [[nodiscard]] QString summary() const;
+  /// The list as a table, or as a list again.
+  void setTable(bool isTable);
+  [[nodiscard]] RunTable& table() { return *table_; }
   /// Selects these runs, without asking the view.
   void select(const std::vector<std::int64_t>& ids, std::int64_t current);
   /// The pages stop drawing the runs that are acted on, or draw them (again).
@@ -57,6 +64,8 @@ class RunsPanel : public QWidget {
 
  Q_SIGNALS:
   void summaryChanged(const QString& text);
+  /// The user leaves the table.
+  void tableLeft();
 
  protected:
   /// The arrow keys lead from the filter into the list.
@@ -64,6 +73,8 @@ class RunsPanel : public QWidget {
 
  private:
   void fillHeader();
+  void makeTable();
+  void openExperiment(const QModelIndex& at);
   void showSelection();
   void readSelection();
   void readScores();
@@ -79,6 +90,11 @@ class RunsPanel : public QWidget {
   QLineEdit* filter_;
   FilterButton* saved_;
   RunsView* view_;
+  RunsDelegate* delegate_;
+  RunTable* table_;
+  QWidget* tableBar_;
+  QLabel* tableSummary_;
+  QShortcut* leave_;
   QStackedWidget* stack_;
   QLabel* emptyText_;
   QPushButton *create_, *clear_;
@@ -87,6 +103,7 @@ class RunsPanel : public QWidget {
   store::RunScores scoreReader_;
   store::MetricKinds kinds_;
   QTimer scores_;
+  std::set<QString> closed_;  ///< experiments, while the columns change
   bool isApplying_ = false;
   bool isReadingDue_ = false;  ///< a click or key that is being handled changes the selection
   bool isExplained_ = false;   ///< that a click beside a comparison leaves it

@@ -36,7 +36,7 @@ bool RunsView::isOfEye(const QEvent& event) {
   if (mouse.button() != Qt::LeftButton) return false;
   if (!isPress) return std::exchange(isEyePressed_, false);
   const QModelIndex at = indexAt(mouse.position().toPoint());
-  isEyePressed_ = at.data(RunsModel::IdRole).toLongLong() != 0 &&
+  isEyePressed_ = at.column() == 0 && at.data(RunsModel::IdRole).toLongLong() != 0 &&
                   eyeRect(visualRect(at)).contains(mouse.position().toPoint());
   if (isEyePressed_) Q_EMIT eyeClicked(at);
   return isEyePressed_;

@@ -23,11 +23,14 @@ std::vector<std::int64_t> knownRuns(const Json& kept, const char* name,
 
 }  // namespace
 
-SelectionMemory::SelectionMemory(store::RunReader& store) {
+QString databaseSetting(const QString& group, store::RunReader& store) {
   const std::string uuid = store.uuid();
-  key_ = QStringLiteral("selections/") +
+  return group + QLatin1Char('/') +
          QString::fromStdString(uuid.empty() ? store.file().filename().string() : uuid);
 }
+
+SelectionMemory::SelectionMemory(store::RunReader& store)
+    : key_(databaseSetting(QStringLiteral("selections"), store)) {}
 
 void SelectionMemory::keep(const Selection& selection) const {
   const Json kept{{"runs", selection.runs()},

@@ -7,9 +7,12 @@
 
 namespace vitrine::ui {
 
+/// The name of a setting that each database has for itself, known by its UUID wherever the file is:
+/// "selections/<uuid>".
+[[nodiscard]] QString databaseSetting(const QString& group, store::RunReader& store);
+
 class SelectionMemory {
  public:
-  /// \param store  its database is known by its UUID, wherever the file is
   explicit SelectionMemory(store::RunReader& store);
   void keep(const Selection& selection) const;
   /// Selects those of the kept runs that are still there. \returns  whether there was one

@@ -1,0 +1,268 @@
+// The list of runs as a table: its columns, their order, what sorting does, what it asks the database.
+#include <QAbstractItemModelTester>
+#include <QDialog>
+#include <QHeaderView>
+#include <QListWidget>
+#include <QMenu>
+#include <QSignalSpy>
+#include <QTest>
+#include <QTimer>
+#include <algorithm>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/runs/runs_panel.h"
+
+namespace vitrine::ui {
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+using Names = std::vector<std::string>;
+
+class RunTables : public ::testing::Test {
+ protected:
+  RunTables() : panel(studio.workbench), runs(studio.runs) {
+    panel.resize(1200, 900);
+    panel.show();
+    panel.setTable(true);
+  }
+  QHeaderView& header() { return *panel.view().header(); }
+  QAbstractItemModel& shown() { return *panel.view().model(); }
+  int columnOf(const std::string& id) {
+    const Names& ids = panel.table().columns();
+    const auto found = std::find(ids.begin(), ids.end(), id);
+    return found == ids.end() ? -1 : static_cast<int>(found - ids.begin()) + 1;
+  }
+  QModelIndex cell(std::int64_t run, int column) {
+    const auto& proxy = static_cast<QAbstractProxyModel&>(shown());
+    return proxy.mapFromSource(panel.model().indexOf(run)).siblingAtColumn(column);
+  }
+  QString text(std::int64_t run, const std::string& id) {
+    return cell(run, columnOf(id)).data().toString();
+  }
+  void clickHeader(int column) {
+    const int x = header().sectionViewportPosition(column) + 20;
+    QTest::mouseClick(header().viewport(), Qt::LeftButton, {}, {x, header().height() / 2});
+  }
+  /// Runs of the experiments from top to bottom.
+  std::vector<Ids> order() {
+    std::vector<Ids> all;
+    for (int group = 0; group < shown().rowCount(); ++group) {
+      Ids ids;
+      const QModelIndex parent = shown().index(group, 0);
+      for (int row = 0; row < shown().rowCount(parent); ++row)
+        ids.push_back(shown().index(row, 0, parent).data(RunsModel::IdRole).toLongLong());
+      all.push_back(ids);
+    }
+    return all;
+  }
+  /// Chooses the entry of a menu whose text is so, submenus included.
+  void choose(QMenu& menu, const QString& text) {
+    for (QAction* one : menu.findChildren<QAction*>()) {
+      if (one->text().remove(QLatin1Char('&')) == text) return one->trigger();
+    }
+    ADD_FAILURE() << "no entry " << text.toStdString();
+  }
+
+  SampleStudio studio{SampleOptions{0, 50}};
+  RunsPanel panel;
+  const Ids& runs;
+};
+
+TEST_F(RunTables, ShowsWhatTellsTheRunsApartAndTheirMainMetric) {
+  EXPECT_TRUE(header().isVisible());
+  const Names& ids = panel.table().columns();
+  ASSERT_GE(ids.size(), 4U);
+  EXPECT_EQ(ids[0], "state");
+  EXPECT_EQ(ids[1], "seed");
+  EXPECT_EQ(ids.back(), "duration");
+  EXPECT_TRUE(std::any_of(ids.begin(), ids.end(),
+                          [](const std::string& id) { return id.starts_with("metric:"); }));
+  const store::RunRow* first = studio.workbench.run(runs[0]);
+  EXPECT_EQ(text(runs[0], "state").toStdString(), toString(first->state));
+  EXPECT_EQ(text(runs[0], "seed").toStdString(), std::to_string(first->seed));
+  EXPECT_EQ(cell(runs[0], 0).data().toString().toStdString(), first->name);
+  panel.setTable(false);
+  EXPECT_FALSE(header().isVisible());
+  EXPECT_EQ(shown().columnCount(), 1) << "a list has its names alone";
+}
+
+TEST_F(RunTables, TheHeaderSortsTheRunsOfAnExperimentAndTheThirdClickTheList) {
+  panel.table().setColumns({"seed", "id"});
+  const std::vector<Ids> list = order();
+  std::vector<Ids> down = list;
+  for (Ids& ids : down) std::reverse(ids.begin(), ids.end());
+  ASSERT_NE(list, down);
+  clickHeader(2);
+  EXPECT_EQ(order(), list) << "by id it stands already";
+  clickHeader(2);
+  EXPECT_EQ(order(), down) << "experiments keep their place";
+  clickHeader(2);
+  EXPECT_EQ(order(), list);
+  clickHeader(2);
+  clickHeader(2);
+  panel.setTable(false);
+  EXPECT_EQ(order(), list) << "the list has its own order";
+  panel.setTable(true);
+  EXPECT_EQ(order(), down) << "the table is as it was left";
+  panel.table().setColumns({"id", "state"});
+  EXPECT_EQ(order(), down) << "the column is the sorted one wherever it stands";
+  panel.table().setColumns({"state"});
+  EXPECT_EQ(order(), list);
+}
+
+TEST_F(RunTables, RunsWithoutAValueComeLastInBothOrders) {
+  std::string metric;
+  for (const std::string& id : panel.table().columns()) {
+    if (id.starts_with("metric:")) metric = id;
+  }
+  ASSERT_NE(metric, "");
+  const int column = columnOf(metric);
+  const auto areMissingLast = [&] {
+    bool hasBoth = false;
+    for (const Ids& ids : order()) {
+      bool isMissing = false;
+      for (const std::int64_t id : ids) {
+        const bool isHere = cell(id, column).data(RunsModel::OrderRole).isValid();
+        if (isHere && isMissing) return false;
+        hasBoth = hasBoth || (!isHere && id != ids.front());
+        isMissing = !isHere;
+      }
+    }
+    return hasBoth;
+  };
+  clickHeader(column);
+  EXPECT_TRUE(areMissingLast());
+  const std::vector<Ids> up = order();
+  clickHeader(column);
+  EXPECT_TRUE(areMissingLast());
+  EXPECT_NE(order(), up);
+}
+
+TEST_F(RunTables, AClickOnAnyCellSelectsTheRunAndTheMenuIsThatOfTheList) {
+  panel.select({runs[0]}, runs[0]);
+  const QRect place = panel.view().visualRect(cell(runs[1], 2));
+  QTest::mouseClick(panel.view().viewport(), Qt::LeftButton, {}, place.center());
+  EXPECT_EQ(studio.workbench.selection().runs(), Ids{runs[1]});
+  QTest::mouseClick(panel.view().viewport(), Qt::LeftButton, Qt::ControlModifier,
+                    panel.view().visualRect(cell(runs[0], 1)).center());
+  EXPECT_EQ(studio.workbench.selection().runs(), (Ids{runs[0], runs[1]}));
+  QMenu menu;
+  panel.fillMenu(menu);
+  choose(menu, QStringLiteral("Hide from charts"));
+  EXPECT_EQ(studio.workbench.selection().hidden(), (std::set<std::int64_t>{runs[0], runs[1]}));
+  QTest::mouseClick(panel.view().viewport(), Qt::LeftButton, {},
+                    eyeRect(panel.view().visualRect(cell(runs[0], 0))).center());
+  EXPECT_EQ(studio.workbench.selection().hidden(), std::set<std::int64_t>{runs[1]});
+  panel.setTable(false);
+  EXPECT_EQ(studio.workbench.selection().runs(), (Ids{runs[0], runs[1]}));
+  EXPECT_TRUE(panel.view().selectionModel()->isSelected(cell(runs[1], 0)));
+}
+
+TEST_F(RunTables, ColumnsAreChosenHiddenAndTheUsualOnesComeBack) {
+  const Names usual = panel.table().columns();
+  QTimer::singleShot(0, &panel, [] {
+    auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(dialog, nullptr);
+    auto* list = dialog->findChild<QListWidget*>();
+    for (int i = 0; i < list->count(); ++i) {
+      const QString id = list->item(i)->data(Qt::UserRole).toString();
+      list->item(i)->setCheckState(id == QLatin1String("created") || id == QLatin1String("seed")
+                                       ? Qt::Checked
+                                       : Qt::Unchecked);
+    }
+    dialog->accept();
+  });
+  QMenu menu;
+  panel.table().fillMenu(menu, 1);
+  choose(menu, QStringLiteral("Columns\u2026"));
+  EXPECT_EQ(panel.table().columns(), (Names{"seed", "created"})) << "those it had come first";
+  EXPECT_EQ(shown().columnCount(), 3);
+  QMenu second;
+  panel.table().fillMenu(second, 1);
+  choose(second, QStringLiteral("Hide this column"));
+  EXPECT_EQ(panel.table().columns(), Names{"created"});
+  choose(second, QStringLiteral("Usual columns"));
+  EXPECT_EQ(panel.table().columns(), usual);
+}
+
+TEST_F(RunTables, AnExperimentThatWasClosedStaysClosedWhenColumnsChange) {
+  const QModelIndex first = shown().index(0, 0);
+  panel.view().setExpanded(first, false);
+  panel.table().setColumns({"id"});
+  EXPECT_FALSE(panel.view().isExpanded(shown().index(0, 0)));
+  EXPECT_TRUE(panel.view().isExpanded(shown().index(1, 0)));
+}
+
+TEST(RunTableMemory, KeepsTheChosenColumnsForEachDatabase) {
+  const QTemporaryDir folder;
+  useSettings(folder.filePath(QStringLiteral("studio.ini")));
+  SampleStudio studio(SampleOptions{0, 50}), other(SampleOptions{0, 50});
+  {
+    RunsPanel panel(studio.workbench);
+    panel.setTable(true);
+    panel.table().setColumns({"id", "tags"});
+  }
+  RunsPanel again(studio.workbench), elsewhere(other.workbench);
+  again.setTable(true);
+  elsewhere.setTable(true);
+  EXPECT_EQ(again.table().columns(), (Names{"id", "tags"}));
+  EXPECT_NE(elsewhere.table().columns(), (Names{"id", "tags"}));
+  forgetSettings();
+}
+
+TEST(RunColumns, AThousandRunsAreReadWithOneQueryForAllMetrics) {
+  const SampleStudio studio(SampleOptions{1000, 50});
+  auto& store = const_cast<SampleStudio&>(studio).workbench.store();
+  const auto& runs = studio.workbench.runs();
+  ASSERT_GT(runs.size(), 1000U);
+  RunConfigs configs(store);
+  const RunsModel model;
+  int queries = 0;
+  RunColumns columns(runs, model, configs, [&](const std::string& sql) {
+    ++queries;
+    return store.query(sql);
+  });
+  Names ids;
+  for (const RunsModel::Column& column : columns.offered()) ids.push_back(column.id);
+  ASSERT_GT(std::count_if(ids.begin(), ids.end(),
+                          [](const std::string& id) { return id.starts_with("metric:"); }),
+            2);
+  queries = 0;
+  const int before = configs.queries();
+  const std::vector<RunsModel::Column> read = columns.read(ids);
+  EXPECT_EQ(queries, 1);
+  EXPECT_EQ(configs.queries(), before) << "configurations were read once, for the names";
+  EXPECT_LE(before, 2);
+  EXPECT_EQ(read.size(), ids.size());
+}
+
+TEST(RunColumns, AValueThatWasNotRecordedIsNoNumber) {
+  RunsModel model;
+  const QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::Warning);
+  store::RunRow row;
+  row.id = 1;
+  row.experimentId = 1;
+  model.upsert({row});
+  model.setColumns({{"seed", QStringLiteral("Seed"), {}, {{1, {QStringLiteral("3"), 3.0}}}},
+                    {"metric:test/top1", QStringLiteral("Accuracy"), {}, {}}});
+  const QModelIndex run = model.indexOf(1);
+  EXPECT_EQ(run.siblingAtColumn(1).data(RunsModel::OrderRole), QVariant(3.0));
+  EXPECT_FALSE(run.siblingAtColumn(2).data(RunsModel::OrderRole).isValid());
+  EXPECT_EQ(run.siblingAtColumn(2).data().toString(), QStringLiteral("\u2013"));
+  EXPECT_EQ(run.siblingAtColumn(2).data(Qt::AccessibleTextRole).toString(),
+            QStringLiteral("Accuracy: no value"));
+  EXPECT_FALSE(model.flags(run.siblingAtColumn(1)).testFlag(Qt::ItemIsEditable));
+  QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+  QSignalSpy changes(&model, &QAbstractItemModel::dataChanged);
+  model.setColumns({{"seed", QStringLiteral("Seed"), {}, {{1, {QStringLiteral("3"), 3.0}}}},
+                    {"metric:test/top1",
+                     QStringLiteral("Accuracy"),
+                     {},
+                     {{1, {QStringLiteral("50 %"), 0.5}}}}});
+  EXPECT_EQ(resets.count(), 0) << "values come cell by cell";
+  EXPECT_EQ(changes.count(), 1);
+}
+
+}  // namespace
+}  // namespace vitrine::ui

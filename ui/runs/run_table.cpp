@@ -1,0 +1,199 @@
+#include "ui/runs/run_table.h"
+
+#include <QHeaderView>
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/read_json.h"
+#include "ui/kit/check_list.h"
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
+#include "ui/runs/selection_memory.h"
+
+namespace vitrine::ui {
+namespace {
+
+constexpr int kNameWidth = 300, kLeastCell = 64, kMostCell = 220;
+
+QString withoutMnemonic(QString title) {
+  return title.replace(QLatin1Char('&'), QLatin1String("&&"));
+}
+
+}  // namespace
+
+RunTable::RunTable(StudioWorkbench& workbench, RunsModel& model, RunsFilter& filter,
+                   RunsView& view, RunsDelegate& delegate, store::QueryFunction query,
+                   QObject* parent)
+    : QObject(parent),
+      workbench_(workbench),
+      model_(model),
+      view_(view),
+      delegate_(delegate),
+      columns_(workbench.runs(), model, filter.configs(), std::move(query)),
+      key_(databaseSetting(QStringLiteral("run_columns"), workbench.store())) {
+  const Json kept = readJson(setting(key_).toString().toStdString());
+  if (kept.is_array()) {
+    for (const Json& id : kept) {
+      if (id.is_string()) ids_.push_back(id.get<std::string>());
+    }
+  }
+  QHeaderView* header = view_.header();
+  header->setAccessibleName(tr("Columns of runs"));
+  header->setSectionsMovable(false);
+  header->setSortIndicatorClearable(true);
+  header->setSortIndicator(-1, Qt::AscendingOrder);
+  header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  header->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(header, &QWidget::customContextMenuRequested, this, [this](const QPoint& place) {
+    QMenu menu(&view_);
+    fillMenu(menu, view_.header()->logicalIndexAt(place));
+    menu.exec(view_.header()->mapToGlobal(place));
+  });
+  connect(header, &QHeaderView::sortIndicatorChanged, this, [this](int section, Qt::SortOrder to) {
+    if (!isShown_) return;
+    sortSection_ = section;
+    order_ = to;
+    sortedBy_ = section > 0 ? ids_[static_cast<std::size_t>(section) - 1] : std::string();
+  });
+}
+
+void RunTable::setMainMetrics(std::map<std::int64_t, std::string> metrics) {
+  mainMetrics_ = std::move(metrics);
+}
+
+std::vector<std::string> RunTable::usual() {
+  const auto& runs = workbench_.runs();
+  const std::int64_t current = workbench_.selection().current();
+  const store::RunRow* looked = workbench_.run(current);
+  if (looked == nullptr && !runs.empty()) looked = &runs.rbegin()->second;
+  if (looked == nullptr) return columns_.usual(0, "");
+  std::map<std::string, int> metrics;
+  for (const auto& [id, metric] : mainMetrics_) {
+    const store::RunRow* run = workbench_.run(id);
+    if (run != nullptr && run->experimentId == looked->experimentId) ++metrics[metric];
+  }
+  const auto most =
+      std::max_element(metrics.begin(), metrics.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return columns_.usual(looked->experimentId, most == metrics.end() ? "" : most->first);
+}
+
+void RunTable::setShown(bool isShown) {
+  if (isShown == isShown_) return;
+  QHeaderView* header = view_.header();
+  if (!isShown) {
+    isShown_ = false;  // before the header forgets what is sorted
+    view_.setSortingEnabled(false);
+    header->setSortIndicator(-1, Qt::AscendingOrder);
+    view_.sortByColumn(-1, Qt::AscendingOrder);
+  }
+  isShown_ = isShown;
+  delegate_.setTable(isShown);
+  header->setStretchLastSection(!isShown);
+  view_.setHeaderHidden(!isShown);
+  view_.setHorizontalScrollBarPolicy(isShown ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
+  if (isShown)
+    show();
+  else
+    model_.setColumns({});
+}
+
+/// Columns in place of those that are there.
+void RunTable::show() {
+  try {
+    if (ids_.empty()) ids_ = usual();
+    model_.setColumns(columns_.read(ids_));
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+  const auto sorted = std::find(ids_.begin(), ids_.end(), sortedBy_);
+  int section = sortSection_;
+  if (section > 0) section = sorted == ids_.end() ? -1 : static_cast<int>(sorted - ids_.begin()) + 1;
+  QHeaderView* header = view_.header();
+  header->setSortIndicator(section, order_);
+  view_.setSortingEnabled(true);
+  view_.sortByColumn(section, order_);
+  header->resizeSection(0, px(kNameWidth));
+  for (int column = 1; column < header->count(); ++column) {
+    view_.resizeColumnToContents(column);
+    header->resizeSection(column,
+                          std::clamp(header->sectionSize(column), px(kLeastCell), px(kMostCell)));
+  }
+}
+
+void RunTable::read() {
+  if (!isShown_) return;
+  try {
+    model_.setColumns(columns_.read(ids_));
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+}
+
+void RunTable::keep() const { storeSetting(key_, QString::fromStdString(Json(ids_).dump())); }
+
+void RunTable::setColumns(const std::vector<std::string>& ids) {
+  ids_ = ids;
+  keep();
+  if (isShown_) show();
+}
+
+void RunTable::askColumns() {
+  CheckList list{tr("Columns"), tr("Search columns"), tr("Columns, from left to right"),
+                 CheckList::Order::ByUser};
+  try {
+    std::vector<RunsModel::Column> offered = columns_.offered();
+    const auto placeOf = [this](const RunsModel::Column& column) {
+      return std::find(ids_.begin(), ids_.end(), column.id) - ids_.begin();
+    };
+    std::stable_sort(offered.begin(), offered.end(),
+                     [&placeOf](const RunsModel::Column& a, const RunsModel::Column& b) {
+                       return placeOf(a) < placeOf(b);
+                     });
+    for (const RunsModel::Column& column : offered) {
+      const bool isChosen = std::find(ids_.begin(), ids_.end(), column.id) != ids_.end();
+      list.entries.push_back({column.id, column.title, column.tip, isChosen});
+    }
+  } catch (const Error& error) {
+    return workbench_.showError(QString::fromUtf8(error.what()));
+  }
+  if (const auto chosen = askCheckList(&view_, list)) setColumns(*chosen);
+}
+
+void RunTable::fillMenu(QMenu& menu, int section) {
+  connect(menu.addAction(tr("&Columns\u2026")), &QAction::triggered, this, &RunTable::askColumns);
+  if (section > 0) {
+    const std::string id = ids_[static_cast<std::size_t>(section) - 1];
+    connect(menu.addAction(tr("&Hide this column")), &QAction::triggered, this, [this, id] {
+      std::vector<std::string> left = ids_;
+      std::erase(left, id);
+      setColumns(left);
+    });
+  }
+  connect(menu.addAction(tr("&Usual columns")), &QAction::triggered, this, [this] {
+    forgetSetting(key_);
+    ids_.clear();
+    if (isShown_) show();
+  });
+  menu.addSeparator();
+  QMenu* sort = menu.addMenu(tr("&Sort by"));
+  const QHeaderView* header = view_.header();
+  const auto add = [this, sort, header](const QString& title, int column) {
+    QAction* one = sort->addAction(title);
+    one->setCheckable(true);
+    one->setChecked(header->sortIndicatorSection() == column);
+    connect(one, &QAction::triggered, this, [this, column] {
+      // The sorted column again is turned round.
+      const bool isAgain = column >= 0 && sortSection_ == column;
+      const bool isDown = isAgain && order_ == Qt::AscendingOrder;
+      view_.sortByColumn(column, isDown ? Qt::DescendingOrder : Qt::AscendingOrder);
+    });
+  };
+  add(tr("Order of the list"), -1);
+  for (int column = 0; column < header->count(); ++column)
+    add(withoutMnemonic(model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()),
+        column);
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,60 @@
+// The list of runs as a table: which columns it has, their values and their order.
+#pragma once
+
+#include <QMenu>
+#include <QObject>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ui/runs/run_columns.h"
+#include "ui/runs/runs_delegate.h"
+#include "ui/runs/runs_filter.h"
+#include "ui/runs/runs_view.h"
+#include "ui/workbench/studio_workbench.h"
+
+namespace vitrine::ui {
+
+/// The columns that the user chose are kept for each database; until then they are the usual ones
+/// of the experiment that is looked at when the table opens.
+class RunTable : public QObject {
+  Q_OBJECT
+ public:
+  /// \param query  of the database: RunReader::query
+  RunTable(StudioWorkbench& workbench, RunsModel& model, RunsFilter& filter, RunsView& view,
+           RunsDelegate& delegate, store::QueryFunction query, QObject* parent);
+
+  /// The metric that sums up each run, by run: those of the usual columns.
+  void setMainMetrics(std::map<std::int64_t, std::string> metrics);
+  void setShown(bool isShown);
+  [[nodiscard]] bool isShown() const { return isShown_; }
+  /// Reads the values again, of a table that is shown.
+  void read();
+  [[nodiscard]] const std::vector<std::string>& columns() const { return ids_; }
+  void setColumns(const std::vector<std::string>& ids);
+  /// Lets the user choose columns and their order.
+  void askColumns();
+  /// Sorting and columns, for the keyboard, too. \param section  that was clicked, or -1
+  void fillMenu(QMenu& menu, int section = -1);
+
+ private:
+  [[nodiscard]] std::vector<std::string> usual();
+  void show();
+  void keep() const;
+
+  StudioWorkbench& workbench_;
+  RunsModel& model_;
+  RunsView& view_;
+  RunsDelegate& delegate_;
+  RunColumns columns_;
+  QString key_;  ///< of the setting
+  std::map<std::int64_t, std::string> mainMetrics_;
+  std::vector<std::string> ids_;
+  std::string sortedBy_;  ///< id of a column; "" for that of the names
+  int sortSection_ = -1;  ///< -1: the order of the list
+  Qt::SortOrder order_ = Qt::AscendingOrder;
+  bool isShown_ = false;
+};
+
+}  // namespace vitrine::ui
