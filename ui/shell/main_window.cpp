@@ -135,6 +135,7 @@ void MainWindow::makePages() {
   }
   auto* middle = new QWidget;
   auto* rows = new QVBoxLayout(middle);
+  middle_ = rows;
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(0);
   if (RemoteLink* link = workbench_.link()) {
@@ -164,6 +165,7 @@ bool MainWindow::showPage(const QString& id) {
     workbench_.showMessage(tr("There is no page '%1'.").arg(id));
     return false;
   }
+  showRunTable(false);
   const int index = static_cast<int>(found - all.begin());
   if (made_.find(index) == made_.end()) {
     QWidget* place = tabs_->widget(index);
@@ -191,6 +193,7 @@ bool MainWindow::showPage(const QString& id) {
 }
 
 Page* MainWindow::currentPage() {
+  if (!docksBefore_.isEmpty()) return nullptr;
   const auto found = made_.find(tabs_->currentIndex());
   return found == made_.end() ? nullptr : found->second;
 }
@@ -207,6 +210,14 @@ void MainWindow::makeDocks() {
   runsHeader_ = new DockHeader(tr("Runs"), this);
   runsHeader_->setNote(runsPanel_->summary());
   connect(runsPanel_, &RunsPanel::summaryChanged, runsHeader_, &DockHeader::setNote);
+  connect(runsPanel_, &RunsPanel::tableLeft, this, [this] { showRunTable(false); });
+  auto* table = new QToolButton;
+  table->setText(tr("Table"));
+  table->setProperty("quiet", true);
+  table->setAccessibleName(tr("Runs as a table"));
+  table->setToolTip(tr("Runs as a table: settings and metrics (Ctrl+T)"));
+  runsHeader_->addButton(table);
+  connect(table, &QToolButton::clicked, this, [this] { showRunTable(true); });
   runsDock_ = new QDockWidget(tr("Runs"), this);
   runsDock_->setObjectName(QStringLiteral("runsDock"));
   runsDock_->setTitleBarWidget(runsHeader_);
@@ -386,12 +397,14 @@ void MainWindow::updateFile() {
 void MainWindow::updateTitle() {
   const QString place = placeNow().section(QLatin1Char('?'), 0, 0).section(QLatin1Char('/'), -1);
   const auto front = static_cast<std::size_t>(tabs_->currentIndex());
-  setWindowTitle(tr("%1 \u2013 %2 \u2013 Vitrine Studio").arg(pages()[front].title, place));
+  const QString title = docksBefore_.isEmpty() ? pages()[front].title : tr("Runs");
+  setWindowTitle(tr("%1 \u2013 %2 \u2013 Vitrine Studio").arg(title, place));
 }
 
 bool MainWindow::isNarrow() const {
   const int front = tabs_->currentIndex();
-  const bool isWide = front >= 0 && pages()[static_cast<std::size_t>(front)].isWide;
+  const bool isWide = !docksBefore_.isEmpty() ||
+                      (front >= 0 && pages()[static_cast<std::size_t>(front)].isWide);
   return width() <= px(isWide ? kFoldWidthOfWidePages : kFoldWidth);
 }
 

@@ -29,6 +29,7 @@
 
 class QProgressDialog;
 class QPushButton;
+class QVBoxLayout;
 
 namespace vitrine::ui {
 
@@ -46,6 +47,7 @@ class MainWindow : public QMainWindow {
 
   /// Brings a page to the front, made at its first showing; false when there is none of that name.
   bool showPage(const QString& id);
+  /// nullptr while the table of runs stands in the place of the pages.
   [[nodiscard]] Page* currentPage();
   [[nodiscard]] ErrorBar& errors() { return *errors_; }
   /// Everything the window shows is up to date when this returns: for pictures and tests.
@@ -57,6 +59,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] KeyMap& keys() { return keys_; }
   [[nodiscard]] FileController& files() { return files_; }
   void openPalette();
+  /// The runs as a table in the place of the pages, or as the list beside them again.
+  void showRunTable(bool isTable);
   /// The arrangement that Studio comes with.
   void resetLayout();
   /// How the window stands now: docks, page, and the views of the pages that were looked at.
@@ -84,6 +88,10 @@ class MainWindow : public QMainWindow {
   void updateQueue();
   void updateFile();
   void updateTitle();
+  /// The list of runs is in sight, or the table.
+  void showRuns();
+  /// The arrangement of docks beside the pages.
+  [[nodiscard]] QByteArray docksNow() const;
   void foldInspector();
   /// The page in front has too little room beside the inspector.
   [[nodiscard]] bool isNarrow() const;
@@ -160,10 +168,12 @@ class MainWindow : public QMainWindow {
           *ownKeep_ = nullptr, *nameLayout_ = nullptr, *export_ = nullptr, *howTo_ = nullptr,
           *documents_ = nullptr, *rename_ = nullptr, *tags_ = nullptr, *note_ = nullptr,
           *hide_ = nullptr, *showOnly_ = nullptr, *showHidden_ = nullptr, *selectOnly_ = nullptr,
-          *saveFilter_ = nullptr;
+          *saveFilter_ = nullptr, *runTable_ = nullptr;
   QMenu *recentMenu_ = nullptr, *layoutMenu_ = nullptr;
   QMenu* toolsMenu_ = nullptr;
   QByteArray defaultState_;
+  QByteArray docksBefore_;  ///< the table; "" while it is not shown
+  QVBoxLayout* middle_ = nullptr;
   bool wasNarrow_ = false;
   bool isFolding_ = false;
 };

@@ -72,7 +72,7 @@ void MainWindow::makeActions() {
   connect(&runsPanel_->filter(), &QLineEdit::textChanged, saveFilter_,
           [this](const QString& text) { saveFilter_->setEnabled(!text.trimmed().isEmpty()); });
   rename_ = action(tr("&Rename run"), Qt::Key_F2, [this] {
-    runsDock_->show();
+    showRuns();
     runsPanel_->rename();
   });
   tags_ = action(tr("Ta&gs\u2026"), QKeySequence(), [this] { runsPanel_->askTags(); });
@@ -84,10 +84,13 @@ void MainWindow::makeActions() {
     dialog.exec();
   });
   find_ = action(tr("&Find runs"), QKeySequence::Find, [this] {
-    runsDock_->show();
+    showRuns();
     runsPanel_->filter().setFocus();
     runsPanel_->filter().selectAll();
   });
+  runTable_ = action(tr("Runs as a &table"), Qt::CTRL | Qt::Key_T,
+                     [this] { showRunTable(runTable_->isChecked()); });
+  runTable_->setCheckable(true);
   reload_ = action(tr("&Refresh"), Qt::Key_F5, [this] {
     // Asked, not waited for: what is read off the window's thread comes when it is there.
     workbench_.watcher().poll();
@@ -156,6 +159,7 @@ void MainWindow::makeMenus() {
   QMenu* panels = view->addMenu(tr("P&anels"));
   panels->addAction(runsDock_->toggleViewAction());
   panels->addAction(inspectorDock_->toggleViewAction());
+  view->addAction(runTable_);
   toolsMenu_ = view->addMenu(tr("P&lots"));
   view->addSeparator();
   QMenu* themes = view->addMenu(tr("&Theme"));

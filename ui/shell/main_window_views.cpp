@@ -118,9 +118,43 @@ void MainWindow::showView(const ViewHistory::View& view) {
   updateActions();
 }
 
+void MainWindow::showRunTable(bool isTable) {
+  if (isTable == !docksBefore_.isEmpty()) return;
+  const bool hadFocus = runsPanel_->isAncestorOf(focusWidget());
+  if (isTable) {
+    docksBefore_ = saveState(kLayoutVersion);
+    middle_->insertWidget(middle_->indexOf(tabs_), runsPanel_, 1);
+    runsDock_->hide();
+    tabs_->hide();
+  } else {
+    runsDock_->setWidget(runsPanel_);
+    tabs_->show();
+    // What else was folded or shown meanwhile stays so.
+    const bool isInspected = !inspectorDock_->isHidden();
+    restoreState(std::exchange(docksBefore_, {}), kLayoutVersion);
+    inspectorDock_->setVisible(isInspected);
+  }
+  runsPanel_->setTable(isTable);
+  runsPanel_->show();
+  runsDock_->toggleViewAction()->setEnabled(!isTable);
+  runTable_->setChecked(isTable);
+  if (isTable || hadFocus) runsPanel_->view().setFocus();
+  foldInspector();
+  updateTitle();
+  showTools();
+}
+
+void MainWindow::showRuns() {
+  if (docksBefore_.isEmpty()) runsDock_->show();
+}
+
+QByteArray MainWindow::docksNow() const {
+  return docksBefore_.isEmpty() ? saveState(kLayoutVersion) : docksBefore_;
+}
+
 Layout MainWindow::layoutNow() const {
   Layout layout;
-  layout.docks = saveState(kLayoutVersion);
+  layout.docks = docksNow();
   layout.page = pageIdAt(tabs_->currentIndex());
   for (const auto& [index, page] : made_) {
     if (Json view = page->viewState(); !view.is_null()) layout.views[pageIdAt(index)] = view;
@@ -140,6 +174,7 @@ void MainWindow::showLayout(const Layout& layout) {
 }
 
 void MainWindow::resetLayout() {
+  showRunTable(false);
   restoreState(defaultState_, kLayoutVersion);
   resizeDocks({runsDock_, inspectorDock_}, {px(286), px(312)}, Qt::Horizontal);
   wasNarrow_ = !isNarrow();
@@ -154,6 +189,7 @@ void MainWindow::restoreLayout() {
 }
 
 bool MainWindow::restoreDocks(const QByteArray& state) {
+  showRunTable(false);
   if (state.isEmpty() || !restoreState(state, kLayoutVersion)) return false;
   // The stored layout decides what a width of this side of the border looks like.
   wasNarrow_ = isNarrow();
@@ -163,7 +199,7 @@ bool MainWindow::restoreDocks(const QByteArray& state) {
 
 void MainWindow::storeLayout() {
   storeSetting(QStringLiteral("window/geometry"), saveGeometry());
-  storeSetting(QStringLiteral("window/state"), saveState(kLayoutVersion));
+  storeSetting(QStringLiteral("window/state"), docksNow());
   if (const QString page = pageIdAt(tabs_->currentIndex()); !page.isEmpty())
     storeSetting(QStringLiteral("window/page"), page);
 }

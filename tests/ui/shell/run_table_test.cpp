@@ -1,0 +1,108 @@
+// The table of runs in the window: in the place of the pages, and back.
+#include <QDockWidget>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTest>
+#include <QToolButton>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/shell/layouts.h"
+#include "ui/shell/main_window.h"
+
+namespace vitrine::ui {
+namespace {
+
+class RunTableWindow : public ::testing::Test {
+ protected:
+  RunTableWindow() : window(studio.workbench) {
+    window.resize(1440, 900);
+    window.show();
+    window.activateWindow();
+    EXPECT_TRUE(QTest::qWaitForWindowActive(&window));
+    window.showPage(QStringLiteral("monitor"));
+    window.waitUntilIdle();
+  }
+  bool isTable() { return window.runsPanel().table().isShown(); }
+  QDockWidget& dock() { return *window.findChild<QDockWidget*>(QStringLiteral("runsDock")); }
+  void press(Qt::Key key, Qt::KeyboardModifiers keys = Qt::NoModifier) {
+    QTest::keyClick(window.focusWidget(), key, keys);
+  }
+
+  SampleStudio studio{SampleOptions{0, 50}};
+  MainWindow window;
+};
+
+TEST_F(RunTableWindow, ItsKeyShowsItInPlaceOfThePagesAndTheSameKeyTheListAgain) {
+  const int before = dock().width();
+  window.runsPanel().view().setFocus();
+  press(Qt::Key_T, Qt::ControlModifier);
+  EXPECT_TRUE(isTable());
+  EXPECT_TRUE(window.runsPanel().isVisible());
+  EXPECT_FALSE(dock().isVisible());
+  EXPECT_EQ(window.currentPage(), nullptr);
+  EXPECT_GT(window.runsPanel().width(), 800);
+  EXPECT_TRUE(window.windowTitle().startsWith(QStringLiteral("Runs")));
+  EXPECT_TRUE(window.runsPanel().view().hasFocus());
+  press(Qt::Key_T, Qt::ControlModifier);
+  EXPECT_FALSE(isTable());
+  EXPECT_TRUE(dock().isVisible());
+  EXPECT_TRUE(dock().isAncestorOf(&window.runsPanel()));
+  ASSERT_NE(window.currentPage(), nullptr);
+  EXPECT_TRUE(window.currentPage()->isVisible());
+  EXPECT_TRUE(window.runsPanel().view().hasFocus());
+  EXPECT_TRUE(window.inspectorDock().isVisible());
+  EXPECT_EQ(dock().width(), before);
+}
+
+TEST_F(RunTableWindow, EscapeAPageAndTheButtonLeaveIt) {
+  QToolButton* open = nullptr;
+  for (QToolButton* one : dock().findChildren<QToolButton*>()) {
+    if (one->accessibleName() == QStringLiteral("Runs as a table")) open = one;
+  }
+  ASSERT_NE(open, nullptr);
+  QTest::mouseClick(open, Qt::LeftButton);
+  EXPECT_TRUE(isTable());
+  press(Qt::Key_Escape);
+  EXPECT_FALSE(isTable());
+  QTest::mouseClick(open, Qt::LeftButton);
+  press(Qt::Key_2, Qt::ControlModifier);
+  EXPECT_FALSE(isTable());
+  EXPECT_NE(window.currentPage(), nullptr);
+  QTest::mouseClick(open, Qt::LeftButton);
+  for (QPushButton* one : window.runsPanel().findChildren<QPushButton*>()) {
+    if (one->text() == QStringLiteral("Close table")) QTest::mouseClick(one, Qt::LeftButton);
+  }
+  EXPECT_FALSE(isTable());
+}
+
+TEST_F(RunTableWindow, ALayoutAndTheNextStartKnowTheWindowWithoutIt) {
+  const QByteArray before = window.layoutNow().docks;
+  window.showRunTable(true);
+  EXPECT_EQ(window.layoutNow().docks, before);
+  EXPECT_EQ(window.layoutNow().page, QStringLiteral("monitor"));
+  const Layout layout = window.layoutNow();
+  window.showLayout(layout);
+  EXPECT_FALSE(isTable());
+  EXPECT_TRUE(dock().isVisible());
+  window.showRunTable(true);
+  window.resetLayout();
+  EXPECT_FALSE(isTable());
+  EXPECT_TRUE(dock().isVisible());
+}
+
+TEST_F(RunTableWindow, FindAndRenameStayInIt) {
+  window.showRunTable(true);
+  press(Qt::Key_F, Qt::ControlModifier);
+  EXPECT_TRUE(isTable());
+  EXPECT_TRUE(window.runsPanel().filter().hasFocus());
+  EXPECT_FALSE(dock().isVisible());
+  window.runsPanel().view().setFocus();
+  press(Qt::Key_F2);
+  auto* line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+  ASSERT_NE(line, nullptr);
+  QTest::keyClick(line, Qt::Key_Escape);
+  EXPECT_TRUE(isTable()) << "Escape ends the renaming, not the table";
+}
+
+}  // namespace
+}  // namespace vitrine::ui
