@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/plugin/loss_mean.h"
 #include "core/train/modules.h"
 
 namespace vitrine::train {
@@ -39,9 +40,6 @@ class Lap {
   using Clock = std::chrono::steady_clock;
   Clock::time_point since_ = Clock::now();
 };
-
-/// A part of which nothing was counted adds nothing.
-at::Tensor divisorOf(const at::Tensor& count) { return count.add(count.eq(0)); }
 
 }  // namespace
 
@@ -170,10 +168,7 @@ at::Tensor TrainStep::backward(StepContext& context, const Batch& batch, std::ve
   Lap lap;
   at::Tensor loss;
   for (const LossPart& given : lossOf(context, batch)) {
-    const at::Tensor mean =
-        given.count.defined()
-            ? given.sum.div(divisorOf(given.count))
-            : given.sum.div(static_cast<double>(std::max<std::int64_t>(1, batch.size())));
+    const at::Tensor mean = meanOf(given, batch.size());
     const at::Tensor weighted = given.weight == 1 ? mean : mean.mul(given.weight);
     loss = loss.defined() ? loss.add(weighted) : weighted;
     parts.push_back({given.name, given.weight, mean.detach(), {}, {}, {}});

@@ -9,7 +9,7 @@
 
 namespace vitrine {
 
-class NoSession final : public TaskSession {
+class NoSession : public TaskSession {
  public:
   explicit NoSession(Model& model) : model_(model) {}
   Model& model() override { return model_; }

@@ -86,7 +86,7 @@ void describeFindings(Analysis::Findings& findings, const FindingsOrigin& origin
   for (Artifact& artifact : findings.artifacts) {
     artifact.analysis = origin.item;
     artifact.step = trained.checkpoint.step;
-    artifact.meta["split"] = toString(origin.split);
+    if (!artifact.meta.contains("split")) artifact.meta["split"] = toString(origin.split);
     artifact.meta["weights"] = origin.use;
     artifact.meta["time"] = trained.time;
     if (!origin.overrides.empty()) artifact.meta["overrides"] = origin.overrides;

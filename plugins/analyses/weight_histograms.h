@@ -1,0 +1,51 @@
+// The weights of a model and their gradients: a histogram of each parameter on one scale for all of
+// them, and tables of what sums them up.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "core/plugin/registry.h"
+
+namespace vitrine::analyses {
+
+/// Numbers that sum up a tensor. All but the counts are of its finite values.
+struct ValueSummary {
+  std::int64_t values = 0, zeros = 0, nonFinite = 0;  ///< counts
+  double lowest = 0, highest = 0;  ///< NaN without a finite value, as the next two
+  double mean = 0;
+  double deviation = 0;  ///< root of the mean squared distance from the mean
+  double norm = 0;       ///< Euclidean
+};
+[[nodiscard]] ValueSummary summaryOf(const at::Tensor& tensor);
+
+/// Bins by sign and magnitude: `bounds` ascend in steps 1, 2, 5 through five decades. A bin holds
+/// the values from its bound to the next one; the bin in the middle those that are closer to zero
+/// than the first bound.
+struct SignedBins {
+  static constexpr std::int64_t kBounds = 15, kCount = 2 * kBounds + 1;
+  /// \param largest  >= 0, of all values that are to be sorted
+  explicit SignedBins(double largest);
+  /// [kCount] counts, from the largest negative values to the largest positive ones. What is not
+  /// finite is in no bin.
+  [[nodiscard]] std::vector<std::int64_t> countsOf(const at::Tensor& tensor) const;
+  std::vector<double> bounds;
+};
+
+/// Artifacts: "weights" and "gradients" of kind matrix, a row for each parameter with the share of
+/// its values in each bin, and the tables "weight summary" and "gradient summary". Where the task's
+/// loss cannot be taken of the samples there are no gradients; `gradients` in the meta of "weights"
+/// says why. Scores: largest_weight_norm and largest_gradient_norm, of a parameter, and weight_zeros
+/// and gradient_zeros, shares of all values.
+class WeightHistograms final : public Analysis {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
+  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
+  [[nodiscard]] std::function<Findings()> probe(const Config& config,
+                                                ProbeContext& context) const override;
+};
+
+}  // namespace vitrine::analyses
