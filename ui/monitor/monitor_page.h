@@ -74,6 +74,9 @@ class MonitorPage : public Page {
   /// Gives a plot the whole page; "": all plots are seen again.
   void enlarge(const std::string& metric);
   [[nodiscard]] const std::string& enlarged() const { return enlarged_; }
+  /// Gives a plot a width of its own, in this database from now on.
+  void setSize(const std::string& metric, PlotSize size);
+  [[nodiscard]] PlotSize size(const std::string& metric) const;
   /// Words at a step of a run's curve, kept in the database.
   void addNote(std::int64_t run, const std::string& metric, std::int64_t step, const QString& text);
   /// Those of the selected runs that are shown; what others add meanwhile stays.
@@ -110,6 +113,8 @@ class MonitorPage : public Page {
   bool pinUsual();
   [[nodiscard]] bool isFound(const std::string& metric) const;
   void arrange();
+  /// Sizes that were chosen in this database.
+  void readSizes();
   /// \param shown  the cards of the section that are seen
   void arrangeSection(Section& section, const std::vector<PlotCard*>& shown, bool isFirst);
   void setLog(PlotCard& card, Qt::Orientation axis, bool isLog);
@@ -230,6 +235,7 @@ class MonitorPage : public Page {
     std::optional<bool> isLogX, isLogY;  ///< otherwise as all plots
   };
   std::map<std::string, OwnAxes> ownAxes_;  ///< by metric
+  std::map<std::string, PlotSize> sizes_;   ///< by metric; others are medium
   std::optional<double> cursor_;
 
   QStackedWidget* stack_;

@@ -14,6 +14,8 @@ namespace vitrine::ui {
 
 inline constexpr const char* kAlertsKey = "monitor/alerts";
 
+/// A choice as it lies in the settings; null where it is not JSON.
+[[nodiscard]] Json viewParsed(const QByteArray& text);
 [[nodiscard]] std::vector<AlertRule> alertsFromText(const QByteArray& text);
 [[nodiscard]] Smoothing storedSmoothing();
 void storeSmoothing(const Smoothing& smoothing);

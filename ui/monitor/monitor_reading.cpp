@@ -181,6 +181,7 @@ void MonitorPage::take(MonitorAnswer& answer) {
     kinds_ = std::move(answer.kinds);
     for (PlotCard* card : cards_) card->setMeaning(metricCard(card->metric(), kinds_));
     moveNotes();
+    readSizes();
   }
   for (auto& [key, line] : answer.smoothed)
     if (line.smoothing() == settings_.smoothing) cache_.adopt(key, std::move(line));

@@ -1,6 +1,7 @@
 // Which cards there are and where: the pinned ones, groups by prefix, the search.
 #include <QToolButton>
 #include <algorithm>
+#include <array>
 
 #include "core/base/error.h"
 #include "ui/kit/settings.h"
@@ -12,6 +13,14 @@ namespace vitrine::ui {
 namespace {
 
 constexpr int kCardHeight = 240;
+constexpr int kSmallWidth = 240;
+constexpr int kSmallParts = 12;  // of a row that has a small card: halves, thirds and quarters
+
+constexpr std::array kSizeWords{"small", "medium", "full"};  // PlotSize
+
+QString sizesKey(const std::string& databaseUuid) {
+  return QStringLiteral("monitor/sizes/") + QString::fromStdString(databaseUuid);
+}
 
 }  // namespace
 
@@ -228,6 +237,33 @@ void MonitorPage::enlarge(const std::string& metric) {
   catchUp_.start();
 }
 
+PlotSize MonitorPage::size(const std::string& metric) const {
+  const auto chosen = sizes_.find(metric);
+  return chosen == sizes_.end() ? PlotSize::Medium : chosen->second;
+}
+
+void MonitorPage::setSize(const std::string& metric, PlotSize size) {
+  sizes_[metric] = size;
+  if (size == PlotSize::Medium) sizes_.erase(metric);
+  Json kept = Json::object();
+  for (const auto& [name, chosen] : sizes_)
+    kept[name] = kSizeWords[static_cast<std::size_t>(chosen)];
+  if (hasDatabase_) storeSetting(sizesKey(databaseUuid_), QByteArray::fromStdString(kept.dump()));
+  arrange();
+  catchUp_.start();
+}
+
+void MonitorPage::readSizes() {
+  const Json kept = viewParsed(setting(sizesKey(databaseUuid_), QByteArray()).toByteArray());
+  if (!kept.is_object()) return;
+  for (const auto& [metric, word] : kept.items()) {
+    const auto found = std::find(kSizeWords.begin(), kSizeWords.end(), word);
+    if (found != kSizeWords.end())
+      sizes_[metric] = static_cast<PlotSize>(found - kSizeWords.begin());
+  }
+  if (!sizes_.empty()) arrange();
+}
+
 // As many columns as hold a readable plot; the pinned cards share the height while they can, then
 // the page scrolls.
 void MonitorPage::arrangeSection(Section& section, const std::vector<PlotCard*>& shown,
@@ -238,18 +274,39 @@ void MonitorPage::arrangeSection(Section& section, const std::vector<PlotCard*>&
   const int number = static_cast<int>(shown.size());
   const int columns =
       std::clamp(width / px(360), 1, std::max(1, number > 4 ? 3 : std::min(number, 2)));
-  const int rows = (number + columns - 1) / columns;
+  const auto sizeOf = [this](const PlotCard* card) {
+    return card->metric() == enlarged_ ? PlotSize::Full : size(card->metric());
+  };
+  const bool hasSmall = std::any_of(shown.begin(), shown.end(), [&](const PlotCard* card) {
+    return sizeOf(card) == PlotSize::Small;
+  });
+  const int parts = hasSmall ? kSmallParts : columns;
+  const std::array spans{parts / std::max(columns, std::clamp(width / px(kSmallWidth), 1, 4)),
+                         parts / columns, parts};  // PlotSize
+  struct Place {
+    int row, column, span;
+  };
+  std::vector<Place> places;
+  for (int row = 0, column = 0; const PlotCard* card : shown) {
+    const int span = spans[static_cast<std::size_t>(sizeOf(card))];
+    if (column + span > parts) {
+      ++row;
+      column = 0;
+    }
+    places.push_back({row, column, span});
+    column += span;
+  }
+  const int rows = places.empty() ? 0 : places.back().row + 1;
   for (int row = 0; row < std::max(grid->rowCount(), rows); ++row) {
     grid->setRowStretch(row, row < rows ? 1 : 0);
     grid->setRowMinimumHeight(row, row < rows ? px(kCardHeight) : 0);
   }
-  for (int column = 0; column < std::max(grid->columnCount(), columns); ++column) {
-    grid->setColumnStretch(column, column < columns ? 1 : 0);
+  for (int column = 0; column < std::max(grid->columnCount(), parts); ++column) {
+    grid->setColumnStretch(column, column < parts ? 1 : 0);
   }
-  for (int i = 0; i < number; ++i) {
-    PlotCard* card = shown[static_cast<std::size_t>(i)];
-    grid->addWidget(card, i / columns, i % columns);
-    card->show();
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    grid->addWidget(shown[i], places[i].row, places[i].column, 1, places[i].span);
+    shown[i]->show();
   }
   section.body->setVisible(number > 0);
   section.body->setMinimumHeight(number > 0 && !isFirst ? rows * px(kCardHeight) : 0);

@@ -343,6 +343,16 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   QAction* logY = checked(tr("Log &y of this plot"), card.plot().settings().isLogY);
   QAction* logX = checked(tr("Log &x of this plot"), card.plot().settings().isLogX);
   menu.addAction(clipAction_);
+  QMenu* sizeMenu = menu.addMenu(tr("&Size"));
+  auto* sizes = new QActionGroup(sizeMenu);
+  for (const auto& [text, size] :
+       {std::pair{tr("&Small"), PlotSize::Small}, std::pair{tr("&Medium"), PlotSize::Medium},
+        std::pair{tr("&Full width"), PlotSize::Full}}) {
+    QAction* made = sizes->addAction(sizeMenu->addAction(text));
+    made->setCheckable(true);
+    made->setChecked(this->size(card.metric()) == size);
+    made->setData(static_cast<int>(size));
+  }
   menu.addSeparator();
   QAction* note = menu.addAction(tr("Add &note\u2026"));
   QAction* forget = menu.addAction(tr("Remove the n&otes of this plot"));
@@ -363,6 +373,8 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   if (chosen == logY) setLog(card, Qt::Vertical, logY->isChecked());
   if (chosen == logX) setLog(card, Qt::Horizontal, logX->isChecked());
   if (chosen == fit) fitAndFollow();
+  if (chosen != nullptr && chosen->actionGroup() == sizes)
+    setSize(card.metric(), static_cast<PlotSize>(chosen->data().toInt()));
   if (chosen == note) askNote(card);
   if (chosen == forget) askRemoveNotes(card);
   if (chosen == alert) askAlerts(card);

@@ -21,11 +21,6 @@ constexpr std::array kAxisWords{"step", "epoch", "time", "wall", "metric"};
 constexpr std::array kBandWords{"none", "deviation", "error", "interval", "range", "quartiles"};
 constexpr std::array kSmoothingWords{"none", "ema", "centred"};
 
-Json viewParsed(const QByteArray& text) {
-  Json json = readJson(text.toStdString());
-  return json.is_discarded() ? Json() : json;
-}
-
 bool viewBoolOf(const Json& json, const char* key, bool otherwise) {
   const auto found = json.find(key);
   return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
@@ -45,6 +40,11 @@ bool viewPairOf(const Json& json, double& low, double& high) {
 }
 
 }  // namespace
+
+Json viewParsed(const QByteArray& text) {
+  Json json = readJson(text.toStdString());
+  return json.is_discarded() ? Json() : json;
+}
 
 std::vector<AlertRule> alertsFromText(const QByteArray& text) {
   return alertsFromJson(viewParsed(text));

@@ -11,6 +11,9 @@
 
 namespace vitrine::ui {
 
+/// Width of a card: a quarter of the page at best, a column, or the whole page.
+enum class PlotSize { Small, Medium, Full };
+
 class PlotCard : public QFrame {
   Q_OBJECT
  public:
