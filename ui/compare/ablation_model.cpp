@@ -121,11 +121,11 @@ QString AblationModel::textOf(const AblationRow& row, int column) const {
   if (part == Part::Runs) return row.runs;
   const auto metric = static_cast<std::size_t>(metricOf(column));
   const AblationCell& cell = row.cells[metric];
-  const bool isPercent = table_.metrics[metric].isPercent;
-  if (part == Part::Value) return sampleText(table_, cell.sample, isPercent);
+  const store::MetricFormat& format = table_.metrics[metric].format;
+  if (part == Part::Value) return sampleText(table_, cell.sample, format);
   if (part == Part::Count) return countText(cell, row.isBaseline);
   if (row.isBaseline) return QStringLiteral("\u2013");
-  QString text = differenceText(cell.paired.statistics, isPercent);
+  QString text = differenceText(cell.paired.statistics, format);
   const QString word = QString::fromStdString(toString(cell.outcome));
   if (!word.isEmpty())
     text += QStringLiteral("  ") + outcomeSign(cell.outcome) + QLatin1Char(' ') + word;
@@ -139,7 +139,7 @@ QString AblationModel::tipOf(const AblationRow& row, int column) const {
   if (part == Part::Runs) return row.runs;
   const auto metric = static_cast<std::size_t>(metricOf(column));
   const AblationCell& cell = row.cells[metric];
-  const bool isPercent = table_.metrics[metric].isPercent;
+  const bool isPercent = table_.metrics[metric].format.isPercent;
   if (part != Part::Difference) return sampleTip(cell, isPercent);
   return row.isBaseline ? tr("The others are compared with this variant.")
                         : pairsTip(cell, isPercent);

@@ -74,16 +74,18 @@ QString metricList(const AblationTable& table) {
 }  // namespace
 
 QString AblationMetric::title() const {
-  const QString unit = isPercent ? QStringLiteral("%") : QString::fromStdString(meaning.unit);
+  const QString unit =
+      format.isPercent ? QStringLiteral("%") : QString::fromStdString(meaning.unit);
   const QString text = QString::fromStdString(store::metricTitle(name, meaning.title).title);
   return unit.isEmpty() ? text : QStringLiteral("%1 (%2)").arg(text, unit);
 }
 
 int ShownNumber::decimals() const { return count > 1 ? decimalsFor(uncertainty) : -1; }
 
-ShownNumber shownNumber(const SampleStatistics& statistics, bool isPercent) {
-  const double factor = isPercent ? 100 : 1;
+ShownNumber shownNumber(const SampleStatistics& statistics, const store::MetricFormat& format) {
+  const double factor = format.isPercent ? 100 : 1;
   ShownNumber shown;
+  shown.format = format;
   shown.count = statistics.count;
   shown.centre = statistics.mean * factor;
   if (statistics.count < 2) return shown;
@@ -95,11 +97,11 @@ ShownNumber shownNumber(const SampleStatistics& statistics, bool isPercent) {
 }
 
 ShownNumber shownNumber(const AblationTable& table, const store::VariantSample& sample,
-                        bool isPercent) {
-  ShownNumber shown = shownNumber(sample.statistics, isPercent);
+                        const store::MetricFormat& format) {
+  ShownNumber shown = shownNumber(sample.statistics, format);
   if (shown.count < 2 || (table.centre == Centre::Mean && table.spread == Spread::Interval))
     return shown;
-  const double factor = isPercent ? 100 : 1;
+  const double factor = format.isPercent ? 100 : 1;
   std::vector<double> values;
   for (const auto& [seed, value] : sample.values) values.push_back(value);
   const Band band = bandOf(values, table.centre, table.spread);
@@ -119,10 +121,11 @@ ShownNumber shownNumber(const AblationTable& table, const store::VariantSample& 
 QString numberText(const ShownNumber& shown, int decimals, Signed isSigned) {
   if (shown.count == 0) return kNothing;
   if (!std::isfinite(shown.centre)) return QObject::tr("not a number");
-  const auto written = [decimals](double value, bool hasPlus) {
+  const auto written = [&](double value, bool hasPlus) {
     const double size = std::abs(value);
-    // Where nothing says how many digits mean something: four, as everywhere.
-    QString text = decimals < 0 ? shortNumber(size) : number(size, decimals);
+    QString text = std::isfinite(size)
+                       ? QString::fromStdString(store::metricNumber(shown.format, size, decimals))
+                       : number(size, 0);
     if (decimals >= 0 && size < 0.5 * std::pow(10, -decimals)) return text;
     if (value < 0) text.prepend(QChar(0x2212));
     if (value > 0 && hasPlus) text.prepend(QLatin1Char('+'));
@@ -141,18 +144,19 @@ QString numberText(const ShownNumber& shown, int decimals, Signed isSigned) {
   return text;
 }
 
-QString meanText(const SampleStatistics& statistics, bool isPercent) {
-  const ShownNumber shown = shownNumber(statistics, isPercent);
+QString meanText(const SampleStatistics& statistics, const store::MetricFormat& format) {
+  const ShownNumber shown = shownNumber(statistics, format);
   return numberText(shown, shown.decimals(), Signed::No);
 }
 
-QString differenceText(const SampleStatistics& statistics, bool isPercent) {
-  const ShownNumber shown = shownNumber(statistics, isPercent);
+QString differenceText(const SampleStatistics& statistics, const store::MetricFormat& format) {
+  const ShownNumber shown = shownNumber(statistics, format);
   return numberText(shown, shown.decimals(), Signed::Yes);
 }
 
-QString sampleText(const AblationTable& table, const store::VariantSample& sample, bool isPercent) {
-  const ShownNumber shown = shownNumber(table, sample, isPercent);
+QString sampleText(const AblationTable& table, const store::VariantSample& sample,
+                   const store::MetricFormat& format) {
+  const ShownNumber shown = shownNumber(table, sample, format);
   return numberText(shown, shown.decimals(), Signed::No);
 }
 
@@ -222,7 +226,8 @@ AblationTable makeAblationTable(const CompareData& data, const CompareChoice& ch
   table.spread = choice.spread;
   for (const std::string& name : data.metrics) {
     const store::MetricMeaning& meaning = data.measured.meanings.at(name);
-    table.metrics.push_back({name, meaning, meaning.unit == "fraction"});
+    table.metrics.push_back(
+        {name, meaning, store::metricFormat(name, meaning.unit, meaning.title)});
   }
   if (data.variants.empty()) return table;
   const std::size_t baseline = data.baseline(choice);
@@ -321,15 +326,15 @@ QString toMarkdown(const AblationTable& table, const TableOrigin& origin) {
                      row.isBaseline ? QStringLiteral("baseline") : markdownText(row.differs));
     for (std::size_t m = 0; m < row.cells.size(); ++m) {
       const AblationCell& cell = row.cells[m];
-      const bool isPercent = table.metrics[m].isPercent;
+      const store::MetricFormat& format = table.metrics[m].format;
       QString difference = kNothing;
       if (!row.isBaseline) {
-        difference = differenceText(cell.paired.statistics, isPercent);
+        difference = differenceText(cell.paired.statistics, format);
         const QString word = QString::fromStdString(toString(cell.outcome));
         if (!word.isEmpty()) difference += QStringLiteral(", ") + word;
       }
       text += QStringLiteral(" %1 | %2 | %3 |")
-                  .arg(sampleText(table, cell.sample, isPercent), difference,
+                  .arg(sampleText(table, cell.sample, format), difference,
                        countText(cell, row.isBaseline));
     }
     text += QLatin1Char('\n');

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/store/metrics/metric_format.h"
 #include "ui/compare/compare_data.h"
 
 namespace vitrine::ui {
@@ -31,7 +32,7 @@ struct AblationRow {
 struct AblationMetric {
   std::string name;
   store::MetricMeaning meaning;
-  bool isPercent = false;
+  store::MetricFormat format;
   [[nodiscard]] QString title() const;  ///< "Accuracy, test (%)"
 };
 
@@ -57,27 +58,32 @@ struct ShownNumber {
   double centre = 0, lower = 0, upper = 0;
   Around around = Around::Nothing;
   double uncertainty = 0;  ///< decides the digits; not a positive number: nothing is known
+  store::MetricFormat format;
 
   /// Digits after the dot; -1 where the uncertainty does not say.
   [[nodiscard]] int decimals() const;
 };
 /// The mean with half of its interval.
-[[nodiscard]] ShownNumber shownNumber(const SampleStatistics& statistics, bool isPercent);
+[[nodiscard]] ShownNumber shownNumber(const SampleStatistics& statistics,
+                                      const store::MetricFormat& format);
 /// Of one metric in a table: as its centre and spread say.
 [[nodiscard]] ShownNumber shownNumber(const AblationTable& table,
-                                      const store::VariantSample& sample, bool isPercent);
+                                      const store::VariantSample& sample,
+                                      const store::MetricFormat& format);
 enum class Signed { No, Yes };
 /// "86.58 ± 0.11", "86.6 [86.5; 86.7]"; an en dash where there is nothing, "not a number" where a
-/// seed has none. \param decimals  -1: four significant digits
+/// seed has none. \param decimals  -1: as the runs list writes a value
 [[nodiscard]] QString numberText(const ShownNumber& shown, int decimals, Signed isSigned);
 
-/// "86.58 ± 0.11", never more digits than the interval supports.
-[[nodiscard]] QString meanText(const SampleStatistics& statistics, bool isPercent);
+/// "86.58 ± 0.11", never more digits than the interval supports; "86.6" where there is none.
+[[nodiscard]] QString meanText(const SampleStatistics& statistics,
+                               const store::MetricFormat& format);
 /// "−1.27 ± 0.17", with its sign.
-[[nodiscard]] QString differenceText(const SampleStatistics& statistics, bool isPercent);
+[[nodiscard]] QString differenceText(const SampleStatistics& statistics,
+                                     const store::MetricFormat& format);
 /// As meanText(), with the centre and the spread of the table.
 [[nodiscard]] QString sampleText(const AblationTable& table, const store::VariantSample& sample,
-                                 bool isPercent);
+                                 const store::MetricFormat& format);
 /// What stands behind the numbers of a table: "± half of the 95 % interval over seeds".
 [[nodiscard]] QString spreadText(const AblationTable& table);
 /// The value of a run, the spread, and how differences are made: above the table.

@@ -114,11 +114,11 @@ std::unique_ptr<Figure> makeAblationFigure(const AblationTable& table, const Tab
     Json cells = {row.label.toStdString(), row.isBaseline ? "baseline" : row.differs.toStdString()};
     for (std::size_t m = 0; m < row.cells.size(); ++m) {
       const AblationCell& cell = row.cells[m];
-      const bool isPercent = table.metrics[m].isPercent;
-      cells.push_back(sampleText(table, cell.sample, isPercent).toStdString());
+      const store::MetricFormat& format = table.metrics[m].format;
+      cells.push_back(sampleText(table, cell.sample, format).toStdString());
       QString difference = QStringLiteral("\u2013");
       if (!row.isBaseline) {
-        difference = differenceText(cell.paired.statistics, isPercent) + QStringLiteral("  ") +
+        difference = differenceText(cell.paired.statistics, format) + QStringLiteral("  ") +
                      outcomeSign(cell.outcome) + QLatin1Char(' ') +
                      QString::fromStdString(toString(cell.outcome));
         if (cell.outcome == Outcome::Better) ok.push_back({rows.size(), cells.size()});
@@ -208,8 +208,8 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
       const QString& label = data.labels[row.variant];
       rows.push_back({label.toStdString(), row.model.toStdString(), row.metric.toStdString(),
                       number(row.value, row.decimals).toStdString(),
-                      meanText(row.ours, false).toStdString(), row.ours.count,
-                      row.order.toStdString(), verdict.toStdString(),
+                      meanText(row.ours, {}).toStdString(), row.ours.count, row.order.toStdString(),
+                      verdict.toStdString(),
                       (row.place + QStringLiteral(": ") + row.conditions).toStdString()});
       csv += csvLine({label, row.model, row.metric, csvNumber(row.value), csvNumber(row.ours.mean),
                       csvNumber(row.ours.interval.lower), csvNumber(row.ours.interval.upper),
@@ -242,7 +242,7 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
       const SampleStatistics& s = row.judgement.statistics;
       const bool isEmpty = s.count == 0;
       rows.push_back({row.claim.name, toString(row.judgement.verdict), s.count,
-                      isEmpty ? "\u2013" : meanText(s, false).toStdString(),
+                      isEmpty ? "\u2013" : meanText(s, {}).toStdString(),
                       shortNumber(row.judgement.threshold).toStdString(), row.judgement.reason});
       csv += csvLine({QString::fromStdString(row.claim.name),
                       QString::fromStdString(toString(row.judgement.verdict)),

@@ -57,7 +57,7 @@ ForestChart forestChart(const CompareData& data, const AblationTable& table,
   chart.emptyText = QObject::tr("No counted run has a value.");
   if (table.metrics.empty()) return chart;
   const AblationMetric& metric = table.metrics.front();
-  const double factor = metric.isPercent ? 100 : 1;
+  const double factor = metric.format.isPercent ? 100 : 1;
   chart.title = metric.title();
   chart.about = QStringLiteral("%1 \u00b7 %2").arg(nameOf(table.centre), spreadText(table));
   chart.axis = metric.title();
@@ -66,8 +66,8 @@ ForestChart forestChart(const CompareData& data, const AblationTable& table,
     const AblationRow& row = table.rows.at(variant);
     const store::VariantSample& sample = row.cells.front().sample;
     ForestRow out = rowOf(data, row);
-    out.number = shownNumber(table, sample, metric.isPercent);
-    out.text = sampleText(table, sample, metric.isPercent);
+    out.number = shownNumber(table, sample, metric.format);
+    out.text = sampleText(table, sample, metric.format);
     for (const auto& [seed, value] : sample.values) {
       addSeed(out, QObject::tr("%1, run %2").arg(seedName(seed)).arg(sample.runs.at(seed)),
               value * factor);
@@ -75,7 +75,7 @@ ForestChart forestChart(const CompareData& data, const AblationTable& table,
     chart.rows.push_back(std::move(out));
   }
   const ShownNumber baseline =
-      shownNumber(table, table.rows.at(table.baseline).cells.front().sample, metric.isPercent);
+      shownNumber(table, table.rows.at(table.baseline).cells.front().sample, metric.format);
   if (baseline.count > 0 && std::isfinite(baseline.centre)) chart.rule = baseline.centre;
   chart.ruleText = table.baselineLabel;
   return chart;
@@ -88,10 +88,10 @@ ForestChart forestDifferences(const CompareData& data, const AblationTable& tabl
       QObject::tr("No variant has a seed in common with %1.").arg(table.baselineLabel);
   if (table.metrics.empty()) return chart;
   const AblationMetric& metric = table.metrics.front();
-  const double factor = metric.isPercent ? 100 : 1;
+  const double factor = metric.format.isPercent ? 100 : 1;
   chart.title = QObject::tr("Difference to %1").arg(table.baselineLabel);
   chart.about = QObject::tr("mean over common seeds \u00b7 \u00b1 half of the 95\u2009% interval");
-  chart.axis = metric.isPercent
+  chart.axis = metric.format.isPercent
                    ? QStringLiteral("\u0394 %1 (points)").arg(data.titleOf(metric.name))
                    : QStringLiteral("\u0394 ") + metric.title();
   chart.centre = nameOf(Centre::Mean);
@@ -101,8 +101,8 @@ ForestChart forestDifferences(const CompareData& data, const AblationTable& tabl
     const PairedSample& paired = row.cells.front().paired;
     if (paired.keys.empty()) continue;
     ForestRow out = rowOf(data, row);
-    out.number = shownNumber(paired.statistics, metric.isPercent);
-    out.text = differenceText(paired.statistics, metric.isPercent);
+    out.number = shownNumber(paired.statistics, metric.format);
+    out.text = differenceText(paired.statistics, metric.format);
     const QString sign = outcomeSign(row.cells.front().outcome);
     if (!sign.isEmpty()) out.text += QLatin1Char(' ') + sign;
     for (std::size_t i = 0; i < paired.keys.size(); ++i)

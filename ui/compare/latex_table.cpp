@@ -4,7 +4,6 @@
 #include <QStringList>
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
@@ -26,19 +25,20 @@ int decimalsOf(const QString& text) {
   return dot < 0 ? 0 : static_cast<int>(text.size() - dot - 1);
 }
 
-/// The middle of what the cells support. Without intervals, what four significant digits need.
+/// The middle of what the intervals of the cells support; without intervals, the most that one of
+/// them is written with. -1: one of them needs an exponent.
 int decimalsOfColumn(const std::vector<ShownNumber>& cells) {
   std::vector<int> supported;
-  int shortest = 0;
-  bool isShort = true;  // no number is so large or small that it needs an exponent
+  int most = 0;
+  bool isFixed = true;
   for (const ShownNumber& cell : cells) {
     if (cell.count == 0 || !std::isfinite(cell.centre)) continue;
-    const QString text = shortNumber(cell.centre);
-    isShort = isShort && !text.contains(QLatin1Char('e'));
-    shortest = std::max(shortest, decimalsOf(text));
+    const QString text = QString::fromStdString(store::metricNumber(cell.format, cell.centre));
+    isFixed = isFixed && !text.contains(QLatin1Char('e'));
+    most = std::max(most, decimalsOf(text));
     if (cell.decimals() >= 0) supported.push_back(cell.decimals());
   }
-  if (supported.empty()) return isShort ? shortest : -1;
+  if (supported.empty()) return isFixed ? most : -1;
   const auto middle = supported.begin() + static_cast<std::ptrdiff_t>(supported.size() / 2);
   std::nth_element(supported.begin(), middle, supported.end());
   return *middle;
@@ -48,19 +48,19 @@ int decimalsOfColumn(const std::vector<ShownNumber>& cells) {
 std::vector<bool> bestRows(const LatexColumn& column, Direction direction) {
   std::vector<bool> isBest(column.cells.size(), false);
   if (direction == Direction::None) return isBest;
-  std::optional<double> best;
+  const ShownNumber* best = nullptr;
   for (const ShownNumber& cell : column.cells) {
     if (cell.count == 0 || !std::isfinite(cell.centre)) continue;
-    if (!best || (direction == Direction::Lower) == (cell.centre < *best)) best = cell.centre;
+    if (best == nullptr || (direction == Direction::Lower) == (cell.centre < best->centre))
+      best = &cell;
   }
-  if (!best) return isBest;
-  const auto written = [&](double value) {
-    return column.decimals < 0 ? shortNumber(value) : number(value, column.decimals);
+  if (best == nullptr) return isBest;
+  const auto written = [&](const ShownNumber& cell) {
+    return store::metricNumber(cell.format, cell.centre, column.decimals);
   };
   for (std::size_t row = 0; row < column.cells.size(); ++row) {
     const ShownNumber& cell = column.cells[row];
-    isBest[row] =
-        cell.count > 0 && std::isfinite(cell.centre) && written(cell.centre) == written(*best);
+    isBest[row] = cell.count > 0 && std::isfinite(cell.centre) && written(cell) == written(*best);
   }
   return isBest;
 }
@@ -90,7 +90,7 @@ LatexColumn valuesOf(const AblationTable& table, std::size_t metric, bool isBest
   LatexColumn column;
   const AblationMetric& one = table.metrics[metric];
   for (const AblationRow& row : table.rows)
-    column.cells.push_back(shownNumber(table, row.cells[metric].sample, one.isPercent));
+    column.cells.push_back(shownNumber(table, row.cells[metric].sample, one.format));
   column.decimals = decimalsOfColumn(column.cells);
   column.isBold = bestRows(column, isBestBold ? one.meaning.direction : Direction::None);
   return column;
@@ -102,7 +102,7 @@ LatexColumn differencesOf(const AblationTable& table, std::size_t metric) {
   for (const AblationRow& row : table.rows) {
     const PairedSample none;
     const PairedSample& paired = row.isBaseline ? none : row.cells[metric].paired;
-    column.cells.push_back(shownNumber(paired.statistics, table.metrics[metric].isPercent));
+    column.cells.push_back(shownNumber(paired.statistics, table.metrics[metric].format));
   }
   column.decimals = decimalsOfColumn(column.cells);
   column.isBold.assign(table.rows.size(), false);

@@ -98,15 +98,18 @@ std::string differsText(const Ablation& ablation, const store::VariantGroup& var
   });
 }
 
-std::string meanText(const SampleStatistics& s) {
-  const int decimals = s.count > 1 ? decimalsFor(halfWidth(s)) : -1;
-  if (decimals < 0) return formatReal(s.mean, 4);
-  return formatFixed(s.mean, decimals) + " ± " + formatFixed(halfWidth(s), decimals);
+std::string meanText(const SampleStatistics& s, const store::MetricFormat& format) {
+  const double factor = format.isPercent ? 100 : 1;
+  const double half = s.count > 1 ? halfWidth(s) * factor : 0;
+  const int decimals = decimalsFor(half);
+  const std::string mean = store::metricNumber(format, s.mean * factor, decimals);
+  return decimals < 0 ? mean : mean + " ± " + store::metricNumber(format, half, decimals);
 }
 
-std::string differenceText(const PairedSample& paired, Direction direction) {
+std::string differenceText(const PairedSample& paired, Direction direction,
+                           const store::MetricFormat& format) {
   if (paired.statistics.count == 0) return "";
-  std::string text = meanText(paired.statistics);
+  std::string text = meanText(paired.statistics, format);
   if (paired.statistics.mean > 0) text.insert(0, "+");
   const std::string outcome = toString(outcomeOf(paired.statistics, direction));
   return outcome.empty() ? text : text + ", " + outcome;

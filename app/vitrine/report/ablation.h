@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/store/comparison.h"
+#include "core/store/metrics/metric_format.h"
 
 namespace vitrine::app {
 
@@ -35,10 +36,13 @@ struct Ablation {
                                    const store::VariantGroup& variant);
 /// "model.width = 32, train.epochs = 5": what the variant has and the first has not.
 [[nodiscard]] std::string differsText(const Ablation& ablation, const store::VariantGroup& variant);
-/// "0.8312 ± 0.0021": as many digits as the 95 % interval supports.
-[[nodiscard]] std::string meanText(const SampleStatistics& statistics);
+/// "0.8312 ± 0.0021": as many digits as the 95 % interval supports; without one, those of `format`.
+/// A fraction that it writes in percent is so without "%".
+[[nodiscard]] std::string meanText(const SampleStatistics& statistics,
+                                   const store::MetricFormat& format);
 /// "+0.012 ± 0.004, better"
-[[nodiscard]] std::string differenceText(const PairedSample& paired, Direction direction);
+[[nodiscard]] std::string differenceText(const PairedSample& paired, Direction direction,
+                                         const store::MetricFormat& format);
 /// Seeds that the mean is from, and the pairs that the difference is from where these are fewer.
 [[nodiscard]] std::string countText(const SampleStatistics& sample, const PairedSample& paired,
                                     bool isFirst);

@@ -41,12 +41,6 @@ std::string valueText(const Json* value) {
   return value == nullptr || value->is_null() ? "none" : plainText(*value);
 }
 
-/// A fraction in percent, as people read it.
-SampleStatistics inPercent(SampleStatistics s) {
-  for (double* value : {&s.mean, &s.deviation, &s.interval.lower, &s.interval.upper}) *value *= 100;
-  return s;
-}
-
 std::string unitText(const store::MetricMeaning& meaning) {
   if (meaning.unit == "fraction") return " %";
   return meaning.unit.empty() || meaning.unit == "1" ? "" : " " + meaning.unit;
@@ -165,17 +159,16 @@ Html Part::configuration() {
 
 HtmlTable::Cell Part::resultCell(std::size_t variant, const std::string& metric) const {
   const store::MetricMeaning& meaning = ablation_.measured.meanings.at(metric);
-  const bool isFraction = meaning.unit == "fraction";
+  const store::MetricFormat format = store::metricFormat(metric, meaning.unit, meaning.title);
   const SampleStatistics own = ablation_.sample(variant, metric).statistics;
   if (own.count == 0) return numberCell("\u2014");
-  Html content(meanText(isFraction ? inPercent(own) : own) + unitText(meaning));
+  Html content(meanText(own, format) + unitText(meaning));
   content += Html::element(
       "small", Html("n = " + std::to_string(own.count) + (own.count > 1 ? "" : ", no interval")));
   if (variant > 0) {
-    PairedSample paired = ablation_.difference(variant, metric);
-    if (isFraction) paired.statistics = inPercent(paired.statistics);
-    if (const std::string text = differenceText(paired, meaning.direction); !text.empty())
-      content += Html::element("small", Html(text));
+    const std::string text =
+        differenceText(ablation_.difference(variant, metric), meaning.direction, format);
+    if (!text.empty()) content += Html::element("small", Html(text));
   }
   return {content, true};
 }

@@ -119,7 +119,7 @@ Table textTable(const Ablation& ablation) {
     std::vector<std::string> differences;
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       differences.push_back(
-          differenceText(difference(i, name), ablation.measured.meanings.at(name).direction));
+          differenceText(difference(i, name), ablation.measured.meanings.at(name).direction, {}));
     }
     // A first variant of another task has nothing that the others could be compared with.
     const bool hasDifference =
@@ -129,7 +129,7 @@ Table textTable(const Ablation& ablation) {
     table.columns.emplace_back("n");
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       const SampleStatistics s = ablation.sample(i, name).statistics;
-      table.rows[i].emplace_back(s.count == 0 ? "" : meanText(s));
+      table.rows[i].emplace_back(s.count == 0 ? "" : meanText(s, {}));
       if (hasDifference) table.rows[i].emplace_back(differences[i]);
       table.rows[i].emplace_back(countText(s, difference(i, name), i == 0 || !hasDifference));
     }

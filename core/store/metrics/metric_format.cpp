@@ -51,22 +51,31 @@ std::string plain(const MetricFormat& format, double value) {
 }  // namespace
 
 MetricFormat metricFormat(const std::string& metric, const MetricKind& kind) {
+  return metricFormat(metric, kind.unit, kind.title);
+}
+
+MetricFormat metricFormat(const std::string& metric, const std::string& unit,
+                          const std::string& title) {
   constexpr int kMostFixed = 6;  // beyond, as of learning rates, digits say more
-  const MetricTitle title = metricTitle(metric, kind.title);
+  const MetricTitle known = metricTitle(metric, title);
   MetricFormat format;
-  format.isPercent = kind.unit == "fraction";
+  format.isPercent = unit == "fraction";
   if (format.isPercent) {
     format.decimals = 1;
-  } else if (title.isKnown && title.decimals <= kMostFixed) {
-    format.decimals = title.decimals;
+  } else if (known.isKnown && known.decimals <= kMostFixed) {
+    format.decimals = known.decimals;
   }
   return format;
 }
 
 std::string metricWords(const MetricFormat& format, double value) {
-  if (!std::isfinite(value)) return formatReal(value);
-  if (!format.isPercent) return plain(format, value);
-  return plain(format, value * 100) + " %";
+  const bool isPercent = format.isPercent && std::isfinite(value);
+  return metricNumber(format, isPercent ? value * 100 : value) + (isPercent ? " %" : "");
+}
+
+std::string metricNumber(const MetricFormat& format, double shown, int decimals) {
+  if (!std::isfinite(shown)) return formatReal(shown);
+  return decimals < 0 ? plain(format, shown) : fixed(shown, decimals);
 }
 
 }  // namespace vitrine::store

@@ -19,9 +19,21 @@ struct MetricFormat {
 [[nodiscard]] VITRINE_STORE_EXPORT MetricFormat metricFormat(const std::string& metric,
                                                              const MetricKind& kind);
 
+/// The same of what is known of a metric where its kind is not at hand. \param title  as
+/// MetricKind::title
+[[nodiscard]] VITRINE_STORE_EXPORT MetricFormat metricFormat(const std::string& metric,
+                                                             const std::string& unit,
+                                                             const std::string& title);
+
 /// "42.3 %", "0.3412", "3,410", "2.5e-5". A value that so many decimals would leave one digit or
 /// none has some more; "nan", "inf" and "-inf" are written so.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string metricWords(const MetricFormat& format,
                                                            double value);
+
+/// The same number in a column whose head says the unit: without "%". \param shown  in that unit, a
+/// fraction times 100 \param decimals  those that an interval supports (decimalsFor()); -1: there
+/// is no interval, and the format decides
+[[nodiscard]] VITRINE_STORE_EXPORT std::string metricNumber(const MetricFormat& format,
+                                                            double shown, int decimals = -1);
 
 }  // namespace vitrine::store

@@ -51,12 +51,25 @@ TEST_F(CompareValues, LatexColumnsHaveOneNumberOfDecimals) {
   }
   const auto data = read();
   const AblationTable table = makeAblationTable(*data, {});
-  EXPECT_EQ(meanText(table.rows[0].cells[0].sample.statistics, true).toStdString(),
-            "50.10 \u00b1 0.25");
+  EXPECT_EQ(
+      meanText(table.rows[0].cells[0].sample.statistics, table.metrics[0].format).toStdString(),
+      "50.10 \u00b1 0.25");
   const std::string text = toLatex(table, {}).toStdString();
   EXPECT_THAT(text, HasSubstr("a & baseline & $50.1 \\pm 0.2$ & -- & 3"));
   EXPECT_THAT(text, HasSubstr("b & width = 2 & $\\mathbf{61.0} \\pm 2.5$"));
   EXPECT_THAT(text, HasSubstr("c & width = 3 & $30.9 \\pm 2.2$"));
+}
+
+TEST_F(CompareValues, SingleSeedsSayNothingOfTheDecimalsOfALatexColumn) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    addAblationRun(store_, {"a", {{"width", 1}}, seed, {0.5 + 0.0001 * static_cast<double>(seed)}});
+  }
+  addAblationRun(store_, {"b", {{"width", 2}}, 0, {0.6}});
+  addAblationRun(store_, {"c", {{"width", 3}}, 0, {0.4}});
+  const auto data = read();
+  const std::string text = toLatex(makeAblationTable(*data, {}), {}).toStdString();
+  EXPECT_THAT(text, HasSubstr("$50.010 \\pm 0.025$"));
+  EXPECT_THAT(text, HasSubstr("b & width = 2 & $\\mathbf{60.000}$ & $+10.0$ & 1"));
 }
 
 TEST_F(CompareValues, LatexHasWhatIsAskedFor) {
@@ -92,7 +105,7 @@ TEST_F(CompareValues, MarkdownKeepsItsColumns) {
   addAblationRun(store_, {"c", {{"width", 2}}, 0, {0.5}});
   const auto data = read();
   const QString text = toMarkdown(makeAblationTable(*data, {}), {});
-  EXPECT_THAT(text.toStdString(), HasSubstr("| a\\|b | baseline | 50 | \u2013 | 1 |"));
+  EXPECT_THAT(text.toStdString(), HasSubstr("| a\\|b | baseline | 50.0 | \u2013 | 1 |"));
 }
 
 }  // namespace

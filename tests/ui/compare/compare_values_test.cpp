@@ -111,22 +111,36 @@ TEST_F(CompareValues, AnyVariantCanBeTheBaseline) {
 }
 
 TEST(CompareText, HasNoMoreDigitsThanTheIntervalSupports) {
-  const auto of = [](const std::vector<double>& values, bool isPercent) {
-    return meanText(statisticsOf(values), isPercent).toStdString();
+  const store::MetricFormat accuracy = store::metricFormat("test/top1", "fraction", ""), own;
+  const auto of = [](const std::vector<double>& values, const store::MetricFormat& format) {
+    return meanText(statisticsOf(values), format).toStdString();
   };
-  EXPECT_EQ(of({0.80, 0.82, 0.84}, true), "82.0 \u00b1 5.0");
-  EXPECT_EQ(of({0.8000, 0.8002, 0.8004}, true), "80.020 \u00b1 0.050");
-  EXPECT_EQ(of({120, 180}, false), "150 \u00b1 381");
-  EXPECT_EQ(of({0.81234567}, true), "81.23") << "one seed: no interval, four digits";
-  EXPECT_EQ(of({0.5, 0.5}, false), "0.5 \u00b1 0");
-  EXPECT_EQ(of({}, false), "\u2013");
-  EXPECT_EQ(of({0.5, std::nan("")}, false), "not a number");
+  EXPECT_EQ(of({0.80, 0.82, 0.84}, accuracy), "82.0 \u00b1 5.0");
+  EXPECT_EQ(of({0.8000, 0.8002, 0.8004}, accuracy), "80.020 \u00b1 0.050");
+  EXPECT_EQ(of({120, 180}, own), "150 \u00b1 381");
+  EXPECT_EQ(of({0.5, 0.5}, accuracy), "50.0 \u00b1 0.0");
+  EXPECT_EQ(of({0.5, 0.5}, own), "0.5 \u00b1 0");
+  EXPECT_EQ(of({}, own), "\u2013");
+  EXPECT_EQ(of({0.5, std::nan("")}, own), "not a number");
+  EXPECT_EQ(differenceText(statisticsOf(std::vector<double>{-0.02, -0.021, -0.019}), accuracy)
+                .toStdString(),
+            "\u22122.00 \u00b1 0.25");
   EXPECT_EQ(
-      differenceText(statisticsOf(std::vector<double>{-0.02, -0.021, -0.019}), true).toStdString(),
-      "\u22122.00 \u00b1 0.25");
-  EXPECT_EQ(
-      differenceText(statisticsOf(std::vector<double>{0.02, 0.021, 0.019}), true).toStdString(),
+      differenceText(statisticsOf(std::vector<double>{0.02, 0.021, 0.019}), accuracy).toStdString(),
       "+2.00 \u00b1 0.25");
+}
+
+TEST(CompareText, OneSeedIsWrittenAsTheRunsListWritesIt) {
+  const SampleStatistics accuracy = statisticsOf(std::vector<double>{0.81234567});
+  const SampleStatistics loss = statisticsOf(std::vector<double>{0.43});
+  const store::MetricFormat percent = store::metricFormat("test/top1", "fraction", "");
+  const store::MetricFormat plain = store::metricFormat("test/loss", "", "");
+  EXPECT_EQ(meanText(accuracy, percent).toStdString() + " %",
+            store::metricWords(percent, accuracy.mean));
+  EXPECT_EQ(meanText(accuracy, percent).toStdString(), "81.2");
+  EXPECT_EQ(meanText(loss, plain).toStdString(), "0.4300");
+  EXPECT_EQ(differenceText(statisticsOf(std::vector<double>{-0.0127}), percent).toStdString(),
+            "\u22121.3");
 }
 
 TEST_F(CompareValues, ReadsTwoHundredRunsOfTwentyMetricsWithAsManyQueriesAsTwo) {

@@ -43,5 +43,13 @@ TEST(MetricFormat, WhatIsNotANumberIsSaid) {
   EXPECT_EQ(written("test/top1", std::numeric_limits<double>::infinity(), "fraction"), "inf");
 }
 
+TEST(MetricFormat, AnIntervalDecidesTheDecimalsOfANumber) {
+  const MetricFormat accuracy = metricFormat("test/top1", "fraction", "");
+  EXPECT_EQ(metricNumber(accuracy, 86.41), "86.4");
+  EXPECT_EQ(metricNumber(accuracy, 86.41, 3), "86.410");
+  EXPECT_EQ(metricNumber(accuracy, 0.024, 1), "0.0");
+  EXPECT_EQ(metricNumber({}, 3410.04), "3,410");
+}
+
 }  // namespace
 }  // namespace vitrine::store
