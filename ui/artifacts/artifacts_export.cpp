@@ -95,8 +95,10 @@ std::unique_ptr<Figure> ArtifactsPage::figure() {
     const Content& content = shown_[i].content;
     // What is still being read is not what the titles say.
     if (drawn == nullptr || content.bytes == nullptr || shown_[i].isMissing()) continue;
+    FigureStyle style = drawn->style();
+    style.cell.reset();  // where the keyboard is
     figures.emplace_back(runName(shown_[i].run),
-                         makeFigure(content.kind, content.meta, *content.bytes, drawn->style()));
+                         makeFigure(content.kind, content.meta, *content.bytes, style));
   }
   if (figures.empty()) return nullptr;
   if (figures.size() == 1) return std::move(figures.front().second);

@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/kit/fit_area.h"
@@ -129,6 +130,17 @@ QWidget* ArtifactsPage::makeViewer() {
   connect(open_, &QToolButton::clicked, this,
           [this] { workbench_.showPage(open_->property("page").toString()); });
   buttons->addWidget(open_);
+  misclassified_ = new QToolButton(card);
+  misclassified_->setText(tr("Misclassified examples"));
+  misclassified_->setToolTip(
+      tr("The images that the run is wrong about, most confident first, on Calibration"));
+  misclassified_->hide();
+  connect(misclassified_, &QToolButton::clicked, this, [this] {
+    const std::int64_t current = workbench_.selection().current();
+    const bool isDrawn = std::find(rowsOf_.begin(), rowsOf_.end(), current) != rowsOf_.end();
+    openImages(isDrawn ? current : rowsOf_.front(), Images::Misclassified);
+  });
+  buttons->addWidget(misclassified_);
   buttons->addStretch();
   const auto action = [&](const QString& text, const QString& tip, auto use) {
     auto* made = new QAction(text, this);

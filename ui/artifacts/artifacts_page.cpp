@@ -183,7 +183,14 @@ void ArtifactsPage::showFigures() {
     shown_.clear();
     for (const std::int64_t run : rowsOf_) {
       auto* view = new FigureView(this);
-      connect(view, &FigureView::clicked, this, &ArtifactsPage::onClicked);
+      connect(view, &FigureView::clicked, this,
+              [this, run](const FigureTarget& target) { onClicked(run, target); });
+      connect(view, &FigureView::steered, this, [this, view](int right, int down) {
+        if (view->figure() != nullptr) moveCell(*view->figure(), right, down);
+      });
+      connect(view, &FigureView::entered, this, [this, run] {
+        if (style_.cell) openImages(run, Images::OfCell);
+      });
       view->addActions(figureActions_);
       view->setContextMenuPolicy(Qt::ActionsContextMenu);
       view->setMinimumHeight(px(220));
@@ -271,6 +278,7 @@ void ArtifactsPage::applyStyle() {
         style.title += QStringLiteral(", step ") + count(row->step);
     }
     figure->setStyle(style);
+    views_[i]->setSteered(isConfusion() && figure->cellCount()[0] > 0);
     if (const auto one = figure->valueRange()) {
       range = range ? std::array{std::min((*range)[0], (*one)[0]), std::max((*range)[1], (*one)[1])}
                     : *one;
@@ -309,7 +317,7 @@ void ArtifactsPage::showOpen() {
       {artifact_kind::kReliability, QStringLiteral("calibration"), tr("Open in Calibration"),
        tr("The images of each bin, and those taken for another class")},
       {artifact_kind::kMatrix, QStringLiteral("calibration"), tr("Open in Calibration"),
-       tr("The images of each cell, and those taken for another class")}};
+       tr("The images of a cell: click it, or choose it with the arrow keys and press Enter")}};
   const store::ArtifactRow* row = nullptr;
   for (const Shown& one : shown_) {
     if (row == nullptr) row = rowOf(one.run);
@@ -320,6 +328,8 @@ void ArtifactsPage::showOpen() {
                (row->kind != artifact_kind::kMatrix || row->name == "confusion");
       });
   open_->setVisible(found != std::end(instruments));
+  misclassified_->setVisible(found != std::end(instruments) &&
+                             found->page == QLatin1String("calibration"));
   if (found == std::end(instruments)) return;
   open_->setText(found->text);
   open_->setToolTip(found->tip);
@@ -416,7 +426,38 @@ void ArtifactsPage::moveHead(int by) {
   focusOn(style_.image, style_.layer, std::clamp(style_.head + by, 0, figure->headCount() - 1));
 }
 
-void ArtifactsPage::onClicked(const FigureTarget& target) {
+bool ArtifactsPage::isConfusion() const { return chosen_.name == "confusion"; }
+
+void ArtifactsPage::moveCell(const Figure& matrix, int right, int down) {
+  const std::array<int, 2> sides = matrix.cellCount();
+  std::array<int, 2> cell{0, 0};
+  if (style_.cell) {
+    cell = {std::clamp((*style_.cell)[0] + down, 0, sides[0] - 1),
+            std::clamp((*style_.cell)[1] + right, 0, sides[1] - 1)};
+  }
+  style_.cell = cell;
+  applyStyle();
+}
+
+void ArtifactsPage::openImages(std::int64_t run, Images which) {
+  workbench_.selection().look(run);
+  Json view{{"bin", -1}, {"cell", {-1, -1}}, {"all_errors", which == Images::Misclassified}};
+  if (which == Images::OfCell) view["cell"] = *style_.cell;
+  // The split that the matrix counts, where it says which.
+  if (const store::ArtifactRow* row = rowOf(run); row != nullptr && row->meta.is_object()) {
+    for (const char* key : {"split", "weights"}) {
+      if (const auto found = row->meta.find(key); found != row->meta.end()) view[key] = *found;
+    }
+  }
+  workbench_.showView(QStringLiteral("calibration"), view);
+}
+
+void ArtifactsPage::onClicked(std::int64_t run, const FigureTarget& target) {
+  if (target.cell && isConfusion()) {
+    style_.cell = target.cell;
+    applyStyle();
+    return openImages(run, Images::OfCell);
+  }
   if (target.queryAt) style_.queryAt = target.queryAt;
   focusOn(target.image >= 0 ? target.image : style_.image,
           target.layer >= 0 ? target.layer : style_.layer,
@@ -432,7 +473,7 @@ QString ArtifactsPage::howToRead() const {
       "ones mean that the head reads the same few directions for every query. A reliability "
       "diagram compares accuracy with confidence; the gap is hatched, and bars below the "
       "diagonal are overconfident. Attention shows where a head reads, not why the model "
-      "decides.");
+      "decides. A cell of a confusion matrix opens its images on Calibration.");
 }
 
 PageFactory artifactsPage() {

@@ -4,6 +4,7 @@
 
 #include <QAction>
 #include <QList>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -129,7 +130,13 @@ class ArtifactsPage final : public Page {
   void moveImage(int by);
   void moveLayer(int by);
   void moveHead(int by);
-  void onClicked(const FigureTarget& target);
+  void onClicked(std::int64_t run, const FigureTarget& target);
+  /// What is shown has cells whose images Calibration has.
+  [[nodiscard]] bool isConfusion() const;
+  void moveCell(const Figure& matrix, int right, int down);
+  /// On Calibration: of the chosen cell, or all that the run is wrong about.
+  enum class Images { OfCell, Misclassified };
+  void openImages(std::int64_t run, Images which);
   void focusOn(int image, int layer, int head);
   [[nodiscard]] std::vector<std::int64_t> runs() const;
   [[nodiscard]] const store::ArtifactRow* rowOf(std::int64_t run) const;
@@ -152,7 +159,8 @@ class ArtifactsPage final : public Page {
   QLabel* note_ = nullptr;
   QLabel* meta_ = nullptr;
   QToolButton *follow_ = nullptr, *cancel_ = nullptr;
-  QToolButton *compute_ = nullptr, *cancelCompute_ = nullptr, *open_ = nullptr;
+  QToolButton *compute_ = nullptr, *cancelCompute_ = nullptr, *open_ = nullptr,
+              *misclassified_ = nullptr;
   QLabel* computeText_ = nullptr;
   QList<QAction*> figureActions_;  ///< copy and export: of the button and of every figure
   QCheckBox* sameScale_ = nullptr;

@@ -45,6 +45,7 @@ Json CalibrationPage::viewState() const {
           {"cues", choice_.hasCues},
           {"bin", choice_.bin},
           {"cell", Json::array({choice_.label, choice_.predicted})},
+          {"all_errors", choice_.hasAllErrors},
           {"step", step_ ? Json(*step_) : Json(nullptr)},
           {"picture", static_cast<int>(picture_)}};
 }
@@ -84,7 +85,7 @@ void CalibrationPage::setViewState(const Json& state) {
   }
   for (const auto& [key, flag] :
        {std::pair("gap", &choice_.hasGap), std::pair("only_errors", &choice_.onlyErrors),
-        std::pair("cues", &choice_.hasCues)}) {
+        std::pair("cues", &choice_.hasCues), std::pair("all_errors", &choice_.hasAllErrors)}) {
     if (const auto found = state.find(key); found != state.end() && found->is_boolean())
       *flag = found->get<bool>();
   }

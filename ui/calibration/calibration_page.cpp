@@ -72,7 +72,7 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
   confusion_->setSteered(true);
   confusion_->setMinimumHeight(px(220));
   connect(confusion_, &FigureView::clicked, this, [this](const FigureTarget& target) {
-    if (target.layer >= 0 && target.head >= 0) chooseCell(target.layer, target.head);
+    if (target.cell) chooseCell((*target.cell)[0], (*target.cell)[1]);
   });
   connect(confusion_, &FigureView::steered, this,
           [this](int right, int down) { onSteered(Picture::Confusion, right, down); });
@@ -93,9 +93,9 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(empty_, this));
   keepWheelForFocus(*this);
   QWidget* before = gap_;
-  for (QWidget* next : std::initializer_list<QWidget*>{reliability_, temperature_, temperatureBox_,
-                                                       scores_, useFitted_, reset_, errors_, strip_,
-                                                       confusion_, film_, stepBar_->slider()}) {
+  for (QWidget* next : std::initializer_list<QWidget*>{
+           reliability_, temperature_, temperatureBox_, scores_, useFitted_, reset_, errors_,
+           allErrors_, strip_, confusion_, film_, stepBar_->slider()}) {
     setTabOrder(before, next);
     before = next;
   }

@@ -79,6 +79,7 @@ class CalibrationPage final : public Page {
     bool hasCues = false;  ///< in the place of the confusion matrix
     int bin = -1;
     int label = -1, predicted = -1;  ///< the chosen cell
+    bool hasAllErrors = false;       ///< in the place of a bin or a cell
   };
   /// Decisions between shape and texture that a run has stored.
   struct StoredCues {
@@ -88,7 +89,7 @@ class CalibrationPage final : public Page {
   };
   struct Stored {
     std::vector<StoredAnswers> answers;
-    std::int64_t samples = 0;  ///< of its last evaluation; 0: not known
+    std::int64_t samples = 0;               ///< of its last evaluation; 0: not known
     std::vector<std::int64_t> checkpoints;  ///< steps, ascending
     std::vector<StoredCues> cues;           ///< by step
   };
@@ -137,6 +138,8 @@ class CalibrationPage final : public Page {
   void showNotice();
   void chooseBin(int bin);
   void chooseCell(int label, int predicted);
+  void chooseAllErrors();
+  void openInAttention();
   void onSteered(Picture picture, int right, int down);
   void fetchPictures();
   [[nodiscard]] ReliabilityPicture reliabilityPicture() const;
@@ -177,7 +180,9 @@ class CalibrationPage final : public Page {
   QGridLayout* grid_ = nullptr;
   QComboBox *edges_ = nullptr, *target_ = nullptr, *which_ = nullptr;
   QSpinBox* bins_ = nullptr;
-  QToolButton *gap_ = nullptr, *cues_ = nullptr, *errors_ = nullptr, *cancel_ = nullptr;
+  QToolButton *gap_ = nullptr, *cues_ = nullptr, *errors_ = nullptr, *cancel_ = nullptr,
+              *allErrors_ = nullptr;
+  QAction* attend_ = nullptr;
   RunAnalyses *analyses_ = nullptr, *filmAnalyses_ = nullptr;
   StepBar* stepBar_ = nullptr;
   QWidget *temperatureCard_ = nullptr, *imagesCard_ = nullptr, *filmCard_ = nullptr;

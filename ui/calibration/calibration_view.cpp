@@ -285,6 +285,7 @@ void CalibrationPage::chooseBin(int bin) {
   bin = std::clamp(bin, 0, static_cast<int>(run->now.bins.size()) - 1);
   choice_.bin = bin;
   choice_.label = choice_.predicted = -1;
+  choice_.hasAllErrors = false;
   showReliability();
   showConfusion();
   showImages();
@@ -298,10 +299,28 @@ void CalibrationPage::chooseCell(int label, int predicted) {
   choice_.label = std::clamp(label, 0, last);
   choice_.predicted = std::clamp(predicted, 0, last);
   choice_.bin = -1;
+  choice_.hasAllErrors = false;
   showReliability();
   showConfusion();
   showImages();
   Q_EMIT viewChanged();
+}
+
+void CalibrationPage::chooseAllErrors() {
+  if (shown_.empty()) return;
+  choice_.bin = choice_.label = choice_.predicted = -1;
+  choice_.hasAllErrors = true;
+  showReliability();
+  showConfusion();
+  showImages();
+  Q_EMIT viewChanged();
+}
+
+void CalibrationPage::openInAttention() {
+  const int at = strip_->current();
+  if (at < 0) return;
+  const std::int64_t id = strip_->entries()[static_cast<std::size_t>(at)].id;
+  if (id >= 0) workbench_.showView(QStringLiteral("attention"), {{"image", id}});
 }
 
 void CalibrationPage::onSteered(Picture picture, int right, int down) {
@@ -325,12 +344,14 @@ void CalibrationPage::showImages() {
   const Confidence& confidence = run.now.confidence;
   const bool isCell = choice_.label >= 0;
   const bool isBin = !isCell && choice_.bin >= 0 && choice_.bin < std::ssize(run.now.bins);
+  const bool isAllErrors = choice_.hasAllErrors && !isCell && !isBin;
   listed_.clear();
-  QString title = tr("Images"), about = tr("choose a bin or a cell");
-  if (isCell || isBin) {
+  QString title = tr("Images"), about = tr("choose a bin, a cell or Misclassified");
+  if (isCell || isBin || isAllErrors) {
     listed_ = samplesIn(run.now, [&](std::size_t i) {
-      return isCell ? run.predictions->labels[i] == choice_.label &&
-                          confidence.predicted[i] == choice_.predicted
+      const int label = run.predictions->labels[i], said = confidence.predicted[i];
+      if (isAllErrors) return label != said;
+      return isCell ? label == choice_.label && said == choice_.predicted
                     : run.now.binOf[i] == choice_.bin;
     });
   }
@@ -357,9 +378,15 @@ void CalibrationPage::showImages() {
                 .arg(std::min(listed_.size(), kMostListed))
                 .arg(all);
     about = runName(run.run);
+  } else if (isAllErrors) {
+    title = tr("%1 of %2 misclassified, most confident first")
+                .arg(std::min(listed_.size(), kMostListed))
+                .arg(all);
+    about = tr("%1 \u00b7 of %2 images").arg(runName(run.run), count(run.now.scores.samples));
   }
   if (listed_.size() > kMostListed) listed_.resize(kMostListed);
   errors_->setVisible(isBin);
+  allErrors_->setChecked(isAllErrors);
   imagesTitle_->setText(title);
   imagesAbout_->setText(about);
   std::vector<SampleStrip::Entry> entries;
@@ -420,9 +447,10 @@ std::unique_ptr<Figure> CalibrationPage::sampleFigure() const {
 
 void CalibrationPage::showSample() {
   sample_->setFigure(sampleFigure());
-  sample_->setEmptyText(strip_->entries().empty() && (choice_.bin >= 0 || choice_.label >= 0)
-                            ? tr("There are no such images.")
-                            : tr("Choose an image."));
+  attend_->setEnabled(strip_->current() >= 0);
+  const bool isChosen = choice_.bin >= 0 || choice_.label >= 0 || choice_.hasAllErrors;
+  sample_->setEmptyText(strip_->entries().empty() && isChosen ? tr("There are no such images.")
+                                                              : tr("Choose an image."));
 }
 
 }  // namespace vitrine::ui

@@ -136,8 +136,7 @@ class ConfusionFigure final : public Figure {
     }
     return text;
   }
-  int layerCount() const override { return classes_; }
-  int headCount() const override { return classes_; }
+  std::array<int, 2> cellCount() const override { return {classes_, classes_}; }
 
  private:
   std::int64_t at(int label, int said) const {
@@ -198,7 +197,8 @@ class ConfusionFigure final : public Figure {
     addTarget(QRectF(origin, QSizeF(width * classes_, height * classes_)),
               [this, origin, width, height](const QPointF& point) {
                 FigureTarget target;
-                std::tie(target.layer, target.head) = cellAt(point, origin, width, height);
+                const auto [label, said] = cellAt(point, origin, width, height);
+                target.cell = {label, said};
                 return target;
               });
   }

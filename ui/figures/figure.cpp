@@ -27,6 +27,7 @@ std::optional<std::array<double, 2>> Figure::valueRange() const { return std::nu
 int Figure::imageCount() const { return 0; }
 int Figure::layerCount() const { return 0; }
 int Figure::headCount() const { return 0; }
+std::array<int, 2> Figure::cellCount() const { return {0, 0}; }
 QString Figure::problem() const { return {}; }
 QString Figure::note() const { return {}; }
 

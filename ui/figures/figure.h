@@ -28,7 +28,7 @@ enum class FigureLegend {
   None,
   Below,
   Right,
-  Inside,  ///< in the corner with the fewest points
+  Inside,  ///< in a corner that no line runs through; where there is none, beside or below
 };
 
 /// What the viewer chooses; everything else comes from the artifact.
@@ -59,6 +59,7 @@ struct FigureStyle {
   /// ThemeColors have other numbers in every model, patches have not. None: the class token, else
   /// the patch in the middle.
   std::optional<std::array<double, 2>> queryAt;
+  std::optional<std::array<int, 2>> cell;  ///< of a matrix: the outlined one, row and column
   int query = -1;  ///< the token instead, as figures of older versions say it; -1: none
   std::optional<FigureLegend> legend;  ///< instead of the chart's own
   bool hasAxisTitles = true;           ///< of charts
@@ -79,6 +80,7 @@ struct FigureStyle {
 struct FigureTarget {
   int image = -1, layer = -1, head = -1;
   std::optional<std::array<double, 2>> queryAt;  ///< as in FigureStyle
+  std::optional<std::array<int, 2>> cell;        ///< as in FigureStyle
   /// Of the tokens that lie on no patch (a class token, words) the one of this number; -1: the mean
   /// of all queries.
   std::optional<int> token;
@@ -120,6 +122,8 @@ class Figure {
   [[nodiscard]] virtual int imageCount() const;  ///< 0 where the figure has no images
   [[nodiscard]] virtual int layerCount() const;  ///< 0 where layers do not apply
   [[nodiscard]] virtual int headCount() const;
+  /// Rows and columns of counts, whose cells a click chooses; 0, 0 where there are none.
+  [[nodiscard]] virtual std::array<int, 2> cellCount() const;
   /// Why the artifact cannot be drawn, one sentence; "" when it can.
   [[nodiscard]] virtual QString problem() const;
   /// A remark that belongs under the figure: how it must not be misread; "" where there is none.

@@ -80,6 +80,16 @@ class MatrixFigure final : public Figure {
            std::min(longest, 110.0) * 0.72 + 2 * metrics.height() + rows_ * cell;
   }
 
+  std::array<int, 2> cellCount() const override {
+    return isCounts_ ? std::array{rows_, columns_} : std::array{0, 0};
+  }
+
+  /// What the outlined cell says.
+  QString note() const override {
+    const auto cell = chosenCell();
+    return cell ? cellWords((*cell)[0], (*cell)[1]) : QString();
+  }
+
   std::optional<std::array<double, 2>> valueRange() const override {
     if (isCounts_ || values_.empty()) return std::nullopt;
     const auto [low, high] = std::minmax_element(values_.begin(), values_.end());
@@ -99,6 +109,23 @@ class MatrixFigure final : public Figure {
   double share(int row, int column) const {
     const double sum = rowSums_[static_cast<std::size_t>(row)];
     return sum > 0 ? value(row, column) / sum : 0;
+  }
+
+  std::optional<std::array<int, 2>> chosenCell() const {
+    const auto& cell = style().cell;
+    const bool isThere = cell && (*cell)[0] < cellCount()[0] && (*cell)[1] < cellCount()[1];
+    return isThere ? cell : std::nullopt;
+  }
+  QString cellWords(int row, int column) const {
+    if (!isCounts_) {
+      return QStringLiteral("%1, %2: %3")
+          .arg(rowLabels_[row], columnLabels_[column], shortNumber(value(row, column)));
+    }
+    return QStringLiteral("true %1, predicted %2: %3 of %4 (%5)")
+        .arg(rowLabels_[row], columnLabels_[column],
+             count(static_cast<std::int64_t>(value(row, column))),
+             count(static_cast<std::int64_t>(rowSums_[static_cast<std::size_t>(row)])),
+             percent(share(row, column), 1));
   }
 
   QString cellText(double cell) const {
@@ -232,20 +259,28 @@ class MatrixFigure final : public Figure {
     drawColorBar(painter, themeColors(), bar, isCounts_ ? 0 : range[0], isCounts_ ? 1 : range[1],
                  isCounts_ ? QStringLiteral("share of the row") : metaText(meta_, "unit"),
                  [this](double t) { return mapColor(t); });
-    addRegion(grid, [this, grid, cell](const QPointF& at) {
-      const int row = std::clamp(static_cast<int>((at.y() - grid.top()) / cell), 0, rows_ - 1);
-      const int column =
-          std::clamp(static_cast<int>((at.x() - grid.left()) / cell), 0, columns_ - 1);
-      if (!isCounts_) {
-        return QStringLiteral("%1, %2: %3")
-            .arg(rowLabels_[row], columnLabels_[column], shortNumber(value(row, column)));
-      }
-      return QStringLiteral("true %1, predicted %2: %3 of %4 (%5)")
-          .arg(rowLabels_[row], columnLabels_[column],
-               count(static_cast<std::int64_t>(value(row, column))),
-               count(static_cast<std::int64_t>(rowSums_[static_cast<std::size_t>(row)])),
-               percent(share(row, column), 1));
+    if (const auto chosen = chosenCell()) {
+      painter.setPen(QPen(themeColors().accent, 2));
+      painter.setBrush(Qt::NoBrush);
+      painter.drawRect(
+          QRectF(grid.left() + (*chosen)[1] * cell, grid.top() + (*chosen)[0] * cell, cell, cell));
+    }
+    const auto cellAt = [this, grid, cell](const QPointF& at) {
+      return std::array{
+          std::clamp(static_cast<int>((at.y() - grid.top()) / cell), 0, rows_ - 1),
+          std::clamp(static_cast<int>((at.x() - grid.left()) / cell), 0, columns_ - 1)};
+    };
+    addRegion(grid, [this, cellAt](const QPointF& at) {
+      const auto [row, column] = cellAt(at);
+      return cellWords(row, column);
     });
+    if (isCounts_) {
+      addTarget(grid, [cellAt](const QPointF& at) {
+        FigureTarget target;
+        target.cell = cellAt(at);
+        return target;
+      });
+    }
   }
 
   Json meta_;

@@ -82,6 +82,12 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   connect(&workbench_, &StudioWorkbench::messageSent, bottom_, &BottomBar::showMessage);
   connect(&workbench_, &StudioWorkbench::offered, bottom_, &BottomBar::offer);
   connect(&workbench_, &StudioWorkbench::pageRequested, this, &MainWindow::showPage);
+  connect(&workbench_, &StudioWorkbench::viewRequested, this,
+          [this](const QString& id, const Json& view) {
+            if (!showPage(id)) return;
+            currentPage()->setViewState(view);
+            Q_EMIT currentPage()->viewChanged();  // as if it was chosen there: it can be taken back
+          });
   connect(&workbench_, &StudioWorkbench::newFromRunRequested, this, &MainWindow::configureFrom);
   connect(&workbench_, &StudioWorkbench::fileRequested, &files_, &FileController::open);
   connect(&workbench_, &StudioWorkbench::configureRequested, this,

@@ -64,6 +64,9 @@ class Workbench : public QObject {
   /// What did not work and what to do about it, in a bar above the pages until the user closes it.
   virtual void showError(const QString& sentence) { showMessage(sentence); }
   virtual void showPage(const QString& id) = 0;
+  /// Shows a page with such a view, as its setViewState() takes it: what is meant, rather than
+  /// where it can be looked for.
+  virtual void showView(const QString& id, const Json& view) = 0;
   /// Opens Configure with the text of an experiment file. \param origin  where Save offers to write
   virtual void configure(const std::string& experimentText, const QString& origin) = 0;
   /// Puts runs into the queue, which starts or resumes them when their turn comes.

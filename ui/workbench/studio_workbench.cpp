@@ -172,6 +172,10 @@ void StudioWorkbench::showError(const QString& sentence) { Q_EMIT errorSent(sent
 
 void StudioWorkbench::showPage(const QString& id) { Q_EMIT pageRequested(id); }
 
+void StudioWorkbench::showView(const QString& id, const Json& view) {
+  Q_EMIT viewRequested(id, view);
+}
+
 void StudioWorkbench::configure(const std::string& experimentText, const QString& origin) {
   Q_EMIT configureRequested(experimentText, origin);
 }

@@ -43,6 +43,7 @@ class StudioWorkbench final : public Workbench {
              const std::function<void()>& act) override;
   void showError(const QString& sentence) override;
   void showPage(const QString& id) override;
+  void showView(const QString& id, const Json& view) override;
   void configure(const std::string& experimentText, const QString& origin) override;
   bool isRunListVisible() const override { return isRunListVisible_; }
   const std::map<std::int64_t, store::RunRow>& runs() const override { return rows_; }
@@ -86,6 +87,7 @@ class StudioWorkbench final : public Workbench {
   /// A message with something to do about it.
   void offered(const QString& sentence, const QString& label, const std::function<void()>& act);
   void pageRequested(const QString& id);
+  void viewRequested(const QString& id, const vitrine::Json& view);
   void fileRequested(const QString& file);
   void newFromRunRequested(std::int64_t run);
   void configureRequested(const std::string& experimentText, const QString& origin);

@@ -15,6 +15,7 @@
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/soon.h"
 #include "ui/artifacts/artifacts_page.h"
+#include "ui/figures/figure_view.h"
 
 namespace vitrine::ui {
 namespace {
@@ -161,6 +162,66 @@ TEST_F(ArtifactsCompute, LeadsToThePageThatHasTheImages) {
                       QString::fromStdString(confusion.name));
   page_->waitUntilIdle();
   QTest::mouseClick(button(QStringLiteral("Open in Calibration")), Qt::LeftButton);
+  EXPECT_EQ(workbench_.pages.back().toStdString(), "calibration");
+}
+
+TEST_F(ArtifactsCompute, ACellOfAConfusionMatrixOpensItsImages) {
+  Artifact confusion = samples::confusion();
+  confusion.meta["split"] = "validation";
+  const std::int64_t run = trained("seer"), other = trained("seer");
+  for (const std::int64_t each : {run, other}) workbench_.store().addArtifact(each, confusion);
+  show(run);
+  workbench_.selection().setRuns({run, other}, run);
+  page_->showArtifact(QString::fromStdString(confusion.analysis),
+                      QString::fromStdString(confusion.name));
+  page_->waitUntilIdle();
+  ASSERT_EQ(page_->views().size(), 2u);
+  FigureView& view = *page_->views()[1];
+  (void)view.grab();  // painted, so that it knows its places
+  QPoint place;
+  for (int y = 0; y < view.height() && place.isNull(); y += 2) {
+    for (int x = 0; x < view.width() && place.isNull(); x += 2) {
+      if (view.figure()->targetAt(QPointF(x, y)).cell == std::array{1, 2}) place = {x, y};
+    }
+  }
+  ASSERT_FALSE(place.isNull());
+  QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier, place);
+  EXPECT_EQ(workbench_.pages.back().toStdString(), "calibration");
+  EXPECT_EQ(workbench_.views.back()["cell"], Json({1, 2}));
+  EXPECT_EQ(workbench_.views.back()["split"], "validation");
+  EXPECT_EQ(workbench_.selection().current(), other);
+  EXPECT_EQ(workbench_.selection().runs(), (std::vector<std::int64_t>{run, other}));
+}
+
+TEST_F(ArtifactsCompute, KeysReachTheCellsAndTheMisclassifiedExamples) {
+  const Artifact confusion = samples::confusion();
+  const std::int64_t run = trained("seer");
+  workbench_.store().addArtifact(run, confusion);
+  workbench_.store().addArtifact(run, samples::spectrum());
+  show(run);
+  QToolButton* misclassified = button(QStringLiteral("Misclassified examples"));
+  EXPECT_FALSE(misclassified->isVisible());
+  page_->showArtifact(QString::fromStdString(confusion.analysis),
+                      QString::fromStdString(confusion.name));
+  page_->waitUntilIdle();
+  FigureView& view = *page_->views()[0];
+  EXPECT_TRUE((view.focusPolicy() & Qt::TabFocus) != 0);
+  view.setFocus();
+  QTest::keyClick(&view, Qt::Key_Return);
+  EXPECT_TRUE(workbench_.views.empty()) << "no cell is chosen yet";
+  for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Right, Qt::Key_Down, Qt::Key_Down, Qt::Key_Up})
+    QTest::keyClick(&view, key);
+  QStringList words;
+  for (const QLabel* label : page_->findChildren<QLabel*>()) words << label->text();
+  EXPECT_THAT(words.join(QLatin1Char('\n')).toStdString(),
+              HasSubstr("true shirt, predicted shirt: 5"));
+  QTest::keyClick(&view, Qt::Key_Return);
+  ASSERT_EQ(workbench_.views.size(), 1u);
+  EXPECT_EQ(workbench_.views.back()["cell"], Json({1, 1}));
+  ASSERT_TRUE(misclassified->isVisible());
+  QTest::mouseClick(misclassified, Qt::LeftButton);
+  EXPECT_EQ(workbench_.views.back()["all_errors"], true);
+  EXPECT_EQ(workbench_.views.back()["cell"], Json({-1, -1}));
   EXPECT_EQ(workbench_.pages.back().toStdString(), "calibration");
 }
 

@@ -291,7 +291,7 @@ TEST_F(Artifacts, TheViewIsTakenBackAsItWas) {
   QSignalSpy changed(shown.get(), &Page::viewChanged);
   shown->previousStep();
   for (QCheckBox* box : shown->findChildren<QCheckBox*>()) box->toggle();
-  Q_EMIT shown->views()[0]->clicked({-1, 0, 1, std::array<double, 2>{0.75, 0.25}, {}});
+  Q_EMIT shown->views()[0]->clicked({-1, 0, 1, std::array<double, 2>{0.75, 0.25}, {}, {}});
   EXPECT_EQ(changed.count(), 4);
   const Json after = shown->viewState();
   EXPECT_EQ(after.at("step"), 10);

@@ -142,7 +142,7 @@ TEST_F(Calibration, ACellOpensItsImages) {
   FigureView& view = shown->confusionView();
   QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
                     placeOf(view, [](const FigureTarget& target) {
-                      return target.layer == 1 && target.head == 0;
+                      return target.cell == std::array{1, 0};
                     }));
   const auto& entries = shown->strip().entries();
   ASSERT_FALSE(entries.empty());
@@ -150,6 +150,48 @@ TEST_F(Calibration, ACellOpensItsImages) {
     EXPECT_EQ(entry.label.toStdString(), "1");
     EXPECT_EQ(entry.predicted.toStdString(), "0");
   }
+}
+
+TEST_F(Calibration, AllThatIsMisclassifiedIsListedMostConfidentFirst) {
+  const auto shown = page({mixed()});
+  const CalibrationRun& run = *shown->current();
+  std::ptrdiff_t wrong = 0;
+  for (std::size_t i = 0; i < run.predictions->samples(); ++i)
+    wrong += run.predictions->labels[i] != run.now.confidence.predicted[i] ? 1 : 0;
+  auto* all = button<QToolButton>(*shown, "Misclassified");
+  ASSERT_NE(all, nullptr);
+  QTest::mouseClick(all, Qt::LeftButton);
+  const auto& entries = shown->strip().entries();
+  ASSERT_EQ(std::ssize(entries), wrong);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    EXPECT_FALSE(entries[i].isRight);
+    if (i > 0) {
+      EXPECT_LE(entries[i].confidence, entries[i - 1].confidence);
+    }
+  }
+  EXPECT_EQ(shown->viewState()["all_errors"], true);
+  shown->reliabilityView().setFocus();
+  QTest::keyClick(&shown->reliabilityView(), Qt::Key_Left);
+  EXPECT_EQ(shown->viewState()["all_errors"], false);
+  EXPECT_FALSE(all->isChecked());
+}
+
+TEST_F(Calibration, AnImageLeadsToWhereTheModelLooksInIt) {
+  const auto shown = page({mixed()});
+  auto* open = button<QToolButton>(*shown, "Open in Attention");
+  ASSERT_NE(open, nullptr);
+  EXPECT_FALSE(open->isEnabled());
+  shown->setViewState({{"all_errors", true}});
+  shown->waitUntilIdle();
+  shown->strip().setFocus();
+  QTest::keyClick(&shown->strip(), Qt::Key_Right);
+  QTest::keyClick(&shown->strip(), Qt::Key_Return);
+  ASSERT_EQ(workbench_.views.size(), 1u);
+  EXPECT_EQ(workbench_.pages.back().toStdString(), "attention");
+  EXPECT_EQ(workbench_.views.back()["image"], shown->strip().entries()[1].id);
+  ASSERT_TRUE(open->isEnabled());
+  QTest::mouseClick(open, Qt::LeftButton);
+  EXPECT_EQ(workbench_.views.size(), 2u);
 }
 
 TEST_F(Calibration, RunsOfDifferentSplitsAreNotDrawnNextToEachOther) {
@@ -347,8 +389,8 @@ TEST_F(Calibration, TheStateOfTheViewComesBack) {
                     {"weights", "model"}, {"temperatures", {{std::to_string(run), 1.5}}},
                     {"gap", false},       {"only_errors", false},
                     {"cues", true},       {"bin", 3},
-                    {"cell", {-1, -1}},   {"step", 100},
-                    {"picture", 0}};
+                    {"cell", {-1, -1}},   {"all_errors", false},
+                    {"step", 100},        {"picture", 0}};
   shown->setViewState(wanted);
   shown->waitUntilIdle();
   EXPECT_EQ(shown->viewState(), wanted);

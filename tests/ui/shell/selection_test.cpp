@@ -72,6 +72,17 @@ TEST_F(RunSelection, TheEndOfAComparisonIsTakenBackWithUndo) {
   EXPECT_EQ(studio.workbench.selection().runs(), Runs{studio.runs[1]});
 }
 
+TEST_F(RunSelection, APageOpensAnotherWithAViewThatUndoTakesBack) {
+  ASSERT_TRUE(window.showPage(QStringLiteral("calibration")));
+  const Json before = window.currentPage()->viewState();
+  ASSERT_TRUE(window.showPage(QStringLiteral("artifacts")));
+  studio.workbench.showView(QStringLiteral("calibration"), {{"bins", 7}, {"cell", {1, 2}}});
+  EXPECT_EQ(window.currentPage()->viewState()["bins"], 7);
+  EXPECT_EQ(window.currentPage()->viewState()["cell"], Json({1, 2}));
+  actionOf(window, QStringLiteral("Undo"))->trigger();
+  EXPECT_EQ(window.currentPage()->viewState(), before);
+}
+
 TEST_F(RunSelection, UndoLeavesOutRunsThatWereDeletedMeanwhile) {
   const Runs before = studio.workbench.selection().runs();
   ASSERT_GT(before.size(), 1U);

@@ -55,6 +55,10 @@ class FakeWorkbench : public Workbench {
     takeOffer = act;
   }
   void showPage(const QString& id) override { pages.push_back(id); }
+  void showView(const QString& id, const Json& view) override {
+    pages.push_back(id);
+    views.push_back(view);
+  }
   ModelService* models() override { return served.get(); }
 
   /// From here on models() computes, with a FakeServe for example.
@@ -82,6 +86,7 @@ class FakeWorkbench : public Workbench {
   }
 
   std::vector<QString> said, pages, opened;
+  std::vector<Json> views;              ///< that showView() was asked for
   QString offered;                      ///< the button that was offered last
   std::function<void()> takeOffer;      ///< presses it
   std::vector<std::int64_t> started;    ///< what startRuns was asked for last
