@@ -135,7 +135,10 @@ class LineChartFigure : public Figure {
   [[nodiscard]] double legendHeight(double width) const;
   QRectF drawLegendBelow(QPainter& painter, const QRectF& area);
   QRectF drawLegendRight(QPainter& painter, const QRectF& area);
-  void drawLegendInside(QPainter& painter, const QRectF& plot);
+  /// The corner of the plot where the legend covers nothing that is drawn; none: there is no such.
+  [[nodiscard]] std::optional<QRectF> freeLegendBox(const QRectF& plot,
+                                                    const std::vector<Drawn>& all) const;
+  void drawLegendInside(QPainter& painter, const QRectF& box);
   void drawLegendEntry(QPainter& painter, const QRectF& rect, const ChartSeries& series);
   void drawLegendLines(QPainter& painter, QRectF line, int most);
 

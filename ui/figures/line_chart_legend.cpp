@@ -2,6 +2,7 @@
 #include <QFontMetricsF>
 #include <QPainter>
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "ui/figures/line_chart_parts.h"
@@ -15,13 +16,18 @@ constexpr double kKeyGap = 6;
 constexpr double kColumnGap = 16;
 constexpr double kLegendGap = 6;  // above it
 constexpr std::size_t kMostNamed = 24;
-constexpr double kMostBeside = 0.4, kMostInside = 0.6;  // of the width
-constexpr double kInsideHeight = 0.7;                   // of the plot's height
+constexpr double kMostInside = 0.6;    // of the width
+constexpr double kInsideHeight = 0.7;  // of the plot's height
 
 double legendLine() { return QFontMetricsF(axisLetters()).height() + 3; }
 
 double entryWidth(const QString& name) {
   return kKeyWidth + kKeyGap + QFontMetricsF(axisLetters()).horizontalAdvance(name) + 2;
+}
+
+/// How many fit inside a plot of this height.
+int insideEntries(double height) {
+  return static_cast<int>((height * kInsideHeight + 0.5) / legendLine());
 }
 
 QString moreText(int number) { return QStringLiteral("and %1 more").arg(number); }
@@ -41,7 +47,7 @@ FigureLegend LineChartFigure::legendPlace(double width) const {
   const FigureLegend wanted = style().legend.value_or(chart_.legend);
   const double widest = widestName();
   const bool isTooNarrow =
-      (wanted == FigureLegend::Right && widest > width * kMostBeside) ||
+      (wanted == FigureLegend::Right && widest > width * kMostLegendBeside) ||
       (wanted == FigureLegend::Inside && widest + 12 > (width - kNumbers) * kMostInside);
   return isTooNarrow ? FigureLegend::Below : wanted;
 }
@@ -94,7 +100,10 @@ double LineChartFigure::legendHeight(double width) const {
     case FigureLegend::Right:
       return std::max(0.0, column - frame);
     case FigureLegend::Inside:
-      return std::max(0.0, (column + 6) / kInsideHeight - leastPlotHeight(style()));
+      // Where lines are in every corner it stands beside or below the plot.
+      return std::max(
+          {0.0, (column + 6) / kInsideHeight - leastPlotHeight(style()), column - frame,
+           widestName() > width * kMostLegendBeside ? legend.rows * legendLine() + kLegendGap : 0});
     case FigureLegend::None:
       break;
   }
@@ -177,39 +186,46 @@ QRectF LineChartFigure::drawLegendBelow(QPainter& painter, const QRectF& area) {
   return area.adjusted(0, 0, 0, -rows * height - kLegendGap);
 }
 
-void LineChartFigure::drawLegendInside(QPainter& painter, const QRectF& plot) {
-  const double height = legendLine();
+std::optional<QRectF> LineChartFigure::freeLegendBox(const QRectF& plot,
+                                                     const std::vector<Drawn>& all) const {
   const int entries = legendOf(plot.width()).entries();
-  if (entries == 0) return;
-  const double width = std::min(widestName() + 12, plot.width());
-  const int shown =
-      std::clamp(static_cast<int>((plot.height() * kInsideHeight + 0.5) / height), 1, entries);
-  const QSizeF size(width, shown * height + 6);
-  // The corner over which the fewest points lie.
-  std::array<QRectF, 4> corners{
+  const int shown = std::clamp(insideEntries(plot.height()), 1, std::max(1, entries));
+  const QSizeF size(std::min(widestName() + 12, plot.width()), shown * legendLine() + 6);
+  std::vector<QRectF> free{
       QRectF({plot.right() - size.width(), plot.top()}, size), QRectF(plot.topLeft(), size),
       QRectF({plot.right() - size.width(), plot.bottom() - size.height()}, size),
       QRectF({plot.left(), plot.bottom() - size.height()}, size)};
-  std::array<int, 4> covered{};
-  for (const ChartSeries& series : chart_.series) {
-    const Drawn drawn = drawnOf(series, 64);
-    for (const auto* points : {&drawn.line, &drawn.symbols}) {
-      for (const QPointF& point : *points) {
-        const QPointF at(plot.left() + xUnit(point.x()) * plot.width(),
-                         plot.bottom() - yUnit(point.y()) * plot.height());
-        for (std::size_t i = 0; i < corners.size(); ++i) covered[i] += corners[i].contains(at);
-      }
+  const auto cover = [&](QPointF from, QPointF to) {
+    from = placeOf(plot, from.x(), from.y());
+    to = placeOf(plot, to.x(), to.y());
+    if (std::isnan(from.y()) || std::isnan(to.y())) return;
+    std::erase_if(free, [&](const QRectF& box) {
+      QPointF a = from, b = to;
+      return cutLine(box.adjusted(-kLegendGap, -kLegendGap, kLegendGap, kLegendGap), a, b);
+    });
+  };
+  for (const Drawn& drawn : all) {
+    for (const auto* points : {&drawn.line, &drawn.raw}) {
+      for (std::size_t i = 1; i < points->size(); ++i) cover((*points)[i - 1], (*points)[i]);
     }
+    for (const auto& band : drawn.bands) {
+      for (std::size_t i = 0; i < band.size(); ++i) cover(band[i], band[(i + 1) % band.size()]);
+    }
+    for (const QPointF& point : drawn.symbols) cover(point, point);
   }
-  const auto best = std::min_element(covered.begin(), covered.end()) - covered.begin();
-  const QRectF box = corners[static_cast<std::size_t>(best)];
+  return free.empty() ? std::nullopt : std::optional(free.front());
+}
+
+void LineChartFigure::drawLegendInside(QPainter& painter, const QRectF& box) {
   QColor paper = themeColors().panel;
   paper.setAlpha(225);
+  const double height = legendLine();
   painter.setFont(axisLetters());
   painter.setPen(QPen(themeColors().line, 1));
   painter.setBrush(paper);
   painter.drawRect(box);
-  drawLegendLines(painter, QRectF(box.left() + 6, box.top() + 3, box.width() - 8, height), shown);
+  drawLegendLines(painter, QRectF(box.left() + 6, box.top() + 3, box.width() - 8, height),
+                  static_cast<int>((box.height() - 5) / height));
 }
 
 void drawSeriesKey(QPainter& painter, const QRectF& rect, std::int64_t run, ThemeKind theme) {

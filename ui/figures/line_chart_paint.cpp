@@ -59,27 +59,40 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
   const FigureLegend place = legendPlace(body.width());
   if (place == FigureLegend::Below) body = drawLegendBelow(painter, body);
   if (place == FigureLegend::Right) body = drawLegendRight(painter, body);
-
   const auto drawnIn = [&](const QRectF& plot) {
     const int columns = static_cast<int>(std::ceil(plot.width() * densityOf(painter)));
     std::vector<Drawn> all;
     for (const ChartSeries& series : chart_.series) all.push_back(drawnOf(series, columns));
     return all;
   };
-  ChartFrame frame = frameOf(body, 0);
-  std::vector<Drawn> all = drawnIn(frame.plot);
-  std::vector<Word> words = ruleWords(frame.plot, all, 0);
-  // Where lines are everywhere, the words of rules stand beside the plot.
-  const QFontMetricsF metrics(axisLetters());
-  double margin = 0;
-  for (const Word& word : words)
-    margin = std::max(margin, metrics.horizontalAdvance(word.text) + 10);
-  const bool isCrowded =
-      std::any_of(words.begin(), words.end(), [](const Word& word) { return !word.isFree; });
-  if (isCrowded && margin < frame.plot.width() / 3) {
+  ChartFrame frame;
+  std::vector<Drawn> all;
+  std::vector<Word> words;
+  const auto layOut = [&] {
+    frame = frameOf(body, 0);
+    all = drawnIn(frame.plot);
+    words = ruleWords(frame.plot, all, 0);
+    // Where lines are everywhere, the words of rules stand beside the plot.
+    const QFontMetricsF metrics(axisLetters());
+    double margin = 0;
+    for (const Word& word : words)
+      margin = std::max(margin, metrics.horizontalAdvance(word.text) + 10);
+    const bool isCrowded =
+        std::any_of(words.begin(), words.end(), [](const Word& word) { return !word.isFree; });
+    if (!isCrowded || margin >= frame.plot.width() / 3) return;
     frame = frameOf(body, margin);
     all = drawnIn(frame.plot);
     words = ruleWords(frame.plot, all, margin);
+  };
+  layOut();
+  std::optional<QRectF> legend;
+  if (place == FigureLegend::Inside && widestName() > 0) {
+    legend = freeLegendBox(frame.plot, all);
+    if (!legend) {
+      body = widestName() > body.width() * kMostLegendBeside ? drawLegendBelow(painter, body)
+                                                             : drawLegendRight(painter, body);
+      layOut();
+    }
   }
   frame.draw(painter, themeColors());
   const QRectF& plot = frame.plot;
@@ -87,7 +100,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
   drawSeries(painter, plot, all);
   drawNotes(painter, plot);
   drawRuleWords(painter, words);
-  if (place == FigureLegend::Inside) drawLegendInside(painter, plot);
+  if (legend) drawLegendInside(painter, *legend);
   addRegion(plot, [this, plot](const QPointF& point) { return describe(plot, point); });
 }
 

@@ -39,6 +39,7 @@ struct LineChartFigure::Word {
 };
 
 inline constexpr double kChartBandShade = 0.18;
+inline constexpr double kMostLegendBeside = 0.4;  ///< of the width
 
 /// Height of the lines, axes not counted; on paper a long legend makes the picture higher, not the
 /// plot flat.

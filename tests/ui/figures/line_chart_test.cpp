@@ -195,6 +195,32 @@ TEST(LineChart, EveryPlaceOfTheLegendLeavesRoomForTheLines) {
   }
 }
 
+// A name inside the plot is told by the plot itself.
+bool isNamedOutside(const LineChart& chart) {
+  FigureStyle style;
+  style.legend = FigureLegend::Inside;
+  const auto figure = makeLineChart(chart, style);
+  constexpr int kWidth = 400, kHeight = 260;
+  (void)figure->image(QSize(kWidth, kHeight), 1);
+  for (int y = 0; y < kHeight; y += 4) {
+    for (int x = 0; x < kWidth; x += 4) {
+      if (figure->describeAt(QPointF(x, y)) == chart.series.front().name) return true;
+    }
+  }
+  return false;
+}
+
+TEST(LineChart, TheLegendLeavesThePlotWhereALineRunsThroughEveryCorner) {
+  LineChart chart;
+  chart.x.range = {0.3, 0.7};
+  chart.y.range = {0.3, 0.7};
+  // No point of the lines lies inside.
+  chart.series = {lineOf(QStringLiteral("falls"), 1, {1, 0})};
+  EXPECT_FALSE(isNamedOutside(chart));
+  chart.series.push_back(lineOf(QStringLiteral("rises"), 2, {0, 1}));
+  EXPECT_TRUE(isNamedOutside(chart));
+}
+
 TEST(LineChart, DrawsSentencesAndStrangeNumbersWithoutComplaint) {
   LineChart empty;
   (void)makeLineChart(empty)->image(QSize(300, 200), 1);
