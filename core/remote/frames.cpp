@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -15,7 +16,8 @@ namespace {
 
 constexpr std::size_t kDeepestFrame = 32;
 constexpr std::size_t kMostItems =
-    4'000'000;  // a list of one byte takes some sixty when it is read
+    4'000'000;                            // a list of one byte takes some sixty when it is read
+constexpr std::size_t kLongBytes = 4096;  // the parser takes a byte string byte by byte
 
 /// Reads until `bytes` is full. \returns how many came before the end of the stream
 std::size_t readBytes(int fd, std::span<std::uint8_t> bytes) {
@@ -33,7 +35,7 @@ std::size_t readBytes(int fd, std::span<std::uint8_t> bytes) {
 /// Walks over CBOR without building anything and without recursion: the depth is known, and that
 /// every length stays within the bytes, before a value is made of it. Chunks of a string of
 /// indefinite length are strings of definite length (RFC 8949, 3.2.3): the parser would follow
-/// others into each other without end. Tags are not taken.
+/// others into each other without end. Tags are not taken. Remembers where long byte strings are.
 class FrameWalk {
  public:
   explicit FrameWalk(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -45,6 +47,12 @@ class FrameWalk {
     } while (!open_.empty());
     return at_ == bytes_.size();
   }
+  /// A byte string with the head before it.
+  struct LongBytes {
+    std::size_t head = 0;
+    std::span<const std::uint8_t> content;
+  };
+  [[nodiscard]] const std::vector<LongBytes>& longBytes() const { return long_; }
 
  private:
   static constexpr std::uint64_t kUntilBreak = ~std::uint64_t{0};
@@ -60,6 +68,7 @@ class FrameWalk {
 
   bool item() {
     if (at_ == bytes_.size() || ++items_ > kMostItems) return false;
+    const std::size_t begin = at_;
     const unsigned head = bytes_[at_++];
     const unsigned kind = head >> 5, info = head & 31;
     if (head == 0xff) {  // break
@@ -74,6 +83,10 @@ class FrameWalk {
       case 2:
       case 3:
         if (!(isIndefinite ? chunks(kind) : skip(argument))) return false;
+        if (kind == 2 && !isIndefinite && argument >= kLongBytes) {
+          const auto size = static_cast<std::size_t>(argument);
+          long_.push_back({begin, bytes_.subspan(at_ - size, size)});
+        }
         break;
       case 4:
       case 5:
@@ -118,7 +131,39 @@ class FrameWalk {
   std::span<const std::uint8_t> bytes_;
   std::size_t at_ = 0, items_ = 0;
   std::vector<std::uint64_t> open_;  ///< items that are still to come, innermost last
+  std::vector<LongBytes> long_;
 };
+
+/// The same CBOR with an empty byte string for each long one, tagged with its number: the frame
+/// itself has no tags.
+std::vector<std::uint8_t> withoutLongBytes(std::span<const std::uint8_t> bytes,
+                                           const std::vector<FrameWalk::LongBytes>& all) {
+  constexpr std::uint8_t kTagOfFourBytes = 0xda, kEmptyBytes = 0x40;
+  std::vector<std::uint8_t> brief;
+  std::size_t from = 0;
+  for (std::size_t number = 0; number < all.size(); ++number) {
+    brief.insert(brief.end(), bytes.begin() + static_cast<std::ptrdiff_t>(from),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(all[number].head));
+    brief.push_back(kTagOfFourBytes);
+    for (int shift = 24; shift >= 0; shift -= 8)
+      brief.push_back(static_cast<std::uint8_t>(number >> shift));
+    brief.push_back(kEmptyBytes);
+    from = static_cast<std::size_t>(all[number].content.data() - bytes.data()) +
+           all[number].content.size();
+  }
+  brief.insert(brief.end(), bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.end());
+  return brief;
+}
+
+/// Puts them back.
+void addLongBytes(Json& value, const std::vector<FrameWalk::LongBytes>& all) {
+  if (value.is_structured()) {
+    for (Json& each : value) addLongBytes(each, all);
+  } else if (value.is_binary() && value.get_binary().has_subtype()) {
+    const auto content = all.at(static_cast<std::size_t>(value.get_binary().subtype())).content;
+    value = Json::binary(std::vector<std::uint8_t>(content.begin(), content.end()));
+  }
+}
 
 }  // namespace
 
@@ -144,12 +189,19 @@ std::optional<std::vector<std::uint8_t>> readFrame(int fd) {
 }
 
 Json frameMap(std::span<const std::uint8_t> bytes) {
-  if (!FrameWalk(bytes).isBounded())
+  FrameWalk walk(bytes);
+  if (!walk.isBounded())
     throw std::invalid_argument("the frame is not one CBOR value of at most " +
                                 std::to_string(kDeepestFrame) + " levels and " +
                                 formatCount(kMostItems) + " items");
-  Json map = Json::from_cbor(bytes.begin(), bytes.end(), true, false);
+  std::vector<std::uint8_t> brief;
+  if (!walk.longBytes().empty()) brief = withoutLongBytes(bytes, walk.longBytes());
+  const std::span<const std::uint8_t> parsed =
+      brief.empty() ? bytes : std::span(std::as_const(brief));
+  Json map =
+      Json::from_cbor(parsed.begin(), parsed.end(), true, false, Json::cbor_tag_handler_t::store);
   if (!map.is_object()) throw std::invalid_argument("the frame is not a CBOR map");
+  if (!brief.empty()) addLongBytes(map, walk.longBytes());
   return map;
 }
 

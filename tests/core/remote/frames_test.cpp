@@ -71,6 +71,44 @@ TEST(Frames, RefuseDepthLengthsAndTagsThatCannotBe) {
   EXPECT_THAT(refusal({0x01}), HasSubstr("not a CBOR map"));
 }
 
+/// A byte string of `size` bytes that begin with `first` and count up.
+Bytes byteString(std::size_t size, std::uint8_t first) {
+  Bytes bytes{0x5a, 0, 0, static_cast<std::uint8_t>(size >> 8), static_cast<std::uint8_t>(size)};
+  for (std::size_t i = 0; i < size; ++i) bytes.push_back(static_cast<std::uint8_t>(first + i));
+  return bytes;
+}
+
+TEST(Frames, KeepByteStringsOfEveryLengthWhereTheyAre) {
+  Bytes list{0x9f};
+  const std::vector<std::size_t> sizes{0, 4095, 4096, 3, 60'000, 5};
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Bytes each = byteString(sizes[i], static_cast<std::uint8_t>(i));
+    list.insert(list.end(), each.begin(), each.end());
+  }
+  list.insert(list.end(), {0x61, 'x', 0xff});
+  const Json taken = frameMap(mapOf(list)).at("a");
+  ASSERT_EQ(taken.size(), sizes.size() + 1);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Bytes whole = byteString(sizes[i], static_cast<std::uint8_t>(i));
+    EXPECT_EQ(taken.at(i), Json::binary(Bytes(whole.begin() + 5, whole.end()))) << sizes[i];
+  }
+  EXPECT_EQ(taken.back(), "x");
+}
+
+TEST(Frames, OfOneKeyTwiceKeepOneLongByteStringAndWhatFollows) {
+  const Bytes first = byteString(5000, 1), second = byteString(6000, 2),
+              third = byteString(7000, 3);
+  Bytes bytes{0xa3, 0x61, 'a'};
+  bytes.insert(bytes.end(), first.begin(), first.end());
+  bytes.insert(bytes.end(), {0x61, 'a'});
+  bytes.insert(bytes.end(), second.begin(), second.end());
+  bytes.insert(bytes.end(), {0x61, 'b'});
+  bytes.insert(bytes.end(), third.begin(), third.end());
+  const Json taken = frameMap(bytes);
+  EXPECT_EQ(taken.at("a"), Json::binary(Bytes(second.begin() + 5, second.end())));
+  EXPECT_EQ(taken.at("b"), Json::binary(Bytes(third.begin() + 5, third.end())));
+}
+
 TEST(Frames, TakeEveryFormThatTheStandardHas) {
   EXPECT_EQ(frameMap(mapOf({0x7f, 0x61, 'x', 0x60, 0x62, 'y', 'z', 0xff})).at("a"), "xyz");
   EXPECT_EQ(frameMap(mapOf({0x5f, 0x41, 'x', 0x41, 'y', 0xff})).at("a").get_binary().size(), 2u);
