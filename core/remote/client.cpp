@@ -142,7 +142,7 @@ void RemoteClient::readAnswers() {
   std::string why;
   try {
     while (const auto frame = readFrame(out_)) {
-      const Json answer = frameMap(*frame);
+      Json answer = frameMap(*frame);
       const auto id = answer.find("id");
       if (id == answer.end() || !id->is_number_integer()) {
         throwAnswered(answer);  // of the whole conversation
@@ -156,7 +156,7 @@ void RemoteClient::readAnswers() {
         act = found->second;
         if (isLastAnswer(answer)) open_.erase(found);
       }
-      act(answer);
+      act(std::move(answer));
     }
   } catch (const std::exception& problem) {
     why = problem.what();

@@ -33,7 +33,7 @@ class VITRINE_STORE_EXPORT RemoteClient {
  public:
   /// Told every answer, on the client's own thread, until one with `more` = false or `error`. When
   /// the link ends before that: {error: {kind: "link", message}}.
-  using OnAnswer = std::function<void(const Json& answer)>;
+  using OnAnswer = std::function<void(Json answer)>;
 
   /// Starts `command` (looked up in PATH). \throws LinkError  it cannot be started
   explicit RemoteClient(const std::vector<std::string>& command);

@@ -1,6 +1,7 @@
 #include "ui/attention/attention_compute.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace vitrine::ui {
@@ -112,8 +113,9 @@ void AttentionAnswer::take(const Json& part) {
     std::vector<std::byte> bytes;
     const auto data = found->find("bytes");
     if (data != found->end() && data->is_binary()) {
-      for (const std::uint8_t byte : data->get_binary())
-        bytes.push_back(static_cast<std::byte>(byte));
+      const std::vector<std::uint8_t>& given = data->get_binary();
+      const auto view = std::as_bytes(std::span(given));
+      bytes.assign(view.begin(), view.end());
     }
     rows_.push_back(std::move(row));
     bytes_.push_back(std::move(bytes));

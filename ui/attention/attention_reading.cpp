@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -82,6 +83,18 @@ struct ReadMaps {
   std::vector<TokenGrid::Place> keyPlaces;  ///< on the grid of the queries; empty: the cells
 };
 
+std::vector<float> weightsFrom(const ArrayView& view, std::int64_t first, std::int64_t count) {
+  std::vector<float> weights(static_cast<std::size_t>(count));
+  if (view.dtype == "float32") {  // as nearly always: millions of them
+    std::memcpy(weights.data(), view.bytes.data() + first * std::int64_t{sizeof(float)},
+                weights.size() * sizeof(float));
+    return weights;
+  }
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<float>(view.at(first + static_cast<std::int64_t>(i)));
+  return weights;
+}
+
 ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
   const ArrayView view = arrayOf(meta, data);
   if (view.shape.size() != 4)
@@ -111,9 +124,7 @@ ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
     layer.heads = sides[1];
     layer.queries = queries;
     layer.keys = keys;
-    layer.weights.reserve(static_cast<std::size_t>(perLayer));
-    for (std::int64_t i = 0; i < perLayer; ++i)
-      layer.weights.push_back(static_cast<float>(view.at(index * perLayer + i)));
+    layer.weights = weightsFrom(view, index * perLayer, perLayer);
     layer.queryGrid = queryGrid;
     layer.keyGrid = keyGrid;
     // Layers that scan in another order.

@@ -41,7 +41,7 @@ Json ModelChoice::request() const {
 /// Where requests go: answers come to the thread of `context`, unless it is gone.
 class ModelService::Line {
  public:
-  using OnAnswer = std::function<void(const Json& answer)>;
+  using OnAnswer = std::function<void(Json answer)>;
   virtual ~Line() = default;
   /// \returns  what cancel() names
   virtual std::int64_t send(Json request, QObject* context, OnAnswer onAnswer) = 0;
@@ -61,8 +61,8 @@ class ModelService::LocalLine final : public Line {
     const auto deliver = [context, asker](OnAnswer told, Json answer) {
       QMetaObject::invokeMethod(
           context,
-          [asker, told = std::move(told), answer = std::move(answer)] {
-            if (asker != nullptr) told(answer);
+          [asker, told = std::move(told), answer = std::move(answer)]() mutable {
+            if (asker != nullptr) told(std::move(answer));
           },
           Qt::QueuedConnection);
     };
@@ -73,9 +73,9 @@ class ModelService::LocalLine final : public Line {
       return 0;
     }
     return client_->send(std::move(request), [deliver, onAnswer = std::move(onAnswer),
-                                              hasEnded = hasEnded_](const Json& answer) {
+                                              hasEnded = hasEnded_](Json answer) {
       if (answer.contains("error") && errorIn(answer).kind == "link") hasEnded->store(true);
-      deliver(onAnswer, answer);
+      deliver(onAnswer, std::move(answer));
     });
   }
 
@@ -182,8 +182,8 @@ void ModelService::send(Ticket ticket, Json request) {
   Work& work = *open_.at(ticket);
   work.bytes.clear();
   const int round = ++work.round;
-  work.sent = line_->send(std::move(request), this, [this, ticket, round](const Json& answer) {
-    take(ticket, round, answer);
+  work.sent = line_->send(std::move(request), this, [this, ticket, round](Json answer) {
+    take(ticket, round, std::move(answer));
   });
 }
 
@@ -214,6 +214,7 @@ void ModelService::takePart(Ticket ticket, Json answer) {
           {"protocol",
            tr("The answer of the model has a wrong part '%1'.").arg(QString::fromUtf8(carrier))});
     }
+    if (piece.size() == size) continue;
     work.bytes.insert(work.bytes.end(), piece.begin(), piece.end());
     if (work.bytes.size() < size) return;
     (*found)["bytes"] = Json::binary(std::exchange(work.bytes, {}));

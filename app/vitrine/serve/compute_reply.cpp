@@ -33,9 +33,11 @@ void Reply::data(const char* what, Json head, std::span<const std::byte> bytes) 
     stopIfCancelled();
     const auto piece = bytes.subspan(offset, std::min(kPiece, bytes.size() - offset));
     const auto* first = reinterpret_cast<const std::uint8_t*>(piece.data());
-    head["offset"] = offset;
-    head["bytes"] = Json::binary(std::vector<std::uint8_t>(first, first + piece.size()));
-    part({{what, head}});
+    Json answer;
+    Json& sent = answer[what] = head;
+    sent["offset"] = offset;
+    sent["bytes"] = Json::binary(std::vector<std::uint8_t>(first, first + piece.size()));
+    part(std::move(answer));
   }
 }
 
