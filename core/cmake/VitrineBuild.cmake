@@ -82,6 +82,7 @@ set(VITRINE_HEADERS_torch ${VITRINE_HEADERS_plain} <ATen/ATen.h> <torch/nn/modul
 set(VITRINE_HEADERS_torch_test ${VITRINE_HEADERS_torch} <fstream> <gmock/gmock.h> <gtest/gtest.h>)
 set(VITRINE_HEADERS_window ${VITRINE_HEADERS_plain} <QApplication> <QBoxLayout> <QComboBox> <QHeaderView> <QLabel> <QLineEdit>
   <QMenu> <QPainter> <QPushButton> <QStackedWidget> <QTimer> <QToolButton> <QTreeWidget>)
+set(VITRINE_HEADERS_window_test ${VITRINE_HEADERS_window} <fstream> <gmock/gmock.h> <gtest/gtest.h>)
 
 # With precompiled headers the same bug of g++ shows as overflows that are not there, where code is optimised.
 set(VITRINE_PRECOMPILED_OPTIONS $<$<CXX_COMPILER_ID:GNU>:$<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow;-Wno-array-bounds>>)
@@ -138,26 +139,34 @@ function(vitrine_add_library name)
   target_link_libraries(vitrine_${name} PRIVATE $<BUILD_INTERFACE:vitrine_flags>)
 endfunction()
 
+# vitrine_build_as_test(NAME LINKS...) compiles the program NAME as all tests are.
+function(vitrine_build_as_test name)
+  target_link_libraries(${name} PRIVATE ${ARGN} GTest::gmock GTest::gtest_main vitrine_flags)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  # A test spends its time in what it tests: optimising its own code takes longer than it saves.
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
+  if("${ARGN}" MATCHES "vitrine_ui")  # without QTest, which is compiled with the folder of each test
+    vitrine_share_precompiled(${name} window_test TEST
+      LINKS vitrine_ui nlohmann_json::nlohmann_json GTest::gmock)
+  elseif("${ARGN}" MATCHES "ui")
+    # Few files, and with other parts of Qt.
+  elseif("${ARGN}" MATCHES "Vitrine::store|vitrine_store")  # with Qt, which wants other flags
+    vitrine_share_precompiled(${name} store_test TEST LINKS Qt6::Core nlohmann_json::nlohmann_json GTest::gmock)
+  elseif("${ARGN}" MATCHES "engine|golden|_objects")
+    vitrine_share_precompiled(${name} torch_test TEST LINKS vitrine_torch nlohmann_json::nlohmann_json GTest::gmock)
+  elseif("${ARGN}" MATCHES "foundation")
+    vitrine_share_precompiled(${name} test TEST LINKS nlohmann_json::nlohmann_json GTest::gmock)
+  endif()
+endfunction()
+
 # vitrine_add_test(NAME SOURCES ... [LINKS ...] [LABELS ...] [TIMEOUT SECONDS]) makes one GoogleTest program.
 function(vitrine_add_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE ${arg_LINKS} GTest::gmock GTest::gtest_main vitrine_flags)
-  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  vitrine_build_as_test(${name} ${arg_LINKS})
   target_compile_definitions(${name} PRIVATE
     VITRINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" VITRINE_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  # A test spends its time in what it tests: optimising its own code takes longer than it saves.
-  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
-  if("${arg_LINKS}" MATCHES "ui")
-    # QTest is compiled with the folder of each test.
-  elseif("${arg_LINKS}" MATCHES "Vitrine::store")  # with Qt, which wants other flags
-    vitrine_share_precompiled(${name} store_test TEST LINKS Qt6::Core nlohmann_json::nlohmann_json GTest::gmock)
-  elseif("${arg_LINKS}" MATCHES "engine|golden|_objects")
-    vitrine_share_precompiled(${name} torch_test TEST LINKS vitrine_torch nlohmann_json::nlohmann_json GTest::gmock)
-  elseif("${arg_LINKS}" MATCHES "foundation")
-    vitrine_share_precompiled(${name} test TEST LINKS nlohmann_json::nlohmann_json GTest::gmock)
-  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
