@@ -75,12 +75,13 @@ int unknownVerb(const std::string& name) {
 }
 
 /// Loads the module that brings LibTorch and runs one of its verbs.
-int runInEngine(const std::string& verb, const Arguments& arguments) {
+/// \param words  the arguments of main()
+int runInEngine(const std::string& verb, const Arguments& arguments, char** words) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
   fs::path file = folder / "lib/vitrine" / kEngineModuleFile;
   if (!fs::exists(file)) file = folder / VITRINE_LIBDIR "/vitrine" / kEngineModuleFile;
-  becomeComputeProcess();
+  becomeComputeProcess(words);
   void* module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (module == nullptr) throw Error(std::string("the engine cannot be loaded: ") + ::dlerror());
   auto* entry = reinterpret_cast<EngineEntry>(::dlsym(module, kEngineEntryName));
@@ -89,7 +90,8 @@ int runInEngine(const std::string& verb, const Arguments& arguments) {
   return entry(verb, arguments);
 }
 
-int dispatch(const Arguments& words) {
+/// \param given  the arguments of main(), `words` among them
+int dispatch(const Arguments& words, char** given) {
   if (words.empty()) {
     std::fputs(usage().c_str(), stderr);
     return static_cast<int>(ExitCode::BadUsage);
@@ -115,7 +117,7 @@ int dispatch(const Arguments& words) {
   for (const ProgramVerb& own : kProgramVerbs) {
     if (name == own.name && own.run != nullptr) return guarded(own.run, arguments);
   }
-  return runInEngine(name, arguments);
+  return runInEngine(name, arguments, given);
 }
 
 }  // namespace
@@ -124,7 +126,7 @@ int dispatch(const Arguments& words) {
 
 int main(int argc, char** argv) {
   try {
-    return vitrine::app::dispatch({argv + 1, argv + argc});
+    return vitrine::app::dispatch({argv + 1, argv + argc}, argv);
   } catch (const vitrine::Error& problem) {
     vitrine::log::error(problem.what());
     return static_cast<int>(problem.code());

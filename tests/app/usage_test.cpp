@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <regex>
 
 #include "tests/app/program.h"
@@ -23,6 +24,23 @@ TEST(CommandLine, AnUnknownVerbListsTheKnownOnesAndSuggestsTheNearest) {
               AllOf(HasSubstr("did you mean 'train'?"), HasSubstr("compare"), HasSubstr("doctor")));
 }
 
+TEST(CommandLine, AVerbThatComputesLetsThreadsThatWaitSleepSoon) {
+  // OpenMP says at its load what it has read.
+  ::setenv("OMP_DISPLAY_ENV", "verbose", 1);
+  const char* own = std::getenv("GOMP_SPINCOUNT");
+  const std::string before = own == nullptr ? "" : own;
+  ::unsetenv("GOMP_SPINCOUNT");
+  const std::string read = vitrine({"plugins", "--json"}).err;
+  ::setenv("GOMP_SPINCOUNT", "77", 1);
+  const std::string chosen = vitrine({"plugins", "--json"}).err;
+  ::unsetenv("OMP_DISPLAY_ENV");
+  own == nullptr ? ::unsetenv("GOMP_SPINCOUNT") : ::setenv("GOMP_SPINCOUNT", before.c_str(), 1);
+  ASSERT_NE(read.rfind("GOMP_SPINCOUNT"), std::string::npos) << read;
+  EXPECT_THAT(read.substr(read.rfind("GOMP_SPINCOUNT")), HasSubstr("'1000'"));
+  EXPECT_THAT(chosen.substr(std::min(chosen.size(), chosen.rfind("GOMP_SPINCOUNT"))),
+              HasSubstr("'77'"));
+}
+
 TEST(CommandLine, NoVerbExplainsItselfOnStderr) {
   const Ended ended = vitrine({});
   EXPECT_EQ(ended.code, 2);
@@ -38,8 +56,7 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
         "stop",    "retry",   "delete",   "note",     "tag",     "runs",  "show",
         "compare", "query",   "analyse",  "evaluate", "sample",  "infer", "db",
         "doctor",  "export",  "import",   "search",   "enqueue", "queue", "work",
-        "move",    "pause",   "trash",    "data",     "report",
-        "log"}) {
+        "move",    "pause",   "trash",    "data",     "report",  "log"}) {
     EXPECT_THAT(usage, HasSubstr(std::string("\n  ") + verb + " ")) << verb;
     const Ended ended = vitrine({verb, "--help"});
     EXPECT_EQ(ended.code, 0) << verb;

@@ -142,7 +142,7 @@ void timeIngest(int values, int pauseMilliseconds) {
 }  // namespace
 
 int main(int count, char** words) {
-  app::becomeComputeProcess();  // as the process that trains
+  app::becomeComputeProcess(words);  // as the process that trains
   std::map<std::string, std::string> options = bench::readOptions(count, words);
   const int values = std::stoi(options["--values"]);
   const int pause = std::stoi(options["--pause"]);

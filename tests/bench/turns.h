@@ -2,8 +2,6 @@
 // for.
 #pragma once
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -15,19 +13,13 @@
 
 namespace vitrine::bench {
 
+using app::becomeComputeProcess;  // measures what the program does
+
 /// "--key value" pairs.
 inline std::map<std::string, std::string> readOptions(int count, char** words) {
   std::map<std::string, std::string> options;
   for (int i = 1; i + 1 < count; i += 2) options[words[i]] = words[i + 1];
   return options;
-}
-
-/// Measures what the program does. Here LibTorch is loaded already, so this starts again with the
-/// settings that it reads at load.
-inline void becomeComputeProcess(char** words) {
-  const bool isSet = std::getenv("GOMP_SPINCOUNT") != nullptr;
-  app::becomeComputeProcess();
-  if (!isSet) ::execv("/proc/self/exe", words);
 }
 
 /// Milliseconds that `body` takes.

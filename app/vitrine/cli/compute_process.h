@@ -1,11 +1,14 @@
-// How a process that computes for minutes treats memory and waiting threads. Called before LibTorch
-// is loaded: its thread pool reads its settings once, at load.
+// How a process that computes for minutes treats memory and waiting threads. Called before anything
+// else: the program starts again with the settings that libraries read once, at load.
 #pragma once
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "core/base/cpu_path.h"
 
@@ -23,15 +26,25 @@ inline void limitLibraries() {
   ::setenv("MKL_ENABLE_INSTRUCTIONS", isAvx2 ? "AVX2" : "SSE4_2", /*replace=*/0);
 }
 
-inline void becomeComputeProcess() {
+/// Does not return where the settings are new: the process begins again with them.
+/// \param words  the arguments of main()
+inline void becomeComputeProcess(char** words) {
   // A step frees what the next one allocates. Given back to the system in between, every page of it
   // would be faulted in and cleared again: a fifth of a small model's step.
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value glibc takes
   ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
   // A thread that has finished its part spins a little and then sleeps. Left to spin on, it takes
-  // the core from other processes, the thread it waits for included.
-  ::setenv("GOMP_SPINCOUNT", "1000", /*replace=*/0);
+  // the core from other processes, the thread it waits for included. OpenMP reads this when it is
+  // loaded, and Qt's libraries have loaded it before main().
+  constexpr const char* kSpinning = "GOMP_SPINCOUNT";
+  const bool isSet = std::getenv(kSpinning) != nullptr;
+  ::setenv(kSpinning, "1000", /*replace=*/0);
   limitLibraries();
+  if (isSet) return;
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  // Where it cannot start again it computes all the same, and waits less politely.
+  if (!error) ::execv(self.c_str(), words);
 }
 
 }  // namespace vitrine::app
