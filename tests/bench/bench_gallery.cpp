@@ -49,6 +49,7 @@ class BareWorkbench final : public ui::Workbench {
     std::fprintf(stderr, "%s\n", sentence.toUtf8().constData());
   }
   void showPage(const QString&) override {}
+  void showView(const QString&, const vitrine::Json&) override {}
   void configure(const std::string&, const QString&) override {}
   void startRuns(const std::vector<std::int64_t>&, vitrine::jobs::QueueEnd) override {}
   void edit(std::int64_t, store::RunField, const std::string&, std::int64_t, QObject*,
