@@ -145,6 +145,7 @@ PlaygroundPage::~PlaygroundPage() {
 }
 
 void PlaygroundPage::waitUntilIdle() {
+  placeSide();
   workbench_.settleCards();
   if (isStale_) reload();
   lists_.waitUntilIdle();
@@ -192,7 +193,9 @@ void PlaygroundPage::showEvent(QShowEvent* event) {
 
 void PlaygroundPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
-  placeSide();
+  // Not at once: a splitter deletes its handle, and Qt's list of widgets that get a new style, from
+  // which this resize can come, does not survive that.
+  QMetaObject::invokeMethod(this, &PlaygroundPage::placeSide, Qt::QueuedConnection);
 }
 
 SampleSettings PlaygroundPage::settings() const {

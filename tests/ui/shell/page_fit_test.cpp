@@ -138,5 +138,29 @@ TEST(MainWindow, TheBarStaysWhereItIsWhenStartBecomesResume) {
   EXPECT_EQ(places["Start"], places["Resume"]);
 }
 
+// Qt sends the news of a style to a list of widgets that it made before: a page that deletes one of
+// them meanwhile, for instance in a resize that the new style causes, ends the window.
+TEST(MainWindow, NoWidgetIsDeletedWhileTheStyleIsSet) {
+  SampleStudio studio(SampleOptions{0, 60});
+  MainWindow window(studio.workbench);
+  window.resize(1440, 900);
+  window.show();
+  for (const PageFactory& page : pages()) {
+    window.showPage(page.id);
+    for (const double zoom : {1.6, 0.8, 1.0}) {
+      for (int i = 0; i < 6; ++i) QCoreApplication::processEvents();
+      QStringList deleted;
+      const QObject meanwhile;
+      for (QWidget* widget : QApplication::allWidgets()) {
+        const QString what = QString::fromLatin1(widget->metaObject()->className());
+        QObject::connect(widget, &QObject::destroyed, &meanwhile, [&deleted, what] { deleted << what; });
+      }
+      window.setZoom(zoom);
+      EXPECT_EQ(deleted.join(QStringLiteral(", ")).toStdString(), "")
+          << page.id.toStdString() << " at zoom " << zoom;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vitrine::ui
