@@ -255,7 +255,7 @@ TEST(Compare, CutsTheSettingsOfAnotherModelShortAndDropsDifferencesThatNoVariant
     store::RunStore store(copy.database());
     store::NewRun run;
     run.name = "another model";
-    run.variant = 7;
+    run.variant = "another model";
     run.config = Json::parse(R"({"a": 1, "b": 2, "c": 3, "train": {"seed": 0, "steps": 4}})");
     run.config["words"] = std::string(400, 'w');
     run.origins = Json::object();
