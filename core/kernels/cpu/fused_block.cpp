@@ -24,6 +24,8 @@ using torch::autograd::variable_list;
 /// Gradients of parameters are summed in at most this many fixed shares, so the result does not
 /// depend on the number of threads.
 constexpr std::int64_t kBlockShares = 8;
+/// Fewer rows of an image are not worth the keys and values that a part computes once more.
+constexpr std::int64_t kLeastPart = 48;
 
 const float* read(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.const_data_ptr<float>() : nullptr;
@@ -101,6 +103,43 @@ BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const BlockCons
     p.isOfImage[i] = parameters[i].defined() && isOfImages(i) && parameters[i].dim() == 2;
   }
   return p;
+}
+
+/// Rows `from`, from + 1, ... of one image, as a call of their own: they need the keys and values of
+/// all rows, which every part computes for itself.
+BlockPlan partOf(const BlockPlan& whole, std::int64_t image, std::int64_t from, std::int64_t rows) {
+  BlockPlan p = whole;
+  p.batch = p.imagesAtOnce = 1;
+  p.firstRow = p.head.firstQuery = from;
+  p.rows = p.head.queries = rows;
+  const auto move = [](const float*& values, std::int64_t by) {
+    if (values != nullptr) values += by;
+  };
+  move(p.head.cosine, image * p.angleStep);
+  move(p.head.sine, image * p.angleStep);
+  move(p.head.additive, image * p.additiveStep + from * p.tokens);
+  move(p.head.multiplicative, from * p.tokens);
+  for (std::size_t i = 0; i < kBlockParameters; ++i)
+    move(p.parameters[i], p.isOfImage[i] ? image * p.width : 0);
+  move(p.attentionGain, image);
+  move(p.mlpGain, image);
+  return p;
+}
+
+/// Without gradient and with fewer images than threads: an image's rows are shared by several.
+/// Rows are computed one by one, so that the result does not depend on the number of parts.
+at::Tensor runInParts(const BlockPlan& p, const at::Tensor& x, std::int64_t partsOfImage) {
+  at::Tensor out = at::empty({p.batch, p.rows, p.width}, x.options());
+  const PackedMaps& maps = PackedMaps::ofThread().pack(p, Way::Forward);
+  const std::int64_t ofImage = p.tokens * p.width;
+  forEach(p.batch * partsOfImage, [&](std::int64_t index) {
+    const std::int64_t image = index / partsOfImage, part = index % partsOfImage;
+    const std::int64_t from = p.rows * part / partsOfImage,
+                       to = p.rows * (part + 1) / partsOfImage;
+    forwardChunk(partOf(p, image, from, to - from), 0, maps, read(x) + image * ofImage, {},
+                 out.data_ptr<float>() + image * ofImage + from * p.width);
+  });
+  return out;
 }
 
 at::Tensor runForward(const BlockPlan& p, const at::Tensor& x, const SavedTensors& kept) {
@@ -304,6 +343,10 @@ at::Tensor runBlock(const BlockInput& input) {
     BlockPlan plan = planOf(x, input.parameters, constants, settings);
     // Images by themselves: a small batch is shared by all threads.
     const std::int64_t threads = at::get_num_threads();
+    const std::int64_t parts = std::min(threads / plan.batch, plan.rows / kLeastPart);
+    const bool drops = constants.attentionDropout.defined() || constants.mlpDropout.defined() ||
+                       constants.hiddenDropout.defined();
+    if (parts > 1 && !drops) return runInParts(plan, x, parts);
     plan.imagesAtOnce = std::min(plan.imagesAtOnce, (plan.batch + threads - 1) / threads);
     return runForward(plan, x, {});
   }

@@ -455,6 +455,31 @@ TEST(FusedBlock, IsTheSameToTheLastBitWithAnyNumberOfThreadsOnEveryPath) {
   });
 }
 
+TEST(FusedBlock, OfOneImageIsTheSameToTheLastBitWhenThreadsShareItsRows) {
+  onEveryCpuPath([] {
+    if (cpuPath() == CpuPath::Reference) return;
+    const c10::NoGradGuard noGrad;
+    const int before = at::get_num_threads();
+    for (auto [name, config] : cases()) {
+      config.imageSize = {48, 52};  // 156 patches: three parts
+      config.finalNorm = FinalNorm::AfterPool;
+      const auto model = made(config, at::kFloat);
+      for (const std::int64_t batch : {1, 2}) {
+        SCOPED_TRACE(c10::str(name, ", ", batch));
+        const auto encoded = [&, model = model.get()](int threads) {
+          at::set_num_threads(threads);
+          model->setGenerator(at::detail::createCPUGenerator(7));
+          const Tokens embedded = model->embed(random({batch, 2, 48, 52}, 3));
+          return model->encode({random(embedded.values.sizes(), 5), embedded.positions}, {});
+        };
+        const at::Tensor alone = encoded(1);
+        for (const int threads : {2, 3, 7}) EXPECT_TRUE(alone.equal(encoded(threads))) << threads;
+      }
+    }
+    at::set_num_threads(before);
+  });
+}
+
 TEST(FusedBlock, UnderBFloat16RoundsTheFactorsAndNothingElse) {
   if (!hasBFloat16Products()) GTEST_SKIP() << "this machine multiplies no bfloat16";
   for (const auto& [name, config] : cases()) {
