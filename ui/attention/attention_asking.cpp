@@ -106,10 +106,28 @@ bool AttentionPage::isQueryMissing(std::size_t index) const {
          !panel.scene().query(panel.scene().layer());
 }
 
+bool AttentionPage::isPartShown(std::size_t index) const {
+  const auto kept = shown_[index].wanted ? kept_.find(*shown_[index].wanted) : kept_.end();
+  return kept != kept_.end() && !kept->second->isWhole;
+}
+
+std::shared_ptr<const AttentionImage> AttentionPage::knownLayers(std::int64_t run,
+                                                                 const AttentionWay& way) const {
+  // Rollout and distances are of all layers.
+  if (!way.hasLayers || choice_.isRollout || choice_.isDistances || store_->isChecked())
+    return nullptr;
+  const auto found = std::find_if(kept_.rbegin(), kept_.rend(), [&](const auto& kept) {
+    const ImageKey& key = kept.first;
+    return key.run == run && key.series == way.series && key.weights == use_ &&
+           kept.second->isWhole && choice_.layer < static_cast<int>(kept.second->layers.size());
+  });
+  return found == kept_.rend() ? nullptr : found->second;
+}
+
 void AttentionPage::computeMissing() {
   bool isAsked = false;
   for (std::size_t i = 0; i < panels_.size(); ++i) {
-    const bool isThere = shown_[i].wanted && !isQueryMissing(i);
+    const bool isThere = shown_[i].wanted && !isQueryMissing(i) && !isPartShown(i);
     if (isThere || shown_[i].ticket != 0 || !wayOf(panels_[i]->run())) continue;
     compute(i);
     isAsked = true;
@@ -128,6 +146,11 @@ void AttentionPage::compute(std::size_t index) {
     question.patch = {static_cast<std::int64_t>(choice_.query.place[0] * grid.rows),
                       static_cast<std::int64_t>(choice_.query.place[1] * grid.columns)};
   }
+  // The layer that is looked at first: the others take twice as long, and follow by themselves.
+  const bool isRest = isPartShown(index);
+  const auto known = isRest ? nullptr : knownLayers(run, *way);
+  if (known != nullptr)
+    question.layer = known->layers[static_cast<std::size_t>(choice_.layer)].number;
   ModelChoice model;
   model.run = run;
   model.checkpoint = std::to_string(shownStep());
@@ -140,17 +163,17 @@ void AttentionPage::compute(std::size_t index) {
         panels_.begin());
   };
   ModelService::Listener listener;
-  listener.onPart = [this, answer, run, panelOf](const Json& part) {
+  listener.onPart = [this, answer, run, panelOf, isRest](const Json& part) {
     answer->take(part);
     const auto done = part.find("done"), total = part.find("total");
     const std::size_t at = panelOf(run);
-    if (done == part.end() || total == part.end() || at >= panels_.size()) return;
+    if (isRest || done == part.end() || total == part.end() || at >= panels_.size()) return;
     const double share = done->is_number() && total->is_number() && total->get<double>() > 0
                              ? done->get<double>() / total->get<double>()
                              : 0;
     panels_[at]->say(tr("Computing: %1").arg(percent(share, 0)), QString(), true);
   };
-  listener.onDone = [this, answer, run, panelOf, way = *way, use = use_](const Json& last) {
+  listener.onDone = [this, answer, run, panelOf, way = *way, use = use_, known](const Json& last) {
     const std::size_t at = panelOf(run);
     if (at < shown_.size()) shown_[at].ticket = 0;
     AttentionWay made = way;
@@ -161,6 +184,8 @@ void AttentionPage::compute(std::size_t index) {
       if (found.empty()) throw FileError("the answer has no attention");
       for (AttentionAnswer::Found& one : found) {
         if (one.image == nullptr) continue;
+        if (known != nullptr)
+          one.image = std::make_shared<AttentionImage>(amongLayersOf(*known, *one.image));
         AttentionEntry& entry = one.entry;
         entry.weights = use;
         if (entry.isDrawn) addKnownQueries(run, entry, one.image);
@@ -168,17 +193,17 @@ void AttentionPage::compute(std::size_t index) {
         keep({run, entry.step, entry.sample, entry.series, entry.time.value_or(-1), entry.weights,
               0},
              one.image);
-        std::vector<AttentionEntry>& known = computed_[run];
-        known.erase(std::remove_if(known.begin(), known.end(),
-                                   [&](const AttentionEntry& other) {
+        std::vector<AttentionEntry>& entries = computed_[run];
+        entries.erase(std::remove_if(entries.begin(), entries.end(),
+                                     [&](const AttentionEntry& other) {
                                      return other.series == entry.series &&
                                             other.step == entry.step &&
                                             other.sample == entry.sample &&
                                             other.weights == entry.weights &&
                                             other.time == entry.time;
                                    }),
-                    known.end());
-        known.push_back(entry);
+                    entries.end());
+        entries.push_back(entry);
       }
       if (way.series == chosen_) chosen_ = made.series;
     } catch (const Error& error) {
@@ -201,8 +226,9 @@ void AttentionPage::compute(std::size_t index) {
     showPanel(at);
   };
   shown_[index].failure.clear();
-  panels_[index]->say(tr("Computing the attention at step %1\u2026").arg(count(shownStep())),
-                      QString(), true);
+  if (!isRest)
+    panels_[index]->say(tr("Computing the attention at step %1\u2026").arg(count(shownStep())),
+                        QString(), true);
   shown_[index].ticket =
       models->compute(model, attentionRequest(question), this, std::move(listener));
 }

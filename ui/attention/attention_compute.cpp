@@ -50,7 +50,10 @@ std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& conf
     const ItemCard* analysis = catalog.find(ItemKind::Analysis, known.analysis);
     if (analysis == nullptr || !hasAll(offers, analysis->needs) || !readsImages) continue;
     for (const char* matrix : known.matrices)
-      ways.push_back({{known.analysis, matrix}, false, known.isOfWeights});
+      ways.push_back({{known.analysis, matrix},
+                      false,
+                      known.isOfWeights,
+                      analysis->schema.find("layers") != nullptr});
   }
   const bool denoises = hasAll(offers, {"denoiser"}) || hasAll(offers, {"guided_denoiser"});
   // The sampler that fits the run is chosen by the program.
@@ -77,6 +80,7 @@ Json attentionRequest(const AttentionQuestion& question) {
     settings["query"] = "all";
     settings["attention"] = way.series.matrix;
   }
+  if (question.layer) settings["layers"] = Json::array({*question.layer});
   Json request{{"op", "analyse"}, {"item", way.series.analysis}};
   if (way.isOfWeights) {
     if (question.isStored) request["store"] = true;

@@ -19,6 +19,7 @@ struct AttentionWay {
   AttentionSeries series;
   bool isDrawn = false;  ///< by a sampler, one patch at a time; `sample` is then a seed
   bool isOfWeights = false;  ///< of no image: positions and filters of the first layer
+  bool hasLayers = false;    ///< can be asked for some layers alone
   bool operator==(const AttentionWay&) const = default;
 };
 
@@ -32,6 +33,7 @@ struct AttentionQuestion {
   std::array<std::int64_t, 2> patch{0, 0};  ///< of a drawn image: whose attention is kept
   QImage image = {};                        ///< instead of a sample; may be null
   bool isStored = false;
+  std::optional<int> layer = {};  ///< only this one
 };
 /// The operation `analyse` or `sample` of resources/docs/serve.md.
 [[nodiscard]] Json attentionRequest(const AttentionQuestion& question);

@@ -110,7 +110,30 @@ int AttentionImage::mostHeads() const {
   return most;
 }
 
+AttentionImage amongLayersOf(const AttentionImage& known, AttentionImage part) {
+  std::vector<AttentionLayer> layers;
+  for (const AttentionLayer& layer : known.layers) {
+    const auto own = std::find_if(
+        part.layers.begin(), part.layers.end(), [&layer](const AttentionLayer& one) {
+          return one.number == layer.number && one.window == layer.window;
+        });
+    if (own != part.layers.end()) {
+      layers.push_back(std::move(*own));
+      continue;
+    }
+    AttentionLayer waiting{layer.number, layer.window, layer.heads, 0, layer.keys, {}, {}, {}};
+    waiting.keyGrid = layer.keyGrid;
+    waiting.queryGrid.rows = layer.queryGrid.rows;
+    waiting.queryGrid.columns = layer.queryGrid.columns;
+    layers.push_back(std::move(waiting));
+    part.isWhole = false;
+  }
+  part.layers = std::move(layers);
+  return part;
+}
+
 std::optional<int> queryOf(const AttentionLayer& layer, const QueryChoice& choice) {
+  if (layer.queries == 0) return std::nullopt;
   const TokenGrid& grid = layer.queryGrid;
   const std::vector<int> off = grid.offGrid();
   switch (choice.kind) {

@@ -72,6 +72,7 @@ struct AttentionImage {
   std::vector<AttentionLayer> layers;  ///< by number, then by window
   bool isSigned = false;               ///< some weight is negative
   bool sumsToOne = true;               ///< rows are probabilities
+  bool isWhole = true;                 ///< false: layers without queries are still being computed
   QImage picture;                      ///< what the model looked at; may be null
   QString quantity;  ///< of what is no attention: "cosine similarity ..."; else ""
   /// Small pictures that belong to it: an artifact of kind image_grid.
@@ -86,6 +87,10 @@ struct AttentionImage {
 /// Gives the layers the queries of `more` too; of one that both have, that of `more`. Layers that
 /// differ in heads or keys stay beside each other.
 void addQueries(AttentionImage& image, const AttentionImage& more);
+
+/// The layers of `known`, all without queries but those that `part` has: what there is to see of an
+/// image while only some of its layers are computed. \param known  another image of the same model
+[[nodiscard]] AttentionImage amongLayersOf(const AttentionImage& known, AttentionImage part);
 
 /// Which query is asked, in words that hold for every layer and every model: grids differ, the
 /// place in the image does not.

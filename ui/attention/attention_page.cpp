@@ -314,7 +314,8 @@ std::unique_ptr<Figure> AttentionPage::figure() {
   std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures;
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     // What is still being read is not what the titles say.
-    if (!panels_[i]->hasImage() || shown_[i].present != shown_[i].wanted) continue;
+    if (!panels_[i]->hasImage() || shown_[i].present != shown_[i].wanted || isPartShown(i))
+      continue;
     AttentionPanel::Pictures pictures = panels_[i]->pictures();
     const QString name = runName(panels_[i]->run());
     figures.emplace_back(tr("%1, all heads").arg(name), std::move(pictures.heads));

@@ -120,6 +120,12 @@ class AttentionPage final : public Page {
   [[nodiscard]] QString whyNothing(std::int64_t run) const;
   [[nodiscard]] QString costOf(std::int64_t run) const;
   void compute(std::size_t index);
+  /// Whether only one layer of what is wanted has been computed.
+  [[nodiscard]] bool isPartShown(std::size_t index) const;
+  /// An image of the same model that shows which layers there are; null where one layer cannot be
+  /// asked for first.
+  [[nodiscard]] std::shared_ptr<const AttentionImage> knownLayers(std::int64_t run,
+                                                                  const AttentionWay& way) const;
   void cancelComputing(std::size_t index);
   [[nodiscard]] bool isQueryMissing(std::size_t index) const;
   /// Patches of the same image and step that are in memory.

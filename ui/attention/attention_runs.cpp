@@ -280,9 +280,8 @@ void AttentionPage::showImages() {
     if (shown.wanted != wanted) shown.failure.clear();
     shown.wanted = wanted;
     showPanel(i);
-    if (!wanted && shown.ticket == 0 && shown.failure.isEmpty() && always_->isChecked() &&
-        isVisible())
-      compute(i);
+    if (shown.ticket != 0 || !shown.failure.isEmpty()) continue;
+    if (isPartShown(i) || (!wanted && always_->isChecked() && isVisible())) compute(i);
   }
   readImages();
   showChoice();

@@ -80,6 +80,7 @@ std::optional<int> AttentionScene::query(int layer) const {
 
 QString AttentionScene::queryText(int layer) const {
   const AttentionLayer& shown = layerAt(layer);
+  if (shown.queries == 0) return QObject::tr("still being computed");
   const std::optional<int> asked = query(layer);
   if (asked == kMeanQuery) return QObject::tr("mean of %1 queries").arg(shown.queries);
   if (asked) return QObject::tr("query: %1").arg(shown.queryGrid.name(*asked));

@@ -120,6 +120,30 @@ TEST(Encoder, TapsSeeEveryRowAndChangeNothing) {
   EXPECT_EQ(heard, 1);
 }
 
+TEST(Encoder, TheAttentionOfOneLayerIsThatOfAllLayersTogether) {
+  VisionTransformer model(smallEncoder(), 1);
+  stir(model);
+  const at::Tensor batch = images().repeat({4, 1, 1, 1});  // enough rows for fused blocks
+  const c10::NoGradGuard noGradient;
+  const auto weightsOf = [&](std::vector<std::int64_t> layers) {
+    std::vector<at::Tensor> weights;
+    auto tap = std::make_shared<AttentionTap>();
+    tap->layers = std::move(layers);
+    tap->receive = [&](const AttentionRecord& record) { weights.push_back(record.weights.clone()); };
+    model.setAttentionTap(tap);
+    (void)model.classify(batch);
+    model.setAttentionTap(nullptr);
+    return weights;
+  };
+  const std::vector<at::Tensor> all = weightsOf({});
+  ASSERT_EQ(all.size(), 3u);
+  for (std::int64_t layer = 0; layer < 3; ++layer) {
+    const std::vector<at::Tensor> one = weightsOf({layer});
+    ASSERT_EQ(one.size(), 1u);
+    EXPECT_LT((one[0] - all[static_cast<std::size_t>(layer)]).abs().max().item<double>(), 1e-5);
+  }
+}
+
 TEST(Encoder, EncodingTheEmbeddedTokensGivesTheFeatures) {
   for (const auto& config : {smallEncoder(), decoder(MaskMode::Additive)}) {
     VisionTransformer model(config, 1);
