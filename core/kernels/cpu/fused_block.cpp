@@ -151,6 +151,15 @@ at::Tensor runForward(const BlockPlan& p, const at::Tensor& x, const SavedTensor
   return out;
 }
 
+/// [count, total] floats, kept from block to block: of a wide model they are more than the C library
+/// keeps for itself, and the system would clear every page again, a tenth of a step.
+at::Tensor sharesOfThread(std::int64_t count, std::int64_t total) {
+  static thread_local at::Tensor floats;
+  if (!floats.defined() || floats.numel() < count * total)
+    floats = at::empty({count * total}, at::kFloat);
+  return floats.narrow(0, 0, count * total).view({count, total});
+}
+
 class FusedBlock : public torch::autograd::Function<FusedBlock> {
  public:
   // The list holds the parameters that there are: autograd takes no undefined ones.
@@ -230,7 +239,7 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     }
     const GradientLayout layout(p);
     const std::int64_t chunks = p.chunks(), count = std::min(kBlockShares, chunks);
-    const at::Tensor shares = at::empty({count, layout.total}, x.options());
+    const at::Tensor shares = sharesOfThread(count, layout.total);
     const PackedMaps& maps = PackedMaps::ofThread().pack(p, Way::Backward);
     forEach(count, [&](std::int64_t index) {
       float* share = shares.data_ptr<float>() + index * layout.total;
