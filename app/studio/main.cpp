@@ -468,6 +468,7 @@ int runStudio(int argc, char** argv) {
         Qt::WindowMaximized);  // its frame would push the lower edge off the screen
   }
   if (!options.page.isEmpty()) window.showPage(options.page);
+  if (!options.view.is_null()) window.currentPage()->setViewState(options.view);
   window.show();
   if (!options.runs.empty()) select(workbench, options.runs);
   workbench.queue().attend();
