@@ -73,11 +73,33 @@ draw first_architectures "$demo" plugins --view '{"show": "diff", "a": "preset:v
 draw first_before_launch "$demo" configure --run 2 --theme light --wait-ms 6000 \
   --view '{"side": {"against": "nearest", "open": {"changes": true, "runs": true, "toml": false}}}'
 
-# An exported PDF, and the window after File, Open or import has been given it, which does what a drop does: on a display
-# of its own, where Xvfb, xdotool and ImageMagick are.
+# What has to be clicked: windows on a display of their own, where Xvfb, xdotool and ImageMagick are.
+# open_window WIDTH HEIGHT DATABASE [OPTIONS]: $window is its number
+open_window() {
+  local width=$1 height=$2 database=$3 display
+  shift 3
+  coproc xvfb { exec Xvfb -displayfd 1 -screen 0 "${width}x${height}x24" -nolisten tcp 2>/dev/null; }
+  read -r display <&"${xvfb[0]}"
+  export DISPLAY=:$display
+  QT_QPA_PLATFORM=xcb XDG_CONFIG_HOME=$folder/config-window "$build/bin/vitrine-studio" --db "$database" "$@" 2>/dev/null &
+  studio=$!
+  for _ in $(seq 60); do
+    window=$(xdotool search --onlyvisible --pid $studio 2>/dev/null | head -1)
+    [ -n "$window" ] && break
+    sleep 0.5
+  done
+  xdotool windowmove "$window" 0 0 windowsize "$window" "$width" "$height"
+  sleep 3
+  xdotool windowfocus "$window"
+}
+close_window() {
+  kill $studio "$xvfb_PID"
+  wait $studio "$xvfb_PID" 2>/dev/null || true
+  unset DISPLAY
+}
+# An exported PDF, and the window after File, Open or import has been given it, which does what a drop does.
 reopen() {
-  local pdf=$folder/loss.pdf recipe=$folder/loss.json window studio display
-  local uuids
+  local pdf=$folder/loss.pdf recipe=$folder/loss.json uuids
   uuids=$("$build/bin/vitrine" query --db "$demo" --csv "SELECT uuid FROM runs WHERE id IN (1, 2) ORDER BY id" |
     tr -d '\r' | sed '1d; s/.*/"&"/' | paste -sd,)
   printf '{"version": 1, "page": "monitor", "runs": [%s], "view": %s, "paper": {"width_mm": 120, "ratio": 0.7, "dpi": 110}}' \
@@ -85,33 +107,52 @@ reopen() {
       "ranges": {"train/loss": {"x": [200, 1400], "y": [0.1, 0.9]}}}' >"$recipe"
   "$build/bin/vitrine-studio" --db "$demo" --figure "$recipe" --out "$pdf"
   "$build/bin/vitrine-studio" --db "$demo" --figure "$pdf" --out "$folder/loss.png"
-  coproc xvfb { exec Xvfb -displayfd 1 -screen 0 1120x800x24 -nolisten tcp 2>/dev/null; }
-  read -r display <&"${xvfb[0]}"
-  DISPLAY=:$display QT_QPA_PLATFORM=xcb XDG_CONFIG_HOME=$folder/config-window "$build/bin/vitrine-studio" \
-    --db "$demo" --page monitor 2>/dev/null &
-  studio=$!
-  export DISPLAY=:$display
-  for _ in $(seq 60); do
-    window=$(xdotool search --onlyvisible --pid $studio 2>/dev/null | head -1)
-    [ -n "$window" ] && break
-    sleep 0.5
-  done
-  xdotool windowmove "$window" 0 0 windowsize "$window" 1120 800
-  sleep 3
-  xdotool windowfocus "$window" key ctrl+shift+o
+  open_window 1120 800 "$demo" --page monitor
+  xdotool key ctrl+shift+o
   sleep 3
   xdotool type --delay 5 "$pdf"
   xdotool key Return
   sleep 5
   import -window root "$folder/window.png"
-  kill $studio "$xvfb_PID"
-  wait $studio "$xvfb_PID" 2>/dev/null || true
-  unset DISPLAY
+  close_window
   convert -background '#c9ced6' \( "$folder/loss.png" -bordercolor '#9aa3ae' -border 1 -bordercolor '#c9ced6' -border 16 \) \
     "$folder/window.png" -gravity center +append "$images/first_recipe.png"
   echo "$images/first_recipe.png"
 }
-if command -v Xvfb >/dev/null && command -v xdotool >/dev/null && command -v convert >/dev/null; then reopen; fi
+# An image of the tour made again from its recipe.
+verify() {
+  open_window 1440 900 "$tour" --page gallery --run "$painter" --view '{"view": "sheet", "search": "class:8"}'
+  xdotool key Right
+  sleep 1
+  xdotool key v
+  sleep 25
+  import -window root "$images/first_verify.png"
+  close_window
+  echo "$images/first_verify.png"
+}
+# A run that trains, paused while its neighbour draws: the button of the line that offers it.
+lend() {
+  local lent=$folder/lent.sqlite
+  rm -rf "$lent" "$folder/lent.files"
+  cp "$tour" "$lent"
+  cp -r "$folder/tour.files" "$folder/lent.files"
+  "$build/bin/vitrine" enqueue "$root/experiments/demo.toml" train.epochs=20 train.checkpoint_every=100 --db "$lent" >/dev/null
+  open_window 1440 900 "$lent" --page playground --run "$painter" --view "{\"settings\": {\"run\": $painter, \"sampler\": \"ode\",
+    \"values\": {\"class\": 7, \"seed\": 7, \"steps\": 20, \"count\": 8, \"previews\": 8, \"guidance\": 2.0}}}"
+  sleep 20
+  xdotool mousemove $lend_at click 1
+  sleep 10
+  xdotool key ctrl+Return
+  sleep 15
+  import -window root "$images/first_pause.png"
+  close_window
+  echo "$images/first_pause.png"
+}
+if command -v Xvfb >/dev/null && command -v xdotool >/dev/null && command -v convert >/dev/null; then
+  reopen
+  verify
+  lend
+fi
 
 # Few colours are enough for a window: a third of the bytes, where ImageMagick is installed.
 if command -v convert >/dev/null; then
