@@ -1,6 +1,9 @@
 #include "core/plugin/sampler.h"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
+
+#include <span>
 
 #include "core/base/random.h"
 
@@ -17,6 +20,39 @@ Json recipeOf(const SampleRequest& request, const std::string& sampler, std::uin
   recipe["seed"] = seed;
   recipe["device"] = request.device.str();
   return recipe;
+}
+
+Field previewsField() {
+  constexpr std::int64_t kMostPreviews = 100000;
+  return integerField("previews", 0,
+                      "pictures along the way of what the network takes the images for, at most "
+                      "one a step")
+      .titled("Previews")
+      .range(0, kMostPreviews);
+}
+
+bool PreviewClock::isDue(double share) {
+  constexpr double kRounding = 1e-6;
+  const auto reached =
+      static_cast<std::int64_t>(share * static_cast<double>(previews_) + kRounding);
+  if (reached <= shown_) return false;
+  shown_ = reached;
+  return true;
+}
+
+Artifact previewOf(const std::string& sampler, const at::Tensor& images, double time,
+                   std::uint64_t firstSeed) {
+  const at::Tensor pixels = images.permute({0, 2, 3, 1}).contiguous().cpu();
+  Artifact preview;
+  preview.analysis = sampler;
+  preview.name = "preview";
+  preview.kind = artifact_kind::kImageGrid;
+  setUint8(preview,
+           {pixels.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(pixels.numel())},
+           pixels.sizes().vec(), {"image", "row", "column", "channel"});
+  preview.meta["time"] = time;
+  preview.meta["first_seed"] = firstSeed;
+  return preview;
 }
 
 at::Tensor sampleNoise(std::uint64_t seed, at::IntArrayRef shape, std::uint64_t draw) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "core/artifact/artifact.h"
 #include "core/config/catalog.h"
 #include "core/config/config.h"
 #include "core/plugin/results.h"
@@ -44,6 +45,24 @@ class VITRINE_ENGINE_EXPORT Sampler {
 /// The origin, then "sampler" and all its settings: what GeneratedImage::recipe must hold.
 [[nodiscard]] VITRINE_ENGINE_EXPORT Json recipeOf(const SampleRequest& request,
                                                   const std::string& sampler, std::uint64_t seed);
+/// The key `previews` of a sampler that shows its way.
+[[nodiscard]] VITRINE_ENGINE_EXPORT Field previewsField();
+/// Tells when the next of so many previews is due.
+class VITRINE_ENGINE_EXPORT PreviewClock {
+ public:
+  explicit PreviewClock(std::int64_t previews) : previews_(previews) {}
+  /// \param share  of a drawing that is done, 0 to 1, growing from call to call
+  [[nodiscard]] bool isDue(double share);
+
+ private:
+  std::int64_t previews_, shown_ = 0;
+};
+/// What a sampler takes its images for on the way, as one artifact of kind image_grid.
+/// \param images  [B, C, H, W] bytes \param time  of the noise, in the sampler's units
+[[nodiscard]] VITRINE_ENGINE_EXPORT Artifact previewOf(const std::string& sampler,
+                                                       const at::Tensor& images, double time,
+                                                       std::uint64_t firstSeed);
+
 /// Noise of the image with this seed: standard normal float32 of `shape` on the CPU, from the
 /// counter-based stream `sample`, whatever else was drawn before. `draw` tells several apart.
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor sampleNoise(std::uint64_t seed,

@@ -18,8 +18,6 @@ namespace {
 using diffusion::GuidedDenoiser;
 using Time = GuidedDenoiser::Time;
 
-constexpr std::int64_t kMostPreviews = 100000;
-
 std::vector<Field> commonFields(std::int64_t steps, const char* stepsDoc) {
   return {
       integerField("class", nullptr, "which class; none: the classes in turn, by seed")
@@ -34,11 +32,7 @@ std::vector<Field> commonFields(std::int64_t steps, const char* stepsDoc) {
           .titled("Guided channels")
           .range(0, 4096),
       integerField("batch_size", 16, "images drawn together").titled("Batch size").range(1, 4096),
-      integerField("previews", 0,
-                   "pictures along the way of what the network takes the images for, at most one a "
-                   "step")
-          .titled("Previews")
-          .range(0, kMostPreviews),
+      previewsField(),
       listField(
           "attention", FieldType::Integer, Json::array(),
           "row and column of a patch, from 0: where it reads at each preview; empty: not told")
@@ -108,21 +102,6 @@ GeneratedImage imageOf(const at::Tensor& bytes) {
   return generatedImage(
       {pixels.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(pixels.numel())},
       pixels.size(0), pixels.size(1), pixels.size(2));
-}
-
-Artifact previewOf(const std::string& sampler, const at::Tensor& images, double time,
-                   std::int64_t firstSeed) {
-  const at::Tensor pixels = bytesOf(images).permute({0, 2, 3, 1}).contiguous().cpu();
-  Artifact preview;
-  preview.analysis = sampler;
-  preview.name = "preview";
-  preview.kind = artifact_kind::kImageGrid;
-  setUint8(preview,
-           {pixels.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(pixels.numel())},
-           pixels.sizes().vec(), {"image", "row", "column", "channel"});
-  preview.meta["time"] = time;
-  preview.meta["first_seed"] = firstSeed;
-  return preview;
 }
 
 Json placesOf(const at::Tensor& positions) {
@@ -223,21 +202,16 @@ class DiffusionSampler final : public Sampler {
       labels.push_back(b.asked.value_or(
           static_cast<std::int64_t>(seeds.back() % static_cast<std::uint64_t>(b.classes))));
     }
-    const std::int64_t previews = b.request.config.integer("previews");
-    std::int64_t shown = 0;
+    PreviewClock previews(b.request.config.integer("previews"));
     // Progress is in thousandths of an image, since dopri5 does not know its steps.
     constexpr double kParts = 1000;
     const DrawWatch watch = [&](const DrawStep& step) {
       b.results.progress(std::llround(kParts * (static_cast<double>(b.done) +
                                                 step.share * static_cast<double>(b.size))),
                          std::llround(kParts * static_cast<double>(b.count)));
-      constexpr double kRounding = 1e-6;
-      const auto reached =
-          static_cast<std::int64_t>(step.share * static_cast<double>(previews) + kRounding);
-      if (reached > shown) {
-        shown = reached;
-        b.results.artifact(previewOf(id_, b.session.images(step.data()), step.time,
-                                     static_cast<std::int64_t>(b.firstSeed)));
+      if (previews.isDue(step.share)) {
+        b.results.artifact(previewOf(id_, bytesOf(b.session.images(step.data())), step.time,
+                                     b.firstSeed));
         for (std::int64_t i = 0; step.attention != nullptr && i < b.size; ++i) {
           const std::uint64_t seed = seeds[static_cast<std::size_t>(i)];
           b.results.artifact(attentionOf(id_, *step.attention, i, seed, step.time));

@@ -39,7 +39,7 @@ std::unique_ptr<LanguageModel::Cache> captionCache(const TextImageModel::Sizes& 
 
 at::Tensor drawnImages(TextImageModel& model, LanguageModel& language, const text::TokenIds& prompt,
                        std::span<const std::uint64_t> seeds, const DrawSettings& settings,
-                       at::Device device, const std::function<bool(double share)>& goesOn) {
+                       at::Device device, const std::function<bool(const DrawStep&)>& goesOn) {
   const TextImageModel::Sizes sizes = model.textImageSizes();
   const std::vector<NoiseStep> steps = noiseSteps(model.keptShares(), settings.steps);
   const std::int64_t count = std::ssize(seeds);
@@ -62,11 +62,12 @@ at::Tensor drawnImages(TextImageModel& model, LanguageModel& language, const tex
     at::Tensor noise = predicted(*conditional);
     if (unconditional)
       noise = diffusion::guided(noise, predicted(*unconditional), settings.guidance);
-    x = stepDown(step, x, noise, settings.clip).mean;
+    const SteppedDown down = stepDown(step, x, noise, settings.clip);
+    x = down.mean;
     ++number;
     if (step.variance > 0) x = x + std::sqrt(step.variance) * noiseOf(number);
-    if (goesOn && !goesOn(static_cast<double>(number) / static_cast<double>(steps.size())))
-      return {};
+    const double share = static_cast<double>(number) / static_cast<double>(steps.size());
+    if (goesOn && !goesOn({share, static_cast<double>(step.time), down.clean})) return {};
   }
   return x;
 }

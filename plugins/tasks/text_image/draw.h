@@ -20,11 +20,18 @@ struct DrawSettings {
   std::optional<double> clip = 1.0;  ///< clean images are held in [-clip, clip]
 };
 
+/// A drawing after one of its steps.
+struct DrawStep {
+  double share = 0;          ///< that is done
+  double time = 0;           ///< of the noise that the step began with, of the diffusion's steps
+  const at::Tensor& clean;   ///< [seeds, C, H, W]: what the network takes the images for
+};
+
 /// One image for each seed; image i is drawn from its seed alone. Ancestral steps with the small
 /// fixed variance; noise = unconditional + guidance (conditional - unconditional), the
 /// unconditional branch has no caption.
 /// \param prompt  tokens of the caption, without those around it
-/// \param goesOn  told the share that is done after each step; false ends it
+/// \param goesOn  told of each step; false ends it
 /// \returns  [seeds, C, H, W] in [-1, 1]; undefined where `goesOn` ended it
 /// \throws ConfigError  caption and image do not fit into the context, or there are not so many
 ///                      steps
@@ -32,7 +39,7 @@ struct DrawSettings {
                                      const text::TokenIds& prompt,
                                      std::span<const std::uint64_t> seeds,
                                      const DrawSettings& settings, at::Device device,
-                                     const std::function<bool(double share)>& goesOn = {});
+                                     const std::function<bool(const DrawStep&)>& goesOn = {});
 
 /// 8-bit values of images in [-1, 1], rounded: [B, C, H, W] bytes on the CPU.
 [[nodiscard]] at::Tensor bytesOf(const at::Tensor& images);

@@ -46,10 +46,13 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
     const auto size = std::ssize(seeds);
     // Progress is in thousandths of an image.
     constexpr double kParts = 1000;
-    const auto goesOn = [&](double share) {
+    PreviewClock previews(config.integer("previews"));
+    const auto goesOn = [&](const DrawStep& step) {
       results.progress(
-          std::llround(kParts * (static_cast<double>(done) + share * static_cast<double>(size))),
+          std::llround(kParts * (static_cast<double>(done) + step.share * static_cast<double>(size))),
           std::llround(kParts * static_cast<double>(count)));
+      if (previews.isDue(step.share))
+        results.artifact(previewOf("text_image", bytesOf(step.clean), step.time, seeds.front()));
       return !results.isCancelled();
     };
     const at::Tensor images =
@@ -158,6 +161,7 @@ ItemCard TextImageSampler::card() const {
           .moreThan(0)
           .orNone(),
       integerField("batch_size", 16, "images drawn together").titled("Batch size").range(1, 4096),
+      previewsField(),
       integerField("max_tokens", 64, "tokens of a description at most")
           .titled("New tokens")
           .range(1, 1 << 20)

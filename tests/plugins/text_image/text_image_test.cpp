@@ -307,7 +307,8 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   const auto made = [&](const Json& settings) {
     Json values{{"seed", 4},        {"count", 2},      {"prompt", "dark"},
                 {"image", nullptr}, {"steps", 4},      {"guidance", 2.0},
-                {"clip", 1.0},      {"max_tokens", 5}, {"batch_size", 1}};
+                {"clip", 1.0},      {"max_tokens", 5}, {"batch_size", 1},
+                {"previews", 0}};
     values.update(settings);
     CollectedResults results;
     TextImageSampler().sample({*session, Config(values)}, results);
@@ -326,6 +327,18 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
     for (std::size_t at = 0; at < one.pixels.size(); ++at)
       EXPECT_NEAR(one.pixels[at], other.pixels[at], 1);
   }
+  // Three of the four steps show the way; the last one shows where it ends.
+  const CollectedResults shown = made({{"batch_size", 2}, {"previews", 3}});
+  ASSERT_EQ(shown.artifacts.size(), 3U);
+  EXPECT_EQ(shown.images[1].sha256, together.images[1].sha256);
+  const Artifact& last = shown.artifacts.back();
+  EXPECT_EQ(last.kind, artifact_kind::kImageGrid);
+  EXPECT_EQ(last.meta["shape"], Json::parse("[2, 4, 4, 1]"));
+  EXPECT_EQ(last.meta["first_seed"], 4);
+  EXPECT_LT(last.meta["time"], shown.artifacts.front().meta["time"]);
+  const PngPixels end = decodePng(shown.images[1].png, "end");
+  for (std::size_t at = 0; at < end.pixels.size(); ++at)
+    EXPECT_EQ(std::to_integer<int>(last.data[16 + at]), end.pixels[at]);
   const CollectedResults text = made({{"image", "test/3"}, {"count", 1}});
   ASSERT_EQ(text.texts.size(), 1U);
   EXPECT_EQ(text.texts[0].prompt, "test/3");
