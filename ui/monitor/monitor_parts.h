@@ -23,5 +23,7 @@ void storeSmoothing(const Smoothing& smoothing);
 [[nodiscard]] Smoothing smoothingFromJson(const Json& json, const Smoothing& otherwise);
 /// "train", "analysis / attention rank": the group a metric belongs to.
 [[nodiscard]] QString groupOf(const std::string& metric);
+/// "System": the heading of a group.
+[[nodiscard]] QString groupTitle(const QString& group);
 
 }  // namespace vitrine::ui

@@ -24,6 +24,8 @@ QString sizesKey(const std::string& databaseUuid) {
 
 }  // namespace
 
+QString groupTitle(const QString& group) { return group.left(1).toUpper() + group.mid(1); }
+
 QString groupOf(const std::string& metric) {
   const QStringList parts = QString::fromStdString(metric).split(QLatin1Char('/'));
   if (parts.size() < 2) return QStringLiteral("other");
@@ -173,9 +175,9 @@ void MonitorPage::rebuild() {
       isFirstGroup = false;
       section.header->setProperty("isOpen", isOpen);
       section.header->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
-      section.header->setText(tr("%1 (%2)").arg(section.name).arg(section.metrics.size()));
+      section.header->setText(tr("%1 (%2)").arg(groupTitle(section.name)).arg(section.metrics.size()));
       section.header->setAccessibleName(
-          tr("Plots of %1, %2").arg(section.name, isOpen ? tr("open") : tr("closed")));
+          tr("Plots of %1, %2").arg(groupTitle(section.name), isOpen ? tr("open") : tr("closed")));
     }
     if (isOpen) {
       for (const std::string& metric : section.metrics) {

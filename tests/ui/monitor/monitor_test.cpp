@@ -1,5 +1,6 @@
 #include <QElapsedTimer>
 #include <QTest>
+#include <QToolButton>
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include "tests/ui/support/soon.h"
 #include "ui/monitor/curve_cache.h"
 #include "ui/monitor/monitor_page.h"
+#include "ui/monitor/monitor_parts.h"
 
 namespace vitrine::ui {
 namespace {
@@ -50,6 +52,18 @@ TEST(MonitorPage, ShowsFourCardsOfTheSelectedRuns) {
   ASSERT_EQ(open.page.cards().size(), 4U);
   for (PlotCard* card : open.page.cards())
     EXPECT_EQ(card->plot().curves().size(), 3U) << card->metric();
+}
+
+TEST(MonitorPage, HeadsItsGroupsInSentenceCase) {
+  EXPECT_EQ(groupTitle(groupOf("system/cpu")).toStdString(), "System");
+  OpenPage open;
+  int headings = 0;
+  for (const QToolButton* one : open.page.findChildren<QToolButton*>()) {
+    if (!one->accessibleName().startsWith(QLatin1String("Plots of "))) continue;
+    ++headings;
+    EXPECT_TRUE(one->text().front().isUpper()) << one->text().toStdString();
+  }
+  EXPECT_GT(headings, 0);
 }
 
 TEST(MonitorPage, DrawsNoMoreThanFourPointsPerPixelColumn) {
