@@ -15,6 +15,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr int kNameWidth = 300, kLeastCell = 64, kMostCell = 220;
+constexpr const char* kNames = "name";  // the id of the first column
 
 QString withoutMnemonic(QString title) {
   return title.replace(QLatin1Char('&'), QLatin1String("&&"));
@@ -31,13 +32,15 @@ RunTable::RunTable(StudioWorkbench& workbench, RunsModel& model, RunsFilter& fil
       view_(view),
       delegate_(delegate),
       columns_(workbench.runs(), model, filter.configs(), std::move(query)),
-      key_(databaseSetting(QStringLiteral("run_columns"), workbench.store())) {
+      key_(databaseSetting(QStringLiteral("run_columns"), workbench.store())),
+      lookKey_(databaseSetting(QStringLiteral("run_table"), workbench.store())) {
   const Json kept = readJson(setting(key_).toString().toStdString());
   if (kept.is_array()) {
     for (const Json& id : kept) {
       if (id.is_string()) ids_.push_back(id.get<std::string>());
     }
   }
+  restoreLook();
   QHeaderView* header = view_.header();
   header->setAccessibleName(tr("Columns of runs"));
   header->setSectionsMovable(false);
@@ -54,8 +57,40 @@ RunTable::RunTable(StudioWorkbench& workbench, RunsModel& model, RunsFilter& fil
     if (!isShown_) return;
     sortSection_ = section;
     order_ = to;
-    sortedBy_ = section > 0 ? ids_[static_cast<std::size_t>(section) - 1] : std::string();
+    sortedBy_ = idOf(section);
+    keepLook();
   });
+  connect(header, &QHeaderView::sectionResized, this, [this](int section, int, int size) {
+    if (!isShown_ || isSizing_ || size <= 0) return;
+    widths_[idOf(section)] = qRound(size / uiZoom());
+    keepLook();
+  });
+}
+
+std::string RunTable::idOf(int section) const {
+  if (section == 0) return kNames;
+  return section > 0 ? ids_[static_cast<std::size_t>(section) - 1] : std::string();
+}
+
+void RunTable::restoreLook() {
+  const Json kept = readJson(setting(lookKey_).toString().toStdString());
+  if (!kept.is_object()) return;
+  if (const auto widths = kept.find("widths"); widths != kept.end() && widths->is_object()) {
+    for (const auto& [id, width] : widths->items())
+      if (width.is_number_integer()) widths_[id] = std::clamp(width.get<int>(), 16, 2000);
+  }
+  const auto sorted = kept.find("sorted_by"), down = kept.find("is_descending");
+  if (sorted != kept.end() && sorted->is_string()) sortedBy_ = sorted->get<std::string>();
+  sortSection_ = sortedBy_.empty() ? -1 : sortedBy_ == kNames ? 0 : 1;
+  if (down != kept.end() && down->is_boolean() && down->get<bool>())
+    order_ = Qt::DescendingOrder;
+}
+
+void RunTable::keepLook() const {
+  const Json look = {{"widths", widths_},
+                     {"sorted_by", sortedBy_},
+                     {"is_descending", order_ == Qt::DescendingOrder}};
+  storeSetting(lookKey_, QString::fromStdString(look.dump()));
 }
 
 void RunTable::setMainMetrics(std::map<std::int64_t, std::string> metrics) {
@@ -89,6 +124,7 @@ void RunTable::setShown(bool isShown) {
     view_.sortByColumn(-1, Qt::AscendingOrder);
   }
   isShown_ = isShown;
+  isSizing_ = true;
   delegate_.setTable(isShown);
   header->setStretchLastSection(!isShown);
   view_.setHeaderHidden(!isShown);
@@ -97,10 +133,12 @@ void RunTable::setShown(bool isShown) {
     show();
   else
     model_.setColumns({});
+  isSizing_ = false;
 }
 
 /// Columns in place of those that are there.
 void RunTable::show() {
+  isSizing_ = true;
   try {
     if (ids_.empty()) ids_ = usual();
     model_.setColumns(columns_.read(ids_));
@@ -114,12 +152,18 @@ void RunTable::show() {
   header->setSortIndicator(section, order_);
   view_.setSortingEnabled(true);
   view_.sortByColumn(section, order_);
-  header->resizeSection(0, px(kNameWidth));
-  for (int column = 1; column < header->count(); ++column) {
-    view_.resizeColumnToContents(column);
-    header->resizeSection(column,
-                          std::clamp(header->sectionSize(column), px(kLeastCell), px(kMostCell)));
+  for (int column = 0; column < header->count(); ++column) {
+    if (const auto chosen = widths_.find(idOf(column)); chosen != widths_.end()) {
+      header->resizeSection(column, qRound(chosen->second * uiZoom()));
+    } else if (column == 0) {
+      header->resizeSection(column, px(kNameWidth));
+    } else {
+      view_.resizeColumnToContents(column);
+      header->resizeSection(
+          column, std::clamp(header->sectionSize(column), px(kLeastCell), px(kMostCell)));
+    }
   }
+  isSizing_ = false;
 }
 
 void RunTable::read() {
@@ -174,6 +218,8 @@ void RunTable::fillMenu(QMenu& menu, int section) {
   connect(menu.addAction(tr("&Usual columns")), &QAction::triggered, this, [this] {
     forgetSetting(key_);
     ids_.clear();
+    widths_.clear();
+    keepLook();
     if (isShown_) show();
   });
   menu.addSeparator();

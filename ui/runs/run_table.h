@@ -16,8 +16,9 @@
 
 namespace vitrine::ui {
 
-/// The columns that the user chose are kept for each database; until then they are the usual ones
-/// of the experiment that is looked at when the table opens.
+/// The columns that the user chose, their widths and what they are sorted by are kept for each
+/// database; until columns are chosen they are the usual ones of the experiment that is looked at
+/// when the table opens.
 class RunTable : public QObject {
   Q_OBJECT
  public:
@@ -39,22 +40,28 @@ class RunTable : public QObject {
   void fillMenu(QMenu& menu, int section = -1);
 
  private:
+  /// Of the column of names, too; "" where there is none.
+  [[nodiscard]] std::string idOf(int section) const;
   [[nodiscard]] std::vector<std::string> usual();
   void show();
   void keep() const;
+  void restoreLook();
+  void keepLook() const;
 
   StudioWorkbench& workbench_;
   RunsModel& model_;
   RunsView& view_;
   RunsDelegate& delegate_;
   RunColumns columns_;
-  QString key_;  ///< of the setting
+  QString key_, lookKey_;  ///< of the settings: columns, widths and sorting
   std::map<std::int64_t, std::string> mainMetrics_;
   std::vector<std::string> ids_;
-  std::string sortedBy_;  ///< id of a column; "" for that of the names
+  std::string sortedBy_;  ///< id of a column; "": the order of the list
   int sortSection_ = -1;  ///< -1: the order of the list
   Qt::SortOrder order_ = Qt::AscendingOrder;
   bool isShown_ = false;
+  std::map<std::string, int> widths_;  ///< that the user gave columns, in pixels of zoom 1
+  bool isSizing_ = false;              ///< widths change, and not by the user
 };
 
 }  // namespace vitrine::ui

@@ -210,6 +210,51 @@ TEST(RunTableMemory, KeepsTheChosenColumnsForEachDatabase) {
   forgetSettings();
 }
 
+TEST(RunTableMemory, KeepsWidthsAndSortingForEachDatabase) {
+  const QTemporaryDir folder;
+  useSettings(folder.filePath(QStringLiteral("studio.ini")));
+  SampleStudio studio(SampleOptions{0, 50}), other(SampleOptions{0, 50});
+  const auto open = [](RunsPanel& panel) {
+    panel.resize(1200, 900);
+    panel.show();
+    panel.setTable(true);
+    return panel.view().header();
+  };
+  const auto drag = [](QHeaderView& header, int section, int by) {
+    const QPoint edge(header.sectionViewportPosition(section) + header.sectionSize(section) - 1,
+                      header.height() / 2);
+    QTest::mousePress(header.viewport(), Qt::LeftButton, {}, edge);
+    QTest::mouseMove(header.viewport(), edge + QPoint(by / 2, 0));
+    QTest::mouseMove(header.viewport(), edge + QPoint(by, 0));
+    QTest::mouseRelease(header.viewport(), Qt::LeftButton, {}, edge + QPoint(by, 0));
+  };
+  int name = 0, seed = 0;
+  {
+    RunsPanel panel(studio.workbench);
+    QHeaderView* header = open(panel);
+    panel.table().setColumns({"id", "seed"});
+    name = header->sectionSize(0);
+    seed = header->sectionSize(2);
+    drag(*header, 0, 60);
+    drag(*header, 2, 40);
+    EXPECT_EQ(header->sectionSize(0), name + 60);
+    panel.view().sortByColumn(2, Qt::DescendingOrder);
+    panel.table().setColumns({"seed", "id"});
+    EXPECT_EQ(header->sectionSize(1), seed + 40) << "the width is that of the column";
+    panel.setTable(false);
+  }
+  RunsPanel again(studio.workbench), elsewhere(other.workbench);
+  QHeaderView* header = open(again);
+  EXPECT_EQ(header->sectionSize(0), name + 60);
+  EXPECT_EQ(header->sectionSize(1), seed + 40);
+  EXPECT_EQ(header->sortIndicatorSection(), 1);
+  EXPECT_EQ(header->sortIndicatorOrder(), Qt::DescendingOrder);
+  QHeaderView* fresh = open(elsewhere);
+  EXPECT_EQ(fresh->sectionSize(0), name);
+  EXPECT_EQ(fresh->sortIndicatorSection(), -1);
+  forgetSettings();
+}
+
 TEST(RunColumns, AThousandRunsAreReadWithOneQueryForAllMetrics) {
   const SampleStudio studio(SampleOptions{1000, 50});
   auto& store = const_cast<SampleStudio&>(studio).workbench.store();
