@@ -75,7 +75,11 @@ class MatrixFigure final : public Figure {
     for (const QString& label : columnLabels_)
       longest = std::max(longest, metrics.horizontalAdvance(label));
     const double inner = width - 2 * kMargin;
-    const double cell = std::min(inner * 0.7 / std::max(1, columns_), metrics.height() * 0.85);
+    constexpr int kMostRows = 200;  // of which every name has its place
+    const double high = metrics.height() * 0.85;
+    const double cell = isSquare() || rows_ > kMostRows
+                            ? std::min(inner * 0.7 / std::max(1, columns_), high)
+                            : high;
     return 2 * kMargin + headerHeight(inner, title(), metaAbout(meta_)) + 24 +
            std::min(longest, 110.0) * 0.72 + 2 * metrics.height() + rows_ * cell;
   }
@@ -131,19 +135,23 @@ class MatrixFigure final : public Figure {
   QString cellText(double cell) const {
     return isCounts_ ? count(static_cast<std::int64_t>(cell)) : shortNumber(cell);
   }
+  /// Rows and columns are of one kind: so are their sizes.
+  bool isSquare() const { return isCounts_ || rows_ == columns_; }
+
   /// The largest letters, down to kLeastLetters of `font`, whose longest number fits a cell;
   /// letters higher than a cell where none do.
-  QFont numberLetters(QFont font, double cell) const {
+  QFont numberLetters(QFont font, const QSizeF& cell) const {
     constexpr double kLeastLetters = 0.72;
     double widest = 0;
     const QFontMetricsF metrics(font);
     for (const double one : values_) {
       widest = std::max(widest, metrics.horizontalAdvance(cellText(one)));
-      if (widest * kLeastLetters + 3 > cell) break;
+      if (widest * kLeastLetters + 3 > cell.width()) break;
     }
-    const double share = std::min({1.0, (cell - 3) / widest, cell / metrics.height()});
+    const double share =
+        std::min({1.0, (cell.width() - 3) / widest, cell.height() / metrics.height()});
     if (share < kLeastLetters) {
-      font.setPixelSize(static_cast<int>(cell) * 2 + 2);
+      font.setPixelSize(static_cast<int>(cell.height()) * 2 + 2);
     } else if (font.pixelSize() > 0) {
       font.setPixelSize(std::max(1, static_cast<int>(font.pixelSize() * share)));
     } else {
@@ -166,7 +174,7 @@ class MatrixFigure final : public Figure {
     double rowLabel = 0;
     for (const QString& label : rowLabels_)
       rowLabel = std::max(rowLabel, metrics.horizontalAdvance(label));
-    rowLabel = std::min(rowLabel + 2, body.width() * 0.24);
+    rowLabel = std::min(rowLabel + 2, body.width() * (isSquare() ? 0.24 : 0.36));
     double columnLabel = 0;
     for (const QString& label : columnLabels_)
       columnLabel = std::max(columnLabel, metrics.horizontalAdvance(label));
@@ -179,17 +187,26 @@ class MatrixFigure final : public Figure {
     const auto leftOf = [&](double labels) {
       return labels + 8 + (rowTitle.isEmpty() ? 0 : lineHeight + 4);
     };
-    const auto cellFor = [&](double rowLabels, double columnLabels) {
+    constexpr double kMostWidth = 64;
+    const auto cellFor = [&](double rowLabels, double columnLabels) -> QSizeF {
       const double across = body.width() - leftOf(rowLabels);
       const double up = body.height() - columnLabels - titleHeight - barHeight;
-      return std::max(2.0, std::min(across / columns_, up / rows_));
+      QSizeF one(std::max(2.0, across / columns_), std::max(2.0, up / rows_));
+      if (isSquare()) return QSizeF(1, 1) * std::min(one.width(), one.height());
+      return QSizeF(std::min(one.width(), kMostWidth), std::min(one.height(), 2 * lineHeight));
     };
     double labelHeight = lineHeight + 4;
-    const bool isSlanted = columnLabel > cellFor(rowLabel, labelHeight) - 4;
+    const bool isSlanted = columnLabel > cellFor(rowLabel, labelHeight).width() - 4;
     if (isSlanted) labelHeight = std::min(columnLabel, 110.0) * 0.72 + lineHeight;
-    double cell = cellFor(rowLabel, labelHeight);
-    // Where labels would lie on each other the cells take their room.
-    const bool hasLabels = cell >= lineHeight * 0.8;
+    QSizeF cell = cellFor(rowLabel, labelHeight);
+    // Names that would lie on each other are every second, every third; of too many the cells take
+    // the room.
+    constexpr int kMostLeftOut = 8;
+    const auto everyOf = [&](double size) {
+      return static_cast<int>(std::ceil(lineHeight * 0.8 / size - 1e-9));
+    };
+    const int everyRow = everyOf(cell.height()), everyColumn = everyOf(cell.width());
+    const bool hasLabels = std::max(everyRow, everyColumn) <= (isSquare() ? 1 : kMostLeftOut);
     if (!hasLabels) {
       rowLabel = labelHeight = 0;
       cell = cellFor(0, 0);
@@ -197,8 +214,9 @@ class MatrixFigure final : public Figure {
     const double left = leftOf(rowLabel), spaceX = body.width() - left;
     const double under = labelHeight + titleHeight;
     // A square grid on a wide page stands in its middle.
-    const double indent = std::max(0.0, (spaceX - cell * columns_) / 2);
-    const QRectF grid(body.left() + left + indent, body.top(), cell * columns_, cell * rows_);
+    const double across = cell.width(), high = cell.height();
+    const double indent = std::max(0.0, (spaceX - across * columns_) / 2);
+    const QRectF grid(body.left() + left + indent, body.top(), across * columns_, high * rows_);
     const std::array<double, 2> range =
         style().range.value_or(valueRange().value_or(std::array{0.0, 1.0}));
     const auto color = [&](int row, int column) {
@@ -207,12 +225,12 @@ class MatrixFigure final : public Figure {
     };
     drawCells(painter, grid, rows_, columns_, color);
     painter.setFont(numberLetters(font, cell));
-    if (QFontMetricsF(painter.font()).height() <= cell) {
+    if (QFontMetricsF(painter.font()).height() <= high) {
       for (int row = 0; row < rows_; ++row) {
         for (int column = 0; column < columns_; ++column) {
           painter.setPen(inkOn(color(row, column)));
           const double cellValue = value(row, column);
-          painter.drawText(QRectF(grid.left() + column * cell, grid.top() + row * cell, cell, cell),
+          painter.drawText(QRectF(grid.left() + column * across, grid.top() + row * high, across, high),
                            Qt::AlignCenter, cellText(cellValue));
         }
       }
@@ -220,15 +238,16 @@ class MatrixFigure final : public Figure {
     painter.setFont(font);
     painter.setPen(themeColors().muted);
     if (hasLabels) {
-      for (int row = 0; row < rows_; ++row) {
+      for (int row = 0; row < rows_; row += everyRow) {
         drawLine(painter,
-                 QRectF(grid.left() - rowLabel - 6, grid.top() + row * cell, rowLabel, cell),
-                 Qt::AlignRight | Qt::AlignVCenter, rowLabels_[row]);
+                 QRectF(grid.left() - rowLabel - 6, grid.top() + row * high, rowLabel, high),
+                 Qt::AlignRight | Qt::AlignVCenter, rowLabels_[row],
+                 isSquare() ? Qt::ElideRight : Qt::ElideMiddle);
       }
-      for (int column = 0; column < columns_; ++column) {
-        const QPointF foot(grid.left() + (column + 0.5) * cell, grid.bottom() + 4);
+      for (int column = 0; column < columns_; column += everyColumn) {
+        const QPointF foot(grid.left() + (column + 0.5) * across, grid.bottom() + 4);
         if (!isSlanted) {
-          drawLine(painter, QRectF(foot.x() - cell / 2, foot.y(), cell, lineHeight),
+          drawLine(painter, QRectF(foot.x() - across / 2, foot.y(), across, lineHeight),
                    Qt::AlignCenter, columnLabels_[column]);
           continue;
         }
@@ -263,12 +282,12 @@ class MatrixFigure final : public Figure {
       painter.setPen(QPen(themeColors().accent, 2));
       painter.setBrush(Qt::NoBrush);
       painter.drawRect(
-          QRectF(grid.left() + (*chosen)[1] * cell, grid.top() + (*chosen)[0] * cell, cell, cell));
+          QRectF(grid.left() + (*chosen)[1] * across, grid.top() + (*chosen)[0] * high, across, high));
     }
-    const auto cellAt = [this, grid, cell](const QPointF& at) {
+    const auto cellAt = [this, grid, across, high](const QPointF& at) {
       return std::array{
-          std::clamp(static_cast<int>((at.y() - grid.top()) / cell), 0, rows_ - 1),
-          std::clamp(static_cast<int>((at.x() - grid.left()) / cell), 0, columns_ - 1)};
+          std::clamp(static_cast<int>((at.y() - grid.top()) / high), 0, rows_ - 1),
+          std::clamp(static_cast<int>((at.x() - grid.left()) / across), 0, columns_ - 1)};
     };
     addRegion(grid, [this, cellAt](const QPointF& at) {
       const auto [row, column] = cellAt(at);

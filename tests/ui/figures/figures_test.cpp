@@ -5,6 +5,7 @@
 #include <QRectF>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "tests/ui/figures/figure_of.h"
@@ -170,6 +171,37 @@ TEST(Matrix, WritesTheCountIntoEveryCellOfTenClasses) {
     }
     EXPECT_GT(inked, 10) << "class " << i;
   }
+}
+
+TEST(Matrix, NamesItsManyRowsOrEveryFewOfThem) {
+  constexpr int kRows = 56, kColumns = 8;
+  Artifact artifact = samples::confusion();
+  std::vector<float> values;
+  for (int i = 0; i < kRows * kColumns; ++i) values.push_back(0.5F + static_cast<float>(i));
+  setFloat32(artifact, values, {kRows, kColumns}, {"parameter", "step"});
+  artifact.meta.erase("classes");
+  artifact.meta["row_labels"] = Json::array();
+  for (int i = 0; i < kRows; ++i)
+    artifact.meta["row_labels"].push_back("blocks." + std::to_string(i) + ".attention.weight");
+  const auto figure = figureOf(artifact);
+  const auto namesAt = [&](const QSize& size) {
+    const QImage image = figure->image(size, 1);
+    const auto said = [&](int x, int y) { return figure->describeAt(QPointF(x + 0.5, y + 0.5)); };
+    int left = 0;  // of the cells
+    while (left < size.width() && said(left, size.height() / 2).isEmpty()) ++left;
+    std::map<QString, int> inked;  // of each row, beside its cells
+    for (int y = 0; y < size.height(); ++y) {
+      const QString row = said(left + 2, y).section(QLatin1Char(','), 0, 0);
+      for (int x = 12; x < left - 6 && !row.isEmpty(); ++x)
+        inked[row] += distance(image.pixelColor(x, y), themeColors().panel) > 60 ? 1 : 0;
+    }
+    EXPECT_EQ(inked.size(), static_cast<std::size_t>(kRows));
+    return std::count_if(inked.begin(), inked.end(),
+                         [](const auto& row) { return row.second > 20; });
+  };
+  const int high = static_cast<int>(std::ceil(figure->leastHeight(640)));
+  EXPECT_EQ(namesAt({640, high}), kRows) << "the picture is as high as its names need";
+  EXPECT_GT(namesAt({640, 400}), kRows / 8) << "not all fit, and some are there";
 }
 
 TEST(Matrix, WritesItsCellsAsCsvWithLabels) {
