@@ -15,37 +15,56 @@ bool isPartEnd(const QString& word, qsizetype at) {
   return sign == QLatin1Char('-') && before.isLetter() && after.isLetter();
 }
 
+bool isNumber(const QString& word) {
+  const qsizetype first = word.startsWith(QLatin1Char('+')) || word.startsWith(QLatin1Char('-')) ||
+                                  word.startsWith(QChar(0x2212))
+                              ? 1
+                              : 0;
+  return word.size() > first && word[first].isDigit();
+}
+
 /// What lies between the spaces of a text; a number and its interval are one word.
 QStringList spacedWords(const QString& text) {
   QStringList words;
   bool isOpen = false;
   for (const QString& one : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
     const bool isSign = one == QStringLiteral("\u00b1");
-    if ((isSign || isOpen) && !words.isEmpty()) {
+    const bool isInterval = one.startsWith(QLatin1Char('[')) && !words.isEmpty() &&
+                            isNumber(words.last());
+    if ((isSign || isInterval || isOpen) && !words.isEmpty()) {
       words.last() += QLatin1Char(' ') + one;
     } else {
       words << one;
     }
-    isOpen = isSign;
+    isOpen = isSign || ((isInterval || isOpen) && words.last().contains(QLatin1Char('[')) &&
+                        !one.endsWith(QLatin1Char(']')));
   }
   return words;
+}
+
+QStringList partsOf(const QString& text) {
+  QStringList parts;
+  for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+    qsizetype from = 0;
+    for (qsizetype at = 1; at < word.size(); ++at) {
+      if (!isPartEnd(word, at)) continue;
+      parts << word.mid(from, at - from);
+      from = at;
+    }
+    parts << word.mid(from);
+  }
+  return parts;
 }
 
 }  // namespace
 
 QStringList piecesOf(const QString& text, CellPiece piece) {
   QStringList pieces;
-  const QStringList words = piece == CellPiece::Word
-                                ? spacedWords(text)
-                                : text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
-  for (const QString& word : words) {
-    qsizetype from = 0;
-    for (qsizetype at = 1; piece == CellPiece::Part && at < word.size(); ++at) {
-      if (!isPartEnd(word, at)) continue;
-      pieces << word.mid(from, at - from);
-      from = at;
-    }
-    pieces << word.mid(from);
+  for (const QString& word : spacedWords(text)) {
+    if (piece == CellPiece::Word || isNumber(word))
+      pieces << word;
+    else if (piece == CellPiece::Part)
+      pieces << partsOf(word);
   }
   return pieces;
 }
@@ -73,8 +92,7 @@ QStringList cellLines(const QFontMetricsF& metrics, const QString& text, double 
         continue;
       }
       close();
-      const QStringList parts = piecesOf(word, CellPiece::Part);
-      for (const QString& part : fits(word) ? QStringList{word} : parts) {
+      for (const QString& part : fits(word) ? QStringList{word} : partsOf(word)) {
         if (!fits(line + part)) close();
         line += part;
         while (!fits(line) && line.size() > 1) {

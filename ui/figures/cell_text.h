@@ -12,6 +12,7 @@ namespace vitrine::ui {
 enum class CellPiece {
   Word,  ///< between spaces; "82.0 ± 0.5" is one
   Part,  ///< "model.class_token" is three: '/', '_', '.', '-', '=' and ',' end one, but in numbers
+  Number,  ///< numbers alone, each with its interval; words are none
 };
 [[nodiscard]] QStringList piecesOf(const QString& text, CellPiece piece);
 

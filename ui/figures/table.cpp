@@ -180,7 +180,8 @@ class TableFigure final : public Figure {
   [[nodiscard]] std::vector<double> pieceWidths(CellPiece piece) const {
     std::vector<double> widths;
     for (std::size_t column = 0; column < decimals_.size(); ++column) {
-      double longest = longestPiece(metrics_, textOf(std::nullopt, column), CellPiece::Part);
+      const CellPiece ofHead = piece == CellPiece::Word ? CellPiece::Part : piece;
+      double longest = longestPiece(metrics_, textOf(std::nullopt, column), ofHead);
       for (std::size_t row = 0; row < std::min(rows_.size(), kMostWhole); ++row) {
         if (!isWholeRow(row))
           longest = std::max(longest, longestPiece(metrics_, textOf(row, column), piece));
@@ -191,7 +192,7 @@ class TableFigure final : public Figure {
   }
 
   /// In this order: texts continue in more lines, letters become smaller, words are broken after a
-  /// sign, and only then anywhere.
+  /// sign, then anywhere, and numbers last.
   [[nodiscard]] Layout layoutIn(double room) const {
     constexpr double kStep = 0.05, kLeastOnScreen = 11.0 / 13;
     const double full = bodyLetters().pixelSize() * style().pointsPerPixel;  // points
@@ -207,7 +208,8 @@ class TableFigure final : public Figure {
     if (sumOf(words) > inside) {
       words = pieceWidths(CellPiece::Part);
       layout.isBroken = sumOf(words) > inside;
-      if (layout.isBroken) words.assign(words.size(), 0);
+      if (layout.isBroken) words = pieceWidths(CellPiece::Number);
+      if (sumOf(words) > inside) words.assign(words.size(), 0);
     }
     layout.widths = fitted(std::move(layout.widths), words, inside);
     return layout;

@@ -55,6 +55,10 @@ TEST(CellText, GoesOnBetweenWordsThenAfterSignsAndOnlyThenInsideOfThem) {
   EXPECT_EQ(piecesOf("0.125 1,000 -3 1e-5 /data", CellPiece::Part).join('|').toStdString(),
             "0.125|1,000|-3|1e-5|/data")
       << "a number has no parts";
+  EXPECT_EQ(piecesOf("test/top1 86.6 [86.5; 86.7] of", CellPiece::Part).join('|').toStdString(),
+            "test/|top1|86.6 [86.5; 86.7]|of");
+  EXPECT_EQ(piecesOf("+2.00 \u00b1 0.25 better", CellPiece::Number).join('|').toStdString(),
+            "+2.00 \u00b1 0.25");
 }
 
 TEST(Table, BreaksNoWordInASingleColumnWhereSmallerLettersAreEnough) {
