@@ -208,7 +208,7 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
       const QString& label = data.labels[row.variant];
       rows.push_back({label.toStdString(), row.model.toStdString(), row.metric.toStdString(),
                       number(row.value, row.decimals).toStdString(),
-                      meanText(row.ours, {}).toStdString(), row.ours.count, row.order.toStdString(),
+                      meanText(row.ours, row.format).toStdString(), row.ours.count, row.order.toStdString(),
                       verdict.toStdString(),
                       (row.place + QStringLiteral(": ") + row.conditions).toStdString()});
       csv += csvLine({label, row.model, row.metric, csvNumber(row.value), csvNumber(row.ours.mean),
@@ -242,8 +242,8 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
       const SampleStatistics& s = row.judgement.statistics;
       const bool isEmpty = s.count == 0;
       rows.push_back({row.claim.name, toString(row.judgement.verdict), s.count,
-                      isEmpty ? "\u2013" : meanText(s, {}).toStdString(),
-                      shortNumber(row.judgement.threshold).toStdString(), row.judgement.reason});
+                      measuredText(row).toStdString(), thresholdText(row).toStdString(),
+                      row.judgement.reason});
       csv += csvLine({QString::fromStdString(row.claim.name),
                       QString::fromStdString(toString(row.judgement.verdict)),
                       QString::number(s.count), isEmpty ? QString() : csvNumber(s.mean),

@@ -266,7 +266,7 @@ void ComparePage::showPublished() {
     auto* item = new QTreeWidgetItem(
         publishedTree_,
         {data_->labels[row.variant], row.model, row.metric, number(row.value, row.decimals),
-         meanText(row.ours, {}), QString::number(row.ours.count), row.order,
+         meanText(row.ours, row.format), QString::number(row.ours.count), row.order,
          verdictSign(row.verdict) + verdict, row.place + QStringLiteral(": ") + row.conditions});
     for (int i = 0; i < publishedTree_->columnCount(); ++i) {
       item->setToolTip(i, item->text(i));
@@ -282,11 +282,10 @@ void ComparePage::showPublished() {
   publishedTree_->setColumnWidth(7, px(340));
   for (const ClaimRow& row : published_.claims) {
     const SampleStatistics& s = row.judgement.statistics;
-    QString measured = s.count == 0 ? QStringLiteral("\u2013") : meanText(s, {});
     auto* item = new QTreeWidgetItem(
         claimTree_, {QString::fromStdString(row.claim.name),
                      QString::fromStdString(toString(row.judgement.verdict)),
-                     QString::number(s.count), measured, shortNumber(row.judgement.threshold),
+                     QString::number(s.count), measuredText(row), thresholdText(row),
                      QString::fromStdString(row.judgement.reason)});
     item->setToolTip(0, QString::fromStdString(row.claim.source));
     const QColor colour = row.judgement.verdict == Verdict::Reproduced     ? themeColors().ok

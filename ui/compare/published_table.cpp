@@ -13,6 +13,7 @@
 #include "core/store/claimed_runs.h"
 #include "core/store/experiment_folder.h"
 #include "ui/compare/ablation_table.h"
+#include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 
@@ -179,12 +180,26 @@ std::vector<ClaimRow> claimsOf(const store::QueryFunction& query, const CompareD
     if (!isHere) continue;
     Judgement judgement = judgeClaim(query, runs, claim, experiment);
     if (!judgement.leftOut.empty()) judgement.reason += "; not counted: " + judgement.leftOut;
-    rows.push_back({std::move(claim), std::move(judgement)});
+    const store::MetricFormat format =
+        store::metricFormat(claim.metric, store::kindOf(data.kinds, claim.metric));
+    rows.push_back({std::move(claim), std::move(judgement), format});
   }
   return rows;
 }
 
 }  // namespace
+
+QString measuredText(const ClaimRow& row) {
+  const SampleStatistics& s = row.judgement.statistics;
+  const QString text = meanText(s, row.format);
+  return row.format.isPercent && s.count > 0 ? text + QStringLiteral("\u2009%") : text;
+}
+
+QString thresholdText(const ClaimRow& row) {
+  const double threshold = row.judgement.threshold;
+  return row.format.isPercent ? shortNumber(100 * threshold) + QStringLiteral("\u2009%")
+                              : shortNumber(threshold);
+}
 
 QString toString(PublishedVerdict verdict) {
   switch (verdict) {
@@ -337,6 +352,8 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
           // Papers print fractions in percent.
           const bool isFraction = measured.meanings.at(metric).unit == "fraction";
           const double factor = isFraction && result.value > 1 ? 100 : 1;
+          row.format = store::metricFormat(metric, store::kindOf(data.kinds, metric));
+          if (row.format.isPercent) row.format = {false, factor > 1 ? row.format.decimals : -1};
           auto scaled = sample(variant, metric).values;
           for (auto& [seed, value] : scaled) value *= factor;
           std::vector<double> values;

@@ -9,6 +9,7 @@
 
 #include "core/config/papers/claims.h"
 #include "core/config/papers/published.h"
+#include "core/store/metrics/metric_format.h"
 #include "ui/compare/compare_data.h"
 
 namespace vitrine::ui {
@@ -26,6 +27,7 @@ struct PublishedRow {
   int decimals = 0;    ///< with which the paper prints it
   std::size_t variant = 0;
   SampleStatistics ours;  ///< in the paper's unit
+  store::MetricFormat format;  ///< of ours
   PublishedVerdict verdict = PublishedVerdict::NotComparable;
   QStringList reasons;  ///< why it is not comparable, or undecided
   /// Whether ours moves against the baseline as the paper's does: "order kept", "order reversed",
@@ -36,7 +38,12 @@ struct PublishedRow {
 struct ClaimRow {
   Claim claim;
   Judgement judgement;
+  store::MetricFormat format;  ///< of its metric
 };
+/// "+1.3 ± 0.2 %" in the unit of the metric; an en dash without a value.
+[[nodiscard]] QString measuredText(const ClaimRow& row);
+/// What the measured value is held against: "0.5 %".
+[[nodiscard]] QString thresholdText(const ClaimRow& row);
 
 struct PublishedTable {
   QString file;           ///< "" where none was found

@@ -113,6 +113,9 @@ TEST_F(PublishedBeside, SaysWhatMatchesWhatDiffersAndWhatCannotBeCompared) {
   EXPECT_EQ(table.rows[4].verdict, PublishedVerdict::Differs);
   ASSERT_EQ(table.claims.size(), 1u);
   EXPECT_EQ(table.claims[0].judgement.verdict, Verdict::Reproduced);
+  EXPECT_EQ(measuredText(table.claims[0]).toStdString(), "2.0 \u00b1 0.0\u2009%");
+  EXPECT_EQ(thresholdText(table.claims[0]).toStdString(), "1\u2009%");
+  EXPECT_EQ(table.rows[3].format, (store::MetricFormat{false, 1})) << "as the metric's card says";
 }
 
 TEST_F(PublishedBeside, NamesEveryReasonThatSpeaksAgainst) {
