@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/vitrine/run/progress_sink.h"
+#include "core/store/metrics/metric_format.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/two_tasks.h"
@@ -210,6 +211,38 @@ TEST(Compare, GivesMeanAndDeviationOverSeedsAndWhatDiffers) {
   EXPECT_NEAR(loss.at("deviation").get<double>(), std::abs(a - b) / std::sqrt(2.0), 1e-12);
   EXPECT_EQ(loss.at("n"), 2);
   EXPECT_THAT(onShared({"compare", "1"}).out, AllOf(HasSubstr("±"), HasSubstr("model.width = 32")));
+}
+
+TEST(Compare, WritesFractionsInPercentForPeopleAndRawForPrograms) {
+  const Json groups = onShared({"compare", "1", "--json", "--metric", "test/top1"}).json();
+  const double mean = groups[0].at("metrics").at("test/top1").at("mean").get<double>();
+  ASSERT_LE(mean, 1);
+  const std::string text = onShared({"compare", "1", "--metric", "test/top1"}).out;
+  EXPECT_THAT(text, HasSubstr("test/top1 (%)"));
+  bool isThere = false;  // with as many digits as its interval supports
+  for (int decimals = 0; decimals < 4; ++decimals) {
+    isThere = isThere ||
+              text.find(store::metricNumber({}, 100 * mean, decimals) + " ±") != std::string::npos;
+  }
+  EXPECT_TRUE(isThere) << text;
+  EXPECT_THAT(onShared({"compare", "1", "--csv", "--metric", "test/top1"}).out,
+              HasSubstr("variant,runs,test/top1,"));
+}
+
+TEST(Compare, WritesClaimsAboutFractionsInPercent) {
+  Scratch scratch;
+  writeText(scratch.path("tiny.toml"), readText(sharedExperiment()));
+  writeText(scratch.path("claims.toml"),
+            "[[claim]]\nname = \"c\"\nsource = \"here\"\nexperiment = \"tiny.toml\"\n"
+            "metric = \"test/top1\"\nbetter = \"wide\"\nabove = 0.005\nseeds = 2\n");
+  const std::string file = scratch.path("claims.toml");
+  const std::string text = onShared({"compare", "--claims", file}).out;
+  EXPECT_THAT(text, HasSubstr("wide >= 0.5 %"));
+  EXPECT_THAT(text, HasSubstr("] %"));
+  EXPECT_THAT(onShared({"compare", "--claims", file, "--csv"}).out,
+              AllOf(HasSubstr("wide >= 0.005"), Not(HasSubstr("%\""))));
+  EXPECT_EQ(onShared({"compare", "--claims", file, "--json"}).json().at(0).at("relation"),
+            "wide >= 0.005");
 }
 
 TEST(Compare, SaysOfHowManySeedsEachIntervalIsAndWhatIsLeftOut) {

@@ -313,8 +313,8 @@ Html Part::claims() {
       table.add({textCell(judged.claim.name),
                  {Html::element("strong", {{"class", verdict}}, Html(verdict)), false},
                  numberCell(std::to_string(judged.judgement.statistics.count)),
-                 textCell(measuredText(judged.judgement)),
-                 textCell(relationText(judged.claim)),
+                 textCell(measuredText(judged.judgement, judged.format)),
+                 textCell(relationText(judged.claim, judged.format)),
                  codeCell(judged.claim.metric),
                  textCell(judged.claim.source),
                  textCell(whyText(judged.judgement) +

@@ -18,29 +18,40 @@ std::vector<JudgedClaim> judgedClaims(store::RunReader& store, const std::filesy
   }
   const std::vector<store::RunRow> runs = store.runs();
   std::vector<JudgedClaim> judged;
+  const store::QueryFunction query = [&](const std::string& sql) { return store.query(sql); };
+  const store::MetricKinds kinds = metricKinds(query);
   for (Claim& claim : claims) {
     const std::string path = (file.parent_path() / claim.experiment).string();
     const ClaimedExperiment experiment(readTextFile(path), path);
-    Judgement judgement = judgeClaim([&](const std::string& sql) { return store.query(sql); }, runs,
-                                     claim, experiment);
-    judged.push_back({std::move(claim), experiment.title(), std::move(judgement)});
+    Judgement judgement = judgeClaim(query, runs, claim, experiment);
+    const store::MetricFormat format =
+        store::metricFormat(claim.metric, store::kindOf(kinds, claim.metric));
+    judged.push_back({std::move(claim), experiment.title(), std::move(judgement), format});
   }
   return judged;
 }
 
-std::string relationText(const Claim& claim) {
-  if (claim.above) return claim.better + " >= " + formatReal(*claim.above);
+std::string relationText(const Claim& claim, const store::MetricFormat& format) {
+  const auto written = [&format](double value) {
+    return format.isPercent ? formatReal(100 * value, 6) + " %" : formatReal(value);
+  };
+  if (claim.above) return claim.better + " >= " + written(*claim.above);
   return claim.better + " - " + claim.worse +
-         (claim.margin == 0 ? " > 0" : " >= " + formatReal(claim.margin));
+         (claim.margin == 0 ? " > 0" : " >= " + written(claim.margin));
 }
 
-std::string measuredText(const Judgement& judgement) {
+std::string measuredText(const Judgement& judgement, const store::MetricFormat& format) {
   const SampleStatistics& s = judgement.statistics;
   if (s.count == 0) return "";
-  const std::string mean = formatReal(s.mean, 4);
-  if (s.count == 1) return mean;
-  return mean + " [" + formatReal(s.interval.lower, 4) + ", " + formatReal(s.interval.upper, 4) +
-         "]";
+  const double factor = format.isPercent ? 100 : 1;
+  const int decimals = s.count > 1 ? decimalsFor(halfWidth(s) * factor) : -1;
+  const auto written = [&](double value) {
+    return store::metricNumber(format, value * factor, decimals);
+  };
+  std::string text = written(s.mean);
+  if (s.count > 1)
+    text += " [" + written(s.interval.lower) + ", " + written(s.interval.upper) + "]";
+  return format.isPercent ? text + " %" : text;
 }
 
 std::string whyText(const Judgement& judgement) {

@@ -116,20 +116,22 @@ Table textTable(const Ablation& ablation) {
     table.rows.push_back({nameOf(variant), statesText(variant, ablation.runs)});
   }
   for (const std::string& name : ablation.metrics) {
+    const store::MetricMeaning& meaning = ablation.measured.meanings.at(name);
+    const store::MetricFormat format = store::metricFormat(name, meaning.unit, meaning.title);
     std::vector<std::string> differences;
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       differences.push_back(
-          differenceText(difference(i, name), ablation.measured.meanings.at(name).direction, {}));
+          differenceText(difference(i, name), meaning.direction, format));
     }
     // A first variant of another task has nothing that the others could be compared with.
     const bool hasDifference =
         std::ranges::any_of(differences, [](const auto& d) { return !d.empty(); });
-    table.columns.push_back(name);
+    table.columns.push_back(format.isPercent ? name + " (%)" : name);
     if (hasDifference) table.columns.emplace_back("difference to the first");
     table.columns.emplace_back("n");
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       const SampleStatistics s = ablation.sample(i, name).statistics;
-      table.rows[i].emplace_back(s.count == 0 ? "" : meanText(s, {}));
+      table.rows[i].emplace_back(s.count == 0 ? "" : meanText(s, format));
       if (hasDifference) table.rows[i].emplace_back(differences[i]);
       table.rows[i].emplace_back(countText(s, difference(i, name), i == 0 || !hasDifference));
     }

@@ -11,13 +11,15 @@ int judgeClaims(const CommandLine& line, const std::string& file) {
   Json out = Json::array();
   Table table{{"claim", "verdict", "n", "metric", "relation", "measured", "why"}, {}};
   for (const JudgedClaim& judged : judgedClaims(store, file)) {
-    const auto& [claim, experiment, judgement] = judged;
+    const auto& [claim, experiment, judgement, known] = judged;
+    // Other programs read the values as they are stored.
+    const store::MetricFormat format = line.wantsCsv() ? store::MetricFormat{} : known;
     const SampleStatistics& statistics = judgement.statistics;
     out.push_back({{"claim", claim.name},
                    {"source", claim.source},
                    {"experiment", experiment},
                    {"metric", claim.metric},
-                   {"relation", relationText(claim)},
+                   {"relation", relationText(claim, {})},
                    {"verdict", toString(judgement.verdict)},
                    {"n", statistics.count},
                    {"mean", finite(statistics.mean)},
@@ -27,7 +29,8 @@ int judgeClaims(const CommandLine& line, const std::string& file) {
                    {"left_out", judgement.leftOut},
                    {"note", claim.note}});
     table.rows.push_back({claim.name, toString(judgement.verdict), statistics.count, claim.metric,
-                          relationText(claim), measuredText(judgement), whyText(judgement)});
+                          relationText(claim, format), measuredText(judgement, format),
+                          whyText(judgement)});
   }
   if (line.wantsJson()) {
     print(out);
