@@ -38,6 +38,7 @@ const Table& treeTable() {
                     "start"},
                    {"shell"},
                }},
+              {"ui/kit", {{"series"}, {"."}}},
               {"ui/configure", {{"form"}, {"plan"}, {"."}}},
               {"ui/workbench", {{"."}, {"sampling"}}},
           },

@@ -23,6 +23,7 @@
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/workbench/drawn_runs.h"
 
 namespace vitrine::ui {
@@ -269,7 +270,7 @@ void ArtifactsPage::applyStyle() {
     if (figure == nullptr) continue;
     FigureStyle style = style_;
     style.range.reset();
-    style.run = shown_[i].run;
+    style.run = seriesOf(shown_[i].run);
     style.picture = shown_[i].content.picture;
     if (views_.size() > 1) {
       const store::ArtifactRow* row = rowOf(shown_[i].run);

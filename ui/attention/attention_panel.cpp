@@ -6,6 +6,7 @@
 #include "ui/attention/attention_figures.h"
 #include "ui/attention/attention_view.h"
 #include "ui/kit/empty_page.h"
+#include "ui/kit/series/run_series.h"
 
 namespace vitrine::ui {
 
@@ -47,7 +48,7 @@ AttentionPanel::AttentionPanel(std::int64_t run, QWidget* parent)
 FigureStyle AttentionPanel::styleOf(const QString& title) const {
   FigureStyle style;
   style.title = title;
-  if (!title.isEmpty()) style.run = run_;
+  if (!title.isEmpty()) style.run = seriesOf(run_);
   return style;
 }
 

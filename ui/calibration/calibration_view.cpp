@@ -18,6 +18,7 @@
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/line_chart.h"
+#include "ui/kit/series/run_series.h"
 
 namespace vitrine::ui {
 
@@ -90,7 +91,7 @@ std::unique_ptr<Figure> CalibrationPage::temperatureFigure(Words words) const {
   for (const auto& run : shown_) {
     ChartSeries line;
     line.name = runName(run->run);
-    line.run = run->run;
+    line.run = seriesOf(run->run);
     line.x = temperatureGrid();
     line.y = run->errors;
     line.x.resize(std::min(line.x.size(), line.y.size()));
@@ -100,17 +101,18 @@ std::unique_ptr<Figure> CalibrationPage::temperatureFigure(Words words) const {
   for (const auto& run : shown_) {
     ChartSeries now;
     now.name = tr("%1, T %2").arg(runName(run->run), number(run->temperature, 2));
-    now.run = run->run;
+    now.run = seriesOf(run->run);
     now.draw = ChartSeries::Draw::Points;
     now.x = {run->temperature};
     now.y = {run->now.scores.ece};
     chart.series.push_back(std::move(now));
     chart.notes.push_back({run->fitted.temperature, std::nullopt,
-                           tr("fitted %1").arg(number(run->fitted.temperature, 2)), run->run});
+                           tr("fitted %1").arg(number(run->fitted.temperature, 2)),
+                           seriesOf(run->run)});
   }
   FigureStyle style;
   style.hasAxisTitles = words == Words::All;
-  style.run = currentRun();
+  style.run = seriesOf(currentRun());
   return makeLineChart(std::move(chart), style);
 }
 
@@ -173,7 +175,7 @@ void CalibrationPage::showScores() {
     const Column& one = columns[static_cast<std::size_t>(column)];
     auto* title = new QTableWidgetItem(one.title);
     title->setToolTip(one.run == 0 ? runName(main.run) : one.title);
-    if (one.run != 0) title->setForeground(seriesColor(one.run));
+    if (one.run != 0) title->setForeground(seriesColor(seriesOf(one.run)));
     scores_->setHorizontalHeaderItem(column, title);
     for (int row = 0; row < scores_->rowCount(); ++row) {
       const Row& line = rows[static_cast<std::size_t>(row)];

@@ -5,6 +5,7 @@
 
 #include "ui/calibration/calibration_figures.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/series/run_series.h"
 
 namespace vitrine::ui {
 
@@ -76,7 +77,7 @@ class FilmFigure final : public Figure {
           points.emplace_back(plot.left() + bin.confidence * plot.width(),
                               plot.bottom() - bin.accuracy * plot.height());
       }
-      painter.setPen(QPen(seriesColor(run, style().theme), 1.2));
+      painter.setPen(QPen(seriesColor(seriesOf(run), style().theme), 1.2));
       drawPolyline(painter, plot, points);
     }
     const double room = box.width() + 8;

@@ -12,6 +12,7 @@
 #include "ui/figures/kinds.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/series/run_series.h"
 
 namespace vitrine::ui {
 
@@ -116,7 +117,8 @@ class CueFigure final : public Figure {
     double below = plot.bottom() + kCueAxis;
     for (const CuePicture::Run& run : picture_.runs) {
       drawRun(painter, plot, row, run);
-      drawSeriesKey(painter, QRectF(body.left(), below, 24, kCueLegend), run.run, style().theme);
+      drawSeriesKey(painter, QRectF(body.left(), below, 24, kCueLegend), seriesOf(run.run),
+                    style().theme);
       painter.setFont(axisLetters());
       painter.setPen(themeColors().text);
       drawLine(painter, QRectF(body.left() + 30, below, body.width() - 30, kCueLegend),
@@ -126,7 +128,7 @@ class CueFigure final : public Figure {
   }
 
   void drawRun(QPainter& painter, const QRectF& plot, double row, const CuePicture::Run& run) {
-    const QColor color = seriesColor(run.run, style().theme);
+    const QColor color = seriesColor(seriesOf(run.run), style().theme);
     const double mean = run.decisions.sum().shapeShare();
     if (std::isfinite(mean)) {
       const double x = plot.left() + mean * plot.width();
@@ -140,7 +142,7 @@ class CueFigure final : public Figure {
       if (!std::isfinite(share)) continue;
       const QPointF at(plot.left() + share * plot.width(),
                        plot.top() + (static_cast<double>(place) + 0.5) * row);
-      drawSymbol(painter, seriesSymbol(run.run), at, color, themeColors().panel, 4);
+      drawSymbol(painter, seriesSymbol(seriesOf(run.run)), at, color, themeColors().panel, 4);
       const QString text = QObject::tr("%1, %2: %3 by shape, %4 by texture, %5 of neither")
                                .arg(run.name, nameOf(order_[place]), count(std::llround(one.shape)),
                                     count(std::llround(one.texture)),

@@ -7,6 +7,7 @@
 #include "ui/figures/chart_frame.h"
 #include "ui/figures/chart_marks.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/series/run_series.h"
 
 namespace vitrine::ui {
 
@@ -106,7 +107,7 @@ class ReliabilityOverlay final : public Figure {
     for (std::size_t i = 0; i < main.bins.size(); ++i) addBin(axes, i, body.bottom());
   }
 
-  QColor runColor(std::int64_t run) const { return seriesColor(run, style().theme); }
+  QColor runColor(std::int64_t run) const { return seriesColor(seriesOf(run), style().theme); }
 
   void drawChosen(QPainter& painter, const ChartFrame& axes, const ReliabilityPicture::Line& line,
                   double bottom) const {
@@ -156,7 +157,7 @@ class ReliabilityOverlay final : public Figure {
     drawPolyline(painter, axes.plot, points);
     if (pen == Qt::SolidLine) {
       for (const QPointF& point : points)
-        drawSymbol(painter, seriesSymbol(run), point, runColor(run), themeColors().panel);
+        drawSymbol(painter, seriesSymbol(seriesOf(run)), point, runColor(run), themeColors().panel);
     }
     painter.restore();
   }
@@ -179,7 +180,7 @@ class ReliabilityOverlay final : public Figure {
       if (y + 16 > plot.top() + plot.height() * 0.45) break;  // the bars need the room
       const QRectF sign(plot.left() + 8, y, 18, 14);
       if (entry.run > 0) {
-        drawSeriesKey(painter, sign, entry.run, style().theme);
+        drawSeriesKey(painter, sign, seriesOf(entry.run), style().theme);
       } else if (entry.run == 0) {
         drawGapLines(painter, sign.adjusted(2, 1, -2, -1), runColor(main.run));
       } else {

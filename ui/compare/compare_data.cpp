@@ -11,6 +11,7 @@
 #include "core/config/lookup.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 
@@ -191,8 +192,8 @@ QString shortDiffersText(const CompareData& data, std::size_t variant, std::size
 }
 
 std::int64_t seriesOf(const CompareData& data, std::size_t variant) {
-  if (data.runs.size() == data.variants.size())
-    return data.runs[data.variants[variant].runs.front()].row.id;
+  if (isSeriesShared() || data.runs.size() == data.variants.size())
+    return seriesOf(data.runs[data.variants[variant].runs.front()].row.id);
   return static_cast<std::int64_t>(variant) + 1;
 }
 

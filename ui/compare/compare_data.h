@@ -76,8 +76,8 @@ struct CompareData {
 [[nodiscard]] QString shortDiffersText(const CompareData& data, std::size_t variant,
                                        std::size_t baseline);
 
-/// The colour, dash and symbol of a variant: of its run where every variant is one run, else its
-/// place. From 1, as for seriesColor().
+/// The colour, dash and symbol of a variant: of its run where every variant is one run, that of its
+/// runs where the list shows them in one colour, else its place. From 1, as for seriesColor().
 [[nodiscard]] std::int64_t seriesOf(const CompareData& data, std::size_t variant);
 
 /// Telling: configuration keys that differ, and the metrics that are columns.

@@ -91,7 +91,10 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
     if (isVisible() && !isCancelled_) loading_.readLater();
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
-    if (data_ != nullptr) showView();
+    if (data_ == nullptr) return;
+    charts_.reset();  // the runs may have other colours
+    showTable(model_.table());
+    showView();
   });
   const auto failed = [this](const QString& sentence) {
     showEmpty(tr("The runs cannot be compared: %1").arg(sentence), tr("Try again"), QString());

@@ -10,6 +10,7 @@
 #include "ui/gallery/contact_sheet.h"
 #include "ui/gallery/image_pair.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -125,8 +126,8 @@ void StepsView::paintEvent(QPaintEvent* event) {
     const std::int64_t run = table_.runs[row];
     const QRect first = cell(row, 0);
     const int mark = px(9);
-    drawRunMark(painter, QRectF(0, first.center().y() - mark / 2.0, mark, mark), run,
-                seriesColor(run));
+    drawRunMark(painter, QRectF(0, first.center().y() - mark / 2.0, mark, mark), seriesOf(run),
+                seriesColor(seriesOf(run)));
     painter.setFont(bodyFont());
     painter.setPen(colors.text);
     const QRect names(mark + px(6), first.top(), namesWidth() - mark - px(14), first.height());

@@ -4,6 +4,7 @@
 
 #include "core/artifact/artifact.h"
 #include "ui/figures/figure.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/live/live_page.h"
 
 namespace vitrine::ui {
@@ -41,7 +42,7 @@ std::unique_ptr<Figure> LivePage::figure() {
   if (layer->window >= 0) artifact.meta["window"] = layer->window;
   FigureStyle style;
   style.title = tr("Attention at step %1").arg(count(frame->step));
-  style.run = run_;
+  style.run = seriesOf(run_);
   style.head = std::min(model_.head, layer->heads - 1);
   if (model_.query.kind == LiveQuery::Kind::Patch)
     style.queryAt = {model_.query.row, model_.query.column};

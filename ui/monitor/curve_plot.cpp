@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ui/figures/painting.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -254,13 +255,13 @@ void CurvePlot::fillLines(int columns) {
   for (std::size_t c = 0; c < curves_.size(); ++c) {
     const PlottedCurve& curve = curves_[c];
     if (!curve.series->isSmoothed(settings_.smoothing)) continue;
-    QColor faint = seriesColor(curve.run);
+    QColor faint = seriesColor(seriesOf(curve.run));
     faint.setAlphaF(kRawOpacity);
     fill(c, curve.series->y(), curve.series->extremes(), QPen(faint, 0), Line::Faint, false);
   }
   for (std::size_t c = 0; c < curves_.size(); ++c) {
     const PlottedCurve& curve = curves_[c];
-    QPen pen(seriesColor(curve.run), 0, seriesDash(curve.run));
+    QPen pen(seriesColor(seriesOf(curve.run)), 0, seriesDash(seriesOf(curve.run)));
     const bool isDotted = curve.series->size() <= kDottedUpTo;
     const bool isSmoothed = curve.series->isSmoothed(settings_.smoothing);
     fill(c, curve.series->smoothed(settings_.smoothing),
@@ -296,7 +297,7 @@ void CurvePlot::fillBands(int columns) {
     const auto part = [&](std::span<const double> values) {
       return values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
     };
-    QColor fill = seriesColor(curve.run);
+    QColor fill = seriesColor(seriesOf(curve.run));
     fill.setAlphaF(static_cast<float>(bandShade(grouped)));
     bands_.push_back({bandOutlines(part(x), part(curve.group->low.smoothed(settings_.smoothing)),
                                    part(curve.group->high.smoothed(settings_.smoothing)), reduce),

@@ -7,6 +7,7 @@
 
 #include "ui/figures/chart_marks.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 #include "ui/monitor/curve_plot.h"
@@ -120,7 +121,7 @@ void CurvePlot::drawMarks(QPainter& painter) const {
     const CurveSeries& series = *curve.series;
     const auto xs = series.x(settings_.x);
     const auto ys = series.y();
-    const QColor color = seriesColor(curve.run);
+    const QColor color = seriesColor(seriesOf(curve.run));
     for (const std::size_t i : series.segmentStarts()) {
       if (xs[i] < x.lower || xs[i] > x.upper) continue;
       const double at = frame_.x.pixelOf(xs[i]);
@@ -215,7 +216,7 @@ void CurvePlot::drawNotes(QPainter& painter) const {
       const auto i = static_cast<std::size_t>(found - steps.begin());
       const double at = frame_.x.pixelOf(place[i]);
       if (!(at >= inside.left() && at <= inside.right())) continue;
-      painter.setPen(QPen(seriesColor(note.run), 1, Qt::DashLine));
+      painter.setPen(QPen(seriesColor(seriesOf(note.run)), 1, Qt::DashLine));
       painter.drawLine(QPointF(at, inside.top()), QPointF(at, inside.bottom()));
       const QSizeF size(metrics.horizontalAdvance(note.text) + px(8), metrics.height());
       drawNoteWords(painter,
@@ -249,7 +250,7 @@ void CurvePlot::drawCursor(QPainter& painter) const {
     const double along = frame_.x.pixelOf(curve.series->x(settings_.x)[place]);
     if (!(along >= inside.left() - 1)) continue;
     painter.setPen(QPen(themeColors().panel, 1));
-    painter.setBrush(seriesColor(curve.run));
+    painter.setBrush(seriesColor(seriesOf(curve.run)));
     painter.drawEllipse(QPointF(std::min(along, line + 0.5), height), px(3), px(3));
   }
   painter.restore();
@@ -336,7 +337,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
   for (const Row& row : rows) {
     line.translate(0, height);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(seriesColor(row.run));
+    painter.setBrush(seriesColor(seriesOf(row.run)));
     painter.drawRoundedRect(QRectF(line.left(), line.center().y() - px(3), px(7), px(7)), 2, 2);
     painter.setPen(t.muted);
     painter.drawText(line.adjusted(square, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,

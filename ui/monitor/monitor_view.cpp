@@ -7,6 +7,7 @@
 #include "core/base/read_json.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/side_by_side.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/monitor_page.h"
@@ -230,7 +231,8 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
     const auto x = from.x(settings.x), y = from.y(), smooth = from.smoothed(settings.smoothing);
     ChartSeries series;
     series.name = curve.name;
-    series.run = curve.run;
+    series.run = seriesOf(curve.run);
+    series.symbol = seriesSymbol(curve.run);
     // One point more on either side, so that the line continues to the edge.
     auto begin = std::lower_bound(x.begin(), x.end(), (*chart.x.range)[0]) - x.begin();
     auto end = std::upper_bound(x.begin(), x.end(), (*chart.x.range)[1]) - x.begin();

@@ -5,6 +5,7 @@
 #include <QPainterPath>
 #include <QVBoxLayout>
 
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/run_facts.h"
@@ -137,7 +138,7 @@ void PlotCard::setLegend(const std::vector<PlottedCurve>& curves, bool isShown) 
   QString text;
   for (const PlottedCurve& curve : curves) {
     text += QStringLiteral("<span style='color:%1'>\u25a0</span>&nbsp;%2 &nbsp; ")
-                .arg(seriesColor(curve.run).name(), curve.name.toHtmlEscaped());
+                .arg(seriesColor(seriesOf(curve.run)).name(), curve.name.toHtmlEscaped());
   }
   legend_->setText(text);
   legend_->setVisible(isShown && !text.isEmpty());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ui/figures/painting.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 
@@ -106,7 +107,7 @@ void ValueBars::draw(QPainter& painter, const QRectF& area) {
     const QRectF rect = QRectF(QPointF(xOf(0), line.center().y() - thickness / 2),
                                QPointF(end, line.center().y() + thickness / 2))
                             .normalized();
-    painter.fillRect(rect, seriesColor(bar.run, style().theme));
+    painter.fillRect(rect, seriesColor(seriesOf(bar.run), style().theme));
     painter.setPen(themeColors().text);
     if (bar.around && std::isfinite((*bar.around)[0]) && std::isfinite((*bar.around)[1])) {
       const double left = xOf((*bar.around)[0]), right = xOf((*bar.around)[1]);

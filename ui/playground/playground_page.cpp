@@ -117,6 +117,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
     if (drawable_.runs.empty()) showEmpty(sentence, false);
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
+    colourRuns();
     film_->update();
     board_->update();
     showHistory();

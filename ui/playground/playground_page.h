@@ -79,6 +79,7 @@ class PlaygroundPage final : public Page {
   void readLater();
   void reload();
   void takeRuns(DrawableRuns found);
+  void colourRuns();
   void takeKept(const std::string& database);
   void chooseRun(std::int64_t run);
   void fillForm(const std::string& sampler);

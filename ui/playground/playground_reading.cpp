@@ -13,6 +13,7 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
 #include "ui/playground/drawing_history.h"
 #include "ui/playground/image_board.h"
@@ -27,7 +28,8 @@ QIcon runSquare(std::int64_t run) {
   QPixmap picture(px(12), px(12));
   picture.fill(Qt::transparent);
   QPainter painter(&picture);
-  drawRunMark(painter, QRectF(px(2), px(2), px(8), px(8)), run, seriesColor(run));
+  drawRunMark(painter, QRectF(px(2), px(2), px(8), px(8)), seriesOf(run),
+              seriesColor(seriesOf(run)));
   return picture;
 }
 
@@ -39,6 +41,11 @@ QString memoryText(const Json& loaded) {
 }
 
 }  // namespace
+
+void PlaygroundPage::colourRuns() {
+  for (int i = 0; i < runBox_->count(); ++i)
+    runBox_->setItemIcon(i, runSquare(runBox_->itemData(i).toLongLong()));
+}
 
 void PlaygroundPage::readLater() {
   if (!reloadTimer_.isActive()) reloadTimer_.start();

@@ -2,6 +2,7 @@
 
 #include <QPainter>
 
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
 #include "ui/queue/device_panel.h"
 #include "ui/queue/queue_model.h"
@@ -68,9 +69,10 @@ void QueueDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   if (isRun) {
     font.setWeight(QFont::Medium);
     painter->setRenderHint(QPainter::Antialiasing);
-    const bool isSolid = seriesDash(id) == Qt::SolidLine;
-    painter->setPen(isSolid ? QPen(Qt::NoPen) : QPen(seriesColor(id), 2));
-    painter->setBrush(isSolid ? QBrush(seriesColor(id)) : QBrush(Qt::NoBrush));
+    const std::int64_t series = seriesOf(id);
+    const bool isSolid = seriesDash(series) == Qt::SolidLine;
+    painter->setPen(isSolid ? QPen(Qt::NoPen) : QPen(seriesColor(series), 2));
+    painter->setBrush(isSolid ? QBrush(seriesColor(series)) : QBrush(Qt::NoBrush));
     painter->drawRoundedRect(
         QRectF(row.left() + px(12), first.center().y() - px(4) + 1, px(8), px(8)), 2, 2);
     painter->setRenderHint(QPainter::Antialiasing, false);

@@ -118,6 +118,7 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
     isStale_ = true;
     if (isVisible()) showQueue();
   });
+  connect(&workbench_, &Workbench::themeChanged, this, [this] { view_->viewport()->update(); });
   connect(&devices_, &DeviceMonitor::changed, this, &QueuePage::showDevices);
   connect(&model_, &QueueModel::moveRequested, this, &QueuePage::move);
   connect(&model_, &QueueModel::modelReset, this, [this] { isReset_ = true; });

@@ -110,6 +110,10 @@ void RunsPanel::fillMenu(QMenu& menu) {
   }
   if (!selection.hidden().empty())
     add({}, tr("Sho&w hidden runs"), [this] { showHidden(); });
+  QAction* colours =
+      add({}, tr("Colour by &variant"), [this] { colours_.setOn(!colours_.isOn()); });
+  colours->setCheckable(true);
+  colours->setChecked(colours_.isOn());
   menu.addSeparator();
   add(icon(Icon::Plus), tr("New &from this run"),
       [this] { workbench_.newFromRun(workbench_.selection().current()); });

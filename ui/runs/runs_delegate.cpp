@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "ui/kit/icons.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/runs_model.h"
 
@@ -137,7 +138,7 @@ void RunsDelegate::paintRun(QPainter* painter, const QStyleOptionViewItem& optio
   const QRect first(left, row.top() + px(4), row.right() + 1 - edge - left, px(18));
   const QRect second(left, row.top() + px(22), first.width(), px(16));
   drawRunMark(*painter, QRectF(row.left() + edge, first.center().y() - px(4) + 1, px(8), px(8)),
-              id, seriesColor(id));
+              seriesOf(id), seriesColor(seriesOf(id)));
 
   const bool isHidden = index.data(RunsModel::HiddenRole).toBool();
   drawEye(painter, row, option, isHidden);
@@ -197,8 +198,8 @@ void RunsDelegate::paintCell(QPainter* painter, const QStyleOptionViewItem& opti
   const std::int64_t id = index.data(RunsModel::IdRole).toLongLong();
   drawEye(painter, cell, option, isHidden);
   drawRunMark(*painter,
-              QRectF(cell.left() + px(32), cell.center().y() - px(4) + 1, px(8), px(8)), id,
-              seriesColor(id));
+              QRectF(cell.left() + px(32), cell.center().y() - px(4) + 1, px(8), px(8)),
+              seriesOf(id), seriesColor(seriesOf(id)));
   QFont name = bodyFont();
   name.setWeight(QFont::Medium);
   drawLine(painter, name, isHidden ? t.muted : t.text, inside, Qt::AlignLeft,

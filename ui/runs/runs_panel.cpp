@@ -24,7 +24,11 @@
 namespace vitrine::ui {
 
 RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
-    : QWidget(parent), workbench_(workbench), edits_(workbench, this), memory_(workbench.store()) {
+    : QWidget(parent),
+      workbench_(workbench),
+      edits_(workbench, this),
+      memory_(workbench.store()),
+      colours_(workbench, this) {
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);
   proxy_ = new RunsFilter(workbench.store(), this);
@@ -376,6 +380,7 @@ void RunsPanel::readScores() {
           workbench_.runs(), [this](const store::RunRow& run) -> const FlatConfig& {
             return proxy_->configs().of(run);
           }));
+      colours_.refresh();
     }
     table_->read();
     if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing

@@ -20,6 +20,7 @@
 #include "ui/runs/runs_view.h"
 #include "ui/runs/saved_filters.h"
 #include "ui/runs/selection_memory.h"
+#include "ui/runs/variant_colours.h"
 #include "ui/workbench/studio_workbench.h"
 
 class QShortcut;
@@ -42,6 +43,7 @@ class RunsPanel : public QWidget {
   /// The list as a table, or as a list again.
   void setTable(bool isTable);
   [[nodiscard]] RunTable& table() { return *table_; }
+  [[nodiscard]] VariantColours& colours() { return colours_; }
   /// Selects these runs, without asking the view.
   void select(const std::vector<std::int64_t>& ids, std::int64_t current);
   /// The pages stop drawing the runs that are acted on, or draw them (again).
@@ -100,6 +102,7 @@ class RunsPanel : public QWidget {
   QPushButton *create_, *clear_;
   RunEdits edits_;
   SelectionMemory memory_;
+  VariantColours colours_;
   store::RunScores scoreReader_;
   store::MetricKinds kinds_;
   QTimer scores_;

@@ -91,6 +91,14 @@ void MainWindow::makeActions() {
   runTable_ = action(tr("Runs as a &table"), Qt::CTRL | Qt::Key_T,
                      [this] { showRunTable(runTable_->isChecked()); });
   runTable_->setCheckable(true);
+  variantColours_ = action(tr("Colour runs by &variant"), QKeySequence(), [this] {
+    runsPanel_->colours().setOn(variantColours_->isChecked());
+  });
+  variantColours_->setCheckable(true);
+  variantColours_->setToolTip(tr("All seeds of a variant have one colour, on every page"));
+  variantColours_->setChecked(runsPanel_->colours().isOn());
+  connect(&runsPanel_->colours(), &VariantColours::switched, variantColours_,
+          &QAction::setChecked);
   reload_ = action(tr("&Refresh"), Qt::Key_F5, [this] {
     // Asked, not waited for: what is read off the window's thread comes when it is there.
     workbench_.watcher().poll();
@@ -181,7 +189,7 @@ void MainWindow::makeMenus() {
   QMenu* run = menus->addMenu(tr("&Run"));
   run->addActions({start_, stop_});
   run->addSeparator();
-  run->addActions({hide_, showOnly_, showHidden_, selectOnly_});
+  run->addActions({hide_, showOnly_, showHidden_, selectOnly_, variantColours_});
   run->addSeparator();
   run->addAction(newFrom_);
   run->addSeparator();

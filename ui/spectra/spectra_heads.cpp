@@ -7,6 +7,7 @@
 #include "ui/figures/chart_frame.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/spectra/spectra_figures.h"
 
 namespace vitrine::ui {
@@ -140,8 +141,8 @@ class HeadGridFigure final : public Figure {
         points.emplace_back(box.left() + 2 + x * (box.width() - 4),
                             box.bottom() - 2 - std::clamp(share, 0.0, 1.0) * (box.height() - 4));
       }
-      const QColor color = seriesColor(one.run, style().theme);
-      painter.setPen(QPen(color, 1.2, seriesDash(one.run)));
+      const QColor color = seriesColor(seriesOf(one.run), style().theme);
+      painter.setPen(QPen(color, 1.2, seriesDash(seriesOf(one.run))));
       painter.setBrush(Qt::NoBrush);
       drawPolyline(painter, box, points);
       const double rank = rankAt(spectrum->shares, picture_.threshold);
@@ -256,8 +257,8 @@ class ShareFigure final : public Figure {
     }
     painter.save();
     painter.setOpacity(line.isControl ? 0.6 : 1);
-    painter.setPen(QPen(seriesColor(line.run, style().theme), line.isControl ? 1 : 1.6,
-                        line.isControl ? Qt::DashLine : seriesDash(line.run)));
+    painter.setPen(QPen(seriesColor(seriesOf(line.run), style().theme), line.isControl ? 1 : 1.6,
+                        line.isControl ? Qt::DashLine : seriesDash(seriesOf(line.run))));
     painter.setBrush(Qt::NoBrush);
     drawPolyline(painter, axes.plot, points);
     painter.restore();
@@ -273,7 +274,7 @@ class ShareFigure final : public Figure {
     for (const SharePicture::Line& line : picture_.lines) {
       const double rank = rankAt(line.head.shares, picture_.threshold);
       if (line.isControl || std::isnan(rank)) continue;
-      const QColor color = seriesColor(line.run, style().theme);
+      const QColor color = seriesColor(seriesOf(line.run), style().theme);
       const double x = axes.x.pixelOf(rank);
       painter.setPen(QPen(color, 1, Qt::DotLine));
       painter.drawLine(QPointF(x, y), QPointF(x, axes.plot.bottom()));
@@ -311,8 +312,8 @@ class ShareFigure final : public Figure {
     const double left = plot.right() - width;
     for (const SharePicture::Line& line : picture_.lines) {
       if (y + 15 > plot.bottom() - 20) break;
-      painter.setPen(QPen(seriesColor(line.run, style().theme), line.isControl ? 1 : 1.6,
-                          line.isControl ? Qt::DashLine : seriesDash(line.run)));
+      painter.setPen(QPen(seriesColor(seriesOf(line.run), style().theme), line.isControl ? 1 : 1.6,
+                          line.isControl ? Qt::DashLine : seriesDash(seriesOf(line.run))));
       painter.drawLine(QPointF(left, y + 8), QPointF(left + 16, y + 8));
       painter.setPen(themeColors().muted);
       drawLine(painter, QRectF(left + 22, y, width - 26, 15), Qt::AlignLeft | Qt::AlignVCenter,

@@ -7,6 +7,7 @@
 
 #include "ui/figures/figure_view.h"
 #include "ui/figures/line_chart.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/value_text.h"
 #include "ui/spectra/spectra_page.h"
 
@@ -230,7 +231,7 @@ std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title, RankCurve
   for (const SeedCurve& one : seeds) {
     ChartSeries series;
     series.name = one.name;
-    series.run = one.run;
+    series.run = seriesOf(one.run);
     series.x = one.steps;
     series.y = one.mean;
     series.low = one.lower;
@@ -248,7 +249,7 @@ std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title, RankCurve
     if (!seeds.empty()) break;
     ChartSeries series;
     series.name = runName(run->run);
-    series.run = run->run;
+    series.run = seriesOf(run->run);
     for (const auto& [step, value] : (*run).*curve) {
       series.x.push_back(static_cast<double>(step));
       series.y.push_back(value);

@@ -8,6 +8,7 @@
 #include "ui/figures/chart_frame.h"
 #include "ui/figures/chart_marks.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/spectra/spectra_figures.h"
 
 namespace vitrine::ui {
@@ -112,7 +113,7 @@ class WaterfallFigure final : public Figure {
 
   void drawName(QPainter& painter, const QRectF& line, const WaterfallPicture::Run& run) const {
     painter.fillRect(QRectF(line.left(), line.center().y() - 4, 8, 8),
-                     seriesColor(run.run, style().theme));
+                     seriesColor(seriesOf(run.run), style().theme));
     painter.setPen(themeColors().text);
     drawLine(painter, line.adjusted(14, 0, -line.width() * 0.35, 0),
              Qt::AlignLeft | Qt::AlignVCenter, run.name);
@@ -336,7 +337,7 @@ class ControlsFigure final : public Figure {
       painter.setFont(smallLetters());
     }
     if (std::isfinite(row.rank.mean)) {
-      const QColor color = seriesColor(row.run, style().theme);
+      const QColor color = seriesColor(seriesOf(row.run), style().theme);
       const QPointF middle(xOf(row.rank.mean), line.center().y());
       painter.setPen(QPen(color, 1.5));
       if (row.rank.heads > 1) {
@@ -352,7 +353,7 @@ class ControlsFigure final : public Figure {
                                       middle + QPointF(0, 5), middle + QPointF(-5, 0)});
         painter.setBrush(Qt::NoBrush);
       } else {
-        drawSymbol(painter, seriesSymbol(row.run), middle, color, themeColors().panel, 4);
+        drawSymbol(painter, seriesSymbol(seriesOf(row.run)), middle, color, themeColors().panel, 4);
       }
     }
     painter.setPen(themeColors().text);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "ui/kit/series/run_series.h"
 #include "ui/sql/sql_result.h"
 
 namespace vitrine::ui {
@@ -213,7 +214,7 @@ LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& c
         const Json& first = groups.empty() ? none : values[groups.front()];
         const std::int64_t id = first.is_number_integer() ? first.get<std::int64_t>() : 0;
         series.run = isRunGroup && id > 0 && !isManyY
-                         ? id
+                         ? seriesOf(id)
                          : static_cast<std::int64_t>(chart.series.size()) + 1;
         series.draw = choice.isPoints ? ChartSeries::Draw::Points : ChartSeries::Draw::Line;
         found = known.insert(key, chart.series.size());

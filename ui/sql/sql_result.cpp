@@ -9,6 +9,7 @@
 #include "core/base/cell_text.h"
 #include "core/base/text.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_text.h"
@@ -273,7 +274,7 @@ QVariant SqlResultModel::data(const QModelIndex& index, int role) const {
       return {};
     case Qt::DecorationRole:
       if (index.column() == runColumn_ && cell.is_number_integer() && cell.get<std::int64_t>() > 0)
-        return seriesColor(cell.get<std::int64_t>());
+        return seriesColor(seriesOf(cell.get<std::int64_t>()));
       return {};
     default:
       return {};

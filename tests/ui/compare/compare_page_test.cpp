@@ -19,12 +19,16 @@
 #include <QTest>
 #include <QToolButton>
 #include <QTreeWidget>
+#include <cstdlib>
+#include <map>
 
 #include "tests/ui/compare/compare_page_fixture.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/soon.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/series/run_series.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 namespace {
@@ -70,6 +74,44 @@ TEST_F(ComparePageTest, ComparesWithTheBaselineThatIsChosen) {
   EXPECT_EQ(changed.count(), 1);
   EXPECT_EQ(cells(1)[1], QStringLiteral("baseline"));
   EXPECT_THAT(cells(0)[3].toStdString(), HasSubstr("worse"));
+}
+
+TEST_F(ComparePageTest, ShowsAVariantInTheColourThatItsRunsShareInTheList) {
+  fill();
+  show();
+  const auto hasColour = [](const QImage& picture, std::int64_t number) {
+    const QColor wanted = seriesColor(number);
+    for (int y = 0; y < picture.height(); ++y) {
+      for (int x = 0; x < picture.width(); ++x) {
+        const QColor one = picture.pixelColor(x, y);
+        if (one.alpha() > 200 && std::abs(one.red() - wanted.red()) +
+                                         std::abs(one.green() - wanted.green()) +
+                                         std::abs(one.blue() - wanted.blue()) <
+                                     12)
+          return true;
+      }
+    }
+    return false;
+  };
+  const auto swatch = [this](int row) {
+    return page_->tableView()
+        .model()
+        ->index(row, 0)
+        .data(Qt::DecorationRole)
+        .value<QPixmap>()
+        .toImage();
+  };
+  ASSERT_TRUE(hasColour(swatch(0), 1));
+  ASSERT_FALSE(hasColour(page_->curvesView().grab().toImage(), 5));
+  std::map<std::int64_t, std::int64_t> numbers;  // the first three runs are seeds of the first
+  for (const std::int64_t run : ids_) numbers[run] = run <= ids_[2] ? 5 : 3;
+  setRunSeries(numbers);
+  Q_EMIT studio_.workbench.themeChanged();
+  page_->waitUntilIdle();
+  EXPECT_TRUE(hasColour(swatch(0), 5));
+  EXPECT_TRUE(hasColour(swatch(1), 3));
+  EXPECT_TRUE(hasColour(page_->curvesView().grab().toImage(), 5)) << "the curves are drawn anew";
+  setRunSeries({});
 }
 
 TEST_F(ComparePageTest, TakesTheValueThatIsChosen) {

@@ -1,4 +1,5 @@
 #include <QElapsedTimer>
+#include <QLabel>
 #include <QTest>
 #include <QToolButton>
 #include <QWheelEvent>
@@ -9,6 +10,8 @@
 #include "tests/ui/monitor/metric_point.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "ui/kit/series/run_series.h"
+#include "ui/kit/theme.h"
 #include "ui/monitor/curve_cache.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
@@ -52,6 +55,29 @@ TEST(MonitorPage, ShowsFourCardsOfTheSelectedRuns) {
   ASSERT_EQ(open.page.cards().size(), 4U);
   for (PlotCard* card : open.page.cards())
     EXPECT_EQ(card->plot().curves().size(), 3U) << card->metric();
+}
+
+TEST(MonitorPage, TellsSeedsOfOneColourApartInTheLegend) {
+  OpenPage open;
+  const std::vector<std::int64_t> drawn = open.studio.workbench.selection().drawn();
+  ASSERT_EQ(drawn.size(), 3U);
+  setRunSeries({{drawn[0], 5}, {drawn[1], 5}, {drawn[2], 6}});
+  Q_EMIT open.studio.workbench.themeChanged();
+  PlotCard& card = *open.page.cards().front();
+  QLabel* legend = nullptr;
+  for (QLabel* one : card.findChildren<QLabel*>())
+    if (one->text().contains(QChar(0x25a0))) legend = one;
+  ASSERT_NE(legend, nullptr);
+  EXPECT_EQ(legend->text().count(seriesColor(5).name()), 2);
+  EXPECT_EQ(legend->text().count(seriesColor(6).name()), 1);
+  const std::vector<PlottedCurve>& curves = card.plot().curves();
+  EXPECT_NE(curves[0].name, curves[1].name);
+  for (const PlottedCurve& curve : curves)
+    EXPECT_TRUE(legend->text().contains(curve.name.toHtmlEscaped()));
+  const DescribedPlot::Table read = card.plot().plotTable();
+  ASSERT_EQ(read.rows.size(), 3U);
+  EXPECT_NE(read.rows[0].front(), read.rows[1].front());
+  setRunSeries({});
 }
 
 TEST(MonitorPage, HeadsItsGroupsInSentenceCase) {

@@ -1,0 +1,36 @@
+// One colour for all seeds of a variant, on request.
+#pragma once
+
+#include <QObject>
+#include <cstdint>
+#include <map>
+
+#include "ui/workbench/studio_workbench.h"
+
+namespace vitrine::ui {
+
+/// Kept for each database. Variants are those of Compare over all runs of the database; they are
+/// numbered by their first runs, so that a new run changes no other colour.
+class VariantColours : public QObject {
+  Q_OBJECT
+ public:
+  VariantColours(StudioWorkbench& workbench, QObject* parent);
+
+  [[nodiscard]] bool isOn() const { return isOn_; }
+  void setOn(bool isOn);
+  /// After runs were added or renamed: asks the database where runs share colours.
+  void refresh();
+
+ Q_SIGNALS:
+  void switched(bool isOn);
+
+ private:
+  void set(std::map<std::int64_t, std::int64_t> numbers);
+
+  StudioWorkbench& workbench_;
+  QString key_;  ///< of the setting
+  bool isOn_ = false;
+  std::map<std::int64_t, std::int64_t> numbers_;  ///< by run
+};
+
+}  // namespace vitrine::ui
