@@ -4,6 +4,7 @@
 #include <QMenu>
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "ui/kit/menus.h"
 #include "ui/monitor/monitor_page.h"
@@ -24,6 +25,15 @@ constexpr std::array kSeedsChoices{
                 QT_TRANSLATE_NOOP("vitrine::ui::MonitorPage", "Mean \u00b1 standard deviation")},
     SeedsChoice{Spread::Interval,
                 QT_TRANSLATE_NOOP("vitrine::ui::MonitorPage", "Mean, 95\u2009% interval")}};
+
+/// Adds words of their run to the names that several lines have.
+template <class Lines, class Words>
+void addWhereTwice(Lines& lines, const Words& words) {
+  std::map<QString, int> times;
+  for (const auto& line : lines) ++times[line.name];
+  for (auto& line : lines)
+    if (times[line.name] > 1) line.name += words(line.runs.front());
+}
 
 }  // namespace
 
@@ -68,6 +78,12 @@ std::vector<MonitorPage::Line> MonitorPage::linesOf(const PlotCard& card) const 
   }
   for (const std::int64_t run : selected)
     if (alone.contains(run)) lines.push_back({runNameOf(workbench_, run), {run}});
+  // Seeds of one name may have one colour, too.
+  addWhereTwice(lines, [this](std::int64_t run) {
+    const store::RunRow* row = workbench_.run(run);
+    return row == nullptr ? QString() : tr(", seed %1").arg(row->seed);
+  });
+  addWhereTwice(lines, [](std::int64_t run) { return tr(", run %1").arg(run); });
   return lines;
 }
 

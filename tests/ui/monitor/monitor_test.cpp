@@ -57,11 +57,28 @@ TEST(MonitorPage, ShowsFourCardsOfTheSelectedRuns) {
     EXPECT_EQ(card->plot().curves().size(), 3U) << card->metric();
 }
 
-TEST(MonitorPage, TellsSeedsOfOneColourApartInTheLegend) {
+TEST(MonitorPage, TellsSeedsOfOneNameAndColourApart) {
   OpenPage open;
-  const std::vector<std::int64_t> drawn = open.studio.workbench.selection().drawn();
-  ASSERT_EQ(drawn.size(), 3U);
-  setRunSeries({{drawn[0], 5}, {drawn[1], 5}, {drawn[2], 6}});
+  // The first selected run with another seed.
+  const store::RunRow first = *open.studio.workbench.run(open.studio.runs[6]);
+  store::NewRun seed;
+  seed.name = first.name;
+  seed.variant = first.variant;
+  seed.config = open.studio.writer.config(first.id);
+  seed.seed = 5;
+  seed.config["train"]["seed"] = 5;
+  seed.origins = Json::object();
+  const std::int64_t other = open.studio.writer.addRuns(first.experimentId, {seed}).front();
+  store::RunStore::Batch batch;
+  batch.metrics.push_back({24, 1, 1, {{"train/loss", 0.5}}});
+  batch.metrics.push_back({48, 2, 1, {{"train/loss", 0.4}}});
+  open.studio.writer.append(
+      other,
+      open.studio.writer.openSegment(other, 0, store::thisWorker(), Json::object()), batch);
+  open.studio.workbench.watcher().poll();
+  setRunSeries({{first.id, 5}, {other, 5}});
+  open.studio.workbench.selection().setRuns({first.id, other}, first.id);
+  open.page.waitUntilIdle();
   Q_EMIT open.studio.workbench.themeChanged();
   PlotCard& card = *open.page.cards().front();
   QLabel* legend = nullptr;
@@ -69,14 +86,13 @@ TEST(MonitorPage, TellsSeedsOfOneColourApartInTheLegend) {
     if (one->text().contains(QChar(0x25a0))) legend = one;
   ASSERT_NE(legend, nullptr);
   EXPECT_EQ(legend->text().count(seriesColor(5).name()), 2);
-  EXPECT_EQ(legend->text().count(seriesColor(6).name()), 1);
-  const std::vector<PlottedCurve>& curves = card.plot().curves();
-  EXPECT_NE(curves[0].name, curves[1].name);
-  for (const PlottedCurve& curve : curves)
-    EXPECT_TRUE(legend->text().contains(curve.name.toHtmlEscaped()));
+  const QString name = QString::fromStdString(first.name);
   const DescribedPlot::Table read = card.plot().plotTable();
-  ASSERT_EQ(read.rows.size(), 3U);
-  EXPECT_NE(read.rows[0].front(), read.rows[1].front());
+  ASSERT_EQ(read.rows.size(), 2U);
+  EXPECT_EQ(read.rows[0].front(), name + QStringLiteral(", seed 0"));
+  EXPECT_EQ(read.rows[1].front(), name + QStringLiteral(", seed 5"));
+  for (const QStringList& row : read.rows)
+    EXPECT_TRUE(legend->text().contains(row.front().toHtmlEscaped()));
   setRunSeries({});
 }
 

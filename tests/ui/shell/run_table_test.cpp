@@ -1,4 +1,5 @@
 // The table of runs in the window: in the place of the pages, and back.
+#include <QAction>
 #include <QDockWidget>
 #include <QLineEdit>
 #include <QPushButton>
@@ -6,6 +7,7 @@
 #include <QToolButton>
 
 #include "tests/ui/support/qt_test.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/shell/layouts.h"
 #include "ui/shell/main_window.h"
 
@@ -52,6 +54,22 @@ TEST_F(RunTableWindow, ItsKeyShowsItInPlaceOfThePagesAndTheSameKeyTheListAgain) 
   EXPECT_TRUE(window.runsPanel().view().hasFocus());
   EXPECT_TRUE(window.inspectorDock().isVisible());
   EXPECT_EQ(dock().width(), before);
+}
+
+TEST_F(RunTableWindow, TheMenuColoursRunsByVariantOnEveryPage) {
+  QAction* colours = nullptr;
+  for (QAction* one : window.findChildren<QAction*>()) {
+    if (one->text().remove(QLatin1Char('&')) == QLatin1String("Colour runs by variant"))
+      colours = one;
+  }
+  ASSERT_NE(colours, nullptr);
+  ASSERT_TRUE(colours->isCheckable());
+  colours->trigger();
+  EXPECT_TRUE(window.runsPanel().colours().isOn());
+  EXPECT_TRUE(isSeriesShared());
+  window.runsPanel().colours().setOn(false);  // from the menu of a run
+  EXPECT_FALSE(colours->isChecked());
+  EXPECT_FALSE(isSeriesShared());
 }
 
 TEST_F(RunTableWindow, EscapeAPageAndTheButtonLeaveIt) {
