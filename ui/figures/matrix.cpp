@@ -239,8 +239,9 @@ class MatrixFigure final : public Figure {
     painter.setPen(themeColors().muted);
     if (hasLabels) {
       for (int row = 0; row < rows_; row += everyRow) {
+        const double middle = grid.top() + (row + 0.5) * high, line = std::max(high, lineHeight);
         drawLine(painter,
-                 QRectF(grid.left() - rowLabel - 6, grid.top() + row * high, rowLabel, high),
+                 QRectF(grid.left() - rowLabel - 6, middle - line / 2, rowLabel, line),
                  Qt::AlignRight | Qt::AlignVCenter, rowLabels_[row],
                  isSquare() ? Qt::ElideRight : Qt::ElideMiddle);
       }
