@@ -221,8 +221,8 @@ TEST(Compare, WritesFractionsInPercentForPeopleAndRawForPrograms) {
   EXPECT_THAT(text, HasSubstr("test/top1 (%)"));
   bool isThere = false;  // with as many digits as its interval supports
   for (int decimals = 0; decimals < 4; ++decimals) {
-    isThere = isThere ||
-              text.find(store::metricNumber({}, 100 * mean, decimals) + " ±") != std::string::npos;
+    isThere = isThere || text.find("done  " + store::metricNumber({}, 100 * mean, decimals)) !=
+                             std::string::npos;
   }
   EXPECT_TRUE(isThere) << text;
   EXPECT_THAT(onShared({"compare", "1", "--csv", "--metric", "test/top1"}).out,
