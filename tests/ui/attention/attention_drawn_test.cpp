@@ -91,14 +91,7 @@ def sample(request):
 )");
   workbench_.serve();
   const std::int64_t run = runWith("a", {drawnAttention(0, 0)}, configOf("noise"));
-  const std::int64_t segment =
-      workbench_.store().openSegment(run, 0, store::thisWorker(), Json::object());
-  store::RunStore::Batch batch;
-  CheckpointRecord record;
-  record.step = 400;
-  record.folder = "step-400";
-  batch.checkpoints.push_back(record);
-  workbench_.store().append(run, segment, batch);
+  workbench_.addCheckpoint(run, 400);
   const auto shown = page({run});
   ASSERT_TRUE(shown->panels()[0]->hasImage());
   click(shown->panels()[0]->headView(), 0.75, 0.75);

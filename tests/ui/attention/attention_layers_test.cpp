@@ -51,14 +51,7 @@ class LayersOfAttention : public PageTest<AttentionPage> {
     workbench_.become(catalog);
     workbench_.serve();
     run_ = runWith("a", {samples::attentionMap(3, 3)}, configOf("patches"));
-    const std::int64_t segment =
-        workbench_.store().openSegment(run_, 0, store::thisWorker(), Json::object());
-    store::RunStore::Batch batch;
-    CheckpointRecord record;
-    record.step = 0;
-    record.folder = "step-0";
-    batch.checkpoints.push_back(record);
-    workbench_.store().append(run_, segment, batch);
+    workbench_.addCheckpoint(run_, 0);
     page_ = page({run_});
     page_->setViewState({{"layer", 1}});
   }

@@ -69,17 +69,6 @@ class AttentionPageTest : public ::testing::Test {
     for (const Artifact& artifact : artifacts) workbench_.store().addArtifact(run, artifact);
     return run;
   }
-  void addCheckpoint(std::int64_t run, std::int64_t step) {
-    const std::int64_t segment =
-        workbench_.store().openSegment(run, 0, store::thisWorker(), Json::object());
-    store::RunStore::Batch batch;
-    CheckpointRecord record;
-    record.step = step;
-    record.bytes = 1'700'000;
-    record.folder = "step-" + std::to_string(step);
-    batch.checkpoints.push_back(record);
-    workbench_.store().append(run, segment, batch);
-  }
   std::unique_ptr<AttentionPage> page(const std::vector<std::int64_t>& runs) {
     auto made = std::make_unique<AttentionPage>(workbench_);
     made->resize(1100, 760);
@@ -301,7 +290,7 @@ TEST_F(Attention, AsksTheModelForWhatIsNotStored) {
   const FakeServe serve(QByteArray(kServe).replace("STEP", "400"));
   workbench_.serve();
   const std::int64_t run = runWith("a", {samples::atStep(samples::attentionMap(3), 100)});
-  addCheckpoint(run, 400);
+  workbench_.addCheckpoint(run, 400);
   const auto shown = page({run});
   bringUp(*shown);
   EXPECT_EQ(shown->steps(), (std::vector<std::int64_t>{100, 400}));
@@ -329,7 +318,7 @@ TEST_F(Attention, StoresWhatIsComputedWhenAsked) {
   const FakeServe serve(QByteArray(kServe).replace("STEP", "400"));
   workbench_.serve();
   const std::int64_t run = runWith("a", {}, "memory");
-  addCheckpoint(run, 400);
+  workbench_.addCheckpoint(run, 400);
   const auto shown = page({run});
   for (auto* box : shown->findChildren<QCheckBox*>()) {
     if (box->text().startsWith(QStringLiteral("Store"))) box->setChecked(true);
@@ -345,7 +334,7 @@ def load(request): return {"error": {"kind": "refused", "message": "memory is sh
 )");
   workbench_.serve();
   const std::int64_t run = runWith("a", {});
-  addCheckpoint(run, 400);
+  workbench_.addCheckpoint(run, 400);
   const auto shown = page({run});
   shown->computeMissing();
   ASSERT_TRUE(soon([&] {
@@ -365,7 +354,7 @@ def analyse(request):
 )");
   workbench_.serve();
   const std::int64_t run = runWith("a", {});
-  addCheckpoint(run, 400);
+  workbench_.addCheckpoint(run, 400);
   const auto shown = page({run});
   shown->show();
   shown->computeMissing();
@@ -379,7 +368,7 @@ TEST_F(Attention, AsksAboutAnImageThatIsDropped) {
   const FakeServe serve(QByteArray(kServe).replace("STEP", "400"));
   workbench_.serve();
   const std::int64_t run = runWith("a", {samples::atStep(samples::attentionMap(3), 400)});
-  addCheckpoint(run, 400);
+  workbench_.addCheckpoint(run, 400);
   const auto shown = page({run});
   shown->show();
   QTemporaryDir folder;

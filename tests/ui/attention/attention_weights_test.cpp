@@ -25,16 +25,6 @@ using ::testing::StartsWith;
 class AttentionWeights : public PageTest<AttentionPage> {
  protected:
   AttentionWeights() { workbench_.become(attentionCatalog()); }
-  void addCheckpoint(std::int64_t run, std::int64_t step) {
-    const std::int64_t segment =
-        workbench_.store().openSegment(run, 0, store::thisWorker(), Json::object());
-    store::RunStore::Batch batch;
-    CheckpointRecord record;
-    record.step = step;
-    record.folder = "step-" + std::to_string(step);
-    batch.checkpoints.push_back(record);
-    workbench_.store().append(run, segment, batch);
-  }
   static Artifact averaged(Artifact artifact) {
     artifact.meta["weights"] = "ema";
     return artifact;
@@ -86,7 +76,7 @@ def analyse(request): return {"error": {"kind": "refused", "message": "enough"}}
   Json config = configOf("patches");
   config["train"] = {{"ema", {{"decay", 0.99}}}};
   const std::int64_t run = runWith("a", {}, config);
-  addCheckpoint(run, 400);
+  workbench_.addCheckpoint(run, 400);
   const auto shown = page({run});
   choose(*named<QComboBox>(*shown, "Weights"), 1);
   press(*shown, "Compute");

@@ -280,16 +280,7 @@ def analyse(request):
 )");
   workbench_.serve();
   const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers(), 300)});
-  store::RunStore::Batch batch;
-  for (const std::int64_t step : {100, 200, 300}) {
-    CheckpointRecord record;
-    record.step = step;
-    record.folder = "step-" + std::to_string(step);
-    batch.checkpoints.push_back(record);
-  }
-  const std::int64_t segment =
-      workbench_.store().openSegment(run, 0, store::thisWorker(), Json::object());
-  workbench_.store().append(run, segment, batch);
+  for (const std::int64_t step : {100, 200, 300}) workbench_.addCheckpoint(run, step);
   const auto shown = page({run});
   EXPECT_EQ(shown->filmView().figure()->imageCount(), 1);
   EXPECT_THAT(labels(*shown), HasSubstr("Without answers: 2 stored checkpoints. Cost: loading 2"))

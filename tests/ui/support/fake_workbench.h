@@ -74,6 +74,17 @@ class FakeWorkbench : public Workbench {
     rows_[id] = store_.run(id);
     return id;
   }
+  void addCheckpoint(std::int64_t run, std::int64_t step) {
+    store::RunStore::Batch batch;
+    CheckpointRecord record;
+    record.step = step;
+    record.bytes = 1'700'000;
+    record.folder = "step-" + std::to_string(step);
+    batch.checkpoints.push_back(record);
+    const auto [segment, isNew] = segments_.try_emplace(run);
+    if (isNew) segment->second = store_.openSegment(run, 0, store::thisWorker(), Json::object());
+    store_.append(run, segment->second, batch);
+  }
   /// Changes the row as the list shows it, not as it is stored.
   store::RunRow& row(std::int64_t id) {
     written_.insert(id);
@@ -102,6 +113,7 @@ class FakeWorkbench : public Workbench {
   Selection selection_;
   QueueService queue_;
   Catalog catalog_;
+  std::map<std::int64_t, std::int64_t> segments_;  ///< of runs with checkpoints
   std::map<std::int64_t, store::RunRow> rows_;
   std::set<std::int64_t> written_;  ///< rows that a test wrote by hand
 };
