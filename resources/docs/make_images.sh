@@ -22,57 +22,6 @@ tour=$folder/tour.sqlite
 "$build/bin/vitrine" demo --tour --no-window --db "$tour" >/dev/null
 cp "$folder/tour.files/tour/tour.png" "$images/tour.png"
 
-# draw NAME DATABASE PAGE [OPTIONS]: the whole window with that page in front
-draw() {
-  local name=$1 database=$2 page=$3
-  shift 3
-  "$build/bin/vitrine-studio" --db "$database" --page "$page" --window --size 1440x900 --wait-ms 2000 \
-    --screenshot "$images/$name.png" "$@"
-  echo "$images/$name.png"
-}
-draw start "$demo" start
-draw configure "$demo" configure --run 2
-draw queue "$demo" queue
-draw monitor "$demo" monitor --run 1,2
-draw artifacts "$demo" artifacts --run 1,2
-"$build/bin/vitrine" analyse 1 attention_map query=all --db "$demo" >/dev/null
-"$build/bin/vitrine" analyse 2 attention_map query=all --db "$demo" >/dev/null
-draw attention "$demo" attention --run 1 --view '{"layer": 1, "head": 2, "query": "patch", "place": [0.6, 0.4]}'
-draw first_lockstep "$demo" attention --run 1,2 --view '{"layer": 1, "head": 2, "query": "patch", "place": [0.6, 0.4]}'
-draw compare "$ablation" compare --run 1 --theme light
-draw spectra "$demo" spectra --run 1,2
-draw calibration "$demo" calibration --run 1,2 --theme light --view '{"bin": 7, "bins": 10}' --wait-ms 15000
-draw sql "$ablation" sql
-draw plugins "$demo" plugins
-# A grid of classes and guidance by the tour's run that draws, which is drawn for the picture.
-painter=$("$build/bin/vitrine" runs --db "$tour" --json | python3 -c '
-import json, sys
-runs = json.load(sys.stdin)
-print(max(run["id"] for run in runs if run["experiment"].startswith("Tour: SiT")))')
-draw playground "$tour" playground --run "$painter" --view "{\"settings\": {\"run\": $painter, \"checkpoint\": \"2000\",
-  \"weights\": \"ema\", \"sampler\": \"ode\", \"values\": {\"seed\": 7, \"steps\": 20, \"count\": 1, \"previews\": 10}},
-  \"rows\": {\"key\": \"class\", \"values\": [0, 3, 1, 7, 8]},
-  \"columns\": {\"key\": \"guidance\", \"values\": [1.0, 1.5, 2.0, 3.0, 4.0, 5.5, 7.5]}, \"drawn\": true}"
-
-# A run while it trains, in a database of its own.
-watched=$folder/watched.sqlite
-rm -rf "$watched" "$folder/watched.files"
-"$build/bin/vitrine" enqueue "$root/experiments/demo.toml" train.epochs=20 --db "$watched" >/dev/null
-"$build/bin/vitrine" run --id 2 --db "$watched" >/dev/null 2>&1 &
-training=$!
-sleep 25
-draw live "$watched" live --run 2 --view '{"query": "patch", "row": 0.6, "column": 0.4, "layer": 1}' --wait-ms 20000
-kill "$training"
-wait "$training" || true
-
-# What other tools do not show: differences paired by seed, the paper's numbers beside ours, two architectures block by
-# block, what changes before it starts and what it will cost, a file that opens its chart again.
-draw first_paired "$ablation" compare --run 1
-draw first_published "$ablation" compare --run 1 --view '{"view": "published"}'
-draw first_architectures "$demo" plugins --view '{"show": "diff", "a": "preset:vit/demo", "b": "preset:illama/demo"}'
-draw first_before_launch "$demo" configure --run 2 --theme light --wait-ms 6000 \
-  --view '{"side": {"against": "nearest", "open": {"changes": true, "runs": true, "toml": false}}}'
-
 # What has to be clicked: windows on a display of their own, where Xvfb, xdotool and ImageMagick are.
 # open_window WIDTH HEIGHT DATABASE [OPTIONS]: $window is its number
 open_window() {
@@ -97,6 +46,61 @@ close_window() {
   wait $studio "$xvfb_PID" 2>/dev/null || true
   unset DISPLAY
 }
+has_display=false
+if command -v Xvfb >/dev/null && command -v xdotool >/dev/null && command -v convert >/dev/null; then has_display=true; fi
+
+# draw NAME DATABASE PAGE [OPTIONS]: the whole window with that page in front
+draw() {
+  local name=$1 database=$2 page=$3
+  shift 3
+  "$build/bin/vitrine-studio" --db "$database" --page "$page" --window --size 1440x900 --wait-ms 2000 \
+    --screenshot "$images/$name.png" "$@"
+  echo "$images/$name.png"
+}
+draw start "$demo" start
+draw configure "$demo" configure --run 2
+draw queue "$demo" queue
+draw monitor "$demo" monitor --run 1,2
+draw artifacts "$demo" artifacts --run 1,2
+"$build/bin/vitrine" analyse 1 attention_map query=all --db "$demo" >/dev/null
+"$build/bin/vitrine" analyse 2 attention_map query=all --db "$demo" >/dev/null
+draw attention "$demo" attention --run 1 --view '{"layer": 1, "head": 2, "query": "patch", "place": [0.6, 0.4]}'
+draw first_lockstep "$demo" attention --run 1,2 --view '{"layer": 1, "head": 2, "query": "patch", "place": [0.6, 0.4]}'
+draw compare "$ablation" compare --run 1 --theme light
+draw spectra "$demo" spectra --run 1,2
+draw calibration "$demo" calibration --run 1,2 --theme light --view '{"bin": 7, "bins": 10}' --wait-ms 15000
+draw sql "$ablation" sql
+# A grid of classes and guidance by the tour's run that draws, which is drawn for the picture.
+painter=$("$build/bin/vitrine" runs --db "$tour" --json | python3 -c '
+import json, sys
+runs = json.load(sys.stdin)
+print(max(run["id"] for run in runs if run["experiment"].startswith("Tour: SiT")))')
+draw playground "$tour" playground --run "$painter" --view "{\"settings\": {\"run\": $painter, \"checkpoint\": \"2000\",
+  \"weights\": \"ema\", \"sampler\": \"ode\", \"values\": {\"seed\": 7, \"steps\": 20, \"count\": 1, \"previews\": 10}},
+  \"rows\": {\"key\": \"class\", \"values\": [0, 3, 1, 7, 8]},
+  \"columns\": {\"key\": \"guidance\", \"values\": [1.0, 1.5, 2.0, 3.0, 4.0, 5.5, 7.5]}, \"drawn\": true}"
+
+draw gallery "$tour" gallery --run "$painter"
+
+# A run while it trains, in a database of its own.
+watched=$folder/watched.sqlite
+rm -rf "$watched" "$folder/watched.files"
+"$build/bin/vitrine" enqueue "$root/experiments/demo.toml" train.epochs=20 --db "$watched" >/dev/null
+"$build/bin/vitrine" run --id 2 --db "$watched" >/dev/null 2>&1 &
+training=$!
+sleep 25
+draw live "$watched" live --run 2 --view '{"query": "patch", "row": 0.6, "column": 0.4, "layer": 1}' --wait-ms 20000
+kill "$training"
+wait "$training" || true
+
+# What other tools do not show: differences paired by seed, the paper's numbers beside ours, two architectures block by
+# block, what changes before it starts and what it will cost, a file that opens its chart again.
+draw first_paired "$ablation" compare --run 1
+draw first_published "$ablation" compare --run 1 --view '{"view": "published"}'
+draw first_architectures "$demo" plugins --view '{"show": "diff", "a": "preset:vit/demo", "b": "preset:illama/demo"}'
+draw first_before_launch "$demo" configure --run 2 --theme light --wait-ms 6000 \
+  --view '{"side": {"against": "nearest", "open": {"changes": true, "runs": true, "toml": false}}}'
+
 # An exported PDF, and the window after File, Open or import has been given it, which does what a drop does.
 reopen() {
   local pdf=$folder/loss.pdf recipe=$folder/loss.json uuids
@@ -122,7 +126,7 @@ reopen() {
 # An image of the tour made again from its recipe.
 verify() {
   open_window 1440 900 "$tour" --page gallery --run "$painter" --view '{"view": "sheet", "search": "class:8"}'
-  xdotool key Right
+  xdotool mousemove 343 202 click 1  # the first image
   sleep 1
   xdotool key v
   sleep 25
@@ -130,28 +134,22 @@ verify() {
   close_window
   echo "$images/first_verify.png"
 }
-# A run that trains, paused while its neighbour draws: the button of the line that offers it.
-lend() {
-  local lent=$folder/lent.sqlite
-  rm -rf "$lent" "$folder/lent.files"
-  cp "$tour" "$lent"
-  cp -r "$folder/tour.files" "$folder/lent.files"
-  "$build/bin/vitrine" enqueue "$root/experiments/demo.toml" train.epochs=20 train.checkpoint_every=100 --db "$lent" >/dev/null
-  open_window 1440 900 "$lent" --page playground --run "$painter" --view "{\"settings\": {\"run\": $painter, \"sampler\": \"ode\",
-    \"values\": {\"class\": 7, \"seed\": 7, \"steps\": 20, \"count\": 8, \"previews\": 8, \"guidance\": 2.0}}}"
-  sleep 20
-  xdotool mousemove $lend_at click 1
-  sleep 10
-  xdotool key ctrl+Return
+# One image, and a patch of its film clicked.
+replay() {
+  open_window 1440 900 "$tour" --page playground --run "$painter" --view "{\"settings\": {\"run\": $painter, \"checkpoint\": \"2000\",
+    \"weights\": \"ema\", \"sampler\": \"ode\", \"values\": {\"class\": 8, \"seed\": 7, \"steps\": 20, \"count\": 4, \"previews\": 8, \"guidance\": 2.0}},
+    \"drawn\": true}"
   sleep 15
-  import -window root "$images/first_pause.png"
+  xdotool mousemove 1021 743 click 1  # the last picture of the film
+  sleep 15
+  import -window root "$images/first_replay.png"
   close_window
-  echo "$images/first_pause.png"
+  echo "$images/first_replay.png"
 }
-if command -v Xvfb >/dev/null && command -v xdotool >/dev/null && command -v convert >/dev/null; then
+if $has_display; then
   reopen
   verify
-  lend
+  replay
 fi
 
 # Few colours are enough for a window: a third of the bytes, where ImageMagick is installed.
