@@ -39,18 +39,18 @@ Operand operand(const Json& argument, const Schemas& schemas, const Json& values
   return {"", argument};
 }
 
-std::string shown(const Json& value) {
+std::string inRule(const Json& value) {
   if (value.is_null()) return "none";
   if (value.is_string())
     return std::string("'").append(value.get_ref<const std::string&>()).append("'");
   if (value.is_number_float()) return formatReal(value.get<double>());
-  if (value.is_array() && value.size() == 2 && value[0] == value[1]) return shown(value[0]);
-  if (value.is_array()) return "[" + joined(value, shown) + "]";
+  if (value.is_array() && value.size() == 2 && value[0] == value[1]) return inRule(value[0]);
+  if (value.is_array()) return "[" + joined(value, inRule) + "]";
   return value.dump();
 }
 
-std::string shown(const Operand& operand) {
-  return operand.key.empty() ? shown(operand.value) : operand.key + " " + shown(operand.value);
+std::string inRule(const Operand& operand) {
+  return operand.key.empty() ? inRule(operand.value) : operand.key + " " + inRule(operand.value);
 }
 
 /// Both sides of a size, or a number twice; empty for anything else.
@@ -128,7 +128,8 @@ std::string judgeDivides(const Operand& a, const Operand& b, const Schemas& sche
   if (divides(left[0], right[0]) && divides(left[1], right[1])) return "";
   const Field* field = fieldAt(schemas, a.key);
   const std::int64_t common = std::gcd(right[0], right[1]);
-  return shown(a) + " does not divide " + shown(b) + use(either(divisors(common, left[0], field)));
+  return inRule(a) + " does not divide " + inRule(b) +
+         use(either(divisors(common, left[0], field)));
 }
 
 std::string judgeMultiple(const Operand& a, const Operand& b, const Schemas& schemas) {
@@ -147,20 +148,20 @@ std::string judgeMultiple(const Operand& a, const Operand& b, const Schemas& sch
       if (value > 0 && isAllowed(field, value)) legal.push_back(value);
     }
   }
-  return shown(a) + " is not a multiple of " + shown(b) + use(either(legal));
+  return inRule(a) + " is not a multiple of " + inRule(b) + use(either(legal));
 }
 
 std::string judgeEqual(const Operand& a, const Operand& b) {
   const auto left = sides(a.value), right = sides(b.value);
   const bool isEqual = left.empty() || right.empty() ? a.value == b.value : left == right;
   if (isEqual) return "";
-  return shown(a) + " must equal " + shown(b) + use(shown(b.value));
+  return inRule(a) + " must equal " + inRule(b) + use(inRule(b.value));
 }
 
 std::string judgeAtMost(const Operand& a, const Operand& b) {
   const auto left = sides(a.value), right = sides(b.value);
   if (left.empty() || right.empty() || (left[0] <= right[0] && left[1] <= right[1])) return "";
-  return shown(a) + " is more than " + shown(b) + use(shown(b.value) + " or less");
+  return inRule(a) + " is more than " + inRule(b) + use(inRule(b.value) + " or less");
 }
 
 bool isSame(const Json& value, const Json& literal) {
@@ -170,7 +171,7 @@ bool isSame(const Json& value, const Json& literal) {
 
 std::vector<std::string> shownFrom(const std::vector<Json>& arguments, std::size_t first) {
   std::vector<std::string> words;
-  for (std::size_t i = first; i < arguments.size(); ++i) words.push_back(shown(arguments[i]));
+  for (std::size_t i = first; i < arguments.size(); ++i) words.push_back(inRule(arguments[i]));
   return words;
 }
 
@@ -191,14 +192,15 @@ Verdict judge(const Rule& rule, const Schemas& schemas, const Json& values) {
     verdict.keys = {b.key, a.key};
     if (arguments.size() == 3) {
       if (b.value.is_null())
-        verdict.message = shown(a) + " needs " + b.key + " to be given" + because(rule);
+        verdict.message = inRule(a) + " needs " + b.key + " to be given" + because(rule);
       return verdict;
     }
     const bool isMet = std::any_of(arguments.begin() + 3, arguments.end(),
                                    [&](const Json& literal) { return isSame(b.value, literal); });
     if (!isMet) {
-      verdict.message = shown(a) + " needs " + b.key + " to be " + either(shownFrom(arguments, 3)) +
-                        ", not " + shown(b.value) + because(rule);
+      verdict.message = inRule(a) + " needs " + b.key + " to be " +
+                        either(shownFrom(arguments, 3)) + ", not " + inRule(b.value) +
+                        because(rule);
     }
     return verdict;
   }
@@ -211,7 +213,7 @@ Verdict judge(const Rule& rule, const Schemas& schemas, const Json& values) {
                                    [&](const Json& literal) { return isSame(a.value, literal); });
     if (!isMet)
       verdict.message =
-          shown(a) + " is not offered; use " + either(shownFrom(arguments, 1)) + because(rule);
+          inRule(a) + " is not offered; use " + either(shownFrom(arguments, 1)) + because(rule);
     return verdict;
   }
 

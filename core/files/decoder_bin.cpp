@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMagic = 0x616b3432;
-constexpr std::uint64_t kHeader0 = 28, kHeader1 = 256, kFloat = 4;
+constexpr std::uint64_t kHeader0 = 28, kHeader1 = 256, kFloatBytes = 4;
 
 /// The seven numbers of a header, in their order.
 struct Sizes {
@@ -58,12 +58,12 @@ class Layout {
  public:
   explicit Layout(std::uint64_t begin) : end_(begin) {}
   void add(std::string name, std::vector<std::int64_t> shape) {
-    std::uint64_t bytes = kFloat;
+    std::uint64_t bytes = kFloatBytes;
     for (const std::int64_t side : shape) bytes *= static_cast<std::uint64_t>(side);
     entries_.push_back({std::move(name), std::move(shape), end_, bytes});
     end_ += bytes;
   }
-  void skip(std::uint64_t floats) { end_ += kFloat * floats; }
+  void skip(std::uint64_t floats) { end_ += kFloatBytes * floats; }
   [[nodiscard]] std::uint64_t end() const { return end_; }
   [[nodiscard]] std::vector<DecoderBinEntry> take() { return std::move(entries_); }
 

@@ -14,18 +14,17 @@
 #include "core/base/text.h"
 #include "core/files/foreign_format.h"
 #include "core/files/posix_file.h"
+#include "core/files/safetensors_limits.h"
 
 namespace vitrine {
 
 namespace {
 
+using namespace safetensors_limits;
 using files::inQuotes;
 
 constexpr std::uint64_t kLargestHeader = 16u << 20;
-constexpr std::size_t kMostTensors = 1'000'000;
 constexpr std::size_t kHighestRank = 16;
-constexpr std::size_t kLongestName = 1024;
-constexpr int kDeepestJson = 8;
 constexpr const char* kMetadata = "__metadata__";
 
 constexpr std::array<std::pair<const char*, std::size_t>, 10> kTypes{{{"F64", 8},

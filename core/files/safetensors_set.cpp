@@ -7,19 +7,18 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/files/posix_file.h"
+#include "core/files/safetensors_limits.h"
 
 namespace vitrine {
 
 namespace {
 
+using namespace safetensors_limits;
 namespace fs = std::filesystem;
 using files::inQuotes;
 
 constexpr std::uint64_t kLargestList = 16u << 20;  // bytes
-constexpr std::size_t kMostTensors = 1'000'000;
 constexpr std::size_t kMostShards = 512;
-constexpr std::size_t kLongestName = 1024;
-constexpr int kDeepestJson = 8;
 constexpr const char* kFileName = "model.safetensors";
 constexpr const char* kListEnding = ".index.json";
 

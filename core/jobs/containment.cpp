@@ -30,7 +30,7 @@ bool writeControl(const fs::path& file, const std::string& text) {
 }
 
 /// The number after `key` in a file of "key number" lines, or 0.
-std::int64_t valueOf(const fs::path& file, const std::string& key) {
+std::int64_t counterOf(const fs::path& file, const std::string& key) {
   std::ifstream stream(file);
   std::string word;
   std::int64_t value = 0;
@@ -52,7 +52,7 @@ struct Hierarchies {
   fs::path memory, pids;  ///< own groups in version 1, or ""
 };
 
-fs::path joined(const fs::path& mount, const std::string& group) {
+fs::path groupFolder(const fs::path& mount, const std::string& group) {
   return group == "/" ? mount : mount / group.substr(1);
 }
 
@@ -80,10 +80,12 @@ Hierarchies hierarchies() {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string group = line.substr(second + 1);
     if (group.empty() || group[0] != '/' || group.find("..") != std::string::npos) continue;
-    if (controllers.empty() && !unifiedMount.empty()) found.unified = joined(unifiedMount, group);
+    if (controllers.empty() && !unifiedMount.empty())
+      found.unified = groupFolder(unifiedMount, group);
     for (const std::string& controller : split(controllers, ',')) {
-      if (controller == "memory" && !memoryMount.empty()) found.memory = joined(memoryMount, group);
-      if (controller == "pids" && !pidsMount.empty()) found.pids = joined(pidsMount, group);
+      if (controller == "memory" && !memoryMount.empty())
+        found.memory = groupFolder(memoryMount, group);
+      if (controller == "pids" && !pidsMount.empty()) found.pids = groupFolder(pidsMount, group);
     }
   }
   return found;
@@ -196,8 +198,8 @@ void Containment::enter() const noexcept {
 
 bool Containment::wasKilledForMemory() const {
   for (const fs::path& group : groups_) {
-    if (valueOf(group / "memory.events", "oom_kill") > 0 ||
-        valueOf(group / "memory.oom_control", "oom_kill") > 0)
+    if (counterOf(group / "memory.events", "oom_kill") > 0 ||
+        counterOf(group / "memory.oom_control", "oom_kill") > 0)
       return true;
   }
   if (kind_ != Kind::Scope) return false;

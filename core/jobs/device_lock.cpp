@@ -24,7 +24,7 @@ std::string lockName(const std::string& device) {
 }
 
 /// What follows `key` and the colon in a line of its own, without blanks.
-std::string valueOf(const fs::path& file, const std::string& key) {
+std::string factOf(const fs::path& file, const std::string& key) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
     if (line.rfind(key + ":", 0) != 0) continue;
@@ -43,8 +43,8 @@ fs::path gpuNode(const std::string& uuid, const fs::path& gpus) {
   for (fs::directory_iterator entry(gpus, error), end; !error && entry != end;
        entry.increment(error)) {
     const fs::path facts = entry->path() / "information";
-    if (valueOf(facts, "GPU UUID") != uuid) continue;
-    const std::string number = valueOf(facts, "Device Minor");
+    if (factOf(facts, "GPU UUID") != uuid) continue;
+    const std::string number = factOf(facts, "Device Minor");
     const bool isNumber =
         !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
     return isNumber ? "/dev/nvidia" + number : "";

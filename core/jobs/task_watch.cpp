@@ -14,7 +14,7 @@ namespace vitrine::jobs {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLook{10}, kFullLook{1000};
+constexpr std::chrono::milliseconds kPollInterval{10}, kFullPollInterval{1000};
 constexpr std::int64_t kLeast = 16;
 
 /// Thousands of processes that want to run must not keep this thread from running. Without the
@@ -46,7 +46,7 @@ void TaskWatch::watch(const std::stop_token& token) {
   // The count of the machine stays as it is when others end as fast as the job grows.
   auto nextFullLook = std::chrono::steady_clock::now();
   while (!token.stop_requested()) {
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kPollInterval);
     const std::int64_t now = tasksOfMachine();
     if (now < nextLook && std::chrono::steady_clock::now() < nextFullLook) continue;
     std::int64_t tasks = 0;
@@ -57,7 +57,8 @@ void TaskWatch::watch(const std::stop_token& token) {
       return;
     }
     nextLook = now + limit_ - tasks;
-    nextFullLook = std::chrono::steady_clock::now() + (now > 0 ? kFullLook : 10 * kLook);
+    nextFullLook =
+        std::chrono::steady_clock::now() + (now > 0 ? kFullPollInterval : 10 * kPollInterval);
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 /// "3, 5"
 std::string listOf(const std::set<std::int64_t>& ids) {
-  return joined(ids, [](std::int64_t id) { return std::to_string(id); });
+  return vitrine::joined(ids, [](std::int64_t id) { return std::to_string(id); });
 }
 
 std::string textOf(const Json& value) {
@@ -83,7 +83,7 @@ std::map<std::string, std::map<std::int64_t, double>> lastValuesOf(
   if (metrics.empty()) return values;
   for (const std::vector<Json>& row :
        query("SELECT name, run_id, last FROM metric_summaries WHERE name IN (" +
-             joined(metrics, quotedSql) + ")")
+             vitrine::joined(metrics, quotedSql) + ")")
            .rows) {
     if (row[2].is_number())
       values[textOf(row[0])][row[1].get<std::int64_t>()] = row[2].get<double>();
