@@ -322,16 +322,11 @@ class SqliteImport {
     staged.fill(from_, id, quotedSource(task_));
     try {
       store(source, id, changes, uuid, staged);
-    } catch (const StoreError& error) {
-      // Our tables refuse what the file's own could not: it was written by something else.
-      const std::string what = error.what();
-      if (what.find("constraint failed") == std::string::npos &&
-          what.find("cannot store") == std::string::npos) {
-        throw;
-      }
+    } catch (const ConstraintError& error) {
+      // Our tables refuse what the file's own could not: another program wrote it.
       throw StoreError(quotedSource(task_) + ": run '" + source.name +
-                       "' holds a value that its column may not have (" +
-                       what.substr(what.rfind("failed: ") + 8) + "); it is not imported");
+                       "' holds a value that its column may not have (" + error.detail() +
+                       "); it is not imported");
     }
     task_.report.runs.push_back({source.here, uuid, source.name, true});
   }

@@ -80,6 +80,10 @@ std::uint64_t sizeOf(const std::string& file) noexcept {
 UnwritableError::UnwritableError(const std::string& message) : StoreError(message) {}
 UnwritableError::~UnwritableError() = default;
 
+ConstraintError::ConstraintError(const std::string& message, int extendedCode, std::string detail)
+    : StoreError(message), extendedCode_(extendedCode), detail_(std::move(detail)) {}
+ConstraintError::~ConstraintError() = default;
+
 Database::Database(const std::filesystem::path& file, Access access)
     : file_(file), access_(access) {
   std::error_code error;
@@ -433,6 +437,8 @@ void Database::fail(int code, const std::string& doing) {
       markForCheck(file_, message);
       throw StoreError("reading or writing " + file + " failed (" + message +
                        "); check the disk, then run `vitrine db check`");
+    case SQLITE_CONSTRAINT:
+      throw ConstraintError(file + ": " + doing + " failed: " + message, code, message);
     default:
       throw StoreError(file + ": " + doing + " failed: " + message);
   }

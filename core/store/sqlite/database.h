@@ -31,6 +31,21 @@ class VITRINE_STORE_EXPORT UnwritableError : public StoreError {
   ~UnwritableError() override;
 };
 
+/// A value breaks a constraint of its table.
+class VITRINE_STORE_EXPORT ConstraintError : public StoreError {
+ public:
+  /// \param extendedCode  of SQLite: SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_UNIQUE, ...
+  /// \param detail        SQLite's text, which names the constraint; to be shown, not parsed
+  ConstraintError(const std::string& message, int extendedCode, std::string detail);
+  ~ConstraintError() override;
+  [[nodiscard]] int extendedCode() const noexcept { return extendedCode_; }
+  [[nodiscard]] const std::string& detail() const noexcept { return detail_; }
+
+ private:
+  int extendedCode_;
+  std::string detail_;
+};
+
 /// A prepared statement on loan from its connection's cache; reset when it goes.
 class VITRINE_STORE_EXPORT Statement {
  public:
@@ -152,8 +167,8 @@ class VITRINE_STORE_EXPORT Database {
 
   LogPolicy logPolicy;
 
-  /// Throws the sentence for an SQLite result code. I/O errors and damage poison the connection: it
-  /// writes no more.
+  /// Throws the sentence for an SQLite result code; ConstraintError for a constraint. I/O errors
+  /// and damage poison the connection: it writes no more.
   [[noreturn]] void fail(int code, const std::string& doing);
 
  private:

@@ -51,6 +51,25 @@ TEST_F(Opening, MakesAFileOfOursWithTheSettingsThatKeepItSafe) {
   EXPECT_EQ(isOn, 1);
 }
 
+TEST_F(Opening, AValueAgainstAConstraintHasACode) {
+  { RunStore store(file()); }
+  Database database(file(), Database::Access::Write);
+  const auto codeOf = [&](const char* sql) {
+    try {
+      database.write([&] { database.execute(sql); });
+    } catch (const ConstraintError& error) {
+      EXPECT_NE(error.detail(), "");
+      return error.extendedCode();
+    }
+    return SQLITE_OK;
+  };
+  EXPECT_EQ(codeOf("INSERT INTO meta(key, value) SELECT key, value FROM meta"),
+            SQLITE_CONSTRAINT_PRIMARYKEY);
+  EXPECT_EQ(codeOf("INSERT INTO metric_name(name) VALUES (NULL)"), SQLITE_CONSTRAINT_NOTNULL);
+  EXPECT_EQ(codeOf("INSERT INTO segment(run_id, number) VALUES ('x', 1)"),
+            SQLITE_CONSTRAINT_DATATYPE);
+}
+
 TEST_F(Opening, GivesEveryDatabaseAnIdentityThatStays) {
   std::string first;
   {
