@@ -25,14 +25,14 @@ CifarBatch readCifar(const std::filesystem::path& file, std::int64_t records, st
   const auto record = static_cast<std::uint64_t>(labels + kCifarPixels);
   const std::uint64_t expected = static_cast<std::uint64_t>(records) * record;
   if (size != expected) {
-    const std::string other = files::foreignFormat(fd, file, size);
-    if (other.starts_with("is a Python pickle")) {
+    const auto other = files::foreignFormat(fd, file, size);
+    if (other && other->kind == files::ForeignFormat::Kind::Pickle) {
       throw FileError(file.string() +
                       " is a Python pickle, which can run code when it is opened; take the binary "
                       "version of the data set instead (cifar-10-binary.tar.gz, "
                       "cifar-100-binary.tar.gz)");
     }
-    if (!other.empty()) throw FileError(file.string() + " " + other);
+    if (other) throw FileError(file.string() + " " + other->clause);
     throw FileError(file.string() + " has " + count(size) + " bytes; " +
                     count(static_cast<std::uint64_t>(records)) + " records of " + count(record) +
                     " bytes are " + count(expected) +

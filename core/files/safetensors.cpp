@@ -292,8 +292,7 @@ struct SafetensorsFile::State {
     // A header of 640 bytes begins like a pickle (80 02): other formats are looked for only in what
     // cannot be ours.
     if (got < 9 || length > size - 8 || length > kLargestHeader || start[8] != '{') {
-      if (const std::string other = files::foreignFormat(fd, file, size); !other.empty())
-        fail(other);
+      if (const auto other = files::foreignFormat(fd, file, size)) fail(other->clause);
       if (got < 8) fail("is too short for a safetensors file: " + count(size) + " bytes");
       if (length > size - 8) {
         fail("is cut or no safetensors file: a header of " + std::to_string(length) +
