@@ -62,16 +62,16 @@ const Verb* findVerb(const std::string& name) {
   return nullptr;
 }
 
-int unknownVerb(const std::string& name) {
+int unknownVerb(const std::string& name, const Arguments& arguments) {
   std::vector<std::string> names;
   for (const Verb& verb : allVerbs()) {
     if (verb.isListed) names.emplace_back(verb.name);
   }
   const std::string close = nearest(name, names);
-  log::error("there is no verb '" + name + "'" +
-             (close.empty() ? "." : "; did you mean '" + close + "'?") +
-             " Known verbs: " + joined(names));
-  return static_cast<int>(ExitCode::BadUsage);
+  return reportError("there is no verb '" + name + "'" +
+                         (close.empty() ? "." : "; did you mean '" + close + "'?") +
+                         " Known verbs: " + joined(names),
+                     ExitCode::BadUsage, arguments);
 }
 
 /// Loads the module that brings LibTorch and runs one of its verbs.
@@ -111,7 +111,7 @@ int dispatch(const Arguments& words, char** given) {
     return 0;
   }
   const Verb* verb = findVerb(name);
-  if (verb == nullptr) return unknownVerb(name);
+  if (verb == nullptr) return unknownVerb(name, arguments);
   if (name != "doctor")
     static_cast<void>(cpuPath());  // a wrong VITRINE_CPU is said before all else
   for (const ProgramVerb& own : kProgramVerbs) {
@@ -125,13 +125,12 @@ int dispatch(const Arguments& words, char** given) {
 }  // namespace vitrine::app
 
 int main(int argc, char** argv) {
+  const vitrine::app::Arguments words(argv + 1, argv + argc);
   try {
-    return vitrine::app::dispatch({argv + 1, argv + argc}, argv);
-  } catch (const vitrine::Error& problem) {
-    vitrine::log::error(problem.what());
-    return static_cast<int>(problem.code());
-  } catch (const std::exception& problem) {
-    vitrine::log::error(problem.what());
-    return static_cast<int>(vitrine::ExitCode::Failed);
+    return vitrine::app::dispatch(words, argv);
+  } catch (const vitrine::Error& error) {
+    return vitrine::app::reportError(error.what(), error.code(), words);
+  } catch (const std::exception& error) {
+    return vitrine::app::reportError(error.what(), vitrine::ExitCode::Failed, words);
   }
 }

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/base/error.h"
+#include "core/base/error_json.h"
 #include "core/base/program.h"
 #include "core/base/read_json.h"
 #include "core/base/sha256.h"
@@ -75,7 +75,7 @@ std::string describeJson(const std::stop_token& stop) {
   }
   if (!end.isSuccess() || !isJson(end.out)) {
     throw Error(what + " failed with exit code " + std::to_string(end.code) + ": " +
-                lastLine(end.err));
+                errorMessage(readJson(end.out), end.err));
   }
   // A cache that cannot be written only costs time.
   std::error_code error;

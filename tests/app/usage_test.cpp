@@ -71,18 +71,32 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
 }
 
 TEST(CommandLine, ArgumentsThatDoNotFitEndWithTwo) {
-  for (const std::vector<std::string>& words :
-       std::vector<std::vector<std::string>>{{"show"},
-                                             {"show", "three"},
-                                             {"runs", "--colour"},
-                                             {"runs", "--json", "--csv"},
-                                             {"db", "vacuum"},
-                                             {"run"}}) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"show"}, {"show", "three"}, {"runs", "--colour"}, {"db", "vacuum"}, {"run"}}) {
     const Ended ended = vitrine(words);
     EXPECT_EQ(ended.code, 2) << words[0];
     EXPECT_EQ(ended.out, "") << words[0];
     EXPECT_THAT(ended.err, HasSubstr("--")) << words[0];
   }
+}
+
+TEST(CommandLine, WithJsonAnErrorIsAnObjectOnStdout) {
+  Scratch scratch;
+  writeText(scratch.path("text.sqlite"), std::string(4096, 'x'));
+  const auto codeOf = [](const std::vector<std::string>& words) {
+    const Ended ended = vitrine(words);
+    EXPECT_NE(ended.code, 0);
+    const Json error = ended.json().at("error");
+    EXPECT_EQ(ended.err, "error: " + error.at("message").get<std::string>() + "\n");
+    return error.at("code").get<std::string>();
+  };
+  EXPECT_EQ(codeOf({"runs", "--json", "--csv"}), "config");
+  EXPECT_EQ(codeOf({"runz", "--json"}), "config");
+  EXPECT_EQ(codeOf({"show", "999", "--json", "--db", sharedDatabase()}), "not_found");
+  EXPECT_EQ(codeOf({"describe", "vitt", "--json"}), "not_found");
+  EXPECT_EQ(codeOf({"runs", "--json", "--db", "/proc/1/none/runs.sqlite"}), "failed");
+  EXPECT_EQ(codeOf({"runs", "--json", "--db", scratch.path("text.sqlite")}), "failed");
+  EXPECT_EQ(vitrine({"show", "999", "--db", sharedDatabase()}).out, "");
 }
 
 TEST(CommandLine, WhatDoesNotExistEndsWithThree) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/cell_text.h"
-#include "core/base/error.h"
+#include "core/base/error_json.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/jobs/launcher.h"
@@ -51,15 +51,14 @@ void HeadlessQuestion::ask(const QStringList& arguments, const QByteArray& input
   });
   connect(process, &QProcess::finished, this, [this, process, verb = arguments.value(0)] {
     const Json report = readJson(process->readAllStandardOutput().toStdString());
-    QString reason =
-        QString::fromStdString(lastLine(process->readAllStandardError().toStdString()));
+    const QString reason =
+        QString::fromStdString(errorMessage(report, process->readAllStandardError().toStdString()));
     process_ = nullptr;
     process->deleteLater();
-    if (report.is_object()) {
+    if (report.is_object() && !reportedError(report)) {
       Q_EMIT finished(report);
       return;
     }
-    if (reason.startsWith(QLatin1String("error: "))) reason.remove(0, 7);
     Q_EMIT failed(reason.isEmpty() ? tr("`vitrine %1` gave no answer.").arg(verb) : reason);
   });
   process->start(program, arguments + QStringList{QStringLiteral("--json")});
@@ -209,7 +208,7 @@ void EnqueueProcess::answer(int exitCode) {
     Q_EMIT finished(report["ids"].get<std::vector<std::int64_t>>());
     return;
   }
-  const QString reason = QString::fromStdString(lastLine(said.toStdString()));
+  const QString reason = QString::fromStdString(errorMessage(report, said.toStdString()));
   Q_EMIT failed(tr("Nothing was put into the queue: %1")
                     .arg(reason.isEmpty() ? QStringLiteral("see ") + log_ : reason));
 }

@@ -32,9 +32,9 @@ void CommandLine::parse(const Arguments& arguments) {
   try {
     app_.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    throw HelpAsked{app_.help()};
+    throw HelpRequested{app_.help()};
   } catch (const CLI::CallForAllHelp&) {
-    throw HelpAsked{app_.help()};
+    throw HelpRequested{app_.help()};
   } catch (const CLI::ParseError& problem) {
     throw ConfigError("vitrine " + verb_ + ": " + problem.what() + "; see `vitrine " + verb_ +
                       " --help`");

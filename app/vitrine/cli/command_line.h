@@ -14,7 +14,7 @@
 namespace vitrine::app {
 
 /// --help was asked for: the text to print on stdout; exit 0.
-struct HelpAsked {
+struct HelpRequested {
   std::string text;
 };
 
@@ -28,7 +28,7 @@ class CommandLine {
               Csv csv = Csv::No);
 
   [[nodiscard]] CLI::App& app() noexcept { return app_; }
-  /// \throws ConfigError  arguments that do not fit; HelpAsked
+  /// \throws ConfigError  arguments that do not fit; HelpRequested
   void parse(const Arguments& arguments);
 
   [[nodiscard]] const std::string& database() const noexcept {

@@ -1,40 +1,52 @@
-// The one place where the program catches: an exception becomes a sentence on stderr and an exit
-// code.
+// The one place where the program catches: an exception becomes a sentence on stderr, with --json
+// an object on stdout, and an exit code.
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
 #include "app/vitrine/cli/command_line.h"
-#include "core/base/error.h"
+#include "app/vitrine/cli/output.h"
+#include "core/base/error_json.h"
 #include "core/base/log.h"
 
 namespace vitrine::app {
 
 namespace {
 
-int sayAndReturn(const char* what, ExitCode code) {
-  std::string sentence = what;
+int fail(const char* what, const Arguments& arguments) {
   // LibTorch's own exceptions carry a backtrace after the first line.
-  if (code == ExitCode::Failed) sentence = sentence.substr(0, sentence.find('\n'));
-  log::error(sentence);
-  return static_cast<int>(code);
+  const std::string message = what;
+  return reportError(message.substr(0, message.find('\n')), ExitCode::Failed, arguments);
 }
 
 }  // namespace
+
+int reportError(const std::string& message, ExitCode code, const Arguments& arguments) {
+  log::error(message);
+  const bool wantsJson = std::count(arguments.begin(), arguments.end(), "--json") > 0;
+  // A second document behind a result could not be parsed.
+  if (wantsJson && !hasPrinted()) {
+    print(errorJson(code, message));
+    std::fflush(stdout);
+  }
+  return static_cast<int>(code);
+}
 
 int guarded(VerbFunction run, const Arguments& arguments) {
   try {
     const int code = run(arguments);
     if (std::fflush(stdout) != 0) throw Error("the result could not be written to standard output");
     return code;
-  } catch (const HelpAsked& help) {
+  } catch (const HelpRequested& help) {
     std::fputs(help.text.c_str(), stdout);
     return static_cast<int>(ExitCode::Done);
-  } catch (const Error& problem) {
-    return sayAndReturn(problem.what(), problem.code());
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::Failed) return fail(error.what(), arguments);
+    return reportError(error.what(), error.code(), arguments);
   } catch (const std::bad_alloc&) {
-    return sayAndReturn("out of memory; take a smaller model or batch", ExitCode::Failed);
-  } catch (const std::exception& problem) {
-    return sayAndReturn(problem.what(), ExitCode::Failed);
+    return fail("out of memory; take a smaller model or batch", arguments);
+  } catch (const std::exception& error) {
+    return fail(error.what(), arguments);
   }
 }
 

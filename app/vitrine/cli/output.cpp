@@ -11,6 +11,8 @@ namespace vitrine::app {
 
 namespace {
 
+bool isAnythingPrinted = false;
+
 std::string cellText(const Json& cell, int digits) {
   if (cell.is_null()) return "";
   if (cell.is_number_float() && digits > 0) return formatReal(cell.get<double>(), digits);
@@ -96,7 +98,11 @@ void print(const Table& table, Format format) {
 void print(const Json& value) {
   print(value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(const std::string& text) {
+  isAnythingPrinted = true;
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+bool hasPrinted() noexcept { return isAnythingPrinted; }
 
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
+
 namespace vitrine::app {
 
 using Arguments = std::vector<std::string>;  ///< what follows the verb
@@ -26,7 +28,11 @@ struct Verb {
 /// Every verb, in the order in which `vitrine --help` lists them.
 [[nodiscard]] std::span<const Verb> allVerbs();
 
-/// Runs one verb and turns what it throws into one sentence on stderr and an exit code.
+/// Runs one verb; reports what it throws.
 [[nodiscard]] int guarded(VerbFunction run, const Arguments& arguments);
+/// Writes the message to stderr and, with --json and unless there is a result, as an object to
+/// stdout. Returns the exit code.
+[[nodiscard]] int reportError(const std::string& message, ExitCode code,
+                              const Arguments& arguments);
 
 }  // namespace vitrine::app

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/vitrine/serve/serve_fields.h"
-#include "core/base/error.h"
+#include "core/base/error_json.h"
 #include "core/base/text.h"
 
 namespace vitrine::app {
@@ -113,7 +113,7 @@ void ComputeSession::perform(const Task& task) {
   } catch (const remote::LargeFrame& problem) {
     reply.fail("refused", problem.what() + std::string("; ask for less at a time"));
   } catch (const Error& problem) {
-    reply.fail(errorKind(static_cast<int>(problem.code())), problem.what());
+    reply.fail(errorWord(problem.code()), problem.what());
   } catch (const c10::OutOfMemoryError&) {
     reply.fail("refused",
                "the device has too little memory for this; unload a model or ask for less");

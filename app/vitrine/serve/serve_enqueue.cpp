@@ -1,7 +1,7 @@
 // The requests of `vitrine serve` that another verb answers, in a process of its own.
 #include "app/vitrine/serve/serve_fields.h"
 #include "app/vitrine/serve/serve_session.h"
-#include "core/base/error.h"
+#include "core/base/error_json.h"
 #include "core/base/program.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -17,10 +17,15 @@ ProgramEnd runApart(std::vector<std::string> arguments, const std::string& input
   return runProgram({.arguments = std::move(arguments), .isOwnSession = true}, input);
 }
 
-/// The line that a program ended with; `otherwise` where it said nothing.
-std::string lastWords(const ProgramEnd& program, const char* otherwise) {
-  const std::string said = lastLine(program.err);
-  return said.empty() ? otherwise : said;
+struct Failure {
+  std::string kind, message;
+};
+/// The error that a verb reported; `otherwise` where it wrote nothing.
+Failure failureOf(const ProgramEnd& program, const Json& output, const char* otherwise) {
+  if (auto error = reportedError(output))
+    return {std::move(error->code), std::move(error->message)};
+  const std::string line = lastLine(program.err);
+  return {errorWord(static_cast<ExitCode>(program.code)), line.empty() ? otherwise : line};
 }
 
 }  // namespace
@@ -30,8 +35,10 @@ void ServeSession::check(const Task& task) {
                                    textOf(task.request, "experiment"));
   // An experiment with problems has a report, too, and an exit code that says so.
   Json report = readJson(done.out);
-  if (!report.is_object())
-    return fail(task, errorKind(done.code), lastWords(done, "it could not be checked"));
+  if (!report.is_object() || reportedError(report)) {
+    const Failure failure = failureOf(done, report, "it could not be checked");
+    return fail(task, failure.kind, failure.message);
+  }
   answer(task, {{"report", std::move(report)}});
 }
 
@@ -53,9 +60,11 @@ void ServeSession::enqueue(const Task& task) {
     command.push_back(std::move(override));
   }
   const ProgramEnd done = runApart(std::move(command), text);
-  if (done.code != 0)
-    return fail(task, errorKind(done.code), lastWords(done, "nothing was enqueued"));
   const Json report = readJson(done.out);
+  if (done.code != 0) {
+    const Failure failure = failureOf(done, report, "nothing was enqueued");
+    return fail(task, failure.kind, failure.message);
+  }
   if (!report.is_object() || !report.contains("ids"))
     throw Error("'" + program.string() + " enqueue' gave no ids");
   jobs::attendQueue(database_, program);

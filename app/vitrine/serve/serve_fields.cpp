@@ -45,19 +45,6 @@ std::string keyOf(const Json& id) {
   return "i" + (id.is_number_integer() ? std::to_string(id.get<std::int64_t>()) : std::string());
 }
 
-std::string errorKind(int exitCode) {
-  switch (static_cast<ExitCode>(exitCode)) {
-    case ExitCode::BadUsage:
-      return "config";
-    case ExitCode::NotFound:
-      return "not_found";
-    case ExitCode::Refused:
-      return "refused";
-    default:
-      return "failed";
-  }
-}
-
 std::size_t frameBytes(const Json& value) {
   constexpr std::size_t kHead = 9;  // of one value, at most
   std::size_t bytes = kHead;

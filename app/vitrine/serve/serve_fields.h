@@ -28,8 +28,6 @@ class BadRequest : public std::runtime_error {
 [[nodiscard]] std::vector<std::string> textsOf(const Json& request, const char* key);
 /// An id as the key of a table: no two are alike, whatever bytes a text holds.
 [[nodiscard]] std::string keyOf(const Json& id);
-/// How errors are called in answers, by what a program ends with.
-[[nodiscard]] std::string errorKind(int exitCode);
 
 /// About the bytes that `value` takes in a frame, never fewer.
 [[nodiscard]] std::size_t frameBytes(const Json& value);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/vitrine/serve/serve_fields.h"
-#include "core/base/error.h"
+#include "core/base/error_json.h"
 #include "core/base/joined.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -248,8 +248,7 @@ void ServeSession::work(const Task& task) {
   } catch (const remote::LargeFrame& problem) {
     fail(task, "refused", problem.what() + std::string("; ask for less at a time"));
   } catch (const Error& problem) {
-    fail(task, task.isCancelled->load() ? "cancelled" : errorKind(static_cast<int>(problem.code())),
-         problem.what());
+    fail(task, task.isCancelled->load() ? "cancelled" : errorWord(problem.code()), problem.what());
   } catch (const std::exception& problem) {
     fail(task, "failed", problem.what());
   }

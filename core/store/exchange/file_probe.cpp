@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/error.h"
+#include "core/base/error_json.h"
 #include "core/base/program.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -130,7 +130,7 @@ ProbedFile probeFile(const fs::path& file, const fs::path& program,
   const Json facts = readJson(end.out);
   if (!facts.is_object() || !facts.contains("usable") || !facts.at("usable").is_boolean()) {
     return refused(probed, quoted(file) + " could not be looked at: " +
-                               shorten(cleanUtf8(lastLine(end.err)), 300));
+                               shorten(cleanUtf8(errorMessage(facts, end.err)), 300));
   }
   probed.isUsable = facts.at("usable").get<bool>();
   probed.refusal = facts.value("refusal", std::string());
