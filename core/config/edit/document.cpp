@@ -11,6 +11,7 @@
 #include "core/config/edit/toml_lists.h"
 #include "core/config/lookup.h"
 #include "core/config/to_toml.h"
+#include "core/config/toml/override.h"
 #include "core/config/toml/parse_toml.h"
 
 namespace vitrine {
@@ -424,23 +425,14 @@ Json parseValue(const std::string& text) {
 std::vector<std::pair<std::string, Json>> parseOverrides(const std::string& lines,
                                                          std::vector<std::string>& bad) {
   std::vector<std::pair<std::string, Json>> overrides;
-  const auto trimmed = [](std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) return std::string();
-    return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
-  };
   for (const std::string& line : split(lines, '\n')) {
-    const std::string one = trimmed(line);
-    if (one.empty() || one.front() == '#') continue;
-    const auto equals = one.find('=');
-    std::string key = equals == std::string::npos ? "" : trimmed(one.substr(0, equals));
-    if (key.size() > 2 && key.front() == '"' && key.back() == '"')
-      key = key.substr(1, key.size() - 2);
-    if (key.empty()) {
-      bad.push_back(one);
-      continue;
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string::npos || line[first] == '#') continue;
+    if (const auto override = splitOverride(line)) {
+      overrides.emplace_back(override->key, parseValue(override->value));
+    } else {
+      bad.push_back(line.substr(first, line.find_last_not_of(" \t\r") - first + 1));
     }
-    overrides.emplace_back(key, parseValue(trimmed(one.substr(equals + 1))));
   }
   return overrides;
 }

@@ -84,7 +84,7 @@ freshDocument(const Catalog& catalog, const std::string& architecture = {});
 /// }, none. A bare word is text.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Json parseValue(const std::string& text);
 
-/// "key = value" per line. Lines that have no '=' end up in `bad`.
+/// "key = value" per line. Lines of another form end up in `bad`.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::pair<std::string, Json>> parseOverrides(
     const std::string& lines, std::vector<std::string>& bad);
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string overridesText(

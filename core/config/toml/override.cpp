@@ -6,18 +6,25 @@
 
 namespace vitrine {
 
-Override parseOverride(const std::string& text) {
-  const std::size_t at = text.find('=');
-  if (at == std::string::npos || at == 0) {
-    throw ConfigError(std::string("'") + shorten(cleanUtf8(text), 80) +
-                      "' is not a KEY=VALUE; write for example train.epochs=5");
-  }
-  const auto trimmed = [](std::string part) {
-    const std::size_t first = part.find_first_not_of(" \t");
-    if (first == std::string::npos) return std::string();
-    return part.substr(first, part.find_last_not_of(" \t") - first + 1);
+std::optional<Override> splitOverride(std::string_view text) {
+  const auto trimmed = [](std::string_view part) {
+    const std::size_t first = part.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) return std::string();
+    return std::string(part.substr(first, part.find_last_not_of(" \t\r") - first + 1));
   };
-  return {trimmed(text.substr(0, at)), trimmed(text.substr(at + 1))};
+  const std::size_t at = text.find('=');
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string key = trimmed(text.substr(0, at));
+  if (key.size() > 2 && key.front() == '"' && key.back() == '"')
+    key = key.substr(1, key.size() - 2);
+  if (key.empty()) return std::nullopt;
+  return Override{std::move(key), trimmed(text.substr(at + 1))};
+}
+
+Override parseOverride(const std::string& text) {
+  if (auto override = splitOverride(text)) return *std::move(override);
+  throw ConfigError("'" + shorten(cleanUtf8(text), 80) +
+                    "' is not a KEY=VALUE; write for example train.epochs=5");
 }
 
 std::vector<Override> parseOverrides(const std::vector<std::string>& texts) {

@@ -2,7 +2,9 @@
 // absent.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/json.h"
@@ -15,7 +17,10 @@ struct Override {
   std::string key;
   std::string value;
 };
-/// \throws ConfigError  there is no '='
+/// Blanks around both parts and quotes around the key go. None: there is no '=' or no key.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<Override> splitOverride(
+    std::string_view text);
+/// \throws ConfigError  there is no '=' or no key
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Override parseOverride(const std::string& text);
 /// \throws ConfigError  one of them is not a KEY=VALUE
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Override> parseOverrides(

@@ -253,7 +253,9 @@ TEST(Problems, OfOverridesSayCommandLine) {
 TEST(Problems, AnOverrideNeedsAnEqualsSign) {
   EXPECT_THROW((void)parseOverride("train.epochs"), ConfigError);
   EXPECT_THROW((void)parseOverride("=3"), ConfigError);
+  EXPECT_THROW((void)parseOverride(" = 3"), ConfigError);
   EXPECT_EQ(parseOverride("a = b=c").key, "a");
+  EXPECT_EQ(parseOverride("\"train.epochs\" = 3").key, "train.epochs");
   EXPECT_EQ(parseOverride("a = b=c").value, "b=c");
 }
 
