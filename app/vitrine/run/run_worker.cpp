@@ -191,7 +191,7 @@ train::TrainerResult trainSegments(Work work, train::InitChoice init, const Json
 
 }  // namespace
 
-WorkedRun workRun(store::RunStore& store, const Engine& engine, const store::RunRow& asked) {
+TrainedRun workRun(store::RunStore& store, const Engine& engine, const store::RunRow& asked) {
   const std::int64_t id = asked.id;
   const store::RunRow run = store.run(id);
   requireStartable(store, run);
@@ -210,15 +210,16 @@ WorkedRun workRun(store::RunStore& store, const Engine& engine, const store::Run
   // Before anything is written: a run whose source is not ready stays queued.
   train::InitChoice init = initChoiceOf(store, run, resumed.has_value());
 
-  WorkedRun worked;
+  TrainedRun trained;
   if (!takeUp(store, asked, run)) {
-    worked.state = store::RunState::Stopped;
-    worked.reason = "stopped on request before its first step";
-    worked.step = run.step;
-    worked.code = exitCodeOf(worked.state);
-    store.setState(id, worked.state, worked.reason);
-    log.line(label(run) + " is stopped: " + worked.reason);
-    return worked;
+    trained.state = store::RunState::Stopped;
+    trained.reason = "stopped on request before its first step";
+    trained.step = run.step;
+    trained.code = exitCodeOf(trained.state);
+    store.setState(id, trained.state, trained.reason);
+    log.line(label(run) + " is stopped: " + trained.reason);
+    trained.run = store.run(id);
+    return trained;
   }
   RunControl control;
   try {
@@ -239,44 +240,45 @@ WorkedRun workRun(store::RunStore& store, const Engine& engine, const store::Run
         trainSegments({store, engine, run, config, folder,
                        resumed ? resumed->folder : std::filesystem::path(), damaged, log, control},
                       init, environment);
-    worked.state = stateOf(result.outcome);
-    worked.reason = result.reason;
-    worked.step = result.step;
-    worked.seconds = result.seconds;
-    worked.scores = result.scores;
-    worked.code = exitCodeOf(worked.state);
-  } catch (const Error& problem) {
-    worked.state = store::RunState::Failed;
-    worked.reason = firstLine(problem.what());
-    worked.code = problem.code();
-  } catch (const std::exception& problem) {
-    worked.state = store::RunState::Failed;
-    worked.reason = firstLine(problem.what());
-    worked.code = ExitCode::Failed;
+    trained.state = stateOf(result.outcome);
+    trained.reason = result.reason;
+    trained.step = result.step;
+    trained.seconds = result.seconds;
+    trained.scores = result.scores;
+    trained.code = exitCodeOf(trained.state);
+  } catch (const Error& error) {
+    trained.state = store::RunState::Failed;
+    trained.reason = firstLine(error.what());
+    trained.code = error.code();
+  } catch (const std::exception& error) {
+    trained.state = store::RunState::Failed;
+    trained.reason = firstLine(error.what());
+    trained.code = ExitCode::Failed;
   }
   // `vitrine stop` writes the request and then sends SIGTERM; the signal, or a pause that was asked
   // for before, may be seen first.
-  if (jobs::endRun(store, id, worked.state, worked.reason) != worked.state) {
-    worked.state = store::RunState::Stopped;
-    worked.reason = "stopped on request";
-    worked.code = exitCodeOf(worked.state);
+  if (jobs::endRun(store, id, trained.state, trained.reason) != trained.state) {
+    trained.state = store::RunState::Stopped;
+    trained.reason = "stopped on request";
+    trained.code = exitCodeOf(trained.state);
   }
   log.endProgress();
-  log.line(label(run) + " is " + toString(worked.state) +
-           (worked.reason.empty() ? "" : ": " + worked.reason));
-  return worked;
+  log.line(label(run) + " is " + toString(trained.state) +
+           (trained.reason.empty() ? "" : ": " + trained.reason));
+  trained.run = store.run(id);
+  return trained;
 }
 
-Json toJson(const store::RunRow& run, const WorkedRun& worked) {
+Json toJson(const TrainedRun& trained) {
   Json scores = Json::object();
-  for (const auto& [name, value] : worked.scores) scores[name] = finite(value);
-  return Json{{"id", run.id},
-              {"uuid", run.uuid},
-              {"name", run.name},
-              {"state", toString(worked.state)},
-              {"reason", worked.reason},
-              {"step", worked.step},
-              {"seconds", finite(worked.seconds)},
+  for (const auto& [name, value] : trained.scores) scores[name] = finite(value);
+  return Json{{"id", trained.run.id},
+              {"uuid", trained.run.uuid},
+              {"name", trained.run.name},
+              {"state", toString(trained.state)},
+              {"reason", trained.reason},
+              {"step", trained.step},
+              {"seconds", finite(trained.seconds)},
               {"scores", scores}};
 }
 

@@ -10,7 +10,9 @@
 
 namespace vitrine::app {
 
-struct WorkedRun {
+/// A run after the work of this process on it.
+struct TrainedRun {
+  store::RunRow run;  ///< as it is stored now
   store::RunState state = store::RunState::Done;
   std::string reason;  ///< one sentence for everything but Done
   std::int64_t step = 0;
@@ -23,12 +25,12 @@ struct WorkedRun {
 /// request. Rows, checkpoints and log are written as it goes; what goes wrong becomes the run's
 /// state, reason and `code`.
 /// \param asked  its row when the work was asked for: who stops it after that moment is obeyed
-/// \throws RefusedError  it is done, someone else works on it, or the run that it starts from is
+/// \throws RefusedError  it is done, another process works on it, or the run that it starts from is
 /// not finished
-[[nodiscard]] WorkedRun workRun(store::RunStore& store, const Engine& engine,
-                                const store::RunRow& asked);
+[[nodiscard]] TrainedRun workRun(store::RunStore& store, const Engine& engine,
+                                 const store::RunRow& asked);
 
-/// The row of a finished or interrupted run, for the result of `train`, `run` and `resume`.
-[[nodiscard]] Json toJson(const store::RunRow& run, const WorkedRun& worked);
+/// For the result of `train`, `run` and `resume`.
+[[nodiscard]] Json toJson(const TrainedRun& trained);
 
 }  // namespace vitrine::app

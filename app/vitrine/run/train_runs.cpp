@@ -25,17 +25,16 @@ std::vector<TrainedRun> trainAll(store::RunStore& store, const Engine& engine,
     if (ids.size() > 1)
       log::info("run " + std::to_string(i + 1) + " of " + std::to_string(ids.size()));
     try {
-      WorkedRun worked = workRun(store, engine, asked[i]);
-      trained.push_back({store.run(ids[i]), std::move(worked)});
-    } catch (const RefusedError& problem) {
+      trained.push_back(workRun(store, engine, asked[i]));
+    } catch (const RefusedError& error) {
       // It starts from a run that failed: the others can continue.
-      log::error(problem.what());
-      WorkedRun refused;
-      const store::RunRow run = store.run(ids[i]);
-      refused.state = run.state;
-      refused.reason = problem.what();
-      refused.code = ExitCode::Refused;
-      trained.push_back({run, std::move(refused)});
+      log::error(error.what());
+      TrainedRun refused;
+      refused.run = store.run(ids[i]);
+      refused.state = refused.run.state;
+      refused.reason = error.what();
+      refused.code = error.code();
+      trained.push_back(std::move(refused));
     }
   }
   return trained;
@@ -44,7 +43,7 @@ std::vector<TrainedRun> trainAll(store::RunStore& store, const Engine& engine,
 int exitCodeOf(const std::vector<TrainedRun>& trained) {
   int worst = 0;
   for (const TrainedRun& run : trained) {
-    const int code = static_cast<int>(run.worked.code);
+    const int code = static_cast<int>(run.code);
     if (worst == 0 || code == static_cast<int>(ExitCode::Interrupted)) worst = code;
   }
   return worst;
@@ -53,23 +52,23 @@ int exitCodeOf(const std::vector<TrainedRun>& trained) {
 void printTrained(const std::vector<TrainedRun>& trained, bool asJson) {
   if (asJson) {
     Json list = Json::array();
-    for (const TrainedRun& run : trained) list.push_back(toJson(run.run, run.worked));
+    for (const TrainedRun& run : trained) list.push_back(toJson(run));
     print(list);
     return;
   }
   Table table{{"id", "name", "state", "step", "time"}, {}};
   for (const TrainedRun& run : trained) {
-    for (const auto& [name, value] : run.worked.scores) {
+    for (const auto& [name, value] : run.scores) {
       if (std::find(table.columns.begin(), table.columns.end(), name) == table.columns.end())
         table.columns.push_back(name);
     }
   }
   for (const TrainedRun& run : trained) {
-    std::vector<Json> row{run.run.id, run.run.name, toString(run.worked.state), run.worked.step,
-                          formatDuration(run.worked.seconds)};
+    std::vector<Json> row{run.run.id, run.run.name, toString(run.state), run.step,
+                          formatDuration(run.seconds)};
     for (std::size_t i = row.size(); i < table.columns.size(); ++i) {
       Json cell;
-      for (const auto& [name, value] : run.worked.scores) {
+      for (const auto& [name, value] : run.scores) {
         if (name == table.columns[i]) cell = finite(value);
       }
       row.push_back(cell);

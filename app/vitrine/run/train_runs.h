@@ -7,11 +7,6 @@
 
 namespace vitrine::app {
 
-struct TrainedRun {
-  store::RunRow run;
-  WorkedRun worked;
-};
-
 /// Works on `ids` in order. A failed run does not stop the others, apart from those that start from
 /// it; a signal does. \returns the runs that were worked on
 [[nodiscard]] std::vector<TrainedRun> trainAll(store::RunStore& store, const Engine& engine,

@@ -57,9 +57,9 @@ int resumeVerb(const Arguments& arguments) {
   const SignalScope signals;  // before the plugins: loading them takes a while
   Engine engine;
   loadEngine(engine);
-  const WorkedRun worked = workRun(store, engine, run);
-  printTrained({{store.run(id), worked}}, line.wantsJson());
-  return static_cast<int>(worked.code);
+  const TrainedRun trained = workRun(store, engine, run);
+  printTrained({trained}, line.wantsJson());
+  return static_cast<int>(trained.code);
 }
 
 }  // namespace vitrine::app

@@ -16,9 +16,9 @@ int runVerb(const Arguments& arguments) {
   const store::RunRow run = store.run(id);
   Engine engine;
   loadEngine(engine);
-  const WorkedRun worked = workRun(store, engine, run);
-  printTrained({{store.run(id), worked}}, line.wantsJson());
-  return static_cast<int>(worked.code);
+  const TrainedRun trained = workRun(store, engine, run);
+  printTrained({trained}, line.wantsJson());
+  return static_cast<int>(trained.code);
 }
 
 }  // namespace vitrine::app
