@@ -45,8 +45,8 @@ const Table& treeTable() {
       .libraries =
           {
               {"foundation",
-               {"core/base", "core/files", "core/config", "core/artifact", "core/run",
-                "core/live"},
+               {"core/base", "core/files", "core/config", "core/artifact", "core/run", "core/live",
+                "core/remote/frames.h", "core/remote/frames.cpp"},
                {}},
               {"store", {"core/store", "core/jobs", "core/remote"}, {"foundation"}},
               {"engine",

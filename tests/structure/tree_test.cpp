@@ -60,6 +60,16 @@ TEST(Tree, AnIncludeUpwardsWouldBeSeen) {
   EXPECT_EQ(violations(includes, treeTable()).size(), 2U);
 }
 
+// Frames are in the lowest library although their folder is in the store's.
+TEST(Tree, AnIncludeOfTheStoreByTheFramesWouldBeSeen) {
+  for (const char* file : {"core/remote/frames.h", "core/remote/frames.cpp"}) {
+    std::vector<Include> includes = includesOfTree();
+    includes.push_back({file, "core/store/run_store.h"});
+    includes.push_back({file, "core/remote/client.h"});
+    EXPECT_EQ(violations(includes, treeTable()).size(), 2U) << file;
+  }
+}
+
 TEST(Tree, FoldersHoldAtMost40Files) {
   std::map<std::string, int> files;
   for (const char* room : {"app", "core", "plugins", "ui"}) {
