@@ -148,7 +148,7 @@ void paintPages(QTextDocument& document, QPainter& painter, const QRectF& body,
     const QRectF shown(0, page * body.height(), body.width(), body.height());
     painter.save();
     painter.translate(body.left(), body.top() - shown.top());
-    // The ground of a long block goes on from page to page, but not between them.
+    // The ground of a long block continues from page to page, but not between them.
     painter.setClipRect(shown);
     QAbstractTextDocumentLayout::PaintContext context;
     context.clip = shown;

@@ -80,7 +80,7 @@ bool waitUntilOver(int pid, int& status, const RunLimits& limits) {
     do {
       got = ::waitpid(pid, &status, options);
     } while (got < 0 && errno == EINTR);
-    if (got < 0) status = SIGKILL;  // someone else took its status: all that is known is its end
+    if (got < 0) status = SIGKILL;  // another thread took its status: only its end is known
     return got != 0;
   };
   const bool isPatient = limits.patience == std::chrono::milliseconds::max();

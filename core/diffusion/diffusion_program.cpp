@@ -160,7 +160,7 @@ std::vector<TensorInput> DiffusionTransformer::tensorInputs() const {
           {"cfg_latent", at::kFloat, states("guided"), true, "states of the guided pass"},
           {"cfg_t", time, {"guided_twice"}, true, "times of both halves"},
           {"cfg_y", at::kLong, {"guided_twice"}, true, "labels of both halves"},
-          {"cfg_scale", at::kFloat, {}, true, "1 is no guidance"}};
+          {"cfg_scale", at::kFloat, {}, true, "1: without guidance"}};
 }
 
 std::vector<TensorOutput> DiffusionTransformer::tensorOutputs() const {

@@ -26,7 +26,7 @@ class SharedSegment {
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// The name still leads here: neither removed nor made anew.
+  /// The name still leads here: neither removed nor made again.
   [[nodiscard]] bool isNamed() const noexcept;
   /// Takes the name away; processes that have it mapped keep the memory.
   void unlink() const noexcept;

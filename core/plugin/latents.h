@@ -39,7 +39,7 @@ struct LatentCacheOptions {
 class VITRINE_ENGINE_EXPORT Latents {
  public:
   /// \param images  float [channels, height, width], normalised by the pipeline in any way
-  /// \throws ConfigError  the network is no codec; other channels; sides that its factor does not
+  /// \throws ConfigError  the network is not a codec; other channels; sides that its factor does not
   ///                      divide; a scale that was never measured
   Latents(const AuxiliaryNetwork& codec, std::shared_ptr<const Pipeline> images);
 

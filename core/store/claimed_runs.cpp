@@ -57,11 +57,11 @@ class ClaimedRuns {
       const std::string deviation =
           experiment_.deviation(run.config, run.row.variant, run.row.stage);
       if (run.row.state != RunState::Done) {
-        leaveOut(run.row.id, toString(run.row.state));
+        exclude(run.row.id, toString(run.row.state));
       } else if (!deviation.empty()) {
-        leaveOut(run.row.id, "with " + deviation + " as in the file");
+        exclude(run.row.id, "with " + deviation + " as in the file");
       } else if (value == values.end()) {
-        leaveOut(run.row.id, "without a value");
+        exclude(run.row.id, "without a value");
       } else {
         candidates.push_back({run.row.id, run.row.seed, value->second.last,
                               experiment_.conditions(run.config, claim_)});
@@ -70,7 +70,7 @@ class ClaimedRuns {
     return candidates;
   }
 
-  void leaveOut(std::int64_t run, const std::string& reason) { leftOut_[reason].insert(run); }
+  void exclude(std::int64_t run, const std::string& reason) { leftOut_[reason].insert(run); }
 
   std::string leftOut() const {
     std::string text;
@@ -125,18 +125,18 @@ Judgement judgeClaim(const QueryFunction& query, const std::vector<RunRow>& rows
   }
   const Candidate& any =
       chosen->better.empty() ? *chosen->worse.begin()->second : *chosen->better.begin()->second;
-  const auto leaveOut = [&](const std::vector<Candidate>& side, const BySeed& counted) {
+  const auto exclude = [&](const std::vector<Candidate>& side, const BySeed& counted) {
     for (const Candidate& one : side) {
       const auto found = counted.find(one.seed);
       if (found != counted.end() && found->second == &one) continue;
       const std::vector<Difference> other = difference(any.conditions, one.conditions);
-      runs.leaveOut(one.run, other.empty()
+      runs.exclude(one.run, other.empty()
                                  ? "repeated with the same seed (the newest counts)"
                                  : "with another " + other.front().key + " than the others");
     }
   };
-  leaveOut(better, chosen->better);
-  leaveOut(worse, chosen->worse);
+  exclude(better, chosen->better);
+  exclude(worse, chosen->worse);
   Judgement judgement = judge(claim, valuesOf(chosen->better), valuesOf(chosen->worse));
   judgement.leftOut = runs.leftOut();
   return judgement;

@@ -143,7 +143,7 @@ def stopped():
 
 
 def lost():
-    """`vitrine log` is killed: the script goes on, and hears of it."""
+    """`vitrine log` is killed: the script continues and is told."""
     run = begin(name="lost")
     run.log({"a": 1}, step=1)
     run.flush()

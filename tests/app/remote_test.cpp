@@ -178,10 +178,10 @@ TEST_F(RemoteDatabase, IsReadOnAfterTheLinkDroppedAndCaughtUpWhenItIsBack) {
   EXPECT_EQ(state().link, Link::Lost);
   EXPECT_EQ(copy().runs().size(), runs);
   EXPECT_EQ(ask({{"op", "order"}}).at("error").at("kind"), "link");
-  there.setNote(run, "while nobody looked");
+  there.setNote(run, "while no window looked");
   writeProgram(scratch.path("ssh"), "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n");
   mirror->tryNow();
-  ASSERT_TRUE(waitUntil([&] { return copy().note(run) == "while nobody looked"; }));
+  ASSERT_TRUE(waitUntil([&] { return copy().note(run) == "while no window looked"; }));
   EXPECT_TRUE(isNow(Link::Linked));
 }
 
@@ -207,7 +207,7 @@ TEST_F(RemoteDatabase, CarriesOrdersAndEditsThere) {
   const std::int64_t version = ask(edit).at("version").get<std::int64_t>();
   EXPECT_EQ(there.note(run), "typed here");
   EXPECT_EQ(version, there.version(run, store::RunField::Note));
-  edit["text"] = "typed by somebody who had not seen it";
+  edit["text"] = "typed without having seen it";
   EXPECT_EQ(ask(edit).at("theirs"), "typed here");
   EXPECT_EQ(there.note(run), "typed here");
 

@@ -192,7 +192,7 @@ def play_curve_notes(client, run):
     edit = lambda notes, based_on: client.ask(op="edit", run=run, field="curve_notes", text=json.dumps(notes), based_on=based_on)
     seen = edit([note(3, "old")], -1)["version"]
     check(edit([note(3, "old"), note(9, "mine")], seen)["version"] == seen + 1, "a note that is added")
-    check(edit([note(4, "theirs")], seen)["version"] == seen + 2, "a note that somebody else adds at the same time")
+    check(edit([note(4, "theirs")], seen)["version"] == seen + 2, "a note that another client adds at the same time")
     rows = client.ask(op="query", sql="SELECT step, text FROM curve_notes WHERE run_id = %d" % run)["rows"]
     check(rows == [[4, "theirs"], [9, "mine"]], rows)
     refused = client.ask(op="edit", run=run, field="curve_notes", text="[1]")
@@ -233,7 +233,7 @@ def play(program, database, experiment):
     check(error_of(client.ask(op="query", sql="SELECT 1")) == "protocol", "a query before hello")
     check(client.process.wait(60) == 2, "the program ends with 2")
     client = Client(command)
-    check(error_of(client.ask(op="hello", protocol=7)) == "protocol", "a protocol nobody speaks")
+    check(error_of(client.ask(op="hello", protocol=7)) == "protocol", "an unknown protocol")
     check(client.process.wait(60) == 2, "the program ends with 2")
     # The example of the page, byte by byte.
     client = Client(command)

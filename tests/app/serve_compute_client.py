@@ -16,7 +16,7 @@ import time
 from serve_client import Client, check, encode, error_of, greet
 
 SIZES = "image_size=8 patch_size=4 in_channels=1 num_classes=4 width=16 depth=2 heads=2"
-LONG = 400_000  # passes that take minutes: whoever waits for them has not been cancelled
+LONG = 400_000  # passes that take minutes: a client that waits for them has not been cancelled
 
 
 class Lab:
@@ -281,7 +281,7 @@ def wait_for(holds, what):
 
 
 def has_ended(process):
-    """Gone, or a rest that nobody has collected."""
+    """Gone, or a zombie."""
     try:
         with open("/proc/%d/stat" % process, encoding="ascii", errors="replace") as file:
             return file.read().rpartition(")")[2].split()[0] == "Z"
@@ -311,7 +311,7 @@ def play_kill(lab):
     check(lab.infer(loaded["model"], image=images(2))[1] == before, "and computes the same")
     after = lab.models()["process"]["pid"]
     check(after != process, "in a process of its own")
-    # Serve itself is killed: what computes for nobody ends.
+    # Serve itself is killed: a process without a server ends.
     lab.begin_long(loaded["model"])
     client.process.kill()
     wait_for(lambda: has_ended(after), "the process that computes ends with serve")

@@ -179,7 +179,7 @@ def save_pair():
     program = os.path.join(arguments.programs, "bench_store")
     off = Side("no saves", [program, "--saves", "off", "--threads", str(arguments.threads)]).wait()
     on = Side("saves", [program, "--saves", "on", "--threads", str(arguments.threads)]).wait()
-    # A step may take 1.1 times as long while checkpoints are written (CK9).
+    # A step may take 1.1 times as long while checkpoints are written.
     report("saves on vs off", on, off, 1, 1 / 1.1)
     on.close()
     off.close()

@@ -188,7 +188,7 @@ TEST_F(CheckpointFaults, RemovingNeverTakesACheckpointFromWhoReadsIt) {
   signalProcess(writer, SIGKILL);
   ::waitpid(writer, nullptr, 0);
   EXPECT_GT(seen.size(), 10U);
-  // Whoever was held is removed by the next save.
+  // The next save removes the checkpoint that was held.
   const std::int64_t last = newestCheckpoint(folder_)->step;
   pruneCheckpoints(folder_, last, {1, 0, {}});
   EXPECT_EQ(listCheckpoints(folder_).size(), 1U);

@@ -56,7 +56,7 @@ std::atomic<bool> isAsked{false};
   return depth == 0 ? room[0] : dig(room, depth - 1) + room[0];
 }
 
-/// Ends this process after `seconds`, whatever it does and whoever was to end it.
+/// Ends this process after `seconds`, whatever it does.
 void limitLife(unsigned seconds) {
   ::signal(SIGALRM, [](int) { ::_exit(1); });  // the first process of a namespace needs a handler
   ::alarm(seconds);
@@ -112,7 +112,7 @@ void misbehave(const std::string& kind) {
   if (kind == "exit_0") ::_exit(0);
   if (kind == "exit_3") ::_exit(3);
   if (kind == "terminate")
-    std::thread([] { throw std::runtime_error("nobody catches this"); }).join();
+    std::thread([] { throw std::runtime_error("not caught"); }).join();
   if (kind == "stack_overflow") {
     const rlimit stack{8 << 20, 8 << 20};  // where there is no limit, it would take all memory
     ::setrlimit(RLIMIT_STACK, &stack);

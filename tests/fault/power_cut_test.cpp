@@ -90,7 +90,7 @@ class PowerCut : public testing::FaultTest {
       run.config["train"] = Json{{"steps", 1'000'000}, {"step_ms", 1}, {"checkpoint_every", 4}};
     ids_ = store.addRuns(store.experiment("faults", ""), runs);
     for (const std::int64_t id : ids_) {
-      // As whoever starts a run does, for its log.
+      // As the process that starts a run does, for its log.
       fs::create_directories(store::filesFolder(disk() / name_) / ("run-" + store.run(id).uuid));
       trainers_.push_back(startProgram(
           FAULT_WORKER, {"run", "--db", (disk() / name_).string(), "--id", std::to_string(id)}));

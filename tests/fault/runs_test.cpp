@@ -33,7 +33,7 @@ TEST_F(EvilRuns, CostOneRunEachAndSayWhy) {
   const std::vector<Evil> evils{
       {"segfault", Interrupted, "crashed with SIGSEGV (segmentation fault)", {"signal"}},
       {"abort", Interrupted, "crashed with SIGABRT (aborted)", {"signal"}},
-      {"terminate", Interrupted, "nobody catches this", {"signal"}},
+      {"terminate", Interrupted, "not caught", {"signal"}},
       {"stack_overflow", Interrupted, "crashed with SIGSEGV", {"signal"}},
       {"exit_0", Interrupted, "ended with exit code 0 in the middle of the run", {"exit"}},
       {"exit_3", Interrupted, "ended with exit code 3 in the middle of the run", {"exit"}},
@@ -84,7 +84,7 @@ TEST_F(EvilRuns, CostOneRunEachAndSayWhy) {
     expectWhole(store, run, 6);
   }
   EXPECT_THAT(jobs::JobQueue(store).list(), IsEmpty()) << "none is tried again";
-  EXPECT_THAT(processes(""), IsEmpty()) << "nobody stays behind";
+  EXPECT_THAT(processes(""), IsEmpty()) << "no process stays behind";
 }
 
 /// Why a program that forks must not be started here although it bounds itself, or "".
@@ -148,7 +148,7 @@ TEST_F(EvilRuns, AreWatchedWhereThereIsNoControlGroup) {
   EXPECT_EQ(wait(start("work", {"--drain"})), 0);
   ::unsetenv("VITRINE_CONTAINMENT");
   EXPECT_EQ(store.run(orphan).state, store::RunState::Done);
-  EXPECT_THAT(processes(""), IsEmpty()) << "nobody stays behind";
+  EXPECT_THAT(processes(""), IsEmpty()) << "no process stays behind";
   EXPECT_THAT(store.run(hog).reason, HasSubstr("more memory than its limit of 209.7 MB"));
   EXPECT_EQ(store.run(good).state, store::RunState::Done);
 }

@@ -70,7 +70,7 @@ class Watch {
     }
     goOn(child, 0);
     for (;;) {
-      // Its threads too; another child of the test would be one that nobody waits for.
+      // Its threads too; another child of the test would be one without a waiting parent.
       const pid_t stopped = ::waitpid(-1, &status, __WALL);
       if (stopped < 0 && errno == EINTR) continue;
       if (stopped < 0) return std::nullopt;

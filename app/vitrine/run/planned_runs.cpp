@@ -50,7 +50,7 @@ PlacedRuns placeRuns(store::RunStore& store, const Plan& plan, Again again) {
     PlannedRun run = plan.runs[i];
     const int source = run.init ? run.init->plannedRun : -1;
     const bool isSourceHere = source < 0 || placed.ids[static_cast<std::size_t>(source)] != 0;
-    // What needs others in more ways than one is stored anew.
+    // What needs others in more ways than one is stored again.
     const bool isSimple = run.selectedFrom.empty() && run.auxiliaries.empty();
     if (again == Again::No && isSourceHere && isSimple)
       placed.ids[i] = findSame(store, run,

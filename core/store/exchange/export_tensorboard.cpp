@@ -47,7 +47,7 @@ class WallClock {
     double& first = found->second.runningTime;
     if (first < 0 || point.time < first) first = point.time;
   }
-  void settle() {
+  void completeStarts() {
     // The first segment starts at zero; a later one about where its first point is.
     if (!starts_.empty()) starts_.begin()->second.runningTime = 0;
   }
@@ -196,7 +196,7 @@ void exportTensorBoard(const ExportTask& task) {
           clock.learn(point);
         }
       }
-      clock.settle();
+      clock.completeStarts();
       const auto second = static_cast<std::int64_t>(clock.start());
       EventFileWriter out(
           folder / ("events.out.tfevents." + std::to_string(second) + ".vitrine." + run.uuid),

@@ -160,7 +160,7 @@ class RunImport {
     }
     flush();
     packMetrics(database_, id_, kWorthPacking);
-    settle();
+    finishRun();
     return id_;
   }
 
@@ -283,7 +283,7 @@ class RunImport {
     }
   }
 
-  void settle() {
+  void finishRun() {
     const std::string left = joined(skipped_, [](const auto& each) {
       return std::to_string(each.second) + " x " + each.first;
     });

@@ -49,6 +49,6 @@ int main(int count, char** words) {
   std::fflush(stdout);
   std::fputs("this is stderr\n", stderr);
   for (int i = 0; i < 3000 && isAsked == 0; ++i) usleep(10'000);
-  std::puts(isAsked != 0 ? "asked to end" : "nobody came");
+  std::puts(isAsked != 0 ? "asked to end" : "never asked");
   return 0;
 }

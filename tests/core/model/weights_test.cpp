@@ -117,7 +117,7 @@ TEST_F(Weights, AFileOfAnotherArchitectureIsRecognised) {
   gated.mlpBias = nn::Bias::None;
   nn::VisionTransformer written(gated, 1), read(tiny(), 2);
   writeTensors(file_, namedTensors(written));
-  EXPECT_THAT(refusal(read), Not(HasSubstr("looks made for"))) << "nobody was asked";
+  EXPECT_THAT(refusal(read), Not(HasSubstr("looks made for"))) << "the model was not asked";
   LoadOptions options;
   options.family = [](const std::vector<std::string>& names) -> std::string {
     const bool isGated =

@@ -36,7 +36,7 @@ class FaultVfs {
     };
     vfs_.xSleep = [](sqlite3_vfs*, int microseconds) {
       return microseconds;
-    };  // nobody to wait for
+    };  // no other connection to wait for
     sqlite3_vfs_register(&vfs_, /*makeDflt=*/1);
   }
   ~FaultVfs() {

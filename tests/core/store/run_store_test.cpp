@@ -188,7 +188,7 @@ TEST_F(RunStoreTest, TellsLatestAndBestCheckpointAndForgetsRemovedOnes) {
   EXPECT_EQ(checkpoints[1].folder, "r/step-000000300");
   EXPECT_TRUE(checkpoints[1].isLatest);
 
-  // Going on from an earlier one: later ones do not count any more.
+  // Resumed from an earlier one: later ones do not count any more.
   store.setState(run, RunState::Interrupted, "a test");
   store.openSegment(run, 100, thisWorker(), Json::object());
   EXPECT_EQ(store.run(run).latestCheckpoint, 100);
@@ -236,7 +236,7 @@ TEST_F(RunStoreTest, KeepsNotesAndTags) {
   EXPECT_THAT(store.tags(run), ElementsAre("figure 3", "keep"));
   store.setTags(run, {});
   EXPECT_TRUE(store.tags(run).empty());
-  EXPECT_THROW(store.setNote(99, "nobody"), NotFoundError);
+  EXPECT_THROW(store.setNote(99, "of no run"), NotFoundError);
 }
 
 TEST_F(RunStoreTest, DeletesARunWithItsFilesUnlessItIsAlive) {

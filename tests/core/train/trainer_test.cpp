@@ -173,7 +173,7 @@ TEST(Trainer, ReportsNoLossBeforeOneIsKnownAndTheLastStepOnce) {
     last += progress.step == 60;
     if (std::isnan(progress.loss)) continue;
     ++known;
-    // A loss is that of a step that was recorded, never a number of nobody.
+    // A loss is that of a step that was recorded, never one of no step.
     EXPECT_TRUE(std::any_of(losses.begin(), losses.end(),
                             [&](const auto& point) {
                               return point.second == progress.loss && point.first <= progress.step;

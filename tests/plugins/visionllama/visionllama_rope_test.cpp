@@ -98,7 +98,7 @@ TEST(VisionLlamaRope, TheScoreOfTheFactSheetComesOutAtBothResolutions) {
   const auto score = [&](Sides image, const at::Tensor& a, const at::Tensor& b) {
     return logits(heads, q, a, k, b, settings.scaleOf(image)).item<double>();
   };
-  // Section 7.2, an anchor of 14 x 14 patches.
+  // An anchor of 14 x 14 patches.
   EXPECT_NEAR(score({224, 224}, place(5, 3), place(2, 10)), 0.3523213469, 1e-6);
   EXPECT_NEAR(score({448, 448}, place(10, 6), place(4, 20)), 0.3523213469, 1e-6);
   EXPECT_NEAR(score({224, 224}, place(5, 2), place(3, 9)), 0.1451135655, 1e-6);
@@ -151,7 +151,7 @@ TEST(VisionLlamaRope, HeadsOfTheirOwnTakeSlicesOfOneSpectrum) {
   const at::Tensor angles =
       HeadRotation(settings, 2, 8).angles(place(0, 1), kUnscaled, 4, Base::Scaled);
   ASSERT_EQ(angles.sizes(), (std::vector<std::int64_t>{1, 2, 1, 4}));
-  // Section 7.2, D = 16: head 0 turns by {1, 0.1}, head 1 by {0.01, 0.001}.
+  // D = 16: head 0 turns by {1, 0.1}, head 1 by {0.01, 0.001}.
   EXPECT_NEAR(angles[0][0][0][2].item<double>(), 0.1, 1e-6);
   EXPECT_NEAR(angles[0][1][0][0].item<double>(), 0.01, 1e-7);
   EXPECT_NEAR(angles[0][1][0][2].item<double>(), 0.001, 1e-8);
@@ -185,7 +185,7 @@ TEST(VisionLlamaRope, TheClassTokenLiesWhereItIsPut) {
   const at::Tensor before = angleOf(nn::ClassPlace::BeforeGrid),
                    row0 = angleOf(nn::ClassPlace::FirstRow),
                    origin = angleOf(nn::ClassPlace::Origin);
-  // Section 7.2: (row, column) = (-1, 2) and (0, 2) on a 3 x 3 grid; columns turn even pairs.
+  // (row, column) = (-1, 2) and (0, 2) on a 3 x 3 grid; columns turn even pairs.
   EXPECT_FLOAT_EQ(before[0][0].item<float>(), 2);
   EXPECT_FLOAT_EQ(before[0][1].item<float>(), -1);
   EXPECT_FLOAT_EQ(row0[0][0].item<float>(), 2);

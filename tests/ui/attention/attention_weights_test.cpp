@@ -117,7 +117,7 @@ TEST_F(AttentionWeights, TheFirstLayerShowsFiltersAndPositionsLikeTheChosenOne) 
       }));
   EXPECT_EQ(panel.scene().row(0, 0).weights, (std::vector<float>{1, 0.9F, -1, -1}));
   EXPECT_THAT(summary(similar), HasSubstr("query: row 0, column 0"));
-  EXPECT_EQ(panel.headView().figure()->note(), QString()) << "it is no attention";
+  EXPECT_EQ(panel.headView().figure()->note(), QString()) << "it is not attention";
   EXPECT_THAT(labels(*shown), HasSubstr("of no image"));
 }
 

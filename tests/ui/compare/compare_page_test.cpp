@@ -110,7 +110,7 @@ TEST_F(ComparePageTest, ShowsAVariantInTheColourThatItsRunsShareInTheList) {
   page_->waitUntilIdle();
   EXPECT_TRUE(hasColour(swatch(0), 5));
   EXPECT_TRUE(hasColour(swatch(1), 3));
-  EXPECT_TRUE(hasColour(page_->curvesView().grab().toImage(), 5)) << "the curves are drawn anew";
+  EXPECT_TRUE(hasColour(page_->curvesView().grab().toImage(), 5)) << "the curves are drawn again";
   setRunSeries({});
 }
 

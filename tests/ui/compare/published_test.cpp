@@ -69,7 +69,7 @@ class PublishedBeside : public CompareValues {
     published << "paper = \"P\"\n";
     for (const auto& [step, data, value] :
          {std::tuple{"base", "ImageNet-1k", 70.0}, std::tuple{"+ Better", "ImageNet-1k", 71.0},
-          std::tuple{"+ worse", "ImageNet-1k", 71.5}, std::tuple{"nobody", "ImageNet-1k", 7.0},
+          std::tuple{"+ worse", "ImageNet-1k", 71.5}, std::tuple{"other", "ImageNet-1k", 7.0},
           std::tuple{"base", "Fashion-MNIST", 82.3}, std::tuple{"+ better", "Fashion-MNIST", 95.0}})
       published << "[[result]]\ntable = \"T\"\nmodel = \"tiny\"\nstep = \"" << step
                 << "\"\ndataset = \"" << data
@@ -100,7 +100,7 @@ TEST_F(PublishedBeside, SaysWhatMatchesWhatDiffersAndWhatCannotBeCompared) {
   const PublishedTable table = readPublishedTable(query(), *data, {}, folders());
   EXPECT_EQ(table.problem.toStdString(), "");
   EXPECT_EQ(table.total, 6u);
-  ASSERT_EQ(table.rows.size(), 5u) << "nobody names no variant";
+  ASSERT_EQ(table.rows.size(), 5u) << "'other' does not name a variant";
   EXPECT_EQ(table.rows[0].verdict, PublishedVerdict::NotComparable);
   EXPECT_EQ(table.rows[0].reasons.join(QLatin1Char(';')).toStdString(),
             "other data: fashion_mnist, not ImageNet-1k");

@@ -29,7 +29,7 @@ class ReadersTest : public ::testing::Test {
     });
   }
   void release() { isReleased_ = true; }
-  /// Without one nothing is said, however long the test goes on.
+  /// Without one nothing is said, however long the test takes.
   [[nodiscard]] bool isAnyTimerActive() const {
     const auto timers = readers_.findChildren<QTimer*>();
     return std::any_of(timers.begin(), timers.end(),

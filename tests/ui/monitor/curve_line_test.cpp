@@ -131,7 +131,7 @@ TEST(CurvePlotPixels, NoWordOfTheXAxisIsCutAtTheEdgeOfThePlot) {
   }
 }
 
-// DESIGN: min/max per pixel, so that no spike is ever hidden.
+// Minimum and maximum per pixel, so that no spike is ever hidden.
 TEST(CurvePlotPixels, ASpikeOfOnePointAmongAMillionIsSeenWhereverItIs) {
   for (const int place : {0, 1, 123'456, 500'000, 999'998, 999'999}) {
     std::vector<CurveSeries> series(1);

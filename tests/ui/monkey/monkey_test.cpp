@@ -326,7 +326,7 @@ TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
   clock.start();
   while (clock.elapsed() < seconds * 1000) {
     QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 50);
-    if (!window.isVisible()) window.show();  // it may close it, as anybody may
+    if (!window.isVisible()) window.show();  // it may close it, as a user may
   }
   hand.stop();
   while (QWidget* open = QApplication::activePopupWidget()) open->close();

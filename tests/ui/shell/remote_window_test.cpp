@@ -152,7 +152,7 @@ TEST(RemoteWindow, IsAmongTheDatabasesThatWereOpenedLately) {
 
 TEST(RemoteWindow, CarriesStartStopAndDeleteThere) {
   Lab lab;
-  jobs::JobQueue(lab.store).setMode(store::QueueMode::Paused);  // nobody works on it
+  jobs::JobQueue(lab.store).setMode(store::QueueMode::Paused);  // no worker takes it
   RemoteWindow remote(lab);
   ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
   std::int64_t queued = 0, ended = 0;

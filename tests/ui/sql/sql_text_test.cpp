@@ -232,7 +232,7 @@ TEST(SqlChart, LeavesOutColumnsThatAreGone) {
   SqlChartChoice choice;
   choice.x = QStringLiteral("gone");
   choice.y = {QStringLiteral("value"), QStringLiteral("lost")};
-  choice.group = QStringLiteral("nobody");
+  choice.group = QStringLiteral("unknown");
   choice.isPoints = true;
   const SqlChartChoice fit = fitSqlChart(choice, curves());
   EXPECT_EQ(fit.y, QStringList{QStringLiteral("value")});

@@ -56,7 +56,7 @@ TEST_F(SpoolTest, ReadsADamagedSideFileUpToTheDamage) {
     }
   }
   EXPECT_GT(wasRefused, 0);
-  EXPECT_LT(wasWhole, 150) << "only bytes that nobody reads may be damaged unnoticed";
+  EXPECT_LT(wasWhole, 150) << "only bytes that are not read may be damaged unnoticed";
 }
 
 TEST(BatchBytes, OfTheFormatBeforeThisOneAreStillRead) {

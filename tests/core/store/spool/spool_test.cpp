@@ -151,7 +151,7 @@ TEST_F(SpoolTest, StoresEveryPointOnceThoughStoringIsKilled) {
   copyAll(folder_, copy);
   std::mt19937 random(5);
   int wasBetween = 0;
-  auto usual = 0us;  // how long it takes when nobody interferes
+  auto usual = 0us;  // how long it takes when no process interferes
   for (int cycle = 0; cycle < 12; ++cycle) {
     const fs::path here = folder_ / "here";
     copyAll(copy, here);

@@ -132,7 +132,7 @@ class FaultLoop : public testing::StoreTest {
   };
 
   /// What a trainer does: opens, stores three batches and a note, reads, closes. Continues after an
-  /// error, as someone would who does not know better.
+  /// error, as a careless caller would.
   Outcome work() const {
     Outcome outcome;
     bool hasIoError = false;
@@ -188,7 +188,7 @@ class FaultLoop : public testing::StoreTest {
       ASSERT_GE(count, outcome.acknowledged * kMore) << "an acknowledged point is lost";
       ASSERT_EQ(count % kMore, 0) << "a torn batch";
       for (std::size_t i = 0; i < points.size(); ++i) {
-        // A batch that failed in its very last step may be there although nobody was told; then its
+        // A batch that failed in its very last step may be there although no caller was told; then its
         // steps came again.
         ASSERT_EQ(points[i].value, name[6] == 'l' ? 1.0 / static_cast<double>(points[i].step)
                                                   : static_cast<double>(points[i].step));

@@ -251,7 +251,7 @@ TEST_F(ReleasedFile, IsBroughtUpToDateOnceByManyAtTheSameTime) {
 
 TEST_F(ReleasedFile, IsOldOrNewButNeverBetweenWhenItsMigrationIsKilled) {
   const int cycles = isLong() ? 100 : 30;
-  // How long it takes when nobody interferes, at its slowest.
+  // How long it takes when no process interferes, at its slowest.
   takeVersion(1);
   const auto begin = std::chrono::steady_clock::now();
   ASSERT_EQ(waitFor(startOpening()), 0);

@@ -88,7 +88,7 @@ TEST_F(OpenFileLocks, AreGivenBackByTheLastConnection) {
   second.reset();
   EXPECT_FALSE(isLocked(file(), kSharedLock));
   visit();
-  EXPECT_FALSE(fs::exists(beside("-wal"))) << "a lock of nobody kept the log";
+  EXPECT_FALSE(fs::exists(beside("-wal"))) << "a lock without an owner kept the log";
 }
 
 TEST_F(OpenFileLocks, PassFromAReaderToAWriterOfTheSameProcess) {

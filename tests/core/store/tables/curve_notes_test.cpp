@@ -85,7 +85,7 @@ TEST_F(CurveNotes, AreAConflictWhereTheListThatWasSeenIsNotKeptAnyMore) {
   const Notes standing = one_.curveNotes(run_);
   try {
     two_.setCurveNotes(run_, {kBest}, 3);
-    FAIL() << "nobody knows what was added to which list";
+    FAIL() << "it is unknown what was added to which list";
   } catch (const EditConflict& conflict) {
     EXPECT_THAT(conflict.what(), HasSubstr("the notes on curves of run 1 were changed by another"));
     EXPECT_EQ(curveNotesFromText(conflict.theirs), standing);
