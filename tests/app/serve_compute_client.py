@@ -168,6 +168,18 @@ def play_analyse(lab):
         for one in (answer["artifact"] for answer in answers[:-1]):
             row = lab.rows("SELECT name, hex(data) FROM artifacts WHERE id = %d" % one["stored"])
             check(row == [[one["name"], one["bytes"].hex().upper()]], "it is stored when asked for")
+    # Probes look at the split that is named, and say so.
+    def pixels_of(**more):
+        answers = lab.client.all(lab.client.send(op="analyse", model=model, item="attention_map", settings={"ids": [3]}, **more))
+        check("error" not in answers[-1], answers[-1])
+        return [one["artifact"] for one in answers[:-1] if one["artifact"]["kind"] == "image"][0], answers[-1]
+
+    (usual, _), (train, last) = pixels_of(), pixels_of(split="train")
+    check(train["meta"]["split"] == last["split"] == "train" and usual["meta"]["split"] == "test", train["meta"])
+    check(train["name"] == "train " + usual["name"] and train["bytes"] != usual["bytes"], "another image")
+    stored = lab.verb("analyse", "1", "attention_map", "ids=[3]", "--split", "train", "--json", "--db", lab.database)
+    check({one["meta"]["split"] for one in stored["artifacts"]} == {"train"}, "as the verb does")
+
     # An image from anywhere, as evaluations would see it: grey, resized, normalised.
     def maps_of(height, width, pixel):
         image = {"shape": [height, width, 3], "bytes": bytes(pixel) * (height * width)}

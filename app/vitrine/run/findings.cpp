@@ -42,12 +42,15 @@ Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
   const train::RestoredRun& run = trained.run;
   TaskSession& session = *run.session;
   const c10::NoGradGuard noGradient;
+  const bool isLast = split == train::lastSplit(session);
   // As in training, probes compute in float32 whatever the run's precision is.
   if (analysis.kind() == Analysis::Kind::Probe) {
     const StepContext context = beginLook(session, run.look);
+    ProbeSamples samples = analysis.probeSamples(config);
+    const bool isOwnSplit = samples.split.has_value();  // of the analysis' settings
+    if (!isOwnSplit) samples.split = split;
     const Batch batch =
-        (own != nullptr ? *own : train::probeBatch(session, analysis.probeSamples(config)))
-            .to(run.look.device);
+        (own != nullptr ? *own : train::probeBatch(session, samples)).to(run.look.device);
     ProbeContext looked{session,
                         session.model(),
                         batch,
@@ -58,7 +61,13 @@ Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
                         {run.look.device, run.look.seed, looked.position, run.state.isFinished},
                         changes);
     };
-    return analysis.probe(config, looked)();
+    Analysis::Findings findings = analysis.probe(config, looked)();
+    if (isLast || isOwnSplit || own != nullptr) return findings;
+    // An image of the same number in another split is another image.
+    for (Artifact& artifact : findings.artifacts)
+      artifact.name = toString(split) + " " + artifact.name;
+    for (auto& [name, score] : findings.scores) name = toString(split) + "/" + name;
+    return findings;
   }
   const std::string id = analysis.card().id;
   if (own != nullptr) {
@@ -75,7 +84,7 @@ Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
   for (Artifact& artifact : all.artifacts) {
     if (artifact.analysis == id) findings.artifacts.push_back(std::move(artifact));
   }
-  const std::string part = split == train::lastSplit(session) ? "" : toString(split) + "/";
+  const std::string part = isLast ? "" : toString(split) + "/";
   for (const auto& [name, score] : listener.scores())
     findings.scores.emplace_back(part + name, score);
   return findings;

@@ -13,8 +13,9 @@ namespace vitrine::app {
 void requireCapabilities(const ItemCard& card, const TrainedModel& trained);
 
 /// Scores have the names that the trainer gives: "ece", and "train/ece" for another split than the
-/// one that evaluations end with.
-/// \param split    what a listener hears
+/// one that evaluations end with; so are artifacts of a probe, "train image 3".
+/// \param split    what a listener hears, and where a probe takes its samples from unless its
+///                 settings say that
 /// \param watcher  hears every batch of an evaluation, too; may be nullptr; what it throws ends the
 ///                 evaluation
 /// \param own      what a probe looks at instead of samples of the run; may be nullptr

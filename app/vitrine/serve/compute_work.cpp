@@ -275,7 +275,7 @@ void ComputeSession::analyse(const Json& request, Reply& reply) {
   const TrainedModel& trained = warm->requireRun("an analysis");
   requireCapabilities(card, trained);
   const bool isProbe = analysis.kind() == Analysis::Kind::Probe;
-  const Split split = isProbe ? train::lastSplit(*trained.run.session) : splitOf(trained, asked);
+  const Split split = splitOf(trained, asked);
   std::optional<Batch> own;
   if (request.contains("image")) {
     if (isStored) throw ConfigError("what an analysis finds in an 'image' cannot be stored");

@@ -46,8 +46,7 @@ int analyseVerb(const Arguments& arguments) {
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, ofRun});
   requireCapabilities(analysis.card(), trained);
   const bool isProbe = analysis.kind() == Analysis::Kind::Probe;
-  const Split split =
-      isProbe ? train::lastSplit(*trained.run.session) : splitOf(trained, asked.split);
+  const Split split = splitOf(trained, asked.split);
   const std::string precision =
       toString(isProbe ? train::Precision::Float32 : trained.run.look.precision);
   log::info("run " + std::to_string(run.id) + " at step " +
