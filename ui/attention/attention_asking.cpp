@@ -140,7 +140,8 @@ void AttentionPage::compute(std::size_t index) {
   ModelService* models = workbench_.models();
   const std::optional<AttentionWay> way = wayOf(run);
   if (models == nullptr || !way || shown_[index].ticket != 0) return;
-  AttentionQuestion question{*way, sample_, {0, 0}, own_, store_->isChecked() && own_.isNull()};
+  AttentionQuestion question{*way,   sample_, own_.isNull() ? shownSplit() : std::string(),
+                             {0, 0}, own_,    store_->isChecked() && own_.isNull()};
   if (const AttentionPanel* shown = leading(); way->isDrawn && shown != nullptr) {
     const TokenGrid& grid = shown->scene().layerAt(0).keyGrid;
     question.patch = {static_cast<std::int64_t>(choice_.query.place[0] * grid.rows),
@@ -190,19 +191,12 @@ void AttentionPage::compute(std::size_t index) {
         entry.weights = use;
         if (entry.isDrawn) addKnownQueries(run, entry, one.image);
         entry.maps.clear();
-        keep({run, entry.step, entry.sample, entry.series, entry.time.value_or(-1), entry.weights,
-              0},
+        keep(keyOf(run, entry),
              one.image);
         std::vector<AttentionEntry>& entries = computed_[run];
-        entries.erase(std::remove_if(entries.begin(), entries.end(),
-                                     [&](const AttentionEntry& other) {
-                                     return other.series == entry.series &&
-                                            other.step == entry.step &&
-                                            other.sample == entry.sample &&
-                                            other.weights == entry.weights &&
-                                            other.time == entry.time;
-                                   }),
-                    entries.end());
+        std::erase_if(entries, [&](const AttentionEntry& other) {
+          return keyOf(run, other) == keyOf(run, entry);
+        });
         entries.push_back(entry);
       }
       if (way.series == chosen_) chosen_ = made.series;
@@ -237,6 +231,7 @@ void AttentionPage::addKnownQueries(std::int64_t run, const AttentionEntry& entr
                                     std::shared_ptr<const AttentionImage>& image) const {
   for (const auto& [key, known] : kept_) {
     if (key.run != run || key.step != entry.step || key.sample != entry.sample ||
+        key.split != entry.split ||
         key.series.matrix != entry.series.matrix || key.time != entry.time.value_or(-1) ||
         (key.weights == kAverage) != (entry.weights == kAverage) ||
         known->picture != image->picture)

@@ -86,6 +86,7 @@ Json attentionRequest(const AttentionQuestion& question) {
     if (question.isStored) request["store"] = true;
   } else if (question.image.isNull()) {
     settings["ids"] = Json::array({question.sample});
+    if (!question.split.empty()) request["split"] = question.split;
     if (question.isStored) request["store"] = true;
   } else {
     const QImage pixels = question.image.convertToFormat(QImage::Format_RGB888);

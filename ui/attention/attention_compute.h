@@ -30,6 +30,7 @@ struct AttentionWay {
 struct AttentionQuestion {
   AttentionWay way;
   std::int64_t sample = 0;
+  std::string split = {};  ///< of the sample; "": the one that evaluations end with
   std::array<std::int64_t, 2> patch{0, 0};  ///< of a drawn image: whose attention is kept
   QImage image = {};                        ///< instead of a sample; may be null
   bool isStored = false;

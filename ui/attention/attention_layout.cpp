@@ -53,9 +53,10 @@ QWidget* AttentionPage::makeControls() {
   image_->setRange(0, std::numeric_limits<int>::max());
   image_->setAccessibleName(tr("Image"));
   image_->setToolTip(
-      tr("Number of the image in the split that evaluations end with ([ and ] go through those "
-         "that are stored)"));
+      tr("Image number in the evaluation split ([ and ]: stored images)"));
   image_->setKeyboardTracking(false);
+  splits_ = attentionCombo(bar, tr("Split"), tr("Which images the number counts"));
+  splits_->hide();
   stored_ = new QLabel(bar);
   stored_->setProperty("role", QStringLiteral("small"));
   open_ = new QToolButton(bar);
@@ -89,6 +90,7 @@ QWidget* AttentionPage::makeControls() {
                          tr("The patch under the pointer is the query, without a click"));
   row->addWidget(series_);
   row->addWidget(weights_);
+  row->addWidget(splits_);
   row->addWidget(image_);
   row->addWidget(stored_);
   row->addWidget(open_);
@@ -124,6 +126,11 @@ QWidget* AttentionPage::makeControls() {
     Q_EMIT viewChanged();
   });
   connect(image_, &QSpinBox::valueChanged, this, [this](int value) { setSample(value); });
+  connect(splits_, &QComboBox::activated, this, [this](int index) {
+    split_ = splits_->itemData(index).toString().toStdString();
+    fillSamples();
+    Q_EMIT viewChanged();
+  });
   connect(open_, &QToolButton::clicked, this, &AttentionPage::askForImage);
   connect(back_, &QToolButton::clicked, this, [this] { setOwnImage(QImage(), QString()); });
   connect(query_, &QComboBox::activated, this, [this](int index) {

@@ -5,6 +5,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDragEnterEvent>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QImageReader>
 #include <QLabel>
@@ -287,7 +288,8 @@ void AttentionPage::moveSample(int by) {
   std::vector<std::int64_t> known;
   for (const std::int64_t run : runsOf_) {
     for (const AttentionEntry& entry : entriesOf(run)) {
-      if (entry.series == seriesOf(run) && entry.sample >= 0 && !entry.isOfWeights)
+      if (entry.series == seriesOf(run) && entry.sample >= 0 && !entry.isOfWeights &&
+          entry.isIn(shownSplit()))
         known.push_back(entry.sample);
     }
   }

@@ -79,6 +79,7 @@ class AttentionPage final : public Page {
   /// Names one image's attention: what is kept in memory.
   struct ImageKey {
     std::int64_t run = 0, step = 0, sample = 0;
+    std::string split;
     AttentionSeries series;
     double time = -1;
     std::string weights;
@@ -103,6 +104,11 @@ class AttentionPage final : public Page {
   void fillSeries();
   void fillSamples();
   void fillTimes();
+  void fillSplits();
+  [[nodiscard]] std::set<std::string> splits() const;  ///< that images here are known of
+  /// Whose images are shown; "": the one that evaluations end with, whose name is not known yet.
+  [[nodiscard]] std::string shownSplit() const;
+  [[nodiscard]] static ImageKey keyOf(std::int64_t run, const AttentionEntry& entry);
   void fillSteps();
   [[nodiscard]] std::vector<AttentionEntry> entriesOf(std::int64_t run) const;
   [[nodiscard]] AttentionSeries seriesOf(std::int64_t run) const;
@@ -157,7 +163,7 @@ class AttentionPage final : public Page {
   EmptyPage* empty_ = nullptr;
   QHBoxLayout* panelRow_ = nullptr;
   QComboBox *series_ = nullptr, *query_ = nullptr, *layout_ = nullptr, *time_ = nullptr,
-            *weights_ = nullptr;
+            *weights_ = nullptr, *splits_ = nullptr;
   QSpinBox* image_ = nullptr;
   QSlider* threshold_ = nullptr;
   StepBar* steps_ = nullptr;
@@ -174,6 +180,7 @@ class AttentionPage final : public Page {
   std::string use_ = kTrained;  ///< which weights
   bool isUseChosen_ = false;    ///< by the user, not by what is stored
   std::int64_t sample_ = 0;
+  std::string split_;           ///< of the sample, where one was chosen
   bool isSampleChosen_ = false;  ///< by the user, not by what is stored
   int focusedImage_ = 0;         ///< of the selection, when it was looked at last
   std::optional<double> atTime_;

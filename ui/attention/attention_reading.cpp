@@ -228,7 +228,8 @@ QString AttentionSeries::title() const {
 }
 
 std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRow>& rows) {
-  using Key = std::tuple<AttentionSeries, std::int64_t, std::int64_t, double, std::string>;
+  using Key =
+      std::tuple<AttentionSeries, std::int64_t, std::int64_t, double, std::string, std::string>;
   std::map<Key, std::map<std::string, std::int64_t>> maps;  // newest id by name
   std::map<Key, AttentionEntry> entries;
   const auto timeOf = [](const store::ArtifactRow& row) -> std::optional<double> {
@@ -247,9 +248,12 @@ std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRo
     entry.isDrawn = row.meta.contains("seed");
     const auto image = row.meta.find("image");
     entry.isOfWeights = image != row.meta.end() && image->is_null();
+    if (!entry.isOfWeights && !entry.isDrawn)
+      entry.split = metaText(row.meta, "split").toStdString();
     entry.time = timeOf(row);
     entry.weights = metaText(row.meta, "weights").toStdString();
-    const Key key{entry.series, entry.step, entry.sample, entry.time.value_or(-1), entry.weights};
+    const Key key{entry.series, entry.step, entry.sample, entry.time.value_or(-1), entry.weights,
+                  entry.split};
     // Other patches of a drawn image are drawn again, each with its own query.
     const std::string query =
         entry.isDrawn ? listOf(row.meta, "query_positions").dump() : std::string();
@@ -270,7 +274,8 @@ std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRo
         continue;
       }
       const bool isOwn = row.kind == artifact_kind::kImage && !entry.isDrawn &&
-                         wholeNumber(row.meta, "image") == entry.sample;
+                         wholeNumber(row.meta, "image") == entry.sample &&
+                         entry.isIn(metaText(row.meta, "split").toStdString());
       const auto first = wholeNumber(row.meta, "first_seed");
       const bool isGrid = row.kind == artifact_kind::kImageGrid && entry.isDrawn && first &&
                           entry.sample >= *first && timeOf(row) == entry.time &&

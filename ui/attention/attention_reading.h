@@ -29,6 +29,7 @@ struct AttentionEntry {
   AttentionSeries series;
   std::int64_t step = 0;
   std::int64_t sample = 0;         ///< number of the image in its split, or the seed of a drawn one
+  std::string split;               ///< "test"; "" where the artifacts do not say
   bool isDrawn = false;            ///< by a sampler: `sample` is a seed
   std::optional<double> time;      ///< of a denoiser
   std::string weights;             ///< "model", "ema"
@@ -37,7 +38,14 @@ struct AttentionEntry {
   int pictureIndex = -1;           ///< where `picture` is a grid of images
   bool isOfWeights = false;        ///< not of an image: the same for every sample
   std::int64_t filters = 0;        ///< of the weights: id of small images beside it, or 0
-  [[nodiscard]] bool isOf(std::int64_t wanted) const { return isOfWeights || sample == wanted; }
+  /// \param among  a split; "": any
+  [[nodiscard]] bool isOf(std::int64_t wanted, const std::string& among) const {
+    return isOfWeights || (sample == wanted && isIn(among));
+  }
+  /// Seeds are of no split.
+  [[nodiscard]] bool isIn(const std::string& among) const {
+    return isOfWeights || isDrawn || split.empty() || among.empty() || split == among;
+  }
 };
 
 /// Of artifacts with equal names at one step the newest counts. By series, step, sample and time.

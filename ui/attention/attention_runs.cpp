@@ -166,6 +166,8 @@ void AttentionPage::fillSeries() {
 }
 
 void AttentionPage::fillSamples() {
+  fillSplits();
+  const std::string split = shownSplit();
   std::set<std::int64_t> stored;
   bool isDrawn = false, isOfWeights = false;
   for (const std::int64_t run : runsOf_) {
@@ -173,7 +175,7 @@ void AttentionPage::fillSamples() {
     for (const AttentionEntry& entry : entriesOf(run)) {
       if (entry.series != series) continue;
       isOfWeights = isOfWeights || entry.isOfWeights;
-      if (entry.sample >= 0 && !entry.isOfWeights) stored.insert(entry.sample);
+      if (entry.sample >= 0 && !entry.isOfWeights && entry.isIn(split)) stored.insert(entry.sample);
     }
     const std::vector<AttentionWay> ways = waysOf(run);
     isDrawn = isDrawn || (!ways.empty() && ways.front().isDrawn);
@@ -182,7 +184,9 @@ void AttentionPage::fillSamples() {
     sample_ = *stored.begin();
   const QSignalBlocker quiet(image_);
   image_->setValue(static_cast<int>(std::max<std::int64_t>(sample_, 0)));
-  image_->setPrefix(isDrawn ? tr("seed ") : tr("image "));
+  image_->setPrefix(isDrawn         ? tr("seed ")
+                    : split.empty() ? tr("image ")
+                                    : tr("%1 image ").arg(QString::fromStdString(split)));
   QStringList numbers;
   for (const std::int64_t one : stored) {
     if (numbers.size() == kNamedSamples) {
@@ -199,12 +203,58 @@ void AttentionPage::fillSamples() {
   fillTimes();
 }
 
+std::set<std::string> AttentionPage::splits() const {
+  std::set<std::string> all;
+  if (!split_.empty()) all.insert(split_);
+  for (const std::int64_t run : runsOf_) {
+    for (const AttentionEntry& entry : entriesOf(run)) {
+      if (!entry.split.empty() && entry.sample >= 0) all.insert(entry.split);
+    }
+  }
+  return all;
+}
+
+std::string AttentionPage::shownSplit() const {
+  if (!split_.empty()) return split_;
+  // Evaluations end with the first of these that the data have.
+  const std::set<std::string> known = splits();
+  for (const char* one : {"test", "validation"}) {
+    if (known.contains(one)) return one;
+  }
+  return known.empty() ? std::string() : *known.begin();
+}
+
+void AttentionPage::fillSplits() {
+  const std::set<std::string> known = splits();
+  const std::string shown = shownSplit();
+  const QSignalBlocker quiet(splits_);
+  splits_->clear();
+  for (const std::string& one : known) {
+    const QString word = QString::fromStdString(one);
+    splits_->addItem(tr("%1 split").arg(word), word);
+    if (one == shown) splits_->setCurrentIndex(splits_->count() - 1);
+  }
+  splits_->setVisible(known.size() > 1 && own_.isNull());
+}
+
+AttentionPage::ImageKey AttentionPage::keyOf(std::int64_t run, const AttentionEntry& entry) {
+  return {run,
+          entry.step,
+          entry.sample,
+          entry.split,
+          entry.series,
+          entry.time.value_or(-1),
+          entry.weights,
+          entry.maps.empty() ? 0 : entry.maps.back()};
+}
+
 void AttentionPage::fillTimes() {
   std::set<double, std::greater<>> times;
   for (const std::int64_t run : runsOf_) {
     const AttentionSeries series = seriesOf(run);
     for (const AttentionEntry& entry : entriesOf(run)) {
-      if (entry.series == series && entry.isOf(sample_) && entry.time) times.insert(*entry.time);
+      if (entry.series == series && entry.isOf(sample_, shownSplit()) && entry.time)
+        times.insert(*entry.time);
     }
   }
   const QSignalBlocker quiet(time_);
@@ -224,7 +274,7 @@ void AttentionPage::fillSteps() {
   for (const std::int64_t run : runsOf_) {
     const AttentionSeries series = seriesOf(run);
     for (const AttentionEntry& entry : entriesOf(run)) {
-      if (entry.series != series || !entry.isOf(sample_)) continue;
+      if (entry.series != series || !entry.isOf(sample_, shownSplit())) continue;
       steps.insert(entry.step);
       newest = std::max(newest, entry.step);
     }
@@ -254,7 +304,8 @@ std::optional<AttentionEntry> AttentionPage::entryOf(std::int64_t run) const {
   std::optional<AttentionEntry> found;
   const bool isExact = hasCheckpoint(run, shownStep()) && !waysOf(run).empty();
   for (const AttentionEntry& entry : entriesOf(run)) {
-    if (entry.series != series || !entry.isOf(sample_) || entry.step > shownStep()) continue;
+    if (entry.series != series || !entry.isOf(sample_, shownSplit()) || entry.step > shownStep())
+      continue;
     if (entry.time && atTime_ && *entry.time != *atTime_) continue;
     // What can be had at the step itself is not shown from an earlier one.
     if (isExact && entry.step != shownStep()) continue;
@@ -269,14 +320,7 @@ void AttentionPage::showImages() {
     Shown& shown = shown_[i];
     const std::optional<AttentionEntry> entry = entryOf(run);
     std::optional<ImageKey> wanted;
-    if (entry)
-      wanted = ImageKey{run,
-                        entry->step,
-                        entry->sample,
-                        entry->series,
-                        entry->time.value_or(-1),
-                        entry->weights,
-                        entry->maps.empty() ? 0 : entry->maps.back()};
+    if (entry) wanted = keyOf(run, *entry);
     if (shown.wanted != wanted) shown.failure.clear();
     shown.wanted = wanted;
     showPanel(i);
@@ -377,15 +421,9 @@ void AttentionPage::keep(const ImageKey& key, std::shared_ptr<const AttentionIma
     kept_.erase(oldest);
     if (oldest.map != 0) continue;
     std::vector<AttentionEntry>& entries = computed_[oldest.run];
-    entries.erase(std::remove_if(entries.begin(), entries.end(),
-                                 [&](const AttentionEntry& entry) {
-                                   return entry.series == oldest.series &&
-                                          entry.step == oldest.step &&
-                                          entry.sample == oldest.sample &&
-                                          entry.weights == oldest.weights &&
-                                          entry.time.value_or(-1) == oldest.time;
-                                 }),
-                  entries.end());
+    std::erase_if(entries, [&](const AttentionEntry& entry) {
+      return keyOf(oldest.run, entry) == oldest;
+    });
   }
 }
 

@@ -42,6 +42,7 @@ Json AttentionPage::viewState() const {
           {"matrix", chosen_.matrix},
           {"weights", use_},
           {"image", sample_},
+          {"split", split_.empty() ? Json(nullptr) : Json(split_)},
           {"time", atTime_ ? Json(*atTime_) : Json(nullptr)},
           {"step", atStep_ ? Json(*atStep_) : Json(nullptr)},
           {"layer", choice_.layer},
@@ -68,6 +69,10 @@ void AttentionPage::setViewState(const Json& state) {
       image.is_number_integer() && image.get<std::int64_t>() >= 0) {
     sample_ = image.get<std::int64_t>();
     isSampleChosen_ = true;
+    // A number without a split is of the one that evaluations end with.
+    const Json& split = fieldOf(state, "split");
+    const bool isSplit = split == "train" || split == "validation" || split == "test";
+    split_ = isSplit ? split.get<std::string>() : std::string();
   }
   if (state.contains("time")) {
     const Json& time = fieldOf(state, "time");

@@ -322,7 +322,9 @@ void CalibrationPage::openInAttention() {
   const int at = strip_->current();
   if (at < 0) return;
   const std::int64_t id = strip_->entries()[static_cast<std::size_t>(at)].id;
-  if (id >= 0) workbench_.showView(QStringLiteral("attention"), {{"image", id}});
+  if (id < 0 || !choice_.which) return;
+  workbench_.showView(QStringLiteral("attention"),
+                      {{"image", id}, {"split", choice_.which->split}});
 }
 
 void CalibrationPage::onSteered(Picture picture, int right, int down) {

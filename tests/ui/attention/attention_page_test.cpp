@@ -47,12 +47,15 @@ def analyse(request):
     settings = request["settings"]
     number = settings["ids"][0] if "ids" in settings else -1
     log("analyse %s %s %s" % (request["item"], number, "store" if request.get("store") else "keep"))
+    if "split" in request:
+        log("split %s" % request["split"])
     if "image" in request:
         log("image %s" % request["image"]["shape"])
     values = [0.2] * 50
     places = [[-1, -1], [0, 0], [0, 1], [1, 0], [1, 1]]
     meta = {"version": 1, "dtype": "float32", "shape": [1, 2, 5, 5], "layers": [0], "image": number,
             "attention": settings.get("attention", "weights"), "weights": "model",
+            "split": request.get("split", "test"),
             "query_positions": places, "key_positions": places}
     yield {"artifact": {"name": "image %d" % number, "kind": "attention", "meta": meta, "size": 200, "offset": 0,
                         "bytes": struct.pack("<50f", *values)}}
@@ -284,6 +287,43 @@ TEST_F(Attention, ShowsTheImageThatIsChosenOnAnotherPage) {
   workbench_.selection().setFocus(7, 1, 1);
   EXPECT_EQ(shown->sample(), 7);
   EXPECT_EQ(shown->choice().layer, 1);
+}
+
+TEST_F(Attention, AnImageOfAnotherSplitIsAnotherImage) {
+  const FakeServe serve(QByteArray(kServe).replace("STEP", "400"));
+  workbench_.serve();
+  const auto ofTest = [](Artifact artifact) {
+    artifact.meta["split"] = "test";
+    return samples::atStep(std::move(artifact), 400);
+  };
+  const std::int64_t run = runWith("a", {ofTest(samples::attentionMap(3))});
+  workbench_.addCheckpoint(run, 400);
+  const auto shown = page({run});
+  bringUp(*shown);
+  auto* number = shown->findChild<QSpinBox*>();
+  EXPECT_TRUE(shown->panels()[0]->hasImage());
+  EXPECT_EQ(number->prefix().toStdString(), "test image ");
+  // As Calibration opens it.
+  shown->setViewState({{"image", 3}, {"split", "validation"}});
+  EXPECT_FALSE(shown->panels()[0]->hasImage());
+  EXPECT_EQ(number->prefix().toStdString(), "validation image ");
+  shown->computeMissing();
+  ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
+  EXPECT_THAT(logOf(serve).toStdString(), HasSubstr("split validation"));
+  EXPECT_EQ(shown->viewState()["split"], "validation");
+  // And back, where both are known.
+  QComboBox* split = nullptr;
+  for (auto* box : shown->findChildren<QComboBox*>()) {
+    if (box->accessibleName() == QStringLiteral("Split") && box->isVisibleTo(shown.get()))
+      split = box;
+  }
+  ASSERT_NE(split, nullptr);
+  ASSERT_EQ(split->count(), 2);
+  split->setFocus();
+  QTest::keyClick(split, Qt::Key_Up);
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->viewState()["split"], "test");
+  EXPECT_EQ(scene(*shown).layers(), 2);  // the stored one
 }
 
 TEST_F(Attention, AsksTheModelForWhatIsNotStored) {

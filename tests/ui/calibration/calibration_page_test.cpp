@@ -189,6 +189,7 @@ TEST_F(Calibration, AnImageLeadsToWhereTheModelLooksInIt) {
   ASSERT_EQ(workbench_.views.size(), 1u);
   EXPECT_EQ(workbench_.pages.back().toStdString(), "attention");
   EXPECT_EQ(workbench_.views.back()["image"], shown->strip().entries()[1].id);
+  EXPECT_EQ(workbench_.views.back()["split"], "test");
   ASSERT_TRUE(open->isEnabled());
   QTest::mouseClick(open, Qt::LeftButton);
   EXPECT_EQ(workbench_.views.size(), 2u);
