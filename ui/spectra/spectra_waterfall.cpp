@@ -17,6 +17,9 @@ namespace {
 
 constexpr double kDecades = 1e-4;  // of the largest value: the darkest colour
 
+/// There is no step and no singular value between two.
+bool isWhole(double tick) { return tick == std::round(tick); }
+
 class WaterfallFigure final : public Figure {
  public:
   WaterfallFigure(WaterfallPicture picture, FigureStyle style)
@@ -167,7 +170,7 @@ class WaterfallFigure final : public Figure {
     painter.setPen(themeColors().muted);
     const int ticks = box.height() > 60 ? 3 : 2;
     for (const double tick : niceTicks(1, rows, ticks).values) {
-      if (tick < 1) continue;
+      if (tick < 1 || !isWhole(tick)) continue;
       painter.drawText(QRectF(box.left() - 30, yOf(tick) - 7, 26, 14),
                        Qt::AlignRight | Qt::AlignVCenter, number(tick, 0));
     }
@@ -209,6 +212,7 @@ class WaterfallFigure final : public Figure {
     const double last = static_cast<double>(std::max<std::int64_t>(1, last_));
     const auto ticks = niceTicks(0, last, std::max(2, static_cast<int>(line.width() / 90))).values;
     for (const double tick : ticks) {
+      if (!isWhole(tick)) continue;
       const double x = line.left() + line.width() * tick / last;
       painter.drawText(QRectF(x - 40, line.top(), 80, line.height()), Qt::AlignCenter,
                        number(tick, 0));
@@ -297,12 +301,13 @@ class ControlsFigure final : public Figure {
     const auto xOf = [&](double rank) {
       return plot.left() + plot.width() * rank / (most_ * 1.05);
     };
-    for (const double tick : niceTicks(0, most_, 3).values) {
+    const Ticks ticks = niceTicks(0, most_, 3);
+    for (const double tick : ticks.values) {
       painter.setPen(QPen(themeColors().grid, 1));
       painter.drawLine(QPointF(xOf(tick), plot.top()), QPointF(xOf(tick), plot.bottom()));
       painter.setPen(themeColors().muted);
       painter.drawText(QRectF(xOf(tick) - 20, plot.bottom() + 2, 40, 14), Qt::AlignCenter,
-                       number(tick, 0));
+                       number(tick, ticks.decimals));
     }
     double y = body.top();
     for (const ControlsPicture::Row& row : picture_.rows) {

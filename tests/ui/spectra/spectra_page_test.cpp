@@ -11,10 +11,12 @@
 #include "core/base/read_json.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
+#include "tests/ui/figures/svg_document.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
+#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 namespace {
@@ -180,6 +182,31 @@ def analyse(request):
   EXPECT_TRUE(soon([&] { return shown->shown().size() == 1; }));
   ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
   EXPECT_EQ(readJson(asked.readAll().toStdString())["item"], "attention_rank");
+}
+
+TEST_F(Spectra, TheNumbersOfAnAxisAreWhereTheySay) {
+  ControlsPicture controls;
+  ControlsPicture::Row row;
+  row.name = QStringLiteral("a");
+  row.rank = {5, 0, 1};
+  controls.rows = {row};
+  const SvgDocument ranks =
+      readSvg(figureBytes(*makeControlsFigure(controls), FigureFormat::Svg, {}));
+  QStringList words;
+  for (const SvgDocument::Text& text : ranks.texts) words << text.words;
+  // The ticks are 0, 2.5 and 5.
+  EXPECT_TRUE(words.contains(QStringLiteral("2.5"))) << words.join(QLatin1Char('|')).toStdString();
+  EXPECT_FALSE(words.contains(QStringLiteral("3")));
+
+  WaterfallPicture fall;
+  WaterfallPicture::Run run;
+  run.steps = {0, 5};
+  run.columns.assign(2, HeadSpectrum{{1, 0.5F, 0.2F}, {0.6F, 0.9F, 1}});
+  fall.runs = {run};
+  const SvgDocument steps =
+      readSvg(figureBytes(*makeWaterfallFigure(fall), FigureFormat::Svg, {}));
+  for (const SvgDocument::Text& text : steps.texts)
+    EXPECT_FALSE(text.words.startsWith(QStringLiteral("2.5"))) << "no step is between two";
 }
 
 TEST_F(Spectra, EachRunHasItsOwnScaleWhenAsked) {
