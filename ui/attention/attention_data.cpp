@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "ui/kit/value_text.h"
+
 namespace vitrine::ui {
 
 namespace {
@@ -96,12 +98,12 @@ QString TokenGrid::name(int token) const {
   if (token < 0 || token >= tokens()) return QString();
   const Cell& cell = cells[static_cast<std::size_t>(token)];
   if (!cell.isOnGrid()) return words.value(token);
-  return QObject::tr("row %1, column %2").arg(cell.row).arg(cell.column);
+  return patchName(cell.row, cell.column);
 }
 
 QString AttentionLayer::name() const {
-  return window < 0 ? QObject::tr("layer %1").arg(number)
-                    : QObject::tr("layer %1, window %2").arg(number).arg(window);
+  return window < 0 ? layerName(number)
+                    : QObject::tr("%1, window %2").arg(layerName(number)).arg(window);
 }
 
 int AttentionImage::mostHeads() const {

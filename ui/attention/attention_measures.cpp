@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/kit/value_text.h"
+
 namespace vitrine::ui {
 
 namespace {
@@ -94,7 +96,7 @@ QString whyNoRollout(const AttentionImage& image) {
   for (std::size_t i = 0; i < image.layers.size(); ++i) {
     const AttentionLayer& layer = image.layers[i];
     if (layer.number != static_cast<int>(i) && layer.window < 0)
-      return QObject::tr("Rollout needs every layer; layer %1 is missing.").arg(i);
+      return QObject::tr("Rollout needs every layer; %1 is missing.").arg(layerName(i));
     if (layer.window >= 0)
       return QObject::tr("Rollout is not defined for layers that see windows, as %1 does.")
           .arg(layer.name());

@@ -8,6 +8,7 @@
 #include "ui/attention/attention_figures.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -18,7 +19,7 @@ constexpr double kAboveBar = 8;
 
 QString layerLabel(const AttentionLayer& layer) {
   return layer.window < 0 ? layer.name()
-                          : QObject::tr("layer %1, w %2").arg(layer.number).arg(layer.window);
+                          : QObject::tr("%1, w %2").arg(layerName(layer.number)).arg(layer.window);
 }
 
 /// The largest weight of a row, and its key; -1 where all are masked.
@@ -219,7 +220,7 @@ void HeadsFigure::drawHead(QPainter& painter, const QRectF& place, int layer, in
   addRegion(place, [this, layer, head](const QPointF&) {
     const AttentionScene::Row& row = scene_->row(layer, head);
     const int best = strongestKey(row.weights);
-    QString text = QObject::tr("%1, head %2").arg(scene_->layerAt(layer).name()).arg(head);
+    QString text = QObject::tr("%1, %2").arg(scene_->layerAt(layer).name(), headName(head));
     if (best < 0) return text + QLatin1Char('\n') + scene_->queryText(layer);
     return text + QLatin1Char('\n') +
            QObject::tr("most on %1: %2")
@@ -257,7 +258,7 @@ std::unique_ptr<Figure> makeDistancesFigure(const AttentionScene& scene, FigureS
       if (!std::isfinite(distance)) continue;
       heads.x.push_back(layer.number);
       heads.y.push_back(distance);
-      heads.labels.push_back(QObject::tr("%1, head %2").arg(layer.name()).arg(head));
+      heads.labels.push_back(QObject::tr("%1, %2").arg(layer.name(), headName(head)));
       sums[layer.number].first += distance;
       ++sums[layer.number].second;
     }

@@ -1,5 +1,6 @@
 #include "ui/kit/value_text.h"
 
+#include <QObject>
 #include <QStringList>
 #include <cmath>
 
@@ -29,6 +30,19 @@ QString metricText(const store::MetricFormat& format, double value) {
   QString text = QString::fromStdString(store::metricWords(format, value));
   if (text.startsWith(QLatin1Char('-'))) text.replace(0, 1, QChar(0x2212));
   return text.replace(QLatin1Char(' '), QChar(0x2009));
+}
+
+QString layerName(std::int64_t layer) { return QObject::tr("layer %1").arg(layer); }
+QString headName(std::int64_t head) { return QObject::tr("head %1").arg(head); }
+QString headName(std::int64_t layer, std::int64_t head) {
+  return QObject::tr("%1, %2").arg(layerName(layer), headName(head));
+}
+QString patchName(std::int64_t row, std::int64_t column) {
+  return QObject::tr("row %1, column %2").arg(row).arg(column);
+}
+QString atStart(QString text) {
+  if (!text.isEmpty()) text[0] = text[0].toUpper();
+  return text;
 }
 
 }  // namespace vitrine::ui

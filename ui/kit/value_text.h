@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <cstdint>
 
 #include "core/base/json.h"
 
@@ -21,5 +22,14 @@ namespace vitrine::ui {
 
 /// As store::metricWords() with the minus and the thin space of the window; an en dash of NaN.
 [[nodiscard]] QString metricText(const store::MetricFormat& format, double value);
+
+/// What layers, heads and patches are called, on every page: "layer 3", "head 0",
+/// "row 4, column 5". Counted from 0, as in the names of metrics ("layer3/head0") and in artifacts.
+[[nodiscard]] QString layerName(std::int64_t layer);
+[[nodiscard]] QString headName(std::int64_t head);
+[[nodiscard]] QString headName(std::int64_t layer, std::int64_t head);  ///< "layer 3, head 0"
+[[nodiscard]] QString patchName(std::int64_t row, std::int64_t column);
+/// As the first word of a sentence or a title.
+[[nodiscard]] QString atStart(QString text);
 
 }  // namespace vitrine::ui

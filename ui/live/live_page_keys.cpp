@@ -2,6 +2,7 @@
 #include <QKeyEvent>
 #include <algorithm>
 
+#include "ui/kit/value_text.h"
 #include "ui/live/live_page.h"
 
 namespace vitrine::ui {
@@ -113,15 +114,13 @@ QString LivePage::described() const {
     if (cells.values[i] > cells.values[static_cast<std::size_t>(most)]) most = static_cast<int>(i);
   }
   const auto cell = [&](int i) {
-    return tr("row %1, column %2").arg(i / cells.columns + 1).arg(i % cells.columns + 1);
+    return patchName(i / cells.columns, i % cells.columns);
   };
   const QString asking = model_.query.kind == LiveQuery::Kind::Mean ? tr("the mean query")
                          : cells.asking < 0                         ? tr("the class token")
                                             : tr("the patch in %1").arg(cell(cells.asking));
-  return tr("Layer %1, head %2: %3 looks most at %4, with %5.")
-      .arg(layer->layer + 1)
-      .arg(head + 1)
-      .arg(asking, cell(most),
+  return tr("%1: %2 looks most at %3, with %4.")
+      .arg(atStart(headName(layer->layer, head)), asking, cell(most),
            number(static_cast<double>(cells.values[static_cast<std::size_t>(most)]), 3));
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ui/kit/value_text.h"
 #include "ui/live/live_scene.h"
 #include "ui/live/scene_parts.h"
 
@@ -109,7 +110,7 @@ void LiveScene::drawOverview(int layers, int heads) {
   const LiveModel::FramePointer frame = model_.shown();
   const int columns = std::min(heads, kMostHeads) + (heads > 1 ? 1 : 0);
   const Small small(*canvas_);
-  const double left = static_cast<double>(sizeOf(scene::layerTitle(layers)).x) + px(8),
+  const double left = static_cast<double>(sizeOf(layerName(layers)).x) + px(8),
                head = px(16);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const double cell = std::max(
@@ -120,8 +121,8 @@ void LiveScene::drawOverview(int layers, int heads) {
   for (int i = 0; i < columns; ++i) {
     const bool isMean = heads > 1 && i == columns - 1;
     const QString title = isMean          ? tr("mean")
-                          : cell < px(44) ? QString::number(i + 1)
-                                          : tr("head %1").arg(i + 1);
+                          : cell < px(44) ? QString::number(i)
+                                          : headName(i);
     const ImVec2 size = sizeOf(title);
     textAt({at.x + f(left + cell * (i + 0.5)) - size.x / 2, at.y}, title,
            i == model_.head ? themeColors().text : themeColors().muted);
@@ -154,7 +155,7 @@ void LiveScene::drawLargeHead(const QPointF& corner, double side) {
   const double aspect = static_cast<double>(cells.columns) / cells.rows;
   const double w = aspect >= 1 ? side : side * aspect, h = aspect >= 1 ? side / aspect : side;
   const ImVec2 at{f(std::round(corner.x())), f(std::round(corner.y()))};
-  const QString title = tr("%1, head %2").arg(scene::layerTitle(layer->layer)).arg(head + 1);
+  const QString title = headName(layer->layer, head);
   textAt({at.x, at.y - f(px(16))}, title, themeColors().text);
   ImGui::SetCursorScreenPos(at);
   const bool isClicked = ImGui::InvisibleButton("large", {f(w), f(std::max(h, 4.0))});
@@ -175,8 +176,8 @@ void LiveScene::drawHeadRow(const live::AttentionLayer& layer, double cell, doub
   const bool isChosenLayer = layer.layer == model_.layer;
   const double gap = std::max(2.0, px(4) * 1.0), side = cell - gap;
   const int heads = std::min(static_cast<int>(layer.heads), kMostHeads);
-  const ImVec2 title = sizeOf(scene::layerTitle(layer.layer));
-  textAt({row.x, row.y + f(side) / 2 - title.y / 2}, scene::layerTitle(layer.layer),
+  const ImVec2 title = sizeOf(layerName(layer.layer));
+  textAt({row.x, row.y + f(side) / 2 - title.y / 2}, layerName(layer.layer),
          isChosenLayer ? themeColors().text : themeColors().muted);
   for (int i = 0; i < heads + (heads > 1 ? 1 : 0); ++i) {
     const bool isMean = i == heads;
@@ -214,8 +215,8 @@ void LiveScene::drawHeadRow(const live::AttentionLayer& layer, double cell, doub
     if (ImGui::IsItemHovered()) {
       ImGui::BeginTooltip();
       say(tr("%1, %2: row sum %3")
-              .arg(scene::layerTitle(layer.layer),
-                   isMean ? tr("mean of all heads") : tr("head %1").arg(i + 1),
+              .arg(layerName(layer.layer),
+                   isMean ? tr("mean of all heads") : headName(i),
                    number(cells.rowSum, 2)),
           themeColors().text);
       say(tr("Click: this patch asks, in every head"), themeColors().muted);
@@ -323,15 +324,11 @@ void LiveScene::drawProbeImage(const AttentionCells& cells, double side) {
 void LiveScene::drawProbeFacts(const AttentionCells& cells, const live::AttentionLayer& layer) {
   const Small small(*canvas_);
   const QColor muted = themeColors().muted, text = themeColors().text;
-  say(tr("layer %1, head %2").arg(layer.layer + 1).arg(std::min(model_.head, layer.heads - 1) + 1),
-      muted);
+  say(headName(layer.layer, std::min(model_.head, layer.heads - 1)), muted);
   if (model_.query.kind == LiveQuery::Kind::Mean) {
     say(tr("mean query"), text);
   } else if (cells.asking >= 0) {
-    say(tr("row %1, column %2")
-            .arg(cells.asking / cells.columns + 1)
-            .arg(cells.asking % cells.columns + 1),
-        text);
+    say(patchName(cells.asking / cells.columns, cells.asking % cells.columns), text);
   } else {
     say(model_.query.kind == LiveQuery::Kind::Class ? tr("class token") : tr("this patch"), text);
   }

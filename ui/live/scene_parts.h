@@ -20,9 +20,6 @@ namespace vitrine::ui::scene {
 [[nodiscard]] inline ImTextureID textureOf(std::uint64_t number) {
   return reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(number));
 }
-[[nodiscard]] inline QString layerTitle(int layer) {
-  return QCoreApplication::translate("LiveScene", "layer %1").arg(layer + 1);
-}
 /// Colour of a part of a step: muted, and no run's.
 [[nodiscard]] QColor partColor(StepPart part);
 [[nodiscard]] QString partName(StepPart part);

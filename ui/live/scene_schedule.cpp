@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/kit/value_text.h"
 #include "ui/live/live_scene.h"
 #include "ui/live/scene_parts.h"
 
@@ -195,7 +196,7 @@ void LiveScene::drawMatrices() {
   range.add(m.softmax);
   LiveRange after;
   after.add(m.effective);
-  const QString where = tr("layer %1, head %2").arg(m.layer + 1).arg(m.head + 1);
+  const QString where = headName(m.layer, m.head);
   struct Panel {
     QString title, about;
     QImage image;

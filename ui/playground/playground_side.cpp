@@ -11,6 +11,7 @@
 #include "ui/figures/painting.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"
 #include "ui/playground/playground_page.h"
@@ -41,12 +42,13 @@ void PlaygroundPage::showFilm(bool keepsStep) {
   film_->setFilm(std::move(film), replay, keepsStep);
   const auto [layers, heads] = film_->channels();
   for (auto [box, number, all, one] :
-       {std::tuple(layerBox_, layers, tr("All layers"), tr("Layer %1")),
-        std::tuple(headBox_, heads, tr("All heads"), tr("Head %1"))}) {
+       {std::tuple(layerBox_, layers, tr("All layers"), &layerName),
+        std::tuple(headBox_, heads, tr("All heads"),
+                   static_cast<QString (*)(std::int64_t)>(&headName))}) {
     if (box->count() != number + 1) {
       box->clear();
       box->addItem(all, -1);
-      for (int i = 0; i < number; ++i) box->addItem(one.arg(i + 1), i);
+      for (int i = 0; i < number; ++i) box->addItem(atStart(one(i)), i);
     }
     box->setVisible(number > 0);
   }

@@ -8,6 +8,7 @@
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/series/run_series.h"
+#include "ui/kit/value_text.h"
 #include "ui/spectra/spectra_figures.h"
 
 namespace vitrine::ui {
@@ -88,14 +89,14 @@ class HeadGridFigure final : public Figure {
       drawLine(painter, rect, flags, text);
     };
     for (int head = 0; head < heads_; ++head) {
-      const QString name = width > 52 ? QStringLiteral("head %1").arg(head) : QString::number(head);
+      const QString name = width > 52 ? headName(head) : QString::number(head);
       word(QRectF(body.left() + left + head * width, body.top(), width, above), Qt::AlignCenter,
            name, head == picture_.head);
     }
     for (int layer = 0; layer < layers_; ++layer) {
       const double top = body.top() + above + layer * height;
       word(QRectF(body.left(), top, left - 4, height), Qt::AlignLeft | Qt::AlignVCenter,
-           QStringLiteral("layer %1").arg(numberOf(layer)), layer == picture_.layer);
+           layerName(numberOf(layer)), layer == picture_.layer);
       for (int head = 0; head < heads_; ++head) {
         drawHead(painter, QRectF(body.left() + left + head * width, top, width, height), layer,
                  head);
@@ -122,7 +123,7 @@ class HeadGridFigure final : public Figure {
     const QRectF box = cell.adjusted(gap, gap, -gap, -gap);
     painter.fillRect(box, themeColors().raised);
     const bool isChosen = layer == picture_.layer && (picture_.head < 0 || head == picture_.head);
-    QStringList lines{QStringLiteral("layer %1, head %2").arg(numberOf(layer)).arg(head)};
+    QStringList lines{headName(numberOf(layer), head)};
     double y = box.top() + 2;
     for (const DrawnSpectrum& one : picture_.runs) {
       const HeadSpectrum* spectrum = headOf(one, layer, head);

@@ -43,8 +43,8 @@ QString SpectraPage::headText() const {
     if (!run->steps.empty() && at < run->steps.back()->layers.size())
       layer = run->steps.back()->layers[at].layer;
   }
-  return choice_.head < 0 ? tr("Layer %1, mean of heads").arg(layer)
-                          : tr("Layer %1, head %2").arg(layer).arg(choice_.head);
+  return atStart(choice_.head < 0 ? tr("%1, mean of heads").arg(layerName(layer))
+                                  : headName(layer, choice_.head));
 }
 
 bool SpectraPage::isTraining(std::int64_t run) const {
@@ -226,6 +226,7 @@ std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title, RankCurve
   chart.title = title;
   chart.about = headText().toLower();
   chart.x.title = tr("step");
+  chart.y.least = 3;
   chart.legend = FigureLegend::None;
   chart.emptyText = tr("These runs did not measure it.");
   for (const SeedCurve& one : seeds) {

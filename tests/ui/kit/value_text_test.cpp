@@ -24,5 +24,12 @@ TEST(JsonText, QuotesNoTextAndEndsWithNoneThatIsNotUtf8) {
   EXPECT_EQ(jsonText(Json::array({"\xff"})), QStringLiteral("[\"\ufffd\"]"));
 }
 
+TEST(Places, AreCountedFromZeroAsInTheNamesOfMetrics) {
+  EXPECT_EQ(layerName(0).toStdString(), "layer 0");
+  EXPECT_EQ(headName(3).toStdString(), "head 3");
+  EXPECT_EQ(atStart(headName(0, 2)).toStdString(), "Layer 0, head 2");
+  EXPECT_EQ(patchName(0, 5).toStdString(), "row 0, column 5");
+}
+
 }  // namespace
 }  // namespace vitrine::ui

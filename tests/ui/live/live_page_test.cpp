@@ -112,7 +112,7 @@ TEST_F(Live, ShowsFramesAsTheyComeAndAsksForWhatTheUserChooses) {
   EXPECT_EQ(wishes.image, 1);
   EXPECT_NEAR(wishes.queryColumn, 2.5 / 3, 1e-9);
   EXPECT_EQ(workbench_.selection().layer(), 1);
-  EXPECT_TRUE(shown->accessibleDescription().contains(QStringLiteral("row 2, column 3")));
+  EXPECT_TRUE(shown->accessibleDescription().contains(QStringLiteral("row 1, column 2")));
 }
 
 TEST_F(Live, OffersAWindowOfItsOwnOnlyForAPicture) {
