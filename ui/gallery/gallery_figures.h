@@ -16,7 +16,7 @@ namespace vitrine::ui {
 struct LabelledImage {
   store::GeneratedImageRow row;
   QImage picture;
-  QString label;  ///< "SiT, step 400, seed 33"
+  QString label;  ///< "run 12, step 400, seed 33"
 };
 
 /// One figure of all; nullptr for none.

@@ -27,7 +27,7 @@ class ImageStage : public QWidget, public DescribedPlot {
   [[nodiscard]] View view() const { return view_; }
   struct Shown {
     QImage picture;
-    QString name;  ///< "SiT, step 400"
+    QString name;  ///< "run 12, step 400"
   };
   /// The second is null where one is shown alone, whatever the view.
   void setImages(Shown a, Shown b);

@@ -1,0 +1,133 @@
+#include "tests/structure/papers.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+
+namespace vitrine::structure {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::set<std::string> kNames{"vit", "illama", "visionllama", "dit",        "sit",
+                                   "vil", "xlstm",  "mlstm",       "visionlstm", "llamafusion"};
+
+bool isUpper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
+bool isLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool isJoint(char c) { return c == '_' || c == '-'; }
+
+std::string lower(std::string_view word) {
+  std::string small(word);
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return small;
+}
+
+/// Whether a word of an identifier begins at `at`: behind a joint, and where the case rises or the
+/// last of several capitals begins a small word.
+bool begins(std::string_view run, std::size_t at) {
+  if (at == 0 || isJoint(run[at - 1])) return true;
+  if (!isUpper(run[at])) return false;
+  const bool isNextSmall = at + 1 < run.size() && isLetter(run[at + 1]) && !isUpper(run[at + 1]);
+  return !isUpper(run[at - 1]) || isNextSmall;
+}
+
+/// The first name in a run of letters and joints; "" for none.
+std::string nameIn(std::string_view run) {
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    if (isLetter(run[i]) && begins(run, i)) starts.push_back(i);
+  }
+  starts.push_back(run.size());
+  if (kNames.contains(lower(run))) return run == "sit" ? "" : std::string(run);  // a verb
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+    std::string together;
+    for (std::size_t j = i; j + 1 < starts.size(); ++j) {
+      for (const char c : run.substr(starts[j], starts[j + 1] - starts[j])) {
+        if (isLetter(c)) together += c;
+      }
+      if (kNames.contains(lower(together)) && run != "sit") return together;
+    }
+  }
+  return "";
+}
+
+bool isRead(const fs::path& file) {
+  static const std::set<std::string> kEndings{".h", ".cpp", ".cu", ".cuh", ".in", ".md"};
+  return kEndings.contains(file.extension().string()) ||
+         file.filename().string() == "CMakeLists.txt";
+}
+
+}  // namespace
+
+std::vector<PaperName> paperNames(const std::string& file, std::string_view text) {
+  std::vector<PaperName> found;
+  int line = 1;
+  for (std::size_t at = 0; at < text.size();) {
+    if (!isLetter(text[at])) {
+      if (text[at] == '\n') ++line;
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < text.size() && (isLetter(text[end]) || isJoint(text[end]))) ++end;
+    std::string name = nameIn(text.substr(at, end - at));
+    if (!name.empty()) found.push_back({file, line, std::move(name)});
+    at = end;
+  }
+  return found;
+}
+
+std::vector<PaperName> paperNamesBelow(const fs::path& root,
+                                       const std::vector<std::string>& folders) {
+  std::vector<PaperName> found;
+  for (const std::string& folder : folders) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (!entry.is_regular_file() || !isRead(entry.path())) continue;
+      std::ifstream in(entry.path(), std::ios::binary);
+      const std::string text{std::istreambuf_iterator<char>(in), {}};
+      if (!in) throw std::runtime_error("cannot read '" + entry.path().string() + "'");
+      const std::string file = entry.path().lexically_relative(root).generic_string();
+      for (PaperName& one : paperNames(file, text)) found.push_back(std::move(one));
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> violations(const std::vector<PaperName>& found,
+                                    const std::vector<NamedPaper>& allowed) {
+  std::vector<std::string> sentences;
+  std::vector<bool> isUsed(allowed.size(), false);
+  for (const PaperName& one : found) {
+    bool isAllowed = false;
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+      if (allowed[i].name != lower(one.name) || !one.file.starts_with(allowed[i].file)) continue;
+      isAllowed = isUsed[i] = true;
+    }
+    if (!isAllowed) {
+      sentences.push_back(one.file + ":" + std::to_string(one.line) + ": '" + one.name +
+                          "' names a paper; what serves all of them names none.");
+    }
+  }
+  for (std::size_t i = 0; i < allowed.size(); ++i) {
+    if (!isUsed[i]) {
+      sentences.push_back("'" + allowed[i].name + "' is not in " + allowed[i].file +
+                          " any more: remove it from tests/structure/papers.cpp.");
+    }
+  }
+  return sentences;
+}
+
+const std::vector<NamedPaper>& namedPapers() {
+  static const std::vector<NamedPaper> named{
+      {"core/kernels/", "mlstm", "the operation has no other name"},
+      {"core/kernels/mlstm.h", "xlstm", "cites the paper that defines the operation"},
+  };
+  return named;
+}
+
+}  // namespace vitrine::structure
