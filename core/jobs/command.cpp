@@ -166,6 +166,7 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
     case What::Start:
       result.runs = enqueueable(command, store, queue);
       queue.enqueue(result.runs, {}, command.end);
+      if (command.queue == Command::Queue::Resumes) queue.setMode(store::QueueMode::Running);
       break;
     case What::Remove:
       each(command.runs, [&](std::int64_t run) { return queue.takeOut(run); });
@@ -194,11 +195,20 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
       });
       break;
     case What::Pause:
-      each(command.runs, [&](std::int64_t run) {
-        pauseRun(store, run);
-        queue.remove(run);
-        return true;
-      });
+      // Before anything ends: nothing must start in its place.
+      result.isHeld = command.queue == Command::Queue::Holds &&
+                      queue.mode() == store::QueueMode::Running;
+      if (result.isHeld) queue.setMode(store::QueueMode::Paused);
+      try {
+        each(command.runs, [&](std::int64_t run) {
+          pauseRun(store, run);
+          queue.remove(run);
+          return true;
+        });
+      } catch (const Error&) {
+        if (result.isHeld) queue.setMode(store::QueueMode::Running);
+        throw;
+      }
       break;
     case What::Stop: {
       // Before anything ends: nothing must start in its place.
@@ -257,6 +267,8 @@ Json toJson(const Command& command) {
   if (command.what == What::Device) json["device"] = command.device;
   if (command.what == What::Mode) json["mode"] = toString(command.mode);
   if (command.end == QueueEnd::Front) json["front"] = true;
+  if (command.queue == Command::Queue::Holds) json["queue"] = "hold";
+  if (command.queue == Command::Queue::Resumes) json["queue"] = "resume";
   for (const Command::Place& place : command.places) json["places"].push_back(placeJson(place));
   return json;
 }
@@ -278,6 +290,14 @@ Command commandFromJson(const Json& json) {
   command.device = orderField<std::string>(json, "device", "");
   command.mode = orderMode(json);
   command.end = orderField<bool>(json, "front", false) ? QueueEnd::Front : QueueEnd::Back;
+  const auto then = orderField<std::string>(json, "queue", "");
+  if (then == "hold") {
+    command.queue = Command::Queue::Holds;
+  } else if (then == "resume") {
+    command.queue = Command::Queue::Resumes;
+  } else if (!then.empty()) {
+    wrongOrder("'queue' is hold or resume, not '" + then + "'");
+  }
   for (const Json& place : orderField<std::vector<Json>>(json, "places", {}))
     command.places.push_back(placeOf(place));
   const bool isOfAll = command.what == What::Mode || command.what == What::PauseAll ||
@@ -291,6 +311,7 @@ Json toJson(const CommandResult& result) {
           {"mode", toString(result.mode)},
           {"entries", result.entries},
           {"waiting", result.waiting},
+          {"held", result.isHeld},
           {"trouble", result.trouble}};
 }
 
@@ -299,6 +320,7 @@ CommandResult resultFromJson(const Json& json) {
   return {orderField<std::vector<std::int64_t>>(json, "runs", {}), orderMode(json),
           orderField<std::int64_t>(json, "entries", 0),
           orderField<std::vector<std::int64_t>>(json, "waiting", {}),
+          orderField<bool>(json, "held", false),
           orderField<std::string>(json, "trouble", "")};
 }
 

@@ -37,6 +37,12 @@ struct Command {
   std::string device;
   store::QueueMode mode = store::QueueMode::Running;
   QueueEnd end = QueueEnd::Back;
+  enum class Queue {
+    AsIs,
+    Holds,    ///< with Pause: a queue that runs pauses, so that nothing starts in their place
+    Resumes,  ///< with Start: the queue runs again, after they are in it
+  };
+  Queue queue = Queue::AsIs;
   /// The place of a run that waits.
   struct Place {
     std::int64_t run = 0;
@@ -54,6 +60,7 @@ struct CommandResult {
   /// Of Stop: runs of the same experiments that wait in the queue, which pauses for their sake; in
   /// the order of their start.
   std::vector<std::int64_t> waiting;
+  bool isHeld = false;       ///< of Pause: the queue ran before, and pauses now
   std::string trouble;       ///< why it was not done to another one; "" when it was done to all
 };
 

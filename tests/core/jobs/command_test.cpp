@@ -92,6 +92,41 @@ TEST_F(Orders, StopLeavesTheQueueToOtherExperiments) {
       << "nothing in progress ends";
 }
 
+TEST_F(Orders, PauseThatHoldsTheQueueStartsNothingInItsPlaceUntilItIsStartedAgain) {
+  const auto runs = waiting(2);
+  const jobs::Device device{"cpu", "", "", 0, 0};
+  ASSERT_EQ(queue.next(device, {})->run, runs[0]);
+  Command pause;
+  pause.what = What::Pause;
+  pause.runs = {runs[0]};
+  pause.queue = Command::Queue::Holds;
+  const CommandResult result = execute(commandFromJson(toJson(pause)), store, queue);
+  EXPECT_TRUE(resultFromJson(toJson(result)).isHeld);
+  EXPECT_EQ(result.mode, store::QueueMode::Paused);
+  EXPECT_FALSE(queue.next(device, {})) << "the run that waits would start in its place";
+  EXPECT_THROW(static_cast<void>(execute(pause, store, queue)), Error) << "it is paused already";
+  EXPECT_EQ(queue.mode(), store::QueueMode::Paused);
+
+  store.setState(runs[0], store::RunState::Paused);
+  Command start;
+  start.what = What::Start;
+  start.runs = {runs[0]};
+  start.end = QueueEnd::Front;
+  start.queue = Command::Queue::Resumes;
+  EXPECT_EQ(execute(commandFromJson(toJson(start)), store, queue).mode, store::QueueMode::Running);
+  EXPECT_EQ(queue.next(device, {})->run, runs[0]);
+}
+
+TEST_F(Orders, APauseThatIsRefusedLeavesTheQueueRunning) {
+  const auto runs = waiting(1);
+  Command pause;
+  pause.what = What::Pause;
+  pause.runs = runs;
+  pause.queue = Command::Queue::Holds;
+  EXPECT_THROW(static_cast<void>(execute(pause, store, queue)), RefusedError);
+  EXPECT_EQ(queue.mode(), store::QueueMode::Running);
+}
+
 TEST_F(Orders, ARunThatIsTakenOutOfTheQueueIsNotQueuedUntilItIsPutBackAsItWas) {
   store::QueueOptions urgent;
   urgent.priority = 3;
