@@ -140,6 +140,19 @@ Clause clauseOf(const ImageCondition& condition) {
                   {pathOf(key), pathOf("settings." + key)}, condition);
 }
 
+/// The condition, or an image of one of its classes. The class that was drawn stands before the one
+/// that was asked for.
+Clause withClasses(Clause clause, const ImageCondition& condition) {
+  for (const auto& [run, label] : condition.classes) {
+    clause.sql +=
+        " OR (g.run_id = ? AND coalesce(json_extract(g.recipe, '$.class'), "
+        "json_extract(g.recipe, '$.settings.class')) IS ?)";
+    clause.bound.emplace_back(run);
+    clause.bound.emplace_back(label);
+  }
+  return clause;
+}
+
 void bindValue(Statement& row, int index, const Bound& value) {
   std::visit([&](const auto& one) { row.bind(index, one); }, value);
 }
@@ -158,7 +171,7 @@ std::vector<ImageEntry> findImages(RunReader& store, const ImageSearch& search, 
       "g.id > ?";
   std::vector<Bound> bound{after};
   for (const ImageCondition& condition : search) {
-    const Clause clause = clauseOf(condition);
+    const Clause clause = withClasses(clauseOf(condition), condition);
     sql += std::string(" AND ") + (condition.test == Test::IsNot ? "NOT " : "") + '(' + clause.sql +
            ')';
     bound.insert(bound.end(), clause.bound.begin(), clause.bound.end());

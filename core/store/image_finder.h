@@ -28,6 +28,13 @@ struct ImageCondition {
   std::string key;
   Test test = Test::Is;
   std::string value;  ///< a number where it reads as one
+  /// Images of this class by this run.
+  struct OfClass {
+    std::int64_t run = 0, label = 0;
+    [[nodiscard]] bool operator==(const OfClass&) const = default;
+  };
+  /// Of "words" and "class": classes that `value` names; their images fit, too.
+  std::vector<OfClass> classes{};
   [[nodiscard]] bool operator==(const ImageCondition&) const = default;
 };
 /// All of them hold.

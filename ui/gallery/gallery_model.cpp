@@ -28,22 +28,23 @@ bool isCondition(const std::string& key) {
   return key == "class" || key == "prompt" || key == "settings.class" || key == "settings.prompt";
 }
 
-void addLeaves(const Json& value, const QString& key, std::vector<RecipeLine>& lines) {
+/// Key and value of every leaf.
+using Leaves = std::map<std::string, std::string>;
+
+void addLeaves(const Json& value, const QString& key, Leaves& leaves) {
   if (value.is_object() && !value.empty()) {
     for (const auto& [name, inner] : value.items()) {
       const QString inside = QString::fromStdString(name);
-      addLeaves(inner, key.isEmpty() ? inside : key + QLatin1Char('.') + inside, lines);
+      addLeaves(inner, key.isEmpty() ? inside : key + QLatin1Char('.') + inside, leaves);
     }
     return;
   }
-  lines.push_back({key, jsonText(value), false});
+  leaves[key.toStdString()] = jsonText(value).toStdString();
 }
 
-std::map<std::string, std::string> leavesOf(const Json& settings) {
-  std::vector<RecipeLine> lines;
-  addLeaves(settings, QString(), lines);
-  std::map<std::string, std::string> leaves;
-  for (const RecipeLine& line : lines) leaves[line.key.toStdString()] = line.value.toStdString();
+Leaves leavesOf(const Json& settings) {
+  Leaves leaves;
+  addLeaves(settings, QString(), leaves);
   return leaves;
 }
 
@@ -188,21 +189,6 @@ std::vector<SamePicture> samePictures(const store::GeneratedImageRow& image,
   std::vector<SamePicture> same;
   for (auto& [place, one] : best) same.push_back(std::move(one));
   return same;
-}
-
-std::vector<RecipeLine> recipeLines(const store::GeneratedImageRow& image,
-                                    const store::GeneratedImageRow* other) {
-  std::vector<RecipeLine> lines, others;
-  addLeaves(image.recipe.is_object() ? image.recipe : Json::object(), QString(), lines);
-  if (other != nullptr && other->recipe.is_object()) addLeaves(other->recipe, QString(), others);
-  if (!image.recipe.is_object() || image.recipe.empty()) lines.clear();
-  if (other == nullptr) return lines;
-  for (RecipeLine& line : lines) {
-    const auto same = std::find_if(others.begin(), others.end(),
-                                   [&](const RecipeLine& one) { return one.key == line.key; });
-    line.differs = same == others.end() || same->value != line.value;
-  }
-  return lines;
 }
 
 }  // namespace vitrine::ui

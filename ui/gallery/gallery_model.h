@@ -80,12 +80,4 @@ struct SamePicture {
 /// What of a recipe is its own and not of the machine or the run: compared between images.
 [[nodiscard]] Json settingsOf(const Json& recipe);
 
-/// Rows of a table: key and value of every leaf of a recipe, in its order.
-struct RecipeLine {
-  QString key, value;
-  bool differs = false;  ///< from the other recipe
-};
-[[nodiscard]] std::vector<RecipeLine> recipeLines(const store::GeneratedImageRow& image,
-                                                  const store::GeneratedImageRow* other);
-
 }  // namespace vitrine::ui

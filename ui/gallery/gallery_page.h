@@ -161,6 +161,8 @@ class GalleryPage final : public Page {
           *verify_ = nullptr, *recall_ = nullptr;
 
   ImageQuery query_;
+  ClassNames classNames_;
+  std::int64_t namesHistory_ = -1;  ///< of the runs that the names were read from
   std::optional<store::ImageStanding> standing_;  ///< of what the model holds
   std::int64_t newestRead_ = 0, total_ = 0;       ///< of all images, found or not
   QString failure_;

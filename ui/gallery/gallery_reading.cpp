@@ -19,6 +19,7 @@
 #include "ui/kit/fit_area.h"
 #include "ui/workbench/recipe.h"
 #include "ui/workbench/remote_link.h"
+#include "ui/workbench/sampling/recipe_facts.h"
 
 namespace vitrine::ui {
 
@@ -50,21 +51,27 @@ struct GalleryPage::Look {
 void GalleryPage::reload() {
   isStale_ = false;
   failure_.clear();
-  list_.run([this, search = query_.search, standing = standing_, newest = newestRead_](
+  list_.run([this, search = query_.search, standing = standing_, newest = newestRead_,
+             names = classNames_, namesHistory = namesHistory_](
                 store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     const store::ImageStanding now = store::imageStanding(store);
     // Rows of images never change: what was found is still there, unless a run went or was resumed.
     const bool isMore = standing && standing->history == now.history;
+    // The first segment of a new run changes the history.
+    const ClassNames classes =
+        now.history == namesHistory ? names : readClassNames(store, isStale);
     std::vector<store::ImageEntry> found;
     if (!isMore || now.newest > newest || now.count != standing->count)
-      found = store::findImages(store, search, isMore ? newest : 0, isStale);
+      found = store::findImages(store, withClasses(search, classes), isMore ? newest : 0, isStale);
     auto tags = store::taggedImages(store);
     if (isStale) return {};
-    return [this, now, isMore, search, found = std::move(found), tags = std::move(tags),
+    return [this, now, isMore, search, classes, found = std::move(found), tags = std::move(tags),
             uuid = databaseUuid(store)] {
       rememberUuid(workbench_, uuid);
       if (search != query_.search) return;
       standing_ = now;
+      classNames_ = classes;
+      namesHistory_ = now.history;
       newestRead_ = now.newest;
       total_ = now.count;
       if (isMore) {
@@ -142,6 +149,7 @@ void GalleryPage::showLook() {
   facts.image = *looked_.a;
   facts.other = looked_.b;
   facts.run = runName(looked_.a->runId);
+  facts.classNames = classNames_.of(looked_.a->runId);
   facts.picture = looked_.pictureA;
   facts.isStarred = model_.isStarred(looked_.a->id);
   facts.tags = model_.tags(looked_.a->id);
@@ -168,7 +176,7 @@ void GalleryPage::readSteps() {
   stepsOf_ = current_;
   std::vector<std::int64_t> runs = workbench_.selection().drawn();
   if (runs.size() < 2) runs.clear();  // one is selected always; several were chosen
-  steps_.run([this, id = current_, runs](store::RunReader& store,
+  steps_.run([this, id = current_, runs, names = classNames_](store::RunReader& store,
                                          const std::atomic<bool>& isStale) -> Background::Finish {
     StepsTable found;
     QString note;
@@ -187,12 +195,9 @@ void GalleryPage::readSteps() {
       }
       found = StepsTable::of(samePictures(image, others), image.runId, kMostRuns);
       QStringList parts{tr("seed %1").arg(image.seed)};
-      for (const RecipeLine& line : recipeLines(image, nullptr)) {
-        for (const char* key : {"class", "prompt", "settings.prompt", "settings.guidance",
-                                "settings.steps", "sampler"})
-          if (line.key == QLatin1String(key))
-            parts << QStringLiteral("%1 %2").arg(line.key.section(QLatin1Char('.'), -1),
-                                                 line.value);
+      for (const RecipeFact& line : recipeFacts(image.recipe, Json(), {}, names.of(image.runId))) {
+        for (const char* key : {"class", "prompt", "guidance", "steps", "sampler"})
+          if (line.key == key) parts << QStringLiteral("%1 %2").arg(line.label, line.value);
       }
       note = parts.join(QStringLiteral(" \u00b7 "));
     } catch (const NotFoundError&) {  // its run was deleted meanwhile

@@ -15,6 +15,7 @@
 #include "ui/kit/theme.h"
 #include "ui/workbench/fact_table.h"
 #include "ui/workbench/page_commands.h"
+#include "ui/workbench/sampling/recipe_facts.h"
 
 namespace vitrine::ui {
 
@@ -84,6 +85,10 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   });
   column->addWidget(newTag_);
 
+  verdict_ = new WrapLabel(this);
+  verdict_->setAccessibleName(tr("Verification"));
+  verdict_->setVisible(false);
+  column->addWidget(verdict_);
   auto* head = new QHBoxLayout;
   auto* title = new QLabel(tr("Recipe"), this);
   title->setProperty("role", QStringLiteral("title"));
@@ -96,9 +101,6 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   recipe_ = new RecipeTable(tr("Recipe of the image"), this);
   recipe_->setLabelWidth(110);
   column->addWidget(recipe_);
-  verdict_ = new WrapLabel(this);
-  verdict_->setVisible(false);
-  column->addWidget(verdict_);
   buttons_ = new FlowBar(this);
   buttons_->row().setSpacing(px(6));
   column->addWidget(buttons_);
@@ -192,14 +194,15 @@ void ImageDetails::setFacts(const Facts& facts) {
   showTags(facts.tags);
   std::vector<Fact> rows;
   std::vector<bool> differs;
-  for (const RecipeLine& line : recipeLines(image, facts.other ? &*facts.other : nullptr)) {
+  for (const RecipeFact& line :
+       recipeFacts(image.recipe, facts.other ? facts.other->recipe : Json(),
+                   QStringLiteral("#%1 %2").arg(image.runId).arg(facts.run), facts.classNames)) {
     Fact fact;
-    fact.label = line.key;
-    if (fact.label.startsWith(QLatin1String("settings."))) fact.label.remove(0, 9);
+    fact.label = line.label;
     fact.value = line.value;
-    fact.definition = line.key;
+    fact.definition = QString::fromStdString(line.key);
     rows.push_back(fact);
-    differs.push_back(line.differs);
+    differs.push_back(line.isDifferent);
   }
   recipe_->setLines(rows, differs);
   hint_->setText(facts.other ? tr("differs from B in bold") : QString());

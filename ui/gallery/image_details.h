@@ -27,6 +27,7 @@ class ImageDetails : public QWidget {
     store::GeneratedImageRow image;
     std::optional<store::GeneratedImageRow> other;  ///< the one that is compared
     QString run;                                    ///< name
+    QStringList classNames;                         ///< of its data
     QImage picture;
     bool isStarred = false;
     QStringList tags;

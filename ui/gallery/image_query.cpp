@@ -89,4 +89,24 @@ ImageQuery parseImageQuery(const QString& text) {
   return query;
 }
 
+store::ImageSearch withClasses(store::ImageSearch search, const ClassNames& names) {
+  for (store::ImageCondition& condition : search) {
+    const bool isWhole = condition.key == "class";
+    const bool isOrder = condition.test != Test::Is && condition.test != Test::IsNot;
+    const QString wanted = QString::fromStdString(condition.value);
+    if ((!isWhole && condition.key != "words") || isOrder || wanted.isEmpty()) continue;
+    const auto fits = [&](const QString& name) {
+      return isWhole ? name.compare(wanted, Qt::CaseInsensitive) == 0
+                     : name.contains(wanted, Qt::CaseInsensitive);
+    };
+    for (const auto& [run, dataset] : names.datasets) {
+      const QStringList& all = names.of(run);
+      for (qsizetype i = 0; i < all.size(); ++i) {
+        if (fits(all[i])) condition.classes.push_back({run, i});
+      }
+    }
+  }
+  return search;
+}
+
 }  // namespace vitrine::ui

@@ -4,6 +4,7 @@
 #include <QString>
 
 #include "core/store/image_finder.h"
+#include "ui/workbench/sampling/class_names.h"
 
 namespace vitrine::ui {
 
@@ -17,5 +18,9 @@ struct ImageQuery {
 /// stands alone; any other word is looked for in the recipe and the name of the run. A minus before
 /// a word turns it round; quotation marks hold blanks together.
 [[nodiscard]] ImageQuery parseImageQuery(const QString& text);
+
+/// The search with the classes that its words name: a word of a name ("boot" for "Ankle boot"), and
+/// for "class:" the whole name.
+[[nodiscard]] store::ImageSearch withClasses(store::ImageSearch search, const ClassNames& names);
 
 }  // namespace vitrine::ui

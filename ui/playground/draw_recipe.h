@@ -1,27 +1,17 @@
-// The recipe of an image: what it says, what of it is taken over, and how the image is made again.
+// The recipe of an image: what of it is taken over, and the command that makes the image again.
 #pragma once
 
 #include <QString>
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "core/base/json.h"
 #include "core/config/schema.h"
 #include "ui/playground/drawing.h"
+#include "ui/workbench/sampling/recipe_facts.h"
 
 namespace vitrine::ui {
-
-struct RecipeFact {
-  QString label, value;
-  bool isDifferent = false;  ///< from the recipe it is compared with
-};
-
-/// The lines of a recipe, the most important first. \param compared  another recipe; not an object:
-/// nothing differs \param runName  shown for the run
-[[nodiscard]] std::vector<RecipeFact> recipeFacts(const Json& recipe, const Json& compared,
-                                                  const QString& runName);
 
 enum class Recall {
   All,      ///< every setting

@@ -5,9 +5,9 @@
 #include <array>
 #include <set>
 
-#include "core/artifact/artifact.h"
 #include "core/config/config.h"
 #include "ui/kit/theme.h"
+#include "ui/workbench/sampling/class_names.h"
 
 namespace vitrine::ui {
 
@@ -29,27 +29,6 @@ bool hasEvery(const std::vector<std::string>& offered, const std::vector<std::st
 std::string textAt(const Json& config, const char* key) {
   const Json value = Config(config).at(key);
   return value.is_string() ? value.get<std::string>() : std::string();
-}
-
-QStringList namesFrom(const Json& list) {
-  QStringList names;
-  if (!list.is_array()) return names;
-  for (const Json& name : list) {
-    if (!name.is_string()) return {};
-    names << QString::fromStdString(name.get<std::string>());
-  }
-  return names;
-}
-
-/// Titles of the rows of a square matrix: what a confusion matrix has.
-QStringList namesInArtifacts(store::RunReader& store, std::int64_t run) {
-  for (const store::ArtifactRow& row : store.artifacts(run)) {
-    if (row.kind != artifact_kind::kMatrix || !row.meta.is_object()) continue;
-    const auto rows = row.meta.find("rows"), columns = row.meta.find("columns");
-    if (rows == row.meta.end() || columns == row.meta.end() || *rows != *columns) continue;
-    if (const QStringList names = namesFrom(*rows); !names.isEmpty()) return names;
-  }
-  return {};
 }
 
 Field choiceOf(const char* key, const QString& title, std::vector<std::string> choices,
@@ -119,7 +98,7 @@ DrawableRuns readDrawableRuns(store::RunReader& store, const Catalog& catalog,
     if (run.samplers.empty() || run.checkpoints.empty()) continue;
     std::sort(run.checkpoints.begin(), run.checkpoints.end(),
               [](const auto& a, const auto& b) { return a.step > b.step; });
-    if (const QStringList names = namesFrom(Config(config).at("data.classes")); !names.isEmpty())
+    if (const QStringList names = classNamesInConfig(config); !names.isEmpty())
       found.classNames[dataset] = names;
     datasets.insert(dataset);
     found.runs.push_back(std::move(run));
@@ -127,7 +106,7 @@ DrawableRuns readDrawableRuns(store::RunReader& store, const Catalog& catalog,
   for (const auto& [id, dataset] : others) {
     if (isStale) return found;
     if (!datasets.contains(dataset) || found.classNames.contains(dataset)) continue;
-    if (const QStringList names = namesInArtifacts(store, id); !names.isEmpty())
+    if (const QStringList names = classNamesInArtifacts(store, id); !names.isEmpty())
       found.classNames[dataset] = names;
   }
   return found;

@@ -140,6 +140,7 @@ QString Drawing::title() const {
     if (!text.isEmpty()) return text;
   }
   const auto found = base.values.find("class");
+  if (!className.isEmpty()) return className;
   if (found != base.values.end() && !found->is_null())
     return QObject::tr("Class %1").arg(valueText(*found));
   return QObject::tr("Seed %1").arg(base.seed());

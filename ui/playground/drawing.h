@@ -77,6 +77,7 @@ struct Drawing {
   int number = 0;  ///< in the history, from 1
   QDateTime at;
   QString runName;
+  QString className;  ///< of the class that the settings say; "" where it has none
   SampleSettings base;
   SampleGrid grid;
   std::vector<DrawnCell> cells;
@@ -90,7 +91,7 @@ struct Drawing {
   [[nodiscard]] int textCount() const;
   /// The first picture there is, of an image or of its way; null where there is none.
   [[nodiscard]] QImage thumbnail() const;
-  /// "Class x guidance"; without a grid what is drawn: a prompt, a class.
+  /// "Class x guidance"; without a grid what is drawn: a prompt, a class by its name.
   [[nodiscard]] QString title() const;
   /// "Class Sneaker, guidance 4"
   [[nodiscard]] QString cellTitle(int cell) const;

@@ -60,6 +60,7 @@ Json toJson(const Drawing& drawing) {
   }
   return {{"at", drawing.at.toString(Qt::ISODate).toStdString()},
           {"run_name", drawing.runName.toStdString()},
+          {"class_name", drawing.className.toStdString()},
           {"settings", toJson(drawing.base)},
           {"rows", toJson(drawing.grid.rows)},
           {"columns", toJson(drawing.grid.columns)},
@@ -72,6 +73,7 @@ std::shared_ptr<Drawing> drawingFromJson(const Json& json) {
   drawing->state = Drawing::State::Kept;
   drawing->at = QDateTime::fromString(QString::fromStdString(keptText(json, "at")), Qt::ISODate);
   drawing->runName = QString::fromStdString(keptText(json, "run_name"));
+  drawing->className = QString::fromStdString(keptText(json, "class_name"));
   drawing->base = settingsFromJson(json.at("settings"));
   drawing->grid = {axisFromJson(json.value("rows", Json())),
                    axisFromJson(json.value("columns", Json()))};

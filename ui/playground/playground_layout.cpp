@@ -121,7 +121,7 @@ QWidget* PlaygroundPage::makeLending() {
   line->addWidget(lendingText_, 1);
   line->addWidget(lendingButton_);
   connect(lendingButton_, &QPushButton::clicked, this,
-          [this] { paused_.empty() ? pauseTraining() : resumeTraining(); });
+          [this] { paused_.empty() && !holdsQueue_ ? pauseTraining() : resumeTraining(); });
   lending_->hide();
   return lending_;
 }
@@ -299,7 +299,7 @@ QWidget* PlaygroundPage::makeSide() {
   facts_ = new FactTable(tr("Recipe"), inside);
   facts_->setLabelWidth(px(108));
   command_ = new WrapLabel(inside);
-  command_->setFont(monoFont());
+  useMonoFont(*command_);
   command_->setProperty("role", "small");
   command_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   command_->setAccessibleName(tr("Command"));

@@ -29,6 +29,7 @@
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"
 #include "ui/workbench/fact_table.h"
+#include "ui/workbench/sampling/class_names.h"
 
 namespace vitrine::ui {
 
@@ -222,6 +223,13 @@ const DrawableRun* PlaygroundPage::drawable(std::int64_t run) const {
   return found == drawable_.runs.end() ? nullptr : &*found;
 }
 
+QStringList PlaygroundPage::classNames(std::int64_t run) const {
+  const DrawableRun* one = drawable(run);
+  const auto names =
+      one == nullptr ? drawable_.classNames.end() : drawable_.classNames.find(one->dataset);
+  return names == drawable_.classNames.end() ? QStringList() : names->second;
+}
+
 const DrawnCell* PlaygroundPage::selectedCell() const {
   if (shown_ == nullptr) return nullptr;
   const auto cell = static_cast<std::size_t>(board_->selected().cell);
@@ -265,6 +273,8 @@ void PlaygroundPage::startDrawing() {
   const DrawableRun* run = drawable(run_);
   if (run != nullptr) drawing->runName = run->name;
   drawing->base = settings();
+  drawing->className =
+      classNameIn(classNames(run_), drawing->base.values.value("class", Json()));
   drawing->grid = form_->grid();
   for (SampleSettings& cell : cellsOf(drawing->base, drawing->grid)) {
     DrawnCell& made = drawing->cells.emplace_back();

@@ -87,6 +87,8 @@ class PlaygroundPage final : public Page {
   void takeWarm(const Json& loaded, const QString& sampler);
   void showEmpty(const QString& sentence, bool hasAction);
   void showLending();
+  void showLendingPaused();
+  [[nodiscard]] std::vector<std::int64_t> trainingRuns() const;
   void pauseTraining();
   void resumeTraining();
   void applyState();
@@ -116,6 +118,7 @@ class PlaygroundPage final : public Page {
   void exportShown();
   [[nodiscard]] SampleSettings settings() const;
   [[nodiscard]] const DrawableRun* drawable(std::int64_t run) const;
+  [[nodiscard]] QStringList classNames(std::int64_t run) const;
   [[nodiscard]] const DrawnImage* selectedImage() const;
   [[nodiscard]] const DrawnCell* selectedCell() const;
   [[nodiscard]] bool canReplay() const;
@@ -141,6 +144,7 @@ class PlaygroundPage final : public Page {
   std::optional<Json> pending_; ///< a state that waits for the runs
   /// Runs that this page asked to pause, and whether they did.
   std::map<std::int64_t, bool> paused_;
+  bool holdsQueue_ = false;  ///< it ran before this page paused the runs
 
   QTimer reloadTimer_, warmTimer_, playTimer_;
   QStackedWidget* stack_;

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPixmap>
+#include <QPointer>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QStackedWidget>
@@ -38,6 +39,14 @@ QString memoryText(const Json& loaded) {
   if (found == loaded.end() || !found->is_number()) return {};
   constexpr double kMega = 1e6;
   return QStringLiteral(", %1\u202fMB").arg(number(found->get<double>() / kMega, 0));
+}
+
+/// Names of runs as rich text: "a, b".
+QString trainingNames(const Workbench& workbench, const std::vector<std::int64_t>& runs) {
+  QStringList names;
+  for (const std::int64_t run : runs)
+    names << QString::fromStdString(workbench.runs().at(run).name).toHtmlEscaped();
+  return names.join(QStringLiteral(", "));
 }
 
 }  // namespace
@@ -148,10 +157,7 @@ void PlaygroundPage::fillForm(const std::string& sampler) {
   sampler_ = std::find(run->samplers.begin(), run->samplers.end(), sampler) != run->samplers.end()
                  ? sampler
                  : run->samplers.front();
-  const auto names = drawable_.classNames.find(run->dataset);
-  form_->setEntries(formEntries(workbench_.catalog(), *run, sampler_,
-                                names == drawable_.classNames.end() ? QStringList()
-                                                                    : names->second));
+  form_->setEntries(formEntries(workbench_.catalog(), *run, sampler_, classNames(run_)));
   form_->setValues({{kSamplerKey, sampler_}});
   keepWheelForFocus(*form_);
   showCost();
@@ -200,53 +206,104 @@ void PlaygroundPage::showLending() {
         state != store::RunState::Paused && (each->second || !store::isAlive(state));
     each = isOver ? paused_.erase(each) : std::next(each);
   }
-  const store::RunRow* training = nullptr;
-  for (const auto& [id, row] : workbench_.runs()) {
-    if (store::isAlive(row.state) && row.state != store::RunState::Pausing) training = &row;
-  }
+  // Resumed elsewhere, on the Queue page for one.
+  if (paused_.empty() && workbench_.queue().view().mode == store::QueueMode::Running)
+    holdsQueue_ = false;
+  lendingButton_->setToolTip({});
   lendingButton_->setEnabled(true);
-  if (!paused_.empty()) {
-    const store::RunRow& row = workbench_.runs().at(paused_.begin()->first);
-    const bool isPaused = row.state == store::RunState::Paused;
-    const QString name = QString::fromStdString(row.name).toHtmlEscaped();
+  const std::vector<std::int64_t> training = trainingRuns();
+  if (!paused_.empty() || holdsQueue_) {
+    showLendingPaused();
+  } else if (!training.empty()) {
+    const QString names = trainingNames(workbench_, training);
+    const std::string& device = workbench_.runs().at(training.front()).device;
     lendingText_->setText(
-        isPaused ? tr("%1 is <b>paused</b> at step %2. Its training waits for you.")
-                       .arg(name, count(row.step))
-                 : tr("%1 pauses at its next checkpoint\u2026").arg(name));
-    lendingButton_->setText(tr("Resume training"));
-    lendingButton_->setIcon(icon(Icon::Play));
-    lendingButton_->setEnabled(isPaused);
-  } else if (training != nullptr) {
-    lendingText_->setText(tr("%1 trains on %2: drawing and training slow each other down.")
-                              .arg(QString::fromStdString(training->name).toHtmlEscaped(),
-                                   training->device.empty()
-                                       ? tr("this machine")
-                                       : QString::fromStdString(training->device).toHtmlEscaped()));
+        training.size() > 1
+            ? tr("%1 train: drawing and training slow each other down.").arg(names)
+            : tr("%1 trains on %2: drawing and training slow each other down.")
+                  .arg(names, device.empty() ? tr("this machine")
+                                             : QString::fromStdString(device).toHtmlEscaped()));
     lendingButton_->setText(tr("Pause training"));
+    lendingButton_->setToolTip(
+        training.size() > 1
+            ? tr("Pause these runs at a checkpoint; the queue starts nothing until you resume")
+            : tr("Pause this run at a checkpoint; the queue starts nothing until you resume"));
     lendingButton_->setIcon(icon(Icon::Pause));
   }
-  lending_->setVisible(!paused_.empty() || training != nullptr);
+  lending_->setVisible(!paused_.empty() || holdsQueue_ || !training.empty());
+}
+
+void PlaygroundPage::showLendingPaused() {
+  lendingButton_->setText(paused_.empty() ? tr("Resume queue") : tr("Resume training"));
+  lendingButton_->setIcon(icon(Icon::Play));
+  const QString waits = tr("The queue starts nothing until you resume.");
+  if (paused_.empty()) {
+    lendingText_->setText(tr("The queue is <b>paused</b>. %1").arg(waits));
+    return;
+  }
+  std::vector<std::int64_t> runs;
+  bool isPaused = true;
+  for (const auto& [run, wasPaused] : paused_) {
+    runs.push_back(run);
+    isPaused = isPaused && workbench_.runs().at(run).state == store::RunState::Paused;
+  }
+  const QString names = trainingNames(workbench_, runs);
+  const bool isOne = runs.size() == 1;
+  QString text = isOne ? tr("%1 pauses at its next checkpoint\u2026").arg(names)
+                       : tr("%1 pause at their next checkpoints\u2026").arg(names);
+  if (isPaused) {
+    text = isOne ? tr("%1 is <b>paused</b> at step %2. Its training waits for you.")
+                       .arg(names, count(workbench_.runs().at(runs.front()).step))
+                 : tr("%1 are <b>paused</b>. Their training waits for you.").arg(names);
+  }
+  lendingText_->setText(holdsQueue_ ? text + QLatin1Char(' ') + waits : text);
+  lendingButton_->setEnabled(isPaused);
+}
+
+std::vector<std::int64_t> PlaygroundPage::trainingRuns() const {
+  std::vector<std::int64_t> runs;
+  for (const auto& [id, row] : workbench_.runs()) {
+    if (store::isAlive(row.state) && row.state != store::RunState::Pausing) runs.push_back(id);
+  }
+  return runs;
 }
 
 void PlaygroundPage::pauseTraining() {
   jobs::Command command;
   command.what = jobs::Command::What::Pause;
-  for (const auto& [id, row] : workbench_.runs()) {
-    if (store::isAlive(row.state) && row.state != store::RunState::Pausing)
-      command.runs.push_back(id);
-  }
+  command.queue = jobs::Command::Queue::Holds;
+  command.runs = trainingRuns();
   if (command.runs.empty()) return;
   for (const std::int64_t run : command.runs) paused_[run] = false;
-  workbench_.queue().execute(command, [](const jobs::CommandResult&) {
-    return tr("The run pauses at a checkpoint; Resume training continues it.");
-  });
+  workbench_.queue().execute(
+      command, [page = QPointer(this)](const jobs::CommandResult& result) {
+        if (page == nullptr) return QString();
+        if (result.isHeld) page->holdsQueue_ = true;
+        page->showLending();
+        return result.runs.size() == 1
+                   ? tr("The run pauses at a checkpoint; Resume training continues it.")
+                   : tr("The runs pause at a checkpoint; Resume training continues them.");
+      });
   showLending();
 }
 
 void PlaygroundPage::resumeTraining() {
   std::vector<std::int64_t> runs;
   for (const auto& [run, wasPaused] : std::exchange(paused_, {})) runs.push_back(run);
-  workbench_.startRuns(runs, jobs::QueueEnd::Front);
+  if (std::exchange(holdsQueue_, false)) {
+    jobs::Command command;
+    command.what = runs.empty() ? jobs::Command::What::Mode : jobs::Command::What::Start;
+    command.runs = runs;
+    command.mode = store::QueueMode::Running;
+    command.end = jobs::QueueEnd::Front;
+    command.queue = jobs::Command::Queue::Resumes;
+    workbench_.queue().execute(command, [](const jobs::CommandResult& result) {
+      return result.runs.empty() ? tr("The queue continues.")
+                                 : tr("The training continues, and the queue after it.");
+    });
+  } else {
+    workbench_.startRuns(runs, jobs::QueueEnd::Front);
+  }
   showLending();
 }
 

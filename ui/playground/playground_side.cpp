@@ -68,7 +68,7 @@ void PlaygroundPage::showFilm(bool keepsStep) {
   filmTitle_->setText(
       selectedCell() == nullptr
           ? tr("Denoising")
-          : tr("Denoising of %1").arg(shown_->cellTitle(board_->selected().cell).toLower()));
+          : tr("Denoising: %1").arg(shown_->cellTitle(board_->selected().cell)));
   showStep();
 }
 
@@ -137,7 +137,8 @@ void PlaygroundPage::showRecipe() {
     verdict_->setText(words.join(QStringLiteral("<br>")));
   }
   const std::vector<RecipeFact> lines = recipeFacts(
-      recipe_, compared_, QStringLiteral("#%1 %2").arg(cell->settings.model.run).arg(shown_->runName));
+      recipe_, compared_, QStringLiteral("#%1 %2").arg(cell->settings.model.run).arg(shown_->runName),
+      classNames(cell->settings.model.run));
   std::vector<Fact> facts;
   for (const RecipeFact& line : lines) {
     facts.push_back({line.label, line.value,

@@ -1,9 +1,11 @@
 #include <QFile>
 #include <QSignalSpy>
+#include <QTreeWidget>
 
 #include "tests/ui/gallery/gallery_fixture.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/soon.h"
+#include "ui/gallery/image_details.h"
 
 namespace vitrine::ui {
 namespace {
@@ -70,6 +72,11 @@ TEST_F(GalleryAgain, VerifyMakesTheImageAgainAndComparesItsPixels) {
   const auto shown = page();
   QTest::keyClick(&shown->sheet(), Qt::Key_V);
   EXPECT_TRUE(soon([&] { return texts(*shown).find("Bit-exact") != std::string::npos; }));
+  const auto* details = shown->findChild<ImageDetails*>();
+  for (const QLabel* label : details->findChildren<QLabel*>()) {
+    if (label->accessibleName() == QStringLiteral("Verification"))
+      EXPECT_LT(label->y(), details->findChild<QTreeWidget*>()->y()) << "above the recipe";
+  }
   touch(QStringLiteral("drifts"));
   QTest::keyClick(&shown->sheet(), Qt::Key_V);
   EXPECT_TRUE(soon([&] { return texts(*shown).find("by 3 of 255") != std::string::npos; }));

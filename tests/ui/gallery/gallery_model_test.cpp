@@ -100,18 +100,6 @@ TEST(SamePictures, TakeTheNearestSettingsAndNameWhatDiffers) {
   EXPECT_EQ(same[1].differences, QStringList{"guidance 4 instead of 2"});
 }
 
-TEST(RecipeLines, AreTheLeavesAndMarkWhatDiffers) {
-  const auto a = image(1, 1, 100, recipe(3, 2)), b = image(2, 1, 100, recipe(3, 2.5));
-  const auto lines = recipeLines(a, &b);
-  ASSERT_THAT(lines, SizeIs(5));
-  EXPECT_EQ(lines[3].key.toStdString(), "settings.guidance");
-  EXPECT_EQ(lines[3].value.toStdString(), "2");
-  EXPECT_TRUE(lines[3].differs);
-  EXPECT_FALSE(lines[2].differs);
-  EXPECT_FALSE(recipeLines(a, nullptr)[3].differs);
-  EXPECT_THAT(recipeLines(image(1, 1, 1, Json(3)), nullptr), IsEmpty());
-}
-
 QImage flat(QSize size, QColor color) {
   QImage picture(size, QImage::Format_RGB32);
   picture.fill(color);

@@ -15,6 +15,7 @@
 #include <QSlider>
 #include <QTest>
 #include <QToolButton>
+#include <QTreeWidget>
 
 #include "core/base/read_json.h"
 #include "tests/ui/gallery/gallery_fixture.h"
@@ -111,6 +112,37 @@ TEST_F(Gallery, FindsImagesByTheirRecipe) {
   EXPECT_EQ(shown->model().count(), 1);
   EXPECT_EQ(shown->current(), 21);
   EXPECT_THAT(texts(*shown), HasSubstr("1 of 21 images"));
+}
+
+TEST_F(Gallery, NamesClassesAndFindsImagesByThem) {
+  first_ = workbench_.addRun("wide", {{"data", {{"dataset", "clothes"},
+                                                {"classes", {"Coat", "Ankle boot", "Sneaker"}}}}});
+  second_ = workbench_.addRun("narrow", {{"data", {{"dataset", "digits"}}}});
+  const Json recipe{{"run", "0c1d-uuid"},
+                    {"weights_sha256", std::string(64, 'a')},
+                    {"class", 2},
+                    {"settings", {{"class", nullptr}, {"attention", Json::array()}}}};
+  add(first_, 100, 1, 20, recipe);
+  add(first_, 100, 2, 30, {{"settings", {{"class", 1}}}});
+  add(second_, 100, 3, 40, {{"class", 2}});
+  const auto shown = page();
+  type(*shown, QStringLiteral("sneaker"));
+  ASSERT_EQ(shown->model().count(), 1);
+  EXPECT_EQ(shown->current(), 1);
+  const auto* table = shown->findChild<ImageDetails*>()->findChild<QTreeWidget*>();
+  QStringList rows;
+  for (int i = 0; i < table->topLevelItemCount(); ++i)
+    rows << table->topLevelItem(i)->text(0) + QLatin1Char('=') + table->topLevelItem(i)->text(1);
+  EXPECT_EQ(rows, (QStringList{"run=#1 wide", "class=Sneaker (2)",
+                               QStringLiteral("weights hash=aaaaaaaaaaaa\u2026")}));
+  type(*shown, QStringLiteral("boot"));
+  EXPECT_EQ(shown->current(), 2);
+  type(*shown, QStringLiteral("class:sneaker"));
+  EXPECT_EQ(shown->current(), 1);
+  type(*shown, QStringLiteral("-class:sneaker"));
+  EXPECT_EQ(shown->model().count(), 2);
+  type(*shown, QStringLiteral("class:2"));
+  EXPECT_EQ(shown->model().count(), 2);
 }
 
 TEST_F(Gallery, SaysWhenNothingFitsAndClearsTheSearch) {

@@ -37,6 +37,23 @@ TEST(RecipeFacts, BeginWithTheRunAndNameTheClassThatWasDrawn) {
                            [](const RecipeFact& fact) { return fact.isDifferent; }));
 }
 
+TEST(RecipeFacts, NameTheClassAndLeaveOutWhatWasNotSet) {
+  Json wide = recipe();
+  wide["settings"]["attention"] = Json::array();
+  wide["settings"]["prompt"] = nullptr;
+  QStringList names(10, QStringLiteral("other"));
+  names[7] = QStringLiteral("Sneaker");
+  const auto facts = recipeFacts(wide, Json(), {}, names);
+  EXPECT_EQ(factOf(facts, "class")->value, QStringLiteral("Sneaker (7)"));
+  EXPECT_EQ(std::count_if(facts.begin(), facts.end(),
+                          [](const RecipeFact& fact) { return fact.key == "class"; }),
+            1);
+  EXPECT_EQ(factOf(facts, "attention"), nullptr);
+  EXPECT_EQ(factOf(facts, "prompt"), nullptr);
+  EXPECT_EQ(factOf(facts, "weights hash")->value.size(), 13);
+  EXPECT_EQ(recipeFacts(wide, Json(), {}, {"Coat"})[3].value, QStringLiteral("7"));
+}
+
 TEST(RecipeFacts, MarkWhatDiffersFromAnotherRecipe) {
   Json other = recipe();
   other["settings"]["guidance"] = 2.0;

@@ -161,6 +161,10 @@ TEST(Drawing, IsNamedByItsGridElseByWhatIsDrawn) {
   EXPECT_EQ(drawing.title(), QStringLiteral("a bag"));
   drawing.base.values = {{"class", nullptr}, {"seed", 3}};
   EXPECT_EQ(drawing.title(), QStringLiteral("Seed 3"));
+  drawing.base.values = {{"class", 7}};
+  EXPECT_EQ(drawing.title(), QStringLiteral("Class 7"));
+  drawing.className = QStringLiteral("Sneaker");
+  EXPECT_EQ(drawing.title(), QStringLiteral("Sneaker"));
 }
 
 }  // namespace

@@ -102,6 +102,16 @@ TEST_F(Playground, DrawsAGridOverTwoSettings) {
   EXPECT_EQ(page_->board().selected().cell, 4);
 }
 
+TEST_F(Playground, CallsWhatWasDrawnByTheNameOfItsClass) {
+  nameClasses();
+  open(addRun("a", "painter", "paint"));
+  settle();
+  page_->form().setValues({{"class", 1}});
+  draw();
+  EXPECT_EQ(page_->shown()->title(), QStringLiteral("Sneaker"));
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("Denoising: Sneaker")));
+}
+
 TEST_F(Playground, AWrongAxisIsNamedAndNothingIsDrawn) {
   open(addRun("a", "painter", "paint"));
   settle();
@@ -340,6 +350,41 @@ TEST_F(Playground, OffersToPauseATrainingAndResumesIt) {
   ASSERT_NE(resume, nullptr);
   QTest::mouseClick(resume, Qt::LeftButton);
   EXPECT_EQ(workbench_.started, (std::vector<std::int64_t>{other}));
+}
+
+TEST_F(Playground, PausesEveryRunItNamesAndHoldsTheQueueUntilResume) {
+  const std::int64_t run = addRun("a", "painter", "paint");
+  store::RunStore& store = workbench_.store();
+  jobs::JobQueue queue(store);
+  std::vector<std::int64_t> runs;
+  for (const char* name : {"first", "second", "waiting"})
+    runs.push_back(workbench_.addRun(name, {{"model", {{"architecture", "judge"}}}}));
+  queue.enqueue(runs, {});
+  const jobs::Device device{"cpu", "", "", 0, 0};
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(queue.next(device, {}));
+  for (const std::int64_t each : runs) (void)workbench_.run(each);
+  open(run);
+  workbench_.queue().waitUntilIdle();
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("first, second train")))
+      << visibleText().toStdString();
+  QTest::mouseClick(button(QStringLiteral("Pause training")), Qt::LeftButton);
+  workbench_.queue().waitUntilIdle();
+  EXPECT_EQ(store.request(runs[0]), "pause");
+  EXPECT_EQ(store.request(runs[1]), "pause");
+  EXPECT_FALSE(queue.next(device, {})) << "the run that waits would train in their place";
+  for (int i = 0; i < 2; ++i) {
+    store.setState(runs[static_cast<std::size_t>(i)], store::RunState::Paused);
+    (void)workbench_.run(runs[static_cast<std::size_t>(i)]);
+  }
+  Q_EMIT workbench_.watcher().dataChanged();
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("The queue starts nothing until you resume")))
+      << visibleText().toStdString();
+  QTest::mouseClick(button(QStringLiteral("Resume training")), Qt::LeftButton);
+  workbench_.queue().waitUntilIdle();
+  EXPECT_EQ(queue.mode(), store::QueueMode::Running);
+  std::vector<std::int64_t> order;
+  for (const jobs::QueueEntry& entry : queue.list()) order.push_back(entry.run);
+  EXPECT_EQ(order, runs) << "what was paused is before what waited";
 }
 
 TEST_F(Playground, SaysNothingOfTrainingsWhereNoneRuns) {

@@ -1,0 +1,84 @@
+#include "ui/workbench/sampling/recipe_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
+#include "ui/workbench/sampling/class_names.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+/// Before all others, in this order.
+constexpr std::array kFirstFacts{"run",     "step",  "weights", "class",    "prompt", "seed",
+                                 "sampler", "steps", "solver",  "guidance", "evaluations"};
+constexpr qsizetype kShownHash = 12;
+
+/// The recipe without its nesting: settings stand among the other keys.
+std::vector<std::pair<std::string, Json>> flatRecipe(const Json& recipe) {
+  std::vector<std::pair<std::string, Json>> flat;
+  if (!recipe.is_object()) return flat;
+  // Neither what was not set nor an empty list says anything.
+  const auto add = [&](const std::string& key, const Json& value) {
+    const bool isEmpty = value.is_null() || ((value.is_array() || value.is_object()) && value.empty());
+    if (!isEmpty) flat.emplace_back(key, value);
+  };
+  const auto settings = recipe.find("settings");
+  for (const auto& [key, value] : recipe.items()) {
+    if (key != "settings" && key != "batch") add(key, value);
+  }
+  if (settings != recipe.end() && settings->is_object()) {
+    for (const auto& [key, value] : settings->items()) {
+      // The class that was drawn stands for the one that was asked for.
+      if (!recipe.contains(key) || recipe.at(key).is_null()) add(key, value);
+    }
+  }
+  const auto place = [](const std::string& key) {
+    return std::find(kFirstFacts.begin(), kFirstFacts.end(), key) - kFirstFacts.begin();
+  };
+  std::stable_sort(flat.begin(), flat.end(), [&](const auto& a, const auto& b) {
+    return place(a.first) < place(b.first);
+  });
+  return flat;
+}
+
+QString recipeLabel(const std::string& key) {
+  QString label = QString::fromStdString(key).replace(QLatin1Char('_'), QLatin1Char(' '));
+  return label.replace(QStringLiteral("sha256"), QStringLiteral("hash"));
+}
+
+QString recipeValue(const std::string& key, const Json& value, const QString& runName,
+                    const QStringList& classNames) {
+  if (key == "run" && !runName.isEmpty()) return runName;
+  const bool isHash = key.ends_with("sha256");
+  if (isHash && value.is_string())
+    return QString::fromStdString(value.get<std::string>()).left(kShownHash) + QChar(0x2026);
+  if (value.is_number_integer() && key == "step") return count(value.get<std::int64_t>());
+  if (key == "class") {
+    if (const QString name = classNameIn(classNames, value); !name.isEmpty())
+      return QStringLiteral("%1 (%2)").arg(name, valueText(value));
+  }
+  return valueText(value);
+}
+
+}  // namespace
+
+std::vector<RecipeFact> recipeFacts(const Json& recipe, const Json& compared,
+                                    const QString& runName, const QStringList& classNames) {
+  std::vector<RecipeFact> facts;
+  const auto others = flatRecipe(compared);
+  for (const auto& [key, value] : flatRecipe(recipe)) {
+    const auto other = std::find_if(others.begin(), others.end(),
+                                    [&](const auto& each) { return each.first == key; });
+    const bool isDifferent =
+        compared.is_object() && (other == others.end() || other->second != value);
+    facts.push_back(
+        {key, recipeLabel(key), recipeValue(key, value, runName, classNames), isDifferent});
+  }
+  return facts;
+}
+
+}  // namespace vitrine::ui

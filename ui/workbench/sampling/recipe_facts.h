@@ -1,0 +1,26 @@
+// The recipe of an image as lines that people read.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+
+namespace vitrine::ui {
+
+struct RecipeFact {
+  std::string key;  ///< of the recipe or of its settings: "class", "guidance"
+  QString label, value;
+  bool isDifferent = false;  ///< from the recipe it is compared with
+};
+
+/// The lines of a recipe, the most important first, without what was not set. \param compared
+/// another recipe; not an object: nothing differs \param runName  shown for the run
+/// \param classNames  in order; a class is named where they reach
+[[nodiscard]] std::vector<RecipeFact> recipeFacts(const Json& recipe, const Json& compared,
+                                                  const QString& runName,
+                                                  const QStringList& classNames = {});
+
+}  // namespace vitrine::ui
