@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/diffusion/guidance.h"
 #include "core/plugin/sampler.h"
 #include "plugins/tasks/text_image/noise_steps.h"
@@ -36,6 +37,16 @@ std::unique_ptr<LanguageModel::Cache> captionCache(const TextImageModel::Sizes& 
 }
 
 }  // namespace
+
+CaptionedSession::~CaptionedSession() = default;
+
+double guidanceOf(std::optional<double> asked, double captionDrop) {
+  if (captionDrop > 0) return asked.value_or(kGuidance);
+  if (asked.value_or(1) == 1) return 1;
+  throw ConfigError("guidance = " + formatReal(*asked) +
+                    " needs a model that also learned without captions, and this one was trained "
+                    "with caption_drop = 0; set guidance = 1, or train with caption drop");
+}
 
 at::Tensor drawnImages(TextImageModel& model, LanguageModel& language, const text::TokenIds& prompt,
                        std::span<const std::uint64_t> seeds, const DrawSettings& settings,

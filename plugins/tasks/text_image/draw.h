@@ -14,9 +14,24 @@
 
 namespace vitrine::text_image {
 
+/// How a model was trained to draw. A session of this task is one, too.
+class CaptionedSession {
+ public:
+  virtual ~CaptionedSession();
+  /// Share of the captions that were left out in training, 0 to 1; 0: the network never saw an image
+  /// without one, and cannot be guided.
+  [[nodiscard]] virtual double captionDrop() const = 0;
+};
+
+inline constexpr double kGuidance = 1.55;  ///< of a model that can be guided
+
+/// The guidance that was asked for; not said: kGuidance, and 1 for a model that cannot be guided.
+/// \throws ConfigError  the model cannot be guided and another one than 1 was asked for
+[[nodiscard]] double guidanceOf(std::optional<double> asked, double captionDrop);
+
 struct DrawSettings {
   std::int64_t steps = 50;           ///< of the noise's
-  double guidance = 1.55;            ///< 1: the caption alone
+  double guidance = kGuidance;       ///< 1: the caption alone
   std::optional<double> clip = 1.0;  ///< clean images are held in [-clip, clip]
 };
 

@@ -35,7 +35,7 @@ at::Tensor crossEntropySum(const at::Tensor& logits, const at::Tensor& targets) 
                                 at::Reduction::Sum, text::kNoTarget);
 }
 
-class Session final : public TaskSession, public TextSession {
+class Session final : public TaskSession, public TextSession, public CaptionedSession {
  public:
   explicit Session(const TaskSetup& setup)
       : setup_(setup),
@@ -68,6 +68,7 @@ class Session final : public TaskSession, public TextSession {
   Model& model() override { return *setup_.model; }
   const DatasetInfo& dataset() const noexcept override { return setup_.pipeline->info(); }
   const text::TokenizeStage& texts() const override { return texts_; }
+  double captionDrop() const override { return captionDrop_; }
   std::vector<Network> networks() override {
     std::vector<Network> all{{"", &model().module()}};
     if (!judge_) return all;
@@ -226,7 +227,7 @@ class Session final : public TaskSession, public TextSession {
                             labels.const_data_ptr<std::int64_t>() + labels.numel());
     }
     DrawSettings settings{setup_.task.integer("drawings.steps"),
-                          setup_.task.real("drawings.guidance"), 1.0};
+                          guidanceOf(setup_.task.maybeReal("drawings.guidance"), captionDrop_), 1.0};
     if (isDry) settings.steps = kDrySteps;
     judgeDrawings(model_, language_, drawing, settings, judge_ ? &*judge_ : nullptr,
                   dataset().classes, request.context.device, results);
@@ -462,7 +463,11 @@ ItemCard TextImageTask::card() const {
                .titled("Drawings")
                .range(0, 100000),
            integerField("steps", 50, "steps of the noise").titled("Steps").range(1, 1000),
-           realField("guidance", 1.55, "1: the caption alone").titled("Guidance").range(0, 100)},
+           realField("guidance", nullptr,
+                     "1: the caption alone; none: 1.55, and 1 with caption_drop = 0")
+               .titled("Guidance")
+               .range(0, 100)
+               .orNone()},
           "images that the evaluation at the end draws")
           .titled("Drawings")
           .runOnly()};

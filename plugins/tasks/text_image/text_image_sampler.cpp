@@ -22,6 +22,7 @@ struct Studio {
   LanguageModel& language;
   const text::Tokenizer& tokenizer;
   TextImageModel::Sizes sizes;
+  double captionDrop = 1;  ///< of the run; 1: of a task that does not tell
 };
 
 /// [C, H, W] bytes of one image as the store keeps them.
@@ -32,9 +33,15 @@ GeneratedImage pictureOf(const at::Tensor& image) {
       pixels.size(0), pixels.size(1), pixels.size(2));
 }
 
+double captionDropOf(TaskSession& session) {
+  const auto* captioned = dynamic_cast<const CaptionedSession*>(&session);
+  return captioned == nullptr ? 1 : captioned->captionDrop();
+}
+
 void draw(const Studio& studio, const SampleRequest& request, Results& results) {
   const Config& config = request.config;
-  const DrawSettings settings{config.integer("steps"), config.real("guidance"),
+  const DrawSettings settings{config.integer("steps"),
+                              guidanceOf(config.maybeReal("guidance"), studio.captionDrop),
                               config.maybeReal("clip")};
   const text::TokenIds prompt = studio.tokenizer.encode(config.text("prompt"), "the prompt");
   const std::int64_t count = config.integer("count"), most = config.integer("batch_size");
@@ -63,6 +70,7 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
       GeneratedImage image = pictureOf(bytes[i]);
       image.seed = seeds[static_cast<std::size_t>(i)];
       image.recipe = recipeOf(request, "text_image", image.seed);
+      image.recipe["settings"]["guidance"] = settings.guidance;
       image.recipe["batch"] = {{"first_seed", seeds.front()}, {"size", size}};
       image.recipe["threads"] = at::get_num_threads();
       results.image(std::move(image));
@@ -153,9 +161,12 @@ ItemCard TextImageSampler::card() const {
       integerField("steps", 50, "steps of the noise; the published models take 250")
           .titled("Steps")
           .range(1, 1000),
-      realField("guidance", 1.55, "1: the caption alone; above: away from images without caption")
+      realField("guidance", nullptr,
+                "1: the caption alone; above: away from images without caption; none: 1.55, and 1 "
+                "where no captions were left out in training")
           .titled("Guidance")
-          .range(0, 100),
+          .range(0, 100)
+          .orNone(),
       realField("clip", 1.0, "clean images are held in [-clip, clip]; none: not held")
           .titled("Clip")
           .moreThan(0)
@@ -182,7 +193,7 @@ void TextImageSampler::sample(const SampleRequest& request, Results& results) co
   Model& model = request.session.model();
   auto& images = requireCapability<TextImageModel>(model, "sampler 'text_image'");
   const Studio studio{images, requireCapability<LanguageModel>(model, "sampler 'text_image'"),
-                      *session->texts().tokenizer, images.textImageSizes()};
+                      *session->texts().tokenizer, images.textImageSizes(), captionDropOf(request.session)};
   if (request.config.has("image"))
     describe(studio, request, results);
   else

@@ -20,9 +20,9 @@
 #include "core/plugin/pipeline.h"
 #include "core/text/token_rows.h"
 #include "plugins/llamafusion/llamafusion.h"
-#include "plugins/tasks/text_image/noise_steps.h"
 #include "plugins/tasks/text_image/sequences.h"
 #include "plugins/transforms/transforms.h"
+#include "tests/plugins/text_image/two_kinds.h"
 #include "tests/support/temporary_folder.h"
 
 namespace vitrine::text_image {
@@ -30,28 +30,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Images of 4 x 4 pixels, dark or bright by their label.
-class TwoKinds final : public LabelledImages {
- public:
-  TwoKinds() {
-    info_.height = info_.width = 4;
-    info_.classes = {"dark", "bright"};
-  }
-  const DatasetInfo& info() const noexcept override { return info_; }
-  std::int64_t size(Split split) const override { return split == Split::Validation ? 0 : 16; }
-  std::int64_t readImage(Split, std::int64_t id, std::span<std::uint8_t> image) const override {
-    std::fill(image.begin(), image.end(), static_cast<std::uint8_t>(id % 2 == 0 ? 20 : 230));
-    return id % 2;
-  }
-
- private:
-  DatasetInfo info_;
-};
-
 struct Options {
   double ratio = 0, captionFirst = 0.8;
   std::int64_t latent = 4, context = 64, vocab = 264, drawings = 0;
   bool addsEnds = false;
+  double captionDrop = 0.1;
+  Json guidance{};  ///< of drawings
   std::optional<AuxiliaryNetwork> judge{};
 };
 
@@ -76,7 +60,9 @@ TaskSetup setupOf(const Options& options) {
     ADD_FAILURE() << problem.sentence();
   Json task{{"lr_ratio", options.ratio},
             {"caption_first", options.captionFirst},
-            {"drawings", {{"count", options.drawings}, {"steps", 4}}}};
+            {"caption_drop", options.captionDrop},
+            {"drawings",
+             {{"count", options.drawings}, {"steps", 4}, {"guidance", options.guidance}}}};
   if (options.judge) task["judge"] = options.judge->name;
   for (const Problem& problem : resolveItem(TextImageTask().card().schema, "task", task))
     ADD_FAILURE() << problem.sentence();
@@ -374,6 +360,47 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   EXPECT_THAT(refused({{"steps", 1001}}), HasSubstr("cannot be sampled in 1001"));
 }
 
+TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
+  const c10::NoGradGuard noGradient;
+  const auto drawn = [](double captionDrop, const Json& guidance) {
+    Options options;
+    options.captionDrop = captionDrop;
+    const auto session = TextImageTask().open(setupOf(options));
+    Json values{{"seed", 4},        {"count", 1}, {"prompt", "dark"},     {"image", nullptr},
+                {"steps", 2},       {"clip", 1.0}, {"guidance", guidance}, {"max_tokens", 5},
+                {"batch_size", 1}, {"previews", 0}};
+    CollectedResults results;
+    TextImageSampler().sample({*session, Config(values)}, results);
+    return results.images.at(0).recipe.at("settings").at("guidance").get<double>();
+  };
+  EXPECT_EQ(drawn(0.1, nullptr), 1.55);
+  EXPECT_EQ(drawn(0.1, 3.0), 3.0);
+  EXPECT_EQ(drawn(0.0, nullptr), 1.0);
+  EXPECT_EQ(drawn(0.0, 1.0), 1.0);
+  const auto refused = [](const auto& act) -> std::string {
+    try {
+      act();
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  EXPECT_THAT(refused([&] { (void)drawn(0.0, 2.0); }),
+              HasSubstr("guidance = 2 needs a model that also learned without captions"));
+  const auto evaluate = [](const Json& guidance) {
+    Options options;
+    options.captionDrop = 0;
+    options.drawings = 1;
+    options.guidance = guidance;
+    const auto session = TextImageTask().open(setupOf(options));
+    StepContext context = contextOf(0);
+    CollectedResults results;
+    session->evaluate({session->evaluations().at(0), context, {}}, results);
+  };
+  EXPECT_THAT(refused([&] { evaluate(1.55); }), HasSubstr("caption_drop = 0; set guidance = 1"));
+  EXPECT_EQ(refused([&] { evaluate(nullptr); }), "nothing was refused");
+}
+
 /// Takes bright images for class 1.
 class BrightnessJudge final : public torch::nn::Module, public Model, public ImageClassifier {
  public:
@@ -459,17 +486,6 @@ TEST(TextImage, RefusesDataThatDoNotFitTheModel) {
   Options ends;
   ends.addsEnds = true;
   EXPECT_THAT(refusal(ends), HasSubstr("set begin = false and end = false"));
-}
-
-TEST(NoiseSteps, AnExactPredictionLeadsBackToTheImage) {
-  const at::Tensor shares = at::linspace(0.999, 0.01, 50, at::kDouble);
-  const at::Tensor image = at::tensor({0.3, -0.5, 0.9}, at::kDouble);
-  at::Tensor x = at::tensor({1.0, -2.0, 0.5}, at::kDouble);
-  for (const NoiseStep& step : noiseSteps(shares, 10)) {
-    const at::Tensor noise = (x - std::sqrt(step.kept) * image) / std::sqrt(1 - step.kept);
-    x = stepDown(step, x, noise, {}).mean;
-  }
-  EXPECT_LT((x - image).abs().max().item<double>(), 1e-9);
 }
 
 }  // namespace
