@@ -132,20 +132,18 @@ BoardLayout layoutBoard(const Drawing& drawing, const QSizeF& room, const QSize&
     layout.isText = true;
     return layout;
   }
+  // Large enough to be seen: what does not fit then is scrolled.
+  constexpr int kSeen = 2, kSmallSide = 128;
+  const bool isSmall = std::max(image.width(), image.height()) <= kSmallSide;
+  const int least = zoom > 0 ? zoom : isSmall ? kSeen : 1;
   BoardLayout layout;
-  int widest = 1;
-  for (int scale = zoom > 0 ? zoom : kMostScale; scale >= 1; --scale) {
+  for (int scale = zoom > 0 ? zoom : kMostScale; scale >= least; --scale) {
     layout = with(QSizeF(image) * scale);
     layout.scale = scale;
-    if (zoom > 0) return layout;
-    const bool fitsAcross = layout.size.width() <= room.width();
-    if (fitsAcross && layout.size.height() <= room.height()) return layout;
-    if (fitsAcross) widest = std::max(widest, scale);
+    const bool fits =
+        layout.size.width() <= room.width() && layout.size.height() <= room.height();
+    if (fits) break;
   }
-  // It is scrolled: large enough to be seen, and not larger than it is wide.
-  constexpr int kSeen = 2;
-  layout = with(QSizeF(image) * std::min(widest, kSeen));
-  layout.scale = std::min(widest, kSeen);
   return layout;
 }
 

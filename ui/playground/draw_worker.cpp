@@ -25,6 +25,14 @@ std::string patchKey(const SampleSettings& settings) {
   return settings.model.request().dump() + settings.sampler;
 }
 
+std::size_t bytesOf(const Replay& replay) {
+  std::size_t bytes = 0;
+  for (const FilmFrame& frame : replay.film)
+    bytes += static_cast<std::size_t>(frame.image.sizeInBytes());
+  for (const AttentionFrame& frame : replay.attention) bytes += frame.weights.size() * sizeof(float);
+  return bytes;
+}
+
 }  // namespace
 
 DrawWorker::DrawWorker(ModelService* service, QObject* parent)
@@ -165,6 +173,12 @@ void DrawWorker::askAttention(const SampleSettings& image) {
   };
   Replay replay;
   replay.patch = {patchAt(at_[0], rows), patchAt(at_[1], columns)};
+  if (const Replay* seen = keptReplay(replay.patch); seen != nullptr) {
+    drawing_->cells.at(static_cast<std::size_t>(place_.cell))
+        .images.at(static_cast<std::size_t>(place_.image))
+        .replay = *seen;
+    return end({});
+  }
   SampleSettings again = image;
   again.values["previews"] = frames_;
   again.values["attention"] = {replay.patch[0], replay.patch[1]};
@@ -194,8 +208,32 @@ void DrawWorker::askAttention(const SampleSettings& image) {
                              ? tr("Drawn again with the same pixels")
                              : tr("Drawn again alone: %1").arg(verdict.sentence.toLower());
             shown.replay = std::move(*made);
+            keepReplay(*shown.replay);
             end({});
           }));
+}
+
+const Replay* DrawWorker::keptReplay(const std::array<int, 2>& patch) {
+  const auto found = std::find_if(replays_.begin(), replays_.end(), [&](const KeptReplay& each) {
+    return each.drawing.lock() == drawing_ && each.place == place_ && each.frames == frames_ &&
+           each.replay.patch == patch;
+  });
+  if (found == replays_.end()) return nullptr;
+  std::rotate(found, std::next(found), replays_.end());
+  return &replays_.back().replay;
+}
+
+void DrawWorker::keepReplay(const Replay& replay) {
+  std::erase_if(replays_, [](const KeptReplay& each) { return each.drawing.expired(); });
+  replays_.push_back({drawing_, place_, frames_, replay});
+  std::size_t bytes = 0;
+  auto first = replays_.end();  // of those that stay
+  while (first != replays_.begin() && bytes <= kMostReplayBytes) {
+    --first;
+    bytes += bytesOf(first->replay);
+  }
+  if (bytes > kMostReplayBytes && std::next(first) != replays_.end()) ++first;
+  replays_.erase(replays_.begin(), first);
 }
 
 void DrawWorker::verify(std::shared_ptr<Drawing> drawing, ImagePlace place) {

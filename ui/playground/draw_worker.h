@@ -5,7 +5,9 @@
 #include <QObject>
 #include <QString>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +29,7 @@ class DrawWorker final : public QObject {
   Q_OBJECT
  public:
   enum class Work { None, Draw, Replay, Verify, Keep };
+  static constexpr std::size_t kMostReplayBytes = std::size_t{64} << 20;  ///< of replays kept
 
   /// \param service  nullptr: nothing can be computed
   explicit DrawWorker(ModelService* service, QObject* parent = nullptr);
@@ -41,7 +44,7 @@ class DrawWorker final : public QObject {
   // Each replaces what is under way, and ends with ended().
   void draw(std::shared_ptr<Drawing> drawing);
   /// Draws an image again and tells what it was taken for at each step; with `at` also where the
-  /// patch there read. \param at  down and right in the image, 0 to 1
+  /// patch there read; what was seen before is not drawn again. \param at  down and right in the image, 0 to 1
   void replay(std::shared_ptr<Drawing> drawing, ImagePlace place, std::array<double, 2> at,
               int frames);
   void verify(std::shared_ptr<Drawing> drawing, ImagePlace place);
@@ -70,6 +73,9 @@ class DrawWorker final : public QObject {
   void drawNext();
   void askGrid(const SampleSettings& image);
   void askAttention(const SampleSettings& image);
+  /// Of the same patch and frames, where it is still there.
+  [[nodiscard]] const Replay* keptReplay(const std::array<int, 2>& patch);
+  void keepReplay(const Replay& replay);
   void fail(const ModelError& error);
   void end(const QString& error);
   void stopWarming();
@@ -84,6 +90,14 @@ class DrawWorker final : public QObject {
   double share_ = 0;
   ModelService::Ticket ticket_ = 0, warming_ = 0;
   QElapsedTimer clock_, cellClock_;
+  /// Replays that were seen, the last used last, within kMostReplayBytes.
+  struct KeptReplay {
+    std::weak_ptr<Drawing> drawing;
+    ImagePlace place;
+    int frames = 0;
+    Replay replay;
+  };
+  std::deque<KeptReplay> replays_;
   std::map<std::string, std::array<int, 2>> patches_;  ///< rows and columns, by model and sampler
 };
 

@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QGuiApplication>
 #include <QListWidget>
+#include <QToolButton>
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -104,6 +105,7 @@ void PlaygroundPage::recall(Recall what) {
 
 void PlaygroundPage::showInfo() {
   if (!recipe_.is_object()) return;
+  recipeButton_->setChecked(true);
   facts_->setFocus();
   if (facts_->topLevelItemCount() > 0) facts_->setCurrentItem(facts_->topLevelItem(0));
 }
@@ -137,7 +139,8 @@ Json PlaygroundPage::viewState() const {
           {"step", film_->step()},
           {"layer", film_->layer()},
           {"head", film_->head()},
-          {"zoom", board_->zoom()}};
+          {"zoom", board_->zoom()},
+          {"recipe", recipeButton_->isChecked()}};
 }
 
 void PlaygroundPage::setViewState(const Json& state) {
@@ -201,6 +204,8 @@ void PlaygroundPage::applyState() {
   const int zoom = zoomBox_->findData(stateIndex(state, "zoom", 0, 16));
   zoomBox_->setCurrentIndex(std::max(0, zoom));
   board_->setZoom(zoomBox_->currentData().toInt());
+  if (const auto open = state.find("recipe"); open != state.end() && open->is_boolean())
+    recipeButton_->setChecked(open->get<bool>());
   const auto isDrawn = state.find("drawn");
   if (isDrawn != state.end() && isDrawn->is_boolean() && isDrawn->get<bool>() &&
       !worker_.isBusy()) {

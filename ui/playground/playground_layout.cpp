@@ -8,6 +8,8 @@
 #include <QSlider>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QStyleOptionComboBox>
+#include <QStylePainter>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -28,6 +30,26 @@ namespace {
 
 constexpr int kSettingsWidth = 324, kSideWidth = 276;
 constexpr int kSideFrom = 996;  // narrower pages have the side panel below the images
+
+/// A list whose choice ends in an ellipsis where it has no room.
+class ElidedComboBox final : public QComboBox {
+ public:
+  using QComboBox::QComboBox;
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QStylePainter painter(this);
+    QStyleOptionComboBox option;
+    initStyleOption(&option);
+    painter.drawComplexControl(QStyle::CC_ComboBox, option);
+    const QRect field =
+        style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
+    const int mark = option.currentIcon.isNull() ? 0 : option.iconSize.width() + px(8);
+    option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight,
+                                                  field.width() - mark - px(2));
+    painter.drawControl(QStyle::CE_ComboBoxLabel, option);
+  }
+};
 
 struct PlayCard {
   QFrame* frame;
@@ -133,7 +155,7 @@ QWidget* PlaygroundPage::makeSettings() {
   auto* rows = new QVBoxLayout(inside);
   rows->setContentsMargins(0, 0, px(4), 0);
   rows->setSpacing(px(8));
-  runBox_ = new QComboBox(inside);
+  runBox_ = new ElidedComboBox(inside);
   runBox_->setAccessibleName(tr("Run"));
   runBox_->setToolTip(tr("Runs that a sampler can draw with"));
   runBox_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -298,6 +320,18 @@ QWidget* PlaygroundPage::makeSide() {
   verdict_->setAccessibleName(tr("Verification"));
   facts_ = new FactTable(tr("Recipe"), inside);
   facts_->setLabelWidth(px(108));
+  recipeButton_ = new QToolButton(inside);
+  recipeButton_->setText(tr("Recipe"));
+  recipeButton_->setCheckable(true);
+  recipeButton_->setProperty("quiet", true);
+  recipeButton_->setArrowType(Qt::RightArrow);
+  recipeButton_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  recipeButton_->setToolTip(tr("Everything that makes the image again (I)"));
+  connect(recipeButton_, &QToolButton::toggled, this, [this](bool isOpen) {
+    recipeButton_->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
+    facts_->setVisible(isOpen && recipe_.is_object());
+    Q_EMIT viewChanged();
+  });
   command_ = new WrapLabel(inside);
   useMonoFont(*command_);
   command_->setProperty("role", "small");
@@ -318,9 +352,10 @@ QWidget* PlaygroundPage::makeSide() {
   rows->addWidget(imageTitle_);
   rows->addWidget(picture_);
   rows->addWidget(verdict_);
-  rows->addWidget(facts_);
   rows->addWidget(command_);
   rows->addWidget(bar);
+  rows->addWidget(recipeButton_);
+  rows->addWidget(facts_);
   rows->addWidget(past);
   rows->addWidget(historyList_, 1);
   for (QAction* one :

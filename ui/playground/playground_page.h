@@ -160,6 +160,7 @@ class PlaygroundPage final : public Page {
   ElidedLabel *boardTitle_ = nullptr, *boardAbout_ = nullptr, *filmTitle_ = nullptr;
   ImageBoard* board_ = nullptr;
   QComboBox *zoomBox_ = nullptr, *layerBox_ = nullptr, *headBox_ = nullptr;
+  QToolButton* recipeButton_ = nullptr;  ///< folds the facts
   QToolButton *keepButton_ = nullptr, *exportButton_ = nullptr, *playButton_ = nullptr;
   QWidget *filmCard_ = nullptr, *side_ = nullptr;
   FilmStrip* film_ = nullptr;

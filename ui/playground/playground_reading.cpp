@@ -184,7 +184,14 @@ void PlaygroundPage::takeWarm(const Json& loaded, const QString& sampler) {
     const auto image = loaded.find("image");
     const bool isSize = image != loaded.end() && image->is_array() && image->size() == 3 &&
                         (*image)[1].is_number_integer() && (*image)[2].is_number_integer();
-    if (isSize) board_->setExpectedSize({(*image)[2].get<int>(), (*image)[1].get<int>()});
+    if (isSize) {
+      const int high = (*image)[1].get<int>(), wide = (*image)[2].get<int>();
+      board_->setExpectedSize({wide, high});
+      // A sampler that can draw another size has a field for it.
+      const bool isFixed = samplerSchema(workbench_.catalog(), sampler_).find("size") == nullptr;
+      if (isFixed)
+        warmText_ += tr(". It draws %1 \u00d7 %2 pixels, the size it was trained for").arg(wide).arg(high);
+    }
   }
   if (!isSamplerKnown_ && !sampler.isEmpty() && sampler.toStdString() != sampler_)
     fillForm(sampler.toStdString());

@@ -111,7 +111,9 @@ void PlaygroundPage::showRecipe() {
     recipe_ = recipe;
   }
   const bool hasRecipe = recipe_.is_object();
-  for (QWidget* one : std::initializer_list<QWidget*>{facts_, command_}) one->setVisible(hasRecipe);
+  for (QWidget* one : std::initializer_list<QWidget*>{recipeButton_, command_})
+    one->setVisible(hasRecipe);
+  facts_->setVisible(hasRecipe && recipeButton_->isChecked());
   verdict_->setVisible(image != nullptr &&
                        (!image->verdict.isEmpty() || image->stored != 0));
   if (!hasRecipe) {

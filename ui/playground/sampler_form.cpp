@@ -134,7 +134,7 @@ void SamplerForm::addRow(FormEntry entry, int line) {
     }
   }
   row.line = new QLineEdit(row.stack);
-  row.line->setFixedWidth(px(kInputWidth));
+  row.line->setMinimumWidth(px(kInputWidth));
   row.line->setAccessibleName(tr("Values of %1").arg(title));
   row.stack->addWidget(row.editor);
   row.stack->addWidget(row.line);
@@ -183,6 +183,10 @@ void SamplerForm::addRow(FormEntry entry, int line) {
   connect(row.editor, &FieldEditor::edited, this, [this, &row] {
     showAxis(row);
     Q_EMIT edited();
+  });
+  // Left alone it shows its beginning: ".5, 2, 3" would be read as the values.
+  connect(row.line, &QLineEdit::editingFinished, row.line, [line = row.line] {
+    if (!line->hasFocus()) line->setCursorPosition(0);
   });
   connect(row.line, &QLineEdit::textEdited, this, [this, &row] {
     showAxis(row);
@@ -356,6 +360,7 @@ void SamplerForm::setGrid(const SampleGrid& grid) {
       if (!*axis || (*axis)->key != one->entry.field.name || one->button == nullptr) continue;
       one->axis = where;
       one->line->setText(axisText(one->entry.field, (*axis)->values));
+      one->line->setCursorPosition(0);
     }
     showAxis(*one);
   }

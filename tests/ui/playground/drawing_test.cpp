@@ -133,6 +133,14 @@ TEST(BoardLayout, EnlargesByWholeNumbersAsFarAsThereIsRoom) {
   EXPECT_EQ(layoutBoard(drawing, {700, 400}, {28, 28}, 3, QFont()).scale, 3);
 }
 
+TEST(BoardLayout, ScrollsWhatWouldBeTooSmallToSee) {
+  const Drawing drawing = gridOf(10, 10, 4);
+  const BoardLayout small = layoutBoard(drawing, {500, 400}, {28, 28}, 0, QFont());
+  EXPECT_EQ(small.scale, 2);
+  EXPECT_GT(small.size.height(), 400);
+  EXPECT_EQ(layoutBoard(drawing, {500, 400}, {256, 256}, 0, QFont()).scale, 1);
+}
+
 TEST(BoardLayout, HasTheImagesOfACellTogether) {
   const BoardLayout layout = layoutBoard(gridOf(1, 2, 4), {700, 400}, {28, 28}, 1, QFont());
   ASSERT_EQ(layout.tiles.size(), 8U);

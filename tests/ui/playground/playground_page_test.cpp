@@ -112,6 +112,42 @@ TEST_F(Playground, CallsWhatWasDrawnByTheNameOfItsClass) {
   EXPECT_TRUE(visibleText().contains(QStringLiteral("Denoising: Sneaker")));
 }
 
+TEST_F(Playground, TheRecipeIsFoldedUntilItIsAskedFor) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  draw();
+  QWidget* recipe = nullptr;
+  for (QWidget* one : page_->findChildren<QWidget*>()) {
+    if (one->accessibleName() == QStringLiteral("Recipe")) recipe = one;
+  }
+  ASSERT_NE(recipe, nullptr);
+  EXPECT_FALSE(recipe->isVisible());
+  page_->board().setFocus();
+  QTest::keyClick(&page_->board(), Qt::Key_I);
+  EXPECT_TRUE(recipe->isVisible());
+  EXPECT_EQ(page_->viewState()["recipe"], true);
+}
+
+TEST_F(Playground, SaysWhichSizeTheModelDraws) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("It draws 8 \u00d7 8 pixels, the size it was")))
+      << visibleText().toStdString();
+}
+
+TEST_F(Playground, AnAxisThatIsLeftShowsItsBeginning) {
+  open(addRun("a", "painter", "paint"));
+  settle();
+  makeAxis("guidance", kRows, QStringLiteral("1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"));
+  QLineEdit* line = page_->form().axisLine("guidance");
+  page_->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
+  line->setFocus();
+  EXPECT_GT(line->cursorPosition(), 0);
+  page_->board().setFocus();
+  EXPECT_EQ(line->cursorPosition(), 0);
+}
+
 TEST_F(Playground, AWrongAxisIsNamedAndNothingIsDrawn) {
   open(addRun("a", "painter", "paint"));
   settle();

@@ -87,6 +87,18 @@ TEST_F(Replaying, OfAnotherImageIsItsOwn) {
   EXPECT_EQ(image(0).replay->patch, (std::array<int, 2>{2, 1}));
 }
 
+TEST_F(Replaying, APatchThatWasSeenIsNotDrawnAgain) {
+  clickPatch(9, 2, 1);
+  clickPatch(9, 3, 3);
+  const qsizetype drawn = log().count("sample");
+  clickPatch(9, 2, 1);
+  EXPECT_EQ(image().replay->patch, (std::array<int, 2>{2, 1}));
+  EXPECT_EQ(page_->film().channels(), (std::array<int, 2>{2, 1}));
+  EXPECT_EQ(log().count("sample"), drawn);
+  clickPatch(9, 0, 2);
+  EXPECT_EQ(log().count("sample"), drawn + 1);
+}
+
 TEST_F(Replaying, VerifyFindsTheSamePixels) {
   page_->board().setFocus();
   QTest::keyClick(&page_->board(), Qt::Key_V);
