@@ -1,11 +1,17 @@
-// The attention on the screen as a figure: for export, with its values as a table.
+// What is on the screen as figures: for export, with their values as tables.
 #include <algorithm>
 #include <cmath>
 
 #include "core/artifact/artifact.h"
 #include "ui/figures/figure.h"
+#include "ui/figures/line_chart.h"
+#include "ui/figures/side_by_side.h"
 #include "ui/kit/series/run_series.h"
+#include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/live/live_page.h"
+#include "ui/live/part_words.h"
+#include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
 
@@ -22,7 +28,30 @@ Json placesJson(const std::vector<live::Place>& places) {
 
 }  // namespace
 
-std::unique_ptr<Figure> LivePage::figure() {
+std::unique_ptr<Figure> LivePage::figure() { return figureOf(figurePart_); }
+
+std::unique_ptr<Figure> LivePage::figureOf(FigurePart part) const {
+  switch (part) {
+    case FigurePart::Attention:
+      return attentionFigure();
+    case FigurePart::Schedule:
+      return scheduleFigure();
+    case FigurePart::Matrices:
+      return matricesFigure();
+    case FigurePart::Steps:
+      return stepsFigure();
+  }
+  return nullptr;
+}
+
+// The recipe of the file says which part it is.
+void LivePage::exportPart(FigurePart part) {
+  figurePart_ = part;
+  exportFigureOf(this, workbench_, *this, QStringLiteral("live"));
+  figurePart_ = FigurePart::Attention;
+}
+
+std::unique_ptr<Figure> LivePage::attentionFigure() const {
   const LiveModel::FramePointer frame = model_.shown();
   const live::AttentionLayer* layer = model_.layerShown();
   if (!frame || layer == nullptr) return nullptr;
@@ -54,6 +83,108 @@ std::unique_ptr<Figure> LivePage::figure() {
             .copy();
   return makeFigure(QString::fromLatin1(artifact_kind::kAttention), artifact.meta,
                     std::move(artifact.data), style);
+}
+
+std::unique_ptr<Figure> LivePage::scheduleFigure() const {
+  LineChart schedule;
+  schedule.title = tr("Schedule");
+  schedule.x.title = tr("optimizer step");
+  schedule.y.title = tr("value");
+  std::int64_t number = 0;
+  for (const std::string& name : model_.scheduleNames()) {
+    ChartSeries& series = schedule.series.emplace_back();
+    series.name = scene::shortName(name);
+    series.run = ++number;
+    for (const auto& [step, value] : *model_.schedule(name)) {
+      series.x.push_back(step);
+      series.y.push_back(value);
+    }
+  }
+  if (schedule.series.empty()) return nullptr;
+  const double step = model_.scrubbed().value_or(
+      model_.hasFrame() ? static_cast<double>(model_.newest().step) : 0);
+  const auto mark = [&](LineChart& chart) {
+    chart.notes.push_back(
+        {step, {}, tr("step %1").arg(count(static_cast<std::int64_t>(step))), 0});
+  };
+  mark(schedule);
+  if (model_.gaps().empty()) return makeLineChart(std::move(schedule));
+  LineChart change;
+  change.title = tr("Loss change if the schedule ended now");
+  change.x.title = schedule.x.title;
+  change.y.title = tr("loss at the end of the schedule, minus the loss now");
+  ChartSeries& series = change.series.emplace_back();
+  series.name = tr("loss change");
+  for (const LiveModel::GapPoint& each : model_.gaps()) {
+    series.x.push_back(each.step);
+    series.y.push_back(each.gap);
+  }
+  mark(change);
+  std::vector<std::pair<QString, std::unique_ptr<Figure>>> both;
+  both.emplace_back(tr("schedule"), makeLineChart(std::move(schedule)));
+  both.emplace_back(tr("loss change"), makeLineChart(std::move(change)));
+  return std::make_unique<SideBySide>(std::move(both), 2, FigureStyle{});
+}
+
+std::unique_ptr<Figure> LivePage::matricesFigure() const {
+  const LiveModel::FramePointer frame = model_.shown();
+  if (!frame || !frame->matrices) return nullptr;
+  const live::Matrices& m = *frame->matrices;
+  std::vector<float> values = maskOf(m);
+  values.insert(values.end(), m.softmax.begin(), m.softmax.end());
+  values.insert(values.end(), m.effective.begin(), m.effective.end());
+  Artifact artifact;
+  setFloat32(artifact, values, {3, m.queries, m.keys}, {"matrix", "query", "key"});
+  artifact.meta["labels"] = {tr("Mask S").toStdString(), tr("Attention A").toStdString(),
+                             tr("A \u2218 S, attention after the mask").toStdString()};
+  FigureStyle style;
+  style.scale = FigureStyle::Scale::PerMap;
+  style.title = tr("%1 at step %2").arg(atStart(headName(m.layer, m.head)), count(frame->step));
+  return makeFigure(QString::fromLatin1(artifact_kind::kHeatmap), artifact.meta,
+                    std::move(artifact.data), style);
+}
+
+std::unique_ptr<Figure> LivePage::stepsFigure() const {
+  if (model_.steps().empty()) return nullptr;
+  constexpr double kMs = 1e3;
+  LineChart chart;
+  chart.title = tr("Step time");
+  chart.about = tr("time of each part");
+  chart.x.title = tr("optimizer step");
+  chart.y.title = tr("milliseconds");
+  Json rows = Json::array();
+  const std::vector<double> medians = model_.medians();
+  double total = 0;
+  for (int part = 0; part < kStepParts; ++part) total += medians[static_cast<std::size_t>(part)];
+  for (int part = 0; part < kStepParts; ++part) {
+    ChartSeries& series = chart.series.emplace_back();
+    series.name = scene::partName(StepPart(part));
+    series.run = part + 1;
+    series.color = scene::partColor(StepPart(part));
+    for (const live::StepTime& each : model_.steps()) {
+      series.x.push_back(static_cast<double>(each.step));
+      series.y.push_back(kMs * static_cast<double>(partOf(each, StepPart(part))));
+    }
+    const double seconds = medians[static_cast<std::size_t>(part)];
+    rows.push_back(
+        {series.name.toStdString(), kMs * seconds, total > 0 ? 100 * seconds / total : 0.0});
+  }
+  const std::string table =
+      Json{{"columns",
+            {tr("part").toStdString(), tr("median, ms").toStdString(), tr("share, %").toStdString()}},
+           {"rows", rows}}
+          .dump();
+  const auto* first = reinterpret_cast<const std::byte*>(table.data());
+  std::vector<std::pair<QString, std::unique_ptr<Figure>>> both;
+  both.emplace_back(tr("steps"), makeLineChart(std::move(chart)));
+  both.emplace_back(
+      tr("medians"),
+      makeFigure(QString::fromLatin1(artifact_kind::kTable),
+                 {{"version", 1}, {"title", tr("Median of %1 steps")
+                                                .arg(count(std::ssize(model_.steps())))
+                                                .toStdString()}},
+                 {first, first + table.size()}, FigureStyle{}));
+  return std::make_unique<SideBySide>(std::move(both), 2, FigureStyle{});
 }
 
 }  // namespace vitrine::ui

@@ -27,6 +27,16 @@ void append(LiveCurve& curve, double step, double value) {
 
 }  // namespace
 
+std::vector<float> maskOf(const live::Matrices& matrices) {
+  constexpr float kFloor = 1e-6F;  // of a probability that a factor can be told from
+  std::vector<float> mask(matrices.softmax.size());
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    mask[i] = matrices.softmax[i] > kFloor ? matrices.effective[i] / matrices.softmax[i]
+                                           : std::nanf("");
+  }
+  return mask;
+}
+
 float partOf(const live::StepTime& time, StepPart part) {
   switch (part) {
     case StepPart::Data:

@@ -20,6 +20,9 @@ namespace vitrine::ui {
 /// A curve over steps, ascending.
 using LiveCurve = std::vector<std::pair<double, double>>;
 
+/// Factors that a mask multiplied the attention with; NaN where it cannot be told.
+[[nodiscard]] std::vector<float> maskOf(const live::Matrices& matrices);
+
 /// Parts of a step in the order of a step, as the flame strip shows them.
 enum class StepPart { Data, Forward, Backward, Optimizer, Observe, Store, Watch };
 inline constexpr int kStepParts = 7;

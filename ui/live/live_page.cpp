@@ -2,6 +2,7 @@
 
 #include <QEvent>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QThread>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/live/gl_view.h"
+#include "ui/live/live_values.h"
 #include "ui/live/raster_view.h"
 #include "ui/workbench/page_commands.h"
 #include "ui/workbench/remote_link.h"
@@ -23,6 +25,7 @@ namespace vitrine::ui {
 
 namespace {
 
+constexpr int kValuesWidth = 280;  // design pixels
 constexpr int kLookMs = 50;  // frames come at most every 100 ms
 
 /// What moves with the schedule is recorded under names of its own, not with the losses and scores.
@@ -69,7 +72,16 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
   rows->addLayout(line);
   place_ = new QVBoxLayout;
   place_->setContentsMargins(0, 0, 0, 0);
-  rows->addLayout(place_, 1);
+  auto* across = new QHBoxLayout;
+  across->setContentsMargins(0, 0, 0, 0);
+  across->setSpacing(0);
+  across->addLayout(place_, 1);
+  values_ = new LiveValues(live_);
+  valuesArea_ = makeFitArea(values_, live_);
+  valuesArea_->setFixedWidth(px(kValuesWidth));
+  valuesArea_->hide();
+  across->addWidget(valuesArea_);
+  rows->addLayout(across, 1);
   emptyArea_ = makeFitArea(empty_, this);
   stack_->addWidget(emptyArea_);
   stack_->addWidget(live_);
@@ -120,6 +132,26 @@ void LivePage::makeActions() {
   own_->setProperty(kWhyNot, tr("no frame of a run was seen yet"));
   own_->setEnabled(false);
   connect(own_, &QAction::toggled, this, &LivePage::setOwnWindow);
+  valuesAction_ = action(tr("Values"), Icon::Panel,
+                         tr("Show the numbers behind the picture as tables (T)"));
+  valuesAction_->setCheckable(true);
+  connect(valuesAction_, &QAction::toggled, this, [this](bool isOn) {
+    valuesArea_->setVisible(isOn);
+    redraw();
+    Q_EMIT viewChanged();
+  });
+  export_ = new QAction(tr("Export"), this);
+  export_->setToolTip(tr("Save a part of the picture as a figure"));
+  auto* menu = new QMenu(tr("Export"), this);
+  for (const auto& [text, part] :
+       {std::pair(tr("Attention\u2026"), FigurePart::Attention),
+        std::pair(tr("Schedule and loss change\u2026"), FigurePart::Schedule),
+        std::pair(tr("Mask and attention matrix\u2026"), FigurePart::Matrices),
+        std::pair(tr("Step time\u2026"), FigurePart::Steps)}) {
+    connect(menu->addAction(text), &QAction::triggered, this,
+            [this, part = part] { exportPart(part); });
+  }
+  export_->setMenu(menu);
   reset_ = action(tr("Reset layout"), Icon::Refresh,
                   tr("Put the floating windows back to their places"));
   connect(reset_, &QAction::triggered, this, [this] {
@@ -128,7 +160,9 @@ void LivePage::makeActions() {
   });
 }
 
-QList<QAction*> LivePage::tools() { return {freeze_, follow_, own_, reset_}; }
+QList<QAction*> LivePage::tools() {
+  return {freeze_, follow_, own_, reset_, valuesAction_, export_};
+}
 
 const store::RunRow* LivePage::otherRunning() {
   for (const auto& [id, row] : workbench_.runs()) {
@@ -232,6 +266,7 @@ void LivePage::takeFrame(const std::vector<std::byte>& bytes) {
   const bool isFirst = !model_.hasFrame();
   model_.noteArrival(live::liveNow());
   model_.add(std::move(*frame));
+  if (isFirst && wantedMoment_) model_.scrub(std::exchange(wantedMoment_, std::nullopt));
   if (isFirst) explain();
   if (!model_.isFrozen() || isFirst) redraw();
 }
@@ -298,7 +333,7 @@ void LivePage::showStatus() {
   state_->setText(state);
   QStringList facts;
   if (isWatching())
-    facts << tr("%1 frames/s from the trainer")
+    facts << tr("%1 updates per second")
                  .arg(number(model_.framesPerSecond(live::liveNow()), 1));
   const double drawn = gl_ ? gl_->drawSeconds() : raster_ ? raster_->drawSeconds() : 0;
   if (drawn > 0)
@@ -306,14 +341,17 @@ void LivePage::showStatus() {
                  .arg(number(drawn * 1e3, 1), gl_ ? gl_->renderer().section(QLatin1Char(' '), 0, 0)
                                                   : tr("by the processor"));
   facts << tr("frames cost %1 of the training time").arg(percent(frame.watchShare, 1));
-  if (gl_ == nullptr && !openGlProblem().isEmpty()) facts << openGlProblem();
+  const bool isWithoutGl = gl_ == nullptr && !openGlProblem().isEmpty();
   if (!frame.problem.empty()) facts << QString::fromStdString(frame.problem);
   status_->setText(facts.join(QStringLiteral(" \u00B7 ")));
+  status_->setToolTip(isWithoutGl ? openGlProblem() : QString());
+  status_->setAccessibleDescription(status_->toolTip());
 }
 
 void LivePage::redraw() {
   if (gl_) gl_->requestUpdate();
   if (raster_) raster_->redraw();
+  if (valuesArea_ != nullptr && valuesAction_->isChecked()) values_->show(model_);
 }
 
 void LivePage::placeView(QWidget* into, Painter painter) {

@@ -24,6 +24,7 @@ namespace vitrine::ui {
 class ElidedLabel;
 class EmptyPage;
 class GlView;
+class LiveValues;
 class RasterView;
 
 class LivePage final : public Page {
@@ -36,7 +37,16 @@ class LivePage final : public Page {
   [[nodiscard]] QList<QAction*> tools() override;
   [[nodiscard]] Json viewState() const override;
   void setViewState(const Json& state) override;
-  /// Attention of the layer shown, every head and query that the frame has.
+  /// What can be exported.
+  enum class FigurePart {
+    Attention,  ///< of the layer shown, every head and query that the frame has
+    Schedule,   ///< its values and the loss change, over the steps
+    Matrices,   ///< of the layer and head shown, before and after the mask
+    Steps,      ///< seconds of each part of a step
+  };
+  /// nullptr: nothing of it was seen yet.
+  [[nodiscard]] std::unique_ptr<Figure> figureOf(FigurePart part) const;
+  /// The attention; while another part is exported, that one.
   [[nodiscard]] std::unique_ptr<Figure> figure() override;
   [[nodiscard]] QString howToRead() const override;
   [[nodiscard]] QImage snapshot(QSize size, double scale) override;
@@ -70,6 +80,12 @@ class LivePage final : public Page {
   void placeView(QWidget* into, Painter painter);
   void setOwnWindow(bool isOn);
   [[nodiscard]] const store::RunRow* otherRunning();
+  // live_figure.cpp
+  [[nodiscard]] std::unique_ptr<Figure> attentionFigure() const;
+  [[nodiscard]] std::unique_ptr<Figure> scheduleFigure() const;
+  [[nodiscard]] std::unique_ptr<Figure> matricesFigure() const;
+  [[nodiscard]] std::unique_ptr<Figure> stepsFigure() const;
+  void exportPart(FigurePart part);
   // live_page_keys.cpp
   [[nodiscard]] bool takeKey(int key, Qt::KeyboardModifiers modifiers);
   [[nodiscard]] QString described() const;
@@ -96,6 +112,11 @@ class LivePage final : public Page {
   QPointer<GlView> gl_;
   QPointer<RasterView> raster_;
   QPointer<QWidget> viewWidget_, ownWindow_;
+  LiveValues* values_ = nullptr;
+  QWidget* valuesArea_ = nullptr;  ///< where they are
+  FigurePart figurePart_ = FigurePart::Attention;
+  std::optional<double> wantedMoment_;  ///< of the schedule, once a frame is there
+  QAction *valuesAction_ = nullptr, *export_ = nullptr;
   QAction *freeze_ = nullptr, *follow_ = nullptr, *own_ = nullptr, *reset_ = nullptr;
 };
 

@@ -1,7 +1,10 @@
 // Keys, view state and words of the Live page.
 #include <QKeyEvent>
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
+#include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 #include "ui/live/live_page.h"
 
@@ -19,6 +22,20 @@ const char* wordOf(LiveQuery::Kind kind) {
       return "mean";
   }
   return "class";
+}
+
+const char* wordOf(LivePage::FigurePart part) {
+  switch (part) {
+    case LivePage::FigurePart::Attention:
+      return "attention";
+    case LivePage::FigurePart::Schedule:
+      return "schedule";
+    case LivePage::FigurePart::Matrices:
+      return "matrices";
+    case LivePage::FigurePart::Steps:
+      return "steps";
+  }
+  return "attention";
 }
 
 int integerIn(const Json& state, const char* key, int otherwise) {
@@ -80,6 +97,10 @@ bool LivePage::takeKey(int key, Qt::KeyboardModifiers modifiers) {
     case Qt::Key_Space:
       freeze_->toggle();
       return true;
+    case Qt::Key_T:
+      if (hasShift) return false;
+      valuesAction_->toggle();
+      return true;
     case Qt::Key_End:
       follow_->trigger();
       return true;
@@ -125,10 +146,12 @@ QString LivePage::described() const {
 }
 
 Json LivePage::viewState() const {
+  const std::optional<double> scrubbed = model_.hasFrame() ? model_.scrubbed() : wantedMoment_;
   return Json{{"layer", model_.layer},           {"head", model_.head},
               {"image", model_.image},           {"query", wordOf(model_.query.kind)},
               {"row", model_.query.row},         {"column", model_.query.column},
-              {"same_scale", model_.isSameScale}};
+              {"same_scale", model_.isSameScale}, {"scrubbed", scrubbed ? Json(*scrubbed) : Json()},
+              {"values", valuesAction_->isChecked()}, {"figure", wordOf(figurePart_)}};
 }
 
 void LivePage::setViewState(const Json& state) {
@@ -144,6 +167,15 @@ void LivePage::setViewState(const Json& state) {
   }
   const auto scale = state.find("same_scale");
   if (scale != state.end() && scale->is_boolean()) model_.isSameScale = scale->get<bool>();
+  const auto values = state.find("values");
+  if (values != state.end() && values->is_boolean()) valuesAction_->setChecked(values->get<bool>());
+  // A moment of the schedule: at once, or with the first frame.
+  if (const auto moment = state.find("scrubbed"); moment != state.end()) {
+    wantedMoment_.reset();
+    if (moment->is_number() && std::isfinite(moment->get<double>()))
+      wantedMoment_ = std::max(0.0, moment->get<double>());
+    if (model_.hasFrame()) model_.scrub(std::exchange(wantedMoment_, std::nullopt));
+  }
   redraw();
 }
 
@@ -151,11 +183,11 @@ QString LivePage::howToRead() const {
   return tr(
       "Every map shows where one query reads in the image, with the weights of the step in the "
       "title. Click a patch to ask from it. Grey is masked: the model cannot read there. "
-      "Attention shows where a head reads, not why the model decides. The loss gap is the loss "
-      "of a few probe samples with the schedule at its end, minus their loss now.\n"
+      "Attention shows where a head reads, not why the model decides. The loss change is "
+      "the loss of a few probe samples with the schedule at its end, minus their loss now.\n"
       "Keys: arrows move the patch, comma and full stop the layer, with Shift the head, "
       "brackets the image, C asks from the class token, M from all, Page Up and Page Down go "
-      "along the schedule, End follows, Space holds the picture.");
+      "along the schedule, End follows, Space holds the picture, T shows the values.");
 }
 
 }  // namespace vitrine::ui

@@ -72,6 +72,16 @@ QString duration(double seconds) {
 
 }  // namespace scene
 
+QString scene::signedNumber(double value) {
+  return (value >= 0 ? QStringLiteral("+") : QStringLiteral("\u2212")) +
+         number(std::abs(value), 3);
+}
+
+QString scene::shortName(const std::string& name) {
+  const QString whole = QString::fromStdString(name);
+  return whole.mid(whole.lastIndexOf(QLatin1Char('/')) + 1);
+}
+
 LivePlaces livePlaces(QSize size, bool hasSchedule, bool hasFilm) {
   const double gap = px(6), wide = size.width() - 3 * gap, high = size.height() - 2 * gap;
   const double left = std::round(wide * 0.585), right = wide - left;

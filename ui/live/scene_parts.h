@@ -9,6 +9,7 @@
 #include "ui/kit/theme.h"
 #include "ui/live/live_canvas.h"
 #include "ui/live/live_model.h"
+#include "ui/live/part_words.h"
 
 namespace vitrine::ui::scene {
 
@@ -20,16 +21,11 @@ namespace vitrine::ui::scene {
 [[nodiscard]] inline ImTextureID textureOf(std::uint64_t number) {
   return reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(number));
 }
-/// Colour of a part of a step: muted, and no run's.
-[[nodiscard]] QColor partColor(StepPart part);
-[[nodiscard]] QString partName(StepPart part);
 /// Text at a place, in muted ink where asked for. \returns  its size
 ImVec2 textAt(ImVec2 at, const QString& text, const QColor& color);
 [[nodiscard]] ImVec2 sizeOf(const QString& text);
 /// A line of ImGui's own text.
 void say(const QString& text, const QColor& color);
-/// "1.4 ms", "2.31 s".
-[[nodiscard]] QString duration(double seconds);
 
 /// Small text while it lives.
 class Small {

@@ -14,6 +14,8 @@ namespace vitrine::ui {
 using scene::f;
 using scene::ink;
 using scene::say;
+using scene::shortName;
+using scene::signedNumber;
 using scene::sizeOf;
 using scene::Small;
 using scene::textAt;
@@ -22,13 +24,6 @@ using scene::textureOf;
 namespace {
 
 constexpr int kGridLines = 4;
-constexpr float kMaskFloor = 1e-6F;  // of a probability that a mask's factor can be told from
-
-/// "mask_alpha" of "model/mask_alpha".
-QString shortName(const std::string& name) {
-  const QString whole = QString::fromStdString(name);
-  return whole.mid(whole.lastIndexOf(QLatin1Char('/')) + 1);
-}
 
 /// A line through the points, clipped to what was trained.
 void drawCurve(const LiveCurve& curve, double low, double high, ImVec2 at, double width,
@@ -127,7 +122,7 @@ void LiveScene::drawTrack(double height) {
     textAt({legend, at.y + 1}, word, color);
     legend -= f(px(12));
   };
-  if (gap.size() > 1) name(tr("loss gap, up to %1").arg(number(most, 3)), gapColor);
+  if (gap.size() > 1) name(tr("loss change, up to %1").arg(number(most, 3)), gapColor);
   for (const std::string& each : model_.scheduleNames()) {
     drawCurve(*model_.schedule(each), 0, top, at, width, tall, steps, c.text);
     name(shortName(each), c.text);
@@ -170,12 +165,9 @@ void LiveScene::drawMatrices() {
     say(line, text);
     if (const auto gap = model_.gapAt(step)) {
       ImGui::SameLine();
-      say(tr("loss gap %1%2")
-              .arg(*gap >= 0 ? QStringLiteral("+") : QStringLiteral("\u2212"),
-                   number(std::abs(*gap), 3)),
-          themeColors().accent);
+      say(tr("Loss change if the schedule ended now"), muted);
       ImGui::SameLine();
-      say(tr("against the end of the schedule"), muted);
+      say(signedNumber(*gap), themeColors().accent);
     }
   };
   const Small small(*canvas_);
@@ -186,12 +178,10 @@ void LiveScene::drawMatrices() {
     return foot();
   }
   const live::Matrices& m = *frame->matrices;
-  std::vector<float> mask(m.softmax.size());
-  bool isMasked = false;
-  for (std::size_t i = 0; i < mask.size(); ++i) {
-    mask[i] = m.softmax[i] > kMaskFloor ? m.effective[i] / m.softmax[i] : std::nanf("");
-    isMasked = isMasked || (m.softmax[i] > kMaskFloor && std::abs(mask[i] - 1) > 0.01F);
-  }
+  const std::vector<float> mask = maskOf(m);
+  const bool isMasked = std::any_of(mask.begin(), mask.end(), [](float factor) {
+    return !std::isnan(factor) && std::abs(factor - 1) > 0.01F;
+  });
   LiveRange range;
   range.add(m.softmax);
   LiveRange after;
@@ -203,12 +193,12 @@ void LiveScene::drawMatrices() {
   };
   std::vector<Panel> panels;
   if (isMasked)
-    panels.push_back({tr("Mask S"), tr("seen is light"), greys(mask, m.queries, m.keys)});
+    panels.push_back({tr("Mask S"), tr("light: visible"), greys(mask, m.queries, m.keys)});
   const QRgb none = QColor(0x6A, 0x70, 0x78).rgb();
   panels.push_back(
       {tr("Attention A"), where, cellsImage(m.softmax, m.queries, m.keys, range, none)});
   if (isMasked)
-    panels.push_back({tr("A \u2218 S"), tr("what the values get"),
+    panels.push_back({tr("A \u2218 S"), tr("attention after the mask"),
                       cellsImage(m.effective, m.queries, m.keys, after, none)});
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();

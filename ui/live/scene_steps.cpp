@@ -23,7 +23,7 @@ using scene::textAt;
 void LiveScene::drawSteps(const QRectF& place) {
   const bool isHost = model_.newest().isHostTime;
   const bool isOpen =
-      begin(tr("Step time"), "steps", isHost ? tr("of the host") : tr("flame strip"), place);
+      begin(tr("Step time"), "steps", isHost ? tr("time of each part on the host") : tr("time of each part"), place);
   if (!isOpen) return end();
   if (model_.steps().empty()) {
     say(tr("The next frame brings the times of steps."), themeColors().muted);

@@ -7,6 +7,7 @@
 #include <QAction>
 #include <QPushButton>
 #include <QTest>
+#include <QTreeWidget>
 #include <algorithm>
 #include <filesystem>
 
@@ -191,6 +192,77 @@ TEST_F(Live, AnExportHasEveryHeadAndTheValues) {
   const auto figure = shown->figure();
   ASSERT_NE(figure, nullptr);
   EXPECT_EQ(figure->problem(), QString());
+}
+
+TEST_F(Live, EveryPartIsAFigureWithItsValues) {
+  const std::int64_t run = running("a");
+  live::Publisher trainer(workbench_.row(run).uuid);
+  choose(run);
+  const auto shown = page();
+  for (const auto part : {LivePage::FigurePart::Schedule, LivePage::FigurePart::Matrices,
+                          LivePage::FigurePart::Steps})
+    EXPECT_EQ(shown->figureOf(part), nullptr);
+  publish(trainer, *shown, liveFrame(10));
+  publish(trainer, *shown, liveFrame(20));
+  const auto csv = [&](LivePage::FigurePart part) {
+    const auto figure = shown->figureOf(part);
+    EXPECT_NE(figure, nullptr);
+    EXPECT_EQ(figure->problem(), QString());
+    EXPECT_FALSE(figure->image(figure->sizeHint(), 1).isNull());
+    return figure->csv();
+  };
+  EXPECT_TRUE(csv(LivePage::FigurePart::Schedule).contains(QStringLiteral("mask_alpha")));
+  EXPECT_TRUE(csv(LivePage::FigurePart::Schedule).contains(QStringLiteral("0.8")));
+  EXPECT_TRUE(csv(LivePage::FigurePart::Matrices).contains(QStringLiteral("A \u2218 S")));
+  EXPECT_TRUE(csv(LivePage::FigurePart::Steps).contains(QStringLiteral("backward")));
+}
+
+TEST_F(Live, ShowsTheNumbersBehindThePictureAsTables) {
+  const std::int64_t run = running("a");
+  live::Publisher trainer(workbench_.row(run).uuid);
+  choose(run);
+  const auto shown = page();
+  publish(trainer, *shown, liveFrame(10));
+  QTest::keyClick(shown.get(), Qt::Key_T);
+  const auto rows = [&](const char* name) {
+    QStringList all;
+    for (const QTreeWidget* table : shown->findChildren<QTreeWidget*>()) {
+      if (table->accessibleName() != QString::fromUtf8(name) || !table->isVisible()) continue;
+      for (int i = 0; i < table->topLevelItemCount(); ++i)
+        all << table->topLevelItem(i)->text(0) + QLatin1Char('=') + table->topLevelItem(i)->text(1);
+    }
+    return all;
+  };
+  // The class token reads itself with 0.5 and every patch with 0.01.
+  EXPECT_EQ(rows("Attention of the query by patch").size(), 10);
+  EXPECT_TRUE(rows("Attention of the query by patch").contains(QStringLiteral("class token=0.5000")))
+      << rows("Attention of the query by patch").join(QLatin1Char('\n')).toStdString();
+  EXPECT_TRUE(rows("Values of the moment").contains(QStringLiteral("mask_alpha=0.9000")));
+  EXPECT_EQ(rows("Time of each part of a step").size(), kStepParts + 1);
+  EXPECT_TRUE(rows("Time of each part of a step").at(2).startsWith(QStringLiteral("backward=20")));
+  QTest::keyClick(shown.get(), Qt::Key_Right);
+  EXPECT_TRUE(rows("Attention of the query by patch")
+                  .contains(QStringLiteral("row 1, column 2=0.5000")));
+  EXPECT_EQ(shown->viewState()["values"], true);
+  QTest::keyClick(shown.get(), Qt::Key_T);
+  EXPECT_TRUE(rows("Values of the moment").isEmpty());
+}
+
+TEST_F(Live, TheMomentOfTheScheduleIsPartOfTheView) {
+  const std::int64_t run = running("a");
+  live::Publisher trainer(workbench_.row(run).uuid);
+  choose(run);
+  const auto shown = page();
+  shown->setViewState({{"scrubbed", 12.0}});
+  EXPECT_EQ(shown->viewState()["scrubbed"], 12.0) << "kept for the first frame";
+  publish(trainer, *shown, liveFrame(20));
+  EXPECT_EQ(shown->model().scrubbed(), 12.0);
+  shown->setViewState({{"scrubbed", 5.0}});
+  EXPECT_EQ(shown->viewState()["scrubbed"], 5.0);
+  shown->setViewState({{"scrubbed", nullptr}});
+  EXPECT_FALSE(shown->model().scrubbed());
+  shown->setViewState({{"scrubbed", "now"}});
+  EXPECT_TRUE(shown->viewState()["scrubbed"].is_null());
 }
 
 TEST_F(Live, TheViewCanBeTakenBackAndNonsenseIsLeftOut) {

@@ -1,0 +1,116 @@
+#include "ui/live/live_values.h"
+
+#include <QLabel>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/kit/fit_area.h"
+#include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
+#include "ui/live/part_words.h"
+#include "ui/workbench/fact_table.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+std::vector<Fact> attentionFacts(const AttentionCells& cells) {
+  std::vector<Fact> facts;
+  if (cells.classValue >= 0)
+    facts.push_back({LiveValues::tr("class token"), number(static_cast<double>(cells.classValue), 4), {}});
+  for (std::size_t i = 0; i < cells.values.size(); ++i) {
+    const auto value = static_cast<double>(cells.values[i]);
+    if (std::isnan(value)) continue;  // no key lies there
+    const int cell = static_cast<int>(i);
+    facts.push_back({patchName(cell / cells.columns, cell % cells.columns), number(value, 4), {}});
+  }
+  return facts;
+}
+
+std::vector<Fact> momentFacts(const LiveModel& model) {
+  const double step =
+      model.scrubbed().value_or(static_cast<double>(model.shown()->step));
+  std::vector<Fact> facts{
+      {LiveValues::tr("step"), count(static_cast<std::int64_t>(step)), {}}};
+  for (const std::string& name : model.scheduleNames()) {
+    if (const auto value = LiveModel::at(*model.schedule(name), step))
+      facts.push_back({scene::shortName(name), number(*value, 4), {}});
+  }
+  if (const auto loss = LiveModel::at(model.loss(), step))
+    facts.push_back({LiveValues::tr("loss"), number(*loss, 4), {}});
+  if (const auto gap = model.gapAt(step)) {
+    facts.push_back({LiveValues::tr("loss change"), scene::signedNumber(*gap),
+                     LiveValues::tr("Loss change if the schedule ended now")});
+  }
+  return facts;
+}
+
+std::vector<Fact> stepFacts(const LiveModel& model) {
+  std::vector<Fact> facts;
+  if (model.steps().empty()) return facts;
+  const std::vector<double> medians = model.medians();
+  double total = 0;
+  for (int part = 0; part < kStepParts; ++part) total += medians[static_cast<std::size_t>(part)];
+  for (int part = 0; part < kStepParts; ++part) {
+    const double seconds = medians[static_cast<std::size_t>(part)];
+    facts.push_back({scene::partName(StepPart(part)),
+                     QStringLiteral("%1, %2").arg(scene::duration(seconds),
+                                                  percent(total > 0 ? seconds / total : 0, 1)),
+                     {}});
+  }
+  facts.push_back({LiveValues::tr("whole step, median"), scene::duration(medians.back()), {}});
+  return facts;
+}
+
+}  // namespace
+
+LiveValues::LiveValues(QWidget* parent) : QWidget(parent) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(px(12), px(8), px(12), px(8));
+  column->setSpacing(px(6));
+  const auto table = [&](const QString& title, const QString& name) {
+    auto* label = new QLabel(title, this);
+    label->setProperty("role", QStringLiteral("title"));
+    column->addWidget(label);
+    auto* made = new FactTable(name, this);
+    made->setLabelWidth(px(130));
+    return made;
+  };
+  moment_ = table(tr("Moment"), tr("Values of the moment"));
+  column->addWidget(moment_);
+  steps_ = table(tr("Step time"), tr("Time of each part of a step"));
+  column->addWidget(steps_);
+  attention_ = table(tr("Attention of the query"), tr("Attention of the query by patch"));
+  about_ = new WrapLabel(this);
+  about_->setProperty("role", QStringLiteral("small"));
+  column->addWidget(about_);
+  column->addWidget(attention_);
+  column->addStretch();
+}
+
+void LiveValues::show(const LiveModel& model) {
+  if (!model.hasFrame()) return;
+  moment_->setFacts(momentFacts(model));
+  steps_->setFacts(stepFacts(model));
+  const live::AttentionLayer* layer = model.layerShown();
+  if (layer == nullptr) {
+    about_->setText(tr("This model hands out no attention."));
+    attention_->setFacts({});
+    return;
+  }
+  const bool isMean = model.head >= layer->heads;
+  const AttentionCells cells = isMean ? meanOverHeads(*layer, model.query)
+                                      : attentionCells(*layer, model.head, model.query);
+  const QString asking = model.query.kind == LiveQuery::Kind::Mean ? tr("the mean query")
+                         : cells.asking < 0
+                             ? tr("the class token")
+                             : patchName(cells.asking / std::max(cells.columns, 1),
+                                         cells.asking % std::max(cells.columns, 1));
+  about_->setText(
+      isMean ? tr("Layer %1, mean over heads, from %2").arg(layer->layer).arg(asking)
+             : tr("%1, from %2").arg(atStart(headName(layer->layer, model.head)), asking));
+  attention_->setFacts(attentionFacts(cells));
+}
+
+}  // namespace vitrine::ui

@@ -1,0 +1,21 @@
+// Words and colours of the parts of a step, without Dear ImGui. Private to ui/live.
+#pragma once
+
+#include <QColor>
+#include <QString>
+
+#include "ui/live/live_model.h"
+
+namespace vitrine::ui::scene {
+
+/// Colour of a part of a step: muted, and no run's.
+[[nodiscard]] QColor partColor(StepPart part);
+[[nodiscard]] QString partName(StepPart part);
+/// "1.4 ms", "2.31 s".
+[[nodiscard]] QString duration(double seconds);
+/// "+0.15", with a minus sign below zero.
+[[nodiscard]] QString signedNumber(double value);
+/// "mask_alpha" of "model/mask_alpha".
+[[nodiscard]] QString shortName(const std::string& name);
+
+}  // namespace vitrine::ui::scene
