@@ -18,7 +18,7 @@ LogTail::LogTail(QWidget* parent) : QPlainTextEdit(parent) {
   setFrameShape(QFrame::NoFrame);
   setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   document()->setDocumentMargin(0);
-  setFont(monoFont());
+  useMonoFont(*this);
   timer_.setInterval(500);
   connect(&timer_, &QTimer::timeout, this, [this] {
     if (isVisible()) readMore();

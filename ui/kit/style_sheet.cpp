@@ -67,8 +67,11 @@ QMenu::item:selected { background: @selection; }
 QMenu::item:disabled { color: @muted; }
 QMenu::separator { height: 1px; background: @line; margin: 4! 8!; }
 QMenu::icon { padding-left: 6!; }
-QMenu::indicator { width: 12!; height: 12!; margin-left: 6!; }
-QMenu::indicator:checked { image: url("@check"); }
+QMenu::indicator { width: 12!; height: 12!; margin-left: 6!; border: 1px solid @muted;
+  border-radius: 3!; background: @raised; }
+QMenu::indicator:checked { background: @accent; border-color: @accent; image: url("@checkOn"); }
+QMenu::indicator:exclusive { border-radius: 7!; }
+QMenu::indicator:exclusive:checked { background: @accent; border: 3px solid @raised; image: none; }
 
 QToolBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 6! 8!; spacing: 8!; }
 QToolBar[role="edge"] { border: none; border-left: 1px solid @line; padding: 0; }
@@ -104,6 +107,7 @@ QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox, QComboBox { background: 
   selection-color: @onAccent; }
 QLineEdit, QAbstractSpinBox, QComboBox { padding: 2! 8!; min-height: 20!; }
 QPlainTextEdit, QTextEdit { padding: 4!; }
+QPlainTextEdit[mono="true"], QLabel[mono="true"] { font-family: "@monoFamily"; font-size: 12!; }
 QPlainTextEdit[role="mono"], QTextEdit[role="mono"] { background: transparent; border: none; padding: 0; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QAbstractSpinBox:focus, QComboBox:focus {
   border-color: @accent; }
@@ -216,6 +220,7 @@ QString styleSheet(const ThemeColors& t) {
       {QStringLiteral("ok"), t.ok.name()},
       {QStringLiteral("warn"), t.warn.name()},
       {QStringLiteral("bad"), t.bad.name()},
+      {QStringLiteral("monoFamily"), monoFont().family()},
       // Where all text is of one colour, what cannot be used needs another mark.
       {QStringLiteral("disabledBorder"),
        &t == &themeColors(ThemeKind::HighContrast)
@@ -225,7 +230,6 @@ QString styleSheet(const ThemeColors& t) {
       {QStringLiteral("down"), picture(QStringLiteral("down"), t.muted, down, 1.5)},
       {QStringLiteral("up"), picture(QStringLiteral("up"), t.muted, up, 1.5)},
       {QStringLiteral("right"), picture(QStringLiteral("right"), t.muted, right, 1.5)},
-      {QStringLiteral("check"), picture(QStringLiteral("check"), t.text, check, 1.5)},
       {QStringLiteral("checkOn"), picture(QStringLiteral("check"), t.onAccent, check, 2)},
   };
   static const QRegularExpression token(QStringLiteral("@([A-Za-z]+)|(-?)(\\d+)!"));

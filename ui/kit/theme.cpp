@@ -9,6 +9,7 @@
 #include <QPixmapCache>
 #include <QScreen>
 #include <QStyle>
+#include <QWidget>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -241,6 +242,11 @@ QFont monoFont() {
   QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
   font.setPixelSize(px(12));
   return font;
+}
+
+void useMonoFont(QWidget& widget) {
+  widget.setProperty("mono", true);  // the style sheet gives these the size
+  widget.setFont(monoFont());
 }
 
 QColor viridis(double t) {

@@ -7,6 +7,8 @@
 #include <QString>
 #include <cstdint>
 
+class QWidget;
+
 namespace vitrine::ui {
 
 enum class ThemeKind { Dark, Light, HighContrast };
@@ -54,6 +56,9 @@ void setUiZoom(double factor);
 [[nodiscard]] QFont axisFont();   ///< 11 px, tabular figures
 [[nodiscard]] QFont titleFont();  ///< 13 px, weight 600
 [[nodiscard]] QFont monoFont();
+/// `widget`, a label or a text field, writes in monoFont() at every zoom: a font that is set alone
+/// keeps the size of its day.
+void useMonoFont(QWidget& widget);
 
 /// viridis and cividis, t in [0, 1].
 [[nodiscard]] QColor viridis(double t);

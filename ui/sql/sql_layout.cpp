@@ -228,7 +228,7 @@ QWidget* SqlPage::makeValuePanel() {
   valueText_ = new QPlainTextEdit(valuePanel_);
   valueText_->setReadOnly(true);
   valueText_->setProperty("role", "mono");
-  valueText_->setFont(monoFont());
+  useMonoFont(*valueText_);
   valueText_->setTabChangesFocus(true);
   valueText_->setAccessibleName(tr("The value of the current cell"));
   column->addWidget(valueTitle_);

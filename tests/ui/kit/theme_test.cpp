@@ -1,6 +1,7 @@
 // Colours, numbers, icons and the order of what is found.
 #include "ui/kit/theme.h"
 
+#include <QMenu>
 #include <QPixmapCache>
 #include <QRegularExpression>
 #include <cmath>
@@ -67,6 +68,38 @@ TEST(StyleSheet, LeavesNoPlaceholderBehind) {
     EXPECT_FALSE(sheet.contains(QLatin1String("url(\"\")")));
     EXPECT_EQ(sheet.count(QLatin1Char('{')), sheet.count(QLatin1Char('}')));
   }
+}
+
+/// Pixels of `color` in the column of the marks, at the line of `action`.
+int pixelsOf(const QColor& color, QMenu& menu, const QAction* action) {
+  const QRect line = menu.actionGeometry(const_cast<QAction*>(action));
+  const QImage image = menu.grab().toImage();
+  int found = 0;
+  for (int y = line.top(); y <= line.bottom(); ++y) {
+    for (int x = line.left(); x < line.left() + px(24); ++x)
+      found += image.pixelColor(x, y).rgb() == color.rgb() ? 1 : 0;
+  }
+  return found;
+}
+
+TEST(StyleSheet, ACheckBoxOfAMenuIsVisibleBeforeItIsChecked) {
+  for (const ThemeKind kind : kThemes) {
+    applyTheme(kind);
+    QMenu menu;
+    const QAction* plain = menu.addAction(QStringLiteral("Rename"));
+    QAction* off = menu.addAction(QStringLiteral("Follow"));
+    QAction* on = menu.addAction(QStringLiteral("Raw values"));
+    for (QAction* one : {off, on}) one->setCheckable(true);
+    on->setChecked(true);
+    menu.ensurePolished();
+    menu.resize(menu.sizeHint());
+    const ThemeColors& t = themeColors();
+    EXPECT_EQ(pixelsOf(t.muted, menu, plain), 0) << static_cast<int>(kind);
+    EXPECT_GE(pixelsOf(t.muted, menu, off), px(24)) << static_cast<int>(kind);
+    EXPECT_GE(pixelsOf(t.accent, menu, on), px(40)) << static_cast<int>(kind);
+    EXPECT_EQ(pixelsOf(t.accent, menu, off), 0) << static_cast<int>(kind);
+  }
+  applyTheme(ThemeKind::Dark);
 }
 
 TEST(ColourMaps, GrowLighterFromEndToEnd) {

@@ -73,7 +73,7 @@ SidePanel::SidePanel(QWidget* parent)
   column->addWidget(comingFold_);
   column->addWidget(ruleLine(content));
   text_->setAccessibleName(tr("The experiment as TOML"));
-  text_->setFont(monoFont());
+  useMonoFont(*text_);
   text_->setLineWrapMode(QPlainTextEdit::NoWrap);
   text_->setTabChangesFocus(true);
   text_->setMinimumHeight(px(220));
