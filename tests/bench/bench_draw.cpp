@@ -1,0 +1,166 @@
+// From a click on Draw to the first picture on Studio's Playground with a small model in the memory of
+// `vitrine serve`, and how long Cancel leaves that process busy.
+//   bench_draw VITRINE [DRAWINGS]
+#include <QAction>
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include "ui/kit/settings.h"
+#include "ui/kit/theme.h"
+#include "ui/playground/playground_page.h"
+#include "ui/workbench/studio_workbench.h"
+
+namespace {
+
+namespace ui = vitrine::ui;
+
+constexpr const char* kExperiment = R"(title = "A small model that draws"
+[model]
+architecture = "sit_llama"
+input_size = 28
+patch_size = 4
+in_channels = 3
+num_classes = 16
+width = 64
+depth = 4
+heads = 4
+[task]
+name = "generation"
+samples = { count = 0 }
+[data]
+dataset = "textures"
+size = 28
+train_size = 64
+validation_size = 8
+test_size = 64
+normalize = "half"
+[train]
+steps = 2
+batch_size = 8
+)";
+
+/// \returns  false after a minute
+bool waitFor(const std::function<bool()>& isThere) {
+  QElapsedTimer clock;
+  clock.start();
+  while (!isThere()) {
+    if (clock.elapsed() > 60'000) return false;
+    // Asleep between events, as a window is.
+    QEventLoop loop;
+    QTimer::singleShot(1, Qt::PreciseTimer, &loop, &QEventLoop::quit);
+    loop.exec();
+  }
+  return true;
+}
+
+void report(const char* what, std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  const auto at = [&times](double share) {
+    return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
+  };
+  std::printf("%-52s p50 %7.1f ms   p90 %7.1f ms   max %7.1f ms   (%zu)\n", what, at(0.5), at(0.9),
+              times.back(), times.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: bench_draw VITRINE [DRAWINGS]\n");
+    return 2;
+  }
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  qputenv("VITRINE_PROGRAM", argv[1]);
+  const int drawings = argc > 2 ? std::clamp(std::atoi(argv[2]), 1, 1000) : 20;
+  const QApplication application(argc, argv);
+  ui::forgetSettings();
+  ui::applyTheme(ui::ThemeKind::Dark);
+  const QTemporaryDir folder;
+  const QString file = folder.filePath(QStringLiteral("small.toml"));
+  const QString database = folder.filePath(QStringLiteral("small.sqlite"));
+  if (QFile text(file); !text.open(QIODevice::WriteOnly) || text.write(kExperiment) < 0) return 1;
+  QProcess training;
+  training.start(QString::fromLocal8Bit(argv[1]),
+                 {QStringLiteral("train"), file, QStringLiteral("--db"), database});
+  if (!training.waitForFinished(300'000) || training.exitCode() != 0) {
+    std::fprintf(stderr, "%s\n", training.readAllStandardError().constData());
+    return 1;
+  }
+
+  ui::StudioWorkbench workbench(database.toStdString());
+  workbench.start();
+  workbench.selection().setRuns({1}, 1);
+  bool hasCatalog = !workbench.catalog().items.empty();
+  QObject::connect(&workbench, &ui::Workbench::catalogReady, &workbench, [&] { hasCatalog = true; });
+  if (!waitFor([&] { return hasCatalog; })) return 1;
+  ui::PlaygroundPage page(workbench);
+  page.resize(1366, 768);
+  page.show();
+  page.waitUntilIdle();
+  bool isWarm = false;
+  QObject::connect(&page.worker(), &ui::DrawWorker::warmed, &page, [&] { isWarm = true; });
+  if (page.run() != 1 || !waitFor([&] { return isWarm && !page.worker().isWarming(); })) return 1;
+  QAction* draw = nullptr;
+  for (QAction* action : page.findChildren<QAction*>()) {
+    if (action->text() == QLatin1String("Draw")) draw = action;
+  }
+  if (draw == nullptr) return 1;
+
+  // One image of 20 steps with ten previews, as the page asks for it.
+  std::vector<double> first, whole;
+  page.form().setValues({{"steps", 20}, {"count", 1}});
+  for (int i = 0; i <= drawings; ++i) {
+    page.form().setValues({{"seed", i}});
+    draw->trigger();
+    if (!waitFor([&] { return !page.worker().isBusy(); })) return 1;
+    const ui::Drawing& drawing = *page.shown();
+    if (drawing.imageCount() != 1) {
+      std::fprintf(stderr, "nothing was drawn: %s\n", qPrintable(drawing.failure));
+      return 1;
+    }
+    if (i == 0) continue;  // the first one warms up
+    first.push_back(1e3 * drawing.firstSeconds);
+    whole.push_back(1e3 * drawing.seconds);
+  }
+  report("click to the first picture", first);
+  report("click to the image, 20 steps", whole);
+
+  // The process takes the next request when it has left the cancelled one.
+  constexpr int kLong = 1000;
+  std::vector<double> free, plain;
+  double step = 0;
+  for (int i = 0; i <= drawings; ++i) {
+    page.form().setValues({{"steps", 2}, {"seed", 100 + i}});
+    QElapsedTimer clock;
+    clock.start();
+    draw->trigger();
+    if (!waitFor([&] { return !page.worker().isBusy(); })) return 1;
+    plain.push_back(static_cast<double>(clock.nsecsElapsed()) / 1e6);
+    page.form().setValues({{"steps", kLong}, {"seed", 200 + i}});
+    clock.restart();
+    draw->trigger();
+    constexpr double kShare = 0.02;
+    if (!waitFor([&] { return page.worker().share() >= kShare; })) return 1;
+    step = static_cast<double>(clock.nsecsElapsed()) / 1e6 / (kLong * page.worker().share());
+    page.worker().cancel();
+    page.form().setValues({{"steps", 2}, {"seed", 300 + i}});
+    clock.restart();
+    draw->trigger();
+    if (!waitFor([&] { return !page.worker().isBusy(); })) return 1;
+    free.push_back(static_cast<double>(clock.nsecsElapsed()) / 1e6);
+  }
+  report("an image of 2 steps", plain);
+  report("the same after Cancel of another one", free);
+  std::printf("a step of the cancelled drawing: %.1f ms\n", step);
+  return 0;
+}
