@@ -1,5 +1,7 @@
 #include "tests/ui/support/sample_database.h"
 
+#include "tests/ui/support/sample_artifacts.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -183,6 +185,8 @@ std::vector<std::int64_t> fillSampleDatabase(store::RunStore& store, const Sampl
         }
         log << "checkpoint step " << kStepsPerPoint * last << ", 1.7 MB, 41 ms\n";
         store.setLogFile(id, folder + "/run.log");
+        if (options.hasArtifacts && sample.state == store::RunState::Done)
+          addSampleArtifacts(store, id, segment, index, std::int64_t{kStepsPerPoint} * last);
       }
       switch (sample.state) {
         case store::RunState::Failed: {

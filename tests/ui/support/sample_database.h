@@ -13,6 +13,8 @@ namespace vitrine::ui {
 struct SampleOptions {
   int extraRuns = 0;  ///< queued runs in an experiment of their own
   int points = 2000;  ///< of a finished training curve
+  /// Done runs have checkpoints, spectra, attention, answers and images with recipes.
+  bool hasArtifacts = false;
 };
 
 /// Fills an empty database; returns the ids in order. Curves come from a formula and the project's

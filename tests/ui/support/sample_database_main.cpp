@@ -1,5 +1,6 @@
-// sample_database FILE [EXTRA_RUNS] [--two-tasks] [--live]: makes a database to look at the window
-// with; --two-tasks adds runs of a task that no plugin here brings, --live keeps its running run
+// sample_database FILE [EXTRA_RUNS] [--artifacts] [--two-tasks] [--live]: makes a database to look
+// at the window with; --artifacts gives its runs spectra, attention, answers and images; --two-tasks
+// adds runs of a task that no plugin here brings, --live keeps its running run
 // running, a few points four times a second.
 #include <chrono>
 #include <cstdio>
@@ -13,13 +14,15 @@
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: sample_database FILE [EXTRA_RUNS] [--two-tasks] [--live]\n");
+    std::fprintf(stderr, "usage: sample_database FILE [EXTRA_RUNS] [--artifacts] [--two-tasks] [--live]\n");
     return 2;
   }
   try {
     vitrine::store::RunStore store(argv[1]);
     vitrine::ui::SampleOptions options;
     if (argc > 2 && argv[2][0] != '-') options.extraRuns = std::atoi(argv[2]);
+    for (int i = 2; i < argc; ++i)
+      options.hasArtifacts = options.hasArtifacts || std::strcmp(argv[i], "--artifacts") == 0;
     const auto ids = vitrine::ui::fillSampleDatabase(store, options);
     std::printf("%zu runs\n", ids.size());
     std::fflush(stdout);
