@@ -14,6 +14,7 @@
 #include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
+#include "ui/kit/icons.h"
 #include "ui/kit/menus.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
@@ -146,9 +147,12 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(view_, &RunsView::returnPressed, this, &RunsPanel::selectOnlyCurrent);
   connect(view_, &QWidget::customContextMenuRequested, this, &RunsPanel::showMenu);
   connect(&model_, &RunsModel::renamed, &edits_, &RunEdits::rename);
-  auto* remove = new QShortcut(QKeySequence::Delete, view_);
-  remove->setContext(Qt::WidgetShortcut);
-  connect(remove, &QShortcut::activated, this, &RunsPanel::askDelete);
+  // In the list alone: elsewhere the key deletes text or queued runs.
+  delete_ = new QAction(icon(Icon::Trash), tr("&Delete\u2026"), this);
+  delete_->setShortcut(QKeySequence::Delete);
+  delete_->setShortcutContext(Qt::WidgetShortcut);
+  connect(delete_, &QAction::triggered, this, &RunsPanel::askDelete);
+  view_->addAction(delete_);
   connect(&workbench.selection(), &Selection::runsChanged, this, [this] {
     hasChosen_ = true;
     memory_.keep(workbench_.selection());

@@ -60,6 +60,8 @@ class RunsPanel : public QWidget {
   void rename();
   /// Tags and notes of the selected runs.
   void askTags();
+  /// The same for menus: its key acts in the list alone.
+  [[nodiscard]] QAction& deleteAction() { return *delete_; }
   void askNote();
   /// What can be done with the selected runs, as the context menu offers it.
   void fillMenu(QMenu& menu);
@@ -104,6 +106,7 @@ class RunsPanel : public QWidget {
   SelectionMemory memory_;
   VariantColours colours_;
   store::RunScores scoreReader_;
+  QAction* delete_;
   store::MetricKinds kinds_;
   QTimer scores_;
   std::set<QString> closed_;  ///< experiments, while the columns change

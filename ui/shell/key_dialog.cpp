@@ -113,12 +113,13 @@ void KeyDialog::fill() {
   }
   // What is not an action cannot be given other keys.
   const std::pair<QString, QString> gestures[] = {
-      {tr("Zoom at the mouse"), tr("Wheel")},
-      {tr("Zoom one axis"), tr("X or Y held, wheel or drag")},
+      {tr("Zoom at the mouse"), tr("Ctrl+wheel")},
+      {tr("Zoom one axis"), tr("X or Y held, Ctrl+wheel or drag")},
       {tr("Logarithmic axis"), tr("X, Y")},
       {tr("Zoom to a rectangle"), tr("Drag")},
       {tr("Move"), tr("Middle button drag")},
-      {tr("Show everything"), tr("Double click, Home")},
+      {tr("Enlarge a plot, and back"), tr("Double click, Esc")},
+      {tr("Show everything"), tr("Home")},
       {tr("Zoom and move from the keyboard"), tr("+, \u2212, arrows")},
   };
   for (const auto& [title, keys] : gestures) {
@@ -158,7 +159,7 @@ void KeyDialog::showChosen() {
         tr("%1 belongs to \u201c%2\u201d (%3); Assign takes it from there.")
             .arg(wanted.toString(QKeySequence::NativeText), rival->title, rival->scope));
   } else if (!canChange && list_->currentItem() != nullptr) {
-    sentence_->setText(tr("Gestures of the mouse stay as they are."));
+    sentence_->setText(tr("Mouse gestures cannot be changed."));
   } else {
     sentence_->setText(canChange ? QString() : tr("Choose an action to give it other keys."));
   }

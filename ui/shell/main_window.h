@@ -82,6 +82,8 @@ class MainWindow : public QMainWindow {
   void makeToolBar();
   void makeMenus();
   void makePages();
+  /// The tool tips of the tabs name the keys of their pages.
+  void showPageKeys();
   void showTools();
   void showPrimary();
   void updateActions();
@@ -148,6 +150,7 @@ class MainWindow : public QMainWindow {
   ErrorBar* errors_ = nullptr;
   QPushButton* create_ = nullptr;
   std::map<int, Page*> made_;
+  std::vector<QAction*> pageShown_;  ///< of the menu, in the order of pages()
   QToolBar* bar_ = nullptr;
   QToolBar* edge_ = nullptr;
   QAction* toolsEnd_ = nullptr;

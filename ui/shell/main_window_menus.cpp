@@ -17,6 +17,17 @@
 
 namespace vitrine::ui {
 
+namespace {
+
+/// Ctrl+1 to Ctrl+9, then Alt+1 to Alt+9: Ctrl+0 is the normal size, as in browsers and editors.
+QKeySequence keyOfPage(std::size_t place) {
+  const auto digit = Qt::Key(Qt::Key_1 + static_cast<int>(place % 9));
+  if (place >= 18) return {};
+  return place < 9 ? QKeySequence(Qt::CTRL | digit) : QKeySequence(Qt::ALT | digit);
+}
+
+}  // namespace
+
 QAction* MainWindow::action(const QString& text, const QKeySequence& key,
                             const std::function<void()>& act) {
   auto* made = new QAction(text, this);
@@ -36,7 +47,7 @@ void MainWindow::makeActions() {
   newFrom_->setToolTip(tr("Fill the form with this run's configuration (Ctrl+Shift+N)"));
   open_ = action(tr("&Open database\u2026"), QKeySequence::Open, [this] { chooseDatabase(); });
   openThere_ = action(tr("Open database on another &machine\u2026"), {}, [this] { askPlace(); });
-  openThere_->setToolTip(tr("Over your own ssh: ssh://lab/data/lab.sqlite"));
+  openThere_->setToolTip(tr("Through your ssh: ssh://lab/data/lab.sqlite"));
   openFile_ = action(tr("Open or &import file\u2026"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
                      [this] { chooseFile(); });
   openFile_->setToolTip(
@@ -77,8 +88,9 @@ void MainWindow::makeActions() {
   });
   tags_ = action(tr("Ta&gs\u2026"), QKeySequence(), [this] { runsPanel_->askTags(); });
   note_ = action(tr("N&ote\u2026"), QKeySequence(), [this] { runsPanel_->askNote(); });
-  delete_ = action(tr("&Delete\u2026"), QKeySequence(), [this] { runsPanel_->askDelete(); });
-  delete_->setIcon(icon(Icon::Trash));
+  delete_ = &runsPanel_->deleteAction();
+  addAction(delete_);
+  keys_.adopt(delete_, QStringLiteral("window"), tr("Window"));
   trash_ = action(tr("Deleted &runs\u2026"), QKeySequence(), [this] {
     TrashDialog dialog(workbench_, this);
     dialog.exec();
@@ -119,14 +131,14 @@ void MainWindow::makeActions() {
       });
   toggleTheme_->setIcon(icon(Icon::Moon));
   reset_ = action(tr("&Reset layout"), QKeySequence(), [this] { resetLayout(); });
-  reset_->setToolTip(tr("The arrangement that Studio comes with"));
+  reset_->setToolTip(tr("Restore the default layout"));
   ownReset_ = action(tr("Reset to &my layout"), QKeySequence(), [this] {
     if (const auto own = ownDefaultLayout()) showLayout(*own);
   });
   ownKeep_ = action(tr("&Keep this as my layout"), QKeySequence(), [this] {
     storeOwnDefaultLayout(layoutNow());
     workbench_.showMessage(
-        tr("\u201cReset to my layout\u201d now comes back to this arrangement."));
+        tr("\u201cReset to my layout\u201d now restores this layout."));
   });
   nameLayout_ = action(tr("&Save layout as\u2026"), QKeySequence(), [this] { nameLayout(); });
   paletteAction_ = action(tr("&Command palette"), QKeySequence(), [this] { openPalette(); });
@@ -159,11 +171,12 @@ void MainWindow::makeMenus() {
   QMenu* pageMenu = view->addMenu(tr("&Pages"));
   for (const PageFactory& page : pages()) {
     QAction* show = pageMenu->addAction(page.title, this, [this, id = page.id] { showPage(id); });
-    // Ctrl+1 to Ctrl+9 and Ctrl+0, as they stand on the keyboard.
-    if (const auto number = pageMenu->actions().size(); number <= 10)
-      show->setShortcut(QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + number % 10)));
+    show->setShortcut(keyOfPage(pageShown_.size()));
     keys_.adopt(show, QStringLiteral("page"), tr("Pages"));
+    pageShown_.push_back(show);
   }
+  connect(&keys_, &KeyMap::changed, this, &MainWindow::showPageKeys);
+  showPageKeys();
   QMenu* panels = view->addMenu(tr("P&anels"));
   panels->addAction(runsDock_->toggleViewAction());
   panels->addAction(inspectorDock_->toggleViewAction());
@@ -209,6 +222,12 @@ void MainWindow::makeMenus() {
   menus->setCornerWidget(fileLabel_);
 }
 
+void MainWindow::showPageKeys() {
+  for (std::size_t i = 0; i < pageShown_.size(); ++i)
+    tabs_->setKeys(static_cast<int>(i),
+                   pageShown_[i]->shortcut().toString(QKeySequence::NativeText));
+}
+
 void MainWindow::openPalette() { palette_->ask(commands()); }
 
 std::vector<Command> MainWindow::commands() {
@@ -237,8 +256,10 @@ std::vector<Command> MainWindow::commands() {
     all.insert(all.begin(), std::make_move_iterator(ofPage.begin()),
                std::make_move_iterator(ofPage.end()));
   }
-  for (const PageFactory& page : pages()) {
-    all.push_back({page.title, tr("page"), QString(), [this, id = page.id] { showPage(id); }});
+  for (std::size_t i = 0; i < pages().size(); ++i) {
+    const PageFactory& page = pages()[i];
+    const QString key = pageShown_[i]->shortcut().toString(QKeySequence::NativeText);
+    all.push_back({page.title, tr("page"), key, [this, id = page.id] { showPage(id); }});
   }
   for (const QString& name : filterNames()) {
     all.push_back({name, tr("filter"), storedFilter(name),

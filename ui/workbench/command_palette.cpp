@@ -14,7 +14,6 @@ namespace {
 
 constexpr int kMostShown = 60;
 constexpr int kGroupRole = Qt::UserRole + 1;
-constexpr int kHintRole = Qt::UserRole + 2;
 constexpr int kIsOffRole = Qt::UserRole + 3;
 
 class CommandDelegate final : public QStyledItemDelegate {
@@ -36,7 +35,7 @@ class CommandDelegate final : public QStyledItemDelegate {
     }
     const QRect line = option.rect.adjusted(px(10), 0, -px(10), 0);
     const bool isOff = index.data(kIsOffRole).toBool();
-    QString hint = index.data(kHintRole).toString();
+    QString hint = index.data(CommandPalette::kHintRole).toString();
     const QString group = index.data(kGroupRole).toString();
     const QFontMetrics metrics(smallFont());
     painter->setFont(smallFont());

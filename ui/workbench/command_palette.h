@@ -21,6 +21,9 @@ struct Command {
 class CommandPalette : public QDialog {
   Q_OBJECT
  public:
+  /// Of the items: what stands at their right.
+  static constexpr int kHintRole = Qt::UserRole + 2;
+
   explicit CommandPalette(QWidget* parent);
   /// Opens in the upper middle of its parent with these commands.
   void ask(std::vector<Command> commands);

@@ -8,7 +8,10 @@
 namespace vitrine::ui {
 namespace {
 
-const QString kWindowScope = QStringLiteral("window");
+/// The keys of pages act everywhere, as those of the window do.
+bool isEverywhere(const QString& scope) {
+  return scope == QLatin1String("window") || scope == QLatin1String("page");
+}
 
 QString plainTitle(const QAction& action) {
   QString title = action.text();
@@ -103,7 +106,7 @@ const KeyMap::Entry* KeyMap::rivalOf(const QString& id, const QList<QKeySequence
   for (const Entry& entry : entries_) {
     if (entry.id == id || entry.action == nullptr) continue;
     const QString other = scopeIdOf(entry.id);
-    if (other != scope && other != kWindowScope && scope != kWindowScope) continue;
+    if (other != scope && !isEverywhere(other) && !isEverywhere(scope)) continue;
     for (const QKeySequence& key : keys) {
       if (!key.isEmpty() && entry.keys.contains(key)) return &entry;
     }

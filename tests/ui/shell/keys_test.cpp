@@ -1,0 +1,183 @@
+// The keys of the window: none is given twice, and each is shown where its action is.
+#include <QKeyEvent>
+#include <QMenu>
+#include <QMenuBar>
+#include <QTest>
+#include <QTreeWidget>
+#include <map>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/shell/key_dialog.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/pages.h"
+
+namespace vitrine::ui {
+namespace {
+
+using Keys = std::map<QString, QStringList>;  // the actions that answer to each key
+
+/// Of the actions of the window that can be used now; those of other pages are not in sight.
+Keys keysOf(MainWindow& window, const Page& page) {
+  Keys keys;
+  for (const KeyMap::Entry& entry : window.keys().entries()) {
+    if (!entry.id.startsWith(QStringLiteral("window/")) &&
+        !entry.id.startsWith(QStringLiteral("page/")))
+      continue;
+    const QAction& action = *entry.action;
+    const auto* owner = qobject_cast<const QWidget*>(action.parent());
+    if (!action.isEnabled() || owner == &page || page.isAncestorOf(owner)) continue;
+    for (const QKeySequence& key : action.shortcuts()) keys[key.toString()] << entry.id;
+  }
+  return keys;
+}
+
+TEST(Keys, NoneOfTheWindowIsGivenTwice) {
+  SampleStudio studio(SampleOptions{0, 50});
+  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
+  MainWindow window(studio.workbench);
+  window.show();
+  for (const PageFactory& page : pages()) {
+    ASSERT_TRUE(window.showPage(page.id));
+    window.waitUntilIdle();
+    std::map<QString, QStringList> all;
+    for (const QAction* action : window.findChildren<QAction*>()) {
+      if (!action->isEnabled() || action->shortcutContext() != Qt::WindowShortcut) continue;
+      for (const QKeySequence& key : action->shortcuts()) {
+        QStringList& names = all[key.toString()];
+        names << action->text();
+      }
+    }
+    EXPECT_GT(all.size(), 30U);
+    for (const auto& [key, names] : all) {
+      EXPECT_EQ(names.size(), 1) << page.id.toStdString() << ": " << key.toStdString() << " is "
+                                 << names.join(QStringLiteral(", ")).toStdString();
+    }
+  }
+}
+
+// Two actions that answer to one key are none: Qt runs neither.
+TEST(Keys, OfAPageAreItsOwnOrTakenFromTheWindowByThePage) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  for (const PageFactory& factory : pages()) {
+    ASSERT_TRUE(window.showPage(factory.id));
+    window.waitUntilIdle();
+    Page& page = *window.currentPage();
+    const Keys ofWindow = keysOf(window, page);
+    for (const QAction* action : page.findChildren<QAction*>()) {
+      if (!action->isEnabled() || action->shortcutContext() != Qt::WidgetWithChildrenShortcut)
+        continue;
+      for (const QKeySequence& key : action->shortcuts()) {
+        const auto rival = ofWindow.find(key.toString());
+        if (rival == ofWindow.end()) continue;
+        QKeyEvent press(QEvent::ShortcutOverride, key[0].key(), key[0].keyboardModifiers());
+        press.ignore();
+        QCoreApplication::sendEvent(&page, &press);
+        EXPECT_TRUE(press.isAccepted())
+            << factory.id.toStdString() << ": " << key.toString().toStdString() << " is "
+            << action->text().toStdString() << " and "
+            << rival->second.join(QStringLiteral(", ")).toStdString();
+      }
+    }
+  }
+}
+
+TEST(Keys, OfEveryPageOpenItAndAreShownInMenuPaletteAndTab) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.resize(1366, 768);
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  const auto entries = window.keys().entries();
+  auto* tabs = window.findChild<QTabWidget*>();
+  ASSERT_NE(tabs, nullptr);
+  ASSERT_EQ(tabs->count(), static_cast<int>(pages().size()));
+  int place = 0;
+  for (const PageFactory& page : pages()) {
+    const auto entry = std::find_if(entries.begin(), entries.end(), [&page](const auto& one) {
+      return one.id.startsWith(QStringLiteral("page/")) && one.title == page.title;
+    });
+    ASSERT_NE(entry, entries.end()) << page.id.toStdString();
+    ASSERT_EQ(entry->keys.size(), 1) << page.id.toStdString();
+    const QKeySequence key = entry->keys.front();
+    const QString text = key.toString(QKeySequence::NativeText);
+    window.showPage(page.id == QLatin1String("sql") ? QStringLiteral("monitor")
+                                                    : QStringLiteral("sql"));
+    window.runsPanel().view().setFocus();
+    QTest::keyClick(&window, key[0].key(), key[0].keyboardModifiers());
+    EXPECT_TRUE(window.windowTitle().startsWith(page.title))
+        << text.toStdString() << ": " << window.windowTitle().toStdString();
+    EXPECT_EQ(tabs->tabToolTip(place),
+              QStringLiteral("%1 (%2)").arg(page.title, text));
+    EXPECT_FALSE(entry->action->associatedObjects().isEmpty());
+    window.openPalette();
+    CommandPalette& palette = window.commandPalette();
+    QTest::keyClicks(&palette.input(), page.title);
+    QStringList hints;
+    for (int row = 0; row < palette.list().count(); ++row)
+      hints << palette.list().item(row)->data(CommandPalette::kHintRole).toString();
+    EXPECT_TRUE(hints.contains(text)) << page.id.toStdString();
+    palette.reject();
+    ++place;
+  }
+}
+
+TEST(Keys, OfTheNormalSizeSetItBack) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  window.setZoom(1.2);
+  QTest::keyClick(&window, Qt::Key_0, Qt::ControlModifier);
+  EXPECT_EQ(uiZoom(), 1.0);
+}
+
+TEST(Keys, OfAPageAreTakenFromItByTheUserOnceTheyAreAnothersToo) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.showPage(QStringLiteral("sql"));
+  const KeyMap::Entry* rival =
+      window.keys().rivalOf(QStringLiteral("sql/run-the-statement"), {Qt::CTRL | Qt::Key_4});
+  ASSERT_NE(rival, nullptr);
+  EXPECT_EQ(rival->title, QStringLiteral("Monitor"));
+  window.keys().setKeys(QStringLiteral("page/monitor"), {Qt::CTRL | Qt::ALT | Qt::Key_M});
+  EXPECT_EQ(window.findChild<QTabWidget*>()->tabToolTip(3),
+            QStringLiteral("Monitor (Ctrl+Alt+M)"));
+  window.keys().reset(QStringLiteral("page/monitor"));
+}
+
+TEST(Keys, DeleteStandsInTheRunMenuAndActsInTheListAlone) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  const QAction* found = nullptr;
+  for (const QAction* menu : window.menuBar()->actions()) {
+    if (menu->text() != QLatin1String("&Run")) continue;
+    for (const QAction* one : menu->menu()->actions())
+      if (one->text().startsWith(QStringLiteral("&Delete"))) found = one;
+  }
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->shortcut(), QKeySequence(Qt::Key_Delete));
+  EXPECT_EQ(found->shortcutContext(), Qt::WidgetShortcut);
+  EXPECT_TRUE(window.runsPanel().view().actions().contains(const_cast<QAction*>(found)));
+}
+
+TEST(Keys, TheListOfThemSaysWhatTheMouseDoesToPlots) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  KeyDialog dialog(window.keys(), &window);
+  std::map<QString, QString> gestures;
+  const auto* list = dialog.findChild<QTreeWidget*>();
+  for (int row = 0; row < list->topLevelItemCount(); ++row) {
+    const QTreeWidgetItem& item = *list->topLevelItem(row);
+    if (item.text(1) == QLatin1String("Plots")) gestures[item.text(0)] = item.text(2);
+  }
+  EXPECT_EQ(gestures[QStringLiteral("Zoom at the mouse")], QStringLiteral("Ctrl+wheel"));
+  EXPECT_EQ(gestures[QStringLiteral("Enlarge a plot, and back")],
+            QStringLiteral("Double click, Esc"));
+  EXPECT_EQ(gestures[QStringLiteral("Show everything")], QStringLiteral("Home"));
+}
+
+}  // namespace
+}  // namespace vitrine::ui
