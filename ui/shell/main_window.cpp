@@ -254,6 +254,8 @@ void MainWindow::makeDocks() {
   addDockWidget(Qt::RightDockWidgetArea, inspectorDock_);
   connect(fold, &QToolButton::clicked, inspectorDock_, &QDockWidget::hide);
   resizeDocks({runsDock_, inspectorDock_}, {px(286), px(312)}, Qt::Horizontal);
+  // Tab leads from the list to the pages, then to the inspector: from left to right.
+  setTabOrder(&runsPanel_->view(), tabs_->tabBar());
   inspector_->refresh();
 }
 

@@ -1,0 +1,156 @@
+// The menu Run and the way through the window with the keyboard alone, on a small screen.
+#include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTest>
+#include <QTimer>
+#include <algorithm>
+
+#include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
+#include "ui/runs/tags_dialog.h"
+#include "ui/shell/main_window.h"
+
+namespace vitrine::ui {
+namespace {
+
+struct RunMenu : ::testing::Test {
+  SampleStudio studio{SampleOptions{1, 50}};
+  MainWindow window{studio.workbench};
+
+  void SetUp() override {
+    window.resize(1366, 768);
+    window.show();
+    window.showPage(QStringLiteral("monitor"));
+    window.waitUntilIdle();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+    window.runsPanel().view().setFocus();
+  }
+  void select(std::int64_t run) { studio.workbench.selection().setRuns({run}, run); }
+  std::int64_t runIn(store::RunState state) const {
+    for (const auto& [id, row] : studio.workbench.runs())
+      if (row.state == state) return id;
+    return 0;
+  }
+  /// Alt+R, the arrow down until the entry is chosen, Return.
+  void choose(const QString& entry) {
+    QTest::keyClick(&window, Qt::Key_R, Qt::AltModifier);
+    ASSERT_TRUE(soon([] { return QApplication::activePopupWidget() != nullptr; }));
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    ASSERT_NE(menu, nullptr);
+    for (int i = 0; i < menu->actions().size(); ++i) {
+      const QAction* at = menu->activeAction();
+      if (at != nullptr && at->text().remove(QLatin1Char('&')) == entry) break;
+      QTest::keyClick(menu, Qt::Key_Down);
+    }
+    ASSERT_NE(menu->activeAction(), nullptr);
+    ASSERT_EQ(menu->activeAction()->text().remove(QLatin1Char('&')).toStdString(),
+              entry.toStdString());
+    QTest::keyClick(menu, Qt::Key_Return);
+  }
+  /// Tab until `isThere` says so of what has the focus.
+  template <typename IsThere>
+  static bool tabTo(IsThere&& isThere) {
+    for (int i = 0; i < 300; ++i) {
+      QWidget* now = QApplication::focusWidget();
+      if (now == nullptr) return false;
+      if (isThere(*now)) return true;
+      QTest::keyClick(now, Qt::Key_Tab);
+    }
+    return false;
+  }
+  static bool isButton(const QWidget& widget, const QString& text) {
+    const auto* button = qobject_cast<const QAbstractButton*>(&widget);
+    return button != nullptr && button->text().remove(QLatin1Char('&')) == text;
+  }
+};
+
+TEST_F(RunMenu, RenamesARun) {
+  const std::int64_t run = studio.runs[0];
+  select(run);
+  choose(QStringLiteral("Rename run"));
+  auto* line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+  ASSERT_NE(line, nullptr);
+  ASSERT_TRUE(window.runsPanel().view().isAncestorOf(line));
+  line->selectAll();
+  QTest::keyClicks(line, "my best");
+  QTest::keyClick(line, Qt::Key_Return);
+  EXPECT_TRUE(soon([&] { return studio.writer.run(run).name == "my best"; }));
+}
+
+TEST_F(RunMenu, AddsATag) {
+  const std::int64_t run = studio.runs[0];
+  select(run);
+  bool isTyped = false;
+  QTimer::singleShot(0, &window, [&isTyped] {
+    auto* dialog = qobject_cast<TagsDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(dialog, nullptr);
+    dialog->activateWindow();
+    EXPECT_TRUE(tabTo([](const QWidget& widget) {
+      return qobject_cast<const QLineEdit*>(&widget) != nullptr;
+    }));
+    QTest::keyClicks(QApplication::focusWidget(), "paper");
+    isTyped = true;
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+  });
+  choose(QStringLiteral("Tags\u2026"));
+  EXPECT_TRUE(isTyped);
+  EXPECT_TRUE(soon([&] {
+    const auto tags = studio.writer.tags(run);
+    return std::find(tags.begin(), tags.end(), "paper") != tags.end();
+  }));
+}
+
+TEST_F(RunMenu, StopsARunThatWaits) {
+  const std::int64_t run = runIn(store::RunState::Queued);
+  ASSERT_NE(run, 0);
+  select(run);
+  choose(QStringLiteral("Stop"));
+  studio.workbench.queue().waitUntilIdle();
+  EXPECT_TRUE(soon([&] { return studio.writer.run(run).state == store::RunState::Stopped; }));
+}
+
+TEST_F(RunMenu, DeletesARunAndTakesThatBack) {
+  const std::int64_t run = runIn(store::RunState::Done);
+  ASSERT_NE(run, 0);
+  select(run);
+  bool isAnswered = false;
+  QTimer::singleShot(0, &window, [&isAnswered] {
+    auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+    ASSERT_NE(question, nullptr);
+    question->activateWindow();
+    EXPECT_TRUE(tabTo([](const QWidget& widget) {
+      return isButton(widget, QStringLiteral("Delete"));
+    }));
+    isAnswered = true;
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Space);
+  });
+  choose(QStringLiteral("Delete\u2026"));
+  EXPECT_TRUE(isAnswered);
+  studio.workbench.queue().waitUntilIdle();
+  ASSERT_TRUE(soon([&] { return studio.workbench.run(run) == nullptr; }));
+  ASSERT_TRUE(soon([&] { return window.bottomBar().sentence().contains(QStringLiteral("trash")); }));
+  window.runsPanel().view().setFocus();
+  ASSERT_TRUE(tabTo([](const QWidget& widget) { return isButton(widget, QStringLiteral("Undo")); }));
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Space);
+  studio.workbench.queue().waitUntilIdle();
+  EXPECT_TRUE(soon([&] { return studio.workbench.run(run) != nullptr; }));
+}
+
+TEST_F(RunMenu, TabGoesFromTheListOverTheTabsIntoThePage) {
+  select(studio.runs[0]);
+  QTest::keyClick(&window.runsPanel().view(), Qt::Key_Tab);
+  EXPECT_NE(qobject_cast<QTabBar*>(QApplication::focusWidget()), nullptr);
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+  ASSERT_NE(QApplication::focusWidget(), nullptr);
+  EXPECT_TRUE(window.currentPage()->isAncestorOf(QApplication::focusWidget()))
+      << QApplication::focusWidget()->metaObject()->className();
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Backtab);
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Backtab);
+  EXPECT_EQ(QApplication::focusWidget(), &window.runsPanel().view());
+}
+
+}  // namespace
+}  // namespace vitrine::ui
