@@ -174,7 +174,7 @@ QWidget* ComparePage::makeArtifacts() {
     change([&](CompareChoice& choice) { choice.artifact = kind; });
   });
   connect(&artifactTiles_->reader(), &Background::failed, this, [this](const QString& sentence) {
-    workbench_.showMessage(tr("The artifacts cannot be read: %1").arg(sentence));
+    workbench_.showError(tr("The artifacts cannot be read: %1").arg(sentence));
   });
   return artifactTiles_;
 }

@@ -97,7 +97,7 @@ void ComparePage::exportTable(const QString& file) {
   QSaveFile out(file);
   if (!out.open(QIODevice::WriteOnly) || out.write(tableText(format).toUtf8()) < 0 ||
       !out.commit()) {
-    workbench_.showMessage(QStringLiteral("'%1' cannot be written: %2; choose another folder.")
+    workbench_.showError(tr("'%1' cannot be written: %2; choose another folder.")
                                .arg(file, out.errorString()));
     return;
   }

@@ -96,7 +96,7 @@ void ConfigurePage::enqueue(jobs::QueueEnd end, Afterwards afterwards) {
     return;
   }
   if (!start_->isEnabled()) {
-    workbench_.showMessage(tr("Nothing was started: %1.").arg(headline_->text().toLower()));
+    workbench_.showError(tr("Nothing was started. %1.").arg(headline_->text()));
     return;
   }
   if (!report_) {  // the plan that is stored is the one that was checked
@@ -108,7 +108,7 @@ void ConfigurePage::enqueue(jobs::QueueEnd end, Afterwards afterwards) {
   }
   const Json problems = report_->value("problems", Json::array());
   if (!problems.empty()) {
-    workbench_.showMessage(
+    workbench_.showError(
         tr("Nothing was started: %1")
             .arg(QString::fromStdString(problems.front().value("sentence", std::string()))));
     return;
@@ -165,7 +165,7 @@ bool ConfigurePage::writeTo(const QString& file) {
   const QByteArray bytes = QByteArray::fromStdString(text_);
   if (!target.open(QIODevice::WriteOnly) || target.write(bytes) != bytes.size() ||
       !target.commit()) {
-    workbench_.showMessage(tr("Cannot write %1: %2.").arg(file, target.errorString()));
+    workbench_.showError(tr("Cannot write %1: %2.").arg(file, target.errorString()));
     return false;
   }
   origin_ = file;
@@ -183,7 +183,7 @@ void ConfigurePage::open() {
 void ConfigurePage::openFile(const QString& file) {
   QFile source(file);
   if (!source.open(QIODevice::ReadOnly)) {
-    workbench_.showMessage(tr("Cannot open %1: %2.").arg(file, source.errorString()));
+    workbench_.showError(tr("Cannot open %1: %2.").arg(file, source.errorString()));
     return;
   }
   if (source.size() > kLargestFile) {

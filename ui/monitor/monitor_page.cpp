@@ -127,7 +127,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
           [this](const QString& sentence) { strip_->showAlert(sentence); });
   connect(&reader_, &Background::failed, this, [this](const QString& sentence) {
     isFailing_ = true;
-    workbench_.showMessage(sentence);
+    workbench_.showError(sentence);
   });
   connect(scroll_->verticalScrollBar(), &QScrollBar::valueChanged, &catchUp_,
           qOverload<>(&QTimer::start));

@@ -438,9 +438,11 @@ void MonitorPage::saveValues(PlotCard& card) {
     out.flush();
     isSaved = file.commit();
   }
-  workbench_.showMessage(isSaved
-                             ? tr("Saved %1.").arg(path)
-                             : tr("Cannot write %1: choose a folder you may write to.").arg(path));
+  if (isSaved)
+    workbench_.showMessage(tr("Saved %1.").arg(path));
+  else
+    workbench_.showError(
+        tr("Cannot write %1: %2; choose another folder.").arg(path, file.errorString()));
 }
 
 }  // namespace vitrine::ui

@@ -151,7 +151,7 @@ void RunEdits::save(store::RunField field, std::vector<Change> changes, const QS
             if (workbench_.link() == nullptr) workbench_.refresh(change.run);
           }
           if (--answers->left > 0) return;
-          if (answers->stored.empty()) return workbench_.showMessage(answers->trouble);
+          if (answers->stored.empty()) return workbench_.showError(answers->trouble);
           const QString said = answers->trouble.isEmpty()
                                    ? sentence
                                    : sentence + QLatin1Char(' ') + answers->trouble;

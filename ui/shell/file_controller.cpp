@@ -65,7 +65,7 @@ void FileController::open(const QString& file) {
   const QFileInfo info(file);
   const QString shown = QDir::toNativeSeparators(file);
   if (!info.exists()) {
-    workbench_.showMessage(tr("There is no file %1.").arg(shown));
+    workbench_.showError(tr("There is no file %1.").arg(shown));
     return;
   }
   if (info.isDir()) {
@@ -87,10 +87,10 @@ void FileController::open(const QString& file) {
     case store::FileKind::Experiment: {
       QFile text(path);
       if (info.size() > kLargestExperiment || !text.open(QIODevice::ReadOnly)) {
-        workbench_.showMessage(tr("%1 cannot be read as an experiment file: %2.")
-                                   .arg(shown, info.size() > kLargestExperiment
-                                                   ? tr("it is larger than 4 MiB")
-                                                   : text.errorString()));
+        workbench_.showError(tr("%1 cannot be read as an experiment file: %2.")
+                                 .arg(shown, info.size() > kLargestExperiment
+                                                 ? tr("it is larger than 4 MiB")
+                                                 : text.errorString()));
         return;
       }
       workbench_.configure(text.readAll().toStdString(), path);
@@ -100,7 +100,7 @@ void FileController::open(const QString& file) {
       Q_EMIT weightsOpened(path);
       return;
     case store::FileKind::Foreign:
-      workbench_.showMessage(
+      workbench_.showError(
           tr("%1 may hold code that runs when it is opened, so Vitrine does not open "
              "it; convert it with `safetensors.torch.save_file(state_dict, "
              "\"weights.safetensors\")` and open that.")
@@ -108,8 +108,8 @@ void FileController::open(const QString& file) {
       return;
     case store::FileKind::Folder:
     case store::FileKind::Unknown:
-      workbench_.showMessage(
-          tr("%1 is none of the files the window knows: databases (.sqlite), experiment files "
+      workbench_.showError(
+          tr("%1 is not a file that Vitrine can open: databases (.sqlite), experiment files "
              "(.toml), exports (.vitrine), TensorBoard event files, weights (.safetensors), "
              "figures drawn by Vitrine, folders of images.")
               .arg(info.fileName()));
@@ -133,8 +133,8 @@ void FileController::openFolder(const QString& folder) {
                            QString());
       return;
     case FolderKind::Other:
-      workbench_.showMessage(tr("%1 holds neither images nor TensorBoard event files.")
-                                 .arg(QDir::toNativeSeparators(folder)));
+      workbench_.showError(tr("%1 holds neither images nor TensorBoard event files.")
+                               .arg(QDir::toNativeSeparators(folder)));
       return;
   }
 }
@@ -142,9 +142,10 @@ void FileController::openFolder(const QString& folder) {
 void FileController::openWindow(const QString& place, const QString& what) {
   const bool isStarted = QProcess::startDetached(QCoreApplication::applicationFilePath(),
                                                  {QStringLiteral("--db"), place});
-  workbench_.showMessage(isStarted
-                             ? tr("Opened %1 in a window of its own.").arg(what)
-                             : tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
+  if (isStarted)
+    workbench_.showMessage(tr("Opened %1 in a window of its own.").arg(what));
+  else
+    workbench_.showError(tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
 }
 
 void FileController::openDatabase(const QString& file) {
@@ -158,7 +159,7 @@ void FileController::openDatabase(const QString& file) {
     return;
   }
   if (isProbing_) {
-    workbench_.showMessage(tr("One file at a time: the one before is still being looked at."));
+    workbench_.showMessage(tr("Another file is still being opened. Try again in a moment."));
     return;
   }
   // A hostile file is looked at by a process that may crash over it, and may take its time.
@@ -182,7 +183,7 @@ void FileController::openDatabase(const QString& file) {
 void FileController::databaseProbed(const QString& file, const store::ProbedFile& probed) {
   isProbing_ = false;
   if (!probed.isUsable) {
-    workbench_.showMessage(QString::fromStdString(probed.refusal));
+    workbench_.showError(QString::fromStdString(probed.refusal));
     return;
   }
   const QString here =
@@ -198,7 +199,7 @@ void FileController::databaseProbed(const QString& file, const store::ProbedFile
 
 void FileController::import(const QString& file) {
   if (RemoteLink* link = workbench_.link()) {
-    workbench_.showMessage(
+    workbench_.showError(
         tr("%1 is imported where the database is: copy it to %2 and run `vitrine import` "
            "there.")
             .arg(QFileInfo(file).fileName(), link->host()));
@@ -249,7 +250,7 @@ void FileController::importEnded() {
       ids.push_back(run.at("id").get<std::int64_t>());
       fresh += run.at("imported").get<bool>() ? 1 : 0;
     }
-    workbench_.showMessage(tr("%1: %2 imported, %3 here already.")
+    workbench_.showMessage(tr("%1: %2 imported, %3 already in the database.")
                                .arg(name, counted(fresh, tr("run"), tr("runs")),
                                     count(static_cast<std::int64_t>(ids.size()) - fresh)));
     workbench_.watcher().poll();
@@ -261,7 +262,7 @@ void FileController::importEnded() {
     const QStringList lines = QString::fromUtf8(process->readAllStandardError())
                                   .trimmed()
                                   .split(QLatin1Char('\n'), Qt::SkipEmptyParts);
-    workbench_.showMessage(
+    workbench_.showError(
         lines.isEmpty() ? tr("The import of %1 failed: %2.").arg(name, process->errorString())
                         : lines.last());
   }

@@ -60,7 +60,7 @@ void MainWindow::openAgain() {
   inspector_->leaveEdits();
   if (!QProcess::startDetached(QCoreApplication::applicationFilePath(),
                                {QStringLiteral("--db"), placeNow()})) {
-    workbench_.showMessage(tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
+    workbench_.showError(tr("Cannot start %1.").arg(QCoreApplication::applicationFilePath()));
     return;
   }
   close();
@@ -146,7 +146,7 @@ bool MainWindow::openFigure(const QString& file) {
   try {
     selectRunsOf(*recipe, workbench_);
   } catch (const Error& error) {
-    workbench_.showMessage(
+    workbench_.showError(
         QStringLiteral("%1: %2").arg(QFileInfo(file).fileName(), QString::fromUtf8(error.what())));
     return true;
   }

@@ -214,7 +214,7 @@ void MainWindow::fillLayouts() {
       if (const auto layout = storedLayout(name)) {
         showLayout(*layout);
       } else {
-        workbench_.showMessage(
+        workbench_.showError(
             tr("The layout \u201c%1\u201d cannot be read; save it again.").arg(name));
       }
     });

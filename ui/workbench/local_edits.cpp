@@ -51,6 +51,11 @@ EditOutcome LocalEdits::store(const Key& key, const Edit& edit) {
         outcome.version =
             store_.setImageTags(run, store::imageTagsFromText(edit.text), edit.basedOn);
         break;
+      case store::RunField::Archived:
+      case store::RunField::Baseline:
+      case store::RunField::Colour:
+        outcome.version = store_.setMark(run, field, edit.text, edit.basedOn);
+        break;
     }
   } catch (const store::EditConflict& conflict) {
     outcome.isConflict = true;
@@ -95,13 +100,13 @@ void LocalEdits::tell(const Key& key, const Edit& edit, const EditOutcome& outco
   }
   const QString what = QString::fromStdString(wordsOf(key.second));
   if (outcome.isConflict) {
-    Q_EMIT messageSent(
+    Q_EMIT failed(
         tr("The %1 of run %2 was changed in another window meanwhile: what you typed is "
            "kept next to it.")
             .arg(what)
             .arg(key.first));
   } else if (!outcome.trouble.isEmpty()) {
-    Q_EMIT messageSent(
+    Q_EMIT failed(
         tr("The %1 of run %2 was not stored: %3.").arg(what).arg(key.first).arg(outcome.trouble));
   }
 }

@@ -43,6 +43,8 @@ class LocalEdits : public QObject {
  Q_SIGNALS:
   void changed();
   void messageSent(const QString& sentence);
+  /// A text was not stored.
+  void failed(const QString& sentence);
 
  private:
   using Key = std::pair<std::int64_t, store::RunField>;

@@ -345,7 +345,7 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
                     remote::throwAnswered(answer);
                     tell(jobs::resultFromJson(answer));
                   } catch (const std::exception& error) {
-                    Q_EMIT messageSent(QString::fromUtf8(error.what()));
+                    Q_EMIT failed(QString::fromUtf8(error.what()));
                   }
                   // The copy follows: the view changes when it has.
                   refresh();
@@ -360,7 +360,7 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
         tell(result);
       };
     } catch (const std::exception& error) {
-      after = [this, text = QString::fromUtf8(error.what())] { Q_EMIT messageSent(text); };
+      after = [this, text = QString::fromUtf8(error.what())] { Q_EMIT failed(text); };
     }
     QMetaObject::invokeMethod(
         this,
@@ -381,7 +381,7 @@ void QueueService::prune() {
       thread_->queue->prune();
     } catch (const std::exception& error) {
       QMetaObject::invokeMethod(
-          this, [this, text = QString::fromUtf8(error.what())] { Q_EMIT messageSent(text); },
+          this, [this, text = QString::fromUtf8(error.what())] { Q_EMIT failed(text); },
           Qt::QueuedConnection);
     }
     QMetaObject::invokeMethod(this, &QueueService::refresh, Qt::QueuedConnection);

@@ -70,6 +70,8 @@ class QueueService : public QObject {
  Q_SIGNALS:
   void viewChanged();
   void messageSent(const QString& sentence);
+  /// An order could not be carried out.
+  void failed(const QString& sentence);
 
  private:
   class Thread;

@@ -65,7 +65,7 @@ QString RemoteLink::sentence() const {
     case remote::RemoteState::Link::Lost:
       break;
   }
-  return tr("No link to %1: %2").arg(host(), QString::fromStdString(state_.sentence));
+  return tr("No link to %1: %2").arg(host(), QString::fromStdString(state_.error));
 }
 
 void RemoteLink::take(const remote::RemoteState& state) {
@@ -156,13 +156,13 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
     if (edit.onOutcome) edit.onOutcome(outcome);
   } else if (outcome.isConflict) {
     const auto field = store::runFieldFromString(key.second);
-    Q_EMIT messageSent(
+    Q_EMIT failed(
         tr("The %1 of run %2 was changed by another user meanwhile: what you typed is kept "
            "next to it.")
             .arg(QString::fromStdString(field ? wordsOf(*field) : key.second))
             .arg(key.first));
   } else if (!outcome.trouble.isEmpty()) {
-    Q_EMIT messageSent(outcome.trouble);
+    Q_EMIT failed(outcome.trouble);
   }
 }
 
@@ -198,7 +198,7 @@ void RemoteLink::storeWaiting() {
   const QByteArray text =
       QByteArray::fromStdString(list.dump(1, ' ', false, Json::error_handler_t::replace));
   if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit())
-    Q_EMIT messageSent(
+    Q_EMIT failed(
         tr("Your text cannot be kept until it arrives: %1.").arg(file.errorString()));
 }
 

@@ -64,7 +64,8 @@ class RemoteLink : public QObject {
 
  Q_SIGNALS:
   void stateChanged();
-  void messageSent(const QString& sentence);
+  /// A text was not stored as it was typed.
+  void failed(const QString& sentence);
 
  private:
   using Key = std::pair<std::int64_t, std::string>;  ///< run, name of the field

@@ -20,7 +20,7 @@ StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, QObject*
 
 StudioWorkbench::StudioWorkbench(RemoteLink& link, QObject* parent)
     : StudioWorkbench(link.file(), &link, parent) {
-  connect(&link, &RemoteLink::messageSent, this, &StudioWorkbench::showMessage);
+  connect(&link, &RemoteLink::failed, this, &StudioWorkbench::showError);
   // Logs are copied of the runs that are looked at.
   const auto follow = [this] {
     std::vector<std::int64_t> runs = selection_.runs();
@@ -48,11 +48,13 @@ StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, RemoteLi
                               : std::make_unique<ModelService>(store_.file())),
       edits_(store_) {
   connect(&edits_, &LocalEdits::messageSent, this, &StudioWorkbench::showMessage);
+  connect(&edits_, &LocalEdits::failed, this, &StudioWorkbench::showError);
   connect(&watcher_, &store::RunWatcher::runsChanged, this, &StudioWorkbench::take);
   connect(&watcher_, &store::RunWatcher::runsDeleted, this, &StudioWorkbench::drop);
   connect(&watcher_, &store::RunWatcher::failed, this, &StudioWorkbench::showError);
   connect(&watcher_, &store::RunWatcher::dataChanged, &queue_, &QueueService::refresh);
   connect(&queue_, &QueueService::messageSent, this, &StudioWorkbench::showMessage);
+  connect(&queue_, &QueueService::failed, this, &StudioWorkbench::showError);
 }
 
 StudioWorkbench::~StudioWorkbench() {
@@ -196,11 +198,11 @@ void StudioWorkbench::take(const std::vector<store::RunRow>& rows) {
     const bool isLost =
         row.state == store::RunState::Interrupted || row.state == store::RunState::Failed;
     if (wasAlive && isLost) {
-      showMessage(tr("Run %1, %2, is %3: %4")
-                      .arg(row.id)
-                      .arg(QString::fromStdString(row.name),
-                           QString::fromStdString(toString(row.state)),
-                           QString::fromStdString(row.reason)));
+      showError(tr("Run %1, %2, is %3: %4")
+                    .arg(row.id)
+                    .arg(QString::fromStdString(row.name),
+                         QString::fromStdString(toString(row.state)),
+                         QString::fromStdString(row.reason)));
     } else if (known != rows_.end() && !wasAlive && isAlive(row.state) && row.step > 0) {
       // So that what was said last is not that it ended.
       showMessage(tr("Run %1, %2, continues from step %3.")

@@ -193,7 +193,7 @@ TEST_F(RunEditing, UndoLeavesWhatAnotherUserWroteSince) {
   RunEdits edits(studio.workbench, &panel);
   edits.rename(run, QStringLiteral("mine"));
   studio.writer.setName(run, "theirs");
-  QSignalSpy said(&studio.workbench, &StudioWorkbench::messageSent);
+  QSignalSpy said(&studio.workbench, &StudioWorkbench::errorSent);
   offer.undo();
   EXPECT_EQ(studio.writer.run(run).name, "theirs");
   ASSERT_EQ(said.count(), 1);

@@ -181,7 +181,7 @@ TEST(RemoteWindow, SaysWhyThereIsNoLinkAndTakesItUpAgain) {
            remote.bar().isVisible();
   }));
   EXPECT_EQ(remote.workbench.runs().size(), lab.runs.size()) << "what was read stays";
-  QSignalSpy said(&remote.workbench, &StudioWorkbench::messageSent);
+  QSignalSpy said(&remote.workbench, &StudioWorkbench::errorSent);
   remote.workbench.deleteRuns({lab.runs.front()});
   ASSERT_TRUE(soon([&] { return said.count() > 0; }));
   EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("nothing was asked")));
@@ -217,7 +217,7 @@ TEST(RemoteWindow, WhatIsTypedWithoutALinkArrivesLaterAlsoFromAnotherWindow) {
   // Meanwhile another user wrote about the second run.
   lab.store.setNote(second, "written there");
   RemoteWindow remote(lab);
-  QSignalSpy said(&remote.workbench, &StudioWorkbench::messageSent);
+  QSignalSpy said(&remote.workbench, &StudioWorkbench::errorSent);
   EXPECT_TRUE(soon([&] { return lab.store.note(first) == "without one"; }));
   EXPECT_TRUE(soon([&] { return remote.link.waitingEdits() == 0; }));
   EXPECT_EQ(lab.store.note(second), "written there");
@@ -296,7 +296,7 @@ TEST(RemoteWindow, ShowsBothTextsWhenSomebodyThereWasFaster) {
 TEST(RemoteWindow, ImportsNothingIntoTheCopy) {
   Lab lab;
   RemoteWindow remote(lab);
-  QSignalSpy said(&remote.workbench, &StudioWorkbench::messageSent);
+  QSignalSpy said(&remote.workbench, &StudioWorkbench::errorSent);
   QFile file(lab.folder.filePath(QStringLiteral("some.vitrine")));
   ASSERT_TRUE(file.open(QIODevice::WriteOnly));
   file.close();

@@ -1,0 +1,59 @@
+// What failed stands in the bar above the page, what was done in the line at the bottom.
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
+#include "ui/shell/main_window.h"
+
+namespace vitrine::ui {
+namespace {
+
+struct Errors : ::testing::Test {
+  SampleStudio studio{SampleOptions{1, 50}};
+  MainWindow window{studio.workbench};
+  QString error() { return window.errors().sentence(); }
+};
+
+TEST_F(Errors, ARunThatFailsIsOne) {
+  std::int64_t run = 0;
+  for (const auto& [id, row] : studio.workbench.runs())
+    if (row.state == store::RunState::Running) run = id;
+  ASSERT_NE(run, 0) << "the sample has one that runs";
+  const QString before = window.bottomBar().sentence();
+  studio.writer.setState(run, store::RunState::Failed, "out of memory");
+  studio.workbench.watcher().poll();
+  EXPECT_TRUE(error().contains(QStringLiteral("out of memory"))) << error().toStdString();
+  EXPECT_EQ(window.bottomBar().sentence(), before);
+}
+
+TEST_F(Errors, AFileThatIsNotThereIsOne) {
+  window.files().open(studio.folder.filePath(QStringLiteral("gone.toml")));
+  EXPECT_TRUE(error().contains(QStringLiteral("gone.toml")));
+}
+
+TEST_F(Errors, AFileThatVitrineCannotOpenIsOne) {
+  QFile file(studio.folder.filePath(QStringLiteral("notes.odt")));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.close();
+  window.files().open(file.fileName());
+  EXPECT_TRUE(error().contains(QStringLiteral("notes.odt")));
+}
+
+TEST_F(Errors, AnOrderThatCannotBeCarriedOutIsOne) {
+  jobs::Command command;
+  command.what = jobs::Command::What::Limit;
+  command.runs = {7777};
+  studio.workbench.queue().execute(command);
+  studio.workbench.queue().waitUntilIdle();
+  EXPECT_TRUE(error().contains(QStringLiteral("7777"))) << error().toStdString();
+}
+
+TEST_F(Errors, WhatWasDoneIsNone) {
+  studio.workbench.showMessage(QStringLiteral("Saved."));
+  EXPECT_EQ(error(), QString());
+  EXPECT_EQ(window.bottomBar().sentence(), QStringLiteral("Saved."));
+}
+
+}  // namespace
+}  // namespace vitrine::ui
