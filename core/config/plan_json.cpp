@@ -185,9 +185,9 @@ Json toJson(const Plan& plan) {
 Plan planFromJson(const Json& json, const Catalog& catalog) {
   try {
     return PlanReader(catalog).read(json);
-  } catch (const Json::exception& problem) {
+  } catch (const Json::exception& error) {
     throw ConfigError(std::string("this is not a whole plan of `vitrine check --json`: ") +
-                      problem.what());
+                      error.what());
   }
 }
 

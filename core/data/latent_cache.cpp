@@ -145,9 +145,10 @@ void writeLatents(const fs::path& file, const LatentSource& source, const Latent
   try {
     writeTensors(beside, tensors, {{kSource, jsonOf(source).dump()}, {kHash, hashOf(table)}});
     fs::rename(beside, file);
-  } catch (const fs::filesystem_error& failure) {
-    fs::remove(beside, error);
-    throw FileError(std::string("cannot keep latents: ") + failure.what());
+  } catch (const fs::filesystem_error& error) {
+    std::error_code ignored;
+    fs::remove(beside, ignored);
+    throw FileError(std::string("cannot keep latents: ") + error.what());
   } catch (...) {
     fs::remove(beside, error);
     throw;

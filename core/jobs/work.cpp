@@ -334,9 +334,9 @@ std::int64_t launchSupervisor(store::RunStore& store, const store::RunRow& run,
         store::filesFolder(database) / folder / "run.log", {environment, locks});
     JobQueue(store).handOver(run.id, store::workerOf(pid));
     return pid;
-  } catch (const Error& failure) {
+  } catch (const Error& error) {
     if (canChange(store.run(run.id).state, store::RunState::Failed))
-      store.setState(run.id, store::RunState::Failed, failure.what());
+      store.setState(run.id, store::RunState::Failed, error.what());
     throw;
   }
 }

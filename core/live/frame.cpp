@@ -203,7 +203,7 @@ void fields(Io& io, Of<Io, Frame>& frame) {
        {&frame.time, &frame.loss, &frame.imagesPerSecond, &frame.watchShare, &frame.frameSeconds})
     io.value(*each);
   io.value(frame.isHostTime);
-  io.text(frame.problem);
+  io.text(frame.error);
   all(io, frame.steps);
   all(io, frame.scheduled);
   io.value(frame.image);

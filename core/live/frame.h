@@ -79,7 +79,7 @@ struct Frame {
   double watchShare = 0;    ///< of the running time since watching began, spent on frames
   double frameSeconds = 0;  ///< what the frame before this one took
   bool isHostTime = false;  ///< the device computes apart from the host
-  std::string problem;      ///< "" or why a part is missing, one sentence
+  std::string error;        ///< "" or why a part is missing, one sentence
 
   std::int32_t image = -1,
                images = 0;  ///< which of the probe images this is; -1: none was looked at

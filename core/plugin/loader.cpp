@@ -22,9 +22,9 @@
 #include "core/base/text.h"
 #include "core/base/user_folders.h"
 #include "core/files/checkpoint_folder.h"
-#include "core/plugin/plugin_settings.h"
 #include "core/plugin/missing_items.h"
 #include "core/plugin/plugin.h"
+#include "core/plugin/plugin_settings.h"
 
 namespace vitrine {
 
@@ -216,8 +216,8 @@ void loadInto(Registry& registry, const PluginManifest& manifest) {
   try {
     plugin->registerInto(own);
     registry.absorb(own);
-  } catch (const std::exception& problem) {
-    refuse(RefusalCode::NotRegistered, manifest, " is not loaded: " + firstLine(problem.what()));
+  } catch (const std::exception& error) {
+    refuse(RefusalCode::NotRegistered, manifest, " is not loaded: " + firstLine(error.what()));
   }
 }
 
@@ -297,9 +297,9 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
       disabled.insert(plugin.id);
       for (const std::string& item : plugin.items) missing[item] = plugin.id;
     }
-  } catch (const std::exception& problem) {
+  } catch (const std::exception& error) {
     result.refused.push_back(
-        {RefusalCode::BadSettings, manifestOf(pluginSettingsFile()), firstLine(problem.what())});
+        {RefusalCode::BadSettings, manifestOf(pluginSettingsFile()), firstLine(error.what())});
   }
   setMissingItems(std::move(missing));
   std::set<fs::path> seen;
@@ -339,11 +339,11 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
         }
         loadInto(registry, manifest);
         result.loaded.push_back(std::move(manifest));
-      } catch (const PluginRefused& problem) {
-        result.refused.push_back(problem.refusal());
-      } catch (const std::exception& problem) {
+      } catch (const PluginRefused& error) {
+        result.refused.push_back(error.refusal());
+      } catch (const std::exception& error) {
         // One plugin's trouble, whatever it threw, must not stop the others.
-        result.refused.push_back({RefusalCode::Unreadable, manifest, firstLine(problem.what())});
+        result.refused.push_back({RefusalCode::Unreadable, manifest, firstLine(error.what())});
       }
     }
   }

@@ -40,7 +40,7 @@ enum class RefusalCode {
 struct PluginRefusal {
   RefusalCode code = RefusalCode::NotRegistered;
   PluginManifest plugin;  ///< as far as it was read: `file` always
-  std::string sentence;
+  std::string error;      ///< one sentence
 };
 
 /// A plugin that is refused, as data.

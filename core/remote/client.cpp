@@ -158,8 +158,8 @@ void RemoteClient::readAnswers() {
       }
       act(std::move(answer));
     }
-  } catch (const std::exception& problem) {
-    why = problem.what();
+  } catch (const std::exception& error) {
+    why = error.what();
   }
   end(why);
 }
@@ -203,12 +203,12 @@ std::int64_t RemoteClient::send(Json request, OnAnswer onAnswer) {
   // When the other side reads no more, the end of the answers tells all waiting callers.
   try {
     writer_->write(request);
-  } catch (const LargeFrame& problem) {
+  } catch (const LargeFrame& error) {
     {
       const std::lock_guard lock(mutex_);
       if (open_.erase(id) == 0) return id;  // the link has ended meanwhile, and that was told
     }
-    onAnswer({{"id", id}, {"error", {{"kind", "refused"}, {"message", problem.what()}}}});
+    onAnswer({{"id", id}, {"error", {{"kind", "refused"}, {"message", error.what()}}}});
   }
   return id;
 }

@@ -155,8 +155,8 @@ void RemoteMirror::work() {
     const auto begun = Clock::now();
     try {
       converse();
-    } catch (const std::exception& problem) {
-      state.sentence = withRemedy(problem.what(), place_);
+    } catch (const std::exception& error) {
+      state.error = withRemedy(error.what(), place_);
     }
     std::shared_ptr<RemoteClient> client;
     {
@@ -164,7 +164,7 @@ void RemoteMirror::work() {
       client = std::move(client_);
       client_.reset();
       next_ = {};
-      trouble_.clear();
+      watchError_.clear();
     }
     client.reset();
     if (isEnding()) return;
@@ -210,8 +210,9 @@ void RemoteMirror::heard(const Json& answer) {
   {
     const std::lock_guard lock(mutex_);
     if (answer.contains("error") || answer.contains("ended")) {
-      trouble_ = answer.contains("error") ? answer.at("error").value("message", "the watch ended")
-                                          : "the watch ended";
+      watchError_ = answer.contains("error")
+                        ? answer.at("error").value("message", "the watch ended")
+                        : "the watch ended";
     } else {
       for (const std::int64_t id : idsOf(answer, "runs")) next_.changed.insert(id);
       for (const std::int64_t id : idsOf(answer, "deleted")) next_.deleted.insert(id);
@@ -234,14 +235,14 @@ void RemoteMirror::converse() {
     {
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, kLogPause, [this] {
-        return isEnding_ || next_.change >= 0 || isFollowNew_ || !trouble_.empty();
+        return isEnding_ || next_.change >= 0 || isFollowNew_ || !watchError_.empty();
       });
       if (isEnding_) return;
       if (next_.change >= 0) batch = std::exchange(next_, {});
       wantsLogs = std::exchange(isFollowNew_, false);
       isAsked_ = false;
       // What was heard before the end is taken: it need not be sent again.
-      if (batch.change < 0 && !trouble_.empty()) throw LinkError(trouble_);
+      if (batch.change < 0 && !watchError_.empty()) throw LinkError(watchError_);
     }
     if (batch.change >= 0) takeBatch(batch);
     if (wantsLogs || Clock::now() - looked > kLogPause) {

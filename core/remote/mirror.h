@@ -32,10 +32,10 @@ struct RemoteState {
     Connecting,
     Copying,  ///< `done` of `total` runs of what changed
     Linked,   ///< all is here, and what comes follows
-    Lost,     ///< `sentence` says why; it is tried again after `pause`
+    Lost,     ///< `error` says why; it is tried again after `pause`
   };
   Link link = Link::Connecting;
-  std::string sentence;
+  std::string error;
   std::int64_t done = 0, total = 0;
   std::chrono::seconds pause{0};
 };
@@ -90,7 +90,7 @@ class VITRINE_STORE_EXPORT RemoteMirror {
   std::condition_variable changed_;
   std::shared_ptr<RemoteClient> client_;  ///< once it has been greeted
   Batch next_;                            ///< what was heard and not taken
-  std::string trouble_;                   ///< of the watch
+  std::string watchError_;                ///< of the watch
   std::set<std::int64_t> followed_;
   int underWay_ = 0;  ///< requests of send() without an answer
   bool isFollowNew_ = false, isAsked_ = false, isEnding_ = false;

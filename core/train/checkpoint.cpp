@@ -304,7 +304,7 @@ void CheckpointWriter::State::write(const CheckpointSnapshot& snapshot) {
   } catch (const std::exception& error) {
     // Training continues: the trainer says so in an event, and the checkpoints before this one are
     // untouched.
-    result.problem = error.what();
+    result.error = error.what();
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   result.record.seconds = took.count();

@@ -86,10 +86,10 @@ readCheckpoint(const std::filesystem::path& folder);
 [[nodiscard]] VITRINE_ENGINE_EXPORT CheckpointState
 readCheckpointState(const std::filesystem::path& folder);
 
-/// How one save ended: a record, or a problem in one sentence.
+/// How one save ended: a record, or an error.
 struct SaveResult {
   CheckpointRecord record;
-  std::string problem;
+  std::string error;
 };
 
 struct RetentionOptions {

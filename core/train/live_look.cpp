@@ -375,7 +375,7 @@ void LiveLook::into(live::Frame& frame, const live::Wishes& wishes, const Look& 
   }
   if (wishes.gap) frame.gap = s.gap;
   if (wishes.film) frame.film = s.film;
-  frame.problem = s.problem;
+  frame.error = s.problem;
 }
 
 }  // namespace vitrine::train

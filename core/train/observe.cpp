@@ -122,7 +122,7 @@ ProbeResult perform(ProbeJob job) {
     try {
       done.findings = part.work();
     } catch (const std::exception& error) {
-      done.problem = error.what();  // reported as an event; a probe never ends a run
+      done.error = error.what();  // reported as an event; a probe never ends a run
     }
     part.work = nullptr;
     result.parts.push_back(std::move(done));

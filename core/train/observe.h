@@ -93,7 +93,7 @@ struct ProbeResult {
   struct Part {
     std::string id, weights;
     Analysis::Findings findings;
-    std::string problem;  ///< "" or why there are no findings
+    std::string error;  ///< "" or why there are no findings
   };
   std::vector<Part> parts;
 };

@@ -312,11 +312,11 @@ void Trainer::State::save(Wait wait) {
 void Trainer::State::deliverSaves() {
   if (!writer) return;
   for (const SaveResult& result : writer->results()) {
-    if (!result.problem.empty()) {
+    if (!result.error.empty()) {
       if (savedStep == result.record.step) savedStep = -1;
       sink.event({result.record.step, "checkpoint_failed",
                   "the checkpoint of step " + std::to_string(result.record.step) +
-                      " is not saved: " + result.problem,
+                      " is not saved: " + result.error,
                   Json::object()});
       continue;
     }

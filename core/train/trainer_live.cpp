@@ -80,7 +80,7 @@ void Trainer::State::show(Clock::time_point stepEnd) {
       small.steps = std::move(frame.steps);
       small.watchShare = frame.watchShare;
       small.frameSeconds = frame.frameSeconds;
-      small.problem = "the frame is larger than the shared memory; the pictures are left out";
+      small.error = "the frame is larger than the shared memory; the pictures are left out";
       static_cast<void>(shown.publisher.publish(live::encode(small)));
     }
     shown.steps.clear();

@@ -236,7 +236,8 @@ void Trainer::State::probe() {
       ProbeContext looked{session, model, *probeBatches[i], context.generator, position()};
       if (setup.reopen) {
         looked.reopen = [this](const Json& changes) {
-          return setup.reopen(session, {device, setup.seed, position(), step == totalSteps}, changes);
+          return setup.reopen(session, {device, setup.seed, position(), step == totalSteps},
+                              changes);
         };
       }
       job.parts.push_back(
@@ -252,9 +253,9 @@ void Trainer::State::deliverFindings() {
   if (!probeThread) return;
   for (ProbeResult& result : probeThread->results()) {
     for (ProbeResult::Part& part : result.parts) {
-      if (!part.problem.empty()) {
-        sink.event({result.step, "probe_failed",
-                    "analysis '" + part.id + "' failed: " + part.problem, Json::object()});
+      if (!part.error.empty()) {
+        sink.event({result.step, "probe_failed", "analysis '" + part.id + "' failed: " + part.error,
+                    Json::object()});
         continue;
       }
       MetricRecord record{result.step, result.epoch, result.time, {}};

@@ -116,7 +116,7 @@ class RemoteDatabase : public ::testing::Test {
 
 TEST_F(RemoteDatabase, IsCopiedAndFollowsWhatHappensThere) {
   open();
-  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  ASSERT_TRUE(isNow(Link::Linked)) << state().error;
   store::RunStore there(database);
   ASSERT_EQ(copy().runs().size(), there.runs().size());
   const std::int64_t run = there.runs().front().id;
@@ -148,7 +148,7 @@ TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {
     there.append(run, 1, batch);
   }
   open();
-  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  ASSERT_TRUE(isNow(Link::Linked)) << state().error;
   auto artifacts = copy().artifacts(run);
   ASSERT_GE(artifacts.size(), 2u);
   std::sort(artifacts.begin(), artifacts.end(),
@@ -168,13 +168,13 @@ TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {
 
 TEST_F(RemoteDatabase, IsReadOnAfterTheLinkDroppedAndCaughtUpWhenItIsBack) {
   open();
-  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  ASSERT_TRUE(isNow(Link::Linked)) << state().error;
   store::RunStore there(database);
   const std::size_t runs = there.runs().size();
   const std::int64_t run = there.runs().front().id;
   writeProgram(scratch.path("ssh"), "#!/bin/sh\necho 'lab: no route to host' >&2\nexit 255\n");
   dropLink();
-  ASSERT_TRUE(waitUntil([&] { return state().sentence == "lab: no route to host"; }));
+  ASSERT_TRUE(waitUntil([&] { return state().error == "lab: no route to host"; }));
   EXPECT_EQ(state().link, Link::Lost);
   EXPECT_EQ(copy().runs().size(), runs);
   EXPECT_EQ(ask({{"op", "order"}}).at("error").at("kind"), "link");
@@ -187,19 +187,19 @@ TEST_F(RemoteDatabase, IsReadOnAfterTheLinkDroppedAndCaughtUpWhenItIsBack) {
 
 TEST_F(RemoteDatabase, ASecondWindowBeginsWithWhatTheFirstHasRead) {
   open();
-  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  ASSERT_TRUE(isNow(Link::Linked)) << state().error;
   const std::size_t runs = copy().runs().size();
   mirror.reset();
   writeProgram(scratch.path("ssh"), "#!/bin/sh\nexit 255\n");
   open();
   EXPECT_EQ(copy().runs().size(), runs);
   ASSERT_TRUE(isNow(Link::Lost));
-  EXPECT_EQ(state().sentence, "it ended without a word");
+  EXPECT_EQ(state().error, "it ended without a word");
 }
 
 TEST_F(RemoteDatabase, CarriesOrdersAndEditsThere) {
   open();
-  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  ASSERT_TRUE(isNow(Link::Linked)) << state().error;
   store::RunStore there(database);
   const std::int64_t run = there.runs().front().id;
   Json edit{{"op", "edit"}, {"run", run}, {"field", "note"}, {"text", "typed here"}};
@@ -235,7 +235,7 @@ TEST_F(RemoteDatabase, CopiesTheLogsThatAreFollowedAndWhatIsAddedToThem) {
   std::ofstream(log, std::ios::trunc) << "first line\n";
   there.setLogFile(run.id, "run-" + run.uuid + "/run.log");
   open();
-  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  ASSERT_TRUE(isNow(Link::Linked)) << state().error;
   const auto copied = [&] {
     std::ifstream stream(store::filesFolder(mirror->file()) / copy().run(run.id).logFile);
     return std::string((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
@@ -251,7 +251,7 @@ TEST_F(RemoteDatabase, CopiesTheLogsThatAreFollowedAndWhatIsAddedToThem) {
 
 TEST_F(RemoteDatabase, IsFetchedAgainWhereItsCopyIsDamaged) {
   open();
-  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  ASSERT_TRUE(isNow(Link::Linked)) << state().error;
   const std::filesystem::path file = mirror->file();
   const std::size_t runs = copy().runs().size();
   mirror.reset();
@@ -263,7 +263,7 @@ TEST_F(RemoteDatabase, IsFetchedAgainWhereItsCopyIsDamaged) {
   }
   states.clear();
   open();
-  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence;
+  ASSERT_TRUE(isNow(Link::Linked)) << state().error;
   EXPECT_EQ(copy().runs().size(), runs);
   EXPECT_THAT(copy().check(), IsEmpty());
 }
@@ -278,21 +278,21 @@ TEST_F(RemoteDatabase, SaysInOneSentenceWhatIsMissingThere) {
       states.push_back(now);
     });
     ASSERT_TRUE(isNow(Link::Lost));
-    EXPECT_THAT(state().sentence, HasSubstr("/nowhere/vitrine"));
-    EXPECT_THAT(state().sentence, HasSubstr("install Vitrine there, or name the program"));
+    EXPECT_THAT(state().error, HasSubstr("/nowhere/vitrine"));
+    EXPECT_THAT(state().error, HasSubstr("install Vitrine there, or name the program"));
   }
   states.clear();
   writeProgram(scratch.path("ssh"),
                "#!/bin/sh\necho 'Host key verification failed.' >&2\nexit 255\n");
   open();
   ASSERT_TRUE(isNow(Link::Lost));
-  EXPECT_THAT(state().sentence, HasSubstr("log in once with `ssh lab`"));
+  EXPECT_THAT(state().error, HasSubstr("log in once with `ssh lab`"));
   mirror.reset();
   const Variable none("VITRINE_SSH", "/nowhere/ssh");
   states.clear();
   open();
   ASSERT_TRUE(isNow(Link::Lost));
-  EXPECT_THAT(state().sentence, HasSubstr("'/nowhere/ssh' cannot be started"));
+  EXPECT_THAT(state().error, HasSubstr("'/nowhere/ssh' cannot be started"));
 }
 
 TEST_F(RemoteDatabase, StartsRunsThereThroughARealSshServer) {
@@ -310,7 +310,7 @@ TEST_F(RemoteDatabase, StartsRunsThereThroughARealSshServer) {
         const std::lock_guard lock(mutex);
         states.push_back(now);
       });
-  ASSERT_TRUE(isNow(Link::Linked)) << state().sentence << "\n" << server.log();
+  ASSERT_TRUE(isNow(Link::Linked)) << state().error << "\n" << server.log();
   std::ifstream file(sharedSingle());
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const Json queued =
@@ -325,7 +325,7 @@ TEST_F(RemoteDatabase, StartsRunsThereThroughARealSshServer) {
       if (row.id == run) return row.state == store::RunState::Done && row.step == 3;
     }
     return false;
-  })) << state().sentence
+  })) << state().error
       << "\n"
       << server.log();
   EXPECT_EQ(copy().points(run, "train/loss").size(),

@@ -26,8 +26,8 @@ int main(int count, char** words) {
     writer.save(std::move(snapshot));
     writer.wait();
     for (const train::SaveResult& result : writer.results()) {
-      if (result.problem.empty()) continue;
-      std::fprintf(stderr, "%s\n", result.problem.c_str());
+      if (result.error.empty()) continue;
+      std::fprintf(stderr, "%s\n", result.error.c_str());
       return 1;
     }
     return 0;

@@ -342,7 +342,7 @@ void LivePage::showStatus() {
                                                   : tr("by the processor"));
   facts << tr("frames cost %1 of the training time").arg(percent(frame.watchShare, 1));
   const bool isWithoutGl = gl_ == nullptr && !openGlProblem().isEmpty();
-  if (!frame.problem.empty()) facts << QString::fromStdString(frame.problem);
+  if (!frame.error.empty()) facts << QString::fromStdString(frame.error);
   status_->setText(facts.join(QStringLiteral(" \u00B7 ")));
   status_->setToolTip(isWithoutGl ? openGlProblem() : QString());
   status_->setAccessibleDescription(status_->toolTip());

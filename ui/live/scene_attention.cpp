@@ -62,8 +62,8 @@ void LiveScene::drawHeads(const QRectF& place) {
   const bool isOpen = begin(tr("Heads"), "heads", info, place);
   if (!isOpen) return end();
   if (frame->attention.empty()) {
-    say(frame->problem.empty() ? tr("This model hands out no attention.")
-                               : QString::fromStdString(frame->problem),
+    say(frame->error.empty() ? tr("This model hands out no attention.")
+                             : QString::fromStdString(frame->error),
         themeColors().muted);
     return end();
   }

@@ -35,8 +35,8 @@ void CommandLine::parse(const Arguments& arguments) {
     throw HelpRequested{app_.help()};
   } catch (const CLI::CallForAllHelp&) {
     throw HelpRequested{app_.help()};
-  } catch (const CLI::ParseError& problem) {
-    throw ConfigError("vitrine " + verb_ + ": " + problem.what() + "; see `vitrine " + verb_ +
+  } catch (const CLI::ParseError& error) {
+    throw ConfigError("vitrine " + verb_ + ": " + error.what() + "; see `vitrine " + verb_ +
                       " --help`");
   }
   if (json_ && csv_)

@@ -45,8 +45,8 @@ store::RunStore openStoreForReading(const CommandLine& line) {
 void reapBeforeShowing(store::RunStore& store) {
   try {
     store.reapLostRuns();
-  } catch (const StoreError& problem) {
-    log::warning(problem.what());
+  } catch (const StoreError& error) {
+    log::warning(error.what());
   }
 }
 

@@ -107,8 +107,8 @@ std::vector<std::byte> pngField(const Json& line) {
   try {
     if (inspectImage(png, "'png'").format != ImageFormat::Png)
       throw BadLine("'png' is not a PNG; write 'pixels' and 'shape', or convert the image");
-  } catch (const FileError& problem) {
-    throw BadLine(problem.what());
+  } catch (const FileError& error) {
+    throw BadLine(error.what());
   }
   return png;
 }
@@ -254,8 +254,7 @@ Artifact imageLine(const Json& line) {
   const Pixels pixels = pixelsOf(line);
   if (pixels.isSeveral) {
     artifact.kind = artifact_kind::kImageGrid;
-    setUint8(artifact, pixels.bytes,
-             {pixels.count, pixels.height, pixels.width, pixels.channels},
+    setUint8(artifact, pixels.bytes, {pixels.count, pixels.height, pixels.width, pixels.channels},
              {"image", "row", "column", "channel"});
     setLabels(artifact, line, "titles", static_cast<std::size_t>(pixels.count));
   } else {
@@ -310,8 +309,8 @@ GeneratedImage sampleLine(const Json& line) {
     image.seed = seedField(line, "seed");
     image.recipe = objectField(line, "recipe");
     return image;
-  } catch (const Error& problem) {
-    throw BadLine(problem.what());
+  } catch (const Error& error) {
+    throw BadLine(error.what());
   }
 }
 

@@ -52,8 +52,7 @@ store::RunRow runOf(store::RunStore& store, const std::string& which) {
 
 Json environmentOf(const RunLine& line) {
   Json environment = line.environment;
-  if (!environment.contains(store::kScriptKey) ||
-      !environment[store::kScriptKey].is_string())
+  if (!environment.contains(store::kScriptKey) || !environment[store::kScriptKey].is_string())
     environment[store::kScriptKey] = "";
   environment["host"] = store::thisWorker().host;
   if (!environment.contains("versions") || !environment["versions"].is_object())
@@ -77,7 +76,8 @@ void LogSession::take(std::string_view text) {
   const std::string type = typeOf(line);
   if (!hasRun()) {
     if (type != "run")
-      throw BadLine("'type' is '" + shorten(type, 60) + "'; the first line has to be of type 'run'");
+      throw BadLine("'type' is '" + shorten(type, 60) +
+                    "'; the first line has to be of type 'run'");
     return begin(runLine(line));
   }
   if (type == "metrics") return takeMetrics(metricsLine(line));
@@ -202,10 +202,10 @@ void LogSession::declare(const MetricDeclaration& metric) {
     for (const std::string& pattern : store::declareMetrics(store_, {metric}))
       log_->line("warning: this database knows the metrics '" + pattern +
                  "' with another unit or direction; they are shown as the database has it");
-  } catch (const StoreError& problem) {
+  } catch (const StoreError& error) {
     // How a metric is shown is not worth the run.
     log_->line(std::string("warning: the meaning of '") + metric.pattern +
-               "' was not recorded: " + problem.what());
+               "' was not recorded: " + error.what());
   }
 }
 

@@ -19,7 +19,7 @@ void loadEngine(Engine& engine, Refused refused) {
   if (refused == Refused::Silent) return;
   for (const PluginRefusal& refusal : engine.plugins.refused) {
     // The user disabled the plugin and knows it.
-    if (refusal.code != RefusalCode::Disabled) log::warning(refusal.sentence);
+    if (refusal.code != RefusalCode::Disabled) log::warning(refusal.error);
   }
 }
 
@@ -92,9 +92,9 @@ InitSource initFromJson(const Json& json) {
     init.resizePositions = json.at("resize_positions").get<std::string>();
     init.strict = json.at("strict").get<bool>();
     return init;
-  } catch (const Json::exception& problem) {
+  } catch (const Json::exception& error) {
     throw ConfigError(std::string("the run's [init] is not one this program wrote: ") +
-                      problem.what());
+                      error.what());
   }
 }
 

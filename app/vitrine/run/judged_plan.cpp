@@ -39,7 +39,7 @@ class Judge {
  private:
   struct OpenedData {
     std::shared_ptr<const Dataset> dataset;
-    std::string problem;
+    std::string error;
   };
 
   std::shared_ptr<const RunCost> costOf(const PlannedRun& run) {
@@ -51,8 +51,8 @@ class Judge {
     try {
       model = registry_.architecture(config.text("model.architecture"))
                   .build(config.table("model"), run.seed);
-    } catch (const ConfigError& problem) {
-      refuse(config, "model.architecture", ItemKind::Architecture, problem.what());
+    } catch (const ConfigError& error) {
+      refuse(config, "model.architecture", ItemKind::Architecture, error.what());
       return nullptr;
     }
     cost->parameters = parameterCount(*model);
@@ -70,8 +70,8 @@ class Judge {
       // Models that [aux] names may be trained by then and are not yet.
       const bool isComplete = !config.has("aux") || config.at("aux").empty();
       if (dataset != nullptr && isComplete) openTask(run, config, model, dataset);
-    } catch (const ConfigError& problem) {
-      refuse(config, "task.name", ItemKind::Task, problem.what());
+    } catch (const ConfigError& error) {
+      refuse(config, "task.name", ItemKind::Task, error.what());
     }
     const train::MemoryInput input = train::memoryInputOf(
         config, cost->parameters, cost->blocks,
@@ -113,9 +113,9 @@ class Judge {
     if (!isNew) return data;
     try {
       data.dataset = registry_.dataset(config.text("data.dataset")).open(config.table("data"));
-    } catch (const FileError& problem) {
-      data.problem = problem.what();
-      warn(data.problem);
+    } catch (const FileError& error) {
+      data.error = error.what();
+      warn(data.error);
     }
     return data;
   }
@@ -271,9 +271,9 @@ JudgedPlan readJudgedPlan(const std::string& file, const Engine& engine) {
       judged.costs.push_back(std::move(cost));
     }
     return judged;
-  } catch (const Json::exception& problem) {
+  } catch (const Json::exception& error) {
     throw ConfigError(std::string("this is not a whole plan of `vitrine check --json`: ") +
-                      problem.what());
+                      error.what());
   }
 }
 

@@ -138,10 +138,10 @@ train::TrainerResult train(const Work& work, std::int64_t segment, train::InitCh
     for (const auto& [kind, path] : paths) taken[kind] = path;
     try {
       work.store.addToEnvironment(work.run.id, segment, "cpu_taken", taken);
-    } catch (const Error& problem) {
+    } catch (const Error& error) {
       // The database is busy or full: results wait in the side file, and this note is not worth
       // the run.
-      work.log.line(std::string("warning: the CPU paths were not recorded: ") + problem.what());
+      work.log.line(std::string("warning: the CPU paths were not recorded: ") + error.what());
     }
   };
   setup.origin = {{"run", work.run.uuid}};

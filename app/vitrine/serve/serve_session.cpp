@@ -243,14 +243,14 @@ void ServeSession::work(const Task& task) {
   try {
     if (task.isCancelled->load()) return fail(task, "cancelled", "it was cancelled");
     (this->*operation(task.op)->act)(task);
-  } catch (const BadRequest& problem) {
-    fail(task, "protocol", problem.what());
-  } catch (const remote::LargeFrame& problem) {
-    fail(task, "refused", problem.what() + std::string("; ask for less at a time"));
-  } catch (const Error& problem) {
-    fail(task, task.isCancelled->load() ? "cancelled" : errorWord(problem.code()), problem.what());
-  } catch (const std::exception& problem) {
-    fail(task, "failed", problem.what());
+  } catch (const BadRequest& error) {
+    fail(task, "protocol", error.what());
+  } catch (const remote::LargeFrame& error) {
+    fail(task, "refused", error.what() + std::string("; ask for less at a time"));
+  } catch (const Error& error) {
+    fail(task, task.isCancelled->load() ? "cancelled" : errorWord(error.code()), error.what());
+  } catch (const std::exception& error) {
+    fail(task, "failed", error.what());
   }
 }
 

@@ -20,8 +20,8 @@ int readRequests(ComputeSession& session) {
   try {
     while (const auto frame = remote::readFrame(STDIN_FILENO))
       session.take(remote::frameMap(*frame));
-  } catch (const std::exception& problem) {
-    log::error(std::string("what serve asked cannot be read: ") + problem.what());
+  } catch (const std::exception& error) {
+    log::error(std::string("what serve asked cannot be read: ") + error.what());
     code = static_cast<int>(ExitCode::Failed);
   }
   session.end();

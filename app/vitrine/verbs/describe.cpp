@@ -150,7 +150,7 @@ int describeAll(const Engine& engine, const CommandLine& line, bool wantsSchema)
     for (const PluginRefusal& refusal : engine.plugins.refused) {
       refused.push_back({{"code", toString(refusal.code)},
                          {"file", refusal.plugin.file},
-                         {"sentence", refusal.sentence}});
+                         {"sentence", refusal.error}});
     }
     for (const PluginManifest& plugin : engine.plugins.loaded) {
       plugins.push_back({{"id", plugin.id},

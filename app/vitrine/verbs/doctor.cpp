@@ -183,8 +183,8 @@ Finding cpu() {
     return {
         "cpu_path", true,
         std::string(nameOf(cpuPath())) + " (this processor has " + all + "; VITRINE_CPU chooses)"};
-  } catch (const ConfigError& problem) {
-    return {"cpu_path", false, problem.what()};
+  } catch (const ConfigError& error) {
+    return {"cpu_path", false, error.what()};
   }
 }
 

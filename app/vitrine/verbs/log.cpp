@@ -1,4 +1,6 @@
 // vitrine log: a run of a foreign training script, line by line on standard input.
+#include "core/base/log.h"
+
 #include <poll.h>
 #include <unistd.h>
 
@@ -13,7 +15,6 @@
 #include "app/vitrine/log/log_session.h"
 #include "app/vitrine/run/signals.h"
 #include "core/base/error.h"
-#include "core/base/log.h"
 #include "core/base/text.h"
 
 namespace vitrine::app {
@@ -119,12 +120,11 @@ int logVerb(const Arguments& arguments) {
     try {
       isOpen = reader.fill();
       for (std::string_view text; reader.next(text);) session.take(text);
-    } catch (const BadLine& problem) {
+    } catch (const BadLine& error) {
       const bool isLong = reader.rest() > kLongestLine;
-      return refused(session, reader.number() + (isLong ? 1 : 0), problem.what(),
-                     ExitCode::BadUsage);
-    } catch (const Error& problem) {
-      return refused(session, reader.number(), problem.what(), problem.code());
+      return refused(session, reader.number() + (isLong ? 1 : 0), error.what(), ExitCode::BadUsage);
+    } catch (const Error& error) {
+      return refused(session, reader.number(), error.what(), error.code());
     }
     unflushed += reader.taken();
     if (unflushed > kFlushEvery) {

@@ -45,8 +45,8 @@ int pauseVerb(const Arguments& arguments) {
       try {
         jobs::pauseRun(store, each);
         paused.push_back(each);
-      } catch (const RefusedError& problem) {  // it ends just now
-        log::info(problem.what());
+      } catch (const RefusedError& error) {  // it ends just now
+        log::info(error.what());
       }
     }
   }

@@ -68,7 +68,7 @@ Json pluginReport(const Engine& engine) {
   for (const PluginRefusal& refusal : engine.plugins.refused) {
     Json entry = toJson(refusal.plugin);
     entry["code"] = toString(refusal.code);
-    entry["sentence"] = refusal.sentence;
+    entry["sentence"] = refusal.error;
     const bool isDisabled = refusal.code == RefusalCode::Disabled;
     if (!isDisabled) entry["can_be_trusted"] = refusal.code == RefusalCode::NotTrusted;
     (isDisabled ? disabled : refused).push_back(std::move(entry));
@@ -163,7 +163,7 @@ int pluginsVerb(const Arguments& arguments) {
     const char* title = isDisabled ? "\ndisabled\n" : "\nrefused\n";
     for (const PluginRefusal& refusal : engine.plugins.refused) {
       if ((refusal.code == RefusalCode::Disabled) != isDisabled) continue;
-      print(std::exchange(title, "") + std::string("  ") + refusal.sentence + "\n");
+      print(std::exchange(title, "") + std::string("  ") + refusal.error + "\n");
     }
   }
   return 0;

@@ -46,19 +46,17 @@ int serveVerb(const Arguments& arguments) {
     std::optional<std::vector<std::uint8_t>> frame;
     try {
       frame = remote::readFrame(STDIN_FILENO);
-    } catch (const remote::BrokenStream& problem) {
-      writer.write(
-          {{"id", nullptr}, {"error", {{"kind", "protocol"}, {"message", problem.what()}}}});
-      log::error(problem.what());
+    } catch (const remote::BrokenStream& error) {
+      writer.write({{"id", nullptr}, {"error", {{"kind", "protocol"}, {"message", error.what()}}}});
+      log::error(error.what());
       return static_cast<int>(ExitCode::Failed);
     }
     if (!frame) return 0;
     Json request;
     try {
       request = remote::frameMap(*frame);
-    } catch (const std::invalid_argument& problem) {
-      writer.write(
-          {{"id", nullptr}, {"error", {{"kind", "protocol"}, {"message", problem.what()}}}});
+    } catch (const std::invalid_argument& error) {
+      writer.write({{"id", nullptr}, {"error", {{"kind", "protocol"}, {"message", error.what()}}}});
       continue;
     }
     if (!session.take(request)) return static_cast<int>(ExitCode::BadUsage);

@@ -75,7 +75,7 @@ TEST_F(Loader, LeavesOutADisabledPluginAndSaysSo) {
   ASSERT_THAT(result.refused, SizeIs(1));
   EXPECT_EQ(result.refused[0].code, RefusalCode::Disabled);
   EXPECT_EQ(result.refused[0].plugin.id, "good");
-  EXPECT_THAT(result.refused[0].sentence,
+  EXPECT_THAT(result.refused[0].error,
               HasSubstr("good.so is disabled; run `vitrine plugins --enable good`"));
   try {
     (void)registry_.analysis("good_item");
@@ -98,7 +98,7 @@ TEST_F(Loader, LoadsEverythingWhenTheSettingsAreDamagedAndSaysWhere) {
   EXPECT_THAT(result.loaded, SizeIs(1));
   ASSERT_THAT(result.refused, SizeIs(1));
   EXPECT_EQ(result.refused[0].code, RefusalCode::BadSettings);
-  EXPECT_THAT(result.refused[0].sentence, HasSubstr("line 2"));
+  EXPECT_THAT(result.refused[0].error, HasSubstr("line 2"));
   std::ofstream(folder_ / "config/vitrine/plugins.toml") << "disabled = [\"good\"]\n";
   EXPECT_EQ(disabledPlugins().at(0).id, "good") << "as one writes it by hand";
 }
@@ -119,7 +119,7 @@ TEST_F(Loader, RefusesAPluginOfAnotherInterfaceVersionWithBothVersions) {
   ASSERT_THAT(result.refused, SizeIs(1));
   EXPECT_EQ(result.refused[0].code, RefusalCode::OtherInterface);
   EXPECT_EQ(result.refused[0].plugin.interface, "org.vitrine.Plugin/1");
-  EXPECT_THAT(result.refused[0].sentence, HasSubstr("this host speaks org.vitrine.Plugin/3"));
+  EXPECT_THAT(result.refused[0].error, HasSubstr("this host speaks org.vitrine.Plugin/3"));
   EXPECT_FALSE(hasRunCode());
 }
 
@@ -129,7 +129,7 @@ TEST_F(Loader, RefusesAPluginBuiltWithAnotherLibTorchWithBothVersions) {
   ASSERT_THAT(result.refused, SizeIs(1));
   EXPECT_EQ(result.refused[0].code, RefusalCode::OtherTorch);
   EXPECT_EQ(result.refused[0].plugin.torch, "1.13.1");
-  EXPECT_THAT(result.refused[0].sentence, HasSubstr("LibTorch " VITRINE_TORCH_VERSION));
+  EXPECT_THAT(result.refused[0].error, HasSubstr("LibTorch " VITRINE_TORCH_VERSION));
   EXPECT_FALSE(hasRunCode());
 }
 
@@ -139,7 +139,7 @@ TEST_F(Loader, RefusesAPluginBuiltWithAnotherCompilerWithBothVersions) {
   ASSERT_THAT(result.refused, SizeIs(1));
   EXPECT_EQ(result.refused[0].code, RefusalCode::OtherCompiler);
   EXPECT_EQ(result.refused[0].plugin.compiler, "Clang 19.1.0");
-  EXPECT_THAT(result.refused[0].sentence, HasSubstr(VITRINE_COMPILER));
+  EXPECT_THAT(result.refused[0].error, HasSubstr(VITRINE_COMPILER));
   EXPECT_FALSE(hasRunCode());
 }
 
@@ -180,7 +180,7 @@ TEST_F(Loader, RefusesAPluginWhoseDependencyIsMissingAndNamesIt) {
   const LoadedPlugins result = load();
   ASSERT_THAT(result.refused, SizeIs(1));
   EXPECT_EQ(result.refused[0].code, RefusalCode::NotLoadable);
-  EXPECT_THAT(result.refused[0].sentence, HasSubstr("libfixture_helper.so"));
+  EXPECT_THAT(result.refused[0].error, HasSubstr("libfixture_helper.so"));
 }
 
 TEST_F(Loader, RefusesASecondPluginThatBringsTheSameItemAndKeepsNothingOfIt) {
@@ -190,9 +190,8 @@ TEST_F(Loader, RefusesASecondPluginThatBringsTheSameItemAndKeepsNothingOfIt) {
   ASSERT_THAT(result.loaded, SizeIs(1));
   ASSERT_THAT(result.refused, SizeIs(1));
   EXPECT_EQ(result.refused[0].code, RefusalCode::NotRegistered);
-  EXPECT_THAT(
-      result.refused[0].sentence,
-      AllOf(HasSubstr("'good_item'"), HasSubstr("plugin 'good'"), HasSubstr("plugin 'twin'")));
+  EXPECT_THAT(result.refused[0].error, AllOf(HasSubstr("'good_item'"), HasSubstr("plugin 'good'"),
+                                             HasSubstr("plugin 'twin'")));
   EXPECT_THAT(ids(), ElementsAre("good_own", "good_item"));
 }
 
@@ -213,8 +212,8 @@ TEST_F(Loader, SaysEachRefusalInOneSentence) {
     put(name);
   }
   for (const PluginRefusal& refusal : load().refused) {
-    EXPECT_THAT(refusal.sentence, ::testing::Not(HasSubstr("\n")));
-    EXPECT_THAT(refusal.sentence, HasSubstr(refusal.plugin.file));
+    EXPECT_THAT(refusal.error, ::testing::Not(HasSubstr("\n")));
+    EXPECT_THAT(refusal.error, HasSubstr(refusal.plugin.file));
   }
 }
 
@@ -254,7 +253,7 @@ TEST_F(Loader, RefusesAFileThatItsGroupCanWriteUnlessThatIsTheUsersOwn) {
   if (::chown(file.c_str(), ::geteuid(), 65534) != 0) GTEST_SKIP() << "changing a group needs root";
   const LoadedPlugins result = load();
   ASSERT_THAT(result.refused, SizeIs(1));
-  EXPECT_THAT(result.refused[0].sentence, HasSubstr("can be changed by every user of its group"));
+  EXPECT_THAT(result.refused[0].error, HasSubstr("can be changed by every user of its group"));
   EXPECT_FALSE(hasRunCode());
   ASSERT_EQ(::chown(file.c_str(), ::geteuid(), ::getegid()), 0);
   EXPECT_THAT(load().loaded, SizeIs(1));
@@ -267,7 +266,7 @@ TEST_F(Loader, RefusesAFileOrAFolderOfAnotherUser) {
       GTEST_SKIP() << "changing an owner needs root";
     const LoadedPlugins result = load();
     ASSERT_THAT(result.refused, SizeIs(1)) << path;
-    EXPECT_THAT(result.refused[0].sentence,
+    EXPECT_THAT(result.refused[0].error,
                 AllOf(HasSubstr(path.string()), HasSubstr("belongs to user 65534")));
     EXPECT_FALSE(hasRunCode());
     ASSERT_EQ(::chown(path.c_str(), ::geteuid(), ::getegid()), 0);
@@ -279,7 +278,7 @@ TEST_F(Loader, RefusesAFolderThatOthersCanPutAnotherInPlaceOf) {
   fs::permissions(folder_, fs::perms::others_write, fs::perm_options::add);
   const LoadedPlugins result = load();
   ASSERT_THAT(result.refused, SizeIs(1));
-  EXPECT_THAT(result.refused[0].sentence,
+  EXPECT_THAT(result.refused[0].error,
               AllOf(HasSubstr("the folder " + folder_.string()), HasSubstr("by every user")));
   EXPECT_FALSE(hasRunCode());
   fs::permissions(folder_, fs::perms::sticky_bit, fs::perm_options::add);
@@ -292,7 +291,7 @@ TEST_F(Loader, LoadsOutsideTheFirstFolderOnlyWhatIsTrusted) {
   ASSERT_THAT(before.refused, SizeIs(1));
   EXPECT_EQ(before.refused[0].code, RefusalCode::NotTrusted);
   EXPECT_EQ(toString(before.refused[0].code), "not_trusted");
-  EXPECT_THAT(before.refused[0].sentence, HasSubstr("vitrine plugins --trust"));
+  EXPECT_THAT(before.refused[0].error, HasSubstr("vitrine plugins --trust"));
   EXPECT_FALSE(hasRunCode());
 
   trustPlugin(file);

@@ -147,7 +147,7 @@ TEST(WatchedRun, ShowsAttentionOfTheImageAndTheQueryThatAreWishedFor) {
   const auto frames = window.frames();
   ASSERT_FALSE(frames.empty());
   const live::Frame& frame = frames.back();
-  EXPECT_EQ(frame.problem, "");
+  EXPECT_EQ(frame.error, "");
   EXPECT_EQ(frame.images, 8);
   EXPECT_EQ(frame.image, 5);
   EXPECT_EQ(frame.sample, 5);
@@ -225,7 +225,7 @@ TEST(WatchedRun, NamesWhatCannotBeShownAndTrainsOn) {
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   const auto frames = window.frames();
   ASSERT_FALSE(frames.empty());
-  EXPECT_THAT(frames.back().problem, ::testing::HasSubstr("no attention here"));
+  EXPECT_THAT(frames.back().error, ::testing::HasSubstr("no attention here"));
   EXPECT_TRUE(frames.back().attention.empty());
   EXPECT_TRUE(frames.back().gap);
 }

@@ -129,7 +129,7 @@ TEST(Retention, RemovesNothingWhileItIsNotKnownWhatOthersNeed) {
   train::CheckpointWriter writer(folder.path(), "run-test", options);
   saveSteps(writer, 1, 3);
   EXPECT_EQ(stepsIn(folder.path()), (Steps{1, 2, 3}));
-  for (const train::SaveResult& result : writer.results()) EXPECT_EQ(result.problem, "");
+  for (const train::SaveResult& result : writer.results()) EXPECT_EQ(result.error, "");
   isKnown = true;
   saveSteps(writer, 4, 4);
   EXPECT_EQ(stepsIn(folder.path()), Steps{4});
@@ -250,7 +250,7 @@ TEST(Save, OfParametersThatAreNotFiniteIsRefused) {
   writer.wait();
   EXPECT_EQ(stepsIn(folder.path()), Steps{2});
   const auto results = writer.results();
-  EXPECT_THAT(results.back().problem, HasSubstr("parameter 'w' is not finite"));
+  EXPECT_THAT(results.back().error, HasSubstr("parameter 'w' is not finite"));
 }
 
 /// A disk that takes until it is told to continue.
