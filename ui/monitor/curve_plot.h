@@ -117,6 +117,19 @@ class CurvePlot : public QWidget, public DescribedPlot {
   [[nodiscard]] const QString& factor() const { return factor_; }
   /// Value of a curve at x as the read-out shows it: raw, never smoothed; NaN where it has none.
   [[nodiscard]] static double valueAt(const PlottedCurve& curve, XAxis axis, double x);
+  /// A line of the read-out.
+  struct ReadoutRow {
+    std::int64_t run = 0;
+    QString name, value;
+  };
+  /// What the read-out says at the cursor, the greatest value first, and those without one last. Of
+  /// many curves: those next to the mouse.
+  [[nodiscard]] std::vector<ReadoutRow> readout() const;
+  static constexpr std::size_t kMostReadoutRows = 12;
+  /// Where the cursor is: "step 1,200", "0:02:05".
+  [[nodiscard]] QString readoutTitle() const;
+  /// The read-out is shown now.
+  [[nodiscard]] bool hasReadout() const { return hasReadout_ && cursor_; }
   /// How often the curves were drawn: what a test counts.
   [[nodiscard]] std::int64_t drawings() const { return drawings_; }
 
@@ -144,6 +157,7 @@ class CurvePlot : public QWidget, public DescribedPlot {
   void enterEvent(QEnterEvent* event) override;
   void focusInEvent(QFocusEvent* event) override;
   void leaveEvent(QEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
 
  private:
   enum class Drag { None, Zoom, Pan };

@@ -187,4 +187,10 @@ void CurvePlot::leaveEvent(QEvent* event) {
   QWidget::leaveEvent(event);
 }
 
+// Another page comes to the front under a mouse that does not move.
+void CurvePlot::hideEvent(QHideEvent* event) {
+  if (hasReadout()) Q_EMIT cursorLeft();
+  QWidget::hideEvent(event);
+}
+
 }  // namespace vitrine::ui

@@ -14,12 +14,6 @@
 #include "ui/monitor/value_bars.h"
 
 namespace vitrine::ui {
-namespace {
-
-constexpr int kMostReadoutRows = 12;
-
-}  // namespace
-
 void CurvePlot::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   if (hasOneValue()) {
@@ -260,6 +254,70 @@ QString CurvePlot::valueText(double value) const {
   return std::isnan(value) ? QStringLiteral("NaN") : metricText(format_, value);
 }
 
+std::vector<CurvePlot::ReadoutRow> CurvePlot::readout() const {
+  if (!cursor_) return {};
+  struct Found {
+    const PlottedCurve* curve;
+    std::ptrdiff_t place;
+    double value;  ///< NaN: none
+  };
+  std::vector<Found> found;
+  for (const PlottedCurve& curve : curves_) {
+    const std::ptrdiff_t place = curve.series->at(settings_.x, *cursor_);
+    found.push_back({&curve, place,
+                     place < 0 ? std::numeric_limits<double>::quiet_NaN()
+                               : curve.series->y()[static_cast<std::size_t>(place)]});
+  }
+  const auto isNearer = [this](const Found& a, const Found& b) {
+    const auto distance = [this](double value) {
+      const bool hasPlace = std::isfinite(value) && (!settings_.isLogY || value > 0);
+      return hasPlace ? std::abs(frame_.y.pixelOf(value) - now_.y())
+                      : std::numeric_limits<double>::infinity();
+    };
+    return distance(a.value) < distance(b.value);
+  };
+  if (found.size() > kMostReadoutRows) {
+    std::stable_sort(found.begin(), found.end(), isNearer);
+    found.resize(kMostReadoutRows);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    if (std::isnan(a.value) || std::isnan(b.value))
+      return !std::isnan(a.value) && std::isnan(b.value);
+    return a.value > b.value;
+  });
+  std::vector<ReadoutRow> rows;
+  for (const auto& [curve, place, value] : found) {
+    QString text = QStringLiteral("\u2013");
+    if (place >= 0) {
+      const auto at = static_cast<std::size_t>(place);
+      text = valueText(value);
+      if (curve->group)
+        text +=
+            QStringLiteral(" [%1, %2]")
+                .arg(valueText(curve->group->low.y()[at]), valueText(curve->group->high.y()[at]));
+    }
+    rows.push_back({curve->run, curve->name, text});
+  }
+  return rows;
+}
+
+QString CurvePlot::readoutTitle() const {
+  if (!cursor_) return {};
+  switch (settings_.x) {
+    case XAxis::Step:
+      return tr("step %1").arg(count(std::llround(*cursor_)));
+    case XAxis::Epoch:
+      return tr("epoch %1").arg(number(*cursor_, 2));
+    case XAxis::Time:
+      return axisValue(ChartAxis::Unit::Duration, *cursor_);
+    case XAxis::Wall:
+      return axisValue(ChartAxis::Unit::Date, *cursor_);
+    case XAxis::Metric:
+      return settings_.xTitle + QLatin1Char(' ') + compactNumber(*cursor_, 5);
+  }
+  return {};
+}
+
 void CurvePlot::drawReadout(QPainter& painter) const {
   if (curves_.empty()) return;
   const ThemeColors& t = themeColors();
@@ -269,50 +327,17 @@ void CurvePlot::drawReadout(QPainter& painter) const {
   const QFontMetrics metrics(font);
   const QRect inside = plotRect();
 
-  struct Row {
-    std::int64_t run;
-    QString name, value;
-  };
-  std::vector<Row> rows;
+  const std::vector<ReadoutRow> rows = readout();
   int nameWidth = 0, valueWidth = 0;
   const int widest = std::max(inside.width() / 2, px(120));
-  for (const PlottedCurve& curve : curves_) {
-    if (static_cast<int>(rows.size()) == kMostReadoutRows) break;
-    const std::ptrdiff_t place = curve.series->at(settings_.x, *cursor_);
-    QString value = QStringLiteral("\u2013");
-    if (place >= 0) {
-      const auto at = static_cast<std::size_t>(place);
-      value = valueText(curve.series->y()[at]);
-      if (curve.group)
-        value +=
-            QStringLiteral(" [%1, %2]")
-                .arg(valueText(curve.group->low.y()[at]), valueText(curve.group->high.y()[at]));
-    }
-    rows.push_back({curve.run, curve.name, value});
+  for (const ReadoutRow& row : rows) {
     // One more than its own width, which is rounded: a name that fits is not to be cut.
-    nameWidth = std::max(nameWidth, metrics.horizontalAdvance(curve.name) + 1);
-    valueWidth = std::max(valueWidth, metrics.horizontalAdvance(value));
+    nameWidth = std::max(nameWidth, metrics.horizontalAdvance(row.name) + 1);
+    valueWidth = std::max(valueWidth, metrics.horizontalAdvance(row.value));
   }
   nameWidth = std::min(nameWidth, widest);
   const int more = static_cast<int>(curves_.size()) - static_cast<int>(rows.size());
-  QString title;
-  switch (settings_.x) {
-    case XAxis::Step:
-      title = tr("step %1").arg(count(std::llround(*cursor_)));
-      break;
-    case XAxis::Epoch:
-      title = tr("epoch %1").arg(number(*cursor_, 2));
-      break;
-    case XAxis::Time:
-      title = tr("%1\u2009s").arg(number(*cursor_, 1));
-      break;
-    case XAxis::Wall:
-      title = axisValue(ChartAxis::Unit::Date, *cursor_);
-      break;
-    case XAxis::Metric:
-      title = settings_.xTitle + QLatin1Char(' ') + compactNumber(*cursor_, 5);
-      break;
-  }
+  const QString title = readoutTitle();
   const int pad = px(8), square = px(14), gap = px(12), height = px(17);
   const int width = std::max(2 * pad + square + nameWidth + gap + valueWidth,
                              2 * pad + QFontMetrics(bold).horizontalAdvance(title));
@@ -334,7 +359,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
   painter.setPen(t.text);
   painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, title);
   painter.setFont(font);
-  for (const Row& row : rows) {
+  for (const ReadoutRow& row : rows) {
     line.translate(0, height);
     painter.setPen(Qt::NoPen);
     painter.setBrush(seriesColor(seriesOf(row.run)));
@@ -360,8 +385,8 @@ QString CurvePlot::plotSummary() const {
 
 DescribedPlot::Table CurvePlot::plotTable() const {
   Table table;
-  table.columns = {tr("run"), tr("points"), tr("last"), tr("least in sight"),
-                   tr("greatest in sight")};
+  table.columns = {tr("run"), tr("points"), tr("last"), tr("visible minimum"),
+                   tr("visible maximum")};
   for (const PlottedCurve& curve : curves_) {
     const CurveSeries& series = *curve.series;
     QStringList row{curve.name, count(static_cast<std::int64_t>(series.size()))};

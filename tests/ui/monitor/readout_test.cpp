@@ -1,0 +1,101 @@
+// What the plot under the mouse says of its curves.
+#include <QEvent>
+#include <QTest>
+
+#include "tests/ui/monitor/metric_point.h"
+#include "tests/ui/monitor/open_monitor.h"
+
+namespace vitrine::ui {
+namespace {
+
+/// Curves of these constant values, in a plot of its own.
+struct Read {
+  explicit Read(const std::vector<double>& values) : series(values.size()) {
+    std::vector<PlottedCurve> curves;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      EXPECT_TRUE(series[i].append({point(0, values[i]), point(100, values[i])}));
+      curves.push_back({static_cast<std::int64_t>(i) + 1,
+                        QStringLiteral("run %1").arg(values[i]), &series[i]});
+    }
+    plot.resize(600, 400);
+    plot.setCurves(curves);
+    plot.show();
+    plot.fit(0, 100);
+    (void)plot.grab();
+  }
+  /// Moves the mouse to the height of a value.
+  void pointAt(double value) {
+    const QPoint place(plot.plotRect().center().x(), qRound(plot.yAxis().pixelOf(value)));
+    QMouseEvent move(QEvent::MouseMove, place, plot.mapToGlobal(place), Qt::NoButton, Qt::NoButton,
+                     Qt::NoModifier);
+    QCoreApplication::sendEvent(&plot, &move);
+    plot.setCursor(50, true);
+  }
+  [[nodiscard]] QStringList names() const {
+    QStringList names;
+    for (const CurvePlot::ReadoutRow& row : plot.readout()) names << row.name;
+    return names;
+  }
+  std::vector<CurveSeries> series;
+  CurvePlot plot;
+};
+
+TEST(Readout, HasTheGreatestValueFirstAndThoseWithoutOneLast) {
+  Read read({2, std::nan(""), 5, 3});
+  read.pointAt(3);
+  EXPECT_EQ(read.names(), QStringList({"run 5", "run 3", "run 2", "run nan"}));
+}
+
+TEST(Readout, OfManyCurvesHasThoseNextToTheMouse) {
+  std::vector<double> values;
+  for (int i = 1; i <= 40; ++i) values.push_back(i);
+  Read read(values);
+  read.pointAt(30);
+  ASSERT_EQ(read.names().size(), 12);
+  EXPECT_TRUE(read.names().contains(QStringLiteral("run 30")));
+  EXPECT_FALSE(read.names().contains(QStringLiteral("run 1")));
+  EXPECT_FALSE(read.names().contains(QStringLiteral("run 40")));
+  EXPECT_EQ(read.names().front(), read.names().contains(QStringLiteral("run 36"))
+                                      ? QStringLiteral("run 36")
+                                      : QStringLiteral("run 35"));
+  read.pointAt(2);
+  EXPECT_TRUE(read.names().contains(QStringLiteral("run 1")));
+  EXPECT_FALSE(read.names().contains(QStringLiteral("run 30")));
+}
+
+TEST(Readout, WritesTheRunningTimeInHoursMinutesAndSeconds) {
+  Read read({1});
+  PlotSettings settings;
+  settings.x = XAxis::Time;
+  read.plot.setSettings(settings);
+  read.plot.setCursor(3725, true);
+  EXPECT_EQ(read.plot.readoutTitle(), QStringLiteral("1:02:05"));
+  settings.x = XAxis::Step;
+  read.plot.setSettings(settings);
+  EXPECT_EQ(read.plot.readoutTitle(), QStringLiteral("step 3,725"));
+}
+
+TEST(Readout, GoesWhenTheMouseLeavesAndWhenThePlotIsHidden) {
+  OpenMonitor open;
+  CurvePlot& plot = open.page->cards().front()->plot();
+  const auto enter = [&plot] {
+    const QPoint place = plot.plotRect().center();
+    QMouseEvent move(QEvent::MouseMove, place, plot.mapToGlobal(place), Qt::NoButton, Qt::NoButton,
+                     Qt::NoModifier);
+    QCoreApplication::sendEvent(&plot, &move);
+  };
+  enter();
+  ASSERT_TRUE(plot.hasReadout());
+  ASSERT_FALSE(plot.readout().empty());
+  QEvent leave(QEvent::Leave);
+  QCoreApplication::sendEvent(&plot, &leave);
+  EXPECT_FALSE(plot.hasReadout());
+  enter();
+  ASSERT_TRUE(plot.hasReadout());
+  open.page->hide();
+  open.page->show();
+  EXPECT_FALSE(plot.hasReadout());
+}
+
+}  // namespace
+}  // namespace vitrine::ui
