@@ -126,7 +126,10 @@ bool FigureView::event(QEvent* event) {
     if (text.isEmpty()) {
       QToolTip::hideText();
     } else {
-      QToolTip::showText(help->globalPos(), text, this);
+      // It goes when the mouse leaves what it is about, of which only the place is known.
+      const int reach = px(6);
+      QToolTip::showText(help->globalPos(), text, this,
+                         QRect(help->pos(), QSize(1, 1)).adjusted(-reach, -reach, reach, reach));
     }
     return true;
   }

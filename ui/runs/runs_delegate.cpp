@@ -100,7 +100,7 @@ bool RunsDelegate::helpEvent(QHelpEvent* event, QAbstractItemView* view,
                      !isSelected ? tr("Add to the selected runs")
                      : isHidden  ? tr("Show in charts")
                                  : tr("Hide from charts"),
-                     view);
+                     view->viewport(), eyeRect(option.rect));
   return true;
 }
 

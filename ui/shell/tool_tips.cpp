@@ -31,13 +31,17 @@ bool ToolTipWrapper::eventFilter(QObject* watched, QEvent* event) {
   if (widget == nullptr) return false;
   const auto* help = static_cast<QHelpEvent*>(event);
   QString text = widget->toolTip();
+  QRect place = widget->rect();  // the text goes when the pointer leaves it
   if (const auto* view = qobject_cast<QAbstractItemView*>(widget->parentWidget());
-      view != nullptr && view->viewport() == widget)
-    text = view->indexAt(help->pos()).data(Qt::ToolTipRole).toString();
+      view != nullptr && view->viewport() == widget) {
+    const QModelIndex at = view->indexAt(help->pos());
+    text = at.data(Qt::ToolTipRole).toString();
+    place = view->visualRect(at);
+  }
   if (text.isEmpty() || Qt::mightBeRichText(text)) return false;
   const QString lines = wrappedText(text);
   if (lines == text) return false;
-  QToolTip::showText(help->globalPos(), lines, widget);
+  QToolTip::showText(help->globalPos(), lines, widget, place);
   return true;
 }
 

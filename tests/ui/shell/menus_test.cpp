@@ -1,9 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <QHelpEvent>
+#include <QListWidget>
 #include <QMenu>
+#include <QMouseEvent>
 #include <QPointer>
+#include <QToolTip>
 
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 
@@ -33,6 +38,25 @@ TEST(Menus, ThatAreFilledAnewLeaveNoneBehind) {
   const qsizetype menus = fillMenus(window);
   EXPECT_GT(menus, 15);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(fillMenus(window), menus);
+}
+
+TEST(ToolTips, OfARowGoWhenThePointerLeavesIt) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  QListWidget list;
+  list.addItems({QStringLiteral("one"), QStringLiteral("two")});
+  list.item(0)->setToolTip(QStringLiteral("word ").repeated(40).trimmed());
+  list.resize(300, 200);
+  list.show();
+  const QPoint at = list.visualItemRect(list.item(0)).center();
+  QHelpEvent help(QEvent::ToolTip, at, list.viewport()->mapToGlobal(at));
+  QCoreApplication::sendEvent(list.viewport(), &help);
+  ASSERT_TRUE(QToolTip::isVisible());
+  const QPoint beyond = list.visualItemRect(list.item(1)).center();
+  QMouseEvent move(QEvent::MouseMove, beyond, list.viewport()->mapToGlobal(beyond), Qt::NoButton,
+                   Qt::NoButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(list.viewport(), &move);
+  EXPECT_TRUE(soon([] { return !QToolTip::isVisible(); }));
 }
 
 }  // namespace
