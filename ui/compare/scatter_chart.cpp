@@ -154,8 +154,9 @@ LineChart scatterChart(const CompareData& data, const CompareChoice& choice) {
     notes << QObject::tr("%1 of %2 runs on the front").arg(front.size()).arg(points.size());
   }
   if (points.size() < data.runs.size())
-    notes << QObject::tr("%1 runs without both numbers or not counted")
-                 .arg(data.runs.size() - points.size());
+    notes << QObject::tr("%1 without both numbers or not counted")
+                 .arg(counted(static_cast<std::int64_t>(data.runs.size() - points.size()),
+                              QObject::tr("run"), QObject::tr("runs")));
   chart.footnote = notes.join(QStringLiteral("; "));
   return chart;
 }

@@ -118,6 +118,9 @@ class MonitorPage : public Page {
   /// \param shown  the cards of the section that are seen
   void arrangeSection(Section& section, const std::vector<PlotCard*>& shown, bool isFirst);
   void setLog(PlotCard& card, Qt::Orientation axis, bool isLog);
+  void setClipped(PlotCard& card, bool isClipped);
+  /// Shows all points in this plot; the others stay where they are.
+  void fitCard(PlotCard& card);
   /// As X and Y on a plot do: of the plot under the mouse or with the focus, else of all.
   void switchLog(Qt::Orientation axis);
   void showRuns();
@@ -232,7 +235,7 @@ class MonitorPage : public Page {
   std::string focused_;   ///< metric of the card that had the focus last; "" for none
   std::string enlarged_;  ///< metric of the card that has the page to itself; "" for none
   struct OwnAxes {
-    std::optional<bool> isLogX, isLogY;  ///< otherwise as all plots
+    std::optional<bool> isLogX, isLogY, isClipped;  ///< otherwise as all plots
   };
   std::map<std::string, OwnAxes> ownAxes_;  ///< by metric
   std::map<std::string, PlotSize> sizes_;   ///< by metric; others are medium

@@ -74,6 +74,7 @@ void MonitorPage::applySettings(PlotCard& card) {
   if (const auto own = ownAxes_.find(card.metric()); own != ownAxes_.end()) {
     settings.isLogX = own->second.isLogX.value_or(settings.isLogX);
     settings.isLogY = own->second.isLogY.value_or(settings.isLogY);
+    settings.isClipped = own->second.isClipped.value_or(settings.isClipped);
   }
   const std::vector<Line> lines = linesOf(card);
   const bool isRegrouped = std::any_of(lines.begin(), lines.end(), [&](const Line& line) {

@@ -115,6 +115,7 @@ void MonitorPage::makeTools() {
       for (auto& [metric, own] : ownAxes_) {
         if (action == logXAction_) own.isLogX.reset();
         if (action == logYAction_) own.isLogY.reset();
+        if (action == clipAction_) own.isClipped.reset();
       }
       PlotSettings changed = settings_;
       changed.isLogY = logYAction_->isChecked();
@@ -321,6 +322,19 @@ void MonitorPage::setLog(PlotCard& card, Qt::Orientation axis, bool isLog) {
   Q_EMIT viewChanged();
 }
 
+void MonitorPage::setClipped(PlotCard& card, bool isClipped) {
+  ownAxes_[card.metric()].isClipped = isClipped;
+  applySettings(card);
+  card.plot().refresh();
+  Q_EMIT viewChanged();
+}
+
+void MonitorPage::fitCard(PlotCard& card) {
+  double from = 0, to = 0;
+  if (extent(from, to)) card.plot().fit(from, to);
+  Q_EMIT viewChanged();
+}
+
 void MonitorPage::switchLog(Qt::Orientation axis) {
   for (PlotCard* card : cards_) {
     if (!card->plot().underMouse() && !card->plot().hasFocus()) continue;
@@ -333,7 +347,7 @@ void MonitorPage::switchLog(Qt::Orientation axis) {
 void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   QMenu menu(this);
   QAction* large = menu.addAction(enlarged_.empty() ? tr("En&large") : tr("Show a&ll plots"));
-  QAction* fit = menu.addAction(icon(Icon::Fit), tr("&Fit"));
+  QAction* fit = menu.addAction(icon(Icon::Fit), tr("&Fit this plot"));
   const auto checked = [&menu](const QString& text, bool isOn) {
     QAction* made = menu.addAction(text);
     made->setCheckable(true);
@@ -342,7 +356,7 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   };
   QAction* logY = checked(tr("Log &y of this plot"), card.plot().settings().isLogY);
   QAction* logX = checked(tr("Log &x of this plot"), card.plot().settings().isLogX);
-  menu.addAction(clipAction_);
+  QAction* clip = checked(tr("Clip &outliers of this plot"), card.plot().settings().isClipped);
   QMenu* sizeMenu = menu.addMenu(tr("&Size"));
   auto* sizes = new QActionGroup(sizeMenu);
   for (const auto& [text, size] :
@@ -372,7 +386,8 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   if (chosen == large) Q_EMIT card.plot().enlargeRequested();
   if (chosen == logY) setLog(card, Qt::Vertical, logY->isChecked());
   if (chosen == logX) setLog(card, Qt::Horizontal, logX->isChecked());
-  if (chosen == fit) fitAndFollow();
+  if (chosen == clip) setClipped(card, clip->isChecked());
+  if (chosen == fit) fitCard(card);
   if (chosen != nullptr && chosen->actionGroup() == sizes)
     setSize(card.metric(), static_cast<PlotSize>(chosen->data().toInt()));
   if (chosen == note) askNote(card);

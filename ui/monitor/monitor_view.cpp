@@ -112,6 +112,7 @@ Json MonitorPage::viewState() const {
   for (const auto& [metric, own] : ownAxes_) {
     if (own.isLogX) axes[metric]["log_x"] = *own.isLogX;
     if (own.isLogY) axes[metric]["log_y"] = *own.isLogY;
+    if (own.isClipped) axes[metric]["clip"] = *own.isClipped;
   }
   if (!axes.empty()) state["axes"] = axes;
   if (!enlarged_.empty()) state["enlarged"] = enlarged_;
@@ -159,6 +160,7 @@ void MonitorPage::setViewState(const Json& state) {
       if (!own.is_object()) continue;
       if (own.contains("log_x")) ownAxes_[metric].isLogX = viewBoolOf(own, "log_x", false);
       if (own.contains("log_y")) ownAxes_[metric].isLogY = viewBoolOf(own, "log_y", false);
+      if (own.contains("clip")) ownAxes_[metric].isClipped = viewBoolOf(own, "clip", false);
     }
   }
   pinUsual();

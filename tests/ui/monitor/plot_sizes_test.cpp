@@ -1,35 +1,12 @@
 // The width of a plot, chosen in its menu and kept for each database.
-#include <QAction>
-#include <QMenu>
 #include <QTemporaryDir>
-#include <QTest>
-#include <QTimer>
 
+#include "tests/ui/monitor/card_menu.h"
 #include "tests/ui/monitor/open_monitor.h"
 #include "ui/kit/settings.h"
 
 namespace vitrine::ui {
 namespace {
-
-/// Right click, then these entries, one menu after the other.
-void chooseInMenu(PlotCard& card, QStringList entries) {
-  QTimer hand;
-  QObject::connect(&hand, &QTimer::timeout, &hand, [&] {
-    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
-    if (menu == nullptr) return;
-    for (QAction* action : menu->actions()) {
-      if (entries.isEmpty() || action->text().remove(QLatin1Char('&')) != entries.front()) continue;
-      entries.removeFirst();
-      menu->setActiveAction(action);
-      return QTest::keyClick(menu, Qt::Key_Return);
-    }
-    menu->close();
-  });
-  hand.start(5);
-  QTest::mousePress(&card.plot(), Qt::RightButton, {}, QPoint(100, 60));
-  QTest::mouseRelease(&card.plot(), Qt::RightButton, {}, QPoint(100, 60));
-  EXPECT_TRUE(entries.isEmpty()) << entries.join(QLatin1Char(' ')).toStdString();
-}
 
 struct PlotSizes : ::testing::Test {
   void SetUp() override { useSettings(folder_.filePath(QStringLiteral("studio.ini"))); }
