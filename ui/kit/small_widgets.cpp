@@ -70,7 +70,7 @@ DockHeader::DockHeader(const QString& title, QWidget* parent) : QWidget(parent) 
   auto* elided = new ElidedLabel(title);
   elided->setProperty("role", "title");
   title_ = elided;
-  note_ = new QLabel;
+  note_ = new ElidedLabel;  // a narrow dock stays narrow
   note_->setProperty("role", "small");
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(px(12), 0, px(12), 0);

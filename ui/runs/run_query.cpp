@@ -10,10 +10,16 @@
 namespace vitrine::ui {
 namespace {
 
+/// "0.8", and "80%" of a value that is shown in percent.
+double numberOf(const QString& text, bool* isNumber) {
+  if (!text.endsWith(QLatin1Char('%'))) return text.toDouble(isNumber);
+  return text.chopped(1).toDouble(isNumber) / 100;
+}
+
 bool compare(RunQuery::Comparison comparison, const QString& have, const QString& want) {
   using C = RunQuery::Comparison;
   bool haveIsNumber = false, wantIsNumber = false;
-  const double a = have.toDouble(&haveIsNumber), b = want.toDouble(&wantIsNumber);
+  const double a = have.toDouble(&haveIsNumber), b = numberOf(want, &wantIsNumber);
   const bool areNumbers = haveIsNumber && wantIsNumber;
   const bool isEqual = areNumbers ? a == b : have.compare(want, Qt::CaseInsensitive) == 0;
   switch (comparison) {
@@ -90,7 +96,11 @@ RunQuery::RunQuery(const QString& text) {
   static const QRegularExpression spaces(QStringLiteral("\\s*(!=|<=|>=|=|<|>)\\s*"));
   static const QRegularExpression colon(QStringLiteral("\\b(tag|note):\\s+"),
                                         QRegularExpression::CaseInsensitiveOption);
+  // "80 %" is one word, also with the narrow space that the list writes.
+  static const QRegularExpression percent(
+      QStringLiteral("(?<=[0-9.])[\\s\\x{2009}\\x{202f}\\x{a0}]+%"));
   QString tight = text;
+  tight.replace(percent, QStringLiteral("%"));
   tight.replace(spaces, QStringLiteral("\\1"));
   tight.replace(colon, QStringLiteral("\\1:"));
   for (const QString& term : termsOf(tight)) {
@@ -109,6 +119,27 @@ bool RunQuery::asksMetrics() const {
   return std::any_of(conditions_.begin(), conditions_.end(), [](const Condition& condition) {
     return condition.key.contains(QLatin1Char('/'));
   });
+}
+
+QStringList RunQuery::keys() const {
+  QStringList keys;
+  for (const Condition& condition : conditions_) {
+    if (!keys.contains(condition.key)) keys << condition.key;
+  }
+  return keys;
+}
+
+bool RunQuery::hasKey(const QString& key, const store::RunRow& row, const Lookup& lookup) {
+  for (const char* known : {"tag", "note", "is"})
+    if (key == QLatin1String(known)) return true;
+  if (ofRow(row, key)) return true;
+  const std::string wanted = key.toStdString();
+  if (lookup.config && !key.contains(QLatin1Char('/'))) {
+    for (const auto& [name, value] : lookup.config(row)) {
+      if (name == wanted || name.ends_with('.' + wanted)) return true;
+    }
+  }
+  return lookup.metric && lookup.metric(row.id, wanted).has_value();
 }
 
 bool RunQuery::matches(const store::RunRow& row, const Lookup& lookup) const {

@@ -7,7 +7,7 @@
 //   note:diverged        a word of the note
 //   width=64             a configuration key, in full or from its last dots on: model.width, width
 //   learning_rate>=1e-3  also != < <= > >=, by number
-//   test/top1 > 0.5      the last value of a metric
+//   test/top1 > 0.5      the last value of a metric; also > 50 % and > 50%
 #pragma once
 
 #include <QString>
@@ -42,6 +42,11 @@ class RunQuery {
   [[nodiscard]] bool matches(const store::RunRow& row, const Lookup& lookup) const;
   /// Whether values are asked for that a run in progress changes.
   [[nodiscard]] bool asksMetrics() const;
+  /// What stands before the signs of its conditions, each once.
+  [[nodiscard]] QStringList keys() const;
+  /// Whether `row` has a value of this name: a condition on it can hold.
+  [[nodiscard]] static bool hasKey(const QString& key, const store::RunRow& row,
+                                   const Lookup& lookup);
 
  private:
   struct Condition {

@@ -1,5 +1,6 @@
 #include "ui/runs/runs_filter.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -41,6 +42,25 @@ void RunsFilter::lookAgain() {
 }
 
 QString RunsFilter::takeProblem() { return std::exchange(problem_, {}); }
+
+QStringList RunsFilter::unknownKeys() const {
+  const auto* model = static_cast<const RunsModel*>(sourceModel());
+  QStringList unknown;
+  try {
+    for (const QString& key : query_.keys()) {
+      const std::vector<std::int64_t> runs = model->ids();
+      const bool isKnown = std::any_of(runs.begin(), runs.end(), [&](std::int64_t id) {
+        const store::RunRow* run = model->run(model->indexOf(id));
+        return run != nullptr && RunQuery::hasKey(key, *run, lookup_);
+      });
+      if (!isKnown) unknown << key;
+    }
+  } catch (const Error& error) {
+    problem_ = QString::fromUtf8(error.what());
+    return {};
+  }
+  return unknown;
+}
 
 int RunsFilter::runCount() const {
   int runs = 0;

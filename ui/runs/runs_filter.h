@@ -22,6 +22,8 @@ class RunsFilter : public QSortFilterProxyModel {
   [[nodiscard]] int runCount() const;
   /// Why a run could not be looked into since the last call, and so does not match; "" mostly.
   [[nodiscard]] QString takeProblem();
+  /// Keys of the query that no run of the list has, as they were typed.
+  [[nodiscard]] QStringList unknownKeys() const;
   /// Of the runs of the list, shown or not.
   [[nodiscard]] RunConfigs& configs() { return configs_; }
   /// The count of an experiment is that of the runs that match.

@@ -36,11 +36,11 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   proxy_->setSourceModel(&model_);
 
   filter_ = new QLineEdit;
-  filter_->setPlaceholderText(tr("Filter: name, tag:, state="));
+  filter_->setPlaceholderText(tr("Filter runs"));
   filter_->setAccessibleName(tr("Filter runs"));
   filter_->setToolTip(
-      tr("Words and conditions, all of which must hold:\nsoft mask\n\"soft mask\"\nstate=running\n"
-         "tag:best\nnote:diverged\nwidth=64\nlearning_rate>=1e-3\ntest/top1 > 0.5"));
+      tr("Words and conditions; all must match:\nsoft mask\n\"soft mask\"\nstate=running\n"
+         "tag:best\nnote:diverged\nwidth=64\nlearning_rate>=1e-3\ntest/top1 > 80 %"));
   filter_->installEventFilter(this);
   // With the first word: its picture is looked for in all icon themes, which takes a while.
   connect(filter_, &QLineEdit::textChanged, filter_, [this](const QString& text) {
@@ -263,14 +263,24 @@ void RunsPanel::setTable(bool isTable) {
 QString RunsPanel::summary() const {
   const auto selected = static_cast<std::int64_t>(workbench_.selection().runs().size());
   const bool isFiltered = !filter_->text().trimmed().isEmpty();
-  QString text = isFiltered
-                     ? tr("%1 of %2").arg(count(proxy_->runCount()), count(model_.runCount()))
-                     : count(model_.runCount());
-  if (selected > 0) text += tr(" \u00b7 %1 selected").arg(count(selected));
+  const QString runs = counted(model_.runCount(), tr("run"), tr("runs"));
+  QString text = isFiltered ? tr("%1 of %2").arg(count(proxy_->runCount()), runs) : runs;
+  if (selected > 0) text += tr(", %1 selected").arg(count(selected));
   if (const auto hidden = static_cast<std::int64_t>(workbench_.selection().hidden().size());
       hidden > 0)
-    text += tr(" \u00b7 %1 hidden").arg(count(hidden));
+    text += tr(", %1 hidden").arg(count(hidden));
   return text;
+}
+
+QString RunsPanel::noHitsText() const {
+  const QString text =
+      tr("None of %1 matches \u201c%2\u201d.")
+          .arg(counted(model_.runCount(), tr("run"), tr("runs")), filter_->text().trimmed());
+  QStringList unknown = proxy_->unknownKeys();
+  if (unknown.isEmpty()) return text;
+  for (QString& key : unknown) key = QStringLiteral("\u201c%1\u201d").arg(key);
+  return text + QLatin1Char(' ') +
+         tr("No run has a setting or metric %1.").arg(unknown.join(tr(" or ")));
 }
 
 void RunsPanel::fillHeader() {
@@ -281,8 +291,7 @@ void RunsPanel::fillHeader() {
   if (isEmpty) {
     emptyText_->setText(
         isFiltered
-            ? tr("None of %1 matches \u201c%2\u201d.")
-                  .arg(counted(model_.runCount(), tr("run"), tr("runs")), filter_->text().trimmed())
+            ? noHitsText()
             : tr("Runs appear here, by experiment, as soon as one is stored: from this window "
                  "or from a terminal with vitrine train."));
     create_->setVisible(!isFiltered);

@@ -37,8 +37,8 @@ class RunsPanel : public QWidget {
   [[nodiscard]] QLineEdit& filter() { return *filter_; }
   [[nodiscard]] FilterButton& savedFilters() { return *saved_; }
   [[nodiscard]] RunConfigs& configs() { return proxy_->configs(); }
-  /// "12 · 3 selected · 1 hidden", "4 of 12 · 3 selected" while the filter leaves some out: for the
-  /// header of the dock.
+  /// "12 runs, 3 selected, 1 hidden", "4 of 12 runs, 3 selected" while the filter leaves some out:
+  /// for the header of the dock.
   [[nodiscard]] QString summary() const;
   /// The list as a table, or as a list again.
   void setTable(bool isTable);
@@ -56,12 +56,12 @@ class RunsPanel : public QWidget {
   void selectOnlyCurrent();
   /// Asks whether the selected runs that have ended are to be deleted, and does it.
   void askDelete();
+  /// The same for menus: its key acts in the list alone.
+  [[nodiscard]] QAction& deleteAction() { return *delete_; }
   /// Opens a line over the name of the current run.
   void rename();
   /// Tags and notes of the selected runs.
   void askTags();
-  /// The same for menus: its key acts in the list alone.
-  [[nodiscard]] QAction& deleteAction() { return *delete_; }
   void askNote();
   /// What can be done with the selected runs, as the context menu offers it.
   void fillMenu(QMenu& menu);
@@ -77,6 +77,7 @@ class RunsPanel : public QWidget {
 
  private:
   void fillHeader();
+  [[nodiscard]] QString noHitsText() const;
   void makeTable();
   void openExperiment(const QModelIndex& at);
   void showSelection();
@@ -99,6 +100,7 @@ class RunsPanel : public QWidget {
   QWidget* tableBar_;
   QLabel* tableSummary_;
   QShortcut* leave_;
+  QAction* delete_;
   QStackedWidget* stack_;
   QLabel* emptyText_;
   QPushButton *create_, *clear_;
@@ -106,7 +108,6 @@ class RunsPanel : public QWidget {
   SelectionMemory memory_;
   VariantColours colours_;
   store::RunScores scoreReader_;
-  QAction* delete_;
   store::MetricKinds kinds_;
   QTimer scores_;
   std::set<QString> closed_;  ///< experiments, while the columns change

@@ -90,6 +90,36 @@ TEST(RunQuery, ComparesTheLastValuesOfMetrics) {
   EXPECT_FALSE(RunQuery(QStringLiteral("width>0")).asksMetrics());
 }
 
+TEST(RunQuery, TakesPercentAsTheListShowsThem) {
+  const store::RunRow run = row(7, 1);
+  EXPECT_TRUE(matches("test/top1 > 60 %", run));
+  EXPECT_TRUE(matches("test/top1 > 60%", run));
+  EXPECT_TRUE(matches("test/top1=62.5% tag:best", run));
+  EXPECT_FALSE(matches("test/top1 > 63 %", run));
+  EXPECT_FALSE(matches("test/top1 > 60", run)) << "60 is not 60 %";
+  EXPECT_FALSE(matches("test/top1 > %", run));
+  RunQuery::Lookup lookup;
+  lookup.metric = [](std::int64_t, const std::string&) { return std::optional<double>(0.625); };
+  EXPECT_TRUE(RunQuery(QStringLiteral("test/top1 > 62.4\u2009%")).matches(run, lookup))
+      << "copied from the list";
+}
+
+TEST(RunQuery, KnowsItsKeysAndWhatARunHas) {
+  const RunQuery query(QStringLiteral("soft widht=64 test/top1 > 0.5 widht>3 tag:best"));
+  EXPECT_EQ(query.keys(), QStringList({"widht", "test/top1", "tag"}));
+  const store::RunRow run = row(7, 1);
+  RunQuery::Lookup lookup;
+  static const FlatConfig kConfig{{"model.width", 64}};
+  lookup.config = [](const store::RunRow&) -> const FlatConfig& { return kConfig; };
+  lookup.metric = [](std::int64_t, const std::string& name) {
+    return name == "acc" ? std::optional<double>(0.625) : std::nullopt;
+  };
+  for (const char* key : {"width", "model.width", "acc", "state", "tag", "note"})
+    EXPECT_TRUE(RunQuery::hasKey(QString::fromLatin1(key), run, lookup)) << key;
+  for (const char* key : {"widht", "test/top1"})
+    EXPECT_FALSE(RunQuery::hasKey(QString::fromLatin1(key), run, lookup)) << key;
+}
+
 TEST(RunsModel, TellsRunsOfOneNameApartByTheirDay) {
   RunsModel model;
   store::RunRow a = row(1, 1), b = row(2, 1), c = row(3, 1);
@@ -222,10 +252,10 @@ TEST(RunsPanel, CountsFollowTheFilter) {
   SampleStudio studio(SampleOptions{0, 50});
   RunsPanel panel(studio.workbench);
   panel.select({studio.runs[0]}, studio.runs[0]);
-  EXPECT_EQ(panel.summary().toStdString(), "12 \u00b7 1 selected");
+  EXPECT_EQ(panel.summary().toStdString(), "12 runs, 1 selected");
   studio.writer.setTags(studio.runs[0], {"best"});
   panel.filter().setText(QStringLiteral("tag:best"));
-  EXPECT_EQ(panel.summary().toStdString(), "1 of 12 \u00b7 1 selected");
+  EXPECT_EQ(panel.summary().toStdString(), "1 of 12 runs, 1 selected");
   const QAbstractItemModel& shown = *panel.view().model();
   ASSERT_EQ(shown.rowCount(), 1);
   EXPECT_EQ(shown.index(0, 0).data(RunsModel::CountRole).toInt(), 1);
@@ -250,6 +280,25 @@ TEST(RunsPanel, AFilterThatNothingMatchesSaysSoAndCanBeCleared) {
   clear->click();
   EXPECT_EQ(panel.filter().text(), QString());
   EXPECT_EQ(panel.summary().left(3), QStringLiteral("12 "));
+}
+
+TEST(RunsPanel, AKeyThatNoRunHasIsNamed) {
+  SampleStudio studio(SampleOptions{0, 50});
+  RunsPanel panel(studio.workbench);
+  panel.resize(300, 600);
+  panel.show();
+  const auto words = [&panel] {
+    QString all;
+    for (const QLabel* label : panel.findChildren<QLabel*>())
+      if (label->isVisible()) all += label->text();
+    return all;
+  };
+  panel.filter().setText(QStringLiteral("widht=64 state=done"));
+  EXPECT_TRUE(words().contains(QStringLiteral("No run has a setting or metric \u201cwidht\u201d.")))
+      << words().toStdString();
+  panel.filter().setText(QStringLiteral("width=-1"));
+  EXPECT_TRUE(words().contains(QStringLiteral("None of 12 runs"))) << words().toStdString();
+  EXPECT_FALSE(words().contains(QStringLiteral("No run has"))) << words().toStdString();
 }
 
 TEST(RunsPanel, AFilterByAMetricFollowsWhatIsRecorded) {

@@ -137,7 +137,7 @@ TEST_F(RunVisibility, TheEyeHidesARunThatStaysSelected) {
   EXPECT_EQ(selection().hidden(), Hidden{runs[1]});
   EXPECT_EQ(selection().drawn(), Ids{runs[0]});
   EXPECT_EQ(selection().current(), runs[0]) << "the eye is not a click on the run";
-  EXPECT_EQ(panel.summary().toStdString(), "12 \u00b7 2 selected \u00b7 1 hidden");
+  EXPECT_EQ(panel.summary().toStdString(), "12 runs, 2 selected, 1 hidden");
   const QModelIndex row = panel.model().indexOf(runs[1]);
   EXPECT_TRUE(row.data(RunsModel::HiddenRole).toBool());
   EXPECT_TRUE(row.data(Qt::AccessibleTextRole).toString().contains(QStringLiteral("hidden")));
