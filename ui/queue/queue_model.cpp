@@ -69,12 +69,12 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const jobs::QueueEntr
   line.detail = text(row.experiment) + QStringLiteral(" \u00b7 ") + tr("seed %1").arg(row.seed);
   line.state = text(toString(row.state));
   line.device = line.limit = QStringLiteral("\u2013");
-  if (!row.device.empty()) line.device = text(row.device);
+  if (!row.device.empty()) line.device = deviceText(row.device);
   if (entry != nullptr) {
     const std::string& wanted =
         entry->options.device.empty() ? entry->configured : entry->options.device;
     if (section == Section::Waiting || row.device.empty())
-      line.device = wanted.empty() ? QStringLiteral("auto") : text(wanted);
+      line.device = wanted.empty() ? QStringLiteral("auto") : deviceText(wanted);
     if (entry->options.timeLimitSeconds > 0)
       line.limit = limitText(entry->options.timeLimitSeconds);
   }

@@ -53,6 +53,7 @@ void FactTable::setFacts(const std::vector<Fact>& facts) {
                             : fact.value + QLatin1Char('\n') + fact.definition);
   }
   if (isTaller) updateGeometry();
+  fitColumns();
 }
 
 QSize FactTable::sizeHint() const { return {px(200), topLevelItemCount() * px(kRow) + 2}; }
@@ -61,8 +62,18 @@ QSize FactTable::minimumSizeHint() const { return {px(120), sizeHint().height()}
 
 void FactTable::resizeEvent(QResizeEvent* event) {
   QTreeWidget::resizeEvent(event);
-  const int wanted = labelWidth_ > 0 ? px(labelWidth_) : viewport()->width() * 55 / 100;
-  setColumnWidth(0, std::min(wanted, viewport()->width() * 6 / 10));
+  fitColumns();
+}
+
+void FactTable::fitColumns() {
+  const int width = viewport()->width();
+  if (labelWidth_ <= 0) return setColumnWidth(0, width * 55 / 100);
+  int values = 0;
+  for (int row = 0; row < topLevelItemCount(); ++row)
+    values = std::max(values, fontMetrics().horizontalAdvance(topLevelItem(row)->text(1)));
+  values += px(8);  // the margins that a cell has around its text
+  const int most = std::min(px(labelWidth_), width * 6 / 10);
+  setColumnWidth(0, std::clamp(width - values, std::min(most, width * 4 / 10), most));
 }
 
 void FactTable::keyPressEvent(QKeyEvent* event) {

@@ -12,7 +12,7 @@ class FactTable : public QTreeWidget {
  public:
   explicit FactTable(const QString& accessibleName, QWidget* parent = nullptr);
   void setFacts(const std::vector<Fact>& facts);
-  /// Share of the width that labels take.
+  /// Width of the labels; less where a value would be cut, and never more than their share.
   void setLabelWidth(int pixels) { labelWidth_ = pixels; }
 
   QSize sizeHint() const override;
@@ -23,6 +23,7 @@ class FactTable : public QTreeWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void fitColumns();
   int labelWidth_ = 0;
 };
 

@@ -75,6 +75,10 @@ Fact analysisFact(const std::string& metric, const std::vector<store::MetricSumm
 
 }  // namespace
 
+QString deviceText(const std::string& device) {
+  return device == "cpu" ? sayOfRun("CPU") : QString::fromStdString(device);
+}
+
 QString duration(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return QStringLiteral("\u2013");
   const auto total = static_cast<std::int64_t>(std::llround(seconds));
@@ -126,10 +130,18 @@ std::vector<Fact> runFacts(const store::RunRow& row,
       facts.push_back(scoreFact(metric, summaries, kinds));
   }
   for (const std::string& metric : card.morePlots) {
-    if (metric.starts_with("analysis/")) facts.push_back(analysisFact(metric, summaries, kinds));
+    if (!metric.starts_with("analysis/")) continue;
+    Fact fact = analysisFact(metric, summaries, kinds);
+    // "ECE" of an analysis is "ECE, test" again: the row that has a value stays.
+    const auto same = std::find_if(facts.begin(), facts.end(), [&fact](const Fact& other) {
+      return other.label == fact.label || other.label.startsWith(fact.label + QLatin1String(", "));
+    });
+    if (same == facts.end())
+      facts.push_back(std::move(fact));
+    else if (same->value == none)
+      *same = std::move(fact);
   }
-  QString device = row.device.empty() ? none : QString::fromStdString(row.device);
-  if (device == QLatin1String("cpu")) device = sayOfRun("CPU");
+  QString device = row.device.empty() ? none : deviceText(row.device);
   const int threads = environment.is_object() ? environment.value("threads", 0) : 0;
   if (threads > 0)
     device += QStringLiteral(", ") + counted(threads, sayOfRun("thread"), sayOfRun("threads"));

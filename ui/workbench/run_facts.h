@@ -48,6 +48,8 @@ enum class ConfigFilter { Baseline, Default, All };
 
 /// "1 min 52 s", "2 h 5 min", "12 s".
 [[nodiscard]] QString duration(double seconds);
+/// "CPU", "cuda:0": a device as the window names it.
+[[nodiscard]] QString deviceText(const std::string& device);
 
 /// Configuration keys whose values are not the same in all variants.
 [[nodiscard]] std::vector<std::string> differingKeys(

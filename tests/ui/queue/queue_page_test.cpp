@@ -83,7 +83,7 @@ TEST_F(QueuePages, ShowsTheOrderAndWhyARunWaits) {
   open();
   EXPECT_EQ(page_->model().runsOf(Section::Waiting), (Ids{one, two}));
   EXPECT_EQ(cell(one, QueueModel::StateColumn, QueueModel::DetailRole).toStdString(), "next");
-  EXPECT_EQ(cell(one, QueueModel::DeviceColumn).toStdString(), "cpu");
+  EXPECT_EQ(cell(one, QueueModel::DeviceColumn).toStdString(), "CPU");
   EXPECT_EQ(cell(one, QueueModel::LimitColumn).toStdString(), "\u2013");
   EXPECT_TRUE(page_->headline().text().contains(QStringLiteral("2 waiting")));
 }

@@ -5,6 +5,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTest>
+#include <QTreeWidget>
 #include <algorithm>
 
 #include "tests/ui/support/qt_test.h"
@@ -178,6 +179,28 @@ TEST(Inspector, MadeWithARunLaterStandsWhereThePanelIsInTheTabOrder) {
   ASSERT_GE(stops.size(), 5);
   EXPECT_EQ(stops.back(), after);
   EXPECT_TRUE(inspector->isAncestorOf(stops.front()));
+}
+
+TEST(Inspector, NoFactOfARunIsCut) {
+  SampleStudio studio(SampleOptions{0, 2340});
+  studio.workbench.selection().setRuns({studio.runs[0]}, studio.runs[0]);
+  MainWindow window(studio.workbench);
+  window.resize(1440, 900);
+  window.show();
+  window.showPage(QStringLiteral("monitor"));
+  window.waitUntilIdle();
+  for (int i = 0; i < 4; ++i) QCoreApplication::processEvents();
+  ASSERT_TRUE(window.inspectorDock().isVisible());
+  const QTreeWidget* facts = nullptr;
+  for (const auto* table : window.inspectorDock().findChildren<QTreeWidget*>())
+    if (table->accessibleName() == QLatin1String("Facts of the run")) facts = table;
+  ASSERT_NE(facts, nullptr);
+  ASSERT_GT(facts->topLevelItemCount(), 5);
+  for (int row = 0; row < facts->topLevelItemCount(); ++row) {
+    const QString value = facts->topLevelItem(row)->text(1);
+    EXPECT_LE(facts->fontMetrics().horizontalAdvance(value) + 6, facts->columnWidth(1))
+        << value.toStdString();
+  }
 }
 
 }  // namespace

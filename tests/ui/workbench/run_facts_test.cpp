@@ -34,6 +34,37 @@ TEST(RunFacts, AnEndedRunHasNoRowForAScoreThatItNeverMeasured) {
   EXPECT_EQ(std::count(labels.begin(), labels.end(), "Samples (agreement), test"), 0);
 }
 
+TEST(RunFacts, AScoreThatAnAnalysisHasTooIsOneRow) {
+  store::RunRow row;
+  row.state = store::RunState::Done;
+  store::RunCard card;
+  card.headline = {"test/ece"};
+  card.morePlots = {"analysis/calibration/ece"};
+  const auto measured = [](const char* name, double value) {
+    store::MetricSummary summary;
+    summary.name = name;
+    summary.last = value;
+    return summary;
+  };
+  const auto valuesOf = [&](const std::vector<store::MetricSummary>& summaries) {
+    std::vector<std::string> values;
+    for (const Fact& fact : runFacts(row, summaries, Json(), card, {}))
+      if (fact.label.startsWith(QLatin1String("ECE"))) values.push_back(fact.value.toStdString());
+    return values;
+  };
+  const auto ofBoth =
+      valuesOf({measured("test/ece", 0.03), measured("analysis/calibration/ece", 0.04)});
+  EXPECT_EQ(ofBoth.size(), 1U);
+  EXPECT_EQ(valuesOf({measured("analysis/calibration/ece", 0.04)}).size(), 1U)
+      << "where only the analysis has one";
+  EXPECT_EQ(valuesOf({measured("test/ece", 0.03)}).size(), 1U);
+}
+
+TEST(RunFacts, TheCpuIsWrittenInCapitals) {
+  EXPECT_EQ(deviceText("cpu").toStdString(), "CPU");
+  EXPECT_EQ(deviceText("cuda:0").toStdString(), "cuda:0");
+}
+
 TEST(RunFacts, ConfigurationCanBeCutDownToWhatDiffers) {
   const Json base{{"model", {{"width", 64}, {"depth", 4}}}};
   const Json config{{"model", {{"width", 128}, {"depth", 4}}}};
