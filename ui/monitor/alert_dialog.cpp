@@ -15,7 +15,7 @@ AlertDialog::AlertDialog(const QString& title, const std::string& metric,
     : QDialog(parent), metric_(metric) {
   setWindowTitle(tr("Alerts on %1").arg(title));
   const std::array<QString, 4> kTexts{tr("Above"), tr("Below"), tr("No new value for"),
-                                      tr("Not finite, or so many times its least value")};
+                                      tr("NaN or infinite, or more than \u2026 times its minimum")};
   const std::array<double, 4> kUsual{1, 0, 10, 10};
   auto* grid = new QGridLayout;
   grid->setHorizontalSpacing(px(12));

@@ -173,7 +173,7 @@ void AlertWatch::judge(const std::vector<store::RunRow>& runs, const std::vector
           if (!one.isAny && !one.isBroken) break;
           check(rule, row, seen, one, one.isBroken || isFar,
                 one.isBroken ? tr("is not finite")
-                             : tr("is %1, %2 times its least value")
+                             : tr("is %1, %2 times its minimum")
                                    .arg(words(one.highest),
                                         compactNumber(one.highest / seen.least, 3)));
           break;

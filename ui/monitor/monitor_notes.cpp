@@ -149,10 +149,8 @@ void MonitorPage::notesAnswered(std::int64_t run, const std::string& text,
   if (!outcome.trouble.isEmpty()) {
     workbench_.showError(outcome.trouble);
   } else if (outcome.isConflict) {
-    workbench_.showMessage(
-        tr("The notes of run %1 were changed too often meanwhile: yours is kept among "
-           "the edits of the run. Add it again.")
-            .arg(run));
+    workbench_.showError(
+        tr("Your note was not added: others changed the notes. Add it again."));
   } else if (!outcome.isWaiting) {
     // Others may have added some: those come with what is read next, as all do of another machine.
     Notes& known = notes_[run];

@@ -56,7 +56,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   search_ = new QLineEdit;
   search_->setPlaceholderText(tr("Search plots"));
   search_->setAccessibleName(tr("Search plots"));
-  search_->setToolTip(tr("Words of a metric's name or title: all of them must occur (/)"));
+  search_->setToolTip(tr("Words of a metric's name or title; all must match (/)"));
   search_->setClearButtonEnabled(true);
   search_->setMaximumWidth(px(220));
   connect(search_, &QLineEdit::textEdited, this, [this](const QString& text) {

@@ -44,7 +44,7 @@ void MonitorPage::giveCurves(PlotCard& card) {
   if (!hasPoints && !isKnown) {
     hint = tr("Reading\u2026");
   } else if (!hasPoints && isApart) {
-    hint = tr("The seeds have no common range.\nDraw each run, or choose another axis.");
+    hint = tr("The seeds do not overlap on this axis.\nDraw each run, or choose another axis.");
   } else if (!hasPoints && settings_.x == XAxis::Metric) {
     hint = tr("No values over %1.\nThe selected runs have not measured both.")
                .arg(metricCard(settings_.xMetric, kinds_).title);

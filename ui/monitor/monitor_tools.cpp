@@ -124,7 +124,7 @@ void MonitorPage::makeTools() {
       chooseSettings(changed);
     });
   }
-  followAction_ = tool(tr("Follow"), tr("Keep the newest points in sight; ends when you zoom"));
+  followAction_ = tool(tr("Follow"), tr("Keep the newest points visible; zooming ends it"));
   followAction_->setIcon(icon(Icon::Follow));
   followAction_->setCheckable(true);
   followAction_->setChecked(true);
@@ -143,7 +143,7 @@ void MonitorPage::makeTools() {
 
 void MonitorPage::makeMoreTools() {
   shareAction_ = new QAction(tr("Sync zoom"), this);
-  shareAction_->setToolTip(tr("A range of x chosen in one plot is shown by all"));
+  shareAction_->setToolTip(tr("All plots show the x range that is chosen in one"));
   shareAction_->setCheckable(true);
   shareAction_->setChecked(true);
   connect(shareAction_, &QAction::toggled, this, [this](bool isOn) { isZoomShared_ = isOn; });
@@ -263,7 +263,7 @@ void MonitorPage::setSettings(const PlotSettings& settings) {
   seedsAction_->setEnabled(hasSharedAxis);
   seedsAction_->setToolTip(
       hasSharedAxis ? tr("The runs of a variant as the mean over its seeds with a band")
-                    : tr("Runs have no common clock: choose step, epoch or running time"));
+                    : tr("Seeds can only be averaged over step, epoch or running time"));
   for (QAction* choice : seedsGroup_->actions())
     choice->setChecked(choice->data().toInt() == static_cast<int>(settings.band));
   isSetting_ = true;

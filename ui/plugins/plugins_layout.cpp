@@ -24,7 +24,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   setProperty("role", "canvas");
   setAttribute(Qt::WA_StyledBackground);
   setMinimumSize(420, 300);
-  probe_ = new QAction(icon(Icon::Refresh), tr("Probe again"), this);
+  probe_ = new QAction(icon(Icon::Refresh), tr("Reload plugins"), this);
   probe_->setToolTip(tr("Look for plugins once more and ask each for its schemas"));
   connect(probe_, &QAction::triggered, this, &PluginsPage::probe);
 
@@ -192,7 +192,7 @@ QWidget* PluginsPage::makeText() {
   message_ = new WrapLabel(other);
   message_->setAlignment(Qt::AlignCenter);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  retry_ = new QPushButton(tr("Probe again"), other);
+  retry_ = new QPushButton(tr("Reload plugins"), other);
   connect(retry_, &QPushButton::clicked, probe_, &QAction::trigger);
   inOther->addStretch(1);
   inOther->addWidget(message_);

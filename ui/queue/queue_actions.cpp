@@ -29,14 +29,14 @@ void QueuePage::makeActions() {
     addAction(action);
     return action;
   };
-  pauseQueue_ = make(Icon::Pause, tr("Pause queue"), tr("Start nothing new"), {}, [] {});
+  pauseQueue_ = make(Icon::Pause, tr("Pause queue"), tr("Start no further runs"), {}, [] {});
   auto* pauses = new QMenu(tr("Pause queue"), this);
   pauses->addAction(tr("&After the current run"), this,
                     [this] { pauseQueue(store::QueueMode::AfterCurrent); });
   pauses->addAction(tr("&Now: runs in progress pause at a checkpoint"), this,
                     [this] { pauseQueue(store::QueueMode::Paused); });
   pauseQueue_->setMenu(pauses);
-  resumeQueue_ = make(Icon::Play, tr("Resume queue"), tr("Let the queue continue"), {},
+  resumeQueue_ = make(Icon::Play, tr("Resume queue"), tr("Resume the queue"), {},
                       [this] { resumeQueue(); });
   front_ = make(Icon::Front, tr("To the front"), tr("Start the selected runs next"),
                 Qt::CTRL | Qt::SHIFT | Qt::Key_Return, [this] {
@@ -140,8 +140,10 @@ void QueuePage::pauseQueue(store::QueueMode mode) {
     }
     return result.runs.empty()
                ? tr("The queue is paused.")
-               : tr("The queue is paused; %1 at a checkpoint, and first in line afterwards.")
-                     .arg(counted(std::ssize(result.runs), tr("run stops"), tr("runs stop")));
+               : tr("The queue is paused; %1 when the queue resumes.")
+                     .arg(counted(std::ssize(result.runs),
+                                  tr("run stops at a checkpoint and is first"),
+                                  tr("runs stop at a checkpoint and are first")));
   });
 }
 
@@ -149,7 +151,7 @@ void QueuePage::resumeQueue() {
   jobs::Command command;
   command.what = jobs::Command::What::Mode;
   workbench_.queue().execute(command, [](const jobs::CommandResult& result) {
-    return tr("The queue continues with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
+    return tr("The queue resumes with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
   });
 }
 

@@ -81,7 +81,7 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const jobs::QueueEntr
   switch (section) {
     case Section::Running:
       line.note = steps(row);
-      if (entry == nullptr) line.note += tr(" \u00b7 not of the queue");
+      if (entry == nullptr) line.note += tr(" \u00b7 started outside the queue");
       if (row.remainingSeconds > 0 && row.state == store::RunState::Running) {
         line.moment = Moment::Left;
         line.remainingSeconds = row.remainingSeconds;
@@ -96,12 +96,12 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const jobs::QueueEntr
       line.note = text(entry->waits);
       if (line.note.isEmpty() && isFirst) {
         line.note = view.mode == store::QueueMode::Running ? tr("next")
-                                                           : tr("next when the queue continues");
+                                                           : tr("next when the queue resumes");
       }
       if (line.note.isEmpty() && row.step > 0) {
         line.note = row.latestCheckpoint >= 0
                         ? tr("continues from step %1").arg(count(row.latestCheckpoint))
-                        : tr("has no checkpoint and begins again");
+                        : tr("restarts at step 0 (no checkpoint)");
       }
       line.moment = Moment::Since;
       line.at = entry->enqueuedAt;
@@ -303,9 +303,9 @@ QVariant QueueModel::data(const QModelIndex& index, int role) const {
         case StateColumn:
           return cell.second;
         case DeviceColumn:
-          return tr("Device it computes on, or waits for");
+          return tr("Device of the run, or the one it waits for");
         case LimitColumn:
-          return tr("Running time, over all starts, after which it is stopped at a checkpoint");
+          return tr("The run stops at a checkpoint after this running time, over all starts");
         default:
           return timeTipOf(*shown);
       }
@@ -321,7 +321,8 @@ QVariant QueueModel::headerData(int section, Qt::Orientation orientation, int ro
     return static_cast<int>((isRight ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   }
   if (role != Qt::DisplayRole) return {};
-  const QString titles[] = {tr("Run"), tr("State"), tr("Device"), tr("Time limit"), tr("Time")};
+  const QString titles[] = {tr("Run"), tr("State"), tr("Device"), tr("Time limit"),
+                            tr("Time left or finished")};
   return section >= 0 && section < ColumnCount ? QVariant(titles[section]) : QVariant();
 }
 

@@ -76,7 +76,7 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   trouble_ = new WrapLabel;
   trouble_->setProperty("role", "warn");
   trouble_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  trouble_->setAccessibleName(tr("Why the queue does not continue"));
+  trouble_->setAccessibleName(tr("Why the queue is paused"));
   trouble_->hide();
 
   auto* card = new QFrame;
@@ -160,7 +160,7 @@ QWidget* QueuePage::makeOffer() {
   resume->setProperty("primary", true);
   resume->setToolTip(tr("Put them into the queue: they continue from their newest checkpoint"));
   auto* decline = new QPushButton(tr("Not now"));
-  decline->setToolTip(tr("They stay in the list below"));
+  decline->setToolTip(tr("Decide later; the runs stay listed below"));
   offerLine_ = new QBoxLayout(QBoxLayout::LeftToRight, offer_);
   offerLine_->setContentsMargins(px(12), px(8), px(12), px(8));
   offerLine_->setSpacing(px(8));
@@ -252,7 +252,7 @@ void QueuePage::showOffer() {
     text += QStringLiteral(". ");
     text += row.latestCheckpoint >= 0
                 ? tr("It can continue from step %1.").arg(count(row.latestCheckpoint))
-                : tr("It has no checkpoint and would begin again.");
+                : tr("It has no checkpoint and would restart at step 0.");
   } else {
     text = tr("%1 runs were interrupted. They can continue from their newest checkpoints.")
                .arg(count(static_cast<std::int64_t>(runs.size())));

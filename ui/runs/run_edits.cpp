@@ -141,10 +141,8 @@ void RunEdits::save(store::RunField field, std::vector<Change> changes, const QS
           if (!outcome.trouble.isEmpty()) {
             answers->trouble = outcome.trouble;
           } else if (outcome.isConflict) {
-            answers->trouble = tr("Another user changed the %1 of run %2 meanwhile: theirs stands, "
-                                  "and yours is in the history of the run.")
-                                   .arg(QString::fromStdString(wordsOf(field)))
-                                   .arg(change.run);
+            answers->trouble = tr("Not saved: another user changed it first. Your text is in the "
+                                  "run's history.");
           } else {
             answers->stored.push_back(change);
             answers->stored.back().version = outcome.version;

@@ -215,7 +215,7 @@ void RunTable::fillMenu(QMenu& menu, int section) {
       setColumns(left);
     });
   }
-  connect(menu.addAction(tr("&Usual columns")), &QAction::triggered, this, [this] {
+  connect(menu.addAction(tr("De&fault columns")), &QAction::triggered, this, [this] {
     forgetSetting(key_);
     ids_.clear();
     widths_.clear();

@@ -181,8 +181,8 @@ void RunsPanel::askDelete() {
                  .arg(QString::fromStdString(row->name),
                       QString::fromStdString(toString(row->state)));
   }
-  const QString stays = runs == 1 ? tr("It stays in the trash for %1 days: Run, Deleted runs.")
-                                  : tr("They stay in the trash for %1 days: Run, Deleted runs.");
+  const QString stays = runs == 1 ? tr("You can restore it for %1 days: Run > Deleted runs.")
+                                  : tr("You can restore them for %1 days: Run > Deleted runs.");
   const bool isSure =
       isConfirmed(this, tr("Delete runs"),
                   tr("Delete %1 with curves, artifacts and checkpoints?")

@@ -83,7 +83,7 @@ void FilterButton::askName() {
                            .trimmed();
   if (!isWanted || name.isEmpty()) return;
   storeFilter(name, text);
-  Q_EMIT messageSent(tr("Saved filters now have \u201c%1\u201d.").arg(name));
+  Q_EMIT messageSent(tr("Saved the filter \u201c%1\u201d.").arg(name));
 }
 
 }  // namespace vitrine::ui

@@ -240,7 +240,8 @@ void Inspector::makeEnvironment(QVBoxLayout& column) {
     const store::RunRow* row = workbench_.run(run_);
     if (row == nullptr) return;
     QGuiApplication::clipboard()->setText(repeatCommand(*row, config_));
-    workbench_.showMessage(tr("Copied: paste it into a terminal to train run %1 again.").arg(run_));
+    workbench_.showMessage(
+        tr("Command copied. Run it in a terminal to train run %1 again.").arg(run_));
   });
   environment.rows->addWidget(environmentTable_);
   environment.rows->addWidget(repeat, 0, Qt::AlignLeft);

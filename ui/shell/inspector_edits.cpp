@@ -22,7 +22,7 @@ QString tagLine(const std::vector<std::string>& tags) {
 
 ConflictBar::ConflictBar(const QString& what, QWidget* parent) : QFrame(parent) {
   auto* sentence = new QLabel(
-      tr("Another user changed the %1 meanwhile. Yours is above, theirs is this:").arg(what));
+      tr("Another user changed the %1. Your text is above; theirs is:").arg(what));
   sentence->setProperty("role", "warn");
   sentence->setWordWrap(true);
   text_ = new QLabel;
@@ -32,10 +32,10 @@ ConflictBar::ConflictBar(const QString& what, QWidget* parent) : QFrame(parent) 
   text_->setAccessibleName(tr("Text of another user: %1").arg(what));
   auto* mine = new QPushButton(tr("Keep mine"));
   mine->setAccessibleName(tr("Keep my %1").arg(what));
-  mine->setToolTip(tr("Yours replaces theirs, which stays in the history of the run"));
+  mine->setToolTip(tr("Replaces their text, which stays in the run's history"));
   auto* theirs = new QPushButton(tr("Take theirs"));
   theirs->setAccessibleName(tr("Take their %1").arg(what));
-  theirs->setToolTip(tr("Theirs stands; yours stays in the history of the run"));
+  theirs->setToolTip(tr("Keeps their text; yours stays in the run's history"));
   auto* buttons = new QHBoxLayout;
   buttons->setContentsMargins(0, 0, 0, 0);
   buttons->addWidget(mine);

@@ -78,7 +78,7 @@ void MainWindow::fillRecent() {
     connect(one, &QAction::triggered, this, [this, file] { files_.openDatabase(file); });
   }
   if (recentMenu_->isEmpty()) {
-    recentMenu_->addAction(tr("No other database was opened yet"))->setEnabled(false);
+    recentMenu_->addAction(tr("No recent database"))->setEnabled(false);
     return;
   }
   recentMenu_->addSeparator();
@@ -155,7 +155,7 @@ bool MainWindow::openFigure(const QString& file) {
   currentPage()->setViewState(recipe->view);
   keepPaper(workbench_, *recipe);
   workbench_.showMessage(
-      tr("%1 is open again, with the data of now.").arg(QFileInfo(file).fileName()));
+      tr("Opened the chart of %1 with the current data.").arg(QFileInfo(file).fileName()));
   return true;
 }
 

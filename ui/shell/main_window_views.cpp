@@ -244,7 +244,7 @@ void MainWindow::nameLayout() {
                            .trimmed();
   if (!isWanted || name.isEmpty()) return;
   ui::storeLayout(name, layoutNow());
-  workbench_.showMessage(tr("View, Layouts now has \u201c%1\u201d.").arg(name));
+  workbench_.showMessage(tr("Saved the layout \u201c%1\u201d: View > Layouts.").arg(name));
 }
 
 void MainWindow::showHowToRead() {

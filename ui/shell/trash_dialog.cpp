@@ -113,7 +113,7 @@ void TrashDialog::askEmpty() {
   std::uint64_t bytes = 0;
   for (const store::TrashedRun& run : runs_) bytes += run.bytes;
   const QString text =
-      tr("Remove %1, %2, for good? This cannot be undone.")
+      tr("Delete %1, %2, permanently? This cannot be undone.")
           .arg(counted(static_cast<std::int64_t>(runs_.size()), tr("run"), tr("runs")),
                QString::fromStdString(formatBytes(static_cast<double>(bytes))));
   if (!isConfirmed(this, tr("Empty trash"), text, tr("Remove"))) return;

@@ -190,7 +190,8 @@ void ExportDialog::makeWords() {
   for (QLineEdit* edit : {xTitle_, yTitle_}) edit->setMaxLength(FigurePaper::kLongestName);
   series_ = new QListWidget;
   series_->setAccessibleName(tr("Names of the series"));
-  series_->setToolTip(tr("F2 or a double click changes a name; without words it is its own again"));
+  series_->setToolTip(
+      tr("F2 or a double click changes a name; an empty name restores the original"));
   series_->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
   series_->setMaximumHeight(px(96));
   const auto* chart = dynamic_cast<const LineChartFigure*>(&figure_);

@@ -188,8 +188,8 @@ QString paperProblem(Figure& figure, const FigurePaper& paper) {
   FigurePaper wide = paper;
   wide.width = FigurePaper::kDoubleColumn;
   return paper.width < wide.width && !figure.breaksWords(wide.logical().width())
-             ? QObject::tr("Words are broken at this width: take the double column.")
-             : QObject::tr("Words are broken at this width: take a wider one.");
+             ? QObject::tr("Words break at this width: choose the double column.")
+             : QObject::tr("Words break at this width: choose a wider one.");
 }
 
 FigureStyle FigurePaper::styled(FigureStyle style) const {

@@ -189,7 +189,7 @@ class QueueAttendant {
     if (const std::string why = jobs::whyNotHere(store); !why.empty())
       return trouble_ = QString::fromStdString(why);
     if (failures_ >= kPatience) {
-      trouble_ = QueueService::tr("The process that works on the queue ended %1 times: %2")
+      trouble_ = QueueService::tr("The queue worker stopped %1 times: %2")
                      .arg(failures_)
                      .arg(lastLineOf(jobs::workLogFile(file)));
     }

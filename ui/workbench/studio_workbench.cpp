@@ -287,7 +287,7 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
     if (isAlive(row->state)) alive.push_back(id);
   }
   if (wanted.empty()) {
-    showMessage(tr("None of the selected runs is running or waiting."));
+    showMessage(tr("Nothing to stop: no selected run is running or queued."));
     return;
   }
   jobs::Command command;
@@ -305,7 +305,8 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
     QStringList parts;
     if (!ending.empty())
       parts << (areOfScripts
-                    ? tr("Asked %1 to stop: its script ends where it reads run.should_stop.")
+                    ? tr("Asked %1 to stop: the script stops at its next check of "
+                         "run.should_stop.")
                     : tr("Asked %1 to stop: it finishes its step, writes a checkpoint and can be "
                          "resumed."))
                    .arg(namesOf(ending));
@@ -326,7 +327,7 @@ void StudioWorkbench::resumeQueue() {
   jobs::Command command;
   command.what = jobs::Command::What::Mode;
   queue_.execute(command, [](const jobs::CommandResult& result) {
-    return tr("The queue continues with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
+    return tr("The queue resumes with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
   });
 }
 

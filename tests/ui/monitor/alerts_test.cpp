@@ -94,7 +94,7 @@ TEST_F(Alerts, DoNotWarnOfWhatWasOverBeforeSomebodyLooked) {
   write({2.0, 0.5});
   look();
   ASSERT_EQ(raised_.count(), 2) << "a spike between two looks: above, and far above the least";
-  EXPECT_NE(said().find("times its least value"), std::string::npos) << said();
+  EXPECT_NE(said().find("times its minimum"), std::string::npos) << said();
 }
 
 TEST_F(Alerts, WarnOfWhereARunStandsAtTheFirstLook) {

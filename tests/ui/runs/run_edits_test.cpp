@@ -197,7 +197,7 @@ TEST_F(RunEditing, UndoLeavesWhatAnotherUserWroteSince) {
   offer.undo();
   EXPECT_EQ(studio.writer.run(run).name, "theirs");
   ASSERT_EQ(said.count(), 1);
-  EXPECT_TRUE(said[0][0].toString().contains(QStringLiteral("Another user")));
+  EXPECT_TRUE(said[0][0].toString().contains(QStringLiteral("another user")));
 }
 
 TEST_F(RunEditing, TheDeleteKeyInTheListMovesEndedRunsToTheTrash) {

@@ -181,7 +181,7 @@ TEST_F(RunTables, ColumnsAreChosenHiddenAndTheUsualOnesComeBack) {
   panel.table().fillMenu(second, 1);
   choose(second, QStringLiteral("Hide this column"));
   EXPECT_EQ(panel.table().columns(), Names{"created"});
-  choose(second, QStringLiteral("Usual columns"));
+  choose(second, QStringLiteral("Default columns"));
   EXPECT_EQ(panel.table().columns(), usual);
 }
 
