@@ -4,7 +4,10 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -79,31 +82,71 @@ Artifact imageArtifact(const at::Tensor& image) {
   return artifact;
 }
 
+/// Rows and columns of the grid that a layer's windows are cut from.
+using WholeGrid = std::array<std::int64_t, 2>;
+
+/// Of each layer with windows.
+std::map<std::int64_t, WholeGrid> wholeGridsOf(const std::vector<AttentionRecord>& records) {
+  std::map<std::int64_t, WholeGrid> grids;
+  for (const AttentionRecord& record : records) {
+    if (record.window < 0 || !record.queryPositions.defined()) continue;
+    WholeGrid& grid = grids[record.layer];
+    for (const std::size_t axis : {0U, 1U}) {
+      const auto last = record.queryPositions.select(1, static_cast<std::int64_t>(axis)).max();
+      grid[axis] = std::max(grid[axis], static_cast<std::int64_t>(last.item<double>()) + 1);
+    }
+  }
+  return grids;
+}
+
+/// Whether the patch at `place`, down and right from 0 to 1, is one of the window's.
+bool isAt(const AttentionRecord& record, const WholeGrid& grid, const std::vector<double>& place) {
+  at::Tensor isHere = at::ones({record.queryPositions.size(0)}, at::kBool);
+  for (const std::size_t axis : {0U, 1U}) {
+    const auto side = static_cast<double>(grid[axis]);
+    const double cell = std::min(std::floor(place[axis] * side), side - 1);
+    isHere =
+        isHere.logical_and(record.queryPositions.select(1, static_cast<std::int64_t>(axis)).eq(cell));
+  }
+  return isHere.any().item<bool>();
+}
+
 /// Layers that one picture can hold: as many heads, the same queries and keys.
 struct Group {
   std::vector<AttentionRecord> records;
-  [[nodiscard]] bool takes(const AttentionRecord& record) const {
+  std::optional<WholeGrid> grid = {};  ///< of windows
+  [[nodiscard]] bool takes(const AttentionRecord& record,
+                           const std::optional<WholeGrid>& itsGrid) const {
     const AttentionRecord& first = records.front();
     const auto isSame = [](const at::Tensor& a, const at::Tensor& b) {
       return a.defined() == b.defined() && (!a.defined() || at::equal(a, b));
     };
-    return record.window == first.window && record.weights.sizes() == first.weights.sizes() &&
+    return record.window == first.window && itsGrid == grid && record.weights.sizes() == first.weights.sizes() &&
            isSame(record.queryPositions, first.queryPositions) &&
            isSame(record.keyPositions, first.keyPositions);
   }
 };
 
-/// Of layers with windows those of `chosen`, or the one in the middle.
+/// Of layers with windows those of `chosen`, or the one at `place`, or the one in the middle.
 std::vector<AttentionRecord> chooseWindows(const std::vector<AttentionRecord>& records,
-                                           const std::vector<std::int64_t>& chosen) {
+                                           const std::vector<std::int64_t>& chosen,
+                                           const std::vector<double>& place) {
   std::map<std::int64_t, std::int64_t> windows;  // of each layer
   for (const AttentionRecord& record : records)
     windows[record.layer] = std::max(windows[record.layer], record.window + 1);
+  std::map<std::int64_t, std::int64_t> usual;  // of each layer: the one that is kept unasked
+  for (const auto& [layer, count] : windows) usual[layer] = count / 2;
+  const std::map<std::int64_t, WholeGrid> grids = wholeGridsOf(records);
+  for (const AttentionRecord& record : records) {
+    const auto grid = grids.find(record.layer);
+    if (!place.empty() && record.window >= 0 && grid != grids.end() &&
+        isAt(record, grid->second, place))
+      usual[record.layer] = record.window;
+  }
   std::vector<AttentionRecord> kept;
   for (const AttentionRecord& record : records) {
-    const std::int64_t count = windows[record.layer];
     const bool isAsked =
-        chosen.empty() ? record.window == count / 2
+        chosen.empty() ? record.window == usual[record.layer]
                        : std::find(chosen.begin(), chosen.end(), record.window) != chosen.end();
     if (record.window < 0 || isAsked) kept.push_back(record);
   }
@@ -123,18 +166,25 @@ struct Captured {
   std::vector<std::string> classes;  ///< names
   std::string attention, query;
   std::vector<std::int64_t> windows;
+  std::vector<double> place;
 };
 
 std::vector<Group> groupsOf(const Captured& captured) {
   std::vector<Group> groups;
-  for (const AttentionRecord& each : chooseWindows(captured.records, captured.windows)) {
+  const std::map<std::int64_t, WholeGrid> grids = wholeGridsOf(captured.records);
+  for (const AttentionRecord& each :
+       chooseWindows(captured.records, captured.windows, captured.place)) {
     const AttentionRecord record = chooseQueries(each, captured.query);
-    const auto fits = std::find_if(groups.begin(), groups.end(),
-                                   [&](const Group& group) { return group.takes(record); });
+    const auto known = grids.find(record.layer);
+    const auto grid = known == grids.end() || record.window < 0 ? std::nullopt
+                                                                : std::optional(known->second);
+    const auto fits = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return group.takes(record, grid);
+    });
     if (fits != groups.end())
       fits->records.push_back(record);
     else
-      groups.push_back({{record}});
+      groups.push_back({{record}, grid});
   }
   return groups;
 }
@@ -163,6 +213,7 @@ Artifact mapArtifact(const Group& group, std::int64_t row) {
   if (first.keyPositions.defined() && !at::equal(ownKeys, first.keyPositions))
     map.meta["key_places"] = positionsOf(first.keyPositions);
   if (isWindow) map.meta["window"] = first.window;
+  if (group.grid) map.meta["grid"] = *group.grid;
   return map;
 }
 
@@ -222,6 +273,7 @@ ItemCard AttentionMap::card() const {
   card.id = "attention_map";
   card.title = "Attention maps";
   card.doc = "Attention of chosen images, layers and heads";
+  card.offers = {"attention:effective", "attention:softmax"};
   card.needs = {AttentionSource::kId};
   card.schema.fields = {
       integerField("images", 4,
@@ -243,6 +295,11 @@ ItemCard AttentionMap::card() const {
                 "of layers that see windows, which of them, from 0; empty: the one in the middle")
           .titled("Windows")
           .atLeast(0)
+          .runOnly(),
+      listField("place", FieldType::Real, Json::array(),
+                "instead of `windows`: the one with the patch there, [down, right] from 0 to 1")
+          .titled("Place")
+          .range(0, 1)
           .runOnly()};
   for (Field& field : attentionFields()) card.schema.fields.push_back(std::move(field));
   return card;
@@ -265,6 +322,9 @@ std::function<Analysis::Findings()> AttentionMap::probe(const Config& config,
   captured.attention = config.text("attention");
   captured.query = config.text("query");
   captured.windows = config.integers("windows");
+  captured.place = config.reals("place");
+  if (!captured.place.empty() && captured.place.size() != 2)
+    throw ConfigError("'place' has to be [down, right], two numbers from 0 to 1");
   captured.classes = context.session.dataset().classes;
   captured.records = captureAttention(context.model, images, config.integers("layers"),
                                       attentionKind(config), &captured.logits);

@@ -158,6 +158,7 @@ ItemCard FirstLayerAnalysis::card() const {
   card.title = "First layer";
   card.doc = "Principal filters of the patch embedding, and how alike positions are";
   card.paper = "after Dosovitskiy et al. 2021, arXiv:2010.11929, figure 7";
+  card.offers = {"attention_of_weights:similarity"};
   card.needs = {TokenEncoder::kId};
   card.schema.fields = {integerField("filters", 28, "principal filters that are stored")
                             .titled("Filters")

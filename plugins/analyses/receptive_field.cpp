@@ -141,6 +141,7 @@ ItemCard ReceptiveFieldAnalysis::card() const {
   card.title = "Effective receptive field";
   card.doc = "How much each part of the image counts for the patch in the middle, block by block";
   card.paper = "after Luo et al. 2016, arXiv:1701.04128";
+  card.offers = {"attention_of_weights:gradient"};
   card.needs = {TokenEncoder::kId};
   card.schema.fields = {integerField("images", 8, "images whose gradients are averaged")
                             .titled("Images")

@@ -279,9 +279,12 @@ std::function<Analysis::Findings()> MemoryLength::probe(const Config& config,
 }
 
 ItemCard MemoryWeights::card() const {
-  return cardOf("memory_weights", "Memory as a matrix",
-                "Decay and signed weights between all tokens of chosen images, as the memory acts",
-                {imagesField(2), idsField(), layersField()});
+  ItemCard card =
+      cardOf("memory_weights", "Memory as a matrix",
+             "Decay and signed weights between all tokens of chosen images, as the memory acts",
+             {imagesField(2), idsField(), layersField()});
+  card.offers = {"attention:weights", "attention:decay"};
+  return card;
 }
 ProbeSamples MemoryWeights::probeSamples(const Config& config) const {
   return {config.integer("images"), config.integers("ids")};

@@ -130,6 +130,21 @@ TEST(AttentionGrids, WindowsAreChosenByNumber) {
   }
 }
 
+TEST(AttentionGrids, TheWindowOfAPatchIsChosenByItsPlace) {
+  const auto windowAt = [](double down, double right) {
+    const auto findings = findingsOf(AttentionMap(), Json{{"place", {down, right}}});
+    EXPECT_EQ(findings.artifacts.size(), 4u) << "layers without windows stay whole";
+    EXPECT_EQ(findings.artifacts[0].meta["grid"], Json({4, 4})) << "what it is cut from";
+    return findings.artifacts[0].meta["window"].get<int>();
+  };
+  EXPECT_EQ(windowAt(0.1, 0.1), 0);
+  EXPECT_EQ(windowAt(0.3, 0.9), 1);
+  EXPECT_EQ(windowAt(1, 0), 2);
+  EXPECT_EQ(windowAt(0.6, 0.6), 3);
+  EXPECT_EQ(windowAt(0.99, 0.99), 2) << "no window has that patch: the one in the middle";
+  EXPECT_THROW((void)findingsOf(AttentionMap(), Json{{"place", {0.5}}}), ConfigError);
+}
+
 TEST(AttentionGrids, RanksOfWindowsAreTheMeanOverThemAndHeadsMayDiffer) {
   const auto findings = findingsOf(AttentionRank(), Json{{"images", 1}});
   std::map<std::string, double> scores;
