@@ -168,6 +168,13 @@ def play_analyse(lab):
         for one in (answer["artifact"] for answer in answers[:-1]):
             row = lab.rows("SELECT name, hex(data) FROM artifacts WHERE id = %d" % one["stored"])
             check(row == [[one["name"], one["bytes"].hex().upper()]], "it is stored when asked for")
+    before = len(lab.rows("SELECT id FROM artifacts"))
+    for within in (1, 10**9):
+        answers = lab.client.all(lab.client.send(op="analyse", model=model, item="attention_map", settings={"ids": [4]},
+                                                 store=True, store_within=within))
+        check(all(("stored" in one["artifact"]) == (within > 1) for one in answers[:-1]), "stored where it is small")
+    check(len(lab.rows("SELECT id FROM artifacts")) == before + len(answers) - 1, "once")
+
     # Probes look at the split that is named, and say so.
     def pixels_of(**more):
         answers = lab.client.all(lab.client.send(op="analyse", model=model, item="attention_map", settings={"ids": [3]}, **more))

@@ -289,7 +289,9 @@ void ComputeSession::analyse(const Json& request, Reply& reply) {
   const FindingsOrigin origin{item, split, warm->opening.use, warm->opening.overrides};
   describeFindings(findings, origin, trained);
   std::optional<store::RunStore> store;
-  if (isStored) {
+  std::int64_t bytes = 0;
+  for (const Artifact& artifact : findings.artifacts) bytes += std::ssize(artifact.data);
+  if (isStored && bytes <= integerOf(request, "store_within", bytes)) {
     store.emplace(database_, store::OpenMode::ReadWrite);
     storeScores(*store, warm->run.id, origin, findings.scores, trained);
   }
