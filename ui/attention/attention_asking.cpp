@@ -17,6 +17,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr std::int64_t kOwnSample = -1;
+constexpr std::int64_t kMostStored = std::int64_t{128} << 20;  // bytes of a run's attention
 constexpr int kLargestSide = 4096;  // pixels: three bytes each have to fit into one request
 
 }  // namespace
@@ -106,6 +107,25 @@ bool AttentionPage::isQueryMissing(std::size_t index) const {
          !panel.scene().query(panel.scene().layer());
 }
 
+bool AttentionPage::isWindowMissing(std::size_t index) const {
+  const AttentionPanel& panel = *panels_[index];
+  if (!panel.hasImage() || choice_.query.kind != QueryChoice::Kind::Patch ||
+      shown_[index].asked == choice_.query.place)
+    return false;
+  const AttentionScene& scene = panel.scene();
+  if (scene.layerAt(scene.layer()).window < 0 || scene.query(scene.layer())) return false;
+  const std::optional<AttentionWay> way = wayOf(panel.run());
+  return way && way->hasPlaces;
+}
+
+std::int64_t AttentionPage::roomToStore(std::int64_t run) const {
+  const auto facts = facts_.find(run);
+  if (!store_->isChecked() || facts == facts_.end()) return 0;
+  std::int64_t stored = 0;
+  for (const store::ArtifactRow& row : facts->second->rows) stored += row.bytes;
+  return std::max<std::int64_t>(kMostStored - stored, 0);
+}
+
 bool AttentionPage::isPartShown(std::size_t index) const {
   const auto kept = shown_[index].wanted ? kept_.find(*shown_[index].wanted) : kept_.end();
   return kept != kept_.end() && !kept->second->isWhole;
@@ -114,12 +134,14 @@ bool AttentionPage::isPartShown(std::size_t index) const {
 std::shared_ptr<const AttentionImage> AttentionPage::knownLayers(std::int64_t run,
                                                                  const AttentionWay& way) const {
   // Rollout and distances are of all layers.
-  if (!way.hasLayers || choice_.isRollout || choice_.isDistances || store_->isChecked())
-    return nullptr;
+  if (!way.hasLayers || choice_.isRollout || choice_.isDistances) return nullptr;
   const auto found = std::find_if(kept_.rbegin(), kept_.rend(), [&](const auto& kept) {
     const ImageKey& key = kept.first;
     return key.run == run && key.series == way.series && key.weights == use_ &&
-           kept.second->isWhole && choice_.layer < static_cast<int>(kept.second->layers.size());
+           kept.second->isWhole && choice_.layer < static_cast<int>(kept.second->layers.size()) &&
+           // Which windows there are depends on the patch.
+           std::none_of(kept.second->layers.begin(), kept.second->layers.end(),
+                        [](const AttentionLayer& layer) { return layer.window >= 0; });
   });
   return found == kept_.rend() ? nullptr : found->second;
 }
@@ -127,7 +149,8 @@ std::shared_ptr<const AttentionImage> AttentionPage::knownLayers(std::int64_t ru
 void AttentionPage::computeMissing() {
   bool isAsked = false;
   for (std::size_t i = 0; i < panels_.size(); ++i) {
-    const bool isThere = shown_[i].wanted && !isQueryMissing(i) && !isPartShown(i);
+    const bool isThere =
+        shown_[i].wanted && !isQueryMissing(i) && !isPartShown(i) && !isWindowMissing(i);
     if (isThere || shown_[i].ticket != 0 || !wayOf(panels_[i]->run())) continue;
     compute(i);
     isAsked = true;
@@ -140,8 +163,14 @@ void AttentionPage::compute(std::size_t index) {
   ModelService* models = workbench_.models();
   const std::optional<AttentionWay> way = wayOf(run);
   if (models == nullptr || !way || shown_[index].ticket != 0) return;
-  AttentionQuestion question{*way,   sample_, own_.isNull() ? shownSplit() : std::string(),
-                             {0, 0}, own_,    store_->isChecked() && own_.isNull()};
+  const bool isOtherWindow = isWindowMissing(index);
+  AttentionQuestion question;
+  question.way = *way;
+  question.sample = sample_;
+  question.image = own_;
+  if (own_.isNull()) question.split = shownSplit();
+  if (way->hasPlaces && choice_.query.kind == QueryChoice::Kind::Patch)
+    shown_[index].asked = question.place = choice_.query.place;
   if (const AttentionPanel* shown = leading(); way->isDrawn && shown != nullptr) {
     const TokenGrid& grid = shown->scene().layerAt(0).keyGrid;
     question.patch = {static_cast<std::int64_t>(choice_.query.place[0] * grid.rows),
@@ -149,7 +178,10 @@ void AttentionPage::compute(std::size_t index) {
   }
   // The layer that is looked at first: the others take twice as long, and follow by themselves.
   const bool isRest = isPartShown(index);
+  const bool isQuiet = isRest || isOtherWindow;
   const auto known = isRest ? nullptr : knownLayers(run, *way);
+  // A part is not stored: the whole follows.
+  if (known == nullptr) question.storeWithin = roomToStore(run);
   if (known != nullptr)
     question.layer = known->layers[static_cast<std::size_t>(choice_.layer)].number;
   ModelChoice model;
@@ -164,11 +196,11 @@ void AttentionPage::compute(std::size_t index) {
         panels_.begin());
   };
   ModelService::Listener listener;
-  listener.onPart = [this, answer, run, panelOf, isRest](const Json& part) {
+  listener.onPart = [this, answer, run, panelOf, isQuiet](const Json& part) {
     answer->take(part);
     const auto done = part.find("done"), total = part.find("total");
     const std::size_t at = panelOf(run);
-    if (isRest || done == part.end() || total == part.end() || at >= panels_.size()) return;
+    if (isQuiet || done == part.end() || total == part.end() || at >= panels_.size()) return;
     const double share = done->is_number() && total->is_number() && total->get<double>() > 0
                              ? done->get<double>() / total->get<double>()
                              : 0;
@@ -189,7 +221,10 @@ void AttentionPage::compute(std::size_t index) {
           one.image = std::make_shared<AttentionImage>(amongLayersOf(*known, *one.image));
         AttentionEntry& entry = one.entry;
         entry.weights = use;
-        if (entry.isDrawn) addKnownQueries(run, entry, one.image);
+        const bool hasWindows =
+            std::any_of(one.image->layers.begin(), one.image->layers.end(),
+                        [](const AttentionLayer& layer) { return layer.window >= 0; });
+        if (entry.isDrawn || hasWindows) addKnownQueries(run, entry, one.image);
         entry.maps.clear();
         keep(keyOf(run, entry),
              one.image);
@@ -220,7 +255,7 @@ void AttentionPage::compute(std::size_t index) {
     showPanel(at);
   };
   shown_[index].failure.clear();
-  if (!isRest)
+  if (!isQuiet)
     panels_[index]->say(tr("Computing the attention at step %1\u2026").arg(count(shownStep())),
                         QString(), true);
   shown_[index].ticket =
@@ -236,9 +271,13 @@ void AttentionPage::addKnownQueries(std::int64_t run, const AttentionEntry& entr
         (key.weights == kAverage) != (entry.weights == kAverage) ||
         known->picture != image->picture)
       continue;
-    auto both = std::make_shared<AttentionImage>(*known);
-    addQueries(*both, *image);
+    auto both = std::make_shared<AttentionImage>(entry.isDrawn ? *known : *image);
+    if (entry.isDrawn)
+      addQueries(*both, *image);
+    else
+      addWindows(*both, *known);
     image = std::move(both);
+    if (!entry.isDrawn) continue;
     return;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace vitrine::ui {
@@ -11,20 +12,8 @@ namespace {
 constexpr int kSamplerSteps = 50;
 constexpr int kDrawnSteps = 8;  // of those the ones whose attention is kept
 
-/// Analyses that make artifacts of kind attention, with their matrices. The catalog says what an
-/// analysis needs, not what it makes.
-struct KnownMaps {
-  const char* analysis;
-  std::vector<const char*> matrices;
-  bool isOfWeights = false;
-};
-const std::vector<KnownMaps>& knownMaps() {
-  static const std::vector<KnownMaps> known{{"attention_map", {"effective", "softmax"}},
-                                            {"memory_weights", {"weights", "decay"}},
-                                            {"first_layer", {"similarity"}, true},
-                                            {"receptive_field", {"gradient"}, true}};
-  return known;
-}
+// What the card of an analysis offers where it makes artifacts of kind attention: their matrix.
+constexpr std::string_view kOfImages = "attention:", kOfWeights = "attention_of_weights:";
 
 bool hasAll(const std::vector<std::string>& offered, const std::vector<std::string>& wanted) {
   return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& one) {
@@ -46,15 +35,24 @@ std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& conf
   const bool isSource = hasAll(offers, {"attention_source"});
   const bool readsImages =
       hasAll(offers, {"image_classifier"}) || hasAll(offers, {"token_encoder"});
-  for (const KnownMaps& known : knownMaps()) {
-    const ItemCard* analysis = catalog.find(ItemKind::Analysis, known.analysis);
-    if (analysis == nullptr || !hasAll(offers, analysis->needs) || !readsImages) continue;
-    for (const char* matrix : known.matrices)
-      ways.push_back({{known.analysis, matrix},
-                      false,
-                      known.isOfWeights,
-                      analysis->schema.find("layers") != nullptr});
+  for (const ItemCard& analysis : catalog.items) {
+    if (analysis.kind != ItemKind::Analysis || !hasAll(offers, analysis.needs) || !readsImages)
+      continue;
+    for (const std::string& made : analysis.offers) {
+      const bool isOfWeights = made.starts_with(kOfWeights);
+      if (!isOfWeights && !made.starts_with(kOfImages)) continue;
+      AttentionWay way;
+      way.series = {analysis.id, made.substr((isOfWeights ? kOfWeights : kOfImages).size())};
+      way.isOfWeights = isOfWeights;
+      way.hasLayers = analysis.schema.find("layers") != nullptr;
+      way.hasQueries = analysis.schema.find("query") != nullptr;
+      way.hasMatrices = analysis.schema.find("attention") != nullptr;
+      way.hasPlaces = analysis.schema.find("place") != nullptr;
+      ways.push_back(std::move(way));
+    }
   }
+  std::stable_partition(ways.begin(), ways.end(),
+                        [](const AttentionWay& way) { return !way.isOfWeights; });
   const bool denoises = hasAll(offers, {"denoiser"}) || hasAll(offers, {"guided_denoiser"});
   // The sampler that fits the run is chosen by the program.
   if (ways.empty() && isSource && denoises) ways.push_back({{"", "softmax"}, true});
@@ -76,18 +74,20 @@ Json attentionRequest(const AttentionQuestion& question) {
     return request;
   }
   Json settings = Json::object();
-  if (way.series.analysis == "attention_map") {
-    settings["query"] = "all";
-    settings["attention"] = way.series.matrix;
-  }
+  if (way.hasQueries) settings["query"] = "all";
+  if (way.hasMatrices) settings["attention"] = way.series.matrix;
+  if (way.hasPlaces && question.place) settings["place"] = *question.place;
   if (question.layer) settings["layers"] = Json::array({*question.layer});
   Json request{{"op", "analyse"}, {"item", way.series.analysis}};
+  if (question.storeWithin > 0 && question.image.isNull()) {
+    request["store"] = true;
+    request["store_within"] = question.storeWithin;
+  }
   if (way.isOfWeights) {
-    if (question.isStored) request["store"] = true;
+    // Of no image.
   } else if (question.image.isNull()) {
     settings["ids"] = Json::array({question.sample});
     if (!question.split.empty()) request["split"] = question.split;
-    if (question.isStored) request["store"] = true;
   } else {
     const QImage pixels = question.image.convertToFormat(QImage::Format_RGB888);
     std::vector<std::uint8_t> bytes;

@@ -20,11 +20,15 @@ struct AttentionWay {
   bool isDrawn = false;  ///< by a sampler, one patch at a time; `sample` is then a seed
   bool isOfWeights = false;  ///< of no image: positions and filters of the first layer
   bool hasLayers = false;    ///< can be asked for some layers alone
+  bool hasQueries = false;   ///< keeps a few queries unless it is asked for all
+  bool hasMatrices = false;  ///< has to be told which matrix
+  bool hasPlaces = false;    ///< of windows, can be asked for that of a patch
   bool operator==(const AttentionWay&) const = default;
 };
 
-/// What a run with this configuration can be asked for, by what its architecture offers; the usual
-/// one first. Empty where it offers no attention, or where the catalog does not know it.
+/// What a run with this configuration can be asked for, by what its architecture offers and what
+/// the analyses' cards say that they make; the usual one first. Empty where it offers no attention,
+/// or where the catalog does not know it.
 [[nodiscard]] std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& config);
 
 struct AttentionQuestion {
@@ -33,7 +37,8 @@ struct AttentionQuestion {
   std::string split = {};  ///< of the sample; "": the one that evaluations end with
   std::array<std::int64_t, 2> patch{0, 0};  ///< of a drawn image: whose attention is kept
   QImage image = {};                        ///< instead of a sample; may be null
-  bool isStored = false;
+  std::int64_t storeWithin = 0;  ///< bytes: what is found is stored where it is not larger
+  std::optional<std::array<double, 2>> place = {};  ///< of the patch whose window is asked for
   std::optional<int> layer = {};  ///< only this one
 };
 /// The operation `analyse` or `sample` of resources/docs/serve.md.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "ui/kit/value_text.h"
 
@@ -110,6 +111,20 @@ int AttentionImage::mostHeads() const {
   int most = 0;
   for (const AttentionLayer& layer : layers) most = std::max(most, layer.heads);
   return most;
+}
+
+void addWindows(AttentionImage& image, const AttentionImage& known) {
+  for (const AttentionLayer& layer : known.layers) {
+    const bool isThere = std::any_of(
+        image.layers.begin(), image.layers.end(), [&layer](const AttentionLayer& one) {
+          return one.number == layer.number && one.window == layer.window;
+        });
+    if (layer.window >= 0 && !isThere) image.layers.push_back(layer);
+  }
+  std::stable_sort(image.layers.begin(), image.layers.end(),
+                   [](const AttentionLayer& a, const AttentionLayer& b) {
+                     return std::pair(a.number, a.window) < std::pair(b.number, b.window);
+                   });
 }
 
 AttentionImage amongLayersOf(const AttentionImage& known, AttentionImage part) {

@@ -88,6 +88,9 @@ struct AttentionImage {
 /// differ in heads or keys stay beside each other.
 void addQueries(AttentionImage& image, const AttentionImage& more);
 
+/// Gives the image the windows of `known` that it has not, in order.
+void addWindows(AttentionImage& image, const AttentionImage& known);
+
 /// The layers of `known`, all without queries but those that `part` has: what there is to see of an
 /// image while only some of its layers are computed. \param known  another image of the same model
 [[nodiscard]] AttentionImage amongLayersOf(const AttentionImage& known, AttentionImage part);

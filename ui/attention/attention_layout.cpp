@@ -194,7 +194,9 @@ QWidget* AttentionPage::makeBottom() {
   always_ = attentionBox(bar, tr("Compute what is missing"),
                          tr("Ask the model at once for an image or a step that is not stored"));
   store_ = attentionBox(bar, tr("Store what is computed"),
-                        tr("As artifacts of the run, so that it need not be computed again"));
+                        tr("As artifacts of the run, so that it need not be computed again; up to "
+                           "128 MB of each run"));
+  store_->setChecked(true);
   bar->row().addWidget(always_);
   bar->row().addWidget(store_);
   rows->addWidget(bar);

@@ -200,13 +200,40 @@ void AttentionPage::showChoice() {
 
 void AttentionPage::choose(const AttentionChoice& choice) {
   if (choice == choice_) return;
+  const bool isOtherQuery = choice.query != choice_.query;
   choice_ = choice;
+  if (const AttentionPanel* panel = leading(); panel != nullptr && isOtherQuery) {
+    const AttentionScene& scene = panel->scene();
+    const AttentionLayer& layer =
+        scene.layerAt(std::clamp(choice_.layer, 0, std::max(scene.layers() - 1, 0)));
+    if (layer.window >= 0) followLayer(layer.number, layer.window);
+  }
   tellSelection();
   showChoice();
+  for (std::size_t i = 0; isOtherQuery && i < panels_.size(); ++i) {
+    if (shown_[i].ticket == 0 && isWindowMissing(i)) compute(i);
+  }
   for (std::size_t i = 0; always_->isChecked() && i < panels_.size(); ++i) {
     if (shown_[i].ticket == 0 && isQueryMissing(i)) compute(i);
   }
   Q_EMIT viewChanged();
+}
+
+void AttentionPage::followLayer(int number, int window) {
+  const AttentionPanel* panel = leading();
+  if (panel == nullptr) return;
+  const AttentionScene& scene = panel->scene();
+  int same = -1, asked = -1;
+  for (int i = 0; i < scene.layers(); ++i) {
+    const AttentionLayer& layer = scene.layerAt(i);
+    if (layer.number != number) continue;
+    if (layer.window == window) same = i;
+    if (queryOf(layer, choice_.query) && (asked < 0 || layer.window == window)) asked = i;
+  }
+  const int next = asked >= 0 ? asked : same;
+  if (next < 0 || next == choice_.layer) return;
+  choice_.layer = next;
+  tellSelection();
 }
 
 void AttentionPage::tellSelection() {

@@ -89,6 +89,7 @@ class AttentionPage final : public Page {
   struct Shown {
     std::optional<ImageKey> wanted, present;
     std::uint64_t ticket = 0;  ///< of what is being computed, or 0
+    std::optional<TokenGrid::Place> asked;  ///< patch whose window was asked for last
     QString failure;
   };
 
@@ -134,9 +135,16 @@ class AttentionPage final : public Page {
                                                                   const AttentionWay& way) const;
   void cancelComputing(std::size_t index);
   [[nodiscard]] bool isQueryMissing(std::size_t index) const;
+  /// Whether the patch that is chosen lies in a window that has not been asked for.
+  [[nodiscard]] bool isWindowMissing(std::size_t index) const;
+  /// Of one run's attention, how many bytes may still be stored unasked.
+  [[nodiscard]] std::int64_t roomToStore(std::int64_t run) const;
   /// Patches of the same image and step that are in memory.
   void addKnownQueries(std::int64_t run, const AttentionEntry& entry,
                        std::shared_ptr<const AttentionImage>& image) const;
+  /// The choice of layer again where its place among the layers has changed, or where another
+  /// window of the layer has the query.
+  void followLayer(int number, int window);
   void askForImage();
   void openOwnImage(const QString& file);
   // attention_page.cpp

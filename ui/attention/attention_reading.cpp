@@ -81,6 +81,7 @@ TokenGrid gridFrom(const std::vector<TokenGrid::Place>& positions, int tokens,
 struct ReadMaps {
   std::vector<AttentionLayer> layers;
   std::vector<TokenGrid::Place> keyPlaces;  ///< on the grid of the queries; empty: the cells
+  std::optional<QSize> whole;  ///< of windows: the grid that they are cut from, where it is said
 };
 
 std::vector<float> weightsFrom(const ArrayView& view, std::int64_t first, std::int64_t count) {
@@ -105,6 +106,14 @@ ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
   const Json& numbers = listOf(meta, "layers");
   const Json& scans = listOf(meta, "scan_positions");
   ReadMaps maps;
+  if (const Json& whole = listOf(meta, "grid");
+      whole.size() == 2 && whole[0].is_number_integer() && whole[1].is_number_integer()) {
+    const auto rows = whole[0].get<std::int64_t>(), columns = whole[1].get<std::int64_t>();
+    const auto most = static_cast<std::int64_t>(kMostGrid);
+    if (rows < 1 || columns < 1 || rows > most || columns > most)
+      throw FileError("meta.grid is no size of a grid");
+    maps.whole = QSize(static_cast<int>(columns), static_cast<int>(rows));
+  }
   maps.keyPlaces = placesFrom(listOf(meta, "key_places"), keys, "key_places");
   const auto positions = [&](const char* own) { return meta.contains(own) ? own : "positions"; };
   const char* queryKey = positions("query_positions");
@@ -160,7 +169,7 @@ const TokenGrid* wholeGridOf(const std::vector<AttentionLayer>& layers, int numb
 
 /// Puts a window where it is in the image. \param places  of its keys in the whole grid
 void placeWindow(AttentionLayer& layer, const std::vector<TokenGrid::Place>& places,
-                 const std::vector<AttentionLayer>& layers) {
+                 std::optional<QSize> whole, const std::vector<AttentionLayer>& layers) {
   TokenGrid::Place least{kMostGrid, kMostGrid}, most{0, 0};
   for (const TokenGrid::Place& place : places) {
     if (place[0] < 0) continue;
@@ -170,11 +179,14 @@ void placeWindow(AttentionLayer& layer, const std::vector<TokenGrid::Place>& pla
     }
   }
   if (least[0] > most[0]) return;
-  const TokenGrid* whole = wholeGridOf(layers, layer.number, most);
-  if (whole == nullptr) return;
-  const QRectF frame(least[1] / whole->columns, least[0] / whole->rows,
-                     (most[1] + 1 - least[1]) / whole->columns,
-                     (most[0] + 1 - least[0]) / whole->rows);
+  if (!whole) {
+    const TokenGrid* grid = wholeGridOf(layers, layer.number, most);
+    if (grid == nullptr) return;
+    whole = QSize(grid->columns, grid->rows);
+  }
+  const QRectF frame(least[1] / whole->width(), least[0] / whole->height(),
+                     (most[1] + 1 - least[1]) / whole->width(),
+                     (most[0] + 1 - least[0]) / whole->height());
   layer.queryGrid.frame = frame;
   layer.keyGrid.frame = frame;
 }
@@ -296,6 +308,7 @@ std::shared_ptr<const AttentionImage> readAttention(const AttentionEntry& entry,
                                                     const ArtifactBytes& bytes) {
   auto image = std::make_shared<AttentionImage>();
   std::vector<std::vector<TokenGrid::Place>> places;  // of each layer's keys
+  std::vector<std::optional<QSize>> wholes;
   for (const store::ArtifactRow& row : rows) {
     if (std::find(entry.maps.begin(), entry.maps.end(), row.id) == entry.maps.end()) continue;
     if (const auto left = wholeNumber(row.meta, "left_out"))
@@ -306,11 +319,13 @@ std::shared_ptr<const AttentionImage> readAttention(const AttentionEntry& entry,
     for (AttentionLayer& layer : maps.layers) {
       image->layers.push_back(std::move(layer));
       places.push_back(maps.keyPlaces);
+      wholes.push_back(maps.whole);
     }
   }
   if (image->layers.empty()) throw FileError("the artifacts of this image are not there any more");
   for (std::size_t i = 0; i < image->layers.size(); ++i) {
-    if (image->layers[i].window >= 0) placeWindow(image->layers[i], places[i], image->layers);
+    if (image->layers[i].window >= 0)
+      placeWindow(image->layers[i], places[i], wholes[i], image->layers);
   }
   if (entry.isDrawn) {
     AttentionImage joined;

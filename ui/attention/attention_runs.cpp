@@ -325,7 +325,7 @@ void AttentionPage::showImages() {
     shown.wanted = wanted;
     showPanel(i);
     if (shown.ticket != 0 || !shown.failure.isEmpty()) continue;
-    if (isPartShown(i) || (!wanted && always_->isChecked() && isVisible())) compute(i);
+    if (isPartShown(i) || isWindowMissing(i) || (!wanted && always_->isChecked() && isVisible())) compute(i);
   }
   readImages();
   showChoice();
@@ -344,8 +344,13 @@ void AttentionPage::showPanel(std::size_t index) {
       if (shown.wanted->step != shownStep())
         title += tr(", step %1").arg(count(shown.wanted->step));
     }
+    const AttentionScene& scene = panel.scene();
+    const bool isLeading = panel.hasImage() && leading() == &panel;
+    const int number = isLeading ? scene.layerAt(scene.layer()).number : -1;
+    const int window = isLeading ? scene.layerAt(scene.layer()).window : -1;
     panel.showImage(kept->second, title);
     panel.scene().setChoice(choice_);
+    if (isLeading && window >= 0) followLayer(number, window);
     return;
   }
   if (shown.ticket != 0) return;  // says how far it is

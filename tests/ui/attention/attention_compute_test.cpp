@@ -28,8 +28,23 @@ TEST(Ways, FollowWhatTheArchitectureOffers) {
   EXPECT_TRUE(attentionWays(attentionCatalog(), Json()).empty());
 }
 
+TEST(Ways, AreWhatAnAnalysisSaysThatItMakes) {
+  Catalog catalog = attentionCatalog();
+  catalog.items.push_back(cardWith(ItemKind::Analysis, "third_party", {"attention:own", "heatmap"},
+                                   {"attention_source"}));
+  catalog.items.back().schema.fields = {
+      listField("place", FieldType::Real, Json::array(), "where")};
+  const std::vector<AttentionWay> ways = attentionWays(catalog, configOf("patches"));
+  ASSERT_EQ(ways.size(), 3U);
+  EXPECT_EQ(ways[2].series, (AttentionSeries{"third_party", "own"}));
+  EXPECT_TRUE(ways[2].hasPlaces);
+  EXPECT_FALSE(ways[0].hasPlaces);
+}
+
 TEST(Request, AsksForEveryQueryOfOneSample) {
-  const Json request = attentionRequest({{{"attention_map", "softmax"}, false}, 42});
+  AttentionWay way{{"attention_map", "softmax"}};
+  way.hasQueries = way.hasMatrices = true;
+  const Json request = attentionRequest({way, 42});
   EXPECT_EQ(request["op"], "analyse");
   EXPECT_EQ(request["item"], "attention_map");
   EXPECT_EQ(request["settings"], (Json{{"query", "all"}, {"attention", "softmax"}, {"ids", {42}}}));
@@ -38,15 +53,24 @@ TEST(Request, AsksForEveryQueryOfOneSample) {
 
 TEST(Request, LeavesSettingsOutThatAnAnalysisDoesNotHave) {
   AttentionQuestion question{{{"memory_weights", "decay"}, false}, 3};
-  question.isStored = true;
+  question.storeWithin = 1000;
   const Json request = attentionRequest(question);
   EXPECT_EQ(request["settings"], (Json{{"ids", {3}}}));
   EXPECT_EQ(request["store"], true);
+  EXPECT_EQ(request["store_within"], 1000);
+}
+
+TEST(Request, NamesThePlaceOfThePatchWhereWindowsCanBeAskedFor) {
+  AttentionQuestion question{{{"attention_map", "softmax"}}, 3};
+  question.place = {0.25, 0.75};
+  EXPECT_FALSE(attentionRequest(question)["settings"].contains("place"));
+  question.way.hasPlaces = true;
+  EXPECT_EQ(attentionRequest(question)["settings"]["place"], (Json{0.25, 0.75}));
 }
 
 TEST(Request, OfTheFirstLayerNamesNoImage) {
   AttentionQuestion question{{{"first_layer", "similarity"}, false, true}, 3};
-  question.isStored = true;
+  question.storeWithin = 1000;
   const Json request = attentionRequest(question);
   EXPECT_EQ(request["item"], "first_layer");
   EXPECT_TRUE(request["settings"].empty());
@@ -57,7 +81,7 @@ TEST(Request, OfAnImageHasItsPixelsRowByRow) {
   AttentionQuestion question{{{"attention_map", "softmax"}, false}, -1};
   question.image = QImage(3, 2, QImage::Format_RGB32);
   question.image.fill(QColor(1, 2, 3));
-  question.isStored = true;
+  question.storeWithin = 1000;
   const Json request = attentionRequest(question);
   EXPECT_EQ(request["image"]["shape"], (Json{2, 3, 3}));
   EXPECT_EQ(request["image"]["bytes"].get_binary().size(), 18U);

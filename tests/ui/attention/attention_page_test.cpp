@@ -47,15 +47,12 @@ def analyse(request):
     settings = request["settings"]
     number = settings["ids"][0] if "ids" in settings else -1
     log("analyse %s %s %s" % (request["item"], number, "store" if request.get("store") else "keep"))
-    if "split" in request:
-        log("split %s" % request["split"])
     if "image" in request:
         log("image %s" % request["image"]["shape"])
     values = [0.2] * 50
     places = [[-1, -1], [0, 0], [0, 1], [1, 0], [1, 1]]
     meta = {"version": 1, "dtype": "float32", "shape": [1, 2, 5, 5], "layers": [0], "image": number,
             "attention": settings.get("attention", "weights"), "weights": "model",
-            "split": request.get("split", "test"),
             "query_positions": places, "key_positions": places}
     yield {"artifact": {"name": "image %d" % number, "kind": "attention", "meta": meta, "size": 200, "offset": 0,
                         "bytes": struct.pack("<50f", *values)}}
@@ -289,43 +286,6 @@ TEST_F(Attention, ShowsTheImageThatIsChosenOnAnotherPage) {
   EXPECT_EQ(shown->choice().layer, 1);
 }
 
-TEST_F(Attention, AnImageOfAnotherSplitIsAnotherImage) {
-  const FakeServe serve(QByteArray(kServe).replace("STEP", "400"));
-  workbench_.serve();
-  const auto ofTest = [](Artifact artifact) {
-    artifact.meta["split"] = "test";
-    return samples::atStep(std::move(artifact), 400);
-  };
-  const std::int64_t run = runWith("a", {ofTest(samples::attentionMap(3))});
-  workbench_.addCheckpoint(run, 400);
-  const auto shown = page({run});
-  bringUp(*shown);
-  auto* number = shown->findChild<QSpinBox*>();
-  EXPECT_TRUE(shown->panels()[0]->hasImage());
-  EXPECT_EQ(number->prefix().toStdString(), "test image ");
-  // As Calibration opens it.
-  shown->setViewState({{"image", 3}, {"split", "validation"}});
-  EXPECT_FALSE(shown->panels()[0]->hasImage());
-  EXPECT_EQ(number->prefix().toStdString(), "validation image ");
-  shown->computeMissing();
-  ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
-  EXPECT_THAT(logOf(serve).toStdString(), HasSubstr("split validation"));
-  EXPECT_EQ(shown->viewState()["split"], "validation");
-  // And back, where both are known.
-  QComboBox* split = nullptr;
-  for (auto* box : shown->findChildren<QComboBox*>()) {
-    if (box->accessibleName() == QStringLiteral("Split") && box->isVisibleTo(shown.get()))
-      split = box;
-  }
-  ASSERT_NE(split, nullptr);
-  ASSERT_EQ(split->count(), 2);
-  split->setFocus();
-  QTest::keyClick(split, Qt::Key_Up);
-  shown->waitUntilIdle();
-  EXPECT_EQ(shown->viewState()["split"], "test");
-  EXPECT_EQ(scene(*shown).layers(), 2);  // the stored one
-}
-
 TEST_F(Attention, AsksTheModelForWhatIsNotStored) {
   const FakeServe serve(QByteArray(kServe).replace("STEP", "400"));
   workbench_.serve();
@@ -344,7 +304,7 @@ TEST_F(Attention, AsksTheModelForWhatIsNotStored) {
   ASSERT_NE(compute, nullptr);
   QTest::mouseClick(compute, Qt::LeftButton);
   ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
-  EXPECT_EQ(logOf(serve).toStdString(), "load 1 400\nanalyse attention_map 12 keep\n");
+  EXPECT_EQ(logOf(serve).toStdString(), "load 1 400\nanalyse attention_map 12 store\n");
   EXPECT_EQ(scene(*shown).layers(), 1);
   // Back and forth: it stays in memory.
   number->setValue(3);
@@ -352,20 +312,6 @@ TEST_F(Attention, AsksTheModelForWhatIsNotStored) {
   number->setValue(12);
   EXPECT_TRUE(shown->panels()[0]->hasImage());
   EXPECT_EQ(logOf(serve).count(QStringLiteral("analyse")), 1);
-}
-
-TEST_F(Attention, StoresWhatIsComputedWhenAsked) {
-  const FakeServe serve(QByteArray(kServe).replace("STEP", "400"));
-  workbench_.serve();
-  const std::int64_t run = runWith("a", {}, "memory");
-  workbench_.addCheckpoint(run, 400);
-  const auto shown = page({run});
-  for (auto* box : shown->findChildren<QCheckBox*>()) {
-    if (box->text().startsWith(QStringLiteral("Store"))) box->setChecked(true);
-  }
-  shown->computeMissing();
-  ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
-  EXPECT_THAT(logOf(serve).toStdString(), HasSubstr("analyse memory_weights 0 store"));
 }
 
 TEST_F(Attention, SaysWhyTheModelCannotBeAsked) {

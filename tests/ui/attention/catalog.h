@@ -23,10 +23,15 @@ inline Catalog attentionCatalog() {
            cardWith(ItemKind::Architecture, "memory", {"image_classifier", "memory_source"}),
            cardWith(ItemKind::Architecture, "noise", {"guided_denoiser", "attention_source"}),
            cardWith(ItemKind::Architecture, "blind", {"image_classifier"}),
-           cardWith(ItemKind::Analysis, "attention_map", {}, {"attention_source"}),
-           cardWith(ItemKind::Analysis, "memory_weights", {}, {"memory_source"}),
-           cardWith(ItemKind::Analysis, "first_layer", {}, {"token_encoder"}),
-           cardWith(ItemKind::Analysis, "receptive_field", {}, {"token_encoder"})}};
+           cardWith(ItemKind::Analysis, "first_layer", {"attention_of_weights:similarity"},
+                    {"token_encoder"}),
+           cardWith(ItemKind::Analysis, "receptive_field", {"attention_of_weights:gradient"},
+                    {"token_encoder"}),
+           cardWith(ItemKind::Analysis, "attention_rank", {}, {"attention_source"}),
+           cardWith(ItemKind::Analysis, "attention_map",
+                    {"attention:effective", "attention:softmax"}, {"attention_source"}),
+           cardWith(ItemKind::Analysis, "memory_weights", {"attention:weights", "attention:decay"},
+                    {"memory_source"})}};
 }
 
 inline Json configOf(const char* architecture) {

@@ -1,0 +1,174 @@
+// What the Attention page asks the model for, what of it is stored, and which image that is.
+#include <gmock/gmock.h>
+
+#include <QComboBox>
+#include <QFile>
+#include <QSpinBox>
+
+#include "tests/ui/attention/catalog.h"
+#include "tests/ui/attention/maps.h"
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/fake_serve.h"
+#include "tests/ui/support/page_test.h"
+#include "tests/ui/support/soon.h"
+#include "ui/attention/attention_page.h"
+#include "ui/attention/attention_panel.h"
+#include "ui/attention/attention_view.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A layer of 4 windows of 2 x 2 patches where a place is asked for, else 2 x 2 patches and a class
+/// token. Writes down what it was asked for.
+constexpr const char* kServe = R"(
+import struct
+
+def load(request):
+    return {"model": "model"}
+
+def analyse(request):
+    settings = request["settings"]
+    number = settings["ids"][0]
+    place = settings.get("place")
+    with open(here("log"), "a") as file:
+        file.write("analyse %s %s %s\n" % (request["item"], number, "store" if request.get("store") else "keep"))
+        if "split" in request: file.write("split %s\n" % request["split"])
+        if place: file.write("place %s\n" % place)
+    meta = {"version": 1, "dtype": "float32", "layers": [0], "image": number,
+            "attention": settings.get("attention", "weights"), "weights": "model",
+            "split": request.get("split", "test")}
+    if "place" in settings or request["item"] == "windows":
+        down, right = [int(2 * one) for one in place or [0.5, 0.5]]
+        own = [[0, 0], [0, 1], [1, 0], [1, 1]]
+        meta.update(window=2 * down + right, grid=[4, 4], shape=[1, 1, 4, 4], query_positions=own, key_positions=own,
+                    key_places=[[row + 2 * down, column + 2 * right] for row, column in own])
+    else:
+        own = [[-1, -1], [0, 0], [0, 1], [1, 0], [1, 1]]
+        meta.update(shape=[1, 2, 5, 5], query_positions=own, key_positions=own)
+    count = 1
+    for side in meta["shape"]: count *= side
+    yield {"artifact": {"name": "image %d" % number, "kind": "attention", "meta": meta, "size": 4 * count, "offset": 0,
+                        "bytes": struct.pack("<%df" % count, *[0.25] * count)}}
+    return {"model": "model", "run": 1, "step": 400, "artifacts": 1}
+)";
+
+class AskedAttention : public PageTest<AttentionPage> {
+ protected:
+  AskedAttention() : serve_(kServe) {
+    Catalog catalog = attentionCatalog();
+    catalog.items.push_back(
+        cardWith(ItemKind::Architecture, "pyramid", {"image_classifier", "windowed"}));
+    catalog.items.push_back(
+        cardWith(ItemKind::Analysis, "windows", {"attention:weights"}, {"windowed"}));
+    catalog.items.back().schema.fields = {
+        listField("place", FieldType::Real, Json::array(), "where")};
+    workbench_.become(catalog);
+    workbench_.serve();
+  }
+  static const AttentionScene& scene(const AttentionPage& page) {
+    return page.panels().at(0)->scene();
+  }
+  QString log() const {
+    QFile file(serve_.path(QStringLiteral("log")));
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+  }
+
+  FakeServe serve_;
+};
+
+TEST_F(AskedAttention, AnImageOfAnotherSplitIsAnotherImage) {
+  const auto ofTest = [](Artifact artifact) {
+    artifact.meta["split"] = "test";
+    return samples::atStep(std::move(artifact), 400);
+  };
+  const std::int64_t run = runWith("a", {ofTest(samples::attentionMap(3))}, configOf("patches"));
+  workbench_.addCheckpoint(run, 400);
+  const auto shown = page({run});
+  auto* number = shown->findChild<QSpinBox*>();
+  EXPECT_TRUE(shown->panels()[0]->hasImage());
+  EXPECT_EQ(number->prefix().toStdString(), "test image ");
+  // As Calibration opens it.
+  shown->setViewState({{"image", 3}, {"split", "validation"}});
+  EXPECT_FALSE(shown->panels()[0]->hasImage());
+  EXPECT_EQ(number->prefix().toStdString(), "validation image ");
+  shown->computeMissing();
+  ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
+  EXPECT_THAT(log().toStdString(), HasSubstr("split validation"));
+  EXPECT_EQ(shown->viewState()["split"], "validation");
+  // And back, where both are known.
+  QComboBox* split = nullptr;
+  for (auto* box : shown->findChildren<QComboBox*>()) {
+    if (box->accessibleName() == QStringLiteral("Split") && box->isVisibleTo(shown.get()))
+      split = box;
+  }
+  ASSERT_NE(split, nullptr);
+  ASSERT_EQ(split->count(), 2);
+  split->setFocus();
+  QTest::keyClick(split, Qt::Key_Up);
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->viewState()["split"], "test");
+  EXPECT_EQ(scene(*shown).layers(), 2);  // the stored one
+}
+
+TEST_F(AskedAttention, StoresWhatIsComputedAndReadsItBack) {
+  const std::int64_t run = runWith("a", {}, configOf("memory"));
+  workbench_.addCheckpoint(run, 400);
+  const auto shown = page({run});
+  shown->computeMissing();
+  ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
+  EXPECT_THAT(log().toStdString(), HasSubstr("analyse memory_weights 0 store"));
+  // What the program stores then is there at the next look, and nothing is asked for.
+  Artifact stored = samples::atStep(samples::attentionMap(0, 1, "weights"), 400);
+  stored.analysis = "memory_weights";
+  workbench_.store().addArtifact(run, stored);
+  const auto again = page({run});
+  EXPECT_TRUE(again->panels()[0]->hasImage());
+  again->computeMissing();
+  EXPECT_EQ(log().count(QStringLiteral("analyse")), 1);
+  // Not more than a bounded part of the database is filled.
+  Artifact large = samples::atStep(samples::attentionMap(7, 1, "weights"), 400);
+  large.data.resize(std::size_t{128} << 20);
+  workbench_.store().addArtifact(run, large);
+  const auto full = page({run});
+  full->setViewState({{"image", 9}});
+  full->waitUntilIdle();
+  full->computeMissing();
+  ASSERT_TRUE(soon([&] { return full->panels()[0]->hasImage(); }));
+  EXPECT_THAT(log().toStdString(), HasSubstr("analyse memory_weights 9 keep"));
+}
+
+TEST_F(AskedAttention, TheWindowOfAPatchComesWhenThePatchIsChosen) {
+  const std::int64_t run = runWith("a", {}, configOf("pyramid"));
+  workbench_.addCheckpoint(run, 400);
+  const auto shown = page({run});
+  shown->setViewState({{"query", "patch"}, {"place", {0.125, 0.125}}});
+  shown->waitUntilIdle();
+  shown->computeMissing();
+  ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
+  EXPECT_EQ(scene(*shown).layerAt(0).window, 0);
+  EXPECT_EQ(scene(*shown).query(0), 0);
+  EXPECT_EQ(scene(*shown).layerAt(0).keyGrid.frame, QRectF(0, 0, 0.5, 0.5)) << "as the grid says";
+  // A key moves inside of the window and asks nothing; a patch elsewhere brings its window.
+  AttentionView& head = shown->panels()[0]->headView();
+  head.setFocus();
+  QTest::keyClick(&head, Qt::Key_Right);
+  EXPECT_EQ(scene(*shown).query(0), 1);
+  EXPECT_EQ(log().count(QStringLiteral("place")), 1);
+  FigureTarget target;
+  target.queryAt = {0.9, 0.1};
+  Q_EMIT head.clicked(target);
+  ASSERT_TRUE(soon([&] { return scene(*shown).layers() == 2; }));
+  EXPECT_THAT(log().toStdString(), HasSubstr("place [0.9, 0.1]"));
+  EXPECT_EQ(scene(*shown).layerAt(scene(*shown).layer()).window, 2);
+  EXPECT_EQ(scene(*shown).query(scene(*shown).layer()), 2);
+  // Back: what came before is still there.
+  target.queryAt = {0.1, 0.1};
+  Q_EMIT head.clicked(target);
+  EXPECT_EQ(scene(*shown).layerAt(scene(*shown).layer()).window, 0);
+  EXPECT_EQ(log().count(QStringLiteral("place")), 2);
+}
+
+}  // namespace
+}  // namespace vitrine::ui
