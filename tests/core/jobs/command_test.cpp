@@ -96,6 +96,7 @@ TEST_F(Orders, PauseThatHoldsTheQueueStartsNothingInItsPlaceUntilItIsStartedAgai
   const auto runs = waiting(2);
   const jobs::Device device{"cpu", "", "", 0, 0};
   ASSERT_EQ(queue.next(device, {})->run, runs[0]);
+  store.openSegment(runs[0], 0, store::thisWorker(), Json{{"device", "cpu"}, {"commit", ""}});
   Command pause;
   pause.what = What::Pause;
   pause.runs = {runs[0]};

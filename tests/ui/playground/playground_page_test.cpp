@@ -397,7 +397,11 @@ TEST_F(Playground, PausesEveryRunItNamesAndHoldsTheQueueUntilResume) {
     runs.push_back(workbench_.addRun(name, {{"model", {{"architecture", "judge"}}}}));
   queue.enqueue(runs, {});
   const jobs::Device device{"cpu", "", "", 0, 0};
-  for (int i = 0; i < 2; ++i) ASSERT_TRUE(queue.next(device, {}));
+  for (int i = 0; i < 2; ++i) {
+    const auto started = queue.next(device, {});
+    ASSERT_TRUE(started);
+    store.openSegment(started->run, 0, store::thisWorker(), {{"device", "cpu"}, {"commit", ""}});
+  }
   for (const std::int64_t each : runs) (void)workbench_.run(each);
   open(run);
   workbench_.queue().waitUntilIdle();
