@@ -71,7 +71,7 @@ QMenu::indicator { width: 12!; height: 12!; margin-left: 6!; border: 1px solid @
   border-radius: 3!; background: @raised; }
 QMenu::indicator:checked { background: @accent; border-color: @accent; image: url("@checkOn"); }
 QMenu::indicator:exclusive { border-radius: 7!; }
-QMenu::indicator:exclusive:checked { background: @accent; border: 3px solid @raised; image: none; }
+QMenu::indicator:exclusive:checked { image: url("@dotOn"); }
 
 QToolBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 6! 8!; spacing: 8!; }
 QToolBar[role="edge"] { border: none; border-left: 1px solid @line; padding: 0; }
@@ -206,6 +206,8 @@ QString styleSheet(const ThemeColors& t) {
   const QPainterPath up = polyline({{3, 7.25}, {6, 4.25}, {9, 7.25}});
   const QPainterPath right = polyline({{4.5, 3}, {7.5, 6}, {4.5, 9}});
   const QPainterPath check = polyline({{2.5, 6.25}, {5, 8.75}, {9.5, 3.5}});
+  QPainterPath dot;
+  dot.addEllipse(QPointF(6, 6), 1, 1);
   const QHash<QString, QString> values{
       {QStringLiteral("background"), t.background.name()},
       {QStringLiteral("panel"), t.panel.name()},
@@ -230,6 +232,7 @@ QString styleSheet(const ThemeColors& t) {
       {QStringLiteral("down"), picture(QStringLiteral("down"), t.muted, down, 1.5)},
       {QStringLiteral("up"), picture(QStringLiteral("up"), t.muted, up, 1.5)},
       {QStringLiteral("right"), picture(QStringLiteral("right"), t.muted, right, 1.5)},
+      {QStringLiteral("dotOn"), picture(QStringLiteral("dot"), t.onAccent, dot, 2)},
       {QStringLiteral("checkOn"), picture(QStringLiteral("check"), t.onAccent, check, 2)},
   };
   static const QRegularExpression token(QStringLiteral("@([A-Za-z]+)|(-?)(\\d+)!"));
