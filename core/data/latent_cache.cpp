@@ -132,11 +132,11 @@ std::optional<LatentTable> readLatents(const fs::path& file, const LatentSource&
 }
 
 void writeLatents(const fs::path& file, const LatentSource& source, const LatentTable& table) {
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  if (error) {
+  std::error_code code;
+  fs::create_directories(file.parent_path(), code);
+  if (code) {
     throw FileError("cannot make the folder " + file.parent_path().string() + ": " +
-                    error.message() + "; set XDG_CACHE_HOME to one that can be written");
+                    code.message() + "; set XDG_CACHE_HOME to one that can be written");
   }
   std::vector<std::pair<std::string, at::Tensor>> tensors{{"ids", table.ids}, {"mean", table.mean}};
   if (table.logVariance.defined()) tensors.emplace_back("log_variance", table.logVariance);
@@ -146,11 +146,10 @@ void writeLatents(const fs::path& file, const LatentSource& source, const Latent
     writeTensors(beside, tensors, {{kSource, jsonOf(source).dump()}, {kHash, hashOf(table)}});
     fs::rename(beside, file);
   } catch (const fs::filesystem_error& error) {
-    std::error_code ignored;
-    fs::remove(beside, ignored);
+    fs::remove(beside, code);
     throw FileError(std::string("cannot keep latents: ") + error.what());
   } catch (...) {
-    fs::remove(beside, error);
+    fs::remove(beside, code);
     throw;
   }
 }

@@ -322,10 +322,10 @@ std::int64_t launchSupervisor(store::RunStore& store, const store::RunRow& run,
                               const std::vector<int>& locks, const SupervisorSettings& settings) {
   const fs::path database = fs::absolute(store.file());
   const std::string folder = store::runFolderName(run.uuid);
-  std::error_code error;
-  fs::create_directories(store::filesFolder(database) / folder, error);
+  std::error_code code;
+  fs::create_directories(store::filesFolder(database) / folder, code);
   try {
-    if (error) throw Error("cannot make the folder '" + folder + "': " + error.message());
+    if (code) throw Error("cannot make the folder '" + folder + "': " + code.message());
     store.setLogFile(run.id, folder + "/run.log");
     const std::int64_t pid = spawnDetached(
         {program.string(), "work", "--supervise", std::to_string(run.id), "--db", database.string(),

@@ -306,15 +306,15 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
   bool isFirst = true;
   for (const fs::path& given : folders) {
     const bool isBuiltIn = std::exchange(isFirst, false);
-    std::error_code error;
-    const fs::path folder = fs::canonical(given, error);
-    if (error || !seen.insert(folder).second) continue;
+    std::error_code code;
+    const fs::path folder = fs::canonical(given, code);
+    if (code || !seen.insert(folder).second) continue;
     if (const std::string unsafe = whyUnsafe(folder, "folder"); !unsafe.empty()) {
       result.refused.push_back({RefusalCode::Unsafe, manifestOf(folder), unsafe});
       continue;
     }
     std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
+    for (const auto& entry : fs::directory_iterator(folder, code)) {
       if (entry.path().extension() == ".so") files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
