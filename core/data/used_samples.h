@@ -37,7 +37,6 @@ class VITRINE_ENGINE_EXPORT UsedSamples {
  private:
   using Ids = std::vector<std::int64_t>;
   [[nodiscard]] Ids draw(Split split, std::int64_t count, std::uint64_t seed) const;
-  [[nodiscard]] Ids drawTraining(std::int64_t count) const;
   [[nodiscard]] Ids held(bool isOut) const;
   [[nodiscard]] std::int64_t limitOf(Split split) const;
   void chooseEvaluated(const std::vector<std::string>& names);

@@ -298,6 +298,4 @@ int Viewer::viewers() const {
   return count;
 }
 
-std::size_t Viewer::segmentBytes() noexcept { return kSegmentBytes; }
-
 }  // namespace vitrine::live

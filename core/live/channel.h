@@ -95,8 +95,6 @@ class VITRINE_FOUNDATION_EXPORT Viewer {
   [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
   /// Windows that watch this run now.
   [[nodiscard]] int viewers() const;
-  /// Size of the segment in bytes.
-  [[nodiscard]] static std::size_t segmentBytes() noexcept;
 
  private:
   struct Mapping;
