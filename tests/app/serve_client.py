@@ -8,7 +8,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 
 
 def encode(value):
@@ -269,9 +268,14 @@ def play(program, database, experiment):
 
     # Of two queries that wait, the newer one is answered.
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
-    first = client.send(op="query", sql=endless)
-    time.sleep(0.5)  # it runs, and does not wait
-    second = client.send(op="query", sql="SELECT 2")
+    while True:
+        first = client.send(op="query", sql=endless)
+        second = client.send(op="query", sql="SELECT 2")
+        client.ask(op="cancel", of="none")  # answered after both were taken
+        if first not in client.answers:
+            break  # it runs: it was not replaced
+        for one in (first, second):
+            client.all(one)
     third = client.send(op="query", sql="SELECT 3")
     check(error_of(client.all(second)[0]) == "replaced", "the older one that waits is replaced")
     check(client.ask(op="cancel", of=first)["known"] is True, "the one that runs is known")
@@ -281,7 +285,6 @@ def play(program, database, experiment):
 
     # An id belongs to its request until that is answered, whatever else names it.
     busy = client.send(op="query", sql=endless)
-    time.sleep(0.5)
     for wrong in ({}, {"op": "dance"}, {"op": "cancel", "of": busy}, {"op": "hello", "protocol": 1},
                   {"op": "query", "sql": "SELECT 1"}):
         client.send(id=busy, **wrong)

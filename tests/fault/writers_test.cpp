@@ -122,8 +122,9 @@ TEST_F(Writers, ByTheDozensAreNeverToldThatTheDatabaseIsBusy) {
       count, took.size(), least, most, quantile(took, 0.5), quantile(took, 0.99), quantile(took, 1),
       quantile(reads, 0.99));
   if (!isLong()) return;
-  EXPECT_LT(quantile(took, 0.99), 100);
-  EXPECT_LT(quantile(reads, 0.99), 50);
+  // Far above a machine several times slower, and far below the 5 s after which it is busy.
+  EXPECT_LT(quantile(took, 0.99), 1000);
+  EXPECT_LT(quantile(reads, 0.99), 500);
   EXPECT_GE(static_cast<double>(least), 0.9 * static_cast<double>(most));
 }
 

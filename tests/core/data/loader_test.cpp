@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/data/collate.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine {
 namespace {
@@ -260,20 +261,26 @@ TEST(Loader, StopsAtOnceWhenItGoesWithWorkersBusyOrWaiting) {
   const auto dataset = std::make_shared<CountingDataset>(1000);
   dataset->slow = true;
   for (int round = 0; round < 20; ++round) {
+    const int before = dataset->reads.load();
     const auto stream = loaderOf(dataset, trainingOptions(3));
     if (round % 2 == 0) (void)stream->next();
-    if (round % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    if (round % 4 == 0) {  // with every slot full, the workers wait
+      ASSERT_TRUE(waitUntil([&] { return dataset->reads.load() >= before + 4 * 8; }));
+    }
   }
-  const int reads = dataset->reads.load();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(dataset->reads.load(), reads);
+  EXPECT_EQ(dataset.use_count(), 1) << "a worker still has it";
 }
 
 TEST(Loader, PreparesNoMoreThanItWasAllowed) {
   const auto dataset = std::make_shared<CountingDataset>(1000);
   const auto stream = loaderOf(dataset, trainingOptions(2));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_LE(dataset->reads.load(), 3 * 8);
+  // One batch too many would show in a later round.
+  for (int taken = 0; taken < 20; ++taken) {
+    const int allowed = (3 + taken) * 8;
+    ASSERT_TRUE(waitUntil([&] { return dataset->reads.load() >= allowed; }));
+    EXPECT_EQ(dataset->reads.load(), allowed);
+    (void)stream->next();
+  }
   EXPECT_GE(stream->waited(), 0);
 }
 
