@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine {
 namespace {
@@ -60,12 +61,7 @@ TEST(Artifact, KeepsOtherMeta) {
 
 std::string refusal(const Json& meta, std::size_t bytes) {
   const std::vector<std::byte> data(bytes);
-  try {
-    (void)arrayOf(meta, data);
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal<FileError>([&] { (void)arrayOf(meta, data); });
 }
 
 TEST(ArrayView, RefusesMetaThatDoesNotDescribeTheData) {

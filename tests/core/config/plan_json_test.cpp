@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "tests/core/config/sample_catalog.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine {
 namespace {
@@ -38,12 +39,7 @@ Plan richPlan() {
 Json printed(const Plan& plan) { return readJson(toJson(plan).dump()); }
 
 std::string refusal(const Json& json) {
-  try {
-    (void)planFromJson(json, sampleCatalog());
-  } catch (const ConfigError& problem) {
-    return problem.what();
-  }
-  return "";
+  return test::refusal<ConfigError>([&] { (void)planFromJson(json, sampleCatalog()); });
 }
 
 TEST(PlanJson, ComesBackWithEveryRunAsItWas) {

@@ -7,26 +7,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 #include "core/base/error.h"
 #include "tests/support/golden_case.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::diffusion {
 namespace {
 
 using testing::expectRuleReproduced;
 using ::testing::HasSubstr;
-
-std::string refusalOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 at::Tensor noise(at::IntArrayRef shape, std::uint64_t seed) {
   return at::randn(shape, at::detail::createCPUGenerator(seed), at::kDouble);
@@ -48,7 +39,7 @@ TEST(NoiseSchedule, KeepsTheStepsOfTheReference) {
 
 TEST(NoiseSchedule, RefusesRequestsThatCannotBeHad) {
   const auto why = [](std::int64_t steps, const char* request) {
-    return refusalOf([&] { (void)respacedSteps(steps, request); });
+    return test::refusal<ConfigError>([&] { (void)respacedSteps(steps, request); });
   };
   EXPECT_THAT(why(1000, "ddim400"), HasSubstr("keeps exactly 400"));
   EXPECT_THAT(why(1000, "1001"), HasSubstr("take 1 to 1000"));
@@ -65,7 +56,8 @@ TEST(NoiseSchedule, BetasAreThoseOfTheSheets) {
   EXPECT_DOUBLE_EQ(linear[999], 0.02);
   const NoiseProcess cosine(BetaSchedule::Cosine, 1000);
   EXPECT_NEAR(cosine.tables().alphaBar[999].item<double>(), 2.428766907e-9, 1e-17);
-  EXPECT_THAT(refusalOf([] { (void)betasOf(BetaSchedule::Linear, 1); }), HasSubstr("1 steps"));
+  EXPECT_THAT(test::refusal<ConfigError>([] { (void)betasOf(BetaSchedule::Linear, 1); }),
+              HasSubstr("1 steps"));
 }
 
 TEST(NoiseProcessGolden, TablesAndTrajectoriesAreReproduced) {

@@ -70,7 +70,7 @@ TEST(CheckpointFolder, AFullDiskInTheManifestIsAFailureToo) {
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   struct rlimit tight = before;
   tight.rlim_cur = 100;
-  const std::string sentence = sentenceOf<FileError>([&] {
+  const std::string sentence = test::refusal<FileError>([&] {
     (void)writeCheckpointFolder(folder.path(), 2, {}, [&](const fs::path& into) {
       writeSome(into);
       ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
@@ -89,7 +89,7 @@ TEST(CheckpointFolder, RefusesToStartWithoutRoomForAnotherOne) {
   putFile(folder / "step-000000001" / "sparse", "");
   ASSERT_EQ(::truncate((folder / "step-000000001" / "sparse").c_str(), off_t{1} << 43), 0);
   bool called = false;
-  const std::string sentence = sentenceOf<FileError>([&] {
+  const std::string sentence = test::refusal<FileError>([&] {
     (void)writeCheckpointFolder(folder.path(), 2, {}, [&](const fs::path&) { called = true; });
   });
   EXPECT_THAT(sentence, HasSubstr("step-000000002 needs about"));
@@ -217,9 +217,9 @@ TEST(TextFiles, AreReplacedAtomicallyAndReadWithALimit) {
   EXPECT_EQ(readTextFile(folder / "a.json"), "two");
   EXPECT_EQ(namesIn(folder.path()), std::vector<std::string>{"a.json"});
   EXPECT_EQ(readTextFile(folder / "a.json", 3), "two");
-  EXPECT_THAT(sentenceOf<FileError>([&] { (void)readTextFile(folder / "a.json", 2); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)readTextFile(folder / "a.json", 2); }),
               HasSubstr("larger than"));
-  EXPECT_THAT(sentenceOf<FileError>([&] { (void)readTextFile("/dev/zero"); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)readTextFile("/dev/zero"); }),
               HasSubstr("not a regular file"));
   EXPECT_FALSE(readTextFile("/proc/self/status").empty());  // says size 0
   EXPECT_THROW(writeFileAtomically(folder / "no" / "a.json", "x"), FileError);

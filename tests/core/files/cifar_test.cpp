@@ -17,7 +17,7 @@ std::string record(const std::string& labels, char red, char green, char blue) {
 }
 
 std::string refusal(const std::filesystem::path& file, std::int64_t records, std::int64_t labels) {
-  return sentenceOf<FileError>([&] { (void)readCifar(file, records, labels); });
+  return test::refusal<FileError>([&] { (void)readCifar(file, records, labels); });
 }
 
 TEST(Cifar, LabelsAndPlanesComeOutInTheOrderOfTheFile) {
@@ -77,7 +77,7 @@ TEST(CifarNames, AreOneALineAndAsManyAsThereAreClasses) {
   const TemporaryFolder folder;
   const auto names = [&](const std::string& text) {
     putFile(folder / "n", text);
-    return sentenceOf<FileError>([&] { (void)readCifarNames(folder / "n", 2); });
+    return test::refusal<FileError>([&] { (void)readCifarNames(folder / "n", 2); });
   };
   putFile(folder / "n", "cat\r\nmaple_tree\n\n");
   EXPECT_EQ(readCifarNames(folder / "n", 2), (std::vector<std::string>{"cat", "maple_tree"}));

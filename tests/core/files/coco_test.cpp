@@ -32,7 +32,7 @@ CocoFile read(const Json& json) {
 }
 
 std::string refusal(const Json& json) {
-  return sentenceOf<FileError>([&] { (void)read(json); });
+  return test::refusal<FileError>([&] { (void)read(json); });
 }
 
 std::vector<int> painted(const CocoObject& object, std::int64_t height, std::int64_t width) {
@@ -131,19 +131,19 @@ TEST(Coco, CutAndHostileFilesAreOneSentence) {
   const std::string whole = small().dump();
   for (std::size_t size = 0; size < whole.size(); size += 7) {
     putFile(folder / "a.json", whole.substr(0, size));
-    EXPECT_THAT(sentenceOf<FileError>([&] { (void)readCoco(folder / "a.json"); }),
+    EXPECT_THAT(test::refusal<FileError>([&] { (void)readCoco(folder / "a.json"); }),
                 HasSubstr("is not a JSON object"));
   }
   putFile(folder / "a.json", std::string(100'000, '['));
-  EXPECT_THAT(sentenceOf<FileError>([&] { (void)readCoco(folder / "a.json"); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)readCoco(folder / "a.json"); }),
               HasSubstr("is not a JSON object"));
   putFile(folder / "a.json", whole);
   CocoLimits limits;
   limits.bytes = 10;
-  EXPECT_NE(sentenceOf<FileError>([&] { (void)readCoco(folder / "a.json", limits); }), "");
+  EXPECT_NE(test::refusal<FileError>([&] { (void)readCoco(folder / "a.json", limits); }), "");
   limits = {};
   limits.objects = 0;
-  EXPECT_THAT(sentenceOf<FileError>([&] { (void)readCoco(folder / "a.json", limits); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)readCoco(folder / "a.json", limits); }),
               HasSubstr("more than the 0 objects"));
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"
 
 namespace vitrine {
@@ -46,12 +47,7 @@ class DecoderBin : public ::testing::Test {
     return file;
   }
   std::string refusal(const std::string& content) {
-    try {
-      (void)DecoderBinFile(write(content));
-    } catch (const FileError& error) {
-      return error.what();
-    }
-    return "nothing was refused";
+    return test::refusal<FileError>([&] { (void)DecoderBinFile(write(content)); });
   }
   TemporaryFolder folder_;
 };

@@ -197,12 +197,12 @@ TEST_F(EventFile, NamesTheOffsetOfARecordThatDiffersFromItsChecksumAndReadsOn) {
 
 TEST_F(EventFile, ThatIsSomethingElseIsRefusedByName) {
   putFile(file(), "hello, this is a text file and not events");
-  EXPECT_THAT(sentenceOf<FileError>([&] { EventFileReader reader(file()); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { EventFileReader reader(file()); }),
               HasSubstr("is not a TensorBoard event file: the checksum at offset 8 is wrong"));
   putFile(file(), "\x1f\x8b\x08 compressed");
-  EXPECT_THAT(sentenceOf<FileError>([&] { EventFileReader reader(file()); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { EventFileReader reader(file()); }),
               HasSubstr("is compressed with gzip; unpack it first"));
-  EXPECT_THAT(sentenceOf<FileError>([&] { EventFileReader reader(folder_ / "none"); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { EventFileReader reader(folder_ / "none"); }),
               HasSubstr("cannot be read"));
 }
 

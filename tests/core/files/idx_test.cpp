@@ -117,7 +117,7 @@ TEST(Idx, HostileFilesAreRefusedWithTheRuleTheyBreak) {
   };
   for (const Hostile& hostile : files) {
     putFile(folder / "set", hostile.bytes);
-    const std::string sentence = sentenceOf<FileError>([&] { (void)readIdx(folder / "set"); });
+    const std::string sentence = test::refusal<FileError>([&] { (void)readIdx(folder / "set"); });
     EXPECT_THAT(sentence, HasSubstr(hostile.fragment)) << hostile.name;
     EXPECT_THAT(sentence, HasSubstr((folder / "set").string())) << hostile.name;
   }
@@ -129,10 +129,10 @@ TEST(Idx, AFileCutAnywhereIsRefused) {
   for (const std::string& whole : {plain, gzip(plain)}) {
     for (std::size_t length = 0; length < whole.size(); length += 64) {
       putFile(folder / "cut", whole.substr(0, length));
-      EXPECT_NE(sentenceOf<FileError>([&] { (void)readIdx(folder / "cut"); }), "") << length;
+      EXPECT_NE(test::refusal<FileError>([&] { (void)readIdx(folder / "cut"); }), "") << length;
     }
     putFile(folder / "cut", whole.substr(0, whole.size() - 1));
-    EXPECT_NE(sentenceOf<FileError>([&] { (void)readIdx(folder / "cut"); }), "");
+    EXPECT_NE(test::refusal<FileError>([&] { (void)readIdx(folder / "cut"); }), "");
   }
 }
 
@@ -148,13 +148,13 @@ TEST(Idx, AGzipHeaderThatPromisesMuchTakesNoMemoryForIt) {
   struct rlimit tight = before;
   tight.rlim_cur = rlim_t{1} << 30;
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
-  const std::string sentence = sentenceOf<FileError>([&] { (void)readIdx(folder / "set"); });
+  const std::string sentence = test::refusal<FileError>([&] { (void)readIdx(folder / "set"); });
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
   EXPECT_THAT(sentence, HasSubstr("8,388,608 of 4,026,531,840 bytes of data are there"));
 }
 
 TEST(Idx, AMissingFileIsNamed) {
-  EXPECT_THAT(sentenceOf<FileError>([] { (void)readIdx("/nowhere/set"); }),
+  EXPECT_THAT(test::refusal<FileError>([] { (void)readIdx("/nowhere/set"); }),
               HasSubstr("/nowhere/set"));
 }
 

@@ -23,7 +23,7 @@ ImageHeader inspect(const std::string& bytes, const ImageLimits& limits = {}) {
 }
 
 std::string refusal(const std::string& bytes, const ImageLimits& limits = {}) {
-  return sentenceOf<FileError>([&] { (void)inspect(bytes, limits); });
+  return test::refusal<FileError>([&] { (void)inspect(bytes, limits); });
 }
 
 std::string be32(std::uint32_t value) {

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 
+#include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"
 
 namespace vitrine {
@@ -22,17 +23,6 @@ inline void putFile(const std::filesystem::path& file, const std::string& bytes)
 inline std::string getFile(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-/// What reading throws, or "" when it throws nothing.
-template <class Exception, class Function>
-std::string sentenceOf(Function&& read) {
-  try {
-    read();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace vitrine

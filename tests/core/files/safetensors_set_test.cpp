@@ -43,7 +43,7 @@ std::vector<float> values(const SafetensorsSet& set, const std::string& name) {
 }
 
 std::string refusal(const std::filesystem::path& path) {
-  return sentenceOf<FileError>([&] { const SafetensorsSet set(path); });
+  return test::refusal<FileError>([&] { const SafetensorsSet set(path); });
 }
 
 TEST(SafetensorsSet, ReadsEveryTensorFromTheShardThatTheListNames) {
@@ -96,7 +96,7 @@ TEST(SafetensorsSet, AShardCutWhileOpenIsAnErrorAndNotACrash) {
   const SafetensorsSet set(folder.path());
   ASSERT_EQ(::truncate((folder / "model-2.safetensors").c_str(), 100), 0);
   EXPECT_EQ(values(set, "a"), (std::vector<float>{1, 2}));
-  EXPECT_THAT(sentenceOf<FileError>([&] { (void)values(set, "c"); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)values(set, "c"); }),
               HasSubstr("cut while it was open"));
 }
 
@@ -156,7 +156,7 @@ TEST(SafetensorsIndex, HostileListsAreRefusedWithTheRuleTheyBreak) {
   };
   for (const auto& [text, fragment] : lists) {
     const std::string sentence =
-        sentenceOf<FileError>([&] { (void)readSafetensorsIndex(text, "/x/list.json"); });
+        test::refusal<FileError>([&] { (void)readSafetensorsIndex(text, "/x/list.json"); });
     EXPECT_THAT(sentence, HasSubstr(fragment)) << text.substr(0, 80);
     EXPECT_THAT(sentence, HasSubstr("/x/list.json")) << text.substr(0, 80);
   }

@@ -29,7 +29,7 @@ std::string zeros(std::size_t bytes) { return std::string(bytes, '\0'); }
 
 /// Opens and reads everything, as a loader would.
 std::string readAll(const std::filesystem::path& path) {
-  return sentenceOf<FileError>([&] {
+  return test::refusal<FileError>([&] {
     const SafetensorsFile opened(path);
     for (const SafetensorsEntry& entry : opened.entries()) {
       std::vector<std::byte> bytes(entry.end - entry.begin);
@@ -272,7 +272,7 @@ TEST(Safetensors, AFlippedHeaderByteNeverBreaksTheLayoutRules) {
       changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
       putFile(folder / "w", changed);
       std::uint64_t covered = 0;
-      const std::string sentence = sentenceOf<FileError>([&] {
+      const std::string sentence = test::refusal<FileError>([&] {
         const SafetensorsFile opened(folder / "w");
         for (const SafetensorsEntry& entry : opened.entries()) covered += entry.end - entry.begin;
       });
@@ -295,7 +295,7 @@ TEST(Safetensors, AFileCutWhileOpenIsAnErrorAndNotACrash) {
   const SafetensorsFile opened(folder / "w");
   ASSERT_EQ(::truncate((folder / "w").c_str(), 100), 0);
   std::vector<std::byte> out(4000);
-  EXPECT_THAT(sentenceOf<FileError>([&] { opened.read(opened.entries()[0], out); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { opened.read(opened.entries()[0], out); }),
               HasSubstr("cut while it was open"));
 }
 
@@ -305,7 +305,7 @@ TEST(SafetensorsWriter, RefusesWhatItsReaderWouldRefuse) {
   const auto write = [&](std::vector<SafetensorsTensor> tensors,
                          std::map<std::string, std::string> metadata = {}) {
     const std::string sentence =
-        sentenceOf<FileError>([&] { writeSafetensors(folder / "w", tensors, metadata); });
+        test::refusal<FileError>([&] { writeSafetensors(folder / "w", tensors, metadata); });
     EXPECT_FALSE(std::filesystem::exists(folder / "w"));
     return sentence;
   };
@@ -329,7 +329,7 @@ TEST(SafetensorsWriter, LeavesNoTornFileWhenTheDiskIsFull) {
   struct rlimit tight = before;
   tight.rlim_cur = 1 << 16;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
-  const std::string sentence = sentenceOf<FileError>([&] {
+  const std::string sentence = test::refusal<FileError>([&] {
     writeSafetensors(folder / "w", {{"a", "U8", {1 << 20}, bytes}});
   });
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);

@@ -16,7 +16,7 @@ class SampleLists : public ::testing::Test {
   template <class Read>
   std::string refusal(const Read& read, const std::string& text) {
     putFile(file(), text);
-    return sentenceOf<FileError>([&] { (void)read(file(), SampleListLimits{}); });
+    return test::refusal<FileError>([&] { (void)read(file(), SampleListLimits{}); });
   }
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "list"; }
   TemporaryFolder folder_;
@@ -96,7 +96,7 @@ TEST_F(SampleLists, QuestionsHaveChoicesAndARightOne) {
 TEST_F(SampleLists, LimitsAreKept) {
   putFile(file(), "a/1.png\na/2.png\na/3.png\n");
   const auto sentence = [&](const SampleListLimits& limits) {
-    return sentenceOf<FileError>([&] { (void)readSplitList(file(), limits); });
+    return test::refusal<FileError>([&] { (void)readSplitList(file(), limits); });
   };
   EXPECT_EQ(sentence({}), "");
   EXPECT_THAT(sentence({.entries = 2}), HasSubstr("line 3: is more than the 2 entries"));

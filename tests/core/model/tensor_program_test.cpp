@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/model/capabilities.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine {
 namespace {
@@ -73,12 +74,7 @@ TensorMap usual() {
 
 template <class Refusal>
 std::string refusal(TensorProgram& program, const TensorMap& inputs) {
-  try {
-    (void)checkedInputs(program, inputs, "in.safetensors");
-  } catch (const Refusal& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal<Refusal>([&] { (void)checkedInputs(program, inputs, "in.safetensors"); });
 }
 
 TEST(TensorProgram, OfAModelRunsUnderItsNames) {

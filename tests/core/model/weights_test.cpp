@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/nn/vision_transformer.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine {
 namespace {
@@ -44,12 +45,7 @@ class Weights : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string refusal(Model& model, const LoadOptions& options = {}) {
-    try {
-      (void)loadWeights(model, file_, options);
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "";
+    return test::refusal<ConfigError>([&] { (void)loadWeights(model, file_, options); });
   }
 
   std::filesystem::path folder_, file_;

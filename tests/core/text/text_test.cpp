@@ -13,23 +13,15 @@
 #include "core/text/unicode.h"
 #include "tests/support/golden_case.h"
 #include "tests/support/golden_rules.h"
+#include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"
 
 namespace vitrine::text {
 namespace {
 
+using test::refusal;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-template <class Exception, class Function>
-std::string refusal(const Function& function) {
-  try {
-    function();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
 
 TEST(ByteTokenizer, TokensAreTheBytesAndEightSpecialOnes) {
   const ByteTokenizer tokenizer;

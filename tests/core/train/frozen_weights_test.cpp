@@ -14,6 +14,7 @@
 #include "core/train/checkpoint.h"
 #include "core/train/modules.h"
 #include "tests/core/train/fakes.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
@@ -63,12 +64,7 @@ class FrozenWeights : public testing::Test {
     return names;
   }
   [[nodiscard]] std::string refusal(const fs::path& folder) const {
-    try {
-      train(true, folder);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return test::refusal<Error>([&] { train(true, folder); });
   }
 
   static train::TrainerSetup trainerSetup() {

@@ -40,7 +40,8 @@ void putTen(const std::filesystem::path& folder) {
 }
 
 std::string refusal(const std::filesystem::path& folder) {
-  return sentenceOf<FileError>([&] { const CifarDataset set(folder, small(cifar10Layout()), {}); });
+  return test::refusal<FileError>(
+      [&] { const CifarDataset set(folder, small(cifar10Layout()), {}); });
 }
 
 TEST(Cifar10, TheFiveFilesAreOneSplitInTheirOrder) {
@@ -103,7 +104,7 @@ TEST(Cifar100, FineAndCoarseLabelsAreTheTwoBytesOfARecord) {
 TEST(CifarSources, OpenTheSetsInTheirPublishedSizesOnly) {
   const TemporaryFolder folder;
   putTen(folder.path());
-  const std::string sentence = sentenceOf<FileError>([&] {
+  const std::string sentence = test::refusal<FileError>([&] {
     (void)Cifar10Source().open(Config(Json{{"folder", folder.path().string()}}));
   });
   EXPECT_THAT(sentence, HasSubstr("10,000 records of 3,073 bytes are 30,730,000"));

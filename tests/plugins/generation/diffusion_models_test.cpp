@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <torch/nn/module.h>
 
-#include <functional>
-
 #include "core/base/error.h"
 #include "core/config/experiment.h"
 #include "core/model/build_device.h"
@@ -13,6 +11,7 @@
 #include "plugins/baselines/diffusion_transformers.h"
 #include "plugins/visionllama_diffusion/rotary_diffusion.h"
 #include "tests/support/golden_case.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::generation {
 namespace {
@@ -87,15 +86,6 @@ TEST(DiffusionModels, RefuseEachOthersWeights) {
   EXPECT_THROW((void)loadWeights(*model, golden.weights()), ConfigError);
 }
 
-std::string refusalOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(DiffusionModels, SayWhyWeightsOfAnotherSizeOrSidesDoNotFit) {
   const auto golden = testing::openGoldenCase("dit/dit_tiny");
   Json wider = testing::modelTable(golden, kDit.card().schema);
@@ -103,7 +93,8 @@ TEST(DiffusionModels, SayWhyWeightsOfAnotherSizeOrSidesDoNotFit) {
   wider["width"] = 2 * width;
   ASSERT_TRUE(resolveItem(kDit.card().schema, "model", wider).empty());
   const auto model = kDit.build(Config(wider), 0);
-  const std::string sizes = refusalOf([&] { (void)loadWeights(*model, golden.weights()); });
+  const std::string sizes =
+      test::refusal<ConfigError>([&] { (void)loadWeights(*model, golden.weights()); });
   const auto shape = [](std::int64_t channels) {
     return "[" + std::to_string(channels) + ", 4, 2, 2]";
   };

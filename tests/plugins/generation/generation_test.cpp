@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "tests/plugins/generation/blobs.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::generation {
 namespace {
@@ -21,15 +22,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using visionllama_diffusion::DitLlamaArchitecture;
 using visionllama_diffusion::SitLlamaArchitecture;
-
-std::string refusalOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 StepContext contextOf(std::uint64_t seed) {
   StepContext context;
@@ -224,7 +216,7 @@ TEST(Generation, RefusesAJudgeOfOtherClassesOrOfUnknownPixels) {
     TaskSetup setup = setupOf(smallModel<SitLlamaArchitecture>(),
                               {{"judge", "judge"}, {"samples", {{"count", 6}, {"steps", 2}}}});
     setup.auxiliaries = {network};
-    return refusalOf([&] {
+    return test::refusal<ConfigError>([&] {
       const auto session = GenerationTask().open(setup);
       CollectedResults results;
       (void)evaluated(*session, session->evaluations().back(), results);
@@ -306,9 +298,10 @@ TEST(Generation, RefusesToCacheLatentsOfImagesThatChange) {
   setup.data = Config(data);
   setup.pipeline = std::make_shared<const Pipeline>(
       registry(), setup.data, std::make_shared<Blobs>(), 0, Pipeline::Wanted{});
-  EXPECT_THAT(refusalOf([&] { (void)GenerationTask().open(setup)->trainingStream(0); }),
-              AllOf(HasSubstr("'random_crop'"),
-                    HasSubstr("turn the cache off, with task.latent_cache = false")));
+  EXPECT_THAT(
+      test::refusal<ConfigError>([&] { (void)GenerationTask().open(setup)->trainingStream(0); }),
+      AllOf(HasSubstr("'random_crop'"),
+            HasSubstr("turn the cache off, with task.latent_cache = false")));
 }
 
 TEST(Generation, LearnsInTheLatentsOfACodec) {
@@ -328,14 +321,16 @@ TEST(Generation, LearnsInTheLatentsOfACodec) {
 
 TEST(Generation, RefusesLatentsOfAnotherCodecAndImagesOfAnotherSize) {
   TaskSetup setup = setupOf(smallModel<SitLlamaArchitecture>(), {{"codec", "codec"}});
-  EXPECT_THAT(refusalOf([&] { (void)GenerationTask().open(setup); }), HasSubstr("[aux.codec]"));
+  EXPECT_THAT(test::refusal<ConfigError>([&] { (void)GenerationTask().open(setup); }),
+              HasSubstr("[aux.codec]"));
   setup.auxiliaries = {{"codec", std::make_shared<HalfCodec>(), Json::object(), "", ""}};
-  const std::string latents = refusalOf([&] { (void)GenerationTask().open(setup); });
+  const std::string latents =
+      test::refusal<ConfigError>([&] { (void)GenerationTask().open(setup); });
   EXPECT_THAT(latents, HasSubstr("2 x 4 x 4 and the model denoises 1 x 8 x 8"));
   EXPECT_THAT(latents, HasSubstr("set model.in_channels = 2"));
   const auto tryModel = [](const Json& model, const Json& task = Json::object(),
                            const std::string& normalize = "half") {
-    return refusalOf([&] {
+    return test::refusal<ConfigError>([&] {
       (void)GenerationTask().open(setupOf(smallModel<DitArchitecture>(model), task, normalize));
     });
   };

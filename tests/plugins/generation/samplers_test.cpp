@@ -10,6 +10,7 @@
 #include "core/nn/init.h"
 #include "core/plugin/sampler.h"
 #include "tests/plugins/generation/blobs.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::generation {
 namespace {
@@ -58,12 +59,7 @@ CollectedResults sampled(TaskSession& task, const std::string& name, const Json&
 }
 
 std::string refusalOf(TaskSession& task, const std::string& name, const Json& settings) {
-  try {
-    (void)sampled(task, name, settings);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal<ConfigError>([&] { (void)sampled(task, name, settings); });
 }
 
 TEST(Samplers, EqualRecipesGiveEqualBytesAndOtherSeedsOthers) {

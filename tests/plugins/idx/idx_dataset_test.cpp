@@ -37,7 +37,7 @@ std::shared_ptr<const Dataset> open(const TemporaryFolder& folder, Json classes 
 }
 
 std::string refusal(const TemporaryFolder& folder, Json classes = Json::array()) {
-  return sentenceOf<FileError>([&] { (void)open(folder, std::move(classes)); });
+  return test::refusal<FileError>([&] { (void)open(folder, std::move(classes)); });
 }
 
 TEST(IdxFolder, GivesImagesLabelsAndWhatItMeasured) {
@@ -88,7 +88,7 @@ TEST(IdxFolder, PartsThatDoNotFitAreNamed) {
 }
 
 TEST(FashionMnist, AMissingFolderNamesThePackageThatBringsIt) {
-  const std::string sentence = sentenceOf<FileError>([] {
+  const std::string sentence = test::refusal<FileError>([] {
     (void)FashionMnistSource().open(Config(Json{{"folder", "/nowhere"}}));
   });
   EXPECT_THAT(sentence, HasSubstr("/nowhere"));

@@ -44,7 +44,7 @@ TEST(CheckedImages, BadOnesAreLeftOutCountedAndNamed) {
 TEST(CheckedImages, MoreThanTheLimitFailsAndNamesTheFirst) {
   const TemporaryFolder folder;
   putMixed(folder, 18, 2);
-  const std::string sentence = sentenceOf<FileError>([&] { (void)checked(folder, kStructure); });
+  const std::string sentence = test::refusal<FileError>([&] { (void)checked(folder, kStructure); });
   EXPECT_THAT(sentence, HasSubstr("2 of 20 images cannot be used, above data.bad_limit = 0.05"));
   EXPECT_THAT(sentence, HasSubstr("a/bad0.jpg is cut"));
   EXPECT_EQ(checked(folder, {Verify::Structure, 0.1, ""}).images[0].size(), 18u);
@@ -55,7 +55,7 @@ TEST(CheckedImages, ASplitWithoutUsableImagesFails) {
   for (int i = 0; i < 40; ++i)
     putImage(folder / ("train/a/" + std::to_string(i) + ".png"), pngOf(1, 2, 3));
   putImage(folder / "test/a/1.png", "x");
-  EXPECT_THAT(sentenceOf<FileError>([&] { (void)checked(folder, kStructure); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)checked(folder, kStructure); }),
               HasSubstr("none of the images of the test split can be used"));
 }
 

@@ -157,7 +157,8 @@ TEST_F(Images, AFileThatGoesDuringARunIsAnErrorThatNamesIt) {
   putImage(folder_ / "a/2.png", pngOf(1, 2, 3));
   const ImageFolder set(folder_.path(), options(), {});
   putFile(folder_ / "a/2.png", pngOf(1, 2, 3).substr(0, 40));
-  const std::string sentence = sentenceOf<FileError>([&] { (void)sampleOf(set, Split::Train, 1); });
+  const std::string sentence =
+      test::refusal<FileError>([&] { (void)sampleOf(set, Split::Train, 1); });
   EXPECT_THAT(sentence, HasSubstr("a/2.png is cut"));
   EXPECT_THAT(sentence, HasSubstr("leave the folder alone while a run reads it"));
 }
@@ -195,7 +196,7 @@ TEST_F(Images, ABombIsRefusedBeforeMemoryIsTakenForIt) {
   struct rusage before {
   }, after{};
   ::getrusage(RUSAGE_SELF, &before);
-  EXPECT_THAT(sentenceOf<FileError>([&] { (void)decoded(bomb); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)decoded(bomb); }),
               HasSubstr("900,000,000 pixels, and the limit is 50,000,000"));
   ::getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 10'000);  // kilobytes
@@ -213,7 +214,7 @@ TEST_F(Images, ChangedFilesAreDecodedOrRefused) {
   int taken = 0, refused = 0;
   for (int i = 0; i < changes; ++i) {
     const std::string bytes = fuzz::mutate(seeds[dice.below(seeds.size())], dice, 4096);
-    (sentenceOf<FileError>([&] { (void)decoded(bytes); }).empty() ? taken : refused)++;
+    (test::refusal<FileError>([&] { (void)decoded(bytes); }).empty() ? taken : refused)++;
   }
   (void)::testing::internal::GetCapturedStderr();
   RecordProperty("taken", taken);

@@ -22,7 +22,7 @@ std::vector<std::string> paths(const Listing& listing, Split split) {
 
 std::string refusal(const std::filesystem::path& folder,
                     const ListingOptions& options = kAllTrain) {
-  return sentenceOf<FileError>([&] { (void)listImages(folder, options); });
+  return test::refusal<FileError>([&] { (void)listImages(folder, options); });
 }
 
 TEST(Listing, SortsByPathWhateverTheOrderOfTheFolder) {

@@ -23,7 +23,7 @@ class Lists : public ::testing::Test {
     return listImages(folder_.path(), options);
   }
   [[nodiscard]] std::string refusal() const {
-    return sentenceOf<FileError>([&] { (void)listed(); });
+    return test::refusal<FileError>([&] { (void)listed(); });
   }
   TemporaryFolder folder_, lists_;
 };

@@ -41,15 +41,15 @@ TEST(SceneFiles, AreNotWrittenOverOthersNorWithoutMasks) {
   const TemporaryFolder folder;
   const auto set = scenes();
   EXPECT_EQ(writeCocoScenes(*set, Split::Train, 2, folder / "coco").images, 2);
-  EXPECT_THAT(
-      sentenceOf<FileError>([&] { (void)writeCocoScenes(*set, Split::Train, 2, folder / "coco"); }),
-      HasSubstr("is there already"));
+  EXPECT_THAT(test::refusal<FileError>(
+                  [&] { (void)writeCocoScenes(*set, Split::Train, 2, folder / "coco"); }),
+              HasSubstr("is there already"));
   EXPECT_EQ(writeAde20kScenes(*set, Split::Train, 2, folder / "ade").images, 2);
-  EXPECT_THAT(sentenceOf<FileError>(
+  EXPECT_THAT(test::refusal<FileError>(
                   [&] { (void)writeAde20kScenes(*set, Split::Train, 2, folder / "ade"); }),
               HasSubstr("is there already"));
   const auto plain = shapes::test::open("pathfinder");
-  EXPECT_THAT(sentenceOf<ConfigError>(
+  EXPECT_THAT(test::refusal<ConfigError>(
                   [&] { (void)writeCocoScenes(*plain, Split::Train, 2, folder / "other"); }),
               HasSubstr("needs the field 'boxes'; the samples have image, label"));
 }
@@ -115,7 +115,7 @@ TEST(Coco, MoreCategoriesThanAMaskOfBytesHoldsAreRefusedForInstances) {
   };
   EXPECT_EQ(open()->info().classes.size(), 254u);
   annotations["categories"].push_back({{"id", 5000}, {"name", "one too many"}});
-  EXPECT_THAT(sentenceOf<FileError>([&] { (void)open(); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)open(); }),
               HasSubstr("has 255 categories, more than the 254 that a mask of bytes can hold"));
   EXPECT_EQ(openAs(CocoSource(), folder.path())->info().classes.size(), 255u);
 }
@@ -125,11 +125,11 @@ TEST(Coco, AnImageThatIsNotThereOrNotWhatItWasIsNamed) {
   (void)writeCocoScenes(*scenes(), Split::Train, 2, folder.path());
   const auto set = openAs(CocoSource(), folder.path());
   putImage(folder / "train/000001.png", pngOf(1, 2, 3, 5, 4));
-  EXPECT_THAT(sentenceOf<FileError>([&] { (void)sampleOf(*set, Split::Train, 1); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)sampleOf(*set, Split::Train, 1); }),
               HasSubstr("has 4 x 5 pixels, its annotations say 32 x 32"));
   std::filesystem::remove(folder / "train/000001.png");
   const auto refusal = [&] {
-    return sentenceOf<FileError>([&] { (void)openAs(CocoSource(), folder.path()); });
+    return test::refusal<FileError>([&] { (void)openAs(CocoSource(), folder.path()); });
   };
   EXPECT_THAT(refusal(), HasSubstr("000001.png is not there"));
   const TemporaryFolder other;
@@ -156,7 +156,7 @@ TEST(Ade20k, ReadsTheFieldsThatWereWritten) {
   std::filesystem::remove(folder / "classes.txt");
   EXPECT_EQ(openAs(Ade20kSource(), folder.path())->info().classes.size(), 150u);
   const auto few = openAs(Ade20kSource(), folder.path(), {{"classes", 1}});
-  EXPECT_THAT(sentenceOf<FileError>([&] {
+  EXPECT_THAT(test::refusal<FileError>([&] {
                 for (std::int64_t id = 0; id < 10; ++id) (void)sampleOf(*few, Split::Train, id);
               }),
               HasSubstr("but there are 1; name them in classes.txt"));
@@ -169,7 +169,7 @@ TEST(Ade20k, AMaskThatIsMissingColouredOrOfAnotherSizeIsNamed) {
   const std::filesystem::path mask = folder / "annotations/training/000000.png";
   putImage(mask, pngOf(1, 2, 3, 32, 32));
   const auto refusal = [&] {
-    return sentenceOf<FileError>([&] { (void)sampleOf(*set, Split::Train, 0); });
+    return test::refusal<FileError>([&] { (void)sampleOf(*set, Split::Train, 0); });
   };
   EXPECT_THAT(refusal(), HasSubstr("is not a grey PNG of 8 bits"));
   const std::vector<std::byte> small = encodePng(std::vector<std::uint8_t>(12), 3, 4, 1);
@@ -178,10 +178,10 @@ TEST(Ade20k, AMaskThatIsMissingColouredOrOfAnotherSizeIsNamed) {
   putImage(mask, "");
   EXPECT_THAT(refusal(), HasSubstr("is not a grey PNG"));
   std::filesystem::remove(mask);
-  EXPECT_THAT(sentenceOf<FileError>([&] { (void)openAs(Ade20kSource(), folder.path()); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)openAs(Ade20kSource(), folder.path()); }),
               HasSubstr("is not there"));
   const TemporaryFolder empty;
-  EXPECT_THAT(sentenceOf<FileError>([&] { (void)openAs(Ade20kSource(), empty.path()); }),
+  EXPECT_THAT(test::refusal<FileError>([&] { (void)openAs(Ade20kSource(), empty.path()); }),
               HasSubstr("has no images in images/training"));
 }
 

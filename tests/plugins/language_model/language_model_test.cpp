@@ -15,6 +15,7 @@
 #include "core/plugin/pipeline.h"
 #include "plugins/llamafusion/llama.h"
 #include "plugins/transforms/transforms.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::language_model {
 namespace {
@@ -85,12 +86,7 @@ TaskSetup setupOf(const Options& options) {
 }
 
 std::string refusal(const Options& options) {
-  try {
-    (void)LanguageModelTask().open(setupOf(options));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
+  return test::refusal<Error>([&] { (void)LanguageModelTask().open(setupOf(options)); });
 }
 
 StepContext contextOf() {

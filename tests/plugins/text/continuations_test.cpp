@@ -86,7 +86,7 @@ TEST(Continuations, OfATextAreItsSentences) {
             "long quiet road by the sea");
   EXPECT_GT(set->memoryBytes(), 40);
   putFile(folder / "test.txt", "Short.");
-  EXPECT_THAT(sentenceOf<FileError>([&] {
+  EXPECT_THAT(test::refusal<FileError>([&] {
                 (void)open({{"folder", folder.path().string()}});
               }),
               HasSubstr("has no sentence of 8 to 40 words"));

@@ -41,7 +41,7 @@ TEST(TextDocuments, AreBytesOrText) {
 TEST(TextDocuments, WithoutAFileOrWithoutTextAreRefused) {
   const TemporaryFolder folder;
   const auto refusal = [&] {
-    return sentenceOf<FileError>(
+    return test::refusal<FileError>(
         [&] { TextDocuments(folder.path(), Documents::Line, TextForm::Text); });
   };
   EXPECT_THAT(refusal(), HasSubstr("has none of train.txt, validation.txt and test.txt"));

@@ -23,6 +23,7 @@
 #include "plugins/tasks/text_image/sequences.h"
 #include "plugins/transforms/transforms.h"
 #include "tests/plugins/text_image/two_kinds.h"
+#include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"
 
 namespace vitrine::text_image {
@@ -58,11 +59,11 @@ TaskSetup setupOf(const Options& options) {
              {"latent_size", options.latent}};
   for (const Problem& problem : resolveItem(architecture.card().schema, "model", model))
     ADD_FAILURE() << problem.sentence();
-  Json task{{"lr_ratio", options.ratio},
-            {"caption_first", options.captionFirst},
-            {"caption_drop", options.captionDrop},
-            {"drawings",
-             {{"count", options.drawings}, {"steps", 4}, {"guidance", options.guidance}}}};
+  Json task{
+      {"lr_ratio", options.ratio},
+      {"caption_first", options.captionFirst},
+      {"caption_drop", options.captionDrop},
+      {"drawings", {{"count", options.drawings}, {"steps", 4}, {"guidance", options.guidance}}}};
   if (options.judge) task["judge"] = options.judge->name;
   for (const Problem& problem : resolveItem(TextImageTask().card().schema, "task", task))
     ADD_FAILURE() << problem.sentence();
@@ -86,12 +87,7 @@ TaskSetup setupOf(const Options& options) {
 }
 
 std::string refusal(const Options& options) {
-  try {
-    (void)TextImageTask().open(setupOf(options));
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "nothing was refused";
+  return test::refusal<ConfigError>([&] { (void)TextImageTask().open(setupOf(options)); });
 }
 
 StepContext contextOf(std::int64_t step) {
@@ -291,10 +287,9 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
   const c10::NoGradGuard noGradient;
   const at::Tensor state = at::detail::getDefaultCPUGenerator().get_state();
   const auto made = [&](const Json& settings) {
-    Json values{{"seed", 4},        {"count", 2},      {"prompt", "dark"},
-                {"image", nullptr}, {"steps", 4},      {"guidance", 2.0},
-                {"clip", 1.0},      {"max_tokens", 5}, {"batch_size", 1},
-                {"previews", 0}};
+    Json values{{"seed", 4},       {"count", 2},      {"prompt", "dark"}, {"image", nullptr},
+                {"steps", 4},      {"guidance", 2.0}, {"clip", 1.0},      {"max_tokens", 5},
+                {"batch_size", 1}, {"previews", 0}};
     values.update(settings);
     CollectedResults results;
     TextImageSampler().sample({*session, Config(values)}, results);
@@ -366,8 +361,8 @@ TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
     Options options;
     options.captionDrop = captionDrop;
     const auto session = TextImageTask().open(setupOf(options));
-    Json values{{"seed", 4},        {"count", 1}, {"prompt", "dark"},     {"image", nullptr},
-                {"steps", 2},       {"clip", 1.0}, {"guidance", guidance}, {"max_tokens", 5},
+    Json values{{"seed", 4},       {"count", 1},   {"prompt", "dark"},     {"image", nullptr},
+                {"steps", 2},      {"clip", 1.0},  {"guidance", guidance}, {"max_tokens", 5},
                 {"batch_size", 1}, {"previews", 0}};
     CollectedResults results;
     TextImageSampler().sample({*session, Config(values)}, results);

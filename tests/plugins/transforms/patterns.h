@@ -7,6 +7,7 @@
 #include "core/plugin/pipeline.h"
 #include "core/plugin/registry.h"
 #include "plugins/transforms/transforms.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 
@@ -52,16 +53,6 @@ inline std::shared_ptr<const Pipeline> pipelineOf(std::shared_ptr<const Dataset>
                                                   const Pipeline::Wanted& wanted = {}) {
   return std::make_shared<const Pipeline>(transformRegistry(), Config(data), std::move(dataset),
                                           seed, wanted);
-}
-
-template <class Exception, class Function>
-std::string refusal(const Function& function) {
-  try {
-    function();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace vitrine::test
