@@ -13,6 +13,7 @@
 #include "core/store/tables/list_edits.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
+#include "core/store/tables/run_marks.h"
 
 namespace vitrine::store {
 
@@ -87,6 +88,11 @@ void write(Database& database, std::int64_t run, RunField field, const std::stri
     case RunField::ImageTags:
       writeImageTags(database, run, imageTagsFromText(text));
       return;
+    case RunField::Archived:
+    case RunField::Baseline:
+    case RunField::Colour:
+      writeMark(database, run, field, text);
+      return;
     case RunField::Tags:
       break;
   }
@@ -135,6 +141,16 @@ void keep(Database& database, std::int64_t run, RunField field, std::int64_t ver
       .run();
 }
 
+/// Stores `text` as the version after `now`.
+void take(Database& database, std::int64_t run, RunField field, std::int64_t now,
+          const std::string& standing, const std::string& text) {
+  // The text before the first edit is a version too.
+  if (!hasEdits(database, run, field)) keep(database, run, field, 0, Outcome::Taken, standing);
+  write(database, run, field, text);
+  keep(database, run, field, now + 1, Outcome::Taken, text);
+  touch(database, run);
+}
+
 }  // namespace
 
 EditConflict::EditConflict(const std::string& message, std::string stands, std::int64_t standsAs)
@@ -153,6 +169,7 @@ std::int64_t Annotations::edit(std::int64_t run, RunField field, const std::stri
                : field == RunField::Note       ? readNote(database, run)
                : field == RunField::CurveNotes ? curveNotesText(readCurveNotes(database, run))
                : field == RunField::ImageTags  ? imageTagsText(readImageTags(database, run))
+               : isMark(field)                 ? readMark(database, run, field)
                                                : joined(readTags(database, run));
     if (text == standing) return now;
     isTooLate = basedOn != kWhateverStands && basedOn != now;
@@ -167,11 +184,12 @@ std::int64_t Annotations::edit(std::int64_t run, RunField field, const std::stri
       keep(database, run, field, basedOn, Outcome::TooLate, text);
       return now;
     }
-    // The text before the first edit is a version too.
-    if (!hasEdits(database, run, field)) keep(database, run, field, 0, Outcome::Taken, standing);
-    write(database, run, field, text);
-    keep(database, run, field, now + 1, Outcome::Taken, text);
-    touch(database, run);
+    take(database, run, field, now, standing, text);
+    if (field == RunField::Baseline && !text.empty()) {
+      for (const std::int64_t other : otherBaselines(database, run))
+        take(database, other, field, versionOf(database, other, field),
+             readMark(database, other, field), "");
+    }
     return now + 1;
   });
   if (isTooLate) {
@@ -216,6 +234,13 @@ std::int64_t Annotations::setImageTags(std::int64_t run, const std::vector<Image
                                        std::int64_t basedOn) {
   checkImageTags(tags);
   return edit(run, RunField::ImageTags, imageTagsText(tags), basedOn);
+}
+
+std::int64_t Annotations::setMark(std::int64_t run, RunField field, const std::string& value,
+                                  std::int64_t basedOn) {
+  if (!isMark(field)) throw ConfigError("the " + wordsOf(field) + " of a run is no mark of it");
+  checkMark(field, value);
+  return edit(run, field, value, basedOn);
 }
 
 std::int64_t RunReader::version(std::int64_t run, RunField field) {

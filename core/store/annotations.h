@@ -1,4 +1,4 @@
-// Changes what people write about runs: names, notes, tags, notes on curves and tags of images.
+// Changes what people write about runs: names, notes, tags, notes on curves, tags of images, marks.
 // RunReader reads it.
 #pragma once
 
@@ -41,6 +41,11 @@ class VITRINE_STORE_EXPORT Annotations {
   /// \throws ConfigError  more than 5,000, one without a word or with more than 60 characters
   std::int64_t setImageTags(std::int64_t run, const std::vector<ImageTagRow>& tags,
                             std::int64_t basedOn = kWhateverStands);
+  /// Archived and Baseline: "yes" or "". Colour: its number in the palette, from "1", or "". A
+  /// baseline takes the mark from the other runs of its experiment.
+  /// \throws ConfigError  no mark, or a value that it cannot have
+  std::int64_t setMark(std::int64_t run, RunField field, const std::string& value,
+                       std::int64_t basedOn = kWhateverStands);
 
  protected:
   explicit Annotations(std::shared_ptr<Database> database) : database_(std::move(database)) {}

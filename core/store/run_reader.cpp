@@ -6,6 +6,7 @@
 #include "core/store/tables/dependencies.h"
 #include "core/store/tables/generated_rows.h"
 #include "core/store/tables/image_tags.h"
+#include "core/store/tables/run_marks.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_states.h"
 
@@ -136,6 +137,10 @@ std::vector<CurveNoteRow> RunReader::curveNotes(std::int64_t run) {
 
 std::vector<ImageTagRow> RunReader::imageTags(std::int64_t run) {
   return readImageTags(*database_, run);
+}
+
+std::string RunReader::mark(std::int64_t run, RunField field) {
+  return readMark(*database_, run, field);
 }
 
 std::vector<SegmentRow> RunReader::segments(std::int64_t run) {

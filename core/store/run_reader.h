@@ -88,6 +88,8 @@ class VITRINE_STORE_EXPORT RunReader {
   [[nodiscard]] std::vector<CurveNoteRow> curveNotes(std::int64_t run);
   /// By step, hash and tag.
   [[nodiscard]] std::vector<ImageTagRow> imageTags(std::int64_t run);
+  /// Of Archived, Baseline or Colour; "" where it has none. \see marksByRun
+  [[nodiscard]] std::string mark(std::int64_t run, RunField field);
   /// Of a field, from 0. Read it before the text, so that it is not newer. \see Annotations
   [[nodiscard]] std::int64_t version(std::int64_t run, RunField field);
   /// By id: texts a field had, and texts that came too late.

@@ -132,6 +132,12 @@ std::string toString(RunField field) {
       return "tags";
     case RunField::CurveNotes:
       return "curve_notes";
+    case RunField::Archived:
+      return "archived";
+    case RunField::Baseline:
+      return "baseline";
+    case RunField::Colour:
+      return "colour";
     case RunField::ImageTags:
       break;
   }
@@ -140,12 +146,15 @@ std::string toString(RunField field) {
 
 std::string wordsOf(RunField field) {
   if (field == RunField::ImageTags) return "tags of images";
+  if (field == RunField::Archived) return "archive mark";
+  if (field == RunField::Baseline) return "baseline mark";
   return field == RunField::CurveNotes ? "notes on curves" : toString(field);
 }
 
 std::optional<RunField> runFieldFromString(const std::string& text) {
   for (const RunField field : {RunField::Name, RunField::Note, RunField::Tags, RunField::CurveNotes,
-                               RunField::ImageTags}) {
+                               RunField::ImageTags, RunField::Archived, RunField::Baseline,
+                               RunField::Colour}) {
     if (toString(field) == text) return field;
   }
   return std::nullopt;

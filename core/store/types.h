@@ -93,12 +93,12 @@ struct RunRow {
 };
 
 /// What people write about a run. Every change of one makes a version of it.
-enum class RunField { Name, Note, Tags, CurveNotes, ImageTags };
+enum class RunField { Name, Note, Tags, CurveNotes, ImageTags, Archived, Baseline, Colour };
 [[nodiscard]] VITRINE_STORE_EXPORT std::string toString(RunField field);  ///< "name" ...
 /// Nothing when `text` names none.
 [[nodiscard]] VITRINE_STORE_EXPORT std::optional<RunField> runFieldFromString(
     const std::string& text);
-/// "name", "note", "tags", "notes on curves", "tags of images": in a sentence.
+/// "name", "note", "tags", "notes on curves", "tags of images", "archive mark" ...: in a sentence.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string wordsOf(RunField field);
 
 /// Words that a user wrote at a step of a run's curve.

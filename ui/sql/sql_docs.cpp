@@ -76,6 +76,10 @@ std::vector<SqlViewDoc> makeViewDocs() {
                          {"step", kStepMeaning},
                          {"sha256", "Hash of the pixels: generated_images.sha256"},
                          {"tag", "The tag; * is the star"}}));
+  all.push_back(viewDoc("run_marks", "One row a mark that a user gave a run",
+                        {{"run_id", kRunMeaning},
+                         {"field", "archived, baseline or colour"},
+                         {"value", "yes, or the number of the colour in the palette"}}));
   all.push_back(viewDoc("artifacts", "One row a picture or table that an analysis made",
                         {{"id", "Number of the artifact"},
                          {"run_id", kRunMeaning},
@@ -199,6 +203,7 @@ QString sqlTableMeaning(const QString& name) {
       {QStringLiteral("tag"), "A tag of a run"},
       {QStringLiteral("curve_note"), "A note on a curve of a run"},
       {QStringLiteral("image_tag"), "A star or tag on a generated image"},
+      {QStringLiteral("run_mark"), "A mark of a run: archived, baseline, colour"},
       {QStringLiteral("edit"), "A name, note or list of tags or notes that a run had"},
   };
   const auto found = all.find(name);

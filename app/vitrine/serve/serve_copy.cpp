@@ -24,7 +24,8 @@ constexpr std::int64_t kLogBytes = std::int64_t{256} << 10;
 
 store::RunField fieldOf(const std::string& name) {
   if (const auto field = store::runFieldFromString(name)) return *field;
-  throw BadRequest("'field' has to be name, note, tags, curve_notes or image_tags, not '" +
+  throw BadRequest("'field' has to be name, note, tags, curve_notes, image_tags, "
+                   "archived, baseline or colour, not '" +
                    name + "'");
 }
 
@@ -100,6 +101,9 @@ void ServeSession::edit(const Task& task) {
       version = store.setCurveNotes(run, store::curveNotesFromText(text), basedOn);
     if (field == store::RunField::ImageTags)
       version = store.setImageTags(run, store::imageTagsFromText(text), basedOn);
+    if (field == store::RunField::Archived || field == store::RunField::Baseline ||
+        field == store::RunField::Colour)
+      version = store.setMark(run, field, text, basedOn);
     answer(task, {{"run", run}, {"version", version}});
   } catch (const store::EditConflict& conflict) {
     answer(task, {{"run", run}, {"version", conflict.version}, {"theirs", conflict.theirs}});

@@ -111,6 +111,11 @@ void writeRun(Database& database, const RunRow& run, Lines& lines) {
     object["image_tags"].push_back(
         {{"step", marked.integer(0)}, {"sha256", text(marked, 1)}, {"tag", text(marked, 2)}});
   }
+  object["marks"] = Json::object();
+  Statement mark =
+      database.prepare("SELECT field, value FROM run_mark WHERE run_id = ? ORDER BY field");
+  mark.with(run.id);
+  while (mark.step()) object["marks"][text(mark, 0)] = text(mark, 1);
   lines.write(object);
 
   Statement segment = database.prepare(

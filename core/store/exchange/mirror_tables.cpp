@@ -12,7 +12,7 @@ namespace vitrine::store {
 namespace {
 
 // The run comes last: readers see it when all that belongs to it is here.
-constexpr std::array<MirrorTable, 25> kMirrored{{
+constexpr std::array<MirrorTable, 26> kMirrored{{
     {"experiment", "0"},
     {"metric_name", "0"},
     {"metric_kind", "0"},
@@ -27,6 +27,7 @@ constexpr std::array<MirrorTable, 25> kMirrored{{
     {"tag", "run_id"},
     {"curve_note", "run_id"},
     {"image_tag", "run_id"},
+    {"run_mark", "run_id"},
     {"edit", "run_id", "id"},
     {"event", "run_id", "id"},
     {"metric_bucket", "run_id", "", "0", true},

@@ -10,13 +10,14 @@
 #include "core/store/run_store.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
+#include "core/store/tables/run_marks.h"
 #include "core/store/types.h"
 
 namespace vitrine::store {
 
 namespace {
 
-constexpr std::array<RunTable, 19> kTables{{
+constexpr std::array<RunTable, 20> kTables{{
     {"run_config", "run_id"},
     {"run_parameter", "key"},
     {"run_dependency", "kind, name"},
@@ -35,6 +36,7 @@ constexpr std::array<RunTable, 19> kTables{{
     {"tag", "tag"},
     {"curve_note", "metric, step, text"},
     {"image_tag", "step, sha256, tag"},
+    {"run_mark", "field"},
     {"edit", "id"},
 }};
 
@@ -248,12 +250,18 @@ void RunCopier::insertRun(std::int64_t id, const Changes& changes) {
   target_ = sqlite3_last_insert_rowid(to_.handle());
 }
 
+/// An experiment has one baseline: the one that it has stays, and the run that comes is none.
+void RunCopier::yieldBaseline() {
+  if (!otherBaselines(to_, target_).empty()) writeMark(to_, target_, RunField::Baseline, "");
+}
+
 std::int64_t RunCopier::copy(std::int64_t id, const Changes& changes) {
   target_ = changes.id;
   insertRun(id, changes);
   clocks_.clear();
   learnMetrics(id);
   for (const RunTable& table : runTables()) copyRows(table, id, Parts::One);
+  yieldBaseline();
   return target_;
 }
 
@@ -298,6 +306,7 @@ std::int64_t RunCopier::copyInParts(std::int64_t id, const Changes& changes) {
       for (const RunTable& table : runTables()) {
         if (!table.isLarge) copyRows(table, id, Parts::One);
       }
+      yieldBaseline();
       to_.prepare("DELETE FROM meta WHERE key = ?").with(markOf(target_)).run();
     });
   } catch (...) {

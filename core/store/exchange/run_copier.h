@@ -50,6 +50,7 @@ class RunCopier {
   std::int64_t metric(std::int64_t id);
   void learnKinds(const std::vector<std::string>& names);
   void learnMetrics(std::int64_t run);
+  void yieldBaseline();
   enum class Parts { One, Many };
   void copyRows(const RunTable& table, std::int64_t run, Parts parts);
 

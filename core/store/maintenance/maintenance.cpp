@@ -100,6 +100,7 @@ std::map<std::int64_t, Weights> weighExperiments(Database& database) {
   add(&Weights::other, "note", "length(t.text) + 30");
   add(&Weights::other, "curve_note", "length(t.metric) + length(t.text) + 20");
   add(&Weights::other, "image_tag", "length(t.tag) + 80");
+  add(&Weights::other, "run_mark", "length(t.value) + 20");
   return weights;
 }
 

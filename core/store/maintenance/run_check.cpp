@@ -16,6 +16,7 @@
 #include "core/store/tables/image_tags.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
+#include "core/store/tables/run_marks.h"
 
 namespace vitrine::store {
 
@@ -55,6 +56,7 @@ class RunCheck {
       summaries();
       curveNotes();
       imageTags();
+      marks();
     } catch (const StoreError& error) {
       say(std::string("cannot be read: ") + error.what());
     }
@@ -118,6 +120,19 @@ class RunCheck {
       checkImageTags(readImageTags(database_, run_));
     } catch (const ConfigError& error) {
       say(std::string("has a tag on an image that it may not have: ") + error.what());
+    }
+  }
+
+  void marks() {
+    Statement row = database_.prepare("SELECT field, value FROM run_mark WHERE run_id = ?");
+    row.with(run_);
+    while (row.step()) {
+      const auto field = runFieldFromString(row.text(0));
+      try {
+        if (field) checkMark(*field, row.text(1));
+      } catch (const ConfigError& error) {
+        return say(std::string("has a mark that it may not have: ") + error.what());
+      }
     }
   }
 

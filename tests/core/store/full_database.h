@@ -94,6 +94,8 @@ class FullDatabase : public StoreTest {
     store.setTags(ids[0], {"keep", "paper"});
     store.setCurveNotes(ids[0], {{"train/loss", 300, "warm-up ends"}, {"test/top1", 7, "ünique"}});
     store.setImageTags(ids[0], {{2300, "ab", "*"}, {2300, "ab", "päper"}});
+    store.setMark(ids[0], store::RunField::Baseline, "yes");
+    store.setMark(ids[0], store::RunField::Colour, "3");
     train(store, ids[0] + 1, 40);
     append(store, alone, store.openSegment(alone, 0, store::thisWorker(), Json::object()), 1, 5);
     store.setState(alone, store::RunState::Failed, "no reason");

@@ -99,6 +99,7 @@ TEST_F(Forms, JsonLinesHoldRunsPointsEventsArtifactsAndImages) {
   EXPECT_EQ(run.at("curve_notes").at(1).dump(),
             R"({"metric":"train/loss","step":300,"text":"warm-up ends"})");
   EXPECT_EQ(run.at("image_tags").at(0).dump(), R"({"step":2300,"sha256":"ab","tag":"*"})");
+  EXPECT_EQ(run.at("marks").dump(), R"({"baseline":"yes","colour":"3"})");
   EXPECT_EQ(byType["run"][1].at("depends_on"), run.at("run"));
   EXPECT_EQ(byType["segment"].size(), 4u);
   EXPECT_EQ(byType["metric"].size(), 2u * (2300 + 40));

@@ -168,6 +168,8 @@ TEST_F(HostileFile, IsRefusedForValuesThatDoNotHoldTogether) {
       {"INSERT INTO curve_note SELECT 1, 'x', n, 'words' FROM numbers", "1002 notes on its curves"},
       {"UPDATE image_tag SET tag = hex(zeroblob(31)) WHERE tag = '*'",
        "has a tag on an image that it may not have: the tag "},
+      {"UPDATE run_mark SET value = '8' WHERE field = 'colour'",
+       "has a mark that it may not have: the colour of a run has to be 1 to 7"},
       {"UPDATE artifact SET meta = ''", "that is not JSON"},
       {"DELETE FROM run_config WHERE run_id = 1", "lacks its configuration"},
       {"UPDATE run SET state = 'evil'", "evil"},

@@ -59,7 +59,7 @@ TEST_F(Exchange, GivesBackEveryRowAndFileAfterTwoWays) {
   for (const char* table :
        {"run_config", "run_parameter", "segment", "metric_tail", "clock_chunk", "metric_chunk",
         "event", "artifact", "checkpoint", "generated_image", "generated_text", "run_dependency",
-        "note", "tag", "curve_note", "image_tag", "experiment"}) {
+        "note", "tag", "curve_note", "image_tag", "run_mark", "experiment"}) {
     ASSERT_FALSE(original.at(table).empty()) << table;
     EXPECT_EQ(copied.at(table), original.at(table)) << table;
   }

@@ -197,6 +197,21 @@ TEST_F(ReleasedFile, OfVersionSixKeepsEveryEditAndTakesStarsOnItsImages) {
   EXPECT_GT(store.edits(1, RunField::ImageTags).front().id, last);
 }
 
+TEST_F(ReleasedFile, OfVersionSevenKeepsStarsAndEditsAndTakesMarks) {
+  takeVersion(7);
+  const std::int64_t edits = RawDatabase(file()).integer("SELECT count(*) FROM edit");
+  const std::int64_t last = RawDatabase(file()).integer("SELECT max(id) FROM edit");
+  ASSERT_GT(edits, 0);
+  RunStore store(file(), OpenMode::ReadWrite);
+  EXPECT_EQ(RawDatabase(file()).integer("SELECT count(*) FROM edit"), edits);
+  EXPECT_EQ(store.note(1), "written with version 7");
+  EXPECT_THAT(store.imageTags(1), SizeIs(1));
+  EXPECT_EQ(store.mark(1, RunField::Archived), "");
+  EXPECT_EQ(store.setMark(1, RunField::Archived, "yes", 0), 1);
+  EXPECT_EQ(store.mark(1, RunField::Archived), "yes");
+  EXPECT_GT(store.edits(1, RunField::Archived).front().id, last);
+}
+
 TEST_F(ReleasedFile, OfVersionThreeIsImportedWithItsEdits) {
   takeVersion(3);
   const auto older = folder_ / "older.vitrine";

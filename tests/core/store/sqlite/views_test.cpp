@@ -50,6 +50,7 @@ TEST_F(Views, HaveExactlyTheColumnsThatAreDocumented) {
       {"parameters", "run_id key value"},
       {"curve_notes", "run_id metric step text"},
       {"image_tags", "run_id step sha256 tag"},
+      {"run_marks", "run_id field value"},
       {"spectra", "run_id step analysis layer head image attention position value cumulative"},
       {"attention_maps", "run_id step layer head image split kind rows columns data"},
       {"calibration_bins",

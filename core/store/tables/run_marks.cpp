@@ -1,0 +1,100 @@
+#include "core/store/tables/run_marks.h"
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/store/sqlite/database.h"
+#include "core/store/tables/rows.h"
+
+namespace vitrine::store {
+
+namespace {
+
+constexpr const char* kYes = "yes";
+
+/// 0 where it is none of the palette.
+int colourOf(const std::string& value) {
+  const bool isOne = value.size() == 1 && value[0] >= '1' && value[0] < '1' + kMarkColours;
+  return isOne ? value[0] - '0' : 0;
+}
+
+}  // namespace
+
+bool isMark(RunField field) noexcept {
+  return field == RunField::Archived || field == RunField::Baseline || field == RunField::Colour;
+}
+
+void checkMark(RunField field, const std::string& value) {
+  if (value.empty()) return;
+  if (field == RunField::Colour) {
+    if (colourOf(value) == 0) {
+      throw ConfigError("the colour of a run has to be 1 to " + std::to_string(kMarkColours) +
+                        ", or nothing for its usual one, not '" + shown(value) + "'");
+    }
+  } else if (value != kYes) {
+    throw ConfigError("the mark '" + toString(field) + "' of a run has to be '" + kYes +
+                      "' or nothing, not '" + shown(value) + "'");
+  }
+}
+
+std::string readMark(Database& database, std::int64_t run, RunField field) {
+  Statement row = database.prepare("SELECT value FROM run_mark WHERE run_id = ? AND field = ?");
+  return row.with(run, toString(field)).step() ? row.text(0) : "";
+}
+
+void writeMark(Database& database, std::int64_t run, RunField field, const std::string& value) {
+  if (value.empty()) {
+    database.prepare("DELETE FROM run_mark WHERE run_id = ? AND field = ?")
+        .with(run, toString(field))
+        .run();
+    return;
+  }
+  database.prepare("INSERT OR REPLACE INTO run_mark(run_id, field, value) VALUES (?, ?, ?)")
+      .with(run, toString(field), value)
+      .run();
+}
+
+std::vector<std::int64_t> otherBaselines(Database& database, std::int64_t run) {
+  Statement row = database.prepare(
+      "SELECT m.run_id FROM run_mark m JOIN run r ON r.id = m.run_id WHERE m.field = 'baseline' AND "
+      "m.run_id <> ?1 AND r.experiment_id = (SELECT experiment_id FROM run WHERE id = ?1) ORDER BY "
+      "m.run_id");
+  row.with(run);
+  std::vector<std::int64_t> runs;
+  while (row.step()) runs.push_back(row.integer(0));
+  return runs;
+}
+
+std::vector<MarkedBaseline> markedBaselines(const QueryFunction& query) {
+  std::vector<MarkedBaseline> baselines;
+  for (const std::vector<Json>& row :
+       query("SELECT m.run_id, r.experiment_id, r.variant FROM run_mark m JOIN run r ON r.id = "
+             "m.run_id WHERE m.field = 'baseline' ORDER BY m.run_id")
+           .rows) {
+    baselines.push_back({row[0].get<std::int64_t>(), row[1].get<std::int64_t>(),
+                         row[2].is_string() ? row[2].get<std::string>() : ""});
+  }
+  return baselines;
+}
+
+std::set<std::int64_t> archivedRuns(RunReader& store) {
+  Statement row =
+      store.connection().prepare("SELECT run_id FROM run_mark WHERE field = 'archived'");
+  std::set<std::int64_t> runs;
+  while (row.step()) runs.insert(row.integer(0));
+  return runs;
+}
+
+std::map<std::int64_t, RunMarks> marksByRun(RunReader& store) {
+  Statement row = store.connection().prepare("SELECT run_id, field, value FROM run_mark");
+  std::map<std::int64_t, RunMarks> marks;
+  while (row.step()) {
+    RunMarks& one = marks[row.integer(0)];
+    const auto field = runFieldFromString(row.text(1));
+    if (field == RunField::Archived) one.isArchived = true;
+    if (field == RunField::Baseline) one.isBaseline = true;
+    if (field == RunField::Colour) one.colour = colourOf(row.text(2));
+  }
+  return marks;
+}
+
+}  // namespace vitrine::store
