@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "app/vitrine/run/progress_sink.h"
 #include "core/store/metrics/metric_format.h"
@@ -499,6 +500,31 @@ TEST(Analyse, GivesTheScoresOfAListenerAsTheRunItselfHasThem) {
   ASSERT_TRUE(train.at("scores").contains("train/ece")) << train.dump();
   const Json added = points("analysis/calibration/train/ece");
   ASSERT_EQ(added.size(), 1u);
+TEST(Archive, TakesRunsOutOfTheListWithAllTheirDataAndBack) {
+  const Copy copy;
+  const auto listed = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"runs", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    std::set<std::int64_t> ids;
+    for (const Json& run : copy.run(words).json()) ids.insert(run.at("id").get<std::int64_t>());
+    return ids;
+  };
+  const std::set<std::int64_t> all{1, 2, 3, 4};
+  ASSERT_EQ(listed({}), all);
+  const Json before = copy.run({"show", "2", "--json"}).json();
+  EXPECT_EQ(copy.run({"archive", "2", "99"}).code, 3);
+  EXPECT_EQ(listed({}), all) << "all or none";
+  const Json answer = copy.run({"archive", "2", "3", "--json"}).json();
+  EXPECT_EQ(answer.at("archived"), true);
+  EXPECT_EQ(listed({}), (std::set<std::int64_t>{1, 4}));
+  EXPECT_EQ(listed({"--archived"}), all);
+  EXPECT_EQ(copy.run({"show", "2", "--json"}).json(), before) << "it keeps its data";
+  EXPECT_EQ(copy.run({"archive", "2", "3", "--undo"}).code, 0);
+  EXPECT_EQ(listed({}), all);
+  EXPECT_EQ(copy.run({"archive", "1", "2", "3", "4"}).code, 0);
+  EXPECT_THAT(copy.run({"runs"}).out, HasSubstr("all archived: `vitrine runs --archived`"));
+}
+
   EXPECT_EQ(added[0].at("step"), 24);
   EXPECT_EQ(added[0].at("value"), train.at("scores").at("train/ece"));
 }

@@ -56,7 +56,8 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
         "stop",    "retry",   "delete",   "note",     "tag",     "runs",  "show",
         "compare", "query",   "analyse",  "evaluate", "sample",  "infer", "db",
         "doctor",  "export",  "import",   "search",   "enqueue", "queue", "work",
-        "move",    "pause",   "trash",    "data",     "report",  "log"}) {
+        "move",    "pause",   "trash",    "data",     "report",  "log",
+        "archive"}) {
     EXPECT_THAT(usage, HasSubstr(std::string("\n  ") + verb + " ")) << verb;
     const Ended ended = vitrine({verb, "--help"});
     EXPECT_EQ(ended.code, 0) << verb;
@@ -67,7 +68,7 @@ TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
     EXPECT_NE(ended.out.find(example, first + 1), std::string::npos) << verb << " has one example";
     ++verbs;
   }
-  EXPECT_EQ(verbs, 34);
+  EXPECT_EQ(verbs, 35);
 }
 
 TEST(CommandLine, ArgumentsThatDoNotFitEndWithTwo) {

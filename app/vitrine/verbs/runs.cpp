@@ -1,11 +1,13 @@
 // vitrine runs: the list.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/cli/task_cards.h"
 #include "core/store/metrics/metric_titles.h"
+#include "core/store/tables/run_marks.h"
 
 namespace vitrine::app {
 
@@ -51,6 +53,8 @@ int runsVerb(const Arguments& arguments) {
       .add_option("--experiment", experiment, "only those whose experiment's title contains TEXT")
       ->type_name("TEXT");
   line.app().add_option("--state", state, "only those in that state")->type_name("STATE");
+  bool isWhole = false;
+  line.app().add_flag("--archived", isWhole, "archived runs, too");
   line.parse(arguments);
   if (!state.empty()) (void)store::runStateFromString(state);
 
@@ -59,11 +63,18 @@ int runsVerb(const Arguments& arguments) {
   std::map<std::int64_t, double> loss;
   for (const auto& [id, value] : store.lastValues(store::kTrainLoss)) loss[id] = value;
   const Scores scores = readScores(store);
+  const std::set<std::int64_t> archived =
+      isWhole ? std::set<std::int64_t>() : archivedRuns(store);
+  std::size_t leftOut = 0;
   std::vector<store::RunRow> listed;
   std::vector<std::string> quantities;
   for (store::RunRow& run : store.runs()) {
     if (run.experiment.find(experiment) == std::string::npos) continue;
     if (!state.empty() && toString(run.state) != state) continue;
+    if (archived.contains(run.id)) {
+      ++leftOut;
+      continue;
+    }
     const std::string quantity = scores.quantityOf(run.id);
     if (!quantity.empty() &&
         std::find(quantities.begin(), quantities.end(), quantity) == quantities.end())
@@ -86,7 +97,8 @@ int runsVerb(const Arguments& arguments) {
     table.rows.push_back(std::move(row));
   }
   if (table.rows.empty() && formatOf(line) == Format::Text) {
-    print(std::string("no runs yet: `vitrine train FILE` makes some\n"));
+    print(leftOut > 0 ? std::string("all archived: `vitrine runs --archived` lists them\n")
+                      : std::string("no runs yet: `vitrine train FILE` makes some\n"));
   } else {
     print(table, formatOf(line));
   }
