@@ -53,8 +53,10 @@ RunEdits::Change RunEdits::changeOf(std::int64_t run, store::RunField field) {
     change.before = store.run(run).name;
   else if (field == store::RunField::Note)
     change.before = store.note(run);
-  else
+  else if (field == store::RunField::Tags)
     change.before = oneALine(store.tags(run));
+  else
+    change.before = store.mark(run, field);
   change.after = change.before;
   return change;
 }
@@ -117,6 +119,20 @@ void RunEdits::askNote(const std::vector<std::int64_t>& runs) {
     save(store::RunField::Note, std::move(changes),
          isOne ? tr("Stored the note of %1.").arg(workbench_.namesOf(runs))
                : tr("Stored the notes of %1.").arg(workbench_.namesOf(runs)));
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+}
+
+void RunEdits::mark(store::RunField field, const std::map<std::int64_t, std::string>& values,
+                    const QString& sentence) {
+  try {
+    std::vector<Change> changes;
+    for (const auto& [run, value] : values) {
+      changes.push_back(changeOf(run, field));
+      changes.back().after = value;
+    }
+    save(field, std::move(changes), sentence);
   } catch (const Error& error) {
     workbench_.showError(QString::fromUtf8(error.what()));
   }

@@ -1,10 +1,11 @@
-// Names, tags and notes changed from the list of runs: of one run or of many, each change with Undo.
+// Names, tags, notes and marks changed from the list of runs: of one run or of many, each change with Undo.
 #pragma once
 
 #include <QObject>
 #include <QString>
 #include <QWidget>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ class RunEdits : public QObject {
   void askTags(const std::vector<std::int64_t>& runs);
   /// Asks for the note of a run, or for words that are added to the notes of several.
   void askNote(const std::vector<std::int64_t>& runs);
+
+  /// Gives runs a mark, by run: \see store::Annotations::setMark
+  void mark(store::RunField field, const std::map<std::int64_t, std::string>& values,
+            const QString& sentence);
 
   /// Tags of a text: between commas, each once, without spaces around them.
   [[nodiscard]] static std::vector<std::string> tagsOf(const QString& line);

@@ -90,11 +90,11 @@ RunQuery::Comparison comparisonOf(const QString& sign) {
 RunQuery::RunQuery(const QString& text) {
   static const QRegularExpression pattern(
       QStringLiteral("^([A-Za-z_][A-Za-z0-9_./@-]*)(!=|<=|>=|=|<|>)(.+)$"));
-  static const QRegularExpression named(QStringLiteral("^(tag|note):(.+)$"),
+  static const QRegularExpression named(QStringLiteral("^(tag|note|is):(.+)$"),
                                         QRegularExpression::CaseInsensitiveOption);
   // "width = 64" means "width=64", "tag: best" means "tag:best".
   static const QRegularExpression spaces(QStringLiteral("\\s*(!=|<=|>=|=|<|>)\\s*"));
-  static const QRegularExpression colon(QStringLiteral("\\b(tag|note):\\s+"),
+  static const QRegularExpression colon(QStringLiteral("\\b(tag|note|is):\\s+"),
                                         QRegularExpression::CaseInsensitiveOption);
   // "80 %" is one word, also with the narrow space that the list writes.
   static const QRegularExpression percent(
@@ -142,6 +142,13 @@ bool RunQuery::hasKey(const QString& key, const store::RunRow& row, const Lookup
   return lookup.metric && lookup.metric(row.id, wanted).has_value();
 }
 
+bool RunQuery::asksArchived() const {
+  return std::any_of(conditions_.begin(), conditions_.end(), [](const Condition& condition) {
+    return condition.key == QLatin1String("is") &&
+           condition.value.compare(QLatin1String("archived"), Qt::CaseInsensitive) == 0;
+  });
+}
+
 bool RunQuery::matches(const store::RunRow& row, const Lookup& lookup) const {
   if (!words_.isEmpty()) {
     QString text = QString::fromStdString(row.name + ' ' + row.experiment + ' ' + row.variant +
@@ -177,6 +184,13 @@ bool RunQuery::holds(const Condition& condition, const store::RunRow& row, const
   if (condition.key == QLatin1String("note")) {
     const QString note = lookup.note ? QString::fromStdString(lookup.note(row.id)) : QString();
     return note.contains(condition.value, Qt::CaseInsensitive) != isNot;
+  }
+  if (condition.key == QLatin1String("is")) {
+    const store::RunMarks marks = lookup.marks ? lookup.marks(row.id) : store::RunMarks();
+    const QString mark = condition.value.toLower();
+    const bool hasIt = (mark == QLatin1String("archived") && marks.isArchived) ||
+                       (mark == QLatin1String("baseline") && marks.isBaseline);
+    return hasIt != isNot;
   }
   if (!condition.key.contains(QLatin1Char('/'))) {
     const std::string wanted = condition.key.toStdString();

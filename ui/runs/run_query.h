@@ -5,6 +5,7 @@
 //   state=running        one of state, seed, name, experiment, variant, stage, device, id
 //   tag:best             a tag; also tag=best, tag!=best
 //   note:diverged        a word of the note
+//   is:archived          a mark: archived or baseline; also is!=baseline
 //   width=64             a configuration key, in full or from its last dots on: model.width, width
 //   learning_rate>=1e-3  also != < <= > >=, by number
 //   test/top1 > 0.5      the last value of a metric; also > 50 % and > 50%
@@ -17,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "core/store/tables/run_marks.h"
 #include "core/store/types.h"
 #include "ui/runs/run_configs.h"
 
@@ -31,6 +33,7 @@ class RunQuery {
     std::function<const FlatConfig&(const store::RunRow& run)> config;
     std::function<std::vector<std::string>(std::int64_t run)> tags;
     std::function<std::string(std::int64_t run)> note;
+    std::function<store::RunMarks(std::int64_t run)> marks;
     /// The last value; nothing where the run has not recorded it.
     std::function<std::optional<double>(std::int64_t run, const std::string& name)> metric;
   };
@@ -42,6 +45,8 @@ class RunQuery {
   [[nodiscard]] bool matches(const store::RunRow& row, const Lookup& lookup) const;
   /// Whether values are asked for that a run in progress changes.
   [[nodiscard]] bool asksMetrics() const;
+  /// Whether archived runs are asked for.
+  [[nodiscard]] bool asksArchived() const;
   /// What stands before the signs of its conditions, each once.
   [[nodiscard]] QStringList keys() const;
   /// Whether `row` has a value of this name: a condition on it can hold.

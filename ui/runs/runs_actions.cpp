@@ -114,6 +114,7 @@ void RunsPanel::fillMenu(QMenu& menu) {
       add({}, tr("Colour by &variant"), [this] { colours_.setOn(!colours_.isOn()); });
   colours->setCheckable(true);
   colours->setChecked(colours_.isOn());
+  menu.addAction(showArchived_);
   menu.addSeparator();
   add(icon(Icon::Plus), tr("New &from this run"),
       [this] { workbench_.newFromRun(workbench_.selection().current()); });
@@ -124,6 +125,8 @@ void RunsPanel::fillMenu(QMenu& menu) {
   add({}, tr("Ta&gs\u2026"), [this] { askTags(); });
   add({}, ids.size() == 1 ? tr("N&ote\u2026") : tr("Add to the n&otes\u2026"),
       [this] { askNote(); });
+  menu.addMenu(&marks_->colours());
+  menu.addActions({&marks_->baseline(), &marks_->archive()});
   menu.addSeparator();
   add(icon(Icon::Copy), ids.size() == 1 ? tr("Copy &id") : tr("Copy &ids"), [ids] {
     QStringList texts;

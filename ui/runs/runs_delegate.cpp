@@ -202,8 +202,13 @@ void RunsDelegate::paintCell(QPainter* painter, const QStyleOptionViewItem& opti
               seriesOf(id), seriesColor(seriesOf(id)));
   QFont name = bodyFont();
   name.setWeight(QFont::Medium);
-  drawLine(painter, name, isHidden ? t.muted : t.text, inside, Qt::AlignLeft,
-           index.data().toString(), Qt::ElideMiddle);
+  // A list says marks in its second line.
+  const QString mark = index.data(RunsModel::MarkRole).toString();
+  const int markWidth =
+      mark.isEmpty() ? 0 : QFontMetrics(smallFont()).horizontalAdvance(mark) + px(8);
+  drawLine(painter, name, isHidden ? t.muted : t.text, inside.adjusted(0, 0, -markWidth, 0),
+           Qt::AlignLeft, index.data().toString(), Qt::ElideMiddle);
+  if (markWidth > 0) drawLine(painter, smallFont(), t.muted, inside, Qt::AlignRight, mark);
 }
 
 void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,

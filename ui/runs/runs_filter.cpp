@@ -17,6 +17,9 @@ RunsFilter::RunsFilter(store::RunReader& store, QObject* parent)
   };
   lookup_.tags = [&store](std::int64_t id) { return store.tags(id); };
   lookup_.note = [&store](std::int64_t id) { return store.note(id); };
+  lookup_.marks = [this](std::int64_t id) {
+    return static_cast<const RunsModel*>(sourceModel())->marksOf(id);
+  };
   lookup_.metric = [this, &store](std::int64_t id,
                                   const std::string& name) -> std::optional<double> {
     auto known = values_.find(name);
@@ -39,6 +42,16 @@ void RunsFilter::lookAgain() {
   if (!query_.asksMetrics()) return;
   values_.clear();
   invalidateFilter();
+}
+
+void RunsFilter::setShowsArchived(bool isOn) {
+  showsArchived_ = isOn;
+  invalidateFilter();
+}
+
+int RunsFilter::allCount() const {
+  const auto* model = static_cast<const RunsModel*>(sourceModel());
+  return model->runCount() - (hidesArchived() ? model->archivedCount() : 0);
 }
 
 QString RunsFilter::takeProblem() { return std::exchange(problem_, {}); }
@@ -75,9 +88,11 @@ QVariant RunsFilter::data(const QModelIndex& index, int role) const {
 }
 
 bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
-  if (query_.isEmpty()) return true;
   const auto* model = static_cast<const RunsModel*>(sourceModel());
+  const bool isWhole = !hidesArchived() || !model->hasArchived();
+  if (query_.isEmpty() && isWhole) return true;
   const store::RunRow* run = model->run(model->index(row, 0, parent));
+  if (!isWhole && run != nullptr && model->marksOf(run->id).isArchived) return false;
   // An exception would leave the proxy half mapped: Qt's models know none.
   try {
     return run != nullptr && query_.matches(*run, lookup_);

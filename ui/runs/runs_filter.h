@@ -19,7 +19,14 @@ class RunsFilter : public QSortFilterProxyModel {
   void setQuery(const QString& text);
   /// Runs have recorded more: whether they match may have changed.
   void lookAgain();
+  /// The same of their marks.
+  void marksChanged() { invalidateFilter(); }
   [[nodiscard]] int runCount() const;
+  /// Archived runs are listed, too; else only where the query asks for them.
+  void setShowsArchived(bool isOn);
+  [[nodiscard]] bool showsArchived() const { return showsArchived_; }
+  /// Runs that an empty query would leave in the list.
+  [[nodiscard]] int allCount() const;
   /// Why a run could not be looked into since the last call, and so does not match; "" mostly.
   [[nodiscard]] QString takeProblem();
   /// Keys of the query that no run of the list has, as they were typed.
@@ -35,7 +42,10 @@ class RunsFilter : public QSortFilterProxyModel {
   bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
  private:
+  [[nodiscard]] bool hidesArchived() const { return !showsArchived_ && !query_.asksArchived(); }
+
   RunQuery query_;
+  bool showsArchived_ = false;
   RunQuery::Lookup lookup_;
   RunConfigs configs_;
   mutable QString problem_;

@@ -161,6 +161,41 @@ void RunsModel::setHidden(const std::set<std::int64_t>& runs) {
   }
 }
 
+bool RunsModel::setMarks(std::map<std::int64_t, store::RunMarks> marks) {
+  if (marks == marks_) return false;
+  const auto before = std::exchange(marks_, std::move(marks));
+  hasArchived_ = std::any_of(marks_.begin(), marks_.end(),
+                             [](const auto& one) { return one.second.isArchived; });
+  for (const auto& group : groups_) {
+    for (const store::RunRow& row : group->runs) {
+      const auto known = before.find(row.id);
+      if ((known == before.end() ? store::RunMarks() : known->second) == marksOf(row.id)) continue;
+      const QModelIndex at = indexOf(row.id);
+      Q_EMIT dataChanged(at, at, {DetailRole, MarkRole});
+    }
+  }
+  return true;
+}
+
+store::RunMarks RunsModel::marksOf(std::int64_t run) const {
+  const auto found = marks_.find(run);
+  return found == marks_.end() ? store::RunMarks() : found->second;
+}
+
+int RunsModel::archivedCount() const {
+  return static_cast<int>(std::count_if(marks_.begin(), marks_.end(), [this](const auto& one) {
+    return one.second.isArchived && parents_.contains(one.first);
+  }));
+}
+
+QString RunsModel::markWords(std::int64_t run) const {
+  const store::RunMarks marks = marksOf(run);
+  QStringList words;
+  if (marks.isBaseline) words << tr("baseline");
+  if (marks.isArchived) words << tr("archived");
+  return words.join(QStringLiteral(", "));
+}
+
 void RunsModel::setColumns(std::vector<Column> columns) {
   const bool isSame = std::equal(columns_.begin(), columns_.end(), columns.begin(), columns.end(),
                                  [](const Column& a, const Column& b) { return a.id == b.id; });
@@ -312,10 +347,13 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       QStringList parts{runDetail(*row)};
       if (const auto found = differences_.find(row->id); found != differences_.end())
         parts.push_front(found->second);
+      if (const QString mark = markWords(row->id); !mark.isEmpty()) parts.push_front(mark);
       if (hasTwin(*row)) parts << dayOf(row->createdAt);
       const QString words = parts.join(QStringLiteral(" \u00b7 ")), tags = tagsOf(row->id);
       return tags.isEmpty() ? words : QStringLiteral("[%1] ").arg(tags) + words;
     }
+    case MarkRole:
+      return markWords(row->id);
     case ScoreRole: {
       const auto found = scores_.find(row->id);
       return found == scores_.end() ? QString() : found->second.text;
@@ -330,6 +368,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       QString words = tr("run %1, %2, %3, %4")
                           .arg(row->id)
                           .arg(QString::fromStdString(row->name), state, runDetail(*row));
+      if (const QString mark = markWords(row->id); !mark.isEmpty()) words += tr(", %1").arg(mark);
       if (const QString tags = tagsOf(row->id); !tags.isEmpty()) words += tr(", tags %1").arg(tags);
       return hidden_.contains(row->id) ? tr("%1, hidden from charts").arg(words) : words;
     }
@@ -341,6 +380,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (found != scores_.end()) {
         tip += tr("\n%1, last value: %2").arg(found->second.what, found->second.text);
       }
+      if (const QString mark = markWords(row->id); !mark.isEmpty()) tip += tr("\nMarked: %1").arg(mark);
       if (const QString tags = tagsOf(row->id); !tags.isEmpty()) tip += tr("\nTags: %1").arg(tags);
       if (!row->reason.empty()) tip += QLatin1Char('\n') + QString::fromStdString(row->reason);
       return tip;

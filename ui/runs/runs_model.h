@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/store/tables/run_marks.h"
 #include "core/store/types.h"
 
 namespace vitrine::ui {
@@ -28,6 +29,7 @@ class RunsModel : public QAbstractItemModel {
     ProgressRole,           ///< 0 to 1 while alive, -1 otherwise
     CountRole,              ///< of an experiment: number of runs
     HiddenRole,             ///< selected, and not drawn by the pages
+    MarkRole,               ///< "baseline", "archived"; "" for most
     OrderRole,              ///< what a column is sorted by: a number or a text; none where missing
   };
 
@@ -50,6 +52,12 @@ class RunsModel : public QAbstractItemModel {
   /// By run, of those that have some.
   void setTags(std::map<std::int64_t, std::vector<std::string>> tags);
   void setHidden(const std::set<std::int64_t>& runs);
+  /// By run, of those that have some. Whether they differ from those before.
+  bool setMarks(std::map<std::int64_t, store::RunMarks> marks);
+  [[nodiscard]] store::RunMarks marksOf(std::int64_t run) const;
+  /// Of the runs of the list.
+  [[nodiscard]] int archivedCount() const;
+  [[nodiscard]] bool hasArchived() const { return hasArchived_; }
 
   struct Cell {
     QString text;
@@ -95,6 +103,7 @@ class RunsModel : public QAbstractItemModel {
   [[nodiscard]] int groupOf(std::int64_t experimentId) const;
   /// Another run of the experiment has the same name, seed, stage and differences.
   [[nodiscard]] bool hasTwin(const store::RunRow& row) const;
+  [[nodiscard]] QString markWords(std::int64_t run) const;
   [[nodiscard]] QVariant cellData(const store::RunRow& row, const Column& column, int role) const;
   [[nodiscard]] static int placeOf(const Group& group, std::int64_t id);
 
@@ -106,6 +115,8 @@ class RunsModel : public QAbstractItemModel {
   std::map<std::int64_t, QString> differences_;
   std::map<std::int64_t, std::vector<std::string>> tags_;
   std::set<std::int64_t> hidden_;
+  std::map<std::int64_t, store::RunMarks> marks_;
+  bool hasArchived_ = false;
   std::vector<Column> columns_;
 };
 

@@ -32,15 +32,19 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
       colours_(workbench, this) {
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);
+  marks_ = new RunMarkActions(workbench, edits_, model_, this);
   proxy_ = new RunsFilter(workbench.store(), this);
   proxy_->setSourceModel(&model_);
+  showArchived_ = new QAction(tr("Show archiv&ed runs"), this);
+  showArchived_->setCheckable(true);
+  connect(showArchived_, &QAction::toggled, this, &RunsPanel::showArchived);
 
   filter_ = new QLineEdit;
   filter_->setPlaceholderText(tr("Filter runs"));
   filter_->setAccessibleName(tr("Filter runs"));
   filter_->setToolTip(
       tr("Words and conditions; all must match:\nsoft mask\n\"soft mask\"\nstate=running\n"
-         "tag:best\nnote:diverged\nwidth=64\nlearning_rate>=1e-3\ntest/top1 > 80 %"));
+         "tag:best\nnote:diverged\nis:archived\nwidth=64\nlearning_rate>=1e-3\ntest/top1 > 80 %"));
   filter_->installEventFilter(this);
   // With the first word: its picture is looked for in all icon themes, which takes a while.
   connect(filter_, &QLineEdit::textChanged, filter_, [this](const QString& text) {
@@ -263,7 +267,7 @@ void RunsPanel::setTable(bool isTable) {
 QString RunsPanel::summary() const {
   const auto selected = static_cast<std::int64_t>(workbench_.selection().runs().size());
   const bool isFiltered = !filter_->text().trimmed().isEmpty();
-  const QString runs = counted(model_.runCount(), tr("run"), tr("runs"));
+  const QString runs = counted(proxy_->allCount(), tr("run"), tr("runs"));
   QString text = isFiltered ? tr("%1 of %2").arg(count(proxy_->runCount()), runs) : runs;
   if (selected > 0) text += tr(", %1 selected").arg(count(selected));
   if (const auto hidden = static_cast<std::int64_t>(workbench_.selection().hidden().size());
@@ -275,7 +279,7 @@ QString RunsPanel::summary() const {
 QString RunsPanel::noHitsText() const {
   const QString text =
       tr("None of %1 matches \u201c%2\u201d.")
-          .arg(counted(model_.runCount(), tr("run"), tr("runs")), filter_->text().trimmed());
+          .arg(counted(proxy_->allCount(), tr("run"), tr("runs")), filter_->text().trimmed());
   QStringList unknown = proxy_->unknownKeys();
   if (unknown.isEmpty()) return text;
   for (QString& key : unknown) key = QStringLiteral("\u201c%1\u201d").arg(key);
@@ -292,9 +296,11 @@ void RunsPanel::fillHeader() {
     emptyText_->setText(
         isFiltered
             ? noHitsText()
+        : model_.runCount() > 0
+            ? tr("All runs are archived. \u201cShow archived runs\u201d in the menu Run lists them.")
             : tr("Runs appear here, by experiment, as soon as one is stored: from this window "
                  "or from a terminal with vitrine train."));
-    create_->setVisible(!isFiltered);
+    create_->setVisible(!isFiltered && model_.runCount() == 0);
     clear_->setVisible(isFiltered);
   }
   stack_->setCurrentIndex(isEmpty ? 1 : 0);
@@ -397,6 +403,7 @@ void RunsPanel::readScores() {
     }
     table_->read();
     if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing
+    readMarks();
     model_.setTags(store::tagsByRun(store));
     if (kinds_.empty()) kinds_ = metricKinds(store);
     std::map<std::int64_t, RunsModel::Score> scores;
@@ -414,24 +421,65 @@ void RunsPanel::readScores() {
   }
 }
 
+/// Runs that were archived leave the selection with the list: charts do not draw what is not seen.
+void RunsPanel::readMarks() {
+  std::map<std::int64_t, store::RunMarks> marks = store::marksByRun(workbench_.store());
+  std::map<std::int64_t, std::int64_t> colours;
+  std::set<std::int64_t> gone;
+  for (const auto& [id, one] : marks) {
+    if (one.colour > 0) colours[id] = one.colour;
+    if (one.isArchived && !model_.marksOf(id).isArchived) gone.insert(id);
+  }
+  colours_.setOwn(std::move(colours));
+  isApplying_ = true;  // rows that leave the view are no choice of the user
+  const bool isNew = model_.setMarks(std::move(marks));
+  if (isNew) proxy_->marksChanged();
+  isApplying_ = false;
+  if (!isNew) return;
+  marks_->refresh();
+  std::vector<std::int64_t> runs = workbench_.selection().runs();
+  std::erase_if(runs, [&](std::int64_t id) {
+    return gone.contains(id) && !proxy_->mapFromSource(model_.indexOf(id)).isValid();
+  });
+  if (hasChosen_ && runs.size() < workbench_.selection().runs().size()) {
+    const std::int64_t current = workbench_.selection().current();
+    const bool stays =
+        !gone.contains(current) || std::find(runs.begin(), runs.end(), current) != runs.end();
+    workbench_.selection().setRuns(runs, stays ? current : runs.empty() ? 0 : runs.front(),
+                                   workbench_.selection().hidden());
+  }
+  showSelection();
+  fillHeader();
+}
+
+void RunsPanel::showArchived(bool isOn) {
+  isApplying_ = true;
+  proxy_->setShowsArchived(isOn);
+  isApplying_ = false;
+  showSelection();
+  fillHeader();
+}
+
 // The selection that the database had last. At the first sight of it: what is running, else the started runs of the newest experiment.
 void RunsPanel::chooseFirst() {
   if (hasChosen_ || workbench_.runs().empty()) return;
   hasChosen_ = true;
   if (memory_.restore(workbench_)) return;
   constexpr std::size_t kMost = 6;
+  const auto isArchived = [this](std::int64_t run) { return model_.marksOf(run).isArchived; };
   std::vector<std::int64_t> ids;
   for (const auto& [id, row] : workbench_.runs()) {
-    if (isAlive(row.state) && ids.size() < kMost) ids.push_back(id);
+    if (isAlive(row.state) && !isArchived(id) && ids.size() < kMost) ids.push_back(id);
   }
   std::int64_t newest = 0;
   for (const auto& [id, row] : workbench_.runs()) {
-    if (row.step > 0) newest = std::max(newest, row.experimentId);
+    if (row.step > 0 && !isArchived(id)) newest = std::max(newest, row.experimentId);
   }
   if (!ids.empty()) newest = workbench_.run(ids.front())->experimentId;
   for (const auto& [id, row] : workbench_.runs()) {
     const bool isThere = std::find(ids.begin(), ids.end(), id) != ids.end();
-    if (row.experimentId == newest && row.step > 0 && !isThere && ids.size() < kMost)
+    if (row.experimentId == newest && row.step > 0 && !isThere && !isArchived(id) &&
+        ids.size() < kMost)
       ids.push_back(id);
   }
   if (ids.empty()) ids.push_back(workbench_.runs().rbegin()->first);

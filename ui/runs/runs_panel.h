@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ui/runs/run_edits.h"
+#include "ui/runs/run_mark_actions.h"
 #include "ui/runs/run_table.h"
 #include "ui/runs/runs_filter.h"
 #include "ui/runs/runs_model.h"
@@ -44,6 +45,9 @@ class RunsPanel : public QWidget {
   void setTable(bool isTable);
   [[nodiscard]] RunTable& table() { return *table_; }
   [[nodiscard]] VariantColours& colours() { return colours_; }
+  [[nodiscard]] RunMarkActions& marks() { return *marks_; }
+  /// Whether the list has archived runs that no filter asks for.
+  [[nodiscard]] QAction& showArchivedAction() { return *showArchived_; }
   /// Selects these runs, without asking the view.
   void select(const std::vector<std::int64_t>& ids, std::int64_t current);
   /// The pages stop drawing the runs that are acted on, or draw them (again).
@@ -83,6 +87,8 @@ class RunsPanel : public QWidget {
   void showSelection();
   void readSelection();
   void readScores();
+  void readMarks();
+  void showArchived(bool isOn);
   void showMenu(const QPoint& place);
   void chooseFirst();
   void enterList();
@@ -105,6 +111,8 @@ class RunsPanel : public QWidget {
   QLabel* emptyText_;
   QPushButton *create_, *clear_;
   RunEdits edits_;
+  RunMarkActions* marks_;
+  QAction* showArchived_;
   SelectionMemory memory_;
   VariantColours colours_;
   store::RunScores scoreReader_;

@@ -46,23 +46,29 @@ void VariantColours::setOn(bool isOn) {
   if (isOn)
     refresh();
   else
-    set({});
+    set({}, own_);
   Q_EMIT switched(isOn);
 }
 
 void VariantColours::refresh() {
   if (!isOn_) return;
   try {
-    set(numbersByVariant(workbench_));
+    set(numbersByVariant(workbench_), own_);
   } catch (const Error& error) {
     workbench_.showError(QString::fromUtf8(error.what()));
   }
 }
 
-void VariantColours::set(std::map<std::int64_t, std::int64_t> numbers) {
-  if (numbers == numbers_) return;
-  numbers_ = numbers;
-  setRunSeries(std::move(numbers));
+void VariantColours::setOwn(std::map<std::int64_t, std::int64_t> numbers) {
+  set(numbers_, std::move(numbers));
+}
+
+void VariantColours::set(std::map<std::int64_t, std::int64_t> numbers,
+                         std::map<std::int64_t, std::int64_t> own) {
+  if (numbers == numbers_ && own == own_) return;
+  numbers_ = std::move(numbers);
+  own_ = std::move(own);
+  setRunSeries(numbers_, own_);
   Q_EMIT workbench_.themeChanged();  // pages colour runs as they colour everything
 }
 

@@ -1,4 +1,5 @@
-// One colour for all seeds of a variant, on request.
+// Which colours runs have beside their usual ones: one for all seeds of a variant, on request, and
+// those that a user gave them, which win.
 #pragma once
 
 #include <QObject>
@@ -20,17 +21,19 @@ class VariantColours : public QObject {
   void setOn(bool isOn);
   /// After runs were added or renamed: asks the database where runs share colours.
   void refresh();
+  /// \param numbers  by run, of the palette: the colours that users gave them
+  void setOwn(std::map<std::int64_t, std::int64_t> numbers);
 
  Q_SIGNALS:
   void switched(bool isOn);
 
  private:
-  void set(std::map<std::int64_t, std::int64_t> numbers);
+  void set(std::map<std::int64_t, std::int64_t> numbers, std::map<std::int64_t, std::int64_t> own);
 
   StudioWorkbench& workbench_;
   QString key_;  ///< of the setting
   bool isOn_ = false;
-  std::map<std::int64_t, std::int64_t> numbers_;  ///< by run
+  std::map<std::int64_t, std::int64_t> numbers_, own_;  ///< by run
 };
 
 }  // namespace vitrine::ui

@@ -91,6 +91,25 @@ void MainWindow::makeActions() {
   delete_ = &runsPanel_->deleteAction();
   addAction(delete_);
   keys_.adopt(delete_, QStringLiteral("window"), tr("Window"));
+  RunMarkActions& marks = runsPanel_->marks();
+  for (QAction* one :
+       {&marks.archive(), &marks.baseline(), &runsPanel_->showArchivedAction()}) {
+    addAction(one);
+    keys_.adopt(one, QStringLiteral("window"), tr("Window"));
+  }
+  // Under a name that says what they do without their menu.
+  for (QAction* colour : marks.colours().actions()) {
+    auto* one = new QAction(this);
+    one->setProperty(kWhyNot, colour->property(kWhyNot));
+    const auto follow = [one, colour] {
+      one->setEnabled(colour->isEnabled());
+      one->setText(tr("Colour of runs: %1").arg(colour->text().remove(QLatin1Char('&')).toLower()));
+    };
+    follow();
+    connect(colour, &QAction::changed, one, follow);
+    connect(one, &QAction::triggered, colour, &QAction::trigger);
+    addAction(one);
+  }
   trash_ = action(tr("Deleted &runs\u2026"), QKeySequence(), [this] {
     TrashDialog dialog(workbench_, this);
     dialog.exec();
@@ -202,11 +221,15 @@ void MainWindow::makeMenus() {
   QMenu* run = menus->addMenu(tr("&Run"));
   run->addActions({start_, stop_});
   run->addSeparator();
-  run->addActions({hide_, showOnly_, showHidden_, selectOnly_, variantColours_});
+  run->addActions({hide_, showOnly_, showHidden_, selectOnly_, variantColours_,
+                   &runsPanel_->showArchivedAction()});
   run->addSeparator();
   run->addAction(newFrom_);
   run->addSeparator();
   run->addActions({rename_, tags_, note_});
+  RunMarkActions& marks = runsPanel_->marks();
+  run->addMenu(&marks.colours());
+  run->addActions({&marks.baseline(), &marks.archive()});
   run->addSeparator();
   run->addActions({delete_, trash_});
   QMenu* help = menus->addMenu(tr("&Help"));

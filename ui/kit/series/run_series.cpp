@@ -8,7 +8,7 @@ namespace {
 
 struct RunSeries {
   std::mutex lock;
-  std::map<std::int64_t, std::int64_t> numbers;
+  std::map<std::int64_t, std::int64_t> numbers, own;
 };
 
 RunSeries& runSeries() {
@@ -21,6 +21,7 @@ RunSeries& runSeries() {
 std::int64_t seriesOf(std::int64_t run) {
   RunSeries& known = runSeries();
   const std::lock_guard held(known.lock);
+  if (const auto chosen = known.own.find(run); chosen != known.own.end()) return chosen->second;
   const auto found = known.numbers.find(run);
   return found == known.numbers.end() ? run : found->second;
 }
@@ -31,10 +32,18 @@ bool isSeriesShared() {
   return !known.numbers.empty();
 }
 
-void setRunSeries(std::map<std::int64_t, std::int64_t> series) {
+bool hasOwnSeries(std::int64_t run) {
   RunSeries& known = runSeries();
   const std::lock_guard held(known.lock);
-  known.numbers = std::move(series);
+  return known.own.contains(run);
+}
+
+void setRunSeries(std::map<std::int64_t, std::int64_t> shared,
+                  std::map<std::int64_t, std::int64_t> own) {
+  RunSeries& known = runSeries();
+  const std::lock_guard held(known.lock);
+  known.numbers = std::move(shared);
+  known.own = std::move(own);
 }
 
 }  // namespace vitrine::ui

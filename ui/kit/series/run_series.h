@@ -11,7 +11,12 @@ namespace vitrine::ui {
 [[nodiscard]] std::int64_t seriesOf(std::int64_t run);
 /// Whether runs share numbers: what draws several runs as one then has the number of its first run.
 [[nodiscard]] bool isSeriesShared();
-/// \param series  by run; empty: every run has its own
-void setRunSeries(std::map<std::int64_t, std::int64_t> series);
+/// Whether a user chose the number of the run; what draws several runs as one has that of its first
+/// run then, too.
+[[nodiscard]] bool hasOwnSeries(std::int64_t run);
+/// \param shared  by run; empty: every run has its own
+/// \param own     by run, which a user chose: it wins over `shared`
+void setRunSeries(std::map<std::int64_t, std::int64_t> shared,
+                  std::map<std::int64_t, std::int64_t> own = {});
 
 }  // namespace vitrine::ui
