@@ -12,6 +12,7 @@
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
 #include "ui/kit/series/run_series.h"
+#include "core/store/tables/run_marks.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 
@@ -50,6 +51,22 @@ std::vector<std::string> tradeOffMetrics(const CompareData& data) {
 }
 
 /// A size resolves to [height, width]; people write one number where both are the same.
+/// The variant of the run that is marked as the baseline of an experiment here, the first of several.
+/// The run itself may be left out: then the variant of its name.
+std::size_t markedVariant(const store::QueryFunction& query, const CompareData& data) {
+  const std::vector<store::MarkedBaseline> marked = store::markedBaselines(query);
+  for (const store::MarkedBaseline& one : marked) {
+    if (const auto place = data.find(one.run)) return data.ofRun[*place];
+  }
+  for (const store::MarkedBaseline& one : marked) {
+    for (std::size_t i = 0; !one.variant.empty() && i < data.runs.size(); ++i) {
+      const store::RunRow& row = data.runs[i].row;
+      if (row.experimentId == one.experiment && row.variant == one.variant) return data.ofRun[i];
+    }
+  }
+  return 0;
+}
+
 bool isSquareSize(const Json& value) {
   return value.is_array() && value.size() == 2 && value[0].is_number() && value[0] == value[1];
 }
@@ -65,7 +82,7 @@ std::size_t CompareData::baseline(const CompareChoice& choice) const {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i].toStdString() == choice.baseline) return i;
   }
-  return 0;
+  return markedBaseline;
 }
 
 std::optional<std::size_t> CompareData::find(std::int64_t run) const {
@@ -98,6 +115,7 @@ std::shared_ptr<const CompareData> readCompareData(const store::QueryFunction& q
   data->experiment =
       titles.size() == 1 ? *titles.begin() : std::to_string(titles.size()) + " experiments";
   data->keys = differingKeys(data->variants);
+  data->markedBaseline = markedVariant(query, *data);
   data->labels = variantLabels(data->runs, data->variants);
   data->names = comparedNames(query, data->runs);
   data->kinds = metricKinds(query);
@@ -141,22 +159,26 @@ std::shared_ptr<const CompareData> readCompareData(const store::QueryFunction& q
 }
 
 std::vector<store::RunRow> comparedRows(const std::map<std::int64_t, store::RunRow>& all,
-                                        const std::vector<std::int64_t>& selected) {
+                                        const std::vector<std::int64_t>& selected,
+                                        const std::set<std::int64_t>& archived) {
   std::vector<store::RunRow> rows;
   for (const std::int64_t id : selected) {
     if (const auto found = all.find(id); found != all.end()) rows.push_back(found->second);
   }
   if (rows.size() > 1) return rows;
   std::int64_t experiment = rows.empty() ? 0 : rows.front().experimentId;
+  const std::int64_t chosen = rows.empty() ? 0 : rows.front().id;
   if (rows.empty()) {
     std::map<std::int64_t, int> counts;
     for (const auto& [id, row] : all) {
-      if (++counts[row.experimentId] > 1) experiment = std::max(experiment, row.experimentId);
+      if (!archived.contains(id) && ++counts[row.experimentId] > 1)
+        experiment = std::max(experiment, row.experimentId);
     }
   }
   rows.clear();
   for (const auto& [id, row] : all) {
-    if (row.experimentId == experiment) rows.push_back(row);
+    if (row.experimentId == experiment && (id == chosen || !archived.contains(id)))
+      rows.push_back(row);
   }
   return rows;
 }
@@ -192,8 +214,9 @@ QString shortDiffersText(const CompareData& data, std::size_t variant, std::size
 }
 
 std::int64_t seriesOf(const CompareData& data, std::size_t variant) {
-  if (isSeriesShared() || data.runs.size() == data.variants.size())
-    return seriesOf(data.runs[data.variants[variant].runs.front()].row.id);
+  const std::int64_t first = data.runs[data.variants[variant].runs.front()].row.id;
+  if (isSeriesShared() || hasOwnSeries(first) || data.runs.size() == data.variants.size())
+    return seriesOf(first);
   return static_cast<std::int64_t>(variant) + 1;
 }
 

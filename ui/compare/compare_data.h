@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,7 +49,9 @@ struct CompareData {
   std::map<std::int64_t, std::string> sources;  ///< text of the experiment file, by experiment
   std::string experiment;                       ///< its title, or "3 experiments"
   std::vector<Quantity> quantities;             ///< everything a run can be placed by
+  std::size_t markedBaseline = 0;  ///< the variant of the run that is marked, else the first
 
+  /// The variant that the choice names, else the marked one.
   [[nodiscard]] std::size_t baseline(const CompareChoice& choice) const;
   /// Position of a run in `runs`; nothing when it is not shown.
   [[nodiscard]] std::optional<std::size_t> find(std::int64_t run) const;
@@ -64,9 +67,10 @@ struct CompareData {
     const std::atomic<bool>& isStale, const store::TaskCards& cards = {});
 
 /// Runs to compare: two and more that are selected; of one its experiment; of none the newest
-/// experiment that has two.
+/// experiment that has two. Of an experiment, archived runs that are not selected are left out.
 [[nodiscard]] std::vector<store::RunRow> comparedRows(
-    const std::map<std::int64_t, store::RunRow>& all, const std::vector<std::int64_t>& selected);
+    const std::map<std::int64_t, store::RunRow>& all, const std::vector<std::int64_t>& selected,
+    const std::set<std::int64_t>& archived = {});
 
 /// "mlp = swiglu, mlp_width = 128": what a variant changes against another; "" for nothing.
 [[nodiscard]] QString differsText(const CompareData& data, std::size_t variant,
@@ -77,7 +81,8 @@ struct CompareData {
                                        std::size_t baseline);
 
 /// The colour, dash and symbol of a variant: of its run where every variant is one run, that of its
-/// runs where the list shows them in one colour, else its place. From 1, as for seriesColor().
+/// runs where the list shows them in one colour, that of its first run where a user chose one, else
+/// its place. From 1, as for seriesColor().
 [[nodiscard]] std::int64_t seriesOf(const CompareData& data, std::size_t variant);
 
 /// Telling: configuration keys that differ, and the metrics that are columns.

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/store/tables/run_marks.h"
 #include "ui/compare/artifact_tiles.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/figures/figure_view.h"
@@ -168,7 +169,8 @@ void ComparePage::reload() {
   isStale_ = false;
   isCancelled_ = false;
   const Selection& selection = workbench_.selection();
-  std::vector<store::RunRow> rows = comparedRows(workbench_.runs(), selection.runs());
+  std::vector<store::RunRow> rows =
+      comparedRows(workbench_.runs(), selection.runs(), archivedRuns(workbench_.store()));
   std::erase_if(rows, [&selection](const store::RunRow& row) {
     return selection.hidden().contains(row.id);
   });

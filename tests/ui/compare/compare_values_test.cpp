@@ -270,6 +270,40 @@ TEST(ComparedRows, FollowTheSelection) {
   EXPECT_THAT(ids({6}), ElementsAre(6));
 }
 
+TEST(ComparedRows, LeaveArchivedRunsOutUnlessTheyAreSelected) {
+  std::map<std::int64_t, store::RunRow> all;
+  for (const std::int64_t id : {1, 2, 3, 4, 5}) {
+    all[id].id = id;
+    all[id].experimentId = id < 4 ? 1 : 2;
+  }
+  const auto ids = [&](const std::vector<std::int64_t>& selected) {
+    std::vector<std::int64_t> out;
+    for (const store::RunRow& row : comparedRows(all, selected, {2, 5})) out.push_back(row.id);
+    return out;
+  };
+  EXPECT_THAT(ids({1}), ElementsAre(1, 3));
+  EXPECT_THAT(ids({2}), ElementsAre(1, 2, 3)) << "the one that is looked at stays";
+  EXPECT_THAT(ids({1, 5}), ElementsAre(1, 5));
+  EXPECT_THAT(ids({}), ElementsAre(1, 3)) << "the newest has one run left";
+}
+
+TEST_F(CompareValues, TheBaselineIsTheMarkedOneUntilOneIsChosen) {
+  fillAblation(store_);
+  const auto plain = read();
+  ASSERT_EQ(plain->variants.size(), 4U);
+  EXPECT_EQ(plain->baseline({}), 0U);
+  const std::int64_t run = plain->runs[plain->variants[2].runs.front()].row.id;
+  store_.setMark(run, store::RunField::Baseline, "yes");
+  const auto data = read();
+  EXPECT_EQ(data->baseline({}), 2U);
+  EXPECT_TRUE(makeAblationTable(*data, {}).rows[2].isBaseline);
+  CompareChoice choice;
+  choice.baseline = data->labels[1].toStdString();
+  EXPECT_EQ(data->baseline(choice), 1U) << "what is chosen on the page wins";
+  store_.setMark(run, store::RunField::Baseline, "");
+  EXPECT_EQ(read()->baseline({}), 0U);
+}
+
 TEST(ShortKey, IsTheShortestEndingThatNoOtherHas) {
   const std::vector<std::string> keys = {"model.mask.kind", "model.rope.kind", "train.epochs",
                                          "epochs"};
