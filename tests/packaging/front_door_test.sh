@@ -222,14 +222,16 @@ check "a failed build is refused" exits 4
 check "a failed build shows the error" says "a.cpp:1:1: error: it does not compile"
 rm "$work/build_steps"
 
-# The demo waits for what it needs; the other plugins are built after it.
+# The demo waits for what it needs; the window and the other plugins are built after its training, then show it.
 clean
 rm -f "$work/calls"
-run demo
+run demo --again
 check "the demo succeeds" exits 0
+check "it trains" says "program demo --again"
+check "and shows what it trained without training again" test "$(cat "$work/out")" = "program demo"
 check "the demo runs once its parts are built" test "$(grep -c -- '--target demo_parts' "$work/calls")" -eq 1
 check "the rest is built after it" test "$(grep -- --target "$work/calls" | tail -n 1 | grep -c product)" -eq 1
-check "and is announced" says "Now the other plugins are built"
+check "and is announced" says "Now the window and the other plugins are built"
 rm -f "$work/calls"
 run runs
 check "then everything is there" not test -e "$work/calls"
