@@ -5,7 +5,6 @@
 #include <cmath>
 #include <set>
 
-#include "app/vitrine/run/progress_sink.h"
 #include "core/store/metrics/metric_format.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
@@ -349,18 +348,6 @@ TEST(TasksOfRuns, AreComparedByWhatTheyAreJudgedBy) {
       << "the most important first";
 }
 
-TEST(ProgressLine, CountsInTheUnitOfTheTask) {
-  ProgressRecord record;
-  record.step = 10;
-  record.totalSteps = 40;
-  record.loss = 2.31;
-  record.imagesPerSecond = 412;
-  record.memoryBytes = 1'200'000'000;
-  record.remainingSeconds = 60;
-  EXPECT_THAT(app::progressText(record, "tokens"),
-              HasSubstr("step 10/40 25.0 % | loss 2.31 | 412 tokens/s | mem 1.2 GB"));
-}
-
 TEST(Compare, JudgesTheClaimsOfAFileWithNAndReason) {
   Scratch scratch;
   writeText(scratch.path("tiny.toml"), readText(sharedExperiment()));
@@ -500,6 +487,19 @@ TEST(Analyse, GivesTheScoresOfAListenerAsTheRunItselfHasThem) {
   ASSERT_TRUE(train.at("scores").contains("train/ece")) << train.dump();
   const Json added = points("analysis/calibration/train/ece");
   ASSERT_EQ(added.size(), 1u);
+  EXPECT_EQ(added[0].at("step"), 24);
+  EXPECT_EQ(added[0].at("value"), train.at("scores").at("train/ece"));
+}
+
+TEST(Notes, StayWithTheRun) {
+  const Copy copy;
+  EXPECT_EQ(copy.run({"note", "2", "too wide; drop"}).code, 0);
+  EXPECT_EQ(copy.run({"tag", "2", "paper", "baseline"}).code, 0);
+  const Json run = copy.run({"show", "2", "--json"}).json();
+  EXPECT_EQ(run.at("note"), "too wide; drop");
+  EXPECT_EQ(run.at("tags").size(), 2u);
+}
+
 TEST(Archive, TakesRunsOutOfTheListWithAllTheirDataAndBack) {
   const Copy copy;
   const auto listed = [&](std::vector<std::string> more) {
@@ -523,19 +523,6 @@ TEST(Archive, TakesRunsOutOfTheListWithAllTheirDataAndBack) {
   EXPECT_EQ(listed({}), all);
   EXPECT_EQ(copy.run({"archive", "1", "2", "3", "4"}).code, 0);
   EXPECT_THAT(copy.run({"runs"}).out, HasSubstr("all archived: `vitrine runs --archived`"));
-}
-
-  EXPECT_EQ(added[0].at("step"), 24);
-  EXPECT_EQ(added[0].at("value"), train.at("scores").at("train/ece"));
-}
-
-TEST(Notes, StayWithTheRun) {
-  const Copy copy;
-  EXPECT_EQ(copy.run({"note", "2", "too wide; drop"}).code, 0);
-  EXPECT_EQ(copy.run({"tag", "2", "paper", "baseline"}).code, 0);
-  const Json run = copy.run({"show", "2", "--json"}).json();
-  EXPECT_EQ(run.at("note"), "too wide; drop");
-  EXPECT_EQ(run.at("tags").size(), 2u);
 }
 
 TEST(Delete, MovesRowsAndFilesOfAllOrNoneToTheTrash) {

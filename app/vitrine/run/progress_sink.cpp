@@ -1,8 +1,11 @@
 #include "app/vitrine/run/progress_sink.h"
 
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 
@@ -29,7 +32,37 @@ std::string fixed(double value, int digits) {
   return (value < 0 ? "-" : "") + text;
 }
 
+/// What fits behind a text of that length on a line of the terminal; its last column stays free.
+std::size_t roomBehind(std::size_t length) {
+  winsize size{};
+  const bool isKnown = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  const std::size_t columns = isKnown ? size.ws_col : 80;
+  return columns > length + 1 ? columns - length - 1 : 0;
+}
+
 }  // namespace
+
+std::string curveText(const std::vector<double>& values, std::size_t width) {
+  static constexpr std::array<const char*, 8> kBars{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  std::vector<double> finite;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
+               [](double value) { return std::isfinite(value); });
+  const std::size_t count = std::min(width, finite.size());
+  std::vector<double> means(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t first = i * finite.size() / count, last = (i + 1) * finite.size() / count;
+    for (std::size_t j = first; j < last; ++j) means[i] += finite[j];
+    means[i] /= static_cast<double>(last - first);
+  }
+  if (means.empty()) return "";
+  const auto [least, most] = std::minmax_element(means.begin(), means.end());
+  const double range = *most - *least;
+  std::string text;
+  for (const double mean : means)
+    text +=
+        kBars[range > 0 ? static_cast<std::size_t>(std::lround(7 * (mean - *least) / range)) : 0];
+  return text;
+}
 
 std::string progressText(const ProgressRecord& record, const std::string& unit) {
   const double percent = record.totalSteps > 0 ? 100.0 * static_cast<double>(record.step) /
@@ -110,8 +143,12 @@ void RunLog::progress(const ProgressRecord& record) {
   const std::string text = progressText(record, unit_);
   if (isShown) {
     lastShown_ = now;
-    const std::string whole =
-        isTerminal_ ? "\r\033[K" + text : (isKept_ ? utcNow() + " " : "") + text + "\n";
+    losses_.push_back(record.loss);
+    constexpr std::size_t kWidest = 32;
+    const std::string curve =
+        isTerminal_ ? curveText(losses_, std::min(kWidest, roomBehind(text.size() + 3))) : "";
+    const std::string whole = isTerminal_ ? "\r\033[K" + text + (curve.empty() ? "" : " | " + curve)
+                                          : (isKept_ ? utcNow() + " " : "") + text + "\n";
     std::fwrite(whole.data(), 1, whole.size(), stderr);
     std::fflush(stderr);
     isLineOpen_ = isTerminal_;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "core/jobs/machine_meter.h"
 #include "core/run/event_sink.h"
@@ -42,12 +43,18 @@ class RunLog {
   bool isTerminal_ = false;
   bool isLineOpen_ = false;
   Clock::time_point lastShown_{}, lastLogged_{};
+  std::vector<double> losses_;  ///< one a shown line, for the curve on a terminal
 };
 
 /// "step 1200/20000 6.0 % | loss 2.31 | 412 images/s | mem 1.2 GB | ETA 01:12:40"; without the loss
 /// while none is known
 /// \param unit  what the throughput counts: "images"
 [[nodiscard]] std::string progressText(const ProgressRecord& record, const std::string& unit);
+
+/// A curve of that many characters at most, from the lowest bar for the least value to the highest
+/// one; each character is the mean of its part. Values that are not finite are left out.
+/// \return "" without values or width
+[[nodiscard]] std::string curveText(const std::vector<double>& values, std::size_t width);
 
 /// Hands everything on to `next`, some points with the use of the machine, and tells the log what a
 /// person wants to see.
