@@ -174,7 +174,7 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
     case What::PutBack:
       // From the last to the first: what a run waits before is there when its turn comes.
       for (auto place = command.places.rbegin(); place != command.places.rend(); ++place) {
-        queue.putBack(place->run, place->options, place->before);
+        queue.restore(place->run, place->options, place->before);
         result.runs.push_back(place->run);
       }
       break;

@@ -110,7 +110,7 @@ bool JobQueue::takeOut(std::int64_t run) {
   return wasThere;
 }
 
-void JobQueue::putBack(std::int64_t run, const store::QueueOptions& options, std::int64_t before) {
+void JobQueue::restore(std::int64_t run, const store::QueueOptions& options, std::int64_t before) {
   table_.transaction([&] {
     enqueue(std::span(&run, 1), options);
     const std::optional<QueueEntry> next = find(before);

@@ -51,13 +51,13 @@ class VITRINE_STORE_EXPORT JobQueue {
   [[nodiscard]] std::optional<QueueEntry> find(std::int64_t run);
   /// Takes a run out; it keeps its state. \returns false  it was not in the queue
   bool remove(std::int64_t run);
-  /// Takes a waiting run out on request: one that was queued is `stopped` then, as nothing will start
-  /// it. \returns false  it was not in the queue
+  /// Takes a waiting run out on request: one that was queued is `stopped` then, as nothing will
+  /// start it. \returns false  it was not in the queue
   bool takeOut(std::int64_t run);
   /// Undoes takeOut(): the run waits again with its options, before `before` where that run still
   /// waits with the same priority, else behind all others of its priority.
   /// \throws RefusedError  it is done or in progress
-  void putBack(std::int64_t run, const store::QueueOptions& options, std::int64_t before);
+  void restore(std::int64_t run, const store::QueueOptions& options, std::int64_t before);
 
   // \throws NotFoundError  the run is not in the queue
   void setPriority(std::int64_t run, std::int64_t priority);

@@ -26,13 +26,8 @@ const std::vector<AllowedWord>& allowedWords() {
 
       // These go: each line is removed with the word.
       {"app/studio/", "settle", kGoes},
-      {"app/vitrine/run/sampling", "samplerAsked", kGoes},
       {"app/vitrine/serve/compute_link", "giveUp", kGoes},
       {"app/vitrine/serve/compute_link", "settle", kGoes},
-      {"app/vitrine/serve/compute_work.cpp", "samplerAsked", kGoes},
-      {"app/vitrine/verbs/sample.cpp", "samplerAsked", kGoes},
-      {"core/jobs/command.cpp", "putBack", kGoes},
-      {"core/jobs/queue", "putBack", kGoes},
       {"core/store/annotations.cpp", "is no", kGoes},
       {"tests/core/store/tables/run_marks_test.cpp", "is no", kGoes},
       {"plugins/llamafusion/fusion_model.cpp", "go on", kGoes},

@@ -22,8 +22,8 @@ bool hasAll(const std::vector<std::string>& offered, const std::vector<std::stri
 
 }  // namespace
 
-std::string samplerAsked(const Registry& registry, TaskSession& session, const std::string& with,
-                         Json& settings) {
+std::string requestedSampler(const Registry& registry, TaskSession& session,
+                             const std::string& with, Json& settings) {
   if (!settings.contains("sampler")) return with;
   const Json word = settings["sampler"];
   settings.erase("sampler");

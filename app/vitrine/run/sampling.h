@@ -12,8 +12,8 @@ namespace vitrine::app {
 /// "" where neither is given. The name of a solver (sampler = "heun") means the sampler that has
 /// it, and sets `solver`. \throws NotFoundError  neither a sampler nor a solver has that name
 /// \throws ConfigError  two are named
-[[nodiscard]] std::string samplerAsked(const Registry& registry, TaskSession& session,
-                                       const std::string& with, Json& settings);
+[[nodiscard]] std::string requestedSampler(const Registry& registry, TaskSession& session,
+                                           const std::string& with, Json& settings);
 
 /// The sampler of that name; "": the one that the run prefers, or the only one that fits it.
 /// \throws NotFoundError  there is none of that name  \throws RefusedError  it needs what the model

@@ -321,7 +321,7 @@ void ComputeSession::sample(const Json& request, Reply& reply) {
   Json& settings = asked["settings"];
   if (!settings.is_object()) throw BadRequest("'settings' has to be a map of keys and values");
   if (request.contains("sampler")) settings["sampler"] = textOf(request, "sampler");
-  const std::string name = samplerAsked(engine_.registry, session, "", settings);
+  const std::string name = requestedSampler(engine_.registry, session, "", settings);
   const Sampler& sampler = samplerFor(engine_.registry, session, name);
   const ItemCard card = sampler.card();
   const SampleRequest wanted = sampleRequestFor(trained, warm->run, warm->opening.use, warm->sha256,

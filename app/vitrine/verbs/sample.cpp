@@ -253,8 +253,8 @@ int sampleVerb(const Arguments& arguments) {
   Json values = Json::object();
   std::vector<Override> settings = parseOverrides(overrides);
   layOverrides(values, settings);
-  const Sampler& item =
-      samplerFor(engine.registry, session, samplerAsked(engine.registry, session, sampler, values));
+  const Sampler& item = samplerFor(engine.registry, session,
+                                   requestedSampler(engine.registry, session, sampler, values));
   std::erase_if(settings, [](const Override& each) { return each.key == "sampler"; });
   const ItemCard card = item.card();
   layFilm(values, film, card);
