@@ -44,19 +44,6 @@ class VITRINE_ENGINE_EXPORT TokenEncoder : public Capability {
   virtual void setBlockTap(std::function<void(std::int64_t, const at::Tensor&)> tap) = 0;
 };
 
-/// Named activations, for features of a judge, probes and pictures: "pool" [B, D], "spatial",
-/// "logits" [B, classes].
-class VITRINE_ENGINE_EXPORT FeatureExtractor : public Capability {
- public:
-  static constexpr const char* kId = "feature_extractor";
-  [[nodiscard]] virtual std::vector<std::string> featureNames() const = 0;
-  /// Resizes and normalises by itself, so that one judge sees the same for every caller.
-  /// \param images  [B, C, H, W] of any size: 8-bit as stored, or floating in [0, 1]
-  /// \returns  one tensor for each name, batch first
-  [[nodiscard]] virtual std::vector<at::Tensor> extract(const at::Tensor& images,
-                                                        const std::vector<std::string>& names) = 0;
-};
-
 /// Maps of several resolutions, or of several depths: [B, channels, height, width] each.
 class VITRINE_ENGINE_EXPORT FeaturePyramid : public Capability {
  public:
