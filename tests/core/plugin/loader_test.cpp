@@ -75,8 +75,6 @@ TEST_F(Loader, LeavesOutADisabledPluginAndSaysSo) {
   ASSERT_THAT(result.refused, SizeIs(1));
   EXPECT_EQ(result.refused[0].code, RefusalCode::Disabled);
   EXPECT_EQ(result.refused[0].plugin.id, "good");
-  EXPECT_THAT(result.refused[0].error,
-              HasSubstr("good.so is disabled; run `vitrine plugins --enable good`"));
   try {
     (void)registry_.analysis("good_item");
     ADD_FAILURE() << "an item of a disabled plugin was found";
@@ -253,7 +251,7 @@ TEST_F(Loader, RefusesAFileThatItsGroupCanWriteUnlessThatIsTheUsersOwn) {
   if (::chown(file.c_str(), ::geteuid(), 65534) != 0) GTEST_SKIP() << "changing a group needs root";
   const LoadedPlugins result = load();
   ASSERT_THAT(result.refused, SizeIs(1));
-  EXPECT_THAT(result.refused[0].error, HasSubstr("can be changed by every user of its group"));
+  EXPECT_EQ(result.refused[0].code, RefusalCode::Unsafe);
   EXPECT_FALSE(hasRunCode());
   ASSERT_EQ(::chown(file.c_str(), ::geteuid(), ::getegid()), 0);
   EXPECT_THAT(load().loaded, SizeIs(1));
@@ -266,8 +264,8 @@ TEST_F(Loader, RefusesAFileOrAFolderOfAnotherUser) {
       GTEST_SKIP() << "changing an owner needs root";
     const LoadedPlugins result = load();
     ASSERT_THAT(result.refused, SizeIs(1)) << path;
-    EXPECT_THAT(result.refused[0].error,
-                AllOf(HasSubstr(path.string()), HasSubstr("belongs to user 65534")));
+    EXPECT_EQ(result.refused[0].code, RefusalCode::Unsafe) << path;
+    EXPECT_EQ(result.refused[0].plugin.file, path);
     EXPECT_FALSE(hasRunCode());
     ASSERT_EQ(::chown(path.c_str(), ::geteuid(), ::getegid()), 0);
   }
@@ -278,8 +276,8 @@ TEST_F(Loader, RefusesAFolderThatOthersCanPutAnotherInPlaceOf) {
   fs::permissions(folder_, fs::perms::others_write, fs::perm_options::add);
   const LoadedPlugins result = load();
   ASSERT_THAT(result.refused, SizeIs(1));
-  EXPECT_THAT(result.refused[0].error,
-              AllOf(HasSubstr("the folder " + folder_.string()), HasSubstr("by every user")));
+  EXPECT_EQ(result.refused[0].code, RefusalCode::Unsafe);
+  EXPECT_THAT(result.refused[0].error, HasSubstr(folder_.string()));
   EXPECT_FALSE(hasRunCode());
   fs::permissions(folder_, fs::perms::sticky_bit, fs::perm_options::add);
   EXPECT_THAT(load().loaded, SizeIs(1)) << "as below /tmp";
@@ -291,7 +289,6 @@ TEST_F(Loader, LoadsOutsideTheFirstFolderOnlyWhatIsTrusted) {
   ASSERT_THAT(before.refused, SizeIs(1));
   EXPECT_EQ(before.refused[0].code, RefusalCode::NotTrusted);
   EXPECT_EQ(toString(before.refused[0].code), "not_trusted");
-  EXPECT_THAT(before.refused[0].error, HasSubstr("vitrine plugins --trust"));
   EXPECT_FALSE(hasRunCode());
 
   trustPlugin(file);
