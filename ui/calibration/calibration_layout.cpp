@@ -235,6 +235,12 @@ QWidget* CalibrationPage::makeImages() {
   imagesCard_ = makeCalibrationCard(this, column);
   QHBoxLayout* title =
       makeCalibrationTitle(imagesCard_, tr("Images"), &imagesTitle_, &imagesAbout_);
+  column->addLayout(title);
+  // The title has its row to itself: it says which images these are.
+  auto* buttonBar = new FlowBar(imagesCard_);
+  FlowRow* buttons = &buttonBar->row();
+  buttons->setSpacing(px(8));
+  column->addWidget(buttonBar);
   errors_ = new QToolButton(imagesCard_);
   errors_->setText(tr("Errors only"));
   errors_->setToolTip(tr("Leave out the images that the model was right about"));
@@ -245,14 +251,13 @@ QWidget* CalibrationPage::makeImages() {
     showImages();
     Q_EMIT viewChanged();
   });
-  title->addWidget(errors_);
+  buttons->addWidget(errors_);
   allErrors_ = new QToolButton(imagesCard_);
   allErrors_->setText(tr("Misclassified"));
   allErrors_->setToolTip(tr("All images that the model was wrong about, most confident first"));
   allErrors_->setCheckable(true);
   connect(allErrors_, &QToolButton::clicked, this, &CalibrationPage::chooseAllErrors);
-  title->addWidget(allErrors_);
-  column->addLayout(title);
+  buttons->addWidget(allErrors_);
   auto* row = new QHBoxLayout;
   row->setSpacing(px(12));
   strip_ = new SampleStrip(imagesCard_);
@@ -265,7 +270,7 @@ QWidget* CalibrationPage::makeImages() {
   strip_->setContextMenuPolicy(Qt::ActionsContextMenu);
   auto* attend = new QToolButton(imagesCard_);
   attend->setDefaultAction(attend_);
-  title->addWidget(attend);
+  buttons->addWidget(attend);
   auto* area = new QScrollArea(imagesCard_);
   area->setWidget(strip_);
   area->setWidgetResizable(true);

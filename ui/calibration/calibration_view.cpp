@@ -27,6 +27,7 @@ namespace {
 constexpr std::size_t kMostListed = 60;  // images of a bin
 constexpr int kMostClassesDrawn = 100;
 constexpr int kSharesShown = 5;
+constexpr double kErrorRoom = 2.5;  // of the largest error that is named, what the axis shows
 
 QString orDash(double value, const std::function<QString(double)>& text) {
   return std::isfinite(value) ? text(value) : QStringLiteral("\u2013");
@@ -84,8 +85,19 @@ std::unique_ptr<Figure> CalibrationPage::temperatureFigure(Words words) const {
   chart.x.scale = AxisScale::Log;
   chart.x.range = {{kLeastTemperature, kMostTemperature}};
   chart.y.title = tr("ECE");
-  chart.y.format = [](double value, int) { return percent(value, 0); };
+  chart.y.format = [](double value, int decimals) {
+    return percent(value, std::max(decimals - 2, 0));
+  };
   chart.y.target = 3;
+  // What is far from the best would leave the best without height.
+  double named = 0, most = 0;
+  for (const auto& run : shown_) {
+    for (const auto* at : {&run->atOne, &run->now, &run->atFitted})
+      if (std::isfinite(at->scores.ece)) named = std::max(named, at->scores.ece);
+    for (const double error : run->errors)
+      if (std::isfinite(error)) most = std::max(most, error);
+  }
+  if (named > 0) chart.y.range = {{0, std::min(kErrorRoom * named, std::max(most, named))}};
   chart.legend =
       words == Words::All && shown_.size() > 1 ? FigureLegend::Below : FigureLegend::None;
   for (const auto& run : shown_) {
@@ -193,8 +205,7 @@ void CalibrationPage::showScores() {
   // A number is never cut: where columns have no room the table scrolls.
   int widest = px(40);
   for (int column = 0; column < scores_->columnCount(); ++column) {
-    widest =
-        std::max(widest, std::min(scores_->horizontalHeader()->sectionSizeHint(column), px(100)));
+    widest = std::max(widest, scores_->horizontalHeader()->sectionSizeHint(column));
     for (int row = 0; row < scores_->rowCount(); ++row)
       widest = std::max(
           widest,
@@ -376,7 +387,7 @@ void CalibrationPage::showImages() {
     about = tr("%1 images \u00b7 accuracy %2 \u00b7 confidence %3")
                 .arg(count(all), percent(bin.accuracy, 1), percent(bin.confidence, 1));
   } else if (isCell) {
-    title = tr("%1 called %2: %3 of %4 images, most confident first")
+    title = tr("true %1, predicted %2: %3 of %4 images")
                 .arg(QString::fromStdString(run.predictions->nameOf(choice_.label)),
                      QString::fromStdString(run.predictions->nameOf(choice_.predicted)))
                 .arg(std::min(listed_.size(), kMostListed))

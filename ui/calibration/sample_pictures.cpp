@@ -21,7 +21,7 @@ void SamplePictures::fetch(std::int64_t run, const std::string& split,
   }
   if (missing.empty()) return;
   if (models_ == nullptr) {
-    problem_ = tr("No program that reads the images is at hand here.");
+    problem_ = tr("Images cannot be read: the vitrine program was not found.");
     return;
   }
   if (kept_.size() + missing.size() > kMostKept) kept_.clear();

@@ -16,15 +16,13 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr int kThumb = 56, kCellWidth = 76, kCellHeight = kThumb + 3 * 15 + 10;
+constexpr int kThumb = 56, kCellWidth = 66, kCellHeight = kThumb + 3 * 15 + 10;
 
 QString sampleSentence(const SampleStrip::Entry& entry) {
-  return entry.isRight ? SampleStrip::tr("Sample %1: %2, said %3 with %4, right")
-                             .arg(entry.id)
-                             .arg(entry.label, entry.predicted, number(entry.confidence, 3))
-                       : SampleStrip::tr("Sample %1: %2, said %3 with %4, wrong")
-                             .arg(entry.id)
-                             .arg(entry.label, entry.predicted, number(entry.confidence, 3));
+  const QString sentence = entry.isRight
+                               ? SampleStrip::tr("Image %1: true %2, predicted %3 (%4), right")
+                               : SampleStrip::tr("Image %1: true %2, predicted %3 (%4), wrong");
+  return sentence.arg(entry.id).arg(entry.label, entry.predicted, percent(entry.confidence, 0));
 }
 
 class SampleFigure final : public Figure {
@@ -163,7 +161,7 @@ QString SampleStrip::plotSummary() const {
 
 DescribedPlot::Table SampleStrip::plotTable() const {
   Table table;
-  table.columns = {tr("sample"), tr("label"), tr("said"), tr("confidence"), tr("right")};
+  table.columns = {tr("image"), tr("true"), tr("predicted"), tr("confidence"), tr("right")};
   for (const Entry& entry : entries_) {
     table.rows.push_back({QString::number(entry.id), entry.label, entry.predicted,
                           number(entry.confidence, 3), entry.isRight ? tr("yes") : tr("no")});
