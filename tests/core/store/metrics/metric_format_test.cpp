@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "core/store/metrics/column_decimals.h"
+
 namespace vitrine::store {
 namespace {
 
@@ -49,6 +51,16 @@ TEST(MetricFormat, AnIntervalDecidesTheDecimalsOfANumber) {
   EXPECT_EQ(metricNumber(accuracy, 86.41, 3), "86.410");
   EXPECT_EQ(metricNumber(accuracy, 0.024, 1), "0.0");
   EXPECT_EQ(metricNumber({}, 3410.04), "3,410");
+}
+
+TEST(ColumnDecimals, AreTheMiddleOfWhatTheIntervalsSupport) {
+  const MetricFormat format{true, 1};
+  EXPECT_EQ(columnDecimals({{82.45, 2}, {83.1, 1}, {84.3, 1}}, format), 1);
+  EXPECT_EQ(columnDecimals({{82.45, 2}, {83.1, -1}, {84.3, -1}}, format), 2)
+      << "numbers without an interval say nothing";
+  EXPECT_EQ(columnDecimals({{82.45, -1}, {83.1, -1}}, format), 1) << "as the format has it";
+  EXPECT_EQ(columnDecimals({{1e-9, -1}, {2.5, -1}}, {false, -1}), -1) << "with an exponent";
+  EXPECT_EQ(columnDecimals({}, format), 0);
 }
 
 }  // namespace
