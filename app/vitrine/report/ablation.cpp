@@ -9,6 +9,7 @@
 #include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
+#include "core/store/metrics/column_decimals.h"
 
 namespace vitrine::app {
 
@@ -98,18 +99,45 @@ std::string differsText(const Ablation& ablation, const store::VariantGroup& var
   });
 }
 
-std::string meanText(const SampleStatistics& s, const store::MetricFormat& format) {
+ColumnStyle columnStyle(const Ablation& ablation, const std::string& metric) {
+  const store::MetricMeaning& meaning = ablation.measured.meanings.at(metric);
+  ColumnStyle style{store::metricFormat(metric, meaning.unit, meaning.title)};
+  std::vector<store::ColumnNumber> values, differences;
+  const auto add = [&](std::vector<store::ColumnNumber>& column, const SampleStatistics& s) {
+    const double factor = style.format.isPercent ? 100 : 1;
+    if (s.count > 0)
+      column.push_back({s.mean * factor, s.count > 1 ? decimalsFor(halfWidth(s) * factor) : -1});
+  };
+  for (std::size_t i = 0; i < ablation.variants.size(); ++i) {
+    add(values, ablation.sample(i, metric).statistics);
+    if (i > 0) add(differences, ablation.difference(i, metric).statistics);
+  }
+  style.decimals = columnDecimals(values, style.format);
+  style.differenceDecimals = columnDecimals(differences, style.format);
+  return style;
+}
+
+namespace {
+
+std::string numberText(const SampleStatistics& s, const store::MetricFormat& format,
+                       int decimals) {
   const double factor = format.isPercent ? 100 : 1;
   const double half = s.count > 1 ? halfWidth(s) * factor : 0;
-  const int decimals = decimalsFor(half);
   const std::string mean = store::metricNumber(format, s.mean * factor, decimals);
-  return decimals < 0 ? mean : mean + " ± " + store::metricNumber(format, half, decimals);
+  if (decimalsFor(half) < 0) return mean;
+  return mean + " ± " + store::metricNumber(format, half, decimals);
+}
+
+}  // namespace
+
+std::string meanText(const SampleStatistics& s, const ColumnStyle& style) {
+  return numberText(s, style.format, style.decimals);
 }
 
 std::string differenceText(const PairedSample& paired, Direction direction,
-                           const store::MetricFormat& format) {
+                           const ColumnStyle& style) {
   if (paired.statistics.count == 0) return "";
-  std::string text = meanText(paired.statistics, format);
+  std::string text = numberText(paired.statistics, style.format, style.differenceDecimals);
   if (paired.statistics.mean > 0) text.insert(0, "+");
   const std::string outcome = toString(outcomeOf(paired.statistics, direction));
   return outcome.empty() ? text : text + ", " + outcome;

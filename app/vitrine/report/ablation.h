@@ -36,13 +36,17 @@ struct Ablation {
                                    const store::VariantGroup& variant);
 /// "model.width = 32, train.epochs = 5": what the variant has and the first has not.
 [[nodiscard]] std::string differsText(const Ablation& ablation, const store::VariantGroup& variant);
-/// "0.8312 ± 0.0021": as many digits as the 95 % interval supports; without one, those of `format`.
-/// A fraction that it writes in percent is so without "%".
-[[nodiscard]] std::string meanText(const SampleStatistics& statistics,
-                                   const store::MetricFormat& format);
+/// How the numbers of one metric are written: of each column with the same decimals.
+struct ColumnStyle {
+  store::MetricFormat format;
+  int decimals = -1, differenceDecimals = -1;  ///< as store::columnDecimals() has them
+};
+[[nodiscard]] ColumnStyle columnStyle(const Ablation& ablation, const std::string& metric);
+/// "0.8312 ± 0.0021". A fraction that is written in percent is so without "%".
+[[nodiscard]] std::string meanText(const SampleStatistics& statistics, const ColumnStyle& style);
 /// "+0.012 ± 0.004, better"
 [[nodiscard]] std::string differenceText(const PairedSample& paired, Direction direction,
-                                         const store::MetricFormat& format);
+                                         const ColumnStyle& style);
 /// Seeds that the mean is from, and the pairs that the difference is from where these are fewer.
 [[nodiscard]] std::string countText(const SampleStatistics& sample, const PairedSample& paired,
                                     bool isFirst);

@@ -74,7 +74,8 @@ class Part {
   /// The run that stands for a variant in pictures: the first that is done, else the first.
   [[nodiscard]] const store::RunRow& shownRun(std::size_t variant) const;
   [[nodiscard]] std::vector<std::string> uuids() const;
-  [[nodiscard]] HtmlTable::Cell resultCell(std::size_t variant, const std::string& metric) const;
+  [[nodiscard]] HtmlTable::Cell resultCell(std::size_t variant, const std::string& metric,
+                                           const ColumnStyle& style) const;
   [[nodiscard]] HtmlTable::Cell timeCell(std::size_t variant,
                                          const std::map<std::int64_t, double>& seconds) const;
   [[nodiscard]] std::map<std::int64_t, double> runningTimes();
@@ -157,17 +158,17 @@ Html Part::configuration() {
   return section("Configuration", content);
 }
 
-HtmlTable::Cell Part::resultCell(std::size_t variant, const std::string& metric) const {
+HtmlTable::Cell Part::resultCell(std::size_t variant, const std::string& metric,
+                                 const ColumnStyle& style) const {
   const store::MetricMeaning& meaning = ablation_.measured.meanings.at(metric);
-  const store::MetricFormat format = store::metricFormat(metric, meaning.unit, meaning.title);
   const SampleStatistics own = ablation_.sample(variant, metric).statistics;
   if (own.count == 0) return numberCell("\u2014");
-  Html content(meanText(own, format) + unitText(meaning));
+  Html content(meanText(own, style) + unitText(meaning));
   content += Html::element(
       "small", Html("n = " + std::to_string(own.count) + (own.count > 1 ? "" : ", no interval")));
   if (variant > 0) {
     const std::string text =
-        differenceText(ablation_.difference(variant, metric), meaning.direction, format);
+        differenceText(ablation_.difference(variant, metric), meaning.direction, style);
     if (!text.empty()) content += Html::element("small", Html(text));
   }
   return {content, true};
@@ -196,13 +197,17 @@ std::map<std::int64_t, double> Part::runningTimes() {
 Html Part::results() {
   const std::map<std::int64_t, double> times = runningTimes();
   HtmlTable table{{"Variant", "Runs"}, {}, ""};
-  for (const std::string& metric : ablation_.metrics)
+  std::vector<ColumnStyle> styles;
+  for (const std::string& metric : ablation_.metrics) {
     table.columns.push_back(titleOf(ablation_, metric));
+    styles.push_back(columnStyle(ablation_, metric));
+  }
   table.columns.emplace_back("Time of a run");
   for (std::size_t i = 0; i < ablation_.variants.size(); ++i) {
     std::vector<HtmlTable::Cell> row{textCell(nameAt(i)),
                                      textCell(statesText(ablation_.variants[i], ablation_.runs))};
-    for (const std::string& metric : ablation_.metrics) row.push_back(resultCell(i, metric));
+    for (std::size_t m = 0; m < styles.size(); ++m)
+      row.push_back(resultCell(i, ablation_.metrics[m], styles[m]));
     row.push_back(timeCell(i, times));
     table.add(std::move(row));
   }

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/statistics.h"
 #include "core/base/text.h"
+#include "core/config/telling.h"
 
 namespace vitrine::app {
 
@@ -91,15 +92,16 @@ Table csvTable(const Ablation& ablation) {
   return table;
 }
 
-/// The first settings that differ, their values cut short: a variant of another model differs in
-/// every setting of both.
-std::string shortDiffers(const Ablation& ablation, const store::VariantGroup& variant) {
+/// The settings that say most about a variant, their values cut short.
+std::string shortDiffers(const Ablation& ablation, std::size_t variant) {
   constexpr std::size_t kItems = 4, kBytes = 40;
-  const Json changes = differencesFrom(ablation.variants.front(), variant);
+  std::vector<const Json*> configs;
+  for (const store::VariantGroup& one : ablation.variants) configs.push_back(&one.config);
+  const std::vector<Difference> changes = tellingDifferences(configs, variant, 0);
   std::string text;
   for (std::size_t i = 0; i < std::min(kItems, changes.size()); ++i) {
-    text += (i == 0 ? "" : ", ") + changes[i].at("key").get<std::string>() + " = " +
-            shorten(plainText(changes[i].at("to")), kBytes);
+    text += (i == 0 ? "" : ", ") + changes[i].key + " = " +
+            shorten(plainText(changes[i].after), kBytes);
   }
   if (changes.size() > kItems) {
     text += ", and " + std::to_string(changes.size() - kItems) + " more";
@@ -117,28 +119,27 @@ Table textTable(const Ablation& ablation) {
   }
   for (const std::string& name : ablation.metrics) {
     const store::MetricMeaning& meaning = ablation.measured.meanings.at(name);
-    const store::MetricFormat format = store::metricFormat(name, meaning.unit, meaning.title);
+    const ColumnStyle style = columnStyle(ablation, name);
     std::vector<std::string> differences;
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
-      differences.push_back(
-          differenceText(difference(i, name), meaning.direction, format));
+      differences.push_back(differenceText(difference(i, name), meaning.direction, style));
     }
     // A first variant of another task has nothing that the others could be compared with.
     const bool hasDifference =
         std::ranges::any_of(differences, [](const auto& d) { return !d.empty(); });
-    table.columns.push_back(format.isPercent ? name + " (%)" : name);
+    table.columns.push_back(style.format.isPercent ? name + " (%)" : name);
     if (hasDifference) table.columns.emplace_back("difference to the first");
     table.columns.emplace_back("n");
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       const SampleStatistics s = ablation.sample(i, name).statistics;
-      table.rows[i].emplace_back(s.count == 0 ? "" : meanText(s, format));
+      table.rows[i].emplace_back(s.count == 0 ? "" : meanText(s, style));
       if (hasDifference) table.rows[i].emplace_back(differences[i]);
       table.rows[i].emplace_back(countText(s, difference(i, name), i == 0 || !hasDifference));
     }
   }
   table.columns.emplace_back("differs from the first");
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    table.rows[i].emplace_back(shortDiffers(ablation, ablation.variants[i]));
+    table.rows[i].emplace_back(shortDiffers(ablation, i));
   }
   return table;
 }
