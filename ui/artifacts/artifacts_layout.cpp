@@ -52,7 +52,7 @@ QWidget* ArtifactsPage::makeList() {
   cancelCompute_->setText(tr("Cancel computing"));
   cancelCompute_->setToolTip(tr("Stop the analysis; what is stored stays"));
   cancelCompute_->hide();
-  connect(cancelCompute_, &QToolButton::clicked, this, &ArtifactsPage::cancelComputing);
+  connect(cancelCompute_, &QToolButton::clicked, &computing_, &AnalysisJob::cancel);
   below->addWidget(cancelCompute_);
   column->addLayout(below);
   connect(tree_, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {

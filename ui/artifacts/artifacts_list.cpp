@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string_view>
+#include <utility>
 
+#include "core/artifact/artifact.h"
 #include "ui/artifacts/artifacts_page.h"
 
 namespace vitrine::ui {
@@ -16,6 +19,15 @@ int rankOf(const std::string& kind) {
   static const std::array<std::string, 5> kOrder{"spectrum", "reliability", "attention", "matrix",
                                                  "heatmap"};
   return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
+}
+
+/// The pixels of "image 3", which are drawn below its attention: no artifact to choose.
+/// \param maps  analysis and name of the attention maps of its run
+bool isPictureOfAnother(const store::ArtifactRow& row,
+                        const std::set<std::pair<std::string, std::string>>& maps) {
+  constexpr std::string_view kPixels = " pixels";
+  return row.name.ends_with(kPixels) &&
+         maps.contains({row.analysis, row.name.substr(0, row.name.size() - kPixels.size())});
 }
 
 QString readable(const std::string& id) {
@@ -52,7 +64,11 @@ void ArtifactsPage::chooseDefault() {
 void ArtifactsPage::fillTree() {
   std::map<std::string, std::map<std::string, std::string>> wanted;  // analysis, name, kind
   for (const auto& [run, rows] : rows_) {
-    for (const store::ArtifactRow& row : rows) wanted[row.analysis][row.name] = row.kind;
+    std::set<std::pair<std::string, std::string>> maps;
+    for (const store::ArtifactRow& row : rows)
+      if (row.kind == artifact_kind::kAttention) maps.emplace(row.analysis, row.name);
+    for (const store::ArtifactRow& row : rows)
+      if (!isPictureOfAnother(row, maps)) wanted[row.analysis][row.name] = row.kind;
   }
   const QSignalBlocker quiet(tree_);
   std::map<std::string, std::set<std::string>> present;

@@ -24,6 +24,7 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/series/run_series.h"
+#include "ui/workbench/analyses/analysis_menu.h"
 #include "ui/workbench/drawn_runs.h"
 
 namespace vitrine::ui {
@@ -41,7 +42,8 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
       lists_(workbench.store().file()),
       figures_(workbench.store().file()),
       loading_({&lists_, &figures_}, kReloadMs),
-      stack_(new QStackedWidget(this)) {
+      stack_(new QStackedWidget(this)),
+      computing_(workbench) {
   setMinimumSize(240, 140);
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
@@ -55,9 +57,9 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(splitter_, this));
   empty_ = new EmptyPage(QString(), QString(), this);
   connect(empty_, &EmptyPage::actionRequested, this, [this] {
-    if (computing_ != 0) {
-      cancelComputing();
-    } else if (canCompute()) {
+    if (computing_.isRunning()) {
+      computing_.cancel();
+    } else if (canCompute(workbench_, rowsOf_)) {
       compute_->menu()->popup(empty_->mapToGlobal(empty_->rect().center()));
     } else {
       workbench_.showPage(QStringLiteral("configure"));
@@ -115,6 +117,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
       showEmpty(tr("The artifacts cannot be read: %1").arg(sentence), false);
     });
   }
+  connectComputing();
   stack_->setCurrentIndex(1);
 }
 
@@ -276,7 +279,7 @@ void ArtifactsPage::applyStyle() {
       const store::ArtifactRow* row = rowOf(shown_[i].run);
       style.title = runName(shown_[i].run);
       if (row != nullptr && row->step != shownStep())
-        style.title += QStringLiteral(", step ") + count(row->step);
+        style.title += tr(", step ") + count(row->step);
     }
     figure->setStyle(style);
     views_[i]->setSteered(isConfusion() && figure->cellCount()[0] > 0);
@@ -479,7 +482,7 @@ QString ArtifactsPage::howToRead() const {
 
 PageFactory artifactsPage() {
   return {
-      QStringLiteral("artifacts"), QStringLiteral("Artifacts"),
+      QStringLiteral("artifacts"), QObject::tr("Artifacts"),
       [](Workbench& workbench, QWidget* parent) { return new ArtifactsPage(workbench, parent); }};
 }
 

@@ -14,6 +14,7 @@
 
 #include "ui/figures/figure.h"
 #include "ui/kit/loading_state.h"
+#include "ui/workbench/analyses/analysis_job.h"
 #include "ui/workbench/page.h"
 
 class QCheckBox;
@@ -106,17 +107,9 @@ class ArtifactsPage final : public Page {
   void showOpen();
   void cancelReading();
   // artifacts_compute.cpp
-  [[nodiscard]] bool canAnalyse(std::int64_t run, const ItemCard& analysis);
-  /// Ended runs with a checkpoint of which the analysis has not seen the newest.
-  [[nodiscard]] std::vector<std::int64_t> runsWithout(const std::string& analysis);
-  /// Whether anything can be computed of the shown runs now.
-  [[nodiscard]] bool canCompute();
-  [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs);
+  void connectComputing();
   void fillComputeMenu();
-  void computeAnalysis(const std::string& analysis, std::vector<std::int64_t> runs);
-  void computeNext();
-  void cancelComputing();
-  void showComputing(const QString& sentence);
+  void showComputing();
   // artifacts_page.cpp
   void showChoice();
   void arrangeViews();
@@ -180,10 +173,7 @@ class ArtifactsPage final : public Page {
   bool isStale_ = true;
 
   std::map<std::int64_t, Json> configs_;  ///< of the runs of rows_
-  std::string computed_;                  ///< the analysis that is computed
-  std::vector<std::int64_t> toCompute_;   ///< runs that wait for it
-  std::uint64_t computing_ = 0;           ///< ModelService::Ticket; 0: nothing is computed
-  QString computeProblem_;
+  AnalysisJob computing_;
 };
 
 [[nodiscard]] PageFactory artifactsPage();

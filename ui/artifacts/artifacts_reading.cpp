@@ -12,6 +12,7 @@
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
+#include "ui/workbench/analyses/analysis_menu.h"
 #include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
@@ -80,18 +81,18 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
       row != nullptr && (row->state == store::RunState::Queued || isAlive(row->state));
   showEmpty(isComing ? tr("Nothing was observed yet. Spectra, attention maps and "
                           "reliability diagrams appear here while the run trains.")
-            : canCompute()
+            : canCompute(workbench_, rowsOf_)
                 ? tr("This run observed nothing. Compute an analysis of its newest checkpoint.")
                 : tr("This run observed nothing. Tick analyses under Observe when you "
                      "configure the next one."),
             true);
-  if (computing_ != 0) showComputing(computeText_->text());
+  if (computing_.isRunning()) showComputing();
 }
 
 void ArtifactsPage::showEmpty(const QString& sentence, bool hasButton) {
   figures_.cancel();
   empty_->say(sentence, !hasButton     ? QString()
-                        : canCompute() ? tr("Compute\u2026")
+                        : canCompute(workbench_, rowsOf_) ? tr("Compute\u2026")
                                        : tr("New experiment"));
   stack_->setCurrentIndex(1);
   views_.clear();

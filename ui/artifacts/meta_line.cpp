@@ -16,27 +16,27 @@ QString metaLine(const store::ArtifactRow& row) {
   if (const auto ids = meta.find("sample_ids");
       meta.is_object() && ids != meta.end() && ids->is_array()) {
     if (ids->size() == 1) {
-      parts << QStringLiteral("sample ") + QString::fromStdString(ids->front().dump());
+      parts << QObject::tr("sample ") + QString::fromStdString(ids->front().dump());
     } else if (!ids->empty() && !meta.contains("samples")) {
       parts << QObject::tr("%1 samples").arg(ids->size());
     }
   }
   if (const QString weights = metaText(meta, "weights"); !weights.isEmpty()) {
-    parts << QStringLiteral("weights: ") + weights;
+    parts << QObject::tr("weights: ") + weights;
   }
   if (const QString unit = metaText(meta, "unit"); !unit.isEmpty())
-    parts << QStringLiteral("unit: ") + unit;
+    parts << QObject::tr("unit: ") + unit;
   if (const auto shape = meta.find("shape");
       meta.is_object() && shape != meta.end() && shape->is_array() && shape->size() <= 16) {
     QStringList sides;
     for (const Json& side : *shape) sides << QString::fromStdString(side.dump());
     parts << sides.join(QStringLiteral(" \u00d7 "));
   }
-  parts << QStringLiteral("step ") + count(row.step);
+  parts << QObject::tr("step ") + count(row.step);
   if (const auto time = meta.find("time");
       meta.is_object() && time != meta.end() && !time->is_null()) {
     parts << (time->is_number() ? QString::fromStdString(formatDuration(time->get<double>())) +
-                                      QStringLiteral(" into the run")
+                                      QObject::tr(" into the run")
                                 : metaText(meta, "time"));
   }
   parts << QString::fromStdString(formatBytes(static_cast<double>(row.bytes)));

@@ -7,6 +7,7 @@
 #include <QPushButton>
 #include <QTest>
 #include <QToolButton>
+#include <QTreeWidget>
 
 #include "core/base/read_json.h"
 #include "tests/ui/figures/qt_test.h"
@@ -147,6 +148,24 @@ TEST_F(ArtifactsCompute, SaysWhatStandsInTheWay) {
   show(none);
   EXPECT_FALSE(entries()[0]->isEnabled());
   EXPECT_THAT(entries()[0]->text().toStdString(), HasSubstr("no checkpoint"));
+}
+
+TEST_F(ArtifactsCompute, ThePixelsBelowAMapAreNoEntryOfTheirOwn) {
+  const std::int64_t run = trained("seer");
+  Artifact pixels = samples::image();
+  pixels.analysis = samples::attention().analysis;
+  pixels.name = samples::attention().name + " pixels";
+  workbench_.store().addArtifact(run, samples::attention());
+  workbench_.store().addArtifact(run, pixels);
+  pixels.name = "alone pixels";
+  workbench_.store().addArtifact(run, pixels);
+  show(run);
+  const auto* tree = page_->findChild<QTreeWidget*>();
+  ASSERT_EQ(tree->topLevelItemCount(), 1);
+  QStringList names;
+  for (int i = 0; i < tree->topLevelItem(0)->childCount(); ++i)
+    names << tree->topLevelItem(0)->child(i)->text(0);
+  EXPECT_EQ(names.join(QLatin1Char(';')).toStdString(), "alone pixels;image 0");
 }
 
 TEST_F(ArtifactsCompute, LeadsToThePageThatHasTheImages) {

@@ -1,0 +1,127 @@
+#include "ui/workbench/analyses/analysis_menu.h"
+
+#include <QAction>
+#include <QCoreApplication>
+#include <QMenu>
+#include <algorithm>
+
+#include "core/config/lookup.h"
+#include "ui/kit/theme.h"
+#include "ui/workbench/page.h"
+#include "ui/workbench/run_facts.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+/// What its architecture, task and data offer includes all that the analysis needs.
+bool canAnalyse(const Catalog& catalog, const AnalysedRun& run, const ItemCard& analysis) {
+  if (run.config == nullptr) return false;
+  const std::pair<ItemKind, const char*> items[] = {{ItemKind::Architecture, "model.architecture"},
+                                                    {ItemKind::Task, "task.name"},
+                                                    {ItemKind::Dataset, "data.dataset"}};
+  std::vector<std::string> offers;
+  for (const auto& [kind, key] : items) {
+    const Json* id = valueAt(*run.config, key);
+    const ItemCard* card =
+        id == nullptr || !id->is_string() ? nullptr : catalog.find(kind, id->get<std::string>());
+    if (card != nullptr) offers.insert(offers.end(), card->offers.begin(), card->offers.end());
+  }
+  return std::ranges::all_of(analysis.needs, [&](const std::string& need) {
+    return std::ranges::find(offers, need) != offers.end();
+  });
+}
+
+bool isEndedWithCheckpoint(Workbench& workbench, std::int64_t run) {
+  const store::RunRow* row = workbench.run(run);
+  return row != nullptr && row->latestCheckpoint >= 0 && !isAlive(row->state);
+}
+
+/// Whether the newest checkpoint can be analysed and was not.
+bool lacks(Workbench& workbench, const AnalysedRun& run, const std::string& analysis) {
+  if (!isEndedWithCheckpoint(workbench, run.run)) return false;
+  const std::int64_t newest = workbench.run(run.run)->latestCheckpoint;
+  return run.artifacts == nullptr ||
+         std::ranges::none_of(*run.artifacts, [&](const store::ArtifactRow& one) {
+           return one.analysis == analysis && one.step >= newest;
+         });
+}
+
+QString costOf(Workbench& workbench, const std::vector<AnalysedRun>& runs) {
+  // What an evaluation reads, where one has said so; no analysis reads more.
+  std::int64_t samples = 0;
+  double seconds = 0;
+  bool isKnown = true;
+  for (const AnalysedRun& run : runs) {
+    std::int64_t own = 0;
+    if (run.artifacts != nullptr) {
+      for (const store::ArtifactRow& row : *run.artifacts) {
+        const auto said = row.meta.is_object() ? row.meta.find("samples") : row.meta.end();
+        if (said != row.meta.end() && said->is_number_integer())
+          own = std::max(own, said->get<std::int64_t>());
+      }
+    }
+    const store::RunRow* row = workbench.run(run.run);
+    isKnown = own > 0 && row != nullptr && row->imagesPerSecond > 0;
+    if (!isKnown) break;
+    samples += own;
+    // A training step costs more than a look: this is not too little.
+    seconds += static_cast<double>(own) / row->imagesPerSecond;
+  }
+  const QString models =
+      counted(std::ssize(runs), QObject::tr("checkpoint"), QObject::tr("checkpoints"));
+  if (!isKnown)
+    return QObject::tr("Cost: loading %1, at most one evaluation of each").arg(models);
+  return QObject::tr("Cost: loading %1, and at most %2 samples in about %3")
+      .arg(models, count(samples), duration(std::max(1.0, seconds)));
+}
+
+}  // namespace
+
+bool canCompute(Workbench& workbench, const std::vector<std::int64_t>& runs) {
+  return workbench.models() != nullptr && std::ranges::any_of(runs, [&](std::int64_t run) {
+           return isEndedWithCheckpoint(workbench, run);
+         });
+}
+
+void fillAnalysisMenu(
+    QMenu& menu, Workbench& workbench, const std::vector<AnalysedRun>& runs,
+    const std::function<void(const std::string& analysis, const std::vector<std::int64_t>& runs)>&
+        compute) {
+  const Catalog& catalog = workbench.catalog();
+  bool isAny = false;
+  for (const ItemCard& item : catalog.items) {
+    const auto fits = [&](const AnalysedRun& run) { return canAnalyse(catalog, run, item); };
+    if (item.kind != ItemKind::Analysis || !std::ranges::any_of(runs, fits)) continue;
+    isAny = true;
+    std::vector<AnalysedRun> without;
+    std::vector<std::int64_t> ids;
+    for (const AnalysedRun& run : runs) {
+      if (!fits(run) || !lacks(workbench, run, item.id)) continue;
+      without.push_back(run);
+      ids.push_back(run.run);
+    }
+    const QString title = QString::fromStdString(item.title);
+    QAction* action = menu.addAction(title);
+    action->setEnabled(!ids.empty() && workbench.models() != nullptr);
+    action->setToolTip(QString::fromStdString(item.doc));
+    if (ids.empty()) {
+      action->setText(QObject::tr("%1: stored, or no checkpoint").arg(title));
+    } else if (workbench.models() == nullptr) {
+      action->setText(QObject::tr("%1: vitrine analyse %2 %3")
+                          .arg(title)
+                          .arg(ids.front())
+                          .arg(QString::fromStdString(item.id)));
+    } else {
+      action->setText(QObject::tr("%1. %2").arg(title, costOf(workbench, without)));
+      QObject::connect(action, &QAction::triggered, &menu,
+                       [compute, id = item.id, ids] { compute(id, ids); });
+    }
+  }
+  if (isAny) return;
+  menu.addAction(catalog.items.empty() ? QObject::tr("The plugins are being read\u2026")
+                                       : QObject::tr("No analysis fits the selected runs"))
+      ->setEnabled(false);
+}
+
+}  // namespace vitrine::ui
