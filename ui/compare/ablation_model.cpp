@@ -39,14 +39,14 @@ QColor outcomeColor(Outcome outcome) {
 QString sampleTip(const AblationCell& cell, bool isPercent) {
   QStringList lines;
   for (const auto& [seed, value] : cell.sample.values) {
-    lines << QStringLiteral("seed %1: %2  (run %3)")
+    lines << QObject::tr("seed %1: %2  (run %3)")
                  .arg(seed)
                  .arg(std::isfinite(value) ? number(isPercent ? value * 100 : value, 4)
                                            : QObject::tr("not a number"))
                  .arg(cell.sample.runs.at(seed));
   }
   for (const store::LeftOutRun& run : cell.sample.leftOut) {
-    lines << QStringLiteral("seed %1: not counted, %2  (run %3)")
+    lines << QObject::tr("seed %1: not counted, %2  (run %3)")
                  .arg(run.seed)
                  .arg(QString::fromStdString(run.reason))
                  .arg(run.run);
@@ -59,7 +59,7 @@ QString pairsTip(const AblationCell& cell, bool isPercent) {
   QStringList lines;
   for (std::size_t i = 0; i < cell.paired.keys.size(); ++i) {
     const double value = cell.paired.differences[i];
-    lines << QStringLiteral("seed %1: %2")
+    lines << QObject::tr("seed %1: %2")
                  .arg(cell.paired.keys[i])
                  .arg(std::isfinite(value) ? number(isPercent ? value * 100 : value, 4)
                                            : QObject::tr("not a number"));
@@ -117,15 +117,15 @@ int AblationModel::columnCount(const QModelIndex& parent) const {
 QString AblationModel::textOf(const AblationRow& row, int column) const {
   const Part part = partOf(column);
   if (part == Part::Variant) return row.label;
-  if (part == Part::Differs) return row.isBaseline ? QStringLiteral("baseline") : row.differs;
+  if (part == Part::Differs) return row.isBaseline ? tr("baseline") : row.differsShort;
   if (part == Part::Runs) return row.runs;
   const auto metric = static_cast<std::size_t>(metricOf(column));
   const AblationCell& cell = row.cells[metric];
-  const store::MetricFormat& format = table_.metrics[metric].format;
-  if (part == Part::Value) return sampleText(table_, cell.sample, format);
+  const AblationMetric& one = table_.metrics[metric];
+  if (part == Part::Value) return sampleText(table_, cell.sample, one);
   if (part == Part::Count) return countText(cell, row.isBaseline);
   if (row.isBaseline) return QStringLiteral("\u2013");
-  QString text = differenceText(cell.paired.statistics, format);
+  QString text = differenceText(cell.paired.statistics, one);
   const QString word = QString::fromStdString(toString(cell.outcome));
   if (!word.isEmpty())
     text += QStringLiteral("  ") + outcomeSign(cell.outcome) + QLatin1Char(' ') + word;
@@ -148,7 +148,7 @@ QString AblationModel::tipOf(const AblationRow& row, int column) const {
 QVariant AblationModel::sortKeyOf(const AblationRow& row, int column) const {
   const Part part = partOf(column);
   if (part == Part::Variant) return row.label;
-  if (part == Part::Differs) return row.differs;
+  if (part == Part::Differs) return row.differsShort;
   if (part == Part::Runs) return row.runs;
   const AblationCell& cell = row.cells[static_cast<std::size_t>(metricOf(column))];
   if (part == Part::Count) return static_cast<int>(cell.sample.values.size());
@@ -205,12 +205,12 @@ QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int
   const bool isTip = role == Qt::ToolTipRole;
   switch (part) {
     case Part::Variant:
-      return isTip ? tr("Runs that differ in their seed alone") : QStringLiteral("Variant");
+      return isTip ? tr("Runs that differ in their seed alone") : tr("Variant");
     case Part::Differs:
       return isTip ? tr("Configuration keys that are not as in the baseline") : tr("What differs");
     case Part::Runs:
       return isTip ? tr("All runs of the variant, whether they are counted or not")
-                   : QStringLiteral("Runs");
+                   : tr("Runs");
     case Part::Count:
       return isTip ? tr("Seeds that the mean is from, and pairs that the difference is "
                         "from where they are fewer; of one seed the newest run counts")
@@ -229,8 +229,8 @@ QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int
   if (!one.meaning.definition.empty())
     tip += QLatin1Char('\n') + QString::fromStdString(one.meaning.definition);
   if (one.meaning.direction != Direction::None)
-    tip += one.meaning.direction == Direction::Lower ? QStringLiteral("\nlower is better")
-                                                     : QStringLiteral("\nhigher is better");
+    tip += one.meaning.direction == Direction::Lower ? tr("\nlower is better")
+                                                     : tr("\nhigher is better");
   return tip;
 }
 
@@ -256,8 +256,13 @@ bool AblationOrder::lessThan(const QModelIndex& left, const QModelIndex& right) 
 }
 
 bool AblationOrder::filterAcceptsRow(int row, const QModelIndex& parent) const {
-  const QString text = sourceModel()->index(row, 0, parent).data().toString() + QLatin1Char(' ') +
-                       sourceModel()->index(row, 1, parent).data().toString();
+  // The tool tip has every key that differs, the column as many as it has room for.
+  QString text;
+  for (const int column : {0, 1}) {
+    const QModelIndex index = sourceModel()->index(row, column, parent);
+    text += index.data().toString() + QLatin1Char(' ') + index.data(Qt::ToolTipRole).toString() +
+            QLatin1Char(' ');
+  }
   return std::all_of(words_.begin(), words_.end(),
                      [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "core/store/metrics/column_decimals.h"
 #include "core/store/metrics/metric_titles.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
@@ -48,7 +49,7 @@ QString mixedText(const CompareData& data, const CompareChoice& choice) {
   if (devices.size() > 1) parts << QObject::tr("%1 devices").arg(devices.size());
   return parts.isEmpty() ? QString()
                          : QObject::tr("The runs come from %1: see Differences.")
-                               .arg(parts.join(QStringLiteral(" and ")));
+                               .arg(parts.join(QObject::tr(" and ")));
 }
 
 QString seedsText(const store::VariantSample& sample) {
@@ -149,15 +150,21 @@ QString meanText(const SampleStatistics& statistics, const store::MetricFormat& 
   return numberText(shown, shown.decimals(), Signed::No);
 }
 
-QString differenceText(const SampleStatistics& statistics, const store::MetricFormat& format) {
-  const ShownNumber shown = shownNumber(statistics, format);
-  return numberText(shown, shown.decimals(), Signed::Yes);
+QString differenceText(const SampleStatistics& statistics, const AblationMetric& metric) {
+  return numberText(shownNumber(statistics, metric.format), metric.differenceDecimals,
+                    Signed::Yes);
 }
 
 QString sampleText(const AblationTable& table, const store::VariantSample& sample,
-                   const store::MetricFormat& format) {
-  const ShownNumber shown = shownNumber(table, sample, format);
-  return numberText(shown, shown.decimals(), Signed::No);
+                   const AblationMetric& metric) {
+  return numberText(shownNumber(table, sample, metric.format), metric.decimals, Signed::No);
+}
+
+int columnDecimals(const std::vector<ShownNumber>& column, const store::MetricFormat& format) {
+  std::vector<store::ColumnNumber> numbers;
+  for (const ShownNumber& shown : column)
+    if (shown.count > 0) numbers.push_back({shown.centre, shown.decimals()});
+  return store::columnDecimals(numbers, format);
 }
 
 QString spreadText(const AblationTable& table) {
@@ -190,13 +197,13 @@ QString outcomeSign(Outcome outcome) {
 QString countText(const AblationCell& cell, bool isBaseline) {
   const std::size_t n = cell.sample.statistics.count, pairs = cell.paired.statistics.count;
   return isBaseline || pairs == n ? QString::number(n)
-                                  : QStringLiteral("%1, %2 paired").arg(n).arg(pairs);
+                                  : QObject::tr("%1, %2 paired").arg(n).arg(pairs);
 }
 
 QString valueChoiceText(store::ValueChoice choice) {
   switch (choice.value) {
     case store::CurveValue::Last:
-      return QStringLiteral("last value");
+      return QObject::tr("last value");
     case store::CurveValue::Best:
       return QObject::tr("best value of each run");
     case store::CurveValue::Minimum:
@@ -259,6 +266,16 @@ AblationTable makeAblationTable(const CompareData& data, const CompareChoice& ch
       row.cells.push_back(std::move(cell));
     }
     table.rows.push_back(std::move(row));
+  }
+  for (std::size_t m = 0; m < table.metrics.size(); ++m) {
+    AblationMetric& metric = table.metrics[m];
+    std::vector<ShownNumber> values, differences;
+    for (const AblationRow& row : table.rows) {
+      values.push_back(shownNumber(table, row.cells[m].sample, metric.format));
+      differences.push_back(shownNumber(row.cells[m].paired.statistics, metric.format));
+    }
+    metric.decimals = columnDecimals(values, metric.format);
+    metric.differenceDecimals = columnDecimals(differences, metric.format);
   }
   table.leftOut = leftOutSentence(table);
   table.mixed = mixedText(data, choice);
@@ -323,18 +340,18 @@ QString toMarkdown(const AblationTable& table, const TableOrigin& origin) {
   for (const AblationRow& row : table.rows) {
     text += QStringLiteral("| %1 | %2 |")
                 .arg(markdownText(row.label),
-                     row.isBaseline ? QStringLiteral("baseline") : markdownText(row.differs));
+                     row.isBaseline ? QObject::tr("baseline") : markdownText(row.differs));
     for (std::size_t m = 0; m < row.cells.size(); ++m) {
       const AblationCell& cell = row.cells[m];
-      const store::MetricFormat& format = table.metrics[m].format;
+      const AblationMetric& metric = table.metrics[m];
       QString difference = kNothing;
       if (!row.isBaseline) {
-        difference = differenceText(cell.paired.statistics, format);
+        difference = differenceText(cell.paired.statistics, metric);
         const QString word = QString::fromStdString(toString(cell.outcome));
         if (!word.isEmpty()) difference += QStringLiteral(", ") + word;
       }
       text += QStringLiteral(" %1 | %2 | %3 |")
-                  .arg(sampleText(table, cell.sample, format), difference,
+                  .arg(sampleText(table, cell.sample, metric), difference,
                        countText(cell, row.isBaseline));
     }
     text += QLatin1Char('\n');

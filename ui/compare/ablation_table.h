@@ -33,7 +33,8 @@ struct AblationMetric {
   std::string name;
   store::MetricMeaning meaning;
   store::MetricFormat format;
-  [[nodiscard]] QString title() const;  ///< "Accuracy, test (%)"
+  int decimals = -1, differenceDecimals = -1;  ///< of its two columns, of columnDecimals()
+  [[nodiscard]] QString title() const;         ///< "Accuracy, test (%)"
 };
 
 struct AblationTable {
@@ -75,15 +76,20 @@ enum class Signed { No, Yes };
 /// seed has none. \param decimals  -1: as the runs list writes a value
 [[nodiscard]] QString numberText(const ShownNumber& shown, int decimals, Signed isSigned);
 
-/// "86.58 ± 0.11", never more digits than the interval supports; "86.6" where there is none.
+/// Digits after the dot that all numbers of a column are written with; see
+/// store::columnDecimals().
+[[nodiscard]] int columnDecimals(const std::vector<ShownNumber>& column,
+                                 const store::MetricFormat& format);
+
+/// "86.58 ± 0.11", as many digits as the interval supports; "86.6" where there is none.
 [[nodiscard]] QString meanText(const SampleStatistics& statistics,
                                const store::MetricFormat& format);
-/// "−1.27 ± 0.17", with its sign.
+/// "−1.27 ± 0.17", with its sign and the decimals of the column.
 [[nodiscard]] QString differenceText(const SampleStatistics& statistics,
-                                     const store::MetricFormat& format);
-/// As meanText(), with the centre and the spread of the table.
+                                     const AblationMetric& metric);
+/// "86.58 ± 0.11" with the centre and the spread of the table and the decimals of the column.
 [[nodiscard]] QString sampleText(const AblationTable& table, const store::VariantSample& sample,
-                                 const store::MetricFormat& format);
+                                 const AblationMetric& metric);
 /// What stands behind the numbers of a table: "± half of the 95 % interval over seeds".
 [[nodiscard]] QString spreadText(const AblationTable& table);
 /// The value of a run, the spread, and how differences are made: above the table.

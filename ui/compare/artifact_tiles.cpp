@@ -3,7 +3,9 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QSignalBlocker>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
@@ -16,8 +18,10 @@
 #include "core/base/error.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/side_by_side.h"
-#include "ui/kit/fit_area.h"
+#include "ui/kit/empty_page.h"
 #include "ui/kit/theme.h"
+#include "ui/workbench/analyses/analysis_menu.h"
+#include "ui/workbench/page.h"
 
 namespace vitrine::ui {
 
@@ -54,6 +58,8 @@ std::string conditionOf(const Json& recipe) {
 /// What one reading gave.
 struct ArtifactTiles::Answer {
   std::vector<Variant> variants;
+  std::vector<Json> configs;
+  std::vector<std::vector<store::ArtifactRow>> stored;
   std::vector<TileKind> kinds;
   std::string shown;
   std::vector<Tile> tiles;
@@ -85,7 +91,7 @@ std::vector<TileKind> sharedKinds(
     Found& one = found[ArtifactTiles::kGenerated];
     ++one.kind.runs;
     one.rank = rankOf(artifact_kind::kImageGrid);
-    one.kind.title = QStringLiteral("Generated images");
+    one.kind.title = QObject::tr("Generated images");
   }
   const int least = artifacts.size() > 1 ? 2 : 1;
   std::vector<Found> shared;
@@ -120,8 +126,11 @@ std::vector<store::GeneratedImageRow> newestImages(
   return newest;
 }
 
-ArtifactTiles::ArtifactTiles(const std::filesystem::path& database, QWidget* parent)
-    : QWidget(parent), reader_(database) {
+ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
+    : QWidget(parent),
+      workbench_(workbench),
+      reader_(workbench.store().file()),
+      computing_(workbench) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(px(8));
@@ -129,7 +138,7 @@ ArtifactTiles::ArtifactTiles(const std::filesystem::path& database, QWidget* par
   row->setSpacing(px(8));
   kind_ = new QComboBox(this);
   kind_->setAccessibleName(tr("Artifact"));
-  kind_->setToolTip(tr("What at least two of the variants have"));
+  kind_->setToolTip(tr("Artifacts shared by two or more variants"));
   kind_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   kind_->setMinimumContentsLength(18);
   connect(kind_, &QComboBox::activated, this, [this](int index) {
@@ -141,10 +150,40 @@ ArtifactTiles::ArtifactTiles(const std::filesystem::path& database, QWidget* par
   about_ = new QLabel(this);
   about_->setProperty("role", QStringLiteral("small"));
   row->addWidget(about_, 1);
+  compute_ = new QToolButton(this);
+  compute_->setText(tr("Compute\u2026"));
+  compute_->setToolTip(tr("An analysis of the newest checkpoint of each variant"));
+  compute_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(compute_);
+  menu->setToolTipsVisible(true);
+  connect(menu, &QMenu::aboutToShow, this, &ArtifactTiles::fillComputeMenu);
+  compute_->setMenu(menu);
+  row->addWidget(compute_);
+  cancelCompute_ = new QToolButton(this);
+  cancelCompute_->setText(tr("Cancel computing"));
+  cancelCompute_->setToolTip(tr("Stop the analysis; what is stored stays"));
+  cancelCompute_->hide();
+  connect(cancelCompute_, &QToolButton::clicked, &computing_, &AnalysisJob::cancel);
+  row->addWidget(cancelCompute_);
+  connect(&computing_, &AnalysisJob::progressed, this, &ArtifactTiles::showComputing);
+  connect(&computing_, &AnalysisJob::finished, this, [this](const std::string& analysis) {
+    forget();  // what was computed is not among what was read
+    show(variants_, analysis + "/");
+    Q_EMIT kindChosen(wanted_);
+  });
+  connect(&computing_, &AnalysisJob::failed, this, [this](const QString& sentence) {
+    reload();
+    workbench_.showError(sentence);
+  });
   column->addLayout(row);
-  empty_ = new WrapLabel(this);
-  empty_->setProperty("role", QStringLiteral("muted"));
-  empty_->setAlignment(Qt::AlignCenter);
+  empty_ = new EmptyPage(QString(), QString(), this);
+  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+    if (computing_.isRunning()) {
+      computing_.cancel();
+    } else {
+      compute_->menu()->popup(empty_->mapToGlobal(empty_->rect().center()));
+    }
+  });
   empty_->hide();
   column->addWidget(empty_, 1);
   auto* tiles = new QWidget(this);
@@ -208,7 +247,7 @@ ArtifactTiles::Tile ArtifactTiles::readTile(store::RunReader& store, const Varia
     if (idOf(row) == kind && (found == nullptr || row.step >= found->step)) found = &row;
   }
   if (found == nullptr) {
-    tile.missing = tr("%1 has no \"%2\".").arg(variant.label, QString::fromStdString(kind));
+    tile.missing = tr("%1 has no \u201c%2\u201d.").arg(variant.label, QString::fromStdString(kind));
     return tile;
   }
   tile.kind = QString::fromStdString(found->kind);
@@ -230,10 +269,19 @@ void ArtifactTiles::reload() {
       images.push_back(store.generatedImages(variant.run));
     }
     auto answer = std::make_shared<Answer>();
+    for (const Variant& variant : variants) {
+      try {
+        answer->configs.push_back(store.config(variant.run));
+      } catch (const NotFoundError&) {  // its run was deleted meanwhile
+        answer->configs.push_back(nullptr);
+      }
+    }
     answer->variants = variants;
     answer->kinds = sharedKinds(artifacts, images);
-    for (const TileKind& kind : answer->kinds)
-      if (kind.id == wanted) answer->shown = wanted;
+    for (const TileKind& kind : answer->kinds) {
+      const bool isOfAnalysis = wanted.ends_with('/') && kind.id.starts_with(wanted);
+      if (answer->shown.empty() && (kind.id == wanted || isOfAnalysis)) answer->shown = kind.id;
+    }
     if (answer->shown.empty() && !answer->kinds.empty()) answer->shown = answer->kinds.front().id;
     for (std::size_t i = 0; i < variants.size() && !answer->shown.empty(); ++i) {
       if (isStale) return {};
@@ -246,11 +294,14 @@ void ArtifactTiles::reload() {
         answer->tiles.push_back(std::move(tile));
       }
     }
+    answer->stored = std::move(artifacts);
     return [this, answer] { take(std::move(*answer)); };
   });
 }
 
 void ArtifactTiles::take(Answer answer) {
+  configs_ = std::move(answer.configs);
+  stored_ = std::move(answer.stored);
   kinds_ = std::move(answer.kinds);
   shown_ = answer.shown;
   tiles_ = std::move(answer.tiles);
@@ -284,14 +335,47 @@ void ArtifactTiles::take(Answer answer) {
     views_[i]->setFigure(tile.missing.isEmpty() ? makeFigure(tile.kind, tile.meta, tile.bytes)
                                                 : nullptr);
   }
-  empty_->setText(
-      tr("These variants share no artifact: tick analyses under Observe when you "
-         "configure them, or run one on each."));
-  empty_->setVisible(kinds_.empty());
-  about_->setText(kinds_.empty() ? QString()
-                                 : tr("newest step of each \u00b7 the same scale in all"));
+  showComputing();
   arrange();
   applyTheme();
+}
+
+void ArtifactTiles::fillComputeMenu() {
+  compute_->menu()->clear();
+  std::vector<AnalysedRun> runs;
+  for (std::size_t i = 0; i < variants_.size(); ++i) {
+    const bool isRead = i < configs_.size() && i < stored_.size();
+    runs.push_back({variants_[i].run, isRead ? &configs_[i] : nullptr,
+                    isRead ? &stored_[i] : nullptr});
+  }
+  fillAnalysisMenu(*compute_->menu(), workbench_, runs,
+                   [this](const std::string& analysis, const std::vector<std::int64_t>& missing) {
+                     computing_.start(analysis, missing);
+                   });
+}
+
+void ArtifactTiles::showComputing() {
+  const QString& sentence = computing_.sentence();
+  const bool isComputing = !sentence.isEmpty();
+  std::vector<std::int64_t> runs;
+  for (const Variant& variant : variants_) runs.push_back(variant.run);
+  compute_->setVisible(!isComputing);
+  cancelCompute_->setVisible(isComputing);
+  about_->setText(isComputing      ? sentence
+                  : kinds_.empty() ? QString()
+                                   : tr("newest step of each \u00b7 the same scale in all"));
+  if (isComputing) {
+    empty_->say(sentence, tr("Cancel"));
+  } else if (canCompute(workbench_, runs)) {
+    empty_->say(tr("Artifacts shared by two or more variants appear here. Compute an analysis of "
+                   "each, or select analyses under Observe when you configure runs."),
+                tr("Compute\u2026"));
+  } else {
+    empty_->say(tr("Artifacts shared by two or more variants appear here. Select analyses under "
+                   "Observe when you configure runs."),
+                QString());
+  }
+  empty_->setVisible(kinds_.empty());
 }
 
 void ArtifactTiles::style(std::vector<std::pair<Figure*, const Tile*>> figures) const {

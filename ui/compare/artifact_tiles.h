@@ -11,15 +11,19 @@
 #include "core/store/types.h"
 #include "ui/figures/figure.h"
 #include "ui/kit/background.h"
+#include "ui/workbench/analyses/analysis_job.h"
 
 class QAction;
 class QComboBox;
 class QGridLayout;
 class QLabel;
+class QToolButton;
 
 namespace vitrine::ui {
 
+class EmptyPage;
 class FigureView;
+class Workbench;
 
 /// A kind of artifact that runs share.
 struct TileKind {
@@ -44,7 +48,7 @@ class ArtifactTiles : public QWidget {
   static constexpr std::size_t kMostTiles = 12, kMostImages = 16;
   static constexpr const char* kGenerated = "generated images";
 
-  explicit ArtifactTiles(const std::filesystem::path& database, QWidget* parent = nullptr);
+  explicit ArtifactTiles(Workbench& workbench, QWidget* parent = nullptr);
   ~ArtifactTiles() override;
 
   /// A variant, by the run that stands for it.
@@ -54,7 +58,8 @@ class ArtifactTiles : public QWidget {
     std::int64_t series = 0;  ///< whose colour it has
     [[nodiscard]] bool operator==(const Variant&) const = default;
   };
-  /// Reads what they have. \param kind  TileKind::id; "" or not there: the first
+  /// Reads what they have. \param kind  TileKind::id, or "analysis/" for any of that analysis; ""
+  /// or not there: the first
   void show(std::vector<Variant> variants, const std::string& kind);
   /// Runs may have written: the next show() reads again.
   void forget() { isRead_ = false; }
@@ -92,15 +97,23 @@ class ArtifactTiles : public QWidget {
                        const std::vector<store::GeneratedImageRow>& images);
   void reload();
   void take(Answer answer);
+  void fillComputeMenu();
+  void showComputing();
   void arrange();
   void style(std::vector<std::pair<Figure*, const Tile*>> figures) const;
 
+  Workbench& workbench_;
   Background reader_;
+  AnalysisJob computing_;
   QComboBox* kind_;
-  QLabel *about_, *empty_;
+  QLabel* about_;
+  QToolButton *compute_, *cancelCompute_;
+  EmptyPage* empty_;
   QGridLayout* grid_;
   QAction* action_ = nullptr;
   std::vector<Variant> variants_;
+  std::vector<Json> configs_;                             ///< of the runs of variants_
+  std::vector<std::vector<store::ArtifactRow>> stored_;  ///< of the same
   std::vector<TileKind> kinds_;
   std::string wanted_, shown_;
   bool isRead_ = false;

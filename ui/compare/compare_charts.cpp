@@ -21,9 +21,9 @@ namespace {
 
 void fillKeys(QComboBox* combo, const QString& what, const CompareData& data) {
   combo->clear();
-  combo->addItem(what + QStringLiteral(": none"), QString());
-  combo->addItem(what + QStringLiteral(": variant"), QStringLiteral("variant"));
-  combo->addItem(what + QStringLiteral(": seed"), QStringLiteral("seed"));
+  combo->addItem(what + QObject::tr(": none"), QString());
+  combo->addItem(what + QObject::tr(": variant"), QStringLiteral("variant"));
+  combo->addItem(what + QObject::tr(": seed"), QObject::tr("seed"));
   for (const std::string& key : data.keys) {
     combo->addItem(what + QStringLiteral(": ") + shortKey(key, data.keys),
                    QString::fromStdString(key));
@@ -42,12 +42,12 @@ QWidget* ComparePage::makeCurveTools() {
   row->setSpacing(px(8));
   axis_ = makeCombo(tr("Horizontal axis"), tr("Horizontal axis of the curves"));
   axis_->addItems(
-      {QStringLiteral("x: step"), QStringLiteral("x: epoch"), QStringLiteral("x: time")});
+      {tr("x: step"), tr("x: epoch"), tr("x: time")});
   connect(axis_, &QComboBox::activated, this, [this](int index) {
     change([index](CompareChoice& choice) { choice.axis = static_cast<CurveAxis>(index); });
   });
-  centre_ = makeCombo(QStringLiteral("Aggregate"), tr("Aggregate over seeds"));
-  centre_->addItems({QStringLiteral("mean"), QStringLiteral("median")});
+  centre_ = makeCombo(tr("Aggregate"), tr("Aggregate over seeds"));
+  centre_->addItems({tr("mean"), tr("median")});
   connect(centre_, &QComboBox::activated, this, [this](int index) {
     change([index](CompareChoice& choice) {
       choice.centre = static_cast<Centre>(index);
@@ -55,7 +55,7 @@ QWidget* ComparePage::makeCurveTools() {
         choice.spread = Spread::Interval;
     });
   });
-  spread_ = makeCombo(QStringLiteral("Band"),
+  spread_ = makeCombo(tr("Band"),
                       tr("Spread over seeds: around a curve, and behind the means of the table"));
   connect(spread_, &QComboBox::activated, this, [this](int index) {
     const int spread = spread_->itemData(index).toInt();
@@ -69,15 +69,15 @@ QWidget* ComparePage::makeCurveTools() {
       change([&](CompareChoice& choice) { choice.*member = chosen; });
     });
   };
-  key(colour_, QStringLiteral("Colour"),
+  key(colour_, tr("Colour"),
       tr("Key that sets the colour of a line. Only runs that differ in their seed alone are "
          "ever averaged"),
       &CompareChoice::colour);
-  key(dash_, QStringLiteral("Dash"), tr("Key that sets the dash of a line"), &CompareChoice::dash);
-  key(panel_, QStringLiteral("Panel"), QStringLiteral("A chart for each value"),
+  key(dash_, tr("Dash"), tr("Key that sets the dash of a line"), &CompareChoice::dash);
+  key(panel_, tr("Panel"), tr("A chart for each value"),
       &CompareChoice::panel);
-  logX_ = makeToggle(QStringLiteral("log x"), tr("Logarithmic horizontal axis"));
-  logY_ = makeToggle(QStringLiteral("log y"), tr("Logarithmic vertical axis"));
+  logX_ = makeToggle(tr("log x"), tr("Logarithmic horizontal axis"));
+  logY_ = makeToggle(tr("log y"), tr("Logarithmic vertical axis"));
   connect(logX_, &QToolButton::clicked, this,
           [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogX = isOn; }); });
   connect(logY_, &QToolButton::clicked, this,
@@ -95,8 +95,8 @@ QWidget* ComparePage::makeCurveTools() {
 }
 
 void ComparePage::fillTools() {
-  fillKeys(colour_, QStringLiteral("colour"), *data_);
-  fillKeys(dash_, QStringLiteral("dash"), *data_);
+  fillKeys(colour_, tr("colour"), *data_);
+  fillKeys(dash_, tr("dash"), *data_);
   fillKeys(panel_, QStringLiteral("panel"), *data_);
   const auto fill = [&](QComboBox* combo, const QString& name) {
     combo->clear();
@@ -155,8 +155,8 @@ QWidget* ComparePage::makeParallel() {
   button(tr("Axes"), tr("Choose the quantities"), [this] { askAxes(); });
   button(tr("Log axis"), tr("The marked axis logarithmic or linear (L)"),
          [this] { parallelView_->toggleLog(); });
-  button(tr("Flip axis"), tr("Turn the marked axis round (F)"), [this] { parallelView_->flip(); });
-  button(tr("Drop brushes"), tr("Keep all runs again"), [this] { parallelView_->clearBrushes(); });
+  button(tr("Reverse axis"), tr("Swap the ends of the marked axis (F)"), [this] { parallelView_->flip(); });
+  button(tr("Clear brushes"), tr("Keep all runs again"), [this] { parallelView_->clearBrushes(); });
   row->addStretch();
   auto* hint = new ElidedLabel(
       tr("Drag along an axis: the runs that pass stay selected in the list."), view);
@@ -168,7 +168,7 @@ QWidget* ComparePage::makeParallel() {
 }
 
 QWidget* ComparePage::makeArtifacts() {
-  artifactTiles_ = new ArtifactTiles(workbench_.store().file(), this);
+  artifactTiles_ = new ArtifactTiles(workbench_, this);
   artifactTiles_->addTileAction(exportFigure_);
   connect(artifactTiles_, &ArtifactTiles::kindChosen, this, [this](const std::string& kind) {
     change([&](CompareChoice& choice) { choice.artifact = kind; });
@@ -271,8 +271,8 @@ QWidget* ComparePage::makeScatter() {
       change([&](CompareChoice& choice) { choice.*chosen = id; });
     });
     better = makeCombo(tr("Better on %1").arg(name), tr("Which way is better, for the front"));
-    better->addItems({QStringLiteral("better: auto"), QStringLiteral("better: neither"),
-                      QStringLiteral("better: lower"), QStringLiteral("better: higher")});
+    better->addItems({tr("better: auto"), tr("better: neither"),
+                      tr("better: lower"), tr("better: higher")});
     connect(better, &QComboBox::activated, this, [this, direction](int index) {
       change([&](CompareChoice& choice) {
         choice.*direction =
@@ -280,7 +280,7 @@ QWidget* ComparePage::makeScatter() {
       });
     });
     better->setMinimumContentsLength(13);
-    log = makeToggle(QStringLiteral("log %1").arg(name), tr("Logarithmic axis %1").arg(name));
+    log = makeToggle(tr("log %1").arg(name), tr("Logarithmic axis %1").arg(name));
     connect(log, &QToolButton::clicked, this, [this, isLog](bool isOn) {
       change([&](CompareChoice& choice) { choice.*isLog = isOn; });
     });

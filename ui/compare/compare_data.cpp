@@ -9,10 +9,11 @@
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/config/lookup.h"
+#include "core/config/telling.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
-#include "ui/kit/series/run_series.h"
 #include "core/store/tables/run_marks.h"
+#include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 
@@ -50,7 +51,6 @@ std::vector<std::string> tradeOffMetrics(const CompareData& data) {
   return metrics;
 }
 
-/// A size resolves to [height, width]; people write one number where both are the same.
 /// The variant of the run that is marked as the baseline of an experiment here, the first of several.
 /// The run itself may be left out: then the variant of its name.
 std::size_t markedVariant(const store::QueryFunction& query, const CompareData& data) {
@@ -67,6 +67,7 @@ std::size_t markedVariant(const store::QueryFunction& query, const CompareData& 
   return 0;
 }
 
+/// A size resolves to [height, width]; people write one number where both are the same.
 bool isSquareSize(const Json& value) {
   return value.is_array() && value.size() == 2 && value[0].is_number() && value[0] == value[1];
 }
@@ -114,8 +115,8 @@ std::shared_ptr<const CompareData> readCompareData(const store::QueryFunction& q
   }
   data->experiment =
       titles.size() == 1 ? *titles.begin() : std::to_string(titles.size()) + " experiments";
-  data->keys = differingKeys(data->variants);
   data->markedBaseline = markedVariant(query, *data);
+  data->keys = differingKeys(data->variants);
   data->labels = variantLabels(data->runs, data->variants);
   data->names = comparedNames(query, data->runs);
   data->kinds = metricKinds(query);
@@ -166,8 +167,8 @@ std::vector<store::RunRow> comparedRows(const std::map<std::int64_t, store::RunR
     if (const auto found = all.find(id); found != all.end()) rows.push_back(found->second);
   }
   if (rows.size() > 1) return rows;
-  std::int64_t experiment = rows.empty() ? 0 : rows.front().experimentId;
   const std::int64_t chosen = rows.empty() ? 0 : rows.front().id;
+  std::int64_t experiment = rows.empty() ? 0 : rows.front().experimentId;
   if (rows.empty()) {
     std::map<std::int64_t, int> counts;
     for (const auto& [id, row] : all) {
@@ -195,8 +196,9 @@ QString differsText(const CompareData& data, std::size_t variant, std::size_t ba
 QString shortDiffersText(const CompareData& data, std::size_t variant, std::size_t baseline) {
   constexpr qsizetype kMostChanges = 3;
   QStringList parts;
-  for (const Difference& change :
-       difference(data.variants[baseline].config, data.variants[variant].config)) {
+  std::vector<const Json*> configs;
+  for (const store::VariantGroup& one : data.variants) configs.push_back(&one.config);
+  for (const Difference& change : tellingDifferences(configs, variant, baseline)) {
     const QString key = shortKey(change.key, data.keys);
     if (change.after.is_boolean()) {
       parts << (change.after.get<bool>() ? key : QObject::tr("no %1").arg(key));
@@ -261,14 +263,14 @@ std::vector<Quantity> quantitiesOf(const CompareData& data, QuantityScope scope)
                    meaning->second.direction, true, isPercent});
   }
   if (scope == QuantityScope::All) {
-    out.push_back({"cost:memory", QStringLiteral("peak memory"), QStringLiteral("GB"),
+    out.push_back({"cost:memory", QObject::tr("peak memory"), QStringLiteral("GB"),
                    Direction::Lower, true, false});
-    out.push_back({"cost:speed", QStringLiteral("speed"),
+    out.push_back({"cost:speed", QObject::tr("speed"),
                    QString::fromStdString(data.card.unit) + QStringLiteral("/s"), Direction::Higher,
                    true, false});
     out.push_back(
-        {"cost:steps", QStringLiteral("steps"), QString(), Direction::Lower, true, false});
-    out.push_back({"run:seed", QStringLiteral("seed"), QString(), Direction::None, true, false});
+        {"cost:steps", QObject::tr("steps"), QString(), Direction::Lower, true, false});
+    out.push_back({"run:seed", QObject::tr("seed"), QString(), Direction::None, true, false});
   }
   return out;
 }

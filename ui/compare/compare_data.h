@@ -75,8 +75,8 @@ struct CompareData {
 /// "mlp = swiglu, mlp_width = 128": what a variant changes against another; "" for nothing.
 [[nodiscard]] QString differsText(const CompareData& data, std::size_t variant,
                                   std::size_t baseline);
-/// The same for a narrow column, without the keys that a word says by itself: "swiglu, width 128,
-/// no bias"; at most three changes, and how many more there are.
+/// The same for a narrow column, in the order of tellingDifferences() and without the keys that a
+/// word says by itself: "swiglu, width 128, no bias"; at most three changes, and how many more.
 [[nodiscard]] QString shortDiffersText(const CompareData& data, std::size_t variant,
                                        std::size_t baseline);
 

@@ -15,8 +15,10 @@
 #include "ui/compare/latex_dialog.h"
 #include "ui/compare/latex_table.h"
 #include "ui/compare/parallel_view.h"
+#include "ui/compare/report/report_bar.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/figures/figure_view.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 
@@ -114,8 +116,8 @@ void ComparePage::askAndExport(TableFormat format) {
                                                         : QStringLiteral(".md");
   QString file = QFileDialog::getSaveFileName(
       this, tr("Save table"), QStringLiteral("ablation") + ending,
-      format == TableFormat::Csv     ? QStringLiteral("CSV files (*.csv)")
-      : format == TableFormat::Latex ? QStringLiteral("LaTeX files (*.tex)")
+      format == TableFormat::Csv     ? tr("CSV files (*.csv)")
+      : format == TableFormat::Latex ? tr("LaTeX files (*.tex)")
                                      : tr("Markdown files (*.md)"));
   if (file.isEmpty()) return;
   if (!file.endsWith(ending, Qt::CaseInsensitive)) file += ending;
@@ -142,6 +144,21 @@ void ComparePage::askLatex() {
     askAndExport(TableFormat::Latex);
   });
   dialog->open();
+}
+
+void ComparePage::askReport() {
+  if (data_ == nullptr || report_->isWriting()) return;
+  std::vector<std::int64_t> runs;
+  for (const store::ComparedRun& run : data_->runs) runs.push_back(run.row.id);
+  report_->ask(runs, QString::fromStdString(data_->experiment));
+}
+
+void ComparePage::showReport() {
+  const QString whyNot = data_ == nullptr       ? tr("select runs of an experiment")
+                         : report_->isWriting() ? tr("a report is being written")
+                                                : QString();
+  writeReport_->setEnabled(whyNot.isEmpty());
+  writeReport_->setProperty(kWhyNot, whyNot);
 }
 
 void ComparePage::copyOverrides() {

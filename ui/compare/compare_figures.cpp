@@ -111,14 +111,14 @@ std::unique_ptr<Figure> makeAblationFigure(const AblationTable& table, const Tab
   }
   Json rows = Json::array(), ok = Json::array(), bad = Json::array();
   for (const AblationRow& row : table.rows) {
-    Json cells = {row.label.toStdString(), row.isBaseline ? "baseline" : row.differs.toStdString()};
+    Json cells = {row.label.toStdString(), row.isBaseline ? "baseline" : row.differsShort.toStdString()};
     for (std::size_t m = 0; m < row.cells.size(); ++m) {
       const AblationCell& cell = row.cells[m];
-      const store::MetricFormat& format = table.metrics[m].format;
-      cells.push_back(sampleText(table, cell.sample, format).toStdString());
+      const AblationMetric& metric = table.metrics[m];
+      cells.push_back(sampleText(table, cell.sample, metric).toStdString());
       QString difference = QStringLiteral("\u2013");
       if (!row.isBaseline) {
-        difference = differenceText(cell.paired.statistics, format) + QStringLiteral("  ") +
+        difference = differenceText(cell.paired.statistics, metric) + QStringLiteral("  ") +
                      outcomeSign(cell.outcome) + QLatin1Char(' ') +
                      QString::fromStdString(toString(cell.outcome));
         if (cell.outcome == Outcome::Better) ok.push_back({rows.size(), cells.size()});
@@ -206,9 +206,9 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
         verdict += QStringLiteral(" (%1)").arg(why.indexOf(reasons) + 1);
       }
       const QString& label = data.labels[row.variant];
-      rows.push_back({label.toStdString(), row.model.toStdString(), row.metric.toStdString(),
+      rows.push_back({label.toStdString(), row.model.toStdString(), row.title.toStdString(),
                       number(row.value, row.decimals).toStdString(),
-                      meanText(row.ours, row.format).toStdString(), row.ours.count, row.order.toStdString(),
+                      oursText(row).toStdString(), row.ours.count, row.order.toStdString(),
                       verdict.toStdString(),
                       (row.place + QStringLiteral(": ") + row.conditions).toStdString()});
       csv += csvLine({label, row.model, row.metric, csvNumber(row.value), csvNumber(row.ours.mean),

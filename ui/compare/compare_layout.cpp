@@ -20,6 +20,7 @@
 #include <set>
 
 #include "ui/compare/compare_page.h"
+#include "ui/compare/report/report_bar.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/check_list.h"
 #include "ui/kit/flow_row.h"
@@ -61,7 +62,7 @@ void ComparePage::makeActions() {
   };
   act(tr("Copy table as Markdown"), tr("The table as it is shown, to the clipboard"),
       [this] { copyTable(TableFormat::Markdown); });
-  act(tr("Copy table as LaTeX"), QStringLiteral("A booktabs tabular, to the clipboard"),
+  act(tr("Copy as LaTeX table (booktabs)"), tr("The table as it is shown, to the clipboard"),
       [this] { copyTable(TableFormat::Latex); });
   act(tr("Copy table as CSV"), tr("Full precision, fractions as fractions, to the clipboard"),
       [this] { copyTable(TableFormat::Csv); });
@@ -75,17 +76,22 @@ void ComparePage::makeActions() {
   act(tr("Use variant as baseline"), tr("Compare with the variant of the current row"),
       [this] { setBaselineFromTable(); });
   act(tr("Copy differences as overrides"),
-      QStringLiteral("key=value of the current run against the first one"),
+      tr("key=value of the current run against the first one"),
       [this] { copyOverrides(); });
   exportFigure_ = new QAction(tr("Export figure\u2026"), this);
   exportFigure_->setToolTip(
       tr("As PNG, SVG, PDF or CSV: the table, or the chart that had the focus last"));
   connect(exportFigure_, &QAction::triggered, this,
           [this] { exportFigureOf(this, workbench_, *this, QStringLiteral("compare")); });
+  writeReport_ = new QAction(tr("Report\u2026"), this);
+  writeReport_->setToolTip(
+      tr("Configuration, results with intervals, figures, samples, claims and environment of "
+         "these runs, in one HTML or PDF file"));
+  connect(writeReport_, &QAction::triggered, this, &ComparePage::askReport);
   // One button: the tool bar has room for the search on a small screen, too.
   toolMenu_ = new QAction(tr("Table"), this);
   toolMenu_->setToolTip(tr("Columns, baseline, and the table as text"));
-  auto* menu = new QMenu(QStringLiteral("Table"), this);
+  auto* menu = new QMenu(tr("Table"), this);
   menu->setToolTipsVisible(true);
   menu->addActions(tools_);
   toolMenu_->setMenu(menu);
@@ -100,15 +106,17 @@ QWidget* ComparePage::makeTop() {
   FlowRow* first = &firstBar->row();
   first->setSpacing(px(4));
   const std::pair<const char*, const char*> views[] = {
-      {"Table", "Variants with intervals over seeds, and their curves"},
-      {"Parallel", "Configuration and scores as a line a run; brush to keep a part"},
-      {"Scatter", "Any two numbers, with the runs that no other beats in both"},
-      {"Differences", "Configuration, environment and source side by side"},
-      {"Published", "The paper's numbers next to ours"},
-      {"Artifacts", "Spectra, reliability and samples of the variants side by side"}};
+      {QT_TR_NOOP("Table"), QT_TR_NOOP("Variants with intervals over seeds, and their curves")},
+      {QT_TR_NOOP("Parallel"),
+       QT_TR_NOOP("Configuration and scores as a line a run; brush to keep a part")},
+      {QT_TR_NOOP("Scatter"),
+       QT_TR_NOOP("Any two numbers, with the runs that no other beats in both")},
+      {QT_TR_NOOP("Differences"), QT_TR_NOOP("Configuration, environment and source side by side")},
+      {QT_TR_NOOP("Published"), QT_TR_NOOP("The paper's numbers next to ours")},
+      {QT_TR_NOOP("Artifacts"),
+       QT_TR_NOOP("Spectra, reliability and samples of the variants side by side")}};
   for (std::size_t i = 0; i < std::size(views); ++i) {
-    QToolButton* button =
-        makeToggle(QString::fromUtf8(views[i].first), QString::fromUtf8(views[i].second));
+    QToolButton* button = makeToggle(tr(views[i].first), tr(views[i].second));
     connect(button, &QToolButton::clicked, this, [this, i] {
       change([i](CompareChoice& choice) { choice.view = static_cast<CompareView>(i); });
       showChoice();
@@ -117,7 +125,7 @@ QWidget* ComparePage::makeTop() {
     first->addWidget(button);
   }
   first->addStretch();
-  busy_ = new QLabel(QStringLiteral("Reading\u2026"), top);
+  busy_ = new QLabel(tr("Reading\u2026"), top);
   busy_->setProperty("role", QStringLiteral("small"));
   busy_->hide();
   first->addWidget(busy_);
@@ -139,9 +147,11 @@ QWidget* ComparePage::makeTop() {
   first->addWidget(unfinished_);
   auto* exports = new QToolButton(top);
   exports->setText(tr("Export"));
-  exports->setToolTip(tr("The picture of this view, or the table as Markdown, LaTeX or CSV"));
+  exports->setToolTip(
+      tr("A report, the picture of this view, or the table as Markdown, LaTeX or CSV"));
   exports->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(exports);
+  menu->addAction(writeReport_);
   menu->addAction(exportFigure_);
   menu->addSeparator();
   for (int i = 0; i < 6; ++i) {
@@ -151,11 +161,15 @@ QWidget* ComparePage::makeTop() {
   exports->setMenu(menu);
   first->addWidget(exports);
   rows->addWidget(firstBar);
+  report_ = new ReportBar(workbench_, top);
+  connect(report_, &ReportBar::changed, this, &ComparePage::showReport);
+  rows->addWidget(report_);
+  showReport();
 
   auto* secondBar = new FlowBar(top);
   FlowRow* second = &secondBar->row();
   second->setSpacing(px(8));
-  metric_ = makeCombo(QStringLiteral("Metric"),
+  metric_ = makeCombo(tr("Metric"),
                       tr("The metric that is compared and drawn; type to search"));
   metric_->setEditable(true);
   metric_->setInsertPolicy(QComboBox::NoInsert);
@@ -223,7 +237,7 @@ QWidget* ComparePage::makeTop() {
   against->setProperty("role", QStringLiteral("small"));
   pairRow->addWidget(against);
   baseline_ =
-      makeCombo(QStringLiteral("Baseline"), tr("Variant that the others are compared with"));
+      makeCombo(tr("Baseline"), tr("Variant that the others are compared with"));
   baseline_->setMinimumContentsLength(14);
   against->setBuddy(baseline_);
   connect(baseline_, &QComboBox::activated, this, [this](int index) {
@@ -283,6 +297,7 @@ QWidget* ComparePage::makeTableView() {
   tableView_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   tableView_->setTabKeyNavigation(false);
   tableView_->verticalHeader()->hide();
+  tableView_->viewport()->installEventFilter(this);
   tableView_->verticalHeader()->setDefaultSectionSize(px(28));
   tableView_->horizontalHeader()->setHighlightSections(false);
   tableView_->horizontalHeader()->setStretchLastSection(true);
@@ -367,12 +382,34 @@ void ComparePage::fitColumns() {
   for (std::size_t i = 0; i < columns; ++i) {
     const int column = static_cast<int>(i), before = header->sectionSize(column);
     if (fitted_[i] > 0 && before != fitted_[i]) continue;
+    if (model_.partOf(column) == AblationModel::Part::Differs) continue;
     tableView_->resizeColumnToContents(column);
-    const int most = column <= 1 ? px(260) : px(240);
-    const int wanted = std::min(header->sectionSize(column) + px(12), most);
+    const int wanted = std::min(header->sectionSize(column) + px(12), px(260));
     header->resizeSection(column, std::max(wanted, fitted_[i]));
     fitted_[i] = header->sectionSize(column);
   }
+  fitDiffers();
+}
+
+// "What differs" takes what the other columns leave: numbers and verdicts are never cut for it.
+void ComparePage::fitDiffers() {
+  constexpr int kDiffers = 1;
+  QHeaderView* header = tableView_->horizontalHeader();
+  if (model_.columnCount() == 0 || fitted_.size() != static_cast<std::size_t>(header->count()))
+    return;
+  int& fitted = fitted_[kDiffers];
+  if (fitted > 0 && header->sectionSize(kDiffers) != fitted) return;
+  int others = 0;
+  for (int i = 0; i + 1 < header->count(); ++i)
+    if (i != kDiffers) others += header->sectionSize(i);
+  // The last column is stretched: what it needs, not what it has.
+  const QAbstractItemView* view = tableView_;
+  const int last = view->sizeHintForColumn(header->count() - 1) + px(12);
+  tableView_->resizeColumnToContents(kDiffers);
+  const int wanted = header->sectionSize(kDiffers) + px(12);
+  const int room = tableView_->viewport()->width() - others - last;
+  header->resizeSection(kDiffers, std::clamp(room, px(90), std::max(px(90), wanted)));
+  fitted = header->sectionSize(kDiffers);
 }
 
 // The table has the room of its rows, as far as the charts below stay readable.
@@ -417,7 +454,7 @@ void ComparePage::chooseColumns() {
         std::find(data_->metrics.begin(), data_->metrics.end(), name) != data_->metrics.end();
     list.entries.push_back(
         {name, QString::fromStdString(name),
-         QStringLiteral("measured in %1 of %2 runs").arg(runs).arg(data_->runs.size()), isOn});
+         tr("measured in %1 of %2 runs").arg(runs).arg(data_->runs.size()), isOn});
   }
   const auto answer = askCheckList(this, list);
   if (!answer || data_ == nullptr) return;  // runs may go while the dialog is open

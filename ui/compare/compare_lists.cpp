@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QSplitter>
+#include <QTableView>
 #include <QToolButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
@@ -63,7 +64,7 @@ QWidget* ComparePage::makeDifferences() {
   auto* copy = new QToolButton(view);
   copy->setText(tr("Copy as overrides"));
   copy->setToolTip(
-      QStringLiteral("key=value in which the run of the current column differs from the first, "
+      tr("key=value in which the run of the current column differs from the first, "
                      "for `vitrine train FILE`"));
   connect(copy, &QToolButton::clicked, this, &ComparePage::copyOverrides);
   row->addWidget(copy);
@@ -108,7 +109,7 @@ void ComparePage::showDifferences() {
   differences_ = std::move(list);
   differenceTree_->setProperty("only", choice_.onlyDifferences);
   differenceTree_->clear();
-  QStringList header{QStringLiteral("Key")};
+  QStringList header{tr("Key")};
   header << differences_.names;
   differenceTree_->setColumnCount(static_cast<int>(header.size()));
   differenceTree_->setHeaderLabels(header);
@@ -138,7 +139,7 @@ void ComparePage::showDifferences() {
       }
     }
     if (top->childCount() == 0) {
-      auto* none = new QTreeWidgetItem(top, {QStringLiteral("no difference")});
+      auto* none = new QTreeWidgetItem(top, {tr("no difference")});
       none->setForeground(0, themeColors().muted);
     }
     top->setExpanded(true);
@@ -151,7 +152,7 @@ void ComparePage::showDifferences() {
           .arg(shown)
           .arg(all)
           .arg(data_->runs.size() > differences_.runs.size()
-                   ? QStringLiteral(" \u00b7 one run of each variant, at most six; select up to "
+                   ? tr(" \u00b7 one run of each variant, at most six; select up to "
                                     "six runs to choose")
                    : QString()));
   source_->setPlainText(differences_.source);
@@ -170,7 +171,7 @@ QWidget* ComparePage::makePublished() {
   row->addWidget(paper_, 1);
   auto* open = new QToolButton(view);
   open->setText(tr("Open numbers\u2026"));
-  open->setToolTip(QStringLiteral("Another published.toml"));
+  open->setToolTip(tr("Another published.toml"));
   connect(open, &QToolButton::clicked, this, [this] {
     const QString file = QFileDialog::getOpenFileName(
         this, tr("Numbers of a paper"), published_.file, tr("Published numbers (*.toml)"));
@@ -184,14 +185,15 @@ QWidget* ComparePage::makePublished() {
   inside->setContentsMargins(1, px(4), 1, px(4));
   publishedTree_ = makeRows(card, tr("Published numbers next to ours"));
   publishedTree_->setMinimumHeight(px(160));
+  publishedTree_->viewport()->installEventFilter(this);
   publishedTree_->setRootIsDecorated(false);
   publishedTree_->setHeaderLabels(
-      {QStringLiteral("Variant"), QStringLiteral("Model"), QStringLiteral("Metric"),
-       QStringLiteral("Paper"), QStringLiteral("Ours"), QStringLiteral("n"),
-       QStringLiteral("Order"), QStringLiteral("Verdict"), tr("Place and conditions")});
+      {tr("Variant"), tr("Model"), tr("Metric"),
+       tr("Paper"), tr("Ours"), QStringLiteral("n"),
+       tr("Order"), tr("Verdict"), tr("Place and conditions")});
   const char* tips[] = {"Our variant that the printed number names",
                         "Model and size that the number is of",
-                        "As the paper names it",
+                        "The name that the paper has for it is in the tool tip",
                         "As printed",
                         "Mean over seeds, \u00b1 half of its 95\u2009% interval, in the paper's "
                         "unit",
@@ -216,13 +218,13 @@ QWidget* ComparePage::makePublished() {
   claimCard->setProperty("role", QStringLiteral("card"));
   auto* claimColumn = new QVBoxLayout(claimCard);
   claimColumn->setContentsMargins(1, px(4), 1, px(4));
-  claimTree_ = makeRows(claimCard, QStringLiteral("Claims"));
+  claimTree_ = makeRows(claimCard, tr("Claims"));
   claimTree_->setMinimumHeight(px(110));
   claimColumn->addWidget(claimTree_);
   claimTree_->setRootIsDecorated(false);
-  claimTree_->setHeaderLabels({QStringLiteral("Claim"), QStringLiteral("Verdict"),
+  claimTree_->setHeaderLabels({tr("Claim"), tr("Verdict"),
                                QStringLiteral("n"), tr("Measured, 95\u2009% interval"),
-                               QStringLiteral("Margin"), QStringLiteral("Why")});
+                               tr("Margin"), tr("Why")});
   column->addWidget(claimCard, 1);
   return view;
 }
@@ -251,7 +253,7 @@ void ComparePage::showPublished() {
   } else if (!published_.problem.isEmpty()) {
     paper_->setText(published_.paper + QLatin1Char('\n') + published_.problem);
   } else {
-    paper_->setText(QStringLiteral("%1 \u00b7 %2 of %3 printed numbers name a variant here \u00b7 "
+    paper_->setText(tr("%1 \u00b7 %2 of %3 published numbers match a variant \u00b7 "
                                    "ours: %4")
                         .arg(published_.paper)
                         .arg(published_.rows.size())
@@ -259,27 +261,22 @@ void ComparePage::showPublished() {
                         .arg(valueChoiceText(choice_.value)));
   }
   for (const PublishedRow& row : published_.rows) {
-    const QString reasons = row.reasons.join(QStringLiteral("; "));
-    const QString verdict = row.reasons.isEmpty()
-                                ? toString(row.verdict)
-                                : toString(row.verdict) + QStringLiteral(": ") + reasons;
     auto* item = new QTreeWidgetItem(
         publishedTree_,
-        {data_->labels[row.variant], row.model, row.metric, number(row.value, row.decimals),
-         meanText(row.ours, row.format), QString::number(row.ours.count), row.order,
-         verdictSign(row.verdict) + verdict, row.place + QStringLiteral(": ") + row.conditions});
+        {data_->labels[row.variant], row.model, row.title, number(row.value, row.decimals),
+         oursText(row), QString::number(row.ours.count), row.order,
+         verdictSign(row.verdict) + shortVerdictText(row),
+         row.place + QStringLiteral(": ") + row.conditions});
     for (int i = 0; i < publishedTree_->columnCount(); ++i) {
       item->setToolTip(i, item->text(i));
       if (i >= 3 && i <= 5) item->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
     }
+    item->setToolTip(2, tr("%1; the paper names it %2").arg(row.title, row.metric));
+    item->setToolTip(7, verdictText(row));
     item->setForeground(7, verdictColor(row.verdict));
     item->setForeground(8, themeColors().muted);
   }
-  for (int i = 0; i < 7; ++i) {
-    publishedTree_->resizeColumnToContents(i);
-    publishedTree_->setColumnWidth(i, std::min(publishedTree_->columnWidth(i) + px(12), px(220)));
-  }
-  publishedTree_->setColumnWidth(7, px(340));
+  fitPublished();
   for (const ClaimRow& row : published_.claims) {
     const SampleStatistics& s = row.judgement.statistics;
     auto* item = new QTreeWidgetItem(
@@ -299,6 +296,33 @@ void ComparePage::showPublished() {
   }
   claimsTitle_->setVisible(!published_.claims.empty());
   claimTree_->parentWidget()->setVisible(!published_.claims.empty());
+}
+
+// The verdict is whole: the names before it are elided where there is no room for all.
+void ComparePage::fitPublished() {
+  constexpr int kVariant = 0, kModel = 1, kVerdict = 7;
+  int all = 0;
+  for (int i = 0; i <= kVerdict; ++i) {
+    publishedTree_->resizeColumnToContents(i);
+    const int most = i == kVerdict ? px(420) : px(220);
+    publishedTree_->setColumnWidth(i, std::min(publishedTree_->columnWidth(i) + px(12), most));
+    all += publishedTree_->columnWidth(i);
+  }
+  for (const int name : {kModel, kVariant}) {
+    const int excess = all - publishedTree_->viewport()->width();
+    if (excess <= 0) break;
+    const int before = publishedTree_->columnWidth(name);
+    publishedTree_->setColumnWidth(name, std::max(px(80), before - excess));
+    all += publishedTree_->columnWidth(name) - before;
+  }
+}
+
+bool ComparePage::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::Resize) {
+    if (watched == tableView_->viewport()) fitDiffers();
+    if (publishedTree_ != nullptr && watched == publishedTree_->viewport()) fitPublished();
+  }
+  return Page::eventFilter(watched, event);
 }
 
 QString ComparePage::howToRead() const {

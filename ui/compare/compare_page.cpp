@@ -215,6 +215,7 @@ void ComparePage::setData(std::shared_ptr<const CompareData> data, AblationTable
     return;
   }
   stack_->setCurrentIndex(0);
+  showReport();
   fillControls();
   showChoice();
   showTable(std::move(table));
@@ -239,6 +240,7 @@ void ComparePage::showEmpty(const QString& sentence, const QString& button, cons
   empty_->say(sentence, button);
   emptyPage_ = page;
   stack_->setCurrentIndex(1);
+  showReport();
 }
 
 void ComparePage::setViewState(const Json& state) {

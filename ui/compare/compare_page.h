@@ -37,6 +37,7 @@ class ArtifactTiles;
 class EmptyPage;
 class FigureView;
 class ParallelView;
+class ReportBar;
 
 /// The line of ui/shell/pages.cpp.
 [[nodiscard]] PageFactory comparePage();
@@ -80,6 +81,7 @@ class ComparePage final : public Page {
  protected:
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   // compare_layout.cpp
@@ -111,9 +113,12 @@ class ComparePage final : public Page {
   void showDifferences();
   void readPublished();
   void showPublished();
+  void fitPublished();
   // compare_export.cpp
   void askAndExport(TableFormat format);
   void askLatex();
+  void askReport();
+  void showReport();
   // compare_page.cpp
   void reload();
   void setData(std::shared_ptr<const CompareData> data, AblationTable table);
@@ -124,6 +129,7 @@ class ComparePage final : public Page {
   void showChoice();
   void showTable(AblationTable table);
   void fitColumns();
+  void fitDiffers();
   void orderTable();
   void readCurves();
   void showCurves();
@@ -178,7 +184,8 @@ class ComparePage final : public Page {
   bool isCancelled_ = false;  ///< what runs write is not read until the user asks again
   QList<QAction*> tools_;
   QAction* toolMenu_ = nullptr;  ///< all of them
-  QAction* exportFigure_ = nullptr;
+  QAction *exportFigure_ = nullptr, *writeReport_ = nullptr;
+  ReportBar* report_ = nullptr;
 
   QStackedWidget *stack_, *views_;
   QBoxLayout* pair_ = nullptr;  ///< of curves and difference

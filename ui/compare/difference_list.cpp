@@ -102,7 +102,7 @@ DifferenceList differenceList(const CompareData& data, const std::vector<std::si
   std::vector<Json> configs, environments;
   for (const std::size_t run : runs) {
     const store::RunRow& row = data.runs[run].row;
-    list.names << QStringLiteral("%1 \u00b7 seed %2 \u00b7 #%3")
+    list.names << QObject::tr("%1 \u00b7 seed %2 \u00b7 #%3")
                       .arg(data.labels[data.ofRun[run]])
                       .arg(row.seed)
                       .arg(row.id);
@@ -113,8 +113,8 @@ DifferenceList differenceList(const CompareData& data, const std::vector<std::si
                                : readableEnvironment(environment->second));
   }
   if (runs.empty()) return list;
-  list.sections.push_back(sectionOf(QStringLiteral("Configuration"), configs));
-  list.sections.push_back(sectionOf(QStringLiteral("Environment"), environments));
+  list.sections.push_back(sectionOf(QObject::tr("Configuration"), configs));
+  list.sections.push_back(sectionOf(QObject::tr("Environment"), environments));
 
   std::vector<std::int64_t> experiments;
   for (const std::size_t run : runs) {

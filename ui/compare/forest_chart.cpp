@@ -67,7 +67,7 @@ ForestChart forestChart(const CompareData& data, const AblationTable& table,
     const store::VariantSample& sample = row.cells.front().sample;
     ForestRow out = rowOf(data, row);
     out.number = shownNumber(table, sample, metric.format);
-    out.text = sampleText(table, sample, metric.format);
+    out.text = sampleText(table, sample, metric);
     for (const auto& [seed, value] : sample.values) {
       addSeed(out, QObject::tr("%1, run %2").arg(seedName(seed)).arg(sample.runs.at(seed)),
               value * factor);
@@ -92,7 +92,7 @@ ForestChart forestDifferences(const CompareData& data, const AblationTable& tabl
   chart.title = QObject::tr("Difference to %1").arg(table.baselineLabel);
   chart.about = QObject::tr("mean over common seeds \u00b7 \u00b1 half of the 95\u2009% interval");
   chart.axis = metric.format.isPercent
-                   ? QStringLiteral("\u0394 %1 (points)").arg(data.titleOf(metric.name))
+                   ? QObject::tr("\u0394 %1 (points)").arg(data.titleOf(metric.name))
                    : QStringLiteral("\u0394 ") + metric.title();
   chart.centre = nameOf(Centre::Mean);
   for (const std::size_t variant : variants) {
@@ -102,7 +102,7 @@ ForestChart forestDifferences(const CompareData& data, const AblationTable& tabl
     if (paired.keys.empty()) continue;
     ForestRow out = rowOf(data, row);
     out.number = shownNumber(paired.statistics, metric.format);
-    out.text = differenceText(paired.statistics, metric.format);
+    out.text = differenceText(paired.statistics, metric);
     const QString sign = outcomeSign(row.cells.front().outcome);
     if (!sign.isEmpty()) out.text += QLatin1Char(' ') + sign;
     for (std::size_t i = 0; i < paired.keys.size(); ++i)

@@ -20,30 +20,6 @@ struct LatexColumn {
   std::vector<bool> isBold;  ///< per row
 };
 
-int decimalsOf(const QString& text) {
-  const qsizetype dot = text.indexOf(QLatin1Char('.'));
-  return dot < 0 ? 0 : static_cast<int>(text.size() - dot - 1);
-}
-
-/// The middle of what the intervals of the cells support; without intervals, the most that one of
-/// them is written with. -1: one of them needs an exponent.
-int decimalsOfColumn(const std::vector<ShownNumber>& cells) {
-  std::vector<int> supported;
-  int most = 0;
-  bool isFixed = true;
-  for (const ShownNumber& cell : cells) {
-    if (cell.count == 0 || !std::isfinite(cell.centre)) continue;
-    const QString text = QString::fromStdString(store::metricNumber(cell.format, cell.centre));
-    isFixed = isFixed && !text.contains(QLatin1Char('e'));
-    most = std::max(most, decimalsOf(text));
-    if (cell.decimals() >= 0) supported.push_back(cell.decimals());
-  }
-  if (supported.empty()) return isFixed ? most : -1;
-  const auto middle = supported.begin() + static_cast<std::ptrdiff_t>(supported.size() / 2);
-  std::nth_element(supported.begin(), middle, supported.end());
-  return *middle;
-}
-
 /// The rows that read as the best one does.
 std::vector<bool> bestRows(const LatexColumn& column, Direction direction) {
   std::vector<bool> isBest(column.cells.size(), false);
@@ -91,7 +67,7 @@ LatexColumn valuesOf(const AblationTable& table, std::size_t metric, bool isBest
   const AblationMetric& one = table.metrics[metric];
   for (const AblationRow& row : table.rows)
     column.cells.push_back(shownNumber(table, row.cells[metric].sample, one.format));
-  column.decimals = decimalsOfColumn(column.cells);
+  column.decimals = columnDecimals(column.cells, table.metrics[metric].format);
   column.isBold = bestRows(column, isBestBold ? one.meaning.direction : Direction::None);
   return column;
 }
@@ -104,7 +80,7 @@ LatexColumn differencesOf(const AblationTable& table, std::size_t metric) {
     const PairedSample& paired = row.isBaseline ? none : row.cells[metric].paired;
     column.cells.push_back(shownNumber(paired.statistics, table.metrics[metric].format));
   }
-  column.decimals = decimalsOfColumn(column.cells);
+  column.decimals = columnDecimals(column.cells, table.metrics[metric].format);
   column.isBold.assign(table.rows.size(), false);
   return column;
 }

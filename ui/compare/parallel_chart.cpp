@@ -114,7 +114,7 @@ ParallelChart parallelChart(const CompareData& data, const CompareChoice& choice
   for (std::size_t i = 0; i < data.runs.size(); ++i) {
     ParallelLine line;
     line.run = data.runs[i].row.id;
-    line.name = QStringLiteral("%1, seed %2, run %3")
+    line.name = QObject::tr("%1, seed %2, run %3")
                     .arg(data.labels[data.ofRun[i]])
                     .arg(data.runs[i].row.seed)
                     .arg(line.run);
@@ -285,8 +285,8 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
     QString title = axis.quantity.name;
     if (!axis.quantity.unit.isEmpty()) title += QStringLiteral(" (%1)").arg(axis.quantity.unit);
     QStringList marks;
-    if (axis.choice.isLog) marks << QStringLiteral("log");
-    if (axis.choice.isFlipped) marks << QStringLiteral("flipped");
+    if (axis.choice.isLog) marks << QObject::tr("log");
+    if (axis.choice.isFlipped) marks << QObject::tr("reversed");
     const QRectF head(x - room / 2, place.top - kHead, room, kHead / 2);
     painter.setFont(smallLetters());
     painter.setPen(hasFocus ? themeColors().accent : themeColors().text);

@@ -12,6 +12,7 @@
 #include "core/files/checkpoint_folder.h"
 #include "core/store/claimed_runs.h"
 #include "core/store/experiment_folder.h"
+#include "core/store/metrics/metric_titles.h"
 #include "ui/compare/ablation_table.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
@@ -52,6 +53,26 @@ std::string ourMetric(const std::string& printed, const CompareData& data) {
     }
   }
   return "";
+}
+
+/// What the other pages call the metric; of a metric that is not measured here, without a split.
+QString titleOfPrinted(const std::string& printed, const std::string& ours,
+                       const CompareData& data) {
+  if (!ours.empty()) return data.titleOf(ours);
+  const auto line = printed.find('_');
+  std::string name = printed;
+  for (const char* split : {"train", "validation", "test"})
+    if (printed.substr(0, line) == split && line != std::string::npos) name[line] = '/';
+  return QString::fromStdString(store::metricTitle(name).title);
+}
+
+/// All numbers of a metric have the same decimals.
+void alignDecimals(std::vector<PublishedRow>& rows) {
+  std::map<QString, std::vector<ShownNumber>> columns;
+  for (const PublishedRow& row : rows)
+    columns[row.title].push_back(shownNumber(row.ours, row.format));
+  for (PublishedRow& row : rows)
+    row.oursDecimals = columnDecimals(columns[row.title], row.format);
 }
 
 int decimalsOfPrint(double value) {
@@ -110,7 +131,7 @@ QStringList trainingReasons(const PublishedResult& result, const Json& config) {
   const std::string steps = textAt(config, "train.steps");
   const QString epochs = QString::fromStdString(textAt(config, "train.epochs"));
   if (printed.isEmpty()) {
-    reasons << QStringLiteral("the paper's epochs are not stated");
+    reasons << QObject::tr("the paper's epochs are not stated");
   } else if (!steps.empty()) {
     reasons << QObject::tr("%1 steps, not %2 epochs").arg(QString::fromStdString(steps), printed);
   } else if (epochs != printed) {
@@ -137,17 +158,17 @@ QStringList startReasons(const PublishedResult& result, const Json& config) {
     return isFresh ? QStringList()
                    : QStringList(QObject::tr("starts from trained weights; the paper's does not"));
   }
-  if (isFresh) return {QStringLiteral("not pre-trained on %1").arg(paper)};
+  if (isFresh) return {QObject::tr("not pre-trained on %1").arg(paper)};
   QStringList reasons;
   const std::string weights = textAt(config, "init.weights");
   if (plainName(weights).find(plainName(before)) == std::string::npos) {
-    reasons << QStringLiteral("starts from %1, which does not say that it is pre-trained on %2")
-                   .arg(weights.empty() ? QStringLiteral("another run")
+    reasons << QObject::tr("pre-training on %2 not confirmed for %1")
+                   .arg(weights.empty() ? QObject::tr("another run")
                                         : QString::fromStdString(weights),
                         paper);
   }
   if (const std::string epochs = result.condition("pretraining_epochs"); !epochs.empty())
-    reasons << QObject::tr("not known to be pre-trained for %1 epochs")
+    reasons << QObject::tr("pre-training for %1 epochs not confirmed")
                    .arg(QString::fromStdString(epochs));
   return reasons;
 }
@@ -157,8 +178,8 @@ QString orderText(double printedDifference, const SampleStatistics& ours) {
   if (outcome == Outcome::Unknown) return {};
   if (printedDifference == 0) return {};
   if (outcome == Outcome::NoClearDifference) return QObject::tr("order unclear");
-  return (outcome == Outcome::Higher) == (printedDifference > 0) ? QStringLiteral("order kept")
-                                                                 : QStringLiteral("order reversed");
+  return (outcome == Outcome::Higher) == (printedDifference > 0) ? QObject::tr("order kept")
+                                                                 : QObject::tr("order reversed");
 }
 
 std::vector<ClaimRow> claimsOf(const store::QueryFunction& query, const CompareData& data,
@@ -189,6 +210,27 @@ std::vector<ClaimRow> claimsOf(const store::QueryFunction& query, const CompareD
 
 }  // namespace
 
+QString oursText(const PublishedRow& row) {
+  return numberText(shownNumber(row.ours, row.format), row.oursDecimals, Signed::No);
+}
+
+QString verdictText(const PublishedRow& row) {
+  return row.reasons.isEmpty() ? toString(row.verdict)
+                               : toString(row.verdict) + QStringLiteral(": ") +
+                                     row.reasons.join(QStringLiteral("; "));
+}
+
+QString shortVerdictText(const PublishedRow& row) {
+  if (row.reasons.isEmpty()) return toString(row.verdict);
+  // "other data: fashion_mnist, not ImageNet-1k" begins with what it is about.
+  const QString first = row.reasons.front().section(QStringLiteral(": "), 0, 0);
+  const qsizetype more = row.reasons.size() - 1;
+  QString text = toString(row.verdict) + QStringLiteral(": ") + first;
+  if (more == 1) text += QObject::tr(", 1 more reason");
+  if (more > 1) text += QObject::tr(", %1 more reasons").arg(more);
+  return text;
+}
+
 QString measuredText(const ClaimRow& row) {
   const SampleStatistics& s = row.judgement.statistics;
   const QString text = meanText(s, row.format);
@@ -204,15 +246,15 @@ QString thresholdText(const ClaimRow& row) {
 QString toString(PublishedVerdict verdict) {
   switch (verdict) {
     case PublishedVerdict::Matches:
-      return QStringLiteral("matches");
+      return QObject::tr("matches");
     case PublishedVerdict::Differs:
-      return QStringLiteral("differs");
+      return QObject::tr("differs");
     case PublishedVerdict::Undecided:
-      return QStringLiteral("undecided");
+      return QObject::tr("undecided");
     case PublishedVerdict::NotComparable:
       break;
   }
-  return QStringLiteral("not comparable");
+  return QObject::tr("not comparable");
 }
 
 std::vector<fs::path> experimentFolders() {
@@ -238,9 +280,9 @@ QStringList incomparableReasons(const PublishedResult& result, const Json& confi
   const std::string dataset = textAt(config, "data.dataset");
   const std::string printed = result.condition("dataset");
   if (printed.empty()) {
-    reasons << QStringLiteral("the paper's data are not stated");
+    reasons << QObject::tr("the paper's data are not stated");
   } else if (plainName(dataset) != plainName(printed)) {
-    reasons << QStringLiteral("other data: %1, not %2")
+    reasons << QObject::tr("other data: %1, not %2")
                    .arg(QString::fromStdString(dataset), QString::fromStdString(printed));
   }
   const std::string part = textAt(config, "data.train_samples");
@@ -263,9 +305,9 @@ QStringList incomparableReasons(const PublishedResult& result, const Json& confi
   const std::string ownSize =
       preset.substr(preset.find('/') == std::string::npos ? 0 : preset.find('/') + 1);
   if (preset.empty() || preset == "none") {
-    reasons << QObject::tr("a model of its own size, not %1").arg(QString::fromStdString(model));
+    reasons << QObject::tr("custom model size, paper: %1").arg(QString::fromStdString(model));
   } else if (!plainName(model).ends_with(plainName(ownSize))) {
-    reasons << QStringLiteral("another model: %1, not %2")
+    reasons << QObject::tr("another model: %1, not %2")
                    .arg(QString::fromStdString(preset), QString::fromStdString(model));
   }
   return reasons + trainingReasons(result, config) + startReasons(result, config);
@@ -340,10 +382,11 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
         row.model = modelOf(result);
         row.conditions = conditions.join(QStringLiteral(", "));
         row.metric = QString::fromStdString(result.metric);
+        row.title = titleOfPrinted(result.metric, ours[result.metric], data);
         row.value = result.value;
         row.decimals = decimals[{result.place, result.metric}];
         row.variant = variant;
-        if (variant == baseline) row.order = QStringLiteral("baseline");
+        if (variant == baseline) row.order = QObject::tr("baseline");
         row.reasons = incomparableReasons(result, data.variants[variant].config);
         const std::string metric = ours[result.metric];
         if (metric.empty()) {
@@ -352,6 +395,7 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
           // Papers print fractions in percent.
           const bool isFraction = measured.meanings.at(metric).unit == "fraction";
           const double factor = isFraction && result.value > 1 ? 100 : 1;
+          if (factor > 1) row.title += QStringLiteral(" (%)");
           row.format = store::metricFormat(metric, store::kindOf(data.kinds, metric));
           if (row.format.isPercent) row.format = {false, factor > 1 ? row.format.decimals : -1};
           auto scaled = sample(variant, metric).values;
@@ -361,7 +405,7 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
           row.ours = statisticsOf(values);
           if (row.ours.count == 0) row.reasons.prepend(QObject::tr("no finished run"));
           if (row.ours.count == 1)
-            row.reasons.prepend(QStringLiteral("one seed: there is no interval"));
+            row.reasons.prepend(QObject::tr("one seed: no interval"));
           if (row.reasons.isEmpty())
             row.verdict = compareWithPrinted(result.value, row.decimals, row.ours);
           if (row.verdict == PublishedVerdict::Undecided)
@@ -381,6 +425,7 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
         table.rows.push_back(std::move(row));
       }
     }
+    alignDecimals(table.rows);
     if (table.rows.empty()) {
       table.problem =
           QObject::tr("None of the paper's %1 numbers names a variant of this experiment.")

@@ -22,18 +22,27 @@ struct PublishedRow {
   QString place;       ///< "Table 17"
   QString model;       ///< with its size: "Base/16, 384 px"
   QString conditions;  ///< "+ SwiGLU, ImageNet-1k"
-  QString metric;      ///< "top1"
+  QString metric;      ///< as the paper names it: "top1"
+  QString title;       ///< "Accuracy, test (%)"
   double value = 0;    ///< the paper's
   int decimals = 0;    ///< with which the paper prints it
   std::size_t variant = 0;
-  SampleStatistics ours;  ///< in the paper's unit
+  SampleStatistics ours;       ///< in the paper's unit
   store::MetricFormat format;  ///< of ours
+  int oursDecimals = -1;       ///< those of all rows of this metric
   PublishedVerdict verdict = PublishedVerdict::NotComparable;
   QStringList reasons;  ///< why it is not comparable, or undecided
   /// Whether ours moves against the baseline as the paper's does: "order kept", "order reversed",
   /// "order unclear"; "" where the paper has no baseline of the same conditions.
   QString order;
 };
+
+/// "82.45 ± 0.57"
+[[nodiscard]] QString oursText(const PublishedRow& row);
+/// "not comparable: other data, 2 more reasons", for a narrow column.
+[[nodiscard]] QString shortVerdictText(const PublishedRow& row);
+/// The same with every reason.
+[[nodiscard]] QString verdictText(const PublishedRow& row);
 
 struct ClaimRow {
   Claim claim;

@@ -24,7 +24,7 @@ QString axisTitle(const Quantity& quantity) {
 }
 
 QString betterWord(Direction direction) {
-  return direction == Direction::Lower ? QStringLiteral("lower") : QStringLiteral("higher");
+  return direction == Direction::Lower ? QObject::tr("lower") : QObject::tr("higher");
 }
 
 const Quantity* quantityNamed(const std::vector<Quantity>& all, const std::string& id) {
@@ -103,7 +103,7 @@ LineChart scatterChart(const CompareData& data, const CompareChoice& choice) {
   const ScatterQuantities quantities = scatterQuantities(data, choice);
   const std::vector<ScatterPoint> points = scatterPoints(data, choice, quantities);
   LineChart chart;
-  chart.title = quantities.y.name + QStringLiteral(" against ") + quantities.x.name;
+  chart.title = quantities.y.name + QObject::tr(" against ") + quantities.x.name;
   chart.about = QObject::tr("one point a run, ") + valueChoiceText(choice.value);
   chart.x.title = axisTitle(quantities.x);
   chart.y.title = axisTitle(quantities.y);
@@ -140,7 +140,7 @@ LineChart scatterChart(const CompareData& data, const CompareChoice& choice) {
     series.draw = ChartSeries::Draw::Points;
     series.x.push_back(point.x);
     series.y.push_back(point.y);
-    series.labels.push_back(QStringLiteral("%1, seed %2, run %3")
+    series.labels.push_back(QObject::tr("%1, seed %2, run %3")
                                 .arg(data.labels[variant])
                                 .arg(data.runs[point.run].row.seed)
                                 .arg(data.runs[point.run].row.id));
@@ -149,7 +149,7 @@ LineChart scatterChart(const CompareData& data, const CompareChoice& choice) {
   if (points.empty()) return chart;
   QStringList notes;
   if (quantities.betterX == Direction::None || quantities.betterY == Direction::None) {
-    notes << QStringLiteral("no front: choose which way is better");
+    notes << QObject::tr("no front: choose which way is better");
   } else {
     notes << QObject::tr("%1 of %2 runs on the front").arg(front.size()).arg(points.size());
   }

@@ -29,13 +29,13 @@ ChartAxis axisOf(const CompareChoice& choice) {
   axis.scale = choice.isLogX ? AxisScale::Log : AxisScale::Linear;
   switch (choice.axis) {
     case CurveAxis::Step:
-      axis.title = QStringLiteral("step");
+      axis.title = QObject::tr("step");
       break;
     case CurveAxis::Epoch:
-      axis.title = QStringLiteral("epoch");
+      axis.title = QObject::tr("epoch");
       break;
     case CurveAxis::Time:
-      axis.title = QStringLiteral("running time");
+      axis.title = QObject::tr("running time");
       axis.unit = ChartAxis::Unit::Duration;
       break;
   }
@@ -45,10 +45,10 @@ ChartAxis axisOf(const CompareChoice& choice) {
 /// What a key says of a run: "variant", "seed" or a configuration key.
 QString wordOf(const CompareData& data, std::size_t run, const std::string& key) {
   if (key == "variant") return data.labels[data.ofRun[run]];
-  if (key == "seed") return QStringLiteral("seed %1").arg(data.runs[run].row.seed);
+  if (key == "seed") return QObject::tr("seed %1").arg(data.runs[run].row.seed);
   const Json* value = valueAt(data.runs[run].config, key);
   return shortKey(key, data.keys) + QLatin1Char(' ') +
-         (value == nullptr ? QStringLiteral("none") : valueText(*value));
+         (value == nullptr ? QObject::tr("none") : valueText(*value));
 }
 
 /// A line of a chart: a variant, or one of its runs where the seed is asked for.
@@ -226,7 +226,7 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
     LineChart& chart = panel.chart;
     chart.title = panel.name.isEmpty() ? metricTitle(data, request.metric) : panel.name;
     chart.about = mostRuns > 1
-                      ? bandText(choice.centre, choice.spread) + QStringLiteral(" over seeds")
+                      ? bandText(choice.centre, choice.spread) + QObject::tr(" over seeds")
                       : QObject::tr("one run each");
     chart.x = axisOf(choice);
     chart.y.title = metricTitle(data, request.metric);
@@ -236,7 +236,7 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
         QObject::tr("No counted run has points of %1.").arg(QString::fromStdString(request.metric));
     QStringList notes;
     if (mostRuns > 1) notes << QObject::tr("up to the shortest seed");
-    if (!isOverlapping) notes << QObject::tr("seeds without a common range are not drawn");
+    if (!isOverlapping) notes << QObject::tr("variants whose seeds do not overlap are not drawn");
     if (data.variants.size() > request.variants.size()) {
       notes << QObject::tr("%1 of %2 variants are drawn")
                    .arg(request.variants.size())
@@ -259,8 +259,8 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
   chart.x = axisOf(choice);
   chart.y.title = QStringLiteral("\u0394 ") + metricTitle(data, request.metric);
   if (factor == 100)
-    chart.y.title = QStringLiteral("\u0394 %1 (points)").arg(data.titleOf(request.metric));
-  chart.rules.push_back({Qt::Horizontal, 0, QStringLiteral("baseline")});
+    chart.y.title = QObject::tr("\u0394 %1 (points)").arg(data.titleOf(request.metric));
+  chart.rules.push_back({Qt::Horizontal, 0, QObject::tr("baseline")});
   chart.legend = FigureLegend::Below;
   chart.emptyText =
       data.variants.size() < 2

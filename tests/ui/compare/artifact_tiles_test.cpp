@@ -5,12 +5,17 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QMenu>
+#include <QPushButton>
 #include <QTest>
 #include <QToolButton>
 
 #include "tests/ui/compare/ablation.h"
 #include "tests/ui/figures/samples.h"
+#include "tests/ui/support/fake_serve.h"
+#include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/compare/compare_page.h"
 #include "ui/figures/figure_view.h"
 
@@ -130,7 +135,7 @@ TEST_F(Tiles, SayWhatToDoWhereTheVariantsShareNothing) {
   QString said;
   for (const QLabel* label : tiles().findChildren<QLabel*>())
     if (label->isVisible()) said += label->text();
-  EXPECT_THAT(said.toStdString(), HasSubstr("share no artifact"));
+  EXPECT_THAT(said.toStdString(), HasSubstr("Artifacts shared by two or more variants appear here."));
   EXPECT_EQ(page_->figure(), nullptr);
 }
 
@@ -141,6 +146,60 @@ TEST_F(Tiles, ShowWhatARunAddsWhileTheyAreOpen) {
   add(second(), samples::spectrum(), 500);
   page_->waitUntilIdle();
   EXPECT_THAT(tiles().views()[1]->figure()->style().title.toStdString(), HasSubstr("step 500"));
+}
+
+/// An architecture that shows its attention, and an analysis of it.
+Catalog seeing() {
+  ItemCard architecture, analysis;
+  architecture.kind = ItemKind::Architecture;
+  architecture.id = "seer";
+  architecture.offers = {"attention"};
+  analysis.kind = ItemKind::Analysis;
+  analysis.id = analysis.title = "attention_rank";
+  analysis.needs = {"attention"};
+  return {{architecture, analysis}};
+}
+
+TEST(TilesCompute, AMissingAnalysisIsComputedOfEachVariantAndShown) {
+  const FakeServe program(R"(
+def load(request):
+    return {"model": "m"}
+def analyse(request):
+    return {"artifacts": 1}
+)");
+  FakeWorkbench workbench(seeing());
+  workbench.serve();
+  std::vector<std::int64_t> runs;
+  for (const int width : {16, 32}) {
+    runs.push_back(workbench.addRun("width " + std::to_string(width),
+                                    {{"model", {{"architecture", "seer"}, {"width", width}}}}));
+    workbench.row(runs.back()).state = store::RunState::Done;
+    workbench.row(runs.back()).latestCheckpoint = 40;
+  }
+  ComparePage page(workbench);
+  page.resize(1100, 760);
+  page.show();
+  CompareChoice choice = page.choice();
+  choice.view = CompareView::Artifacts;
+  page.choose(choice);
+  page.waitUntilIdle();
+  QPushButton* compute = nullptr;
+  for (auto* button : page.artifactTiles().findChildren<QPushButton*>())
+    if (button->text() == QStringLiteral("Compute\u2026") && button->isVisible()) compute = button;
+  ASSERT_NE(compute, nullptr) << "variants without artifacts offer it in the middle";
+  QTest::mouseClick(compute, Qt::LeftButton);
+  auto* menu = page.artifactTiles().findChild<QMenu*>();
+  ASSERT_TRUE(menu->isVisible());
+  ASSERT_EQ(menu->actions().size(), 1);
+  EXPECT_THAT(menu->actions().front()->text().toStdString(),
+              HasSubstr("attention_rank. Cost: loading 2 checkpoints"));
+  Artifact spectrum = samples::spectrum();
+  spectrum.step = 40;
+  for (const std::int64_t run : runs) workbench.store().addArtifact(run, spectrum);
+  menu->actions().front()->trigger();
+  menu->close();
+  EXPECT_TRUE(soon([&] { return page.artifactTiles().shown().starts_with("attention_rank/"); }));
+  EXPECT_EQ(page.artifactTiles().views().size(), 2u);
 }
 
 TEST(SharedKinds, AreThoseOfAtLeastTwoRunsTheMostSharedFirst) {

@@ -55,7 +55,7 @@ TEST_F(ComparePageTest, ShowsTheNewestExperimentAsAnAblationTable) {
   EXPECT_THAT(cells(0), ElementsAre(QStringLiteral("base"), QStringLiteral("baseline"),
                                     QStringLiteral("82.0 \u00b1 5.0"), QStringLiteral("\u2013"),
                                     QStringLiteral("3"), QStringLiteral("3 done")));
-  EXPECT_THAT(cells(1), ElementsAre(QStringLiteral("+ better"), QStringLiteral("mlp = swiglu"),
+  EXPECT_THAT(cells(1), ElementsAre(QStringLiteral("+ better"), QStringLiteral("swiglu"),
                                     QStringLiteral("84.0 \u00b1 5.1"),
                                     QStringLiteral("+2.00 \u00b1 0.25  \u2713 better"),
                                     QStringLiteral("3"), QStringLiteral("3 done")));
@@ -209,7 +209,7 @@ TEST_F(ComparePageTest, PutsTheTableOnTheClipboardInThreeForms) {
   };
   EXPECT_THAT(trigger(QStringLiteral("Copy table as Markdown")),
               HasSubstr("| + better | mlp = swiglu | 84.0 \u00b1 5.1 | +2.00 \u00b1 0.25, better"));
-  EXPECT_THAT(trigger(QStringLiteral("Copy table as LaTeX")), HasSubstr("\\midrule"));
+  EXPECT_THAT(trigger(QStringLiteral("Copy as LaTeX table (booktabs)")), HasSubstr("\\midrule"));
   EXPECT_THAT(trigger(QStringLiteral("Copy table as CSV")), HasSubstr("variant,differs,runs"));
   const QString file = studio_.folder.filePath(QStringLiteral("table.tex"));
   page_->exportTable(file);
@@ -235,7 +235,7 @@ TEST_F(ComparePageTest, BrushedRunsStaySelectedAndTheOthersStayVisible) {
   QTest::mouseRelease(&view, Qt::LeftButton, {}, view.placeOf(width, 0.8).toPoint());
   EXPECT_EQ(studio_.workbench.selection().runs(), (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(view.chart().lines.size(), 12u);
-  press(QStringLiteral("Drop brushes"));
+  press(QStringLiteral("Clear brushes"));
   EXPECT_TRUE(studio_.workbench.selection().runs().empty());
 }
 

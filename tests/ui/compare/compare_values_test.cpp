@@ -110,6 +110,11 @@ TEST_F(CompareValues, AnyVariantCanBeTheBaseline) {
   EXPECT_EQ(makeAblationTable(*data, choice).baseline, 0u);
 }
 
+std::string differenceAlone(const std::vector<double>& values, const store::MetricFormat& format) {
+  const ShownNumber shown = shownNumber(statisticsOf(values), format);
+  return numberText(shown, shown.decimals(), Signed::Yes).toStdString();
+}
+
 TEST(CompareText, HasNoMoreDigitsThanTheIntervalSupports) {
   const store::MetricFormat accuracy = store::metricFormat("test/top1", "fraction", ""), own;
   const auto of = [](const std::vector<double>& values, const store::MetricFormat& format) {
@@ -122,12 +127,8 @@ TEST(CompareText, HasNoMoreDigitsThanTheIntervalSupports) {
   EXPECT_EQ(of({0.5, 0.5}, own), "0.5 \u00b1 0");
   EXPECT_EQ(of({}, own), "\u2013");
   EXPECT_EQ(of({0.5, std::nan("")}, own), "not a number");
-  EXPECT_EQ(differenceText(statisticsOf(std::vector<double>{-0.02, -0.021, -0.019}), accuracy)
-                .toStdString(),
-            "\u22122.00 \u00b1 0.25");
-  EXPECT_EQ(
-      differenceText(statisticsOf(std::vector<double>{0.02, 0.021, 0.019}), accuracy).toStdString(),
-      "+2.00 \u00b1 0.25");
+  EXPECT_EQ(differenceAlone({-0.02, -0.021, -0.019}, accuracy), "\u22122.00 \u00b1 0.25");
+  EXPECT_EQ(differenceAlone({0.02, 0.021, 0.019}, accuracy), "+2.00 \u00b1 0.25");
 }
 
 TEST(CompareText, OneSeedIsWrittenAsTheRunsListWritesIt) {
@@ -139,8 +140,7 @@ TEST(CompareText, OneSeedIsWrittenAsTheRunsListWritesIt) {
             store::metricWords(percent, accuracy.mean));
   EXPECT_EQ(meanText(accuracy, percent).toStdString(), "81.2");
   EXPECT_EQ(meanText(loss, plain).toStdString(), "0.4300");
-  EXPECT_EQ(differenceText(statisticsOf(std::vector<double>{-0.0127}), percent).toStdString(),
-            "\u22121.3");
+  EXPECT_EQ(differenceAlone({-0.0127}, percent), "\u22121.3");
 }
 
 TEST_F(CompareValues, ReadsTwoHundredRunsOfTwentyMetricsWithAsManyQueriesAsTwo) {

@@ -163,8 +163,8 @@ TEST_F(PublishedBeside, WhatARunTrainsAndStartsFromMustBeThePapers) {
   EXPECT_EQ(reasons({{"epochs", "6"}}, tuned), "starts from trained weights; the paper's does not");
   EXPECT_EQ(
       reasons({{"epochs", "6"}, {"pretrained_on", "JFT"}, {"pretraining_epochs", "7"}}, tuned),
-      "starts from /w/vit_b16_imagenet21k.safetensors, which does not say that it is "
-      "pre-trained on JFT; not known to be pre-trained for 7 epochs");
+      "pre-training on JFT not confirmed for /w/vit_b16_imagenet21k.safetensors; pre-training for "
+      "7 epochs not confirmed");
 }
 
 TEST_F(PublishedBeside, AFileThatIsBrokenIsASentence) {

@@ -1,0 +1,142 @@
+// Columns of Compare's tables at the sizes of a laptop: the verdict is in sight.
+#include <gmock/gmock.h>
+
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QScrollBar>
+#include <QTreeWidget>
+#include <fstream>
+#include <set>
+
+#include "tests/ui/compare/compare_page_fixture.h"
+#include "ui/shell/main_window.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::pair<int, int> kScreens[] = {{1440, 900}, {1366, 768}};
+
+class ComparedOnALaptop : public ComparePageTest {
+ protected:
+  /// A roadmap: every variant has the changes of those before it.
+  void fillRoadmap() {
+    Json model = {{"architecture", "a"}};
+    for (int i = 0; i < 8; ++i) model["part_" + std::to_string(i) + "_of_the_block"] = "plain";
+    for (int variant = 0; variant < 8; ++variant) {
+      for (std::uint64_t seed = 0; seed < 3; ++seed) {
+        const double last = 0.8 + 0.011 * variant + 0.002 * static_cast<double>(seed);
+        addAblationRun(studio_.writer,
+                       {"step " + std::to_string(variant) + " of the roadmap", model, seed,
+                        {last - 0.1, last}});
+      }
+      const std::string key = "part_" + std::to_string(variant) + "_of_the_block";
+      model[key] = "special_" + std::to_string(variant);
+    }
+    studio_.workbench.watcher().poll();
+  }
+  /// Compare in a window.
+  ComparePage& openWindow(int width, int height) {
+    window_ = std::make_unique<MainWindow>(studio_.workbench);
+    window_->resize(width, height);
+    window_->show();
+    window_->showPage(QStringLiteral("compare"));
+    for (int i = 0; i < 6; ++i) QCoreApplication::processEvents();
+    auto* page = qobject_cast<ComparePage*>(window_->currentPage());
+    page->waitUntilIdle();
+    return *page;
+  }
+  std::unique_ptr<MainWindow> window_;
+};
+
+TEST_F(ComparedOnALaptop, TheVerdictLiesInsideTheTable) {
+  fillRoadmap();
+  for (const auto& [width, height] : kScreens) {
+    ComparePage& page = openWindow(width, height);
+    QTableView& view = page.tableView();
+    const QAbstractItemModel* model = view.model();
+    ASSERT_EQ(model->rowCount(), 8);
+    constexpr int kDiffers = 1, kDifference = 3;
+    const QRect verdict = view.visualRect(model->index(7, kDifference));
+    EXPECT_THAT(model->index(7, kDifference).data().toString().toStdString(), HasSubstr("better"));
+    EXPECT_GE(verdict.left(), 0) << width;
+    EXPECT_LE(verdict.right(), view.viewport()->width()) << width;
+    const QAbstractItemView& items = view;
+    EXPECT_GE(verdict.width(), items.sizeHintForIndex(model->index(7, kDifference)).width())
+        << "and is not cut";
+    EXPECT_FALSE(view.horizontalScrollBar()->isVisible()) << width;
+    EXPECT_GE(view.columnWidth(kDiffers), px(90));
+    window_.reset();
+  }
+}
+
+TEST_F(ComparedOnALaptop, WhatDiffersBeginsWithWhatIsNewAndIsFoundByEveryKey) {
+  fillRoadmap();
+  show();
+  EXPECT_THAT(cells(3)[1].toStdString(), ::testing::StartsWith("special_2, special_"));
+  EXPECT_THAT(cells(7)[1].toStdString(), ::testing::StartsWith("special_6, special_"));
+  EXPECT_THAT(cells(7)[1].toStdString(), ::testing::EndsWith("4 more"));
+  auto* filter = named<QLineEdit>(QStringLiteral("Filter variants"));
+  filter->setText(QStringLiteral("part_0_of_the_block"));
+  page_->waitUntilIdle();
+  EXPECT_EQ(variants().size(), 7) << "a key that the column has no room for";
+}
+
+TEST_F(ComparedOnALaptop, NumbersOfAColumnHaveTheSameDecimals) {
+  fill();
+  show();
+  std::set<qsizetype> values, differences;
+  const auto decimals = [](const QString& text) {
+    const QString number = text.section(QLatin1Char(' '), 0, 0);
+    return number.size() - number.indexOf(QLatin1Char('.')) - 1;
+  };
+  for (int row = 0; row < 4; ++row) {
+    values.insert(decimals(cells(row)[2]));
+    if (row > 0) differences.insert(decimals(cells(row)[3]));
+  }
+  EXPECT_EQ(values.size(), 1u);
+  EXPECT_EQ(differences.size(), 1u);
+}
+
+TEST_F(ComparedOnALaptop, PublishedShowsTitlesAndTheWholeVerdict) {
+  fillRoadmap();
+  const std::string file = studio_.folder.filePath(QStringLiteral("published.toml")).toStdString();
+  std::ofstream out(file);
+  out << "paper = \"P\"\n";
+  for (int variant = 0; variant < 8; ++variant)
+    out << "[[result]]\ntable = \"T\"\nmodel = \"a model with a long name, Base/16\"\nstep = \"step "
+        << variant << " of the roadmap\"\ndataset = \"ImageNet-1k\"\nmetric = \""
+        << (variant == 7 ? "train_loss" : "top1") << "\"\nvalue = " << 80 + variant << "\n";
+  out.close();
+  for (const auto& [width, height] : kScreens) {
+    ComparePage& page = openWindow(width, height);
+    CompareChoice choice = page.choice();
+    choice.view = CompareView::Published;
+    choice.publishedFile = QString::fromStdString(file);
+    page.choose(choice);
+    page.waitUntilIdle();
+    QTreeWidget* tree = nullptr;
+    for (auto* one : page.findChildren<QTreeWidget*>())
+      if (one->accessibleName() == QLatin1String("Published numbers next to ours")) tree = one;
+    ASSERT_NE(tree, nullptr);
+    ASSERT_EQ(tree->topLevelItemCount(), 8);
+    constexpr int kMetric = 2, kVerdict = 7;
+    QTreeWidgetItem* item = tree->topLevelItem(0);
+    EXPECT_EQ(item->text(kMetric).toStdString(), "Accuracy, test (%)");
+    EXPECT_THAT(item->toolTip(kMetric).toStdString(), HasSubstr("top1"));
+    EXPECT_EQ(tree->topLevelItem(7)->text(kMetric).toStdString(), "Loss, train");
+    EXPECT_THAT(item->text(kVerdict).toStdString(),
+                ::testing::StartsWith("not comparable: other data, "));
+    EXPECT_THAT(item->toolTip(kVerdict).toStdString(),
+                HasSubstr("other data: fashion_mnist, not ImageNet-1k"));
+    const QRect verdict = tree->visualRect(tree->indexFromItem(item, kVerdict));
+    EXPECT_LE(verdict.right(), tree->viewport()->width()) << width;
+    const QAbstractItemView& items = *tree;
+    EXPECT_GE(verdict.width(), items.sizeHintForIndex(tree->indexFromItem(item, kVerdict)).width());
+    window_.reset();
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,126 @@
+// "Report..." of Compare, through its action and the real program.
+#include <gmock/gmock.h>
+
+#include <QAction>
+#include <QFileDialog>
+#include <QMenu>
+#include <QSignalSpy>
+
+#include "tests/ui/compare/compare_page_fixture.h"
+#include "tests/ui/support/soon.h"
+#include "ui/compare/report/report_bar.h"
+#include "ui/workbench/page_commands.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class ComparedReport : public ComparePageTest {
+ protected:
+  ComparedReport() {
+    qputenv("VITRINE_PROGRAM", VITRINE_PROGRAM);
+    qputenv("XDG_CACHE_HOME", studio_.folder.path().toLocal8Bit());
+    fill();
+    show();
+  }
+  ~ComparedReport() override { qunsetenv("VITRINE_PROGRAM"); }
+
+  QAction* action() {
+    for (auto* one : page_->findChildren<QAction*>())
+      if (one->text() == QStringLiteral("Report\u2026")) return one;
+    ADD_FAILURE() << "no action says Report";
+    return nullptr;
+  }
+  /// Triggers the action and answers its dialog.
+  void report(const QString& file) {
+    action()->trigger();
+    auto* dialog = page_->findChild<QFileDialog*>();
+    ASSERT_NE(dialog, nullptr);
+    dialog->selectFile(file);
+    QMetaObject::invokeMethod(dialog, "accept");
+    ASSERT_TRUE(soon([&] { return page_->findChild<QFileDialog*>() == nullptr; }));
+  }
+  ReportBar& bar() { return *page_->findChild<ReportBar*>(); }
+  QString path(const QString& name) { return studio_.folder.filePath(name); }
+  static std::string bytesOf(const QString& name) {
+    QFile file(name);
+    return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
+  }
+};
+
+TEST_F(ComparedReport, IsOneWebPageThatNeedsNothingElse) {
+  QSignalSpy offered(&studio_.workbench, &StudioWorkbench::offered);
+  const QString file = path(QStringLiteral("out.html"));
+  report(file);
+  EXPECT_TRUE(bar().isVisible()) << "says that it is being written";
+  EXPECT_FALSE(action()->isEnabled());
+  ASSERT_TRUE(soon([&] { return offered.count() == 1; }));
+  EXPECT_FALSE(bar().isVisible());
+  EXPECT_TRUE(action()->isEnabled());
+  EXPECT_THAT(offered.front()[0].toString().toStdString(), HasSubstr("out.html"));
+  EXPECT_EQ(offered.front()[1].toString(), QStringLiteral("Open"));
+  const std::string page = bytesOf(file);
+  EXPECT_THAT(page, HasSubstr("<h1>Roadmap</h1>"));
+  EXPECT_THAT(page, HasSubstr("+ better"));
+  for (const char* outside : {"src=\"http", "href=\"http", "<script", "<link", "file:"})
+    EXPECT_THAT(page, Not(HasSubstr(outside)));
+}
+
+TEST_F(ComparedReport, IsAPdfWhereTheNameSaysSo) {
+  QSignalSpy offered(&studio_.workbench, &StudioWorkbench::offered);
+  const QString file = path(QStringLiteral("out.pdf"));
+  report(file);
+  ASSERT_TRUE(soon([&] { return offered.count() == 1; }));
+  EXPECT_THAT(bytesOf(file), StartsWith("%PDF"));
+}
+
+TEST_F(ComparedReport, HasTheRunsThatAreCompared) {
+  studio_.workbench.selection().setRuns({1, 2, 4, 5}, 1);
+  page_->waitUntilIdle();
+  QSignalSpy offered(&studio_.workbench, &StudioWorkbench::offered);
+  const QString file = path(QStringLiteral("part.html"));
+  report(file);
+  ASSERT_TRUE(soon([&] { return offered.count() == 1; }));
+  EXPECT_THAT(bytesOf(file), HasSubstr("+ better"));
+  EXPECT_THAT(bytesOf(file), Not(HasSubstr("+ noise")));
+}
+
+TEST_F(ComparedReport, WhatFailsIsAnErrorThatSaysWhy) {
+  QSignalSpy failed(&studio_.workbench, &StudioWorkbench::errorSent);
+  report(path(QStringLiteral("out.doc")));
+  ASSERT_TRUE(soon([&] { return failed.count() == 1; }));
+  EXPECT_THAT(failed.front()[0].toString().toStdString(),
+              HasSubstr("The report was not written: "));
+  EXPECT_THAT(failed.front()[0].toString().toStdString(),
+              HasSubstr("does not name an HTML or PDF file"));
+  EXPECT_FALSE(bar().isVisible());
+  EXPECT_TRUE(action()->isEnabled());
+}
+
+TEST_F(ComparedReport, AMissingProgramIsAnErrorToo) {
+  qputenv("VITRINE_PROGRAM", "/nowhere/vitrine");
+  QSignalSpy failed(&studio_.workbench, &StudioWorkbench::errorSent);
+  report(path(QStringLiteral("out.html")));
+  ASSERT_TRUE(soon([&] { return failed.count() == 1; }));
+  EXPECT_FALSE(bar().isVisible());
+}
+
+TEST_F(ComparedReport, CanBeCancelledAndIsInThePalette) {
+  std::vector<std::unique_ptr<QMenu>> menus;
+  bool isListed = false;
+  for (const Command& command : pageCommands(*page_, menus))
+    isListed = isListed || command.title == QStringLiteral("Export: Report\u2026");
+  EXPECT_TRUE(isListed);
+  becomeProgram(studio_, "exec sleep 60");
+  report(path(QStringLiteral("out.html")));
+  ASSERT_TRUE(bar().isVisible());
+  press(QStringLiteral("Cancel"));
+  EXPECT_FALSE(bar().isVisible());
+  EXPECT_FALSE(QFile::exists(path(QStringLiteral("out.html"))));
+}
+
+}  // namespace
+}  // namespace vitrine::ui
