@@ -135,7 +135,7 @@ void ConfigurePage::onEnqueued(const std::vector<std::int64_t>& runs) {
   workbench_.showMessage(
       tr("%1 in the queue; %2.")
           .arg(runs.size() == 1 ? tr("Run #%1 is").arg(runs.front())
-                                : tr("%1 are").arg(plural(runs.size(), QStringLiteral("run"))),
+                                : tr("%1 are").arg(plural(runs.size(), tr("run"))),
                mode != store::QueueMode::Running ? tr("it is paused: Resume queue lets it continue")
                : runs.size() == 1                ? tr("it continues when the window is closed")
                                                  : tr("they continue when the window is closed")));
@@ -226,7 +226,7 @@ void ConfigurePage::reveal(const std::string& key) {
   QWidget* place = form_->place(key);
   if (place == nullptr) {
     workbench_.showMessage(
-        tr("%1 has no field of its own; it is in the TOML.").arg(QString::fromStdString(key)));
+        tr("%1 has no field; edit it in the TOML.").arg(QString::fromStdString(key)));
     return;
   }
   search_->clear();
@@ -275,7 +275,7 @@ void ConfigurePage::exclude(const std::vector<int>& rows) {
     return;
   }
   applyDocument(document, left == 1 ? QStringLiteral("leave out ") + label
-                                    : QStringLiteral("leave out %1 runs").arg(left));
+                                    : tr("leave out %1 runs").arg(left));
 }
 
 void ConfigurePage::include(const std::vector<int>& rows) {

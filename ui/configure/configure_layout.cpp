@@ -24,7 +24,7 @@
 namespace vitrine::ui {
 
 void ConfigurePage::makeActions() {
-  menu_ = std::make_unique<QMenu>(QStringLiteral("Experiment"));
+  menu_ = std::make_unique<QMenu>(tr("Experiment"));
   const auto add = [this](const QString& text, const QList<QKeySequence>& keys, auto slot) {
     auto* made = new QAction(text, this);
     made->setShortcuts(keys);
@@ -86,9 +86,9 @@ QWidget* ConfigurePage::makeBar() {
   };
   auto* fresh = button(tr("New"), tr("Start from the defaults again"));
   auto* openButton =
-      button(QStringLiteral("Open\u2026"), tr("Open an experiment file; or drop one here"));
+      button(tr("Open\u2026"), tr("Open an experiment file; or drop one here"));
   auto* clone =
-      button(QStringLiteral("Clone\u2026"), tr("Fill the form with the configuration of a run"));
+      button(tr("Clone\u2026"), tr("Fill the form with the configuration of a run"));
   search_ = new QLineEdit(holder);
   search_->setPlaceholderText(tr("Find a field: name, key or meaning"));
   search_->setAccessibleName(tr("Find a field"));
@@ -133,7 +133,7 @@ QWidget* ConfigurePage::makeBar() {
     const bool isSearching = !text.trimmed().isEmpty();
     searchNote_->setText(found == 0
                              ? tr("No field says that.")
-                             : counted(found, QStringLiteral("field"), QStringLiteral("fields")));
+                             : counted(found, tr("field"), tr("fields")));
     searchNote_->setVisible(isSearching);
   });
   connect(search_, &QLineEdit::returnPressed, this, [this] {
@@ -233,7 +233,7 @@ QWidget* ConfigurePage::makeFooter() {
   queue_->setToolTip(tr("Put these runs at the queue's end and stay here"));
   front_ = new QPushButton(tr("Queue first"), card);
   front_->setToolTip(tr("Before all others in the queue (Ctrl+Shift+Return)"));
-  auto* saveButton = new QPushButton(QStringLiteral("Save\u2026"), card);
+  auto* saveButton = new QPushButton(tr("Save\u2026"), card);
   saveButton->setAccessibleName(tr("Save as TOML"));
   saveButton->setToolTip(tr("Save the experiment as TOML; Ctrl+S saves where it came from"));
   auto* copy = new QPushButton(tr("Copy command"), card);

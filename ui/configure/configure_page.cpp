@@ -246,7 +246,7 @@ void ConfigurePage::setText(const std::string& text, const QString& origin) {
   saved_ = origin.isEmpty() ? std::string() : text;
   side_->setText(QString::fromStdString(text));
   commit(origin.isEmpty() ? QStringLiteral("new experiment")
-                          : QStringLiteral("opening of ") + QFileInfo(origin).fileName(),
+                          : tr("opening of ") + QFileInfo(origin).fileName(),
          QString());
   if (form_->catalog() != nullptr) takeText();
   if (syntax_) side_->showText();
@@ -484,7 +484,7 @@ void ConfigurePage::dropEvent(QDropEvent* event) {
 
 PageFactory configurePage() {
   return {
-      QStringLiteral("configure"), QStringLiteral("Configure"),
+      QStringLiteral("configure"), QObject::tr("Configure"),
       [](Workbench& workbench, QWidget* parent) { return new ConfigurePage(workbench, parent); }};
 }
 

@@ -50,7 +50,7 @@ QString forecastMemory(double bytes) { return QString::fromStdString(formatBytes
 void ConfigurePage::showWorking() {
   if (!planner_.isBusy()) return;
   workingTimer_.stop();
-  side_->setComing(side_->comingTitle(), QStringLiteral("working \u2026"));
+  side_->setComing(side_->comingTitle(), tr("working \u2026"));
   details_->setTextFormat(Qt::PlainText);
   details_->setText(tr("working out the runs \u2026"));
   details_->setToolTip(QString());
@@ -103,7 +103,7 @@ void ConfigurePage::showForecast() {
   QStringList note;
   if (isForecast_) {
     if (forecast_.seconds > 0) {
-      note << QStringLiteral("about %1 in all, %2")
+      note << tr("about %1 in all, %2")
                   .arg(duration(forecast_.seconds), forecast_.timeSource);
     }
     if (made > 0) note << (made == static_cast<int>(forecast_.runs.size())
@@ -114,7 +114,7 @@ void ConfigurePage::showForecast() {
   if (const auto out = static_cast<std::int64_t>(plan_->excluded.size()); out > 0)
     note.prepend(tr("%1 left out").arg(count(out)));
   if (runs > plan_->runs.size()) {
-    note.prepend(QStringLiteral("the first %1 are listed")
+    note.prepend(tr("the first %1 are listed")
                      .arg(count(static_cast<std::int64_t>(plan_->runs.size()))));
   }
   side_->setComing(runs == 0 ? tr("Runs to come")
@@ -148,10 +148,10 @@ void ConfigurePage::showChanges() {
     }
     before = *stored;
     note =
-        QStringLiteral("run #%1 \"%2\", %3")
+        tr("run #%1 \"%2\", %3")
             .arg(run)
             .arg(QString::fromStdString(row->name), QString::fromStdString(toString(row->state)));
-    if (isNearest) note += QStringLiteral(": the newest of those with the fewest other keys");
+    if (isNearest) note += tr(": the most similar run");
   }
   const std::vector<Difference> different = difference(before, now);
   std::vector<std::pair<std::string, Json>> same;
@@ -220,7 +220,7 @@ void ConfigurePage::showSourceRun(const std::string& table) {
   QStringList steps{QStringLiteral("latest"), QStringLiteral("best")};
   for (const auto& [id, row] : workbench_.runs()) {
     if (said.empty() || row.uuid != said) continue;
-    note = QStringLiteral("run #%1 \"%2\", %3, at step %4")
+    note = tr("run #%1 \"%2\", %3, at step %4")
                .arg(id)
                .arg(QString::fromStdString(row.name), QString::fromStdString(toString(row.state)),
                     count(row.step));
@@ -234,7 +234,7 @@ void ConfigurePage::showSourceRun(const std::string& table) {
   auto* line =
       checkpoint == nullptr ? nullptr : qobject_cast<QLineEdit*>(checkpoint->editor().input());
   if (line == nullptr) return;
-  checkpoint->setNote(steps.size() > 2 ? QStringLiteral("latest, best or a step: ") +
+  checkpoint->setNote(steps.size() > 2 ? tr("latest, best or a step: ") +
                                              steps.mid(2).join(QStringLiteral(", "))
                                        : QString());
   if (line->completer() == nullptr ||
@@ -255,16 +255,16 @@ void ConfigurePage::showHistory() {
     action->setToolTip((label.isEmpty() ? verb : verb + QStringLiteral(": ") + label) +
                        QStringLiteral(" (") + key + QLatin1Char(')'));
   };
-  show(undoAction_, history_.canUndo(), QStringLiteral("Undo"), history_.undoLabel(),
+  show(undoAction_, history_.canUndo(), tr("Undo"), history_.undoLabel(),
        QStringLiteral("Ctrl+Z"));
-  show(redoAction_, history_.canRedo(), QStringLiteral("Redo"), history_.redoLabel(),
+  show(redoAction_, history_.canRedo(), tr("Redo"), history_.redoLabel(),
        QStringLiteral("Ctrl+Shift+Z"));
 }
 
 void ConfigurePage::showOrigin() {
   originLabel_->setVisible(!origin_.isEmpty());
   originLabel_->setText(origin_ +
-                        (text_ == saved_ ? QString() : QStringLiteral(" \u00b7 changed")));
+                        (text_ == saved_ ? QString() : tr(" \u00b7 changed")));
 }
 
 void ConfigurePage::showCost() {
@@ -285,7 +285,7 @@ void ConfigurePage::showCost() {
     const std::size_t problems = plan_->problems.size() + static_cast<std::size_t>(unread.size());
     headline_->setText(
         tr("Not ready: %1")
-            .arg(plural(std::max<std::size_t>(problems, 1), QStringLiteral("problem"))));
+            .arg(plural(std::max<std::size_t>(problems, 1), tr("problem"))));
     QStringList sentences = unread;
     std::string first;  // with a field
     const QStringList names = side_->sweep().variantNames();
@@ -299,7 +299,7 @@ void ConfigurePage::showCost() {
       }
     }
     if (syntax_ && sentences.isEmpty()) {
-      sentences << QStringLiteral("line %1: %2")
+      sentences << tr("line %1: %2")
                        .arg(syntax_->line)
                        .arg(QString::fromStdString(syntax_->message));
     }
@@ -327,36 +327,36 @@ void ConfigurePage::showCost() {
   headline_->setText((wanted_                ? tr("Checking %1 before the start")
                       : enqueue_.isRunning() ? tr("Trying one step of %1")
                                              : tr("This will start %1"))
-                         .arg(plural(plan_->total, QStringLiteral("run"))));
+                         .arg(plural(plan_->total, tr("run"))));
   const QStringList factors = SweepEditor::factors(form_->document());
   if (!factors.isEmpty()) details << factors.join(QStringLiteral(" \u00d7 "));
   if (!factors.isEmpty() && !plan_->excluded.empty())
-    details.last() += QStringLiteral(", %1 left out")
+    details.last() += tr(", %1 left out")
                           .arg(count(static_cast<std::int64_t>(plan_->excluded.size())));
   QStringList sources;
   if (isForecast_ && forecast_.seconds > 0) {
-    details << QStringLiteral("about %1").arg(duration(forecast_.seconds));
+    details << tr("about %1").arg(duration(forecast_.seconds));
     if (static_cast<std::size_t>(forecast_.timed) < plan_->total)
-      details.last() += QStringLiteral(" for %1 of them").arg(count(forecast_.timed));
+      details.last() += tr(" for %1 of them").arg(count(forecast_.timed));
     sources << tr("Time ") + forecast_.timeSource;
   } else if (isForecast_) {
-    details << QStringLiteral("time unknown");
+    details << tr("time unknown");
     sources << forecast_.unknown;
   }
   if (isForecast_ && forecast_.memoryBytes > 0) {
-    details << forecastMemory(forecast_.memoryBytes) + QStringLiteral(" memory");
-    if (plan_->runs.size() > 1) details.last() += QStringLiteral(" at most");
+    details << forecastMemory(forecast_.memoryBytes) + tr(" memory");
+    if (plan_->runs.size() > 1) details.last() += tr(" at most");
     sources << tr("Memory ") + forecast_.memorySource;
   }
   if (report_ && report_->contains("totals") && (*report_)["totals"].is_object()) {
     const Json& totals = (*report_)["totals"];
-    details << count(totals.value("parameters", std::int64_t{0})) + QStringLiteral(" parameters");
-    details << flopText(totals.value("flops", 0.0)) + QStringLiteral(" per sample");
-    if (plan_->runs.size() > 1) details.last() += QStringLiteral(" (first run)");
+    details << count(totals.value("parameters", std::int64_t{0})) + tr(" parameters");
+    details << flopText(totals.value("flops", 0.0)) + tr(" per sample");
+    if (plan_->runs.size() > 1) details.last() += tr(" (first run)");
   } else if (!costProblem_.isEmpty()) {
     warnings << costProblem_;
   } else {
-    details << QStringLiteral("counting parameters \u2026");
+    details << tr("counting parameters \u2026");
   }
   if (report_) {
     for (const char* key : {"problems", "warnings"}) {

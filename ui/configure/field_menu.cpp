@@ -100,9 +100,9 @@ void ConfigurePage::fillFieldMenu(QMenu& menu, FormRow* row) {
   if (auto* line = qobject_cast<QLineEdit*>(row->editor().input()); line != nullptr) {
     menu.addSeparator();
     const bool isMarked = line->hasSelectedText();
-    add(&menu, QStringLiteral("Cut"), [line] { line->cut(); })->setEnabled(isMarked);
-    add(&menu, QStringLiteral("Copy"), [line] { line->copy(); })->setEnabled(isMarked);
-    add(&menu, QStringLiteral("Paste"), [line] {
+    add(&menu, tr("Cut"), [line] { line->cut(); })->setEnabled(isMarked);
+    add(&menu, tr("Copy"), [line] { line->copy(); })->setEnabled(isMarked);
+    add(&menu, tr("Paste"), [line] {
       line->paste();
     })->setEnabled(!QGuiApplication::clipboard()->text().isEmpty());
   }

@@ -76,7 +76,7 @@ QString absentText(const Field& field) {
   const std::string mark = "none: ";
   const std::size_t at = field.doc.rfind(mark);
   if (at == std::string::npos || field.doc.size() - at - mark.size() > kLongest)
-    return QStringLiteral("none");
+    return QObject::tr("none");
   return QString::fromStdString(field.doc.substr(at + mark.size()));
 }
 
@@ -101,11 +101,11 @@ QString rangeText(const Field& field) {
     parts << QStringLiteral("%1 \u2026 %2").arg(text(*field.minimum), text(*field.maximum)) + unit;
   } else {
     if (field.minimum) parts << QObject::tr("%1 or more").arg(text(*field.minimum));
-    if (field.above) parts << QStringLiteral("more than %1").arg(text(*field.above));
-    if (field.maximum) parts << QStringLiteral("at most %1").arg(text(*field.maximum));
-    if (field.below) parts << QStringLiteral("below %1").arg(text(*field.below));
+    if (field.above) parts << QObject::tr("more than %1").arg(text(*field.above));
+    if (field.maximum) parts << QObject::tr("at most %1").arg(text(*field.maximum));
+    if (field.below) parts << QObject::tr("below %1").arg(text(*field.below));
   }
-  if (field.nullable) parts << QStringLiteral("or none");
+  if (field.nullable) parts << QObject::tr("or %1").arg(absentText(field));
   return parts.join(QStringLiteral(", "));
 }
 
@@ -126,7 +126,8 @@ std::optional<Json> parseFieldText(const Field& field, const QString& text) {
     if (field.type == FieldType::Text && isEmptyPlain) return Json(std::string());
     return std::nullopt;
   }
-  if (noneIsAbsent(field) && isNone(trimmed)) return Json(nullptr);
+  const bool isAbsentWord = trimmed.compare(absentText(field), Qt::CaseInsensitive) == 0;
+  if (noneIsAbsent(field) && (isNone(trimmed) || isAbsentWord)) return Json(nullptr);
   switch (field.type) {
     case FieldType::Integer:
     case FieldType::Real:

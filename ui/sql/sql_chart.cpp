@@ -166,7 +166,7 @@ SqlChartChoice fitSqlChart(const SqlChartChoice& wanted, const store::RunReader:
 LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& choice) {
   LineChart chart;
   const bool hasRowAxis = choice.x.isEmpty();
-  chart.x.title = hasRowAxis ? QStringLiteral("row") : choice.x;
+  chart.x.title = hasRowAxis ? QObject::tr("row") : choice.x;
   chart.y.title = choice.y.join(QStringLiteral(", "));
   chart.x.scale = choice.xScale;
   chart.y.scale = choice.yScale;
@@ -240,7 +240,7 @@ LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& c
     series.x = std::move(x);
     series.y = std::move(y);
   }
-  chart.about = counted(points, QStringLiteral("point"), QStringLiteral("points"));
+  chart.about = counted(points, QObject::tr("point"), QObject::tr("points"));
   QStringList remarks;
   if (left > 0) {
     remarks << QObject::tr("%1 of %2 lines are drawn; narrow the statement with WHERE.")

@@ -111,7 +111,7 @@ QString sqlPlain(const Json& value) {
   if (value.is_null()) return {};
   const std::int64_t bytes = blobBytes(value);
   return bytes < 0 ? QString::fromStdString(plainText(value))
-                   : QStringLiteral("[%1 bytes]").arg(bytes);
+                   : QObject::tr("[%1 bytes]").arg(bytes);
 }
 
 QString sqlTsv(const store::RunReader::Table& table, const std::vector<int>& order,

@@ -226,7 +226,7 @@ TEST_F(Configure, StartsNothingWhileThereIsAProblem) {
   shown->start();
   shown->planNow();
   EXPECT_TRUE(workbench_.pages.empty());
-  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("Nothing was started")));
+  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("Nothing was started. Not ready: ")));
   EXPECT_FALSE(QDir(QString::fromStdString(store::filesFolder(workbench_.store().file()).string()))
                    .exists(QStringLiteral("experiments")));
 }

@@ -33,12 +33,12 @@ constexpr int kNarrow = 600;  // pixels: below this the help stands under the ed
 ExperimentForm::ExperimentForm(QWidget* parent)
     : QWidget(parent),
       experiment_(
-          new FormSection(QStringLiteral("experiment"), QStringLiteral("Experiment"), this)),
-      model_(new FormSection(QStringLiteral("model"), QStringLiteral("Model"), this)),
-      task_(new FormSection(QStringLiteral("task"), QStringLiteral("Task"), this)),
-      data_(new FormSection(QStringLiteral("data"), QStringLiteral("Data"), this)),
-      training_(new FormSection(QStringLiteral("train"), QStringLiteral("Training"), this)),
-      observe_(new FormSection(QStringLiteral("observe"), QStringLiteral("Observe"), this)),
+          new FormSection(QStringLiteral("experiment"), tr("Experiment"), this)),
+      model_(new FormSection(QStringLiteral("model"), tr("Model"), this)),
+      task_(new FormSection(QStringLiteral("task"), tr("Task"), this)),
+      data_(new FormSection(QStringLiteral("data"), tr("Data"), this)),
+      training_(new FormSection(QStringLiteral("train"), tr("Training"), this)),
+      observe_(new FormSection(QStringLiteral("observe"), tr("Observe"), this)),
       init_(new FormSection(QStringLiteral("init"), tr("Start from"), this)),
       aux_(new FormSection(QStringLiteral("aux"), tr("Auxiliary networks"), this)),
       select_(new FormSection(QStringLiteral("select"), tr("Selection"), this)),
@@ -181,20 +181,20 @@ void ExperimentForm::showNotes() {
     for (const FormRow* row : section->rows()) changed += row->isChanged() ? 1 : 0;
     QStringList note;
     if (section == model_ && !document_.text("model.preset").empty()) {
-      note << QStringLiteral("preset ") + QString::fromStdString(document_.text("model.preset"));
+      note << tr("preset ") + QString::fromStdString(document_.text("model.preset"));
     }
     if (section == aux_ || section == select_) {
       note << noteOf(section);
     } else if (section == init_) {
       const bool isRun = !document_.text("init.run").empty();
       const bool isFile = !document_.text("init.weights").empty();
-      note << (isRun    ? QStringLiteral("a run")
+      note << (isRun    ? tr("a run")
                : isFile ? tr("a weights file")
-                        : QStringLiteral("nothing: new weights"));
+                        : tr("nothing: new weights"));
     } else if (changed > 0) {
-      note << QStringLiteral("%1 %2 changed")
+      note << tr("%1 %2 changed")
                   .arg(changed)
-                  .arg(changed == 1 ? QStringLiteral("field") : QStringLiteral("fields"));
+                  .arg(changed == 1 ? tr("field") : tr("fields"));
     }
     section->setNote(note.join(QStringLiteral(" \u00b7 ")));
     section->arrange();

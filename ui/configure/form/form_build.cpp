@@ -161,7 +161,7 @@ FormRow* ExperimentForm::addChooser(FormSection* section, const std::string& key
 }
 
 void ExperimentForm::buildModel() {
-  addChooser(model_, "model.architecture", QStringLiteral("Architecture"), ItemKind::Architecture);
+  addChooser(model_, "model.architecture", tr("Architecture"), ItemKind::Architecture);
   const ItemCard* card = chosen(ItemKind::Architecture);
   if (card == nullptr) return;
   addPreset(model_, "model", *card);
@@ -178,17 +178,17 @@ void ExperimentForm::addPreset(FormSection* section, const std::string& table,
     field.choices.push_back(preset.name);
     field.choiceDocs.push_back(preset.doc);
   }
-  addRow(section, table + ".preset", QStringLiteral("Preset"), field, 0);
+  addRow(section, table + ".preset", tr("Preset"), field, 0);
 }
 
 void ExperimentForm::buildTask() {
-  addChooser(task_, "task.name", QStringLiteral("Task"), ItemKind::Task);
+  addChooser(task_, "task.name", tr("Task"), ItemKind::Task);
   if (const ItemCard* card = chosen(ItemKind::Task); card != nullptr)
     addFields(task_, "task", card->schema.fields, 0);
 }
 
 void ExperimentForm::buildData() {
-  addChooser(data_, "data.dataset", QStringLiteral("Dataset"), ItemKind::Dataset);
+  addChooser(data_, "data.dataset", tr("Dataset"), ItemKind::Dataset);
   std::vector<Field> fields;
   if (const ItemCard* card = chosen(ItemKind::Dataset); card != nullptr)
     fields = card->schema.fields;

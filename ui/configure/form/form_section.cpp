@@ -133,7 +133,7 @@ void FormSection::arrange() {
   holder_->setVisible(isOpen);
   more_->setVisible(isOpen && !isSearching && (folded > 0 || isUnfolded_));
   more_->setText(isUnfolded_   ? tr("Fewer fields")
-                 : folded == 1 ? QStringLiteral("1 more field")
+                 : folded == 1 ? tr("1 more field")
                                : tr("%1 more fields").arg(folded));
 }
 

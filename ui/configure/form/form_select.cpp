@@ -162,9 +162,9 @@ void ExperimentForm::showRuns(const Plan& plan) {
   } else if (plan.runs.size() == plan.total) {
     runsWords_ =
         tr("%1 of the grid, then %2")
-            .arg(plural(grid, QStringLiteral("run")), plural(refits, QStringLiteral("final run")));
+            .arg(plural(grid, tr("run")), plural(refits, tr("final run")));
   } else {
-    runsWords_ = tr("%1 in all").arg(plural(plan.total, QStringLiteral("run")));
+    runsWords_ = tr("%1 in all").arg(plural(plan.total, tr("run")));
   }
   showNotes();
 }

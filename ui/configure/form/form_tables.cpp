@@ -180,7 +180,7 @@ void ExperimentForm::buildGroup(const std::string& path) {
 
 QString ExperimentForm::noteOf(const FormSection* section) const {
   if (section == select_) {
-    if (document_.find("select") == nullptr) return tr("off: the values above hold");
+    if (document_.find("select") == nullptr) return tr("off: uses the values above");
     return runsWords_;
   }
   QStringList names;

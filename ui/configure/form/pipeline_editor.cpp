@@ -123,7 +123,7 @@ void PipelineEditor::show(const Json* list, const Json& shortForm,
   words_->setText(isList ? steps : tr("Short form: %1").arg(steps));
   switch_->setText(isList ? tr("Use the short form") : tr("Write a list"));
   switch_->setAccessibleName(QStringLiteral("%1: %2").arg(title_->text(), switch_->text()));
-  switch_->setToolTip(isList ? tr("Take the list away: the fields above say it again")
+  switch_->setToolTip(isList ? tr("Remove the list and use the fields above")
                              : tr("List these transforms, to change, add and order them"));
   add_->setVisible(isList);
   std::vector<std::string> ids;

@@ -49,8 +49,8 @@ RunPicker::RunPicker(const QString& title, const std::map<std::int64_t, store::R
     : QDialog(parent), filter_(new QLineEdit(this)), list_(new QTreeView(this)), model_(nullptr) {
   setWindowTitle(title);
   auto* source = new QStandardItemModel(this);
-  source->setHorizontalHeaderLabels({QStringLiteral("#"), QStringLiteral("Name"),
-                                     QStringLiteral("Experiment"), QStringLiteral("State")});
+  source->setHorizontalHeaderLabels({QStringLiteral("#"), tr("Name"),
+                                     tr("Experiment"), tr("State")});
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {  // the newest first
     const store::RunRow& run = row->second;
     if (only != nullptr && !only(run)) continue;
@@ -94,7 +94,7 @@ RunPicker::RunPicker(const QString& title, const std::map<std::int64_t, store::R
   empty->setVisible(source->rowCount() == 0);
   column->addWidget(empty);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-  take_ = buttons->addButton(QStringLiteral("Choose"), QDialogButtonBox::AcceptRole);
+  take_ = buttons->addButton(tr("Choose"), QDialogButtonBox::AcceptRole);
   take_->setProperty("primary", true);
   column->addWidget(buttons);
   connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);

@@ -51,7 +51,7 @@ SweepEditor::SweepEditor(QWidget* parent)
     : QWidget(parent),
       stages_(new QLabel(this)),
       seeds_(new QLineEdit(this)),
-      axes_(new AxisList(QStringLiteral("sweep"), QStringLiteral("sweep axis"), this)),
+      axes_(new AxisList(QStringLiteral("sweep"), tr("sweep axis"), this)),
       variantsBox_(new QVBoxLayout) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -67,13 +67,13 @@ SweepEditor::SweepEditor(QWidget* parent)
     return part;
   };
   CollapsibleSection* sweep =
-      fold(QStringLiteral("sweep"), QStringLiteral("Sweep"), QStringLiteral("+ axis"),
+      fold(QStringLiteral("sweep"), tr("Sweep"), tr("+ axis"),
            tr("Add an axis: every value makes a run"), qOverload<>(&SweepEditor::addAxis));
   auto* seedLine = new QHBoxLayout;
-  auto* seedLabel = labelOf(QStringLiteral("Seeds"), "muted", this);
+  auto* seedLabel = labelOf(tr("Seeds"), "muted", this);
   seedLabel->setBuddy(seeds_);
   seedLine->addWidget(seedLabel);
-  seeds_->setPlaceholderText(QStringLiteral("0, 1, 2 for three runs"));
+  seeds_->setPlaceholderText(tr("0, 1, 2 for three runs"));
   seeds_->setAccessibleName(tr("Seeds, comma separated"));
   seeds_->setToolTip(
       tr("Values of train.seed, the fastest axis: every other axis and "
@@ -83,7 +83,7 @@ SweepEditor::SweepEditor(QWidget* parent)
   sweep->body()->addWidget(axes_);
   connect(axes_, &AxisList::edited, this, &SweepEditor::edited);
   CollapsibleSection* variants =
-      fold(QStringLiteral("variants"), QStringLiteral("Variants"), QStringLiteral("+ variant"),
+      fold(QStringLiteral("variants"), tr("Variants"), tr("+ variant"),
            tr("Add a variant: a named change, compared with the first"),
            qOverload<>(&SweepEditor::addVariant));
   variantsBox_->setSpacing(px(8));
@@ -172,9 +172,9 @@ QStringList SweepEditor::factors(const Document& document) {
   for (const Document::Axis& axis : document.sweep) {
     const QString word =
         axis.key == kSeedKey
-            ? (axis.values.size() == 1 ? QStringLiteral("seed") : QStringLiteral("seeds"))
-            : (axis.values.size() == 1 ? QStringLiteral("value of ")
-                                       : QStringLiteral("values of ")) +
+            ? (axis.values.size() == 1 ? tr("seed") : tr("seeds"))
+            : (axis.values.size() == 1 ? tr("value of ")
+                                       : tr("values of ")) +
                   QString::fromStdString(axis.key);
     words << QStringLiteral("%1 %2").arg(axis.values.size()).arg(word);
   }
@@ -249,7 +249,7 @@ QString SweepEditor::unreadLine(const VariantRow& variant) {
   std::vector<std::string> bad;
   (void)parseOverrides(variant.overrides->toPlainText().toStdString(), bad);
   if (bad.empty()) return {};
-  return QStringLiteral("\"%1\" is not key = value").arg(QString::fromStdString(bad.front()));
+  return tr("\"%1\" is not key = value").arg(QString::fromStdString(bad.front()));
 }
 
 QStringList SweepEditor::unread() const {
@@ -299,7 +299,7 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
   line->addWidget(remove);
   column->addLayout(line);
   auto* overrides = new QPlainTextEdit(QString::fromStdString(overridesText(variant.set)), row);
-  overrides->setPlaceholderText(variants_.empty() ? QStringLiteral("nothing changed: the baseline")
+  overrides->setPlaceholderText(variants_.empty() ? tr("nothing changed: the baseline")
                                                   : QStringLiteral("model.mask.kind = \"soft\""));
   overrides->setAccessibleName(tr("Changes of the variant, one key = value per line"));
   overrides->setTabChangesFocus(true);

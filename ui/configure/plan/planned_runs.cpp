@@ -187,8 +187,8 @@ bool PlannedRuns::setData(const QModelIndex& index, const QVariant& value, int r
 
 QString PlannedRuns::differs(int row) const {
   if (row == 0) {
-    return plan_->runs.size() == 1 ? tr("as the form says")
-                                   : QStringLiteral("the first: the others are compared with it");
+    return plan_->runs.size() == 1 ? tr("no changes")
+                                   : tr("the first: the others are compared with it");
   }
   if (const auto known = differences_.find(row); known != differences_.end()) return known->second;
   QStringList parts;
@@ -199,7 +199,7 @@ QString PlannedRuns::differs(int row) const {
                  QLatin1Char(' ') + shortValue(one.after);
   }
   const QString text =
-      parts.isEmpty() ? QStringLiteral("nothing differs") : parts.join(QStringLiteral(", "));
+      parts.isEmpty() ? tr("nothing differs") : parts.join(QStringLiteral(", "));
   differences_[row] = text;
   return text;
 }
@@ -220,7 +220,7 @@ QVariant PlannedRuns::excludedData(const Row& row, int role) const {
     case Qt::DisplayRole:
       return name;
     case DiffersRole:
-      return QStringLiteral("left out");
+      return tr("left out");
     case ExistingRole:
       return QVariant::fromValue<qlonglong>(0);
     case LeftOutRole:
@@ -228,9 +228,9 @@ QVariant PlannedRuns::excludedData(const Row& row, int role) const {
     case Qt::CheckStateRole:
       return Qt::Unchecked;
     case Qt::ToolTipRole:
-      return name + QStringLiteral("\nLeft out by an [[exclude]]; set the tick to run it");
+      return name + tr("\nLeft out by an [[exclude]]; set the tick to run it");
     case Qt::AccessibleTextRole:
-      return name + QStringLiteral("; left out");
+      return name + tr("; left out");
     default:
       return {};
   }
@@ -269,7 +269,7 @@ QVariant PlannedRuns::data(const QModelIndex& index, int role) const {
         const RunForecast& one = forecast_.runs[static_cast<std::size_t>(row)];
         if (one.steps > 0) lines << tr("%1 steps").arg(count(one.steps));
         if (one.seconds > 0)
-          lines << QStringLiteral("about %1, %2").arg(duration(one.seconds), one.basis);
+          lines << tr("about %1, %2").arg(duration(one.seconds), one.basis);
       }
       if (const QString said = note(row); !said.isEmpty()) lines << said;
       return lines.join(role == Qt::ToolTipRole ? QStringLiteral("\n") : QStringLiteral("; "));

@@ -75,9 +75,9 @@ double secondsBetween(const std::string& from, const std::string& to) {
 QString runNumbers(const std::vector<std::int64_t>& ids) {
   QStringList words;
   for (const std::int64_t id : ids) words << QStringLiteral("#%1").arg(id);
-  if (words.size() == 1) return QStringLiteral("run ") + words.front();
+  if (words.size() == 1) return QObject::tr("run ") + words.front();
   const QString last = words.takeLast();
-  return QStringLiteral("runs ") + words.join(QStringLiteral(", ")) + QStringLiteral(" and ") +
+  return QObject::tr("runs ") + words.join(QStringLiteral(", ")) + QObject::tr(" and ") +
          last;
 }
 
@@ -191,7 +191,7 @@ class Forecasting {
       forecast.runs.push_back(one);
     }
     if (bases.size() < 3) {
-      forecast.timeSource = bases.join(QStringLiteral(", and "));
+      forecast.timeSource = bases.join(QObject::tr(", and "));
     } else {
       forecast.timeSource = QObject::tr(
           "from earlier runs on the same device, for each run as its "
@@ -318,7 +318,7 @@ class Forecasting {
     }
     std::sort(alike.begin(), alike.end());
     if (alike.empty() || one.steps <= 0) {
-      if (forecast.unknown.isEmpty()) forecast.unknown = whatWouldTell(work, one.steps, alike);
+      if (forecast.unknown.isEmpty()) forecast.unknown = whatWouldTell(work, one.steps);
       return;
     }
     const Alike& best = alike.front();
@@ -328,7 +328,7 @@ class Forecasting {
     if (isOtherModel && mine > 0 && operations_.count(best.id) == 0) forecast.reference = best.id;
     const bool isByOperations = isOtherModel && mine > 0 && its > 0;
     if (best.isOtherArchitecture && !isByOperations) {  // nothing says how the two compare
-      if (forecast.unknown.isEmpty()) forecast.unknown = whatWouldTell(work, one.steps, alike);
+      if (forecast.unknown.isEmpty()) forecast.unknown = whatWouldTell(work, one.steps);
       return;
     }
     const RunWorkload& from = known_.at(best.id).work;
@@ -356,10 +356,10 @@ class Forecasting {
     std::sort(used.begin(), used.end());
     const bool isOtherModel = best.isOtherArchitecture || best.keys > 0;
     if (!isOtherModel && !best.isOtherBatch)
-      return QStringLiteral("from %1: same model, batch size and device").arg(runNumbers(used));
+      return QObject::tr("from %1: same model, batch size and device").arg(runNumbers(used));
     QStringList others;
     if (best.isOtherArchitecture) {
-      others << QStringLiteral("another architecture");
+      others << QObject::tr("another architecture");
     } else if (best.keys > 0) {
       others << QObject::tr("other settings of the model");
     }
@@ -367,30 +367,24 @@ class Forecasting {
     const QString how = isByOperations      ? QObject::tr("scaled by the operations of a step")
                         : best.isOtherBatch ? QObject::tr("scaled by the samples of a step")
                                             : QString();
-    return QStringLiteral("from %1 of %2 on %3 (%4), %5%6%7")
-        .arg(counted(static_cast<std::int64_t>(used.size()), QStringLiteral("run"),
-                     QStringLiteral("runs")),
+    return QObject::tr("from %1 of %2 on %3 (%4), %5%6%7")
+        .arg(counted(static_cast<std::int64_t>(used.size()), QObject::tr("run"),
+                     QObject::tr("runs")),
              QString::fromStdString(from.preset.empty() ? from.architecture : from.preset),
              QString::fromStdString(deviceOf(rows_.at(best.id), from)),
              runNumbers(used).section(QLatin1Char(' '), 1), others.join(QStringLiteral(" and ")),
              how.isEmpty() ? QString() : QStringLiteral(", "), how);
   }
 
-  [[nodiscard]] QString whatWouldTell(const RunWorkload& work, std::int64_t steps,
-                                      const std::vector<Alike>& alike) const {
+  [[nodiscard]] QString whatWouldTell(const RunWorkload& work, std::int64_t steps) const {
     const QString model = QString::fromStdString(work.architecture);
     const QString device = QString::fromStdString(work.device);
     if (steps <= 0) {
-      return QStringLiteral("Time unknown until a first run on %1; set train.steps to estimate")
+      return QObject::tr("Time unknown until a first run on %1; set train.steps to estimate")
           .arg(QString::fromStdString(work.dataset));
     }
-    if (!alike.empty()) {
-      return QStringLiteral(
-                 "20 steps of one run of %1 on %2 make it known: only other "
-                 "architectures were run there")
-          .arg(model, device);
-    }
-    return QStringLiteral("20 steps of one run of %1 on %2 make it known: none was made there")
+    // Runs of other architectures say nothing about this one.
+    return QObject::tr("Time unknown: no run of %1 on %2 yet; 20 steps are enough")
         .arg(model, device);
   }
 

@@ -42,7 +42,7 @@ SidePanel::SidePanel(QWidget* parent)
       comingNote_(new QLabel(this)),
       problems_(new QLabel(this)),
       changesFold_(
-          new CollapsibleSection(QStringLiteral("changes"), QStringLiteral("Changes"), this)),
+          new CollapsibleSection(QStringLiteral("changes"), tr("Changes"), this)),
       comingFold_(new CollapsibleSection(QStringLiteral("runs"), tr("Runs to come"), this)),
       textFold_(new CollapsibleSection(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
   setProperty("role", QStringLiteral("panel"));
@@ -121,7 +121,7 @@ void SidePanel::showProblems(const std::vector<Problem>& problems) {
       mark.format.setProperty(QTextFormat::FullWidthSelection, true);
       mark.cursor = QTextCursor(text_->document()->findBlockByNumber(problem.line - 1));
       marks << mark;
-      sentence = QStringLiteral("line %1: ").arg(problem.line);
+      sentence = tr("line %1: ").arg(problem.line);
     }
     sentences << sentence + sentenceOf(problem);
   }
