@@ -3,8 +3,11 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "core/base/error.h"
+#include "core/model/weight_source.h"
 
 namespace vitrine::llamafusion {
 
@@ -19,6 +22,29 @@ at::Tensor atTime(const at::Tensor& table, const at::Tensor& time, const at::Ten
   return table.to(time.device()).index_select(0, time).to(like.scalar_type()).view({-1, 1, 1, 1});
 }
 
+/// What the layers of a file have for images; none where it is a language model's.
+std::optional<Separation> separationOf(const WeightSource& source) {
+  std::optional<Separation> separation;
+  for (const std::string& name : source.names()) {
+    if (name.find(".layers.") == std::string::npos || textCounterpart(name).empty()) continue;
+    if (name.find(".img.self_attn.") != std::string::npos) return Separation::Deep;
+    separation = Separation::Shallow;
+  }
+  return separation;
+}
+
+const char* wordOf(Separation separation) {
+  switch (separation) {
+    case Separation::Dense:
+      return "dense";
+    case Separation::Shallow:
+      return "shallow";
+    case Separation::Deep:
+      break;
+  }
+  return "deep";
+}
+
 }  // namespace
 
 FusionModel::FusionModel(const FusionConfig& config, std::uint64_t seed)
@@ -29,6 +55,17 @@ FusionModel::FusionModel(const FusionConfig& config, std::uint64_t seed)
   if (!config.io) return;
   io_ = register_module("img_io", makeImageIo(*config.io));
   initialiseImageIo(*io_, "img_io.", seed);
+}
+
+void FusionModel::transform(WeightSource& source) {
+  const std::optional<Separation> theirs = separationOf(source);
+  if (theirs && *theirs != separation()) {
+    const std::string word = wordOf(*theirs);
+    throw ConfigError("its image modules are of " + word + " separation, those of the model of " +
+                      wordOf(separation()) + " separation; set model.separation = \"" + word +
+                      "\", or begin from the weights of the language model");
+  }
+  TextDecoder::transform(source);
 }
 
 std::vector<OfferedCapability> FusionModel::capabilities() {

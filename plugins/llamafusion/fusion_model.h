@@ -26,6 +26,8 @@ class FusionModel final : public TextDecoder, public TextImageModel, public Tens
  public:
   FusionModel(const FusionConfig& config, std::uint64_t seed);
 
+  /// \throws ConfigError  the image modules of the file are those of another separation
+  void transform(WeightSource& source) override;
   [[nodiscard]] std::vector<OfferedCapability> capabilities() override;
   [[nodiscard]] std::vector<BlockCost> cost() const override;
 

@@ -279,5 +279,38 @@ TEST(Fusion, RefusesWhatCannotBe) {
   EXPECT_THROW((void)capabilityOf<TextImageModel>(*model)->mixed(sequences), ShapeError);
 }
 
+TEST(FusionWeights, OfAnotherSizeOrSeparationAreRefusedByName) {
+  const TemporaryFolder folder;
+  const LlamaFusionArchitecture architecture;
+  for (const char* separation : {"dense", "shallow", "deep"}) {
+    writeTensors(folder.path() / separation,
+                 namedTensors(*build(architecture, tiny(separation), 4)));
+  }
+  const auto refusalOf = [&](const Json& values, const char* file = "deep") -> std::string {
+    try {
+      (void)loadWeights(*build(architecture, values), folder.path() / file);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  EXPECT_EQ(refusalOf(tiny("deep")), "nothing was refused");
+  EXPECT_EQ(refusalOf(tiny("shallow"), "shallow"), "nothing was refused");
+  EXPECT_EQ(refusalOf(tiny("deep"), "dense"), "nothing was refused") << "copies of the text";
+  EXPECT_THAT(refusalOf(tiny("shallow")),
+              HasSubstr("its image modules are of deep separation, those of the model of shallow "
+                        "separation; set model.separation = \"deep\""));
+  EXPECT_THAT(refusalOf(tiny("dense")), HasSubstr("of the model of dense separation"));
+  EXPECT_THAT(refusalOf(tiny("deep"), "shallow"),
+              HasSubstr("its image modules are of shallow separation"));
+  Json other = tiny("deep");
+  other["ffn_hidden"] = 64;
+  EXPECT_THAT(refusalOf(other), HasSubstr(" in the file and "));
+  EXPECT_THAT(refusalOf(other), HasSubstr("; change the model, or leave it out with skip"));
+  other = tiny("deep");
+  other["depth"] = 3;
+  EXPECT_THAT(refusalOf(other), HasSubstr("no tensor for "));
+}
+
 }  // namespace
 }  // namespace vitrine::llamafusion
