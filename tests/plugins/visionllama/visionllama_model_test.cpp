@@ -31,6 +31,17 @@ const PyramidArchitecture kPyramid;
 const DensePyramidArchitecture kDense;
 const VitDetArchitecture kVitDet;
 
+/// \param sentence  a part of what the refusal says
+template <class Act>
+void expectRefused(const Act& act, const char* sentence) {
+  try {
+    act();
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(sentence));
+  }
+}
+
 at::Tensor parameterOf(Model& model, const std::string& wanted) {
   for (const auto& [name, tensor] : namedTensors(model))
     if (name == wanted) return tensor;
@@ -109,7 +120,8 @@ TEST(PlainModel, GivesMapsOfChosenBlocksForImagesOfAnySize) {
   encoder->setBlockTap({});
   EXPECT_TRUE(isClose(pyramid->pyramid(image, {1})[0].flatten(2).transpose(1, 2),
                       stream.narrow(1, 1, 16), 1e-6));
-  EXPECT_THROW((void)pyramid->levels({2}), ConfigError);
+  expectRefused([&] { (void)pyramid->levels({2}); },
+                "there is no block 2; the model has blocks 0 to 1");
 }
 
 TEST(PyramidModel, GivesOneMapForEachStage) {
@@ -122,7 +134,8 @@ TEST(PyramidModel, GivesOneMapForEachStage) {
   EXPECT_EQ(levels[1].channels, 16);
   EXPECT_EQ(pyramid->pyramid(imagesOf(1, 16, 40), {})[1].sizes(),
             (std::vector<std::int64_t>{1, 16, 4, 10}));
-  EXPECT_THROW((void)pyramid->levels({0}), ConfigError);
+  expectRefused([&] { (void)pyramid->levels({0}); },
+                "the levels of this model are its 2 stages; name no blocks");
 }
 
 TEST(PyramidModel, AnglesOfAnotherGridAreNotUsedAgain) {
@@ -381,7 +394,12 @@ TEST(VisionLlamaSchema, RefusesSizesThatDoNotFitWithOneSentence) {
   EXPECT_THAT(refusalOf(kPyramid, pyramidTable(), Json{{"rope", {{"scale", "linear"}}}}),
               HasSubstr("none of none, as, ntk"));
   const auto model = buildWith(kPyramid, pyramidTable());
-  EXPECT_THROW((void)logitsOf(*model, imagesOf(1, 36, 36)), ShapeError);
+  try {
+    (void)logitsOf(*model, imagesOf(1, 36, 36));
+    ADD_FAILURE() << "cells of 4 x 4 tokens do not tile a grid of 18 x 18";
+  } catch (const ShapeError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("do not tile its grid of 18 x 18"));
+  }
 }
 
 TEST(VisionLlamaSchema, TakesTheValuesOfTheReferenceCasesAsTheyAre) {
@@ -422,8 +440,25 @@ TEST(VisionLlamaWeights, OfAnotherModelAreRefused) {
   table["mlp"] = "swiglu";
   table["mlp_bias"] = nullptr;
   table["norm"]["kind"] = "ln";
-  const auto model = kPlain.build(resolved(kPlain, table), 0);
-  EXPECT_THROW((void)loadWeights(*model, golden.weights()), ConfigError);
+  const auto refusalOf = [&](const Json& values) -> std::string {
+    const auto model = kPlain.build(resolved(kPlain, values), 0);
+    try {
+      (void)loadWeights(*model, golden.weights());
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  EXPECT_NE(refusalOf(table), "nothing was refused");
+  Json centred = testing::modelTable(golden, kPlain.card().schema);
+  centred["norm"]["kind"] = "ln";
+  EXPECT_THAT(refusalOf(centred),
+              HasSubstr("; name them in skip, map them with rename, or set strict = false"));
+  Json wider = testing::modelTable(golden, kPlain.card().schema);
+  wider["num_classes"] = 3;
+  EXPECT_THAT(refusalOf(wider), HasSubstr("'head.weight' is "));
+  EXPECT_THAT(refusalOf(wider), HasSubstr(" in the file and [3, "));
+  EXPECT_THAT(refusalOf(wider), HasSubstr("; change the model, or leave it out with skip"));
 }
 
 }  // namespace
