@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -195,6 +196,7 @@ double threadMilliseconds() {
 }
 
 constexpr std::int64_t kCostChunk = 64;
+using Costs = std::map<CostForm, CostCurve>;
 
 struct CostRow {
   CostForm form;
@@ -214,10 +216,20 @@ std::int64_t keptFloats(CostForm form, std::int64_t tokens, std::int64_t width) 
   return form == CostForm::Softmax ? 2 * tokens * width : width * width + width;
 }
 
+/// Scores "crossing/..." of the tokens from which chunks cost less than softmax attention.
+void addCrossings(std::int64_t width, const Costs& costs, Analysis::Findings& findings) {
+  // 2 T^2 d multiply-adds of all pairs against 2 T L d + 4 T d^2, both for a causal cell.
+  findings.scores.emplace_back("crossing/counted", static_cast<double>(kCostChunk + 2 * width));
+  const std::optional<double> measured =
+      crossingOf(costs.at(CostForm::Softmax), costs.at(CostForm::Chunkwise));
+  if (measured) findings.scores.emplace_back("crossing/measured", *measured);
+}
+
 Analysis::Findings costFindings(std::int64_t width, std::int64_t most, int repeats) {
   const at::NoGradGuard noGradient;
   Analysis::Findings findings;
   Json rows = Json::array();
+  Costs costs;
   for (const CostRow& each : kCostForms) {
     std::vector<double> tokens, milliseconds, points;
     for (std::int64_t count = 256; count <= most; count *= 2) {
@@ -237,6 +249,7 @@ Analysis::Findings costFindings(std::int64_t width, std::int64_t most, int repea
     curve.meta["y"] = "ms of processor time";
     curve.meta["about"] = each.doc;
     findings.artifacts.push_back(std::move(curve));
+    costs[each.form] = {tokens, milliseconds};
     const auto half = static_cast<std::ptrdiff_t>(tokens.size() / 2);
     if (tokens.size() >= 4) {
       findings.scores.emplace_back(std::string("slope/") + each.name,
@@ -244,6 +257,7 @@ Analysis::Findings costFindings(std::int64_t width, std::int64_t most, int repea
                                                {milliseconds.begin() + half, milliseconds.end()}));
     }
   }
+  addCrossings(width, costs, findings);
   Artifact table;
   table.name = "cost";
   table.kind = artifact_kind::kTable;
@@ -366,6 +380,23 @@ double fittedSlope(const std::vector<double>& tokens, const std::vector<double>&
     x += a, y += b, xx += a * a, xy += a * b;
   }
   return (count * xy - x * y) / (count * xx - x * x);
+}
+
+std::optional<double> crossingOf(const CostCurve& first, const CostCurve& second) {
+  if (first.tokens != second.tokens || first.tokens.size() != first.milliseconds.size() ||
+      second.tokens.size() != second.milliseconds.size())
+    throw ConfigError("two costs can be compared at the same numbers of tokens only");
+  // How much more the first costs, as a logarithm: straight between two sizes.
+  const auto excess = [&](std::size_t i) {
+    return std::log(first.milliseconds[i] / second.milliseconds[i]);
+  };
+  for (std::size_t i = 1; i < first.tokens.size(); ++i) {
+    const double before = excess(i - 1), after = excess(i);
+    if (before > 0 || after <= 0) continue;
+    const double from = std::log(first.tokens[i - 1]), to = std::log(first.tokens[i]);
+    return std::exp(from + (to - from) * -before / (after - before));
+  }
+  return std::nullopt;
 }
 
 }  // namespace vitrine::vision_lstm

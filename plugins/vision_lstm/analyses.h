@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/kernels/mlstm.h"
@@ -41,7 +42,10 @@ class MemoryWeights final : public Analysis {
 ///
 /// Artifacts: curves "chunkwise", "quadratic", "recurrent", "softmax attention" of milliseconds of
 /// processor time; table "cost", with multiply-adds and what a next token would need. Scores
-/// "slope/<form>": of log time over log tokens, on the upper half of the sizes.
+/// "slope/<form>": of log time over log tokens, on the upper half of the sizes;
+/// "crossing/measured": tokens from which chunks take less time than softmax attention, where that
+/// lies among the sizes; "crossing/counted": the same by multiply-adds of causal pairs, chunk + 2
+/// head widths.
 class TokenCost final : public Analysis {
  public:
   [[nodiscard]] ItemCard card() const override;
@@ -56,6 +60,14 @@ enum class CostForm { Chunkwise, Quadratic, Recurrent, Softmax };
 /// of `repeats`. \param width  of the head
 [[nodiscard]] double measureCost(CostForm form, std::int64_t tokens, std::int64_t width,
                                  int repeats);
+/// Time against tokens, ascending.
+struct CostCurve {
+  std::vector<double> tokens, milliseconds;
+};
+/// Tokens at which `first` begins to cost more than `second`, on straight lines between the points
+/// of both logarithms; none where it does not within them.
+/// \throws ConfigError  curves of other tokens
+[[nodiscard]] std::optional<double> crossingOf(const CostCurve& first, const CostCurve& second);
 /// Least squares of log(milliseconds) over log(tokens).
 [[nodiscard]] double fittedSlope(const std::vector<double>& tokens,
                                  const std::vector<double>& milliseconds);

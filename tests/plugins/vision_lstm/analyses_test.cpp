@@ -123,7 +123,16 @@ TEST(TokenCost, DrawsACurveForEachForm) {
   ASSERT_EQ(found.artifacts.size(), 5U);
   EXPECT_EQ(tensorOf(named(found, "chunkwise")).sizes(), at::IntArrayRef({4, 2}));
   EXPECT_EQ(tensorOf(named(found, "softmax attention")).sizes(), at::IntArrayRef({4, 2}));
-  EXPECT_EQ(found.scores.size(), 4U);
+  EXPECT_GE(found.scores.size(), 5U);
+  std::map<std::string, double> scores(found.scores.begin(), found.scores.end());
+  EXPECT_EQ(scores.count("slope/chunkwise"), 1U);
+  // Chunks of 64 and twice the width of a head; what was measured lies among the sizes.
+  const auto headWidth = named(found, "cost").meta.at("head_width").get<double>();
+  EXPECT_EQ(scores.at("crossing/counted"), 64 + 2 * headWidth);
+  if (scores.contains("crossing/measured")) {
+    EXPECT_GT(scores.at("crossing/measured"), 256);
+    EXPECT_LE(scores.at("crossing/measured"), 2048);
+  }
   // Of the last row, 2,048 tokens of softmax attention: 2 T^2 d multiply-adds, 2 T d floats.
   const Artifact& table = named(found, "cost");
   const auto* text = reinterpret_cast<const char*>(table.data.data());
@@ -132,6 +141,19 @@ TEST(TokenCost, DrawsACurveForEachForm) {
   EXPECT_EQ(row.at(0), "softmax attention");
   EXPECT_DOUBLE_EQ(row.at(3).get<double>(), 2.0 * 2048 * 2048 * width / 1e6);
   EXPECT_DOUBLE_EQ(row.at(4).get<double>(), 2.0 * 2048 * width);
+}
+
+TEST(TokenCost, CrossingLiesWhereTheLinesOfBothLogarithmsMeet) {
+  // t^2 against 1000 t: they meet at 1,000 tokens.
+  const std::vector<double> tokens{256, 512, 1024, 2048};
+  CostCurve pairs{tokens, {}}, chunks{tokens, {}};
+  for (const double count : tokens) {
+    pairs.milliseconds.push_back(count * count);
+    chunks.milliseconds.push_back(1000 * count);
+  }
+  EXPECT_NEAR(crossingOf(pairs, chunks).value(), 1000, 1e-9);
+  EXPECT_FALSE(crossingOf(chunks, pairs).has_value()) << "chunks never begin to cost more";
+  EXPECT_THROW((void)crossingOf(pairs, {{256}, {1}}), ConfigError);
 }
 
 TEST(TokenCost, SlopeOfAPowerIsItsExponent) {
