@@ -31,6 +31,8 @@ struct VisionLstm::State {
   [[nodiscard]] at::Tensor positionsOf(Grid grid) const;
   /// Row and column of each token, [tokens, 2] int64 on the CPU.
   [[nodiscard]] at::Tensor places(Grid grid) const;
+  /// Images as maps of patches, without positions.
+  [[nodiscard]] at::Tensor project(const at::Tensor& images) const;
   /// Images of any size that the strides divide, with class tokens: [batch, tokens, width].
   [[nodiscard]] at::Tensor embed(const at::Tensor& images, Grid& grid) const;
   [[nodiscard]] at::Tensor withClassTokens(const at::Tensor& patches) const;

@@ -14,10 +14,13 @@
 #include "core/config/experiment.h"
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
+#include "core/plugin/registry.h"
+#include "tests/support/golden_case.h"
 
 namespace vitrine::vision_lstm {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const VisionLstmArchitecture kVisionLstm;
@@ -108,6 +111,30 @@ TEST(VisionLstmStructure, TheFormsOfTheCellGiveTheSameLogits) {
               1e-4 * logits.abs().max().item<double>())
         << change;
   }
+}
+
+TEST(VisionLstmStructure, PatchesLoseNothingButTheirRounding) {
+  // 768 pixels a patch: in float32 their sums lose some ten times as much.
+  const auto model = buildWith({{"image_size", 32}, {"patch", 16}, {"in_channels", 3}});
+  stir(*model);
+  at::Tensor input =
+      at::randn({4, 3, 32, 32}, at::detail::createCPUGenerator(3)).requires_grad_(true);
+  const at::Tensor weight = parameter(*model, "patch_embed.proj.weight").detach(),
+                   bias = parameter(*model, "patch_embed.proj.bias").detach(),
+                   table = parameter(*model, "pos_embed.embed").detach().flatten(1, 2);
+  const at::Tensor patches =
+      at::conv2d(input.detach().to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble), 16)
+          .flatten(2)
+          .transpose(1, 2);
+  const at::Tensor wanted = patches + table.to(at::kDouble);
+  const at::Tensor values = model->embed(input).values;
+  EXPECT_EQ(values.scalar_type(), at::kFloat);
+  // Two roundings to float32: of the patch, and of its sum with the position.
+  const at::Tensor allowed = (patches.abs() + wanted.abs()) * 0x1p-24 * 1.001;
+  EXPECT_LE((values.detach().to(at::kDouble) - wanted).abs().sub(allowed).max().item<double>(), 0);
+  values.sum().backward();
+  EXPECT_TRUE(input.grad().defined()) << "images and patches take part in the graph";
+  EXPECT_GT(parameter(*model, "patch_embed.proj.weight").grad().abs().max().item<float>(), 0);
 }
 
 TEST(VisionLstmStructure, OneDirectionIsCausalAndTwoAreNot) {
@@ -209,6 +236,46 @@ TEST(VisionLstmRefuses, OtherImagesSubsetsAndMasks) {
       RefusedError);
   EXPECT_THROW((void)model->encode(tokens, at::zeros({16, 16})), RefusedError);
   EXPECT_THROW((void)model->levels({2}), ConfigError);
+}
+
+/// The sentence with which the weights of a reference case are refused.
+std::string weightRefusal(const char* name, const Json& changes) {
+  const auto golden = testing::openGoldenCase(std::string("vision_lstm/") + name);
+  Registry registry;
+  registry.add(std::make_unique<VisionLstmArchitecture>());
+  LoadOptions options;
+  options.family = [&](const auto& names) { return registry.weightFamily(names); };
+  const Json table = testing::modelTable(golden, kVisionLstm.card().schema);
+  const auto model = kVisionLstm.build(resolved(with(table, changes)), 0);
+  const at::Tensor before = namedTensors(*model).front().second.clone();
+  std::string refusal = "nothing was refused";
+  try {
+    (void)loadWeights(*model, golden.weights(), options);
+  } catch (const ConfigError& error) {
+    refusal = error.what();
+  }
+  EXPECT_TRUE(at::equal(namedTensors(*model).front().second, before)) << "nothing was written";
+  return refusal;
+}
+
+TEST(VisionLstmRefuses, WeightsOfTheFirstVersionInAModelOfTheSecond) {
+  const std::string first = "a Vision-LSTM of the first version";
+  EXPECT_THAT(
+      weightRefusal("v1_stride", {{"conv", "conv2d"}, {"conv_kernel", 3}}),
+      AllOf(HasSubstr("no tensor for "), HasSubstr("conv"), HasSubstr("looks made for " + first)));
+  // What the two versions share, in two shapes.
+  EXPECT_THAT(weightRefusal("v1_stride", {{"pooling", "bilateral_concat"}}),
+              AllOf(HasSubstr(" in the file and "), HasSubstr(" in the model"), HasSubstr(first)));
+}
+
+TEST(VisionLstmRefuses, WeightsOfAnotherSizeWithBothSizes) {
+  for (const Json& change : {Json{{"dim", 64}}, Json{{"num_classes", 3}}}) {
+    const std::string refusal = weightRefusal("directions_quad_nonsquare", change);
+    EXPECT_THAT(refusal, HasSubstr(" in the file and ")) << change;
+    EXPECT_THAT(refusal, HasSubstr("; change the model, or leave it out with skip")) << change;
+  }
+  EXPECT_THAT(weightRefusal("directions_quad_nonsquare", {{"depth", 8}}),
+              HasSubstr("no tensor for "));
 }
 
 TEST(VisionLstmRefuses, AttentionRolloutForLackOfRowsThatSumToOne) {
