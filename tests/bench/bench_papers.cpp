@@ -23,6 +23,7 @@
 #include "core/model/text_image_model.h"
 #include "core/train/step.h"
 #include "core/train/training_items.h"
+#include "plugins/baselines/diffusion_transformers.h"
 #include "plugins/illama/illama.h"
 #include "plugins/llamafusion/llama.h"
 #include "plugins/llamafusion/llamafusion.h"
@@ -211,6 +212,8 @@ std::map<std::string, std::unique_ptr<Architecture>> architectures() {
   add(std::make_unique<illama::IllamaArchitecture>());
   add(std::make_unique<visionllama::PlainArchitecture>());
   add(std::make_unique<visionllama::PyramidArchitecture>());
+  add(std::make_unique<baselines::DitArchitecture>());
+  add(std::make_unique<baselines::SitArchitecture>());
   add(std::make_unique<visionllama_diffusion::SitLlamaArchitecture>());
   add(std::make_unique<visionllama_diffusion::DitLlamaArchitecture>());
   add(std::make_unique<vision_lstm::VisionLstmArchitecture>());

@@ -15,7 +15,13 @@ ROWS = [
     ("plain S", "visionllama_plain", "visionllama/plain_s", 8, ("train",), []),
     ("pyramid demo", "visionllama_pyramid", "visionllama/pyramid_demo", 128, ("train", "infer"), []),
     ("pyramid S", "visionllama_pyramid", "visionllama/pyramid_s", 8, ("train",), []),
+    ("dit demo", "dit", "dit/demo", 64, ("train",), []),
+    ("sit plain demo", "sit", "sit/demo", 64, ("train",), []),
+    ("dit llama demo", "dit_llama", "dit_llama/demo", 64, ("train",), []),
     ("sit demo", "sit_llama", "sit_llama/demo", 64, ("train",), []),
+    ("dit S/2", "dit", "dit/s2", 8, ("train",), []),
+    ("sit plain S/2", "sit", "sit/s2", 8, ("train",), []),
+    ("dit llama S/2", "dit_llama", "dit_llama/s2", 8, ("train",), []),
     ("sit S/2", "sit_llama", "sit_llama/s2", 8, ("train",), []),
     ("sit demo batch 1", "sit_llama", "sit_llama/demo", 1, ("sample",), []),
     ("sit demo batch 16", "sit_llama", "sit_llama/demo", 16, ("sample",), []),
@@ -34,7 +40,7 @@ FLOORS = {"train": 1.05, "infer": 1.05, "sample": 1.2, "decode": 1.5}
 FROZEN_FLOOR = 1.2
 
 # Below tests/golden: what the peers are held to before anything is timed.
-CASES = ("illama/illama_alpha_0.3", "visionllama/plain_cls", "visionllama/pyramid_peg_nols", "sit/sit_llama_tiny",
+CASES = ("illama/illama_alpha_0.3", "visionllama/plain_cls", "visionllama/pyramid_peg_nols", "dit/dit_tiny", "sit/sit_llama_tiny",
          "vision_lstm/v2_grey_single_pair", "llama/mha_untied_theta1e4", "llamafusion/full_deep_linear_image_first")
 
 
@@ -72,20 +78,22 @@ class Papers:
 
     def hold_peers(self):
         cases = [word for case in CASES for word in ("--case", os.path.join(self.golden, case))]
-        if subprocess.run([*self.peer, *cases]).returncode != 0:
-            raise SystemExit("bench: a peer is not the model of its paper; nothing was timed")
+        for way in ([], ["--package"]):
+            if subprocess.run([*self.peer, *way, *cases]).returncode != 0:
+                raise SystemExit("bench: a peer is not the model of its paper; nothing was timed")
 
     def ours(self, options, path):
         return self.bench.Side("vitrine", [self.program, *options, "--threads", str(self.arguments.threads)],
                                {"VITRINE_CPU": path, **self.bench.PATHS[path][1]})
 
     def variants(self, architecture, mode):
-        if architecture == "vision_lstm":  # all pairs of tokens, and the chunks of mlstm_kernels where they have a gradient
-            eager = ["fused", "native_autograd"] if mode == "train" else ["fused"]
-            return eager + (["compile"] if self.arguments.compile else [])
+        if architecture == "vision_lstm":  # all pairs of tokens, and the chunks of mlstm_kernels
+            return ["fused", "native_autograd"] + (["compile"] if self.arguments.compile else [])
         if architecture == "illama":  # its mask multiplies probabilities, which no fused attention does
             return ["unfused"] + (["compile_unfused"] if self.arguments.compile else [])
-        return ["fused", "unfused"] + (["compile", "compile_unfused"] if self.arguments.compile else [])
+        # What PyPI's transformers and diffusers have, as they have it.
+        package = ["package"] if architecture == "llama" or (architecture, mode) == ("dit", "train") else []
+        return ["fused", "unfused"] + package + (["compile", "compile_unfused"] if self.arguments.compile else [])
 
     def row(self, name, options, path, floor):
         table = subprocess.run([self.program, *options, "--mode", "describe"], check=True, capture_output=True, text=True)
@@ -100,7 +108,9 @@ class Papers:
                  for v in self.variants(given["--architecture"], given["--mode"])]
         for side in (ours, *peers):
             side.wait()
-        counts = {side.name: int(side.ask("parameters")[0]) for side in (ours, *peers)}
+        # diffusers' DiT keeps an embedding of labels and time in each block: it is timed with more parameters.
+        same = [side for side in (ours, *peers) if (side.name, given["--architecture"]) != ("package", "dit")]
+        counts = {side.name: int(side.ask("parameters")[0]) for side in same}
         if len(set(counts.values())) != 1:
             raise SystemExit(f"bench: {name}: the models have different numbers of parameters: {counts}")
         iterations = self.bench.iterations_of(ours)

@@ -218,14 +218,14 @@ def mlstm_pairs():
         peer = [sys.executable, os.path.join(here, "peers", "mlstm_cell.py"), *options]
         variants = [(v, c) for v in ("native_autograd", "native_custbw") for c in chunks] + [("pairs", 1)]
         if arguments.compile:
-            variants.append(("pairs_compiled", 1))
+            variants += [("pairs_compiled", 1), *(("native_compiled", c) for c in chunks)]
         sides = [Side(f"{v} {c}" if c > 1 else v, [*peer, "--variant", v, "--chunk", str(c)], limits) for v, c in variants]
         for side in (ours, *sides):
             side.wait()
         iterations = iterations_of(ours)
         trial = {s.name: statistics.median(s.turn(iterations) for _ in range(3)) for s in sides}
         best = min(sides, key=lambda s: trial[s.name])
-        report(name, ours, best, iterations, 1.0, trial)
+        report(name, ours, best, iterations, 2.0, trial)
         for side in (ours, *sides):
             side.close()
 

@@ -14,9 +14,12 @@ if [ ! -f "$peers/.complete" ]; then
   "$peers/bin/python" -m pip install -q timm==1.0.31 torchvision==0.26.0
   touch "$peers/.complete"
 fi
-if ! "$peers/bin/python" -c 'import mlstm_kernels' 2>/dev/null; then
-  "$peers/bin/python" -m pip install -q numpy==2.4.6
+if ! "$peers/bin/python" -c 'import mlstm_kernels, einops' 2>/dev/null; then
+  "$peers/bin/python" -m pip install -q numpy==2.4.6 einops==0.8.2
   "$peers/bin/python" -m pip install -q --no-deps mlstm_kernels==2.0.6
+fi
+if ! "$peers/bin/python" -c 'import transformers, diffusers' 2>/dev/null; then
+  "$peers/bin/python" -m pip install -q transformers==4.57.1 diffusers==0.35.2
 fi
 trackers="$cache/bench-trackers"
 if [ ! -f "$trackers/.complete" ]; then

@@ -15,7 +15,7 @@ parser.add_argument("--tokens", type=int, required=True)
 parser.add_argument("--width", type=int, required=True)
 parser.add_argument("--chunk", type=int, required=True)
 parser.add_argument("--threads", type=int, required=True)
-parser.add_argument("--variant", choices=["native_autograd", "native_custbw", "pairs", "pairs_compiled"], required=True)
+parser.add_argument("--variant", choices=["native_autograd", "native_custbw", "native_compiled", "pairs", "pairs_compiled"], required=True)
 arguments = parser.parse_args()
 
 torch.set_num_threads(arguments.threads)
@@ -45,10 +45,14 @@ def pairs(q, k, v, i, f):
 if arguments.variant.startswith("native"):
     from mlstm_kernels.torch.chunkwise import registry
 
-    kernel = registry[arguments.variant]
+    is_compiled = arguments.variant == "native_compiled"
+    kernel = registry["native_autograd" if is_compiled else arguments.variant]
 
     def cell(*inputs):
         return kernel(*inputs, chunk_size=arguments.chunk)
+
+    if is_compiled:
+        cell = torch.compile(cell)
 else:
     cell = torch.compile(pairs) if arguments.variant == "pairs_compiled" else pairs
 

@@ -1,4 +1,5 @@
-"""DiT-LLaMA and SiT-LLaMA after their papers: adaLN-Zero blocks with SwiGLU and rotary positions, and a guided sampler."""
+"""DiT, SiT, DiT-LLaMA and SiT-LLaMA after their papers: adaLN-Zero blocks, the latter two with SwiGLU and rotary positions, and a
+guided sampler."""
 import math
 
 import torch
@@ -19,12 +20,21 @@ def modulate(x, shift, scale):
     return x * (1 + scale[:, None]) + shift[:, None]
 
 
+class Gelu(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.fc1, self.fc2 = nn.Linear(width, hidden), nn.Linear(hidden, width)
+
+    def forward(self, x):
+        return self.fc2(F.gelu(self.fc1(x), approximate="tanh"))
+
+
 class Block(nn.Module):
-    def __init__(self, width, heads, hidden, eps):
+    def __init__(self, width, heads, hidden, eps, is_gelu):
         super().__init__()
         self.norm = nn.LayerNorm(width, eps=eps, elementwise_affine=False)
         self.attn = parts.SelfAttention(width, heads)
-        self.mlp = parts.SwiGlu(width, hidden, ("c_fc1", "c_fc2", "c_proj"))
+        self.mlp = Gelu(width, hidden) if is_gelu else parts.SwiGlu(width, hidden, ("c_fc1", "c_fc2", "c_proj"))
         self.adaLN_modulation = Adaptive(width, 6)
 
     def forward(self, x, condition, table):
@@ -36,26 +46,30 @@ class Block(nn.Module):
 class Denoiser(nn.Module):
     def __init__(self, model):
         super().__init__()
-        parts.require(model, mlp="swiglu", pe="none")
-        parts.require(model["rope"], mode="2d", ratio=1.0, axis_order="col_first", scale="none")
+        self.is_gelu = model["mlp"] == "gelu_tanh"
+        parts.require(model, mlp="gelu_tanh" if self.is_gelu else "swiglu", pe="sincos" if self.is_gelu else "none")
+        if self.is_gelu:
+            parts.require(model.get("rope", {}), mode="none")
+        else:
+            parts.require(model["rope"], mode="2d", ratio=1.0, axis_order="col_first", scale="none")
         parts.require(model["norm"], kind="ln", affine=False)
         self.size, self.patch = parts.pair(model["input_size"]), parts.pair(model["patch_size"])
         self.grid = tuple(s // p for s, p in zip(self.size, self.patch))
         width, heads, eps = model["width"], model["heads"], model["norm"]["eps"]
         self.channels, self.classes = model["in_channels"], model["num_classes"]
         self.out = self.channels * (2 if model["learn_sigma"] else 1)
-        hidden = model.get("mlp_width") or -(-8 * width // 3 // 256) * 256
+        hidden = model.get("mlp_width") or (4 * width if self.is_gelu else -(-8 * width // 3 // 256) * 256)
         self.x_embedder = parts.PatchEmbed(self.channels, self.patch, width)
         self.t_embedder = parts.module(mlp=nn.Sequential(nn.Linear(WAVES, width), nn.SiLU(), nn.Linear(width, width)))
         self.y_embedder = parts.module(
             embedding_table=nn.Embedding(self.classes + (model["class_dropout_prob"] > 0), width))
-        self.blocks = nn.ModuleList(Block(width, heads, hidden, eps) for _ in range(model["depth"]))
+        self.blocks = nn.ModuleList(Block(width, heads, hidden, eps, self.is_gelu) for _ in range(model["depth"]))
         self.final_layer = parts.module(
             linear=nn.Linear(width, math.prod(self.patch) * self.out), adaLN_modulation=Adaptive(width, 2))
         self.final_norm = nn.LayerNorm(width, eps=eps, elementwise_affine=False)
-        # In the files of these models, and unused where positions are rotary.
+        # In the files of all of these models, and unused where positions are rotary.
         self.register_buffer("pos_embed", torch.zeros(1, math.prod(self.grid), width))
-        self.table = parts.Table(
+        self.table = None if self.is_gelu else parts.Table(
             parts.grid_angles(*parts.grid_places(*self.grid), width // heads, model["rope"]["base"]))
         half = WAVES // 2
         self.register_buffer("waves", torch.exp(-math.log(1e4) * torch.arange(half).double() / half).float(), persistent=False)
@@ -64,6 +78,8 @@ class Denoiser(nn.Module):
         angles = t.float()[:, None] * self.waves
         condition = self.t_embedder.mlp(torch.cat((angles.cos(), angles.sin()), 1)) + self.y_embedder.embedding_table(y)
         x = self.x_embedder(x)
+        if self.is_gelu:
+            x = x + self.pos_embed
         for block in self.blocks:
             x = block(x, condition, self.table)
         shift, scale = self.final_layer.adaLN_modulation(condition).chunk(2, 1)
@@ -85,7 +101,8 @@ def flow_loss(run, model, batch):
     noise, t = torch.randn_like(data), torch.rand(len(data))
     kept = torch.where(torch.rand(len(data)) < 0.1, model.classes, labels)
     at = t.view(-1, 1, 1, 1)
-    return F.mse_loss(run(at * data + (1 - at) * noise, t, kept), data - noise)
+    made = run(at * data + (1 - at) * noise, t, kept)[:, :model.channels]  # without a head's half for the variance
+    return F.mse_loss(made, data - noise)
 
 
 @torch.inference_mode()
@@ -100,4 +117,4 @@ def flow_samples(run, model, batch, steps, guidance):
     return x
 
 
-FAMILIES = {"sit_llama": Velocity, "dit_llama": Denoiser}
+FAMILIES = {"sit": Velocity, "dit": Denoiser, "sit_llama": Velocity, "dit_llama": Denoiser}

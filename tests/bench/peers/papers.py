@@ -31,7 +31,9 @@ def check(folder):
     io, values = load_file(f"{folder}/io.safetensors"), case["model"]
     name = case["architecture"]
     values["mlp"] = str(values.get("mlp", "")).split()[0] if "mlp" in values else "swiglu"
-    model = FAMILIES[name](values).eval()
+    if arguments.package and name != "llama":
+        return
+    model = (paper_packages.FAMILIES if arguments.package else FAMILIES)[name](values).eval()
     weights = load_file(f"{folder}/weights.safetensors")
     if values.get("tied"):
         weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
@@ -42,8 +44,10 @@ def check(folder):
         elif name == "llama":
             made = {"logits": model(io["input/ids"])}
             new = io["output/greedy"].shape[1] - io["input/prompt"].shape[1]
-            for compiled in (None, paper_language.one_token):
-                tokens = torch.cat((io["input/prompt"], paper_language.greedy(model, io["input/prompt"], new, compiled)), 1)
+            ways = [lambda m, p, n: paper_packages.greedy(m, p, n)] if arguments.package else [
+                lambda m, p, n, c=c: paper_language.greedy(m, p, n, c) for c in (None, paper_language.one_token)]
+            for way in ways:
+                tokens = torch.cat((io["input/prompt"], way(model, io["input/prompt"], new)), 1)
                 if not torch.equal(tokens, io["output/greedy"]):
                     raise SystemExit(f"bench: the peer of {folder} continues its prompt differently")
         elif name == "llamafusion":
@@ -62,10 +66,12 @@ def check(folder):
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--case", action="append", default=[])
+parser.add_argument("--package", action="store_true", help="also holds the model of transformers to the cases of Llama")
 parser.add_argument("--architecture", choices=sorted(FAMILIES))
 parser.add_argument("--model", type=json.loads, help="the resolved table, of bench_papers --mode describe")
 parser.add_argument("--mode", choices=["train", "infer", "sample", "decode"])
-parser.add_argument("--variant", choices=["fused", "unfused", "compile", "compile_unfused", "native_autograd", "native_custbw"])
+parser.add_argument("--variant", choices=["fused", "unfused", "compile", "compile_unfused", "native_autograd", "native_custbw",
+                                          "package"])
 parser.add_argument("--batch", type=int, default=1)
 parser.add_argument("--tokens", type=int, default=256, help="of a text; of a decoded one, after a prompt of 16")
 parser.add_argument("--steps", type=int, default=50)
@@ -75,6 +81,8 @@ arguments = parser.parse_args()
 
 torch.set_num_threads(arguments.threads)
 torch.manual_seed(0)
+if arguments.package:
+    import paper_packages
 for folder in arguments.case:
     check(folder)
 if arguments.case:
@@ -86,6 +94,10 @@ paper_parts.is_compiled = variant.startswith("compile")
 if variant.startswith("native"):
     paper_memory.cell = variant
 name, sizes, batch = arguments.architecture, arguments.model, arguments.batch
+if variant == "package":
+    import paper_packages
+
+    FAMILIES |= paper_packages.FAMILIES
 model = FAMILIES[name](sizes).train(arguments.mode == "train")
 run = torch.compile(model, dynamic=False) if paper_parts.is_compiled else model
 
@@ -109,7 +121,7 @@ elif name == "llamafusion":
     drawn = torch.randn(batch, sizes["latent_channels"], *paper_parts.pair(sizes["latent_size"]))
     shares = paper_language.cosine_shares()
     loss = lambda: paper_language.mixed_loss(run, (ids, targets, drawn, begin), sizes["lambda"], shares)
-elif name in paper_diffusion.FAMILIES:
+elif name in paper_diffusion.FAMILIES:  # a package's model has the same interface
     images = torch.randn(batch, model.channels, *model.size)
     labels = torch.randint(0, model.classes, (batch,))
     loss = lambda: paper_diffusion.flow_loss(run, model, (images, labels))
@@ -135,7 +147,8 @@ def infer():
 one_token = torch.compile(paper_language.one_token, dynamic=False) if paper_parts.is_compiled else None
 step = {"train": train, "infer": infer,
         "sample": lambda: paper_diffusion.flow_samples(run, model, batch, arguments.steps, 2.0),
-        "decode": lambda: paper_language.greedy(model, prompt, arguments.tokens, one_token)}[arguments.mode]
+        "decode": lambda: (paper_packages.greedy(model, prompt, arguments.tokens) if variant == "package" else
+                           paper_language.greedy(model, prompt, arguments.tokens, one_token))}[arguments.mode]
 for _ in range(3):
     step()
 print("ready", flush=True)
