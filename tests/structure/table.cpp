@@ -40,7 +40,7 @@ const Table& treeTable() {
                }},
               {"ui/kit", {{"series"}, {"."}}},
               {"ui/configure", {{"form"}, {"plan"}, {"."}}},
-              {"ui/workbench", {{"."}, {"sampling"}}},
+              {"ui/workbench", {{"."}, {"analyses", "sampling"}}},
           },
       .libraries =
           {

@@ -5,7 +5,7 @@
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/report/ablation.h"
-#include "app/vitrine/verbs/compare_claims.h"
+#include "app/vitrine/report/compare_claims.h"
 #include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/statistics.h"

@@ -1,4 +1,4 @@
-#include "app/vitrine/verbs/compare_claims.h"
+#include "app/vitrine/report/compare_claims.h"
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
