@@ -154,7 +154,7 @@ TEST(Workbench, PutsRunsIntoTheQueueOnce) {
   studio.workbench.queue().waitUntilIdle();
   EXPECT_TRUE(said.back()[0].toString().contains(QStringLiteral("already")));
   studio.workbench.startRuns({done});
-  EXPECT_TRUE(said.back()[0].toString().contains(QStringLiteral("Nothing to stop")));
+  EXPECT_TRUE(said.back()[0].toString().contains(QStringLiteral("None of the selected runs")));
 }
 
 }  // namespace
