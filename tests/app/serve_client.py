@@ -214,7 +214,7 @@ def play_orders(client, run):
     check(client.ask(op="edit", run=run, field="note", text="theirs", based_on=seen)["version"] == seen + 1, "an edit")
     late = client.ask(op="edit", run=run, field="note", text="late", based_on=seen)
     check(late["theirs"] == "theirs" and late["version"] == seen + 1, "an edit that came too late")
-    check(error_of(client.ask(op="edit", run=run, field="colour", text="")) == "protocol", "a field that is none")
+    check(error_of(client.ask(op="edit", run=run, field="shape", text="")) == "protocol", "a field that is none")
     play_curve_notes(client, run)
     play_image_tags(client, run)
     paused = client.ask(op="order", order={"what": "mode", "mode": "paused"})
