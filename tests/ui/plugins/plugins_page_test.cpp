@@ -36,7 +36,7 @@ class Plugins : public ::testing::Test {
         "vitrine",
         "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho \"$@\" >> asked\ncase \"$1\" in\n"
         "check) cat > text.$$; if grep -q causal text.$$; then cat b.json; else cat a.json; fi;;\n"
-        "*) if [ -e broken ]; then echo 'error: no such luck' >&2; exit 1; fi; cat "
+        "*) if [ -e broken ]; then cat broken; echo 'error: no such luck' >&2; exit 1; fi; cat "
         "plugins.json;;\nesac\n");
     QFile::setPermissions(workbench_.path(QStringLiteral("vitrine")),
                           QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
@@ -161,7 +161,7 @@ TEST_F(Plugins, DisablesAndEnablesThroughTheProgram) {
 
 TEST_F(Plugins, SaysWhatFailedAndProbesAgain) {
   workbench_.become({});
-  write("broken", "");
+  write("broken", R"({"error": {"code": "failed", "message": "no such luck"}})");
   const auto shown = page();
   EXPECT_TRUE(shown->failure().contains(QStringLiteral("no such luck")));
   QString texts;
