@@ -128,10 +128,8 @@ TEST_F(AskedAttention, StoresWhatIsComputedAndReadsItBack) {
   again->computeMissing();
   EXPECT_EQ(log().count(QStringLiteral("analyse")), 1);
   // Not more than a bounded part of the database is filled.
-  Artifact large = samples::atStep(samples::attentionMap(7, 1, "weights"), 400);
-  large.data.resize(std::size_t{128} << 20);
-  workbench_.store().addArtifact(run, large);
   const auto full = page({run});
+  full->setProperty("mostStored", 1);
   full->setViewState({{"image", 9}});
   full->waitUntilIdle();
   full->computeMissing();

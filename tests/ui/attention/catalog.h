@@ -16,6 +16,11 @@ inline ItemCard cardWith(ItemKind kind, const char* id, std::vector<std::string>
   return card;
 }
 
+inline ItemCard withFields(ItemCard card, std::vector<Field> fields) {
+  card.schema.fields = std::move(fields);
+  return card;
+}
+
 inline Catalog attentionCatalog() {
   return {{cardWith(ItemKind::Architecture, "patches", {"image_classifier", "attention_source"}),
            cardWith(ItemKind::Architecture, "tokens",
@@ -28,8 +33,10 @@ inline Catalog attentionCatalog() {
            cardWith(ItemKind::Analysis, "receptive_field", {"attention_of_weights:gradient"},
                     {"token_encoder"}),
            cardWith(ItemKind::Analysis, "attention_rank", {}, {"attention_source"}),
-           cardWith(ItemKind::Analysis, "attention_map",
-                    {"attention:effective", "attention:softmax"}, {"attention_source"}),
+           withFields(cardWith(ItemKind::Analysis, "attention_map",
+                               {"attention:effective", "attention:softmax"}, {"attention_source"}),
+                      {textField("query", "class", "which queries are kept"),
+                       textField("attention", "softmax", "which matrix")}),
            cardWith(ItemKind::Analysis, "memory_weights", {"attention:weights", "attention:decay"},
                     {"memory_source"})}};
 }
