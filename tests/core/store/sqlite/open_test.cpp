@@ -66,8 +66,7 @@ TEST_F(Opening, AValueAgainstAConstraintHasACode) {
   EXPECT_EQ(codeOf("INSERT INTO meta(key, value) SELECT key, value FROM meta"),
             SQLITE_CONSTRAINT_PRIMARYKEY);
   EXPECT_EQ(codeOf("INSERT INTO metric_name(name) VALUES (NULL)"), SQLITE_CONSTRAINT_NOTNULL);
-  EXPECT_EQ(codeOf("INSERT INTO segment(run_id, number) VALUES ('x', 1)"),
-            SQLITE_CONSTRAINT_DATATYPE);
+  EXPECT_EQ(codeOf("INSERT INTO tag(run_id, tag) VALUES ('x', 'y')"), SQLITE_CONSTRAINT_DATATYPE);
 }
 
 TEST_F(Opening, GivesEveryDatabaseAnIdentityThatStays) {
