@@ -188,7 +188,7 @@ TEST_F(Spectra, TheNumbersOfAnAxisAreWhereTheySay) {
   ControlsPicture controls;
   ControlsPicture::Row row;
   row.name = QStringLiteral("a");
-  row.rank = {5, 0, 1};
+  row.rank = {7, 0, 1};
   controls.rows = {row};
   const SvgDocument ranks =
       readSvg(figureBytes(*makeControlsFigure(controls), FigureFormat::Svg, {}));
