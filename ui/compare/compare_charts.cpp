@@ -23,7 +23,7 @@ void fillKeys(QComboBox* combo, const QString& what, const CompareData& data) {
   combo->clear();
   combo->addItem(what + QObject::tr(": none"), QString());
   combo->addItem(what + QObject::tr(": variant"), QStringLiteral("variant"));
-  combo->addItem(what + QObject::tr(": seed"), QObject::tr("seed"));
+  combo->addItem(what + QObject::tr(": seed"), QStringLiteral("seed"));
   for (const std::string& key : data.keys) {
     combo->addItem(what + QStringLiteral(": ") + shortKey(key, data.keys),
                    QString::fromStdString(key));
