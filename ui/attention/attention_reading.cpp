@@ -260,7 +260,8 @@ std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRo
     entry.isDrawn = row.meta.contains("seed");
     const auto image = row.meta.find("image");
     entry.isOfWeights = image != row.meta.end() && image->is_null();
-    if (!entry.isOfWeights && !entry.isDrawn)
+    // An image of the user's is of no split either.
+    if (!entry.isOfWeights && !entry.isDrawn && entry.sample >= 0)
       entry.split = metaText(row.meta, "split").toStdString();
     entry.time = timeOf(row);
     entry.weights = metaText(row.meta, "weights").toStdString();
