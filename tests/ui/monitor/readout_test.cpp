@@ -1,6 +1,7 @@
 // What the plot under the mouse says of its curves.
-#include <QEvent>
+#include <QMouseEvent>
 #include <QTest>
+#include <cmath>
 
 #include "tests/ui/monitor/metric_point.h"
 #include "tests/ui/monitor/open_monitor.h"

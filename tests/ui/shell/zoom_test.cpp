@@ -21,6 +21,7 @@ TEST(Zoom, MonospacedTextGrowsWithTheWindow) {
     for (QWidget* one : window.currentPage()->findChildren<QWidget*>()) {
       if (!one->property("mono").toBool()) continue;
       ++found;
+      one->ensurePolished();  // the log is hidden until it is asked for
       const QString name = one->accessibleName();
       for (const double zoom : {1.5, 1.0}) {
         window.setZoom(zoom);
