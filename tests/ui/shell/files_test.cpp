@@ -93,7 +93,7 @@ TEST_F(DroppedFiles, APickleIsRefusedAndSaysHowToConvertIt) {
 
 TEST_F(DroppedFiles, WhatNobodyKnowsIsNamed) {
   drop(write(QStringLiteral("letter.odt"), "PK"));
-  EXPECT_EQ(sentence().rfind("letter.odt is none of", 0), 0u) << sentence();
+  EXPECT_EQ(sentence().rfind("letter.odt is not a file that", 0), 0u) << sentence();
   drop(studio_.folder.filePath(QStringLiteral("nowhere.toml")));
   EXPECT_NE(sentence().find("There is no file"), std::string::npos) << sentence();
 }
