@@ -29,6 +29,7 @@ RunMarkActions::RunMarkActions(StudioWorkbench& workbench, RunEdits& edits, cons
                                QWidget* parent)
     : QObject(parent), workbench_(workbench), edits_(edits), model_(model) {
   archive_ = new QAction(this);
+  archive_->setObjectName(QStringLiteral("archive"));  // its text changes, the name of its keys not
   archive_->setToolTip(tr("Archived runs keep their data and leave the list"));
   archive_->setProperty(kWhyNot, tr("select a run"));
   connect(archive_, &QAction::triggered, this, &RunMarkActions::toggleArchive);

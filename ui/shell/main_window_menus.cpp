@@ -109,6 +109,7 @@ void MainWindow::makeActions() {
     connect(colour, &QAction::changed, one, follow);
     connect(one, &QAction::triggered, colour, &QAction::trigger);
     addAction(one);
+    keys_.adopt(one, QStringLiteral("window"), tr("Window"));
   }
   trash_ = action(tr("Deleted &runs\u2026"), QKeySequence(), [this] {
     TrashDialog dialog(workbench_, this);
