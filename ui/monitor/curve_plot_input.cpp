@@ -189,7 +189,7 @@ void CurvePlot::leaveEvent(QEvent* event) {
 
 // Another page comes to the front under a mouse that does not move.
 void CurvePlot::hideEvent(QHideEvent* event) {
-  if (hasReadout()) Q_EMIT cursorLeft();
+  setCursor(std::nullopt, false);  // no signal: a page that is destroyed hides its plots, too
   QWidget::hideEvent(event);
 }
 
