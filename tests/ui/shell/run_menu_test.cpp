@@ -35,6 +35,17 @@ struct RunMenu : ::testing::Test {
       if (row.state == state) return id;
     return 0;
   }
+  /// Calls `answer` once a modal dialog is open: the menu itself runs events before it opens one.
+  template <typename Answer>
+  void onceModal(Answer answer) {
+    auto* look = new QTimer(&window);
+    QObject::connect(look, &QTimer::timeout, &window, [look, answer] {
+      if (QApplication::activeModalWidget() == nullptr) return;
+      look->stop();
+      answer();
+    });
+    look->start(10);
+  }
   /// Alt+R, the arrow down until the entry is chosen, Return.
   void choose(const QString& entry) {
     QTest::keyClick(&window, Qt::Key_R, Qt::AltModifier);
@@ -85,13 +96,12 @@ TEST_F(RunMenu, AddsATag) {
   const std::int64_t run = studio.runs[0];
   select(run);
   bool isTyped = false;
-  QTimer::singleShot(0, &window, [&isTyped] {
+  onceModal([&isTyped] {
     auto* dialog = qobject_cast<TagsDialog*>(QApplication::activeModalWidget());
     ASSERT_NE(dialog, nullptr);
     dialog->activateWindow();
-    EXPECT_TRUE(tabTo([](const QWidget& widget) {
-      return qobject_cast<const QLineEdit*>(&widget) != nullptr;
-    }));
+    EXPECT_TRUE(tabTo(
+        [](const QWidget& widget) { return qobject_cast<const QLineEdit*>(&widget) != nullptr; }));
     QTest::keyClicks(QApplication::focusWidget(), "paper");
     isTyped = true;
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
@@ -118,13 +128,12 @@ TEST_F(RunMenu, DeletesARunAndTakesThatBack) {
   ASSERT_NE(run, 0);
   select(run);
   bool isAnswered = false;
-  QTimer::singleShot(0, &window, [&isAnswered] {
+  onceModal([&isAnswered] {
     auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
     ASSERT_NE(question, nullptr);
     question->activateWindow();
-    EXPECT_TRUE(tabTo([](const QWidget& widget) {
-      return isButton(widget, QStringLiteral("Delete"));
-    }));
+    EXPECT_TRUE(
+        tabTo([](const QWidget& widget) { return isButton(widget, QStringLiteral("Delete")); }));
     isAnswered = true;
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_Space);
   });
@@ -132,9 +141,11 @@ TEST_F(RunMenu, DeletesARunAndTakesThatBack) {
   EXPECT_TRUE(isAnswered);
   studio.workbench.queue().waitUntilIdle();
   ASSERT_TRUE(soon([&] { return studio.workbench.run(run) == nullptr; }));
-  ASSERT_TRUE(soon([&] { return window.bottomBar().sentence().contains(QStringLiteral("trash")); }));
+  ASSERT_TRUE(
+      soon([&] { return window.bottomBar().sentence().contains(QStringLiteral("trash")); }));
   window.runsPanel().view().setFocus();
-  ASSERT_TRUE(tabTo([](const QWidget& widget) { return isButton(widget, QStringLiteral("Undo")); }));
+  ASSERT_TRUE(
+      tabTo([](const QWidget& widget) { return isButton(widget, QStringLiteral("Undo")); }));
   QTest::keyClick(QApplication::focusWidget(), Qt::Key_Space);
   studio.workbench.queue().waitUntilIdle();
   EXPECT_TRUE(soon([&] { return studio.workbench.run(run) != nullptr; }));
