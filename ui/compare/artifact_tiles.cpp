@@ -176,7 +176,8 @@ ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
     workbench_.showError(sentence);
   });
   column->addLayout(row);
-  empty_ = new EmptyPage(QString(), QString(), this);
+  empty_ = new EmptyPage(tr("Artifacts shared by two or more variants appear here."),
+                         tr("Compute\u2026"), this);
   connect(empty_, &EmptyPage::actionRequested, this, [this] {
     if (computing_.isRunning()) {
       computing_.cancel();

@@ -17,6 +17,7 @@
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <set>
 
 #include "ui/compare/compare_page.h"
@@ -404,7 +405,9 @@ void ComparePage::fitDiffers() {
     if (i != kDiffers) others += header->sectionSize(i);
   // The last column is stretched: what it needs, not what it has.
   const QAbstractItemView* view = tableView_;
-  const int last = view->sizeHintForColumn(header->count() - 1) + px(12);
+  const int last = std::max({view->sizeHintForColumn(header->count() - 1) + px(12),
+                             header->sectionSizeHint(header->count() - 1),
+                             header->minimumSectionSize()});
   tableView_->resizeColumnToContents(kDiffers);
   const int wanted = header->sectionSize(kDiffers) + px(12);
   const int room = tableView_->viewport()->width() - others - last;
