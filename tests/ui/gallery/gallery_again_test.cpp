@@ -74,8 +74,9 @@ TEST_F(GalleryAgain, VerifyMakesTheImageAgainAndComparesItsPixels) {
   EXPECT_TRUE(soon([&] { return texts(*shown).find("Bit-exact") != std::string::npos; }));
   const auto* details = shown->findChild<ImageDetails*>();
   for (const QLabel* label : details->findChildren<QLabel*>()) {
-    if (label->accessibleName() == QStringLiteral("Verification"))
+    if (label->accessibleName() == QStringLiteral("Verification")) {
       EXPECT_LT(label->y(), details->findChild<QTreeWidget*>()->y()) << "above the recipe";
+    }
   }
   touch(QStringLiteral("drifts"));
   QTest::keyClick(&shown->sheet(), Qt::Key_V);
