@@ -412,6 +412,10 @@ void ComparePage::fitDiffers() {
   const int wanted = header->sectionSize(kDiffers) + px(12);
   const int room = tableView_->viewport()->width() - others - last;
   header->resizeSection(kDiffers, std::clamp(room, px(90), std::max(px(90), wanted)));
+  // The stretched column may keep more than it needs.
+  const int beyond = header->length() - tableView_->viewport()->width();
+  if (beyond > 0)
+    header->resizeSection(kDiffers, std::max(px(90), header->sectionSize(kDiffers) - beyond));
   fitted = header->sectionSize(kDiffers);
 }
 
