@@ -40,7 +40,10 @@ struct RunMenu : ::testing::Test {
   void onceModal(Answer answer) {
     auto* look = new QTimer(&window);
     QObject::connect(look, &QTimer::timeout, &window, [look, answer] {
-      if (QApplication::activeModalWidget() == nullptr) return;
+      QWidget* dialog = QApplication::activeModalWidget();
+      if (dialog == nullptr) return;
+      dialog->activateWindow();
+      if (QApplication::activeWindow() != dialog || QApplication::focusWidget() == nullptr) return;
       look->stop();
       answer();
     });
