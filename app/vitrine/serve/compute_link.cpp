@@ -143,7 +143,7 @@ void ComputeLink::write() {
     try {
       forward(request);
     } catch (const std::exception& problem) {
-      giveUp(request, problem.what());
+      failRequest(request, problem.what());
     }
     lock.lock();
     outgoing_.pop_front();
@@ -161,7 +161,7 @@ void ComputeLink::write() {
   last->reader.join();
 }
 
-void ComputeLink::giveUp(const Json& request, const std::string& why) {
+void ComputeLink::failRequest(const Json& request, const std::string& why) {
   if (!request.contains("id")) return;
   {
     const std::lock_guard lock(mutex_);
@@ -233,10 +233,10 @@ void ComputeLink::read(Process& process) {
                problem.what());
     ::kill(process.ends.pid, SIGKILL);
   }
-  settle(process);
+  reap(process);
 }
 
-void ComputeLink::settle(Process& process) {
+void ComputeLink::reap(Process& process) {
   // A process that closes the stream is about to end, or has to.
   if (!hasEndedWithin(process.ends.pid, kPatience)) ::kill(process.ends.pid, SIGKILL);
   (void)hasEndedWithin(process.ends.pid, std::chrono::hours(1));

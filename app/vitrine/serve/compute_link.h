@@ -42,9 +42,9 @@ class ComputeLink {
   void write();
   void forward(Json request);
   void answerWithoutProcess(const Json& request);
-  void giveUp(const Json& request, const std::string& why);
+  void failRequest(const Json& request, const std::string& why);
   void read(Process& process);
-  void settle(Process& process);
+  void reap(Process& process);
   [[nodiscard]] Process& processFor(std::unique_lock<std::mutex>& lock);
   void fail(const Json& id, const std::string& kind, const std::string& message);
 
