@@ -6,7 +6,7 @@
 namespace vitrine::ui {
 
 DrawnPage drawnPage(const Recipe& recipe, Workbench& workbench,
-                    const std::function<void()>& settle) {
+                    const std::function<void()>& waitForPage) {
   const PageFactory* wanted = nullptr;
   for (const PageFactory& page : pages()) {
     if (page.id.toStdString() == recipe.page) wanted = &page;
@@ -25,7 +25,7 @@ DrawnPage drawnPage(const Recipe& recipe, Workbench& workbench,
   drawn.page->waitUntilIdle();
   drawn.page->setViewState(recipe.view);
   drawn.page->waitUntilIdle();
-  settle();
+  waitForPage();
   drawn.figure = drawn.page->figure();
   return drawn;
 }

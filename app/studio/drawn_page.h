@@ -15,10 +15,11 @@ struct DrawnPage {
   std::unique_ptr<Figure> figure;  ///< nullptr where the page has nothing to draw
 };
 
-/// The page of a recipe, looked at as the recipe says. \param settle  gives it time before the
-/// figure is taken \throws NotFoundError  there is no such page, or none of the runs is there any
-/// more
+/// The page of a recipe, looked at as the recipe says.
+///
+/// \param waitForPage      gives the page time before the figure is taken
+/// \throws NotFoundError  there is no such page, or none of the runs is there any more
 [[nodiscard]] DrawnPage drawnPage(const Recipe& recipe, Workbench& workbench,
-                                  const std::function<void()>& settle);
+                                  const std::function<void()>& waitForPage);
 
 }  // namespace vitrine::ui

@@ -314,14 +314,14 @@ void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
 
 // The figure of a recipe as it was exported, from the database as it is now.
 void drawFigure(const Options& options, ui::StudioWorkbench& workbench) {
-  const auto settle = [&options] { waitFor(options.waitMs); };
+  const auto waitForPage = [&options] { waitFor(options.waitMs); };
   auto recipe = ui::readRecipe(options.figure);
   if (!recipe) {
     throw NotFoundError("there is no recipe of a figure in " + options.figure.toStdString() +
                         "; give a file that the window has exported");
   }
   workbench.start();
-  const ui::DrawnPage drawn = ui::drawnPage(*recipe, workbench, settle);
+  const ui::DrawnPage drawn = ui::drawnPage(*recipe, workbench, waitForPage);
   if (drawn.figure == nullptr) {
     throw NotFoundError("the page '" + recipe->page +
                         "' has nothing to draw for these runs any more");
@@ -331,12 +331,12 @@ void drawFigure(const Options& options, ui::StudioWorkbench& workbench) {
 }
 
 void drawSheet(const Options& options, ui::StudioWorkbench& workbench) {
-  const auto settle = [&options] { waitFor(options.waitMs); };
+  const auto waitForPage = [&options] { waitFor(options.waitMs); };
   const ui::Sheet sheet = ui::readSheet(options.sheet);
   workbench.start();
   std::vector<std::unique_ptr<ui::Page>> pages;
   const QImage image = ui::drawSheet(sheet, [&](const ui::Recipe& recipe) {
-    ui::DrawnPage drawn = ui::drawnPage(recipe, workbench, settle);
+    ui::DrawnPage drawn = ui::drawnPage(recipe, workbench, waitForPage);
     pages.push_back(std::move(drawn.page));
     return std::move(drawn.figure);
   });
