@@ -141,7 +141,11 @@ endfunction()
 
 # vitrine_build_as_test(NAME LINKS...) compiles the program NAME as all tests are.
 function(vitrine_build_as_test name)
-  target_link_libraries(${name} PRIVATE ${ARGN} GTest::gmock GTest::gtest_main vitrine_flags)
+  if(NOT TARGET vitrine_test_main)
+    add_library(vitrine_test_main STATIC "${PROJECT_SOURCE_DIR}/tests/support/test_main.cpp")
+    target_link_libraries(vitrine_test_main PUBLIC GTest::gmock PRIVATE vitrine_flags)
+  endif()
+  target_link_libraries(${name} PRIVATE ${ARGN} vitrine_test_main vitrine_flags)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   # A test spends its time in what it tests: optimising its own code takes longer than it saves.
@@ -160,7 +164,8 @@ function(vitrine_build_as_test name)
   endif()
 endfunction()
 
-# vitrine_add_test(NAME SOURCES ... [LINKS ...] [LABELS ...] [TIMEOUT SECONDS]) makes one GoogleTest program.
+# vitrine_add_test(NAME SOURCES ... [LINKS ...] [LABELS ...] [TIMEOUT SECONDS]) makes one GoogleTest program. Each of its suites is a
+# test of ctest, which may take TIMEOUT and 20 s for each test in it.
 function(vitrine_add_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -171,10 +176,17 @@ function(vitrine_add_test name)
     set(arg_TIMEOUT 300)
   endif()
   # Tests run side by side: a waiting thread of one sleeps instead of taking the core from another, as in the program.
-  set(properties TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "GOMP_SPINCOUNT=1000")
+  set(properties ENVIRONMENT "GOMP_SPINCOUNT=1000")
   if(arg_LABELS)
     list(APPEND properties LABELS "${arg_LABELS}")
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES ${properties})
+  set(suites "${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake")
+  file(GENERATE OUTPUT "${suites}" CONTENT "set(name \"${name}\")
+set(program \"$<TARGET_FILE:${name}>\")
+set(folder \"${CMAKE_CURRENT_BINARY_DIR}\")
+set(timeout ${arg_TIMEOUT})
+set(properties \"${properties}\")
+include(\"${PROJECT_SOURCE_DIR}/core/cmake/VitrineTestSuites.cmake\")
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${suites}")
 endfunction()
