@@ -156,7 +156,7 @@ void AttentionPage::arrangePanels() {
       moveLayer(down);
       moveHead(right);
     });
-    connect(panel, &AttentionPanel::tokenAsked, this, &AttentionPage::askToken);
+    connect(panel, &AttentionPanel::tokenRequested, this, &AttentionPage::askToken);
     const std::size_t index = panels_.size();
     connect(panel, &AttentionPanel::actionRequested, this, [this, index] { compute(index); });
     connect(panel, &AttentionPanel::cancelRequested, this,

@@ -39,7 +39,7 @@ AttentionPanel::AttentionPanel(std::int64_t run, QWidget* parent)
   connect(heads_, &AttentionView::moved, this, &AttentionPanel::headMoved);
   connect(head_, &AttentionView::moved, this, &AttentionPanel::queryMoved);
   for (AttentionView* view : {heads_, head_})
-    connect(view, &AttentionView::tokenAsked, this, &AttentionPanel::tokenAsked);
+    connect(view, &AttentionView::tokenRequested, this, &AttentionPanel::tokenRequested);
   connect(empty_, &EmptyPage::actionRequested, this, &AttentionPanel::actionRequested);
   connect(empty_, &EmptyPage::cancelRequested, this, &AttentionPanel::cancelRequested);
   stack_->setCurrentIndex(1);

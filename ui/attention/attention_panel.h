@@ -47,7 +47,7 @@ class AttentionPanel final : public QWidget {
   void chosen(const vitrine::ui::FigureTarget& target);
   void queryMoved(int down, int right);
   void headMoved(int down, int right);
-  void tokenAsked(int token);
+  void tokenRequested(int token);
   void actionRequested();
   void cancelRequested();
 

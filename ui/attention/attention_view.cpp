@@ -47,10 +47,10 @@ void AttentionView::keyPressEvent(QKeyEvent* event) {
       Q_EMIT moved(0, 1);
       return;
     case Qt::Key_Home:
-      Q_EMIT tokenAsked(0);
+      Q_EMIT tokenRequested(0);
       return;
     case Qt::Key_End:
-      Q_EMIT tokenAsked(-1);
+      Q_EMIT tokenRequested(-1);
       return;
     default:
       FigureView::keyPressEvent(event);

@@ -29,7 +29,7 @@ class AttentionView final : public FigureView {
   /// Arrow keys.
   void moved(int down, int right);
   /// Home: the first token that is on no patch; End: the mean of all queries.
-  void tokenAsked(int token);
+  void tokenRequested(int token);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
