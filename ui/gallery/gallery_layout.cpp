@@ -319,7 +319,7 @@ QWidget* GalleryPage::makeStage() {
   });
   connect(stage_, &ImageStage::lineMoved, this,
           [this](double share) { lineSlider_->setValue(qRound(share * kLineParts)); });
-  connect(stage_, &ImageStage::stepAsked, this, &GalleryPage::moveBy);
+  connect(stage_, &ImageStage::stepRequested, this, &GalleryPage::moveBy);
   connect(stage_, &ImageStage::closed, this, [this] { setEnlarged(false); });
   return card;
 }

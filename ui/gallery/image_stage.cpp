@@ -274,11 +274,11 @@ void ImageStage::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
     case Qt::Key_Left:
     case Qt::Key_Up:
-      Q_EMIT stepAsked(-1);
+      Q_EMIT stepRequested(-1);
       return;
     case Qt::Key_Right:
     case Qt::Key_Down:
-      Q_EMIT stepAsked(1);
+      Q_EMIT stepRequested(1);
       return;
     case Qt::Key_Space:
     case Qt::Key_Return:

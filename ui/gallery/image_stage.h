@@ -50,7 +50,7 @@ class ImageStage : public QWidget, public DescribedPlot {
 
  Q_SIGNALS:
   void lineMoved(double share);
-  void stepAsked(int by);  ///< previous or next image
+  void stepRequested(int by);  ///< previous or next image
   void closed();           ///< Escape, Space or Enter
 
  protected:
