@@ -24,7 +24,7 @@ struct BoardTile {
 struct BoardLayout {
   static constexpr double kGap = 4;
   std::vector<BoardTile> tiles;
-  std::vector<QRectF> rowLabels, columnLabels;  ///< empty where that is no axis
+  std::vector<QRectF> rowLabels, columnLabels;  ///< empty where that is not an axis
   QSizeF size;
   int scale = 1;        ///< pixels of the screen for each of an image
   bool isText = false;  ///< the tiles hold texts

@@ -235,7 +235,7 @@ void FilmStrip::mousePressEvent(QMouseEvent* event) {
     const QPointF at = point - (isOnMap ? image.translated(0, down) : image).topLeft();
     cursor_ = {at.y() / image.height(), at.x() / image.width()};
     setStep(step);
-    if (asksPatch_) Q_EMIT patchAsked(cursor_);
+    if (asksPatch_) Q_EMIT patchRequested(cursor_);
     update();
     return;
   }
@@ -272,7 +272,7 @@ void FilmStrip::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Return:
     case Qt::Key_Enter:
     case Qt::Key_Space:
-      if (asksPatch_ && !film_.empty()) Q_EMIT patchAsked(cursor_);
+      if (asksPatch_ && !film_.empty()) Q_EMIT patchRequested(cursor_);
       return;
     default:
       break;

@@ -46,7 +46,7 @@ class FilmStrip : public QWidget, public DescribedPlot {
  Q_SIGNALS:
   void stepChanged();
   /// \param at  down and right in the image, 0 to 1
-  void patchAsked(const std::array<double, 2>& at);
+  void patchRequested(const std::array<double, 2>& at);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

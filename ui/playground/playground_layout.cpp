@@ -286,7 +286,7 @@ QWidget* PlaygroundPage::makeFilm() {
   for (QAction* one :
        {verify_, keep_, recallAll_, recallSeed_, recallPrompt_, recallRest_, info_})
     film_->addAction(one);
-  connect(film_, &FilmStrip::patchAsked, this, &PlaygroundPage::replayAt);
+  connect(film_, &FilmStrip::patchRequested, this, &PlaygroundPage::replayAt);
   connect(film_, &FilmStrip::stepChanged, this, &PlaygroundPage::showStep);
   connect(slider_, &QSlider::valueChanged, this, [this](int step) { film_->setStep(step); });
   const auto choose = [this] {

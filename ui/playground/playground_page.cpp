@@ -148,7 +148,7 @@ PlaygroundPage::~PlaygroundPage() {
 
 void PlaygroundPage::waitUntilIdle() {
   placeSide();
-  workbench_.settleCards();
+  workbench_.waitForCards();
   if (isStale_) reload();
   lists_.waitUntilIdle();
   if (!worker_.isBusy() && !wantsDraw_) return;

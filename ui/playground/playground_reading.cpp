@@ -120,7 +120,7 @@ void PlaygroundPage::takeRuns(DrawableRuns found) {
   if (wanted == run_) {
     runBox_->setCurrentIndex(runBox_->findData(QVariant::fromValue<qlonglong>(run_)));
     fillForm(sampler_);
-    // Who draws with the newest weights goes on with the newest.
+    // A drawing with the newest weights stays with the newest.
     if (wasNewest) {
       const std::int64_t newest = drawable(run_)->checkpoints.front().step;
       form_->setValues({{kCheckpointKey, std::to_string(newest)}});

@@ -171,7 +171,7 @@ class PlaygroundTest : public ::testing::Test {
     return *page_;
   }
   /// The model is in memory, and the page knows which sampler fits it.
-  void settle() {
+  void waitForModel() {
     EXPECT_TRUE(soon([&] { return log().contains("sample") && !page_->worker().isWarming(); }));
   }
   QPushButton* button(const QString& text) const {

@@ -47,7 +47,7 @@ TEST_F(Playground, WithoutARunThatDrawsOffersAnExperimentThatDoes) {
 
 TEST_F(Playground, LoadsTheModelWhenItIsChosenAndLearnsWhichSamplerFits) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   EXPECT_EQ(log().split('\n').first(), "load 1 100 ema");
   EXPECT_EQ(page_->form().values().at(kSamplerKey), "quick");
   EXPECT_TRUE(visibleText().contains(QStringLiteral("5\u202fMB")));
@@ -55,7 +55,7 @@ TEST_F(Playground, LoadsTheModelWhenItIsChosenAndLearnsWhichSamplerFits) {
 
 TEST_F(Playground, DrawsOneImageAndShowsItsRecipe) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   type("seed", QStringLiteral("40"));
   draw();
   ASSERT_NE(page_->shown(), nullptr);
@@ -68,7 +68,7 @@ TEST_F(Playground, DrawsOneImageAndShowsItsRecipe) {
 
 TEST_F(Playground, CtrlReturnInAFieldDraws) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   page_->form().input("seed")->setFocus();
   QTest::keyClick(page_->form().input("seed"), Qt::Key_Return, Qt::ControlModifier);
   EXPECT_TRUE(soon([&] { return !page_->history().empty() && !page_->worker().isBusy(); }));
@@ -87,7 +87,7 @@ TEST_F(Playground, AClickWhileTheModelIsBeingLoadedDrawsOnceItIsThere) {
 TEST_F(Playground, DrawsAGridOverTwoSettings) {
   nameClasses();
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   makeAxis("class", kRows, QStringLiteral("Sneaker, 2"));
   makeAxis("guidance", kColumns, QStringLiteral("1..3"));
   EXPECT_TRUE(visibleText().contains(QStringLiteral("6 images")));
@@ -105,7 +105,7 @@ TEST_F(Playground, DrawsAGridOverTwoSettings) {
 TEST_F(Playground, CallsWhatWasDrawnByTheNameOfItsClass) {
   nameClasses();
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   page_->form().setValues({{"class", 1}});
   draw();
   EXPECT_EQ(page_->shown()->title(), QStringLiteral("Sneaker"));
@@ -114,7 +114,7 @@ TEST_F(Playground, CallsWhatWasDrawnByTheNameOfItsClass) {
 
 TEST_F(Playground, TheRecipeIsFoldedUntilItIsAskedFor) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   draw();
   QWidget* recipe = nullptr;
   for (QWidget* one : page_->findChildren<QWidget*>()) {
@@ -130,14 +130,14 @@ TEST_F(Playground, TheRecipeIsFoldedUntilItIsAskedFor) {
 
 TEST_F(Playground, SaysWhichSizeTheModelDraws) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   EXPECT_TRUE(visibleText().contains(QStringLiteral("It draws 8 \u00d7 8 pixels, the size it was")))
       << visibleText().toStdString();
 }
 
 TEST_F(Playground, AnAxisThatIsLeftShowsItsBeginning) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   makeAxis("guidance", kRows, QStringLiteral("1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"));
   QLineEdit* line = page_->form().axisLine("guidance");
   page_->activateWindow();
@@ -150,7 +150,7 @@ TEST_F(Playground, AnAxisThatIsLeftShowsItsBeginning) {
 
 TEST_F(Playground, AWrongAxisIsNamedAndNothingIsDrawn) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   makeAxis("guidance", kRows, QStringLiteral("1, 200"));
   EXPECT_TRUE(visibleText().contains(QStringLiteral("200")));
   EXPECT_FALSE(button(QStringLiteral("Draw"))->isEnabled());
@@ -158,7 +158,7 @@ TEST_F(Playground, AWrongAxisIsNamedAndNothingIsDrawn) {
 
 TEST_F(Playground, TheCostIsInSecondsOnceADrawingWasTimed) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   EXPECT_TRUE(visibleText().contains(QStringLiteral("1 image \u00b7 4 steps each")));
   draw();
   EXPECT_TRUE(visibleText().contains(QStringLiteral("8 evaluations each")));
@@ -166,7 +166,7 @@ TEST_F(Playground, TheCostIsInSecondsOnceADrawingWasTimed) {
 
 TEST_F(Playground, RecallsSettingsByOneKey) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   type("seed", QStringLiteral("40"));
   type("guidance", QStringLiteral("3"));
   draw();
@@ -188,7 +188,7 @@ TEST_F(Playground, RecallsSettingsByOneKey) {
 
 TEST_F(Playground, LettersStayInATextField) {
   open(addRun("a", "talker", "talk"));
-  settle();
+  waitForModel();
   draw();
   type("prompt", QStringLiteral("a spare"));
   EXPECT_EQ(page_->form().values().at("prompt"), "a spare");
@@ -196,7 +196,7 @@ TEST_F(Playground, LettersStayInATextField) {
 
 TEST_F(Playground, ShowsTextsAsTexts) {
   open(addRun("a", "talker", "talk"));
-  settle();
+  waitForModel();
   type("image", QStringLiteral("test/3"));
   draw();
   EXPECT_EQ(page_->shown()->textCount(), 1);
@@ -206,7 +206,7 @@ TEST_F(Playground, ShowsTextsAsTexts) {
 
 TEST_F(Playground, CancelEndsTheDrawingAndThePageGoesOn) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   touch(QStringLiteral("waits"));
   QTest::mouseClick(button(QStringLiteral("Draw")), Qt::LeftButton);
   EXPECT_TRUE(soon([&] { return page_->worker().share() > 0; }));
@@ -221,7 +221,7 @@ TEST_F(Playground, CancelEndsTheDrawingAndThePageGoesOn) {
 
 TEST_F(Playground, AWorkerThatDiesIsASentenceAndThePageGoesOn) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   touch(QStringLiteral("dies"));
   draw();
   EXPECT_EQ(page_->shown()->state, Drawing::State::Failed);
@@ -233,7 +233,7 @@ TEST_F(Playground, AWorkerThatDiesIsASentenceAndThePageGoesOn) {
 
 TEST_F(Playground, ADrawingOfTheHistoryIsShownAgain) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   type("seed", QStringLiteral("1"));
   draw();
   type("seed", QStringLiteral("2"));
@@ -248,7 +248,7 @@ TEST_F(Playground, ADrawingOfTheHistoryIsShownAgain) {
 TEST_F(Playground, ADrawingOfAnEarlierStartIsInTheHistoryAndGivesItsSettingsBack) {
   useSettings(workbench_.path(QStringLiteral("studio.ini")));
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   type("seed", QStringLiteral("40"));
   makeAxis("guidance", kRows, QStringLiteral("1, 2"));
   draw();
@@ -267,7 +267,7 @@ TEST_F(Playground, ADrawingOfAnEarlierStartIsInTheHistoryAndGivesItsSettingsBack
   QTest::keyClick(list, Qt::Key_A);
   EXPECT_EQ(page_->form().values()["seed"], 40);
   EXPECT_EQ(page_->form().grid(), grid);
-  settle();
+  waitForModel();
   draw();
   EXPECT_EQ(page_->shown()->base, before);
   EXPECT_EQ(page_->shown()->imageCount(), 2);
@@ -295,7 +295,7 @@ TEST_F(Playground, TakesTheSettingsOfAStoredImageOver) {
   const std::int64_t run = addRun("a", "painter", "paint");
   addRun("b", "painter", "paint");
   open(2);
-  settle();
+  waitForModel();
   Json recipe{{"run", "uuid"},      {"step", 50},         {"weights", "model"},
               {"sampler", "quick"}, {"seed", 17},         {"device", "cpu"},
               {"settings", {{"guidance", 3.5}, {"steps", 9}}},
@@ -321,7 +321,7 @@ TEST_F(Playground, TakesTheSettingsOfAStoredImageOver) {
 
 TEST_F(Playground, CopiesTheCommandThatDrawsTheImage) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   type("seed", QStringLiteral("40"));
   draw();
   action(QStringLiteral("Copy as command"))->trigger();
@@ -332,7 +332,7 @@ TEST_F(Playground, CopiesTheCommandThatDrawsTheImage) {
 
 TEST_F(Playground, AViewComesBackWithItsSettingsAndItsDrawing) {
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   type("seed", QStringLiteral("40"));
   makeAxis("guidance", kRows, QStringLiteral("1, 2"));
   draw();
@@ -362,7 +362,7 @@ TEST_F(Playground, AWrongViewIsLeftOut) {
 TEST_F(Playground, TheFigureHasTheImagesAndTheirRecipes) {
   open(addRun("a", "painter", "paint"));
   EXPECT_EQ(page_->figure(), nullptr);
-  settle();
+  waitForModel();
   draw();
   const std::unique_ptr<Figure> figure = page_->figure();
   ASSERT_NE(figure, nullptr);
@@ -436,7 +436,7 @@ TEST_F(Playground, SaysNothingOfTrainingsWhereNoneRuns) {
 TEST_F(Playground, NothingLiesOnAnythingElse) {
   nameClasses();
   open(addRun("a", "painter", "paint"));
-  settle();
+  waitForModel();
   makeAxis("class", kRows, QStringLiteral("0..2"));
   draw();
   QWidget holder;

@@ -13,7 +13,7 @@ class Replaying : public PlaygroundTest {
  protected:
   void SetUp() override {
     open(addRun("a", "painter", "paint"));
-    settle();
+    waitForModel();
     page_->form().setValues({{"seed", 120}, {"count", 2}});
     draw();
   }
