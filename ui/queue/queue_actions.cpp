@@ -195,15 +195,17 @@ void QueuePage::removeRuns() {
     QMetaObject::invokeMethod(
         this,
         [this, sentence, removed] {
-          workbench_.offer(sentence, tr("Undo"),
-                           [&queue = workbench_.queue(), removed] { putBack(queue, removed); });
+          workbench_.offer(
+              sentence, tr("Undo"),
+              [&queue = workbench_.queue(), removed] { restoreToQueue(queue, removed); });
         },
         Qt::QueuedConnection);
     return QString();
   });
 }
 
-void QueuePage::putBack(QueueService& queue, const std::vector<jobs::Command::Place>& places) {
+void QueuePage::restoreToQueue(QueueService& queue,
+                               const std::vector<jobs::Command::Place>& places) {
   jobs::Command command;
   command.what = jobs::Command::What::PutBack;
   command.places = places;

@@ -63,7 +63,7 @@ class QueuePage : public Page {
   void resumeRuns(const std::vector<std::int64_t>& runs, jobs::QueueEnd end);
   void removeRuns();
   /// Undoes removeRuns(), also when this page is not there any more.
-  static void putBack(QueueService& queue, const std::vector<jobs::Command::Place>& places);
+  static void restoreToQueue(QueueService& queue, const std::vector<jobs::Command::Place>& places);
   void move(const std::vector<std::int64_t>& runs, std::int64_t before);
   void moveBy(int places);
   void setLimit(double seconds);
