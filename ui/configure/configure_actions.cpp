@@ -90,7 +90,7 @@ void ConfigurePage::start(jobs::QueueEnd end) { enqueue(end, Afterwards::ShowRun
 void ConfigurePage::queueUp() { enqueue(jobs::QueueEnd::Back, Afterwards::Stay); }
 
 void ConfigurePage::enqueue(jobs::QueueEnd end, Afterwards afterwards) {
-  if (isPlanPending()) {  // what was typed last counts: startWanted() comes back here
+  if (isPlanPending()) {  // what was typed last counts: enqueueWhenReady() comes back here
     wanted_ = {end, afterwards};
     askPlan();
     return;

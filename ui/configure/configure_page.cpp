@@ -113,7 +113,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     costProblem_.clear();
     showCost();
     askForecast();  // memory and operations are known now
-    startWanted();
+    enqueueWhenReady();
   });
   connect(&check_, &CheckProcess::failed, this, [this](const QString& sentence) {
     report_.reset();
@@ -376,10 +376,10 @@ void ConfigurePage::onPlanned(std::shared_ptr<const Plan> plan) {
   isForecast_ = false;
   showPlan();
   askForecast();
-  startWanted();
+  enqueueWhenReady();
 }
 
-void ConfigurePage::startWanted() {
+void ConfigurePage::enqueueWhenReady() {
   if (!wanted_ || isPlanPending()) return;
   const auto [end, afterwards] = *std::exchange(wanted_, std::nullopt);
   showCost();

@@ -139,8 +139,8 @@ class ConfigurePage final : public Page {
   void reveal(const std::string& key);
   void useFreeSeed();
   void enqueue(jobs::QueueEnd end, Afterwards afterwards);
-  /// What Start waited for is there.
-  void startWanted();
+  /// Enqueues what Start was pressed for, once its plan and its check are there.
+  void enqueueWhenReady();
   void onRunSelected();
   void onEnqueued(const std::vector<std::int64_t>& runs);
   void placeSide();
