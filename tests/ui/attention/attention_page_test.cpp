@@ -225,13 +225,13 @@ TEST_F(Attention, PaintsEachPictureOnceForAQueryAndReadsNothing) {
   view.setFocus();
   QCoreApplication::processEvents();
   const int heads = shown->panels()[0]->headsView().paints(), head = view.paints();
-  const int rows = scene(*shown).rowsMade(), asked = workbench_.storeAsked;
+  const int rows = scene(*shown).rowsMade(), asked = workbench_.storeRequests;
   QTest::keyClick(&view, Qt::Key_Right);
   QCoreApplication::processEvents();
   EXPECT_EQ(shown->panels()[0]->headsView().paints(), heads + 1);
   EXPECT_EQ(view.paints(), head + 1);
   EXPECT_EQ(scene(*shown).rowsMade(), rows + 4);  // two layers of two heads
-  EXPECT_EQ(workbench_.storeAsked, asked);
+  EXPECT_EQ(workbench_.storeRequests, asked);
 }
 
 TEST_F(Attention, KeepsTheFewestKeysThatHoldTheMass) {

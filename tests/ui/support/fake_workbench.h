@@ -24,7 +24,7 @@ class FakeWorkbench : public Workbench {
         catalog_(std::move(catalog)) {}
 
   store::RunStore& store() override {
-    ++storeAsked;
+    ++storeRequests;
     return store_;
   }
   store::RunWatcher& watcher() override { return watcher_; }
@@ -102,7 +102,7 @@ class FakeWorkbench : public Workbench {
   std::function<void()> takeOffer;      ///< presses it
   std::vector<std::int64_t> started;    ///< what startRuns was asked for last
   std::vector<std::string> configured;  ///< texts that the form was opened with
-  int storeAsked = 0;                   ///< how often the window's connection was taken
+  int storeRequests = 0;                ///< how often the window's connection was taken
   int asked = 0;                        ///< how often the schemas were asked for once more
   std::unique_ptr<ModelService> served;
 

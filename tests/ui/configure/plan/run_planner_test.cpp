@@ -84,7 +84,7 @@ TEST_F(Configure, ReadsNothingThroughTheWindowsConnectionWhileOneTypes) {
   const std::int64_t run = workbench_.addRun("earlier", config);
   shown->show();
   shown->side().changes().setAgainst(ChangesView::Against::Nearest);
-  const int before = workbench_.storeAsked;
+  const int before = workbench_.storeRequests;
   type(*shown, "model.width", QStringLiteral("128"));
   shown->waitUntilIdle();
   type(*shown, "model.heads", QStringLiteral("8"));
@@ -98,7 +98,7 @@ TEST_F(Configure, ReadsNothingThroughTheWindowsConnectionWhileOneTypes) {
   EXPECT_EQ(shown->forecast().nearest, run);
   EXPECT_EQ(shown->form().value("model.width"), Json(48));
   // copyAsCommand() asks it for the name of the file, which reads nothing.
-  EXPECT_EQ(workbench_.storeAsked - before, 1);
+  EXPECT_EQ(workbench_.storeRequests - before, 1);
 }
 
 TEST_F(Configure, StartsWhatWasTypedLastOnceItIsPlanned) {
