@@ -479,7 +479,7 @@ void ComparePage::showView() {
 
 void ComparePage::waitUntilIdle() {
   loading_.forgetLater();
-  workbench_.settleCards();
+  workbench_.waitForCards();
   reload();
   reader_.waitUntilIdle();
   publishedReader_.waitUntilIdle();

@@ -323,7 +323,7 @@ void MonitorPage::stepCursor(int direction) {
 void MonitorPage::waitUntilIdle() {
   timer_.stop();
   catchUp_.stop();
-  if (!workbench_.selection().drawn().empty()) workbench_.settleCards();
+  if (!workbench_.selection().drawn().empty()) workbench_.waitForCards();
   ++version_;
   isFailing_ = false;
   isSettling_ = true;

@@ -49,7 +49,7 @@ class Workbench : public QObject {
   /// catalogReady, and where the schemas cannot be had, which only catalog() tells.
   [[nodiscard]] virtual const store::TaskCards& cards();
   /// Returns when the cards are there, or cannot be had: for pictures.
-  virtual void settleCards() {}
+  virtual void waitForCards() {}
   /// The row of a run as the list shows it; nullptr when unknown.
   [[nodiscard]] virtual const store::RunRow* run(std::int64_t id) = 0;
   /// All runs, by id, as the list shows them.

@@ -253,7 +253,7 @@ class QueueService::Thread : public QThread {
     start();
   }
   ~Thread() override {
-    // Objects go on the thread they live on.
+    // Objects are deleted by the thread they live in.
     QMetaObject::invokeMethod(
         &place,
         [this] {

@@ -97,7 +97,7 @@ const store::TaskCards& StudioWorkbench::cards() {
   return cards_;
 }
 
-void StudioWorkbench::settleCards() {
+void StudioWorkbench::waitForCards() {
   (void)cards();
   if (!isDescribing_ || !describing_.joinable()) return;  // another machine answers in its own time
   describing_.join();

@@ -36,7 +36,7 @@ class StudioWorkbench final : public Workbench {
   const Catalog& catalog() override;
   void askCatalogAgain() override;
   const store::TaskCards& cards() override;
-  void settleCards() override;
+  void waitForCards() override;
   const store::RunRow* run(std::int64_t id) override;
   void showMessage(const QString& sentence) override;
   void offer(const QString& sentence, const QString& label,

@@ -43,7 +43,7 @@ class TwoTasks : public ::testing::Test {
     studio_.workbench.selection().setRuns(runs, runs.front());
   }
   store::RunCard cardOfRun(std::int64_t run) {
-    studio_.workbench.settleCards();
+    studio_.workbench.waitForCards();
     return store::runCard(
         store::cardOf(studio_.workbench.cards(), store::taskOf(studio_.writer.config(run))),
         studio_.writer.metricNames(run), metricKinds(studio_.writer));
@@ -62,7 +62,7 @@ class TwoTasks : public ::testing::Test {
 
 TEST_F(TwoTasks, TheListShowsTheScoreOfEachTask) {
   RunsPanel panel(studio_.workbench);
-  studio_.workbench.settleCards();
+  studio_.workbench.waitForCards();
   const auto shown = [&](std::int64_t run, int role) {
     return panel.model().indexOf(run).data(role).toString().toStdString();
   };
@@ -75,7 +75,7 @@ TEST_F(TwoTasks, TheListShowsTheScoreOfEachTask) {
 TEST_F(TwoTasks, TheListShowsScoresThatNoCardNames) {
   describeWith("exit 1");
   RunsPanel panel(studio_.workbench);
-  studio_.workbench.settleCards();
+  studio_.workbench.waitForCards();
   EXPECT_TRUE(studio_.workbench.cards().empty());
   for (const auto& [run, score] : {std::pair(labels_[0], "80.0\u2009%"), {drawings_[0], "12.50"}}) {
     EXPECT_EQ(panel.model().indexOf(run).data(RunsModel::ScoreRole).toString().toStdString(),
@@ -96,7 +96,7 @@ TEST_F(TwoTasks, TheFactsOfARunAreTheHeadlineOfItsTask) {
 TEST_F(TwoTasks, TheInspectorTakesTheCardOfTheCurrentRun) {
   Inspector inspector(studio_.workbench);
   select({drawings_[0]});
-  studio_.workbench.settleCards();
+  studio_.workbench.waitForCards();
   const auto tables = inspector.findChildren<FactTable*>();
   ASSERT_FALSE(tables.isEmpty());
   QStringList labels;
@@ -183,7 +183,7 @@ TEST_F(TwoTasks, AFailureToDescribeIsToldToWhoeverNeedsTheSchemasAlone) {
   describeWith("exit 1");
   QSignalSpy said(&studio_.workbench, &StudioWorkbench::messageSent);
   QSignalSpy failed(&studio_.workbench, &Workbench::catalogFailed);
-  studio_.workbench.settleCards();
+  studio_.workbench.waitForCards();
   EXPECT_EQ(said.count() + failed.count(), 0);
   (void)studio_.workbench.catalog();
   EXPECT_TRUE(soon([&] { return failed.count() == 1; }));
