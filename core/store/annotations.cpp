@@ -238,7 +238,7 @@ std::int64_t Annotations::setImageTags(std::int64_t run, const std::vector<Image
 
 std::int64_t Annotations::setMark(std::int64_t run, RunField field, const std::string& value,
                                   std::int64_t basedOn) {
-  if (!isMark(field)) throw ConfigError("the " + wordsOf(field) + " of a run is no mark of it");
+  if (!isMark(field)) throw ConfigError("the " + wordsOf(field) + " of a run is not a mark of it");
   checkMark(field, value);
   return edit(run, field, value, basedOn);
 }

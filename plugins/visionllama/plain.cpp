@@ -32,8 +32,8 @@ Schema makeSchema() {
   schema.fields.push_back(choiceField("pool", "cls", {"cls", "gap"}, "what the classifier reads")
                               .titled("Pooling")
                               .withChoiceDocs({"a class token, after the final norm",
-                                               "the mean over patches, then the final norm; there "
-                                               "is no class token"}));
+                                               "the mean over patches, then the final norm; "
+                                               "there is no class token"}));
   schema.fields.push_back(choiceField("pe", "none", {"none", "learnable", "sincos"},
                                       "position embedding added to the tokens besides RoPE")
                               .titled("Position embedding"));

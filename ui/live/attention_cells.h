@@ -25,7 +25,7 @@ struct AttentionCells {
   std::vector<float> values;
   std::array<double, 4> area{0, 0, 1, 1};  ///< that they cover, in shares of the image: y, x, h, w
   int asking = -1;                         ///< the cell of the query, where it lies in the grid
-  float classValue = -1;                   ///< of the key that is no patch, or -1
+  float classValue = -1;                   ///< of the key that is not a patch, or -1
   double rowSum = 0;         ///< of all keys: below 1 behind a mask that is not renormalised
   double meanDistance = -1;  ///< from the query, in patches, weighted; -1: has none
   [[nodiscard]] bool isEmpty() const { return values.empty(); }

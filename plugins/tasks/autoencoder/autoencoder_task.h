@@ -19,7 +19,7 @@ class AutoencoderTask final : public Task {
  public:
   [[nodiscard]] ItemCard card() const override;
   /// \pre setup.pipeline is set
-  /// \throws ConfigError  the model is no codec, or the images do not fit it
+  /// \throws ConfigError  the model is not a codec, or the images do not fit it
   [[nodiscard]] std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override;
 };
 

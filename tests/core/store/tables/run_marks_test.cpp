@@ -48,7 +48,7 @@ TEST_F(Marks, HaveNoOtherValues) {
                 HasSubstr("the colour of a run has to be 1 to 7"));
   }
   EXPECT_THAT(messageOf<ConfigError>([&] { one_.setMark(run_, RunField::Note, "yes"); }),
-              HasSubstr("is no mark"));
+              HasSubstr("is not a mark"));
   EXPECT_THAT(marksByRun(two_), IsEmpty());
 }
 
