@@ -27,8 +27,8 @@ void CurveCache::adopt(const CurveKey& key, SmoothedLine&& line) {
   if (found != entries_.end()) found->second.series->adopt(std::move(line));
 }
 
-CurveAsk CurveCache::ask(const CurveKey& key) const {
-  CurveAsk made;
+CurveReadRequest CurveCache::ask(const CurveKey& key) const {
+  CurveReadRequest made;
   made.key = key;
   const auto found = entries_.find(key);
   if (found == entries_.end()) return made;
@@ -42,7 +42,7 @@ CurveAsk CurveCache::ask(const CurveKey& key) const {
   return made;
 }
 
-bool CurveCache::take(CurveAnswer&& answer) {
+bool CurveCache::take(CurveReadResponse&& answer) {
   Entry& entry = entries_[answer.key];
   entry.usedAt = ++clock_;
   entry.version = answer.version;

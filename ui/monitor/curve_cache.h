@@ -23,9 +23,9 @@ class CurveCache {
   /// Takes such a line, made of the curve as it is.
   void adopt(const CurveKey& key, SmoothedLine&& line);
   /// What to ask for, so that only news are read.
-  [[nodiscard]] CurveAsk ask(const CurveKey& key) const;
+  [[nodiscard]] CurveReadRequest ask(const CurveKey& key) const;
   /// Keeps an answer; true if the curve changed.
-  bool take(CurveAnswer&& answer);
+  bool take(CurveReadResponse&& answer);
   /// Whether the curve was read when database and run had these versions or later ones.
   [[nodiscard]] bool isRead(const CurveKey& key, std::int64_t version,
                             std::int64_t changeSequence = 0) const;

@@ -22,7 +22,7 @@ using CurveNames = std::map<std::int64_t, std::vector<std::string>>;
 
 class CurveReading {
  public:
-  CurveReading(store::RunReader& store, CurveNames& names, CurveAnswer& answer)
+  CurveReading(store::RunReader& store, CurveNames& names, CurveReadResponse& answer)
       : store_(store), names_(names), answer_(answer) {}
 
   [[nodiscard]] std::vector<store::MetricPoint> points(std::int64_t run, const std::string& metric,
@@ -57,7 +57,7 @@ class CurveReading {
  private:
   store::RunReader& store_;
   CurveNames& names_;
-  CurveAnswer& answer_;
+  CurveReadResponse& answer_;
 };
 
 std::map<std::int64_t, double> startsOf(store::RunReader& store, std::int64_t run) {
@@ -85,7 +85,7 @@ std::vector<RunGroup> groupsOf(store::RunReader& store, const std::vector<store:
   return groups;
 }
 
-void readOver(CurveReading& reading, const CurveAsk& ask, CurveAnswer& answer) {
+void readOver(CurveReading& reading, const CurveReadRequest& ask, CurveReadResponse& answer) {
   const CurveKey& key = ask.key;
   const auto overSources = reading.sourcesOf(key.run, key.over);
   if (overSources.empty()) return;
@@ -99,7 +99,7 @@ void readOver(CurveReading& reading, const CurveAsk& ask, CurveAnswer& answer) {
       std::make_shared<CurveSeries>(reading.whole(key.run, answer.sources, key.name).over(other));
 }
 
-void readInSteps(CurveReading& reading, const CurveAsk& ask, CurveAnswer& answer) {
+void readInSteps(CurveReading& reading, const CurveReadRequest& ask, CurveReadResponse& answer) {
   const CurveKey& key = ask.key;
   if (ask.lastSequence > 0) {
     auto fresh = reading.points(key.run, answer.sources.back(), ask.lastSequence);
@@ -116,8 +116,8 @@ void readInSteps(CurveReading& reading, const CurveAsk& ask, CurveAnswer& answer
   if (whole->size() > 0) answer.whole = std::move(whole);
 }
 
-CurveAnswer readOne(store::RunReader& store, const CurveAsk& ask, CurveNames& names) {
-  CurveAnswer answer;
+CurveReadResponse readOne(store::RunReader& store, const CurveReadRequest& ask, CurveNames& names) {
+  CurveReadResponse answer;
   answer.key = ask.key;
   try {
     CurveReading reading(store, names, answer);
@@ -142,14 +142,14 @@ CurveAnswer readOne(store::RunReader& store, const CurveAsk& ask, CurveNames& na
 
 }  // namespace
 
-CurveAnswer readCurve(store::RunReader& store, const CurveAsk& ask) {
+CurveReadResponse readCurve(store::RunReader& store, const CurveReadRequest& ask) {
   CurveNames names;
   return readOne(store, ask, names);
 }
 
-MonitorAnswer readMonitor(store::RunReader& store, const MonitorAsk& ask,
-                          const std::atomic<bool>& isStale) {
-  MonitorAnswer answer;
+MonitorResponse readMonitor(store::RunReader& store, const MonitorRequest& ask,
+                            const std::atomic<bool>& isStale) {
+  MonitorResponse answer;
   try {
     if (ask.isDatabaseAsked) {
       answer.databaseUuid = databaseUuid(store);
@@ -175,11 +175,11 @@ MonitorAnswer readMonitor(store::RunReader& store, const MonitorAsk& ask,
     answer.failure = error.what();
     return answer;
   }
-  for (const SmoothAsk& one : ask.smooth) {
+  for (const SmoothRequest& one : ask.smooth) {
     if (isStale) return answer;
-    answer.smoothed.emplace_back(one.key, one.series->smoothedAnew(one.smoothing));
+    answer.smoothed.emplace_back(one.key, one.series->smoothedAgain(one.smoothing));
   }
-  for (const GroupAsk& group : ask.groups) {
+  for (const GroupRequest& group : ask.groups) {
     if (isStale) return answer;
     std::vector<const CurveSeries*> curves;
     for (const auto& curve : group.curves) curves.push_back(curve.get());
@@ -191,10 +191,10 @@ MonitorAnswer readMonitor(store::RunReader& store, const MonitorAsk& ask,
   }
   CurveNames names = answer.names;
   std::size_t read = 0;
-  for (const CurveAsk& curve : ask.curves) {
+  for (const CurveReadRequest& curve : ask.curves) {
     if (isStale || read >= kMostPoints) break;
     answer.curves.push_back(readOne(store, curve, names));
-    const CurveAnswer& last = answer.curves.back();
+    const CurveReadResponse& last = answer.curves.back();
     read += kPointsOfAQuery + last.fresh.size() + (last.whole ? last.whole->size() : 0);
   }
   return answer;

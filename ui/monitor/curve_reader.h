@@ -29,7 +29,7 @@ struct CurveKey {
 };
 
 /// A curve to read, and what is known of it already.
-struct CurveAsk {
+struct CurveReadRequest {
   CurveKey key;
   std::vector<std::string> sources;  ///< metrics it is read from; empty while they are not known
   std::int64_t lastSequence = 0;     ///< 0: read it whole
@@ -40,7 +40,7 @@ struct CurveAsk {
 };
 
 /// What is new of it: nothing, points at its end, or another curve in its place.
-struct CurveAnswer {
+struct CurveReadResponse {
   CurveKey key;
   std::vector<std::string> sources;
   std::shared_ptr<CurveSeries> whole;
@@ -53,7 +53,7 @@ struct CurveAnswer {
 };
 
 /// A curve that is there, to be smoothed in another way.
-struct SmoothAsk {
+struct SmoothRequest {
   CurveKey key;
   std::shared_ptr<const CurveSeries> series;
   Smoothing smoothing;
@@ -75,16 +75,16 @@ struct GroupState {
   Smoothing smoothing;
   [[nodiscard]] bool operator==(const GroupState&) const = default;
 };
-struct GroupAsk {
+struct GroupRequest {
   GroupState state;
   std::vector<std::shared_ptr<const CurveSeries>> curves;  ///< of `state.runs`
 };
 
 /// What the page needs to know besides the curves.
-struct MonitorAsk {
-  std::vector<SmoothAsk> smooth;
-  std::vector<GroupAsk> groups;
-  std::vector<CurveAsk> curves;
+struct MonitorRequest {
+  std::vector<SmoothRequest> smooth;
+  std::vector<GroupRequest> groups;
+  std::vector<CurveReadRequest> curves;
   std::vector<std::int64_t> namesOf;      ///< runs whose metrics are asked for
   std::vector<std::int64_t> tasksOf;      ///< runs whose task is asked for
   std::vector<std::int64_t> notesOf;      ///< runs whose notes are asked for
@@ -98,11 +98,11 @@ struct NotesOfRun {
   std::vector<store::CurveNoteRow> notes;
 };
 
-struct MonitorAnswer {
+struct MonitorResponse {
   std::vector<std::pair<CurveKey, SmoothedLine>> smoothed;
   std::vector<std::pair<GroupState, std::shared_ptr<const GroupedCurve>>> grouped;
-  std::vector<RunGroup> variants;   ///< of `variantsOf`, in the order of its first runs
-  std::vector<CurveAnswer> curves;  ///< of the first asks; the rest is to be asked for again
+  std::vector<RunGroup> variants;         ///< of `variantsOf`, in the order of its first runs
+  std::vector<CurveReadResponse> curves;  ///< of the first asks; the rest is to be asked for again
   std::map<std::int64_t, std::vector<std::string>> names;
   std::map<std::int64_t, std::string> tasks;  ///< "" for a run that names none
   std::map<std::int64_t, NotesOfRun> notes;
@@ -113,9 +113,9 @@ struct MonitorAnswer {
 };
 
 /// Reads names and notes before curves, and so many curves that a page that waits sees some soon.
-[[nodiscard]] MonitorAnswer readMonitor(store::RunReader& store, const MonitorAsk& ask,
-                                        const std::atomic<bool>& isStale);
+[[nodiscard]] MonitorResponse readMonitor(store::RunReader& store, const MonitorRequest& ask,
+                                          const std::atomic<bool>& isStale);
 /// One curve.
-[[nodiscard]] CurveAnswer readCurve(store::RunReader& store, const CurveAsk& ask);
+[[nodiscard]] CurveReadResponse readCurve(store::RunReader& store, const CurveReadRequest& ask);
 
 }  // namespace vitrine::ui

@@ -182,7 +182,7 @@ bool CurveSeries::isReady(const Smoothing& smoothing) const {
   return size() - (isIts ? smoothed_.values().size() : 0) <= kSmoothedAtOnce;
 }
 
-SmoothedLine CurveSeries::smoothedAnew(const Smoothing& smoothing) const {
+SmoothedLine CurveSeries::smoothedAgain(const Smoothing& smoothing) const {
   SmoothedLine line(smoothing);
   line.follow(value_);
   (void)line.extremes();

@@ -73,7 +73,7 @@ class CurveSeries {
   /// Whether drawing with it has no more than that to do.
   [[nodiscard]] bool isReady(const Smoothing& smoothing) const;
   /// The smoothed line, for adopt(): on any thread, while the curve does not change.
-  [[nodiscard]] SmoothedLine smoothedAnew(const Smoothing& smoothing) const;
+  [[nodiscard]] SmoothedLine smoothedAgain(const Smoothing& smoothing) const;
   void adopt(SmoothedLine&& line) { smoothed_ = std::move(line); }
   /// Positions where a later segment begins.
   [[nodiscard]] const std::vector<std::size_t>& segmentStarts() const { return segmentStarts_; }

@@ -103,11 +103,11 @@ std::shared_ptr<const GroupedCurve> MonitorPage::groupOfLine(const PlotCard& car
   return state.axis == settings_.x && state.spread == settings_.band ? curve : nullptr;
 }
 
-std::vector<GroupAsk> MonitorPage::ungrouped(const PlotCard& card) const {
-  std::vector<GroupAsk> asks;
+std::vector<GroupRequest> MonitorPage::ungrouped(const PlotCard& card) const {
+  std::vector<GroupRequest> asks;
   for (const Line& line : linesOf(card)) {
     if (line.runs.size() < 2) continue;
-    GroupAsk ask{groupState(card, line), {}};
+    GroupRequest ask{groupState(card, line), {}};
     const auto found = grouped_.find({card.metric(), line.runs});
     const bool isMade = found != grouped_.end() && found->second.state == ask.state;
     bool isComplete = true;  // else it is made once with all that is being read
@@ -121,7 +121,7 @@ std::vector<GroupAsk> MonitorPage::ungrouped(const PlotCard& card) const {
   return asks;
 }
 
-void MonitorPage::takeGroups(MonitorAnswer& answer) {
+void MonitorPage::takeGroups(MonitorResponse& answer) {
   if (!answer.variants.empty()) {
     variants_ = std::move(answer.variants);
     for (PlotCard* card : cards_) card->isStale = true;

@@ -250,8 +250,8 @@ void MonitorPage::showRuns() {
   }
   fillEmpty();
   fitAll();
-  tidyCache();
-  readAnew();
+  pruneCache();
+  readAllAgain();
 }
 
 bool MonitorPage::extent(double& from, double& to) const {
@@ -326,14 +326,14 @@ void MonitorPage::waitUntilIdle() {
   if (!workbench_.selection().drawn().empty()) workbench_.waitForCards();
   ++version_;
   isFailing_ = false;
-  isSettling_ = true;
+  isReadingAll_ = true;
   layout()->activate();
   // What is read may make new cards, whose curves are wanted too.
   do {
     reader_.waitUntilIdle();
     read();
   } while (reader_.isBusy());
-  isSettling_ = false;
+  isReadingAll_ = false;
   // Cards and groups that came with what was read have their places now, not with the next event.
   layOutNow();
   layout()->activate();

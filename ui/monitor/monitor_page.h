@@ -143,11 +143,11 @@ class MonitorPage : public Page {
   [[nodiscard]] std::shared_ptr<const GroupedCurve> groupOfLine(const PlotCard& card,
                                                                 const Line& line) const;
   /// What is to be put together again, now that all points of it are there.
-  [[nodiscard]] std::vector<GroupAsk> ungrouped(const PlotCard& card) const;
-  void takeGroups(MonitorAnswer& answer);
+  [[nodiscard]] std::vector<GroupRequest> ungrouped(const PlotCard& card) const;
+  void takeGroups(MonitorResponse& answer);
   void makeSeedsTool();
   void giveLegend(PlotCard& card);
-  /// Cards whose curves are wanted now: those in sight, or all while the page settles.
+  /// Cards whose curves are wanted now: those in sight, or all while waitUntilIdle() reads them.
   [[nodiscard]] bool isWanted(const PlotCard& card) const;
   /// Whether nothing newer than the version of now is to be read of a curve.
   [[nodiscard]] bool isUpToDate(const CurveKey& key) const;
@@ -155,15 +155,15 @@ class MonitorPage : public Page {
   /// continues.
   void read();
   /// The same for other runs or another axis: what is asked is dropped.
-  void readAnew();
-  void take(MonitorAnswer& answer);
+  void readAllAgain();
+  void take(MonitorResponse& answer);
   /// The settings of the page for a card; another smoothing of long curves only once it is made.
   void applySettings(PlotCard& card);
   /// The curves of a card that are still to be smoothed as the page says.
   [[nodiscard]] std::vector<CurveKey> unsmoothed(const PlotCard& card) const;
   void showRead();
   void applyRanges(PlotCard& card);
-  void tidyCache();
+  void pruneCache();
   void fillAxisMenu();
   void fillMetricMenu();
   void fillEmpty();
@@ -195,8 +195,8 @@ class MonitorPage : public Page {
   Workbench& workbench_;
   CurveCache cache_;
   Background reader_;
-  bool isSettling_ = false;   ///< all cards are wanted
-  bool isFitWanted_ = false;  ///< what is read next is to be seen whole
+  bool isReadingAll_ = false;  ///< all cards are wanted
+  bool isFitWanted_ = false;   ///< what is read next is to be seen whole
   bool isFailing_ = false;  ///< the last answer was a failure: not asked again before there is news
   std::int64_t version_ = 1;  ///< of the database, as this page counts: raised by refreshNow()
   struct Names {

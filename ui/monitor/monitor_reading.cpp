@@ -87,7 +87,7 @@ void MonitorPage::applySettings(PlotCard& card) {
 }
 
 bool MonitorPage::isWanted(const PlotCard& card) const {
-  return isSettling_ || (isVisible() && card.isOnScreen());
+  return isReadingAll_ || (isVisible() && card.isOnScreen());
 }
 
 bool MonitorPage::isUpToDate(const CurveKey& key) const {
@@ -100,8 +100,8 @@ bool MonitorPage::isUpToDate(const CurveKey& key) const {
 }
 
 void MonitorPage::read() {
-  if (reader_.isBusy() || isFailing_ || (!isVisible() && !isSettling_)) return;
-  MonitorAsk ask;
+  if (reader_.isBusy() || isFailing_ || (!isVisible() && !isReadingAll_)) return;
+  MonitorRequest ask;
   ask.isDatabaseAsked = !hasDatabase_;
   const bool areNamesOld = !sinceMeasured_.isValid() || sinceMeasured_.elapsed() > kMeasuredMs;
   std::map<std::int64_t, std::int64_t> sequences;
@@ -115,7 +115,7 @@ void MonitorPage::read() {
     const auto known = names_.find(id);
     const bool isLive = row != nullptr && isAlive(row->state);
     if (known == names_.end() ||
-        (isLive ? (areNamesOld || isSettling_) && known->second.version < version_
+        (isLive ? (areNamesOld || isReadingAll_) && known->second.version < version_
                 : known->second.changeSequence != sequences[id]))
       ask.namesOf.push_back(id);
     if (!tasks_.contains(id)) ask.tasksOf.push_back(id);
@@ -128,7 +128,7 @@ void MonitorPage::read() {
     for (const auto& [id, sequence] : sequences) {
       const CurveKey key = keyOf(id, *card);
       if (isUpToDate(key)) continue;
-      CurveAsk curve = cache_.ask(key);
+      CurveReadRequest curve = cache_.ask(key);
       curve.smoothing = card->plot().settings().smoothing;
       curve.isStartAsked = settings_.x == XAxis::Wall;
       ask.curves.push_back(std::move(curve));
@@ -139,7 +139,7 @@ void MonitorPage::read() {
     if (!isWanted(*card)) continue;
     for (const CurveKey& key : unsmoothed(*card))
       ask.smooth.push_back({key, cache_.share(key), settings_.smoothing});
-    for (GroupAsk& group : ungrouped(*card)) ask.groups.push_back(std::move(group));
+    for (GroupRequest& group : ungrouped(*card)) ask.groups.push_back(std::move(group));
   }
   if (!ask.namesOf.empty()) sinceMeasured_.restart();
   const bool isAnyAsked = !ask.curves.empty() || !ask.smooth.empty() || !ask.groups.empty() ||
@@ -148,7 +148,7 @@ void MonitorPage::read() {
   if (!isAnyAsked && !ask.isDatabaseAsked) return showRead();
   reader_.run([this, ask = std::move(ask), version = version_, sequences, selected](
                   store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
-    auto answer = std::make_shared<MonitorAnswer>(readMonitor(store, ask, isStale));
+    auto answer = std::make_shared<MonitorResponse>(readMonitor(store, ask, isStale));
     const bool areVariantsRead = !ask.variantsOf.empty() && answer->failure.empty();
     return [this, answer, version, sequences, selected, areVariantsRead] {
       if (areVariantsRead) variantsOf_ = selected;
@@ -157,7 +157,7 @@ void MonitorPage::read() {
       const bool areTasksNew = !answer->tasks.empty();
       tasks_.merge(answer->tasks);
       takeNotes(std::move(answer->notes), sequences);
-      for (CurveAnswer& curve : answer->curves) {
+      for (CurveReadResponse& curve : answer->curves) {
         curve.version = version;
         const auto known = sequences.find(curve.key.run);
         curve.changeSequence = known == sequences.end() ? 0 : known->second;
@@ -168,13 +168,13 @@ void MonitorPage::read() {
   });
 }
 
-void MonitorPage::readAnew() {
+void MonitorPage::readAllAgain() {
   reader_.cancel();
   isFailing_ = false;
   read();
 }
 
-void MonitorPage::take(MonitorAnswer& answer) {
+void MonitorPage::take(MonitorResponse& answer) {
   if (answer.hasDatabase) {
     hasDatabase_ = true;
     databaseUuid_ = answer.databaseUuid;
@@ -194,7 +194,7 @@ void MonitorPage::take(MonitorAnswer& answer) {
   }
   std::set<CurveKey> changed;
   QString failure = QString::fromStdString(answer.failure);
-  for (CurveAnswer& curve : answer.curves) {
+  for (CurveReadResponse& curve : answer.curves) {
     if (!curve.failure.empty()) failure = QString::fromStdString(curve.failure);
     const CurveKey key = curve.key;
     if (cache_.take(std::move(curve))) changed.insert(key);
@@ -222,7 +222,7 @@ void MonitorPage::take(MonitorAnswer& answer) {
       refreshCard(*card);
     }
   }
-  tidyCache();
+  pruneCache();
   // What was left over, and what came into sight meanwhile.
   QMetaObject::invokeMethod(this, &MonitorPage::read, Qt::QueuedConnection);
 }
@@ -274,7 +274,7 @@ void MonitorPage::refreshCard(PlotCard& card) {
   }
 }
 
-void MonitorPage::tidyCache() {
+void MonitorPage::pruneCache() {
   if (cache_.bytes() > cache_.limit()) {
     std::set<CurveKey> shown;
     for (const std::int64_t id : workbench_.selection().drawn())

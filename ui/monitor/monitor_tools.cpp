@@ -277,7 +277,7 @@ void MonitorPage::setSettings(const PlotSettings& settings) {
       card->isStale = true;
       giveCurves(*card);
     }
-    readAnew();
+    readAllAgain();
   }
   if (isRefitted) return fitAll();
   for (PlotCard* card : cards_) card->plot().refresh();

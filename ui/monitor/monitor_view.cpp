@@ -179,7 +179,7 @@ void MonitorPage::setViewState(const Json& state) {
     if (!isFollowing && !ranges_.empty()) isFitWanted_ = false;
   }
   for (PlotCard* card : cards_) applyRanges(*card);
-  readAnew();
+  readAllAgain();
 }
 
 void MonitorPage::applyRanges(PlotCard& card) {

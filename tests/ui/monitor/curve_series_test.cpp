@@ -173,15 +173,15 @@ TEST(CurveCache, ReadsOnlyWhatIsNewAndAllOfItWhenARunWentBack) {
   const CurveSeries& series = cache.curve({run, "train/loss"});
   const std::size_t before = series.size();
   appendSamplePoints(studio.writer, run, 1, 8, 188, 196, 400);
-  const CurveAnswer news = readCurve(studio.writer, cache.ask({run, "train/loss"}));
+  const CurveReadResponse news = readCurve(studio.writer, cache.ask({run, "train/loss"}));
   EXPECT_EQ(news.fresh.size(), 8U);
   EXPECT_EQ(news.whole, nullptr);
-  EXPECT_TRUE(cache.take(CurveAnswer(news)));
-  EXPECT_FALSE(cache.take(CurveAnswer(news))) << "the same news twice";
+  EXPECT_TRUE(cache.take(CurveReadResponse(news)));
+  EXPECT_FALSE(cache.take(CurveReadResponse(news))) << "the same news twice";
   EXPECT_EQ(series.size(), before + 8) << "where it was";
-  CurveAsk ask = cache.ask({run, "train/loss"});
+  CurveReadRequest ask = cache.ask({run, "train/loss"});
   ask.lastSequence -= 4;  // as if a later segment had written steps that were there
-  const CurveAnswer whole = readCurve(studio.writer, ask);
+  const CurveReadResponse whole = readCurve(studio.writer, ask);
   ASSERT_NE(whole.whole, nullptr);
   EXPECT_EQ(whole.whole->size(), before + 8);
 }
