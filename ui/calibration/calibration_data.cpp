@@ -57,7 +57,7 @@ std::shared_ptr<const Predictions> answersOf(store::RunReader& store, std::int64
 }  // namespace
 
 std::shared_ptr<const CalibrationRun> computeCalibration(
-    store::RunReader& store, const CalibrationAsk& ask, const Binning& binning,
+    store::RunReader& store, const CalibrationRequest& ask, const Binning& binning,
     PredictionCache& cache, const std::shared_ptr<const CalibrationRun>& before,
     const std::atomic<bool>& isStale) {
   auto run = std::make_shared<CalibrationRun>();

@@ -52,7 +52,7 @@ struct CalibrationRun {
   std::vector<double> errors;  ///< ECE at temperatureGrid()
 };
 
-struct CalibrationAsk {
+struct CalibrationRequest {
   std::int64_t run = 0;
   StoredAnswers answers;
   std::int64_t fitArtifact = 0;  ///< whose answers choose the temperature; 0: `answers`
@@ -62,7 +62,7 @@ struct CalibrationAsk {
 /// \param before  what was computed before; what did not change is taken from it
 /// \throws Error  the answers cannot be read
 [[nodiscard]] std::shared_ptr<const CalibrationRun> computeCalibration(
-    store::RunReader& store, const CalibrationAsk& ask, const Binning& binning,
+    store::RunReader& store, const CalibrationRequest& ask, const Binning& binning,
     PredictionCache& cache, const std::shared_ptr<const CalibrationRun>& before,
     const std::atomic<bool>& isStale);
 

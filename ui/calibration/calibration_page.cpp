@@ -320,12 +320,12 @@ void CalibrationPage::fillTargets() {
 
 void CalibrationPage::recompute() {
   if (!choice_.which) return;
-  std::vector<CalibrationAsk> asks;
+  std::vector<CalibrationRequest> asks;
   for (const std::int64_t run : storedOf_) {
     const std::vector<StoredAnswers>& stored = stored_[run].answers;
     const StoredAnswers* found = answersAt(stored, *choice_.which, step_.value_or(-1));
     if (found == nullptr) continue;
-    CalibrationAsk ask{run, *found, 0, temperatureOf(run)};
+    CalibrationRequest ask{run, *found, 0, temperatureOf(run)};
     // The temperature is chosen on the held-out part, where it was evaluated at the same step.
     const AnswersOf heldOut{"validation", choice_.which->weights};
     const StoredAnswers* fit = answersAt(stored, heldOut, found->step);
@@ -336,7 +336,7 @@ void CalibrationPage::recompute() {
       [this, asks, binning = choice_.binning, before = shown_, cache = cache_](
           store::RunReader& store, const std::atomic<bool>& isStale) mutable -> Background::Finish {
         std::vector<std::shared_ptr<const CalibrationRun>> shown;
-        for (const CalibrationAsk& ask : asks) {
+        for (const CalibrationRequest& ask : asks) {
           const auto known = std::find_if(before.begin(), before.end(),
                                           [&](const auto& one) { return one->run == ask.run; });
           shown.push_back(computeCalibration(store, ask, binning, cache,
@@ -345,7 +345,7 @@ void CalibrationPage::recompute() {
         }
         // What is not drawn any more is read again when it is.
         PredictionCache kept;
-        for (const CalibrationAsk& ask : asks) {
+        for (const CalibrationRequest& ask : asks) {
           for (const std::int64_t artifact : {ask.answers.artifact, ask.fitArtifact}) {
             if (const auto one = cache.find(artifact); one != cache.end()) kept.insert(*one);
           }
