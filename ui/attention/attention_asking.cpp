@@ -191,7 +191,7 @@ void AttentionPage::compute(std::size_t index) {
   model.run = run;
   model.checkpoint = std::to_string(shownStep());
   model.use = use_;
-  const auto answer = std::make_shared<AttentionAnswer>();
+  const auto answer = std::make_shared<AttentionResponse>();
   const auto panelOf = [this](std::int64_t asked) {
     return static_cast<std::size_t>(
         std::find_if(panels_.begin(), panels_.end(),
@@ -218,7 +218,7 @@ void AttentionPage::compute(std::size_t index) {
     try {
       auto found = answer->found(made, last.value("step", std::int64_t{0}));
       if (found.empty()) throw FileError("the answer has no attention");
-      for (AttentionAnswer::Found& one : found) {
+      for (AttentionResponse::Found& one : found) {
         if (one.image == nullptr) continue;
         if (known != nullptr)
           one.image = std::make_shared<AttentionImage>(amongLayersOf(*known, *one.image));

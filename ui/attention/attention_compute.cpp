@@ -101,7 +101,7 @@ Json attentionRequest(const AttentionQuestion& question) {
   return request;
 }
 
-void AttentionAnswer::take(const Json& part) {
+void AttentionResponse::take(const Json& part) {
   for (const char* key : {"artifact", "preview"}) {
     const auto found = part.find(key);
     if (found == part.end() || !found->is_object()) continue;
@@ -127,8 +127,8 @@ void AttentionAnswer::take(const Json& part) {
   }
 }
 
-std::vector<AttentionAnswer::Found> AttentionAnswer::found(const AttentionWay& way,
-                                                           std::int64_t step) {
+std::vector<AttentionResponse::Found> AttentionResponse::found(const AttentionWay& way,
+                                                               std::int64_t step) {
   for (store::ArtifactRow& row : rows_) {
     row.analysis = way.series.analysis;
     row.step = step;

@@ -45,7 +45,7 @@ struct AttentionQuestion {
 [[nodiscard]] Json attentionRequest(const AttentionQuestion& question);
 
 /// Artifacts that an answer brought, as rows with ids of their own.
-class AttentionAnswer {
+class AttentionResponse {
  public:
   /// {artifact: ...} or {preview: ...}; others are passed over.
   void take(const Json& part);

@@ -220,11 +220,11 @@ void SpectraPage::showEmpty(const QString& sentence, const QString& action) {
 }
 
 void SpectraPage::readRuns() {
-  struct Ask {
+  struct SpectraRequest {
     std::int64_t run;
     std::vector<StoredSpectrum> stored;
   };
-  std::vector<Ask> asks;
+  std::vector<SpectraRequest> asks;
   for (const std::int64_t run : factsOf_) {
     if (!facts_[run].stored.empty()) asks.push_back({run, facts_[run].stored});
   }
@@ -237,7 +237,7 @@ void SpectraPage::readRuns() {
                    const std::atomic<bool>& isStale) mutable -> Background::Finish {
     std::vector<std::shared_ptr<const SpectraRun>> shown;
     SpectrumCache kept;
-    for (const Ask& ask : asks) {
+    for (const SpectraRequest& ask : asks) {
       auto run = readSpectra(store, ask.run, ask.stored, layer, head, kMostSteps, cache, isStale);
       if (isStale || run == nullptr) return {};
       for (const StoredSpectrum& one : ask.stored) {

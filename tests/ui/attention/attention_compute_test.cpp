@@ -112,7 +112,7 @@ Json partOf(const char* key, const Artifact& artifact) {
 }
 
 TEST(Answer, BecomesAnImageWithItsPicture) {
-  AttentionAnswer answer;
+  AttentionResponse answer;
   answer.take({{"done", 1}, {"total", 2}});
   answer.take(partOf("artifact", samples::attentionMap(5)));
   answer.take(partOf("artifact", samples::pixels(5)));
@@ -125,7 +125,7 @@ TEST(Answer, BecomesAnImageWithItsPicture) {
 }
 
 TEST(Answer, OfASamplerHasEveryTime) {
-  AttentionAnswer answer;
+  AttentionResponse answer;
   for (const double time : {0.75, 0.25}) {
     Artifact map = samples::attentionMap(7, 1, "softmax");
     map.name += " at time " + std::to_string(time);
