@@ -169,7 +169,7 @@ class QueueReader {
 };
 
 /// Sees to it that a process works on the queue. Lives on the thread of the service.
-class QueueAttendant {
+class WorkerLauncher {
  public:
   /// \returns  why no process works on it, or ""
   QString look(store::RunStore& store, jobs::JobQueue& queue) {
@@ -286,7 +286,7 @@ class QueueService::Thread : public QThread {
   std::unique_ptr<store::RunStore> store;
   std::unique_ptr<jobs::JobQueue> queue;
   std::optional<QueueReader> reader;
-  std::optional<QueueAttendant> attendant;
+  std::optional<WorkerLauncher> launcher;
   std::unique_ptr<QTimer> timer;
 };
 
@@ -308,7 +308,7 @@ void QueueService::refresh() {
     try {
       thread_->open();
       QString trouble;
-      if (thread_->attendant) trouble = thread_->attendant->look(*thread_->store, *thread_->queue);
+      if (thread_->launcher) trouble = thread_->launcher->look(*thread_->store, *thread_->queue);
       view = thread_->reader->read(*thread_->queue);
       view.trouble = trouble;
     } catch (const std::exception& error) {
@@ -391,8 +391,8 @@ void QueueService::prune() {
 void QueueService::attend() {
   if (link_ != nullptr) return;
   thread_->run([this] {
-    if (thread_->attendant) return;
-    thread_->attendant.emplace();
+    if (thread_->launcher) return;
+    thread_->launcher.emplace();
     thread_->timer = std::make_unique<QTimer>();
     QObject::connect(thread_->timer.get(), &QTimer::timeout, &thread_->place, [this] {
       QMetaObject::invokeMethod(this, &QueueService::refresh, Qt::QueuedConnection);
