@@ -158,12 +158,12 @@ void Inspector::keepTyped(store::RunField field) {
   const bool isNote = field == store::RunField::Note;
   // Where another user was faster it is among the edits now; where the run is gone, so is the
   // note.
-  const auto nobodyWaits = [](const EditOutcome&) {};
+  const auto noCallback = [](const EditOutcome&) {};
   if (isNote && note_->document()->isModified()) {
     workbench_.edit(run_, field, note_->toPlainText().toStdString(), noteVersion_, nullptr,
-                    nobodyWaits);
+                    noCallback);
   } else if (!isNote && tags_->isModified()) {
-    workbench_.edit(run_, field, joinedTags(), tagsVersion_, nullptr, nobodyWaits);
+    workbench_.edit(run_, field, joinedTags(), tagsVersion_, nullptr, noCallback);
   }
   (isNote ? noteConflict_ : tagsConflict_)->hide();
 }
