@@ -175,7 +175,7 @@ class KlCodec final : public torch::nn::Module,
   std::shared_ptr<KlEncoder> encoder_;
   std::shared_ptr<KlDecoder> decoder_;
   std::shared_ptr<nn::Conv2d> quant_, postQuant_;
-  ScaleKeeper scale_;
+  LatentScale scale_;
 };
 
 KlSizes sizesOf(const Config& config) {

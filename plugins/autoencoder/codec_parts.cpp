@@ -86,17 +86,17 @@ const at::Tensor& HostCopy::of(const at::Tensor& buffer) const {
   return copy_;
 }
 
-ScaleKeeper::ScaleKeeper(torch::nn::Module& owner, std::optional<double> fixed) : fixed_(fixed) {
+LatentScale::LatentScale(torch::nn::Module& owner, std::optional<double> fixed) : fixed_(fixed) {
   if (fixed_) return;
   moments_ = owner.register_buffer(
       kMoments, at::zeros({3}, at::TensorOptions(at::kFloat).device(buildDevice())));
 }
 
-bool ScaleKeeper::isKnown() const {
+bool LatentScale::isKnown() const {
   return fixed_ || seen_.of(moments_).const_data_ptr<double>()[0] > 0;
 }
 
-double ScaleKeeper::scale() const {
+double LatentScale::scale() const {
   if (fixed_) return *fixed_;
   const auto* values = seen_.of(moments_).const_data_ptr<double>();
   const double mean = values[1] / values[0], square = values[2] / values[0];
@@ -109,7 +109,7 @@ double ScaleKeeper::scale() const {
   return 1 / deviation;
 }
 
-void ScaleKeeper::observe(const at::Tensor& latents) {
+void LatentScale::observe(const at::Tensor& latents) {
   if (fixed_) return;
   const c10::NoGradGuard noGrad;
   const at::Tensor values = latents.detach().to(at::kFloat);
@@ -119,7 +119,7 @@ void ScaleKeeper::observe(const at::Tensor& latents) {
   moments_.copy_(at::where(seen.isfinite().all(), after, moments_));
 }
 
-void ScaleKeeper::complete(WeightSource& source) const {
+void LatentScale::complete(WeightSource& source) const {
   if (fixed_) {
     if (source.has(kMoments)) source.drop(kMoments);
     return;

@@ -67,10 +67,10 @@ class HostCopy {
 /// The factor between latents and what networks read: a number of the configuration, or 1 over the
 /// deviation of the latents that were seen in training, which is kept with the weights as
 /// `latent_moments`.
-class ScaleKeeper {
+class LatentScale {
  public:
   /// \param fixed  nothing: measured, with a buffer of `owner`
-  ScaleKeeper(torch::nn::Module& owner, std::optional<double> fixed);
+  LatentScale(torch::nn::Module& owner, std::optional<double> fixed);
   /// \throws ConfigError  nothing was measured yet
   [[nodiscard]] double scale() const;
   [[nodiscard]] bool isKnown() const;

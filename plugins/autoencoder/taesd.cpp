@@ -289,7 +289,7 @@ class Taesd final : public torch::nn::Module,
   PixelRange range_;
   Size image_;
   std::shared_ptr<Half> encoder_, decoder_;
-  ScaleKeeper scale_;
+  LatentScale scale_;
   at::Tensor low_;  // []
   HostCopy seenLow_;
 };
