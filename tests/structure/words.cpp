@@ -21,9 +21,10 @@ const std::set<std::string_view> kPeople{"somebody", "nobody",  "whoever",
 
 /// Whole identifiers that a term of resources/docs/vocabulary.md replaced.
 const std::set<std::string_view> kReplaced{
-    "Attendant",    "ComingRuns", "Gate",   "Keeper",   "Readers",
-    "WorkedRun",    "carryOut",   "giveUp", "leaveOut", "putBack",
-    "requireSound", "seams",      "settle", "tidy",     "tile_product",
+    "Attendant", "ComingRuns",   "Gate",         "Keeper",   "QueueAttendant",
+    "Readers",   "ScaleKeeper",  "WorkedRun",    "carryOut", "giveUp",
+    "leaveOut",  "putBack",      "requireSound", "seams",    "settle",
+    "tidy",      "tile_product",
 };
 
 bool isWordByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
