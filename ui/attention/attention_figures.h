@@ -26,7 +26,7 @@ class HeadsFigure final : public Figure {
   [[nodiscard]] int headCount() const override;
 
  private:
-  /// Where the maps are: each in a place of `side`, enlarged by a whole number.
+  /// Where the maps are: each in a place of `side`, enlarged by a whole number. The same of a twin.
   struct Places {
     double labelWidth = 0, side = 0, gap = 6;
   };
@@ -74,6 +74,8 @@ class HeadFigure final : public Figure {
   void drawQuery(QPainter& painter, const QRectF& rect, const QRectF& frame) const;
   void addQueryTarget(const QRectF& rect, const QRectF& frame);
   double drawBelow(QPainter& painter, const QRectF& area, bool isMeasured);
+  /// The height of what stands below the map, of a twin's where that is larger.
+  [[nodiscard]] double heightBelow(QPainter& painter, const QRectF& area);
   [[nodiscard]] QString keyText(int key) const;
 
   std::shared_ptr<const AttentionScene> scene_;

@@ -165,6 +165,10 @@ void AttentionPage::arrangePanels() {
     shown_.emplace_back();
     panelRow_->addWidget(panel, 1);
   }
+  if (panels_.size() == 2) {
+    panels_[0]->standBeside(*panels_[1]);
+    panels_[1]->standBeside(*panels_[0]);
+  }
   // Places of the tab order: after the controls, before the steps.
   QWidget* before = follow_;
   for (AttentionPanel* panel : panels_) {

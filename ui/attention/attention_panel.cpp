@@ -91,6 +91,8 @@ void AttentionPanel::setNarrow(bool isNarrow) {
   row_->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
+void AttentionPanel::standBeside(const AttentionPanel& other) { scene_->setTwin(other.scene_); }
+
 AttentionPanel::Pictures AttentionPanel::pictures() const {
   if (!hasImage()) return {};
   const auto copy = std::make_shared<const AttentionScene>(*scene_);

@@ -37,6 +37,8 @@ class AttentionPanel final : public QWidget {
   void refresh();
   /// Beside another run: the two pictures one below the other.
   void setNarrow(bool isNarrow);
+  /// Draws as large as the other panel does.
+  void standBeside(const AttentionPanel& other);
   /// Copies of both pictures as they are now, for exports; nothing without an image.
   struct Pictures {
     std::unique_ptr<Figure> heads, head;

@@ -46,6 +46,11 @@ void AttentionScene::setChoice(const AttentionChoice& choice) {
 
 void AttentionScene::setCommonRange(const std::optional<ValueRange>& range) { common_ = range; }
 
+std::shared_ptr<const AttentionScene> AttentionScene::twin() const {
+  std::shared_ptr<const AttentionScene> other = twin_.lock();
+  return other != nullptr && other->layers() > 0 ? other : nullptr;
+}
+
 void AttentionScene::forgetRows() {
   rows_.clear();
   masked_.clear();

@@ -26,7 +26,7 @@ struct AttentionChoice {
   int layer = 0;  ///< index among the layers that are shown, from 0
   int head = 0;
   double share = 1;  ///< of the mass that is drawn
-  bool isSameScale = true;
+  bool isSameScale = false;  ///< else each map has its own
   bool isRollout = false;
   bool isDistances = false;  ///< how far heads read instead of their maps
   Layout layout = Layout::Beside;
@@ -48,6 +48,10 @@ class AttentionScene {
   void setChoice(const AttentionChoice& choice);
   /// Range of the colours instead of this image's own, so that runs can be compared.
   void setCommonRange(const std::optional<ValueRange>& range);
+  /// A run that is shown beside this one: pictures of both are drawn equally large.
+  void setTwin(const std::shared_ptr<const AttentionScene>& twin) { twin_ = twin; }
+  /// nullptr where there is none, or where it shows nothing.
+  [[nodiscard]] std::shared_ptr<const AttentionScene> twin() const;
 
   [[nodiscard]] const AttentionImage* image() const { return image_.get(); }
   [[nodiscard]] const AttentionChoice& choice() const { return choice_; }
@@ -83,6 +87,7 @@ class AttentionScene {
   std::shared_ptr<const AttentionImage> image_;
   AttentionChoice choice_;
   std::optional<ValueRange> common_;
+  std::weak_ptr<const AttentionScene> twin_;
   QString whyNoRollout_;
   mutable std::map<std::pair<int, int>, Row> rows_;  ///< by layer and head
   mutable std::map<int, std::vector<bool>> masked_;  ///< by layer

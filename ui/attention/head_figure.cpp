@@ -2,6 +2,7 @@
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "ui/attention/attention_figures.h"
 #include "ui/figures/painting.h"
@@ -13,6 +14,14 @@ namespace {
 constexpr double kChipHeight = 20, kChipGap = 6, kLineHeight = 18;
 constexpr std::size_t kMostWords = 96;  // more are in the table of values
 constexpr double kOverlay = 0.68;       // how much of the map covers the image
+
+/// Of two pictures of the same thing, the size that both can be enlarged to by whole numbers;
+/// `sides` where there is no second one, or where that does not fit.
+QSize commonSides(const QSize& sides, const QSize& other, const QRectF& room) {
+  if (other.isEmpty()) return sides;
+  const QSize both(std::lcm(sides.width(), other.width()), std::lcm(sides.height(), other.height()));
+  return both.width() <= room.width() && both.height() <= room.height() ? both : sides;
+}
 
 /// `sides` enlarged by a whole number where there is room, else to the room.
 QRectF wholePlace(const QSize& sides, const QRectF& room) {
@@ -119,7 +128,7 @@ void HeadFigure::draw(QPainter& painter, const QRectF& area) {
   QString shown = quantity.isEmpty() ? title : quantity;
   shown[0] = shown[0].toUpper();
   QRectF body = drawHeader(painter, area, shown, scene_->queryText(scene_->layer()));
-  const double below = drawBelow(painter, body, /*isMeasured=*/true);
+  const double below = heightBelow(painter, body);
   const QRectF room = body.adjusted(2, 2, -2, -below - 4);
   const QImage& picture = scene_->image()->picture;
   const TokenGrid& keys = layer.keyGrid;
@@ -128,8 +137,21 @@ void HeadFigure::draw(QPainter& painter, const QRectF& area) {
     using Layout = AttentionChoice::Layout;
     const Layout layout = picture.isNull() ? Layout::Map : scene_->choice().layout;
     const QSize cells(keys.columns, keys.rows);
+    const std::shared_ptr<const AttentionScene> twin = scene_->twin();
+    QSize otherCells, otherPicture;  // empty where there is none
+    if (twin != nullptr) {
+      const TokenGrid& others = twin->layerAt(twin->layer()).keyGrid;
+      otherCells = QSize(others.columns, others.rows);
+      otherPicture = twin->image()->picture.size();
+    }
+    const auto picturePlace = [&](const QRectF& place) {
+      return wholePlace(commonSides(picture.size(), otherPicture, place), place);
+    };
+    const auto mapPlace = [&](const QRectF& place) {
+      return wholePlace(commonSides(cells, otherCells, place), place);
+    };
     if (layout == Layout::Overlay && keys.frame) {
-      const QRectF whole = wholePlace(picture.size(), room);
+      const QRectF whole = picturePlace(room);
       drawPicture(painter, whole, /*isGray=*/true);
       drawMap(painter, partOf(whole, *keys.frame), /*isOver=*/true);
       drawQuery(painter, whole, QRectF(0, 0, 1, 1));
@@ -145,17 +167,17 @@ void HeadFigure::draw(QPainter& painter, const QRectF& area) {
         first.setHeight((room.height() - gap) / 2);
         second.setTop(first.bottom() + gap);
       }
-      const QRectF image = wholePlace(picture.size(), first);
+      const QRectF image = picturePlace(first);
       drawPicture(painter, image, /*isGray=*/false);
       drawQuery(painter, image, QRectF(0, 0, 1, 1));
       addQueryTarget(image, QRectF(0, 0, 1, 1));
       if (isAcross) second.setLeft(std::min(second.left(), image.right() + gap));
-      const QRectF map = wholePlace(cells, second);
+      const QRectF map = mapPlace(second);
       drawMap(painter, map, /*isOver=*/false);
       drawQuery(painter, map, keys.frame.value_or(QRectF(0, 0, 1, 1)));
       bottom = std::max(image.bottom(), map.bottom());
     } else {
-      const QRectF map = wholePlace(cells, room);
+      const QRectF map = mapPlace(room);
       drawMap(painter, map, /*isOver=*/false);
       drawQuery(painter, map, keys.frame.value_or(QRectF(0, 0, 1, 1)));
       bottom = map.bottom();
@@ -230,6 +252,15 @@ void HeadFigure::addQueryTarget(const QRectF& rect, const QRectF& frame) {
                       frame.left() + frame.width() * part((at.x() - rect.left()) / rect.width())};
     return target;
   });
+}
+
+double HeadFigure::heightBelow(QPainter& painter, const QRectF& area) {
+  double height = drawBelow(painter, area, /*isMeasured=*/true);
+  if (const auto twin = scene_->twin()) {
+    HeadFigure other(twin, style());
+    height = std::max(height, other.drawBelow(painter, area, /*isMeasured=*/true));
+  }
+  return height;
 }
 
 double HeadFigure::drawBelow(QPainter& painter, const QRectF& area, bool isMeasured) {

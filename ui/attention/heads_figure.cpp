@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "core/artifact/artifact.h"
 #include "ui/attention/attention_figures.h"
@@ -47,20 +48,29 @@ QSize HeadsFigure::sizeHint() const { return {420, 420}; }
 HeadsFigure::Places HeadsFigure::placesIn(const QSizeF& room) const {
   Places places;
   const QFontMetricsF metrics(smallLetters());
-  int heads = 1, largest = 1;
-  for (int layer = 0; layer < scene_->layers(); ++layer) {
-    const AttentionLayer& shown = scene_->layerAt(layer);
-    places.labelWidth =
-        std::max(places.labelWidth, metrics.horizontalAdvance(layerLabel(shown)) + 10);
-    heads = std::max(heads, scene_->heads(layer));
-    largest = std::max({largest, shown.keyGrid.rows, shown.keyGrid.columns});
+  int layers = 1, heads = 1, largest = 1, common = 1;
+  const std::shared_ptr<const AttentionScene> twin = scene_->twin();
+  for (const AttentionScene* scene : {scene_.get(), twin.get()}) {
+    if (scene == nullptr) continue;
+    layers = std::max(layers, scene->layers());
+    int own = 1;
+    for (int layer = 0; layer < scene->layers(); ++layer) {
+      const AttentionLayer& shown = scene->layerAt(layer);
+      places.labelWidth =
+          std::max(places.labelWidth, metrics.horizontalAdvance(layerLabel(shown)) + 10);
+      heads = std::max(heads, scene->heads(layer));
+      own = std::max({own, shown.keyGrid.rows, shown.keyGrid.columns});
+    }
+    largest = std::max(largest, own);
+    common = std::lcm(common, own);
   }
-  const int layers = std::max(scene_->layers(), 1);
   if (layers * heads > 60) places.gap = 3;
   const double wide = (room.width() - places.labelWidth - places.gap * (heads - 1)) / heads;
   const double tall = (room.height() - places.gap * (layers - 1)) / layers;
   const double side = std::floor(std::max(std::min(wide, tall), 8.0));
-  // All maps as large as a whole number of pixels a cell makes the largest of them.
+  // All maps as large as a whole number of pixels a cell makes the largest of them, of two runs the
+  // largest of either.
+  if (side >= common) largest = common;
   places.side = side >= largest ? std::floor(side / largest) * largest : side;
   return places;
 }

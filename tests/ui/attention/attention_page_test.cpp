@@ -268,6 +268,20 @@ TEST_F(Attention, LocksTwoRunsToTheSameImagePatchAndStep) {
   EXPECT_EQ(scene(*shown, 0).layer(), 1);
   EXPECT_EQ(scene(*shown, 1).layer(), 0);  // has one
   EXPECT_EQ(scene(*shown, 0).range(0, 0), scene(*shown, 1).range(0, 0));
+  EXPECT_EQ(scene(*shown, 0).twin().get(), &scene(*shown, 1));
+  EXPECT_EQ(scene(*shown, 1).twin().get(), &scene(*shown, 0));
+}
+
+TEST_F(Attention, GivesEachMapItsOwnColoursUntilOneScaleIsAskedFor) {
+  const auto shown = page({runWith("a", {samples::attentionMap(0)})});
+  // The class token reads 0.1 of a patch in head 0, and 0.05 in head 1.
+  EXPECT_NEAR(scene(*shown).range(0, 1).high, 0.05, 1e-6);
+  EXPECT_EQ(shown->viewState().at("same_scale"), false);
+  for (auto* box : shown->findChildren<QCheckBox*>()) {
+    if (box->text() == QStringLiteral("Same scale")) box->click();
+  }
+  EXPECT_NEAR(scene(*shown).range(0, 1).high, 0.1, 1e-6);
+  EXPECT_EQ(shown->viewState().at("same_scale"), true);
 }
 
 TEST_F(Attention, TakesTheStepOfTheOtherPages) {

@@ -52,17 +52,15 @@ TEST(Scene, HoldsLayerAndHeadWithinTheImage) {
   EXPECT_EQ(scene.head(), 1);
 }
 
-TEST(Scene, HasOneScaleForAllMapsOrOneForEach) {
+TEST(Scene, HasAScaleForEachMapOrOneForAll) {
   AttentionScene scene = sceneOf({threeTokens()});
   AttentionChoice choice;
   choice.query = {QueryChoice::Kind::Patch, {0.5, 0.25}, 0};  // rows {.1 .6 .3} and {.25 .75 0}
   scene.setChoice(choice);
-  EXPECT_NEAR(scene.range(0, 0).high, 0.75, 1e-6);
-  choice.isSameScale = false;
-  scene.setChoice(choice);
   EXPECT_NEAR(scene.range(0, 0).high, 0.6, 1e-6);
   choice.isSameScale = true;
   scene.setChoice(choice);
+  EXPECT_NEAR(scene.range(0, 0).high, 0.75, 1e-6);
   scene.setCommonRange(ValueRange{0, 2, false});
   EXPECT_DOUBLE_EQ(scene.range(0, 1).high, 2);
 }
@@ -140,6 +138,18 @@ class Figures : public ::testing::Test {
     }
     return {-1, -1};
   }
+  /// Where targets of this kind lie in a square picture.
+  template <class Matches>
+  static QRect placeIn(Figure& figure, int side, Matches&& matches) {
+    (void)figure.image(QSizeF(side, side), 1);
+    QRect place;
+    for (int y = 0; y < side; ++y) {
+      for (int x = 0; x < side; ++x) {
+        if (matches(figure.targetAt(QPointF(x + 0.5, y + 0.5)))) place |= QRect(x, y, 1, 1);
+      }
+    }
+    return place;
+  }
   std::shared_ptr<AttentionScene> scene_;
 };
 
@@ -178,6 +188,38 @@ TEST_F(Figures, EnlargeByWholeNumbersWithoutSmoothing) {
   }
   EXPECT_EQ(leftPixels, rightPixels);
   EXPECT_GT(leftPixels, 100);
+}
+
+/// Two runs of the same image: 2 x 2 patches with a class token in two layers, and 3 x 3 patches in
+/// one layer, most of which are masked. What stands below their maps differs in height.
+TEST_F(Figures, OfTwoRunsAreEquallyLarge) {
+  const auto first = std::make_shared<AttentionScene>(), second = std::make_shared<AttentionScene>();
+  const AttentionLayer classed =
+      squareLayer(cellsOf(2, 2, true), std::vector<float>(2 * 25, 0.2F));
+  first->setImage(imageWith({classed, classed}));
+  std::vector<float> own(81, 0.0F);
+  for (std::size_t i = 0; i < 9; ++i) own[10 * i] = 1;
+  second->setImage(imageWith({squareLayer(cellsOf(3, 3, false), own)}));
+  AttentionChoice choice;
+  choice.layout = AttentionChoice::Layout::Map;
+  choice.query = {QueryChoice::Kind::Patch, {0.1, 0.1}, 0};
+  for (const auto& one : {first, second}) one->setChoice(choice);
+  HeadFigure head(first, FigureStyle()), otherHead(second, FigureStyle());
+  HeadsFigure heads(first, FigureStyle()), otherHeads(second, FigureStyle());
+  const auto isMap = [](const FigureTarget& target) { return target.queryAt.has_value(); };
+  const auto isFirst = [](const FigureTarget& target) {
+    return target.layer == 0 && target.head == 0;
+  };
+  EXPECT_NE(placeIn(head, 320, isMap).size(), placeIn(otherHead, 320, isMap).size());
+  first->setTwin(second);
+  second->setTwin(first);
+  const QRect map = placeIn(head, 320, isMap);
+  EXPECT_GT(map.width(), 100);
+  EXPECT_EQ(map.size(), placeIn(otherHead, 320, isMap).size());
+  EXPECT_EQ(map.width() % 6, 0) << "a whole number of pixels a cell of either";
+  EXPECT_EQ(placeIn(heads, 320, isFirst).size(), placeIn(otherHeads, 320, isFirst).size());
+  second->setImage(nullptr);
+  EXPECT_EQ(first->twin(), nullptr) << "it shows nothing";
 }
 
 TEST_F(Figures, OfferWordsAndTheMean) {

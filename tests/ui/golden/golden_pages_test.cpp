@@ -79,6 +79,7 @@ std::shared_ptr<AttentionScene> attentionScene() {
   choice.query.place = {0.375, 0.625};
   choice.layer = 1;
   choice.head = 2;
+  choice.isSameScale = true;
   scene->setChoice(choice);
   return scene;
 }
