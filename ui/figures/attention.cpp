@@ -1,5 +1,6 @@
 // Attention maps: every layer and head for one query token, and one of them enlarged.
 #include <QFontMetricsF>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 
@@ -67,7 +68,7 @@ class AttentionFigure final : public Figure {
   QString summary() const override {
     const std::array<double, 2> range = rangeOf(-1, -1);
     QString text =
-        QStringLiteral(
+        QObject::tr(
             "Attention of %1 layers with %2 heads, %3 queries and %4 keys; %5; from %6 to %7")
             .arg(layers_)
             .arg(heads_)
@@ -79,7 +80,7 @@ class AttentionFigure final : public Figure {
   }
 
   QString note() const override {
-    return QStringLiteral("Attention shows where a head reads, not why the model decides.");
+    return QObject::tr("Attention shows where a head reads, not why the model decides.");
   }
 
   QString csv() const override {
@@ -148,10 +149,10 @@ class AttentionFigure final : public Figure {
   }
 
   QString queryText() const {
-    if (isMatrix()) return QStringLiteral("all queries");
+    if (isMatrix()) return QObject::tr("all queries");
     const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
-    if (!cell.isPatch()) return QStringLiteral("query: class token");
-    return QStringLiteral("query: row %1, column %2").arg(cell.row).arg(cell.column);
+    if (!cell.isPatch()) return QObject::tr("query: class token");
+    return QObject::tr("query: row %1, column %2").arg(cell.row).arg(cell.column);
   }
 
   struct Answer {
@@ -162,12 +163,12 @@ class AttentionFigure final : public Figure {
   std::vector<Answer> answers() const {
     std::vector<Answer> lines;
     if (const QString label = metaText(meta_, "label_name"); !label.isEmpty())
-      lines.push_back({QStringLiteral("true: ") + label, themeColors().text});
+      lines.push_back({QObject::tr("true: ") + label, themeColors().text});
     const QString predicted = metaText(meta_, "predicted_name");
     const auto confidence = meta_.find("confidence");
     if (predicted.isEmpty() || confidence == meta_.end() || !confidence->is_number()) return lines;
     const bool isRight = meta_.value("predicted", Json()) == meta_.value("label", Json());
-    lines.push_back({QStringLiteral("predicted: %1, %2 %3")
+    lines.push_back({QObject::tr("predicted: %1, %2 %3")
                          .arg(predicted, percent(confidence->get<double>(), 1),
                               isRight ? QStringLiteral("\u2713") : QStringLiteral("\u00d7")),
                      isRight ? themeColors().ok : themeColors().bad});
@@ -215,10 +216,10 @@ class AttentionFigure final : public Figure {
   void draw(QPainter& painter, const QRectF& area) override {
     const QString kind = metaText(meta_, "kind");
     QString title = metaText(meta_, "title");
-    if (title.isEmpty()) title = QStringLiteral("Layers \u00d7 heads");
+    if (title.isEmpty()) title = QObject::tr("Layers \u00d7 heads");
     const QString scale = style().scale == FigureStyle::Scale::Shared || style().range
-                              ? QStringLiteral("same scale")
-                              : QStringLiteral("each its own scale");
+                              ? QObject::tr("same scale")
+                              : QObject::tr("each its own scale");
     const QRectF body =
         drawHeader(painter, area, title, queryText() + QStringLiteral(" \u00b7 ") + scale);
     const double gap = 20;
@@ -258,7 +259,7 @@ class AttentionFigure final : public Figure {
     painter.setFont(smallLetters());
     const QFontMetricsF metrics(painter.font());
     const double label =
-        metrics.horizontalAdvance(QStringLiteral("layer ") + layerNames_.last()) + 8;
+        metrics.horizontalAdvance(QObject::tr("layer ") + layerNames_.last()) + 8;
     const double space = layers_ * heads_ > 60 ? 3 : 6;
     const double wide = std::max(2.0, (area.width() - label - space * (heads_ - 1)) / heads_);
     const double titles = area.height() > 4 * kHeadTitle ? kHeadTitle : 0;
@@ -272,7 +273,7 @@ class AttentionFigure final : public Figure {
       const bool isWritten = height + space >= metrics.height() || layer % 2 == 0;
       if (isWritten) {
         drawLine(painter, QRectF(area.left(), y, label, height), Qt::AlignLeft | Qt::AlignVCenter,
-                 QStringLiteral("layer ") + layerNames_[layer]);
+                 QObject::tr("layer ") + layerNames_[layer]);
       }
       for (int head = 0; head < heads_; ++head) {
         const QRectF rect(area.left() + label + head * (width + space), y, width, height);
@@ -298,7 +299,7 @@ class AttentionFigure final : public Figure {
   void drawHeadTitles(QPainter& painter, double left, double top, double width,
                       double space) const {
     const QFontMetricsF metrics(painter.font());
-    const QString last = QString::number(heads_ - 1), word = QStringLiteral("head ");
+    const QString last = QString::number(heads_ - 1), word = QObject::tr("head ");
     const bool hasWord = metrics.horizontalAdvance(word + last) <= width;
     const int every =
         static_cast<int>(std::ceil((metrics.horizontalAdvance(last) + 2) / (width + space)));
@@ -316,7 +317,7 @@ class AttentionFigure final : public Figure {
     const std::array<double, 2> range = colorRange(layer, head);
     QString unit = metaText(meta_, "unit");
     if (unit.isEmpty() || unit == QStringLiteral("probability"))
-      unit = QStringLiteral("attention probability");
+      unit = QObject::tr("attention probability");
     if (range[0] < 0) {
       const double most = std::max(-range[0], range[1]);
       drawColorBar(painter, themeColors(), bar, -most, most, unit,
@@ -336,7 +337,7 @@ class AttentionFigure final : public Figure {
     painter.setPen(themeColors().text);
     drawLine(painter, QRectF(area.left(), area.top() - 4, area.width(), 18),
              Qt::AlignLeft | Qt::AlignVCenter,
-             QStringLiteral("layer %1, head %2").arg(layerNames_[layer]).arg(head));
+             QObject::tr("layer %1, head %2").arg(layerNames_[layer]).arg(head));
     const double pictureHeight = style().picture.isNull() || area.height() < 220 ? 0 : 84;
     const QRectF space = area.adjusted(0, 20, 0, -44 - pictureHeight);
     const double width = std::max(8.0, std::min(space.width(), space.height() / aspectInverse()));
@@ -373,7 +374,7 @@ class AttentionFigure final : public Figure {
       const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
       if (!isMatrix() && cell.isPatch()) drawMarker(painter, frame, cell, 1);
       std::vector<Answer> lines = answers();
-      if (lines.empty()) lines.push_back({QStringLiteral("the image"), themeColors().muted});
+      if (lines.empty()) lines.push_back({QObject::tr("the image"), themeColors().muted});
       painter.setFont(smallLetters());
       const double line = QFontMetricsF(painter.font()).height() + 2;
       QRectF place(frame.right() + 10, frame.top(), area.right() - frame.right() - 10, line);
@@ -396,7 +397,7 @@ class AttentionFigure final : public Figure {
     painter.setPen(themeColors().muted);
     drawLine(painter, QRectF(area.left(), bar.bottom() + 2, area.width(), 16),
              Qt::AlignLeft | Qt::AlignVCenter,
-             QStringLiteral("%1 on the class token, not on the grid").arg(shortNumber(toClass)));
+             QObject::tr("%1 on the class token, not on the grid").arg(shortNumber(toClass)));
   }
 
   /// Outlines a patch in white on black: visible on every colour.
@@ -422,7 +423,7 @@ class AttentionFigure final : public Figure {
                                  0, queries_ - 1);
         const int key = std::clamp(static_cast<int>((at.x() - rect.left()) / rect.width() * keys_),
                                    0, keys_ - 1);
-        return QStringLiteral("layer %1, head %2\nquery %3, key %4: %5")
+        return QObject::tr("layer %1, head %2\nquery %3, key %4: %5")
             .arg(layerNames_[layer])
             .arg(head)
             .arg(q)
@@ -446,7 +447,7 @@ class AttentionFigure final : public Figure {
       const int column = std::clamp(
           static_cast<int>((at.x() - rect.left()) / rect.width() * columns_), 0, columns_ - 1);
       const int key = keyAt_[static_cast<std::size_t>(row * columns_ + column)];
-      return QStringLiteral("layer %1, head %2\nrow %3, column %4: %5")
+      return QObject::tr("layer %1, head %2\nrow %3, column %4: %5")
           .arg(layerNames_[layer])
           .arg(head)
           .arg(row)

@@ -1,4 +1,5 @@
 // A curve of an analysis: a chart of one line.
+#include <QObject>
 #include <cmath>
 
 #include "core/artifact/artifact.h"
@@ -39,14 +40,14 @@ std::unique_ptr<Figure> makeCurve(const Json& meta, std::vector<std::byte> data,
     throw FileError("a curve needs the shape [points, 2]");
   LineChart chart;
   chart.title = metaText(meta, "title");
-  if (chart.title.isEmpty()) chart.title = QStringLiteral("Curve");
+  if (chart.title.isEmpty()) chart.title = QObject::tr("Curve");
   chart.about = metaAbout(meta);
   chart.x.title = metaText(meta, "x");
   chart.y.title = metaText(meta, "y");
   if (chart.y.title.isEmpty()) chart.y.title = metaText(meta, "unit");
   chart.x.target = 6;
   chart.y.target = 5;
-  chart.emptyText = QStringLiteral("No finite points.");
+  chart.emptyText = QObject::tr("No finite points.");
   ChartSeries series;
   series.run = 0;
   series.width = 1;

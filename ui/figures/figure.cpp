@@ -2,6 +2,7 @@
 #include "ui/figures/figure.h"
 
 #include <QFontMetricsF>
+#include <QObject>
 #include <algorithm>
 #include <exception>
 #include <map>
@@ -190,7 +191,7 @@ std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
   if (const auto left = meta.is_object() ? meta.find("left_out") : meta.end();
       left != meta.end() && left->is_number()) {
     const QString sentence =
-        QStringLiteral(
+        QObject::tr(
             "This %1 of %2 was too large to be copied from the other machine: open the "
             "database there, or export the run and import it here.")
             .arg(kind, QString::fromStdString(formatBytes(left->get<double>())));
@@ -199,7 +200,7 @@ std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
   const auto maker = kMakers.find(kind);
   if (maker == kMakers.end()) {
     return makeMetaFigure(
-        QStringLiteral("No picture is known for the kind \"%1\"; this is its description.")
+        QObject::tr("No picture is known for the kind \"%1\"; this is its description.")
             .arg(kind),
         QString(), meta, std::move(style));
   }
@@ -207,7 +208,7 @@ std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
     return maker->second(meta, std::move(data), style);
   } catch (const std::exception& error) {
     const QString sentence =
-        QStringLiteral("This %1 cannot be drawn: %2").arg(kind, QString::fromUtf8(error.what()));
+        QObject::tr("This %1 cannot be drawn: %2").arg(kind, QString::fromUtf8(error.what()));
     return makeMetaFigure(sentence, sentence, meta, std::move(style));
   }
 }

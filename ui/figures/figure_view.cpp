@@ -16,7 +16,7 @@ FigureView::FigureView(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
   setFocusPolicy(Qt::ClickFocus);
   setMouseTracking(true);
-  setAccessibleName(QStringLiteral("Figure"));
+  setAccessibleName(tr("Figure"));
 }
 
 FigureView::~FigureView() = default;

@@ -1,4 +1,5 @@
 // Bars over their bins.
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 
@@ -32,7 +33,7 @@ class HistogramFigure final : public Figure {
   QString summary() const override {
     double total = 0;
     for (const Bin& bin : bins_) total += bin.count;
-    return QStringLiteral("Histogram of %1 bins, %2 values")
+    return QObject::tr("Histogram of %1 bins, %2 values")
         .arg(bins_.size())
         .arg(shortNumber(total));
   }
@@ -50,11 +51,11 @@ class HistogramFigure final : public Figure {
   void draw(QPainter& painter, const QRectF& area) override {
     const QString title = metaText(meta_, "title");
     const QRectF body = drawHeader(
-        painter, area, title.isEmpty() ? QStringLiteral("Histogram") : title, metaAbout(meta_));
+        painter, area, title.isEmpty() ? QObject::tr("Histogram") : title, metaAbout(meta_));
     if (bins_.empty()) {
       painter.setFont(bodyLetters());
       painter.setPen(themeColors().muted);
-      painter.drawText(body, Qt::AlignCenter, QStringLiteral("No bins."));
+      painter.drawText(body, Qt::AlignCenter, QObject::tr("No bins."));
       return;
     }
     double x0 = bins_.front().lower, x1 = bins_.front().upper, top = 0;
@@ -78,7 +79,7 @@ class HistogramFigure final : public Figure {
       painter.fillRect(bar.adjusted(0.5, 0, -0.5, 0), fill);
       const QRectF column(bar.left(), axes.plot.top(), bar.width(), axes.plot.height());
       addRegion(column, [bin](const QPointF&) {
-        return QStringLiteral("%1 to %2: %3")
+        return QObject::tr("%1 to %2: %3")
             .arg(shortNumber(bin.lower), shortNumber(bin.upper), shortNumber(bin.count));
       });
     }

@@ -1,5 +1,6 @@
 // One image, or a grid of small ones. Pixels stay square and crisp: enlarging never blurs.
 #include <QFontMetricsF>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 
@@ -42,7 +43,7 @@ QString pixelLine(const QRectF& rect, const QImage& image, const QPointF& at) {
                            0, image.width() - 1);
   const int y = std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * image.height()),
                            0, image.height() - 1);
-  return QStringLiteral("row %1, column %2: %3").arg(y).arg(x).arg(pixelText(image, x, y));
+  return QObject::tr("row %1, column %2: %3").arg(y).arg(x).arg(pixelText(image, x, y));
 }
 
 void appendPixels(QString& text, const QImage& image, const QString& prefix) {
@@ -76,7 +77,7 @@ class ImageFigure final : public Figure {
            std::min(inner * image_.height() / image_.width(), kMost * inner);
   }
   QString summary() const override {
-    return QStringLiteral("Image of %1 x %2 pixels").arg(image_.width()).arg(image_.height());
+    return QObject::tr("Image of %1 x %2 pixels").arg(image_.width()).arg(image_.height());
   }
   QString csv() const override {
     QString text = QStringLiteral("row,column,red,green,blue\n");
@@ -87,10 +88,10 @@ class ImageFigure final : public Figure {
  private:
   QString title() const {
     const QString own = metaText(meta_, "title");
-    return own.isEmpty() ? QStringLiteral("Image") : own;
+    return own.isEmpty() ? QObject::tr("Image") : own;
   }
   QString about() const {
-    return QStringLiteral("%1 \u00d7 %2 px").arg(image_.width()).arg(image_.height());
+    return QObject::tr("%1 \u00d7 %2 px").arg(image_.width()).arg(image_.height());
   }
   void draw(QPainter& painter, const QRectF& area) override {
     const QRectF body = drawHeader(painter, area, title(), about());
@@ -131,8 +132,8 @@ class ImageGridFigure final : public Figure {
   }
 
   QString summary() const override {
-    return images_.empty() ? QStringLiteral("Image grid without images")
-                           : QStringLiteral("%1 images of %2 x %3 pixels")
+    return images_.empty() ? QObject::tr("Image grid without images")
+                           : QObject::tr("%1 images of %2 x %3 pixels")
                                  .arg(count())
                                  .arg(images_.front().width())
                                  .arg(images_.front().height());
@@ -155,14 +156,14 @@ class ImageGridFigure final : public Figure {
   /// How many are drawn, and of how many where these are not all.
   QString count() const {
     const QString drawn = QString::number(images_.size());
-    return std::ssize(images_) < total_ ? QStringLiteral("%1 of %2").arg(drawn).arg(total_) : drawn;
+    return std::ssize(images_) < total_ ? QObject::tr("%1 of %2").arg(drawn).arg(total_) : drawn;
   }
   QString title() const {
     const QString own = metaText(meta_, "title");
-    return own.isEmpty() ? QStringLiteral("Images") : own;
+    return own.isEmpty() ? QObject::tr("Images") : own;
   }
   QString about() const {
-    QString text = QStringLiteral("%1 images").arg(count());
+    QString text = QObject::tr("%1 images").arg(count());
     if (const QString more = metaAbout(meta_); !more.isEmpty())
       text += QStringLiteral(" \u00b7 ") + more;
     return text;
@@ -177,7 +178,7 @@ class ImageGridFigure final : public Figure {
     if (images_.empty()) {
       painter.setFont(bodyLetters());
       painter.setPen(themeColors().muted);
-      painter.drawText(body, Qt::AlignCenter, QStringLiteral("No images."));
+      painter.drawText(body, Qt::AlignCenter, QObject::tr("No images."));
       return;
     }
     const int total = static_cast<int>(images_.size());
@@ -200,7 +201,7 @@ class ImageGridFigure final : public Figure {
         painter.setPen(QPen(themeColors().accent, 2));
         painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
       }
-      const QString name = i < labels_.size() ? labels_[i] : QStringLiteral("image %1").arg(i);
+      const QString name = i < labels_.size() ? labels_[i] : QObject::tr("image %1").arg(i);
       addRegion(rect, [&image, rect, name](const QPointF& at) {
         return name + QStringLiteral(", ") + pixelLine(rect, image, at);
       });

@@ -1,6 +1,7 @@
 // Ranges, decimation, and everything about a chart that can be said in text.
 #include "ui/figures/line_chart.h"
 
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -240,16 +241,16 @@ QPen LineChartFigure::penOf(const ChartSeries& series) const {
 QString LineChartFigure::summary() const {
   if (chart_.series.empty()) return chart_.emptyText;
   QString text =
-      QStringLiteral("%1: %2").arg(chart_.title.isEmpty() ? QStringLiteral("Chart") : chart_.title,
+      QStringLiteral("%1: %2").arg(chart_.title.isEmpty() ? QObject::tr("Chart") : chart_.title,
                                    counted(static_cast<std::int64_t>(chart_.series.size()),
-                                           QStringLiteral("series"), QStringLiteral("series")));
+                                           QObject::tr("series"), QObject::tr("series")));
   for (const ChartSeries& series : chart_.series) {
     Extent extent;
     for (const double y : series.y) extent.take(y, AxisScale::Linear);
     const auto last =
         std::find_if(series.y.rbegin(), series.y.rend(), [](double y) { return std::isfinite(y); });
     if (extent.isEmpty()) continue;
-    text += QStringLiteral("; %1from %2 to %3, last %4")
+    text += QObject::tr("; %1from %2 to %3, last %4")
                 .arg(series.name.isEmpty() ? QString() : series.name + QLatin1Char(' '),
                      shortNumber(extent.low), shortNumber(extent.high),
                      shortNumber(last == series.y.rend() ? std::nan("") : *last));

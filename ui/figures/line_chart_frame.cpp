@@ -1,5 +1,6 @@
 // What is around the plot of a chart: how high it must be, its axes, its footnote.
 #include <QFontMetricsF>
+#include <QObject>
 #include <QPainter>
 #include <algorithm>
 
@@ -36,7 +37,7 @@ QString LineChartFigure::footnoteText() const {
   QString footnote = chart_.footnote;
   if (!hasFloor()) return footnote;
   if (!footnote.isEmpty()) footnote += QStringLiteral(" \u00b7 ");
-  return footnote + QStringLiteral("\u25bc values at or below zero, drawn at the floor");
+  return footnote + QObject::tr("\u25bc values at or below zero, drawn at the floor");
 }
 
 double LineChartFigure::leastFrame() const {

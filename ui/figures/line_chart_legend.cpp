@@ -1,5 +1,6 @@
 // Which line is which: the legend below, beside or inside the plot.
 #include <QFontMetricsF>
+#include <QObject>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
@@ -30,7 +31,7 @@ int insideEntries(double height) {
   return static_cast<int>((height * kInsideHeight + 0.5) / legendLine());
 }
 
-QString moreText(int number) { return QStringLiteral("and %1 more").arg(number); }
+QString moreText(int number) { return QObject::tr("and %1 more").arg(number); }
 
 }  // namespace
 

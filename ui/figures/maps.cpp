@@ -1,5 +1,6 @@
 // Heat maps: one, or a stack of them as small multiples on one colour range.
 #include <QFontMetricsF>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 
@@ -33,7 +34,7 @@ class HeatmapFigure final : public Figure {
     labels_ = metaTexts(meta, {"labels", "names"});
     if (const QStringList layers = metaTexts(meta, {"layers"});
         labels_.isEmpty() && layers.size() == maps_) {
-      for (const QString& layer : layers) labels_ << QStringLiteral("layer ") + layer;
+      for (const QString& layer : layers) labels_ << QObject::tr("layer ") + layer;
     }
     if (labels_.isEmpty()) labels_ = metaTexts(meta, {"sample_ids"});
     const QStringList axes = metaTexts(meta, {"axes"});
@@ -45,7 +46,7 @@ class HeatmapFigure final : public Figure {
 
   QString summary() const override {
     const std::array<double, 2> extremes = rangeOf(0, maps_);
-    return QStringLiteral("%1 heat map(s) of %2 x %3 cells, from %4 to %5")
+    return QObject::tr("%1 heat map(s) of %2 x %3 cells, from %4 to %5")
         .arg(maps_)
         .arg(rows_)
         .arg(columns_)
@@ -81,14 +82,14 @@ class HeatmapFigure final : public Figure {
  private:
   QString title() const {
     const QString own = metaText(meta_, "title");
-    return own.isEmpty() ? QStringLiteral("Heat map") : own;
+    return own.isEmpty() ? QObject::tr("Heat map") : own;
   }
   /// On paper no tool tip says what rows and columns are.
   QString about() const {
     QStringList parts;
     if (const QString text = metaAbout(meta_); !text.isEmpty()) parts << text;
     if (style().isOnPaper() && metaTexts(meta_, {"axes"}).size() >= 2)
-      parts << QStringLiteral("rows: %1, columns: %2").arg(rowName_, columnName_);
+      parts << QObject::tr("rows: %1, columns: %2").arg(rowName_, columnName_);
     return parts.join(QStringLiteral(" \u00b7 "));
   }
   double aspect() const { return static_cast<double>(columns_) / rows_; }
@@ -123,7 +124,7 @@ class HeatmapFigure final : public Figure {
     if (maps_ == 0 || rows_ == 0 || columns_ == 0) {
       painter.setFont(bodyLetters());
       painter.setPen(themeColors().muted);
-      painter.drawText(body, Qt::AlignCenter, QStringLiteral("No cells."));
+      painter.drawText(body, Qt::AlignCenter, QObject::tr("No cells."));
       return;
     }
     const bool isShared = style().scale == FigureStyle::Scale::Shared || style().range;
@@ -182,7 +183,7 @@ class HeatmapFigure final : public Figure {
       painter.setFont(axisLetters());
       painter.setPen(themeColors().muted);
       drawLine(painter, bar, Qt::AlignLeft | Qt::AlignVCenter,
-               QStringLiteral("each map on its own scale"));
+               QObject::tr("each map on its own scale"));
     } else if (all[0] < 0 && all[1] > 0) {
       const double most = std::max(-all[0], all[1]);
       drawColorBar(painter, themeColors(), bar, -most, most, unit,

@@ -1,6 +1,7 @@
 // A labelled matrix. Counts (a confusion matrix) are coloured by their share of the row and written
 // as counts.
 #include <QFontMetricsF>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 
@@ -43,14 +44,14 @@ class MatrixFigure final : public Figure {
 
   QString summary() const override {
     if (!isCounts_) {
-      return QStringLiteral("Matrix of %1 x %2 values").arg(rows_).arg(columns_);
+      return QObject::tr("Matrix of %1 x %2 values").arg(rows_).arg(columns_);
     }
     double total = 0, diagonal = 0;
     for (int row = 0; row < rows_; ++row) {
       total += rowSums_[static_cast<std::size_t>(row)];
       if (row < columns_) diagonal += value(row, row);
     }
-    return QStringLiteral("Matrix of %1 x %2 counts, %3 of %4 on the diagonal")
+    return QObject::tr("Matrix of %1 x %2 counts, %3 of %4 on the diagonal")
         .arg(rows_)
         .arg(columns_)
         .arg(count(static_cast<std::int64_t>(diagonal)), count(static_cast<std::int64_t>(total)));
@@ -104,7 +105,7 @@ class MatrixFigure final : public Figure {
   QString title() const {
     const QString own = metaText(meta_, "title");
     if (!own.isEmpty()) return own;
-    return isCounts_ ? QStringLiteral("Confusion matrix") : QStringLiteral("Matrix");
+    return isCounts_ ? QObject::tr("Confusion matrix") : QObject::tr("Matrix");
   }
   double value(int row, int column) const {
     return values_[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) +
@@ -125,7 +126,7 @@ class MatrixFigure final : public Figure {
       return QStringLiteral("%1, %2: %3")
           .arg(rowLabels_[row], columnLabels_[column], shortNumber(value(row, column)));
     }
-    return QStringLiteral("true %1, predicted %2: %3 of %4 (%5)")
+    return QObject::tr("true %1, predicted %2: %3 of %4 (%5)")
         .arg(rowLabels_[row], columnLabels_[column],
              count(static_cast<std::int64_t>(value(row, column))),
              count(static_cast<std::int64_t>(rowSums_[static_cast<std::size_t>(row)])),
@@ -165,7 +166,7 @@ class MatrixFigure final : public Figure {
     if (rows_ == 0 || columns_ == 0) {
       painter.setFont(bodyLetters());
       painter.setPen(themeColors().muted);
-      painter.drawText(body, Qt::AlignCenter, QStringLiteral("No cells."));
+      painter.drawText(body, Qt::AlignCenter, QObject::tr("No cells."));
       return;
     }
     const QFont font = axisLetters();
@@ -180,8 +181,8 @@ class MatrixFigure final : public Figure {
       columnLabel = std::max(columnLabel, metrics.horizontalAdvance(label));
     QString rowTitle = metaText(meta_, "row_title");
     QString columnTitle = metaText(meta_, "column_title");
-    if (isCounts_ && rowTitle.isEmpty()) rowTitle = QStringLiteral("true class");
-    if (isCounts_ && columnTitle.isEmpty()) columnTitle = QStringLiteral("predicted class");
+    if (isCounts_ && rowTitle.isEmpty()) rowTitle = QObject::tr("true class");
+    if (isCounts_ && columnTitle.isEmpty()) columnTitle = QObject::tr("predicted class");
     const double barHeight = 24;
     const double titleHeight = columnTitle.isEmpty() ? 0 : lineHeight + 2;
     const auto leftOf = [&](double labels) {
@@ -277,7 +278,7 @@ class MatrixFigure final : public Figure {
                      std::min(std::max(grid.width(), 260.0), body.right() - grid.left()),
                      barHeight - 6);
     drawColorBar(painter, themeColors(), bar, isCounts_ ? 0 : range[0], isCounts_ ? 1 : range[1],
-                 isCounts_ ? QStringLiteral("share of the row") : metaText(meta_, "unit"),
+                 isCounts_ ? QObject::tr("share of the row") : metaText(meta_, "unit"),
                  [this](double t) { return mapColor(t); });
     if (const auto chosen = chosenCell()) {
       painter.setPen(QPen(themeColors().accent, 2));

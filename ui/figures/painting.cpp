@@ -2,6 +2,7 @@
 #include "ui/figures/painting.h"
 
 #include <QFontMetricsF>
+#include <QObject>
 #include <QPaintEngine>
 #include <QPolygonF>
 #include <algorithm>
@@ -100,14 +101,14 @@ QString metaAbout(const Json& meta) {
     for (const char* key : {"samples", "count"}) {
       const auto found = meta.find(key);
       if (found != meta.end() && found->is_number_integer()) {
-        parts << count(found->get<std::int64_t>()) + QStringLiteral(" samples");
+        parts << count(found->get<std::int64_t>()) + QObject::tr(" samples");
         break;
       }
     }
     // The number of images, or which one it is: sample_ids tells them apart.
     const auto images = meta.find("images");
     if (images != meta.end() && images->is_number_integer()) {
-      parts << count(images->get<std::int64_t>()) + QStringLiteral(" images");
+      parts << count(images->get<std::int64_t>()) + QObject::tr(" images");
     }
   }
   return parts.join(QStringLiteral(" \u00b7 "));

@@ -2,6 +2,7 @@
 // samples each bin holds (DeGroot and Fienberg 1983; expected calibration error as in Guo et al.
 // 2017, arXiv:1706.04599, equation 3).
 #include <QFontMetricsF>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 
@@ -40,7 +41,7 @@ class ReliabilityFigure final : public Figure {
   QSize sizeHint() const override { return {520, 520}; }
 
   QString summary() const override {
-    return QStringLiteral("Reliability diagram, %1 bins, %2 samples, expected calibration error %3")
+    return QObject::tr("Reliability diagram, %1 bins, %2 samples, expected calibration error %3")
         .arg(bins_.size())
         .arg(count(static_cast<std::int64_t>(samples_)), percent(ece_, 2));
   }
@@ -66,10 +67,10 @@ class ReliabilityFigure final : public Figure {
                          isUnderKey(std::min(area.width(), 0.84 * (area.height() - 28)) - 50);
     const QString split = metaText(meta_, "split");
     const QRectF body = drawHeader(painter, area,
-                                   split.isEmpty() ? QStringLiteral("Reliability")
-                                                   : QStringLiteral("Reliability, %1").arg(split),
+                                   split.isEmpty() ? QObject::tr("Reliability")
+                                                   : QObject::tr("Reliability, %1").arg(split),
                                    (isSmall ? eceText() + QStringLiteral(" \u00b7 ") : QString()) +
-                                       QStringLiteral("%1%2 samples \u00b7 %3 bins")
+                                       QObject::tr("%1%2 samples \u00b7 %3 bins")
                                            .arg(style().title.isEmpty() || split.isEmpty()
                                                     ? QString()
                                                     : split + QStringLiteral(" \u00b7 "),
@@ -103,7 +104,7 @@ class ReliabilityFigure final : public Figure {
       const QRectF tally(bar.left() + 0.5, strip.bottom() - height, bar.width() - 1, height);
       painter.fillRect(tally, themeColors().muted);
       const auto describe = [bin](const QPointF&) {
-        return QStringLiteral(
+        return QObject::tr(
                    "Confidence %1 to %2\n%3 samples\nmean confidence %4\naccuracy %5\ngap %6")
             .arg(number(bin.lower, 3), number(bin.upper, 3),
                  count(static_cast<std::int64_t>(bin.count)), percent(bin.confidence, 1),
@@ -180,7 +181,7 @@ class ReliabilityFigure final : public Figure {
                      QStringLiteral("gap"));
   }
 
-  QString eceText() const { return QStringLiteral("ECE %1").arg(percent(ece_, 2)); }
+  QString eceText() const { return QObject::tr("ECE %1").arg(percent(ece_, 2)); }
 
   static constexpr double kLeastWithKey = 230;  // side of the diagram
   static constexpr double kKeyWidth = 96;

@@ -2,6 +2,7 @@
 // layer, and the first index at which they reach 80 % (Wang et al. 2024, arXiv:2404.06773, figure
 // 4: values, not their squares).
 #include <QFontMetricsF>
+#include <QObject>
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
@@ -60,7 +61,7 @@ class SpectrumFigure final : public Figure {
   QString summary() const override {
     QStringList ranks;
     for (int layer = 0; layer < layers_; ++layer) ranks << shortNumber(meanRank(layer));
-    return QStringLiteral("Singular value spectra of %1 layers with %2 heads; %3 by layer: %4")
+    return QObject::tr("Singular value spectra of %1 layers with %2 heads; %3 by layer: %4")
         .arg(layers_)
         .arg(heads_)
         .arg(rankWord(), ranks.join(QStringLiteral(", ")));
@@ -123,14 +124,14 @@ class SpectrumFigure final : public Figure {
 
   /// "rank at 80 %"
   QString rankWord() const {
-    return QStringLiteral("rank at %1 %").arg(QString::fromStdString(formatReal(100 * share_, 4)));
+    return QObject::tr("rank at %1 %").arg(QString::fromStdString(formatReal(100 * share_, 4)));
   }
 
-  static QString title() { return QStringLiteral("Attention rank spectrum"); }
+  static QString title() { return QObject::tr("Attention rank spectrum"); }
   QString about() const {
-    return QStringLiteral("cumulative share of singular values \u00b7 %1 tokens%2")
+    return QObject::tr("cumulative share of singular values \u00b7 %1 tokens%2")
         .arg(size_)
-        .arg(heads_ > kMostLines ? QStringLiteral(" \u00b7 mean and range of %1 heads").arg(heads_)
+        .arg(heads_ > kMostLines ? QObject::tr(" \u00b7 mean and range of %1 heads").arg(heads_)
                                  : QString());
   }
 
@@ -151,7 +152,7 @@ class SpectrumFigure final : public Figure {
     if (layers_ == 0 || heads_ == 0 || size_ == 0) {
       painter.setFont(bodyLetters());
       painter.setPen(themeColors().muted);
-      painter.drawText(body, Qt::AlignCenter, QStringLiteral("No singular values."));
+      painter.drawText(body, Qt::AlignCenter, QObject::tr("No singular values."));
       return;
     }
     const double key = drawKey(painter, body);
@@ -183,7 +184,7 @@ class SpectrumFigure final : public Figure {
   void drawLayer(QPainter& painter, const QRectF& panel, int layer) {
     painter.setFont(smallLetters());
     painter.setPen(themeColors().text);
-    const QString name = (QStringLiteral("layer ") + layerNames_[layer]);
+    const QString name = (QObject::tr("layer ") + layerNames_[layer]);
     const double nameWidth = QFontMetricsF(painter.font()).horizontalAdvance(name) + 4;
     drawLine(painter, QRectF(panel.left(), panel.top(), nameWidth, 18),
              Qt::AlignLeft | Qt::AlignVCenter, name);
@@ -222,12 +223,12 @@ class SpectrumFigure final : public Figure {
     }
     addRegion(axes.plot, [this, axes, layer](const QPointF& point) {
       const int k = std::clamp(static_cast<int>(std::lround(axes.x.valueAt(point.x()))), 1, size_);
-      QStringList lines{QStringLiteral("layer %1, first %2 of %3 singular values")
+      QStringList lines{QObject::tr("layer %1, first %2 of %3 singular values")
                             .arg(layerNames_[layer])
                             .arg(k)
                             .arg(size_)};
       for (int head = 0; head < std::min(heads_, 12); ++head) {
-        lines << QStringLiteral("head %1: %2, %3 %4")
+        lines << QObject::tr("head %1: %2, %3 %4")
                      .arg(head)
                      .arg(percent(cumulative_[at(layer, head, k - 1)], 1), rankWord(),
                           shortNumber(rank(layer, head)));
@@ -294,9 +295,9 @@ class SpectrumFigure final : public Figure {
     constexpr double kBetween = 14;
     const QFontMetricsF metrics(axisLetters());
     Key key;
-    key.texts << rankWord() + QStringLiteral(", mean over heads");
+    key.texts << rankWord() + QObject::tr(", mean over heads");
     for (int head = 0; head < heads_ && heads_ <= kMostLines; ++head)
-      key.texts << QStringLiteral("head %1").arg(head);
+      key.texts << QObject::tr("head %1").arg(head);
     // Entries that do not fit continue in the next row: no head is left without a name.
     double x = 0, y = 0;
     for (const QString& text : key.texts) {

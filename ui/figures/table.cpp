@@ -1,5 +1,6 @@
 // Tables, and the plain description of artifacts that have no picture.
 #include <QFontMetricsF>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -108,7 +109,7 @@ class TableFigure final : public Figure {
   double fittingHeight(double width) const override { return leastHeight(width); }
   bool breaksWords(double width) const override { return layoutIn(width - kAround).isBroken; }
   QString summary() const override {
-    return QStringLiteral("Table of %1 rows: %2")
+    return QObject::tr("Table of %1 rows: %2")
         .arg(rows_.size())
         .arg(columns_.join(QStringLiteral(", ")));
   }
@@ -146,11 +147,11 @@ class TableFigure final : public Figure {
 
   [[nodiscard]] QString title() const {
     const QString own = metaText(meta_, "title");
-    return own.isEmpty() ? QStringLiteral("Table") : own;
+    return own.isEmpty() ? QObject::tr("Table") : own;
   }
   [[nodiscard]] QString about() const {
     const QString own = metaText(meta_, "about");
-    return own.isEmpty() ? QStringLiteral("%1 rows").arg(rows_.size()) : own;
+    return own.isEmpty() ? QObject::tr("%1 rows").arg(rows_.size()) : own;
   }
 
   /// Of a row; the header where there is none.
@@ -355,7 +356,7 @@ class TableFigure final : public Figure {
       painter.setFont(font);
       drawLine(painter, QRectF(kCellRoom / 2, y, body.width() - kCellRoom, kRowHeight),
                Qt::AlignLeft | Qt::AlignVCenter,
-               QStringLiteral("%1 more rows: enlarge the figure or export CSV")
+               QObject::tr("%1 more rows: enlarge the figure or export CSV")
                    .arg(rows_.size() - shown));
     }
     painter.restore();
