@@ -125,7 +125,7 @@ QString CalibrationPage::howToRead() const {
 PageFactory calibrationPage() {
   PageFactory factory;
   factory.id = QStringLiteral("calibration");
-  factory.title = QStringLiteral("Calibration");
+  factory.title = CalibrationPage::tr("Calibration");
   factory.make = [](Workbench& workbench, QWidget* parent) {
     return new CalibrationPage(workbench, parent);
   };

@@ -1,5 +1,6 @@
 // The film of the reliability diagram and the confusion matrix.
 #include <QFontMetricsF>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +21,7 @@ class FilmFigure final : public Figure {
   QString summary() const override {
     QStringList steps;
     for (const FilmPicture::Frame& frame : picture_.frames)
-      steps << QStringLiteral("step %1: %2").arg(count(frame.step), frame.ece);
+      steps << QObject::tr("step %1: %2").arg(count(frame.step), frame.ece);
     return QStringLiteral("%1; %2").arg(picture_.title, steps.join(QStringLiteral(", ")));
   }
   QString csv() const override {
@@ -91,7 +92,7 @@ class FilmFigure final : public Figure {
     const QRectF whole = box.adjusted(0, 0, 0, words);
     addRegion(
         whole,
-        [text = QStringLiteral("Step %1, calibration error %2").arg(count(frame.step), frame.ece)](
+        [text = QObject::tr("Step %1, calibration error %2").arg(count(frame.step), frame.ece)](
             const QPointF&) { return text; });
     addTarget(whole, [i](const QPointF&) {
       FigureTarget target;
@@ -123,7 +124,7 @@ class ConfusionFigure final : public Figure {
       right += at(label, label);
       for (int said = 0; said < classes_; ++said) all += at(label, said);
     }
-    return QStringLiteral("%1: %2 of %3 on the diagonal; most confused: %4")
+    return QObject::tr("%1: %2 of %3 on the diagonal; most confused: %4")
         .arg(picture_.title, count(right), count(all), worst());
   }
   QString csv() const override {
@@ -148,7 +149,7 @@ class ConfusionFigure final : public Figure {
     for (int label = 0; label < classes_; ++label) {
       for (int said = 0; said < classes_; ++said) {
         if (label != said && most_ > 0 && at(label, said) == most_)
-          return QStringLiteral("%1 as %2, %3")
+          return QObject::tr("%1 as %2, %3")
               .arg(picture_.names[label], picture_.names[said], count(most_));
       }
     }
@@ -182,7 +183,7 @@ class ConfusionFigure final : public Figure {
     if (hasNames) drawNames(painter, origin, width, height, room);
     painter.setPen(themeColors().muted);
     drawLine(painter, QRectF(origin.x(), body.bottom() - foot, body.width() - left, foot),
-             Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("columns: what the model said"));
+             Qt::AlignLeft | Qt::AlignVCenter, QObject::tr("columns: what the model said"));
     if (picture_.label >= 0 && picture_.label < classes_ && picture_.predicted >= 0 &&
         picture_.predicted < classes_) {
       painter.setPen(QPen(themeColors().accent, 2));
@@ -192,7 +193,7 @@ class ConfusionFigure final : public Figure {
     addRegion(QRectF(origin, QSizeF(width * classes_, height * classes_)),
               [this, origin, width, height](const QPointF& point) {
                 const auto [label, said] = cellAt(point, origin, width, height);
-                return QStringLiteral("%1 called %2: %3")
+                return QObject::tr("%1 called %2: %3")
                     .arg(picture_.names[label], picture_.names[said], count(at(label, said)));
               });
     addTarget(QRectF(origin, QSizeF(width * classes_, height * classes_)),

@@ -1,5 +1,6 @@
 // The reliability diagram of several runs: bars of the current one, a line for each.
 #include <QFontMetricsF>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 
@@ -39,7 +40,7 @@ class ReliabilityOverlay final : public Figure {
   QString summary() const override {
     QStringList runs;
     for (const ReliabilityPicture::Line& line : picture_.lines) {
-      runs << QStringLiteral("%1 at T %2: calibration error %3")
+      runs << QObject::tr("%1 at T %2: calibration error %3")
                   .arg(line.name, number(line.temperature, 2),
                        percent(expectedError(line.bins, samplesOf(line)), 2));
     }
@@ -171,8 +172,8 @@ class ReliabilityOverlay final : public Figure {
     for (const ReliabilityPicture::Line& line : picture_.lines)
       entries.push_back(
           {line.name + QStringLiteral(", T ") + number(line.temperature, 2), line.run});
-    if (picture_.hasGap) entries.push_back({QStringLiteral("gap to the confidence"), 0});
-    if (!picture_.before.empty()) entries.push_back({QStringLiteral("the same at T 1.00"), -1});
+    if (picture_.hasGap) entries.push_back({QObject::tr("gap to the confidence"), 0});
+    if (!picture_.before.empty()) entries.push_back({QObject::tr("the same at T 1.00"), -1});
     painter.setFont(axisLetters());
     const double width = std::min(plot.width() * 0.55, 230.0);
     double y = plot.top() + 6;
@@ -225,13 +226,13 @@ class ReliabilityOverlay final : public Figure {
             .bins[i];
     const QRectF column(QPointF(axes.x.pixelOf(own.lower), axes.plot.top()),
                         QPointF(axes.x.pixelOf(own.upper), bottom));
-    QStringList lines{QStringLiteral("%1 above %2 up to %3")
+    QStringList lines{QObject::tr("%1 above %2 up to %3")
                           .arg(picture_.quantity, number(own.lower, 3), number(own.upper, 3))};
     for (const ReliabilityPicture::Line& line : picture_.lines) {
       if (i >= line.bins.size()) continue;
       const CalibrationBin& bin = line.bins[i];
-      lines << (bin.count == 0 ? QStringLiteral("%1: no images").arg(line.name)
-                               : QStringLiteral("%1: n %2, confidence %3, accuracy %4, gap %5")
+      lines << (bin.count == 0 ? QObject::tr("%1: no images").arg(line.name)
+                               : QObject::tr("%1: n %2, confidence %3, accuracy %4, gap %5")
                                      .arg(line.name, count(bin.count), percent(bin.confidence, 1),
                                           percent(bin.accuracy, 1),
                                           percent(bin.accuracy - bin.confidence, 1)));

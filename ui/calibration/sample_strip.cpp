@@ -3,6 +3,7 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QObject>
 #include <QPainter>
 #include <QScrollArea>
 #include <QToolTip>
@@ -56,7 +57,7 @@ class SampleFigure final : public Figure {
     if (picture_.picture.isNull()) {
       painter.setFont(axisLetters());
       painter.setPen(themeColors().muted);
-      painter.drawText(frame, Qt::AlignCenter | Qt::TextWordWrap, QStringLiteral("no image"));
+      painter.drawText(frame, Qt::AlignCenter | Qt::TextWordWrap, QObject::tr("no image"));
     } else {
       // Whole multiples, so that every pixel is as large as the others.
       const QSizeF size = picture_.picture.size();

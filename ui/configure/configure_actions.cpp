@@ -274,7 +274,7 @@ void ConfigurePage::exclude(const std::vector<int>& rows) {
     workbench_.showMessage(tr("One run must stay: change the form instead."));
     return;
   }
-  applyDocument(document, left == 1 ? QStringLiteral("leave out ") + label
+  applyDocument(document, left == 1 ? tr("leave out ") + label
                                     : tr("leave out %1 runs").arg(left));
 }
 

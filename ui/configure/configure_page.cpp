@@ -245,7 +245,7 @@ void ConfigurePage::setText(const std::string& text, const QString& origin) {
   origin_ = origin;
   saved_ = origin.isEmpty() ? std::string() : text;
   side_->setText(QString::fromStdString(text));
-  commit(origin.isEmpty() ? QStringLiteral("new experiment")
+  commit(origin.isEmpty() ? tr("new experiment")
                           : tr("opening of ") + QFileInfo(origin).fileName(),
          QString());
   if (form_->catalog() != nullptr) takeText();

@@ -1,6 +1,7 @@
 #include "ui/gallery/gallery_figures.h"
 
 #include <QBuffer>
+#include <QObject>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
@@ -85,7 +86,7 @@ std::unique_ptr<Figure> pairFigure(const LabelledImage& a, const LabelledImage& 
   const ImageDifference difference = differenceOf(a.picture, b.picture);
   if (view == ImageStage::View::Difference && difference.isThere) {
     const QString title =
-        QStringLiteral("A \u2212 B, colours from \u2212%1 to %1").arg(number(difference.range, 2));
+        QObject::tr("A \u2212 B, colours from \u2212%1 to %1").arg(number(difference.range, 2));
     figures.emplace_back(title, imageFigure(difference.picture, title, style));
   }
   const int columns = static_cast<int>(figures.size());

@@ -1,5 +1,6 @@
 #include "ui/gallery/gallery_model.h"
 
+#include <QObject>
 #include <algorithm>
 #include <array>
 #include <set>
@@ -163,7 +164,7 @@ std::vector<SamePicture> samePictures(const store::GeneratedImageRow& image,
       isSame = isSame && !isCondition(key);
       QString name = QString::fromStdString(key);
       if (name.startsWith(QLatin1String("settings."))) name.remove(0, 9);
-      same.differences << QStringLiteral("%1 %2 instead of %3")
+      same.differences << QObject::tr("%1 %2 instead of %3")
                               .arg(name,
                                    is.empty() ? QStringLiteral("\u2013")
                                               : QString::fromStdString(is),

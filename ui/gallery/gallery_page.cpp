@@ -356,7 +356,7 @@ QString GalleryPage::howToRead() const {
 }
 
 PageFactory galleryPage() {
-  return {QStringLiteral("gallery"), QStringLiteral("Gallery"),
+  return {QStringLiteral("gallery"), GalleryPage::tr("Gallery"),
           [](Workbench& workbench, QWidget* parent) { return new GalleryPage(workbench, parent); }};
 }
 

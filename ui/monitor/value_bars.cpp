@@ -1,5 +1,6 @@
 #include "ui/monitor/value_bars.h"
 
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -97,7 +98,7 @@ void ValueBars::draw(QPainter& painter, const QRectF& area) {
     const QRectF line(body.left(), body.top() + static_cast<double>(i) * row, body.width(), row);
     painter.setPen(themeColors().muted);
     const bool isRest = i + 1 == shown && shown < bars_.size();
-    const QString name = isRest ? QStringLiteral("and %1 more").arg(bars_.size() - i) : bar.name;
+    const QString name = isRest ? QObject::tr("and %1 more").arg(bars_.size() - i) : bar.name;
     painter.drawText(QRectF(line.left(), line.top(), isRest ? line.width() : names, row),
                      Qt::AlignRight | Qt::AlignVCenter,
                      metrics.elidedText(name, Qt::ElideMiddle, isRest ? line.width() : names));

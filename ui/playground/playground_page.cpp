@@ -400,7 +400,7 @@ void PlaygroundPage::showButtons() {
 }
 
 PageFactory playgroundPage() {
-  return {QStringLiteral("playground"), QStringLiteral("Playground"),
+  return {QStringLiteral("playground"), PlaygroundPage::tr("Playground"),
           [](Workbench& workbench, QWidget* parent) {
             return new PlaygroundPage(workbench, parent);
           }};

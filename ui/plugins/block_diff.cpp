@@ -1,5 +1,6 @@
 #include "ui/plugins/block_diff.h"
 
+#include <QObject>
 #include <QRegularExpression>
 #include <QStringList>
 #include <algorithm>
@@ -149,8 +150,8 @@ std::vector<BlockGroup> groupBlocks(const std::vector<BlockPair>& pairs) {
   int first = -1, last = -1;
   const auto name = [&groups, &first, &last] {
     if (groups.empty() || groups.back().layers == 0) return;
-    groups.back().name = first == last ? QStringLiteral("block %1").arg(first)
-                                       : QStringLiteral("blocks %1\u2013%2").arg(first).arg(last);
+    groups.back().name = first == last ? QObject::tr("block %1").arg(first)
+                                       : QObject::tr("blocks %1\u2013%2").arg(first).arg(last);
   };
   for (std::size_t from = 0; from < pairs.size();) {
     const int layer = layerOf(pairs[from]);

@@ -1,5 +1,6 @@
 #include "ui/plugins/block_text.h"
 
+#include <QObject>
 #include <cmath>
 #include <cstdlib>
 
@@ -28,7 +29,7 @@ QString signedMega(double flops) {
 QString partName(const QString& kind) {
   QString name = kind;
   name.replace(QLatin1Char('_'), QLatin1Char(' '));
-  if (name == QLatin1String("rope")) return QStringLiteral("rotary positions");
+  if (name == QLatin1String("rope")) return QObject::tr("rotary positions");
   return name;
 }
 

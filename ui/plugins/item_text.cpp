@@ -143,7 +143,7 @@ QString capabilityText(const std::string& name, const Catalog& catalog, bool isO
   if (others.isEmpty()) return word;
   return word + QLatin1Char(' ') +
          mutedText(QLatin1Char('(') +
-                   (isOffered ? QObject::tr("asked for by ") : QStringLiteral("offered by ")) +
+                   (isOffered ? QObject::tr("asked for by ") : QObject::tr("offered by ")) +
                    others.join(QStringLiteral(", ")) + QLatin1Char(')'));
 }
 
@@ -171,14 +171,14 @@ QString fieldTypeText(const Field& field) {
       QStringList names;
       for (const std::string& choice : field.choices) names << QString::fromStdString(choice);
       return names.size() == 1 ? names.front()
-                               : QStringLiteral("one of ") + names.join(QStringLiteral(", "));
+                               : QObject::tr("one of ") + names.join(QStringLiteral(", "));
     }
     case FieldType::List:
       return QStringLiteral("list");
     case FieldType::Table:
       return QStringLiteral("table");
     case FieldType::Size:
-      return QStringLiteral("n or [height, width]");
+      return QObject::tr("n or [height, width]");
   }
   return {};
 }
@@ -193,18 +193,18 @@ QString fieldRangeText(const Field& field) {
   if (field.minimum && field.maximum) {
     parts << QObject::tr("%1 to %2").arg(real(*field.minimum), real(*field.maximum));
   } else if (field.minimum) {
-    parts << QStringLiteral("at least ") + real(*field.minimum);
+    parts << QObject::tr("at least ") + real(*field.minimum);
   } else if (field.maximum) {
-    parts << QStringLiteral("at most ") + real(*field.maximum);
+    parts << QObject::tr("at most ") + real(*field.maximum);
   }
-  if (field.above) parts << QStringLiteral("above ") + real(*field.above);
-  if (field.below) parts << QStringLiteral("below ") + real(*field.below);
+  if (field.above) parts << QObject::tr("above ") + real(*field.above);
+  if (field.below) parts << QObject::tr("below ") + real(*field.below);
   QString text = parts.join(QStringLiteral(", "));
   if (!field.unit.empty())
     text += (text.isEmpty() ? QString() : QStringLiteral("\u202f")) +
             QString::fromStdString(field.unit);
   if (field.nullable)
-    text += text.isEmpty() ? QStringLiteral("or none") : QStringLiteral(", or none");
+    text += text.isEmpty() ? QObject::tr("or none") : QObject::tr(", or none");
   return text;
 }
 
@@ -212,7 +212,7 @@ QString itemHtml(const ItemCard& card, const Catalog& catalog) {
   QString about = QString::fromStdString(toString(card.kind)) + QLatin1Char(' ') +
                   codeText(itemEscaped(card.id));
   if (!card.plugin.empty())
-    about += QStringLiteral(" \u00b7 plugin ") + codeText(itemEscaped(card.plugin));
+    about += QObject::tr(" \u00b7 plugin ") + codeText(itemEscaped(card.plugin));
   QString html = titleHtml(itemEscaped(card.title.empty() ? card.id : card.title), about);
   if (!card.doc.empty()) html += QStringLiteral("<p>%1</p>").arg(itemEscaped(card.doc));
   if (!card.paper.empty())
@@ -225,8 +225,8 @@ QString itemHtml(const ItemCard& card, const Catalog& catalog) {
     for (const std::string& name : names) texts << capabilityText(name, catalog, isOffered);
     html += QStringLiteral("<p>%1 %2</p>").arg(mutedText(label), texts.join(QStringLiteral("; ")));
   };
-  capabilities(card.offers, QStringLiteral("Offers:"), true);
-  capabilities(card.needs, QStringLiteral("Needs:"), false);
+  capabilities(card.offers, QObject::tr("Offers:"), true);
+  capabilities(card.needs, QObject::tr("Needs:"), false);
   return html + schemaHtml(card.schema);
 }
 
@@ -285,7 +285,7 @@ QString pluginHtml(const PluginEntry& plugin, const Catalog& catalog) {
                          codeText(itemEscaped(card.id)), itemEscaped(card.title)};
   }
   for (const QString& paper : papers)
-    html += QStringLiteral("<p>%1 %2</p>").arg(mutedText(QStringLiteral("Paper:")), paper);
+    html += QStringLiteral("<p>%1 %2</p>").arg(mutedText(QObject::tr("Paper:")), paper);
   QList<QStringList> facts;
   const auto fact = [&facts](const char* name, const QString& value) {
     if (!value.isEmpty())
@@ -295,7 +295,7 @@ QString pluginHtml(const PluginEntry& plugin, const Catalog& catalog) {
   fact("file", file);
   fact("SHA-256", plugin.sha256);
   fact("trust", plugin.trust == QLatin1String("built in")
-                    ? QStringLiteral("built in: it came with this program")
+                    ? QObject::tr("built in: it came with this program")
                     : plugin.trust);
   fact("interface", plugin.interface);
   fact("LibTorch", plugin.torch);

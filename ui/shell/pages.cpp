@@ -30,13 +30,13 @@ PageFactory wide(PageFactory page) {
 
 /// One tab for the pages that look into a model.
 PageFactory inside(PageFactory page) {
-  page.group = QStringLiteral("Look inside");
+  page.group = QObject::tr("Look inside");
   return page;
 }
 
 /// One tab for the pages of generated images.
 PageFactory generated(PageFactory page) {
-  page.group = QStringLiteral("Images");
+  page.group = QObject::tr("Images");
   return page;
 }
 

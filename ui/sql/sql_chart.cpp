@@ -171,7 +171,7 @@ LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& c
   chart.x.scale = choice.xScale;
   chart.y.scale = choice.yScale;
   chart.title = chart.y.title;
-  if (!hasRowAxis) chart.title += QStringLiteral(" by ") + choice.x;
+  if (!hasRowAxis) chart.title += QObject::tr(" by ") + choice.x;
   chart.emptyText =
       choice.y.isEmpty()
           ? QObject::tr("None of the columns holds numbers: there is nothing to draw.")

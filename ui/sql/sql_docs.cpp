@@ -1,5 +1,6 @@
 #include "ui/sql/sql_docs.h"
 
+#include <QObject>
 #include <algorithm>
 #include <map>
 
@@ -212,10 +213,10 @@ QString sqlTableMeaning(const QString& name) {
 
 const std::vector<SqlSample>& sqlSamples() {
   static const std::vector<SqlSample> all{
-      {QStringLiteral("Newest runs"),
+      {QObject::tr("Newest runs"),
        QStringLiteral("SELECT id AS run_id, experiment, name, seed, state, started_at, device\n"
                       "FROM runs ORDER BY id DESC LIMIT 100")},
-      {QStringLiteral("Best run of each experiment"),
+      {QObject::tr("Best run of each experiment"),
        QStringLiteral("-- test/top1 stands for the metric that your task is judged by.\n"
                       "SELECT experiment, run_id, name, round(best, 4) AS best_top1, at_step\n"
                       "FROM (SELECT r.experiment, r.id AS run_id, r.name, m.maximum AS best,\n"
@@ -225,15 +226,15 @@ const std::vector<SqlSample>& sqlSamples() {
                       "      FROM runs r JOIN metric_summaries m\n"
                       "        ON m.run_id = r.id AND m.name = 'test/top1')\n"
                       "WHERE place = 1 ORDER BY best_top1 DESC")},
-      {QStringLiteral("Curve of the current run"),
+      {QObject::tr("Curve of the current run"),
        QStringLiteral("-- :run is the run that is selected in the list, :runs all selected ones.\n"
                       "SELECT step, value AS loss FROM metrics\n"
                       "WHERE run_id = :run AND name = 'train/loss' ORDER BY step")},
-      {QStringLiteral("Curves of the selected runs"),
+      {QObject::tr("Curves of the selected runs"),
        QStringLiteral("-- test/top1 stands for the metric that your task is judged by.\n"
                       "SELECT run_id, step, value AS top1 FROM metrics\n"
                       "WHERE run_id IN :runs AND name = 'test/top1' ORDER BY run_id, step")},
-      {QStringLiteral("Difference to the first variant, paired by seed"),
+      {QObject::tr("Difference to the first variant, paired by seed"),
        QStringLiteral(
            "-- test/top1 stands for the metric that your task is judged by.\n"
            "WITH score AS (\n"
@@ -249,27 +250,27 @@ const std::vector<SqlSample>& sqlSamples() {
            "                         AND b.seed = a.seed\n"
            "WHERE a.variant <> a.base\n"
            "GROUP BY a.experiment, a.variant ORDER BY a.experiment, difference DESC")},
-      {QStringLiteral("Largest artifacts"),
+      {QObject::tr("Largest artifacts"),
        QStringLiteral("SELECT a.run_id, r.name AS run, a.analysis, a.name, a.kind, a.step,\n"
                       "       length(a.data) AS bytes\n"
                       "FROM artifacts a JOIN runs r ON r.id = a.run_id\n"
                       "ORDER BY bytes DESC LIMIT 50")},
-      {QStringLiteral("Calibration bins of the selected runs"),
+      {QObject::tr("Calibration bins of the selected runs"),
        QStringLiteral("SELECT run_id, step, split, binning, bin, lower, upper, count,\n"
                       "       confidence, accuracy, accuracy - confidence AS gap\n"
                       "FROM calibration_bins WHERE run_id IN :runs\n"
                       "ORDER BY run_id, step, bin")},
-      {QStringLiteral("Slowest runs"),
+      {QObject::tr("Slowest runs"),
        QStringLiteral("SELECT m.run_id, r.name, r.device, m.name AS unit, m.last AS per_second\n"
                       "FROM metric_summaries m JOIN runs r ON r.id = m.run_id\n"
                       "WHERE m.name GLOB 'system/*_per_second'\n"
                       "ORDER BY m.name, m.last LIMIT 50")},
-      {QStringLiteral("Differences between the selected runs"),
+      {QObject::tr("Differences between the selected runs"),
        QStringLiteral("SELECT key, count(DISTINCT coalesce(value, 'none')) AS different_values,\n"
                       "       group_concat(DISTINCT coalesce(value, 'none')) AS seen\n"
                       "FROM parameters WHERE run_id IN :runs\n"
                       "GROUP BY key HAVING different_values > 1 ORDER BY key")},
-      {QStringLiteral("Attention rank at 80 %"),
+      {QObject::tr("Attention rank at 80 %"),
        QStringLiteral("SELECT layer, head, min(position) + 1 AS rank80 FROM spectra\n"
                       "WHERE run_id = :run AND cumulative >= 0.8\n"
                       "  AND step = (SELECT max(step) FROM spectra WHERE run_id = :run)\n"

@@ -421,7 +421,7 @@ void StartPage::waitUntilIdle() {
 }
 
 PageFactory startPage(std::vector<PageFactory> others) {
-  return {QStringLiteral("start"), QStringLiteral("Start"),
+  return {QStringLiteral("start"), StartPage::tr("Start"),
           [others = std::move(others)](Workbench& workbench, QWidget* parent) {
             return new StartPage(workbench, others, parent);
           }};

@@ -210,7 +210,7 @@ void EnqueueProcess::answer(int exitCode) {
   }
   const QString reason = QString::fromStdString(errorMessage(report, said.toStdString()));
   Q_EMIT failed(tr("Nothing was put into the queue: %1")
-                    .arg(reason.isEmpty() ? QStringLiteral("see ") + log_ : reason));
+                    .arg(reason.isEmpty() ? tr("see ") + log_ : reason));
 }
 
 }  // namespace vitrine::ui

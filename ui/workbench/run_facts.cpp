@@ -258,7 +258,7 @@ std::vector<QString> variantLabels(const std::vector<store::ComparedRun>& runs,
       }
       const QString told = parts.join(QStringLiteral(", "));
       if (!told.isEmpty()) label += (label.isEmpty() ? QString() : QStringLiteral(": ")) + told;
-      if (label.isEmpty()) label = QStringLiteral("all runs");
+      if (label.isEmpty()) label = sayOfRun("all runs");
     }
     if (experiments.size() > 1) {
       label = QString::fromStdString(runs[variant.runs.front()].row.experiment) +
@@ -273,32 +273,32 @@ std::vector<QString> variantLabels(const std::vector<store::ComparedRun>& runs,
 }
 
 QString nameOf(Centre centre) {
-  return centre == Centre::Mean ? QStringLiteral("mean") : QStringLiteral("median");
+  return centre == Centre::Mean ? sayOfRun("mean") : sayOfRun("median");
 }
 
 QString nameOf(Spread spread) {
   switch (spread) {
     case Spread::None:
-      return QStringLiteral("no band");
+      return sayOfRun("no band");
     case Spread::Deviation:
-      return QStringLiteral("standard deviation");
+      return sayOfRun("standard deviation");
     case Spread::StandardError:
-      return QStringLiteral("standard error");
+      return sayOfRun("standard error");
     case Spread::Interval:
-      return QStringLiteral("95\u2009% interval");
+      return sayOfRun("95\u2009% interval");
     case Spread::Range:
       return sayOfRun("minimum to maximum");
     case Spread::Quartiles:
       break;
   }
-  return QStringLiteral("quartiles");
+  return sayOfRun("quartiles");
 }
 
 QString bandText(Centre centre, Spread spread) {
   if (spread == Spread::None) return nameOf(centre);
   if (spread == Spread::Deviation || spread == Spread::StandardError)
     return nameOf(centre) + QStringLiteral(" \u00b1 ") + nameOf(spread);
-  return nameOf(centre) + QStringLiteral(", band: ") + nameOf(spread);
+  return nameOf(centre) + sayOfRun(", band: ") + nameOf(spread);
 }
 
 }  // namespace vitrine::ui

@@ -207,7 +207,7 @@ void SweepEditor::sweep(const std::string& key, const std::vector<Json>& values)
   }
   line->setFocus();
   line->selectAll();
-  Q_EMIT edited(QStringLiteral("sweep of ") + QString::fromStdString(key), QString());
+  Q_EMIT edited(tr("sweep of ") + QString::fromStdString(key), QString());
 }
 
 void SweepEditor::addVariant(const std::string& name, const std::string& key, const Json& value) {
@@ -216,7 +216,7 @@ void SweepEditor::addVariant(const std::string& name, const std::string& key, co
   appendVariant({name, {{key, value}}});
   variants_.back().name->setFocus();
   variants_.back().name->selectAll();
-  Q_EMIT edited(QStringLiteral("variant ") + QString::fromStdString(name), QString());
+  Q_EMIT edited(tr("variant ") + QString::fromStdString(name), QString());
 }
 
 void SweepEditor::addToVariant(int place, const std::string& key, const Json& value) {
@@ -236,7 +236,7 @@ void SweepEditor::addToVariant(int place, const std::string& key, const Json& va
   const QSignalBlocker quiet(row.overrides);
   row.overrides->setPlainText(text);
   fitOverrides(*row.overrides);
-  Q_EMIT edited(QStringLiteral("variant ") + row.name->text(), QString());
+  Q_EMIT edited(tr("variant ") + row.name->text(), QString());
 }
 
 QStringList SweepEditor::variantNames() const {
@@ -282,7 +282,7 @@ void SweepEditor::addVariant() {
   appendVariant({"+ change", {}});
   folds_[1]->setOpen(true);
   variants_.back().overrides->setFocus();
-  Q_EMIT edited(QStringLiteral("new variant"), QString());
+  Q_EMIT edited(tr("new variant"), QString());
 }
 
 void SweepEditor::appendVariant(const Document::Variant& variant) {

@@ -54,7 +54,7 @@ ChangesView::ChangesView(QWidget* parent)
   against_->setMinimumContentsLength(12);
   against_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   against_->setToolTip(tr("Reference of the changes"));
-  for (const auto& [label, role] : {std::pair(QStringLiteral("against defaults"), kDefaults),
+  for (const auto& [label, role] : {std::pair(tr("against defaults"), kDefaults),
                                     std::pair(tr("against nearest run"), kNearest),
                                     std::pair(tr("Choose a run\u2026"), kChoose)})
     against_->addItem(label, role);
@@ -130,11 +130,11 @@ void ChangesView::offer(std::int64_t run, const QString& label, const QString& r
 }
 
 void ChangesView::setSelectedRun(std::int64_t run) {
-  offer(run, QStringLiteral("against run #%1").arg(run), kSelected);
+  offer(run, tr("against run #%1").arg(run), kSelected);
 }
 
 void ChangesView::compareWith(std::int64_t run) {
-  offer(run, QStringLiteral("against run #%1").arg(run), kPicked);
+  offer(run, tr("against run #%1").arg(run), kPicked);
   const int place = against_->findData(kPicked, kRoleOfItem);
   if (place == last_) {
     Q_EMIT againstChanged();

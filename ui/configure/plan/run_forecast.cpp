@@ -372,7 +372,7 @@ class Forecasting {
                      QObject::tr("runs")),
              QString::fromStdString(from.preset.empty() ? from.architecture : from.preset),
              QString::fromStdString(deviceOf(rows_.at(best.id), from)),
-             runNumbers(used).section(QLatin1Char(' '), 1), others.join(QStringLiteral(" and ")),
+             runNumbers(used).section(QLatin1Char(' '), 1), others.join(QObject::tr(" and ")),
              how.isEmpty() ? QString() : QStringLiteral(", "), how);
   }
 
