@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/figures/figure_view.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 
@@ -40,6 +41,14 @@ void ParallelView::setChart(ParallelChart chart) {
 std::unique_ptr<Figure> ParallelView::figure() const {
   return std::make_unique<ParallelFigure>(chart_, FigureStyle{});
 }
+
+// What is drawn, and then the keys.
+QString ParallelView::plotSummary() const {
+  return figure_ == nullptr ? QString()
+                            : figure_->summary() + QLatin1Char(' ') + accessibleDescription();
+}
+
+DescribedPlot::Table ParallelView::plotTable() const { return tableOf(figure_.get()); }
 
 void ParallelView::redraw() {
   figure_ = std::make_unique<ParallelFigure>(chart_, FigureStyle{});

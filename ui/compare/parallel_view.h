@@ -7,10 +7,11 @@
 #include <optional>
 
 #include "ui/compare/parallel_chart.h"
+#include "ui/kit/plot_accessible.h"
 
 namespace vitrine::ui {
 
-class ParallelView : public QWidget {
+class ParallelView : public QWidget, public DescribedPlot {
   Q_OBJECT
  public:
   explicit ParallelView(QWidget* parent = nullptr);
@@ -25,6 +26,8 @@ class ParallelView : public QWidget {
   void toggleLog();
   void flip();
   void clearBrushes();
+  [[nodiscard]] QString plotSummary() const override;
+  [[nodiscard]] Table plotTable() const override;
   /// Where an axis stands: for tests and for what draws beside it.
   [[nodiscard]] QPointF placeOf(int axis, double share) const;
   [[nodiscard]] QSize sizeHint() const override { return {px(720), px(360)}; }

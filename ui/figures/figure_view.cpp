@@ -140,11 +140,11 @@ QString FigureView::plotSummary() const {
   return figure_ == nullptr ? emptyText_ : figure_->summary();
 }
 
-DescribedPlot::Table FigureView::plotTable() const {
+DescribedPlot::Table tableOf(const Figure* figure) {
   constexpr qsizetype kMostRead = 500;  // rows: more than a listener follows
-  Table table;
-  if (figure_ == nullptr) return table;
-  for (const QString& line : figure_->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
+  DescribedPlot::Table table;
+  if (figure == nullptr) return table;
+  for (const QString& line : figure->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
     if (line.startsWith(QLatin1Char('#'))) continue;
     // Commas within quotes belong to their cell.
     QStringList cells{QString()};

@@ -10,6 +10,9 @@
 
 namespace vitrine::ui {
 
+/// The first rows of Figure::csv(); without columns where there is no figure.
+[[nodiscard]] DescribedPlot::Table tableOf(const Figure* figure);
+
 class FigureView : public QWidget, public DescribedPlot {
   Q_OBJECT
  public:
@@ -30,8 +33,7 @@ class FigureView : public QWidget, public DescribedPlot {
   void refresh();
 
   [[nodiscard]] QString plotSummary() const override;
-  /// The first rows of Figure::csv().
-  [[nodiscard]] Table plotTable() const override;
+  [[nodiscard]] Table plotTable() const override { return tableOf(figure_.get()); }
 
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] QSize minimumSizeHint() const override;
