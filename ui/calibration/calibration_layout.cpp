@@ -206,6 +206,7 @@ QWidget* CalibrationPage::makeTemperature() {
   scores_->setSelectionMode(QAbstractItemView::SingleSelection);
   scores_->setShowGrid(false);
   scores_->setTabKeyNavigation(false);
+  scores_->setCornerButtonEnabled(false);  // it would select what cannot be selected
   scores_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   scores_->horizontalHeader()->setMinimumSectionSize(px(40));
   scores_->horizontalHeader()->setTextElideMode(Qt::ElideRight);

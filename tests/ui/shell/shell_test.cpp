@@ -1,17 +1,18 @@
 #include <QAbstractButton>
-#include <QAbstractItemView>
-#include <QAbstractSpinBox>
-#include <QAccessible>
-#include <QAccessibleTableInterface>
+#include <QApplication>
+#include <QBoxLayout>
 #include <QClipboard>
-#include <QComboBox>
+#include <QElapsedTimer>
+#include <QFileInfo>
 #include <QHelpEvent>
 #include <QLineEdit>
 #include <QLocale>
-#include <QPlainTextEdit>
+#include <QMenu>
 #include <QProcess>
-#include <QSlider>
+#include <QPushButton>
+#include <QTabBar>
 #include <QTest>
+#include <QToolButton>
 #include <QToolTip>
 #include <map>
 #include <set>
@@ -20,13 +21,10 @@
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/configure/configure_page.h"
-#include "ui/monitor/curve_plot.h"
-#include "ui/shell/key_dialog.h"
 #include "ui/shell/machine_facts.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/shell/tool_tips.h"
-#include "ui/workbench/help_viewer.h"
 
 namespace vitrine::ui {
 namespace {
@@ -39,104 +37,6 @@ TEST(MachineFacts, ReadTheKernelsNumbers) {
   const jobs::MemoryFacts memory =
       jobs::parseMemory("MemTotal: 1000 kB\nMemFree: 10 kB\nMemAvailable: 400 kB\n");
   EXPECT_EQ(memory.used, 600 * 1024);
-}
-
-// Every widget that can be used says to a screen reader what it is.
-QStringList unnamed(const QWidget& root) {
-  QStringList missing;
-  for (const QWidget* widget : root.findChildren<QWidget*>()) {
-    const auto* button = qobject_cast<const QAbstractButton*>(widget);
-    const bool isUsed = button != nullptr || qobject_cast<const QLineEdit*>(widget) != nullptr ||
-                        qobject_cast<const QAbstractItemView*>(widget) != nullptr ||
-                        qobject_cast<const QPlainTextEdit*>(widget) != nullptr ||
-                        qobject_cast<const QComboBox*>(widget) != nullptr ||
-                        qobject_cast<const QAbstractSpinBox*>(widget) != nullptr ||
-                        qobject_cast<const QSlider*>(widget) != nullptr;
-    if (!isUsed || !widget->accessibleName().isEmpty()) continue;
-    if (button != nullptr && !button->text().isEmpty()) continue;
-    // Parts Qt makes for itself inside a named widget: clear buttons, tab scrollers, headers,
-    // editors of spin boxes.
-    const QString kind = QString::fromLatin1(widget->metaObject()->className());
-    if (widget->objectName().startsWith(QLatin1String("qt_")) ||
-        kind == QLatin1String("QTableCornerButton") ||
-        kind == QLatin1String("QLineEditIconButton") || kind == QLatin1String("QHeaderView") ||
-        qobject_cast<QTabBar*>(widget->parentWidget()) != nullptr ||
-        qobject_cast<QComboBox*>(widget->parentWidget()) != nullptr ||
-        qobject_cast<QAbstractSpinBox*>(widget->parentWidget()) != nullptr ||
-        kind.contains(QLatin1String("ToolBarExtension")) ||
-        kind.startsWith(QLatin1String("QComboBox"))) {
-      continue;
-    }
-    missing << kind + QLatin1Char(' ') + widget->objectName() + QStringLiteral(" in ") +
-                   QString::fromLatin1(widget->parentWidget()->metaObject()->className());
-  }
-  return missing;
-}
-
-TEST(MainWindow, EveryWidgetThatCanBeUsedHasAnAccessibleName) {
-  SampleStudio studio(SampleOptions{0, 50});
-  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
-  MainWindow window(studio.workbench);
-  window.show();
-  EXPECT_EQ(unnamed(window).join(QLatin1Char('\n')).toStdString(), "");
-  for (const PageFactory& page : pages()) {
-    ASSERT_TRUE(window.showPage(page.id));
-    window.waitUntilIdle();
-    EXPECT_EQ(unnamed(*window.currentPage()).join(QLatin1Char('\n')).toStdString(), "")
-        << page.id.toStdString();
-  }
-  KeyDialog keys(window.keys(), nullptr);
-  EXPECT_EQ(unnamed(keys).join(QLatin1Char('\n')).toStdString(), "");
-  const HelpViewer help(nullptr);
-  EXPECT_EQ(unnamed(help).join(QLatin1Char('\n')).toStdString(), "");
-}
-
-TEST(MainWindow, EveryPlotIsATableToAScreenReader) {
-  SampleStudio studio(SampleOptions{0, 50});
-  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
-  MainWindow window(studio.workbench);
-  window.show();
-  window.showPage(QStringLiteral("monitor"));
-  window.waitUntilIdle();
-  int plots = 0, rows = 0;
-  for (QWidget* widget : window.currentPage()->findChildren<QWidget*>()) {
-    const auto* plot = qobject_cast<CurvePlot*>(widget);
-    if (plot == nullptr || !plot->isVisible()) continue;
-    QAccessibleInterface* seen = QAccessible::queryAccessibleInterface(widget);
-    ASSERT_NE(seen, nullptr);
-    ASSERT_NE(seen->tableInterface(), nullptr) << widget->accessibleName().toStdString();
-    EXPECT_FALSE(seen->text(QAccessible::Name).isEmpty());
-    EXPECT_EQ(seen->tableInterface()->rowCount(), static_cast<int>(plot->curves().size()) + 1);
-    rows += seen->tableInterface()->rowCount();
-    ++plots;
-  }
-  EXPECT_GE(rows, plots + 2) << "titles, and the two runs in one plot at least";
-}
-
-TEST(MainWindow, EveryControlOfEveryPageIsReachedByTheTabKey) {
-  SampleStudio studio(SampleOptions{0, 50});
-  studio.workbench.selection().setRuns({studio.runs[0]}, studio.runs[0]);
-  MainWindow window(studio.workbench);
-  window.show();
-  for (const PageFactory& page : pages()) {
-    window.showPage(page.id);
-    window.waitUntilIdle();
-    std::set<const QWidget*> reached;
-    for (const QWidget* next = window.nextInFocusChain(); next != &window;
-         next = next->nextInFocusChain())
-      reached.insert(next);
-    for (const auto* button : window.currentPage()->findChildren<QAbstractButton*>()) {
-      if (!button->isVisible() || !button->isEnabled()) continue;
-      if (qobject_cast<QTabBar*>(button->parentWidget()) != nullptr ||
-          button->objectName().startsWith(QLatin1String("qt_")) ||
-          QString::fromLatin1(button->metaObject()->className()) ==
-              QLatin1String("QLineEditIconButton"))
-        continue;  // parts of something that has the focus itself
-      EXPECT_TRUE((button->focusPolicy() & Qt::TabFocus) != 0 && reached.count(button) > 0)
-          << page.id.toStdString() << ": "
-          << (button->accessibleName() + button->text()).toStdString();
-    }
-  }
 }
 
 TEST(MainWindow, GermanAndTurkishNumbersAreReadAndWrittenRight) {
