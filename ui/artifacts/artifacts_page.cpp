@@ -470,7 +470,7 @@ void ArtifactsPage::onClicked(std::int64_t run, const FigureTarget& target) {
 }
 
 QString ArtifactsPage::howToRead() const {
-  return QStringLiteral(
+  return tr(
       "Results of the analyses of a run, by analysis and name. The slider chooses the step, "
       "and Follow stays at the newest. Up to four selected runs are shown side by side. "
       "Compare colours between them only while Same scale is on.\n\n"

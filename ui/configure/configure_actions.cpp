@@ -246,7 +246,7 @@ void ConfigurePage::useFreeSeed() {
     if (axis.key == "train.seed") axis.values = {seed};
   }
   if (!isSwept) document.set("train.seed", seed);
-  applyDocument(document, QStringLiteral("seed"));
+  applyDocument(document, tr("seed"));
 }
 
 void ConfigurePage::exclude(const std::vector<int>& rows) {

@@ -296,7 +296,7 @@ void ConfigurePage::setViewState(const Json& state) {
 }
 
 QString ConfigurePage::howToRead() const {
-  return QStringLiteral(
+  return tr(
       "Every field comes from the schema of a plugin, with its meaning and range next to it. "
       "A bar at the left marks a field that differs from the preset or the default; the arrow "
       "restores it.\n\n"

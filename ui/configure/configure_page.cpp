@@ -281,7 +281,7 @@ void ConfigurePage::applyDocument(const Document& document, const QString& label
 void ConfigurePage::onTextEdited() {
   text_ = side_->text().toPlainText().toStdString();
   // What is typed in one line is one step.
-  commit(QStringLiteral("typing"),
+  commit(tr("typing"),
          QStringLiteral("text:%1").arg(side_->text().textCursor().blockNumber()));
   textTimer_.start();
   textChanged();

@@ -309,11 +309,11 @@ void ConfigurePage::showCost() {
           return problem.key == "exclude" || problem.key.starts_with("exclude.");
         });
     if (isExclude && !syntax_) {
-      sentences << QStringLiteral("<a href='%1' style='color:%2'>Put these runs back in</a>")
+      sentences << tr("<a href='%1' style='color:%2'>Put these runs back in</a>")
                        .arg(QString::fromLatin1(kExcludeLink), themeColors().accent.name());
     }
     if (!first.empty()) {
-      sentences << QStringLiteral(
+      sentences << tr(
                        "The fields in red say what to change: <a href='%1' style='color:%2'>show "
                        "the first</a>")
                        .arg(QString::fromStdString(first), themeColors().accent.name());

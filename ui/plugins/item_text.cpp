@@ -92,8 +92,8 @@ QString schemaHtml(const Schema& schema) {
     html += heading(QObject::tr("Keys")) + mutedText(QObject::tr("It takes no keys."));
   } else {
     html += heading(QObject::tr("Keys")) +
-            htmlTable({QStringLiteral("key"), QStringLiteral("type"), QStringLiteral("range"),
-                       QStringLiteral("default"), QStringLiteral("meaning")},
+            htmlTable({QObject::tr("key"), QObject::tr("type"), QObject::tr("range"),
+                       QObject::tr("default"), QStringLiteral("meaning")},
                       rows, {18, 20, 16, 13, 33});
   }
   if (!schema.rules.empty()) {
@@ -126,7 +126,7 @@ QString schemaHtml(const Schema& schema) {
                           sets.join(QStringLiteral(", "))};
     }
     html += heading(QObject::tr("Presets")) +
-            htmlTable({QStringLiteral("preset"), QObject::tr("what it is"), QStringLiteral("sets")},
+            htmlTable({QObject::tr("preset"), QObject::tr("what it is"), QObject::tr("sets")},
                       rows, {18, 26, 56});
   }
   return html;
@@ -264,14 +264,14 @@ QString itemWords(const ItemCard& card) {
 
 QString pluginHtml(const PluginEntry& plugin, const Catalog& catalog) {
   const bool isLoaded = plugin.state == PluginEntry::State::Loaded;
-  const QString state = isLoaded                                       ? QStringLiteral("loaded")
-                        : plugin.state == PluginEntry::State::Disabled ? QStringLiteral("disabled")
-                                                                       : QStringLiteral("refused");
+  const QString state = isLoaded                                       ? QObject::tr("loaded")
+                        : plugin.state == PluginEntry::State::Disabled ? QObject::tr("disabled")
+                                                                       : QObject::tr("refused");
   const QColor color = isLoaded                                       ? themeColors().ok
                        : plugin.state == PluginEntry::State::Disabled ? themeColors().muted
                                                                       : themeColors().bad;
   QString html = titleHtml(plugin.name().toHtmlEscaped(),
-                           QStringLiteral("plugin %1 \u00b7 <span style='color:%2'>%3</span>")
+                           QObject::tr("plugin %1 \u00b7 <span style='color:%2'>%3</span>")
                                .arg(plugin.version.toHtmlEscaped(), color.name(), state));
   if (!plugin.sentence.isEmpty())
     html += QStringLiteral("<p>%1</p>").arg(plugin.sentence.toHtmlEscaped());
@@ -307,7 +307,7 @@ QString pluginHtml(const PluginEntry& plugin, const Catalog& catalog) {
   if (!items.isEmpty())
     html +=
         heading(QObject::tr("Items")) +
-        htmlTable({QStringLiteral("kind"), QStringLiteral("id"), QStringLiteral("title")}, items);
+        htmlTable({QObject::tr("kind"), QObject::tr("id"), QObject::tr("title")}, items);
   return html;
 }
 

@@ -1,5 +1,7 @@
 #include "ui/shell/pages.h"
 
+#include <QCoreApplication>
+
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/attention/attention_page.h"
 #include "ui/calibration/calibration_page.h"
@@ -19,7 +21,7 @@ namespace vitrine::ui {
 namespace {
 
 PageFactory offered(PageFactory page, const char* about) {
-  page.about = QString::fromUtf8(about);
+  page.about = QCoreApplication::translate("Pages", about);
   return page;
 }
 

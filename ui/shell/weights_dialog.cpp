@@ -30,7 +30,7 @@ std::int64_t elementsOf(const SafetensorsEntry& entry) {
 QString shapeText(const std::vector<std::int64_t>& shape) {
   QStringList sizes;
   for (const std::int64_t size : shape) sizes << QString::number(size);
-  return shape.empty() ? QStringLiteral("scalar") : sizes.join(QStringLiteral(" \u00d7 "));
+  return shape.empty() ? QObject::tr("scalar") : sizes.join(QStringLiteral(" \u00d7 "));
 }
 
 class TensorModel final : public QAbstractTableModel {

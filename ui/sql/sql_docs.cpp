@@ -16,9 +16,9 @@ struct ColumnText {
 };
 
 SqlViewDoc viewDoc(const char* name, const char* meaning, const std::vector<ColumnText>& columns) {
-  SqlViewDoc doc{QString::fromLatin1(name), QString::fromUtf8(meaning), {}};
+  SqlViewDoc doc{QString::fromLatin1(name), QObject::tr(meaning), {}};
   for (const ColumnText& column : columns)
-    doc.columns.push_back({QString::fromLatin1(column.name), QString::fromUtf8(column.meaning)});
+    doc.columns.push_back({QString::fromLatin1(column.name), QObject::tr(column.meaning)});
   return doc;
 }
 
@@ -208,7 +208,7 @@ QString sqlTableMeaning(const QString& name) {
       {QStringLiteral("edit"), "A name, note or list of tags or notes that a run had"},
   };
   const auto found = all.find(name);
-  return found == all.end() ? QString() : QString::fromLatin1(found->second);
+  return found == all.end() ? QString() : QObject::tr(found->second);
 }
 
 const std::vector<SqlSample>& sqlSamples() {

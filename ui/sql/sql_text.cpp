@@ -82,7 +82,7 @@ const QStringList& sqlKeywords() {
 
 const QStringList& sqlFunctions() {
   static const QStringList all =
-      QObject::tr(
+      QStringLiteral(
           "abs avg ceil coalesce count dense_rank exp first_value floor format group_concat hex "
           "iif instr json_extract julianday lag last_value lead length ln log10 lower max min "
           "nullif pow quote rank replace round row_number sqrt strftime substr sum total trim "

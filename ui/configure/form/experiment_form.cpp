@@ -62,7 +62,7 @@ ExperimentForm::ExperimentForm(QWidget* parent)
   experiment_->addWidget(line, tr("title name of the experiment"));
   connect(title_, &QLineEdit::textEdited, this, [this](const QString& text) {
     document_.title = text.toStdString();
-    Q_EMIT edited(QStringLiteral("title"), QStringLiteral("title"));
+    Q_EMIT edited(tr("title"), QStringLiteral("title"));
   });
 }
 

@@ -140,7 +140,7 @@ void FormRow::showHelp() {
 void FormRow::setChanged(bool isChanged, const QString& standard) {
   if (isChanged) {
     reset_->setToolTip(
-        tr("Back to the default: %1").arg(standard.isEmpty() ? QStringLiteral("empty") : standard));
+        tr("Back to the default: %1").arg(standard.isEmpty() ? tr("empty") : standard));
   }
   if (isChanged == isChanged_) return;
   isChanged_ = isChanged;

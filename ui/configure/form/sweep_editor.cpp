@@ -94,7 +94,7 @@ SweepEditor::SweepEditor(QWidget* parent)
   stages_->hide();
   variants->body()->addWidget(stages_);
   connect(seeds_, &QLineEdit::textEdited, this,
-          [this] { Q_EMIT edited(QStringLiteral("seeds"), QStringLiteral("sweep:seeds")); });
+          [this] { Q_EMIT edited(tr("seeds"), QStringLiteral("sweep:seeds")); });
 }
 
 void SweepEditor::setKeys(const QStringList& keys) { axes_->setKeys(keys); }

@@ -160,8 +160,8 @@ void ChangesView::show(const std::vector<Difference>& changes, const QString& no
   const ThemeColors& colours = themeColors();
   QString html;
   if (changes.empty()) {
-    html =
-        QStringLiteral("<span style='color:%1'>Nothing differs.</span>").arg(colours.muted.name());
+    html = QStringLiteral("<span style='color:%1'>%2</span>")
+               .arg(colours.muted.name(), tr("Nothing differs."));
   }
   const std::size_t rows = changes.size() + (showsAll() ? same.size() : 0);
   html += QStringLiteral("<table width='100%' cellspacing='0' cellpadding='2'>");
