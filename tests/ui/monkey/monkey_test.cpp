@@ -1,5 +1,6 @@
 // A monkey at the window: clicks, keys, wheels, drags, sizes, themes and pages by chance, while 72
-// runs write. Nothing may crash, warn or keep the window waiting.
+// runs write. Nothing may crash, warn or keep the window waiting. Every page has its share of the
+// time, over runs with spectra, attention, answers and images.
 //
 // VITRINE_MONKEY_SEED chooses another monkey, VITRINE_MONKEY_SECONDS how long it plays.
 #include <execinfo.h>
@@ -300,7 +301,7 @@ TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
   const std::filesystem::path file = home / "experiments.sqlite";
   {
     store::RunStore store(file);
-    fillSampleDatabase(store, SampleOptions{20, 2000});
+    fillSampleDatabase(store, SampleOptions{20, 2000, true});
   }
   QProcess writer;
   writer.start(QStringLiteral(LIVE_RUNS),
@@ -324,11 +325,17 @@ TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
   hand.start(25);
   QElapsedTimer clock;
   clock.start();
+  const auto& all = pages();
+  std::size_t visited = 0;
   while (clock.elapsed() < seconds * 1000) {
+    if (visited < all.size() &&
+        clock.elapsed() * std::ssize(all) >= seconds * 1000 * static_cast<std::int64_t>(visited))
+      window.showPage(all[visited++].id);
     QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 50);
     if (!window.isVisible()) window.show();  // it may close it, as a user may
   }
   hand.stop();
+  EXPECT_GE(visited, all.size() - 2) << "a dialog may hold the last ones off";
   while (QWidget* open = QApplication::activePopupWidget()) open->close();
   ASSERT_EQ(writer.state(), QProcess::Running) << "the runs continued writing";
   writer.closeWriteChannel();

@@ -17,17 +17,17 @@
 namespace vitrine::ui {
 namespace {
 
-class PageFit : public ::testing::TestWithParam<std::string> {};
-
-TEST_P(PageFit, NothingLiesOnAnythingElse) {
-  const auto& all = pages();
-  const auto page = std::find_if(all.begin(), all.end(), [](const PageFactory& one) {
-    return one.id.toStdString() == GetParam();
-  });
-  ASSERT_NE(page, all.end());
-  for (const double zoom : {1.0, 1.6, 2.4}) {
+class PageFit : public ::testing::TestWithParam<std::string> {
+ protected:
+  /// What does not fit of the page at that zoom, over such a database.
+  static std::string notFitting(double zoom, const SampleOptions& options) {
+    const auto& all = pages();
+    const auto page = std::find_if(all.begin(), all.end(), [](const PageFactory& one) {
+      return one.id.toStdString() == GetParam();
+    });
+    if (page == all.end()) return "there is no such page";
     const Zoomed zoomed(zoom);
-    SampleStudio studio(SampleOptions{0, 60});
+    SampleStudio studio(options);
     studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1], studio.runs[2]},
                                          studio.runs[0]);
     QWidget place;
@@ -35,8 +35,17 @@ TEST_P(PageFit, NothingLiesOnAnythingElse) {
     place.show();
     Page* shown = page->make(studio.workbench, &place);
     shown->show();
-    EXPECT_EQ(whatDoesNotFitAnywhere(*shown), "");
+    return whatDoesNotFitAnywhere(*shown);
   }
+};
+
+TEST_P(PageFit, NothingLiesOnAnythingElse) {
+  for (const double zoom : {1.0, 1.6, 2.4}) EXPECT_EQ(notFitting(zoom, SampleOptions{0, 60}), "");
+}
+
+// With spectra, attention, answers and images, which two of the three runs have.
+TEST_P(PageFit, NothingLiesOnAnythingElseOnAFullPage) {
+  for (const double zoom : {1.0, 1.6}) EXPECT_EQ(notFitting(zoom, SampleOptions{0, 60, true}), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Pages, PageFit,
@@ -114,6 +123,21 @@ TEST(FitArea, TheWheelChangesOnlyTheFieldThatHasTheFocus) {
   combo->setFocus();
   turn();
   EXPECT_EQ(combo->currentIndex(), 1);
+}
+
+TEST(MainWindow, NothingOfAFullPageIsCutAt1366By768) {
+  SampleStudio studio(SampleOptions{0, 60, true});
+  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
+  MainWindow window(studio.workbench);
+  window.resize(1366, 768);
+  window.show();
+  for (const PageFactory& page : pages()) {
+    ASSERT_TRUE(window.showPage(page.id));
+    window.waitUntilIdle();
+    layOutNow();
+    EXPECT_EQ(window.size(), QSize(1366, 768)) << page.id.toStdString();
+    EXPECT_EQ(whatDoesNotFit(*window.currentPage()), "") << page.id.toStdString();
+  }
 }
 
 TEST(MainWindow, TheBarStaysWhereItIsWhenStartBecomesResume) {
