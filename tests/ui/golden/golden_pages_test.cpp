@@ -6,12 +6,15 @@
 #include "tests/ui/attention/layers.h"
 #include "tests/ui/figures/samples.h"
 #include "tests/ui/golden/golden_image.h"
+#include "tests/ui/live/live_frames.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/attention/attention_figures.h"
 #include "ui/calibration/calibration_figures.h"
 #include "ui/calibration/cue_picture.h"
 #include "ui/figures/side_by_side.h"
 #include "ui/gallery/gallery_figures.h"
+#include "ui/live/live_canvas.h"
+#include "ui/live/live_scene.h"
 #include "ui/playground/sample_figure.h"
 #include "ui/spectra/spectra_figures.h"
 
@@ -258,6 +261,23 @@ TEST_F(GoldenPages, Playground) {
   style.theme = ThemeKind::Light;
   figure.setStyle(style);
   EXPECT_TRUE(isGolden(figure.image({560, 300}, 1), QStringLiteral("page_playground")));
+}
+
+// Drawn by the processor, as where there is no OpenGL: every window, with a schedule and a film.
+TEST_F(GoldenPages, Live) {
+  applyTheme(ThemeKind::Light);
+  LiveModel model;
+  model.begin(100);
+  for (std::int64_t step = 10; step <= 60; step += 10) {
+    live::Frame frame = liveFrame(step);
+    if (step == 60) frame.film = liveFilm();
+    model.add(std::move(frame));
+  }
+  LiveScene scene(model, nullptr);
+  LiveCanvas canvas([&scene](LiveCanvas& into) { scene.draw(into); });
+  const QImage page = canvas.image({1000, 680}, 1);
+  applyTheme(ThemeKind::Dark);
+  EXPECT_TRUE(isGolden(page, QStringLiteral("page_live")));
 }
 
 }  // namespace
