@@ -7,6 +7,7 @@
 
 #include "core/base/statistics.h"
 #include "core/base/text.h"
+#include "core/store/metrics/metric_family.h"
 #include "core/store/metrics/metric_titles.h"
 
 namespace vitrine::store {
@@ -148,7 +149,13 @@ MetricKinds metricKinds(RunReader& store) {
 
 MetricKind kindOf(const MetricKinds& kinds, const std::string& metric) {
   const std::size_t place = placeOf(kinds, metric);
-  if (place == kinds.size()) return {};
+  if (place == kinds.size()) {
+    const auto point = numberedMetric(metric);
+    if (!point) return {};
+    MetricKind kind = kindOf(kinds, point->family);
+    kind.title.clear();
+    return kind;
+  }
   MetricKind kind = kinds[place];
   if (kind.pattern.ends_with('*'))
     kind.title.clear();  // one title for many: their names tell them apart

@@ -43,7 +43,8 @@ using MetricKinds = std::vector<MetricKind>;
 [[nodiscard]] VITRINE_STORE_EXPORT MetricKinds
 metricKinds(const std::function<RunStore::Table(const std::string& sql)>& query);
 [[nodiscard]] VITRINE_STORE_EXPORT MetricKinds metricKinds(RunReader& store);
-/// Averaged weights have the kind of the metric; that of an unknown metric is empty.
+/// Averaged weights have the kind of the metric, and "analysis/ID/top1/56" that of
+/// "analysis/ID/top1"; that of an unknown metric is empty.
 [[nodiscard]] VITRINE_STORE_EXPORT MetricKind kindOf(const MetricKinds& kinds,
                                                      const std::string& metric);
 
