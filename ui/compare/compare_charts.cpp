@@ -7,6 +7,7 @@
 
 #include "ui/compare/artifact_tiles.h"
 #include "ui/compare/compare_page.h"
+#include "ui/compare/family_chart.h"
 #include "ui/compare/forest_chart.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/compare/scatter_chart.h"
@@ -197,11 +198,26 @@ void ComparePage::showArtifacts() {
 
 bool ComparePage::isForest() const { return data_ != nullptr && isSingleValued(*data_); }
 
-void ComparePage::drawForest() {
+std::unique_ptr<Figure> ComparePage::forestFigure(ComparePicture picture,
+                                                  const FigureStyle& style) const {
+  const bool isDifference = picture == ComparePicture::Difference;
+  const AblationTable& table = model_.table();
   const std::vector<std::size_t> rows = tableOrder();
-  curvesView_->setFigure(std::make_unique<ForestFigure>(forestChart(*data_, model_.table(), rows)));
-  differenceView_->setFigure(
-      std::make_unique<ForestFigure>(forestDifferences(*data_, model_.table(), rows)));
+  if (data_->family) {
+    return makeLineChart(isDifference ? familyDifferences(*data_, choice_, table, rows)
+                                      : familyChart(*data_, choice_, table, rows),
+                         style);
+  }
+  return std::make_unique<ForestFigure>(isDifference ? forestDifferences(*data_, table, rows)
+                                                     : forestChart(*data_, table, rows),
+                                        style);
+}
+
+void ComparePage::drawForest() {
+  FigureStyle style;
+  style.legend = FigureLegend::None;  // the rows above are the key
+  curvesView_->setFigure(forestFigure(ComparePicture::Curves, style));
+  differenceView_->setFigure(forestFigure(ComparePicture::Difference, style));
   differenceView_->setVisible(data_->variants.size() > 1);
 }
 

@@ -44,6 +44,17 @@ std::string defaultMetric(const CompareData& data) {
   return data.names.empty() ? "" : data.names.front().first;
 }
 
+/// The family of the first metric.
+std::optional<store::MetricFamily> drawnFamily(const CompareData& data) {
+  if (data.metrics.empty()) return std::nullopt;
+  const auto drawn = store::numberedMetric(data.metrics.front());
+  if (!drawn) return std::nullopt;
+  for (store::MetricFamily& family : store::metricFamilies(namesOf(data))) {
+    if (family.name == drawn->family) return std::move(family);
+  }
+  return std::nullopt;
+}
+
 /// Beside the metric of the page: what is worth a second axis.
 std::vector<std::string> tradeOffMetrics(const CompareData& data) {
   std::vector<std::string> metrics = comparedMetrics(data.card, namesOf(data));
@@ -134,8 +145,13 @@ std::shared_ptr<const CompareData> readCompareData(const store::QueryFunction& q
     const std::string metric = defaultMetric(*data);
     if (!metric.empty()) data->metrics.push_back(metric);
   }
+  data->family = drawnFamily(*data);
+  std::vector<std::string> needed = neededMetrics(choice);
+  if (data->family) {
+    for (const auto& [at, member] : data->family->members) needed.push_back(member);
+  }
   std::vector<std::string> wanted = data->metrics;
-  for (const std::string& name : neededMetrics(choice)) {
+  for (const std::string& name : needed) {
     if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
   }
   // What makes the default picture of trade-offs.

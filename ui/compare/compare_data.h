@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/store/comparison.h"
+#include "core/store/metrics/metric_family.h"
 #include "core/store/run_card.h"
 #include "ui/compare/compare_choice.h"
 #include "ui/workbench/run_facts.h"
@@ -44,6 +45,8 @@ struct CompareData {
   store::RunCard card;                                      ///< of the tasks of the runs
   store::MetricKinds kinds;                                 ///< what metrics mean
   std::vector<std::string> metrics;  ///< the columns: as chosen, or the default
+  /// The curve that the first of them is a point of: all its members are measured.
+  std::optional<store::MetricFamily> family;
   store::Measurements measured;
   std::map<std::int64_t, Json> environments;    ///< by run
   std::map<std::int64_t, std::string> sources;  ///< text of the experiment file, by experiment

@@ -11,7 +11,6 @@
 #include "ui/compare/artifact_tiles.h"
 #include "ui/compare/compare_figures.h"
 #include "ui/compare/compare_page.h"
-#include "ui/compare/forest_chart.h"
 #include "ui/compare/latex_dialog.h"
 #include "ui/compare/latex_table.h"
 #include "ui/compare/parallel_view.h"
@@ -30,11 +29,8 @@ std::unique_ptr<Figure> ComparePage::figure() {
     case CompareView::Scatter:
       return makeLineChart(scatterChart(*data_, choice_));
     case CompareView::Table:
-      if (isForest() && choice_.picture == ComparePicture::Difference)
-        return std::make_unique<ForestFigure>(
-            forestDifferences(*data_, model_.table(), tableOrder()));
-      if (isForest() && choice_.picture == ComparePicture::Curves)
-        return std::make_unique<ForestFigure>(forestChart(*data_, model_.table(), tableOrder()));
+      if (isForest() && choice_.picture != ComparePicture::Table)
+        return forestFigure(choice_.picture);
       if (points_ != nullptr && choice_.picture == ComparePicture::Difference)
         return makeLineChart(areChartsThere()
                                  ? charts_->difference

@@ -135,8 +135,11 @@ class ComparePage final : public Page {
   void showCurves();
   void drawCurves();
   [[nodiscard]] bool areChartsThere() const;
-  /// The drawn metric has one value a run: it has no curves.
+  /// The drawn metric has one value a run: it has no curves over training.
   [[nodiscard]] bool isForest() const;
+  /// What such a metric has instead: its family as curves, else a forest plot.
+  [[nodiscard]] std::unique_ptr<Figure> forestFigure(ComparePicture picture,
+                                                     const FigureStyle& style = {}) const;
   void drawForest();
   void fitTable();
   void showView();

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/store/run_store.h"
@@ -17,6 +18,7 @@ struct AblationRun {
   std::vector<double> top1;  ///< every ten steps
   store::RunState state = store::RunState::Done;
   std::string experiment = "Roadmap";
+  std::vector<std::pair<std::string, double>> scores{};  ///< others, recorded with the last one
 };
 
 inline std::int64_t addAblationRun(store::RunStore& store, const AblationRun& wanted,
@@ -46,7 +48,11 @@ inline std::int64_t addAblationRun(store::RunStore& store, const AblationRun& wa
                      {"system/device_seconds", static_cast<double>(step) * 0.5}};
     batch.metrics.push_back(record);
   }
-  if (!batch.metrics.empty()) store.append(id, segment, batch);
+  if (!batch.metrics.empty()) {
+    auto& last = batch.metrics.back().values;
+    last.insert(last.end(), wanted.scores.begin(), wanted.scores.end());
+    store.append(id, segment, batch);
+  }
   if (wanted.state != store::RunState::Running) store.setState(id, wanted.state, "because");
   return id;
 }

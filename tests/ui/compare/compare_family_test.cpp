@@ -1,0 +1,85 @@
+// Scores of an analysis at several numbers: one curve a variant.
+#include <gmock/gmock.h>
+
+#include "tests/ui/compare/compare_page_fixture.h"
+#include "ui/figures/figure_view.h"
+#include "ui/figures/line_chart.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class CompareFamily : public ComparePageTest {
+ protected:
+  /// Two variants of three seeds: the second one is 10 points better at 112, and alike elsewhere.
+  void fillSweep() {
+    for (const bool isWide : {false, true}) {
+      for (std::uint64_t seed = 0; seed < 3; ++seed) {
+        const double shift = 0.02 * static_cast<double>(seed);
+        AblationRun run{isWide ? "+ wide" : "base", {{"width", isWide ? 64 : 48}}, seed, {0.5}};
+        run.scores = {{"analysis/sweep/top1/28", 0.8 + shift},
+                      {"analysis/sweep/top1/56", 0.6 + shift},
+                      {"analysis/sweep/top1/112", (isWide ? 0.4 : 0.3) + shift}};
+        addAblationRun(studio_.writer, run);
+      }
+    }
+  }
+  void choose(const std::string& metric, ComparePicture picture = ComparePicture::Table) {
+    CompareChoice choice = page_->choice();
+    choice.metrics = {metric};
+    choice.picture = picture;
+    page_->choose(choice);
+    page_->waitUntilIdle();
+  }
+  const LineChart* chart(FigureView& view) {
+    const auto* figure = dynamic_cast<const LineChartFigure*>(view.figure());
+    return figure == nullptr ? nullptr : &figure->chart();
+  }
+};
+
+TEST_F(CompareFamily, IsDrawnAgainstItsNumbersWithTheSpreadOverSeeds) {
+  fillSweep();
+  show();
+  choose("analysis/sweep/top1/56");
+  const LineChart* values = chart(page_->curvesView());
+  ASSERT_NE(values, nullptr);
+  ASSERT_EQ(values->series.size(), 2U);
+  EXPECT_EQ(values->x.title.toStdString(), "sweep");
+  EXPECT_EQ(values->y.title.toStdString(), "Accuracy (%)");
+  const ChartSeries& base = values->series[0];
+  EXPECT_EQ(base.name.toStdString(), "base (n = 3)");
+  EXPECT_THAT(base.x, ElementsAre(28, 56, 112)) << "by number, not by letters";
+  EXPECT_NEAR(base.y.at(1), 62, 1e-9);
+  ASSERT_EQ(base.low.size(), 3U);
+  EXPECT_NEAR(base.high.at(1) - base.y.at(1), 4.9687, 1e-3) << "4.303 * 2 / sqrt(3)";
+  const LineChart* differences = chart(page_->differenceView());
+  ASSERT_NE(differences, nullptr);
+  ASSERT_EQ(differences->series.size(), 1U) << "the baseline has no difference";
+  EXPECT_NEAR(differences->series[0].y.at(0), 0, 1e-9);
+  EXPECT_NEAR(differences->series[0].y.at(2), 10, 1e-9);
+}
+
+TEST_F(CompareFamily, HasTheRowsThatAreSelectedAndIsExported) {
+  fillSweep();
+  show();
+  choose("analysis/sweep/top1/112", ComparePicture::Curves);
+  EXPECT_THAT(page_->figure()->csv().toStdString(), HasSubstr("base (n = 3),112,"));
+  page_->tableView().selectRow(1);
+  page_->waitUntilIdle();
+  const LineChart* values = chart(page_->curvesView());
+  ASSERT_NE(values, nullptr);
+  ASSERT_EQ(values->series.size(), 1U);
+  EXPECT_EQ(values->series[0].name.toStdString(), "+ wide (n = 3)");
+}
+
+TEST_F(CompareFamily, LeavesAMetricThatIsNotOneOfIt) {
+  fillSweep();
+  show();
+  choose("test/top1");
+  EXPECT_EQ(chart(page_->curvesView()), nullptr) << "a forest plot";
+}
+
+}  // namespace
+}  // namespace vitrine::ui
