@@ -17,6 +17,7 @@
 #include "core/config/experiment.h"
 #include "core/config/lookup.h"
 #include "core/store/experiment_folder.h"
+#include "core/store/metrics/metric_family.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
 
@@ -64,6 +65,8 @@ class Part {
   [[nodiscard]] Html configuration();
   [[nodiscard]] Html results();
   [[nodiscard]] Html curves();
+  /// Scores of analyses against the numbers in their names. \param points  of each metric, at most
+  [[nodiscard]] Html families(const std::map<std::string, std::int64_t>& points);
   [[nodiscard]] Html artifacts();
   [[nodiscard]] Html claims();
 
@@ -227,16 +230,16 @@ Html Part::curves() {
   constexpr std::int64_t kLeastPoints = 3;
   std::vector<std::string> metrics{store::kTrainLoss};
   metrics.insert(metrics.end(), ablation_.metrics.begin(), ablation_.metrics.end());
-  std::set<std::string> withCurve;
+  std::map<std::string, std::int64_t> points;
   for (std::size_t i = 0; i < ablation_.variants.size(); ++i) {
-    for (const store::MetricSummary& summary : store_.summaries(shownRun(i).id)) {
-      if (summary.count >= kLeastPoints) withCurve.insert(summary.name);
-    }
+    for (const store::MetricSummary& summary : store_.summaries(shownRun(i).id))
+      points[summary.name] = std::max(points[summary.name], summary.count);
   }
   Html content;
   std::size_t drawn = 0;
   for (const std::string& metric : metrics) {
-    if (!withCurve.contains(metric) || drawn == kMostCurves) continue;
+    const auto found = points.find(metric);
+    if (found == points.end() || found->second < kLeastPoints || drawn == kMostCurves) continue;
     ++drawn;
     const bool isCompared = rows_.size() > 1;
     const Json view = isCompared
@@ -248,7 +251,25 @@ Html Part::curves() {
                                            : ""),
          isCompared ? "compare" : "monitor", uuids(), view});
   }
+  content += families(points);
   return content.isEmpty() ? Html() : section("Curves", chartsOf(content));
+}
+
+Html Part::families(const std::map<std::string, std::int64_t>& points) {
+  Html content;
+  if (rows_.size() < 2) return content;
+  std::vector<std::string> once;  // the last value is all there is
+  for (const auto& [metric, count] : points) {
+    if (count == 1) once.push_back(metric);
+  }
+  const std::vector<store::MetricFamily> all = store::metricFamilies(once);
+  for (std::size_t i = 0; i < all.size() && i < kMostCurves; ++i) {
+    const std::string& any = all[i].members.begin()->second;
+    content += figures_.draw(
+        {titleOf(ablation_, all[i].name) + ", " + all[i].over, "compare", uuids(),
+         Json{{"view", "table"}, {"picture", "curves"}, {"metrics", {any}}}});
+  }
+  return content;
 }
 
 Html Part::artifacts() {

@@ -90,6 +90,24 @@ TEST_F(ComparedReport, HasTheRunsThatAreCompared) {
   EXPECT_THAT(bytesOf(file), Not(HasSubstr("+ noise")));
 }
 
+TEST_F(ComparedReport, DrawsScoresAtSeveralNumbersAsACurve) {
+  std::vector<std::int64_t> ids;
+  for (std::uint64_t seed = 0; seed < 2; ++seed) {
+    AblationRun run{"base", {{"width", 48}}, seed, {0.5}};
+    run.experiment = "Sweep";
+    run.scores = {{"analysis/sweep/top1/28", 0.8}, {"analysis/sweep/top1/56", 0.6}};
+    ids.push_back(addAblationRun(studio_.writer, run));
+  }
+  studio_.workbench.watcher().poll();
+  studio_.workbench.selection().setRuns(ids, ids.front());
+  page_->waitUntilIdle();
+  QSignalSpy offered(&studio_.workbench, &StudioWorkbench::offered);
+  const QString file = path(QStringLiteral("sweep.html"));
+  report(file);
+  ASSERT_TRUE(soon([&] { return offered.count() == 1; }));
+  EXPECT_THAT(bytesOf(file), HasSubstr("alt=\"Accuracy, sweep\""));
+}
+
 TEST_F(ComparedReport, WhatFailsIsAnErrorThatSaysWhy) {
   QSignalSpy failed(&studio_.workbench, &StudioWorkbench::errorSent);
   report(path(QStringLiteral("out.doc")));
