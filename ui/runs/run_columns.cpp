@@ -84,6 +84,8 @@ const FactColumn kFacts[] = {
      [](const store::RunRow& run) {
        return numberCell(QString::number(run.id), static_cast<double>(run.id));
      }},
+    {"experiment", QT_TRANSLATE_NOOP("RunColumns", "Experiment"), "",
+     [](const store::RunRow& run) { return textCell(run.experiment); }},
     {"variant", QT_TRANSLATE_NOOP("RunColumns", "Variant"), "",
      [](const store::RunRow& run) { return textCell(run.variant); }},
     {"stage", QT_TRANSLATE_NOOP("RunColumns", "Stage"), "",
@@ -201,6 +203,7 @@ std::vector<RunsModel::Column> RunColumns::read(const std::vector<std::string>& 
     const auto format = store::metricFormat(metric, store::kindOf(kinds_, metric));
     for (const auto& [id, value] : found->second)
       put(column, id, numberCell(metricText(format, value), value));
+    column.meanText = [format](double mean) { return metricText(format, mean); };
   }
   if (settings.empty()) return columns;
   for (const auto& [id, run] : runs_) {

@@ -2,6 +2,7 @@
 
 #include <QHeaderView>
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
@@ -16,6 +17,9 @@ namespace {
 
 constexpr int kNameWidth = 300, kLeastCell = 64, kMostCell = 220;
 constexpr const char* kNames = "name";  // the id of the first column
+
+/// Whether runs may be grouped by a column: other values change with each step.
+bool canGroup(const std::string& id) { return id != "step" && id != "duration"; }
 
 QString withoutMnemonic(QString title) {
   return title.replace(QLatin1Char('&'), QLatin1String("&&"));
@@ -84,12 +88,15 @@ void RunTable::restoreLook() {
   sortSection_ = sortedBy_.empty() ? -1 : sortedBy_ == kNames ? 0 : 1;
   if (down != kept.end() && down->is_boolean() && down->get<bool>())
     order_ = Qt::DescendingOrder;
+  const auto grouped = kept.find("grouped_by");
+  if (grouped != kept.end() && grouped->is_string()) groupedBy_ = grouped->get<std::string>();
 }
 
 void RunTable::keepLook() const {
   const Json look = {{"widths", widths_},
                      {"sorted_by", sortedBy_},
-                     {"is_descending", order_ == Qt::DescendingOrder}};
+                     {"is_descending", order_ == Qt::DescendingOrder},
+                     {"grouped_by", groupedBy_}};
   storeSetting(lookKey_, QString::fromStdString(look.dump()));
 }
 
@@ -129,11 +136,27 @@ void RunTable::setShown(bool isShown) {
   header->setStretchLastSection(!isShown);
   view_.setHeaderHidden(!isShown);
   view_.setHorizontalScrollBarPolicy(isShown ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
-  if (isShown)
+  if (isShown) {
     show();
-  else
+  } else {
     model_.setColumns({});
+    model_.groupBy({});
+  }
   isSizing_ = false;
+}
+
+void RunTable::readColumns() {
+  std::vector<std::string> ids = ids_;
+  const bool isBeside =
+      !groupedBy_.empty() && std::find(ids.begin(), ids.end(), groupedBy_) == ids.end();
+  if (isBeside) ids.push_back(groupedBy_);
+  std::vector<RunsModel::Column> columns = columns_.read(ids);
+  std::optional<RunsModel::Column> groups;
+  for (const RunsModel::Column& column : columns)
+    if (column.id == groupedBy_) groups = column;
+  if (isBeside) columns.pop_back();
+  model_.setColumns(std::move(columns));
+  model_.groupBy(std::move(groups));
 }
 
 /// Columns in place of those that are there.
@@ -141,7 +164,7 @@ void RunTable::show() {
   isSizing_ = true;
   try {
     if (ids_.empty()) ids_ = usual();
-    model_.setColumns(columns_.read(ids_));
+    readColumns();
   } catch (const Error& error) {
     workbench_.showError(QString::fromUtf8(error.what()));
   }
@@ -168,11 +191,13 @@ void RunTable::show() {
 
 void RunTable::read() {
   if (!isShown_) return;
+  isSizing_ = true;
   try {
-    model_.setColumns(columns_.read(ids_));
+    readColumns();
   } catch (const Error& error) {
     workbench_.showError(QString::fromUtf8(error.what()));
   }
+  isSizing_ = false;
 }
 
 void RunTable::keep() const { storeSetting(key_, QString::fromStdString(Json(ids_).dump())); }
@@ -181,6 +206,12 @@ void RunTable::setColumns(const std::vector<std::string>& ids) {
   ids_ = ids;
   keep();
   if (isShown_) show();
+}
+
+void RunTable::groupBy(const std::string& column) {
+  groupedBy_ = column == "experiment" ? std::string() : column;
+  keepLook();
+  read();
 }
 
 void RunTable::askColumns() {
@@ -214,7 +245,12 @@ void RunTable::fillMenu(QMenu& menu, int section) {
       std::erase(left, id);
       setColumns(left);
     });
+    if (id != groupedBy_ && canGroup(id))
+      connect(menu.addAction(tr("Gr&oup by this column")), &QAction::triggered, this,
+              [this, id] { groupBy(id); });
   }
+  if (!groupedBy_.empty())
+    connect(menu.addAction(tr("&No groups")), &QAction::triggered, this, [this] { groupBy(""); });
   connect(menu.addAction(tr("De&fault columns")), &QAction::triggered, this, [this] {
     forgetSetting(key_);
     ids_.clear();
@@ -240,6 +276,17 @@ void RunTable::fillMenu(QMenu& menu, int section) {
   for (int column = 0; column < header->count(); ++column)
     add(withoutMnemonic(model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()),
         column);
+  QMenu* group = menu.addMenu(tr("&Group by"));
+  const auto addGroup = [this, group](const QString& title, const std::string& id) {
+    QAction* one = group->addAction(title);
+    one->setCheckable(true);
+    one->setChecked(groupedBy_ == id);
+    connect(one, &QAction::triggered, this, [this, id] { groupBy(id); });
+  };
+  addGroup(tr("Experiment"), "");
+  for (const RunsModel::Column& column : model_.columns())
+    if (column.id != "experiment" && canGroup(column.id))
+      addGroup(withoutMnemonic(column.title), column.id);
 }
 
 }  // namespace vitrine::ui

@@ -16,7 +16,7 @@
 
 namespace vitrine::ui {
 
-/// The columns that the user chose, their widths and what they are sorted by are kept for each
+/// The columns that the user chose, their widths, what they are sorted and grouped by are kept for each
 /// database; until columns are chosen they are the usual ones of the experiment that is looked at
 /// when the table opens.
 class RunTable : public QObject {
@@ -34,9 +34,12 @@ class RunTable : public QObject {
   void read();
   [[nodiscard]] const std::vector<std::string>& columns() const { return ids_; }
   void setColumns(const std::vector<std::string>& ids);
+  /// Runs stand in a group for each value of this column instead of by experiment. "": by experiment.
+  void groupBy(const std::string& column);
+  [[nodiscard]] const std::string& groupedBy() const { return groupedBy_; }
   /// Lets the user choose columns and their order.
   void askColumns();
-  /// Sorting and columns, for the keyboard, too. \param section  that was clicked, or -1
+  /// Sorting, groups and columns, for the keyboard, too. \param section  that was clicked, or -1
   void fillMenu(QMenu& menu, int section = -1);
 
  private:
@@ -44,6 +47,8 @@ class RunTable : public QObject {
   [[nodiscard]] std::string idOf(int section) const;
   [[nodiscard]] std::vector<std::string> usual();
   void show();
+  /// Values and groups as the database has them now. \throws Error
+  void readColumns();
   void keep() const;
   void restoreLook();
   void keepLook() const;
@@ -57,6 +62,7 @@ class RunTable : public QObject {
   std::map<std::int64_t, std::string> mainMetrics_;
   std::vector<std::string> ids_;
   std::string sortedBy_;  ///< id of a column; "": the order of the list
+  std::string groupedBy_;  ///< id of a column; "": by experiment
   int sortSection_ = -1;  ///< -1: the order of the list
   Qt::SortOrder order_ = Qt::AscendingOrder;
   bool isShown_ = false;

@@ -66,7 +66,8 @@ QRect eyeRect(const QRect& row) {
 }
 
 QSize RunsDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
-  if (index.data(RunsModel::IdRole).toLongLong() == 0) return {px(160), px(kGroupHeight)};
+  if (index.column() == 0 && index.data(RunsModel::IdRole).toLongLong() == 0)
+    return {px(160), px(kGroupHeight)};
   if (!isTable_) return {px(160), px(kRunHeight)};
   const int words = QFontMetrics(bodyFont()).horizontalAdvance(index.data().toString());
   return {words + px(16) + 2, px(kCellHeight)};
@@ -111,6 +112,9 @@ void RunsDelegate::paintExperiment(QPainter* painter, const QStyleOptionViewItem
   const int edge = px(12);
   painter->fillRect(row, t.raised);
   painter->fillRect(QRect(row.left(), row.bottom(), row.width(), 1), t.line);
+  if (index.column() > 0)
+    return drawLine(painter, smallFont(), t.text, row.adjusted(px(8), 0, -px(8), 0),
+                    Qt::AlignRight, index.data().toString());
   drawChevron(painter, QPointF(row.left() + px(15), row.center().y() + 0.5),
               option.state.testFlag(QStyle::State_Open));
   QFont bold = smallFont();

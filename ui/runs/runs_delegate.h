@@ -27,6 +27,7 @@ class RunsDelegate : public QStyledItemDelegate {
                             const QModelIndex& index) const override;
 
  private:
+  /// Or a group, and the mean in a cell of it.
   void paintExperiment(QPainter* painter, const QStyleOptionViewItem& option,
                        const QModelIndex& index) const;
   void paintRun(QPainter* painter, const QStyleOptionViewItem& option,

@@ -82,9 +82,27 @@ int RunsFilter::runCount() const {
 }
 
 QVariant RunsFilter::data(const QModelIndex& index, int role) const {
-  if (role == RunsModel::CountRole && index.isValid() && !index.parent().isValid())
-    return rowCount(index);
+  if (!index.isValid() || index.parent().isValid()) return QSortFilterProxyModel::data(index, role);
+  if (role == RunsModel::CountRole) return rowCount(index);
+  if (index.column() > 0 && (role == Qt::DisplayRole || role == Qt::ToolTipRole))
+    return meanOf(index);
   return QSortFilterProxyModel::data(index, role);
+}
+
+QVariant RunsFilter::meanOf(const QModelIndex& cell) const {
+  const auto* model = static_cast<const RunsModel*>(sourceModel());
+  const RunsModel::Column& column = model->columns()[static_cast<std::size_t>(cell.column()) - 1];
+  if (!model->isGrouped() || !column.meanText) return {};
+  const QModelIndex group = cell.siblingAtColumn(0);
+  double sum = 0;
+  int runs = 0;
+  for (int row = 0; row < rowCount(group); ++row) {
+    const QVariant value = index(row, cell.column(), group).data(RunsModel::OrderRole);
+    if (!value.isValid()) continue;
+    sum += value.toDouble();
+    ++runs;
+  }
+  return runs == 0 ? QVariant() : QVariant(tr("mean %1").arg(column.meanText(sum / runs)));
 }
 
 bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
@@ -105,14 +123,11 @@ bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
 bool RunsFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
   // In a descending order the proxy asks with the two exchanged.
   const bool isExchanged = sortOrder() == Qt::DescendingOrder;
-  if (!left.parent().isValid())
-    return isExchanged ? right.row() < left.row() : left.row() < right.row();
   const QVariant a = left.data(RunsModel::OrderRole), b = right.data(RunsModel::OrderRole);
+  if (!left.parent().isValid() && !a.isValid() && !b.isValid())
+    return isExchanged ? right.row() < left.row() : left.row() < right.row();
   if (a.isValid() != b.isValid()) return a.isValid() != isExchanged;
-  const auto isNumber = [](const QVariant& value) { return value.typeId() == QMetaType::Double; };
-  if (isNumber(a) != isNumber(b)) return isNumber(a);
-  if (isNumber(a)) return a.toDouble() < b.toDouble();
-  return a.toString().compare(b.toString(), Qt::CaseInsensitive) < 0;
+  return isOrderedBefore(a, b);
 }
 
 }  // namespace vitrine::ui

@@ -33,15 +33,18 @@ class RunsFilter : public QSortFilterProxyModel {
   [[nodiscard]] QStringList unknownKeys() const;
   /// Of the runs of the list, shown or not.
   [[nodiscard]] RunConfigs& configs() { return configs_; }
-  /// The count of an experiment is that of the runs that match.
+  /// Count and means of an experiment or group are those of the runs that match.
   QVariant data(const QModelIndex& index, int role) const override;
 
  protected:
   bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
-  /// Experiments keep their place, and missing values come last in both orders.
+  /// Experiments keep their place, groups but in the order of their own column; missing values come
+  /// last in both orders.
   bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
  private:
+  /// "mean 42.3 %" in a cell of a group; nothing where a mean says nothing.
+  [[nodiscard]] QVariant meanOf(const QModelIndex& cell) const;
   [[nodiscard]] bool hidesArchived() const { return !showsArchived_ && !query_.asksArchived(); }
 
   RunQuery query_;

@@ -11,6 +11,13 @@
 
 namespace vitrine::ui {
 
+bool isOrderedBefore(const QVariant& a, const QVariant& b) {
+  const auto isNumber = [](const QVariant& value) { return value.typeId() == QMetaType::Double; };
+  if (isNumber(a) != isNumber(b)) return isNumber(a);
+  if (isNumber(a)) return a.toDouble() < b.toDouble();
+  return a.toString().compare(b.toString(), Qt::CaseInsensitive) < 0;
+}
+
 QString runDetail(const store::RunRow& row) {
   QStringList parts{RunsModel::tr("seed %1").arg(row.seed)};
   if (!row.stage.empty()) parts.push_front(QString::fromStdString(row.stage));
@@ -33,13 +40,88 @@ QString dayOf(const std::string& utc) {
                       : text;
 }
 
+/// By run: the id of its group among those of a column, 1 and more.
+std::map<std::int64_t, std::int64_t> groupIdsOf(const RunsModel::Column& column) {
+  std::map<QString, std::int64_t> ids;
+  std::vector<const RunsModel::Cell*> values;  // each text once
+  for (const auto& [run, cell] : column.cells)
+    if (ids.emplace(cell.text, 0).second) values.push_back(&cell);
+  std::stable_sort(values.begin(), values.end(),
+                   [](const RunsModel::Cell* a, const RunsModel::Cell* b) {
+                     return isOrderedBefore(b->order, a->order);
+                   });
+  std::int64_t last = 0;
+  for (const RunsModel::Cell* value : values) ids[value->text] = ++last;
+  std::map<std::int64_t, std::int64_t> byRun;
+  for (const auto& [run, cell] : column.cells) byRun[run] = ids[cell.text];
+  return byRun;
+}
+
 }  // namespace
 
-int RunsModel::groupOf(std::int64_t experimentId) const {
+int RunsModel::groupOf(std::int64_t id) const {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
-    if (groups_[i]->id == experimentId) return static_cast<int>(i);
+    if (groups_[i]->id == id) return static_cast<int>(i);
   }
   return -1;
+}
+
+/// Newest experiment first.
+int RunsModel::groupPlaceOf(std::int64_t id) const {
+  const auto place = std::find_if(groups_.begin(), groups_.end(),
+                                  [id](const auto& other) { return other->id < id; });
+  return static_cast<int>(place - groups_.begin());
+}
+
+std::int64_t RunsModel::groupIdOf(const store::RunRow& row) const {
+  if (!grouping_) return row.experimentId;
+  const auto found = groupIds_.find(row.id);
+  return found == groupIds_.end() ? 0 : found->second;
+}
+
+std::unique_ptr<RunsModel::Group> RunsModel::groupFor(const store::RunRow& row) const {
+  auto made = std::make_unique<Group>();
+  made->id = groupIdOf(row);
+  made->title = QString::fromStdString(row.experiment);
+  if (!grouping_) return made;
+  const auto value = grouping_->cells.find(row.id);
+  const bool isThere = value != grouping_->cells.end();
+  made->title =
+      tr("%1: %2").arg(grouping_->title, isThere ? value->second.text : tr("no value"));
+  if (isThere) made->order = value->second.order;
+  return made;
+}
+
+void RunsModel::groupBy(std::optional<Column> column) {
+  const auto isSameText = [](const auto& a, const auto& b) {
+    return a.first == b.first && a.second.text == b.second.text;
+  };
+  const bool isSame =
+      column.has_value() == grouping_.has_value() &&
+      (!column || (column->id == grouping_->id && column->title == grouping_->title &&
+                   std::equal(column->cells.begin(), column->cells.end(),
+                              grouping_->cells.begin(), grouping_->cells.end(), isSameText)));
+  if (isSame) return;
+  beginResetModel();
+  std::vector<store::RunRow> rows;
+  for (const auto& group : groups_)
+    std::move(group->runs.begin(), group->runs.end(), std::back_inserter(rows));
+  std::sort(rows.begin(), rows.end(),
+            [](const store::RunRow& a, const store::RunRow& b) { return a.id < b.id; });
+  groups_.clear();
+  grouping_ = std::move(column);
+  groupIds_ = grouping_ ? groupIdsOf(*grouping_) : std::map<std::int64_t, std::int64_t>();
+  for (store::RunRow& row : rows) {
+    const std::int64_t id = groupIdOf(row);
+    parents_[row.id] = id;
+    int group = groupOf(id);
+    if (group < 0) {
+      group = groupPlaceOf(id);
+      groups_.insert(groups_.begin() + group, groupFor(row));
+    }
+    groups_[static_cast<std::size_t>(group)]->runs.push_back(std::move(row));
+  }
+  endResetModel();
 }
 
 int RunsModel::placeOf(const Group& group, std::int64_t id) {
@@ -51,18 +133,12 @@ int RunsModel::placeOf(const Group& group, std::int64_t id) {
 
 void RunsModel::upsert(const std::vector<store::RunRow>& rows) {
   for (const store::RunRow& row : rows) {
-    int group = groupOf(row.experimentId);
+    const std::int64_t groupId = groupIdOf(row);
+    int group = groupOf(groupId);
     if (group < 0) {
-      // Newest experiment first.
-      const auto place = std::find_if(groups_.begin(), groups_.end(), [&row](const auto& other) {
-        return other->id < row.experimentId;
-      });
-      group = static_cast<int>(place - groups_.begin());
+      group = groupPlaceOf(groupId);
       beginInsertRows({}, group, group);
-      auto made = std::make_unique<Group>();
-      made->id = row.experimentId;
-      made->title = QString::fromStdString(row.experiment);
-      groups_.insert(place, std::move(made));
+      groups_.insert(groups_.begin() + group, groupFor(row));
       endInsertRows();
     }
     Group& home = *groups_[static_cast<std::size_t>(group)];
@@ -77,7 +153,7 @@ void RunsModel::upsert(const std::vector<store::RunRow>& rows) {
     }
     beginInsertRows(parentIndex, place, place);
     home.runs.insert(home.runs.begin() + place, row);
-    parents_[row.id] = row.experimentId;
+    parents_[row.id] = groupId;
     endInsertRows();
     Q_EMIT dataChanged(parentIndex, parentIndex, {CountRole});
   }
@@ -212,6 +288,9 @@ void RunsModel::setColumns(std::vector<Column> columns) {
     for (int group = 0; group < rowCount({}); ++group) {
       const QModelIndex parent = index(group, 0, {});
       Q_EMIT dataChanged(index(0, column, parent), index(rowCount(parent) - 1, column, parent));
+      if (!grouping_) continue;
+      const QModelIndex mean = index(group, column, {});
+      Q_EMIT dataChanged(mean, mean);
     }
   }
 }
@@ -234,7 +313,7 @@ const store::RunRow* RunsModel::run(const QModelIndex& index) const {
 }
 
 bool RunsModel::hasTwin(const store::RunRow& row) const {
-  const int group = groupOf(row.experimentId);
+  const int group = groupOf(groupIdOf(row));
   if (group < 0) return false;
   const std::vector<store::RunRow>& runs = groups_[static_cast<std::size_t>(group)]->runs;
   const auto wordsOf = [this](const store::RunRow& one) {
@@ -242,8 +321,9 @@ bool RunsModel::hasTwin(const store::RunRow& row) const {
     return found == differences_.end() ? QString() : found->second;
   };
   return std::any_of(runs.begin(), runs.end(), [&](const store::RunRow& other) {
-    return other.id != row.id && other.seed == row.seed && other.name == row.name &&
-           other.stage == row.stage && wordsOf(other) == wordsOf(row);
+    return other.id != row.id && other.experimentId == row.experimentId &&
+           other.seed == row.seed && other.name == row.name && other.stage == row.stage &&
+           wordsOf(other) == wordsOf(row);
   });
 }
 
@@ -314,15 +394,21 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
   const store::RunRow* row = run(index);
   if (row == nullptr) {
     if (index.row() >= static_cast<int>(groups_.size())) return {};
-    if (index.column() > 0) return role == IdRole ? QVariant(0) : QVariant();
     const Group& group = *groups_[static_cast<std::size_t>(index.row())];
+    if (index.column() > 0) {
+      if (role == IdRole) return 0;
+      const Column& column = columns_[static_cast<std::size_t>(index.column()) - 1];
+      const bool isOfGroup = grouping_ && column.id == grouping_->id;
+      return role == OrderRole && isOfGroup ? group.order : QVariant();
+    }
     const auto runs = static_cast<std::int64_t>(group.runs.size());
     switch (role) {
       case Qt::DisplayRole:
       case Qt::ToolTipRole:
         return group.title;
       case Qt::AccessibleTextRole:
-        return tr("experiment %1, %2").arg(group.title, counted(runs, tr("run"), tr("runs")));
+        return (grouping_ ? tr("group %1, %2") : tr("experiment %1, %2"))
+            .arg(group.title, counted(runs, tr("run"), tr("runs")));
       case CountRole:
         return static_cast<int>(runs);
       case IdRole:

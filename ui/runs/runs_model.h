@@ -1,5 +1,5 @@
 // The runs of a database as a tree: experiments, newest first, and their runs in order of id. A table
-// has columns beside the name of a run.
+// has columns beside the name of a run, and may group runs by the values of a column instead.
 #pragma once
 
 #include <QAbstractItemModel>
@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -17,17 +18,18 @@
 
 namespace vitrine::ui {
 
-/// Changes come row by row, so that selection and scroll position stay; other columns are a reset.
+/// Changes come row by row, so that selection and scroll position stay; other columns and groups are a
+/// reset.
 class RunsModel : public QAbstractItemModel {
   Q_OBJECT
  public:
   enum Role {
-    IdRole = Qt::UserRole,  ///< run id; 0 for an experiment
+    IdRole = Qt::UserRole,  ///< run id; 0 for an experiment or group
     StateRole,              ///< the word
     DetailRole,             ///< second line: "[best] width 128 · seed 0 · step 2,184 / 4,690"
     ScoreRole,              ///< what sums the run up, "0.861"; "" where there is none
     ProgressRole,           ///< 0 to 1 while alive, -1 otherwise
-    CountRole,              ///< of an experiment: number of runs
+    CountRole,              ///< of an experiment or group: number of runs
     HiddenRole,             ///< selected, and not drawn by the pages
     MarkRole,               ///< "baseline", "archived"; "" for most
     OrderRole,              ///< what a column is sorted by: a number or a text; none where missing
@@ -68,10 +70,16 @@ class RunsModel : public QAbstractItemModel {
     std::string id;
     QString title, tip;
     std::map<std::int64_t, Cell> cells;  ///< by run; those that are not in it have no value
+    /// The text of a mean over runs; none where a mean says nothing.
+    std::function<QString(double)> meanText = {};
   };
   /// The columns beside the name: none for a list. With the ids that it has, only values change.
   void setColumns(std::vector<Column> columns);
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  /// Groups the runs by the texts of a column, shown or not: in the order of its values, runs without
+  /// one last. None: by experiment. A run that is added has no value until the next call.
+  void groupBy(std::optional<Column> column);
+  [[nodiscard]] bool isGrouped() const { return grouping_.has_value(); }
 
   [[nodiscard]] const store::RunRow* run(const QModelIndex& index) const;
   /// "best, paper"; "" where it has none.
@@ -96,21 +104,27 @@ class RunsModel : public QAbstractItemModel {
 
  private:
   struct Group {
-    std::int64_t id = 0;
+    std::int64_t id = 0;  ///< of the experiment; else the larger the higher up, 0: runs without a value
     QString title;
+    QVariant order;  ///< of the value that the runs share
     std::vector<store::RunRow> runs;
   };
-  [[nodiscard]] int groupOf(std::int64_t experimentId) const;
+  /// Row of a group by its id; -1: there is none.
+  [[nodiscard]] int groupOf(std::int64_t id) const;
+  [[nodiscard]] int groupPlaceOf(std::int64_t id) const;
+  /// Id of the group that a run belongs to.
+  [[nodiscard]] std::int64_t groupIdOf(const store::RunRow& row) const;
+  /// An empty group for this run.
+  [[nodiscard]] std::unique_ptr<Group> groupFor(const store::RunRow& row) const;
   /// Another run of the experiment has the same name, seed, stage and differences.
   [[nodiscard]] bool hasTwin(const store::RunRow& row) const;
   [[nodiscard]] QString markWords(std::int64_t run) const;
   [[nodiscard]] QVariant cellData(const store::RunRow& row, const Column& column, int role) const;
   [[nodiscard]] static int placeOf(const Group& group, std::int64_t id);
 
-  // Index::internalId is 0 for an experiment, else the experiment's id + 1: it survives moves of
-  // rows.
+  // Index::internalId is 0 for a group, else the group's id + 1: it survives moves of rows.
   std::vector<std::unique_ptr<Group>> groups_;
-  std::unordered_map<std::int64_t, std::int64_t> parents_;  ///< run -> experiment
+  std::unordered_map<std::int64_t, std::int64_t> parents_;  ///< run -> group
   std::map<std::int64_t, Score> scores_;
   std::map<std::int64_t, QString> differences_;
   std::map<std::int64_t, std::vector<std::string>> tags_;
@@ -118,7 +132,12 @@ class RunsModel : public QAbstractItemModel {
   std::map<std::int64_t, store::RunMarks> marks_;
   bool hasArchived_ = false;
   std::vector<Column> columns_;
+  std::optional<Column> grouping_;                 ///< none: by experiment
+  std::map<std::int64_t, std::int64_t> groupIds_;  ///< by run, of those that have a value
 };
+
+/// Whether a value of OrderRole comes before another: numbers by size, then texts. Both are there.
+[[nodiscard]] bool isOrderedBefore(const QVariant& a, const QVariant& b);
 
 /// "seed 0 · step 2,184 / 4,690", as the list and the inspector show it.
 [[nodiscard]] QString runDetail(const store::RunRow& row);

@@ -250,7 +250,7 @@ void RunsPanel::makeTable() {
 }
 
 void RunsPanel::openExperiment(const QModelIndex& at) {
-  view_->setFirstColumnSpanned(at.row(), {}, true);
+  view_->setFirstColumnSpanned(at.row(), {}, !model_.isGrouped());  // means stand beside a group
   view_->setExpanded(at, !closed_.contains(at.data().toString()));
 }
 
@@ -401,7 +401,6 @@ void RunsPanel::readScores() {
           }));
       colours_.refresh();
     }
-    table_->read();
     if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing
     readMarks();
     model_.setTags(store::tagsByRun(store));
@@ -416,6 +415,7 @@ void RunsPanel::readScores() {
     }
     model_.setScores(scores);
     table_->setMainMetrics(std::move(metrics));
+    table_->read();  // after the tags, which it shows
   } catch (const Error& error) {
     workbench_.showError(QString::fromUtf8(error.what()));
   }

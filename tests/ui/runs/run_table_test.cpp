@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/runs/runs_panel.h"
 
 namespace vitrine::ui {
@@ -61,6 +62,24 @@ class RunTables : public ::testing::Test {
       if (one->text().remove(QLatin1Char('&')) == text) return one->trigger();
     }
     ADD_FAILURE() << "no entry " << text.toStdString();
+  }
+  /// "Seed: 0" and so on, from top to bottom.
+  QStringList groups() {
+    QStringList titles;
+    for (int row = 0; row < shown().rowCount(); ++row) titles << shown().index(row, 0).data().toString();
+    return titles;
+  }
+  /// Mean of the last values of a metric, as the database has them, over runs that are counted.
+  template <typename IsCounted>
+  double meanOf(const std::string& metric, IsCounted isCounted) {
+    double sum = 0;
+    int number = 0;
+    for (const auto& [run, value] : studio.writer.lastValues(metric)) {
+      if (!isCounted(*studio.workbench.run(run))) continue;
+      sum += value;
+      ++number;
+    }
+    return sum / number;
   }
 
   SampleStudio studio{SampleOptions{0, 50}};
@@ -191,6 +210,104 @@ TEST_F(RunTables, AnExperimentThatWasClosedStaysClosedWhenColumnsChange) {
   panel.table().setColumns({"id"});
   EXPECT_FALSE(panel.view().isExpanded(shown().index(0, 0)));
   EXPECT_TRUE(panel.view().isExpanded(shown().index(1, 0)));
+}
+
+TEST_F(RunTables, TheMenuOfAColumnGroupsRunsByItWithTheirCountAndTheMeanOfAMetric) {
+  const QStringList experiments = groups();
+  panel.table().setColumns({"seed", "metric:test/top1"});
+  QMenu menu;
+  panel.table().fillMenu(menu, 1);
+  choose(menu, QStringLiteral("Group by this column"));
+  ASSERT_EQ(groups(), (QStringList{QStringLiteral("Seed: 0"), QStringLiteral("Seed: 1")}));
+  EXPECT_EQ(order()[0].size() + order()[1].size(), runs.size());
+  const QModelIndex first = shown().index(0, 0);
+  EXPECT_EQ(first.data(RunsModel::CountRole).toInt(), static_cast<int>(order()[0].size()));
+  EXPECT_FALSE(panel.view().isFirstColumnSpanned(0, {}));
+  const auto words = [this](double mean) {
+    return QStringLiteral("mean ") + panel.model().columns()[1].meanText(mean);
+  };
+  const double all =
+      meanOf("test/top1", [](const store::RunRow& run) { return run.seed == 0; });
+  EXPECT_EQ(first.siblingAtColumn(2).data().toString(), words(all));
+  EXPECT_FALSE(first.siblingAtColumn(1).data().isValid()) << "the mean of seeds says nothing";
+  EXPECT_FALSE(shown().index(1, 2).data().isValid()) << "its run has not begun";
+
+  panel.filter().setText(QStringLiteral("state=done"));
+  const double done = meanOf("test/top1", [](const store::RunRow& run) {
+    return run.seed == 0 && run.state == store::RunState::Done;
+  });
+  ASSERT_NE(words(done), words(all));
+  ASSERT_EQ(groups(), QStringList{QStringLiteral("Seed: 0")});
+  EXPECT_EQ(shown().index(0, 2).data().toString(), words(done)) << "of the runs that are shown";
+  panel.filter().clear();
+
+  QMenu second;
+  panel.table().fillMenu(second);
+  choose(second, QStringLiteral("No groups"));
+  EXPECT_EQ(groups(), experiments);
+  EXPECT_TRUE(panel.view().isFirstColumnSpanned(0, {}));
+}
+
+TEST_F(RunTables, GroupsAreClosedByKeyAndClickSortedAndLeftWithTheTable) {
+  const QStringList experiments = groups();
+  panel.table().setColumns({"seed", "id"});
+  panel.select({runs[0], runs[9]}, runs[0]);
+  panel.table().groupBy("seed");
+  ASSERT_EQ(groups().size(), 2);
+  EXPECT_EQ(studio.workbench.selection().runs(), (Ids{runs[0], runs[9]}));
+  EXPECT_TRUE(panel.view().selectionModel()->isSelected(cell(runs[9], 0)));
+  Ids down = order()[0];
+  std::reverse(down.begin(), down.end());
+  panel.view().sortByColumn(2, Qt::DescendingOrder);
+  EXPECT_EQ(order()[0], down);
+  EXPECT_EQ(groups().front(), QStringLiteral("Seed: 0")) << "groups keep their place";
+  panel.view().sortByColumn(1, Qt::DescendingOrder);
+  EXPECT_EQ(groups().front(), QStringLiteral("Seed: 1")) << "but in the order of their column";
+
+  panel.view().setCurrentIndex(shown().index(0, 0));
+  ASSERT_TRUE(panel.view().isExpanded(shown().index(0, 0)));
+  QTest::keyClick(&panel.view(), Qt::Key_Left);
+  EXPECT_FALSE(panel.view().isExpanded(shown().index(0, 0)));
+  QTest::keyClick(&panel.view(), Qt::Key_Right);
+  EXPECT_TRUE(panel.view().isExpanded(shown().index(0, 0)));
+  QTest::mouseClick(panel.view().viewport(), Qt::LeftButton, {},
+                    panel.view().visualRect(shown().index(0, 0)).center());
+  EXPECT_FALSE(panel.view().isExpanded(shown().index(0, 0)));
+
+  panel.setTable(false);
+  EXPECT_EQ(groups(), experiments);
+  panel.setTable(true);
+  EXPECT_EQ(groups().size(), 2) << "the table is as it was left";
+}
+
+TEST_F(RunTables, ARunGoesToTheGroupOfItsNewTag) {
+  panel.table().setColumns({"state"});
+  panel.table().groupBy("tags");
+  ASSERT_EQ(groups(), QStringList{QStringLiteral("Tags: no value")});
+  studio.writer.setTags(runs[0], {"best"});
+  studio.workbench.watcher().poll();
+  ASSERT_TRUE(soon([this] { return groups().size() == 2; }));
+  EXPECT_EQ(groups(), (QStringList{QStringLiteral("Tags: best"), QStringLiteral("Tags: no value")}));
+  EXPECT_EQ(order()[0], Ids{runs[0]});
+  EXPECT_EQ(panel.table().columns(), Names{"state"}) << "the column needs not be shown";
+}
+
+TEST(RunTableMemory, KeepsTheGroupsForEachDatabase) {
+  const QTemporaryDir folder;
+  useSettings(folder.filePath(QStringLiteral("studio.ini")));
+  SampleStudio studio(SampleOptions{0, 50}), other(SampleOptions{0, 50});
+  {
+    RunsPanel panel(studio.workbench);
+    panel.setTable(true);
+    panel.table().groupBy("state");
+  }
+  RunsPanel again(studio.workbench), elsewhere(other.workbench);
+  again.setTable(true);
+  elsewhere.setTable(true);
+  EXPECT_EQ(again.table().groupedBy(), "state");
+  EXPECT_TRUE(again.view().model()->index(0, 0).data().toString().startsWith(QStringLiteral("State: ")));
+  EXPECT_EQ(elsewhere.table().groupedBy(), "");
+  forgetSettings();
 }
 
 TEST(RunTableMemory, KeepsTheChosenColumnsForEachDatabase) {
