@@ -5,6 +5,7 @@
 #include "core/base/cell_text.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
+#include "core/store/tables/run_marks.h"
 
 namespace vitrine::app {
 
@@ -42,6 +43,10 @@ Json describe(store::RunStore& store, const store::RunRow& run) {
   out["log"] = run.logFile;
   out["note"] = store.note(run.id);
   out["tags"] = store.tags(run.id);
+  const store::RunMarks marks = store::marksByRun(store)[run.id];
+  out["archived"] = marks.isArchived;
+  out["baseline"] = marks.isBaseline;
+  out["colour"] = marks.colour == 0 ? Json(nullptr) : Json(marks.colour);
   out["config"] = store.config(run.id);
   out["init"] = store.init(run.id);
   out["selection"] = store.selection(run.id);
@@ -120,7 +125,8 @@ std::string section(const std::string& title, const Json& rows) {
 std::string forPeople(const Json& run) {
   Table facts{{"run", std::to_string(run.at("id").get<std::int64_t>())}, {}};
   for (const auto& [key, value] : run.items()) {
-    const bool isEmpty = value.is_null() || value == "" || (value.is_structured() && value.empty());
+    const bool isEmpty = value.is_null() || value == "" || value == Json(false) ||
+                         (value.is_structured() && value.empty());
     if (key == "id" || value.is_object() || isEmpty) continue;
     if (value.is_array() && value.front().is_object()) continue;
     facts.rows.push_back({key, plainText(value)});
