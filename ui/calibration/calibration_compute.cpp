@@ -1,10 +1,17 @@
 // Runs without answers: which they are, what computing costs, and the computing.
 #include <algorithm>
 
+#include "core/config/catalog.h"
 #include "ui/calibration/calibration_page.h"
 #include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
+
+namespace {
+
+constexpr const char* kCueAnalysis = "shape_bias";
+
+}  // namespace
 
 std::vector<std::int64_t> CalibrationPage::runsWithout() const {
   std::vector<std::int64_t> without;
@@ -20,10 +27,29 @@ std::vector<std::int64_t> CalibrationPage::runsWithout() const {
   return without;
 }
 
-QString CalibrationPage::costOf(const std::vector<std::int64_t>& runs) const {
+std::vector<std::int64_t> CalibrationPage::runsWithoutCues() const {
+  std::vector<std::int64_t> without;
+  for (const auto& run : shown_) {
+    const auto stored = stored_.find(run->run);
+    const store::RunRow* row = workbench_.run(run->run);
+    if (stored == stored_.end() || !stored->second.cues.empty() || row == nullptr ||
+        row->latestCheckpoint < 0)
+      continue;
+    const ItemCard* data = workbench_.catalog().find(ItemKind::Dataset, stored->second.dataset);
+    if (data == nullptr) continue;
+    const auto has = [data](const char* field) {
+      return std::find(data->offers.begin(), data->offers.end(), field) != data->offers.end();
+    };
+    if (has("shape") && has("texture")) without.push_back(run->run);
+  }
+  return without;
+}
+
+QString CalibrationPage::costOf(const std::vector<std::int64_t>& runs,
+                                const QString& analysis) const {
   if (workbench_.models() == nullptr) {
-    return tr("They are computed by: vitrine analyse %1 calibration")
-        .arg(runs.empty() ? QString() : QString::number(runs.front()));
+    return tr("They are computed by: vitrine analyse %1 %2")
+        .arg(runs.empty() ? QString() : QString::number(runs.front()), analysis);
   }
   std::int64_t images = 0;
   double seconds = 0;
@@ -83,6 +109,15 @@ QString CalibrationPage::notice() const {
   const std::vector<std::int64_t> without = runsWithout();
   if (!analyses_->isComputing() && !without.empty() && !shown_.empty())
     sentences << costOf(without);
+  if (!analyses_->isComputing() && choice_.hasCues) {
+    const std::vector<std::int64_t> cues = runsWithoutCues();
+    QStringList names;
+    for (const std::int64_t run : cues) names << runName(run);
+    if (!cues.empty()) {
+      sentences << tr("No decisions between shape and texture are stored of %1. %2")
+                       .arg(names.join(QStringLiteral(", ")), costOf(cues, QLatin1String(kCueAnalysis)));
+    }
+  }
   return sentences.join(QLatin1Char(' '));
 }
 
@@ -144,6 +179,10 @@ void CalibrationPage::showNotice() {
   std::vector<RunAnalysis> missing, ofFilm;
   if (!filmAnalyses_->isComputing()) {
     for (const std::int64_t run : runsWithout()) missing.push_back(answersOf(run));
+    for (const std::int64_t run : choice_.hasCues ? runsWithoutCues() : std::vector<std::int64_t>()) {
+      missing.push_back(answersOf(run));
+      missing.back().request["item"] = kCueAnalysis;
+    }
   }
   std::vector<std::int64_t> runs;
   if (!analyses_->isComputing()) {

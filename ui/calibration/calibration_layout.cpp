@@ -139,6 +139,7 @@ QWidget* CalibrationPage::makeTools() {
   connect(cues_, &QToolButton::clicked, this, [this](bool isOn) {
     choice_.hasCues = isOn;
     showConfusion();
+    showNotice();
     Q_EMIT viewChanged();
   });
   row->addWidget(cues_);

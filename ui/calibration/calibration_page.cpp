@@ -18,6 +18,7 @@
 
 #include "core/artifact/cue_decisions.h"
 #include "core/base/error.h"
+#include "core/config/config.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
@@ -134,6 +135,10 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
     if (isVisible() && storedOf_ == runs()) recompute();
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] { showAll(); });
+  // The schemas say which data have two cues.
+  connect(&workbench_, &Workbench::catalogReady, this, [this] {
+    if (!shown_.empty()) showNotice();
+  });
   // Export takes the picture that had the focus last.
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
     if (now == reliability_) picture_ = Picture::Reliability;
@@ -218,6 +223,10 @@ void CalibrationPage::reload() {
       for (const store::CheckpointRow& checkpoint : store.checkpoints(run))
         one.checkpoints.push_back(checkpoint.step);
       std::sort(one.checkpoints.begin(), one.checkpoints.end());
+      if (const Json config = store.config(run); config.is_object()) {
+        const Json dataset = Config(config).at("data.dataset");
+        if (dataset.is_string()) one.dataset = dataset.get<std::string>();
+      }
     }
     return [this, wanted, stored = std::move(stored), uuid = databaseUuid(store)] {
       rememberUuid(workbench_, uuid);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ui/calibration/calibration_data.h"
@@ -92,6 +93,7 @@ class CalibrationPage final : public Page {
     std::int64_t samples = 0;               ///< of its last evaluation; 0: not known
     std::vector<std::int64_t> checkpoints;  ///< steps, ascending
     std::vector<StoredCues> cues;           ///< by step
+    std::string dataset;                    ///< that the run trains on; "": not known
   };
   struct FilmLine {
     Binning binning;
@@ -153,7 +155,11 @@ class CalibrationPage final : public Page {
   [[nodiscard]] std::unique_ptr<Figure> cueFigure() const;
   // calibration_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
-  [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs) const;
+  /// Runs that are drawn, whose data have images with two cues, and that have no decisions stored.
+  [[nodiscard]] std::vector<std::int64_t> runsWithoutCues() const;
+  /// \param analysis  its id
+  [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs,
+                               const QString& analysis = QStringLiteral("calibration")) const;
   /// Runs with the steps of checkpoints that were not evaluated on what is drawn.
   [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> checkpointsWithout() const;
   /// \param checkpoint  -1: the newest

@@ -84,6 +84,9 @@ TEST_F(Calibration, TheSliderMovesTheTemperatureByKeyboard) {
   EXPECT_LT(shown->current()->now.scores.ece, 0.15);
   const auto* table = shown->findChild<QTableWidget*>();
   EXPECT_EQ(table->columnCount(), 3);
+  QStringList scores;
+  for (int row = 0; row < table->rowCount(); ++row) scores << table->verticalHeaderItem(row)->text();
+  EXPECT_EQ(scores.join(QLatin1Char(' ')).toStdString(), "ECE MCE Classwise Brier NLL Accuracy");
   EXPECT_EQ(table->item(0, 0)->text(), percent(0.15, 2));
 }
 
@@ -362,6 +365,43 @@ TEST_F(Calibration, SaysThatNoDecisionsBetweenCuesAreStored) {
   EXPECT_EQ(shown->confusionView().figure(), nullptr);
   EXPECT_THAT(shown->confusionView().plotSummary().toStdString(),
               HasSubstr("shape bias is ticked"));
+}
+
+TEST_F(Calibration, DecisionsBetweenCuesAreComputedInOneClickWhereTheDataHaveBoth) {
+  const FakeServe program(R"(
+import json
+def load(request):
+    return {"model": "m"}
+def analyse(request):
+    del request["is_cancelled"]
+    open(here("asked"), "w").write(json.dumps(request))
+    return {"artifacts": 1}
+)");
+  workbench_.serve();
+  Catalog catalog;
+  ItemCard& data = catalog.items.emplace_back();
+  data.kind = ItemKind::Dataset;
+  data.id = "cues";
+  data.offers = {"image", "label", "shape", "texture"};
+  workbench_.become(std::move(catalog));
+  const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers())},
+                                   {{"data", {{"dataset", "cues"}}}});
+  workbench_.row(run).latestCheckpoint = 100;
+  const auto shown = page({run});
+  EXPECT_EQ(button(*shown, "Compute the answers"), nullptr) << "nothing that is shown is missing";
+  QTest::mouseClick(button<QToolButton>(*shown, "Shape or texture"), Qt::LeftButton);
+  EXPECT_THAT(shown->notice().toStdString(),
+              HasSubstr("No decisions between shape and texture are stored of a. Cost: loading 1"));
+  press(*shown, "Compute the answers");
+  QFile asked(program.path(QStringLiteral("asked")));
+  EXPECT_TRUE(soon([&] { return asked.exists() && asked.size() > 0; }));
+  store::RunStore other(workbench_.store().file());
+  other.addArtifact(run, samples::cueDecisions({10, 2, 6, 10, 6, 2, 10, 0, 0}));
+  Q_EMIT workbench_.watcher().dataChanged();
+  EXPECT_TRUE(soon([&] { return shown->confusionView().figure() != nullptr; }));
+  EXPECT_TRUE(soon([&] { return button(*shown, "Compute the answers") == nullptr; }));
+  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
+  EXPECT_EQ(readJson(asked.readAll().toStdString())["item"], "shape_bias");
 }
 
 TEST_F(Calibration, DecisionsThatDoNotFitAreRefused) {
