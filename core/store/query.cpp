@@ -1,8 +1,10 @@
 // RunReader::query: one statement of the user's own, on a connection that cannot write.
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <thread>
@@ -138,11 +140,37 @@ Json cell(sqlite3_stmt* statement, int column) {
   }
 }
 
+/// Byte of `sql` that the refusal to prepare it is about. SQLite tells an offset, but not of a
+/// missing table, whose name ends its message, and not of a statement that ends too early.
+std::optional<std::size_t> placeOfError(sqlite3* handle, std::string_view sql) {
+  const int offset = sqlite3_error_offset(handle);
+  if (offset >= 0) return static_cast<std::size_t>(offset);
+  const std::string_view message = sqlite3_errmsg(handle);
+  if (message == "incomplete input") return sql.size();
+  const std::size_t colon = message.rfind(": ");
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string_view name = message.substr(std::max(colon + 2, message.rfind('.') + 1));
+  const auto isPart = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (std::size_t at = sql.find(name); !name.empty() && at != std::string_view::npos;
+       at = sql.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool isBegin = at == 0 || !isPart(sql[at - 1]);
+    if (isBegin && (end == sql.size() || !isPart(sql[end]))) return at;
+  }
+  return std::nullopt;
+}
+
 struct Finalizer {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 };
 
 }  // namespace
+
+SqlError::SqlError(const std::string& message, std::optional<std::size_t> where)
+    : StoreError(message), place(where) {}
+SqlError::~SqlError() = default;
 
 RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& limits) {
   // A connection of its own: opened for reading, and with an authorizer that knows nothing but
@@ -167,7 +195,8 @@ RunReader::Table RunReader::query(const std::string& sql, const QueryLimits& lim
   if (prepared == SQLITE_AUTH || (prepared & 0xff) == SQLITE_READONLY) {
     throw RefusedError(std::string(kDoesMore) + " (" + cleanUtf8(sqlite3_errmsg(handle)) + ")");
   }
-  if (prepared != SQLITE_OK) throw StoreError("SQL error: " + shown(sqlite3_errmsg(handle)));
+  if (prepared != SQLITE_OK)
+    throw SqlError("SQL error: " + shown(sqlite3_errmsg(handle)), placeOfError(handle, sql));
   if (raw == nullptr)
     throw StoreError("there is no SQL statement; give one, for example SELECT * FROM runs");
   if (!isOnlySpace(rest)) {

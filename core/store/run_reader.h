@@ -107,7 +107,7 @@ class VITRINE_STORE_EXPORT RunReader {
     const std::atomic<bool>* isStopped = nullptr;  ///< looked at while the statement runs
   };
   /// Any one read-only statement. \throws RefusedError  it would write
-  /// \throws StoreError  SQL error; stopped, or out of time
+  /// \throws SqlError  it is not a statement of SQLite  \throws StoreError  stopped, or out of time
   [[nodiscard]] Table query(const std::string& sql, const QueryLimits& limits);
   [[nodiscard]] Table query(const std::string& sql) { return query(sql, QueryLimits()); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -135,6 +136,15 @@ class VITRINE_STORE_EXPORT EditConflict : public RefusedError {
   ~EditConflict() override;
   const std::string theirs;    ///< what stands now, as EditRow::text
   const std::int64_t version;  ///< of it: what the next try must be based on
+};
+
+/// SQLite refuses a statement of the user's. \see RunReader::query
+class VITRINE_STORE_EXPORT SqlError : public StoreError {
+ public:
+  SqlError(const std::string& message, std::optional<std::size_t> where);
+  ~SqlError() override;
+  /// Byte of the statement that is wrong; its size where it ends too early; none: not known.
+  const std::optional<std::size_t> place;
 };
 
 struct SegmentRow {

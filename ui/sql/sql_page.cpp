@@ -48,6 +48,7 @@ struct SqlPage::Outcome {
   std::shared_ptr<const store::RunReader::Table> table =
       std::make_shared<const store::RunReader::Table>();
   QString failure;
+  std::optional<SqlRange> place;  ///< in `sql`, of what failed
   double seconds = 0;
 };
 
@@ -297,6 +298,13 @@ void SqlPage::runStatement(const QString& sql) {
     try {
       outcome->table = std::make_shared<const store::RunReader::Table>(
           store.query(statement, {time, rows, &isStale}));
+    } catch (const store::SqlError& error) {
+      outcome->failure = QString::fromUtf8(error.what());
+      if (error.place) {
+        const QString before = QString::fromStdString(statement.substr(0, *error.place));
+        outcome->place = sqlErrorPlace(sql, QString::fromStdString(statement),
+                                       static_cast<int>(before.size()));
+      }
     } catch (const Error& error) {
       outcome->failure = QString::fromUtf8(error.what());
     }
@@ -324,14 +332,13 @@ void SqlPage::take(const Outcome& outcome) {
   storeBook();
   if (!outcome.failure.isEmpty()) {
     QString sentence = outcome.failure;
-    std::optional<SqlRange> place = sqlErrorPlace(outcome.sql, outcome.failure);
-    if (place) {
-      const QString before = outcome.sql.left(place->start);
+    if (outcome.place) {
+      const QString before = outcome.sql.left(outcome.place->start);
       const auto line = before.count(QLatin1Char('\n')) + 1;
-      const auto column = place->start - (before.lastIndexOf(QLatin1Char('\n')) + 1) + 1;
+      const auto column = outcome.place->start - (before.lastIndexOf(QLatin1Char('\n')) + 1) + 1;
       sentence += tr(" (line %1, column %2)").arg(line).arg(column);
     }
-    showFailure(sentence, place);
+    showFailure(sentence, outcome.place);
     return;
   }
   failure_->clear();

@@ -1,6 +1,5 @@
 #include "ui/sql/sql_text.h"
 
-#include <QRegularExpression>
 #include <QSet>
 #include <algorithm>
 
@@ -217,43 +216,28 @@ std::optional<QString> withRuns(const QString& statement, std::int64_t current,
   return out + statement.mid(from);
 }
 
-std::optional<SqlRange> sqlErrorPlace(const QString& statement, const QString& sentence) {
-  if (sentence.contains(QLatin1String("incomplete input"))) {
-    const int end = static_cast<int>(statement.size());
-    return SqlRange{std::max(0, end - 1), std::min(1, end)};
+SqlRange sqlErrorPlace(const QString& statement, const QString& sent, int place) {
+  const std::vector<SqlToken> tokens = sqlTokens(statement), others = sqlTokens(sent);
+  std::size_t other = 0;
+  for (std::size_t i = 0; i < tokens.size() && other < others.size(); ++i, ++other) {
+    const SqlToken& token = tokens[i];
+    const bool isList = token.kind == SqlToken::Kind::Parameter &&
+                        statement.mid(token.start, token.length) == QLatin1String(":runs");
+    while (isList && other + 1 < others.size() && sent[others[other].start] != QLatin1Char(')'))
+      ++other;
+    if (place >= others[other].start + others[other].length) continue;
+    int end = token.start + token.length;
+    for (std::size_t dot = i + 1; dot + 1 < tokens.size(); dot += 2) {
+      const bool isNamed = token.kind == SqlToken::Kind::Word && tokens[dot].start == end &&
+                           statement[end] == QLatin1Char('.') &&
+                           tokens[dot + 1].kind == SqlToken::Kind::Word;
+      if (!isNamed) break;
+      end = tokens[dot + 1].start + tokens[dot + 1].length;
+    }
+    return {token.start, end - token.start};
   }
-  if (sentence.contains(QLatin1String("unrecognized token"))) {
-    // It quotes the text from there on.
-    const auto from = sentence.indexOf(QLatin1Char('"')) + 1;
-    const auto to = sentence.lastIndexOf(QLatin1Char('"'));
-    const QString rest = to > from ? sentence.mid(from, to - from) : QString();
-    const auto at = rest.isEmpty() ? -1 : statement.lastIndexOf(rest);
-    if (at < 0) return std::nullopt;
-    return SqlRange{static_cast<int>(at), static_cast<int>(rest.size())};
-  }
-  static const QRegularExpression kNear(QStringLiteral("near \"([^\"]+)\""));
-  static const QRegularExpression kNamed(
-      QStringLiteral("(?:no such column|no such table|no such function|ambiguous column name|"
-                     "wrong number of arguments to function|misuse of aggregate(?: function)?|"
-                     "misuse of window function):? ([^\\s()]+)"));
-  QString wanted;
-  if (const auto near = kNear.match(sentence); near.hasMatch()) {
-    wanted = near.captured(1);
-  } else if (const auto named = kNamed.match(sentence); named.hasMatch()) {
-    wanted = named.captured(1).section(QLatin1Char('.'), -1);
-  }
-  if (wanted.isEmpty()) return std::nullopt;
-  // Of several a syntax error is more often the last, a name the first.
-  const bool isLast = sentence.contains(QLatin1String("near \""));
-  std::optional<SqlRange> found;
-  for (const SqlToken& token : sqlTokens(statement)) {
-    QString word = statement.mid(token.start, token.length);
-    if (token.kind == SqlToken::Kind::Comment) continue;
-    if (word.size() > 1 && QStringLiteral("\"`[").contains(word[0])) word = word.mid(1).chopped(1);
-    if (word.compare(wanted, Qt::CaseInsensitive) != 0) continue;
-    if (!found || isLast) found = SqlRange{token.start, token.length};
-  }
-  return found;
+  const int size = static_cast<int>(statement.size());
+  return {std::max(0, size - 1), std::min(1, size)};
 }
 
 bool sqlReads(const QString& statement, const QString& name) {

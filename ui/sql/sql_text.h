@@ -1,5 +1,5 @@
 // SQL as text: its words, the statement under the cursor, the parameters that stand for selected
-// runs, and the place an error of SQLite speaks of.
+// runs, and the word that an error of SQLite is about.
 #pragma once
 
 #include <QString>
@@ -45,10 +45,10 @@ struct SqlRange {
 [[nodiscard]] std::optional<QString> withRuns(const QString& statement, std::int64_t current,
                                               const std::vector<std::int64_t>& selected);
 
-/// Where in `statement` a sentence of SQLite points: the word it quotes, or the end. Nothing where
-/// it names no place.
-[[nodiscard]] std::optional<SqlRange> sqlErrorPlace(const QString& statement,
-                                                    const QString& sentence);
+/// The word of `statement`, with the table in front of a column, that an error is about.
+/// \param sent   the statement as SQLite read it: withRuns() of it
+/// \param place  position in `sent`; behind its last word: the last sign of the statement
+[[nodiscard]] SqlRange sqlErrorPlace(const QString& statement, const QString& sent, int place);
 
 /// Whether the statement reads the view or table `name`.
 [[nodiscard]] bool sqlReads(const QString& statement, const QString& name);

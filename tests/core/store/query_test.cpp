@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <cstddef>
+#include <optional>
 
 #include "core/store/sqlite/schema.h"
 #include "tests/core/store/temp_database.h"
@@ -69,6 +71,24 @@ TEST_F(Query, RefusesEverythingThatWrites) {
   EXPECT_FALSE(std::filesystem::exists(outside));
   EXPECT_EQ(store.runs().at(0).name, "a run");
   EXPECT_EQ(store.query("PRAGMA user_version").rows.at(0).at(0), migrations().back().version);
+}
+
+TEST_F(Query, TellsTheByteOfAStatementThatIsWrong) {
+  RunStore store(file());
+  const auto placeIn = [&](const std::string& sql) -> std::optional<std::size_t> {
+    try {
+      static_cast<void>(store.query(sql));
+    } catch (const SqlError& error) {
+      return error.place;
+    }
+    ADD_FAILURE() << "accepted: " << sql;
+    return std::nullopt;
+  };
+  EXPECT_EQ(placeIn("SELECT id, nope FROM runs"), std::optional<std::size_t>(11));
+  EXPECT_EQ(placeIn("SELECT 'FRM' FRM FRM runs"), std::optional<std::size_t>(17));
+  EXPECT_EQ(placeIn("SELECT 1 FROM runs_of, no_such"), std::optional<std::size_t>(14));
+  EXPECT_EQ(placeIn("SELECT (1 +"), std::optional<std::size_t>(11)) << "it ends too early";
+  EXPECT_EQ(placeIn("SELECT id FROM runs ORDER BY 99"), std::nullopt) << "SQLite names none";
 }
 
 TEST_F(Query, RefusesASecondStatement) {

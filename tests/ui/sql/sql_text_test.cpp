@@ -21,9 +21,12 @@ std::string statementAt(const QString& text, int position) {
   return range ? text.mid(range->start, range->length).toStdString() : "none";
 }
 
-std::string mistakeIn(const QString& statement, const QString& sentence) {
-  const auto place = sqlErrorPlace(statement, sentence);
-  return place ? statement.mid(place->start, place->length).toStdString() : "none";
+/// \param word  that SQLite points at
+std::string mistakeIn(const QString& statement, const char* word) {
+  const QString sent = withRuns(statement, 7, {3, 7}).value_or(QString());
+  const SqlRange place =
+      sqlErrorPlace(statement, sent, static_cast<int>(sent.indexOf(QLatin1String(word))));
+  return statement.mid(place.start, place.length).toStdString();
 }
 
 store::RunStore::Table curves() {
@@ -63,22 +66,24 @@ TEST(SqlText, PutsTheSelectedRunsInPlaceOfParameters) {
             "SELECT 1");
 }
 
-TEST(SqlText, PointsAtTheWordThatSqliteNames) {
-  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT nope FROM runs"),
-                      QStringLiteral("SQL error: no such column: nope")),
+TEST(SqlText, PointsAtTheWordThatAnErrorIsAbout) {
+  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT nope FROM runs"), "nope"), "nope");
+  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT r.nope FROM runs r"), "r.nope"), "r.nope");
+  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT 'FRM' FRM FRM runs"), "FRM runs"), "FRM");
+  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT 'abc FROM"), "'abc"), "'abc FROM");
+}
+
+TEST(SqlText, PointsBehindParametersThatBecameRuns) {
+  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT 1 WHERE a IN :runs AND b = :run AND nope"), "nope"),
             "nope");
-  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT r.nope FROM runs r"),
-                      QStringLiteral("SQL error: no such column: r.nope")),
-            "nope");
-  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT 'FRM' FRM FRM runs"),
-                      QStringLiteral("SQL error: near \"FRM\": syntax error")),
-            "FRM");
-  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT 'abc FROM"),
-                      QStringLiteral("SQL error: unrecognized token: \"'abc FROM\"")),
-            "'abc FROM");
-  EXPECT_EQ(
-      mistakeIn(QStringLiteral("SELECT 1"), QStringLiteral("database disk image is malformed")),
-      "none");
+  EXPECT_EQ(mistakeIn(QStringLiteral("SELECT 1 WHERE a IN :runs"), "(3"), ":runs");
+}
+
+TEST(SqlText, PointsAtTheLastSignWhereAStatementEndsTooEarly) {
+  const QString statement = QStringLiteral("SELECT (1 +");
+  const SqlRange place = sqlErrorPlace(statement, statement, static_cast<int>(statement.size()));
+  EXPECT_EQ(place.start, 10);
+  EXPECT_EQ(place.length, 1);
 }
 
 TEST(SqlText, KeepsACommentOpenFromLineToLine) {
