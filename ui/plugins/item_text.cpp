@@ -93,7 +93,7 @@ QString schemaHtml(const Schema& schema) {
   } else {
     html += heading(QObject::tr("Keys")) +
             htmlTable({QObject::tr("key"), QObject::tr("type"), QObject::tr("range"),
-                       QObject::tr("default"), QStringLiteral("meaning")},
+                       QObject::tr("default"), QObject::tr("meaning")},
                       rows, {18, 20, 16, 13, 33});
   }
   if (!schema.rules.empty()) {
