@@ -170,11 +170,7 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   act_ = new QToolButton;
   act_->setAccessibleName(tr("Act on the message"));
   act_->hide();
-  connect(act_, &QToolButton::clicked, this, [this] {
-    const std::function<void()> act = std::exchange(offered_, {});
-    showMessage(QString());
-    if (act) act();
-  });
+  connect(act_, &QToolButton::clicked, this, &BottomBar::act);
   machine_ = new QLabel;
   machine_->setProperty("role", "small");
   auto* layout = new QHBoxLayout(this);
@@ -196,6 +192,7 @@ void BottomBar::showMessage(const QString& sentence) {
   copy_->setVisible(!sentence.isEmpty());
   act_->hide();
   offered_ = {};
+  Q_EMIT offerChanged(false);
 }
 
 void BottomBar::offer(const QString& sentence, const QString& label, std::function<void()> act) {
@@ -204,6 +201,14 @@ void BottomBar::offer(const QString& sentence, const QString& label, std::functi
   act_->setText(label);
   act_->setAccessibleName(label);
   act_->show();
+  Q_EMIT offerChanged(true);
+}
+
+void BottomBar::act() {
+  if (!offered_) return;
+  const std::function<void()> chosen = std::exchange(offered_, {});
+  showMessage(QString());
+  chosen();
 }
 
 void BottomBar::setMachine(const QString& text) { machine_->setText(text); }

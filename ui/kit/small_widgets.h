@@ -99,8 +99,17 @@ class BottomBar : public QWidget {
   void showMessage(const QString& sentence);
   /// The same with a button beside it, until the next message.
   void offer(const QString& sentence, const QString& label, std::function<void()> act);
+  /// What the button does, where there is one.
+  void act();
+  /// The key that does the same as the button, for its tool tip.
+  void setKey(const QString& key) {
+    act_->setToolTip(key.isEmpty() ? act_->text() : tr("%1 (%2)").arg(act_->text(), key));
+  }
   void setMachine(const QString& text);
   [[nodiscard]] QString sentence() const;
+
+ Q_SIGNALS:
+  void offerChanged(bool isOffering);
 
  private:
   QLabel* queue_;

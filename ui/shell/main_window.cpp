@@ -81,6 +81,10 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   connect(&files_, &FileController::weightsOpened, this, &MainWindow::showWeights);
   connect(&workbench_, &StudioWorkbench::messageSent, bottom_, &BottomBar::showMessage);
   connect(&workbench_, &StudioWorkbench::offered, bottom_, &BottomBar::offer);
+  connect(bottom_, &BottomBar::offerChanged, answer_, [this](bool isOffering) {
+    answer_->setEnabled(isOffering);
+    bottom_->setKey(answer_->shortcut().toString(QKeySequence::NativeText));
+  });
   connect(&workbench_, &StudioWorkbench::pageRequested, this, &MainWindow::showPage);
   connect(&workbench_, &StudioWorkbench::viewRequested, this,
           [this](const QString& id, const Json& view) {

@@ -171,7 +171,8 @@ class MainWindow : public QMainWindow {
           *ownKeep_ = nullptr, *nameLayout_ = nullptr, *export_ = nullptr, *howTo_ = nullptr,
           *documents_ = nullptr, *rename_ = nullptr, *tags_ = nullptr, *note_ = nullptr,
           *hide_ = nullptr, *showOnly_ = nullptr, *showHidden_ = nullptr, *selectOnly_ = nullptr,
-          *saveFilter_ = nullptr, *runTable_ = nullptr, *variantColours_ = nullptr;
+          *saveFilter_ = nullptr, *runTable_ = nullptr, *variantColours_ = nullptr,
+          *answer_ = nullptr;
   QMenu *recentMenu_ = nullptr, *layoutMenu_ = nullptr;
   QMenu* toolsMenu_ = nullptr;
   QByteArray defaultState_;

@@ -57,6 +57,10 @@ void MainWindow::makeActions() {
   undo_ = action(tr("&Undo"), QKeySequence::Undo, [this] { showView(history_.undo()); });
   redo_ = action(tr("&Redo"), QKeySequence(), [this] { showView(history_.redo()); });
   redo_->setShortcuts({Qt::CTRL | Qt::SHIFT | Qt::Key_Z, Qt::CTRL | Qt::Key_Y});
+  answer_ = action(tr("Act on the &message"), Qt::Key_F6, [this] { bottom_->act(); });
+  answer_->setToolTip(tr("What the button beside the last message does: Undo (F6)"));
+  answer_->setProperty(kWhyNot, tr("the last message offers nothing"));
+  answer_->setEnabled(false);
   quit_ = action(tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
   start_ = action(tr("&Start"), Qt::CTRL | Qt::Key_Return,
                   [this] { workbench_.startRuns(workbench_.selection().targets()); });
@@ -183,7 +187,7 @@ void MainWindow::makeMenus() {
   file->addSeparator();
   file->addAction(quit_);
   QMenu* edit = menus->addMenu(tr("&Edit"));
-  edit->addActions({undo_, redo_});
+  edit->addActions({undo_, redo_, answer_});
   edit->addSeparator();
   edit->addActions({find_, saveFilter_, paletteAction_});
 

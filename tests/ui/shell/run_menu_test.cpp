@@ -151,8 +151,12 @@ TEST_F(RunMenu, DeletesARunAndTakesThatBack) {
     return each->isVisible() && isButton(*each, QStringLiteral("Undo"));
   });
   ASSERT_NE(undo, buttons.end());
-  (*undo)->setFocus();
-  QTest::keyClick(*undo, Qt::Key_Space);
+  EXPECT_EQ((*undo)->toolTip(), QStringLiteral("Undo (F6)")) << "its key is shown";
+  window.activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  window.runsPanel().view().setFocus();
+  QTest::keyClick(&window.runsPanel().view(), Qt::Key_F6);
+  EXPECT_FALSE((*undo)->isVisible()) << "it is done once";
   studio.workbench.queue().waitUntilIdle();
   EXPECT_TRUE(soon([&] { return studio.workbench.run(run) != nullptr; }));
 }
