@@ -59,7 +59,6 @@ struct VisionLstmConfig {
   bool countsAsPaper = false;
 
   [[nodiscard]] std::int64_t inner() const { return 2 * width; }
-  [[nodiscard]] std::int64_t headWidth() const { return inner() / heads; }
   [[nodiscard]] Grid grid() const;        ///< of tokens
   [[nodiscard]] Grid storedGrid() const;  ///< of the position table
   [[nodiscard]] std::int64_t classTokens() const;

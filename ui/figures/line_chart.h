@@ -81,9 +81,6 @@ class LineChartFigure : public Figure {
 
   [[nodiscard]] const LineChart& chart() const { return chart_; }
   void setStyle(const FigureStyle& style) override;
-  /// The ranges that are drawn: the chart's own, or those of the data.
-  [[nodiscard]] std::array<double, 2> xRange() const { return xRange_; }
-  [[nodiscard]] std::array<double, 2> yRange() const { return yRange_; }
 
   /// The words at the axes, as drawn.
   [[nodiscard]] QString xTitle() const;

@@ -109,7 +109,6 @@ class GalleryPage final : public Page {
   // gallery_reading.cpp
   struct Look;
   void reload();
-  void takeTags(const std::vector<std::pair<std::int64_t, std::string>>& tags);
   void afterReading();
   void readLook();
   void readSteps();

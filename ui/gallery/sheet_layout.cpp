@@ -45,10 +45,6 @@ QRect SheetLayout::headingOf(int group) const {
   return {0, groups_[static_cast<std::size_t>(group)].top, width_, heading_};
 }
 
-int SheetLayout::firstOf(int group) const {
-  return group < 0 || group >= groupCount() ? -1 : groups_[static_cast<std::size_t>(group)].first;
-}
-
 int SheetLayout::groupOf(int index) const {
   const auto after =
       std::upper_bound(groups_.begin(), groups_.end(), index,

@@ -23,7 +23,6 @@ class SheetLayout {
   [[nodiscard]] int rowHeight() const { return tile_ + gap_; }
   [[nodiscard]] QRect rectOf(int index) const;
   [[nodiscard]] QRect headingOf(int group) const;
-  [[nodiscard]] int firstOf(int group) const;
   [[nodiscard]] int groupOf(int index) const;
   /// -1 where there is none.
   [[nodiscard]] int indexAt(const QPoint& point) const;

@@ -142,19 +142,7 @@ LiveRange LiveScene::rangeOf(const live::AttentionLayer& layer) const {
 void LiveScene::draw(LiveCanvas& canvas) {
   canvas_ = &canvas;
   const LiveModel::FramePointer frame = model_.shown();
-  if (!frame) {
-    ImGui::SetNextWindowPos({0, 0});
-    ImGui::SetNextWindowSize({scene::f(canvas.size().width()), scene::f(canvas.size().height())});
-    ImGui::Begin(
-        "###waiting", nullptr,
-        ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoInputs);
-    const ImVec2 size = scene::sizeOf(waiting_);
-    scene::textAt({(scene::f(canvas.size().width()) - size.x) / 2,
-                   (scene::f(canvas.size().height()) - size.y) / 2},
-                  waiting_, themeColors().muted);
-    ImGui::End();
-    return;
-  }
+  if (!frame) return;
   shared_ = {};
   for (const live::AttentionLayer& layer : frame->attention) {
     for (int head = 0; head < layer.heads; ++head)

@@ -33,10 +33,6 @@ class LiveScene {
 
   /// Between ImGui's NewFrame and Render.
   void draw(LiveCanvas& canvas);
-  /// Names of the probe's class, where the run has names.
-  void setClassNames(std::vector<QString> names) { classNames_ = std::move(names); }
-  /// Sentence where nothing is shown yet.
-  void setWaiting(const QString& sentence) { waiting_ = sentence; }
 
  private:
   /// A window at its place; `info` stands right in its title. \returns  whether it is open
@@ -71,8 +67,6 @@ class LiveScene {
   LiveModel& model_;
   std::function<void()> onChoice_;
   LiveCanvas* canvas_ = nullptr;  ///< while drawing
-  QString waiting_;
-  std::vector<QString> classNames_;
   LiveRange shared_;  ///< of all heads of the frame shown
 };
 

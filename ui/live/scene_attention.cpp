@@ -228,10 +228,8 @@ void LiveScene::drawHeadRow(const live::AttentionLayer& layer, double cell, doub
 
 void LiveScene::drawProbe(const QRectF& place) {
   const LiveModel::FramePointer frame = model_.shown();
-  QString info =
+  const QString info =
       frame->images > 0 ? tr("image %1 of %2").arg(frame->image + 1).arg(frame->images) : QString();
-  if (frame->label >= 0 && frame->label < std::ssize(classNames_))
-    info += QStringLiteral(" \u00B7 ") + classNames_[static_cast<std::size_t>(frame->label)];
   const bool isOpen = begin(tr("Probe image"), "probe", info, place);
   const live::AttentionLayer* layer = model_.layerShown();
   if (!isOpen || layer == nullptr) {

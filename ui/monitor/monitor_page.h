@@ -84,7 +84,6 @@ class MonitorPage : public Page {
   [[nodiscard]] AlertService& alerts() { return alerts_; }
   [[nodiscard]] CurveCache& cache() { return cache_; }
   [[nodiscard]] RunStrip& strip() { return *strip_; }
-  [[nodiscard]] LogPanel& logPanel() { return *log_; }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

@@ -148,7 +148,8 @@ TEST(LineChart, ValuesAtOrBelowZeroStandAtTheFloorOfALogarithmicAxis) {
   chart.y.scale = AxisScale::Log;
   chart.series = {lineOf(QStringLiteral("run"), 1, {10, 1, 0, -1, 100})};
   const auto figure = makeLineChart(std::move(chart), {});
-  EXPECT_GT(figure->yRange()[0], 0);
+  ASSERT_TRUE(figure->valueRange().has_value());
+  EXPECT_GT(figure->valueRange()->front(), 0);
   EXPECT_EQ(figure->commands(200).count(QStringLiteral(" floor at ")), 2);
 }
 

@@ -29,7 +29,6 @@ TEST(SheetLayout, LeavesRoomForTheWordsOfEachGroup) {
   EXPECT_EQ(layout.rectOf(5).top(), layout.headingOf(1).bottom() + 1 + 4);
   EXPECT_EQ(layout.groupOf(4), 0);
   EXPECT_EQ(layout.groupOf(5), 1);
-  EXPECT_EQ(layout.firstOf(1), 5);
 }
 
 TEST(SheetLayout, FindsTheTileUnderAPointAndNoneInAGap) {

@@ -55,11 +55,6 @@ class Scene : public ::testing::Test {
   LiveCanvas canvas_;
 };
 
-TEST_F(Scene, SaysThatItWaitsBeforeTheFirstFrame) {
-  scene_.setWaiting(QStringLiteral("Waiting"));
-  EXPECT_GT(colorsIn(canvas_.image(kSize, 1), QRectF(QPointF(0, 0), kSize)).size(), 1U);
-}
-
 TEST_F(Scene, DrawsEveryWindowInTheColoursOfTheMaps) {
   model_.add(liveFrame(40));
   const QImage image = canvas_.image(kSize, 1);
