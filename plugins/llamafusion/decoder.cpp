@@ -214,6 +214,9 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     const auto [sum, normed] = modules.mlpNorm->forward(x, branch);
     return sum + modules.mlp->forward(normed);
   };
+  const auto path =
+      pass.attentionTap ? nn::AttentionPath::Explicit : nn::AttentionPath::Automatic;
+  std::vector<at::Tensor> seen;  // probabilities of the prefix, then of the tail
   if (pass.textMask.defined()) {
     const at::Tensor after = whole(all, out.prefix, pass.textMask, angles);
     if (after.defined()) return {after, {}};
@@ -225,8 +228,10 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     nn::AttendOptions options;
     options.isCausal = true;
     options.firstAllowedKey = columns(pass.firstKey, 0, prefix);
-    const at::Tensor values = nn::attend(p.query, keys.keys, keys.values, options).values;
-    out.prefix = residual(own, out.prefix, own.attention->join(values));
+    options.path = path;
+    const nn::AttentionOutput attended = nn::attend(p.query, keys.keys, keys.values, options);
+    out.prefix = residual(own, out.prefix, own.attention->join(attended.values));
+    if (pass.attentionTap) seen.push_back(at::constant_pad_nd(attended.softmax, {0, width}, 0));
   }
   if (width > 0) {
     const auto maps = [&](const at::Tensor& rows, bool isImage) {
@@ -240,8 +245,10 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     nn::AttendOptions options;
     options.firstAllowedKey = columns(pass.firstKey, prefix, width);
     options.lastAllowedKey = columns(pass.lastKey, prefix, width);
-    const at::Tensor values = nn::attend(p.query, keys.keys, keys.values, options)
-                                  .values.reshape({width * pass.batch, -1});
+    options.path = path;
+    const nn::AttentionOutput attended = nn::attend(p.query, keys.keys, keys.values, options);
+    if (pass.attentionTap) seen.push_back(attended.softmax);
+    const at::Tensor values = attended.values.reshape({width * pass.batch, -1});
     const auto join = [&](const at::Tensor& rows, bool isImage) {
       return (isImage ? imageAttention : own).attention->out->forward(rows);
     };
@@ -258,11 +265,13 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
       });
     }
   }
+  if (pass.attentionTap) pass.attentionTap(index, at::cat(seen, 2));
   return out;
 }
 
 at::Tensor Decoder::textMask(const DecoderPass& pass) const {
   const at::Tensor& text = pass.prefix;
+  if (pass.attentionTap) return {};
   if (!text.defined() || pass.tail.defined() || pass.cache != nullptr || pass.lastKey.defined() ||
       !text.is_cpu() || config_.heads * config_.headDim != config_.dim)
     return {};

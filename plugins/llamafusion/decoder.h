@@ -85,6 +85,8 @@ struct DecoderPass {
   bool keepsKeys = false;         ///< the cache takes the keys of this pass
   at::Tensor textMask;            ///< of a text alone, where its layers go as one operation each
   std::function<void(std::int64_t, const at::Tensor&)> tap;  ///< layer and stream [B, N, dim]
+  /// Layer and probabilities [B, heads, N, N]; not with a cache.
+  std::function<void(std::int64_t, const at::Tensor&)> attentionTap;
 };
 
 struct DecoderStream {

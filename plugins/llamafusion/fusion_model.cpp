@@ -69,7 +69,8 @@ void FusionModel::transform(WeightSource& source) {
 }
 
 std::vector<OfferedCapability> FusionModel::capabilities() {
-  return offersOf<LanguageModel, PackedLanguageModel, TextImageModel, TensorProgram>(*this);
+  return offersOf<LanguageModel, PackedLanguageModel, TextImageModel, AttentionSource,
+                  TensorProgram>(*this);
 }
 
 std::vector<BlockCost> FusionModel::cost() const {
@@ -113,6 +114,26 @@ bool FusionModel::isOfText(const std::string& parameter) const {
   return !parameter.starts_with("img_io.") && textCounterpart(parameter).empty();
 }
 
+std::function<void(std::int64_t, const at::Tensor&)> FusionModel::attentionReceiver(
+    const at::Tensor& imageIndex) const {
+  at::Tensor places;
+  if (config_.io) {
+    const std::int64_t side = config_.io->isUNet ? 2 : config_.io->patch;
+    places = patchPlaces(imageIndex, config_.io->size[0] / side, config_.io->size[1] / side);
+  }
+  return [tap = attentionTap_, places](std::int64_t layer, const at::Tensor& weights) {
+    const bool isWanted = tap->layers.empty() || std::find(tap->layers.begin(), tap->layers.end(),
+                                                           layer) != tap->layers.end();
+    if (!isWanted) return;
+    // Nothing comes behind the softmax: both kinds are the same.
+    AttentionRecord record;
+    record.layer = layer;
+    record.weights = weights;
+    record.queryPositions = record.keyPositions = places;
+    tap->receive(record);
+  };
+}
+
 FusionModel::Joint FusionModel::joint(
     const MixedSequences& sequences, const at::Tensor& imageTokens,
     const std::function<void(std::int64_t, const at::Tensor&)>& tap) const {
@@ -123,6 +144,7 @@ FusionModel::Joint FusionModel::joint(
   DecoderPass pass;
   pass.batch = batch;
   pass.tap = tap;
+  if (attentionTap_) pass.attentionTap = attentionReceiver(sequences.imageIndex);
   pass.routing = routingOf(sequences.imageIndex, batch, device);
   pass.positions = sequences.positions.defined()
                        ? sequences.positions

@@ -1,9 +1,13 @@
 // The model of LlamaFusion. For source files only: this brings torch/nn/module.h.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/model/text_image_model.h"
 #include "plugins/llamafusion/image_io.h"
@@ -22,7 +26,10 @@ struct FusionConfig {
   std::optional<ImageIoConfig> io;  ///< absent: image tokens are given
 };
 
-class FusionModel final : public TextDecoder, public TextImageModel, public TensorProgram {
+class FusionModel final : public TextDecoder,
+                          public TextImageModel,
+                          public AttentionSource,
+                          public TensorProgram {
  public:
   FusionModel(const FusionConfig& config, std::uint64_t seed);
 
@@ -38,6 +45,13 @@ class FusionModel final : public TextDecoder, public TextImageModel, public Tens
                                       const at::Tensor& time, Keep keep) override;
   [[nodiscard]] bool isOfText(const std::string& parameter) const override;
 
+  /// Of joint passes: texts and images in one sequence.
+  [[nodiscard]] std::int64_t attentionLayers() const override { return config().depth; }
+  [[nodiscard]] std::int64_t attentionHeads(std::int64_t) const override { return config().heads; }
+  void setAttentionTap(std::shared_ptr<const AttentionTap> tap) override {
+    attentionTap_ = std::move(tap);
+  }
+
   [[nodiscard]] std::vector<TensorInput> tensorInputs() const override;
   [[nodiscard]] std::vector<TensorOutput> tensorOutputs() const override;
   [[nodiscard]] TensorMap runTensors(const TensorMap& inputs,
@@ -52,6 +66,9 @@ class FusionModel final : public TextDecoder, public TextImageModel, public Tens
   [[nodiscard]] Joint joint(const MixedSequences& sequences, const at::Tensor& imageTokens,
                             const std::function<void(std::int64_t, const at::Tensor&)>& tap) const;
   [[nodiscard]] ImageIo& io() const;
+  /// What hands the probabilities of a joint pass to the tap.
+  [[nodiscard]] std::function<void(std::int64_t, const at::Tensor&)> attentionReceiver(
+      const at::Tensor& imageIndex) const;
   [[nodiscard]] at::Tensor noised(const at::Tensor& start, const at::Tensor& noise,
                                   const at::Tensor& time) const;
   void requireMask(const at::Tensor& given, const at::Tensor& imageIndex) const;
@@ -59,6 +76,7 @@ class FusionModel final : public TextDecoder, public TextImageModel, public Tens
   FusionConfig config_;
   std::shared_ptr<ImageIo> io_;  ///< null: none
   at::Tensor shares_;
+  std::shared_ptr<const AttentionTap> attentionTap_;  ///< null: nothing is handed out
 };
 
 }  // namespace vitrine::llamafusion

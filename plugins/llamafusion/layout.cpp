@@ -91,6 +91,25 @@ at::Tensor targetPlaces(const at::Tensor& imageIndex, const at::Tensor& document
   });
 }
 
+at::Tensor patchPlaces(const at::Tensor& imageIndex, std::int64_t rows, std::int64_t columns) {
+  const Rows indices(imageIndex);
+  const std::int64_t width = indices.width();
+  for (std::int64_t row = 1; row < indices.count(); ++row) {
+    if (!std::equal(indices[0], indices[0] + width, indices[row])) return {};
+  }
+  at::Tensor places = at::full({width, 2}, -1.0, at::kDouble);
+  auto* place = places.mutable_data_ptr<double>();
+  const std::int64_t* image = indices[0];
+  std::int64_t patch = 0;
+  for (std::int64_t i = 0; i < width; ++i) {
+    patch = i > 0 && image[i] == image[i - 1] ? patch + 1 : 0;
+    if (image[i] == 0) continue;
+    place[2 * i] = static_cast<double>((image[i] - 1) * rows + patch / columns);
+    place[2 * i + 1] = static_cast<double>(patch % columns);
+  }
+  return places;
+}
+
 Routing routingOf(const at::Tensor& imageIndex, std::int64_t batch, at::Device device) {
   const Rows rows(imageIndex);
   Routing routing;

@@ -37,6 +37,12 @@ enum class ImagePositions {
 /// one before an image have none, nor has the last token of a document.
 [[nodiscard]] at::Tensor targetPlaces(const at::Tensor& imageIndex, const at::Tensor& document);
 
+/// Row and column of the patch that each token is, -1 of a text's: [N, 2] float64. Patches are in
+/// raster order; further images stand below the first. Undefined where the rows of a batch differ.
+/// \param rows, columns  patches of an image
+[[nodiscard]] at::Tensor patchPlaces(const at::Tensor& imageIndex, std::int64_t rows,
+                                     std::int64_t columns);
+
 /// Rows of the part of a batch that begins with column `prefix`: the first column in which some
 /// row has an image. Row r is token r % M of sample r / M, with M = N - prefix columns.
 struct Routing {

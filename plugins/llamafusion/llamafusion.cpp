@@ -175,7 +175,7 @@ ItemCard LlamaFusionArchitecture::card() const {
       "Generation\", arXiv:2412.15188";
   card.doc = "A frozen language model with modules for images beside its own in every layer";
   card.offers = {LanguageModel::kId, PackedLanguageModel::kId, TextImageModel::kId,
-                 TensorProgram::kId};
+                 AttentionSource::kId, TensorProgram::kId};
   card.schema = makeSchema();
   return card;
 }

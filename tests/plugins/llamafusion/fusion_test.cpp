@@ -250,6 +250,51 @@ TEST(Fusion, CachedTextImageAndTextEqualOnePass) {
   }
 }
 
+TEST(Fusion, HandsOutTheAttentionOfWordsAndPatches) {
+  const auto model = build(LlamaFusionArchitecture(), tiny("deep"), 5);
+  auto& images = *capabilityOf<TextImageModel>(*model);
+  auto* source = capabilityOf<AttentionSource>(*model);
+  ASSERT_NE(source, nullptr);
+  EXPECT_EQ(source->attentionLayers(), 2);
+  EXPECT_EQ(source->attentionHeads(0), 4);
+  const c10::NoGradGuard noGradient;
+  const MixedSequences sequences = someSequences();
+  const MixedPrediction plain = images.mixed(sequences);
+  std::vector<AttentionRecord> records;
+  const auto tap = std::make_shared<AttentionTap>();
+  tap->receive = [&records](const AttentionRecord& record) { records.push_back(record); };
+  source->setAttentionTap(tap);
+  const MixedPrediction tapped = images.mixed(sequences);
+  EXPECT_TRUE(testing::isClose(tapped.logits, plain.logits, 1e-5));
+  EXPECT_TRUE(testing::isClose(tapped.noise, plain.noise, 1e-5));
+  ASSERT_EQ(records.size(), 2U);
+  const at::Tensor weights = records[1].weights;
+  EXPECT_EQ(records[1].layer, 1);
+  ASSERT_EQ(weights.sizes(), at::IntArrayRef({2, 4, 15, 15}));
+  EXPECT_TRUE(testing::isClose(weights.sum(-1), at::ones({2, 4, 15}), 1e-5));
+  const auto largest = [&](std::int64_t query, std::int64_t first, std::int64_t count) {
+    return weights.select(2, query).narrow(-1, first, count).max().item<double>();
+  };
+  EXPECT_EQ(largest(1, 2, 13), 0) << "a word sees those before it";
+  EXPECT_GT(largest(4, 12, 1), 0) << "the first patch sees the last";
+  EXPECT_EQ(largest(4, 13, 2), 0);
+  EXPECT_GT(largest(14, 4, 9), 0) << "a word behind the image sees it";
+  // Four tokens of text, 3 x 3 patches, two tokens of text.
+  const at::Tensor places = records[1].queryPositions;
+  ASSERT_EQ(places.sizes(), at::IntArrayRef({15, 2}));
+  EXPECT_TRUE(at::equal(places[3], at::full({2}, -1.0, at::kDouble)));
+  EXPECT_TRUE(at::equal(places[4], at::zeros({2}, at::kDouble)));
+  EXPECT_TRUE(at::equal(places[9], at::tensor({1.0, 2.0}, at::kDouble)));
+  EXPECT_TRUE(at::equal(places[13], at::full({2}, -1.0, at::kDouble)));
+  const auto last = std::make_shared<AttentionTap>(*tap);
+  last->layers = {1};
+  source->setAttentionTap(last);
+  (void)images.mixed(sequences);
+  source->setAttentionTap(nullptr);
+  (void)images.mixed(sequences);
+  EXPECT_EQ(records.size(), 3U);
+}
+
 TEST(Fusion, RefusesWhatCannotBe) {
   const auto refusalOf = [](const char* key, const Json& value) -> std::string {
     Json values = tiny("deep");
