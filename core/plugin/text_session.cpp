@@ -3,5 +3,6 @@
 namespace vitrine {
 
 TextSession::~TextSession() = default;
+JointSession::~JointSession() = default;
 
 }  // namespace vitrine

@@ -1,7 +1,13 @@
-// A session whose data are texts: what samplers of texts ask it for.
+// Sessions whose data are texts, or texts and images: what samplers and probes ask them for.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/data/batch.h"
 #include "core/engine_export.h"
+#include "core/model/text_image_model.h"
 #include "core/text/token_rows.h"
 
 namespace vitrine {
@@ -12,6 +18,19 @@ class VITRINE_ENGINE_EXPORT TextSession {
   virtual ~TextSession();
   /// \throws ConfigError  its data are tokens without a tokenizer
   [[nodiscard]] virtual const text::TokenizeStage& texts() const = 0;
+};
+
+/// A TaskSession whose samples are texts with images may be one, too.
+class VITRINE_ENGINE_EXPORT JointSession {
+ public:
+  virtual ~JointSession();
+  struct Sequence {
+    MixedSequences sequences;        ///< one row, with its images
+    std::vector<std::string> words;  ///< of each token; "" in the places of images
+  };
+  /// One sample as the model reads it when it draws: the text, then the image without noise.
+  /// \throws ConfigError  it has no text, or does not fit into the model's context
+  [[nodiscard]] virtual Sequence sequenceOf(const Batch& batch, std::int64_t row) const = 0;
 };
 
 }  // namespace vitrine

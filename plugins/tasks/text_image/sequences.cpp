@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <string>
 
 #include "core/base/error.h"
 #include "core/text/token_rows.h"
@@ -33,6 +34,16 @@ class Row {
   std::int64_t *tokens_, *targets_, *documents_, *positions_;
   std::int64_t next_ = 0;
 };
+
+/// What people call a token.
+std::string wordOf(std::int64_t token, const TextImageModel::Sizes& sizes,
+                   const text::Tokenizer& tokenizer) {
+  if (token == sizes.beginText) return "begin of text";
+  if (token == sizes.beginImage) return "begin of image";
+  if (token == sizes.endImage) return "end of image";
+  const std::string word = tokenizer.decode({&token, 1}, text::ShowSpecials::Yes);
+  return word.find_first_not_of(' ') == std::string::npos ? "space" : word;
+}
 
 }  // namespace
 
@@ -91,6 +102,24 @@ JointRows jointRows(const std::vector<std::vector<std::int64_t>>& captions, Orde
   rows.sequences.documents = documents;
   rows.targets = targets.to(device);
   return rows;
+}
+
+JointSession::Sequence captionedSequence(const text::TokenIds& caption, const at::Tensor& image,
+                                         const TextImageModel::Sizes& sizes, std::int64_t context,
+                                         const text::Tokenizer& tokenizer) {
+  JointSession::Sequence one;
+  one.sequences =
+      jointRows({caption}, Order::CaptionFirst, sizes, context, image.device()).sequences;
+  one.sequences.images = image;
+  one.sequences.time = at::zeros({1}, at::kLong).to(image.device());
+  const at::Tensor tokens = one.sequences.tokens.to(at::kCPU).contiguous();
+  const at::Tensor index = one.sequences.imageIndex.contiguous();
+  for (std::int64_t i = 0; i < index.numel(); ++i) {
+    const bool isText = index.const_data_ptr<std::int64_t>()[i] == 0;
+    one.words.push_back(
+        isText ? wordOf(tokens.const_data_ptr<std::int64_t>()[i], sizes, tokenizer) : "");
+  }
+  return one;
 }
 
 std::vector<std::vector<std::int64_t>> greedyCaptions(TextImageModel& model,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/model/text_image_model.h"
+#include "core/plugin/text_session.h"
 
 namespace vitrine::text_image {
 
@@ -28,6 +29,15 @@ struct JointRows {
 [[nodiscard]] JointRows jointRows(const std::vector<std::vector<std::int64_t>>& captions,
                                   Order order, const TextImageModel::Sizes& sizes,
                                   std::int64_t context, at::Device device);
+
+/// One caption and its image as the model reads them when it draws, with a word for each token.
+/// \param image  [1, C, H, W], without noise
+/// \throws ConfigError  as jointRows()
+[[nodiscard]] JointSession::Sequence captionedSequence(const text::TokenIds& caption,
+                                                       const at::Tensor& image,
+                                                       const TextImageModel::Sizes& sizes,
+                                                       std::int64_t context,
+                                                       const text::Tokenizer& tokenizer);
 
 /// Greedy captions of images at time 0, without the end token.
 /// \param images  [B, C, H, W]

@@ -35,7 +35,10 @@ at::Tensor crossEntropySum(const at::Tensor& logits, const at::Tensor& targets) 
                                 at::Reduction::Sum, text::kNoTarget);
 }
 
-class Session final : public TaskSession, public TextSession, public CaptionedSession {
+class Session final : public TaskSession,
+                      public TextSession,
+                      public CaptionedSession,
+                      public JointSession {
  public:
   explicit Session(const TaskSetup& setup)
       : setup_(setup),
@@ -69,6 +72,15 @@ class Session final : public TaskSession, public TextSession, public CaptionedSe
   const DatasetInfo& dataset() const noexcept override { return setup_.pipeline->info(); }
   const text::TokenizeStage& texts() const override { return texts_; }
   double captionDrop() const override { return captionDrop_; }
+  Sequence sequenceOf(const Batch& batch, std::int64_t row) const override {
+    if (!batch.ragged.contains("tokens")) {
+      throw ConfigError(
+          "an image without a caption is not a sequence of this task; choose a sample of the data");
+    }
+    return captionedSequence(captionsOf(batch).at(static_cast<std::size_t>(row)),
+                             batch.at("image").narrow(0, row, 1), sizes_,
+                             language_.contextLength(), *texts_.tokenizer);
+  }
   std::vector<Network> networks() override {
     std::vector<Network> all{{"", &model().module()}};
     if (!judge_) return all;

@@ -18,6 +18,7 @@
 #include "core/files/read_png.h"
 #include "core/model/weights.h"
 #include "core/plugin/pipeline.h"
+#include "core/plugin/text_session.h"
 #include "core/text/token_rows.h"
 #include "plugins/llamafusion/llamafusion.h"
 #include "plugins/tasks/text_image/sequences.h"
@@ -143,6 +144,16 @@ TEST(TextImage, RowsHaveTheirImagesInTheSameColumns) {
   EXPECT_TRUE(
       at::equal(told.sequences.documents[1], at::tensor({0, 0, 0, 0, 0, 0, -1, -1}, at::kLong)));
   EXPECT_THROW((void)jointRows({{7, 8}}, Order::ImageFirst, sizes, 7, at::kCPU), ConfigError);
+}
+
+TEST(TextImage, ASampleIsASequenceOfItsCaptionAndItsImage) {
+  const auto session = TextImageTask().open(setupOf({}));
+  Batch batch = session->read(Split::Test, {0, 1});
+  const auto& joint = dynamic_cast<const JointSession&>(*session);
+  EXPECT_TRUE(at::equal(joint.sequenceOf(batch, 1).sequences.images[0], batch.at("image")[1]));
+  batch.ragged.clear();
+  EXPECT_THAT(test::refusal<ConfigError>([&] { (void)joint.sequenceOf(batch, 0); }),
+              HasSubstr("an image without a caption"));
 }
 
 TEST(TextImage, FrozenTextIsInNoGroupAndTakesNoGradient) {
