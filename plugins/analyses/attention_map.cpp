@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -164,6 +165,7 @@ struct Captured {
   std::vector<std::int64_t> ids, labels;
   at::Tensor logits;  ///< [images, classes] float32 on the CPU; undefined where nothing classifies
   std::vector<std::string> classes;  ///< names
+  std::vector<std::string> words;    ///< of each token of a text with its image; else empty
   std::string attention, query;
   std::vector<std::int64_t> windows;
   std::vector<double> place;
@@ -189,8 +191,17 @@ std::vector<Group> groupsOf(const Captured& captured) {
   return groups;
 }
 
+/// Words of these tokens: of all, or of those alone that are on no patch.
+std::vector<std::string> wordsOf(const std::vector<std::string>& words, std::int64_t tokens) {
+  if (std::ssize(words) == tokens) return words;
+  std::vector<std::string> some;
+  std::copy_if(words.begin(), words.end(), std::back_inserter(some),
+               [](const std::string& word) { return !word.empty(); });
+  return some;
+}
+
 /// The maps of one image in one group. \param row  of the image in the batch
-Artifact mapArtifact(const Group& group, std::int64_t row) {
+Artifact mapArtifact(const Group& group, std::int64_t row, const std::vector<std::string>& words) {
   std::vector<at::Tensor> maps;
   std::vector<std::int64_t> layers;
   for (const AttentionRecord& record : group.records) {
@@ -214,6 +225,10 @@ Artifact mapArtifact(const Group& group, std::int64_t row) {
     map.meta["key_places"] = positionsOf(first.keyPositions);
   if (isWindow) map.meta["window"] = first.window;
   if (group.grid) map.meta["grid"] = *group.grid;
+  if (!words.empty()) {
+    map.meta["query_words"] = wordsOf(words, all.size(2));
+    map.meta["key_words"] = words;
+  }
   return map;
 }
 
@@ -228,6 +243,7 @@ std::string groupName(const Group& group) {
 
 /// The true class of one image and what the model says. \param row  of the image in the batch
 void describeAnswer(const Captured& captured, std::size_t row, Json& meta) {
+  if (captured.labels.empty()) return;
   const auto nameOf = [&](std::int64_t label) {
     const bool isNamed = label >= 0 && label < std::ssize(captured.classes);
     return isNamed ? captured.classes[static_cast<std::size_t>(label)] : std::to_string(label);
@@ -259,7 +275,7 @@ Analysis::Findings findingsOf(const Captured& captured) {
       findings.artifacts.push_back(std::move(artifact));
     };
     for (const Group& group : groups)
-      add(mapArtifact(group, row), isOne ? name : name + groupName(group));
+      add(mapArtifact(group, row, captured.words), isOne ? name : name + groupName(group));
     add(imageArtifact(captured.images.select(0, row)), name + " pixels");
   }
   return findings;
@@ -315,9 +331,14 @@ std::function<Analysis::Findings()> AttentionMap::probe(const Config& config,
   Captured captured;
   captured.ids = batch.sampleIds;
   const at::Tensor& images = batch.at("image");
-  const at::Tensor labels = batch.at("label").to(at::kCPU).contiguous();
-  captured.labels.assign(labels.const_data_ptr<std::int64_t>(),
-                         labels.const_data_ptr<std::int64_t>() + labels.numel());
+  std::vector<CapturedSequence> sequences =
+      captureSequences(context, config.integers("layers"), attentionKind(config));
+  // Captions need not come with a class.
+  if (sequences.empty() || batch.fields.contains("label")) {
+    const at::Tensor labels = batch.at("label").to(at::kCPU).contiguous();
+    captured.labels.assign(labels.const_data_ptr<std::int64_t>(),
+                           labels.const_data_ptr<std::int64_t>() + labels.numel());
+  }
   captured.images = images.to(at::kCPU, at::kFloat, false, true);
   captured.attention = config.text("attention");
   captured.query = config.text("query");
@@ -326,11 +347,30 @@ std::function<Analysis::Findings()> AttentionMap::probe(const Config& config,
   if (!captured.place.empty() && captured.place.size() != 2)
     throw ConfigError("'place' has to be [down, right], two numbers from 0 to 1");
   captured.classes = context.session.dataset().classes;
-  captured.records = captureAttention(context.model, images, config.integers("layers"),
-                                      attentionKind(config), &captured.logits);
-  return [captured = std::move(captured)] {
+  std::vector<Captured> all;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    Captured one = captured;
+    one.ids = {captured.ids[i]};
+    one.images = captured.images.narrow(0, static_cast<std::int64_t>(i), 1);
+    if (!captured.labels.empty()) one.labels = {captured.labels[i]};
+    one.records = std::move(sequences[i].records);
+    one.words = std::move(sequences[i].words);
+    all.push_back(std::move(one));
+  }
+  if (all.empty()) {
+    captured.records = captureAttention(context, config.integers("layers"), attentionKind(config),
+                                        &captured.logits);
+    all.push_back(std::move(captured));
+  }
+  return [all = std::move(all)] {
     const at::NoGradGuard noGradient;
-    return findingsOf(captured);
+    Findings findings;
+    for (const Captured& each : all) {
+      Findings part = findingsOf(each);
+      std::move(part.artifacts.begin(), part.artifacts.end(),
+                std::back_inserter(findings.artifacts));
+    }
+    return findings;
   };
 }
 

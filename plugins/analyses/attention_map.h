@@ -10,7 +10,8 @@ namespace vitrine::analyses {
 /// ID, layers 0, 2, window 4". `key_positions` are rows and columns of the grid of the keys
 /// themselves; where that is not the image's, `key_places` says where on it they are. `label_name`
 /// is the class of the image, `predicted`, `predicted_name` and `confidence` are the answer of a
-/// classifier.
+/// classifier. A text with its image is one sequence: its words are on no grid, and `query_words` and
+/// `key_words` name them, "" in the places of patches.
 class AttentionMap final : public Analysis {
  public:
   [[nodiscard]] ItemCard card() const override;

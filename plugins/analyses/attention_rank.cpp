@@ -37,8 +37,9 @@ void addScores(Scores& scores, const std::string& name, std::int64_t layer,
   scores.emplace_back(prefix, sum / static_cast<double>(values.size()));
 }
 
-/// Windows of a layer as further images of it. Those at an edge, which hold fewer tokens than the
-/// first, are left out: they have fewer singular values.
+/// Windows of a layer, and further texts with images, as further images of it. Those that hold other
+/// numbers of tokens than the first, as windows at an edge do, are left out: they have other numbers
+/// of singular values.
 std::vector<AttentionRecord> withoutWindows(const std::vector<AttentionRecord>& records) {
   std::vector<AttentionRecord> layers;
   std::vector<std::vector<at::Tensor>> weights;
@@ -187,8 +188,8 @@ ProbeSamples AttentionRank::probeSamples(const Config& config) const {
 std::function<Analysis::Findings()> AttentionRank::probe(const Config& config,
                                                          ProbeContext& context) const {
   const Batch& batch = context.batch;
-  std::vector<AttentionRecord> records = captureAttention(
-      context.model, batch.at("image"), config.integers("layers"), attentionKind(config));
+  std::vector<AttentionRecord> records =
+      captureAttention(context, config.integers("layers"), attentionKind(config));
   const double threshold = config.real("threshold");
   const Json meta = {{"attention", config.text("attention")},
                      {"threshold", threshold},

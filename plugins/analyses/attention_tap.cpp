@@ -4,10 +4,14 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/model/text_image_model.h"
+#include "core/plugin/text_session.h"
 
 namespace vitrine::analyses {
 
@@ -26,6 +30,14 @@ class InstalledTap {
   AttentionSource& source_;
 };
 
+/// Where samples are texts with images, and the model reads them so; else nullptr.
+const JointSession* jointSessionOf(const ProbeContext& context) {
+  const bool readsImages = capabilityOf<ImageClassifier>(context.model) != nullptr ||
+                           capabilityOf<TokenEncoder>(context.model) != nullptr;
+  if (readsImages || capabilityOf<TextImageModel>(context.model) == nullptr) return nullptr;
+  return dynamic_cast<const JointSession*>(&context.session);
+}
+
 /// Returns the logits of a classifier, else an undefined tensor.
 at::Tensor runOn(Model& model, const at::Tensor& images) {
   if (auto* classifier = capabilityOf<ImageClassifier>(model)) return classifier->classify(images);
@@ -38,11 +50,15 @@ at::Tensor runOn(Model& model, const at::Tensor& images) {
   return {};
 }
 
-}  // namespace
+void sortByLayer(std::vector<AttentionRecord>& records) {
+  std::stable_sort(
+      records.begin(), records.end(),
+      [](const AttentionRecord& a, const AttentionRecord& b) { return a.layer < b.layer; });
+}
 
-std::vector<AttentionRecord> captureAttention(Model& model, const at::Tensor& images,
-                                              const std::vector<std::int64_t>& layers,
-                                              AttentionTap::Kind kind, at::Tensor* logits) {
+/// What the tap receives while `run` runs, by layer.
+std::vector<AttentionRecord> recordsOf(Model& model, const std::vector<std::int64_t>& layers,
+                                       AttentionTap::Kind kind, const std::function<void()>& run) {
   auto& source = requireCapability<AttentionSource>(model, "this analysis");
   const std::int64_t depth = source.attentionLayers();
   for (const std::int64_t layer : layers) {
@@ -67,15 +83,44 @@ std::vector<AttentionRecord> captureAttention(Model& model, const at::Tensor& im
   {
     const at::NoGradGuard noGradient;
     const InstalledTap installed(source, tap);
-    const at::Tensor answers = runOn(model, images);
-    if (logits != nullptr && answers.defined())
-      *logits = answers.detach().to(at::kCPU, at::kFloat).contiguous();
+    run();
   }
-  std::stable_sort(
-      records.begin(), records.end(),
-      [](const AttentionRecord& a, const AttentionRecord& b) { return a.layer < b.layer; });
+  sortByLayer(records);
   if (records.empty()) throw Error("the model handed out no attention");
   return records;
+}
+
+}  // namespace
+
+std::vector<CapturedSequence> captureSequences(const ProbeContext& context,
+                                               const std::vector<std::int64_t>& layers,
+                                               AttentionTap::Kind kind) {
+  std::vector<CapturedSequence> all;
+  const JointSession* session = jointSessionOf(context);
+  if (session == nullptr) return all;
+  auto& model = *capabilityOf<TextImageModel>(context.model);
+  for (std::int64_t row = 0; row < context.batch.size(); ++row) {
+    JointSession::Sequence sequence = session->sequenceOf(context.batch, row);
+    auto records = recordsOf(context.model, layers, kind,
+                             [&] { static_cast<void>(model.mixed(sequence.sequences)); });
+    all.push_back({std::move(records), std::move(sequence.words)});
+  }
+  return all;
+}
+
+std::vector<AttentionRecord> captureAttention(const ProbeContext& context,
+                                              const std::vector<std::int64_t>& layers,
+                                              AttentionTap::Kind kind, at::Tensor* logits) {
+  std::vector<AttentionRecord> records;
+  for (CapturedSequence& each : captureSequences(context, layers, kind))
+    std::move(each.records.begin(), each.records.end(), std::back_inserter(records));
+  sortByLayer(records);
+  if (!records.empty()) return records;
+  return recordsOf(context.model, layers, kind, [&] {
+    const at::Tensor answers = runOn(context.model, context.batch.at("image"));
+    if (logits != nullptr && answers.defined())
+      *logits = answers.detach().to(at::kCPU, at::kFloat).contiguous();
+  });
 }
 
 std::vector<Field> attentionFields() {

@@ -188,8 +188,7 @@ ProbeSamples TokenPositions::probeSamples(const Config&) const { return {1}; }
 std::function<Analysis::Findings()> TokenPositions::probe(const Config& config,
                                                           ProbeContext& context) const {
   const std::vector<Layout> layouts =
-      layoutsOf(captureAttention(context.model, context.batch.at("image"),
-                                 config.integers("layers"), AttentionTap::Kind::Softmax));
+      layoutsOf(captureAttention(context, config.integers("layers"), AttentionTap::Kind::Softmax));
   return [layouts, cell = config.integer("cell")] {
     Findings findings;
     for (const Layout& layout : layouts) findings.artifacts.push_back(artifactOf(layout, cell));
