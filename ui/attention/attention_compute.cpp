@@ -33,8 +33,9 @@ std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& conf
   if (architecture == nullptr) return ways;
   const std::vector<std::string>& offers = architecture->offers;
   const bool isSource = hasAll(offers, {"attention_source"});
-  const bool readsImages =
-      hasAll(offers, {"image_classifier"}) || hasAll(offers, {"token_encoder"});
+  const bool readsImages = hasAll(offers, {"image_classifier"}) ||
+                           hasAll(offers, {"token_encoder"}) ||
+                           hasAll(offers, {"text_image_model"});
   for (const ItemCard& analysis : catalog.items) {
     if (analysis.kind != ItemKind::Analysis || !hasAll(offers, analysis.needs) || !readsImages)
       continue;

@@ -22,6 +22,7 @@ TEST(Ways, FollowWhatTheArchitectureOffers) {
             (Names{"attention_map/effective", "attention_map/softmax", "first_layer/similarity",
                    "receptive_field/gradient"}));
   EXPECT_EQ(waysOf("memory"), (Names{"memory_weights/weights", "memory_weights/decay"}));
+  EXPECT_EQ(waysOf("captions"), (Names{"attention_map/effective", "attention_map/softmax"}));
   EXPECT_EQ(waysOf("noise"), (Names{"drawn /softmax"}));
   EXPECT_EQ(waysOf("blind"), Names{});
   EXPECT_EQ(waysOf("unknown"), Names{});

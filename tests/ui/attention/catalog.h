@@ -27,6 +27,7 @@ inline Catalog attentionCatalog() {
                     {"image_classifier", "token_encoder", "attention_source"}),
            cardWith(ItemKind::Architecture, "memory", {"image_classifier", "memory_source"}),
            cardWith(ItemKind::Architecture, "noise", {"guided_denoiser", "attention_source"}),
+           cardWith(ItemKind::Architecture, "captions", {"text_image_model", "attention_source"}),
            cardWith(ItemKind::Architecture, "blind", {"image_classifier"}),
            cardWith(ItemKind::Analysis, "first_layer", {"attention_of_weights:similarity"},
                     {"token_encoder"}),
