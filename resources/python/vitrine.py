@@ -68,8 +68,9 @@ def start(experiment=None, *, name="", variant="", seed=0, config=None, steps=0,
         values = _plain(config) if config is not None else {}
         if not isinstance(values, dict):
             raise LogError(f"config is a {type(config).__name__}; pass a mapping, a dataclass or a Namespace")
+        tags = [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
         line.update(experiment=str(experiment), name=str(name), variant=str(variant), seed=int(seed), config=values,
-                    tags=[str(tag) for tag in tags], note=str(note))
+                    tags=tags, note=str(note))
     return Run(line, database, program, patience)
 
 
@@ -148,7 +149,7 @@ class Run:
             step = _integer("step", step)
         if step > self.step:
             self.step = step
-        when = "" if epoch is None else f'"epoch":{float(epoch)!r},'
+        when = "" if epoch is None else f'"epoch":{_finite("epoch", epoch)!r},'
         seconds = time.monotonic() - self._begin
         self._send(f'{{"type":"metrics","step":{step},{when}"time":{seconds:.3f},"values":{{{",".join(parts)}}}}}\n'
                    .encode(errors="replace"))
@@ -165,9 +166,10 @@ class Run:
         ([H, W], [H, W, C], [C, H, W], with one axis more for several; floats from 0 to 1 or integers from 0 to 255),
         or raw bytes with `shape` ([H, W], [H, W, C] or [N, H, W, C])."""
         picture = _picture(image, shape)
+        titles = [str(each) for each in titles]
         if titles and len(titles) != picture.get("shape", [1])[0]:
             raise ValueError(f"there are {len(titles)} titles for {picture.get('shape', [1])[0]} images")
-        self._put("image", name, step, title=title, titles=[str(each) for each in titles], **picture)
+        self._put("image", name, step, title=title, titles=titles, **picture)
 
     def sample(self, image, step=None, *, seed=0, shape=None, **recipe):
         """An image that the model made, with what it was made with: prompt="a cat", guidance=4."""
@@ -189,11 +191,12 @@ class Run:
     def matrix(self, name, values, step=None, *, rows=(), columns=(), title=""):
         """A matrix with labels of its rows and columns, as a confusion matrix."""
         values = [list(row) for row in values]
+        rows, columns = [str(row) for row in rows], [str(column) for column in columns]
         _require_rows(values, len(columns) or len(values[0]) if values else 0)
         if rows and len(rows) != len(values):
             raise ValueError(f"there are {len(rows)} labels for {len(values)} rows")
-        self._put("matrix", name, step, title=title, values=_plain(values), row_labels=[str(row) for row in rows],
-                  column_labels=[str(column) for column in columns])
+        self._put("matrix", name, step, title=title, values=_plain(values), row_labels=rows,
+                  column_labels=columns)
 
     def event(self, text, step=None, **data):
         """Something that happened, one sentence."""
@@ -447,8 +450,8 @@ def _encoded(line):
 
 def _number(value):
     """JSON of a float or an int."""
-    if value - value == 0:
-        return repr(value)
+    if value - value == 0:  # an integer without a place in JSON's readers is a float, or an OverflowError
+        return repr(value if -(1 << 63) <= value < 1 << 64 else float(value))
     return '"nan"' if value != value else '"inf"' if value > 0 else '"-inf"'
 
 
@@ -470,6 +473,13 @@ def _integer(what, value):
     number = int(value)
     if number != value or number < 0:
         raise ValueError(f"{what} is {value!r}; it has to be an integer from 0")
+    return number
+
+
+def _finite(what, value):
+    number = float(value)
+    if number - number != 0:
+        raise ValueError(f"{what} is {number!r}; it has to be a finite number")
     return number
 
 

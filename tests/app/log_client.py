@@ -38,6 +38,13 @@ class Tensor:
         return float(self.value)
 
 
+class Array(list):
+    """As an array of another library, which is neither true nor false."""
+
+    def __bool__(self):
+        raise ValueError("the truth of an array is ambiguous")
+
+
 class Colour(enum.Enum):
     RED = 1
 
@@ -60,21 +67,25 @@ def loop():
 
 def objects():
     namespace = argparse.Namespace(width=64, activation="gelu")
-    with begin(config=namespace, name="named") as run:
+    with begin(config=namespace, name="named", tags="one tag") as run:
         run.image("bytes", bytes(range(12)), 3, shape=(2, 2, 3))
         run.image("list", [[0.0, 1.0], [0.5, 2.0]], 3)
-        run.image("several", bytes(24), 3, shape=(2, 2, 2, 3), titles=["a", "b"])
+        run.image("several", bytes(24), 3, shape=(2, 2, 2, 3), titles=Array(["a", "b"]))
         run.image("png", vitrine.png(bytes([9, 8, 7, 6]), 1, 1, 4), 3)
         run.sample(vitrine.png(bytes(6), 1, 2, 3), 3, seed=4, prompt="a cat")
         run.text("upon a time", prompt="Once")
         run.table("worst", ["file", "loss"], [["a.png", 1.5], ["b.png", float("nan")]])
-        run.matrix("confusion", [[9, 1], [2, 8]], rows=["cat", "dog"], columns=["cat", "dog"])
+        names = Array(["cat", "dog"])
+        run.matrix("confusion", Array([Array([9, 1]), Array([2, 8])]), rows=names, columns=names)
         run.event("learning rate lowered", lr=0.01)
         run.print("seen", 3)
         for wrong in ({"a": "high"}, {"a": [1, 2]}, {"a": None}):
             assert "'a'" in raises(TypeError, run.log, wrong)
         raises(ValueError, run.log, {"": 1})
         raises(ValueError, run.log, {"a": 1}, step=-1)
+        raises(ValueError, run.log, {"a": 1}, epoch=float("nan"))
+        raises(OverflowError, run.log, {"a": 10 ** 400})
+        run.log({"big": 10 ** 30}, step=5)
         raises(ValueError, run.image, "x", b"abc")
         raises(ValueError, run.image, "x", b"abc", shape=(2, 2))
         raises(ValueError, run.image, "x", [[1, 2], [3]])

@@ -154,6 +154,9 @@ TEST_F(PythonLog, PicturesTablesAndTextsAreStoredAndWrongOnesNamedAtTheCall) {
   store::RunStore stored = store();
   EXPECT_EQ(stored.run(1).state, store::RunState::Done);
   EXPECT_EQ(stored.config(1).at("width"), 64);
+  EXPECT_THAT(stored.tags(1), ElementsAre("one tag"));
+  ASSERT_EQ(stored.points(1, "big").size(), 1u);
+  EXPECT_EQ(stored.points(1, "big")[0].value, 1e30);
   std::map<std::string, store::ArtifactRow> artifacts;
   for (const store::ArtifactRow& each : stored.artifacts(1)) artifacts[each.name] = each;
   ASSERT_EQ(artifacts.size(), 6u);
