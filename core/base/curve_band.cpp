@@ -45,6 +45,36 @@ std::vector<double> valuesAt(const RunCurve& curve, const std::vector<double>& p
   return values;
 }
 
+std::vector<double> lastShare(const std::vector<double>& places, double share) {
+  if (places.empty() || share >= 1) return places;
+  const double from = places.back() - share * (places.back() - places.front());
+  std::vector<double> kept{from};
+  kept.insert(kept.end(), std::upper_bound(places.begin(), places.end(), from), places.end());
+  return kept;
+}
+
+double meanOver(const RunCurve& curve, const std::vector<double>& places) {
+  if (places.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> values = valuesAt(curve, places);
+  const double length = places.back() - places.front();
+  if (length == 0) return values.front();
+  double area = 0;
+  for (std::size_t i = 1; i < places.size(); ++i)
+    area += (places[i] - places[i - 1]) * (values[i] + values[i - 1]) / 2;
+  return area / length;
+}
+
+std::optional<double> placeReaching(const RunCurve& curve, double target, Direction direction) {
+  for (std::size_t i = 0; i < curve.x.size(); ++i) {
+    const double value = curve.y[i];
+    if (!(direction == Direction::Lower ? value <= target : value >= target)) continue;
+    if (i == 0 || !std::isfinite(value) || !std::isfinite(curve.y[i - 1])) return curve.x[i];
+    const double share = (target - curve.y[i - 1]) / (value - curve.y[i - 1]);
+    return curve.x[i - 1] + share * (curve.x[i] - curve.x[i - 1]);
+  }
+  return std::nullopt;
+}
+
 CurveBand bandOver(const std::vector<RunCurve>& curves, Centre centre, Spread spread) {
   std::vector<const RunCurve*> all;
   for (const RunCurve& curve : curves) all.push_back(&curve);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "core/base/statistics.h"
@@ -33,6 +34,21 @@ struct RunCurve {
 /// neighbours; NaN outside and beside a value that is not finite.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<double> valuesAt(
     const RunCurve& curve, const std::vector<double>& places);
+
+/// The end of ascending places: from so much of their length before the last one, that place
+/// included. \param share  above 0; from 1 all of them
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<double> lastShare(
+    const std::vector<double>& places, double share);
+/// Mean height of the curve between the first and the last of `places`, by trapezoids; of one place
+/// the value there. NaN of none and where valuesAt() has one. The difference of two such means over
+/// common places is the area between the curves, divided by its length.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT double meanOver(const RunCurve& curve,
+                                                        const std::vector<double>& places);
+/// The first place where the curve, straight between its points, is at `target` or beyond it: above
+/// it, with Direction::Lower below. Nothing where it never is; at the earliest its first point.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<double> placeReaching(const RunCurve& curve,
+                                                                            double target,
+                                                                            Direction direction);
 
 /// A line over common places and what lies around it.
 struct CurveBand {

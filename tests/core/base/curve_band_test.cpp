@@ -57,5 +57,39 @@ TEST(CurveBand, OfOneCurveIsTheCurve) {
   EXPECT_THAT(bandOver({}, Centre::Mean, Spread::Range).x, IsEmpty());
 }
 
+TEST(MeanOver, IsTheAreaBelowTheCurveDividedByItsLength) {
+  const RunCurve curve{{0, 10, 30}, {0, 1, 1}};
+  EXPECT_DOUBLE_EQ(meanOver(curve, curve.x), 25.0 / 30);
+  EXPECT_DOUBLE_EQ(meanOver(curve, lastShare(curve.x, 0.5)), 1);
+  EXPECT_DOUBLE_EQ(meanOver(curve, lastShare(curve.x, 1)), 25.0 / 30);
+  EXPECT_DOUBLE_EQ(meanOver(curve, {10}), 1);
+  EXPECT_TRUE(std::isnan(meanOver(curve, {})));
+  EXPECT_TRUE(std::isnan(meanOver({{0, 10, 20}, {1, std::nan(""), 1}}, {0, 20, 30})));
+}
+
+TEST(MeanOver, OfTwoCurvesDiffersByTheAreaBetweenThem) {
+  const RunCurve a{{0, 10, 20, 30}, {0, 1, 2, 3}}, b{{10, 30}, {0, 2}};
+  const std::vector<double> common = commonPlaces({&a, &b});
+  EXPECT_DOUBLE_EQ(meanOver(a, common) - meanOver(b, common), 1) << "one above it everywhere";
+}
+
+TEST(LastShare, BeginsBetweenTwoPlacesWhereItMust) {
+  EXPECT_THAT(lastShare({0, 10, 20}, 0.25), ElementsAre(15, 20));
+  EXPECT_THAT(lastShare({0, 10, 20}, 0.5), ElementsAre(10, 20));
+  EXPECT_THAT(lastShare({7}, 0.5), ElementsAre(7));
+  EXPECT_THAT(lastShare({}, 0.5), IsEmpty());
+}
+
+TEST(PlaceReaching, IsOnTheLineBetweenTwoPoints) {
+  const RunCurve rising{{10, 20, 30}, {0.2, 0.6, 0.9}};
+  EXPECT_NEAR(placeReaching(rising, 0.5, Direction::Higher).value_or(0), 17.5, 1e-9);
+  EXPECT_EQ(placeReaching(rising, 0.6, Direction::Higher), 20);
+  EXPECT_EQ(placeReaching(rising, 0.1, Direction::Higher), 10) << "the first point";
+  EXPECT_EQ(placeReaching(rising, 0.91, Direction::Higher), std::nullopt);
+  const RunCurve falling{{0, 4, 8}, {3, std::nan(""), 1}};
+  EXPECT_EQ(placeReaching(falling, 2, Direction::Lower), 8) << "no line beside what is no number";
+  EXPECT_EQ(placeReaching({}, 2, Direction::Lower), std::nullopt);
+}
+
 }  // namespace
 }  // namespace vitrine
