@@ -1,17 +1,25 @@
 #include "core/store/claimed_runs.h"
 
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
+
+#include "core/base/curve_band.h"
+#include "core/base/text.h"
+#include "core/store/tables/rows.h"
 
 namespace vitrine::store {
 
 namespace {
 
-/// A finished run as its file says, and its value.
+/// A finished run as its file says, and what is measured of it.
 struct Candidate {
   std::int64_t run = 0;
   std::uint64_t seed = 0;
   double value = 0;
+  RunCurve curve;  ///< over steps, where its mean is measured
   Json conditions;
 };
 
@@ -31,16 +39,31 @@ struct Group {
   }
 };
 
-std::map<std::uint64_t, double> valuesOf(const BySeed& runs) {
+/// What is compared of `one`; its mean is that over the steps that `other` has, too, if there is
+/// one.
+double measuredValue(const Claim& claim, const Candidate& one, const Candidate* other) {
+  if (claim.measure != ClaimMeasure::Mean) return one.value;
+  std::vector<const RunCurve*> curves{&one.curve};
+  if (other != nullptr) curves.push_back(&other->curve);
+  return meanOver(one.curve, lastShare(commonPlaces(curves), claim.window));
+}
+
+std::map<std::uint64_t, double> valuesOf(const Claim& claim, const BySeed& runs,
+                                         const BySeed& others) {
   std::map<std::uint64_t, double> values;
-  for (const auto& [seed, run] : runs) values[seed] = run->value;
+  for (const auto& [seed, run] : runs) {
+    const auto other = others.find(seed);
+    values[seed] = measuredValue(claim, *run, other == others.end() ? nullptr : other->second);
+  }
   return values;
 }
 
 class ClaimedRuns {
  public:
-  ClaimedRuns(const QueryFunction& query, const Claim& claim, const ClaimedExperiment& experiment)
-      : query_(query), claim_(claim), experiment_(experiment) {}
+  /// \param direction  in which the metric reaches a target
+  ClaimedRuns(const QueryFunction& query, const Claim& claim, const ClaimedExperiment& experiment,
+              Direction direction)
+      : query_(query), claim_(claim), experiment_(experiment), direction_(direction) {}
 
   std::vector<Candidate> of(const std::vector<RunRow>& rows, const std::string& name) {
     std::vector<RunRow> named;
@@ -63,10 +86,11 @@ class ClaimedRuns {
       } else if (value == values.end()) {
         exclude(run.row.id, "without a value");
       } else {
-        candidates.push_back({run.row.id, run.row.seed, value->second.last,
+        candidates.push_back({run.row.id, run.row.seed, value->second.last, RunCurve(),
                               experiment_.conditions(run.config, claim_)});
       }
     }
+    if (claim_.measure != ClaimMeasure::Last) readCurves(candidates);
     return candidates;
   }
 
@@ -80,18 +104,61 @@ class ClaimedRuns {
   }
 
  private:
+  /// Takes what is measured from the curves; a run that does not reach the target is left out.
+  void readCurves(std::vector<Candidate>& candidates) {
+    const char* place = claim_.measure == ClaimMeasure::TimeTo ? "time" : "step";
+    for (Candidate& one : candidates) {
+      const RunStore::Table points =
+          query_("SELECT " + std::string(place) + ", value FROM metrics WHERE run_id = " +
+                 std::to_string(one.run) + " AND name = " + quotedSql(claim_.metric) +
+                 " ORDER BY step");
+      for (const auto& row : points.rows) {
+        if (row[0].is_number()) {
+          one.curve.add(row[0].get<double>(), row[1].is_number()
+                                                  ? row[1].get<double>()
+                                                  : std::numeric_limits<double>::quiet_NaN());
+        }
+      }
+    }
+    if (!claim_.target) return;
+    std::vector<Candidate> reaching;
+    for (Candidate& one : candidates) {
+      const std::optional<double> reached = placeReaching(one.curve, *claim_.target, direction_);
+      if (!reached) {
+        exclude(one.run, "not reaching " + formatReal(*claim_.target));
+        continue;
+      }
+      one.value = *reached;
+      reaching.push_back(std::move(one));
+    }
+    candidates = std::move(reaching);
+  }
+
   const QueryFunction& query_;
   const Claim& claim_;
   const ClaimedExperiment& experiment_;
+  Direction direction_;
   std::map<std::string, std::set<std::int64_t>> leftOut_;
 };
 
 }  // namespace
 
+MetricFormat claimFormat(const Claim& claim, const MetricKinds& kinds) {
+  if (claim.target) return {};
+  return metricFormat(claim.metric, kindOf(kinds, claim.metric));
+}
+
 Judgement judgeClaim(const QueryFunction& query, const std::vector<RunRow>& rows,
                      const Claim& claim, const ClaimedExperiment& experiment) {
   const bool isPaired = !claim.above;
-  ClaimedRuns runs(query, claim, experiment);
+  const Direction direction =
+      claim.target ? kindOf(metricKinds(query), claim.metric).direction : Direction::None;
+  if (claim.target && direction == Direction::None) {
+    Judgement none = judge(claim, {}, {});
+    none.reason = "it is not known which values of " + claim.metric + " are better";
+    return none;
+  }
+  ClaimedRuns runs(query, claim, experiment, direction);
   for (const std::string& side : {claim.better, claim.worse}) {
     if (side.empty() || experiment.has(side)) continue;
     Judgement none = judge(claim, {}, {});
@@ -137,7 +204,8 @@ Judgement judgeClaim(const QueryFunction& query, const std::vector<RunRow>& rows
   };
   exclude(better, chosen->better);
   exclude(worse, chosen->worse);
-  Judgement judgement = judge(claim, valuesOf(chosen->better), valuesOf(chosen->worse));
+  Judgement judgement = judge(claim, valuesOf(claim, chosen->better, chosen->worse),
+                              valuesOf(claim, chosen->worse, chosen->better));
   judgement.leftOut = runs.leftOut();
   return judgement;
 }

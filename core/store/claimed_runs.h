@@ -5,6 +5,7 @@
 
 #include "core/config/papers/claims.h"
 #include "core/store/comparison.h"
+#include "core/store/metrics/metric_format.h"
 
 namespace vitrine::store {
 
@@ -16,5 +17,9 @@ namespace vitrine::store {
                                                         const std::vector<RunRow>& rows,
                                                         const Claim& claim,
                                                         const ClaimedExperiment& experiment);
+
+/// How what is measured is written: as values of the metric; steps and seconds as plain numbers.
+[[nodiscard]] VITRINE_STORE_EXPORT MetricFormat claimFormat(const Claim& claim,
+                                                            const MetricKinds& kinds);
 
 }  // namespace vitrine::store

@@ -363,6 +363,10 @@ TEST(Compare, JudgesTheClaimsOfAFileWithNAndReason) {
   EXPECT_EQ(reached.at("verdict"), "reproduced") << reached.dump();
   EXPECT_EQ(reached.at("n"), 2);
   EXPECT_EQ(reached.at("left_out"), "");
+  const Json mean = claim(same + "measure = \"mean\"\nmargin = -0.1\nseeds = 2\n").json().at(0);
+  EXPECT_EQ(mean.at("verdict"), "reproduced") << mean.dump();
+  EXPECT_EQ(mean.at("measure"), "mean");
+  EXPECT_NEAR(mean.at("mean").get<double>(), 0, 1e-12);
   const Json equal = claim(same + "margin = 0\nseeds = 2\n").json().at(0);
   EXPECT_EQ(equal.at("verdict"), "undecided") << "neither side is better";
   EXPECT_EQ(equal.at("relation"), "wide - narrow > 0");

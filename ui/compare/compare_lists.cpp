@@ -285,6 +285,7 @@ void ComparePage::showPublished() {
                      QString::number(s.count), measuredText(row), thresholdText(row),
                      QString::fromStdString(row.judgement.reason)});
     item->setToolTip(0, QString::fromStdString(row.claim.source));
+    item->setToolTip(3, QString::fromStdString(measureText(row.claim)));
     const QColor colour = row.judgement.verdict == Verdict::Reproduced     ? themeColors().ok
                           : row.judgement.verdict == Verdict::Contradicted ? themeColors().bad
                                                                            : themeColors().muted;

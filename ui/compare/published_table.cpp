@@ -201,8 +201,7 @@ std::vector<ClaimRow> claimsOf(const store::QueryFunction& query, const CompareD
     if (!isHere) continue;
     Judgement judgement = judgeClaim(query, runs, claim, experiment);
     if (!judgement.leftOut.empty()) judgement.reason += "; not counted: " + judgement.leftOut;
-    const store::MetricFormat format =
-        store::metricFormat(claim.metric, store::kindOf(data.kinds, claim.metric));
+    const store::MetricFormat format = store::claimFormat(claim, data.kinds);
     rows.push_back({std::move(claim), std::move(judgement), format});
   }
   return rows;

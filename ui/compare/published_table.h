@@ -47,7 +47,7 @@ struct PublishedRow {
 struct ClaimRow {
   Claim claim;
   Judgement judgement;
-  store::MetricFormat format;  ///< of its metric
+  store::MetricFormat format;  ///< of what is measured
 };
 /// "+1.3 ± 0.2 %" in the unit of the metric; an en dash without a value.
 [[nodiscard]] QString measuredText(const ClaimRow& row);

@@ -19,6 +19,9 @@ int judgeClaims(const CommandLine& line, const std::string& file) {
                    {"source", claim.source},
                    {"experiment", experiment},
                    {"metric", claim.metric},
+                   {"measure", toString(claim.measure)},
+                   {"window", claim.window},
+                   {"target", claim.target ? Json(*claim.target) : Json(nullptr)},
                    {"relation", relationText(claim, {})},
                    {"verdict", toString(judgement.verdict)},
                    {"n", statistics.count},
@@ -28,9 +31,9 @@ int judgeClaims(const CommandLine& line, const std::string& file) {
                    {"why", judgement.reason},
                    {"left_out", judgement.leftOut},
                    {"note", claim.note}});
-    table.rows.push_back({claim.name, toString(judgement.verdict), statistics.count, claim.metric,
-                          relationText(claim, format), measuredText(judgement, format),
-                          whyText(judgement)});
+    table.rows.push_back({claim.name, toString(judgement.verdict), statistics.count,
+                          measureText(claim), relationText(claim, format),
+                          measuredText(judgement, format), whyText(judgement)});
   }
   if (line.wantsJson()) {
     print(out);

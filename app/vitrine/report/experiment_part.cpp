@@ -341,7 +341,7 @@ Html Part::claims() {
                  numberCell(std::to_string(judged.judgement.statistics.count)),
                  textCell(measuredText(judged.judgement, judged.format)),
                  textCell(relationText(judged.claim, judged.format)),
-                 codeCell(judged.claim.metric),
+                 codeCell(measureText(judged.claim)),
                  textCell(judged.claim.source),
                  textCell(whyText(judged.judgement) +
                           (judged.claim.note.empty() ? "" : "; " + judged.claim.note))});

@@ -24,8 +24,7 @@ std::vector<JudgedClaim> judgedClaims(store::RunReader& store, const std::filesy
     const std::string path = (file.parent_path() / claim.experiment).string();
     const ClaimedExperiment experiment(readTextFile(path), path);
     Judgement judgement = judgeClaim(query, runs, claim, experiment);
-    const store::MetricFormat format =
-        store::metricFormat(claim.metric, store::kindOf(kinds, claim.metric));
+    const store::MetricFormat format = store::claimFormat(claim, kinds);
     judged.push_back({std::move(claim), experiment.title(), std::move(judgement), format});
   }
   return judged;

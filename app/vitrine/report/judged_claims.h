@@ -15,7 +15,7 @@ struct JudgedClaim {
   Claim claim;
   std::string experiment;  ///< title of its experiment
   Judgement judgement;
-  store::MetricFormat format;  ///< of its metric
+  store::MetricFormat format;  ///< of what is measured
 };
 
 /// In the order of the file. \throws ConfigError  every problem of the file; FileError

@@ -16,10 +16,14 @@ namespace vitrine {
 namespace {
 
 const std::vector<std::string>& claimKeys() {
-  static const std::vector<std::string> keys = {"name",  "source", "experiment", "metric", "better",
-                                                "worse", "margin", "above",      "seeds",  "note"};
+  static const std::vector<std::string> keys = {
+      "name",   "source", "experiment", "metric", "measure", "window", "target",
+      "better", "worse",  "margin",     "above",  "seeds",   "note"};
   return keys;
 }
+
+constexpr std::array kMeasures = {ClaimMeasure::Last, ClaimMeasure::Mean, ClaimMeasure::StepsTo,
+                                  ClaimMeasure::TimeTo};
 
 class ClaimReader {
  public:
@@ -37,6 +41,7 @@ class ClaimReader {
     claim.source = text("source", Need::Yes);
     claim.experiment = text("experiment", Need::Yes);
     claim.metric = text("metric", Need::Yes);
+    readMeasure(claim);
     claim.better = text("better", Need::Yes);
     claim.worse = text("worse", Need::No);
     claim.note = text("note", Need::No);
@@ -60,6 +65,37 @@ class ClaimReader {
 
  private:
   enum class Need { No, Yes };
+
+  void readMeasure(Claim& claim) {
+    const std::string word = text("measure", Need::No);
+    std::vector<std::string> words;
+    for (const ClaimMeasure each : kMeasures) {
+      words.push_back(toString(each));
+      if (word == words.back()) claim.measure = each;
+    }
+    if (!word.empty() && word != toString(claim.measure)) {
+      problems_.add(table_.find("measure"), kAtValue, Code::UnknownName, "claim.measure",
+                    "is not one of last, mean, steps_to, time_to", nearest(word, words));
+      return;
+    }
+    claim.window = real("window").value_or(1);
+    claim.target = real("target");
+    const Node* window = table_.find("window");
+    if (window != nullptr && (claim.window <= 0 || claim.window > 1)) {
+      problems_.add(window, kAtValue, Code::OutOfRange, "claim.window",
+                    "must be a share above 0, at most 1");
+    }
+    if (window != nullptr && claim.measure != ClaimMeasure::Mean)
+      problems_.add(window, kAtKey, Code::Conflict, "claim.window", "belongs to measure = \"mean\"");
+    const bool hasTarget = table_.find("target") != nullptr;
+    const bool needsTarget =
+        claim.measure == ClaimMeasure::StepsTo || claim.measure == ClaimMeasure::TimeTo;
+    if (hasTarget != needsTarget) {
+      problems_.add(hasTarget ? table_.find("target") : &table_, kAtValue,
+                    hasTarget ? Code::Conflict : Code::Missing, "claim.target",
+                    hasTarget ? "belongs to measure = \"steps_to\" and \"time_to\"" : "is missing");
+    }
+  }
 
   std::string text(const std::string& key, Need need) {
     const Node* node = table_.find(key);
@@ -134,6 +170,30 @@ std::string shownValue(const Json& value) {
 }
 
 }  // namespace
+
+std::string toString(ClaimMeasure measure) {
+  switch (measure) {
+    case ClaimMeasure::Mean:
+      return "mean";
+    case ClaimMeasure::StepsTo:
+      return "steps_to";
+    case ClaimMeasure::TimeTo:
+      return "time_to";
+    case ClaimMeasure::Last:
+      break;
+  }
+  return "last";
+}
+
+std::string measureText(const Claim& claim) {
+  if (claim.measure == ClaimMeasure::Last) return claim.metric;
+  if (claim.measure == ClaimMeasure::Mean) {
+    const std::string share = formatReal(100 * claim.window, 6) + " % of the steps";
+    return "mean of " + claim.metric + (claim.window < 1 ? " over the last " + share : "");
+  }
+  return (claim.measure == ClaimMeasure::StepsTo ? "steps until " : "seconds until ") +
+         claim.metric + " reaches " + formatReal(claim.target.value_or(0));
+}
 
 std::vector<Claim> readClaims(const std::string& text, const std::string& fileName,
                               std::vector<Problem>& problems) {

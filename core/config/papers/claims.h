@@ -18,20 +18,33 @@
 
 namespace vitrine {
 
+/// What of a run's curve is compared. "last": its last value. "mean": its mean over the steps that
+/// both runs have, whose difference is the area between the curves divided by its length.
+/// "steps_to", "time_to": steps, or seconds of running time, until it reaches a target.
+enum class ClaimMeasure { Last, Mean, StepsTo, TimeTo };
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(ClaimMeasure measure);
+
 /// One `[[claim]]`. Either `worse` and `margin`, or `above`.
 struct Claim {
   std::string name;
   std::string source;      ///< "Table 8: 61.4 % without, 64.2 % with"
   std::string experiment;  ///< a file beside claims.toml
-  std::string metric;      ///< its last value counts
+  std::string metric;
+  ClaimMeasure measure = ClaimMeasure::Last;
+  double window = 1;             ///< of Mean: the share of the common steps, at their end
+  std::optional<double> target;  ///< of StepsTo and TimeTo: what the metric reaches
   std::string better;      ///< a variant or a stage
   std::string worse;
-  /// better - worse is at least this, in the metric's unit; 0: it is more than 0.
+  /// better - worse is at least this, in the unit of what is measured; 0: it is more than 0.
   double margin = 0;
   std::optional<double> above;  ///< better is at least this
   std::int64_t seeds = 1;       ///< fewer leave it undecided
   std::string note;
 };
+
+/// "test/top1", "mean of train/loss over the last 10 % of the steps", "steps until test/top1
+/// reaches 0.8".
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string measureText(const Claim& claim);
 
 /// \param problems  receives every problem of the text, as for an experiment file
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Claim> readClaims(

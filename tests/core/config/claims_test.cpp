@@ -57,6 +57,33 @@ TEST(Claims, NameTheLineTheKeyAndTheNearestKeyOfAMistake) {
   EXPECT_EQ(codes(problemsOf("[claim]\n")), "claim wrong_type");
 }
 
+TEST(Claims, SayWhatOfACurveIsCompared) {
+  const auto measured = [](const std::string& more) {
+    std::vector<Problem> problems;
+    const Claim claim = readClaims(kText + more, "claims.toml", problems).at(0);
+    EXPECT_EQ(codes(problems), "") << more;
+    return measureText(claim);
+  };
+  EXPECT_EQ(measured(""), "test/top1");
+  EXPECT_EQ(measured("measure = \"last\"\n"), "test/top1");
+  EXPECT_EQ(measured("measure = \"mean\"\n"), "mean of test/top1");
+  EXPECT_EQ(measured("measure = \"mean\"\nwindow = 0.1\n"),
+            "mean of test/top1 over the last 10 % of the steps");
+  EXPECT_EQ(measured("measure = \"steps_to\"\ntarget = 0.8\n"),
+            "steps until test/top1 reaches 0.8");
+  EXPECT_EQ(measured("measure = \"time_to\"\ntarget = 0.8\n"),
+            "seconds until test/top1 reaches 0.8");
+}
+
+TEST(Claims, RefuseAMeasureThatIsNotWhole) {
+  const auto codesOf = [](const std::string& more) { return codes(problemsOf(kText + more)); };
+  EXPECT_EQ(codesOf("measure = \"means\"\n"), "claim.measure unknown_name -> mean");
+  EXPECT_EQ(codesOf("measure = \"steps_to\"\n"), "claim.target missing");
+  EXPECT_EQ(codesOf("target = 0.8\n"), "claim.target conflict");
+  EXPECT_EQ(codesOf("window = 0.5\n"), "claim.window conflict");
+  EXPECT_EQ(codesOf("measure = \"mean\"\nwindow = 0\n"), "claim.window out_of_range");
+}
+
 TEST(Claims, AreReproducedWhereTheWholeIntervalReachesTheMargin) {
   const Judgement judged = judge(sample(), Values{{0, 0.84}, {1, 0.85}, {2, 0.84}},
                                  Values{{0, 0.80}, {1, 0.81}, {2, 0.80}});

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/base/random.h"
 #include "core/store/claimed_runs.h"
@@ -45,6 +46,7 @@ class ComparisonTest : public testing::StoreTest {
     for (const double value : curve) {
       MetricRecord record;
       record.step = step += 10;
+      record.time = 2 * static_cast<double>(step);
       record.values = {{"test/top1", value}};
       batch.metrics.push_back(record);
     }
@@ -241,6 +243,48 @@ TEST_F(ComparisonTest, AClaimIsJudgedByRunsUnderEqualConditionsAlone) {
   EXPECT_EQ(judged.leftOut,
             "1 failed; 1 with another model.depth than the others; 1 with model.width = 33, not 32 "
             "as in the file");
+}
+
+TEST_F(ComparisonTest, AClaimIsAboutCurvesOrTheirWayToATarget) {
+  const ClaimedExperiment file(
+      "title = \"E\"\n[train]\nepochs = 2\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"
+      "set = { model.width = 32 }\n",
+      "e.toml");
+  addWith("a", {{"width", 16}}, 0, {0.1, 0.3, 0.5});  // steps 10 to 30
+  addWith("a", {{"width", 16}}, 1, {0.2, 0.4, 0.6});
+  addWith("b", {{"width", 32}}, 0, {0.3, 0.5, 0.5, 0.0});
+  addWith("b", {{"width", 32}}, 1, {0.4, 0.6, 0.6, 0.0});
+  Claim claim;
+  claim.metric = "test/top1";
+  claim.better = "b";
+  claim.worse = "a";
+  claim.seeds = 2;
+  const auto judged = [&] { return judgeClaim(counting(), store_.runs(), claim, file); };
+  claim.measure = ClaimMeasure::Mean;
+  EXPECT_NEAR(judged().statistics.mean, 0.15, 1e-9) << "over the steps that both have";
+  EXPECT_EQ(judged().verdict, Verdict::Reproduced);
+  claim.window = 0.5;
+  EXPECT_NEAR(judged().statistics.mean, 0.1, 1e-9) << "steps 20 to 30";
+  claim.measure = ClaimMeasure::StepsTo;
+  claim.target = 0.5;
+  std::swap(claim.better, claim.worse);
+  EXPECT_NEAR(judged().statistics.mean, 10, 1e-9) << "30 - 20 and 25 - 15";
+  EXPECT_EQ(judged().statistics.count, 2u);
+  claim.measure = ClaimMeasure::TimeTo;
+  EXPECT_NEAR(judged().statistics.mean, 20, 1e-9) << "two seconds a step";
+  claim.target = 0.55;
+  EXPECT_EQ(judged().statistics.count, 1u);
+  EXPECT_EQ(judged().leftOut, "2 not reaching 0.55");
+  claim.metric = "test/unheard_of";
+  EXPECT_EQ(judged().reason, "it is not known which values of test/unheard_of are better");
+}
+
+TEST_F(ComparisonTest, AClaimAboutStepsIsNotWrittenInPercent) {
+  Claim claim;
+  claim.metric = "test/top1";
+  EXPECT_TRUE(claimFormat(claim, metricKinds(store_)).isPercent);
+  claim.target = 0.8;
+  EXPECT_FALSE(claimFormat(claim, metricKinds(store_)).isPercent);
 }
 
 TEST_F(ComparisonTest, TakesTheValueAtAStepFromCurvesThatReachIt) {
