@@ -216,8 +216,8 @@ at::Tensor attendShort(const at::Tensor& query, const at::Tensor& key, const at:
   input.keyValue = at::cat({rows(repeated(heads.key, s)), rows(repeated(heads.value, s))}, -1);
   input.additive = options.bias;
   if (sight.allowed.defined()) {
-    const at::Tensor bias =
-        options.bias.defined() ? options.bias.reshape({s.queries, s.keys}) : options.bias;
+    const bool isOfAll = options.bias.defined() && options.bias.numel() == s.queries * s.keys;
+    const at::Tensor bias = isOfAll ? options.bias.reshape({s.queries, s.keys}) : options.bias;
     input.additive = additiveOf(bias, sight.allowed, at::kFloat);
   }
   input.multiplicative = options.factor;

@@ -98,6 +98,15 @@ void backwardHead(const HeadShape& p, const float* query, const float* key, cons
   const MatrixView out{outGradient, p.outStride, 1}, slopes{pass.logits, pass.stride, 1};
   pass.scores(p, out, {value, p.keyStride, 1});
   kernels().slopeRows(scoreRows(p, pass.stride), probabilities, pass.logits, pass.weights);
+  if (gradients.additive != nullptr) {
+    // Slopes are those of q k^T, which the scale multiplies; the mask is added after it.
+    const float unscale = 1 / p.scale;
+    for (std::int64_t i = 0; i < p.queries; ++i) {
+      const float* row = pass.logits + i * pass.stride;
+      float* slopesOfMask = gradients.additive + i * p.keys;
+      for (std::int64_t j = 0; j < p.keys; ++j) slopesOfMask[j] = row[j] * unscale;
+    }
+  }
   const MatrixView weights{p.multiplicative != nullptr ? pass.weights : probabilities, p.keys, 1};
   pass.product(p.keys, p.headDim, p.queries, transposed(weights), out, gradients.value,
                p.keyStride);

@@ -16,7 +16,7 @@ struct HeadShape {
   float scale = 1;
   const float* cosine = nullptr;  ///< [keys, headDim/2] or null
   const float* sine = nullptr;
-  const float* additive = nullptr;        ///< [queries, keys] or null
+  const float* additive = nullptr;        ///< [queries, keys] of this head or null
   const float* multiplicative = nullptr;  ///< [queries, keys] or null
 };
 
@@ -41,6 +41,7 @@ struct HeadGradients {
   float* query;
   float* key;
   float* value;
+  float* additive = nullptr;  ///< [queries, keys], dense, of the mask; null where it is a constant
 };
 void backwardHead(const HeadShape& shape, const float* query, const float* key, const float* value,
                   const float* outGradient, const float* probabilities,

@@ -149,8 +149,9 @@ class Chunk {
   template <class Body>
   void forEachHead(const Body& body) {
     for (std::int64_t image = 0; image < images; ++image) {
-      const HeadShape shape = headOf(image);
+      HeadShape shape = headOf(image);
       for (std::int64_t head = 0; head < p.heads; ++head) {
+        if (p.headMaskStep > 0) shape.additive = p.head.additive + head * p.headMaskStep;
         const std::int64_t channel = head * p.head.headDim;
         const std::int64_t key = image * p.tokens * 3 * p.width + p.width + channel;
         body(shape, Head{(image * p.tokens + p.firstRow) * 3 * p.width + channel, key,
@@ -398,11 +399,15 @@ class BackwardChunk : Chunk {
     product(some, width, width, branch, maps.proj, {}, attendedGradient, width);
 
     float* qkvGradient = work(Workspace::kHiddenGradient, all * three);
+    float* mask =
+        gradients_.mask == nullptr ? nullptr : gradients_.mask + first * p.probabilities();
     HeadScratch scratch(p.head);
     forEachHead([&](const HeadShape& shape, const Head& at) {
       backwardHead(shape, qkv + at.query, qkv + at.key, qkv + at.value, attendedGradient + at.out,
                    probabilities + at.probabilities,
-                   {qkvGradient + at.query, qkvGradient + at.key, qkvGradient + at.value}, scratch);
+                   {qkvGradient + at.query, qkvGradient + at.key, qkvGradient + at.value,
+                    mask == nullptr ? nullptr : mask + at.probabilities},
+                   scratch);
     });
 
     float* normed = work(Workspace::kNormed, all * width);

@@ -28,6 +28,7 @@ struct BlockPlan {
   HeadShape head;
   /// From one image's angles and additive mask to the next one's; 0: all share them.
   std::int64_t angleStep, additiveStep;
+  std::int64_t headMaskStep;  ///< from one head's additive mask to the next one's; 0: one for all
   std::array<const float*, kBlockParameters> parameters;
   /// Whose gradients the backward pass computes.
   std::array<bool, kBlockParameters> isTrained;
@@ -77,6 +78,7 @@ struct GradientLayout {
                                                            p.mlp == MlpKind::SwiGlu ? h * d : 0,
                                                            p.mlp == MlpKind::SwiGlu ? h : 0,
                                                            0,
+                                                           0,
                                                            0};
     for (std::size_t i = 0; i < kBlockParameters; ++i) {
       offsets[i] = total;
@@ -98,6 +100,8 @@ struct BlockGradients {
   float* share;  ///< of the trained parameters, by the layout; added to
   /// Of the trained parameters of each image, [batch, width]; added to.
   std::array<float*, kBlockParameters> ofImages;
+  /// Of the additive mask of each head, [batch, heads, rows, tokens]; null where it is not trained.
+  float* mask = nullptr;
 };
 
 void backwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,

@@ -43,6 +43,7 @@ enum BlockParameter : std::size_t {
   kFc3Bias,
   kAttentionGate,  ///< [batch, width]: multiplies the branch of each image, or undefined
   kMlpGate,
+  kAttentionBias,  ///< set by runBlock() alone: additive values of each head
   kBlockParameters
 };
 using BlockParameters = std::array<at::Tensor, kBlockParameters>;
@@ -56,7 +57,9 @@ struct BlockInput {
   std::int64_t heads = 1;
   std::int64_t row = -1;      ///< the one token wanted, or -1 for all
   at::Tensor angles;          ///< [tokens, pairs], or of each image, or undefined
-  at::Tensor additive;        ///< constant, [queries, keys] values, or so many of each image
+  /// Constant, [queries, keys] values, or so many of each image; or of each head, [1, heads,
+  /// queries, keys], which may be trained.
+  at::Tensor additive;
   at::Tensor multiplicative;  ///< constant, [queries, keys] values, or undefined
   /// Factors of the two branches, [batch] values each, or undefined for one: drop path.
   at::Tensor attentionGain, mlpGain;
@@ -90,7 +93,7 @@ struct PackedAttention {
   std::int64_t firstQuery = 0;  ///< which key the first query is: with fewer queries than keys,
                                 ///< they are keys firstQuery, firstQuery + 1, ...
   at::Tensor angles;            ///< [keys, pairs], or undefined
-  at::Tensor additive;          ///< added to the logits, or undefined
+  at::Tensor additive;          ///< added to the logits, or undefined; see canAttend()
   at::Tensor multiplicative;    ///< multiplies the probabilities, or undefined
 };
 
@@ -102,14 +105,16 @@ struct AttentionShape {
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool takesAttention(const AttentionShape& shape);
 /// Whether attention() can compute it: float32 on the CPU or a half type (which the caller widens:
 /// a library's half-precision attention is slower still for short sequences), short sequences,
-/// masks (or none) that are constants and serve all samples and heads.
+/// masks (or none) that serve all samples and are constants; an additive one may be of each head,
+/// and trained then.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool canAttend(const at::Tensor& query,
                                                    const AttentionShape& shape,
                                                    const at::Tensor& additive,
                                                    const at::Tensor& multiplicative);
 /// What canAttend() asks for, for messages.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::string attentionLimits();
-/// Differentiable in `query` and `keyValue`; keeps the probabilities for that.
+/// Differentiable in `query`, `keyValue` and an additive mask of each head; keeps the probabilities
+/// for that.
 /// \returns  [batch, queries, width]
 /// \pre  canAttend(), float32, angles (if any) turn whole heads: pairs = headDim / 2
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor attention(const PackedAttention& input);

@@ -102,6 +102,10 @@ BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const BlockCons
     p.parameters[i] = read(parameters[i]);
     p.isOfImage[i] = parameters[i].defined() && isOfImages(i) && parameters[i].dim() == 2;
   }
+  if (p.parameters[kAttentionBias] != nullptr) {
+    p.head.additive = p.parameters[kAttentionBias];
+    p.headMaskStep = p.rows * p.tokens;
+  }
   return p;
 }
 
@@ -231,7 +235,12 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     const at::Tensor outGradient = gradients[0].contiguous();
     const at::Tensor result = at::empty_like(x);
     std::array<at::Tensor, kBlockParameters> ofImages;
-    BlockGradients targets{result.data_ptr<float>(), nullptr, {}};
+    BlockGradients targets{result.data_ptr<float>(), nullptr, {}, nullptr};
+    at::Tensor maskSlopes;
+    if (p.isTrained[kAttentionBias]) {
+      maskSlopes = at::empty_like(kept.probabilities);
+      targets.mask = maskSlopes.data_ptr<float>();
+    }
     for (std::size_t i = 0; i < kBlockParameters; ++i) {
       if (!p.isTrained[i] || !p.isOfImage[i]) continue;
       ofImages[i] = at::zeros_like(parameters[i]);
@@ -262,6 +271,10 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
       if (!parameters[i].defined()) continue;
       if (p.isOfImage[i]) {
         results.push_back(ofImages[i]);
+        continue;
+      }
+      if (i == kAttentionBias) {
+        results.push_back(maskSlopes.defined() ? maskSlopes.sum(0) : at::Tensor());
         continue;
       }
       results.push_back(
@@ -300,7 +313,7 @@ bool takesBlock(const BlockInput& input) {
   const std::int64_t queries = input.row < 0 ? tokens : 1;
   const bool hasGradient =
       at::GradMode::is_enabled() &&
-      (x.requires_grad() ||
+      (x.requires_grad() || (input.additive.defined() && input.additive.requires_grad()) ||
        std::any_of(input.parameters.begin(), input.parameters.end(),
                    [](const at::Tensor& each) { return each.defined() && each.requires_grad(); }));
   // The products of half types were not measured beyond the widths of training.
@@ -320,6 +333,7 @@ bool takesBlock(const BlockInput& input) {
        2 * angles.size(-1) * input.heads == width);
   return isItsTurn &&
          (isSharedMask(input.additive, queries, tokens) ||
+          isMaskOfHeads(input.additive, input.heads, queries, tokens) ||
           isMaskOfImages(input.additive, x.size(0), queries, tokens)) &&
          isSharedMask(input.multiplicative, queries, tokens);
 }
@@ -331,7 +345,14 @@ at::Tensor runBlock(const BlockInput& input) {
     constants.cosine = input.angles.cos().contiguous();
     constants.sine = input.angles.sin().contiguous();
   }
-  constants.additive = plain(input.additive);
+  BlockParameters parameters = input.parameters;
+  const std::int64_t queries = input.row < 0 ? x.size(1) : 1;
+  if (isMaskOfHeads(input.additive, input.heads, queries, x.size(1)) &&
+      !isSharedMask(input.additive, queries, x.size(1))) {
+    parameters[kAttentionBias] = input.additive.to(at::kFloat).squeeze(0).contiguous();
+  } else {
+    constants.additive = plain(input.additive);
+  }
   constants.multiplicative = plain(input.multiplicative);
   constants.attentionGain = plain(input.attentionGain);
   constants.mlpGain = plain(input.mlpGain);
@@ -341,7 +362,7 @@ at::Tensor runBlock(const BlockInput& input) {
   const BlockSettings settings{input.norm,  input.mlp, input.normEps,
                                input.heads, input.row, blockFactor().value()};
   variable_list given;
-  for (const at::Tensor& parameter : input.parameters) {
+  for (const at::Tensor& parameter : parameters) {
     if (parameter.defined()) given.push_back(parameter);
   }
   const bool isTraining =
@@ -349,7 +370,7 @@ at::Tensor runBlock(const BlockInput& input) {
       (x.requires_grad() || std::any_of(given.begin(), given.end(),
                                         [](const at::Tensor& t) { return t.requires_grad(); }));
   if (!isTraining) {
-    BlockPlan plan = planOf(x, input.parameters, constants, settings);
+    BlockPlan plan = planOf(x, parameters, constants, settings);
     // Images by themselves: a small batch is shared by all threads.
     const std::int64_t threads = at::get_num_threads();
     const std::int64_t parts = std::min(threads / plan.batch, plan.rows / kLeastPart);
@@ -359,7 +380,7 @@ at::Tensor runBlock(const BlockInput& input) {
     plan.imagesAtOnce = std::min(plan.imagesAtOnce, (plan.batch + threads - 1) / threads);
     return runForward(plan, x, {});
   }
-  return FusedBlock::apply(x, at::TensorList(given), input.parameters, constants, settings);
+  return FusedBlock::apply(x, at::TensorList(given), parameters, constants, settings);
 }
 
 }  // namespace vitrine::cpu

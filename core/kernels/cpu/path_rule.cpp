@@ -60,18 +60,26 @@ bool isSharedMask(const at::Tensor& mask, std::int64_t queries, std::int64_t key
          mask.numel() == queries * keys && !mask.requires_grad();
 }
 
+bool isMaskOfHeads(const at::Tensor& mask, std::int64_t heads, std::int64_t queries,
+                   std::int64_t keys) {
+  return mask.defined() && mask.dim() == 4 && mask.size(0) == 1 && mask.size(1) == heads &&
+         mask.size(2) == queries && mask.size(3) == keys;
+}
+
 bool canAttend(const at::Tensor& query, const AttentionShape& shape, const at::Tensor& additive,
                const at::Tensor& multiplicative) {
   const at::ScalarType type = query.scalar_type();
   const bool isItsType = type == at::kFloat || type == at::kBFloat16 || type == at::kHalf;
   return query.device().is_cpu() && isItsType && shape.keys <= kMostKeys &&
-         shape.headDim <= kMostHeadDim && isSharedMask(additive, shape.queries, shape.keys) &&
+         shape.headDim <= kMostHeadDim &&
+         (isSharedMask(additive, shape.queries, shape.keys) ||
+          isMaskOfHeads(additive, shape.heads, shape.queries, shape.keys)) &&
          isSharedMask(multiplicative, shape.queries, shape.keys);
 }
 
 std::string attentionLimits() {
   return "float32 or half types on the CPU, at most " + std::to_string(kMostKeys) + " keys and " +
-         std::to_string(kMostHeadDim) + " channels a head, masks that all heads and samples share";
+         std::to_string(kMostHeadDim) + " channels a head, masks that all samples share";
 }
 
 }  // namespace vitrine::cpu

@@ -15,6 +15,10 @@ inline constexpr std::int64_t kMostKeys = 288, kMostHeadDim = 256;
 
 /// Whether a mask (or none) is a constant that all samples and heads share.
 [[nodiscard]] bool isSharedMask(const at::Tensor& mask, std::int64_t queries, std::int64_t keys);
+/// Whether a mask has values of each head, [1, heads, queries, keys], which all samples share; it
+/// may be trained.
+[[nodiscard]] bool isMaskOfHeads(const at::Tensor& mask, std::int64_t heads, std::int64_t queries,
+                                 std::int64_t keys);
 
 /// Whether layers may use the loops here: cpuPath() is not the reference path.
 [[nodiscard]] bool hasOwnLoops();

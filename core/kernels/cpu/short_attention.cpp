@@ -11,6 +11,7 @@
 #include "core/kernels/cpu/attention_head.h"
 #include "core/kernels/cpu/cpu_layers.h"
 #include "core/kernels/cpu/first_derivative.h"
+#include "core/kernels/cpu/path_rule.h"
 
 namespace vitrine::cpu {
 
@@ -20,13 +21,24 @@ const float* pointer(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<float>() : nullptr;
 }
 
-/// The constants of a call, made contiguous; kept alive by the autograd node.
+/// The constants of a call, made contiguous; kept alive by the autograd node. The additive mask is
+/// [queries, keys], or [heads, queries, keys].
 struct HeadConstants {
   at::Tensor cosine, sine, additive, multiplicative;
 };
 
+bool isOfHeads(const at::Tensor& additive) { return additive.defined() && additive.dim() == 3; }
+
 struct Problem : HeadShape {
   std::int64_t batch = 0, heads = 0;
+  std::int64_t maskStep = 0;  ///< from one head's additive mask to the next one's; 0: one for all
+
+  /// Of one head of one image, with its mask.
+  [[nodiscard]] HeadShape shapeOf(std::int64_t unit) const {
+    HeadShape shape = static_cast<const HeadShape&>(*this);
+    if (maskStep > 0) shape.additive += unit % heads * maskStep;
+    return shape;
+  }
 };
 
 Problem problemOf(const at::Tensor& query, const at::Tensor& keyValue, std::int64_t heads,
@@ -47,6 +59,7 @@ Problem problemOf(const at::Tensor& query, const at::Tensor& keyValue, std::int6
   p.cosine = pointer(constants.cosine);
   p.sine = pointer(constants.sine);
   p.additive = pointer(constants.additive);
+  if (isOfHeads(constants.additive)) p.maskStep = p.queries * p.keys;
   p.multiplicative = pointer(constants.multiplicative);
   return p;
 }
@@ -71,6 +84,7 @@ class ShortAttention : public torch::autograd::Function<ShortAttention> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& queryIn,
                             const std::optional<at::Tensor>& keyValueIn,
+                            const std::optional<at::Tensor>& /*trainedMask*/,
                             const HeadConstants& constants, std::int64_t heads,
                             std::int64_t firstQuery) {
     const at::Tensor query = queryIn.contiguous();
@@ -86,7 +100,8 @@ class ShortAttention : public torch::autograd::Function<ShortAttention> {
       HeadScratch scratch(p);
       for (std::int64_t unit = begin; unit < end; ++unit) {
         const Offsets at(p, unit, isPacked);
-        forwardHead(p, q + at.query, kv + at.key, kv + at.value, out.data_ptr<float>() + at.out,
+        forwardHead(p.shapeOf(unit), q + at.query, kv + at.key, kv + at.value,
+                    out.data_ptr<float>() + at.out,
                     probabilities.data_ptr<float>() + at.probabilities, scratch);
       }
     });
@@ -113,17 +128,24 @@ class ShortAttention : public torch::autograd::Function<ShortAttention> {
     const float* kv = isPacked ? q : keyValue.data_ptr<float>();
     float* dq = queryGradient.data_ptr<float>();
     float* dkv = isPacked ? dq : keyValueGradient.data_ptr<float>();
+    // Edges are those of the tensors that there are.
+    const bool trainsMask = isOfHeads(saved[4]) && context->needs_input_grad(isPacked ? 1U : 2U);
+    const at::Tensor maskSlopes = trainsMask ? at::empty_like(probabilities) : at::Tensor();
+    float* dMask = trainsMask ? maskSlopes.data_ptr<float>() : nullptr;
     at::parallel_for(0, p.batch * p.heads, kHeadsAtOnce, [&](std::int64_t begin, std::int64_t end) {
       HeadScratch scratch(p);
       for (std::int64_t unit = begin; unit < end; ++unit) {
         const Offsets at(p, unit, isPacked);
-        backwardHead(p, q + at.query, kv + at.key, kv + at.value,
+        backwardHead(p.shapeOf(unit), q + at.query, kv + at.key, kv + at.value,
                      outGradient.data_ptr<float>() + at.out,
                      probabilities.data_ptr<float>() + at.probabilities,
-                     {dq + at.query, dkv + at.key, dkv + at.value}, scratch);
+                     {dq + at.query, dkv + at.key, dkv + at.value,
+                      trainsMask ? dMask + at.probabilities : nullptr},
+                     scratch);
       }
     });
-    return {queryGradient, keyValueGradient, {}, {}, {}};
+    const at::Tensor maskGradient = trainsMask ? maskSlopes.sum(0) : at::Tensor();
+    return {queryGradient, keyValueGradient, maskGradient, {}, {}, {}};
   }
 };
 
@@ -142,11 +164,18 @@ at::Tensor attention(const PackedAttention& input) {
     constants.cosine = input.angles.cos().contiguous();
     constants.sine = input.angles.sin().contiguous();
   }
-  constants.additive = plainRows(input.additive, queries, keys);
+  std::optional<at::Tensor> ofHeads;
+  if (isSharedMask(input.additive, queries, keys)) {
+    constants.additive = plainRows(input.additive, queries, keys);
+  } else {
+    ofHeads = input.additive.to(at::kFloat).reshape({input.heads, queries, keys}).contiguous();
+    constants.additive = ofHeads->detach();
+  }
   constants.multiplicative = plainRows(input.multiplicative, queries, keys);
   std::optional<at::Tensor> keyValue;
   if (input.keyValue.defined()) keyValue = input.keyValue;
-  return ShortAttention::apply(input.query, keyValue, constants, input.heads, input.firstQuery);
+  return ShortAttention::apply(input.query, keyValue, ofHeads, constants, input.heads,
+                               input.firstQuery);
 }
 
 }  // namespace vitrine::cpu
