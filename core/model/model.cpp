@@ -67,8 +67,9 @@ std::vector<std::pair<std::string, ParameterInfo>> Model::parameterInfo() {
   std::vector<std::string> names;
   for (const auto& item : module().named_parameters()) {
     const std::string& name = item.key();
-    const bool isTable =
-        name.find("pos_embed") != std::string::npos || name.find("cls_token") != std::string::npos;
+    const bool isTable = name.find("pos_embed") != std::string::npos ||
+                         name.find("cls_token") != std::string::npos ||
+                         name.ends_with("relative_position_bias_table");
     ParameterInfo info;
     info.decays = item.value().dim() > 1 && !isTable;
     names.push_back(name);

@@ -6,8 +6,10 @@
 
 #include "core/kernels/cpu/cpu_layers.h"
 #include "core/kernels/cpu/taken_paths.h"
+#include "core/model/build_device.h"
 #include "core/nn/cost.h"
 #include "core/nn/drop_path.h"
+#include "core/nn/position/relative_bias.h"
 
 namespace vitrine::nn {
 
@@ -73,6 +75,11 @@ Block::Block(const BlockOptions& options) : options_(options) {
   attention.heads = options.heads;
   attention.inBias = options.qkvBias;
   attn = register_module("attn", std::make_shared<MultiHeadAttention>(attention));
+  if (options.relativeRows > 0) {
+    relativeTable = attn->register_parameter(
+        kRelativeTable, at::zeros({options.relativeRows, options.heads},
+                                  at::TensorOptions(at::kFloat).device(buildDevice())));
+  }
   ls1 = addScale("ls1", options.names.attentionGain);
   norm2 = addNorm("norm2");
   mlp = register_module("mlp", std::make_shared<Mlp>(MlpOptions{

@@ -28,6 +28,7 @@ struct BlockOptions {
   std::optional<double> layerScale;  ///< first value of a gain per channel on each branch
   double dropPath = 0;               ///< rate, by sample
   double dropout = 0;                ///< rate, after the attention's last map and both of the MLP's
+  std::int64_t relativeRows = 0;     ///< of a table of relative positions; 0: none
   BlockNames names = {};
 };
 
@@ -52,7 +53,8 @@ struct BlockCall {
 };
 
 /// Parameters: norm1, attn.qkv, attn.proj, ls1, norm2, mlp.fc1, mlp.fc2, (mlp.fc3), ls2, unless
-/// the options name them otherwise.
+/// the options name them otherwise; attn.relative_position_bias_table, which the caller makes the
+/// additive mask of (position/relative_bias.h).
 struct VITRINE_ENGINE_EXPORT Block final : torch::nn::Module {
   explicit Block(const BlockOptions& options);
   [[nodiscard]] Stream forward(const Stream& stream, const BlockCall& call) const;
@@ -67,6 +69,7 @@ struct VITRINE_ENGINE_EXPORT Block final : torch::nn::Module {
 
   std::shared_ptr<Norm> norm1, norm2;
   std::shared_ptr<MultiHeadAttention> attn;
+  at::Tensor relativeTable;  ///< [relativeRows, heads], zero at first; or undefined
   std::shared_ptr<LayerScale> ls1, ls2;
   std::shared_ptr<Mlp> mlp;
 

@@ -57,6 +57,12 @@ std::vector<BlockCost> blockCost(const Block& block, const VisionTransformerConf
     pieces.push_back(
         {prefix + "attn.rope", "rope:" + c.rotation->name(), 0, 6 * tokens * width, 0, 0});
   }
+  if (block.relativeTable.defined()) {
+    const at::Tensor& table = block.relativeTable;
+    pieces.push_back({prefix + "attn.position",
+                      "position:relative bias, " + std::to_string(table.size(0)) + " rows",
+                      table.numel(), static_cast<double>(c.heads) * tokens * tokens, 0, 0});
+  }
   if (c.mask) {
     pieces.push_back({prefix + "attn.mask", maskKind(*c.mask), 0,
                       static_cast<double>(c.heads) * tokens * tokens, 0, 0});

@@ -6,6 +6,7 @@
 
 #include "core/model/build_device.h"
 #include "core/nn/drop_path.h"
+#include "core/nn/position/relative_bias.h"
 
 namespace vitrine::nn {
 
@@ -28,6 +29,10 @@ BlockOptions blockOptions(const VisionTransformerConfig& c, double dropPath) {
   options.layerScale = c.layerScale;
   options.dropPath = dropPath;
   options.dropout = c.dropout;
+  if (c.relativeBias) {
+    options.relativeRows = relativeRows(
+        {c.imageSize[0] / c.patchSize[0], c.imageSize[1] / c.patchSize[1]}, c.classToken);
+  }
   options.names = c.names.block;
   return options;
 }

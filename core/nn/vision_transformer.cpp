@@ -12,6 +12,7 @@
 #include "core/model/weight_source.h"
 #include "core/nn/drop_path.h"
 #include "core/nn/modules.h"
+#include "core/nn/position/relative_bias.h"
 #include "core/nn/position/rope.h"
 
 namespace vitrine::nn {
@@ -22,6 +23,13 @@ namespace {
 std::optional<Init> smallInit(const std::string& /*name*/, const at::Tensor& parameter) {
   if (parameter.dim() < 2) return std::nullopt;
   return truncatedNormalInit(0.02, 2);
+}
+
+/// The side of a square of so many places.
+std::optional<std::int64_t> squareSide(std::int64_t places) {
+  if (places < 1) return std::nullopt;
+  const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(places))));
+  return side * side == places ? std::optional(side) : std::nullopt;
 }
 
 std::string pairText(std::array<std::int64_t, 2> size) {
@@ -81,6 +89,7 @@ struct VisionTransformer::State {
   // Made for the last device and length seen, so that a training step makes nothing again.
   at::Tensor positions;  ///< [tokens, 2] int64 on the CPU, of the whole image
   at::Tensor angles;     ///< of the whole image, on the device of the last use
+  at::Tensor relative;   ///< rows of tables of relative positions, of the whole image, on that, too
 
   [[nodiscard]] at::Device device() const { return encoder->head->weight.device(); }
   [[nodiscard]] std::int64_t patches() const { return grid[0] * grid[1]; }
@@ -127,6 +136,15 @@ struct VisionTransformer::State {
     if (!places.is_same(positions)) return madeAngles(places, of);
     if (!angles.defined() || angles.device() != device()) angles = madeAngles(places, of);
     return angles;
+  }
+
+  /// Rows of the tables of relative positions; undefined where there are none.
+  [[nodiscard]] at::Tensor relativeOf(const at::Tensor& places) {
+    if (!config.relativeBias) return {};
+    if (!places.is_same(positions)) return relativeIndex(places, grid).to(device());
+    if (!relative.defined() || relative.device() != device())
+      relative = relativeIndex(places, grid).to(device());
+    return relative;
   }
 
   /// The mask between tokens at `places`: of the whole image's rows and columns, those of the
@@ -198,6 +216,7 @@ struct VisionTransformer::State {
 
   Stream run(const Tokens& tokens, const Pass& pass) {
     BlockCall call = callOf(tokens, pass.mask, pass.grid);
+    const at::Tensor mask = call.additive, index = relativeOf(tokens.positions);
     Stream stream{tokens.values, {}};
     for (std::int64_t i = 0; i < pass.depth; ++i) {
       const bool isLast = i + 1 == config.depth;
@@ -206,7 +225,12 @@ struct VisionTransformer::State {
       if (isSeen)
         call.tap = [&, i](const AttentionOutput& output) { report(i, tokens.positions, output); };
       call.row = isLast && !isSeen && !pass.seen ? pass.row : -1;
-      stream = encoder->blocks[static_cast<std::size_t>(i)]->forward(stream, call);
+      const Block& block = *encoder->blocks[static_cast<std::size_t>(i)];
+      if (index.defined()) {
+        const at::Tensor bias = relativeBias(block.relativeTable, index);
+        call.additive = mask.defined() ? mask + bias : bias;
+      }
+      stream = block.forward(stream, call);
       if (pass.seen) {
         if (stream.branch.defined()) stream = {stream.x + stream.branch, {}};
         pass.seen(i, stream.x);
@@ -233,6 +257,42 @@ struct VisionTransformer::State {
     // it.
     if (encoder->projection->is_training()) x = dropout(x, config.dropout, generator);
     return x;
+  }
+
+  // A checkpoint says how many patches it had, not how they lay: public ones are square.
+
+  void resizeTable(WeightSource& source, ResizeRule rule) const {
+    constexpr const char* kName = "pos_embed";
+    const at::Tensor& table = encoder->positions;
+    if (!table.defined() || !source.has(kName)) return;
+    const WeightSource::Shape theirs = source.shape(kName);
+    if (table.sizes() == theirs || theirs.size() != 3 || theirs[0] != 1 ||
+        theirs[2] != config.width) {
+      return;
+    }
+    const ClassToken classToken = config.classToken;
+    const auto side = squareSide(theirs[1] - (classToken == ClassToken::None ? 0 : 1));
+    if (!side) return;
+    source.resize(kName, table.sizes().vec(),
+                  [classToken, side = *side, to = grid, rule](const at::Tensor& value) {
+                    return resizePositions(value, classToken, {side, side}, to, rule);
+                  });
+  }
+
+  void resizeRelative(WeightSource& source, ResizeRule rule, std::int64_t block) const {
+    const at::Tensor& table = encoder->blocks[static_cast<std::size_t>(block)]->relativeTable;
+    const std::string name = "blocks." + std::to_string(block) + ".attn." + kRelativeTable;
+    if (!table.defined() || !source.has(name)) return;
+    const WeightSource::Shape theirs = source.shape(name);
+    if (table.sizes() == theirs || theirs.size() != 2 || theirs[1] != config.heads) return;
+    const ClassToken classToken = config.classToken;
+    const auto distances = squareSide(theirs[0] - (classToken == ClassToken::None ? 0 : 3));
+    if (!distances || *distances % 2 == 0) return;
+    source.resize(name, table.sizes().vec(),
+                  [classToken, side = (*distances + 1) / 2, to = grid,
+                   rule](const at::Tensor& value) {
+                    return resizeRelativeTable(value, classToken, {side, side}, to, rule);
+                  });
   }
 
   at::Tensor pool(Stream stream) const {
@@ -266,7 +326,13 @@ VisionTransformer::VisionTransformer(const VisionTransformerConfig& config, std:
   state_->grid = {config.imageSize[0] / config.patchSize[0],
                   config.imageSize[1] / config.patchSize[1]};
   state_->encoder = std::make_shared<Encoder>(config);
-  initialise(*state_->encoder, config.init ? config.init : InitRule(smallInit), seed);
+  const InitRule rule = config.init ? config.init : InitRule(smallInit);
+  initialise(
+      *state_->encoder,
+      [&](const std::string& name, const at::Tensor& value) {
+        return name.ends_with(kRelativeTable) ? constantInit(0) : rule(name, value);
+      },
+      seed);
   state_->generator = at::detail::createCPUGenerator(seed);
   state_->positions = state_->positionsOf(state_->grid);
 }
@@ -286,24 +352,11 @@ void VisionTransformer::setGenerator(const at::Generator& generator) {
 }
 
 void VisionTransformer::transform(WeightSource& source) {
-  constexpr const char* kName = "pos_embed";
-  const at::Tensor& positions = state_->encoder->positions;
   const std::optional<ResizeRule> rule = resizeRule(source.resizePositions());
-  if (!positions.defined() || !rule || !source.has(kName)) return;
-  const WeightSource::Shape theirs = source.shape(kName);
-  if (positions.sizes() == theirs || theirs.size() != 3 || theirs[0] != 1 ||
-      theirs[2] != state_->config.width) {
-    return;
-  }
-  // A checkpoint says how many patches it had, not how they lay: public ones are square.
-  const ClassToken classToken = state_->config.classToken;
-  const std::int64_t rows = theirs[1] - (classToken == ClassToken::None ? 0 : 1);
-  const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(rows))));
-  if (rows < 1 || side * side != rows) return;
-  source.resize(kName, positions.sizes().vec(),
-                [classToken, side, grid = state_->grid, rule = *rule](const at::Tensor& value) {
-                  return resizePositions(value, classToken, {side, side}, grid, rule);
-                });
+  if (!rule) return;
+  state_->resizeTable(source, *rule);
+  for (std::int64_t i = 0; i < state_->config.depth; ++i)
+    state_->resizeRelative(source, *rule, i);
 }
 
 Tokens VisionTransformer::embed(const at::Tensor& images) {
@@ -377,7 +430,8 @@ std::vector<at::Tensor> VisionTransformer::pyramid(const at::Tensor& images,
                                                    const std::vector<std::int64_t>& blocks) {
   State& s = *state_;
   const std::vector<std::int64_t> chosen = chosenBlocks(blocks, s.config.depth);
-  const bool hasTable = s.encoder->positions.defined() || s.encoder->fixedPositions.defined();
+  const bool hasTable = s.encoder->positions.defined() || s.encoder->fixedPositions.defined() ||
+                        s.config.relativeBias;
   State::Pass pass = s.wholePass();
   Tokens tokens;
   if (hasTable || images.dim() != 4) {

@@ -57,6 +57,9 @@ struct VisionTransformerConfig {
       ropeTheta;  ///< interleaved 1-D RoPE over the sequence, class token included
   std::shared_ptr<TokenRotation> rotation;  ///< of queries and keys, in place of ropeTheta
   std::shared_ptr<SequenceMask> mask;       ///< between tokens; none: every token sees every token
+  /// A table of relative positions in each block, added to its scores (position/relative_bias.h);
+  /// zero at first, whatever `init` says.
+  bool relativeBias = false;
   /// What parameters begin with; none: maps, class token and table truncated normal 0.02, the rest
   /// as its layer has it.
   InitRule init;
@@ -86,7 +89,7 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
   /// By core/nn/cost.h. `kind` is the part, a colon, and which operator it is: "norm:RMSNorm",
   /// "mask:causal, multiplicative".
   [[nodiscard]] std::vector<BlockCost> cost() const override;
-  /// Resizes `pos_embed` of another square grid.
+  /// Resizes `pos_embed` and tables of relative positions of another square grid.
   void transform(WeightSource& source) override;
   [[nodiscard]] std::vector<OfferedCapability> capabilities() override;
   void setGenerator(const at::Generator& generator) override;
@@ -109,7 +112,7 @@ class VITRINE_ENGINE_EXPORT VisionTransformer : public Model,
   /// \throws ConfigError  no such block, or patches that are not square
   [[nodiscard]] std::vector<Level> levels(const std::vector<std::int64_t>& blocks) const override;
   /// The stream after each of `blocks`, without class token and final norm. Images of another size
-  /// than the configuration's need a model without a table of positions.
+  /// than the configuration's need a model without tables of positions.
   [[nodiscard]] std::vector<at::Tensor> pyramid(const at::Tensor& images,
                                                 const std::vector<std::int64_t>& blocks) override;
 

@@ -57,7 +57,13 @@ Schema makeSchema() {
                    "1d_every_layer_shared"},
                   "2-D and relative positions and a table per layer (Appendix D.4) come in a later "
                   "version; the paper's default, "
-                  "1-D, is \"learned\""));
+                  "1-D, is \"learned\", and relative_position_bias adds relative ones to the "
+                  "attention"));
+  schema.fields.push_back(
+      flagField("relative_position_bias", false,
+                "a learned number for each head and each distance between two patches, added to "
+                "the attention's scores in every block; zero at first")
+          .titled("Relative position bias"));
   for (Field& field : nn::commonFields()) schema.fields.push_back(std::move(field));
   schema.fields.push_back(
       choiceField("stem", "patch", {"patch"}, "what turns images into tokens")
@@ -155,6 +161,8 @@ ItemCard VitArchitecture::card() const {
 std::shared_ptr<Model> VitArchitecture::build(const Config& config, std::uint64_t seed) const {
   nn::VisionTransformerConfig c = nn::commonConfig(config);
   c.init = startOf(config.real("head_bias"));
+  // Runs from before there was such a table do not say.
+  c.relativeBias = config.has("relative_position_bias") && config.flag("relative_position_bias");
   return std::make_shared<Vit>(c, seed);
 }
 

@@ -132,7 +132,8 @@ std::vector<Case> cases() {
   VisionTransformerConfig tanh = encoder(), average = encoder(), after = encoder(),
                           biased = decoder(MaskMode::Multiplicative), dropping = encoder(),
                           scaled = encoder(), scaledWithout = decoder(MaskMode::Additive),
-                          all = decoder(MaskMode::Multiplicative);
+                          all = decoder(MaskMode::Multiplicative), relative = encoder(),
+                          relativeCausal = decoder(MaskMode::Additive);
   tanh.mlp = MlpKind::GeluTanh;
   average.pool = Pool::Average;
   average.classToken = ClassToken::None;
@@ -141,6 +142,7 @@ std::vector<Case> cases() {
   dropping.dropPath = 0.4;
   scaled.layerScale = scaledWithout.layerScale = all.layerScale = 0.5;
   all.dropPath = all.dropout = 0.3;
+  relative.relativeBias = relativeCausal.relativeBias = all.relativeBias = true;
   return {{"erf", encoder()},
           {"tanh", tanh},
           {"average of patches", average},
@@ -151,7 +153,9 @@ std::vector<Case> cases() {
           {"drop path", dropping},
           {"layer scale", scaled},
           {"layer scale without biases", scaledWithout},
-          {"dropout, drop path and layer scale", all}};
+          {"relative positions", relative},
+          {"relative positions of a causal mask", relativeCausal},
+          {"relative positions, dropout, drop path and layer scale", all}};
 }
 
 /// Weights far enough from their start that every part of the block matters.
