@@ -85,8 +85,10 @@ class ClaimReader {
       problems_.add(window, kAtValue, Code::OutOfRange, "claim.window",
                     "must be a share above 0, at most 1");
     }
-    if (window != nullptr && claim.measure != ClaimMeasure::Mean)
-      problems_.add(window, kAtKey, Code::Conflict, "claim.window", "belongs to measure = \"mean\"");
+    if (window != nullptr && claim.measure != ClaimMeasure::Mean) {
+      problems_.add(window, kAtKey, Code::Conflict, "claim.window",
+                    "belongs to measure = \"mean\"");
+    }
     const bool hasTarget = table_.find("target") != nullptr;
     const bool needsTarget =
         claim.measure == ClaimMeasure::StepsTo || claim.measure == ClaimMeasure::TimeTo;

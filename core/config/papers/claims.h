@@ -33,7 +33,7 @@ struct Claim {
   ClaimMeasure measure = ClaimMeasure::Last;
   double window = 1;             ///< of Mean: the share of the common steps, at their end
   std::optional<double> target;  ///< of StepsTo and TimeTo: what the metric reaches
-  std::string better;      ///< a variant or a stage
+  std::string better;            ///< a variant or a stage
   std::string worse;
   /// better - worse is at least this, in the unit of what is measured; 0: it is more than 0.
   double margin = 0;
