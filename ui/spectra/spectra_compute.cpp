@@ -1,6 +1,8 @@
-// Runs without spectra, what computing costs, and what the page says about itself.
+// Runs and steps without spectra, what computing costs, and what the page says about itself.
+#include <algorithm>
 #include <set>
 
+#include "core/config/catalog.h"
 #include "ui/kit/empty_page.h"
 #include "ui/spectra/spectra_page.h"
 
@@ -17,13 +19,40 @@ std::vector<std::int64_t> SpectraPage::runsWithout() const {
   return without;
 }
 
-QString SpectraPage::costOf(const std::vector<std::int64_t>& runs) const {
-  if (workbench_.models() == nullptr) {
-    return tr("They are computed by: vitrine analyse %1 attention_rank")
-        .arg(runs.empty() ? QString() : QString::number(runs.front()));
-  }
+QString SpectraPage::costOf(std::size_t checkpoints, std::int64_t run) const {
+  if (workbench_.models() == nullptr)
+    return tr("They are computed by: vitrine analyse %1 attention_rank").arg(run);
   return tr("Cost: %1 loaded, one pass over 4 images each, a few seconds.")
-      .arg(counted(std::ssize(runs), tr("checkpoint"), tr("checkpoints")));
+      .arg(counted(static_cast<std::int64_t>(checkpoints), tr("checkpoint"), tr("checkpoints")));
+}
+
+QString SpectraPage::costOfMissing() const {
+  const std::vector<std::int64_t> without = runsWithout();
+  return without.empty() ? QString() : costOf(without.size(), without.front());
+}
+
+std::vector<RunAnalysis> SpectraPage::columnsWithout() const {
+  std::vector<RunAnalysis> missing;
+  for (const auto& run : shown_) {
+    const auto facts = facts_.find(run->run);
+    if (facts == facts_.end()) continue;
+    const std::vector<StoredSpectrum>& stored = facts->second.stored;
+    for (const std::int64_t step : facts->second.checkpoints) {
+      const bool isThere = std::any_of(stored.begin(), stored.end(),
+                                       [step](const auto& one) { return one.step == step; });
+      if (isThere) continue;
+      RunAnalysis one{tr("step %1 of %2").arg(count(step), runName(run->run)),
+                      {.run = run->run},
+                      {{"op", "analyse"}, {"item", run->analysis}, {"store", true}}};
+      one.model.checkpoint = std::to_string(step);
+      // Of the same matrices as the columns beside it.
+      const ItemCard* card = workbench_.catalog().find(ItemKind::Analysis, run->analysis);
+      if (card != nullptr && card->schema.find("attention") != nullptr && !run->attention.empty())
+        one.request["settings"] = {{"attention", run->attention}};
+      missing.push_back(std::move(one));
+    }
+  }
+  return missing;
 }
 
 QString SpectraPage::notice() const {
@@ -58,8 +87,7 @@ QString SpectraPage::notice() const {
   if (selected > factsOf_.size() && !factsOf_.empty())
     sentences << tr("%1 of %2 selected runs are drawn.").arg(factsOf_.size()).arg(selected);
   const std::vector<std::int64_t> without = runsWithout();
-  if (!analyses_->isComputing() && !without.empty() && !shown_.empty())
-    sentences << costOf(without);
+  if (!analyses_->isComputing() && !without.empty() && !shown_.empty()) sentences << costOfMissing();
   return sentences.join(QLatin1Char(' '));
 }
 
@@ -72,21 +100,46 @@ void SpectraPage::makeAnalyses() {
        .cancelled = tr("Computing the spectra was cancelled."),
        .failed = tr("The spectra of %1 cannot be computed: %2")},
       this);
+  columns_ = new RunAnalyses(
+      workbench_,
+      {.compute = tr("Complete the waterfall"),
+       .tip = tr("Measure every stored checkpoint that was not measured, once, and store what is "
+                 "found in the database"),
+       .computing = tr("Computing the spectra at %1"),
+       .cancelled = tr("Completing the waterfall was cancelled; what was computed is kept."),
+       .failed = tr("The spectra at %1 cannot be computed: %2")},
+      this);
   connect(analyses_, &RunAnalyses::progressed, this, [this] {
     showNotice();
     if (shown_.empty()) showEmpty(analyses_->status(), tr("Cancel"));
   });
-  connect(analyses_, &RunAnalyses::ended, this, &SpectraPage::reload);
+  connect(columns_, &RunAnalyses::progressed, this, &SpectraPage::showNotice);
+  for (RunAnalyses* one : {analyses_, columns_})
+    connect(one, &RunAnalyses::ended, this, &SpectraPage::reload);
 }
 
 void SpectraPage::showNotice() {
-  std::vector<RunAnalysis> missing;
-  for (const std::int64_t run : runsWithout())
-    missing.push_back({runName(run),
-                       {.run = run},
-                       {{"op", "analyse"}, {"item", "attention_rank"}, {"store", true}}});
+  // One at a time: a model that is loaded for the one is not for the other.
+  std::vector<RunAnalysis> missing, ofWaterfall;
+  if (!columns_->isComputing()) {
+    for (const std::int64_t run : runsWithout())
+      missing.push_back({runName(run),
+                         {.run = run},
+                         {{"op", "analyse"}, {"item", "attention_rank"}, {"store", true}}});
+  }
+  if (!analyses_->isComputing()) ofWaterfall = columnsWithout();
   analyses_->setMissing(std::move(missing));
   analyses_->say(notice());
+  QString sentence = columns_->status();
+  if (!columns_->isComputing() && !ofWaterfall.empty()) {
+    if (!sentence.isEmpty()) sentence += QLatin1Char(' ');
+    sentence += tr("Not in the waterfall: %1. %2")
+                    .arg(counted(std::ssize(ofWaterfall), tr("stored checkpoint"),
+                                 tr("stored checkpoints")),
+                         costOf(ofWaterfall.size(), ofWaterfall.front().model.run));
+  }
+  columns_->setMissing(std::move(ofWaterfall));
+  columns_->say(sentence);
 }
 
 QString SpectraPage::howToRead() const {

@@ -48,6 +48,7 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
   column->addWidget(makeTools());
   makeAnalyses();
   column->addWidget(analyses_);
+  column->addWidget(columns_);
   grid_ = new QGridLayout;
   grid_->setSpacing(px(12));
   column->addLayout(grid_, 1);
@@ -180,6 +181,9 @@ void SpectraPage::reload() {
       if (isStale) return {};
       facts[run].stored = storedSpectra(store.artifacts(run));
       facts[run].config = flatten(store.config(run));
+      for (const store::CheckpointRow& checkpoint : store.checkpoints(run))
+        facts[run].checkpoints.push_back(checkpoint.step);
+      std::sort(facts[run].checkpoints.begin(), facts[run].checkpoints.end());
     }
     return [this, wanted, facts = std::move(facts), uuid = databaseUuid(store)] {
       rememberUuid(workbench_, uuid);
@@ -210,7 +214,7 @@ void SpectraPage::takeFacts(const std::vector<std::int64_t>& runs,
   const RunAnalyses::EmptyWords words = analyses_->emptyWords(
       tr("The selected runs have no checkpoint yet. Spectra are stored while a run trains where "
          "attention rank is ticked under Observe, or computed here from a checkpoint."),
-      tr("No spectra of these runs are stored yet. %1").arg(costOf(runsWithout())));
+      tr("No spectra of these runs are stored yet. %1").arg(costOfMissing()));
   showEmpty(words.sentence, words.action);
 }
 

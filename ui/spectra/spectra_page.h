@@ -76,6 +76,7 @@ class SpectraPage final : public Page {
   struct Facts {
     std::vector<StoredSpectrum> stored;
     std::vector<std::pair<std::string, Json>> config;  ///< flat
+    std::vector<std::int64_t> checkpoints;             ///< steps, ascending
   };
 
   // spectra_layout.cpp
@@ -122,7 +123,11 @@ class SpectraPage final : public Page {
   [[nodiscard]] HeadSpectrum headOf(const Spectrum& spectrum) const;
   // spectra_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
-  [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs) const;
+  /// Columns that the waterfall lacks and stored checkpoints can give, as what is drawn was made.
+  [[nodiscard]] std::vector<RunAnalysis> columnsWithout() const;
+  /// \param checkpoints  that are loaded \param run  the first whose spectra are missing
+  [[nodiscard]] QString costOf(std::size_t checkpoints, std::int64_t run) const;
+  [[nodiscard]] QString costOfMissing() const;  ///< of the newest checkpoint of each run
 
   Workbench& workbench_;
   Background lists_, spectra_;
@@ -144,7 +149,7 @@ class SpectraPage final : public Page {
   QComboBox* headChoice_ = nullptr;
   QToolButton *log_ = nullptr, *values_ = nullptr, *sameScale_ = nullptr, *meanOfSeeds_ = nullptr,
               *follow_ = nullptr, *cancel_ = nullptr;
-  RunAnalyses* analyses_ = nullptr;
+  RunAnalyses *analyses_ = nullptr, *columns_ = nullptr;
   StepBar* stepBar_ = nullptr;
   FigureView *heads_ = nullptr, *share_ = nullptr, *waterfall_ = nullptr, *controls_ = nullptr,
              *effective_ = nullptr, *stable_ = nullptr;

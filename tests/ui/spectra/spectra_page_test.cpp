@@ -184,6 +184,33 @@ def analyse(request):
   EXPECT_EQ(readJson(asked.readAll().toStdString())["item"], "attention_rank");
 }
 
+TEST_F(Spectra, TheWaterfallIsCompletedFromTheStoredCheckpoints) {
+  const FakeServe program(R"(
+def load(request):
+    return {"model": request["checkpoint"]}
+def analyse(request):
+    open(here("asked"), "a").write(request["model"] + " " + request["item"] + "\n")
+    return {"artifacts": 2}
+)");
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {falling(0.5, 0), falling(0.9, 100)});
+  for (const std::int64_t step : {40, 60, 100}) workbench_.addCheckpoint(run, step);
+  const auto shown = page({run});
+  EXPECT_THAT(labels(*shown), HasSubstr("Not in the waterfall: 2 stored checkpoints. Cost: 2"))
+      << "the cost is told before anything is computed";
+  EXPECT_FALSE(QFile::exists(program.path(QStringLiteral("asked"))));
+  press(*shown, "Complete the waterfall");
+  QFile asked(program.path(QStringLiteral("asked")));
+  EXPECT_TRUE(soon([&] { return asked.size() == 36; }));
+  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
+  EXPECT_EQ(asked.readAll().toStdString(), "40 attention_rank\n60 attention_rank\n");
+  store::RunStore other(workbench_.store().file());
+  for (const std::int64_t step : {40, 60}) other.addArtifact(run, falling(0.7, step));
+  Q_EMIT workbench_.watcher().dataChanged();
+  EXPECT_TRUE(soon([&] { return shown->shown().front()->steps.size() == 4; }));
+  EXPECT_EQ(button(*shown, "Complete the waterfall"), nullptr) << "nothing is missing any more";
+}
+
 TEST_F(Spectra, TheNumbersOfAnAxisAreWhereTheySay) {
   ControlsPicture controls;
   ControlsPicture::Row row;
