@@ -196,7 +196,9 @@ void ComparePage::showArtifacts() {
   artifactTiles_->applyTheme();
 }
 
-bool ComparePage::isForest() const { return data_ != nullptr && isSingleValued(*data_); }
+bool ComparePage::isForest() const {
+  return data_ != nullptr && (data_->family.has_value() || isSingleValued(*data_));
+}
 
 std::unique_ptr<Figure> ComparePage::forestFigure(ComparePicture picture,
                                                   const FigureStyle& style) const {

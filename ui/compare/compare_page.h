@@ -135,9 +135,9 @@ class ComparePage final : public Page {
   void showCurves();
   void drawCurves();
   [[nodiscard]] bool areChartsThere() const;
-  /// The drawn metric has one value a run: it has no curves over training.
+  /// Instead of curves over training: the drawn metric has one value a run, or has a family.
   [[nodiscard]] bool isForest() const;
-  /// What such a metric has instead: its family as curves, else a forest plot.
+  /// The family as curves over its numbers, else a forest plot.
   [[nodiscard]] std::unique_ptr<Figure> forestFigure(ComparePicture picture,
                                                      const FigureStyle& style = {}) const;
   void drawForest();

@@ -1,4 +1,4 @@
-// Scores of an analysis at several numbers, such as image sizes, as one curve a variant: the last
+// Scores of an analysis at several numbers, such as image sizes, as one curve a variant: the chosen
 // value of each run against the number, with its spread over seeds.
 #pragma once
 

@@ -258,11 +258,9 @@ Html Part::curves() {
 Html Part::families(const std::map<std::string, std::int64_t>& points) {
   Html content;
   if (rows_.size() < 2) return content;
-  std::vector<std::string> once;  // the last value is all there is
-  for (const auto& [metric, count] : points) {
-    if (count == 1) once.push_back(metric);
-  }
-  const std::vector<store::MetricFamily> all = store::metricFamilies(once);
+  std::vector<std::string> names;
+  for (const auto& [metric, count] : points) names.push_back(metric);
+  const std::vector<store::MetricFamily> all = store::metricFamilies(names);
   for (std::size_t i = 0; i < all.size() && i < kMostCurves; ++i) {
     const std::string& any = all[i].members.begin()->second;
     content += figures_.draw(

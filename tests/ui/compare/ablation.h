@@ -18,7 +18,7 @@ struct AblationRun {
   std::vector<double> top1;  ///< every ten steps
   store::RunState state = store::RunState::Done;
   std::string experiment = "Roadmap";
-  std::vector<std::pair<std::string, double>> scores{};  ///< others, recorded with the last one
+  std::vector<std::pair<std::string, double>> scores{};  ///< others; 0 before the last one
 };
 
 inline std::int64_t addAblationRun(store::RunStore& store, const AblationRun& wanted,
@@ -48,11 +48,12 @@ inline std::int64_t addAblationRun(store::RunStore& store, const AblationRun& wa
                      {"system/device_seconds", static_cast<double>(step) * 0.5}};
     batch.metrics.push_back(record);
   }
-  if (!batch.metrics.empty()) {
-    auto& last = batch.metrics.back().values;
-    last.insert(last.end(), wanted.scores.begin(), wanted.scores.end());
-    store.append(id, segment, batch);
+  for (MetricRecord& record : batch.metrics) {
+    const bool isLast = &record == &batch.metrics.back();
+    for (const auto& [name, value] : wanted.scores)
+      record.values.emplace_back(name, isLast ? value : 0);
   }
+  if (!batch.metrics.empty()) store.append(id, segment, batch);
   if (wanted.state != store::RunState::Running) store.setState(id, wanted.state, "because");
   return id;
 }

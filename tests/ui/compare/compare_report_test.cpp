@@ -93,7 +93,7 @@ TEST_F(ComparedReport, HasTheRunsThatAreCompared) {
 TEST_F(ComparedReport, DrawsScoresAtSeveralNumbersAsACurve) {
   std::vector<std::int64_t> ids;
   for (std::uint64_t seed = 0; seed < 2; ++seed) {
-    AblationRun run{"base", {{"width", 48}}, seed, {0.5}};
+    AblationRun run{"base", {{"width", 48}}, seed, {0.4, 0.5}};
     run.experiment = "Sweep";
     run.scores = {{"analysis/sweep/top1/28", 0.8}, {"analysis/sweep/top1/56", 0.6}};
     ids.push_back(addAblationRun(studio_.writer, run));
