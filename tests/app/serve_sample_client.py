@@ -42,6 +42,12 @@ def main(program, database, run, folder):
     made = [answer["image"]["sha256"] for answer in answers if "image" in answer]
     check([one["sha256"] for one in json.loads(done.stdout)["made"]] == made, "the bytes of the verb")
 
+    # The way of an image becomes artifacts of the run, where there is room for it.
+    way = {"count": 1, "seed": 5, "steps": 4, "solver": "euler", "previews": 2, "attention": [0, 1]}
+    check(sample(settings=way, store_steps=1 << 20)[-1]["stored_steps"] == 3, "a strip, and the attention of two steps")
+    check(sample(settings=way, store_steps=10)[-1]["stored_steps"] == 0, "ten bytes have no room for it")
+    check(sample(settings=way)[-1]["stored_steps"] == 0, "stored when asked for")
+
     # Cancelled in the middle of one image: it would take minutes.
     busy = client.send(op="sample", model=model, previews=True,
                        settings={"count": 1, "steps": 100_000, "solver": "euler", "previews": 100_000})

@@ -109,7 +109,10 @@ Film FilmStrip::of(const GeneratedImage& image) const {
   const PngPixels size{first.height, first.width, first.channels, {}};
   for (std::size_t i = 1; i < film.artifacts.size(); ++i)
     tiles.push_back(mapOf(film.artifacts[i], size));
-  for (Artifact& each : film.artifacts) each.meta["recipe"] = image.recipe;
+  for (Artifact& each : film.artifacts) {
+    each.meta["recipe"] = image.recipe;
+    each.meta["sha256"] = image.sha256;
+  }
   film.png = imageGrid(tiles, static_cast<int>(film.steps));
   return film;
 }

@@ -25,7 +25,7 @@ class FilmStrip {
  public:
   /// \returns  false: it is neither, and was left alone
   [[nodiscard]] bool take(const Artifact& artifact);
-  /// \param image  its recipe goes into the meta of every artifact
+  /// \param image  its recipe and the hash of its pixels go into the meta of every artifact
   /// \throws FileError  what was taken is not as its meta says
   [[nodiscard]] Film of(const GeneratedImage& image) const;
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "app/vitrine/cli/output.h"
+#include "app/vitrine/run/film_strip.h"
 #include "app/vitrine/run/findings.h"
 #include "app/vitrine/run/model_outputs.h"
 #include "app/vitrine/run/sampling.h"
@@ -199,8 +200,15 @@ class Delivery final : public Results {
   Delivery(Reply& reply, store::RunStore* store, const WarmModel& warm, bool wantsPreviews)
       : reply_(reply), store_(store), warm_(warm), wantsPreviews_(wantsPreviews) {}
 
+  /// The steps of an image become artifacts of the run, where all of them have room.
+  /// \param within  bytes of all images together
+  void keepSteps(store::RunStore& store, std::int64_t within) {
+    stepStore_ = &store;
+    room_ = within;
+  }
   void score(const std::string& name, double value) override { scores[name] = finite(value); }
   void artifact(Artifact artifact) override {
+    if (stepStore_ != nullptr) static_cast<void>(strip_.take(artifact));
     if (!wantsPreviews_) return;
     reply_.data("preview",
                 {{"name", artifact.name}, {"kind", artifact.kind}, {"meta", artifact.meta}},
@@ -216,6 +224,7 @@ class Delivery final : public Results {
     if (store_ != nullptr) head["stored"] = store_->addImage(warm_.run.id, image);
     reply_.data("image", std::move(head), image.png);
     ++images;
+    if (stepStore_ != nullptr) storeSteps(image);
   }
   void text(GeneratedText text) override {
     text.step = warm_.trained->checkpoint.step;
@@ -230,12 +239,29 @@ class Delivery final : public Results {
 
   Json scores = Json::object();
   std::int64_t images = 0, texts = 0;
+  std::int64_t storedSteps = 0;  ///< artifacts
 
  private:
+  void storeSteps(const GeneratedImage& image) {
+    Film film = strip_.of(image);
+    std::int64_t bytes = 0;
+    for (const Artifact& one : film.artifacts) bytes += std::ssize(one.data);
+    if (bytes > room_) return;
+    room_ -= bytes;
+    for (Artifact& one : film.artifacts) {
+      one.step = image.step;
+      static_cast<void>(stepStore_->addArtifact(warm_.run.id, one));
+      ++storedSteps;
+    }
+  }
+
   Reply& reply_;
   store::RunStore* store_;
   const WarmModel& warm_;
   bool wantsPreviews_;
+  store::RunStore* stepStore_ = nullptr;
+  std::int64_t room_ = 0;
+  FilmStrip strip_;
 };
 
 }  // namespace
@@ -327,9 +353,12 @@ void ComputeSession::sample(const Json& request, Reply& reply) {
   const SampleRequest wanted = sampleRequestFor(trained, warm->run, warm->opening.use, warm->sha256,
                                                 settingsFrom(asked, settingsOf(card), card.id));
   const bool wantsPreviews = flagOf(request, "previews");
+  const bool isStored = flagOf(request, "store");
+  const std::int64_t room = integerOf(request, "store_steps", 0);
   std::optional<store::RunStore> store;
-  if (flagOf(request, "store")) store.emplace(database_, store::OpenMode::ReadWrite);
-  Delivery delivery(reply, store ? &*store : nullptr, *warm, wantsPreviews);
+  if (isStored || room > 0) store.emplace(database_, store::OpenMode::ReadWrite);
+  Delivery delivery(reply, isStored ? &*store : nullptr, *warm, wantsPreviews);
+  if (room > 0) delivery.keepSteps(*store, room);
   {
     (void)beginLook(*trained.run.session, warm->look);
     const c10::NoGradGuard noGradient;
@@ -343,6 +372,7 @@ void ComputeSession::sample(const Json& request, Reply& reply) {
               {"step", trained.checkpoint.step},
               {"images", delivery.images},
               {"texts", delivery.texts},
+              {"stored_steps", delivery.storedSteps},
               {"scores", std::move(delivery.scores)}});
 }
 
