@@ -8,6 +8,7 @@
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/side_by_side.h"
+#include "ui/kit/view_state.h"
 #include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
@@ -16,18 +17,6 @@ namespace {
 
 constexpr double kClipboardScale = 2;
 constexpr int kMostIndex = 1 << 20;  // of layers, heads, images, tokens
-
-std::string artifactWord(const Json& state, const char* key) {
-  const auto found = state.find(key);
-  return found != state.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-int artifactIndex(const Json& state, const char* key, int otherwise) {
-  const auto found = state.find(key);
-  if (found == state.end() || !found->is_number_integer()) return otherwise;
-  const auto value = found->get<std::int64_t>();
-  return value >= -1 && value <= kMostIndex ? static_cast<int>(value) : otherwise;
-}
 
 /// Two numbers of 0 to 1.
 std::optional<std::array<double, 2>> placeInImage(const Json& state, const char* key) {
@@ -60,8 +49,8 @@ Json ArtifactsPage::viewState() const {
 
 void ArtifactsPage::setViewState(const Json& state) {
   if (!state.is_object()) return;
-  if (std::string analysis = artifactWord(state, "analysis"); !analysis.empty()) {
-    chosen_ = {std::move(analysis), artifactWord(state, "name")};
+  if (std::string analysis = stateText(state, "analysis"); !analysis.empty()) {
+    chosen_ = {std::move(analysis), stateText(state, "name")};
     isAsked_ = true;
   }
   if (const auto step = state.find("step"); step != state.end()) {
@@ -74,10 +63,13 @@ void ArtifactsPage::setViewState(const Json& state) {
     const auto found = state.find(key);
     if (found != state.end() && found->is_boolean()) box->setChecked(found->get<bool>());
   }
-  style_.image = std::max(0, artifactIndex(state, "image", style_.image));
-  style_.layer = std::max(0, artifactIndex(state, "layer", style_.layer));
-  style_.head = std::max(0, artifactIndex(state, "head", style_.head));
-  style_.query = artifactIndex(state, "query", style_.query);
+  const auto index = [&state](const char* key, int otherwise) {
+    return stateInteger(state, key, -1, kMostIndex, otherwise);
+  };
+  style_.image = std::max(0, index("image", style_.image));
+  style_.layer = std::max(0, index("layer", style_.layer));
+  style_.head = std::max(0, index("head", style_.head));
+  style_.query = index("query", style_.query);
   style_.queryAt = placeInImage(state, "query_at");
   workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
   workbench_.selection().setStep(step_.value_or(-1));

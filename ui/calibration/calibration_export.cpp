@@ -4,6 +4,7 @@
 #include "ui/calibration/calibration_page.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/view_state.h"
 
 namespace vitrine::ui {
 
@@ -52,24 +53,14 @@ Json CalibrationPage::viewState() const {
 
 void CalibrationPage::setViewState(const Json& state) {
   if (!state.is_object()) return;
-  const auto integer = [&](const char* key, int least, int most, int otherwise) {
-    const auto found = state.find(key);
-    if (found == state.end() || !found->is_number_integer()) return otherwise;
-    const auto value = found->get<std::int64_t>();
-    return value >= least && value <= most ? static_cast<int>(value) : otherwise;
-  };
-  const auto text = [&](const char* key) {
-    const auto found = state.find(key);
-    return found != state.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
   constexpr int kMost = 1'000'000;
-  if (const std::string edges = text("edges"); !edges.empty())
+  if (const std::string edges = stateText(state, "edges"); !edges.empty())
     choice_.binning.edges =
         edges == "mass" ? Binning::Edges::EqualMass : Binning::Edges::EqualWidth;
-  choice_.binning.bins = integer("bins", 1, Binning::kMostBins, choice_.binning.bins);
-  choice_.binning.target = integer("target", -1, kMost, choice_.binning.target);
-  if (const std::string split = text("split"); !split.empty()) {
-    const std::string weights = text("weights");
+  choice_.binning.bins = stateInteger(state, "bins", 1, Binning::kMostBins, choice_.binning.bins);
+  choice_.binning.target = stateInteger(state, "target", -1, kMost, choice_.binning.target);
+  if (const std::string split = stateText(state, "split"); !split.empty()) {
+    const std::string weights = stateText(state, "weights");
     choice_.which = {split, weights.empty() ? "model" : weights};
   }
   if (const auto found = state.find("temperatures"); found != state.end() && found->is_object()) {
@@ -89,7 +80,7 @@ void CalibrationPage::setViewState(const Json& state) {
     if (const auto found = state.find(key); found != state.end() && found->is_boolean())
       *flag = found->get<bool>();
   }
-  choice_.bin = integer("bin", -1, Binning::kMostBins - 1, choice_.bin);
+  choice_.bin = stateInteger(state, "bin", -1, Binning::kMostBins - 1, choice_.bin);
   if (const auto cell = state.find("cell"); cell != state.end() && cell->is_array() &&
                                             cell->size() == 2 && (*cell)[0].is_number_integer() &&
                                             (*cell)[1].is_number_integer()) {
@@ -100,7 +91,7 @@ void CalibrationPage::setViewState(const Json& state) {
     const bool isOne = step->is_number_integer() && step->get<std::int64_t>() >= 0;
     workbench_.selection().setStep(isOne ? step->get<std::int64_t>() : -1);
   }
-  picture_ = static_cast<Picture>(integer("picture", 0, 4, static_cast<int>(picture_)));
+  picture_ = static_cast<Picture>(stateInteger(state, "picture", 0, 4, static_cast<int>(picture_)));
   reload();
 }
 

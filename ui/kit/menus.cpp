@@ -1,6 +1,10 @@
 #include "ui/kit/menus.h"
 
+#include <QAction>
+#include <QKeySequence>
 #include <QMenu>
+#include <QString>
+#include <QWidget>
 
 namespace vitrine::ui {
 
@@ -8,6 +12,17 @@ void emptyMenu(QMenu& menu) {
   // Later: what refills the menu may have been chosen in one of them.
   for (QMenu* below : menu.findChildren<QMenu*>(Qt::FindDirectChildrenOnly)) below->deleteLater();
   menu.clear();
+}
+
+QAction* makePageAction(const QString& text, const QString& tip, const QKeySequence& key,
+                        QWidget* page) {
+  auto* action = new QAction(text, page);
+  action->setToolTip(
+      key.isEmpty() ? tip
+                    : QStringLiteral("%1 (%2)").arg(tip, key.toString(QKeySequence::NativeText)));
+  action->setShortcut(key);
+  action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  return action;
 }
 
 }  // namespace vitrine::ui

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/view_state.h"
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"
 #include "ui/playground/playground_page.h"
@@ -20,13 +21,6 @@ namespace vitrine::ui {
 namespace {
 
 constexpr int kFirstFrames = 10;  // of an image that was drawn without its steps
-
-int stateIndex(const Json& state, const char* key, int otherwise, int most) {
-  const auto found = state.find(key);
-  if (found == state.end() || !found->is_number_integer()) return otherwise;
-  const auto value = found->get<std::int64_t>();
-  return value >= -1 && value <= most ? static_cast<int>(value) : otherwise;
-}
 
 Json axisState(const std::optional<GridAxis>& axis) {
   if (!axis) return nullptr;
@@ -201,7 +195,7 @@ void PlaygroundPage::applyState() {
                 .arg(QString::fromStdString(step)));
     }
   }
-  const int zoom = zoomBox_->findData(stateIndex(state, "zoom", 0, 16));
+  const int zoom = zoomBox_->findData(stateInteger(state, "zoom", -1, 16, 0));
   zoomBox_->setCurrentIndex(std::max(0, zoom));
   board_->setZoom(zoomBox_->currentData().toInt());
   if (const auto open = state.find("recipe"); open != state.end() && open->is_boolean())
@@ -222,9 +216,9 @@ void PlaygroundPage::applyState() {
     }
   }
   constexpr int kMostIndex = 100'000;
-  film_->setChannel(stateIndex(state, "layer", -1, kMostIndex),
-                    stateIndex(state, "head", -1, kMostIndex));
-  film_->setStep(stateIndex(state, "step", film_->step(), kMostIndex));
+  film_->setChannel(stateInteger(state, "layer", -1, kMostIndex, -1),
+                    stateInteger(state, "head", -1, kMostIndex, -1));
+  film_->setStep(stateInteger(state, "step", -1, kMostIndex, film_->step()));
   warmTimer_.start();
   showCost();
 }

@@ -16,6 +16,7 @@
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/playground/film_strip.h"
@@ -87,12 +88,7 @@ QToolButton* playButton(QAction* action, QWidget* parent) {
 void PlaygroundPage::makeActions() {
   const auto make = [this](const QString& text, const QString& tip, const QKeySequence& key,
                            const auto& act) {
-    auto* action = new QAction(text, this);
-    action->setToolTip(
-        key.isEmpty() ? tip
-                      : QStringLiteral("%1 (%2)").arg(tip, key.toString(QKeySequence::NativeText)));
-    action->setShortcut(key);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    QAction* action = makePageAction(text, tip, key, this);
     connect(action, &QAction::triggered, this, act);
     return action;
   };

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/theme.h"
 #include "ui/queue/queue_page.h"
 #include "ui/workbench/run_facts.h"
@@ -19,12 +20,8 @@ using Section = QueueModel::Section;
 void QueuePage::makeActions() {
   const auto make = [this](Icon picture, const QString& text, const QString& tip,
                            const QKeySequence& key, const auto& act) {
-    auto* action = new QAction(icon(picture), text, this);
-    action->setToolTip(
-        key.isEmpty() ? tip
-                      : QStringLiteral("%1 (%2)").arg(tip, key.toString(QKeySequence::NativeText)));
-    action->setShortcut(key);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    QAction* action = makePageAction(text, tip, key, this);
+    action->setIcon(icon(picture));
     connect(action, &QAction::triggered, this, act);
     addAction(action);
     return action;
