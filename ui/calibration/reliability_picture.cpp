@@ -14,19 +14,6 @@ namespace vitrine::ui {
 
 namespace {
 
-/// Lines of their own: a pattern has the pixels of the device, and is solid on paper.
-void drawGapLines(QPainter& painter, const QRectF& rect, const QColor& color) {
-  constexpr double kApart = 6;
-  painter.setPen(QPen(color, 1));
-  painter.setBrush(Qt::NoBrush);
-  for (double sum = std::ceil((rect.left() + rect.top()) / kApart) * kApart;
-       sum < rect.right() + rect.bottom(); sum += kApart) {
-    const double low = std::min(rect.bottom(), sum - rect.left());
-    const double high = std::max(rect.top(), sum - rect.right());
-    painter.drawLine(QPointF(sum - low, low), QPointF(sum - high, high));
-  }
-}
-
 class ReliabilityOverlay final : public Figure {
  public:
   ReliabilityOverlay(ReliabilityPicture picture, FigureStyle style)
@@ -140,9 +127,8 @@ class ReliabilityOverlay final : public Figure {
       const double high = std::max(bin.accuracy, bin.confidence);
       const double low = std::min(bin.accuracy, bin.confidence);
       edge.setAlphaF(isPale ? 0.25F : 0.55F);
-      drawGapLines(painter,
-                   QRectF(axes.at(bin.lower, high), axes.at(bin.upper, low)).adjusted(1, 0, -1, 0),
-                   edge);
+      const QRectF gap(axes.at(bin.lower, high), axes.at(bin.upper, low));
+      drawHatchLines(painter, gap.adjusted(1, 0, -1, 0), edge);
     }
   }
 
@@ -183,7 +169,7 @@ class ReliabilityOverlay final : public Figure {
       if (entry.run > 0) {
         drawSeriesKey(painter, sign, seriesOf(entry.run), style().theme);
       } else if (entry.run == 0) {
-        drawGapLines(painter, sign.adjusted(2, 1, -2, -1), runColor(main.run));
+        drawHatchLines(painter, sign.adjusted(2, 1, -2, -1), runColor(main.run));
       } else {
         painter.setPen(QPen(runColor(main.run), 1, Qt::DotLine));
         painter.drawLine(QPointF(sign.left(), sign.center().y()),

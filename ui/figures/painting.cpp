@@ -233,6 +233,18 @@ double tilesHeight(int count, double width, double aspect, double label) {
   return down * (std::min(high, kMostHigh) + label + Tiles::kGap) - Tiles::kGap;
 }
 
+void drawHatchLines(QPainter& painter, const QRectF& rect, const QColor& color) {
+  constexpr double kApart = 6;
+  painter.setPen(QPen(color, 1));
+  painter.setBrush(Qt::NoBrush);
+  for (double sum = std::ceil((rect.left() + rect.top()) / kApart) * kApart;
+       sum < rect.right() + rect.bottom(); sum += kApart) {
+    const double low = std::min(rect.bottom(), sum - rect.left());
+    const double high = std::max(rect.top(), sum - rect.right());
+    painter.drawLine(QPointF(sum - low, low), QPointF(sum - high, high));
+  }
+}
+
 void drawColorBar(QPainter& painter, const ThemeColors& tokens, const QRectF& rect, double low,
                   double high, const QString& unit, const std::function<QColor(double t)>& color) {
   const QFont font = axisLetters();

@@ -74,6 +74,10 @@ struct Tiles {
 /// What they need to be seen well at this width.
 [[nodiscard]] double tilesHeight(int count, double width, double aspect, double label);
 
+/// Oblique lines, 1 wide. Not a brush: its pattern has the pixels of the device, and is solid on
+/// paper.
+void drawHatchLines(QPainter& painter, const QRectF& rect, const QColor& color);
+
 /// Left to right, with the ends written beside it and `unit` after them.
 void drawColorBar(QPainter& painter, const ThemeColors& tokens, const QRectF& rect, double low,
                   double high, const QString& unit, const std::function<QColor(double t)>& color);

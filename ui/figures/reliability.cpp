@@ -125,20 +125,11 @@ class ReliabilityFigure final : public Figure {
              Qt::AlignRight | Qt::AlignVCenter, shortCount(most));
   }
 
-  /// Lines of their own: a pattern has the pixels of the device, and is solid on paper.
   void drawHatch(QPainter& painter, const QRectF& rect, const QColor& color) const {
-    constexpr double kApart = 6;
     QColor pale = themeColors().panel;
     pale.setAlpha(150);
     painter.fillRect(rect, pale);
-    painter.setPen(QPen(color, 1));
-    painter.setBrush(Qt::NoBrush);
-    for (double sum = std::ceil((rect.left() + rect.top()) / kApart) * kApart;
-         sum < rect.right() + rect.bottom(); sum += kApart) {
-      const double low = std::min(rect.bottom(), sum - rect.left());
-      const double high = std::max(rect.top(), sum - rect.right());
-      painter.drawLine(QPointF(sum - low, low), QPointF(sum - high, high));
-    }
+    drawHatchLines(painter, rect, color);
     painter.drawRect(rect);
   }
 
