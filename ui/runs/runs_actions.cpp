@@ -72,10 +72,23 @@ void RunsPanel::selectOnlyCurrent() {
 }
 
 void RunsPanel::showMenu(const QPoint& place) {
-  if (view_->indexAt(place).data(RunsModel::IdRole).toLongLong() == 0) return;
+  const QModelIndex at = view_->indexAt(place).siblingAtColumn(0);
+  if (!at.isValid()) return;
   QMenu menu(this);
-  fillMenu(menu);
+  if (at.parent().isValid())
+    fillMenu(menu);
+  else
+    fillGroupMenu(menu, at);
   if (!menu.isEmpty()) menu.exec(view_->viewport()->mapToGlobal(place));
+}
+
+void RunsPanel::fillGroupMenu(QMenu& menu, const QModelIndex& group) {
+  std::vector<std::int64_t> runs;
+  for (const std::int64_t id : model_.ids())
+    if (proxy_->mapFromSource(model_.indexOf(id)).parent() == group) runs.push_back(id);
+  if (runs.empty()) return;
+  connect(menu.addAction(tr("&Select these runs")), &QAction::triggered, this,
+          [this, runs] { select(runs, runs.front()); });
 }
 
 void RunsPanel::fillMenu(QMenu& menu) {

@@ -69,6 +69,8 @@ class RunsPanel : public QWidget {
   void askNote();
   /// What can be done with the selected runs, as the context menu offers it.
   void fillMenu(QMenu& menu);
+  /// The same of the row of an experiment or group. \param group  of view().model()
+  void fillGroupMenu(QMenu& menu, const QModelIndex& group);
 
  Q_SIGNALS:
   void summaryChanged(const QString& text);

@@ -280,6 +280,20 @@ TEST_F(RunTables, GroupsAreClosedByKeyAndClickSortedAndLeftWithTheTable) {
   EXPECT_EQ(groups().size(), 2) << "the table is as it was left";
 }
 
+TEST_F(RunTables, TheMenuOfAGroupSelectsItsRunsThatTheFilterShows) {
+  panel.table().setColumns({"seed"});
+  panel.table().groupBy("seed");
+  panel.filter().setText(QStringLiteral("state=queued"));
+  ASSERT_EQ(groups().size(), 2);
+  QMenu menu;
+  panel.fillGroupMenu(menu, shown().index(0, 0));
+  choose(menu, QStringLiteral("Select these runs"));
+  EXPECT_EQ(studio.workbench.selection().runs(), order()[0]);
+  EXPECT_GT(order()[0].size(), 1U);
+  for (const std::int64_t run : order()[0])
+    EXPECT_EQ(studio.workbench.run(run)->state, store::RunState::Queued);
+}
+
 TEST_F(RunTables, ARunGoesToTheGroupOfItsNewTag) {
   panel.table().setColumns({"state"});
   panel.table().groupBy("tags");
