@@ -25,7 +25,7 @@ std::unique_ptr<Figure> ablation() {
                   {"+ soft mask", "model.mask.kind = multiplicative", "84.0 \u00b1 5.1",
                    "+2.00 \u00b1 0.25  \u2713 better", 3},
                   {"+ noise", "train.augmentation = randaugment", "72 \u00b1 26",
-                   "0.0 \u00b1 5.0  \u2248 not told apart", 3}});
+                   "0.0 \u00b1 5.0  \u2248 no clear difference", 3}});
 }
 
 /// The texts of an SVG file, and how many pixels of the page their letters have.
@@ -68,7 +68,7 @@ TEST(Table, BreaksNoWordInASingleColumnWhereSmallerLettersAreEnough) {
   const Written written = writtenIn(figureBytes(*figure, FigureFormat::Svg, recipe));
   const QString all = QLatin1Char(' ') + written.texts.join(QLatin1Char(' ')) + QLatin1Char(' ');
   for (const char* word : {"Variant", "baseline", "multiplicative", "randaugment", "difference",
-                           "better", "model.mask.kind", "train.augmentation", "mask", "apart"})
+                           "better", "model.mask.kind", "train.augmentation", "mask", "clear"})
     EXPECT_TRUE(all.contains(QLatin1Char(' ') + QLatin1String(word) + QLatin1Char(' '))) << word;
   const double points = written.smallest * recipe.paper.fontPoints / axisLetters().pixelSize();
   EXPECT_GE(points, FigurePaper::kLeastPoints - 0.01);
