@@ -53,6 +53,20 @@ void WordLabel::changeEvent(QEvent* event) {
   QLabel::changeEvent(event);
 }
 
+QFrame* makeRule(QWidget* parent) {
+  auto* rule = new QFrame(parent);
+  rule->setProperty("role", "rule");
+  return rule;
+}
+
+QToolButton* makeQuietButton(const QString& text, const QString& name, QWidget* parent) {
+  auto* button = new QToolButton(parent);
+  button->setText(text);
+  button->setAccessibleName(name);
+  button->setProperty("quiet", true);
+  return button;
+}
+
 void putBehind(QWidget& before, QWidget& late) {
   QList<QWidget*> inside;
   for (QWidget* next = late.nextInFocusChain(); next != &late; next = next->nextInFocusChain()) {

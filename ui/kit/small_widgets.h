@@ -64,6 +64,12 @@ class WordLabel : public QLabel {
   mutable int measurings_ = 0;
 };
 
+/// A thin line across its parent.
+[[nodiscard]] QFrame* makeRule(QWidget* parent);
+/// A button without a frame. \param name  that a screen reader says
+[[nodiscard]] QToolButton* makeQuietButton(const QString& text, const QString& name,
+                                           QWidget* parent);
+
 /// The places of the tab order in `late`, which was made after its neighbours, behind `before`.
 void putBehind(QWidget& before, QWidget& late);
 

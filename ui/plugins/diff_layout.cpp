@@ -11,6 +11,7 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/plugins/block_text.h"
 #include "ui/plugins/diff_view.h"
@@ -104,9 +105,7 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   inHead->addWidget(totals_, 1);
   inHead->addWidget(onlyChanges_, 0, Qt::AlignTop);
   inCard->addWidget(head);
-  auto* rule = new QFrame(card);
-  rule->setProperty("role", "rule");
-  inCard->addWidget(rule);
+  inCard->addWidget(makeRule(card));
 
   stack_ = new QStackedWidget(card);
   auto* down = new QSplitter(Qt::Vertical, stack_);

@@ -13,6 +13,7 @@
 
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/plugins/diff_view.h"
 #include "ui/plugins/plugins_page.h"
@@ -57,9 +58,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   state_->setAccessibleName(tr("How many plugins are loaded"));
   line->addWidget(state_);
   outer->addWidget(head);
-  auto* rule = new QFrame(this);
-  rule->setProperty("role", "rule");
-  outer->addWidget(rule);
+  outer->addWidget(makeRule(this));
 
   modes_ = new QStackedWidget(this);
   auto* splitter = new QSplitter(modes_);

@@ -16,17 +16,6 @@
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
-namespace {
-
-QToolButton* quietButton(const QString& text, const QString& name, QWidget* parent) {
-  auto* button = new QToolButton(parent);
-  button->setText(text);
-  button->setAccessibleName(name);
-  button->setProperty("quiet", true);
-  return button;
-}
-
-}  // namespace
 
 Inspector::Section Inspector::section(QVBoxLayout& column, const QString& title, int stretch) {
   auto* box = new QWidget(column.parentWidget());
@@ -40,8 +29,7 @@ Inspector::Section Inspector::section(QVBoxLayout& column, const QString& title,
   label->setProperty("role", "title");
   header->addWidget(label);
   header->addStretch();
-  auto* rule = new QFrame(box);
-  rule->setProperty("role", "rule");
+  QFrame* rule = makeRule(box);
   auto* inner = new QVBoxLayout;
   inner->setContentsMargins(px(8), 0, px(8), 0);
   auto* inside = new QWidget(box);
@@ -152,8 +140,9 @@ void Inspector::makeState(QWidget& inside, QVBoxLayout& column) {
 
 void Inspector::makeConfig(QVBoxLayout& column) {
   const Section config = section(column, tr("Configuration"));
-  filterButton_ = quietButton(tr("differs from baseline"), tr("Which configuration keys are shown"),
-                              config.inside->parentWidget());
+  filterButton_ =
+      makeQuietButton(tr("differs from baseline"), tr("Which configuration keys are shown"),
+                      config.inside->parentWidget());
   filterButton_->setPopupMode(QToolButton::InstantPopup);
   auto* filterMenu = new QMenu(filterButton_);
   const std::pair<ConfigFilter, QString> filters[] = {
@@ -175,7 +164,7 @@ void Inspector::makeConfig(QVBoxLayout& column) {
   configHint_->setProperty("role", "small");
   configHint_->setWordWrap(true);
   configTable_ = new FactTable(tr("Configuration of the run"), config.inside);
-  auto* newFrom = quietButton(tr("New from this run"), tr("New from this run"), config.inside);
+  auto* newFrom = makeQuietButton(tr("New from this run"), tr("New from this run"), config.inside);
   newFrom->setIcon(icon(Icon::Plus));
   newFrom->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   newFrom->setToolTip(tr("Fill the form with this run's configuration (Ctrl+Shift+N)"));
@@ -190,7 +179,7 @@ void Inspector::makeConfig(QVBoxLayout& column) {
 void Inspector::makeLog(QVBoxLayout& column) {
   const Section log = section(column, tr("Log"), 1);
   log.rows->setContentsMargins(px(4), px(4), px(4), px(8));
-  auto* follow = quietButton(tr("follow"), tr("Follow the log"), log.inside->parentWidget());
+  auto* follow = makeQuietButton(tr("follow"), tr("Follow the log"), log.inside->parentWidget());
   follow->setCheckable(true);
   follow->setChecked(true);
   log.header->addWidget(follow);
@@ -233,7 +222,7 @@ void Inspector::makeEnvironment(QVBoxLayout& column) {
   environmentTable_ = new FactTable(tr("Environment of the run"), environment.inside);
   environmentTable_->setLabelWidth(120);
   auto* repeat =
-      quietButton(tr("Copy command to repeat"), tr("Copy command to repeat"), environment.inside);
+      makeQuietButton(tr("Copy command to repeat"), tr("Copy command to repeat"), environment.inside);
   repeat->setIcon(icon(Icon::Copy));
   repeat->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   connect(repeat, &QToolButton::clicked, this, [this] {

@@ -17,6 +17,7 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_editor.h"
@@ -31,12 +32,6 @@ QToolButton* consoleButton(const QString& text, const QString& tip, QWidget* par
   button->setAccessibleName(text);
   button->setToolTip(tip);
   return button;
-}
-
-QFrame* consoleRule(QWidget* parent) {
-  auto* line = new QFrame(parent);
-  line->setProperty("role", "rule");
-  return line;
 }
 
 }  // namespace
@@ -81,7 +76,7 @@ QWidget* SqlPage::makeEditor() {
   line->addWidget(rows_);
   line->addWidget(seconds_);
   column->addWidget(head);
-  column->addWidget(consoleRule(card));
+  column->addWidget(makeRule(card));
   editor_ = new SqlEditor(card);
   editor_->setFrameShape(QFrame::NoFrame);
   editor_->setProperty("role", "mono");
@@ -125,7 +120,7 @@ QWidget* SqlPage::makeResult() {
   line->addStretch();
   line->addWidget(valueButton_);
   column->addWidget(head);
-  column->addWidget(consoleRule(card));
+  column->addWidget(makeRule(card));
 
   stack_ = new QStackedWidget(card);
   across_ = new QSplitter(stack_);

@@ -14,6 +14,7 @@
 #include "ui/configure/form/collapsible_section.h"
 #include "ui/configure/form/experiment_form.h"
 #include "ui/configure/form/wording.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -26,15 +27,6 @@ QLabel* labelOf(const QString& text, const char* role, QWidget* parent) {
   auto* label = new QLabel(text, parent);
   label->setProperty("role", QString::fromLatin1(role));
   return label;
-}
-
-QToolButton* quietButton(const QString& text, const QString& name, QWidget* parent) {
-  auto* button = new QToolButton(parent);
-  button->setText(text);
-  button->setProperty("quiet", true);
-  button->setAccessibleName(name);
-  button->setToolTip(name);
-  return button;
 }
 
 /// As tall as its lines, up to six.
@@ -59,7 +51,8 @@ SweepEditor::SweepEditor(QWidget* parent)
   const auto fold = [&](const QString& name, const QString& title, const QString& button,
                         const QString& tip, auto slot) {
     auto* part = new CollapsibleSection(name, title, this);
-    QToolButton* add = quietButton(button, tip, part);
+    QToolButton* add = makeQuietButton(button, tip, part);
+    add->setToolTip(tip);
     connect(add, &QToolButton::clicked, this, slot);
     part->corner()->addWidget(add);
     column->addWidget(part);
@@ -294,7 +287,8 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
   line->setSpacing(px(4));
   auto* name = new QLineEdit(QString::fromStdString(variant.name), row);
   name->setAccessibleName(tr("Name of the variant"));
-  QToolButton* remove = quietButton(QStringLiteral("\u00d7"), tr("Remove this variant"), row);
+  QToolButton* remove = makeQuietButton(QStringLiteral("\u00d7"), tr("Remove this variant"), row);
+  remove->setToolTip(remove->accessibleName());
   line->addWidget(name, 1);
   line->addWidget(remove);
   column->addLayout(line);
