@@ -221,8 +221,8 @@ void Inspector::makeEnvironment(QVBoxLayout& column) {
   const Section environment = section(column, tr("Environment"));
   environmentTable_ = new FactTable(tr("Environment of the run"), environment.inside);
   environmentTable_->setLabelWidth(120);
-  auto* repeat =
-      makeQuietButton(tr("Copy command to repeat"), tr("Copy command to repeat"), environment.inside);
+  auto* repeat = makeQuietButton(tr("Copy command to repeat"), tr("Copy command to repeat"),
+                                 environment.inside);
   repeat->setIcon(icon(Icon::Copy));
   repeat->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   connect(repeat, &QToolButton::clicked, this, [this] {
