@@ -413,6 +413,46 @@ TEST(RunColumns, AThousandRunsAreReadWithOneQueryForAllMetrics) {
   EXPECT_EQ(read.size(), ids.size());
 }
 
+TEST(RunsModel, GroupsByTheValuesOfAColumnInTheirOrder) {
+  RunsModel model;
+  const QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::Warning);
+  const auto rowOf = [](std::int64_t id, std::int64_t experiment) {
+    store::RunRow row;
+    row.id = id;
+    row.experimentId = experiment;
+    row.experiment = "E" + std::to_string(experiment);
+    return row;
+  };
+  const auto groups = [&model] {
+    QStringList titles;
+    for (int row = 0; row < model.rowCount({}); ++row)
+      titles << model.index(row, 0, {}).data().toString();
+    return titles;
+  };
+  model.upsert({rowOf(1, 1), rowOf(2, 1), rowOf(3, 2)});
+  const RunsModel::Column width{"config:width",
+                                QStringLiteral("Width"),
+                                {},
+                                {{1, {QStringLiteral("128"), 128.0}},
+                                 {2, {QStringLiteral("64"), 64.0}},
+                                 {3, {QStringLiteral("128"), 128.0}}}};
+  const QString narrow = QStringLiteral("Width: 64"), wide = QStringLiteral("Width: 128"),
+                none = QStringLiteral("Width: no value");
+  model.groupBy(width);
+  EXPECT_EQ(groups(), (QStringList{narrow, wide})) << "as numbers";
+  EXPECT_EQ(model.indexOf(3).parent(), model.indexOf(1).parent()) << "of two experiments";
+  QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+  model.groupBy(width);
+  EXPECT_EQ(resets.count(), 0) << "nothing has changed";
+  model.upsert({rowOf(4, 2)});
+  EXPECT_EQ(groups(), (QStringList{narrow, wide, none}));
+  model.remove({2});
+  EXPECT_EQ(groups(), (QStringList{wide, none}));
+  model.groupBy({});
+  EXPECT_EQ(groups(), (QStringList{QStringLiteral("E2"), QStringLiteral("E1")}));
+}
+
 TEST(RunColumns, AValueThatWasNotRecordedIsNoNumber) {
   RunsModel model;
   const QAbstractItemModelTester tester(&model,
