@@ -38,11 +38,6 @@ void CurveSeries::setSegmentStarts(std::map<std::int64_t, double> starts) {
   wallFrom_.clear();
 }
 
-bool CurveSeries::knowsSegments() const {
-  return std::all_of(pieces_.begin(), pieces_.end(),
-                     [this](const Piece& piece) { return starts_.contains(piece.segment); });
-}
-
 CurveSeries CurveSeries::over(const CurveSeries& other) const {
   struct Joined {
     double x;

@@ -34,7 +34,6 @@ class CurveSeries {
   void clear();
   /// Where the segments of the run began, seconds since 1970: what x(XAxis::Wall) is made of.
   void setSegmentStarts(std::map<std::int64_t, double> starts);
-  [[nodiscard]] bool knowsSegments() const;
   /// The points in the order of another metric: x is its value at the same step, or the last one
   /// before. Points before its first value are left out.
   [[nodiscard]] CurveSeries over(const CurveSeries& other) const;

@@ -81,7 +81,6 @@ class MonitorPage : public Page {
   void addNote(std::int64_t run, const std::string& metric, std::int64_t step, const QString& text);
   /// Those of the selected runs that are shown; what others add meanwhile stays.
   void removeNotes(const std::string& metric);
-  [[nodiscard]] AlertService& alerts() { return alerts_; }
   [[nodiscard]] CurveCache& cache() { return cache_; }
   [[nodiscard]] RunStrip& strip() { return *strip_; }
 

@@ -37,7 +37,6 @@ class PlotCard : public QFrame {
   [[nodiscard]] QToolButton& pin() { return *pin_; }
   /// Whether the metric is watched.
   void setWatched(bool isWatched);
-  [[nodiscard]] QToolButton& bell() { return *bell_; }
 
   bool isStale = false;  ///< has not been drawn since its curves or what they are changed
 
