@@ -20,10 +20,8 @@
 #include "core/plugin/pipeline.h"
 #include "core/plugin/text_session.h"
 #include "core/text/token_rows.h"
-#include "plugins/llamafusion/llamafusion.h"
 #include "plugins/tasks/text_image/sequences.h"
-#include "plugins/transforms/transforms.h"
-#include "tests/plugins/text_image/two_kinds.h"
+#include "tests/plugins/text_image/small_setup.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"
 
@@ -32,70 +30,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Options {
-  double ratio = 0, captionFirst = 0.8;
-  std::int64_t latent = 4, context = 64, vocab = 264, drawings = 0;
-  bool addsEnds = false;
-  double captionDrop = 0.1;
-  Json guidance{};  ///< of drawings
-  std::optional<AuxiliaryNetwork> judge{};
-};
-
-TaskSetup setupOf(const Options& options) {
-  static const std::unique_ptr<Registry> registry = [] {
-    auto made = std::make_unique<Registry>();
-    transforms::registerAll(*made);
-    return made;
-  }();
-  const llamafusion::LlamaFusionArchitecture architecture;
-  Json model{{"dim", 32},
-             {"depth", 2},
-             {"heads", 4},
-             {"kv_heads", 2},
-             {"ffn_hidden", 64},
-             {"vocab", options.vocab},
-             {"max_positions", options.context},
-             {"image_io", "linear"},
-             {"image_patch", 2},
-             {"latent_size", options.latent}};
-  for (const Problem& problem : resolveItem(architecture.card().schema, "model", model))
-    ADD_FAILURE() << problem.sentence();
-  Json task{
-      {"lr_ratio", options.ratio},
-      {"caption_first", options.captionFirst},
-      {"caption_drop", options.captionDrop},
-      {"drawings", {{"count", options.drawings}, {"steps", 4}, {"guidance", options.guidance}}}};
-  if (options.judge) task["judge"] = options.judge->name;
-  for (const Problem& problem : resolveItem(TextImageTask().card().schema, "task", task))
-    ADD_FAILURE() << problem.sentence();
-  Json data = dataSchema().defaults();
-  const Json list =
-      Json::array({{{"name", "normalize"}, {"by", "half"}},
-                   {{"name", "label_text"}, {"templates", {"a {class} one", "{class}"}}},
-                   {{"name", "tokenize"}, {"begin", options.addsEnds}, {"end", options.addsEnds}}});
-  data["pipeline"] = {{"train", list}, {"evaluate", list}};
-  TaskSetup setup;
-  setup.task = Config(task);
-  setup.data = Config(data);
-  setup.model = architecture.build(Config(model), 3);
-  setup.batchSize = setup.evaluationBatchSize = 8;
-  setup.loaderWorkers = 0;
-  setup.registry = registry.get();
-  if (options.judge) setup.auxiliaries = {*options.judge};
-  setup.pipeline = std::make_shared<const Pipeline>(
-      *registry, setup.data, std::make_shared<TwoKinds>(), 0, Pipeline::Wanted{});
-  return setup;
-}
-
 std::string refusal(const Options& options) {
   return test::refusal<ConfigError>([&] { (void)TextImageTask().open(setupOf(options)); });
-}
-
-StepContext contextOf(std::int64_t step) {
-  StepContext context;
-  context.position.step = step;
-  context.generator = at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(step));
-  return context;
 }
 
 Scores scoresOf(TaskSession& session) {
