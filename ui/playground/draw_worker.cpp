@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "ui/playground/stored_replay.h"
 
 namespace vitrine::ui {
 
@@ -35,8 +36,13 @@ std::size_t bytesOf(const Replay& replay) {
 
 }  // namespace
 
-DrawWorker::DrawWorker(ModelService* service, QObject* parent)
-    : QObject(parent), service_(service) {}
+DrawWorker::DrawWorker(ModelService* service, const std::filesystem::path& database,
+                       QObject* parent)
+    : QObject(parent), service_(service), stored_(database) {
+  connect(&stored_, &Background::failed, this, [this](const QString& sentence) {
+    if (work_ == Work::Replay && ticket_ == 0) end(sentence);
+  });
+}
 
 DrawWorker::~DrawWorker() {
   if (service_ == nullptr) return;
@@ -139,7 +145,37 @@ void DrawWorker::replay(std::shared_ptr<Drawing> drawing, ImagePlace place,
   const DrawnCell& cell = drawing_->cells.at(static_cast<std::size_t>(place.cell));
   const SampleSettings image = aloneOf(cell, cell.images.at(static_cast<std::size_t>(place.image)));
   Q_EMIT changed();
-  patches_.contains(patchKey(image)) ? askAttention(image) : askGrid(image);
+  const auto grid = patches_.find(patchKey(image));
+  const Replay* seen = grid == patches_.end() ? nullptr : keptReplay(patchUnder(at_, grid->second));
+  if (seen == nullptr) return findStored(image);
+  replayed().replay = *seen;
+  end({});
+}
+
+DrawnImage& DrawWorker::replayed() {
+  return drawing_->cells.at(static_cast<std::size_t>(place_.cell))
+      .images.at(static_cast<std::size_t>(place_.image));
+}
+
+// What an earlier start drew again is read: it need not be drawn once more.
+void DrawWorker::findStored(const SampleSettings& image) {
+  const WantedReplay wanted{image.model.run, replayed().sha256, at_, frames_};
+  stored_.run([this, image, wanted](store::RunReader& store,
+                                    const std::atomic<bool>&) -> Background::Finish {
+    StoredReplay found = readReplay(store, wanted);
+    return [this, image, found = std::move(found)] {
+      if (work_ != Work::Replay) return;
+      room_ = std::max<std::int64_t>(kMostStoredBytes - found.bytes, 0);
+      if (!found.replay) {
+        patches_.contains(patchKey(image)) ? askAttention(image) : askGrid(image);
+        return;
+      }
+      patches_[patchKey(image)] = found.grid;
+      replayed().replay = found.replay;
+      keepReplay(*found.replay);
+      end({});
+    };
+  });
 }
 
 // How many patches there are is told by the first one, which every model has.
@@ -167,23 +203,14 @@ void DrawWorker::askGrid(const SampleSettings& image) {
 }
 
 void DrawWorker::askAttention(const SampleSettings& image) {
-  const auto [rows, columns] = patches_.at(patchKey(image));
-  const auto patchAt = [](double share, int number) {
-    return std::clamp(static_cast<int>(share * number), 0, std::max(0, number - 1));
-  };
   Replay replay;
-  replay.patch = {patchAt(at_[0], rows), patchAt(at_[1], columns)};
-  if (const Replay* seen = keptReplay(replay.patch); seen != nullptr) {
-    drawing_->cells.at(static_cast<std::size_t>(place_.cell))
-        .images.at(static_cast<std::size_t>(place_.image))
-        .replay = *seen;
-    return end({});
-  }
+  replay.patch = patchUnder(at_, patches_.at(patchKey(image)));
   SampleSettings again = image;
   again.values["previews"] = frames_;
   again.values["attention"] = {replay.patch[0], replay.patch[1]};
   Json request = again.request();
   request["previews"] = true;
+  if (room_ > 0) request["store_steps"] = room_;
   auto cell = std::make_shared<DrawnCell>();
   auto made = std::make_shared<Replay>(std::move(replay));
   const std::uint64_t seed = image.seed();
@@ -198,8 +225,7 @@ void DrawWorker::askAttention(const SampleSettings& image) {
           },
           [this, cell, made, seed](const Json&) {
             made->film = std::move(cell->films[seed]);
-            DrawnImage& shown = drawing_->cells.at(static_cast<std::size_t>(place_.cell))
-                                    .images.at(static_cast<std::size_t>(place_.image));
+            DrawnImage& shown = replayed();
             const Verdict verdict =
                 verdictOf(hashed(shown), cell->images.empty()
                                              ? std::nullopt
@@ -310,6 +336,7 @@ void DrawWorker::keep(std::shared_ptr<Drawing> drawing, int number) {
 void DrawWorker::cancel() {
   if (work_ == Work::None) return;
   if (ticket_ != 0) service_->cancel(std::exchange(ticket_, 0));
+  stored_.cancel();
   if (work_ == Work::Draw) drawing_->state = Drawing::State::Cancelled;
   end({});
 }

@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "ui/kit/background.h"
 #include "ui/playground/draw_recipe.h"
 #include "ui/playground/drawing.h"
 #include "ui/workbench/model_service.h"
@@ -30,9 +32,12 @@ class DrawWorker final : public QObject {
  public:
   enum class Work { None, Draw, Replay, Verify, Keep };
   static constexpr std::size_t kMostReplayBytes = std::size_t{64} << 20;  ///< of replays kept
+  /// Of the replays that a run has stored: past it they are drawn again at the next start.
+  static constexpr std::int64_t kMostStoredBytes = std::int64_t{128} << 20;
 
-  /// \param service  nullptr: nothing can be computed
-  explicit DrawWorker(ModelService* service, QObject* parent = nullptr);
+  /// \param service  nullptr: nothing can be computed  \param database  that has stored replays
+  DrawWorker(ModelService* service, const std::filesystem::path& database,
+             QObject* parent = nullptr);
   ~DrawWorker() override;
 
   [[nodiscard]] bool canCompute() const { return service_ != nullptr; }
@@ -44,7 +49,7 @@ class DrawWorker final : public QObject {
   // Each replaces what is under way, and ends with ended().
   void draw(std::shared_ptr<Drawing> drawing);
   /// Draws an image again and tells what it was taken for at each step; with `at` also where the
-  /// patch there read; what was seen before is not drawn again. \param at  down and right in the image, 0 to 1
+  /// patch there read; what was seen before, or is stored, is not drawn again. \param at  down and right in the image, 0 to 1
   void replay(std::shared_ptr<Drawing> drawing, ImagePlace place, std::array<double, 2> at,
               int frames);
   void verify(std::shared_ptr<Drawing> drawing, ImagePlace place);
@@ -71,11 +76,13 @@ class DrawWorker final : public QObject {
                                   std::function<void(const Json& last)> onDone);
   void begin(Work work, std::shared_ptr<Drawing> drawing);
   void drawNext();
+  void findStored(const SampleSettings& image);
   void askGrid(const SampleSettings& image);
   void askAttention(const SampleSettings& image);
   /// Of the same patch and frames, where it is still there.
   [[nodiscard]] const Replay* keptReplay(const std::array<int, 2>& patch);
   void keepReplay(const Replay& replay);
+  [[nodiscard]] DrawnImage& replayed();
   void fail(const ModelError& error);
   void end(const QString& error);
   void stopWarming();
@@ -87,6 +94,7 @@ class DrawWorker final : public QObject {
   ImagePlace place_;
   std::array<double, 2> at_{};
   int frames_ = 0;
+  std::int64_t room_ = 0;  ///< bytes that the replay may have to be stored
   double share_ = 0;
   ModelService::Ticket ticket_ = 0, warming_ = 0;
   QElapsedTimer clock_, cellClock_;
@@ -99,6 +107,7 @@ class DrawWorker final : public QObject {
   };
   std::deque<KeptReplay> replays_;
   std::map<std::string, std::array<int, 2>> patches_;  ///< rows and columns, by model and sampler
+  Background stored_;                                  ///< the last member: it goes first
 };
 
 }  // namespace vitrine::ui

@@ -186,9 +186,24 @@ bool isAttention(const Json& preview) {
   return kind != preview.end() && *kind == artifact_kind::kAttention;
 }
 
+std::vector<FilmFrame> storedFilm(const Json& meta, std::span<const std::byte> data) {
+  std::vector<QImage> images = imagesIn(arrayOf(meta, data));
+  const Json& times = fieldOf(meta, "times");
+  if (!times.is_array() || times.size() != images.size())
+    throw FileError("stored steps do not say at which times they are");
+  std::vector<FilmFrame> film;
+  for (std::size_t i = 0; i < images.size(); ++i)
+    film.push_back({times[i].is_number() ? times[i].get<double>() : 0, std::move(images[i])});
+  return film;
+}
+
 std::pair<std::uint64_t, AttentionFrame> attentionFrame(const Json& preview) {
   const Json& meta = fieldOf(preview, "meta");
-  const ArrayView view = arrayOf(meta, binaryOf(preview));
+  return {seedOf(meta, "seed"), attentionIn(meta, binaryOf(preview))};
+}
+
+AttentionFrame attentionIn(const Json& meta, std::span<const std::byte> data) {
+  const ArrayView view = arrayOf(meta, data);
   constexpr std::int64_t kMost = 65'536;
   if (view.shape.size() != 4 || view.shape[2] != 1 || view.shape[0] > kMost ||
       view.shape[1] > kMost || view.shape[3] > kMost)
@@ -226,7 +241,7 @@ std::pair<std::uint64_t, AttentionFrame> attentionFrame(const Json& preview) {
           static_cast<float>(view.at(static_cast<std::int64_t>(m * cells.size() + key)));
     }
   }
-  return {seedOf(meta, "seed"), std::move(frame)};
+  return frame;
 }
 
 }  // namespace vitrine::ui

@@ -6,9 +6,11 @@
 #include <QImage>
 #include <QString>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -104,5 +106,11 @@ void takePart(DrawnCell& cell, const Json& part);
 /// \throws FileError
 [[nodiscard]] std::pair<std::uint64_t, AttentionFrame> attentionFrame(const Json& preview);
 [[nodiscard]] bool isAttention(const Json& preview);
+/// Attention of one patch, float32 [layer, head, 1, key], as an answer or an artifact has it.
+/// \throws FileError
+[[nodiscard]] AttentionFrame attentionIn(const Json& meta, std::span<const std::byte> data);
+/// Steps of one image, uint8 [step, row, column, channel] with `times`, as they are stored.
+/// \throws FileError
+[[nodiscard]] std::vector<FilmFrame> storedFilm(const Json& meta, std::span<const std::byte> data);
 
 }  // namespace vitrine::ui

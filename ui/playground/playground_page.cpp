@@ -46,7 +46,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
     : Page(parent),
       workbench_(workbench),
       lists_(workbench.store().file()),
-      worker_(workbench.models()),
+      worker_(workbench.models(), workbench.store().file()),
       stack_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
   auto* outer = new QVBoxLayout(this);

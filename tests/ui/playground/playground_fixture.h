@@ -95,6 +95,8 @@ def sample(request):
     settings, seed = request["settings"], request["settings"].get("seed", 0)
     count, sampler = settings.get("count", 16), request.get("sampler", "quick")
     log("sample %s %s %s" % (request["model"], sampler, sorted(settings.items())))
+    if request.get("store_steps"):
+        log("steps within %d bytes" % request["store_steps"])
     if os.path.exists(here("dies")):
         os.remove(here("dies"))
         yield {"error": {"kind": "failed", "message": "the process that computes was ended by signal 9"}}

@@ -3,7 +3,10 @@
 #include <QLabel>
 #include <QSlider>
 #include <QTest>
+#include <string>
+#include <vector>
 
+#include "core/artifact/artifact.h"
 #include "tests/ui/playground/playground_fixture.h"
 
 namespace vitrine::ui {
@@ -28,6 +31,40 @@ class Replaying : public PlaygroundTest {
   }
   const DrawnImage& image(std::size_t index = 0) {
     return page_->shown()->cells.at(0).images.at(index);
+  }
+  /// As the program stores the way of an image: a strip, then the attention of each step.
+  void storeWay(const DrawnImage& of, int row, int column) {
+    constexpr int kSteps = 10, kPatches = 16;
+    const auto add = [&](Artifact artifact) {
+      artifact.analysis = "quick";
+      artifact.step = 100;
+      artifact.meta["seed"] = of.seed;
+      artifact.meta["sha256"] = of.sha256;
+      artifact.meta["recipe"] = of.recipe;
+      artifact.meta["recipe"]["settings"]["previews"] = kSteps;
+      artifact.meta["recipe"]["settings"]["attention"] = Json::array({row, column});
+      workbench_.store().addArtifact(page_->run(), artifact);
+    };
+    Json places = Json::array(), times = Json::array();
+    for (int i = 0; i < kPatches; ++i) places.push_back(Json::array({i / 4, i % 4}));
+    for (int i = 0; i < kSteps; ++i) times.push_back((i + 1) / 10.0);
+    Artifact strip;
+    strip.name = "steps of the image";
+    strip.kind = artifact_kind::kImageGrid;
+    setUint8(strip, std::vector<std::uint8_t>(kSteps * 64, 7), {kSteps, 8, 8, 1},
+             {"image", "row", "column", "channel"});
+    strip.meta["times"] = times;
+    add(std::move(strip));
+    for (int i = 0; i < kSteps; ++i) {
+      Artifact map;
+      map.name = "attention at step " + std::to_string(i);
+      map.kind = artifact_kind::kAttention;
+      setFloat32(map, std::vector<float>(2 * kPatches, 0.5F), {2, 1, 1, kPatches},
+                 {"layer", "head", "query", "key"});
+      map.meta["time"] = times[static_cast<std::size_t>(i)];
+      map.meta["key_positions"] = places;
+      add(std::move(map));
+    }
   }
 };
 
@@ -97,6 +134,34 @@ TEST_F(Replaying, APatchThatWasSeenIsNotDrawnAgain) {
   EXPECT_EQ(log().count("sample"), drawn);
   clickPatch(9, 0, 2);
   EXPECT_EQ(log().count("sample"), drawn + 1);
+}
+
+TEST_F(Replaying, AReplayOfAnEarlierStartIsReadAndNotDrawnAgain) {
+  storeWay(image(), 2, 1);
+  const qsizetype drawn = log().count("sample");
+  clickPatch(9, 2, 1);
+  ASSERT_TRUE(image().replay);
+  EXPECT_EQ(image().replay->patch, (std::array<int, 2>{2, 1}));
+  EXPECT_EQ(image().replay->attention.size(), 10U);
+  EXPECT_EQ(page_->film().channels(), (std::array<int, 2>{2, 1}));
+  EXPECT_NEAR(page_->film().largest(), 0.5, 1e-6);
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("Stored with the run")));
+  EXPECT_EQ(log().count("sample"), drawn);
+  EXPECT_FALSE(log().contains("steps within"));
+}
+
+TEST_F(Replaying, OfAnotherPatchOrImageIsDrawnAndStoredInTheRoomThatIsLeft) {
+  storeWay(image(), 2, 1);
+  clickPatch(9, 3, 3);
+  ASSERT_TRUE(image().replay);
+  EXPECT_EQ(image().replay->patch, (std::array<int, 2>{3, 3}));
+  const QByteArray most = QByteArray::number(qlonglong{DrawWorker::kMostStoredBytes});
+  EXPECT_TRUE(log().contains("steps within ")) << "the program stores what it drew";
+  EXPECT_FALSE(log().contains("steps within " + most)) << "what is stored took some of the room";
+  QTest::keyClick(&page_->board(), Qt::Key_Right);
+  clickPatch(9, 2, 1);
+  ASSERT_TRUE(image(1).replay);
+  EXPECT_FALSE(visibleText().contains(QStringLiteral("Stored with the run")));
 }
 
 TEST_F(Replaying, VerifyFindsTheSamePixels) {
