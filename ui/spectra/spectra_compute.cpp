@@ -140,6 +140,7 @@ void SpectraPage::showNotice() {
   }
   columns_->setMissing(std::move(ofWaterfall));
   columns_->say(sentence);
+  showVariants();
 }
 
 QString SpectraPage::howToRead() const {

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/error.h"
 #include "core/config/config.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
@@ -27,6 +28,7 @@ constexpr int kSpectraReloadMs = 500;  // at most so often while a run writes
 constexpr std::size_t kMostSpectra = 4;
 constexpr std::size_t kMostSeeds = 64;   // runs whose scores are averaged
 constexpr std::size_t kMostSteps = 400;  // of a run, that are read
+constexpr const char* kMeasuredRank = "rank80";  // at the share that runs measure unasked
 
 }  // namespace
 
@@ -49,6 +51,7 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
   makeAnalyses();
   column->addWidget(analyses_);
   column->addWidget(columns_);
+  column->addWidget(makeVariants());
   grid_ = new QGridLayout;
   grid_->setSpacing(px(12));
   column->addLayout(grid_, 1);
@@ -235,7 +238,9 @@ void SpectraPage::readRuns() {
   const std::vector<std::int64_t> seedRuns = choice_.hasSeeds
                                                  ? drawnRuns(workbench_.selection(), kMostSeeds)
                                                  : std::vector<std::int64_t>();
-  spectra_.run([this, asks, seedRuns, cache = cache_,
+  std::vector<std::int64_t> siblings;
+  for (const store::RunRow* row : runsOfExperiment()) siblings.push_back(row->id);
+  spectra_.run([this, asks, seedRuns, siblings, cache = cache_,
                 layer = static_cast<std::size_t>(choice_.layer), head = choice_.head](
                    store::RunReader& store,
                    const std::atomic<bool>& isStale) mutable -> Background::Finish {
@@ -251,13 +256,18 @@ void SpectraPage::readRuns() {
       shown.push_back(std::move(run));
     }
     SeedScores seeds;
-    if (!shown.empty() && !seedRuns.empty()) {
-      const auto curves = [&](const char* score) {
-        const std::string name = scoreName(*shown.front(), score, layer, head);
-        return name.empty() ? std::vector<SeedCurve>() : readSeedCurves(store, seedRuns, name);
-      };
-      seeds.effective = curves("effective_rank");
-      seeds.stable = curves("stable_rank");
+    const auto curves = [&](const char* score, const std::vector<std::int64_t>& of) {
+      const bool isAsked = !shown.empty() && of.size() > 1;
+      const std::string name =
+          isAsked ? scoreName(*shown.front(), score, layer, head) : std::string();
+      return name.empty() ? std::vector<SeedCurve>() : readSeedCurves(store, of, name);
+    };
+    seeds.effective = curves("effective_rank", seedRuns);
+    seeds.stable = curves("stable_rank", seedRuns);
+    try {
+      seeds.rank = curves(kMeasuredRank, siblings);
+    } catch (const NotFoundError&) {
+      // One was deleted meanwhile: the list of runs tells so soon.
     }
     return [this, shown = std::move(shown), kept = std::move(kept), seeds = std::move(seeds)] {
       takeRuns(shown, kept, seeds);

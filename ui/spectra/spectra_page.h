@@ -16,6 +16,7 @@
 
 class QComboBox;
 class QGridLayout;
+class QPushButton;
 class QSpinBox;
 class QStackedWidget;
 class QToolButton;
@@ -24,6 +25,7 @@ namespace vitrine::ui {
 
 class EmptyPage;
 class FigureView;
+class WrapLabel;
 
 /// The line of ui/shell/pages.cpp.
 [[nodiscard]] PageFactory spectraPage();
@@ -72,11 +74,19 @@ class SpectraPage final : public Page {
   /// Means over seeds of both scores, of all selected runs.
   struct SeedScores {
     std::vector<SeedCurve> effective, stable;
+    std::vector<SeedCurve> rank;  ///< of every run of the experiment, whatever is selected
   };
   struct Facts {
     std::vector<StoredSpectrum> stored;
     std::vector<std::pair<std::string, Json>> config;  ///< flat
     std::vector<std::int64_t> checkpoints;             ///< steps, ascending
+  };
+
+  /// Variants of the experiment of the drawn runs none of whose runs is drawn, done or in progress.
+  struct MissingVariants {
+    std::vector<std::int64_t> runs;
+    QStringList names;
+    double seconds = 0;  ///< that they will take; 0: not known
   };
 
   // spectra_layout.cpp
@@ -121,6 +131,11 @@ class SpectraPage final : public Page {
   [[nodiscard]] bool isTraining(std::int64_t run) const;
   /// Of the chosen layer and head in a spectrum; empty where it has none.
   [[nodiscard]] HeadSpectrum headOf(const Spectrum& spectrum) const;
+  // spectra_variants.cpp
+  QWidget* makeVariants();
+  void showVariants();
+  [[nodiscard]] std::vector<const store::RunRow*> runsOfExperiment() const;
+  [[nodiscard]] MissingVariants missingVariants() const;
   // spectra_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
   /// Columns that the waterfall lacks and stored checkpoints can give, as what is drawn was made.
@@ -150,6 +165,9 @@ class SpectraPage final : public Page {
   QToolButton *log_ = nullptr, *values_ = nullptr, *sameScale_ = nullptr, *meanOfSeeds_ = nullptr,
               *follow_ = nullptr, *cancel_ = nullptr;
   RunAnalyses *analyses_ = nullptr, *columns_ = nullptr;
+  QWidget* variants_ = nullptr;
+  WrapLabel* variantsText_ = nullptr;
+  QPushButton* startVariants_ = nullptr;
   StepBar* stepBar_ = nullptr;
   FigureView *heads_ = nullptr, *share_ = nullptr, *waterfall_ = nullptr, *controls_ = nullptr,
              *effective_ = nullptr, *stable_ = nullptr;

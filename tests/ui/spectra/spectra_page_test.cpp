@@ -10,8 +10,8 @@
 
 #include "core/base/read_json.h"
 #include "tests/ui/figures/qt_test.h"
-#include "tests/ui/figures/samples.h"
 #include "tests/ui/figures/svg_document.h"
+#include "tests/ui/spectra/falling.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/page_test.h"
@@ -21,22 +21,8 @@
 namespace vitrine::ui {
 namespace {
 
+using samples::falling;
 using ::testing::HasSubstr;
-
-/// Two layers of two heads with 8 values that fall as powers of `base`.
-Artifact falling(double base, std::int64_t step) {
-  Artifact artifact = samples::named("attention_rank", "spectrum", artifact_kind::kSpectrum);
-  artifact.step = step;
-  std::vector<double> values;
-  for (int row = 0; row < 4; ++row) {
-    for (int k = 0; k < 8; ++k) values.push_back(std::pow(base, k) * (1 + 0.1 * row));
-  }
-  setFloat64(artifact, values, {2, 2, 8}, {"layer", "head", "value"});
-  artifact.meta["attention"] = "softmax";
-  artifact.meta["layers"] = {0, 1};
-  artifact.meta["weights"] = "model";
-  return artifact;
-}
 
 class Spectra : public PageTest<SpectraPage> {
  protected:

@@ -1,0 +1,80 @@
+// What the Spectra page says of the other variants of the experiment.
+#include <gmock/gmock.h>
+
+#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/spectra/falling.h"
+#include "tests/ui/support/page_test.h"
+#include "ui/spectra/spectra_page.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class SpectraVariants : public PageTest<SpectraPage> {
+ protected:
+  std::int64_t add(const std::string& variant, std::uint64_t seed, store::RunState state) {
+    store::NewRun run;
+    run.name = variant + ", seed " + std::to_string(seed);
+    run.variant = variant;
+    run.seed = seed;
+    run.config = {{"model", {{"mask", variant}}}, {"train", {{"seed", seed}}}};
+    run.origins = Json::object();
+    store::RunStore& store = workbench_.store();
+    const std::int64_t id = store.addRuns(store.experiment("Ranks", ""), {run}).front();
+    (void)workbench_.run(id);
+    workbench_.row(id).state = state;
+    return id;
+  }
+  /// The rank that a run measured last.
+  void measure(std::int64_t run, double rank) {
+    store::RunStore& store = workbench_.store();
+    const std::int64_t segment = store.openSegment(run, 0, store::thisWorker(), Json::object());
+    store::RunStore::Batch batch;
+    MetricRecord record{100, 1, 1, {}};
+    record.values.emplace_back("analysis/attention_rank/rank80/layer0/head0", rank);
+    batch.metrics.push_back(record);
+    store.append(run, segment, batch);
+  }
+};
+
+TEST_F(SpectraVariants, ThatAreNotTrainedAreStartedInOneClick) {
+  const std::int64_t causal = add("causal", 0, store::RunState::Done);
+  workbench_.store().addArtifact(causal, samples::falling(0.9, 100));
+  workbench_.row(causal).startedAt = "2026-03-01T10:00:00.000Z";
+  workbench_.row(causal).finishedAt = "2026-03-01T10:05:00.000Z";
+  const std::int64_t first = add("additive", 0, store::RunState::Queued);
+  const std::int64_t second = add("additive", 1, store::RunState::Failed);
+  (void)add("rope", 0, store::RunState::Done);
+  (void)add("rope", 1, store::RunState::Queued);
+  const auto shown = page({causal});
+  EXPECT_THAT(labels(*shown), HasSubstr("not trained: additive. Cost: 2 runs, about 10\u2009min"));
+  EXPECT_TRUE(workbench_.started.empty());
+  press(*shown, "Start the missing variants");
+  EXPECT_EQ(workbench_.started, (std::vector<std::int64_t>{first, second}));
+  workbench_.row(first).state = store::RunState::Running;
+  shown->waitUntilIdle();
+  EXPECT_EQ(button(*shown, "Start the missing variants"), nullptr);
+  EXPECT_THAT(labels(*shown), Not(HasSubstr("not trained")));
+}
+
+TEST_F(SpectraVariants, AreComparedByTheRanksThatTheirSeedsMeasured) {
+  std::int64_t drawn = 0;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const double above = 0.25 * static_cast<double>(seed);
+    const std::int64_t plain = add("plain", seed, store::RunState::Done);
+    const std::int64_t causal = add("causal", seed, store::RunState::Done);
+    measure(plain, 4 + above);
+    measure(causal, 6 + 2 * above);
+    if (seed == 0) drawn = plain;
+  }
+  workbench_.store().addArtifact(drawn, samples::falling(0.9, 100));
+  const auto shown = page({drawn});
+  EXPECT_THAT(labels(*shown), HasSubstr("Rank at 80 %"));
+  EXPECT_THAT(labels(*shown), HasSubstr("plain 4.25 \u00b1 0.62 (3 seeds)"));
+  EXPECT_THAT(labels(*shown), HasSubstr("higher: +2.25 \u00b1 0.62 against plain (3 pairs)"));
+}
+
+}  // namespace
+}  // namespace vitrine::ui

@@ -1,0 +1,110 @@
+// The other variants of the experiment beside what is drawn: what their ranks say together, and
+// those that are not trained, which one click starts.
+#include <QDateTime>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <algorithm>
+#include <set>
+
+#include "ui/kit/fit_area.h"
+#include "ui/spectra/spectra_page.h"
+#include "ui/workbench/run_facts.h"
+
+namespace vitrine::ui {
+
+namespace {
+
+constexpr std::size_t kMostRuns = 64;  // whose scores are compared
+constexpr qsizetype kMostNamed = 4;
+
+/// Seconds that a run took; 0 where that is not known.
+double secondsOf(const store::RunRow& row) {
+  const auto timeOf = [](const std::string& utc) {
+    return QDateTime::fromString(QString::fromStdString(utc), Qt::ISODateWithMs);
+  };
+  const QDateTime start = timeOf(row.startedAt), end = timeOf(row.finishedAt);
+  return start.isValid() && end.isValid() ? static_cast<double>(start.msecsTo(end)) / 1000 : 0;
+}
+
+}  // namespace
+
+QWidget* SpectraPage::makeVariants() {
+  variants_ = new QWidget(this);
+  auto* row = new QHBoxLayout(variants_);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(px(8));
+  variantsText_ = new WrapLabel(variants_);
+  variantsText_->setProperty("role", QStringLiteral("small"));
+  variantsText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  row->addWidget(variantsText_, 1);
+  startVariants_ = new QPushButton(tr("Start the missing variants"), variants_);
+  startVariants_->setToolTip(
+      tr("Put the runs of the experiment whose variant is not trained into the queue"));
+  connect(startVariants_, &QPushButton::clicked, this,
+          [this] { workbench_.startRuns(missingVariants().runs, jobs::QueueEnd::Back); });
+  row->addWidget(startVariants_, 0, Qt::AlignTop);
+  variants_->hide();
+  return variants_;
+}
+
+std::vector<const store::RunRow*> SpectraPage::runsOfExperiment() const {
+  std::set<std::int64_t> experiments;
+  for (const std::int64_t run : factsOf_) {
+    if (const store::RunRow* row = workbench_.run(run)) experiments.insert(row->experimentId);
+  }
+  std::vector<const store::RunRow*> rows;
+  for (const auto& [id, row] : workbench_.runs()) {
+    if (rows.size() < kMostRuns && experiments.contains(row.experimentId)) rows.push_back(&row);
+  }
+  return rows;
+}
+
+SpectraPage::MissingVariants SpectraPage::missingVariants() const {
+  using Variant = std::pair<std::int64_t, std::string>;
+  const std::vector<const store::RunRow*> rows = runsOfExperiment();
+  std::set<Variant> known;
+  double seconds = 0;
+  int measured = 0;
+  for (const store::RunRow* row : rows) {
+    const bool isDrawn = std::find(factsOf_.begin(), factsOf_.end(), row->id) != factsOf_.end();
+    const bool isDone = row->state == store::RunState::Done;
+    if (isDrawn || isDone || store::isAlive(row->state))
+      known.insert({row->experimentId, row->variant});
+    if (const double own = isDone ? secondsOf(*row) : 0; own > 0) {
+      seconds += own;
+      ++measured;
+    }
+  }
+  MissingVariants missing;
+  for (const store::RunRow* row : rows) {
+    if (row->variant.empty() || known.contains({row->experimentId, row->variant})) continue;
+    missing.runs.push_back(row->id);
+    const QString name = QString::fromStdString(row->variant);
+    if (!missing.names.contains(name)) missing.names << name;
+  }
+  if (measured > 0) missing.seconds = seconds / measured * static_cast<double>(missing.runs.size());
+  return missing;
+}
+
+void SpectraPage::showVariants() {
+  QStringList sentences;
+  if (seeds_.rank.size() > 1)
+    sentences << tr("Rank at 80 %, %1: %2.").arg(headText().toLower(), seedVerdict(seeds_.rank));
+  const MissingVariants missing = missingVariants();
+  if (!missing.runs.empty()) {
+    QStringList names = missing.names.mid(0, kMostNamed);
+    if (names.size() < missing.names.size())
+      names << tr("%1 more").arg(missing.names.size() - names.size());
+    sentences << tr("Variants of the same experiment that are not trained: %1.")
+                     .arg(names.join(QStringLiteral(", ")));
+    const QString runs = counted(std::ssize(missing.runs), tr("run"), tr("runs"));
+    sentences << (missing.seconds > 0
+                      ? tr("Cost: %1, about %2 together.").arg(runs, duration(missing.seconds))
+                      : tr("Cost: %1.").arg(runs));
+  }
+  variantsText_->setText(sentences.join(QLatin1Char(' ')));
+  startVariants_->setVisible(!missing.runs.empty());
+  variants_->setVisible(!sentences.isEmpty());
+}
+
+}  // namespace vitrine::ui
