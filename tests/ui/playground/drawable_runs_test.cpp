@@ -52,6 +52,25 @@ TEST(FormEntries, BeginWithWhatIsDrawnAndLeaveTheSettingsOfThePageOut) {
   EXPECT_LT(find("class") - entries.begin(), find("steps") - entries.begin());
 }
 
+TEST(FormEntries, TheSizeIsInSightWhereASamplerDrawsMoreThanOne) {
+  Catalog catalog = drawingCatalog();
+  for (ItemCard& card : catalog.items) {
+    if (card.id == "quick")
+      card.schema.fields.push_back(integerField("size", 8, "sides").titled("Size").range(8, 64));
+  }
+  DrawableRun run;
+  run.samplers = {"slow", "quick"};
+  run.checkpoints.resize(1);
+  const auto hasSize = [&](const char* sampler) {
+    for (const FormEntry& entry : formEntries(catalog, run, sampler, {})) {
+      if (entry.field.name == "size") return !entry.isRare;
+    }
+    return false;
+  };
+  EXPECT_TRUE(hasSize("quick"));
+  EXPECT_FALSE(hasSize("slow"));
+}
+
 TEST(ProbeSettings, AreTheFewestStepsThatEverySamplerTakes) {
   DrawableRun run;
   run.samplers = {"slow", "quick"};
