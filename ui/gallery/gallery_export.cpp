@@ -20,6 +20,13 @@ constexpr std::size_t kMostExported = 400;  // images in one file
 constexpr int kLeastTile = 96;              // pixels of an image in a grid, at least
 constexpr int kJsonIndent = 2;
 
+QString wroteWords(const QString& file, std::size_t written, std::size_t asked) {
+  return written >= asked ? GalleryPage::tr("Wrote %1.").arg(file)
+                          : GalleryPage::tr("Wrote %1 with the first %2 of %3 images.")
+                                .arg(file, count(static_cast<std::int64_t>(written)),
+                                     count(static_cast<std::int64_t>(asked)));
+}
+
 }  // namespace
 
 std::vector<LabelledImage> GalleryPage::readImages(const std::vector<std::int64_t>& ids) {
@@ -86,7 +93,6 @@ void GalleryPage::writeFile(const QString& file, const QByteArray& bytes) {
   if (!out.open(QIODevice::WriteOnly) || out.write(bytes) != bytes.size() || !out.commit())
     throw FileError("'" + file.toStdString() + "' cannot be written (" +
                     out.errorString().toStdString() + "); choose another folder");
-  workbench_.showMessage(tr("Wrote %1.").arg(file));
 }
 
 void GalleryPage::saveImage(const QString& file) {
@@ -100,6 +106,7 @@ void GalleryPage::saveImage(const QString& file) {
     writeFile(file, withRecipeInPng(
                         QByteArray(reinterpret_cast<const char*>(png.data()), std::ssize(png)),
                         toText(recipe)));
+    workbench_.showMessage(wroteWords(file, 1, 1));
   } catch (const Error& error) {
     workbench_.showError(QString::fromUtf8(error.what()));
   }
@@ -108,7 +115,8 @@ void GalleryPage::saveImage(const QString& file) {
 void GalleryPage::saveGrid(const QString& file) {
   if (!canExport()) return;
   try {
-    const std::vector<LabelledImage> images = readImages(inSight());
+    const std::vector<std::int64_t> ids = inSight();
+    const std::vector<LabelledImage> images = readImages(ids);
     const StepsTable& table = stepsView_->table();
     const bool isWhole =
         view_ == View::RunsAndSteps && table.cells.size() == table.runs.size() * table.steps.size();
@@ -121,6 +129,7 @@ void GalleryPage::saveGrid(const QString& file) {
     Recipe recipe = recipeOf(workbench_, QStringLiteral("gallery"), *this);
     recipe.view["images"] = recipesOf(images);
     writeFile(file, withRecipeInPng(png, toText(recipe)));
+    workbench_.showMessage(wroteWords(file, images.size(), ids.size()));
   } catch (const Error& error) {
     workbench_.showError(QString::fromUtf8(error.what()));
   }
@@ -129,13 +138,14 @@ void GalleryPage::saveGrid(const QString& file) {
 void GalleryPage::savePdf(const QString& file) {
   if (!canExport()) return;
   try {
-    const std::vector<LabelledImage> images = readImages(inSight());
+    const std::vector<std::int64_t> ids = inSight();
+    const std::vector<LabelledImage> images = readImages(ids);
     const std::unique_ptr<Figure> picture = imagesFigure(images, tr("Generated images"));
     Recipe recipe = recipeOf(workbench_, QStringLiteral("gallery"), *this);
     recipe.view["images"] = recipesOf(images);
     recipe.paper = paperFor(*picture, storedPaper());
     saveFigure(*picture, file, recipe);
-    workbench_.showMessage(tr("Wrote %1.").arg(file));
+    workbench_.showMessage(wroteWords(file, images.size(), ids.size()));
   } catch (const Error& error) {
     workbench_.showError(QString::fromUtf8(error.what()));
   }

@@ -391,6 +391,16 @@ TEST_F(Gallery, ReadsOnlyWhatIsInSightIntoBoundedMemory) {
   EXPECT_LE(shown->pictureBytes(), GalleryPage::kPictureBytes);
 }
 
+TEST_F(Gallery, SaysHowManyOfTooManyImagesAFileHas) {
+  first_ = workbench_.addRun("many", Json::object());
+  for (std::uint64_t i = 0; i < 402; ++i) add(first_, 1, i);
+  const auto shown = page();
+  QTest::keyClick(&shown->sheet(), Qt::Key_Home);
+  QTest::keyClick(&shown->sheet(), Qt::Key_End, Qt::ShiftModifier);
+  shown->saveGrid(workbench_.path(QStringLiteral("many.png")));
+  EXPECT_THAT(workbench_.said.back().toStdString(), HasSubstr("with the first 400 of 402 images"));
+}
+
 TEST_F(Gallery, SaysWhichPictureCannotBeRead) {
   first_ = workbench_.addRun("broken", Json::object());
   GeneratedImage image = generatedImage(std::vector<std::uint8_t>(4, 9), 2, 2, 1);
