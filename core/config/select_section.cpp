@@ -75,7 +75,7 @@ std::vector<Node> seedsOf(const ExperimentText& text, const Json& values, Proble
   for (const Axis& axis : text.axes) {
     if (axis.key != kSeed) continue;
     problems.add(&axis.values.front(), kAtValue, Code::Conflict, "sweep." + kSeed,
-                 "cannot be swept beside [select]: refit_seeds gives the seeds of the final runs, "
+                 "cannot be swept with [select]: refit_seeds gives the seeds of the final runs, "
                  "and select.grid may hold train.seed for those before");
   }
   const Json& list = values.at("refit_seeds");

@@ -207,7 +207,7 @@ struct SafetensorsSet::State {
     }
     if (count > 0) {
       if (count > 5) missing += " and " + std::to_string(count - 5) + " more";
-      throw FileError(list.string() + " names shards that are not beside it: " + missing +
+      throw FileError(list.string() + " names shards that are not next to it: " + missing +
                       "; fetch them into the same folder");
     }
     for (const auto& [shard, names] : namesIn) {

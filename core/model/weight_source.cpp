@@ -94,7 +94,7 @@ void WeightSource::merge(const std::vector<std::string>& from, const std::string
     expected[place] = part.shape[place];
     if (expected != part.shape) {
       throw ConfigError("'" + name + "' is " + c10::str(at::IntArrayRef(part.shape)) +
-                        " in the file, which does not fit '" + from.front() + "' beside it in '" +
+                        " in the file, which does not fit '" + from.front() + "' next to it in '" +
                         to + "'");
     }
     whole.shape = part.shape;

@@ -197,7 +197,7 @@ std::int64_t Annotations::edit(std::int64_t run, RunField field, const std::stri
     throw EditConflict("the " + wordsOf(field) + " of " + nameOf(run) +
                            (areMany ? " were" : " was") + " changed by another user to '" +
                            shorten(standing, 200) +
-                           "' while you were editing; your text is kept beside it: choose one",
+                           "' while you were editing; your text is kept next to it: choose one",
                        standing, version);
   }
   return version;

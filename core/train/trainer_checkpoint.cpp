@@ -155,7 +155,7 @@ void Trainer::State::requireSameFrozen(const CheckpointState& from) const {
     for (const CheckpointState::FrozenNetwork& then : from.frozen) {
       if (then.name != now.name || then.sha256 == now.sha256) continue;
       throw RefusedError("the checkpoint " + setup.resumeFrom.string() +
-                         " was trained beside the " + "frozen network '" + then.name + "' of " +
+                         " was trained with the frozen network '" + then.name + "' of " +
                          then.file + " (SHA-256 " + then.sha256.substr(0, 12) + "...), and " +
                          now.file + " holds another (" + now.sha256.substr(0, 12) +
                          "...); bring that file back, or start a new run");

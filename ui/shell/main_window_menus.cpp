@@ -58,7 +58,7 @@ void MainWindow::makeActions() {
   redo_ = action(tr("&Redo"), QKeySequence(), [this] { showView(history_.redo()); });
   redo_->setShortcuts({Qt::CTRL | Qt::SHIFT | Qt::Key_Z, Qt::CTRL | Qt::Key_Y});
   answer_ = action(tr("Act on the &message"), Qt::Key_F6, [this] { bottom_->act(); });
-  answer_->setToolTip(tr("What the button beside the last message does: Undo (F6)"));
+  answer_->setToolTip(tr("What the button next to the last message does: Undo (F6)"));
   answer_->setProperty(kWhyNot, tr("the last message offers nothing"));
   answer_->setEnabled(false);
   quit_ = action(tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });

@@ -59,7 +59,7 @@ train::AuxChoice auxFromFile(const std::string& why, const Json& values) {
   if (!choice.config.is_object()) {
     throw ConfigError(why + " '" + choice.weights.string() +
                       "', which does not say what model it is of; write model = { architecture = "
-                      "... } beside it");
+                      "... } next to it");
   }
   return choice;
 }

@@ -61,7 +61,7 @@ JudgedPlan planOf(const EnqueueArguments& asked, const Engine& engine) {
     throw ConfigError(asked.plan.empty()
                           ? "vitrine enqueue: give the FILE of an experiment or --plan PLAN"
                           : "vitrine enqueue: --plan stores runs as they were planned; give no "
-                            "FILE and no KEY=VALUE beside it");
+                            "FILE and no KEY=VALUE with it");
   if (!asked.plan.empty()) return readJudgedPlan(asked.plan, engine);
   JudgedPlan judged = judgePlan(
       engine.registry,

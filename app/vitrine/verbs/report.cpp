@@ -70,7 +70,7 @@ int reportVerb(const Arguments& arguments) {
       ->type_name("TEXT");
   line.app()
       .add_option("--claims", claims,
-                  "judge the claims of this file (default: claims.toml beside the experiment)")
+                  "judge the claims of this file (default: claims.toml next to the experiment)")
       ->type_name("FILE");
   line.app()
       .add_option("--images", options.mostImages, "generated images of each run, at most")

@@ -73,7 +73,7 @@ TEST(SafetensorsSet, MissingShardsAreNamedAllAtOnce) {
   putSet(folder);
   std::filesystem::remove(folder / "model-1.safetensors");
   std::filesystem::remove(folder / "model-2.safetensors");
-  EXPECT_THAT(refusal(folder.path()), HasSubstr("names shards that are not beside it: "
+  EXPECT_THAT(refusal(folder.path()), HasSubstr("names shards that are not next to it: "
                                                 "model-1.safetensors, model-2.safetensors; fetch"));
 }
 
