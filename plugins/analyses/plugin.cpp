@@ -12,6 +12,7 @@
 #include "plugins/analyses/shape_bias.h"
 #include "plugins/analyses/text_logits.h"
 #include "plugins/analyses/token_positions.h"
+#include "plugins/analyses/token_probe.h"
 #include "plugins/analyses/weight_histograms.h"
 
 class AnalysesPlugin final : public QObject, public vitrine::Plugin {
@@ -29,6 +30,7 @@ class AnalysesPlugin final : public QObject, public vitrine::Plugin {
     registry.add(std::make_unique<vitrine::analyses::ShapeBias>());
     registry.add(std::make_unique<vitrine::analyses::TextLogits>());
     registry.add(std::make_unique<vitrine::analyses::TokenPositions>());
+    registry.add(std::make_unique<vitrine::analyses::TokenProbe>());
     registry.add(std::make_unique<vitrine::analyses::WeightHistograms>());
   }
 };
