@@ -360,10 +360,9 @@ QWidget* GalleryPage::makeViews() {
          &GalleryPage::showRun);
   auto* area = makeFitArea(details_, this);
   area->setMinimumWidth(px(200));
-  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   splitter_->addWidget(area);
   splitter_->setStretchFactor(0, 1);
-  splitter_->setSizes({px(640), px(270)});
+  splitter_->setSizes({px(640), px(290)});  // without scrolling aside
   return splitter_;
 }
 

@@ -436,6 +436,9 @@ TEST_F(Gallery, FitsIntoASmallWindow) {
     shown.setView(view);
     EXPECT_EQ(whatDoesNotFitAnywhere(shown), "") << static_cast<int>(view);
   }
+  shown.setCurrent(shown.model().at(0).id);
+  shown.waitUntilIdle();
+  EXPECT_EQ(whatDoesNotFitAnywhere(shown), "") << "with the recipe of an image";
   shown.setOther(1);
   shown.setEnlarged(true);
   EXPECT_EQ(whatDoesNotFitAnywhere(shown), "");
