@@ -164,6 +164,7 @@ ItemCard AttentionRank::card() const {
   card.title = "Attention rank";
   card.paper = "Wang et al. 2024, arXiv:2404.06773, figure 4";
   card.doc = "Singular values of every head's attention and the rank that holds most of them";
+  card.offers = {"spectrum"};
   card.needs = {AttentionSource::kId};
   card.schema.fields = attentionFields();
   card.schema.fields.insert(

@@ -189,6 +189,58 @@ Analysis::Findings matrixFindings(const Matrices& all) {
   return findings;
 }
 
+constexpr double kRankShare = 0.8, kRankRounding = 1e-12;
+
+/// NAME/layerL/headH for every head, then NAME/layerL, their mean. \param values  [layers, heads]
+void addRanks(Analysis::Findings& findings, const std::string& name,
+              const std::vector<std::int64_t>& layers, const at::Tensor& values) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const at::Tensor heads = values[static_cast<std::int64_t>(i)];
+    const std::string prefix = name + "/layer" + std::to_string(layers[i]);
+    for (std::int64_t head = 0; head < heads.size(0); ++head)
+      findings.scores.emplace_back(prefix + "/head" + std::to_string(head),
+                                   heads[head].item<double>());
+    findings.scores.emplace_back(prefix, heads.mean().item<double>());
+  }
+}
+
+Analysis::Findings rankFindings(const Matrices& all) {
+  if (!all.weights.isfinite().all().item<bool>())
+    throw Error("the memory has weights that are not finite, so it has no singular values");
+  const at::Tensor values = at::linalg_svdvals(all.weights.to(at::kDouble));
+  const at::Tensor total = values.sum(-1, true), zero = at::zeros({}, total.options());
+  const at::Tensor shares = at::where(total.gt(0), values / total, zero);
+  const at::Tensor curve = shares.cumsum(-1).mean(0);
+  const at::Tensor largest = values.select(-1, 0);
+  const at::Tensor effective = at::xlogy(shares, shares).sum(-1).neg().exp();
+  const at::Tensor stable = values.square().sum(-1) / largest.square();
+  Analysis::Findings findings;
+  addRanks(findings, "rank80", all.layers,
+           curve.lt(kRankShare - kRankRounding).sum(-1).to(at::kDouble) + 1);
+  addRanks(findings, "effective_rank", all.layers,
+           at::where(largest.gt(0), effective, zero).mean(0));
+  addRanks(findings, "stable_rank", all.layers, at::where(largest.gt(0), stable, zero).mean(0));
+  Artifact spectrum;
+  spectrum.name = "spectrum";
+  spectrum.kind = artifact_kind::kSpectrum;
+  setFloats(spectrum, values.mean(0), {"layer", "head", "singular value"});
+  findings.artifacts.push_back(std::move(spectrum));
+  Artifact cumulative;
+  cumulative.name = "cumulative";
+  cumulative.kind = artifact_kind::kHeatmap;
+  setFloats(cumulative, curve, {"layer", "head", "singular values taken"});
+  cumulative.meta["unit"] = "share of the sum";
+  findings.artifacts.push_back(std::move(cumulative));
+  for (Artifact& artifact : findings.artifacts) {
+    artifact.analysis = "memory_rank";
+    artifact.meta["layers"] = all.layers;
+    artifact.meta["attention"] = "weights";
+    artifact.meta["images"] = std::ssize(all.ids);
+    artifact.meta["sample_ids"] = all.ids;
+  }
+  return findings;
+}
+
 double threadMilliseconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -308,6 +360,24 @@ std::function<Analysis::Findings()> MemoryWeights::probe(const Config& config,
   return [all = matricesOf(context, config.integers("layers"))] {
     const at::NoGradGuard noGradient;
     return matrixFindings(all);
+  };
+}
+
+ItemCard MemoryRank::card() const {
+  ItemCard card = cardOf("memory_rank", "Memory rank",
+                         "Singular values of every head's signed weights and the ranks they give",
+                         {imagesField(4), idsField(), layersField()});
+  card.offers = {"spectrum"};
+  return card;
+}
+ProbeSamples MemoryRank::probeSamples(const Config& config) const {
+  return {config.integer("images"), config.integers("ids")};
+}
+std::function<Analysis::Findings()> MemoryRank::probe(const Config& config,
+                                                      ProbeContext& context) const {
+  return [all = matricesOf(context, config.integers("layers"))] {
+    const at::NoGradGuard noGradient;
+    return rankFindings(all);
   };
 }
 

@@ -37,6 +37,20 @@ class MemoryWeights final : public Analysis {
                                                 ProbeContext& context) const override;
 };
 
+/// Singular values of the signed weights that MemoryWeights shows, and the ranks that they give.
+///
+/// Artifacts: "spectrum" [layers, heads, singular values], means over images, and "cumulative", the
+/// share of their sum that the first k hold. Scores "rank80", "effective_rank" and "stable_rank", each
+/// "/layer<i>/head<j>" and "/layer<i>", the mean of its heads, as analyses of attention name them.
+class MemoryRank final : public Analysis {
+ public:
+  [[nodiscard]] ItemCard card() const override;
+  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
+  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
+  [[nodiscard]] std::function<Findings()> probe(const Config& config,
+                                                ProbeContext& context) const override;
+};
+
 /// Time of one head's forward pass against the number of tokens: a memory in three forms, and
 /// softmax attention of the same width.
 ///

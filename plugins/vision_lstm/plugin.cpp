@@ -15,6 +15,7 @@ class VisionLstmPlugin final : public QObject, public vitrine::Plugin {
     registry.add(std::make_unique<vitrine::vision_lstm::VisionLstmArchitecture>());
     registry.add(std::make_unique<vitrine::vision_lstm::MemoryLength>());
     registry.add(std::make_unique<vitrine::vision_lstm::MemoryWeights>());
+    registry.add(std::make_unique<vitrine::vision_lstm::MemoryRank>());
     registry.add(std::make_unique<vitrine::vision_lstm::TokenCost>());
   }
 };

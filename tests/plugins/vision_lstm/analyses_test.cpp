@@ -99,6 +99,28 @@ TEST(MemoryWeights, RefuseALayerThatIsNotThere) {
   EXPECT_THROW((void)findings(MemoryWeights(), *model, Json{{"layers", {5}}}), ConfigError);
 }
 
+TEST(MemoryRank, HasTheSingularValuesOfTheSignedWeights) {
+  const auto model = tinyModel();
+  const auto found = findings(MemoryRank(), *model, Json::object());
+  const at::Tensor values = tensorOf(named(found, "spectrum"));
+  ASSERT_EQ(values.sizes(), at::IntArrayRef({2, 4, 16}));
+  // Means over the two images.
+  const auto matrices = findings(MemoryWeights(), *model, Json::object());
+  const auto ofImage = [&](const char* name) {
+    return at::linalg_svdvals(tensorOf(named(matrices, name)));
+  };
+  const at::Tensor wanted = (ofImage("image 7 weights") + ofImage("image 9 weights")) / 2;
+  EXPECT_LT((values - wanted).abs().max().item<double>(), 1e-5 * wanted.max().item<double>());
+  const at::Tensor shares = tensorOf(named(found, "cumulative"));
+  EXPECT_NEAR(shares[1][3][15].item<double>(), 1, 1e-6);
+  ASSERT_EQ(found.scores.size(), 30U) << "three ranks of two layers with four heads, and means";
+  EXPECT_EQ(found.scores[0].first, "rank80/layer0/head0");
+  EXPECT_EQ(found.scores[9].first, "rank80/layer1");
+  const auto rank = static_cast<std::int64_t>(found.scores[0].second);
+  EXPECT_GE(shares[0][0][rank - 1].item<double>(), 0.8 - 1e-6);
+  EXPECT_TRUE(rank == 1 || shares[0][0][rank - 2].item<double>() < 0.8) << rank;
+}
+
 TEST(TokenCost, GrowsLinearlyInChunksAndSquarelyOverPairs) {
   const auto slopeOf = [](CostForm form) {
     // The least of several fits: other processes share the caches.
