@@ -1,5 +1,6 @@
 // Runs and steps without spectra, what computing costs, and what the page says about itself.
 #include <algorithm>
+#include <initializer_list>
 #include <set>
 
 #include "core/config/catalog.h"
@@ -8,20 +9,74 @@
 
 namespace vitrine::ui {
 
+namespace {
+
+constexpr const char* kSpectrum = "spectrum";             // what an analysis offers that makes them
+constexpr const char* kUsualAnalysis = "attention_rank";  // where the cards do not tell
+
+bool offersAny(const ItemCard& card, std::initializer_list<const char*> wanted) {
+  return std::any_of(wanted.begin(), wanted.end(), [&](const char* one) {
+    return std::find(card.offers.begin(), card.offers.end(), one) != card.offers.end();
+  });
+}
+
+}  // namespace
+
+std::string SpectraPage::analysisOf(std::int64_t run) const {
+  const auto facts = facts_.find(run);
+  if (facts == facts_.end()) return kUsualAnalysis;
+  const auto& config = facts->second.config;
+  const auto model = std::find_if(config.begin(), config.end(), [](const auto& each) {
+    return each.first == "model.architecture";
+  });
+  const Catalog& catalog = workbench_.catalog();
+  const ItemCard* architecture =
+      model != config.end() && model->second.is_string()
+          ? catalog.find(ItemKind::Architecture, model->second.get<std::string>())
+          : nullptr;
+  const bool isTold = std::any_of(catalog.items.begin(), catalog.items.end(),
+                                  [](const ItemCard& card) { return offersAny(card, {kSpectrum}); });
+  if (architecture == nullptr || !isTold) return kUsualAnalysis;
+  // Analyses of samples need a way to run the model on images.
+  if (!offersAny(*architecture, {"image_classifier", "token_encoder", "text_image_model"}))
+    return {};
+  for (const ItemCard& card : catalog.items) {
+    const bool fits = std::all_of(card.needs.begin(), card.needs.end(), [&](const auto& need) {
+      return offersAny(*architecture, {need.c_str()});
+    });
+    if (card.kind == ItemKind::Analysis && fits && offersAny(card, {kSpectrum})) return card.id;
+  }
+  return {};
+}
+
+QString SpectraPage::whyNone() const {
+  QStringList names;
+  for (const std::int64_t run : factsOf_) {
+    const auto facts = facts_.find(run);
+    if (facts != facts_.end() && facts->second.stored.empty() && analysisOf(run).empty())
+      names << runName(run);
+  }
+  if (names.isEmpty()) return {};
+  return tr("No analysis here computes singular values for the model of %1.")
+      .arg(names.join(QStringLiteral(", ")));
+}
+
 std::vector<std::int64_t> SpectraPage::runsWithout() const {
   std::vector<std::int64_t> without;
   for (const std::int64_t run : factsOf_) {
     const auto facts = facts_.find(run);
     const store::RunRow* row = workbench_.run(run);
     if (facts == facts_.end() || row == nullptr || row->latestCheckpoint < 0) continue;
-    if (facts->second.stored.empty()) without.push_back(run);
+    if (facts->second.stored.empty() && !analysisOf(run).empty()) without.push_back(run);
   }
   return without;
 }
 
 QString SpectraPage::costOf(std::size_t checkpoints, std::int64_t run) const {
   if (workbench_.models() == nullptr)
-    return tr("They are computed by: vitrine analyse %1 attention_rank").arg(run);
+    return tr("They are computed by: vitrine analyse %1 %2")
+        .arg(run)
+        .arg(QString::fromStdString(analysisOf(run)));
   return tr("Cost: %1 loaded, one pass over 4 images each, a few seconds.")
       .arg(counted(static_cast<std::int64_t>(checkpoints), tr("checkpoint"), tr("checkpoints")));
 }
@@ -65,6 +120,7 @@ QString SpectraPage::notice() const {
   }
   if (!none.isEmpty() && !shown_.empty())
     sentences << tr("No spectra are stored of %1.").arg(none.join(QStringLiteral(", ")));
+  if (const QString why = whyNone(); !why.isEmpty()) sentences << why;
   // Ranks of matrices of different kinds or sizes are not the same quantity.
   std::set<std::string> kinds;
   std::set<std::size_t> sizes;
@@ -125,7 +181,7 @@ void SpectraPage::showNotice() {
     for (const std::int64_t run : runsWithout())
       missing.push_back({runName(run),
                          {.run = run},
-                         {{"op", "analyse"}, {"item", "attention_rank"}, {"store", true}}});
+                         {{"op", "analyse"}, {"item", analysisOf(run)}, {"store", true}}});
   }
   if (!analyses_->isComputing()) ofWaterfall = columnsWithout();
   analyses_->setMissing(std::move(missing));

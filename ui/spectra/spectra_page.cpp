@@ -129,6 +129,10 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
     }
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] { showAll(); });
+  connect(&workbench_, &Workbench::catalogReady, this, [this] {
+    isStale_ = true;
+    if (isVisible()) reload();
+  });
   // Export takes the picture that had the focus last.
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
     if (now == heads_) picture_ = Picture::Heads;
@@ -215,8 +219,10 @@ void SpectraPage::takeFacts(const std::vector<std::int64_t>& runs,
   }
   showNotice();
   const RunAnalyses::EmptyWords words = analyses_->emptyWords(
-      tr("The selected runs have no checkpoint yet. Spectra are stored while a run trains where "
-         "attention rank is ticked under Observe, or computed here from a checkpoint."),
+      whyNone().isEmpty()
+          ? tr("The selected runs have no checkpoint yet. Spectra are stored while a run trains "
+               "where attention rank is ticked under Observe, or computed here from a checkpoint.")
+          : whyNone(),
       tr("No spectra of these runs are stored yet. %1").arg(costOfMissing()));
   showEmpty(words.sentence, words.action);
 }

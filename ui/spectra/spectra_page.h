@@ -138,6 +138,9 @@ class SpectraPage final : public Page {
   [[nodiscard]] MissingVariants missingVariants() const;
   // spectra_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
+  /// The analysis that makes spectra of a run's model, by what cards say; "" where none does.
+  [[nodiscard]] std::string analysisOf(std::int64_t run) const;
+  [[nodiscard]] QString whyNone() const;  ///< of the runs whose model no analysis can look at
   /// Columns that the waterfall lacks and stored checkpoints can give, as what is drawn was made.
   [[nodiscard]] std::vector<RunAnalysis> columnsWithout() const;
   /// \param checkpoints  that are loaded \param run  the first whose spectra are missing

@@ -9,6 +9,7 @@
 #include <QToolButton>
 
 #include "core/base/read_json.h"
+#include "tests/ui/attention/catalog.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/spectra/falling.h"
@@ -168,6 +169,43 @@ def analyse(request):
   EXPECT_TRUE(soon([&] { return shown->shown().size() == 1; }));
   ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
   EXPECT_EQ(readJson(asked.readAll().toStdString())["item"], "attention_rank");
+}
+
+Catalog spectraCatalog() {
+  return {{cardWith(ItemKind::Architecture, "memory", {"image_classifier", "memory_source"}),
+           cardWith(ItemKind::Architecture, "blind", {"image_classifier"}),
+           cardWith(ItemKind::Analysis, "attention_rank", {"spectrum"}, {"attention_source"}),
+           cardWith(ItemKind::Analysis, "memory_rank", {"spectrum"}, {"memory_source"})}};
+}
+
+TEST_F(Spectra, AModelIsMeasuredByTheAnalysisThatFitsIt) {
+  const FakeServe program(R"(
+def load(request):
+    return {"model": "m"}
+def analyse(request):
+    open(here("asked"), "w").write(request["item"])
+    return {"artifacts": 2}
+)");
+  workbench_.serve();
+  workbench_.become(spectraCatalog());
+  const std::int64_t run = runWith("a", {}, configOf("memory"));
+  workbench_.row(run).latestCheckpoint = 40;
+  const auto shown = page({run});
+  press(*shown, "Compute the spectra");
+  QFile asked(program.path(QStringLiteral("asked")));
+  EXPECT_TRUE(soon([&] { return asked.size() == 11; }));
+  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
+  EXPECT_EQ(asked.readAll().toStdString(), "memory_rank");
+}
+
+TEST_F(Spectra, SaysWhyAModelHasNoSpectra) {
+  workbench_.become(spectraCatalog());
+  const std::int64_t run = runWith("a", {}, configOf("blind"));
+  workbench_.row(run).latestCheckpoint = 40;
+  const auto shown = page({run});
+  EXPECT_THAT(labels(*shown),
+              HasSubstr("No analysis here computes singular values for the model of a."));
+  EXPECT_EQ(button(*shown, "Compute the spectra"), nullptr);
 }
 
 TEST_F(Spectra, TheWaterfallIsCompletedFromTheStoredCheckpoints) {
