@@ -86,7 +86,7 @@ RunEnding classify(const ProcessEnd& end, store::RunState state) {
        state == store::RunState::Failed || state == store::RunState::Stopped ||
        state == store::RunState::Paused || state == store::RunState::Queued);
   if (isOrderly) {
-    ending.mayGoOn = end.exitCode == static_cast<int>(ExitCode::Interrupted);
+    ending.mayResume = end.exitCode == static_cast<int>(ExitCode::Interrupted);
     return ending;
   }
   const std::string cause = causeName(end);
@@ -94,8 +94,8 @@ RunEnding classify(const ProcessEnd& end, store::RunState state) {
   ending.reason = sentenceOf(end, state);
   if (!ending.reason.empty() && !line.empty() && cause != "time_limit")
     ending.reason += "; the last line of its log: " + shorten(line, 300);
-  ending.mayGoOn = cause == "signal" && (end.signal == SIGKILL || end.signal == SIGTERM ||
-                                         end.signal == SIGHUP || end.signal == SIGINT);
+  ending.mayResume = cause == "signal" && (end.signal == SIGKILL || end.signal == SIGTERM ||
+                                           end.signal == SIGHUP || end.signal == SIGINT);
   ending.data =
       Json{{"cause", cause}, {"seconds", end.seconds}, {"log_tail", lastLines(end.logTail, 20)}};
   ending.data["exit_code"] = end.signal == 0 ? Json(end.exitCode) : Json(nullptr);

@@ -67,17 +67,17 @@ void stopRun(store::RunStore& store, std::int64_t run) {
 
 store::RunState endRun(store::RunStore& store, std::int64_t run, store::RunState to,
                        const std::string& reason) {
-  const bool canGoOn = to == store::RunState::Paused || to == store::RunState::Interrupted;
+  const bool canResume = to == store::RunState::Paused || to == store::RunState::Interrupted;
   const auto isStopAsked = [&] {
     return store.run(run).state == store::RunState::Stopping || store.request(run) == "stop";
   };
-  if (!canGoOn || !isStopAsked()) {
+  if (!canResume || !isStopAsked()) {
     try {
       store.setState(run, to, reason);
       return to;
     } catch (const StoreError&) {
       // The stop came between the look and the writing.
-      if (!canGoOn || !isStopAsked()) throw;
+      if (!canResume || !isStopAsked()) throw;
     }
   }
   store.setState(run, store::RunState::Stopped, "stopped on request");

@@ -281,9 +281,9 @@ void JobQueue::ended(std::int64_t run, const RunEnding& ending) {
       store_.addEvent(run, {row.step, "process_ended", ending.reason, ending.data});
     table_.addUsedSeconds(run, ending.seconds);
     const store::RunState now = store_.run(run).state;
-    const bool stays =
-        ending.mayGoOn && (now == store::RunState::Interrupted || now == store::RunState::Paused ||
-                           now == store::RunState::Queued);
+    const bool isOpen = now == store::RunState::Interrupted || now == store::RunState::Paused ||
+                        now == store::RunState::Queued;
+    const bool stays = ending.mayResume && isOpen;
     if (!stays) table_.remove(run);
   });
   prune();

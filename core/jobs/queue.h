@@ -25,7 +25,7 @@ struct QueueEntry : store::QueueRow {
 /// How a process ended that worked on a run.
 struct RunEnding {
   std::string reason;          ///< one sentence; "" leaves what the run says of itself
-  bool mayGoOn = false;        ///< the queue may start it again
+  bool mayResume = false;      ///< the queue may start it again
   double seconds = 0;          ///< for which it ran
   Json data = Json::object();  ///< exit_code, signal, cause, log_tail
 };

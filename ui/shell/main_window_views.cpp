@@ -46,10 +46,10 @@ void MainWindow::takePage(int index, Page* page) {
 void MainWindow::viewChosen(int index) {
   const auto found = made_.find(index);
   if (isShowingView_ || found == made_.end()) return;
-  const bool goesOn = sinceView_.isValid() && sinceView_.elapsed() < kSameGestureMs;
+  const bool isSameGesture = sinceView_.isValid() && sinceView_.elapsed() < kSameGestureMs;
   sinceView_.restart();
   history_.add(pageIdAt(index), found->second->viewState(),
-               goesOn ? ViewHistory::Gesture::GoesOn : ViewHistory::Gesture::New);
+               isSameGesture ? ViewHistory::Gesture::Continues : ViewHistory::Gesture::New);
   updateActions();
 }
 
@@ -90,10 +90,10 @@ void MainWindow::runsChosen() {
     isSelectionKnown_ = true;
     return history_.begin(kSelectionView, selectionState());
   }
-  const bool goesOn = sinceSelection_.isValid() && sinceSelection_.elapsed() < kSameGestureMs;
+  const bool isSameGesture = sinceSelection_.isValid() && sinceSelection_.elapsed() < kSameGestureMs;
   sinceSelection_.restart();
   history_.add(kSelectionView, selectionState(),
-               goesOn ? ViewHistory::Gesture::GoesOn : ViewHistory::Gesture::New);
+               isSameGesture ? ViewHistory::Gesture::Continues : ViewHistory::Gesture::New);
 }
 
 void MainWindow::showSelection(const Json& state) {

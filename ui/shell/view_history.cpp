@@ -55,7 +55,7 @@ void ViewHistory::add(const QString& page, const Json& state, Gesture gesture) {
   const bool hadRedo = canRedo();
   steps_.resize(done_);
   const bool isOne =
-      gesture == Gesture::GoesOn && !hadRedo && !steps_.empty() && steps_.back().page == page;
+      gesture == Gesture::Continues && !hadRedo && !steps_.empty() && steps_.back().page == page;
   if (isOne) {
     steps_.back().after = state;
     if (steps_.back().before == state) steps_.pop_back();  // back where it began

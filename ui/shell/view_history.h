@@ -27,7 +27,7 @@ class ViewHistory : public QObject {
   void begin(const QString& page, const Json& state);
   /// The user chose another view of `page`. Choices of one kind that follow each other within the
   /// same gesture are one step.
-  enum class Gesture { New, GoesOn };
+  enum class Gesture { New, Continues };
   void add(const QString& page, const Json& state, Gesture gesture);
 
   [[nodiscard]] bool canUndo() const { return done_ > 0; }

@@ -75,7 +75,7 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
   first_ = makeFirst();
   tour_ = new TourOffer(workbench_, this);
   tourCard_ = tour_->makeCard();
-  goOn_ = makeGoOn();
+  resumable_ = makeResumable();
   recent_ = makeRecent();
   pages_ = makePages(others);
   auto* inColumn = new QVBoxLayout(column);
@@ -149,18 +149,18 @@ QFrame* StartPage::makeFirst() {
   return card;
 }
 
-QFrame* StartPage::makeGoOn() {
+QFrame* StartPage::makeResumable() {
   QVBoxLayout* inside = nullptr;
   QFrame* card = startCard(tr("Continue"), inside);
-  goOnText_ = startLabel(QString(), "muted");
-  goOnRows_ = new QVBoxLayout;
-  goOnRows_->setSpacing(0);
+  resumableText_ = startLabel(QString(), "muted");
+  resumableRows_ = new QVBoxLayout;
+  resumableRows_->setSpacing(0);
   resumeAll_ = new QPushButton(tr("Resume all"));
   connect(resumeAll_, &QPushButton::clicked, this, [this] {
     workbench_.startRuns(workbench_.queue().view().resumable, jobs::QueueEnd::Back);
   });
-  inside->addWidget(goOnText_);
-  inside->addLayout(goOnRows_);
+  inside->addWidget(resumableText_);
+  inside->addLayout(resumableRows_);
   inside->addWidget(resumeAll_, 0, Qt::AlignLeft);
   inside->addStretch(1);
   return card;
@@ -284,8 +284,8 @@ void StartPage::showDemo() {
   setStartState(*demoState_, state, !demoProblem_.isEmpty());
 }
 
-void StartPage::showGoOn() {
-  clearRows(*goOnRows_);
+void StartPage::showResumable() {
+  clearRows(*resumableRows_);
   const QueueView& queue = workbench_.queue().view();
   std::vector<std::int64_t> shown = queue.running;
   const std::size_t alive = shown.size();
@@ -312,7 +312,7 @@ void StartPage::showGoOn() {
       about += tr(" \u00b7 step %1 of %2").arg(count(row.step), count(row.totalSteps));
     if (!isRunning && !row.reason.empty())
       about += QStringLiteral(" \u00b7 ") + QString::fromStdString(row.reason);
-    goOnRows_->addWidget(startRow(name, about, act));
+    resumableRows_->addWidget(startRow(name, about, act));
   }
   const auto waiting = static_cast<std::int64_t>(queue.waiting().size());
   if (waiting > 0) {
@@ -320,7 +320,7 @@ void StartPage::showGoOn() {
     open->setAccessibleName(tr("Show the queue"));
     connect(open, &QPushButton::clicked, this,
             [this] { workbench_.showPage(QStringLiteral("queue")); });
-    goOnRows_->addWidget(startRow(
+    resumableRows_->addWidget(startRow(
         waiting == 1 ? tr("1 run waits in the queue")
                      : tr("%1 runs wait in the queue").arg(count(waiting)),
         queue.mode == store::QueueMode::Running ? tr("it starts by itself when a device is free")
@@ -329,14 +329,14 @@ void StartPage::showGoOn() {
   }
   const std::size_t hidden = shown.size() > kMostRows ? shown.size() - kMostRows : 0;
   if (shown.empty() && waiting == 0) {
-    goOnText_->setText(
+    resumableText_->setText(
         tr("Nothing is running and nothing was interrupted. Runs that a crash or a "
            "pause ended are offered here and continue from their newest checkpoint."));
   } else if (hidden > 0) {
-    goOnText_->setText(
+    resumableText_->setText(
         tr("%1 more are on the Queue page.").arg(count(static_cast<qint64>(hidden))));
   }
-  goOnText_->setVisible((shown.empty() && waiting == 0) || hidden > 0);
+  resumableText_->setVisible((shown.empty() && waiting == 0) || hidden > 0);
   resumeAll_->setVisible(queue.resumable.size() > 1);
 }
 
@@ -371,11 +371,11 @@ void StartPage::showAll() {
                runs == 0 ? tr("no runs yet") : counted(runs, tr("run"), tr("runs"))));
   showDemo();
   tour_->show();
-  showGoOn();
+  showResumable();
   showRecent();
   // Two columns where there is room.
   const bool isWide = width() >= px(kTwoColumns);
-  QList<QFrame*> cards{first_, tourCard_, goOn_};
+  QList<QFrame*> cards{first_, tourCard_, resumable_};
   if (!recent_->isHidden()) cards << recent_;
   cards << pages_;
   if (cards == placed_ && isWide == isPlacedWide_) return;  // laying out again is not for nothing
@@ -414,7 +414,7 @@ void StartPage::waitUntilIdle() {
   workbench_.queue().waitUntilIdle();
   showAll();
   // New rows are shown and laid out now, not at the next turn of the event loop.
-  for (QVBoxLayout* rows : {goOnRows_, recentRows_}) {
+  for (QVBoxLayout* rows : {resumableRows_, recentRows_}) {
     for (int i = 0; i < rows->count(); ++i) rows->itemAt(i)->widget()->show();
   }
   layOutNow();

@@ -40,13 +40,13 @@ class StartPage final : public Page {
   [[nodiscard]] Demo demoNow(std::vector<std::int64_t>& runs) const;
 
   QFrame* makeFirst();
-  QFrame* makeGoOn();
+  QFrame* makeResumable();
   QFrame* makeRecent();
   QFrame* makePages(const std::vector<PageFactory>& others);
   void runDemo();
   void showAll();
   void showDemo();
-  void showGoOn();
+  void showResumable();
   void showRecent();
   void later();
 
@@ -55,11 +55,11 @@ class StartPage final : public Page {
   QString demoTitle_;
   QString demoProblem_;
   bool isPlanned_ = false;  ///< a redraw is posted
-  QLabel *headline_, *place_, *demoState_, *goOnText_;
+  QLabel *headline_, *place_, *demoState_, *resumableText_;
   QPushButton *demo_, *resumeAll_;
-  QVBoxLayout *goOnRows_, *recentRows_;
+  QVBoxLayout *resumableRows_, *recentRows_;
   TourOffer* tour_;
-  QFrame *first_, *tourCard_, *goOn_, *recent_, *pages_;
+  QFrame *first_, *tourCard_, *resumable_, *recent_, *pages_;
   QList<QFrame*> placed_;  ///< in the grid as it is
   bool isPlacedWide_ = false;
   class QGridLayout* grid_;

@@ -48,7 +48,7 @@ TEST(Endings, LeaveWhatARunSaysOfItself) {
            {0, Done}, {1, Failed}, {75, Interrupted}, {75, Stopped}, {75, Paused}, {4, Queued}}) {
     const RunEnding ending = classify(exited(code), state);
     EXPECT_EQ(ending.reason, "") << store::toString(state);
-    EXPECT_EQ(ending.mayGoOn, code == 75) << store::toString(state);
+    EXPECT_EQ(ending.mayResume, code == 75) << store::toString(state);
   }
 }
 
@@ -87,14 +87,14 @@ TEST(Endings, KeepTheEndOfTheLog) {
 }
 
 TEST(Endings, LetTheQueueStartAgainOnlyWhatWasEndedFromOutside) {
-  EXPECT_TRUE(classify(signalled(SIGKILL), Running).mayGoOn);
-  EXPECT_TRUE(classify(signalled(SIGTERM), Running).mayGoOn);
+  EXPECT_TRUE(classify(signalled(SIGKILL), Running).mayResume);
+  EXPECT_TRUE(classify(signalled(SIGTERM), Running).mayResume);
   for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
-    EXPECT_FALSE(classify(signalled(number), Running).mayGoOn) << number;
-  EXPECT_FALSE(classify(exited(0), Running).mayGoOn);
+    EXPECT_FALSE(classify(signalled(number), Running).mayResume) << number;
+  EXPECT_FALSE(classify(exited(0), Running).mayResume);
   ProcessEnd end = signalled(SIGKILL);
   end.isOutOfMemory = true;
-  EXPECT_FALSE(classify(end, Running).mayGoOn);
+  EXPECT_FALSE(classify(end, Running).mayResume);
 }
 
 class Parts : public testing::StoreTest {

@@ -102,7 +102,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   EXPECT_TRUE(isGoneSoon(row.worker));
 }
 
-TEST_F(Launcher, LeavesNoChildThatSomebodyMustWaitFor) {
+TEST_F(Launcher, LeavesNoChildToWaitFor) {
   store::RunStore store(file());
   const std::int64_t run = addRun(store);
   launchRun(store, run);

@@ -288,7 +288,7 @@ TEST_F(Queue, StartsALostRunAgainButNotForEverWithoutACheckpoint) {
               HasSubstr("; the queue gave up after 4 starts without a new checkpoint"));
 }
 
-TEST_F(Queue, CountsStartsAnewAfterACheckpoint) {
+TEST_F(Queue, CountsStartsFromZeroAfterACheckpoint) {
   const std::int64_t run = enqueued();
   for (int start = 1; start <= 12; ++start) {
     ASSERT_EQ(next(), run) << start;
@@ -347,7 +347,7 @@ TEST_F(Queue, WritesDownHowAProcessEnded) {
   EXPECT_EQ(store.run(crashed).reason, "its process crashed");
   EXPECT_EQ(store.events(crashed).back().kind, "process_ended");
   EXPECT_EQ(store.events(crashed).back().data.at("cause"), "signal");
-  ending.mayGoOn = true;
+  ending.mayResume = true;
   queue.ended(killed, ending);
   EXPECT_EQ(queue.find(killed)->usedSeconds, 2);
   store.setRequest(stopped, "stop");
@@ -373,7 +373,7 @@ TEST_F(Queue, LeavesARunToTheProcessThatWasQuickerToStartIt) {
   ::waitpid(quicker, nullptr, 0);
 }
 
-TEST_F(Queue, KnowsBetterWhyThanWhoeverSawARunGone) {
+TEST_F(Queue, KnowsBetterWhyThanTheProcessThatSawARunGone) {
   const std::int64_t run = enqueued();
   ASSERT_EQ(next(), run);
   lose(run);

@@ -164,7 +164,7 @@ TEST(ViewHistory, AGestureIsOneStep) {
   history.begin(QStringLiteral("monitor"), Json{{"zoom", 1}});
   history.add(QStringLiteral("monitor"), Json{{"zoom", 2}}, ViewHistory::Gesture::New);
   for (int zoom = 3; zoom < 9; ++zoom)
-    history.add(QStringLiteral("monitor"), Json{{"zoom", zoom}}, ViewHistory::Gesture::GoesOn);
+    history.add(QStringLiteral("monitor"), Json{{"zoom", zoom}}, ViewHistory::Gesture::Continues);
   EXPECT_EQ(history.undo().state, (Json{{"zoom", 1}}));
   EXPECT_FALSE(history.canUndo());
 }
