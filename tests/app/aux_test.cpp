@@ -40,7 +40,7 @@ TEST(Aux, OfAnotherRunIsRecordedWithItsHashAndKept) {
   EXPECT_THAT(copy.run({"show", "5"}).out, HasSubstr("codec"));
 }
 
-TEST(Aux, ThatIsAnotherFileByThenIsRefusedWhenARunGoesOn) {
+TEST(Aux, ThatIsAnotherFileByThenIsRefusedWhenARunResumes) {
   const Copy copy;
   const Scratch scratch;
   const std::string database = scratch.path("x.sqlite"), file = scratch.path("t.safetensors");

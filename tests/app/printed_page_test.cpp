@@ -37,7 +37,7 @@ int inkIn(const QImage& page, const QRect& place) {
   return ink;
 }
 
-TEST(PrintedPage, AGroundThatGoesOnFromPageToPageStaysInItsMargins) {
+TEST(PrintedPage, AGroundThatSpansPagesStaysInItsMargins) {
   QString lines;
   for (int i = 0; i < 120; ++i) lines += QStringLiteral("key_%1 = %1\n").arg(i);
   const std::list<QImage> pages = pagesOf(QStringLiteral("<pre>%1</pre>").arg(lines));

@@ -129,7 +129,7 @@ TEST_F(QueueVerbs, WorkChoosesTheBestOfAGridOnceAllOfItHasEnded) {
       5u);
 }
 
-TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeGoesOnFromThere) {
+TEST_F(QueueVerbs, PauseEndsTheProcessAndResumeContinuesFromThere) {
   ASSERT_EQ(
       call({"enqueue", sharedSingle(), "train.steps=100000", "train.evaluate.every_epochs=none",
             "train.checkpoint.every_epochs=none", "train.schedule.name=constant"})

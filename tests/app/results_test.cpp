@@ -125,7 +125,7 @@ TEST(Train, StoresNothingWhenTheConfigurationIsWrong) {
   EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
 }
 
-TEST(Train, ASecondStageGoesOnFromTheFirstOneAtAHigherResolution) {
+TEST(Train, ASecondStageContinuesTheFirstOneAtAHigherResolution) {
   Scratch scratch;
   writeText(scratch.path("stages.toml"), readText(sharedSingle()) + R"(
 [[stage]]

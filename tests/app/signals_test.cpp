@@ -32,7 +32,7 @@ Json shown(const Scratch& scratch) {
   return vitrine({"show", "1", "--json", "--db", scratch.path("x.sqlite")}).json();
 }
 
-TEST(Signals, AnInterruptEndsAtACheckpointWithSeventyFiveAndResumeGoesOn) {
+TEST(Signals, AnInterruptEndsAtACheckpointWithSeventyFiveAndResumeContinues) {
   Scratch scratch;
   Program program(longRun(scratch));
   ASSERT_TRUE(program.waitForError("\nstep ")) << "no progress was seen";

@@ -177,7 +177,7 @@ TEST_F(KilledQueue, StartsNoRunWhoseLastProcessIsStillThereWhateverItsRowSays) {
   EXPECT_EQ(store.run(run).state, store::RunState::Done);
 }
 
-TEST_F(KilledQueue, PausesARunAtACheckpointEndsItsProcessAndGoesOnFromThere) {
+TEST_F(KilledQueue, PausesARunAtACheckpointEndsItsProcessAndContinuesFromThere) {
   store::RunStore store(file());
   const std::int64_t run = add(store, 120, 5);
   jobs::JobQueue queue(store);

@@ -128,7 +128,7 @@ TEST_F(Writers, ByTheDozensAreNeverToldThatTheDatabaseIsBusy) {
   EXPECT_GE(static_cast<double>(least), 0.9 * static_cast<double>(most));
 }
 
-TEST_F(Writers, GoOnWhileWindowsAreKilledBesideThem) {
+TEST_F(Writers, ContinueWhileWindowsAreKilledNextToThem) {
   const int cycles = isLong() ? 200 : 15;
   { store::RunStore store(file()); }
   ASSERT_NO_FATAL_FAILURE(startWriters(3, 100));
@@ -178,7 +178,7 @@ TEST_F(Writers, WaitForManyBeforeThemLongerThanForOneThatHangs) {
 }
 
 #ifdef VITRINE_STUDIO
-TEST_F(Writers, GoOnWhileTheRealWindowIsKilledBesideThem) {
+TEST_F(Writers, ContinueWhileTheRealWindowIsKilledNextToThem) {
   const int cycles = isLong() ? 200 : 3;
   { store::RunStore store(file()); }
   ASSERT_NO_FATAL_FAILURE(startWriters(3, 100));

@@ -35,7 +35,7 @@ inline bool isLocked(const std::filesystem::path& file, off_t place) {
 }
 
 /// Whether a thread of this process waits for a lock of flock(2).
-inline bool isAnybodyWaiting() {
+inline bool isOneWaiting() {
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
     if (line.find("-> FLOCK") != std::string::npos &&

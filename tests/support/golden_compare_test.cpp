@@ -35,7 +35,7 @@ TEST(GoldenComparison, AnotherShapeAndNotFiniteAreMisses) {
       compareTensors("t", at::full({3}, INFINITY), at::full({3}, INFINITY), ofMost(1)).isMiss());
 }
 
-TEST(GoldenComparison, ATensorThatNobodyMadeIsNotCountedAsCompared) {
+TEST(GoldenComparison, ATensorThatWasNotMadeIsNotCountedAsCompared) {
   GoldenCase golden;
   golden.json = Json::parse(R"({"tolerance": {"output": 1e-5, "grad": 1e-4}})");
   golden.io = {

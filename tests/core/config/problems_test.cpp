@@ -345,7 +345,7 @@ TEST(ResolveItem, ReportsKeysWithThePrefix) {
 }
 
 // `run`, `infer`, `analyse` and `sample` take the same words and say the same of a wrong one.
-TEST(Override, IsReadAlikeWhoeverTakesIt) {
+TEST(Override, IsReadAlikeByEveryVerb) {
   const Catalog catalog = sampleCatalog();
   const Schema& schema = catalog.find(ItemKind::Architecture, "vit")->schema;
   Json depth = {{"num_classes", 10}};

@@ -127,7 +127,7 @@ TEST(Loader, GivesTheSameBatchesWithAnyNumberOfWorkers) {
   }
 }
 
-TEST(Loader, GoesOnAtAnyBatchAsIfItHadNeverStopped) {
+TEST(Loader, ContinuesAtAnyBatchAsIfItHadNeverStopped) {
   const auto dataset = std::make_shared<CountingDataset>(21);
   const auto whole = take(*loaderOf(dataset, trainingOptions(1)), 10);
   for (std::int64_t first = 0; first < 10; ++first) {

@@ -37,7 +37,7 @@ TEST(CheckpointHold, IsOfTheFolderThatStandsThereWhenItsTurnComes) {
   ASSERT_EQ(::flock(remover, LOCK_EX), 0);
   auto held =
       std::async(std::launch::async, [&] { return std::make_unique<CheckpointHold>(checkpoint); });
-  ASSERT_TRUE(waitUntil(isAnybodyWaiting));
+  ASSERT_TRUE(waitUntil(isOneWaiting));
   fs::rename(checkpoint, folder / "going");
   makeCheckpoint(folder.path(), 1, 1);
   ::close(remover);

@@ -171,7 +171,7 @@ TEST(ImageHeader, HostileFilesAreRefusedWithTheRuleTheyBreak) {
   }
 }
 
-TEST(ImageHeader, WhatFollowsTheEndIsNobodysBusiness) {
+TEST(ImageHeader, BytesBehindTheEndAreIgnored) {
   EXPECT_EQ(refusal(seed("baseline.jpg") + "a camera's notes"), "");
   EXPECT_EQ(refusal(seed("colour.png") + "more"), "");
 }

@@ -133,7 +133,7 @@ TEST(Mlstm, FastChunksAgreeWithTheTruthOnEveryPath) {
   }
 }
 
-TEST(Mlstm, FastChunksGoOnFromARunningStateAndHandItOver) {
+TEST(Mlstm, FastChunksContinueARunningStateAndHandItOver) {
   onEveryCpuPath([] {
     const MlstmInput in = inputOf(90, 16, 1, at::kFloat);
     MlstmOptions options = formed(MlstmForm::Chunkwise, 32);

@@ -135,7 +135,7 @@ TEST_F(Weights, PrefixesAreRenamed) {
   EXPECT_TRUE(sameWeights(written, read));
 }
 
-TEST_F(Weights, TensorsNobodyWantsAreReported) {
+TEST_F(Weights, TensorsThatTheModelLacksAreReported) {
   nn::VisionTransformer written(tiny(), 1), read(tiny(), 2);
   auto tensors = namedTensors(written);
   tensors.emplace_back("mask_token", at::zeros({1, 1, 8}));

@@ -100,7 +100,7 @@ TEST(Workers, AreToldByPidStartTimeAndBoot) {
   EXPECT_FALSE(isWorkerAlive({}));
 }
 
-TEST(Workers, AreGoneOnceTheyEndedThoughNobodyWaitedForThem) {
+TEST(Workers, AreGoneOnceTheyEndedThoughNoProcessWaitedForThem) {
   const pid_t child = forkChild();
   if (child == 0) ::pause();
   const Worker worker = workerOf(child);

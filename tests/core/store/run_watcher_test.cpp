@@ -93,7 +93,7 @@ TEST_F(RunWatcherTest, SeesRowsOfAnotherProcessByItself) {
   EXPECT_EQ(signals_, 1);
 }
 
-TEST_F(RunWatcherTest, SaysOnceThatTheStoreCannotBeReadAndGoesOn) {
+TEST_F(RunWatcherTest, SaysOnceThatTheStoreCannotBeReadAndContinues) {
   watcher_.poll();
   testing::RawDatabase raw(file());
   raw.run("ALTER TABLE counter RENAME TO elsewhere");

@@ -365,7 +365,7 @@ TEST(Checkpoint, OneThatARunWasResumedFromStaysUntilANewerOneVerifies) {
   EXPECT_EQ(results[0].record.removed, std::vector<std::string>{"run-test/step-000000001"});
 }
 
-TEST(Checkpoint, ThatCannotBeSavedIsAnEventAndTheRunGoesOn) {
+TEST(Checkpoint, ThatCannotBeSavedIsAnEventAndTheRunContinues) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "file") << "in the way";
   SmallRun run(withEvery(everything(), "checkpoint", "every_steps", 20));
@@ -409,7 +409,7 @@ TEST(Checkpoint, ThatCouldNotBeSavedIsTriedAgainAtTheSameStepWhenTheRunEndsThere
   EXPECT_THAT(result.reason, testing::Not(testing::HasSubstr("could not be saved")));
 }
 
-TEST(Request, ForACheckpointWritesOneAndGoesOn) {
+TEST(Request, ForACheckpointWritesOneAndContinues) {
   const TemporaryFolder folder;
   SmallRun run(everything());
   run.setup.checkpointFolder = folder.path();

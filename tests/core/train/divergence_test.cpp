@@ -53,7 +53,7 @@ std::map<std::string, std::string> hashes(const fs::path& folder) {
   return found;
 }
 
-TEST(Rollback, GoesOnFromTheLastCheckpointWithTheBatchesAfterTheBadOne) {
+TEST(Rollback, ContinuesFromTheLastCheckpointWithTheBatchesAfterTheBadOne) {
   const auto run = runOf(policy("rollback"), Kind::LossNan, {14});
   run->segment();
   EXPECT_EQ(run->result.outcome, train::Outcome::RolledBack);

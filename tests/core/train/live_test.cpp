@@ -110,7 +110,7 @@ bool hasSegment(const std::string& run) {
   return std::filesystem::exists("/dev/shm" + live::segmentName(::getpid(), run));
 }
 
-TEST(WatchedRun, EndsInTheSameBitsAsOneThatNobodyWatches) {
+TEST(WatchedRun, EndsInTheSameBitsAsAnUnwatchedOne) {
   WatchedRun alone;
   ASSERT_EQ(alone.go().outcome, train::Outcome::Done);
   WatchedRun watched;
@@ -124,7 +124,7 @@ TEST(WatchedRun, EndsInTheSameBitsAsOneThatNobodyWatches) {
   EXPECT_EQ(watched.sink.eventsOf("mask_cutoff").size(), 1U);
 }
 
-TEST(WatchedRun, ThatNobodyWatchesDoesNothingForAWindow) {
+TEST(WatchedRun, ThatNoWindowWatchesDoesNothingForOne) {
   WatchedRun unseen, unknown;
   unknown.setup.liveRun.clear();
   static_cast<void>(unseen.go());

@@ -173,7 +173,7 @@ TEST_F(PairedRuns, ResumeBitExactlyAtTwentySteps) {
   }
 }
 
-TEST_F(PairedRuns, RefuseToGoOnBesideAnotherTeacher) {
+TEST_F(PairedRuns, RefuseToResumeWithAnotherTeacher) {
   const TemporaryFolder teacher, folder;
   std::vector<train::AuxChoice> auxiliaries = teacherFrom(teacher.path());
   Outcome run;

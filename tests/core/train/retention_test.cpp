@@ -135,7 +135,7 @@ TEST(Retention, RemovesNothingWhileItIsNotKnownWhatOthersNeed) {
   EXPECT_EQ(stepsIn(folder.path()), Steps{4});
 }
 
-TEST(Retention, LeavesACheckpointThatSomebodyReadsUntilTheyAreDone) {
+TEST(Retention, LeavesACheckpointThatAProcessReadsUntilItIsDone) {
   const TemporaryFolder folder;
   train::CheckpointWriter writer(folder.path(), "run-test", {1, false});
   saveSteps(writer, 1, 1);
@@ -357,7 +357,7 @@ TEST(Save, OnAFullDiskIsAnEventAndTheNextOneWorks) {
       << "a temporary folder is still there";
 }
 
-TEST(Damage, IsAnEventOfTheRunThatGoesOnFromAnOlderCheckpoint) {
+TEST(Damage, IsAnEventOfTheRunThatContinuesFromAnOlderCheckpoint) {
   const TemporaryFolder folder;
   {
     SmallRun run(saving({{"checkpoint.every_steps", 8}}));
@@ -427,7 +427,7 @@ TEST(Damage, OfSwappedFilesIsFound) {
   EXPECT_EQ(verifyCheckpointFolder(one) + verifyCheckpointFolder(two), "");
 }
 
-TEST(ChangedConditions, AreNamedOneByOneAndTheRunGoesOn) {
+TEST(ChangedConditions, AreNamedOneByOneAndTheRunContinues) {
   const TemporaryFolder folder;
   double undisturbed = 0;
   {

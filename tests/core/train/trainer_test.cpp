@@ -258,7 +258,7 @@ TEST(EvaluatedWeights, OfTheAverageAloneDecideWhichCheckpointIsTheBest) {
   EXPECT_EQ(train::readCheckpointState(folder.path() / checkpointName(24)).bestScore, best);
 }
 
-TEST(EvaluatedWeights, ThatNobodyEvaluatesAreRefused) {
+TEST(EvaluatedWeights, ThatNoEvaluationTakesAreRefused) {
   SmallRun without(trainConfig({{"evaluate.weights", "ema"}}));
   EXPECT_THROW(static_cast<void>(without.go()), ConfigError);
   SmallListening listening;
@@ -356,7 +356,7 @@ TEST(Probe, IsSkippedAndCountedWhenLateButNeverAtTheEnds) {
   EXPECT_EQ(skipped.back().data.at("skipped"), skipped.size());
 }
 
-TEST(Probe, ThatFailsIsAnEventAndTheRunGoesOn) {
+TEST(Probe, ThatFailsIsAnEventAndTheRunContinues) {
   SmallProbe probe;
   probe.isFailing = true;
   SmallRun run(trainConfig({{"steps", 3}}));

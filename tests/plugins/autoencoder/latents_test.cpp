@@ -121,7 +121,7 @@ TEST(LatentCache, GivesTheLatentsOfTheImagesInTheSameOrder) {
   EXPECT_EQ(latents->field("latent").kind, FieldKind::Latent);
 }
 
-TEST(LatentCache, IsReadByTheNextRunAndMadeAnewByAnotherCodecOrOtherImages) {
+TEST(LatentCache, IsReadByTheNextRunAndMadeAgainByAnotherCodecOrOtherImages) {
   Cached cached;
   (void)cached.open(dataTable());
   EXPECT_EQ(cached.encoded, 4) << "24 images, 7 at once";

@@ -157,7 +157,7 @@ TEST(VisionLlamaRope, HeadsOfTheirOwnTakeSlicesOfOneSpectrum) {
   EXPECT_NEAR(angles[0][1][0][2].item<double>(), 0.001, 1e-8);
 }
 
-TEST(VisionLlamaRope, OnlyTheShareOfTheChannelsTurnsAndItsSpectrumIsSpreadAnew) {
+TEST(VisionLlamaRope, OnlyTheShareOfTheChannelsTurnsAndItsSpectrumIsSpreadAgain) {
   RopeSettings settings;
   settings.ratio = 0.25;
   const at::Tensor angles =

@@ -42,7 +42,7 @@ Written writtenIn(const QByteArray& document) {
   return written;
 }
 
-TEST(CellText, GoesOnBetweenWordsThenAfterSignsAndOnlyThenInsideOfThem) {
+TEST(CellText, BreaksBetweenWordsThenAfterSignsAndOnlyThenInsideOfThem) {
   const QFontMetricsF metrics(bodyLetters());
   const auto lines = [&](const QString& text, const QString& room) {
     return cellLines(metrics, text, metrics.horizontalAdvance(room) + 0.5).join(QLatin1Char('|'));

@@ -49,7 +49,7 @@ class ReadersTest : public ::testing::Test {
   LoadingState readers_{{&one_, &two_}, kPauseMs};
 };
 
-TEST_F(ReadersTest, SayThatSomebodyWaitsThenOfferToStopThenThatAllAreDone) {
+TEST_F(ReadersTest, SayThatAPageWaitsThenOfferToStopThenThatAllAreDone) {
   QStringList said;
   QObject::connect(&readers_, &LoadingState::waiting, [&] { said << QStringLiteral("waiting"); });
   QObject::connect(&readers_, &LoadingState::cancellable,

@@ -137,7 +137,7 @@ TEST(ReaderPool, LetsLinesTakeTurns) {
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
 }
 
-TEST(ReaderPool, DropsAJobThatNobodyWaitsForAnyMore) {
+TEST(ReaderPool, DropsAJobThatNoPageWaitsForAnyMore) {
   const auto pool = std::make_shared<ReaderPool>("", 1);
   ReaderPool::Line busy(pool);
   Gate gate;

@@ -84,7 +84,7 @@ TEST_F(Alerts, SeeEveryValueNotOnlyTheLast) {
   EXPECT_EQ(raised_.count(), 2);
 }
 
-TEST_F(Alerts, DoNotWarnOfWhatWasOverBeforeSomebodyLooked) {
+TEST_F(Alerts, DoNotWarnOfWhatWasOverBeforeTheUserLooked) {
   write({2.3, 0.1, std::nan(""), 0.5});
   watch_.setRules({{"alerts/test", AlertRule::Kind::Above, 1.0},
                    {"alerts/test", AlertRule::Kind::Below, 0.2},

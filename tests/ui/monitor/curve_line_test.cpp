@@ -55,7 +55,7 @@ TEST(ColumnSpans, AreOpenWhereAValueIsMissing) {
   EXPECT_TRUE(spans.heights(4, 1, top, bottom)) << "a point alone";
 }
 
-TEST(ColumnSpans, GoOnToTheEdgesOfThePictureAndNoFurther) {
+TEST(ColumnSpans, ContinueToTheEdgesOfThePictureAndNoFurther) {
   ColumnSpans spans;
   spans.reset(10, 50);
   spans.add(-1e6, -1e6);

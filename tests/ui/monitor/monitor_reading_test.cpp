@@ -110,7 +110,7 @@ TEST(MonitorReading, OverTheClockOfWhatARunNeverMeasuredIsAskedOnce) {
   EXPECT_EQ(StatementCount::elsewhere(), 0);
 }
 
-TEST(MonitorReading, SmoothsLongCurvesAnewOffTheThreadOfTheWindow) {
+TEST(MonitorReading, SmoothsLongCurvesAgainOffTheThreadOfTheWindow) {
   SampleStudio studio(SampleOptions{0, 300});
   const std::int64_t run = studio.runs[8];
   store::RunStore::Batch batch;

@@ -204,7 +204,7 @@ TEST_F(Playground, ShowsTextsAsTexts) {
   EXPECT_TRUE(visibleText().contains(QStringLiteral("a bag of words")));
 }
 
-TEST_F(Playground, CancelEndsTheDrawingAndThePageGoesOn) {
+TEST_F(Playground, CancelEndsTheDrawingAndThePageContinues) {
   open(addRun("a", "painter", "paint"));
   waitForModel();
   touch(QStringLiteral("waits"));
@@ -219,7 +219,7 @@ TEST_F(Playground, CancelEndsTheDrawingAndThePageGoesOn) {
   EXPECT_EQ(page_->history().size(), 2U);
 }
 
-TEST_F(Playground, AWorkerThatDiesIsASentenceAndThePageGoesOn) {
+TEST_F(Playground, AWorkerThatDiesIsASentenceAndThePageContinues) {
   open(addRun("a", "painter", "paint"));
   waitForModel();
   touch(QStringLiteral("dies"));

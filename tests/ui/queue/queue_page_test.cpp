@@ -201,7 +201,7 @@ TEST_F(QueuePages, DragsOnlyWhatWaits) {
   EXPECT_EQ(model.mimeData({model.indexOf(lost)}), nullptr);
 }
 
-TEST_F(QueuePages, PausesTheQueueAndLetsItGoOn) {
+TEST_F(QueuePages, PausesTheQueueAndLetsItContinue) {
   enqueued("one");
   open();
   trigger(QStringLiteral("Now: runs in progress pause at a checkpoint"));

@@ -91,7 +91,7 @@ TEST_F(DroppedFiles, APickleIsRefusedAndSaysHowToConvertIt) {
   EXPECT_NE(sentence().find("safetensors.torch.save_file"), std::string::npos) << sentence();
 }
 
-TEST_F(DroppedFiles, WhatNobodyKnowsIsNamed) {
+TEST_F(DroppedFiles, WhatIsOfNoKnownKindIsNamed) {
   drop(write(QStringLiteral("letter.odt"), "PK"));
   EXPECT_EQ(sentence().rfind("letter.odt is not a file that", 0), 0u) << sentence();
   drop(studio_.folder.filePath(QStringLiteral("nowhere.toml")));

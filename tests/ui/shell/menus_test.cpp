@@ -25,7 +25,7 @@ qsizetype fillMenus(MainWindow& window) {
   return window.findChildren<QMenu*>().size();
 }
 
-TEST(Menus, ThatAreFilledAnewLeaveNoneBehind) {
+TEST(Menus, ThatAreFilledAgainLeaveNoneBehind) {
   SampleStudio studio(SampleOptions{0, 300});
   studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1]}, studio.runs[0]);
   MainWindow window(studio.workbench);

@@ -271,7 +271,7 @@ TEST(RemoteWindow, NotesOnCurvesWithoutALinkAreShownAndArriveBesideThoseOfOthers
   EXPECT_TRUE(soon([&] { return remote.link.waitingEdits() == 0; }));
 }
 
-TEST(RemoteWindow, ShowsBothTextsWhenSomebodyThereWasFaster) {
+TEST(RemoteWindow, ShowsBothTextsWhenAUserThereWasFaster) {
   Lab lab;
   RemoteWindow remote(lab);
   ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();

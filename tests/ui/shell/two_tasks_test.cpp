@@ -179,7 +179,7 @@ TEST_F(TwoTasks, CompareBeginsWithTheScoreOfTheTask) {
   EXPECT_EQ(speed(), "samples/s");
 }
 
-TEST_F(TwoTasks, AFailureToDescribeIsToldToWhoeverNeedsTheSchemasAlone) {
+TEST_F(TwoTasks, AFailureToDescribeIsToldOnlyWhereTheSchemasAreNeeded) {
   describeWith("exit 1");
   QSignalSpy said(&studio_.workbench, &StudioWorkbench::messageSent);
   QSignalSpy failed(&studio_.workbench, &Workbench::catalogFailed);

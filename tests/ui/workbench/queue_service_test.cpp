@@ -50,7 +50,7 @@ struct OpenQueue {
   QueueService service;
 };
 
-TEST(QueueService, TellsWhatWaitsWhatCanGoOnAndWhatEnded) {
+TEST(QueueService, TellsWhatWaitsWhatCanResumeAndWhatEnded) {
   OpenQueue open;
   const std::int64_t first = open.enqueued(), second = open.enqueued(), lost = open.add(),
                      failed = open.add();
@@ -108,7 +108,7 @@ TEST(QueueService, StartsOneWorkerForWhatWaitsAndNoneForAnEmptyQueue) {
             "work --drain --db " + open.store.file().string());
 }
 
-TEST(QueueService, LeavesTheQueueToWhoeverWorksOnItAlready) {
+TEST(QueueService, LeavesTheQueueToTheProcessThatWorksOnItAlready) {
   OpenQueue open;
   open.becomeProgram("echo \"$@\" >> $(dirname $0)/calls");
   const auto elsewhere = jobs::KernelLock::tryLock(jobs::workLockFile(open.store.file()));
@@ -119,7 +119,7 @@ TEST(QueueService, LeavesTheQueueToWhoeverWorksOnItAlready) {
   EXPECT_TRUE(open.contentOf(QStringLiteral("calls")).isEmpty());
 }
 
-TEST(QueueService, SaysWhyNobodyWorksOnTheQueue) {
+TEST(QueueService, SaysWhyNoProcessWorksOnTheQueue) {
   OpenQueue open;
   qputenv("VITRINE_PROGRAM", "/no/such/program");
   open.enqueued();

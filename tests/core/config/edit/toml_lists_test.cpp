@@ -211,7 +211,7 @@ TEST(NamedTables, StayWhenTheirLastKeyGoes) {
   EXPECT_EQ(document.find("aux"), nullptr);
 }
 
-TEST(NamedTables, AreSectionsInATextThatIsWrittenAnew) {
+TEST(NamedTables, AreSectionsInATextThatIsWrittenAgain) {
   const std::string text = toText(readDocument(kNamed));
   EXPECT_NE(text.find("\n[train.groups.head]\nmatch = [\"head.*\"]\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n[aux.codec]\nrun = \"0123\"\n"), std::string::npos) << text;

@@ -202,7 +202,7 @@ TEST(TomlPatch, ReadsStringsBracketsAndCommentsThatLookLikeSomethingElse) {
   EXPECT_EQ(text, expected);
 }
 
-TEST(TomlPatch, WritesTheDocumentAnewWhereTheTextHasNoRoomForIt) {
+TEST(TomlPatch, WritesTheDocumentAgainWhereTheTextHasNoRoomForIt) {
   Document document = read("[model]\nwidth = 1\n");
   document.set("model.width", 2);
   EXPECT_EQ(patchToml("[model\n", document), toText(document));

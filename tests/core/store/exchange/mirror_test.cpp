@@ -166,7 +166,7 @@ TEST_F(MirrorCopy, IsToldOnlyWhatIsNew) {
   EXPECT_EQ(sent.count("run_config"), 0u);
 }
 
-TEST_F(MirrorCopy, GoesOnWhereALargeAnswerWasCut) {
+TEST_F(MirrorCopy, ContinuesWhereALargeAnswerWasCut) {
   RunStore store(file());
   Mirror mirror(copy(), kOrigin);
   const std::int64_t run = addRunning(store);
@@ -251,7 +251,7 @@ TEST_F(MirrorCopy, KeepsItsLogBesideItselfWhateverTheOtherSideCallsIt) {
   EXPECT_EQ(mirror.logFile(run), filesFolder(copy()) / row.logFile);
 }
 
-TEST_F(MirrorCopy, BeginsAnewForAnotherDatabaseAndForOneThatWasSetBack) {
+TEST_F(MirrorCopy, BeginsAgainForAnotherDatabaseAndForOneThatWasSetBack) {
   RunStore store(file());
   Mirror mirror(copy(), kOrigin);
   EXPECT_TRUE(mirror.begin("first", 10));
@@ -267,7 +267,7 @@ TEST_F(MirrorCopy, BeginsAnewForAnotherDatabaseAndForOneThatWasSetBack) {
   EXPECT_TRUE(mirror.begin("second", 100));
 }
 
-TEST_F(MirrorCopy, IsNeverWrittenByAnybodyElse) {
+TEST_F(MirrorCopy, IsWrittenByItsLinkAlone) {
   { Mirror mirror(copy(), kOrigin); }
   EXPECT_EQ(mirrorOf(copy()), kOrigin);
   EXPECT_THAT(messageOf<Error>([&] { RunStore store(copy(), OpenMode::ReadWrite); }),

@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST_F(SpoolTest, GoesOnOnAnotherDiskAndThenInMemoryWhenItsOwnRoomIsUsedUp) {
+TEST_F(SpoolTest, ContinuesOnAnotherDiskAndThenInMemoryWhenItsOwnRoomIsUsedUp) {
   const TemporaryFolder other(folderInMemory());
   const fs::path elsewhere = other.path();
   struct stat here {

@@ -25,7 +25,7 @@ using ::testing::IsEmpty;
 using testing::RawDatabase;
 using ::testing::SizeIs;
 
-TEST_F(FullDisk, LetsARunGoOnAndStoresItsResultsInOrderOnceThereIsSpaceAgain) {
+TEST_F(FullDisk, LetsARunContinueAndStoresItsResultsInOrderOnceThereIsSpaceAgain) {
   ::testing::internal::CaptureStderr();
   {
     StoreSink sink(file(), run_, 1, control_, quickly());
@@ -108,7 +108,7 @@ TEST_F(FullDisk, AsksForACheckpointOnceThoughTheRequestCannotBeTakenBack) {
   EXPECT_EQ(control_.request(), Request::None);
 }
 
-TEST_F(FullDisk, LeavesTheSideFileOfARunThatGoesOnAlone) {
+TEST_F(FullDisk, LeavesTheSideFileOfARunThatContinuesAlone) {
   StoreSink sink(file(), run_, 1, control_, quickly());
   isDiskFull = true;
   sink.metrics(point(1));

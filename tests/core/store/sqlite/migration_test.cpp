@@ -125,7 +125,7 @@ TEST_F(ReleasedFile, OfVersionTwoKeepsANoteAsTheFirstOfItsVersions) {
   EXPECT_THAT(store.tags(1), ::testing::ElementsAre("old", "paper"));
 }
 
-TEST_F(ReleasedFile, OfVersionThreeKeepsEveryEditAndItsNumberAndGoesOnCounting) {
+TEST_F(ReleasedFile, OfVersionThreeKeepsEveryEditAndItsNumberAndCountsFromThere) {
   takeVersion(3);
   const auto edits = [&] {
     std::vector<std::string> rows;
