@@ -87,7 +87,7 @@ TEST(PlaceReaching, IsOnTheLineBetweenTwoPoints) {
   EXPECT_EQ(placeReaching(rising, 0.1, Direction::Higher), 10) << "the first point";
   EXPECT_EQ(placeReaching(rising, 0.91, Direction::Higher), std::nullopt);
   const RunCurve falling{{0, 4, 8}, {3, std::nan(""), 1}};
-  EXPECT_EQ(placeReaching(falling, 2, Direction::Lower), 8) << "no line beside what is no number";
+  EXPECT_EQ(placeReaching(falling, 2, Direction::Lower), 8) << "not on a line beside NaN";
   EXPECT_EQ(placeReaching({}, 2, Direction::Lower), std::nullopt);
 }
 
