@@ -90,7 +90,8 @@ void MainWindow::runsChosen() {
     isSelectionKnown_ = true;
     return history_.begin(kSelectionView, selectionState());
   }
-  const bool isSameGesture = sinceSelection_.isValid() && sinceSelection_.elapsed() < kSameGestureMs;
+  const bool isSameGesture =
+      sinceSelection_.isValid() && sinceSelection_.elapsed() < kSameGestureMs;
   sinceSelection_.restart();
   history_.add(kSelectionView, selectionState(),
                isSameGesture ? ViewHistory::Gesture::Continues : ViewHistory::Gesture::New);
