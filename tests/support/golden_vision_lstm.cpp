@@ -358,6 +358,22 @@ std::vector<Tensors> runVisionLstmRule(const GoldenCase& golden) {
   throw Unmapped("no rule of Vision-LSTM holds these tensors");
 }
 
+std::vector<at::Tensor> cellInDouble(const GoldenCase& golden) {
+  const MlstmInput input = inDouble(cellOf(golden).input);
+  std::vector<at::Tensor> all;
+  const auto add = [&](MlstmForm form, std::int64_t chunk) {
+    MlstmOptions options = optionsOf(golden, form);
+    options.chunk = chunk;
+    all.push_back(kernels::mlstm(input, options).h);
+  };
+  add(MlstmForm::Recurrent, 0);
+  add(MlstmForm::Parallel, 0);
+  for (const std::int64_t chunk : {std::int64_t{1}, std::int64_t{16}, std::int64_t{64},
+                                   input.q.size(2)})
+    add(MlstmForm::Chunkwise, chunk);
+  return all;
+}
+
 std::optional<std::vector<Compared>> compareVisionLstmTable(const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
   if (fs::exists(folder / "io.safetensors") ||

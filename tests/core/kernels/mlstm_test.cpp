@@ -97,17 +97,38 @@ TEST(Mlstm, IsTheRecurrenceOfItsDefinition) {
 TEST(Mlstm, FormsAgreeInDoubleFromOneTokenToManyChunks) {
   // Gradients of two tokens with gates times ten are differences of terms some 1e4 times as large.
   for (const double spread : {1.0, 10.0}) {
-    for (const std::int64_t tokens : {1, 2, 17, 49, 130}) {
+    for (const std::int64_t tokens : {1, 2, 17, 49, 130, 196}) {
       const std::int64_t width = tokens == 49 ? 32 : 4;
       const MlstmInput in = inputOf(tokens, width, spread);
       const at::Tensor upstream = random({2, 3, tokens, width}, 6);
       const Pass recurrent = passOf(in, formed(MlstmForm::Recurrent), upstream);
       expectSame(passOf(in, formed(MlstmForm::Parallel), upstream), recurrent, 1e-12, 1e-10);
-      for (const std::int64_t chunk : {1L, 16L, 37L, tokens}) {
+      for (const std::int64_t chunk : {1L, 16L, 37L, 64L, tokens}) {
         SCOPED_TRACE(::testing::Message() << tokens << " tokens, chunks of " << chunk);
         expectSame(passOf(in, formed(MlstmForm::Chunkwise, chunk), upstream), recurrent, 1e-12,
                    1e-10);
       }
+    }
+  }
+}
+
+TEST(Mlstm, FormsInSingleAgreeWithTheTruthWhateverTheGatesAndChunks) {
+  for (const double spread : {1.0, 10.0}) {
+    for (const std::int64_t tokens : {1, 2, 17, 49, 196}) {
+      const MlstmInput single = inputOf(tokens, 12, spread, at::kFloat);
+      MlstmInput wide = single;
+      for (at::Tensor* each : {&wide.q, &wide.k, &wide.v, &wide.inputGate, &wide.forgetGate})
+        *each = each->to(at::kDouble);
+      const at::Tensor truth = mlstm(wide, formed(MlstmForm::Parallel)).h;
+      onEveryCpuPath([&] {
+        SCOPED_TRACE(::testing::Message() << tokens << " tokens, gates times " << spread);
+        EXPECT_LT(apart(mlstm(single, formed(MlstmForm::Recurrent)).h, truth), 1e-5);
+        EXPECT_LT(apart(mlstm(single, formed(MlstmForm::Parallel)).h, truth), 1e-5);
+        for (const std::int64_t chunk : {1L, 16L, 64L, tokens}) {
+          EXPECT_LT(apart(mlstm(single, formed(MlstmForm::Chunkwise, chunk)).h, truth), 1e-5)
+              << "chunks of " << chunk;
+        }
+      });
     }
   }
 }

@@ -48,6 +48,23 @@ INSTANTIATE_TEST_SUITE_P(Cases, VisionLstmPartGolden,
                                            "op_conv2d_depthwise", "op_headwise_linear",
                                            "op_multihead_layernorm", "op_offset_layernorm"));
 
+class VisionLstmCell : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(VisionLstmCell, HasFormsThatAgreeInDouble) {
+  const std::vector<at::Tensor> forms =
+      t::cellInDouble(t::openGoldenCase(std::string("vision_lstm/") + GetParam()));
+  ASSERT_EQ(forms.size(), 6U);
+  const at::Tensor& recurrent = forms.front();
+  const double most = recurrent.abs().max().item<double>();
+  for (const at::Tensor& form : forms)
+    EXPECT_LE((form - recurrent).abs().max().item<double>(), 1e-12 * most);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, VisionLstmCell,
+                         ::testing::Values("cell_sheet_T3_d2_h1", "cell_extreme30_T17_d2_h4",
+                                           "cell_initial_state_T23_d16_h2",
+                                           "cell_siging_T64_d16_h2"));
+
 class VisionLstmTable : public ::testing::TestWithParam<std::pair<const char*, int>> {};
 
 TEST_P(VisionLstmTable, IsReproducedToTheUnit) {
