@@ -7,6 +7,7 @@
 #include <QTest>
 #include <csignal>
 #include <stdexcept>
+#include <utility>
 
 #include "tests/support/child.h"
 #include "tests/ui/support/qt_test.h"
@@ -15,6 +16,7 @@
 #include "ui/shell/link_bar.h"
 #include "ui/shell/main_window.h"
 #include "ui/workbench/headless.h"
+#include "ui/workbench/model_service.h"
 #include "ui/workbench/recent_databases.h"
 #include "ui/workbench/remote_link.h"
 
@@ -329,6 +331,25 @@ TEST(RemoteWindow, AnExperimentIsCheckedByTheMachineThatHasThePlugins) {
   ASSERT_TRUE(soon([&] { return failed.count() == 1; }));
   EXPECT_TRUE(failed[0][0].toString().startsWith(QStringLiteral("The costs are unknown")));
   qunsetenv("VITRINE_PROGRAM");
+}
+
+// All that pages compute goes this way. These runs have no weights: it is said where they would be.
+TEST(RemoteWindow, ModelsAreLoadedOnTheMachineThatHasTheirWeights) {
+  Lab lab;
+  RemoteWindow remote(lab);
+  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+  ModelService* models = remote.workbench.models();
+  ASSERT_NE(models, nullptr);
+  ModelChoice model;
+  model.run = lab.runs.front();
+  QString sentence;
+  ModelService::Listener listener;
+  listener.onError = [&sentence](const ModelError& error) { sentence = error.sentence; };
+  QObject context;
+  models->load(model, &context, std::move(listener));
+  EXPECT_TRUE(soon([&] { return !sentence.isEmpty(); }));
+  EXPECT_TRUE(sentence.contains(QString::fromStdString(lab.path("lab.files"))))
+      << sentence.toStdString();
 }
 
 TEST(RemoteWindow, AnExperimentThatIsNoneIsRefusedByTheMachineThatHasTheQueue) {
