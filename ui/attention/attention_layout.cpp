@@ -68,7 +68,7 @@ QWidget* AttentionPage::makeControls() {
   back_->hide();
   query_ = attentionCombo(bar, tr("Query"),
                           tr("Whose attention is drawn: click a patch or a word (arrow keys; Home: "
-                             "class token, End: mean)"));
+                             "class token or first word, End: mean)"));
   layout_ = attentionCombo(bar, tr("View"), tr("The map alone, over the image or beside it"));
   layout_->addItems({tr("Map"), tr("Overlay"), tr("Side by side")});
   layout_->setMinimumContentsLength(8);

@@ -15,6 +15,7 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "ui/attention/attention_figures.h"
@@ -93,7 +94,7 @@ AttentionPage::AttentionPage(Workbench& workbench, QWidget* parent)
   connect(&loading_, &LoadingState::waiting, this, &AttentionPage::showWaiting);
   for (Background* one : {&lists_, &images_}) {
     connect(one, &Background::failed, this, [this](const QString& sentence) {
-      empty_->say(tr("The attention cannot be read: %1").arg(sentence), QString());
+      empty_->showMessage(tr("The attention cannot be read: %1").arg(sentence), QString());
       stack_->setCurrentIndex(1);
     });
   }
@@ -276,8 +277,18 @@ void AttentionPage::moveQuery(int down, int right) {
   if (panel == nullptr) return;
   const AttentionLayer& layer = panel->scene().layerAt(panel->scene().layer());
   const TokenGrid& grid = layer.queryGrid;
-  if (grid.rows == 0) return;
   const std::optional<int> asked = panel->scene().query(panel->scene().layer());
+  // From word to word; past the last one, or up and down, onto the grid.
+  const std::vector<int> words = grid.offGrid();
+  const auto word = asked ? std::find(words.begin(), words.end(), *asked) : words.end();
+  if (word != words.end() && right != 0) {
+    const auto next = std::distance(words.begin(), word) + right;
+    if (next >= 0 && next < std::ssize(words)) {
+      askToken(static_cast<int>(next));
+      return;
+    }
+  }
+  if (grid.rows == 0) return;
   TokenGrid::Cell cell;
   if (asked && *asked != kMeanQuery) cell = grid.cells[static_cast<std::size_t>(*asked)];
   if (cell.isOnGrid()) {

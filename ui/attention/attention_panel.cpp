@@ -66,7 +66,7 @@ void AttentionPanel::say(const QString& sentence, const QString& action, bool ca
   heads_->setFigure(nullptr);
   head_->setFigure(nullptr);
   scene_->setImage(nullptr);
-  empty_->say(sentence, action);
+  empty_->showMessage(sentence, action);
   empty_->setCancelShown(canCancel);
   stack_->setCurrentIndex(1);
 }

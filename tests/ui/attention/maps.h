@@ -40,6 +40,30 @@ inline Artifact attentionMap(std::int64_t image, int layers = 2, const char* mat
   return artifact;
 }
 
+/// One layer and head of "a red bag" and its 1 x 2 patches, in that order. Words see those before
+/// them, patches all.
+inline Artifact captionMap(std::int64_t image) {
+  Artifact artifact;
+  artifact.analysis = "attention_map";
+  artifact.name = "image " + std::to_string(image);
+  artifact.kind = artifact_kind::kAttention;
+  const std::vector<float> values{1,    0,    0,    0,    0,     //
+                                  0.5F, 0.5F, 0,    0,    0,     //
+                                  0.2F, 0.2F, 0.6F, 0,    0,     //
+                                  0.1F, 0.1F, 0.4F, 0.2F, 0.2F,  //
+                                  0.1F, 0.5F, 0.2F, 0.1F, 0.1F};
+  setFloat32(artifact, values, {1, 1, 5, 5}, {"layer", "head", "query", "key"});
+  artifact.meta["layers"] = {0};
+  artifact.meta["key_positions"] = {{-1, -1}, {-1, -1}, {-1, -1}, {0, 0}, {0, 1}};
+  artifact.meta["query_positions"] = artifact.meta["key_positions"];
+  artifact.meta["key_words"] = {"a", "red", "bag", "", ""};
+  artifact.meta["query_words"] = artifact.meta["key_words"];
+  artifact.meta["attention"] = "effective";
+  artifact.meta["image"] = image;
+  artifact.meta["weights"] = "model";
+  return artifact;
+}
+
 /// What the model looked at: 4 x 4 pixels.
 inline Artifact pixels(std::int64_t image) {
   Artifact artifact;
