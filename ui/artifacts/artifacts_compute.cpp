@@ -43,7 +43,8 @@ void ArtifactsPage::showComputing() {
   computeText_->setVisible(!sentence.isEmpty());
   cancelCompute_->setVisible(!sentence.isEmpty());
   compute_->setVisible(sentence.isEmpty());
-  if (!sentence.isEmpty() && stack_->currentIndex() == 1) empty_->say(sentence, tr("Cancel"));
+  if (!sentence.isEmpty() && stack_->currentIndex() == 1)
+    empty_->showMessage(sentence, tr("Cancel"));
 }
 
 }  // namespace vitrine::ui

@@ -91,9 +91,9 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
 
 void ArtifactsPage::showEmpty(const QString& sentence, bool hasButton) {
   figures_.cancel();
-  empty_->say(sentence, !hasButton     ? QString()
-                        : canCompute(workbench_, rowsOf_) ? tr("Compute\u2026")
-                                       : tr("New experiment"));
+  empty_->showMessage(sentence, !hasButton     ? QString()
+                                : canCompute(workbench_, rowsOf_) ? tr("Compute\u2026")
+                                               : tr("New experiment"));
   stack_->setCurrentIndex(1);
   views_.clear();
   shown_.clear();

@@ -73,11 +73,12 @@ void AttentionPage::takeFacts(const std::vector<std::int64_t>& runs, Facts facts
   const bool isOther = std::exchange(runsOf_, runs) != runs || panels_.size() != runs.size();
   if (runs.empty() || facts_.empty()) {
     runsOf_.clear();
-    empty_->showMessage(failure.isEmpty()
-                            ? tr("Select a run in the list: where its heads read is drawn here. Select two "
-                                 "runs to see both on the same image, patch and step.")
-                            : tr("The attention cannot be read: %1").arg(failure),
-                        failure.isEmpty() ? tr("New experiment") : QString());
+    empty_->showMessage(
+        failure.isEmpty()
+            ? tr("Select a run in the list: where its heads read is drawn here. Select two "
+                 "runs to see both on the same image, patch and step.")
+            : tr("The attention cannot be read: %1").arg(failure),
+        failure.isEmpty() ? tr("New experiment") : QString());
     stack_->setCurrentIndex(1);
     return;
   }

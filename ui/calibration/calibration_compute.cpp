@@ -192,7 +192,7 @@ void CalibrationPage::showNotice() {
     }
   }
   analyses_->setMissing(std::move(missing));
-  analyses_->say(notice());
+  analyses_->showMessage(notice());
   QString film = filmAnalyses_->status();
   if (!filmAnalyses_->isComputing() && !ofFilm.empty()) {
     if (!film.isEmpty()) film += QLatin1Char(' ');
@@ -201,7 +201,7 @@ void CalibrationPage::showNotice() {
                      costOf(runs));
   }
   filmAnalyses_->setMissing(std::move(ofFilm));
-  filmAnalyses_->say(film);
+  filmAnalyses_->showMessage(film);
 }
 
 }  // namespace vitrine::ui

@@ -265,7 +265,7 @@ void CalibrationPage::takeStored(const std::vector<std::int64_t>& runs,
 }
 
 void CalibrationPage::showEmpty(const QString& sentence, const QString& action) {
-  empty_->say(sentence, action);
+  empty_->showMessage(sentence, action);
   stack_->setCurrentIndex(1);
 }
 

@@ -366,15 +366,17 @@ void ArtifactTiles::showComputing() {
                   : kinds_.empty() ? QString()
                                    : tr("newest step of each \u00b7 the same scale in all"));
   if (isComputing) {
-    empty_->say(sentence, tr("Cancel"));
+    empty_->showMessage(sentence, tr("Cancel"));
   } else if (canCompute(workbench_, runs)) {
-    empty_->say(tr("Artifacts shared by two or more variants appear here. Compute an analysis of "
-                   "each, or select analyses under Observe when you configure runs."),
-                tr("Compute\u2026"));
+    empty_->showMessage(
+        tr("Artifacts shared by two or more variants appear here. Compute an analysis of "
+           "each, or select analyses under Observe when you configure runs."),
+        tr("Compute\u2026"));
   } else {
-    empty_->say(tr("Artifacts shared by two or more variants appear here. Select analyses under "
-                   "Observe when you configure runs."),
-                QString());
+    empty_->showMessage(
+        tr("Artifacts shared by two or more variants appear here. Select analyses under "
+           "Observe when you configure runs."),
+        QString());
   }
   empty_->setVisible(kinds_.empty());
 }

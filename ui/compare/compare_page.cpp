@@ -237,7 +237,7 @@ void ComparePage::remakeTable() {
 }
 
 void ComparePage::showEmpty(const QString& sentence, const QString& button, const QString& page) {
-  empty_->say(sentence, button);
+  empty_->showMessage(sentence, button);
   emptyPage_ = page;
   stack_->setCurrentIndex(1);
   showReport();

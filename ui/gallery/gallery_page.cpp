@@ -71,14 +71,15 @@ GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
   connect(empty_, &EmptyPage::cancelRequested, this, [this] {
     loading_.cancel();
     isStale_ = true;
-    empty_->say(tr("Reading was cancelled: open the page again to read the images."), QString());
+    empty_->showMessage(tr("Reading was cancelled: open the page again to read the images."),
+                        QString());
   });
   stack_->addWidget(makeFitArea(empty_, this));
   stack_->setCurrentIndex(1);
 
   connect(&loading_, &LoadingState::again, this, &GalleryPage::reload);
   connect(&loading_, &LoadingState::waiting, this, [this] {
-    if (!isRead_) empty_->say(tr("Reading the list of images\u2026"), QString());
+    if (!isRead_) empty_->showMessage(tr("Reading the list of images\u2026"), QString());
     count_->setText(tr("Searching\u2026"));
   });
   connect(&loading_, &LoadingState::cancellable, this,

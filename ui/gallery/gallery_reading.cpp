@@ -89,22 +89,23 @@ void GalleryPage::reload() {
 void GalleryPage::afterReading() {
   isRead_ = failure_.isEmpty();
   if (!failure_.isEmpty()) {
-    empty_->say(failure_, QString());
+    empty_->showMessage(failure_, QString());
     stack_->setCurrentIndex(1);
     return;
   }
   if (total_ == 0) {
-    empty_->say(tr("No image is stored yet. Samples that a run draws while it trains are shown "
-                   "here, and those that you send from the Playground."),
-                tr("Open Playground"));
+    empty_->showMessage(
+        tr("No image is stored yet. Samples that a run draws while it trains are shown "
+           "here, and those that you send from the Playground."),
+        tr("Open Playground"));
     stack_->setCurrentIndex(1);
     return;
   }
   stack_->setCurrentIndex(0);
   auto* none = views_->findChild<EmptyPage*>(QStringLiteral("noHits"));
-  none->say(tr("None of %1 fits \"%2\".")
-                .arg(counted(total_, tr("image"), tr("images")), search_->text().trimmed()),
-            tr("Clear the search"));
+  none->showMessage(tr("None of %1 fits \"%2\".")
+                        .arg(counted(total_, tr("image"), tr("images")), search_->text().trimmed()),
+                    tr("Clear the search"));
   // An image stays chosen while the search hides it only if it is looked at.
   if (model_.indexOf(current_) < 0 && !isEnlarged_) {
     current_ = model_.count() > 0 ? model_.at(0).id : 0;

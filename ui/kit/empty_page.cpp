@@ -22,12 +22,12 @@ EmptyPage::EmptyPage(const QString& sentence, const QString& action, QWidget* pa
   column->addWidget(sentence_);
   for (QPushButton* button : {action_, cancel_}) column->addWidget(button, 0, Qt::AlignHCenter);
   column->addStretch(2);
-  say(sentence, action);
+  showMessage(sentence, action);
   connect(action_, &QPushButton::clicked, this, &EmptyPage::actionRequested);
   connect(cancel_, &QPushButton::clicked, this, &EmptyPage::cancelRequested);
 }
 
-void EmptyPage::say(const QString& sentence, const QString& action) {
+void EmptyPage::showMessage(const QString& sentence, const QString& action) {
   sentence_->setText(sentence);
   if (!action.isEmpty()) action_->setText(action);  // a button has a name, shown or not
   action_->setVisible(!action.isEmpty());

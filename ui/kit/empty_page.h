@@ -14,7 +14,7 @@ class EmptyPage : public QWidget {
   /// \param action  the word on the button; empty: no button
   explicit EmptyPage(const QString& sentence, const QString& action, QWidget* parent = nullptr);
   /// Shows a button only where there is a word for it.
-  void say(const QString& sentence, const QString& action);
+  void showMessage(const QString& sentence, const QString& action);
   /// Whether a reading can be cancelled.
   void setCancelShown(bool isShown) { cancel_->setVisible(isShown); }
 

@@ -308,7 +308,7 @@ void LivePage::explain() {
                    ? tr("Watch \u201c%1\u201d").arg(QString::fromStdString(other->name))
                    : tr("New experiment");
     }
-    empty_->say(sentence, button);
+    empty_->showMessage(sentence, button);
     stack_->setCurrentWidget(emptyArea_);
     return;
   }

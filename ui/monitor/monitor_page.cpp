@@ -219,11 +219,11 @@ void MonitorPage::fillEmpty() {
   const Selection& selection = workbench_.selection();
   stack_->setCurrentIndex(selection.drawn().empty() ? 1 : 0);
   if (selection.hidden().empty())
-    empty_->say(tr("Curves of the selected runs appear here while they train.\n"
-                   "Select runs on the left, or start an experiment."),
-                tr("New experiment"));
+    empty_->showMessage(tr("Curves of the selected runs appear here while they train.\n"
+                           "Select runs on the left, or start an experiment."),
+                        tr("New experiment"));
   else
-    empty_->say(tr("All selected runs are hidden."), tr("Show them"));
+    empty_->showMessage(tr("All selected runs are hidden."), tr("Show them"));
 }
 
 void MonitorPage::showCurrent() {

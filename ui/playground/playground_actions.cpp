@@ -45,21 +45,21 @@ std::optional<GridAxis> axisFrom(const Json& state, const char* key) {
 void PlaygroundPage::replayAt(const std::array<double, 2>& at) {
   if (worker_.isBusy() || !canReplay()) return;
   const int frames = film_->frameCount() > 1 ? film_->frameCount() : kFirstFrames;
-  say({});
+  showError({});
   worker_.replay(shown_, board_->selected(), at, frames);
   showFilm(true);
 }
 
 void PlaygroundPage::verify() {
   if (selectedImage() == nullptr || worker_.isBusy()) return;
-  say({});
+  showError({});
   worker_.verify(shown_, board_->selected());
 }
 
 void PlaygroundPage::keep() {
   const DrawnCell* cell = selectedCell();
   if (cell == nullptr || !cell->isDone() || worker_.isBusy()) return;
-  say({});
+  showError({});
   worker_.keep(shown_, board_->selected().cell);
 }
 
@@ -153,7 +153,7 @@ void PlaygroundPage::takeRecipe(std::int64_t run, const Json& recipe) {
   try {
     wanted = settingsAgain(recipe, run);
   } catch (const Error& error) {
-    return say(QString::fromUtf8(error.what()));
+    return showError(QString::fromUtf8(error.what()));
   }
   wanted.values["seed"] = recipe.at("seed");
   wanted.values["count"] = 1;
@@ -170,10 +170,10 @@ void PlaygroundPage::applyState() {
   const Json state = *std::exchange(pending_, std::nullopt);
   if (const auto found = state.find("settings"); found != state.end() && found->is_object()) {
     const SampleSettings wanted = settingsFromJson(*found);
-    say({});
+    showError({});
     if (drawable(wanted.model.run) == nullptr) {
-      say(tr("Run %1 cannot draw here: it has no checkpoint, or no plugin knows its model.")
-              .arg(wanted.model.run));
+      showError(tr("Run %1 cannot draw here: it has no checkpoint, or no plugin knows its model.")
+                    .arg(wanted.model.run));
     } else {
       chooseRun(wanted.model.run);
       if (!wanted.sampler.empty()) {
@@ -191,8 +191,8 @@ void PlaygroundPage::applyState() {
         return each >= '0' && each <= '9';
       });
       if (isStep && settings().model.checkpoint != step)
-        say(tr("The checkpoint of step %1 is not stored any more; the newest one is chosen.")
-                .arg(QString::fromStdString(step)));
+        showError(tr("The checkpoint of step %1 is not stored any more; the newest one is chosen.")
+                      .arg(QString::fromStdString(step)));
     }
   }
   const int zoom = zoomBox_->findData(stateInteger(state, "zoom", -1, 16, 0));

@@ -132,7 +132,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
   connect(&worker_, &DrawWorker::warmFailed, this, [this](const QString& sentence) {
     warmText_.clear();
     wantsDraw_ = false;
-    say(sentence);
+    showError(sentence);
     showButtons();
   });
   showEmpty(tr("Reading which runs can draw\u2026"), false);
@@ -252,7 +252,7 @@ bool PlaygroundPage::canReplay() const {
 // A click is answered at once: a model that is still being loaded draws as soon as it is there.
 void PlaygroundPage::draw() {
   if (drawable(run_) == nullptr || !form_->problem().isEmpty() || worker_.isBusy()) return;
-  say({});
+  showError({});
   if (!isSamplerKnown_ && (worker_.isWarming() || warmTimer_.isActive())) {
     wantsDraw_ = true;
     if (warmTimer_.isActive()) {
@@ -340,7 +340,7 @@ void PlaygroundPage::takeEnd(const QString& error) {
   }
   // A process that ended took the model with it; the next request loads it again.
   if (shown_ != nullptr && shown_->state == Drawing::State::Failed) warmText_.clear();
-  say(error);
+  showError(error);
   showProgress();
   showFilm(true);
   showRecipe();
@@ -350,7 +350,7 @@ void PlaygroundPage::takeEnd(const QString& error) {
 }
 
 // What the process said stands alone here: it begins as a sentence does.
-void PlaygroundPage::say(const QString& error) {
+void PlaygroundPage::showError(const QString& error) {
   QString sentence = error;
   if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
   problem_->setText(sentence);

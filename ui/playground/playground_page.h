@@ -102,7 +102,7 @@ class PlaygroundPage final : public Page {
   void showSelected();
   void showCost();
   void showButtons();
-  void say(const QString& error);
+  void showError(const QString& error);
   // playground_side.cpp
   void showFilm(bool keepsStep);
   void showStep();

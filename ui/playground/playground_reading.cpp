@@ -84,7 +84,7 @@ void PlaygroundPage::takeKept(const std::string& database) {
 }
 
 void PlaygroundPage::showEmpty(const QString& sentence, bool hasAction) {
-  empty_->say(sentence, hasAction ? tr("New experiment") : QString());
+  empty_->showMessage(sentence, hasAction ? tr("New experiment") : QString());
   stack_->setCurrentIndex(1);
 }
 

@@ -185,7 +185,7 @@ void SpectraPage::showNotice() {
   }
   if (!analyses_->isComputing()) ofWaterfall = columnsWithout();
   analyses_->setMissing(std::move(missing));
-  analyses_->say(notice());
+  analyses_->showMessage(notice());
   QString sentence = columns_->status();
   if (!columns_->isComputing() && !ofWaterfall.empty()) {
     if (!sentence.isEmpty()) sentence += QLatin1Char(' ');
@@ -195,7 +195,7 @@ void SpectraPage::showNotice() {
                          costOf(ofWaterfall.size(), ofWaterfall.front().model.run));
   }
   columns_->setMissing(std::move(ofWaterfall));
-  columns_->say(sentence);
+  columns_->showMessage(sentence);
   showVariants();
 }
 

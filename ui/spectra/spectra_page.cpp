@@ -228,7 +228,7 @@ void SpectraPage::takeFacts(const std::vector<std::int64_t>& runs,
 }
 
 void SpectraPage::showEmpty(const QString& sentence, const QString& action) {
-  empty_->say(sentence, action);
+  empty_->showMessage(sentence, action);
   stack_->setCurrentIndex(1);
 }
 

@@ -436,7 +436,7 @@ void SqlPage::showState() {
   if (!hasResult_) {
     stack_->setCurrentIndex(ShownEmpty);
   } else if (model_.rowCount() == 0) {
-    empty_->say(tr("The statement holds for no row."), QString());
+    empty_->showMessage(tr("The statement holds for no row."), QString());
     stack_->setCurrentIndex(ShownEmpty);
   } else {
     stack_->setCurrentIndex(isChart_ ? ShownChart : ShownTable);

@@ -120,7 +120,7 @@ void RunAnalyses::setMissing(std::vector<RunAnalysis> missing) {
   dress();
 }
 
-void RunAnalyses::say(const QString& sentence) {
+void RunAnalyses::showMessage(const QString& sentence) {
   sentence_->setText(sentence);
   dress();
 }

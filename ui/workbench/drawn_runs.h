@@ -78,7 +78,7 @@ class RunAnalyses final : public QWidget {
   /// What the button asks for; without any there is no button.
   void setMissing(std::vector<RunAnalysis> missing);
   /// Shows the bar with these words; hides it where it has neither words nor a button.
-  void say(const QString& sentence);
+  void showMessage(const QString& sentence);
   /// Computes what is missing; cancels while it computes.
   void press();
   [[nodiscard]] bool isComputing() const { return ticket_ != 0; }

@@ -24,7 +24,7 @@ TEST(EmptyPage, SaysOneSentenceAndOffersWhatHasAWord) {
   buttons[1]->click();
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(cancelled, 1);
-  page.say(QStringLiteral("Reading."), QString());
+  page.showMessage(QStringLiteral("Reading."), QString());
   EXPECT_EQ(page.findChild<QLabel*>()->text().toStdString(), "Reading.");
   EXPECT_FALSE(buttons[0]->isVisibleTo(&page));
 }

@@ -105,9 +105,9 @@ TEST_F(Analyses, CancelStopsTheOneThatRunsAndAllThatWait) {
 
 TEST_F(Analyses, TheBarIsHiddenWithoutWordsAndWithoutAnythingMissing) {
   bar_->setMissing({});
-  bar_->say(QString());
+  bar_->showMessage(QString());
   EXPECT_FALSE(bar_->isVisible());
-  bar_->say(QStringLiteral("2 of 5 runs are drawn."));
+  bar_->showMessage(QStringLiteral("2 of 5 runs are drawn."));
   EXPECT_TRUE(bar_->isVisible());
   EXPECT_FALSE(button()->isVisible());
   workbench_.served.reset();
