@@ -1,4 +1,4 @@
-// What people ask of the queue and of runs, as a value: carried out here, or sent to the machine
+// A change of the queue or of runs, as a value: executed here, or sent to the machine
 // that has the database.
 #pragma once
 

@@ -53,16 +53,16 @@ class QueueService : public QObject {
   [[nodiscard]] const QueueView& view() const { return view_; }
   /// Reads again, soon; many calls are one reading.
   void refresh();
-  /// What is said of an order that was carried out; "" says nothing. Called in the window's thread.
+  /// The message after a command was executed; "": none. Called in the window's thread.
   using Sentence = std::function<QString(const jobs::CommandResult& result)>;
-  /// Carries an order out, soon; what it came to, or why it could not be done, is said.
+  /// Executes a command, soon; its result or its error becomes a message.
   void execute(const jobs::Command& command, Sentence sentence = {});
-  /// Runs whose process is gone, and what of the queue has ended for good, are looked for. On the
-  /// machine that has the database a process does that.
+  /// Looks for runs whose process is gone and for entries that have ended for good. On the machine
+  /// that has the database a process does that.
   void prune();
-  /// From now on a process works on the queue while the window is open: a process of its own is
-  /// started whenever there is something to start and none works on it. It outlives the window. The
-  /// other machine does that by itself.
+  /// From now on a process works on the queue while the window is open. The service starts one where
+  /// a run can start and no process works on the queue; it outlives the window. The other machine
+  /// does that by itself.
   void attend();
   /// All that was asked before is done and shown when this returns: for pictures and tests.
   void waitUntilIdle();
@@ -70,7 +70,7 @@ class QueueService : public QObject {
  Q_SIGNALS:
   void viewChanged();
   void messageSent(const QString& sentence);
-  /// An order could not be carried out.
+  /// A command could not be executed.
   void failed(const QString& sentence);
 
  private:

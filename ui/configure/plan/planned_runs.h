@@ -34,7 +34,7 @@ class PlannedRuns : public QAbstractListModel {
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   Qt::ItemFlags flags(const QModelIndex& index) const override;
-  /// A tick that is taken away or set: excludeRequested() or includeRequested().
+  /// A check box was cleared or set: excludeRequested() or includeRequested().
   bool setData(const QModelIndex& index, const QVariant& value, int role) override;
   /// Index into Plan::runs; -1 of a run that is left out.
   [[nodiscard]] int runAt(int row) const;
