@@ -1,8 +1,8 @@
 // Which checkpoints stay: those in use, those a rule keeps, and those that a run still needs. Knows
 // no torch.
 //
-// Who reads a checkpoint holds it: a shared lock on the folder itself, which ends with the process.
-// Who removes one takes the lock alone, and leaves the folder for the next time where that fails.
+// A reader of a checkpoint holds a shared lock on its folder, which ends with the process. The
+// remover takes the lock alone, and leaves the folder for the next time where that fails.
 #pragma once
 
 #include <cstdint>

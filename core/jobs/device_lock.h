@@ -1,4 +1,4 @@
-// Who computes on a device of this machine.
+// The process that computes on a device of this machine.
 #pragma once
 
 #include <filesystem>

@@ -15,7 +15,7 @@ struct Device {
   std::string title;  ///< "NVIDIA H100 80GB HBM3"
   std::int64_t totalBytes = 0, freeBytes = 0;
   [[nodiscard]] bool isGpu() const noexcept { return !uuid.empty(); }
-  /// Names it for everybody on this machine: the UUID, or "cpu".
+  /// Names it for every process of this machine: the UUID, or "cpu".
   [[nodiscard]] const std::string& key() const noexcept { return isGpu() ? uuid : name; }
 };
 

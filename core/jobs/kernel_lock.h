@@ -40,7 +40,7 @@ class VITRINE_STORE_EXPORT KernelLock {
   int descriptor_;
 };
 
-/// Held by everybody who works on the run: `<files>/run-<uuid>/.lock`.
+/// Held by every process that works on the run: `<files>/run-<uuid>/.lock`.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path runLockFile(
     const std::filesystem::path& database, const std::string& uuid);
 

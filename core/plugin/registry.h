@@ -57,7 +57,7 @@ class VITRINE_ENGINE_EXPORT Registry {
 
   /// Everything added, as data, in the order of adding.
   [[nodiscard]] const Catalog& catalog() const noexcept { return catalog_; }
-  /// Who adds next; the loader sets it before each plugin.
+  /// The plugin that adds next; the loader sets it before each plugin.
   void setPlugin(std::string id) { plugin_ = std::move(id); }
 
  private:

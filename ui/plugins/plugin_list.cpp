@@ -13,7 +13,7 @@
 namespace vitrine::ui {
 namespace {
 
-/// Who brings the items that need no plugin.
+/// The source of items that need no plugin.
 constexpr const char* kCorePlugin = "core";
 
 QString stateWord(PluginEntry::State state) {

@@ -60,9 +60,9 @@ class QueueService : public QObject {
   /// Looks for runs whose process is gone and for entries that have ended for good. On the machine
   /// that has the database a process does that.
   void prune();
-  /// From now on a process works on the queue while the window is open. The service starts one where
-  /// a run can start and no process works on the queue; it outlives the window. The other machine
-  /// does that by itself.
+  /// From now on a process works on the queue while the window is open. The service starts one
+  /// where a run can start and no process works on the queue; it outlives the window. The other
+  /// machine does that by itself.
   void attend();
   /// All that was asked before is done and shown when this returns: for pictures and tests.
   void waitUntilIdle();

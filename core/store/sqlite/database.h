@@ -1,4 +1,4 @@
-// A connection to SQLite and its statements. Private to core/store: everybody else uses RunStore.
+// A connection to SQLite and its statements. Private to core/store: other rooms use RunStore.
 #pragma once
 
 #include <sqlite3.h>
@@ -105,7 +105,7 @@ class VITRINE_STORE_EXPORT Database {
     Foreign,  ///< a finished file from outside: as it lies there, no lock, no log, no views
     Scratch,  ///< a new file, private until it is finished and renamed
   };
-  /// When the write-ahead log is emptied, and when people hear that it cannot be.
+  /// When the write-ahead log is emptied, and when a warning says that it cannot be.
   struct LogPolicy {
     std::uint64_t emptyAt = 64u << 20;   ///< bytes
     std::uint64_t alarmAt = 256u << 20;  ///< bytes

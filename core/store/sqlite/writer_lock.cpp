@@ -103,7 +103,7 @@ bool WriterLock::lock(std::chrono::milliseconds wait) {
       std::min(wait, std::chrono::duration_cast<std::chrono::milliseconds>(last - Clock::now()))));
 }
 
-/// How often the writer lock was passed: those who wait see that it moves. Lost with the machine,
+/// How often the writer lock was passed: waiting writers see that it moves. Lost with the machine,
 /// or where the disk is full; then they wait as for one that hangs.
 std::uint64_t WriterLock::entries() const noexcept {
   std::uint64_t count = 0;

@@ -19,7 +19,7 @@ class VITRINE_STORE_EXPORT WriterLock {
   WriterLock(const WriterLock&) = delete;
   WriterLock& operator=(const WriterLock&) = delete;
 
-  /// Waits for those who are before it, for each at most `wait` and for all of them at most twelve
+  /// Waits for the writers before it, for each at most `wait` and for all of them at most twelve
   /// times that; false when it did not get in. Many who write briefly one after the other are not
   /// the same as one that hangs.
   [[nodiscard]] bool lock(std::chrono::milliseconds wait);
