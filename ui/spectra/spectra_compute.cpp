@@ -207,11 +207,12 @@ QString SpectraPage::howToRead() const {
       "line to ask for another share.\n\n"
       "The waterfall has a column for each stored step: its index from bottom to top, its colour "
       "the logarithm of the singular value, the white line the rank. It grows while a run "
-      "trains.\n\n"
+      "trains; steps that only have a checkpoint are measured by Complete the waterfall.\n\n"
       "A claim about ranks needs controls. Diamonds and dashed lines are the same model before "
       "any training: what is there already comes from the mask or the architecture, not from "
       "learning. Other selected runs are controls too; the keys in which their configurations "
-      "differ stand below their names. Effective rank is the exponential of the entropy of the "
+      "differ stand below their names. Above the charts stands what the ranks of all variants of the "
+      "experiment say, and which of them are not trained. Effective rank is the exponential of the entropy of the "
       "shares, stable rank the sum of squares over the largest square.");
 }
 
