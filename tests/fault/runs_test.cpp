@@ -89,7 +89,7 @@ TEST_F(EvilRuns, CostOneRunEachAndSayWhy) {
 
 /// Why a program that forks must not be started here although it bounds itself, or "".
 std::string whyForksAreNotContained(bool hasControlGroups) {
-  if (::geteuid() != 0) return {};  // the kernel holds everybody else to a number of processes
+  if (::geteuid() != 0) return {};  // the kernel holds every other user to a number of processes
   if (hasControlGroups &&
       jobs::Containment("vitrine-test-" + std::to_string(::getpid()), {0, 100}).limitsTasks())
     return {};

@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 class Writers : public testing::FaultTest {
  protected:
   /// The short tier counts in memory where it can: a disk that other programs keep busy for seconds
-  /// makes everybody wait.
+  /// makes every process wait.
   Writers() : FaultTest(isLong() ? std::filesystem::temp_directory_path() : folderInMemory()) {}
 
   struct Report {

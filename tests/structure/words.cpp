@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Written small: the text is compared in lower case.
-const std::set<std::string_view> kPeople{"somebody", "nobody",  "whoever",
-                                         "someone",  "anybody", "anew"};
+const std::set<std::string_view> kPeople{"somebody", "nobody",  "everybody", "everyone",
+                                         "whoever",  "someone", "anybody",   "anew"};
 
 /// Whole identifiers that a term of resources/docs/vocabulary.md replaced.
 const std::set<std::string_view> kReplaced{
