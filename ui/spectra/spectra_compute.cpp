@@ -211,9 +211,9 @@ QString SpectraPage::howToRead() const {
       "A claim about ranks needs controls. Diamonds and dashed lines are the same model before "
       "any training: what is there already comes from the mask or the architecture, not from "
       "learning. Other selected runs are controls too; the keys in which their configurations "
-      "differ stand below their names. Above the charts stands what the ranks of all variants of the "
-      "experiment say, and which of them are not trained. Effective rank is the exponential of the entropy of the "
-      "shares, stable rank the sum of squares over the largest square.");
+      "differ stand below their names. Above the charts stands what the ranks of all variants of "
+      "the experiment say, and which of them are not trained. Effective rank is the exponential of "
+      "the entropy of the shares, stable rank the sum of squares over the largest square.");
 }
 
 PageFactory spectraPage() {
