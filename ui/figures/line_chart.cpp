@@ -39,31 +39,6 @@ std::array<double, 2> withRoom(const Extent& extent, AxisScale scale, double roo
   return soundRange({extent.low - more, extent.high + more}, scale);
 }
 
-QString scaleWord(AxisScale scale) {
-  return scale == AxisScale::Log ? QStringLiteral("log") : QStringLiteral("linear");
-}
-
-const char* symbolWord(ChartSymbol symbol) {
-  static constexpr std::array kWords{"disc", "square", "triangle", "diamond",
-                                     "ring", "plus",   "cross"};
-  return kWords[static_cast<std::size_t>(symbol)];
-}
-
-const char* dashWord(Qt::PenStyle style) {
-  switch (style) {
-    case Qt::DashLine:
-      return "dashed";
-    case Qt::DotLine:
-      return "dotted";
-    case Qt::DashDotLine:
-      return "dash-dot";
-    case Qt::DashDotDotLine:
-      return "dash-dot-dot";
-    default:
-      return "solid";
-  }
-}
-
 }  // namespace
 
 ChartSymbol seriesSymbol(std::int64_t run) {
@@ -296,75 +271,6 @@ QString LineChartFigure::csv() const {
       text += QLatin1Char('\n');
     }
   }
-  return text;
-}
-
-QString LineChartFigure::commands(int columns) const {
-  QString text;
-  const auto share = [](double value) { return QString::number(value, 'f', 4); };
-  const auto place = [&](const QPointF& point) {
-    return std::isnan(point.y())
-               ? QStringLiteral("gap")
-               : share(xUnit(point.x())) + QLatin1Char(',') + share(yUnit(point.y()));
-  };
-  const auto points = [&](const std::vector<QPointF>& list) {
-    QString out = QStringLiteral("%1 points").arg(list.size());
-    constexpr std::size_t kAll = 12;
-    if (list.size() <= kAll) {
-      for (const QPointF& point : list) out += QLatin1Char(' ') + place(point);
-      return out;
-    }
-    const auto isLower = [](const QPointF& a, const QPointF& b) {
-      if (std::isnan(a.y()) || std::isnan(b.y())) return !std::isnan(a.y());
-      return a.y() < b.y();
-    };
-    const auto isHigher = [](const QPointF& a, const QPointF& b) {
-      if (std::isnan(a.y()) || std::isnan(b.y())) return !std::isnan(a.y());
-      return a.y() > b.y();
-    };
-    return out + QStringLiteral(" first %1 last %2 lowest %3 highest %4")
-                     .arg(place(list.front()), place(list.back()),
-                          place(*std::min_element(list.begin(), list.end(), isLower)),
-                          place(*std::min_element(list.begin(), list.end(), isHigher)));
-  };
-  const auto axis = [&](const char* name, const ChartAxis& of, std::array<double, 2> range) {
-    const ChartTicks ticks = chartTicks(of, range, 5);
-    text += QStringLiteral("%1 \"%2\" %3 %4 to %5: %6\n")
-                .arg(QLatin1String(name), of.title, scaleWord(of.scale), shortNumber(range[0]),
-                     shortNumber(range[1]), ticks.labels.join(QLatin1Char(' ')) + ticks.factor);
-  };
-  text += QStringLiteral("chart \"%1\" about \"%2\"\n").arg(chart_.title, chart_.about);
-  axis("x", chart_.x, xRange_);
-  axis("y", chart_.y, yRange_);
-  for (const ChartSeries& series : chart_.series) {
-    const Drawn drawn = drawnOf(series, columns);
-    const QString who = QStringLiteral("\"%1\" %2").arg(series.name, colorOf(series).name());
-    for (const auto& band : drawn.bands)
-      text += QStringLiteral("band %1 %2\n").arg(who, points(band));
-    if (!drawn.raw.empty()) text += QStringLiteral("raw %1 %2\n").arg(who, points(drawn.raw));
-    if (series.draw != ChartSeries::Draw::Points)
-      text += QStringLiteral("line %1 %2 %3\n")
-                  .arg(who, QLatin1String(dashWord(penOf(series).style())), points(drawn.line));
-    text +=
-        QStringLiteral("symbols %1 %2 %3\n")
-            .arg(who, QLatin1String(symbolWord(series.symbol.value_or(seriesSymbol(series.run)))),
-                 points(drawn.symbols));
-    for (const auto& edge : drawn.edges) {
-      static constexpr std::array kMarks{"cross below", "arrow up", "arrow down", "floor"};
-      text += QStringLiteral("mark %1 %2 at %3\n")
-                  .arg(who, QLatin1String(kMarks[static_cast<std::size_t>(edge.mark)]),
-                       share(xUnit(edge.x)));
-    }
-    for (const double start : drawn.segmentStarts)
-      text += QStringLiteral("segment start %1 at %2\n").arg(who, share(xUnit(start)));
-  }
-  for (const ChartNote& note : chart_.notes)
-    text += QStringLiteral("note \"%1\" at %2\n").arg(note.text, share(xUnit(note.x)));
-  for (const ChartRule& rule : chart_.rules)
-    text += QStringLiteral("rule \"%1\" at %2\n")
-                .arg(rule.text,
-                     share(rule.direction == Qt::Horizontal ? yUnit(rule.at) : xUnit(rule.at)));
-  if (!chart_.footnote.isEmpty()) text += QStringLiteral("footnote \"%1\"\n").arg(chart_.footnote);
   return text;
 }
 

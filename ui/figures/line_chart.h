@@ -94,11 +94,10 @@ class LineChartFigure : public Figure {
   [[nodiscard]] QString csv() const override;
   [[nodiscard]] std::optional<std::array<double, 2>> valueRange() const override;
   [[nodiscard]] QString note() const override { return chart_.footnote; }
-  /// What would be drawn over so many pixel columns, one command a line, places as shares of the
-  /// width and the height from the lower left corner: what tests compare, whatever the fonts are.
-  [[nodiscard]] QString commands(int columns) const;
 
  private:
+  friend class LineChartProbe;  ///< of tests
+
   struct Drawn;   ///< what of a series remains after decimation
   struct Legend;  ///< the names below the plot and their columns
   /// As the style says, else its own.

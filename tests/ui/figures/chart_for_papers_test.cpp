@@ -6,6 +6,7 @@
 
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/svg_document.h"
+#include "tests/ui/support/line_chart_probe.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/paper.h"
 #include "ui/workbench/figure_file.h"
@@ -74,16 +75,16 @@ TEST(PaperChart, HasTheLabelsOfItsAuthor) {
 
 TEST(PaperChart, HasAMarkerAtEveryNthPoint) {
   const auto figure = makeLineChart(accuracy());
-  EXPECT_TRUE(figure->commands(400).contains(QStringLiteral("disc 8 points")));
+  EXPECT_TRUE(LineChartProbe::commands(*figure, 400).contains(QStringLiteral("disc 8 points")));
   FigurePaper paper;
   paper.markerEvery = 25;
   figure->setStyle(paper.styled({}));
-  EXPECT_TRUE(
-      figure->commands(400).contains(QStringLiteral("symbols \"run 1\" #0072b2 disc 4 points 0.0")))
-      << figure->commands(400).toStdString();
+  const QString sparse = LineChartProbe::commands(*figure, 400);
+  EXPECT_TRUE(sparse.contains(QStringLiteral("symbols \"run 1\" #0072b2 disc 4 points 0.0")))
+      << sparse.toStdString();
   paper.markerEvery = 1000;
   figure->setStyle(paper.styled({}));
-  EXPECT_TRUE(figure->commands(400).contains(QStringLiteral("disc 1 points")));
+  EXPECT_TRUE(LineChartProbe::commands(*figure, 400).contains(QStringLiteral("disc 1 points")));
 }
 
 TEST(ChartTicks, AreFourAtLeastWhereFourAreAskedFor) {

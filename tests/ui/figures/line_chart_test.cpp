@@ -8,6 +8,7 @@
 
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/svg_document.h"
+#include "tests/ui/support/line_chart_probe.h"
 #include "ui/figures/chart_axis.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/paper.h"
@@ -53,7 +54,7 @@ TEST(LineChart, DrawsTheseCommands) {
   chart.notes = {{1, std::nullopt, QStringLiteral("rate halved"), 1}};
   chart.rules = {{Qt::Horizontal, 1, QStringLiteral("published")}};
   const auto figure = makeLineChart(chart, {});
-  EXPECT_EQ(figure->commands(500).toStdString(),
+  EXPECT_EQ(LineChartProbe::commands(*figure, 500).toStdString(),
             "chart \"loss / train\" about \"cross-entropy\"\n"
             "x \"step\" linear 0 to 4: 0 1 2 3 4\n"
             "y \"loss\" linear 0 to 4: 0 1 2 3 4\n"
@@ -97,8 +98,8 @@ TEST(LineChart, OneSpikeInAMillionPointsIsDrawn) {
   chart.series = {series};
   chart.y.range = {0, 101};
   const auto figure = makeLineChart(std::move(chart), {});
-  EXPECT_TRUE(figure->commands(400).contains(QStringLiteral("highest 0.65")))
-      << figure->commands(400).toStdString();
+  EXPECT_TRUE(LineChartProbe::commands(*figure, 400).contains(QStringLiteral("highest 0.65")))
+      << LineChartProbe::commands(*figure, 400).toStdString();
   // In pixels too: the run's colour stands high above the line in a picture of 500 columns.
   const QImage picture = figure->image(QSize(500, 300), 1);
   const QColor color = seriesColor(1);
@@ -118,7 +119,7 @@ TEST(LineChart, DrawsAtMostFourPointsPerPixelColumn) {
   for (int i = 0; i < 50'000; ++i) noise.push_back(std::sin(i * 12.9898) * 43758.5453);
   chart.series = {lineOf(QStringLiteral("run"), 1, noise)};
   const auto figure = makeLineChart(std::move(chart), {});
-  const QString commands = figure->commands(300);
+  const QString commands = LineChartProbe::commands(*figure, 300);
   const QString line = commands.section(QStringLiteral("line \"run\""), 1);
   EXPECT_LE(line.section(QStringLiteral(" points"), 0, 0).section(QLatin1Char(' '), -1).toInt(),
             4 * 303);
@@ -150,7 +151,7 @@ TEST(LineChart, ValuesAtOrBelowZeroStandAtTheFloorOfALogarithmicAxis) {
   const auto figure = makeLineChart(std::move(chart), {});
   ASSERT_TRUE(figure->valueRange().has_value());
   EXPECT_GT(figure->valueRange()->front(), 0);
-  EXPECT_EQ(figure->commands(200).count(QStringLiteral(" floor at ")), 2);
+  EXPECT_EQ(LineChartProbe::commands(*figure, 200).count(QStringLiteral(" floor at ")), 2);
 }
 
 TEST(LineChart, PointsHaveNoLineAndTheToolTipNamesTheNearest) {
@@ -164,7 +165,7 @@ TEST(LineChart, PointsHaveNoLineAndTheToolTipNamesTheNearest) {
   chart.series = {cloud};
   chart.legend = FigureLegend::None;
   const auto figure = makeLineChart(std::move(chart), {});
-  EXPECT_FALSE(figure->commands(200).contains(QStringLiteral("line \"runs\"")));
+  EXPECT_FALSE(LineChartProbe::commands(*figure, 200).contains(QStringLiteral("line \"runs\"")));
   (void)figure->image(QSize(400, 300), 1);
   bool isFound = false;
   for (int x = 0; x < 400 && !isFound; x += 4) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tests/ui/monitor/open_monitor.h"
+#include "tests/ui/support/line_chart_probe.h"
 #include "ui/figures/line_chart.h"
 #include "ui/workbench/export_dialog.h"
 
@@ -123,7 +124,7 @@ TEST(MonitorFormat, FractionsAreInPercentEverywhereOnTheCard) {
   const auto figure = open.page->figure();
   auto* chart = dynamic_cast<LineChartFigure*>(figure.get());
   ASSERT_NE(chart, nullptr);
-  EXPECT_TRUE(chart->commands(400).contains(QStringLiteral("\u2009%")));
+  EXPECT_TRUE(LineChartProbe::commands(*chart, 400).contains(QStringLiteral("\u2009%")));
   EXPECT_FALSE(open.page->card("train/loss")->plot().plotTable().rows[0][2].contains('%'));
 }
 

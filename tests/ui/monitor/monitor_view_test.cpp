@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "tests/ui/monitor/open_monitor.h"
+#include "tests/ui/support/line_chart_probe.h"
 #include "tests/ui/support/soon.h"
 #include "ui/figures/line_chart.h"
 #include "ui/monitor/monitor_page.h"
@@ -346,7 +347,8 @@ TEST(MonitorFigure, SaysHowItIsSmoothedAndCarriesItsNotes) {
   auto* chart = dynamic_cast<LineChartFigure*>(figure.get());
   ASSERT_NE(chart, nullptr);
   EXPECT_TRUE(chart->chart().footnote.contains(QStringLiteral("EMA 0.9")));
-  EXPECT_TRUE(chart->commands(400).contains(QStringLiteral("note \"warm-up ends\"")));
+  EXPECT_TRUE(LineChartProbe::commands(*chart, 400)
+                  .contains(QStringLiteral("note \"warm-up ends\"")));
   EXPECT_EQ(chart->chart().series.size(), 3U);
 }
 
