@@ -8,7 +8,7 @@
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/side_by_side.h"
-#include "ui/kit/view_state.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {

@@ -4,7 +4,7 @@
 #include "ui/calibration/calibration_page.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"
-#include "ui/kit/view_state.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 

@@ -3,6 +3,7 @@
 
 #include <QString>
 #include <cstdint>
+#include <string>
 
 #include "core/base/json.h"
 
@@ -31,5 +32,12 @@ namespace vitrine::ui {
 [[nodiscard]] QString patchName(std::int64_t row, std::int64_t column);
 /// As the first word of a sentence or a title.
 [[nodiscard]] QString atStart(QString text);
+
+/// Of a view's state in JSON, which a settings file or a recipe holds: a whole number from `least`
+/// to `most`; where it is missing or of another type, `otherwise`.
+[[nodiscard]] int stateInteger(const Json& state, const char* key, int least, int most,
+                               int otherwise);
+/// The same of a text, else "".
+[[nodiscard]] std::string stateText(const Json& state, const char* key);
 
 }  // namespace vitrine::ui

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "ui/kit/theme.h"
-#include "ui/kit/view_state.h"
+#include "ui/kit/value_text.h"
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"
 #include "ui/playground/playground_page.h"

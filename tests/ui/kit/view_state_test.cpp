@@ -1,5 +1,5 @@
 // Values of a view's state, also where another program wrote it.
-#include "ui/kit/view_state.h"
+#include "ui/kit/value_text.h"
 
 #include <gtest/gtest.h>
 
