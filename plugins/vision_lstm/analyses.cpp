@@ -223,7 +223,9 @@ Analysis::Findings rankFindings(const Matrices& all) {
   Artifact spectrum;
   spectrum.name = "spectrum";
   spectrum.kind = artifact_kind::kSpectrum;
-  setFloats(spectrum, values.mean(0), {"layer", "head", "singular value"});
+  const at::Tensor means = values.mean(0).contiguous();
+  setFloat64(spectrum, {means.const_data_ptr<double>(), static_cast<std::size_t>(means.numel())},
+             means.sizes().vec(), {"layer", "head", "singular value"});
   findings.artifacts.push_back(std::move(spectrum));
   Artifact cumulative;
   cumulative.name = "cumulative";

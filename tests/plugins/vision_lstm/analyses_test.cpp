@@ -104,6 +104,7 @@ TEST(MemoryRank, HasTheSingularValuesOfTheSignedWeights) {
   const auto found = findings(MemoryRank(), *model, Json::object());
   const at::Tensor values = tensorOf(named(found, "spectrum"));
   ASSERT_EQ(values.sizes(), at::IntArrayRef({2, 4, 16}));
+  EXPECT_EQ(named(found, "spectrum").meta.at("dtype"), "float64") << "as SQL reads spectra";
   // Means over the two images.
   const auto matrices = findings(MemoryWeights(), *model, Json::object());
   const auto ofImage = [&](const char* name) {
