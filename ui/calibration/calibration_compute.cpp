@@ -35,10 +35,10 @@ std::vector<std::int64_t> CalibrationPage::runsWithoutCues() const {
     if (stored == stored_.end() || !stored->second.cues.empty() || row == nullptr ||
         row->latestCheckpoint < 0)
       continue;
-    const ItemCard* data = workbench_.catalog().find(ItemKind::Dataset, stored->second.dataset);
-    if (data == nullptr) continue;
-    const auto has = [data](const char* field) {
-      return std::find(data->offers.begin(), data->offers.end(), field) != data->offers.end();
+    const ItemCard* dataset = workbench_.catalog().find(ItemKind::Dataset, stored->second.dataset);
+    if (dataset == nullptr) continue;
+    const auto has = [dataset](const char* field) {
+      return std::find(dataset->offers.begin(), dataset->offers.end(), field) != dataset->offers.end();
     };
     if (has("shape") && has("texture")) without.push_back(run->run);
   }
