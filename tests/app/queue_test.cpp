@@ -1,4 +1,6 @@
 // The queue with the real worker: enqueue, work, pause, resume, refuse.
+#include "core/jobs/queue.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -8,7 +10,6 @@
 #include <functional>
 #include <thread>
 
-#include "core/jobs/queue.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/child.h"

@@ -21,10 +21,9 @@ const std::set<std::string_view> kPeople{"somebody", "nobody",  "everybody", "ev
 
 /// Whole identifiers that a term of resources/docs/vocabulary.md replaced.
 const std::set<std::string_view> kReplaced{
-    "Attendant", "ComingRuns",   "Gate",         "Keeper",   "QueueAttendant",
-    "Readers",   "ScaleKeeper",  "WorkedRun",    "carryOut", "giveUp",
-    "leaveOut",  "putBack",      "requireSound", "seams",    "settle",
-    "tidy",      "tile_product",
+    "Attendant",    "ComingRuns", "Gate",     "Keeper", "QueueAttendant", "Readers",
+    "ScaleKeeper",  "WorkedRun",  "carryOut", "giveUp", "leaveOut",       "putBack",
+    "requireSound", "seams",      "settle",   "tidy",   "tile_product",
 };
 
 bool isWordByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }

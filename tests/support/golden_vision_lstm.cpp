@@ -368,8 +368,8 @@ std::vector<at::Tensor> cellInDouble(const GoldenCase& golden) {
   };
   add(MlstmForm::Recurrent, 0);
   add(MlstmForm::Parallel, 0);
-  for (const std::int64_t chunk : {std::int64_t{1}, std::int64_t{16}, std::int64_t{64},
-                                   input.q.size(2)})
+  for (const std::int64_t chunk :
+       {std::int64_t{1}, std::int64_t{16}, std::int64_t{64}, input.q.size(2)})
     add(MlstmForm::Chunkwise, chunk);
   return all;
 }

@@ -13,8 +13,8 @@ namespace vitrine::testing {
 /// \throws Unmapped  it is none of these
 [[nodiscard]] std::vector<Tensors> runVisionLstmRule(const GoldenCase& golden);
 
-/// h of a cell's case in float64: token by token, as pairs of tokens, and in chunks of 1, 16, 64 and
-/// all tokens.
+/// h of a cell's case in float64: token by token, as pairs of tokens, and in chunks of 1, 16, 64
+/// and all tokens.
 [[nodiscard]] std::vector<at::Tensor> cellInDouble(const GoldenCase& golden);
 
 /// The comparisons of a case that is a table in JSON beside case.json; nothing for other folders.

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
-// The main function of every test program. Returns 77 where a test was skipped and none failed: ctest then says "Skipped" for the suite.
+// The main function of every test program. Returns 77 where a test was skipped and none failed:
+// ctest then says "Skipped" for the suite.
 int main(int count, char** words) {
   testing::InitGoogleMock(&count, words);
   const int failed = RUN_ALL_TESTS();

@@ -1,4 +1,5 @@
-// Attention of texts with their images: words beside a grid of patches, samples of different length.
+// Attention of texts with their images: words beside a grid of patches, samples of different
+// length.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <torch/nn/module.h>
@@ -43,7 +44,8 @@ class Sequences final : public torch::nn::Module,
     tap_->receive(record);
     return {};
   }
-  at::Tensor noiseAfter(LanguageModel::Cache&, const at::Tensor&, const at::Tensor&, Keep) override {
+  at::Tensor noiseAfter(LanguageModel::Cache&, const at::Tensor&, const at::Tensor&,
+                        Keep) override {
     return {};
   }
   bool isOfText(const std::string&) const override { return false; }

@@ -1,4 +1,6 @@
 // The ViT with a relative position bias: nothing but the plain one until its tables are trained.
+#include "core/nn/position/relative_bias.h"
+
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/GradMode.h>
@@ -9,7 +11,6 @@
 #include "core/config/experiment.h"
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
-#include "core/nn/position/relative_bias.h"
 #include "plugins/vit/vit.h"
 #include "tests/support/every_cpu_path.h"
 #include "tests/support/golden_case.h"
@@ -114,8 +115,8 @@ TEST(VitRelativeBias, ARowOfTheTableIsADistanceOrOneOfThreeWithTheClassToken) {
                                        at::kLong)
                                 .view({5, 5});
   EXPECT_TRUE(at::equal(nn::relativeIndex(places, {2, 2}), wanted));
-  EXPECT_TRUE(at::equal(nn::relativeIndex(places.expand({3, 5, 2}), {2, 2}),
-                        wanted.expand({3, 5, 5})));
+  EXPECT_TRUE(
+      at::equal(nn::relativeIndex(places.expand({3, 5, 2}), {2, 2}), wanted.expand({3, 5, 5})));
   EXPECT_EQ(nn::relativeRows({2, 2}, nn::ClassToken::First), 12);
   EXPECT_EQ(nn::relativeRows({3, 5}, nn::ClassToken::None), 45);
 }

@@ -18,9 +18,8 @@ std::vector<std::string> waysOf(const char* architecture) {
 TEST(Ways, FollowWhatTheArchitectureOffers) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(waysOf("patches"), (Names{"attention_map/effective", "attention_map/softmax"}));
-  EXPECT_EQ(waysOf("tokens"),
-            (Names{"attention_map/effective", "attention_map/softmax", "first_layer/similarity",
-                   "receptive_field/gradient"}));
+  EXPECT_EQ(waysOf("tokens"), (Names{"attention_map/effective", "attention_map/softmax",
+                                     "first_layer/similarity", "receptive_field/gradient"}));
   EXPECT_EQ(waysOf("memory"), (Names{"memory_weights/weights", "memory_weights/decay"}));
   EXPECT_EQ(waysOf("captions"), (Names{"attention_map/effective", "attention_map/softmax"}));
   EXPECT_EQ(waysOf("noise"), (Names{"drawn /softmax"}));

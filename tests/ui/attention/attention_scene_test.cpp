@@ -193,9 +193,9 @@ TEST_F(Figures, EnlargeByWholeNumbersWithoutSmoothing) {
 /// Two runs of the same image: 2 x 2 patches with a class token in two layers, and 3 x 3 patches in
 /// one layer, most of which are masked. What stands below their maps differs in height.
 TEST_F(Figures, OfTwoRunsAreEquallyLarge) {
-  const auto first = std::make_shared<AttentionScene>(), second = std::make_shared<AttentionScene>();
-  const AttentionLayer classed =
-      squareLayer(cellsOf(2, 2, true), std::vector<float>(2 * 25, 0.2F));
+  const auto first = std::make_shared<AttentionScene>(),
+             second = std::make_shared<AttentionScene>();
+  const AttentionLayer classed = squareLayer(cellsOf(2, 2, true), std::vector<float>(2 * 25, 0.2F));
   first->setImage(imageWith({classed, classed}));
   std::vector<float> own(81, 0.0F);
   for (std::size_t i = 0; i < 9; ++i) own[10 * i] = 1;

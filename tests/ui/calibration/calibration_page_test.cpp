@@ -85,7 +85,8 @@ TEST_F(Calibration, TheSliderMovesTheTemperatureByKeyboard) {
   const auto* table = shown->findChild<QTableWidget*>();
   EXPECT_EQ(table->columnCount(), 3);
   QStringList scores;
-  for (int row = 0; row < table->rowCount(); ++row) scores << table->verticalHeaderItem(row)->text();
+  for (int row = 0; row < table->rowCount(); ++row)
+    scores << table->verticalHeaderItem(row)->text();
   EXPECT_EQ(scores.join(QLatin1Char(' ')).toStdString(), "ECE MCE Classwise Brier NLL Accuracy");
   EXPECT_EQ(table->item(0, 0)->text(), percent(0.15, 2));
 }

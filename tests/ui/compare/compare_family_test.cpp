@@ -18,7 +18,8 @@ class CompareFamily : public ComparePageTest {
     for (const bool isWide : {false, true}) {
       for (std::uint64_t seed = 0; seed < 3; ++seed) {
         const double shift = 0.02 * static_cast<double>(seed);
-        AblationRun run{isWide ? "+ wide" : "base", {{"width", isWide ? 64 : 48}}, seed, {0.4, 0.5}};
+        AblationRun run{
+            isWide ? "+ wide" : "base", {{"width", isWide ? 64 : 48}}, seed, {0.4, 0.5}};
         run.scores = {{"analysis/sweep/top1/28", 0.8 + shift},
                       {"analysis/sweep/top1/56", 0.6 + shift},
                       {"analysis/sweep/top1/112", (isWide ? 0.4 : 0.3) + shift}};

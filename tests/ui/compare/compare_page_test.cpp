@@ -257,7 +257,8 @@ TEST_F(ComparePageTest, ParallelCoordinatesWorkByKeysAlone) {
   EXPECT_TRUE(view.chart().axes[1].choice.brush.has_value());
   QTest::keyClick(&view, Qt::Key_Delete);
   EXPECT_FALSE(view.chart().isBrushed());
-  EXPECT_EQ(view.plotTable().rows.size(), view.chart().lines.size()) << "what a screen reader walks";
+  EXPECT_EQ(view.plotTable().rows.size(), view.chart().lines.size())
+      << "what a screen reader walks";
 }
 
 TEST_F(ComparePageTest, EveryViewHasAPicture) {

@@ -115,8 +115,8 @@ TEST_F(Gallery, FindsImagesByTheirRecipe) {
 }
 
 TEST_F(Gallery, NamesClassesAndFindsImagesByThem) {
-  first_ = workbench_.addRun("wide", {{"data", {{"dataset", "clothes"},
-                                                {"classes", {"Coat", "Ankle boot", "Sneaker"}}}}});
+  first_ = workbench_.addRun(
+      "wide", {{"data", {{"dataset", "clothes"}, {"classes", {"Coat", "Ankle boot", "Sneaker"}}}}});
   second_ = workbench_.addRun("narrow", {{"data", {{"dataset", "digits"}}}});
   const Json recipe{{"run", "0c1d-uuid"},
                     {"weights_sha256", std::string(64, 'a')},

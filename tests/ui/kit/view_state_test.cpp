@@ -1,9 +1,9 @@
 // Values of a view's state, also where another program wrote it.
-#include "ui/kit/value_text.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
+
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 namespace {

@@ -347,8 +347,8 @@ TEST(MonitorFigure, SaysHowItIsSmoothedAndCarriesItsNotes) {
   auto* chart = dynamic_cast<LineChartFigure*>(figure.get());
   ASSERT_NE(chart, nullptr);
   EXPECT_TRUE(chart->chart().footnote.contains(QStringLiteral("EMA 0.9")));
-  EXPECT_TRUE(LineChartProbe::commands(*chart, 400)
-                  .contains(QStringLiteral("note \"warm-up ends\"")));
+  EXPECT_TRUE(
+      LineChartProbe::commands(*chart, 400).contains(QStringLiteral("note \"warm-up ends\"")));
   EXPECT_EQ(chart->chart().series.size(), 3U);
 }
 

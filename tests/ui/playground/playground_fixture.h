@@ -136,11 +136,10 @@ class PlaygroundTest : public ::testing::Test {
   PlaygroundTest() : serve_(kPainter), workbench_(drawingCatalog()) { workbench_.serve(); }
 
   std::int64_t addRun(const std::string& name, const char* architecture, const char* task) {
-    const std::int64_t run = workbench_.addRun(
-        name, {{"model", {{"architecture", architecture}}},
-               {"task", {{"name", task}}},
-               {"data", {{"dataset", "clothes"}}},
-               {"train", {{"ema", {{"decay", 0.99}}}}}});
+    const std::int64_t run = workbench_.addRun(name, {{"model", {{"architecture", architecture}}},
+                                                      {"task", {{"name", task}}},
+                                                      {"data", {{"dataset", "clothes"}}},
+                                                      {"train", {{"ema", {{"decay", 0.99}}}}}});
     store::RunStore& store = workbench_.store();
     const std::int64_t segment =
         store.openSegment(run, 0, store::thisWorker(), {{"device", "cpu"}, {"commit", ""}});
@@ -192,9 +191,8 @@ class PlaygroundTest : public ::testing::Test {
   void draw() {
     const std::size_t before = page_->history().size();
     QTest::mouseClick(button(QStringLiteral("Draw")), Qt::LeftButton);
-    EXPECT_TRUE(soon([&] {
-      return page_->history().size() > before && !page_->worker().isBusy();
-    }));
+    EXPECT_TRUE(
+        soon([&] { return page_->history().size() > before && !page_->worker().isBusy(); }));
   }
   QByteArray log() const {
     QFile file(serve_.path(QStringLiteral("log")));

@@ -12,10 +12,10 @@
 #include <QToolButton>
 
 #include "tests/ui/playground/playground_fixture.h"
-#include "ui/kit/settings.h"
-#include "ui/playground/drawing_history.h"
 #include "tests/ui/support/fit.h"
 #include "ui/figures/figure.h"
+#include "ui/kit/settings.h"
+#include "ui/playground/drawing_history.h"
 
 namespace vitrine::ui {
 namespace {
@@ -296,8 +296,12 @@ TEST_F(Playground, TakesTheSettingsOfAStoredImageOver) {
   addRun("b", "painter", "paint");
   open(2);
   waitForModel();
-  Json recipe{{"run", "uuid"},      {"step", 50},         {"weights", "model"},
-              {"sampler", "quick"}, {"seed", 17},         {"device", "cpu"},
+  Json recipe{{"run", "uuid"},
+              {"step", 50},
+              {"weights", "model"},
+              {"sampler", "quick"},
+              {"seed", 17},
+              {"device", "cpu"},
               {"settings", {{"guidance", 3.5}, {"steps", 9}}},
               {"batch", {{"first_seed", 10}, {"size", 8}}}};
   workbench_.selection().recall(run, recipe);

@@ -1,4 +1,5 @@
-// The list of runs as a table: its columns, their order, what sorting does, what it asks the database.
+// The list of runs as a table: its columns, their order, what sorting does, what it asks the
+// database.
 #include <QAbstractItemModelTester>
 #include <QDialog>
 #include <QHeaderView>
@@ -66,7 +67,8 @@ class RunTables : public ::testing::Test {
   /// "Seed: 0" and so on, from top to bottom.
   QStringList groups() {
     QStringList titles;
-    for (int row = 0; row < shown().rowCount(); ++row) titles << shown().index(row, 0).data().toString();
+    for (int row = 0; row < shown().rowCount(); ++row)
+      titles << shown().index(row, 0).data().toString();
     return titles;
   }
   /// Mean of the last values of a metric, as the database has them, over runs that are counted.
@@ -226,8 +228,7 @@ TEST_F(RunTables, TheMenuOfAColumnGroupsRunsByItWithTheirCountAndTheMeanOfAMetri
   const auto words = [this](double mean) {
     return QStringLiteral("mean ") + panel.model().columns()[1].meanText(mean);
   };
-  const double all =
-      meanOf("test/top1", [](const store::RunRow& run) { return run.seed == 0; });
+  const double all = meanOf("test/top1", [](const store::RunRow& run) { return run.seed == 0; });
   EXPECT_EQ(first.siblingAtColumn(2).data().toString(), words(all));
   EXPECT_FALSE(first.siblingAtColumn(1).data().isValid()) << "the mean of seeds says nothing";
   EXPECT_FALSE(shown().index(1, 2).data().isValid()) << "its run has not begun";
@@ -297,7 +298,8 @@ TEST_F(RunTables, TheMenuOfAGroupSelectsItsRunsThatTheFilterShows) {
 TEST_F(RunTables, ARunGoesToTheGroupOfItsNewTag) {
   panel.table().setColumns({"state"});
   panel.table().groupBy("tags");
-  const QString paper = QStringLiteral("Tags: paper, soft mask"), none = QStringLiteral("Tags: no value");
+  const QString paper = QStringLiteral("Tags: paper, soft mask"),
+                none = QStringLiteral("Tags: no value");
   ASSERT_EQ(groups(), (QStringList{paper, none}));
   studio.writer.setTags(runs[0], {"best"});
   studio.workbench.watcher().poll();
@@ -320,7 +322,8 @@ TEST(RunTableMemory, KeepsTheGroupsForEachDatabase) {
   again.setTable(true);
   elsewhere.setTable(true);
   EXPECT_EQ(again.table().groupedBy(), "state");
-  EXPECT_TRUE(again.view().model()->index(0, 0).data().toString().startsWith(QStringLiteral("State: ")));
+  EXPECT_TRUE(
+      again.view().model()->index(0, 0).data().toString().startsWith(QStringLiteral("State: ")));
   EXPECT_EQ(elsewhere.table().groupedBy(), "");
   forgetSettings();
 }
@@ -472,11 +475,9 @@ TEST(RunColumns, AValueThatWasNotRecordedIsNoNumber) {
   EXPECT_FALSE(model.flags(run.siblingAtColumn(1)).testFlag(Qt::ItemIsEditable));
   QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
   QSignalSpy changes(&model, &QAbstractItemModel::dataChanged);
-  model.setColumns({{"seed", QStringLiteral("Seed"), {}, {{1, {QStringLiteral("3"), 3.0}}}},
-                    {"metric:test/top1",
-                     QStringLiteral("Accuracy"),
-                     {},
-                     {{1, {QStringLiteral("50 %"), 0.5}}}}});
+  model.setColumns(
+      {{"seed", QStringLiteral("Seed"), {}, {{1, {QStringLiteral("3"), 3.0}}}},
+       {"metric:test/top1", QStringLiteral("Accuracy"), {}, {{1, {QStringLiteral("50 %"), 0.5}}}}});
   EXPECT_EQ(resets.count(), 0) << "values come cell by cell";
   EXPECT_EQ(changes.count(), 1);
 }

@@ -1,5 +1,5 @@
-// The window for those who do not see it or use no mouse: names, tables behind the pictures, and the
-// Tab key, on pages that are full.
+// The window for those who do not see it or use no mouse: names, tables behind the pictures, and
+// the Tab key, on pages that are full.
 #include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QAbstractSpinBox>

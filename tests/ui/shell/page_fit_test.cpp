@@ -177,7 +177,8 @@ TEST(MainWindow, NoWidgetIsDeletedWhileTheStyleIsSet) {
       const QObject meanwhile;
       for (QWidget* widget : QApplication::allWidgets()) {
         const QString what = QString::fromLatin1(widget->metaObject()->className());
-        QObject::connect(widget, &QObject::destroyed, &meanwhile, [&deleted, what] { deleted << what; });
+        QObject::connect(widget, &QObject::destroyed, &meanwhile,
+                         [&deleted, what] { deleted << what; });
       }
       window.setZoom(zoom);
       EXPECT_EQ(deleted.join(QStringLiteral(", ")).toStdString(), "")

@@ -254,8 +254,7 @@ TEST_F(Spectra, TheNumbersOfAnAxisAreWhereTheySay) {
   run.steps = {0, 5};
   run.columns.assign(2, HeadSpectrum{{1, 0.5F, 0.2F}, {0.6F, 0.9F, 1}});
   fall.runs = {run};
-  const SvgDocument steps =
-      readSvg(figureBytes(*makeWaterfallFigure(fall), FigureFormat::Svg, {}));
+  const SvgDocument steps = readSvg(figureBytes(*makeWaterfallFigure(fall), FigureFormat::Svg, {}));
   for (const SvgDocument::Text& text : steps.texts)
     EXPECT_FALSE(text.words.startsWith(QStringLiteral("2.5"))) << "no step is between two";
 }

@@ -285,7 +285,8 @@ TEST_F(MirrorCopy, TakesNothingThatBelongsElsewhere) {
     return messageOf<Error>([&] { mirror.take(1, std::vector{Json::parse(part)}); });
   };
   EXPECT_THAT(take(R"({"table": "meta", "columns": [], "rows": []})"), HasSubstr("not a table"));
-  EXPECT_THAT(take(R"({"table": "experiment", "columns": [], "rows": []})"), HasSubstr("not a table"));
+  EXPECT_THAT(take(R"({"table": "experiment", "columns": [], "rows": []})"),
+              HasSubstr("not a table"));
   EXPECT_THAT(take(R"({"table": "tag", "columns": ["run_id", "x"], "rows": []})"),
               HasSubstr("other columns in 'tag'"));
   EXPECT_THAT(take(R"({"table": "tag", "columns": ["run_id", "tag"], "rows": [[2, "a"]]})"),

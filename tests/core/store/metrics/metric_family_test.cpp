@@ -12,11 +12,12 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 
 TEST(MetricFamily, IsMadeOfTheScoresOfAnAnalysisWhoseNamesEndWithANumber) {
-  const auto families = metricFamilies(
-      {"analysis/resolution_sweep/top1/112", "analysis/resolution_sweep/top1/28",
-       "analysis/resolution_sweep/top1/56", "analysis/resolution_sweep/top1/56@ema",
-       "analysis/resolution_sweep/fall/56", "analysis/attention_rank/rank80/layer0",
-       "analysis/attention_rank/rank80/layer1", "test/accuracy/0", "test/accuracy/1", "train/loss"});
+  const auto families =
+      metricFamilies({"analysis/resolution_sweep/top1/112", "analysis/resolution_sweep/top1/28",
+                      "analysis/resolution_sweep/top1/56", "analysis/resolution_sweep/top1/56@ema",
+                      "analysis/resolution_sweep/fall/56", "analysis/attention_rank/rank80/layer0",
+                      "analysis/attention_rank/rank80/layer1", "test/accuracy/0", "test/accuracy/1",
+                      "train/loss"});
   ASSERT_EQ(families.size(), 1U) << "one point is not a curve";
   EXPECT_EQ(families[0].name, "analysis/resolution_sweep/top1");
   EXPECT_EQ(families[0].over, "resolution sweep");

@@ -1,4 +1,5 @@
-// Marks of runs: archived, baseline, colour. What one may be, whose it is, and what two users make of it.
+// Marks of runs: archived, baseline, colour. What one may be, whose it is, and what two users make
+// of it.
 #include "core/store/tables/run_marks.h"
 
 #include <gmock/gmock.h>
@@ -40,9 +41,8 @@ TEST_F(Marks, AreRowsOfTheDatabaseThatReadersHearOf) {
 }
 
 TEST_F(Marks, HaveNoOtherValues) {
-  EXPECT_THAT(
-      messageOf<ConfigError>([&] { one_.setMark(run_, RunField::Archived, "no"); }),
-      HasSubstr("the mark 'archived' of a run has to be 'yes' or nothing, not 'no'"));
+  EXPECT_THAT(messageOf<ConfigError>([&] { one_.setMark(run_, RunField::Archived, "no"); }),
+              HasSubstr("the mark 'archived' of a run has to be 'yes' or nothing, not 'no'"));
   for (const char* colour : {"0", "8", "07", "1 ", "red"}) {
     EXPECT_THAT(messageOf<ConfigError>([&] { one_.setMark(run_, RunField::Colour, colour); }),
                 HasSubstr("the colour of a run has to be 1 to 7"));
