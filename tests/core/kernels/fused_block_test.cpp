@@ -17,6 +17,7 @@
 
 #include "core/base/error.h"
 #include "core/kernels/cpu/cpu_layers.h"
+#include "core/kernels/cpu/gemm.h"
 #include "core/kernels/cpu/taken_paths.h"
 #include "core/model/weights.h"
 #include "core/nn/block.h"
