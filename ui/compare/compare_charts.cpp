@@ -83,8 +83,8 @@ QWidget* ComparePage::makeCurveTools() {
           [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogX = isOn; }); });
   connect(logY_, &QToolButton::clicked, this,
           [this](bool isOn) { change([isOn](CompareChoice& choice) { choice.isLogY = isOn; }); });
-  const std::pair<QComboBox*, int> widths[] = {{axis_, 6},    {centre_, 6}, {spread_, 13},
-                                               {colour_, 12}, {dash_, 9},   {panel_, 10}};
+  const std::pair<QComboBox*, int> widths[] = {{axis_, 5},    {centre_, 5}, {spread_, 11},
+                                               {colour_, 10}, {dash_, 8},   {panel_, 9}};
   for (const auto& [combo, letters] : widths) {
     combo->setMinimumContentsLength(letters);
     growInRow(combo);

@@ -308,11 +308,11 @@ class ShareFigure final : public Figure {
     const double width = std::min(plot.width() * 0.6, 210.0);
     // The corner that rising curves, or falling ones, leave free.
     const double lines = static_cast<double>(picture_.lines.size());
-    double y = picture_.isValues ? plot.top() + 6
-                                 : plot.top() + std::max(6.0, plot.height() * 0.42 - 8 * lines);
+    double y = plot.top() + 6;
+    if (!picture_.isValues) y = std::max(y, plot.bottom() - 15 * lines - 4);
     const double left = plot.right() - width;
     for (const SharePicture::Line& line : picture_.lines) {
-      if (y + 15 > plot.bottom() - 20) break;
+      if (y + 15 > plot.bottom()) break;
       painter.setPen(QPen(seriesColor(seriesOf(line.run), style().theme), line.isControl ? 1 : 1.6,
                           line.isControl ? Qt::DashLine : seriesDash(seriesOf(line.run))));
       painter.drawLine(QPointF(left, y + 8), QPointF(left + 16, y + 8));
