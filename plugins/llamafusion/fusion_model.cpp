@@ -13,8 +13,6 @@ namespace vitrine::llamafusion {
 
 namespace {
 
-constexpr std::int64_t kSteps = 1000;    ///< of the noise
-constexpr std::int64_t kIgnored = -100;  ///< target of a token without a loss
 constexpr const char* kTextAxis = "tokens";
 
 /// Values of a table at `time`, broadcast over images.
@@ -50,7 +48,7 @@ const char* wordOf(Separation separation) {
 FusionModel::FusionModel(const FusionConfig& config, std::uint64_t seed)
     : TextDecoder(config.text, config.separation, config.ownImageNorm),
       config_(config),
-      shares_(cosineShares(kSteps)) {
+      shares_(cosineShares(kNoiseSteps)) {
   initialiseDecoder(*this, seed);
   if (!config.io) return;
   io_ = register_module("img_io", makeImageIo(*config.io));
@@ -101,7 +99,7 @@ TextImageModel::Sizes FusionModel::textImageSizes() const {
   sizes.channels = config_.io->channels;
   sizes.height = config_.io->size[0];
   sizes.width = config_.io->size[1];
-  sizes.steps = kSteps;
+  sizes.steps = kNoiseSteps;
   sizes.beginText = config_.beginText;
   sizes.endText = config_.endText;
   sizes.beginImage = config_.beginImage;
@@ -301,7 +299,7 @@ TensorMap FusionModel::runTensors(const TensorMap& inputs, const std::set<std::s
   std::vector<at::Tensor> losses;
   if (const at::Tensor target = optional("target"); target.defined()) {
     out["lm_loss"] = at::cross_entropy_loss(joined.logits.flatten(0, 1), target.flatten(), {},
-                                            at::Reduction::Mean, kIgnored);
+                                            at::Reduction::Mean, kIgnoredTarget);
     losses.push_back(out["lm_loss"]);
   }
   if (const at::Tensor upstream = optional("upstream_image_hidden"); upstream.defined())

@@ -15,7 +15,6 @@ namespace vitrine::llamafusion {
 namespace {
 
 constexpr double kNormEps = 1e-5;
-constexpr std::int64_t kSteps = 1000;  ///< of the noise
 constexpr const char* kPositions = "pos_embed";
 using Pair = std::array<std::int64_t, 2>;
 
@@ -119,7 +118,7 @@ class LinearIo final : public ImageIo {
         in_(register_module("proj_in", std::make_shared<nn::Linear>(patchWidth(), config.dim))),
         out_(register_module("proj_out", std::make_shared<nn::Linear>(config.dim, patchWidth()))),
         time_(register_module("time", std::make_shared<TimeMlp>(config.dim, config.dim))) {
-    if (config.addsNoised) shares_ = cosineShares(kSteps);
+    if (config.addsNoised) shares_ = cosineShares(kNoiseSteps);
     if (!config.hasPositions) return;
     positions_ = register_parameter(
         kPositions,

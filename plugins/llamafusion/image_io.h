@@ -15,6 +15,8 @@
 
 namespace vitrine::llamafusion {
 
+inline constexpr std::int64_t kNoiseSteps = 1000;  ///< of training
+
 struct ImageIoConfig {
   bool isUNet = false;
   std::int64_t dim = 0;       ///< channels of a token

@@ -9,7 +9,6 @@ namespace vitrine::llamafusion {
 
 namespace {
 
-constexpr std::int64_t kIgnored = -100;  ///< target of a token without a loss
 constexpr std::int64_t kGreedyTokens = 20;
 constexpr std::int64_t kCachedTokens = 5;  ///< that the cache outputs show
 constexpr const char* kKeys = "cache/layer_<i>/key";
@@ -83,7 +82,7 @@ class Llama final : public TextDecoder, public TensorProgram {
     const std::int64_t predicting = logits.size(1) - 1;
     return at::cross_entropy_loss(logits.narrow(1, 0, predicting).flatten(0, 1),
                                   target.narrow(1, 1, predicting).flatten(), {},
-                                  at::Reduction::Mean, kIgnored);
+                                  at::Reduction::Mean, kIgnoredTarget);
   }
 
   at::Tensor greedy(const at::Tensor& prompt) {

@@ -7,6 +7,8 @@
 
 namespace vitrine::llamafusion {
 
+inline constexpr std::int64_t kIgnoredTarget = -100;  ///< of a token without a loss
+
 class TextDecoder : public Decoder, public Model, public LanguageModel, public PackedLanguageModel {
  public:
   using Decoder::Decoder;

@@ -11,7 +11,7 @@ namespace vitrine::visionllama {
 
 namespace {
 
-struct Size {
+struct PyramidSize {
   const char* name;
   const char* doc;
   std::vector<int> width, depth, heads;
@@ -19,8 +19,8 @@ struct Size {
 };
 
 /// Table 17; heads are 32 channels wide, drop path as in Table 14.
-const std::vector<Size>& sizes() {
-  static const std::vector<Size> all{{"pyramid_s",
+const std::vector<PyramidSize>& sizes() {
+  static const std::vector<PyramidSize> all{{"pyramid_s",
                                       "Pyramid VisionLLaMA-S",
                                       {64, 128, 256, 512},
                                       {2, 2, 10, 4},
@@ -107,13 +107,13 @@ std::vector<Field> pyramidFields(Use use) {
   return fields;
 }
 
-Schema makeSchema(Use use) {
+Schema pyramidSchema(Use use) {
   Schema schema;
   schema.fields = pyramidFields(use);
   schema.rules = {{Rule::Kind::Divides,
                    {"patch_size", "image_size"},
                    "each patch must lie wholly inside the image"}};
-  for (const Size& size : sizes()) {
+  for (const PyramidSize& size : sizes()) {
     Json values{{"image_size", Json{224, 224}},
                 {"patch_size", Json{4, 4}},
                 {"in_channels", 3},
@@ -207,7 +207,7 @@ ItemCard PyramidArchitecture::card() const {
       "sub-sampled keys in turn";
   card.offers = {ImageClassifier::kId, AttentionSource::kId, FeaturePyramid::kId,
                  TensorProgram::kId};
-  card.schema = makeSchema(Use::Classifier);
+  card.schema = pyramidSchema(Use::Classifier);
   return card;
 }
 
@@ -233,7 +233,7 @@ ItemCard DensePyramidArchitecture::card() const {
       "The pyramid without its classifier and with a norm behind each stage, for "
       "segmentation and detection";
   card.offers = {AttentionSource::kId, FeaturePyramid::kId, TensorProgram::kId};
-  card.schema = makeSchema(Use::Dense);
+  card.schema = pyramidSchema(Use::Dense);
   return card;
 }
 

@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::vector<SampleField> kFields = {
+const std::vector<SampleField> kCollated = {
     {"image", FieldKind::Image, at::kByte, {1, 2, 2}, ""},
     {"label", FieldKind::Label, at::kLong, {}, ""},
     {"tokens", FieldKind::Tokens, at::kLong, {-1}, ""},
@@ -32,7 +32,7 @@ void fill(Sample& sample, std::int64_t id) {
 }
 
 Batch batchOf(const std::vector<std::int64_t>& ids, std::int64_t batchSize) {
-  Collator collator(kFields, batchSize, std::make_shared<TensorPool>());
+  Collator collator(kCollated, batchSize, std::make_shared<TensorPool>());
   Sample sample;
   collator.begin();
   for (const std::int64_t id : ids) {
@@ -74,7 +74,7 @@ TEST(Collator, ABatchThatIsNotFullIsAsLongAsItsSamples) {
 }
 
 TEST(Collator, ForgetsABatchThatWasNotFinished) {
-  Collator collator(kFields, 2, std::make_shared<TensorPool>());
+  Collator collator(kCollated, 2, std::make_shared<TensorPool>());
   Sample sample;
   for (int round = 0; round < 3; ++round) {
     collator.begin();
@@ -85,7 +85,7 @@ TEST(Collator, ForgetsABatchThatWasNotFinished) {
 }
 
 TEST(Collator, AShapeThatIsNotTheFieldsIsNamed) {
-  Collator collator(kFields, 2, std::make_shared<TensorPool>());
+  Collator collator(kCollated, 2, std::make_shared<TensorPool>());
   Sample sample;
   collator.begin();
   fill(sample, 4);
