@@ -120,6 +120,10 @@ function(vitrine_share_precompiled target kind)
   target_precompile_headers(${target} REUSE_FROM ${owner})
   if(NOT arg_TEST)
     target_compile_options(${target} PRIVATE ${VITRINE_PRECOMPILED_OPTIONS})
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "EXECUTABLE")  # compiled as the library is that owns the header
+      target_compile_options(${target} PRIVATE -fPIC)
+    endif()
   endif()
 endfunction()
 
