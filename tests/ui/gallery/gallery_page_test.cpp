@@ -393,6 +393,7 @@ TEST_F(Gallery, ReadsOnlyWhatIsInSightIntoBoundedMemory) {
 
 TEST_F(Gallery, SaysHowManyOfTooManyImagesAFileHas) {
   first_ = workbench_.addRun("many", Json::object());
+  workbench_.selection().setRuns({first_}, first_);
   for (std::uint64_t i = 0; i < 402; ++i) add(first_, 1, i);
   const auto shown = page();
   QTest::keyClick(&shown->sheet(), Qt::Key_Home);
