@@ -289,9 +289,10 @@ TEST_F(RunTables, TheMenuOfAGroupSelectsItsRunsThatTheFilterShows) {
   QMenu menu;
   panel.fillGroupMenu(menu, shown().index(0, 0));
   choose(menu, QStringLiteral("Select these runs"));
-  EXPECT_EQ(studio.workbench.selection().runs(), order()[0]);
-  EXPECT_GT(order()[0].size(), 1U);
-  for (const std::int64_t run : order()[0])
+  const Ids selected = studio.workbench.selection().runs();
+  EXPECT_EQ(selected, order()[0]);
+  EXPECT_GT(selected.size(), 1U);
+  for (const std::int64_t run : selected)
     EXPECT_EQ(studio.workbench.run(run)->state, store::RunState::Queued);
 }
 
