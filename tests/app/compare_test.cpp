@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/store/metrics/metric_format.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/two_tasks.h"
