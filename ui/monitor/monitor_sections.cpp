@@ -119,8 +119,11 @@ void MonitorPage::rebuild() {
   if (!isSame) {
     for (Section& section : sections_) {
       for (PlotCard* card : section.cards) card->setParent(canvas_);
-      if (section.header != nullptr) section.header->deleteLater();
-      section.body->deleteLater();
+      for (QWidget* part : {static_cast<QWidget*>(section.header), section.body}) {
+        if (part == nullptr) continue;
+        part->hide();  // until it is deleted it would lie on its successor
+        part->deleteLater();
+      }
     }
     while (QLayoutItem* item = column_->takeAt(0)) delete item;
     sections_.clear();

@@ -271,7 +271,7 @@ class ShareFigure final : public Figure {
     painter.drawLine(QPointF(axes.plot.left(), y), QPointF(axes.plot.right(), y));
     painter.setFont(axisLetters());
     const QFontMetricsF metrics(painter.font());
-    double free = axes.plot.bottom() - 4;
+    double free = y + 5;  // below the threshold: names stand in the lower corner
     for (const SharePicture::Line& line : picture_.lines) {
       const double rank = rankAt(line.head.shares, picture_.threshold);
       if (line.isControl || std::isnan(rank)) continue;
@@ -285,13 +285,13 @@ class ShareFigure final : public Figure {
       const QString text = rankText(line);
       const double width = metrics.horizontalAdvance(text) + 10;
       const double left = std::min(x + 4, axes.plot.right() - width);
-      const QRectF box(left, free - 16, width, 16);
+      const QRectF box(left, free, width, 16);
       painter.setPen(QPen(color, 1));
       painter.setBrush(themeColors().panel);
       painter.drawRoundedRect(box, 3, 3);
       painter.setPen(themeColors().text);
       painter.drawText(box, Qt::AlignCenter, text);
-      free -= 18;
+      free += 18;
     }
     const QString text = QStringLiteral("\u2195 ") + percent(picture_.threshold, 0);
     const double width = metrics.horizontalAdvance(text) + 12;

@@ -89,7 +89,7 @@ class WaterfallFigure final : public Figure {
   void draw(QPainter& painter, const QRectF& area) override {
     const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
     if (picture_.runs.empty()) return;
-    constexpr double kBar = 46, kName = 18, kAxis = 18, kFoot = 16;
+    constexpr double kBar = 58, kName = 18, kAxis = 18, kFoot = 16;
     const auto runs = static_cast<double>(picture_.runs.size());
     const double height = (body.height() - kAxis - kFoot - runs * kName) / runs;
     const double left = body.left() + 26, right = body.right() - kBar;
@@ -228,7 +228,7 @@ class WaterfallFigure final : public Figure {
     for (double power = bottom; power <= top; ++power) {
       const double value = std::pow(10, power);
       const double y = bar.bottom() - bar.height() * unit(value);
-      drawLine(painter, QRectF(bar.right() + 4, y - 7, 30, 14), Qt::AlignLeft | Qt::AlignVCenter,
+      drawLine(painter, QRectF(bar.right() + 4, y - 7, 42, 14), Qt::AlignLeft | Qt::AlignVCenter,
                shortNumber(value));
     }
     drawLine(
