@@ -446,7 +446,7 @@ TEST(FusedBlock, OfOneImageIsTheSameToTheLastBitWhenThreadsShareItsRows) {
   });
 }
 
-TEST(FusedBlock, UnderBFloat16RoundsTheFactorsAndNothingElse) {
+TEST(FusedBlockBFloat16, UnderBFloat16RoundsTheFactorsAndNothingElse) {
   if (!hasBFloat16Products()) GTEST_SKIP() << "this machine multiplies no bfloat16";
   for (const auto& [name, config] : cases()) {
     SCOPED_TRACE(name);

@@ -74,7 +74,7 @@ TEST(Gemm, IsTheProductOnEveryPathWhateverTheSizesAndHoweverTheFactorsLie) {
   testing::onEveryCpuPath(expectProducts);
 }
 
-TEST(Gemm, RoundsFactorsToTheNearestBFloat16) {
+TEST(GemmBFloat16, RoundsFactorsToTheNearestBFloat16) {
   if (!hasBFloat16Products()) GTEST_SKIP() << "this machine multiplies no bfloat16";
   const at::Tensor left = random({9, 33}, 1), right = random({33, 20}, 2);
   const auto rounded = [](const at::Tensor& x) { return x.to(at::kBFloat16).to(at::kDouble); };
