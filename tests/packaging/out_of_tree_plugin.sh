@@ -14,8 +14,13 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$folder/prefix" >"$folder/install.log" 2>&1 || { tail -n 20 "$folder/install.log"; fail "install"; }
 awk -v out="$folder/page" -f "$source/tests/packaging/files_of_page.awk" "$source/resources/docs/plugin_author.md"
+# The same files are compiled at each call: in a new folder, under the same relative names.
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$folder" CCACHE_NOHASHDIR=1
+fi
 plugin() { # plugin NAME SOURCE_FOLDER: builds it into $folder/plugin
-  cmake -G Ninja -S "$2" -B "$folder/build-$1" -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$folder/prefix" \
+  cmake -G Ninja -S "$2" -B "$folder/build-$1" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 \
+    -DCMAKE_PREFIX_PATH="$folder/prefix" \
     >"$folder/configure.log" 2>&1 || { tail -n 20 "$folder/configure.log"; fail "configure $1"; }
   grep -qi "warning" "$folder/configure.log" && { cat "$folder/configure.log"; fail "configuring $1 warns"; }
   cmake --build "$folder/build-$1" >"$folder/build.log" 2>&1 || { tail -n 20 "$folder/build.log"; fail "build $1"; }
