@@ -1,6 +1,5 @@
 // The other variants of the experiment beside what is drawn: what their ranks say together, and
 // those that are not trained, which one click starts.
-#include <QDateTime>
 #include <QHBoxLayout>
 #include <QPushButton>
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "ui/kit/fit_area.h"
 #include "ui/spectra/spectra_page.h"
 #include "ui/workbench/run_facts.h"
+#include "ui/workbench/run_seconds.h"
 
 namespace vitrine::ui {
 
@@ -16,15 +16,6 @@ namespace {
 
 constexpr std::size_t kMostRuns = 64;  // whose scores are compared
 constexpr qsizetype kMostNamed = 4;
-
-/// Seconds that a run took; 0 where that is not known.
-double secondsOf(const store::RunRow& row) {
-  const auto timeOf = [](const std::string& utc) {
-    return QDateTime::fromString(QString::fromStdString(utc), Qt::ISODateWithMs);
-  };
-  const QDateTime start = timeOf(row.startedAt), end = timeOf(row.finishedAt);
-  return start.isValid() && end.isValid() ? static_cast<double>(start.msecsTo(end)) / 1000 : 0;
-}
 
 }  // namespace
 

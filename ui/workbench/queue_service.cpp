@@ -1,7 +1,6 @@
 #include "ui/workbench/queue_service.h"
 
 #include <QCoreApplication>
-#include <QDateTime>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QThread>
@@ -20,6 +19,7 @@
 #include "core/store/script_runs.h"
 #include "ui/workbench/remote_link.h"
 #include "ui/workbench/run_facts.h"
+#include "ui/workbench/run_seconds.h"
 
 namespace vitrine::ui {
 namespace {
@@ -41,13 +41,7 @@ QString lastLineOf(const std::filesystem::path& log) {
 
 /// Seconds from the first step to the last; 0 where that cannot be told.
 double wholeTime(const store::RunRow& row) {
-  if (row.state == store::RunState::Done) {
-    const auto at = [](const std::string& utc) {
-      return QDateTime::fromString(QString::fromStdString(utc), Qt::ISODateWithMs);
-    };
-    const QDateTime start = at(row.startedAt), end = at(row.finishedAt);
-    return start.isValid() && end.isValid() ? static_cast<double>(start.msecsTo(end)) / 1000 : 0;
-  }
+  if (row.state == store::RunState::Done) return secondsOf(row);
   const auto left = static_cast<double>(row.totalSteps - row.step);
   if (!isAlive(row.state) || left <= 0 || !(row.remainingSeconds > 0)) return 0;
   return row.remainingSeconds * static_cast<double>(row.totalSteps) / left;

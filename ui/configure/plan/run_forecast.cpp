@@ -1,6 +1,5 @@
 #include "ui/configure/plan/run_forecast.h"
 
-#include <QDateTime>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -14,6 +13,7 @@
 #include "core/store/run_facts.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page.h"
+#include "ui/workbench/run_seconds.h"
 
 namespace vitrine::ui {
 
@@ -66,19 +66,12 @@ RunWorkload workloadOf(const Json& config) {
   return work;
 }
 
-double secondsBetween(const std::string& from, const std::string& to) {
-  const QDateTime start = QDateTime::fromString(QString::fromStdString(from), Qt::ISODateWithMs);
-  const QDateTime end = QDateTime::fromString(QString::fromStdString(to), Qt::ISODateWithMs);
-  return start.isValid() && end.isValid() ? static_cast<double>(start.msecsTo(end)) / 1000.0 : 0;
-}
-
 QString runNumbers(const std::vector<std::int64_t>& ids) {
   QStringList words;
   for (const std::int64_t id : ids) words << QStringLiteral("#%1").arg(id);
   if (words.size() == 1) return QObject::tr("run ") + words.front();
   const QString last = words.takeLast();
-  return QObject::tr("runs ") + words.join(QStringLiteral(", ")) + QObject::tr(" and ") +
-         last;
+  return QObject::tr("runs ") + words.join(QStringLiteral(", ")) + QObject::tr(" and ") + last;
 }
 
 }  // namespace
@@ -263,8 +256,7 @@ class Forecasting {
       bySpeed = samplesPerStep(work) / row.imagesPerSecond;
     }
     if (row.state != store::RunState::Done) return bySpeed;
-    const double whole =
-        secondsBetween(row.startedAt, row.finishedAt) / static_cast<double>(row.step);
+    const double whole = secondsOf(row) / static_cast<double>(row.step);
     return whole > 0 && (bySpeed <= 0 || whole < 3 * bySpeed) ? whole : bySpeed;
   }
 
