@@ -1,7 +1,5 @@
 #include "plugins/analyses/resolution_sweep.h"
 
-#include <torch/nn/module.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "plugins/analyses/model_device.h"
 
 namespace vitrine::analyses {
 
@@ -46,8 +45,7 @@ Point measure(ProbeContext& context, Sides size) {
   StepContext step;
   step.position = context.position;
   step.generator = context.generator;
-  const std::vector<at::Tensor> parameters = context.model.module().parameters();
-  if (!parameters.empty()) step.device = parameters.front().device();
+  step.device = deviceOf(context.model);
   CollectedResults found;
   run.session->evaluate({evaluations.back(), step, {}}, found);
   return {size, std::move(found.scores), run.transforms, run.resized, run.resizePositions};

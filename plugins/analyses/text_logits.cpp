@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
-#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <span>
@@ -10,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/model/capabilities.h"
+#include "plugins/analyses/model_device.h"
 
 namespace vitrine::analyses {
 
@@ -50,8 +50,8 @@ std::function<Analysis::Findings()> TextLogits::probe(const Config& config,
   std::int64_t tokens = config.integer("tokens");
   if (longest > 0) tokens = std::min(tokens, longest);
   const c10::NoGradGuard noGradient;
-  const at::Tensor texts = fixedTexts(config.integer("texts"), tokens, vocabulary)
-                               .to(context.model.module().parameters().front().device());
+  const at::Tensor texts =
+      fixedTexts(config.integer("texts"), tokens, vocabulary).to(deviceOf(context.model));
   const at::Tensor logits = model->next(texts, nullptr, LanguageModel::Rows::All)
                                 .to(at::kCPU, at::kFloat)
                                 .contiguous()

@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
-#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/plugin/task.h"
+#include "plugins/analyses/model_device.h"
 
 namespace vitrine::analyses {
 
@@ -42,9 +42,7 @@ struct ProbedImages {
 template <class Use>
 void readTokens(ProbeContext& context, Split split, const std::vector<std::int64_t>& ids, Use use) {
   auto& encoder = requireCapability<TokenEncoder>(context.model, "this analysis");
-  at::Device device = at::kCPU;
-  const std::vector<at::Tensor> parameters = context.model.module().parameters();
-  if (!parameters.empty()) device = parameters.front().device();
+  const at::Device device = deviceOf(context.model);
   for (std::size_t first = 0; first < ids.size(); first += kImagesAtOnce) {
     const std::size_t end = std::min(ids.size(), first + kImagesAtOnce);
     const std::vector<std::int64_t> some(ids.begin() + static_cast<std::ptrdiff_t>(first),
