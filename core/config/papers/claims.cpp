@@ -6,6 +6,7 @@
 
 #include "core/base/cell_text.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/config/lookup.h"
@@ -75,7 +76,7 @@ class ClaimReader {
     }
     if (!word.empty() && word != toString(claim.measure)) {
       problems_.add(table_.find("measure"), kAtValue, Code::UnknownName, "claim.measure",
-                    "is not one of last, mean, steps_to, time_to", nearest(word, words));
+                    "is not one of " + joined(words), nearest(word, words));
       return;
     }
     claim.window = real("window").value_or(1);
