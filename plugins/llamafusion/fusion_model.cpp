@@ -196,7 +196,7 @@ at::Tensor FusionModel::noiseAfter(Cache& cache, const at::Tensor& images, const
   pass.keepsKeys = keep == Keep::Yes;
   if (pass.cache->batch() != pass.batch) {
     throw ShapeError("a cache of " + std::to_string(pass.cache->batch()) +
-                     " texts cannot go on with " + std::to_string(pass.batch) + " images");
+                     " texts does not fit a batch of " + std::to_string(pass.batch) + " images");
   }
   const ImageIo::Entered entered = io().enter(images, time);
   const std::int64_t count = entered.tokens.size(1), before = pass.cache->length(),

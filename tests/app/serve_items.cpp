@@ -137,13 +137,13 @@ class GatedListener final : public EvaluationListener {
   std::filesystem::path folder_;
 };
 
-class Gate final : public Analysis {
+class GateAnalysis final : public Analysis {
  public:
   ItemCard card() const override {
     ItemCard card;
     card.kind = ItemKind::Analysis;
     card.id = "gate";
-    card.title = "Gate";
+    card.title = "Held evaluation";
     card.doc = "Waits in the middle of an evaluation";
     card.schema.fields = {
         textField("folder", "/", "of the files 'begun' and 'go'").titled("Folder")};
@@ -166,7 +166,7 @@ class ServeItemsPlugin final : public QObject, public vitrine::Plugin {
   void registerInto(vitrine::Registry& registry) override {
     registry.add(std::make_unique<DenoisingArchitecture>());
     registry.add(std::make_unique<Painter>());
-    registry.add(std::make_unique<Gate>());
+    registry.add(std::make_unique<GateAnalysis>());
   }
 };
 

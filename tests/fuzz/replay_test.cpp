@@ -52,7 +52,7 @@ std::string hexOf(const std::string& bytes) {
   return out;
 }
 
-class Readers : public ::testing::TestWithParam<Target> {
+class Parsers : public ::testing::TestWithParam<Target> {
  protected:
   void expectHarmless(const std::string& bytes, const std::string& name) {
     try {
@@ -63,7 +63,7 @@ class Readers : public ::testing::TestWithParam<Target> {
   }
 };
 
-TEST_P(Readers, TakeOrRefuseSeedsAndWhatWasOnceFound) {
+TEST_P(Parsers, TakeOrRefuseSeedsAndWhatWasOnceFound) {
   const std::vector<Input> seeds = inputsOf("seeds", GetParam().name);
   ASSERT_FALSE(seeds.empty());
   for (const Input& seed : seeds) expectHarmless(seed.bytes, seed.name);
@@ -71,7 +71,7 @@ TEST_P(Readers, TakeOrRefuseSeedsAndWhatWasOnceFound) {
     expectHarmless(found.bytes, found.name);
 }
 
-TEST_P(Readers, TakeOrRefuseChangedSeeds) {
+TEST_P(Parsers, TakeOrRefuseChangedSeeds) {
   std::vector<Input> pool = inputsOf("seeds", GetParam().name);
   for (Input& found : inputsOf("found", GetParam().name)) pool.push_back(std::move(found));
   ASSERT_FALSE(pool.empty());
@@ -85,7 +85,7 @@ TEST_P(Readers, TakeOrRefuseChangedSeeds) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Readers, ::testing::ValuesIn(targets().begin(), targets().end()),
+INSTANTIATE_TEST_SUITE_P(All, Parsers, ::testing::ValuesIn(targets().begin(), targets().end()),
                          [](const auto& about) { return std::string(about.param.name); });
 
 }  // namespace

@@ -74,7 +74,7 @@ struct AttentionImage {
   bool sumsToOne = true;               ///< rows are probabilities
   bool isWhole = true;                 ///< false: layers without queries are still being computed
   QImage picture;                      ///< what the model looked at; may be null
-  QString quantity;  ///< of what is no attention: "cosine similarity ..."; else ""
+  QString quantity;  ///< of values that are not attention, "cosine similarity"; else ""
   /// Small pictures that belong to it: an artifact of kind image_grid.
   struct Filters {
     Json meta;

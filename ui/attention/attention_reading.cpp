@@ -111,7 +111,7 @@ ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
     const auto rows = whole[0].get<std::int64_t>(), columns = whole[1].get<std::int64_t>();
     const auto most = static_cast<std::int64_t>(kMostGrid);
     if (rows < 1 || columns < 1 || rows > most || columns > most)
-      throw FileError("meta.grid is no size of a grid");
+      throw FileError("meta.grid is not the size of a grid");
     maps.whole = QSize(static_cast<int>(columns), static_cast<int>(rows));
   }
   maps.keyPlaces = placesFrom(listOf(meta, "key_places"), keys, "key_places");

@@ -123,8 +123,8 @@ void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
                             : type == QPaintEngine::SVG ? 4096
                                                         : 0;
   if (static_cast<std::int64_t>(rows) * columns <= most) {
-    // Readers smooth each edge on its own: cells reach under the next one, or the paper shines
-    // through between them.
+    // Viewers smooth each edge on its own: cells reach under the next one, or the paper shows
+    // between them.
     constexpr double kUnder = 0.4;
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing, false);

@@ -234,7 +234,7 @@ void RunsPanel::makeTable() {
       workbench_, model_, *proxy_, *view_, *delegate_,
       [this](const std::string& sql) { return workbench_.store().query(sql); }, this);
   connect(proxy_, &QAbstractItemModel::modelAboutToBeReset, this, [this] {
-    isApplying_ = true;  // a view without rows is no choice of the user
+    isApplying_ = true;  // the user did not choose a view without rows
     closed_.clear();
     for (int row = 0; row < proxy_->rowCount(); ++row) {
       const QModelIndex at = proxy_->index(row, 0);

@@ -9,7 +9,7 @@
 namespace vitrine::ui {
 namespace {
 
-/// Ids of runs in the settings of a window; what is no list of numbers has none.
+/// Ids of runs in the settings of a window; none where the value is not a list of numbers.
 std::vector<std::int64_t> knownRuns(const Json& kept, const char* name,
                                     StudioWorkbench& workbench) {
   std::vector<std::int64_t> runs;

@@ -17,7 +17,7 @@ namespace {
 using Connection = ReaderPool::Connection;
 
 /// Jobs that wait in it until it opens, and how many do.
-class Gate {
+class JobGate {
  public:
   void pass() {
     std::unique_lock lock(mutex_);
@@ -57,7 +57,7 @@ struct Sample {
 TEST(ReaderPool, OpensNoMoreConnectionsThanItMay) {
   const Sample sample;
   const auto before = connectionsTo(sample.writer.file());
-  Gate gate;
+  JobGate gate;
   std::atomic<int> read = 0;
   std::vector<std::unique_ptr<Background>> readers;
   for (int i = 0; i < 18; ++i) {
@@ -122,7 +122,7 @@ TEST(ReaderPool, LetsLinesTakeTurns) {
   const auto pool = std::make_shared<ReaderPool>("", 1);
   ReaderPool::Line busy(pool), other(pool);
   std::vector<int> order;
-  Gate gate;
+  JobGate gate;
   busy.run([&](Connection&, const std::atomic<bool>&) {
     gate.pass();
     order.push_back(1);
@@ -140,7 +140,7 @@ TEST(ReaderPool, LetsLinesTakeTurns) {
 TEST(ReaderPool, DropsAJobThatNoPageWaitsForAnyMore) {
   const auto pool = std::make_shared<ReaderPool>("", 1);
   ReaderPool::Line busy(pool);
-  Gate gate;
+  JobGate gate;
   std::atomic<int> done = 0;
   busy.run([&](Connection&, const std::atomic<bool>&) { gate.pass(); });
   gate.waitFor(1);
