@@ -37,8 +37,8 @@ class HeadsFigure final : public Figure {
   std::shared_ptr<const AttentionScene> scene_;
 };
 
-/// How far each head reads: a point a head over the layers, and the mean of each layer. Null where
-/// the values are not attention.
+/// How far each head reads: a point a head over the layers, and the mean of each layer. Only for
+/// attention: other quantities have no distance.
 [[nodiscard]] std::unique_ptr<Figure> makeDistancesFigure(const AttentionScene& scene,
                                                           FigureStyle style);
 
