@@ -119,10 +119,12 @@ std::vector<Tensors> cells(const GoldenCase& golden) {
     MlstmForm form;
     std::int64_t chunk;
   };
-  // In one chunk, as chosen by length, and in chunks that pass a memory on.
+  // As chosen by length, and in chunks that pass a memory on: of one token, of sizes that divide
+  // the length and that do not, of the size that long sequences take.
   for (const Form& each :
        {Form{MlstmForm::Recurrent, 0}, Form{MlstmForm::Parallel, 0}, Form{MlstmForm::Chunkwise, 0},
-        Form{MlstmForm::Chunkwise, 16}, Form{MlstmForm::Chunkwise, 7}}) {
+        Form{MlstmForm::Chunkwise, 1}, Form{MlstmForm::Chunkwise, 7},
+        Form{MlstmForm::Chunkwise, 16}, Form{MlstmForm::Chunkwise, 64}}) {
     Tensors pass;
     MlstmOptions options = optionsOf(golden, each.form);
     options.chunk = each.chunk;
