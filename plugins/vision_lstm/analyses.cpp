@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/eval/matrix_rank.h"
 #include "plugins/vision_lstm/memory_source.h"
 #include "plugins/vision_lstm/state.h"
 
@@ -189,58 +190,14 @@ Analysis::Findings matrixFindings(const Matrices& all) {
   return findings;
 }
 
-constexpr double kRankShare = 0.8, kRankRounding = 1e-12;
-
-/// NAME/layerL/headH for every head, then NAME/layerL, their mean. \param values  [layers, heads]
-void addRanks(Analysis::Findings& findings, const std::string& name,
-              const std::vector<std::int64_t>& layers, const at::Tensor& values) {
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const at::Tensor heads = values[static_cast<std::int64_t>(i)];
-    const std::string prefix = name + "/layer" + std::to_string(layers[i]);
-    for (std::int64_t head = 0; head < heads.size(0); ++head)
-      findings.scores.emplace_back(prefix + "/head" + std::to_string(head),
-                                   heads[head].item<double>());
-    findings.scores.emplace_back(prefix, heads.mean().item<double>());
-  }
-}
-
 Analysis::Findings rankFindings(const Matrices& all) {
-  if (!all.weights.isfinite().all().item<bool>())
-    throw Error("the memory has weights that are not finite, so it has no singular values");
-  const at::Tensor values = at::linalg_svdvals(all.weights.to(at::kDouble));
-  const at::Tensor total = values.sum(-1, true), zero = at::zeros({}, total.options());
-  const at::Tensor shares = at::where(total.gt(0), values / total, zero);
-  const at::Tensor curve = shares.cumsum(-1).mean(0);
-  const at::Tensor largest = values.select(-1, 0);
-  const at::Tensor effective = at::xlogy(shares, shares).sum(-1).neg().exp();
-  const at::Tensor stable = values.square().sum(-1) / largest.square();
-  Analysis::Findings findings;
-  addRanks(findings, "rank80", all.layers,
-           curve.lt(kRankShare - kRankRounding).sum(-1).to(at::kDouble) + 1);
-  addRanks(findings, "effective_rank", all.layers,
-           at::where(largest.gt(0), effective, zero).mean(0));
-  addRanks(findings, "stable_rank", all.layers, at::where(largest.gt(0), stable, zero).mean(0));
-  Artifact spectrum;
-  spectrum.name = "spectrum";
-  spectrum.kind = artifact_kind::kSpectrum;
-  const at::Tensor means = values.mean(0).contiguous();
-  setFloat64(spectrum, {means.const_data_ptr<double>(), static_cast<std::size_t>(means.numel())},
-             means.sizes().vec(), {"layer", "head", "singular value"});
-  findings.artifacts.push_back(std::move(spectrum));
-  Artifact cumulative;
-  cumulative.name = "cumulative";
-  cumulative.kind = artifact_kind::kHeatmap;
-  setFloats(cumulative, curve, {"layer", "head", "singular values taken"});
-  cumulative.meta["unit"] = "share of the sum";
-  findings.artifacts.push_back(std::move(cumulative));
-  for (Artifact& artifact : findings.artifacts) {
-    artifact.analysis = "memory_rank";
-    artifact.meta["layers"] = all.layers;
-    artifact.meta["attention"] = "weights";
-    artifact.meta["images"] = std::ssize(all.ids);
-    artifact.meta["sample_ids"] = all.ids;
-  }
-  return findings;
+  std::vector<eval::LayerMatrices> layers;
+  for (std::size_t i = 0; i < all.layers.size(); ++i)
+    layers.push_back({all.layers[i], all.weights.select(1, static_cast<std::int64_t>(i))});
+  const Json meta = {
+      {"attention", "weights"}, {"images", std::ssize(all.ids)}, {"sample_ids", all.ids}};
+  eval::RankFindings found = eval::rankFindings("memory_rank", layers, 0.8, meta);
+  return {std::move(found.artifacts), std::move(found.scores)};
 }
 
 double threadMilliseconds() {

@@ -39,9 +39,7 @@ class MemoryWeights final : public Analysis {
 
 /// Singular values of the signed weights that MemoryWeights shows, and the ranks that they give.
 ///
-/// Artifacts: "spectrum" [layers, heads, singular values], means over images, and "cumulative", the
-/// share of their sum that the first k hold. Scores "rank80", "effective_rank" and "stable_rank", each
-/// "/layer<i>/head<j>" and "/layer<i>", the mean of its heads, as analyses of attention name them.
+/// Scores and artifacts of eval::rankFindings(), as analyses of attention have them.
 class MemoryRank final : public Analysis {
  public:
   [[nodiscard]] ItemCard card() const override;

@@ -14,7 +14,8 @@ const Table& treeTable() {
                {
                    {"base"},
                    {"config", "files", "kernels", "live"},
-                   {"artifact", "eval", "model", "text"},
+                   {"artifact"},
+                   {"eval", "model", "text"},
                    {"run"},
                    {"data", "nn", "store"},
                    {"diffusion", "jobs", "plugin", "remote"},
@@ -40,7 +41,7 @@ const Table& treeTable() {
                }},
               {"ui/kit", {{"series"}, {"."}}},
               {"ui/configure", {{"form"}, {"plan"}, {"."}}},
-              {"ui/workbench", {{"."}, {"analyses", "sampling"}}},
+              {"ui/workbench", {{"."}, {"analyses", "claims", "sampling"}}},
           },
       .libraries =
           {

@@ -4,10 +4,8 @@
 #include <torch/nn/module.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <numeric>
 
 #include "core/artifact/predictions.h"
@@ -108,98 +106,6 @@ Config configOf(const Analysis& analysis, const Json& changes = Json::object()) 
   Json values = analysis.card().schema.defaults();
   for (const auto& [key, value] : changes.items()) values[key] = value;
   return Config(values);
-}
-
-/// Structured matrices of fact table E, [1, 1, n, n].
-at::Tensor structured(const std::string& name, std::int64_t n) {
-  const at::Tensor ones = at::ones({n, n}, at::kDouble);
-  const double size = static_cast<double>(n);
-  at::Tensor out = ones / size;
-  if (name == "lower_triangle_over_n") out = ones.tril() / size;
-  if (name == "row_normalised_lower_triangle") out = ones.tril() / ones.tril().sum(1, true);
-  if (name == "modified_over_n") {
-    at::Tensor mask = ones.tril();
-    mask.select(0, 0).fill_(1);
-    out = mask / size;
-  }
-  if (name == "soft_0_5_over_n") out = (ones.tril() * 0.5 + ones * 0.5) / size;
-  if (name == "soft_0_9_over_n") out = (ones.tril() * 0.1 + ones * 0.9) / size;
-  if (name == "identity") out = at::eye(n, at::kDouble);
-  return out.view({1, 1, n, n});
-}
-
-TEST(AttentionRank, SimpleMatricesHaveTheRanksOfTheTable) {
-  const std::map<std::string, std::array<std::int64_t, 3>> table{
-      {"uniform", {1, 1, 1}},
-      {"lower_triangle_over_n", {8, 19, 56}},
-      {"row_normalised_lower_triangle", {6, 13, 31}},
-      {"modified_over_n", {7, 18, 55}},
-      {"soft_0_5_over_n", {5, 11, 32}},
-      {"soft_0_9_over_n", {1, 1, 1}},
-      {"identity", {14, 40, 158}}};
-  const std::array<std::int64_t, 3> sizes{17, 50, 197};
-  for (const auto& [name, ranks] : table) {
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const Spectrum spectrum = spectrumOf(structured(name, sizes[i]));
-      EXPECT_EQ(rankAt(spectrum.cumulative, 0.8).item<std::int64_t>(), ranks[i])
-          << name << " " << sizes[i];
-    }
-  }
-}
-
-TEST(AttentionRank, TheLowerTriangleHasTheSingularValuesOfTheClosedForm) {
-  for (const std::int64_t n : {3, 17, 50}) {
-    const at::Tensor values = spectrumOf(at::ones({1, 1, n, n}, at::kDouble).tril()).values;
-    for (std::int64_t k = 1; k <= n; ++k) {
-      const double expected =
-          1 / (2 * std::sin((2.0 * static_cast<double>(k) - 1) * std::numbers::pi /
-                            (4.0 * static_cast<double>(n) + 2)));
-      EXPECT_NEAR(values[0][0][k - 1].item<double>(), expected, 1e-10) << n << " " << k;
-    }
-  }
-}
-
-TEST(AttentionRank, EffectiveAndStableRankOfKnownMatrices) {
-  const Spectrum identity = spectrumOf(structured("identity", 5));
-  EXPECT_NEAR(identity.effectiveRank.item<double>(), 5, 1e-12);
-  EXPECT_NEAR(identity.stableRank.item<double>(), 5, 1e-12);
-  const Spectrum uniform = spectrumOf(structured("uniform", 5));
-  EXPECT_NEAR(uniform.effectiveRank.item<double>(), 1, 1e-9);
-  EXPECT_NEAR(uniform.stableRank.item<double>(), 1, 1e-12);
-  // Singular values 3 and 1: exp(-(3/4 ln 3/4 + 1/4 ln 1/4)) and 10 / 9.
-  const Spectrum two =
-      spectrumOf(at::tensor({0.0, 3.0, -1.0, 0.0}, at::kDouble).view({1, 1, 2, 2}));
-  EXPECT_NEAR(two.effectiveRank.item<double>(),
-              std::exp(-0.75 * std::log(0.75) - 0.25 * std::log(0.25)), 1e-12);
-  EXPECT_NEAR(two.stableRank.item<double>(), 10.0 / 9, 1e-12);
-  const Spectrum zero = spectrumOf(at::zeros({1, 1, 3, 3}));
-  EXPECT_EQ(rankAt(zero.cumulative, 0.8).item<std::int64_t>(), 0);
-  EXPECT_EQ(zero.effectiveRank.item<double>(), 0);
-  EXPECT_EQ(zero.stableRank.item<double>(), 0);
-  EXPECT_THROW((void)spectrumOf(at::full({1, 1, 3, 3}, NAN)), Error);
-}
-
-TEST(AttentionRank, AgreesWithTheReferenceInBothOrdersOfAveraging) {
-  const auto io =
-      readTensors(VITRINE_SOURCE_DIR "/tests/golden/analysis/attention_rank/io.safetensors");
-  for (const std::string kind : {"bidirectional", "masked"}) {
-    const Spectrum spectrum = spectrumOf(io.at("input/attention_" + kind));
-    const auto near = [&](const at::Tensor& actual, const std::string& name) {
-      // The reference was stored as float32: 6e-8 of values up to 4.
-      EXPECT_LT((actual.to(at::kDouble) - io.at("output/" + name + "_" + kind).to(at::kDouble))
-                    .abs()
-                    .max()
-                    .item<double>(),
-                1e-6)
-          << name << " " << kind;
-    };
-    near(spectrum.values, "singular_values");
-    near(spectrum.cumulative, "cumulative");
-    near(spectrum.cumulative.mean(0), "cumulative_mean");
-    near(rankAt(spectrum.cumulative, 0.8), "rank80");
-    near(rankAt(spectrum.cumulative.mean(0), 0.8), "rank80_of_mean");
-    near(rankAt(spectrum.cumulative, 0.8).to(at::kDouble).mean(0), "mean_of_rank80");
-  }
 }
 
 TEST(AttentionRank, TheProbeNamesEveryLayerAndHead) {

@@ -114,12 +114,23 @@ TEST(MemoryRank, HasTheSingularValuesOfTheSignedWeights) {
   EXPECT_LT((values - wanted).abs().max().item<double>(), 1e-5 * wanted.max().item<double>());
   const at::Tensor shares = tensorOf(named(found, "cumulative"));
   EXPECT_NEAR(shares[1][3][15].item<double>(), 1, 1e-6);
-  ASSERT_EQ(found.scores.size(), 30U) << "three ranks of two layers with four heads, and means";
+  ASSERT_EQ(found.scores.size(), 40U) << "four ranks of two layers with four heads, and means";
   EXPECT_EQ(found.scores[0].first, "rank80/layer0/head0");
-  EXPECT_EQ(found.scores[9].first, "rank80/layer1");
+  EXPECT_EQ(found.scores[24].first, "rank80/layer1");
   const auto rank = static_cast<std::int64_t>(found.scores[0].second);
   EXPECT_GE(shares[0][0][rank - 1].item<double>(), 0.8 - 1e-6);
   EXPECT_TRUE(rank == 1 || shares[0][0][rank - 2].item<double>() < 0.8) << rank;
+}
+
+TEST(MemoryRank, IsZeroOfAMemoryThatReadsNothing) {
+  const auto model = tinyModel();
+  {
+    const at::NoGradGuard noGradient;
+    for (const auto& item : model->module().named_parameters()) item.value().zero_();
+  }
+  const auto found = findings(MemoryRank(), *model, Json::object());
+  ASSERT_FALSE(found.scores.empty());
+  for (const auto& [name, value] : found.scores) EXPECT_EQ(value, 0) << name;
 }
 
 TEST(TokenCost, GrowsLinearlyInChunksAndSquarelyOverPairs) {
