@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/diffusion/diffusion_state.h"
+#include "core/model/chosen_layers.h"
 #include "core/model/weight_source.h"
 #include "core/nn/position/position_embedding.h"
 
@@ -110,10 +111,8 @@ at::Tensor DiffusionTransformer::State::run(const at::Tensor& x, const at::Tenso
     call.attentionTap = taps.attention;
     call.tapped.assign(depth, true);
   } else if (attentionTap) {
-    call.tapped.assign(depth, attentionTap->layers.empty());
-    for (const std::int64_t layer : attentionTap->layers) {
-      if (layer >= 0 && layer < options.depth) call.tapped[static_cast<std::size_t>(layer)] = true;
-    }
+    for (std::int64_t layer = 0; layer < options.depth; ++layer)
+      call.tapped.push_back(isChosenLayer(attentionTap->layers, layer));
     const double now = time.select(0, 0).item<double>();
     call.attentionTap = [this, now](std::int64_t layer, const nn::AttentionOutput& output) {
       AttentionRecord record;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/model/chosen_layers.h"
 #include "core/model/weight_source.h"
 #include "core/nn/drop_path.h"
 #include "core/nn/modules.h"
@@ -187,9 +188,7 @@ struct VisionTransformer::State {
   }
 
   [[nodiscard]] bool isTapped(std::int64_t layer) const {
-    if (!attentionTap) return false;
-    const auto& layers = attentionTap->layers;
-    return layers.empty() || std::find(layers.begin(), layers.end(), layer) != layers.end();
+    return attentionTap && isChosenLayer(attentionTap->layers, layer);
   }
 
   /// Hands one layer's probabilities to the tap.

@@ -2,11 +2,11 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
 #include "core/base/error.h"
+#include "core/model/chosen_layers.h"
 #include "core/model/weight_source.h"
 
 namespace vitrine::llamafusion {
@@ -120,9 +120,7 @@ std::function<void(std::int64_t, const at::Tensor&)> FusionModel::attentionRecei
     places = patchPlaces(imageIndex, config_.io->size[0] / side, config_.io->size[1] / side);
   }
   return [tap = attentionTap_, places](std::int64_t layer, const at::Tensor& weights) {
-    const bool isWanted = tap->layers.empty() || std::find(tap->layers.begin(), tap->layers.end(),
-                                                           layer) != tap->layers.end();
-    if (!isWanted) return;
+    if (!isChosenLayer(tap->layers, layer)) return;
     // Nothing comes behind the softmax: both kinds are the same.
     AttentionRecord record;
     record.layer = layer;

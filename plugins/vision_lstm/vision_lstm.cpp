@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/model/chosen_layers.h"
 #include "core/model/weights.h"
 #include "core/nn/position/position_embedding.h"
 #include "plugins/vision_lstm/state.h"
@@ -331,7 +332,7 @@ std::vector<MemoryRecord> VisionLstm::memories(const at::Tensor& images,
   const Tokens tokens = embed(images);
   Listener listener;
   listener.before = [&](std::int64_t block, const at::Tensor& stream, const Scan& scan) {
-    if (!layers.empty() && std::find(layers.begin(), layers.end(), block) == layers.end()) return;
+    if (!isChosenLayer(layers, block)) return;
     const CellInput in =
         s.network->blocks[static_cast<std::size_t>(block)]->cellInput(stream, scan);
     records.push_back({block, in.cell,

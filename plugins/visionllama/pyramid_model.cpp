@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/model/chosen_layers.h"
 #include "core/nn/cost.h"
 #include "core/nn/drop_path.h"
 #include "core/nn/init.h"
@@ -354,9 +355,7 @@ void PyramidModel::setAttentionTap(std::shared_ptr<const AttentionTap> tap) {
 }
 
 bool PyramidModel::isTapped(std::int64_t layer) const {
-  if (!tap_) return false;
-  const auto& layers = tap_->layers;
-  return layers.empty() || std::find(layers.begin(), layers.end(), layer) != layers.end();
+  return tap_ && isChosenLayer(tap_->layers, layer);
 }
 
 void PyramidModel::report(std::int64_t layer, const MapBlockOptions& block, Sides grid,

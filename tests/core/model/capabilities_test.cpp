@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/model/chosen_layers.h"
 
 namespace vitrine {
 namespace {
@@ -27,6 +28,12 @@ class MeanCodec final : public LatentCodec {
     return latent.repeat_interleave(2, 2).repeat_interleave(2, 3);
   }
 };
+
+TEST(ChosenLayers, AreAllWhereNoNumberIsGiven) {
+  EXPECT_TRUE(isChosenLayer({}, 7));
+  EXPECT_TRUE(isChosenLayer({3, 7}, 7));
+  EXPECT_FALSE(isChosenLayer({3, 7}, 0));
+}
 
 TEST(LatentCodec, DrawsAtTheDeviationOfTheLatentAndGivesAPointAsItIs) {
   MeanCodec codec;

@@ -11,6 +11,7 @@
 #include "core/artifact/predictions.h"
 #include "core/base/error.h"
 #include "core/eval/calibration.h"
+#include "core/model/chosen_layers.h"
 #include "core/model/weights.h"
 #include "plugins/analyses/attention_map.h"
 #include "plugins/analyses/attention_rank.h"
@@ -42,9 +43,7 @@ class FakeAttention final : public torch::nn::Module,
     if (!tap) return images.flatten(1);
     for (std::size_t l = 0; l < layers_.size(); ++l) {
       const auto layer = static_cast<std::int64_t>(l);
-      if (!tap->layers.empty() &&
-          std::find(tap->layers.begin(), tap->layers.end(), layer) == tap->layers.end())
-        continue;
+      if (!isChosenLayer(tap->layers, layer)) continue;
       at::Tensor weights = layers_[l].unsqueeze(0).repeat({images.size(0), 1, 1, 1});
       weights = weights * images.flatten(1).select(1, 0).view(
                               {-1, 1, 1, 1});  // image i is scaled by its first pixel

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/files/read_png.h"
+#include "core/model/chosen_layers.h"
 #include "plugins/analyses/attention_map.h"
 #include "plugins/analyses/attention_rank.h"
 #include "plugins/analyses/token_positions.h"
@@ -39,10 +40,7 @@ class Pyramid final : public torch::nn::Module,
   at::Tensor classify(const at::Tensor& images) override {
     if (!tap_) return images.flatten(1);
     const std::int64_t count = images.size(0);
-    const auto wanted = [&](std::int64_t layer) {
-      return tap_->layers.empty() ||
-             std::find(tap_->layers.begin(), tap_->layers.end(), layer) != tap_->layers.end();
-    };
+    const auto wanted = [&](std::int64_t layer) { return isChosenLayer(tap_->layers, layer); };
     for (std::int64_t window = 0; wanted(0) && window < 4; ++window) {
       AttentionRecord record;
       record.window = window;
