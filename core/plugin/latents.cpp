@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
-#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <numeric>
@@ -13,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/user_folders.h"
+#include "core/model/model_device.h"
 #include "core/plugin/registry.h"
 
 namespace vitrine {
@@ -23,11 +23,6 @@ constexpr std::int64_t kDigested = 16;  // samples whose images are part of the 
 
 std::string sidesText(std::int64_t height, std::int64_t width) {
   return std::to_string(height) + " x " + std::to_string(width);
-}
-
-at::Device deviceOf(Model& model) {
-  const std::vector<at::Tensor> parameters = model.module().parameters();
-  return parameters.empty() ? at::Device(at::kCPU) : parameters.front().device();
 }
 
 /// Whether the training images are those of evaluation or their mirror image.

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
-#include "plugins/analyses/model_device.h"
+#include "core/model/model_device.h"
 
 namespace vitrine::analyses {
 

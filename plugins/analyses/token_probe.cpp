@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/model/model_device.h"
 #include "core/plugin/task.h"
-#include "plugins/analyses/model_device.h"
 
 namespace vitrine::analyses {
 

@@ -5,7 +5,7 @@
 
 #include "core/model/model.h"
 
-namespace vitrine::analyses {
+namespace vitrine {
 
 /// The device of its parameters; the CPU where it has none.
 [[nodiscard]] inline at::Device deviceOf(Model& model) {
@@ -13,4 +13,4 @@ namespace vitrine::analyses {
   return parameters.empty() ? at::Device(at::kCPU) : parameters.front().device();
 }
 
-}  // namespace vitrine::analyses
+}  // namespace vitrine
