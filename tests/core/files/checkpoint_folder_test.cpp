@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using test::Names;
 
 void writeSome(const fs::path& folder) {
   putFile(folder / "model.safetensors", std::string(1000, 'm'));
@@ -78,7 +79,7 @@ TEST(CheckpointFolder, AFullDiskInTheManifestIsAFailureToo) {
   });
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
-  EXPECT_THAT(sentence, HasSubstr("manifest.json cannot be written"));
+  EXPECT_THAT(sentence, Names("manifest.json"));
   EXPECT_EQ(namesIn(folder.path()), std::vector<std::string>{"step-000000001"});
 }
 
@@ -92,7 +93,7 @@ TEST(CheckpointFolder, RefusesToStartWithoutRoomForAnotherOne) {
   const std::string sentence = test::refusal<FileError>([&] {
     (void)writeCheckpointFolder(folder.path(), 2, {}, [&](const fs::path&) { called = true; });
   });
-  EXPECT_THAT(sentence, HasSubstr("step-000000002 needs about"));
+  EXPECT_THAT(sentence, Names("step-000000002"));
   EXPECT_FALSE(called);
 }
 
@@ -120,29 +121,23 @@ TEST(CheckpointFolder, EveryKindOfDamageIsFound) {
     putFile(made / "manifest.json", json.dump());
   };
   EXPECT_EQ(after([] {}), "");
-  EXPECT_THAT(after([&] { fs::remove(made / "manifest.json"); }), HasSubstr("No such file"));
-  EXPECT_THAT(after([&] { putFile(made / "manifest.json", "{\"files\":"); }),
-              HasSubstr("manifest is damaged"));
-  EXPECT_THAT(after([&] { putFile(made / "manifest.json", ""); }),
-              HasSubstr("manifest is damaged"));
-  EXPECT_THAT(after([&] { fs::remove(made / "state.json"); }), HasSubstr("state.json is missing"));
-  EXPECT_THAT(after([&] { putFile(made / "state.json", "{} "); }), HasSubstr("another size"));
-  EXPECT_THAT(after([&] { putFile(made / "state.json", "[]"); }),
-              HasSubstr("differs from its checksum"));
-  EXPECT_THAT(after([&] { putFile(made / "extra.safetensors", "x"); }),
-              HasSubstr("not in its manifest"));
-  EXPECT_THAT(after([&] { fs::create_symlink("/etc/passwd", made / "link"); }),
-              HasSubstr("neither a file nor"));
-  EXPECT_THAT(after([&] { manifest([](Json& json) { json["manifest_version"] = 2; }); }),
-              HasSubstr("version 2"));
-  EXPECT_THAT(after([&] { manifest([](Json& json) { json["step"] = 4; }); }),
-              HasSubstr("another step"));
-  EXPECT_THAT(after([&] { manifest([](Json& json) { json["files"][0]["name"] = "../outside"; }); }),
-              HasSubstr("outside the folder"));
-  EXPECT_THAT(after([&] { manifest([](Json& json) { json["files"] = 1; }); }),
-              HasSubstr("damaged"));
-  EXPECT_THAT(after([&] { manifest([](Json& json) { json["files"][0] = nullptr; }); }),
-              HasSubstr("damaged"));
+  EXPECT_THAT(after([&] { fs::remove(made / "manifest.json"); }), Names("manifest.json"));
+  for (const char* text : {"{\"files\":", ""})
+    EXPECT_THAT(after([&] { putFile(made / "manifest.json", text); }), Names("manifest")) << text;
+  EXPECT_THAT(after([&] { fs::remove(made / "state.json"); }), Names("state.json"));
+  for (const char* text : {"{} ", "[]"})
+    EXPECT_THAT(after([&] { putFile(made / "state.json", text); }), Names("state.json")) << text;
+  EXPECT_THAT(after([&] { putFile(made / "extra.safetensors", "x"); }), Names("extra.safetensors"));
+  EXPECT_THAT(after([&] { fs::create_symlink("/etc/passwd", made / "link"); }), Names("link"));
+  const std::vector<std::pair<const char*, Json>> changes{{"/manifest_version", 2},
+                                                          {"/step", 4},
+                                                          {"/files/0/name", "../outside"},
+                                                          {"/files", 1},
+                                                          {"/files/0", nullptr}};
+  for (const auto& change : changes) {
+    const auto apply = [&](Json& json) { json[Json::json_pointer(change.first)] = change.second; };
+    EXPECT_THAT(after([&] { manifest(apply); }), Names("manifest")) << change.first;
+  }
 }
 
 TEST(CheckpointFolder, ACutManifestOrFileNeverVerifies) {
@@ -217,10 +212,8 @@ TEST(TextFiles, AreReplacedAtomicallyAndReadWithALimit) {
   EXPECT_EQ(readTextFile(folder / "a.json"), "two");
   EXPECT_EQ(namesIn(folder.path()), std::vector<std::string>{"a.json"});
   EXPECT_EQ(readTextFile(folder / "a.json", 3), "two");
-  EXPECT_THAT(test::refusal<FileError>([&] { (void)readTextFile(folder / "a.json", 2); }),
-              HasSubstr("larger than"));
-  EXPECT_THAT(test::refusal<FileError>([&] { (void)readTextFile("/dev/zero"); }),
-              HasSubstr("not a regular file"));
+  EXPECT_THAT([&] { return readTextFile(folder / "a.json", 2); }, test::Fails<FileError>("a.json"));
+  EXPECT_THAT([] { return readTextFile("/dev/zero"); }, test::Fails<FileError>("/dev/zero"));
   EXPECT_FALSE(readTextFile("/proc/self/status").empty());  // says size 0
   EXPECT_THROW(writeFileAtomically(folder / "no" / "a.json", "x"), FileError);
 }

@@ -11,6 +11,7 @@ namespace vitrine {
 namespace {
 
 using ::testing::HasSubstr;
+using test::Names;
 
 std::string record(const std::string& labels, char red, char green, char blue) {
   return labels + std::string(1024, red) + std::string(1024, green) + std::string(1024, blue);
@@ -52,15 +53,14 @@ TEST(Cifar, TheSizeMustBeExact) {
   const TemporaryFolder folder;
   const std::string one = record("\x01", 'r', 'g', 'b');
   putFile(folder / "f", one.substr(1));
-  EXPECT_THAT(refusal(folder / "f", 1, 1), HasSubstr("3,072 bytes; 1 records of 3,073 bytes are "
-                                                     "3,073: the file is cut"));
+  EXPECT_THAT(refusal(folder / "f", 1, 1), Names("3,072", 1, "3,073"));
   putFile(folder / "f", one + "x");
-  EXPECT_THAT(refusal(folder / "f", 1, 1), HasSubstr("trailing data"));
+  EXPECT_THAT(refusal(folder / "f", 1, 1), Names("3,074", "3,073"));
   putFile(folder / "f", "");
-  EXPECT_THAT(refusal(folder / "f", 1, 1), HasSubstr("the file is cut"));
+  EXPECT_THAT(refusal(folder / "f", 1, 1), Names(0, "3,073"));
   putFile(folder / "f", one);
   EXPECT_EQ(refusal(folder / "f", 1, 1), "");
-  EXPECT_THAT(refusal(folder / "f", 1, 2), HasSubstr("the file is cut"));
+  EXPECT_THAT(refusal(folder / "f", 1, 2), Names("3,073", "3,074"));
 }
 
 TEST(Cifar, ThePythonVersionAndTheArchiveAreToldApart) {
@@ -70,7 +70,7 @@ TEST(Cifar, ThePythonVersionAndTheArchiveAreToldApart) {
           "batch_label");
   EXPECT_THAT(refusal(folder / "f", 2, 1), HasSubstr("take the binary version"));
   putFile(folder / "f", "\x1f\x8b\x08" + std::string(100, 'x'));
-  EXPECT_THAT(refusal(folder / "f", 2, 1), HasSubstr("gzip; unpack it first"));
+  EXPECT_THAT(refusal(folder / "f", 2, 1), Names("gzip"));
 }
 
 TEST(CifarNames, AreOneALineAndAsManyAsThereAreClasses) {
@@ -82,12 +82,11 @@ TEST(CifarNames, AreOneALineAndAsManyAsThereAreClasses) {
   putFile(folder / "n", "cat\r\nmaple_tree\n\n");
   EXPECT_EQ(readCifarNames(folder / "n", 2), (std::vector<std::string>{"cat", "maple_tree"}));
   EXPECT_THAT(names("cat\n"), HasSubstr("has 1 class names; there must be 2"));
-  EXPECT_THAT(names("cat\ndog\nfrog\n"), HasSubstr("has 3 class names"));
-  EXPECT_THAT(names("cat\ncat\n"), HasSubstr("the class 'cat' twice"));
-  EXPECT_THAT(names("cat\n\xff\n"), HasSubstr("not short text"));
-  EXPECT_THAT(names("cat\nd\x1bg\n"), HasSubstr("not short text"));
-  EXPECT_THAT(names("cat\n" + std::string(129, 'd') + "\n"), HasSubstr("not short text"));
-  EXPECT_THAT(names(std::string((64 << 10) + 1, '\n')), HasSubstr("a list of class names is"));
+  EXPECT_THAT(names("cat\ndog\nfrog\n"), Names(3, 2));
+  EXPECT_THAT(names("cat\ncat\n"), Names("cat"));
+  for (const std::string& bad : {std::string("\xff"), std::string("d\x1bg"), std::string(129, 'd')})
+    EXPECT_THAT(names("cat\n" + bad + "\n"), Names("n")) << bad.size();
+  EXPECT_THAT(names(std::string((64 << 10) + 1, '\n')), Names("65,537", "65,536"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace vitrine {
 namespace {
 
 using ::testing::HasSubstr;
+using test::Names;
 
 /// Sizes of a tiny decoder: width 4, hidden 6, 2 layers, 2 heads, 1 key head, 5 tokens, context 3.
 const std::vector<std::int32_t> kSizes{4, 6, 2, 2, 1, 5, 3};
@@ -96,11 +97,11 @@ TEST_F(DecoderBin, RefusesOtherVersionsSizesThatCannotBeAndCutFiles) {
       HasSubstr("is version 2 of its format, and versions 0 and 1 are read; 2 holds 8-bit"));
   std::vector<std::int32_t> odd = kSizes;
   odd[3] = 3;
-  EXPECT_THAT(refusal(marked(1, '\1', odd)), HasSubstr("its sizes cannot be: width 4, hidden 6"));
-  EXPECT_THAT(refusal(marked(1, '\2')), HasSubstr("its sizes cannot be"));
+  EXPECT_THAT(refusal(marked(1, '\1', odd)), Names("model.bin", "width 4", "hidden 6"));
+  EXPECT_THAT(refusal(marked(1, '\2')), Names("model.bin"));
   EXPECT_THAT(refusal(marked(1, '\1') + floats(kShared - 1)),
-              HasSubstr("want " + std::to_string(256 + 4 * kShared) + "; it is cut"));
-  EXPECT_THAT(refusal("short"), HasSubstr("is not a file of flat decoder weights"));
+              Names("model.bin", 256 + 4 * kShared));
+  EXPECT_THAT(refusal("short"), Names("model.bin"));
   EXPECT_FALSE(DecoderBinFile::isOne(write("PK\3\4 an archive of another program")));
 }
 

@@ -17,6 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
+using test::Names;
 
 const std::filesystem::path kFixture =
     std::filesystem::path(VITRINE_SOURCE_DIR) / "tests/core/files/event_file_fixture";
@@ -186,13 +187,12 @@ TEST_F(EventFile, NamesTheOffsetOfARecordThatDiffersFromItsChecksumAndReadsOn) {
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[1].step, 3);
   ASSERT_EQ(reader.report().damage.size(), 1u);
-  EXPECT_THAT(reader.report().damage[0], HasSubstr("the record at offset " + std::to_string(third) +
-                                                   " differs from its checksum"));
+  EXPECT_THAT(reader.report().damage[0], Names(third));
   bytes[third] ^= 1;  // its length
   putFile(file(), bytes);
   EventFileReader lost(file());
   EXPECT_EQ(readAll(lost).size(), 1u);
-  EXPECT_THAT(lost.report().damage.at(0), HasSubstr("the rest of the file cannot be read"));
+  EXPECT_THAT(lost.report().damage.at(0), Names(third));
 }
 
 TEST_F(EventFile, ThatIsSomethingElseIsRefusedByName) {
@@ -200,10 +200,8 @@ TEST_F(EventFile, ThatIsSomethingElseIsRefusedByName) {
   EXPECT_THAT(test::refusal<FileError>([&] { EventFileReader reader(file()); }),
               HasSubstr("is not a TensorBoard event file: the checksum at offset 8 is wrong"));
   putFile(file(), "\x1f\x8b\x08 compressed");
-  EXPECT_THAT(test::refusal<FileError>([&] { EventFileReader reader(file()); }),
-              HasSubstr("is compressed with gzip; unpack it first"));
-  EXPECT_THAT(test::refusal<FileError>([&] { EventFileReader reader(folder_ / "none"); }),
-              HasSubstr("cannot be read"));
+  EXPECT_THAT([&] { EventFileReader reader(file()); }, test::Fails<FileError>("gzip"));
+  EXPECT_THAT([&] { EventFileReader reader(folder_ / "none"); }, test::Fails<FileError>("none"));
 }
 
 TEST_F(EventFile, WithAnyMessageInsideIsReadWithoutHarm) {

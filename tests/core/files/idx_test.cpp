@@ -10,7 +10,9 @@
 namespace vitrine {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using test::Names;
 
 std::string be32(std::uint32_t value) {
   std::string out;
@@ -118,8 +120,8 @@ TEST(Idx, HostileFilesAreRefusedWithTheRuleTheyBreak) {
   for (const Hostile& hostile : files) {
     putFile(folder / "set", hostile.bytes);
     const std::string sentence = test::refusal<FileError>([&] { (void)readIdx(folder / "set"); });
-    EXPECT_THAT(sentence, HasSubstr(hostile.fragment)) << hostile.name;
-    EXPECT_THAT(sentence, HasSubstr((folder / "set").string())) << hostile.name;
+    EXPECT_THAT(sentence, AllOf(Names((folder / "set").string()), HasSubstr(hostile.fragment)))
+        << hostile.name;
   }
 }
 
@@ -129,10 +131,10 @@ TEST(Idx, AFileCutAnywhereIsRefused) {
   for (const std::string& whole : {plain, gzip(plain)}) {
     for (std::size_t length = 0; length < whole.size(); length += 64) {
       putFile(folder / "cut", whole.substr(0, length));
-      EXPECT_NE(test::refusal<FileError>([&] { (void)readIdx(folder / "cut"); }), "") << length;
+      EXPECT_THROW((void)readIdx(folder / "cut"), FileError) << length;
     }
     putFile(folder / "cut", whole.substr(0, whole.size() - 1));
-    EXPECT_NE(test::refusal<FileError>([&] { (void)readIdx(folder / "cut"); }), "");
+    EXPECT_THROW((void)readIdx(folder / "cut"), FileError);
   }
 }
 
@@ -150,12 +152,11 @@ TEST(Idx, AGzipHeaderThatPromisesMuchTakesNoMemoryForIt) {
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
   const std::string sentence = test::refusal<FileError>([&] { (void)readIdx(folder / "set"); });
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
-  EXPECT_THAT(sentence, HasSubstr("8,388,608 of 4,026,531,840 bytes of data are there"));
+  EXPECT_THAT(sentence, Names("8,388,608", "4,026,531,840"));
 }
 
 TEST(Idx, AMissingFileIsNamed) {
-  EXPECT_THAT(test::refusal<FileError>([] { (void)readIdx("/nowhere/set"); }),
-              HasSubstr("/nowhere/set"));
+  EXPECT_THAT([] { return readIdx("/nowhere/set"); }, test::Fails<FileError>("/nowhere/set"));
 }
 
 }  // namespace

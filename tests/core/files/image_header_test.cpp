@@ -13,6 +13,7 @@ namespace vitrine {
 namespace {
 
 using ::testing::HasSubstr;
+using test::Names;
 
 std::string seed(const std::string& name) {
   return getFile(std::string(VITRINE_SOURCE_DIR) + "/tests/fuzz/seeds/image/" + name);
@@ -103,16 +104,16 @@ TEST(ImageHeader, WhatWouldTakeTooMuchMemoryIsRefusedByItsHeaderAlone) {
   EXPECT_EQ(refusal(png(7000, 7000)), "");
   EXPECT_THAT(refusal(png(30000, 30000)), HasSubstr("900,000,000 pixels, and the limit is "
                                                     "50,000,000"));
-  EXPECT_THAT(refusal(png(32769, 1)), HasSubstr("no side may be above 32,768"));
-  EXPECT_THAT(refusal(png(0xffffffff, 0xffffffff)), HasSubstr("no side may be above"));
+  EXPECT_THAT(refusal(png(32769, 1)), Names("32769 x 1", "32,768"));
+  EXPECT_THAT(refusal(png(0xffffffff, 0xffffffff)), Names("32,768"));
   // Refused before the checksum and before what follows are looked at.
-  EXPECT_THAT(refusal(png(30000, 30000).substr(0, 40)), HasSubstr("the limit is"));
+  EXPECT_THAT(refusal(png(30000, 30000).substr(0, 40)), Names("50,000,000"));
   std::string jpeg = seed("baseline.jpg");
   const std::size_t frame = jpeg.find("\xff\xc0");
   jpeg.replace(frame + 5, 4, "\x75\x30\x75\x30");
-  EXPECT_THAT(refusal(jpeg), HasSubstr("30000 x 30000"));
-  EXPECT_THAT(refusal(riff(canvas(0, 16000, 16000))), HasSubstr("256,000,000 pixels"));
-  EXPECT_THAT(refusal(riff(canvas(0, 1 << 24, 1))), HasSubstr("no side may be above"));
+  EXPECT_THAT(refusal(jpeg), Names("30000 x 30000"));
+  EXPECT_THAT(refusal(riff(canvas(0, 16000, 16000))), Names("256,000,000"));
+  EXPECT_THAT(refusal(riff(canvas(0, 1 << 24, 1))), Names("32,768"));
 }
 
 TEST(ImageHeader, AJpegWithManyScansIsRefused) {
@@ -121,7 +122,7 @@ TEST(ImageHeader, AJpegWithManyScansIsRefused) {
   std::string changed = whole.substr(0, next);
   for (int i = 0; i < 100; ++i) changed += whole.substr(scan, next - scan);
   changed += whole.substr(next);
-  EXPECT_THAT(refusal(changed), HasSubstr("more than 100 scans"));
+  EXPECT_THAT(refusal(changed), Names("x.img", 100));
 }
 
 TEST(ImageHeader, HostileFilesAreRefusedWithTheRuleTheyBreak) {

@@ -11,7 +11,9 @@
 namespace vitrine {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using test::Names;
 
 void putShard(const std::filesystem::path& file,
               const std::vector<std::pair<std::string, std::vector<float>>>& tensors) {
@@ -81,13 +83,13 @@ TEST(SafetensorsSet, AShardOfAnotherModelIsToldByTheTensorItLacks) {
   const TemporaryFolder folder;
   putSet(folder);
   putShard(folder / "model-2.safetensors", {{"c", {1}}});
-  EXPECT_THAT(refusal(folder.path()), HasSubstr("model-2.safetensors has no tensor 'b', which"));
+  EXPECT_THAT(refusal(folder.path()), Names("model-2.safetensors", "b"));
 }
 
 TEST(SafetensorsSet, AFolderWithoutWeightsSaysWhatItLooksFor) {
   const TemporaryFolder folder;
-  EXPECT_THAT(refusal(folder.path()), HasSubstr("has neither model.safetensors nor"));
-  EXPECT_THAT(refusal(folder / "absent.safetensors"), HasSubstr("No such file"));
+  EXPECT_THAT(refusal(folder.path()), Names("model.safetensors"));
+  EXPECT_THAT(refusal(folder / "absent.safetensors"), Names("absent.safetensors"));
 }
 
 TEST(SafetensorsSet, AShardCutWhileOpenIsAnErrorAndNotACrash) {
@@ -96,8 +98,7 @@ TEST(SafetensorsSet, AShardCutWhileOpenIsAnErrorAndNotACrash) {
   const SafetensorsSet set(folder.path());
   ASSERT_EQ(::truncate((folder / "model-2.safetensors").c_str(), 100), 0);
   EXPECT_EQ(values(set, "a"), (std::vector<float>{1, 2}));
-  EXPECT_THAT(test::refusal<FileError>([&] { (void)values(set, "c"); }),
-              HasSubstr("cut while it was open"));
+  EXPECT_THAT([&] { return values(set, "c"); }, test::Fails<FileError>("c"));
 }
 
 TEST(SafetensorsSet, AShardMayBeALinkAsInHuggingFacesCache) {
@@ -157,8 +158,7 @@ TEST(SafetensorsIndex, HostileListsAreRefusedWithTheRuleTheyBreak) {
   for (const auto& [text, fragment] : lists) {
     const std::string sentence =
         test::refusal<FileError>([&] { (void)readSafetensorsIndex(text, "/x/list.json"); });
-    EXPECT_THAT(sentence, HasSubstr(fragment)) << text.substr(0, 80);
-    EXPECT_THAT(sentence, HasSubstr("/x/list.json")) << text.substr(0, 80);
+    EXPECT_THAT(sentence, AllOf(Names("/x/list.json"), HasSubstr(fragment))) << text.substr(0, 80);
   }
 }
 
@@ -166,7 +166,7 @@ TEST(SafetensorsIndex, AListAboveTheLimitIsNotRead) {
   const TemporaryFolder folder;
   putFile(folder / "a.index.json", "{");
   ASSERT_EQ(::truncate((folder / "a.index.json").c_str(), (16 << 20) + 1), 0);
-  EXPECT_THAT(refusal(folder / "a.index.json"), HasSubstr("above the limit of 16 MiB"));
+  EXPECT_THAT(refusal(folder / "a.index.json"), Names("a.index.json", "16 MiB"));
 }
 
 }  // namespace

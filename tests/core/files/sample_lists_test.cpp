@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using test::Names;
 
 class SampleLists : public ::testing::Test {
  protected:
@@ -37,13 +38,10 @@ TEST_F(SampleLists, APathThatLeadsOutOfTheFolderIsRefusedWithItsLine) {
     return refusal([](const auto&... all) { return readSplitList(all...); }, "a/b.png\n" + line);
   };
   EXPECT_THAT(read("/etc/passwd"), HasSubstr("list, line 2: '/etc/passwd' is not a path below"));
-  EXPECT_THAT(read("a/../../b.png"), HasSubstr("must not contain '..'"));
-  EXPECT_THAT(read("a//b.png"), HasSubstr("must not contain ''"));
-  EXPECT_THAT(read("a\\b.png"), HasSubstr("with '/'"));
-  EXPECT_THAT(read("a/\x01.png"), HasSubstr("control character"));
-  EXPECT_THAT(read("alone.png"), HasSubstr("needs a class"));
-  EXPECT_THAT(read("a/b.png\t"), HasSubstr("needs a class of 1 to 128 bytes"));
-  EXPECT_THAT(read("a/\xff.png"), HasSubstr("is not UTF-8"));
+  for (const char* path :
+       {"a/../../b.png", "a//b.png", "a\\b.png", "a/\x01.png", "alone.png", "a/b.png\t"})
+    EXPECT_THAT(read(path), Names("list", "line 2")) << path;
+  EXPECT_THAT(read("a/\xff.png"), Names("list"));
 }
 
 TEST_F(SampleLists, CaptionsAreOneOrSeveral) {
@@ -63,15 +61,14 @@ TEST_F(SampleLists, ALineOfCaptionsThatIsNoneSaysWhy) {
     return refusal([](const auto&... all) { return readCaptions(all...); }, line);
   };
   EXPECT_THAT(read("[]"), HasSubstr("line 1: is not a JSON object"));
-  EXPECT_THAT(read("{\"image\": \"a\", \"caption\": \"b\""), HasSubstr("is not a JSON object"));
-  EXPECT_THAT(read("{\"image\": \"../a\", \"caption\": \"b\"}"), HasSubstr("must not contain"));
-  EXPECT_THAT(read("{\"caption\": \"b\"}"), HasSubstr("needs a text 'image'"));
-  EXPECT_THAT(read("{\"image\": \"a\"}"), HasSubstr("needs either 'caption' or 'captions'"));
-  EXPECT_THAT(read("{\"image\": \"a\", \"captions\": []}"), HasSubstr("of 1 to 64 texts"));
-  EXPECT_THAT(read("{\"image\": \"a\", \"captions\": [1]}"), HasSubstr("else than a text"));
-  EXPECT_THAT(read("{\"image\": \"a\", \"caption\": \"b\", \"id\": 1}"),
-              HasSubstr("unknown key 'id'"));
-  EXPECT_THAT(read("\n\n"), HasSubstr("has no entries"));
+  EXPECT_THAT(read(R"({"image": "a", "caption": "b")"), Names("line 1"));
+  EXPECT_THAT(read(R"({"image": "../a", "caption": "b"})"), Names("line 1", "../a"));
+  EXPECT_THAT(read(R"({"caption": "b"})"), Names("line 1", "image"));
+  EXPECT_THAT(read(R"({"image": "a"})"), Names("line 1", "caption", "captions"));
+  EXPECT_THAT(read(R"({"image": "a", "captions": []})"), Names("line 1", "captions", 64));
+  EXPECT_THAT(read(R"({"image": "a", "captions": [1]})"), Names("line 1", "captions"));
+  EXPECT_THAT(read(R"({"image": "a", "caption": "b", "id": 1})"), Names("line 1", "id"));
+  EXPECT_THAT(read("\n\n"), Names("list"));
 }
 
 TEST_F(SampleLists, QuestionsHaveChoicesAndARightOne) {
@@ -83,13 +80,10 @@ TEST_F(SampleLists, QuestionsHaveChoicesAndARightOne) {
   const auto read = [&](const std::string& line) {
     return refusal([](const auto&... all) { return readChoices(all...); }, line);
   };
-  EXPECT_THAT(read("{\"context\": \"a\", \"choices\": [\"b\"], \"answer\": 0}"),
-              HasSubstr("of 2 to 64 texts"));
+  EXPECT_THAT(read(R"({"context": "a", "choices": ["b"], "answer": 0})"), Names("choices", 2, 64));
   for (const char* answer : {"2", "-1", "0.5", "\"0\"", "18446744073709551616"}) {
-    EXPECT_THAT(read(std::string("{\"context\": \"a\", \"choices\": [\"b\", \"c\"], \"answer\": ") +
-                     answer + "}"),
-                HasSubstr("'answer' from 0 to 1"))
-        << answer;
+    const std::string question = R"({"context": "a", "choices": ["b", "c"], "answer": )";
+    EXPECT_THAT(read(question + answer + "}"), Names("answer", 0, 1)) << answer;
   }
 }
 
@@ -99,8 +93,8 @@ TEST_F(SampleLists, LimitsAreKept) {
     return test::refusal<FileError>([&] { (void)readSplitList(file(), limits); });
   };
   EXPECT_EQ(sentence({}), "");
-  EXPECT_THAT(sentence({.entries = 2}), HasSubstr("line 3: is more than the 2 entries"));
-  EXPECT_THAT(sentence({.line = 6}), HasSubstr("line 1: is longer than"));
+  EXPECT_THAT(sentence({.entries = 2}), Names("line 3", 2));
+  EXPECT_THAT(sentence({.line = 6}), Names("line 1"));
   EXPECT_NE(sentence({.bytes = 10}), "");
 }
 
