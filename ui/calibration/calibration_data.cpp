@@ -1,5 +1,6 @@
 #include "ui/calibration/calibration_data.h"
 
+#include <QObject>
 #include <algorithm>
 
 #include "core/artifact/predictions.h"
@@ -7,7 +8,9 @@
 namespace vitrine::ui {
 
 std::string textOf(const AnswersOf& which) {
-  return which.weights == "ema" ? which.split + ", averaged weights" : which.split;
+  if (which.weights != "ema") return which.split;
+  const QString split = QString::fromStdString(which.split);
+  return QObject::tr("%1, averaged weights").arg(split).toStdString();
 }
 
 AnswersOf whichOf(const Json& meta) {

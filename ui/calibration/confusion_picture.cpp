@@ -153,7 +153,7 @@ class ConfusionFigure final : public Figure {
               .arg(picture_.names[label], picture_.names[said], count(most_));
       }
     }
-    return QStringLiteral("none");
+    return QObject::tr("none");
   }
 
   void draw(QPainter& painter, const QRectF& area) override {

@@ -73,7 +73,7 @@ class ReliabilityOverlay final : public Figure {
     const QRectF plotArea = body.adjusted(0, 0, 0, -kCounts);
     const ChartFrame axes(
         plotArea, shares, shares,
-        {.font = axisLetters(), .xTitle = picture_.quantity, .yTitle = QStringLiteral("accuracy")});
+        {.font = axisLetters(), .xTitle = picture_.quantity, .yTitle = QObject::tr("accuracy")});
     if (picture_.lines.empty()) return axes.draw(painter, themeColors());
     const auto current = static_cast<std::size_t>(
         std::clamp(picture_.current, 0, static_cast<int>(picture_.lines.size()) - 1));

@@ -227,8 +227,8 @@ ArtifactTiles::Tile ArtifactTiles::readTile(store::RunReader& store, const Varia
         tile.bytes.insert(tile.bytes.end(), line, line + picture.width() * kChannels);
       }
       const std::string condition = conditionOf(row.recipe);
-      labels.push_back((condition.empty() ? "" : condition + ", ") + "seed " +
-                       std::to_string(row.seed));
+      const std::string seed = tr("seed %1").arg(row.seed).toStdString();
+      labels.push_back(condition.empty() ? seed : condition + ", " + seed);
       ++count;
     }
     if (count == 0) {

@@ -1,5 +1,6 @@
 #include "ui/compare/compare_figures.h"
 
+#include <QObject>
 #include <algorithm>
 
 #include "ui/figures/kinds.h"
@@ -8,6 +9,13 @@
 namespace vitrine::ui {
 
 namespace {
+
+/// A row of texts.
+Json cellsOf(const QStringList& texts) {
+  Json cells = Json::array();
+  for (const QString& text : texts) cells.push_back(text.toStdString());
+  return cells;
+}
 
 std::unique_ptr<Figure> textTable(const Json& meta, const Json& columns, const Json& rows,
                                   const FigureStyle& style) {
@@ -100,18 +108,18 @@ std::unique_ptr<Figure> oneTable(std::unique_ptr<Figure> table, QString csv, Fig
 
 std::unique_ptr<Figure> makeAblationFigure(const AblationTable& table, const TableOrigin& origin,
                                            FigureStyle style) {
-  Json columns = {"Variant", "What differs"};
+  Json columns = cellsOf({QObject::tr("Variant"), QObject::tr("What differs")});
   Json right = Json::array();
   for (const AblationMetric& metric : table.metrics) {
     for (const std::size_t column : {columns.size(), columns.size() + 1, columns.size() + 2})
       right.push_back({0, column});
     columns.push_back(metric.title().toStdString());
-    columns.push_back("Paired difference");
+    columns.push_back(QObject::tr("Paired difference").toStdString());
     columns.push_back("n");
   }
   Json rows = Json::array(), ok = Json::array(), bad = Json::array();
   for (const AblationRow& row : table.rows) {
-    Json cells = {row.label.toStdString(), row.isBaseline ? "baseline" : row.differsShort.toStdString()};
+    Json cells = cellsOf({row.label, row.isBaseline ? QObject::tr("baseline") : row.differsShort});
     for (std::size_t m = 0; m < row.cells.size(); ++m) {
       const AblationCell& cell = row.cells[m];
       const AblationMetric& metric = table.metrics[m];
@@ -136,7 +144,7 @@ std::unique_ptr<Figure> makeAblationFigure(const AblationTable& table, const Tab
     notes.push_back({rows.size(), 0});
     rows.push_back(std::move(note));
   }
-  const Json meta = {{"title", "Ablation: " + table.experiment.toStdString()},
+  const Json meta = {{"title", QObject::tr("Ablation: %1").arg(table.experiment).toStdString()},
                      {"about", aboutText(table).toStdString()},
                      {"right", right},
                      {"notes", notes},
@@ -147,7 +155,7 @@ std::unique_ptr<Figure> makeAblationFigure(const AblationTable& table, const Tab
 
 std::unique_ptr<Figure> makeDifferencesFigure(const DifferenceList& list, const CompareData& data,
                                               DifferencesShown shown, FigureStyle style) {
-  Json columns = {"Key"};
+  Json columns = cellsOf({QObject::tr("Key")});
   for (const QString& name : list.names) columns.push_back(name.toStdString());
   Json rows = Json::array(), titles = Json::array(), tinted = Json::array();
   QString csv = csvLine(QStringList{QStringLiteral("section"), QStringLiteral("key")} + list.names +
@@ -173,12 +181,13 @@ std::unique_ptr<Figure> makeDifferencesFigure(const DifferenceList& list, const 
       rows.push_back(std::move(cells));
     }
     if (written == before) {
-      Json none = {"no difference"};
+      Json none = cellsOf({QObject::tr("no difference")});
       while (none.size() < columns.size()) none.push_back("");
       rows.push_back(std::move(none));
     }
   }
-  const Json meta = {{"title", "What differs: " + data.experiment},
+  const QString title = QObject::tr("What differs: %1").arg(QString::fromStdString(data.experiment));
+  const Json meta = {{"title", title.toStdString()},
                      {"about", QObject::tr("%1 of %2 keys").arg(written).arg(all).toStdString()},
                      {"titles", titles},
                      {"tinted", tinted}};
@@ -222,15 +231,17 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
       notes.push_back({rows.size(), 0});
       rows.push_back(std::move(note));
     }
-    const Json meta = {{"title", "Published numbers next to ours"},
+    const Json meta = {{"title", QObject::tr("Published numbers next to ours").toStdString()},
                        {"about", table.paper.toStdString()},
                        {"right", {{0, 3}, {0, 4}, {0, 5}}},
                        {"notes", notes},
                        {"ok", ok},
                        {"bad", bad}};
-    tables.push_back(textTable(
-        meta, {"Variant", "Model", "Metric", "Paper", "Ours", "n", "Order", "Verdict", "Where"},
-        rows, style));
+    const Json columns = cellsOf({QObject::tr("Variant"), QObject::tr("Model"),
+                                  QObject::tr("Metric"), QObject::tr("Paper"), QObject::tr("Ours"),
+                                  QStringLiteral("n"), QObject::tr("Order"),
+                                  QObject::tr("Verdict"), QObject::tr("Where")});
+    tables.push_back(textTable(meta, columns, rows, style));
   }
   if (!table.claims.empty()) {
     Json rows = Json::array(), ok = Json::array(), bad = Json::array();
@@ -252,13 +263,15 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
                       csvNumber(row.judgement.threshold),
                       QString::fromStdString(row.judgement.reason)});
     }
-    const Json meta = {{"title", "Claims testable at this scale"},
-                       {"about", "95\u2009% interval over seeds"},
+    const Json meta = {{"title", QObject::tr("Claims testable at this scale").toStdString()},
+                       {"about", QObject::tr("95\u2009% interval over seeds").toStdString()},
                        {"right", {{0, 3}, {0, 4}}},
                        {"ok", ok},
                        {"bad", bad}};
-    tables.push_back(
-        textTable(meta, {"Claim", "Verdict", "n", "Measured", "Margin", "Why"}, rows, style));
+    const Json columns = cellsOf({QObject::tr("Claim"), QObject::tr("Verdict"),
+                                  QStringLiteral("n"), QObject::tr("Measured"),
+                                  QObject::tr("Margin"), QObject::tr("Why")});
+    tables.push_back(textTable(meta, columns, rows, style));
   }
   return std::make_unique<TablesFigure>(std::move(tables), std::move(csv), std::move(style));
 }

@@ -191,21 +191,20 @@ QWidget* ComparePage::makePublished() {
       {tr("Variant"), tr("Model"), tr("Metric"),
        tr("Paper"), tr("Ours"), QStringLiteral("n"),
        tr("Order"), tr("Verdict"), tr("Place and conditions")});
-  const char* tips[] = {"Our variant that the printed number names",
-                        "Model and size that the number is of",
-                        "The name that the paper has for it is in the tool tip",
-                        "As printed",
-                        "Mean over seeds, \u00b1 half of its 95\u2009% interval, in the paper's "
-                        "unit",
-                        "Seeds",
-                        "Whether ours moves against the baseline as the paper's does, by the "
-                        "paired difference over common seeds",
-                        "Matches: the printed number lies within our interval, which reaches no "
-                        "further than 1\u2009% of it. Undecided: a wider one. Not comparable: with "
-                        "the reasons",
-                        "Table, data and what else is said of the number"};
+  const QStringList tips{
+      tr("Our variant that the printed number names"),
+      tr("Model and size that the number is of"),
+      tr("The name that the paper has for it is in the tool tip"),
+      tr("As printed"),
+      tr("Mean over seeds, \u00b1 half of its 95\u2009% interval, in the paper's unit"),
+      tr("Seeds"),
+      tr("Whether ours moves against the baseline as the paper's does, by the paired difference "
+         "over common seeds"),
+      tr("Matches: the printed number lies within our interval, which reaches no further than "
+         "1\u2009% of it. Undecided: a wider one. Not comparable: with the reasons"),
+      tr("Table, data and what else is said of the number")};
   for (int i = 0; i < publishedTree_->columnCount(); ++i) {
-    publishedTree_->headerItem()->setToolTip(i, QString::fromUtf8(tips[i]));
+    publishedTree_->headerItem()->setToolTip(i, tips[i]);
     if (i >= 3 && i <= 5)
       publishedTree_->headerItem()->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
   }
@@ -286,10 +285,7 @@ void ComparePage::showPublished() {
                      QString::fromStdString(row.judgement.reason)});
     item->setToolTip(0, QString::fromStdString(row.claim.source));
     item->setToolTip(3, QString::fromStdString(measureText(row.claim)));
-    const QColor colour = row.judgement.verdict == Verdict::Reproduced     ? themeColors().ok
-                          : row.judgement.verdict == Verdict::Contradicted ? themeColors().bad
-                                                                           : themeColors().muted;
-    item->setForeground(1, colour);
+    item->setForeground(1, verdictColor(row.judgement.verdict));
   }
   for (int i = 0; i < 5; ++i) {
     claimTree_->resizeColumnToContents(i);
@@ -327,7 +323,7 @@ bool ComparePage::eventFilter(QObject* watched, QEvent* event) {
 }
 
 QString ComparePage::howToRead() const {
-  return QStringLiteral(
+  return tr(
       "Each row is a variant: runs that differ in their seed alone. The number is the mean "
       "over seeds, \u00b1 half of its 95\u2009% interval (Student's t); n is the number of "
       "seeds.\n\n"

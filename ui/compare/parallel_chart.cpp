@@ -330,9 +330,9 @@ void ParallelFigure::draw(QPainter& painter, const QRectF& area) {
     }
     const QString tip = title;
     addRegion(QRectF(x - room / 2, place.top - kHead, room, kHead), [tip](const QPointF&) {
-      return tip + QStringLiteral(
+      return tip + QObject::tr(
                        "\ndrag along the axis to keep runs; L: logarithmic, "
-                       "F: turn round, Delete: drop the brush");
+                       "F: reverse, Delete: drop the brush");
     });
   }
   addRegion(QRectF(area.left(), place.top, area.width(), place.bottom - place.top),

@@ -69,7 +69,7 @@ class HistogramFigure final : public Figure {
                           {.range = {{0, top > 0 ? top * 1.05 : 1}}, .target = 5},
                           {.font = axisLetters(),
                            .xTitle = metaText(meta_, "unit"),
-                           .yTitle = QStringLiteral("count")});
+                           .yTitle = QObject::tr("count")});
     axes.draw(painter, themeColors());
     QColor fill = seriesOrAccent();
     painter.setPen(QPen(themeColors().panel, 1));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QColor>
+#include <QObject>
 #include <QString>
 #include <array>
 #include <cstdint>
@@ -71,7 +72,7 @@ struct LineChart {
   /// Of at most 24 names; "and 3 more" says how many there are beyond them.
   FigureLegend legend = FigureLegend::Below;
   QString footnote;  ///< what a reader must know: smoothing, clipping, n
-  QString emptyText = QStringLiteral("There are no points to draw.");
+  QString emptyText = QObject::tr("There are no points to draw.");
 };
 
 class LineChartFigure : public Figure {

@@ -198,7 +198,7 @@ class HeatmapFigure final : public Figure {
   int maps_ = 0, rows_ = 0, columns_ = 0;
   std::vector<double> values_;
   QStringList labels_;
-  QString rowName_ = QStringLiteral("row"), columnName_ = QStringLiteral("column");
+  QString rowName_ = QObject::tr("row"), columnName_ = QObject::tr("column");
 };
 
 }  // namespace

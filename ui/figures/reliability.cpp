@@ -84,8 +84,8 @@ class ReliabilityFigure final : public Figure {
     const ChartAxis shares{.range = {{0, 1}}, .format = tenths, .target = 5};
     const ChartFrame axes(square, shares, shares,
                           {.font = axisLetters(),
-                           .xTitle = QStringLiteral("confidence"),
-                           .yTitle = QStringLiteral("accuracy")});
+                           .xTitle = QObject::tr("confidence"),
+                           .yTitle = QObject::tr("accuracy")});
     axes.draw(painter, themeColors());
     const QColor fill = seriesOrAccent();
     const QColor gapColor = themeColors().warn;
@@ -164,12 +164,12 @@ class ReliabilityFigure final : public Figure {
     painter.fillRect(QRectF(x, y + 2, 10, 10), fill);
     painter.setPen(themeColors().muted);
     painter.drawText(QRectF(x + 16, y, width, 14), Qt::AlignLeft | Qt::AlignVCenter,
-                     QStringLiteral("accuracy"));
+                     QObject::tr("accuracy"));
     y += 16;
     drawHatch(painter, QRectF(x + 0.5, y + 2.5, 9, 9), gapColor);
     painter.setPen(themeColors().muted);
     painter.drawText(QRectF(x + 16, y, width, 14), Qt::AlignLeft | Qt::AlignVCenter,
-                     QStringLiteral("gap"));
+                     QObject::tr("gap"));
   }
 
   QString eceText() const { return QObject::tr("ECE %1").arg(percent(ece_, 2)); }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/read_json.h"
+#include "core/base/text.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/side_by_side.h"
 #include "ui/kit/series/run_series.h"
@@ -38,6 +39,15 @@ bool viewPairOf(const Json& json, double& low, double& high) {
   low = json[0].get<double>();
   high = json[1].get<double>();
   return std::isfinite(low) && std::isfinite(high) && high > low;
+}
+
+/// "EMA 0.9", "centred mean of 25 points"; "" for none.
+QString footnoteText(const Smoothing& smoothing) {
+  if (smoothing.kind == Smoothing::Kind::None || smoothing.amount <= 0) return {};
+  const bool isEma = smoothing.kind == Smoothing::Kind::Ema;
+  const QString amount = QString::fromStdString(formatReal(smoothing.amount, isEma ? 3 : 6));
+  return isEma ? MonitorPage::tr("EMA %1").arg(amount)
+               : MonitorPage::tr("centred mean of %1 points").arg(amount);
 }
 
 }  // namespace
@@ -277,7 +287,7 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
     said << tr("Seeds: %1, up to the shortest seed.").arg(bandText(Centre::Mean, settings.band));
   if (isSmoothed)
     said << tr("Smoothed: %1, raw values faint behind it.")
-                .arg(QString::fromStdString(settings.smoothing.words()));
+                .arg(footnoteText(settings.smoothing));
   if (settings.isClipped && !plot.isYChosen())
     said << tr("Vertical axis: 1st to 99th percentile of the values.");
   chart.footnote = said.join(QLatin1Char(' '));

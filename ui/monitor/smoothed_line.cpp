@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/text.h"
-
 namespace vitrine::ui {
 
 double Smoother::next(double value) {
@@ -13,12 +11,6 @@ double Smoother::next(double value) {
   mean_ = constant_ * mean_ + (1 - constant_) * value;
   weight_ = constant_ * weight_ + (1 - constant_);  // 1 - b^t
   return mean_ / weight_;
-}
-
-std::string Smoothing::words() const {
-  if (kind == Kind::None || amount <= 0) return {};
-  if (kind == Kind::Ema) return "EMA " + formatReal(amount, 3);
-  return "centred mean of " + formatReal(amount, 6) + " points";
 }
 
 // The mean over the finite values of a window with the point in its middle, shorter at the ends.

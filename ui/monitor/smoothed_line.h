@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "ui/figures/extremes.h"
@@ -18,8 +17,6 @@ struct Smoothing {
   double amount = 0;    ///< constant of the mean, or points in the window (odd)
   bool isAuto = false;  ///< not chosen by the user: short curves stay as they are
   [[nodiscard]] bool operator==(const Smoothing&) const = default;
-  /// "EMA 0.9", "centred mean of 25 points"; "" for none.
-  [[nodiscard]] std::string words() const;
 };
 
 /// What curves look like until the user chooses.

@@ -128,8 +128,11 @@ void DiffView::showKeys() {
 Json DiffView::tableJson() const {
   if (groups_.empty()) return {};
   Json table = Json::object();
-  table["columns"] = {"block",        "part",   "A",       "B",      "parameters A",
-                      "parameters B", "change", "MFLOP A", "MFLOP B"};
+  table["columns"] = Json::array();
+  for (const QString& column :
+       {tr("block"), tr("part"), QStringLiteral("A"), QStringLiteral("B"), tr("parameters A"),
+        tr("parameters B"), tr("change"), tr("MFLOP A"), tr("MFLOP B")})
+    table["columns"].push_back(column.toStdString());
   table["rows"] = Json::array();
   for (const BlockGroup& group : groups_) {
     for (const BlockPair& pair : group.pairs) {

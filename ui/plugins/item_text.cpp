@@ -52,7 +52,7 @@ QString heading(const QString& text) {
 }
 
 QString defaultText(const Field& field) {
-  if (field.required) return QStringLiteral("required");
+  if (field.required) return QObject::tr("required");
   if (field.defaultValue.is_null()) return QStringLiteral("none");
   if (field.type == FieldType::Size && field.defaultValue.is_array() &&
       field.defaultValue.size() == 2 && field.defaultValue[0] == field.defaultValue[1])
@@ -162,11 +162,11 @@ QString fieldTypeText(const Field& field) {
     case FieldType::Bool:
       return QObject::tr("true or false");
     case FieldType::Integer:
-      return QStringLiteral("integer");
+      return QObject::tr("integer");
     case FieldType::Real:
-      return QStringLiteral("number");
+      return QObject::tr("number");
     case FieldType::Text:
-      return QStringLiteral("text");
+      return QObject::tr("text");
     case FieldType::Choice: {
       QStringList names;
       for (const std::string& choice : field.choices) names << QString::fromStdString(choice);
@@ -174,9 +174,9 @@ QString fieldTypeText(const Field& field) {
                                : QObject::tr("one of ") + names.join(QStringLiteral(", "));
     }
     case FieldType::List:
-      return QStringLiteral("list");
+      return QObject::tr("list");
     case FieldType::Table:
-      return QStringLiteral("table");
+      return QObject::tr("table");
     case FieldType::Size:
       return QObject::tr("n or [height, width]");
   }
@@ -289,7 +289,7 @@ QString pluginHtml(const PluginEntry& plugin, const Catalog& catalog) {
   QList<QStringList> facts;
   const auto fact = [&facts](const char* name, const QString& value) {
     if (!value.isEmpty())
-      facts << QStringList{mutedText(QString::fromLatin1(name)), value.toHtmlEscaped()};
+      facts << QStringList{mutedText(QObject::tr(name)), value.toHtmlEscaped()};
   };
   QString file = plugin.file;
   fact("file", file);

@@ -19,11 +19,11 @@ constexpr const char* kCorePlugin = "core";
 QString stateWord(PluginEntry::State state) {
   switch (state) {
     case PluginEntry::State::Loaded:
-      return QStringLiteral("loaded");
+      return QObject::tr("loaded");
     case PluginEntry::State::Disabled:
-      return QStringLiteral("disabled");
+      return QObject::tr("disabled");
     case PluginEntry::State::Refused:
-      return QStringLiteral("refused");
+      return QObject::tr("refused");
   }
   return {};
 }

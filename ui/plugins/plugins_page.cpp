@@ -225,7 +225,7 @@ std::unique_ptr<Figure> PluginsPage::figure() {
   const std::string bytes = table.dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
   return makeFigure(QString::fromLatin1(artifact_kind::kTable),
-                    {{"title", "Architecture, block by block"}}, {begin, begin + bytes.size()});
+                    {{"title", tr("Architecture, block by block").toStdString()}}, {begin, begin + bytes.size()});
 }
 
 QString PluginsPage::howToRead() const {

@@ -1,5 +1,6 @@
 // Small spectra of all heads, and one head large.
 #include <QFontMetricsF>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -46,7 +47,7 @@ class HeadGridFigure final : public Figure {
       QStringList ranks;
       for (const LayerSpectrum& layer : one.spectrum->layers)
         ranks << shortNumber(rankOver(layer, picture_.threshold).mean);
-      runs << QStringLiteral("%1, mean rank by layer: %2")
+      runs << QObject::tr("%1, mean rank by layer: %2")
                   .arg(one.name, ranks.join(QStringLiteral(", ")));
     }
     return QStringLiteral("%1, %2; %3")
@@ -148,7 +149,7 @@ class HeadGridFigure final : public Figure {
       drawPolyline(painter, box, points);
       const double rank = rankAt(spectrum->shares, picture_.threshold);
       const QString text = std::isnan(rank) ? QStringLiteral("\u2013") : number(rank, 0);
-      lines << QStringLiteral("%1: rank %2, effective rank %3, largest %4")
+      lines << QObject::tr("%1: rank %2, effective rank %3, largest %4")
                    .arg(one.name, text, shortNumber(effectiveRankOf(spectrum->values)),
                         shortNumber(size > 0 ? spectrum->values.front() : std::nan("")));
       if (box.width() > 40 && y + 14 < box.bottom()) {
@@ -199,8 +200,8 @@ class ShareFigure final : public Figure {
   QString summary() const override {
     QStringList lines;
     for (const SharePicture::Line& line : picture_.lines)
-      lines << QStringLiteral("%1: rank %2").arg(line.name, rankText(line));
-    return QStringLiteral("%1, %2, threshold %3; %4")
+      lines << QObject::tr("%1: rank %2").arg(line.name, rankText(line));
+    return QObject::tr("%1, %2, threshold %3; %4")
         .arg(picture_.title, picture_.about, percent(picture_.threshold, 0),
              lines.join(QStringLiteral(", ")));
   }
@@ -235,8 +236,8 @@ class ShareFigure final : public Figure {
     const ChartFrame axes(body, across, picture_.isValues ? value : share,
                           {.font = axisLetters(),
                            .xTitle = QStringLiteral("k"),
-                           .yTitle = picture_.isValues ? QStringLiteral("singular value")
-                                                       : QStringLiteral("share of the first k")});
+                           .yTitle = picture_.isValues ? QObject::tr("singular value")
+                                                       : QObject::tr("share of the first k")});
     axes.draw(painter, themeColors());
     for (const SharePicture::Line& line : picture_.lines) drawRun(painter, axes, line);
     drawKey(painter, axes.plot);
@@ -329,7 +330,7 @@ class ShareFigure final : public Figure {
     QStringList lines{QStringLiteral("k = %1").arg(k)};
     for (const SharePicture::Line& line : picture_.lines) {
       if (k > line.head.values.size()) continue;
-      lines << QStringLiteral("%1: \u03c3 %2, share %3, rank %4")
+      lines << QObject::tr("%1: \u03c3 %2, share %3, rank %4")
                    .arg(line.name, shortNumber(line.head.values[k - 1]),
                         percent(line.head.shares[k - 1], 1), rankText(line));
     }

@@ -75,7 +75,7 @@ bool isRunColumn(const QString& column) {
 QString lineName(const QString& column, const Json& value) {
   const QString text = value.is_null() ? QStringLiteral("\u2013") : sqlPlain(value);
   if (value.is_string()) return text;
-  return (isRunColumn(column) ? QStringLiteral("run") : column) + QLatin1Char(' ') + text;
+  return (isRunColumn(column) ? QObject::tr("run") : column) + QLatin1Char(' ') + text;
 }
 
 /// Whether two rows of one line have the same x.

@@ -172,7 +172,8 @@ void ExperimentForm::addPreset(FormSection* section, const std::string& table,
                                const ItemCard& card) {
   if (card.schema.presets.empty()) return;
   Field field =
-      choiceField("preset", nullptr, {}, "named sizes; the fields below change single values");
+      choiceField("preset", nullptr, {},
+                  tr("named sizes; the fields below change single values").toStdString());
   field.nullable = true;
   for (const Preset& preset : card.schema.presets) {
     field.choices.push_back(preset.name);

@@ -82,8 +82,9 @@ void ExperimentForm::buildAuxiliary(const std::string& path) {
   addFields(aux_, path, auxSchema().fields, 0);
   addSourceButtons(path);
   const std::string model = path + ".model";
+  const QString doc = tr("what a safetensors file holds; a checkpoint folder and a run say it");
   Field field = choiceField("architecture", nullptr, catalog_->ids(ItemKind::Architecture),
-                            "what a safetensors file holds; a checkpoint folder and a run say it")
+                            doc.toStdString())
                     .titled(tr("Architecture of the file").toStdString())
                     .orNone();
   addRow(aux_, model + ".architecture", titleOf(field), field, 0);

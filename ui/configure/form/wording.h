@@ -1,6 +1,7 @@
 // Words around numbers and problems.
 #pragma once
 
+#include <QObject>
 #include <QString>
 
 #include "core/config/experiment.h"
@@ -18,7 +19,7 @@ inline QString plural(std::size_t n, const QString& word) {
 inline QString messageOf(const Problem& problem) {
   QString message = QString::fromStdString(problem.message);
   if (!problem.nearest.empty())
-    message += QStringLiteral(" (did you mean %1?)").arg(QString::fromStdString(problem.nearest));
+    message += QObject::tr(" (did you mean %1?)").arg(QString::fromStdString(problem.nearest));
   return message;
 }
 
