@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/curve_band.h"
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/store/tables/rows.h"
 
@@ -90,8 +91,32 @@ class ClaimedRuns {
                               experiment_.conditions(run.config, claim_)});
       }
     }
-    if (claim_.measure != ClaimMeasure::Last) readCurves(candidates);
     return candidates;
+  }
+
+  /// Takes what is measured from the curves of both sides: one query. A run that does not reach the
+  /// target is left out.
+  void readCurves(std::vector<Candidate>& better, std::vector<Candidate>& worse) {
+    std::set<std::int64_t> ids;
+    for (const auto* side : {&better, &worse})
+      for (const Candidate& one : *side) ids.insert(one.run);
+    if (ids.empty()) return;
+    const char* place = claim_.measure == ClaimMeasure::TimeTo ? "time" : "step";
+    const RunStore::Table points = query_(
+        "SELECT run_id, " + std::string(place) + ", value FROM metrics WHERE run_id IN (" +
+        vitrine::joined(ids, [](std::int64_t id) { return std::to_string(id); }) +
+        ") AND name = " + quotedSql(claim_.metric) + " ORDER BY run_id, step");
+    std::map<std::int64_t, RunCurve> curves;
+    for (const auto& row : points.rows) {
+      if (!row[1].is_number()) continue;
+      const double value =
+          row[2].is_number() ? row[2].get<double>() : std::numeric_limits<double>::quiet_NaN();
+      curves[row[0].get<std::int64_t>()].add(row[1].get<double>(), value);
+    }
+    for (auto* side : {&better, &worse}) {
+      for (Candidate& one : *side) one.curve = curves[one.run];
+      if (claim_.target) keepReaching(*side);
+    }
   }
 
   void exclude(std::int64_t run, const std::string& reason) { leftOut_[reason].insert(run); }
@@ -104,23 +129,7 @@ class ClaimedRuns {
   }
 
  private:
-  /// Takes what is measured from the curves; a run that does not reach the target is left out.
-  void readCurves(std::vector<Candidate>& candidates) {
-    const char* place = claim_.measure == ClaimMeasure::TimeTo ? "time" : "step";
-    for (Candidate& one : candidates) {
-      const RunStore::Table points =
-          query_("SELECT " + std::string(place) + ", value FROM metrics WHERE run_id = " +
-                 std::to_string(one.run) + " AND name = " + quotedSql(claim_.metric) +
-                 " ORDER BY step");
-      for (const auto& row : points.rows) {
-        if (row[0].is_number()) {
-          one.curve.add(row[0].get<double>(), row[1].is_number()
-                                                  ? row[1].get<double>()
-                                                  : std::numeric_limits<double>::quiet_NaN());
-        }
-      }
-    }
-    if (!claim_.target) return;
+  void keepReaching(std::vector<Candidate>& candidates) {
     std::vector<Candidate> reaching;
     for (Candidate& one : candidates) {
       const std::optional<double> reached = placeReaching(one.curve, *claim_.target, direction_);
@@ -165,9 +174,10 @@ Judgement judgeClaim(const QueryFunction& query, const std::vector<RunRow>& rows
     none.reason = "the experiment has no variant or stage '" + side + "'";
     return none;
   }
-  const std::vector<Candidate> better = runs.of(rows, claim.better);
-  const std::vector<Candidate> worse =
+  std::vector<Candidate> better = runs.of(rows, claim.better);
+  std::vector<Candidate> worse =
       isPaired ? runs.of(rows, claim.worse) : std::vector<Candidate>();
+  if (claim.measure != ClaimMeasure::Last) runs.readCurves(better, worse);
   std::map<std::string, Group> groups;
   const auto add = [&](const std::vector<Candidate>& side, BySeed Group::*member) {
     for (const Candidate& one : side) {

@@ -279,6 +279,33 @@ TEST_F(ComparisonTest, AClaimIsAboutCurvesOrTheirWayToATarget) {
   EXPECT_EQ(judged().reason, "it is not known which values of test/unheard_of are better");
 }
 
+TEST_F(ComparisonTest, AClaimReadsTheCurvesOfAllRunsWithOneQuery) {
+  const ClaimedExperiment file(
+      "title = \"E\"\n[train]\nepochs = 2\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"
+      "set = { model.width = 32 }\n",
+      "e.toml");
+  Claim claim;
+  claim.metric = "test/top1";
+  claim.better = "b";
+  claim.worse = "a";
+  const auto queriesFor = [&](ClaimMeasure measure, std::size_t seeds) {
+    claim.measure = measure;
+    queries_ = 0;
+    const Judgement judged = judgeClaim(counting(), store_.runs(), claim, file);
+    EXPECT_EQ(judged.statistics.count, seeds);
+    return queries_;
+  };
+  const auto addSeed = [&](std::uint64_t seed) {
+    addWith("a", {{"width", 16}}, seed, {0.1, 0.3});
+    addWith("b", {{"width", 32}}, seed, {0.2, 0.4});
+  };
+  addSeed(0);
+  const int one = queriesFor(ClaimMeasure::Mean, 1);
+  EXPECT_EQ(one, queriesFor(ClaimMeasure::Last, 1) + 1);
+  for (std::uint64_t seed = 1; seed < 5; ++seed) addSeed(seed);
+  EXPECT_EQ(queriesFor(ClaimMeasure::Mean, 5), one);
+}
+
 TEST_F(ComparisonTest, AClaimAboutStepsIsNotWrittenInPercent) {
   Claim claim;
   claim.metric = "test/top1";
