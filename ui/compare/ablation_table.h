@@ -9,6 +9,7 @@
 
 #include "core/store/metrics/metric_format.h"
 #include "ui/compare/compare_data.h"
+#include "ui/workbench/claims/shown_number.h"
 
 namespace vitrine::ui {
 
@@ -52,38 +53,10 @@ struct AblationTable {
 
 [[nodiscard]] AblationTable makeAblationTable(const CompareData& data, const CompareChoice& choice);
 
-/// A number and what lies around it, in the unit that is shown.
-struct ShownNumber {
-  enum class Around { Nothing, Half, Ends };
-  std::size_t count = 0;  ///< values that it is from; 0: there is none
-  double centre = 0, lower = 0, upper = 0;
-  Around around = Around::Nothing;
-  double uncertainty = 0;  ///< decides the digits; not a positive number: nothing is known
-  store::MetricFormat format;
-
-  /// Digits after the dot; -1 where the uncertainty does not say.
-  [[nodiscard]] int decimals() const;
-};
-/// The mean with half of its interval.
-[[nodiscard]] ShownNumber shownNumber(const SampleStatistics& statistics,
-                                      const store::MetricFormat& format);
 /// Of one metric in a table: as its centre and spread say.
 [[nodiscard]] ShownNumber shownNumber(const AblationTable& table,
                                       const store::VariantSample& sample,
                                       const store::MetricFormat& format);
-enum class Signed { No, Yes };
-/// "86.58 ± 0.11", "86.6 [86.5; 86.7]"; an en dash where there is nothing, "not a number" where a
-/// seed has none. \param decimals  -1: as the runs list writes a value
-[[nodiscard]] QString numberText(const ShownNumber& shown, int decimals, Signed isSigned);
-
-/// Digits after the dot that all numbers of a column are written with; see
-/// store::columnDecimals().
-[[nodiscard]] int columnDecimals(const std::vector<ShownNumber>& column,
-                                 const store::MetricFormat& format);
-
-/// "86.58 ± 0.11", as many digits as the interval supports; "86.6" where there is none.
-[[nodiscard]] QString meanText(const SampleStatistics& statistics,
-                               const store::MetricFormat& format);
 /// "−1.27 ± 0.17", with its sign and the decimals of the column.
 [[nodiscard]] QString differenceText(const SampleStatistics& statistics,
                                      const AblationMetric& metric);

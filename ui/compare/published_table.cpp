@@ -1,6 +1,5 @@
 #include "ui/compare/published_table.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,11 +9,9 @@
 #include "core/base/text.h"
 #include "core/config/lookup.h"
 #include "core/files/checkpoint_folder.h"
-#include "core/store/claimed_runs.h"
 #include "core/store/experiment_folder.h"
 #include "core/store/metrics/metric_titles.h"
 #include "ui/compare/ablation_table.h"
-#include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 
@@ -182,31 +179,6 @@ QString orderText(double printedDifference, const SampleStatistics& ours) {
                                                                  : QObject::tr("order reversed");
 }
 
-std::vector<ClaimRow> claimsOf(const store::QueryFunction& query, const CompareData& data,
-                               const fs::path& folder) {
-  std::vector<ClaimRow> rows;
-  const fs::path file = folder / "claims.toml";
-  std::error_code none;
-  if (!fs::exists(file, none)) return rows;
-  std::vector<store::RunRow> runs;
-  for (const store::ComparedRun& run : data.runs) runs.push_back(run.row);
-  std::vector<Problem> problems;
-  for (Claim& claim : readClaims(readTextFile(file.string()), file.string(), problems)) {
-    const std::string path = (folder / claim.experiment).string();
-    if (!fs::exists(path, none)) continue;
-    const ClaimedExperiment experiment(readTextFile(path), path);
-    const bool isHere = std::any_of(runs.begin(), runs.end(), [&](const store::RunRow& run) {
-      return run.experiment == experiment.title();
-    });
-    if (!isHere) continue;
-    Judgement judgement = judgeClaim(query, runs, claim, experiment);
-    if (!judgement.leftOut.empty()) judgement.reason += "; not counted: " + judgement.leftOut;
-    const store::MetricFormat format = store::claimFormat(claim, data.kinds);
-    rows.push_back({std::move(claim), std::move(judgement), format});
-  }
-  return rows;
-}
-
 }  // namespace
 
 QString oursText(const PublishedRow& row) {
@@ -230,18 +202,6 @@ QString shortVerdictText(const PublishedRow& row) {
   return text;
 }
 
-QString measuredText(const ClaimRow& row) {
-  const SampleStatistics& s = row.judgement.statistics;
-  const QString text = meanText(s, row.format);
-  return row.format.isPercent && s.count > 0 ? text + QStringLiteral("\u2009%") : text;
-}
-
-QString thresholdText(const ClaimRow& row) {
-  const double threshold = row.judgement.threshold;
-  return row.format.isPercent ? shortNumber(100 * threshold) + QStringLiteral("\u2009%")
-                              : shortNumber(threshold);
-}
-
 QString toString(PublishedVerdict verdict) {
   switch (verdict) {
     case PublishedVerdict::Matches:
@@ -254,17 +214,6 @@ QString toString(PublishedVerdict verdict) {
       break;
   }
   return QObject::tr("not comparable");
-}
-
-std::vector<fs::path> experimentFolders() {
-  std::vector<fs::path> folders;
-  const fs::path program = QCoreApplication::applicationDirPath().toStdString();
-  for (const fs::path& root :
-       {program.parent_path() / "share/vitrine/experiments", fs::path(VITRINE_EXPERIMENTS)}) {
-    std::error_code none;
-    if (fs::is_directory(root, none)) folders.push_back(root);
-  }
-  return folders;
 }
 
 fs::path publishedFileOf(const std::string& experiment, const std::vector<fs::path>& folders) {
@@ -344,7 +293,9 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
       table.problem = QString::fromStdString(problems.front().sentence());
       return table;
     }
-    table.claims = claimsOf(query, data, file.parent_path());
+    std::vector<store::RunRow> runs;
+    for (const store::ComparedRun& run : data.runs) runs.push_back(run.row);
+    table.claims = readClaimRows(query, runs, file.parent_path());
 
     // One reading for all metrics that occur.
     std::map<std::string, std::string> ours;

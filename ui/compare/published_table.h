@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/config/papers/claims.h"
 #include "core/config/papers/published.h"
 #include "core/store/metrics/metric_format.h"
 #include "ui/compare/compare_data.h"
+#include "ui/workbench/claims/claim_rows.h"
 
 namespace vitrine::ui {
 
@@ -44,16 +44,6 @@ struct PublishedRow {
 /// The same with every reason.
 [[nodiscard]] QString verdictText(const PublishedRow& row);
 
-struct ClaimRow {
-  Claim claim;
-  Judgement judgement;
-  store::MetricFormat format;  ///< of what is measured
-};
-/// "+1.3 ± 0.2 %" in the unit of the metric; an en dash without a value.
-[[nodiscard]] QString measuredText(const ClaimRow& row);
-/// What the measured value is held against: "0.5 %".
-[[nodiscard]] QString thresholdText(const ClaimRow& row);
-
 struct PublishedTable {
   QString file;           ///< "" where none was found
   QString paper;          ///< citation
@@ -67,8 +57,6 @@ struct PublishedTable {
 /// come with the program; empty where there is none.
 [[nodiscard]] std::filesystem::path publishedFileOf(
     const std::string& experiment, const std::vector<std::filesystem::path>& folders);
-/// Where experiments of the program lie: its source tree, else beside the installed program.
-[[nodiscard]] std::vector<std::filesystem::path> experimentFolders();
 
 /// Reads two files and asks for the metrics in them. Never throws for what the files say.
 [[nodiscard]] PublishedTable readPublishedTable(const store::QueryFunction& query,

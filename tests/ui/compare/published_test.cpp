@@ -116,6 +116,14 @@ TEST_F(PublishedBeside, SaysWhatMatchesWhatDiffersAndWhatCannotBeCompared) {
   EXPECT_EQ(measuredText(table.claims[0]).toStdString(), "2.0 \u00b1 0.0\u2009%");
   EXPECT_EQ(thresholdText(table.claims[0]).toStdString(), "1\u2009%");
   EXPECT_EQ(table.rows[3].format, (store::MetricFormat{false, 1})) << "as the metric's card says";
+  std::vector<store::RunRow> runs;
+  for (const store::ComparedRun& run : data->runs) runs.push_back(run.row);
+  const auto claimsAbout = [&](const std::string& metric) {
+    const auto isMeant = [&](const Claim& claim) { return claim.metric == metric; };
+    return readClaimRows(query(), runs, folders().front() / "paper", isMeant).size();
+  };
+  EXPECT_EQ(claimsAbout("test/top1"), 1u);
+  EXPECT_EQ(claimsAbout("test/loss"), 0u) << "the claim is about another metric";
 }
 
 TEST_F(PublishedBeside, NamesEveryReasonThatSpeaksAgainst) {
