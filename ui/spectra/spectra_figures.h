@@ -10,6 +10,7 @@
 
 #include "ui/figures/figure.h"
 #include "ui/spectra/spectra_model.h"
+#include "ui/workbench/claims/claim_rows.h"
 
 namespace vitrine::ui {
 
@@ -76,6 +77,7 @@ struct ControlsPicture {
   };
   QString title, about, unit;
   std::vector<Row> rows;
+  std::vector<ClaimRow> claims;  ///< of the paper about these ranks, with their verdicts
   QStringList notes;
 };
 [[nodiscard]] std::unique_ptr<Figure> makeControlsFigure(ControlsPicture picture,

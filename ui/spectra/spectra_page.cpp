@@ -245,8 +245,13 @@ void SpectraPage::readRuns() {
                                                  ? drawnRuns(workbench_.selection(), kMostSeeds)
                                                  : std::vector<std::int64_t>();
   std::vector<std::int64_t> siblings;
-  for (const store::RunRow* row : runsOfExperiment()) siblings.push_back(row->id);
-  spectra_.run([this, asks, seedRuns, siblings, cache = cache_,
+  std::vector<store::RunRow> ofExperiment;
+  for (const store::RunRow* row : runsOfExperiment()) {
+    if (siblings.size() < kMostSeeds) siblings.push_back(row->id);
+    ofExperiment.push_back(*row);
+  }
+  spectra_.run([this, asks, seedRuns, siblings, ofExperiment, folders = claims_.folders,
+                cache = cache_,
                 layer = static_cast<std::size_t>(choice_.layer), head = choice_.head](
                    store::RunReader& store,
                    const std::atomic<bool>& isStale) mutable -> Background::Finish {
@@ -275,17 +280,20 @@ void SpectraPage::readRuns() {
     } catch (const NotFoundError&) {
       // One was deleted meanwhile: the list of runs tells so soon.
     }
-    return [this, shown = std::move(shown), kept = std::move(kept), seeds = std::move(seeds)] {
-      takeRuns(shown, kept, seeds);
-    };
+    RankClaims claims;
+    if (!shown.empty())
+      claims = readRankClaims(store, ofExperiment, shown.front()->analysis, folders);
+    return [this, shown = std::move(shown), kept = std::move(kept), seeds = std::move(seeds),
+            claims = std::move(claims)] { takeRuns(shown, kept, seeds, claims); };
   });
 }
 
 void SpectraPage::takeRuns(std::vector<std::shared_ptr<const SpectraRun>> shown,
-                           SpectrumCache cache, SeedScores seeds) {
+                           SpectrumCache cache, SeedScores seeds, RankClaims claims) {
   shown_ = std::move(shown);
   cache_ = std::move(cache);
   seeds_ = std::move(seeds);
+  claims_ = std::move(claims);
   stack_->setCurrentIndex(0);
   showAll();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -76,6 +77,12 @@ class SpectraPage final : public Page {
     std::vector<SeedCurve> effective, stable;
     std::vector<SeedCurve> rank;  ///< of every run of the experiment, whatever is selected
   };
+  /// What the paper claims of the ranks that are drawn.
+  struct RankClaims {
+    std::vector<ClaimRow> rows;
+    QString problem;  ///< why they cannot be read; "" where they can
+    std::map<std::string, std::filesystem::path> folders;  ///< of the paper, by experiment
+  };
   struct Facts {
     std::vector<StoredSpectrum> stored;
     std::vector<std::pair<std::string, Json>> config;  ///< flat
@@ -100,7 +107,7 @@ class SpectraPage final : public Page {
   void takeFacts(const std::vector<std::int64_t>& runs, std::map<std::int64_t, Facts> facts);
   void readRuns();
   void takeRuns(std::vector<std::shared_ptr<const SpectraRun>> shown, SpectrumCache cache,
-                SeedScores seeds);
+                SeedScores seeds, RankClaims claims);
   void showEmpty(const QString& sentence, const QString& action);
   void cancelReading();
   void chooseThreshold(double threshold);
@@ -136,6 +143,11 @@ class SpectraPage final : public Page {
   void showVariants();
   [[nodiscard]] std::vector<const store::RunRow*> runsOfExperiment() const;
   [[nodiscard]] MissingVariants missingVariants() const;
+  /// \param runs  all of the experiments \param analysis  that measures the ranks
+  /// \param folders  those that are known
+  [[nodiscard]] static RankClaims readRankClaims(
+      store::RunReader& store, const std::vector<store::RunRow>& runs, const std::string& analysis,
+      std::map<std::string, std::filesystem::path> folders);
   // spectra_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
   /// The analysis that makes spectra of a run's model, by what cards say; "" where none does.
@@ -157,6 +169,7 @@ class SpectraPage final : public Page {
   std::vector<std::shared_ptr<const SpectraRun>> shown_;
   SpectrumCache cache_;
   SeedScores seeds_;
+  RankClaims claims_;
   std::optional<std::int64_t> step_;  ///< nothing: the newest
   bool isFilling_ = false, isStale_ = true;
 

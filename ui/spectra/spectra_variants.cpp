@@ -1,10 +1,12 @@
-// The other variants of the experiment beside what is drawn: what their ranks say together, and
-// those that are not trained, which one click starts.
+// The other variants of the experiment beside what is drawn: what their ranks say together, what
+// the paper claims of them, and those that are not trained, which one click starts.
 #include <QHBoxLayout>
 #include <QPushButton>
 #include <algorithm>
 #include <set>
 
+#include "core/base/error.h"
+#include "core/store/experiment_folder.h"
 #include "ui/kit/fit_area.h"
 #include "ui/spectra/spectra_page.h"
 #include "ui/workbench/run_facts.h"
@@ -14,7 +16,6 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr std::size_t kMostRuns = 64;  // whose scores are compared
 constexpr qsizetype kMostNamed = 4;
 
 }  // namespace
@@ -45,7 +46,7 @@ std::vector<const store::RunRow*> SpectraPage::runsOfExperiment() const {
   }
   std::vector<const store::RunRow*> rows;
   for (const auto& [id, row] : workbench_.runs()) {
-    if (rows.size() < kMostRuns && experiments.contains(row.experimentId)) rows.push_back(&row);
+    if (experiments.contains(row.experimentId)) rows.push_back(&row);
   }
   return rows;
 }
@@ -75,6 +76,34 @@ SpectraPage::MissingVariants SpectraPage::missingVariants() const {
   }
   if (measured > 0) missing.seconds = seconds / measured * static_cast<double>(missing.runs.size());
   return missing;
+}
+
+SpectraPage::RankClaims SpectraPage::readRankClaims(
+    store::RunReader& store, const std::vector<store::RunRow>& runs, const std::string& analysis,
+    std::map<std::string, std::filesystem::path> folders) {
+  RankClaims claims;
+  claims.folders = std::move(folders);
+  const std::string measured = "analysis/" + analysis + "/";
+  const auto isMeant = [&measured](const Claim& claim) {
+    return claim.metric.starts_with(measured);
+  };
+  const store::QueryFunction query = [&store](const std::string& sql) { return store.query(sql); };
+  try {
+    std::set<std::filesystem::path> papers;
+    for (const store::RunRow& run : runs) {
+      const auto [folder, isNew] = claims.folders.try_emplace(run.experiment);
+      if (isNew) folder->second = store::folderOfExperiment(run.experiment, experimentFolders());
+      papers.insert(folder->second);
+    }
+    for (const std::filesystem::path& paper : papers) {
+      for (ClaimRow& row : readClaimRows(query, runs, paper, isMeant))
+        claims.rows.push_back(std::move(row));
+    }
+  } catch (const Error& error) {
+    claims.problem =
+        tr("The claims of the paper cannot be read: %1").arg(QString::fromUtf8(error.what()));
+  }
+  return claims;
 }
 
 void SpectraPage::showVariants() {

@@ -212,6 +212,8 @@ std::unique_ptr<Figure> SpectraPage::controlsFigure() const {
     }
   }
   picture.rows.insert(picture.rows.end(), controls.begin(), controls.end());
+  picture.claims = claims_.rows;
+  if (!claims_.problem.isEmpty()) picture.notes << claims_.problem;
   const QString heads = headText();
   picture.title = tr("Controls, %1").arg(heads.section(QLatin1Char(','), 0, 0).toLower());
   picture.about = tr("rank at %1 of %2, mean \u00b1 s.d. of heads")
@@ -267,8 +269,9 @@ std::unique_ptr<Figure> SpectraPage::curveFigure(const QString& title, RankCurve
 void SpectraPage::makeRoom() {
   const int runs = static_cast<int>(shown_.size());
   share_->setMinimumHeight(px(runs > 2 ? 280 : 200));
+  const int claims = static_cast<int>(claims_.rows.size());
   for (FigureView* view : {waterfall_, controls_})
-    view->setMinimumHeight(px(std::max(220, 100 + 60 * runs)));
+    view->setMinimumHeight(px(std::max(220, 100 + 60 * runs + 36 * claims)));
 }
 
 void SpectraPage::showHeads() { heads_->setFigure(headsFigure()); }

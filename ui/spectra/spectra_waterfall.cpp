@@ -1,6 +1,7 @@
 // Waterfalls of singular values over training, and the controls of a claim about ranks.
 #include <QFontMetricsF>
 #include <QImage>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,11 +53,11 @@ class WaterfallFigure final : public Figure {
     QStringList runs;
     for (const WaterfallPicture::Run& run : picture_.runs) {
       if (run.columns.empty()) continue;
-      runs << QStringLiteral("%1, %2: rank %3 at step %4, %5 at step %6")
+      runs << QObject::tr("%1, %2: rank %3 at step %4, %5 at step %6")
                   .arg(run.name, run.state, rankText(run.columns.front()), count(run.steps.front()),
                        rankText(run.columns.back()), count(run.steps.back()));
     }
-    return QStringLiteral("%1, %2, singular values from %3 to %4; %5")
+    return QObject::tr("%1, %2, singular values from %3 to %4; %5")
         .arg(picture_.title, picture_.about, shortNumber(low_), shortNumber(high_),
              runs.join(QStringLiteral("; ")));
   }
@@ -109,7 +110,7 @@ class WaterfallFigure final : public Figure {
     painter.setPen(themeColors().muted);
     drawLine(painter, QRectF(left + 28, foot - 8, right - left - 28, 16),
              Qt::AlignLeft | Qt::AlignVCenter,
-             QStringLiteral("rank at %1").arg(percent(picture_.threshold, 0)));
+             QObject::tr("rank at %1").arg(percent(picture_.threshold, 0)));
     drawBar(painter,
             QRectF(right + 10, body.top() + kName, 9, body.height() - kName - kAxis - kFoot - 4));
   }
@@ -200,10 +201,10 @@ class WaterfallFigure final : public Figure {
     const auto k = static_cast<std::size_t>(
         std::clamp((box.bottom() - point.y()) / box.height() * static_cast<double>(size), 0.0,
                    static_cast<double>(size - 1)));
-    QString text = QStringLiteral("%1, step %2: rank %3")
+    QString text = QObject::tr("%1, step %2: rank %3")
                        .arg(run.name, count(run.steps[at]), rankText(column));
     if (k < column.values.size())
-      text += QStringLiteral("\n\u03c3 %1 of k = %2").arg(shortNumber(column.values[k])).arg(k + 1);
+      text += QObject::tr("\n\u03c3 %1 of k = %2").arg(shortNumber(column.values[k])).arg(k + 1);
     return text;
   }
 
@@ -252,12 +253,17 @@ class ControlsFigure final : public Figure {
   }
   QSize sizeHint() const override { return {320, 340}; }
   double leastHeight(double) const override {
-    return 90 + 30 * static_cast<double>(picture_.rows.size());
+    return 90 + 30 * static_cast<double>(picture_.rows.size()) + claimsHeight();
   }
   QString summary() const override {
     QStringList rows;
     for (const ControlsPicture::Row& row : picture_.rows)
       rows << QStringLiteral("%1: %2").arg(row.name, valueText(row));
+    for (const ClaimRow& row : picture_.claims) {
+      rows << QStringLiteral("%1, %2: %3")
+                  .arg(QString::fromStdString(row.claim.name), verdictWords(row.judgement.verdict),
+                       evidenceText(row));
+    }
     return QStringLiteral("%1, %2; %3")
         .arg(picture_.title, picture_.about, rows.join(QStringLiteral("; ")));
   }
@@ -270,6 +276,21 @@ class ControlsFigure final : public Figure {
                   .arg(csvNumber(row.rank.mean), csvNumber(row.rank.deviation))
                   .arg(row.rank.heads);
     }
+    if (picture_.claims.empty()) return text;
+    text += QStringLiteral("\nclaim,verdict,n,mean,lower,upper,threshold,why\n");
+    for (const ClaimRow& row : picture_.claims) {
+      const SampleStatistics& s = row.judgement.statistics;
+      const bool isEmpty = s.count == 0;
+      const QStringList cells{csvText(QString::fromStdString(row.claim.name)),
+                              QString::fromStdString(toString(row.judgement.verdict)),
+                              QString::number(s.count),
+                              isEmpty ? QString() : csvNumber(s.mean),
+                              isEmpty ? QString() : csvNumber(s.interval.lower),
+                              isEmpty ? QString() : csvNumber(s.interval.upper),
+                              csvNumber(row.judgement.threshold),
+                              csvText(QString::fromStdString(row.judgement.reason))};
+      text += cells.join(QLatin1Char(',')) + QLatin1Char('\n');
+    }
     return text;
   }
 
@@ -278,7 +299,7 @@ class ControlsFigure final : public Figure {
     if (!std::isfinite(row.rank.mean)) return QStringLiteral("\u2013");
     QString text = number(row.rank.mean, 1);
     if (row.rank.heads > 1) text += QStringLiteral(" \u00b1 ") + number(row.rank.deviation, 1);
-    return row.isLive ? QStringLiteral("so far ") + text : text;
+    return row.isLive ? QObject::tr("so far %1").arg(text) : text;
   }
 
   void draw(QPainter& painter, const QRectF& area) override {
@@ -288,7 +309,8 @@ class ControlsFigure final : public Figure {
     double widest = 0;
     for (const ControlsPicture::Row& row : picture_.rows)
       widest = std::max(widest, metrics.horizontalAdvance(valueText(row)));
-    const double notes = 34.0 * static_cast<double>(picture_.notes.size());
+    const double notes =
+        kNoteHeight * static_cast<double>(picture_.notes.size()) + claimsHeight();
     const double axis = 18;
     const double room = body.height() - notes - axis;
     const double rows = std::max(1.0, static_cast<double>(picture_.rows.size()));
@@ -315,16 +337,48 @@ class ControlsFigure final : public Figure {
       y += height;
     }
     y = plot.bottom() + axis + 4;
+    for (const ClaimRow& claim : picture_.claims) {
+      if (y + 30 > body.bottom() + 2) break;
+      drawClaim(painter, QRectF(body.left(), y, body.width(), 32), claim);
+      y += kNoteHeight;
+    }
     painter.setPen(themeColors().muted);
     for (const QString& note : picture_.notes) {
       if (y + 30 > body.bottom() + 2) break;
       painter.drawText(QRectF(body.left(), y, body.width(), 32),
                        Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, note);
-      y += 34;
+      y += kNoteHeight;
     }
   }
 
-  static constexpr double kLeastRow = 20;
+  static constexpr double kLeastRow = 20, kNoteHeight = 34;
+
+  double claimsHeight() const {
+    return kNoteHeight * static_cast<double>(picture_.claims.size());
+  }
+
+  /// The verdict and the claim in one line, what was measured below.
+  void drawClaim(QPainter& painter, const QRectF& place, const ClaimRow& row) {
+    const QRectF first(place.left(), place.top(), place.width(), place.height() / 2);
+    const QString verdict = verdictWords(row.judgement.verdict);
+    painter.setPen(verdictColor(row.judgement.verdict));
+    drawLine(painter, first, Qt::AlignLeft | Qt::AlignVCenter, verdict);
+    const double beside = QFontMetricsF(painter.font()).horizontalAdvance(verdict) + 8;
+    const QString name = QString::fromStdString(row.claim.name);
+    painter.setPen(themeColors().text);
+    drawLine(painter, first.adjusted(beside, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, name);
+    painter.setPen(themeColors().muted);
+    painter.setFont(axisLetters());
+    drawLine(painter, first.translated(0, first.height()), Qt::AlignLeft | Qt::AlignVCenter,
+             evidenceText(row));
+    painter.setFont(smallLetters());
+    QStringList about{name, QString::fromStdString(measureText(row.claim)),
+                      QString::fromStdString(row.claim.source),
+                      QString::fromStdString(row.judgement.reason),
+                      QString::fromStdString(row.claim.note)};
+    about.removeAll(QString());
+    addRegion(place, [text = about.join(QLatin1Char('\n'))](const QPointF&) { return text; });
+  }
 
   template <class Place>
   void drawRow(QPainter& painter, const QRectF& line, double names, const ControlsPicture::Row& row,

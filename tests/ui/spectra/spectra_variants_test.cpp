@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 
 #include "tests/ui/figures/qt_test.h"
+#include "tests/ui/figures/svg_document.h"
 #include "tests/ui/spectra/falling.h"
 #include "tests/ui/support/page_test.h"
 #include "ui/spectra/spectra_page.h"
+#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 namespace {
@@ -22,7 +24,7 @@ class SpectraVariants : public PageTest<SpectraPage> {
     run.config = {{"model", {{"mask", variant}}}, {"train", {{"seed", seed}}}};
     run.origins = Json::object();
     store::RunStore& store = workbench_.store();
-    const std::int64_t id = store.addRuns(store.experiment("Ranks", ""), {run}).front();
+    const std::int64_t id = store.addRuns(store.experiment(experiment_, ""), {run}).front();
     (void)workbench_.run(id);
     workbench_.row(id).state = state;
     return id;
@@ -37,6 +39,8 @@ class SpectraVariants : public PageTest<SpectraPage> {
     batch.metrics.push_back(record);
     store.append(run, segment, batch);
   }
+
+  std::string experiment_ = "Ranks";
 };
 
 TEST_F(SpectraVariants, ThatAreNotTrainedAreStartedInOneClick) {
@@ -74,6 +78,50 @@ TEST_F(SpectraVariants, AreComparedByTheRanksThatTheirSeedsMeasured) {
   EXPECT_THAT(labels(*shown), HasSubstr("Rank at 80 %"));
   EXPECT_THAT(labels(*shown), HasSubstr("plain 4.25 \u00b1 0.62 (3 seeds)"));
   EXPECT_THAT(labels(*shown), HasSubstr("higher: +2.25 \u00b1 0.62 against plain (3 pairs)"));
+}
+
+TEST_F(SpectraVariants, ThePapersClaimsAboutTheRanksStandBesideThem) {
+  experiment_ = "iLLaMA roadmap, laptop size";
+  const std::int64_t run = add("+ PS[cls]", 0, store::RunState::Done);
+  workbench_.store().addArtifact(run, samples::falling(0.9, 100));
+  const auto shown = page({run});
+  const std::string csv = shown->controlsView().figure()->csv().toStdString();
+  EXPECT_THAT(csv, HasSubstr("causal attention has a higher rank than the ViT's,undecided,0,"));
+  EXPECT_THAT(csv, HasSubstr("0 of 3 common seeds are done"));
+  EXPECT_THAT(csv, HasSubstr("not counted: 1 with ")) << "it was not made as the file says";
+  EXPECT_THAT(csv, Not(HasSubstr("collapses"))) << "a claim about the accuracy";
+}
+
+TEST_F(SpectraVariants, AnExperimentWithoutClaimsHasNoVerdicts) {
+  const std::int64_t run = add("causal", 0, store::RunState::Done);
+  workbench_.store().addArtifact(run, samples::falling(0.9, 100));
+  const auto shown = page({run});
+  EXPECT_THAT(shown->controlsView().figure()->csv().toStdString(), Not(HasSubstr("verdict")));
+  EXPECT_THAT(shown->controlsView().figure()->summary().toStdString(), Not(HasSubstr("undecided")));
+}
+
+TEST(SpectraControls, AVerdictIsAWordWithItsEvidence) {
+  ClaimRow row;
+  row.claim.name = "causal is higher";
+  row.claim.margin = 1;
+  row.judgement.verdict = Verdict::Reproduced;
+  row.judgement.threshold = 1;
+  row.judgement.statistics = statisticsOf(std::vector<double>{2.9, 3, 3.1});
+  ControlsPicture picture;
+  picture.claims = {row};
+  const auto figure = makeControlsFigure(picture);
+  EXPECT_THAT(figure->summary().toStdString(), HasSubstr("causal is higher, \u2713 reproduced"));
+  EXPECT_THAT(figure->summary().toStdString(), HasSubstr("claimed at least 1, 3 seeds"));
+  QStringList words;
+  for (const SvgDocument::Text& text :
+       readSvg(figureBytes(*figure, FigureFormat::Svg, {})).texts)
+    words << text.words;
+  EXPECT_THAT(words.join(QLatin1Char('|')).toStdString(), HasSubstr("reproduced"));
+  row.judgement.verdict = Verdict::Contradicted;
+  EXPECT_EQ(verdictWords(row.judgement.verdict).toStdString(), "\u2717 contradicted");
+  row.judgement.statistics = {};
+  row.judgement.reason = "0 of 3 common seeds are done";
+  EXPECT_EQ(evidenceText(row).toStdString(), "0 of 3 common seeds are done");
 }
 
 }  // namespace
