@@ -194,6 +194,7 @@ std::vector<RunsModel::Column> RunColumns::read(const std::vector<std::string>& 
       if (column.id != fact.id) continue;
       for (const auto& [id, run] : runs_) put(column, id, fact.cell(run));
     }
+    if (column.id == "duration") column.meanText = [](double mean) { return duration(mean); };
     if (column.id == kTags) {
       for (const auto& [id, run] : runs_) put(column, id, textCell(model_.tagsOf(id).toStdString()));
     }

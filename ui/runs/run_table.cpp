@@ -141,8 +141,16 @@ void RunTable::setShown(bool isShown) {
   } else {
     model_.setColumns({});
     model_.groupBy({});
+    nameView();
   }
   isSizing_ = false;
+}
+
+void RunTable::nameView() {
+  const QString name = !isShown_             ? tr("Runs by experiment")
+                       : model_.isGrouped() ? tr("Table of runs by %1").arg(model_.groupedBy())
+                                            : tr("Table of runs by experiment");
+  if (view_.accessibleName() != name) view_.setAccessibleName(name);
 }
 
 void RunTable::readColumns() {
@@ -157,6 +165,7 @@ void RunTable::readColumns() {
   if (isBeside) columns.pop_back();
   model_.setColumns(std::move(columns));
   model_.groupBy(std::move(groups));
+  nameView();
 }
 
 /// Columns in place of those that are there.

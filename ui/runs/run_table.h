@@ -49,6 +49,8 @@ class RunTable : public QObject {
   void show();
   /// Values and groups as the database has them now. \throws Error
   void readColumns();
+  /// Says what the rows are by, for screen readers.
+  void nameView();
   void keep() const;
   void restoreLook();
   void keepLook() const;

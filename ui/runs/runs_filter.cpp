@@ -1,6 +1,7 @@
 #include "ui/runs/runs_filter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -8,6 +9,25 @@
 #include "ui/runs/runs_model.h"
 
 namespace vitrine::ui {
+namespace {
+
+/// Mean of a column over the runs of a group that are counted; none where none has a value.
+template <typename IsCounted>
+std::optional<double> meanOverRuns(const QAbstractItemModel& model, const QModelIndex& group,
+                                   int column, IsCounted isCounted) {
+  double sum = 0;
+  int runs = 0;
+  for (int row = 0; row < model.rowCount(group); ++row) {
+    const QVariant value = model.index(row, column, group).data(RunsModel::OrderRole);
+    if (!value.isValid() || !isCounted(row)) continue;
+    sum += value.toDouble();
+    ++runs;
+  }
+  const double mean = sum / runs;
+  return std::isnan(mean) ? std::nullopt : std::optional<double>(mean);
+}
+
+}  // namespace
 
 RunsFilter::RunsFilter(store::RunReader& store, QObject* parent)
     : QSortFilterProxyModel(parent), configs_(store) {
@@ -35,18 +55,23 @@ RunsFilter::RunsFilter(store::RunReader& store, QObject* parent)
 void RunsFilter::setQuery(const QString& text) {
   query_ = RunQuery(text);
   values_.clear();
-  invalidateFilter();
+  filterChanged();
 }
 
 void RunsFilter::lookAgain() {
   if (!query_.asksMetrics()) return;
   values_.clear();
-  invalidateFilter();
+  filterChanged();
 }
 
 void RunsFilter::setShowsArchived(bool isOn) {
   showsArchived_ = isOn;
+  filterChanged();
+}
+
+void RunsFilter::filterChanged() {
   invalidateFilter();
+  static_cast<RunsModel*>(sourceModel())->tellMeans();
 }
 
 int RunsFilter::allCount() const {
@@ -93,16 +118,22 @@ QVariant RunsFilter::meanOf(const QModelIndex& cell) const {
   const auto* model = static_cast<const RunsModel*>(sourceModel());
   const RunsModel::Column& column = model->columns()[static_cast<std::size_t>(cell.column()) - 1];
   if (!model->isGrouped() || !column.meanText) return {};
+  const auto mean = meanOverRuns(*this, cell.siblingAtColumn(0), cell.column(),
+                                 [](int) { return true; });
+  return mean ? QVariant(tr("mean %1").arg(column.meanText(*mean))) : QVariant();
+}
+
+QVariant RunsFilter::orderOfGroup(const QModelIndex& cell) const {
+  const auto* model = static_cast<const RunsModel*>(sourceModel());
+  if (cell.column() == 0 || !model->isGrouped()) return {};
+  if (const QVariant own = cell.data(RunsModel::OrderRole); own.isValid()) return own;
+  if (!model->columns()[static_cast<std::size_t>(cell.column()) - 1].meanText) return {};
+  // Rows of the proxy are being sorted: only those of the model can be asked for.
   const QModelIndex group = cell.siblingAtColumn(0);
-  double sum = 0;
-  int runs = 0;
-  for (int row = 0; row < rowCount(group); ++row) {
-    const QVariant value = index(row, cell.column(), group).data(RunsModel::OrderRole);
-    if (!value.isValid()) continue;
-    sum += value.toDouble();
-    ++runs;
-  }
-  return runs == 0 ? QVariant() : QVariant(tr("mean %1").arg(column.meanText(sum / runs)));
+  const auto mean = meanOverRuns(*model, group, cell.column(), [this, &group](int row) {
+    return filterAcceptsRow(row, group);
+  });
+  return mean ? QVariant(*mean) : QVariant();
 }
 
 bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
@@ -123,8 +154,10 @@ bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
 bool RunsFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
   // In a descending order the proxy asks with the two exchanged.
   const bool isExchanged = sortOrder() == Qt::DescendingOrder;
-  const QVariant a = left.data(RunsModel::OrderRole), b = right.data(RunsModel::OrderRole);
-  if (!left.parent().isValid() && !a.isValid() && !b.isValid())
+  const bool areGroups = !left.parent().isValid();
+  const QVariant a = areGroups ? orderOfGroup(left) : left.data(RunsModel::OrderRole),
+                 b = areGroups ? orderOfGroup(right) : right.data(RunsModel::OrderRole);
+  if (areGroups && !a.isValid() && !b.isValid())
     return isExchanged ? right.row() < left.row() : left.row() < right.row();
   if (a.isValid() != b.isValid()) return a.isValid() != isExchanged;
   return isOrderedBefore(a, b);

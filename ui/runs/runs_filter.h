@@ -20,7 +20,7 @@ class RunsFilter : public QSortFilterProxyModel {
   /// Runs have recorded more: whether they match may have changed.
   void lookAgain();
   /// The same of their marks.
-  void marksChanged() { invalidateFilter(); }
+  void marksChanged() { filterChanged(); }
   [[nodiscard]] int runCount() const;
   /// Archived runs are listed, too; else only where the query asks for them.
   void setShowsArchived(bool isOn);
@@ -38,13 +38,18 @@ class RunsFilter : public QSortFilterProxyModel {
 
  protected:
   bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
-  /// Experiments keep their place, groups but in the order of their own column; missing values come
+  /// Experiments keep their place. Groups stand in the order of their means where the column has
+  /// them, of their values in their own column, else where the model has them. Missing values come
   /// last in both orders.
   bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
  private:
+  /// Other runs match, or other runs are listed.
+  void filterChanged();
   /// "mean 42.3 %" in a cell of a group; nothing where a mean says nothing.
   [[nodiscard]] QVariant meanOf(const QModelIndex& cell) const;
+  /// What a group is sorted by. \param cell  of the source model
+  [[nodiscard]] QVariant orderOfGroup(const QModelIndex& cell) const;
   [[nodiscard]] bool hidesArchived() const { return !showsArchived_ && !query_.asksArchived(); }
 
   RunQuery query_;

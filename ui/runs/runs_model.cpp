@@ -40,89 +40,7 @@ QString dayOf(const std::string& utc) {
                       : text;
 }
 
-/// By run: the id of its group among those of a column, 1 and more.
-std::map<std::int64_t, std::int64_t> groupIdsOf(const RunsModel::Column& column) {
-  std::map<QString, std::int64_t> ids;
-  std::vector<const RunsModel::Cell*> values;  // each text once
-  for (const auto& [run, cell] : column.cells)
-    if (ids.emplace(cell.text, 0).second) values.push_back(&cell);
-  std::stable_sort(values.begin(), values.end(),
-                   [](const RunsModel::Cell* a, const RunsModel::Cell* b) {
-                     return isOrderedBefore(b->order, a->order);
-                   });
-  std::int64_t last = 0;
-  for (const RunsModel::Cell* value : values) ids[value->text] = ++last;
-  std::map<std::int64_t, std::int64_t> byRun;
-  for (const auto& [run, cell] : column.cells) byRun[run] = ids[cell.text];
-  return byRun;
-}
-
 }  // namespace
-
-int RunsModel::groupOf(std::int64_t id) const {
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    if (groups_[i]->id == id) return static_cast<int>(i);
-  }
-  return -1;
-}
-
-/// Newest experiment first.
-int RunsModel::groupPlaceOf(std::int64_t id) const {
-  const auto place = std::find_if(groups_.begin(), groups_.end(),
-                                  [id](const auto& other) { return other->id < id; });
-  return static_cast<int>(place - groups_.begin());
-}
-
-std::int64_t RunsModel::groupIdOf(const store::RunRow& row) const {
-  if (!grouping_) return row.experimentId;
-  const auto found = groupIds_.find(row.id);
-  return found == groupIds_.end() ? 0 : found->second;
-}
-
-std::unique_ptr<RunsModel::Group> RunsModel::groupFor(const store::RunRow& row) const {
-  auto made = std::make_unique<Group>();
-  made->id = groupIdOf(row);
-  made->title = QString::fromStdString(row.experiment);
-  if (!grouping_) return made;
-  const auto value = grouping_->cells.find(row.id);
-  const bool isThere = value != grouping_->cells.end();
-  made->title =
-      tr("%1: %2").arg(grouping_->title, isThere ? value->second.text : tr("no value"));
-  if (isThere) made->order = value->second.order;
-  return made;
-}
-
-void RunsModel::groupBy(std::optional<Column> column) {
-  const auto isSameText = [](const auto& a, const auto& b) {
-    return a.first == b.first && a.second.text == b.second.text;
-  };
-  const bool isSame =
-      column.has_value() == grouping_.has_value() &&
-      (!column || (column->id == grouping_->id && column->title == grouping_->title &&
-                   std::equal(column->cells.begin(), column->cells.end(),
-                              grouping_->cells.begin(), grouping_->cells.end(), isSameText)));
-  if (isSame) return;
-  beginResetModel();
-  std::vector<store::RunRow> rows;
-  for (const auto& group : groups_)
-    std::move(group->runs.begin(), group->runs.end(), std::back_inserter(rows));
-  std::sort(rows.begin(), rows.end(),
-            [](const store::RunRow& a, const store::RunRow& b) { return a.id < b.id; });
-  groups_.clear();
-  grouping_ = std::move(column);
-  groupIds_ = grouping_ ? groupIdsOf(*grouping_) : std::map<std::int64_t, std::int64_t>();
-  for (store::RunRow& row : rows) {
-    const std::int64_t id = groupIdOf(row);
-    parents_[row.id] = id;
-    int group = groupOf(id);
-    if (group < 0) {
-      group = groupPlaceOf(id);
-      groups_.insert(groups_.begin() + group, groupFor(row));
-    }
-    groups_[static_cast<std::size_t>(group)]->runs.push_back(std::move(row));
-  }
-  endResetModel();
-}
 
 int RunsModel::placeOf(const Group& group, std::int64_t id) {
   const auto place =
@@ -136,9 +54,10 @@ void RunsModel::upsert(const std::vector<store::RunRow>& rows) {
     const std::int64_t groupId = groupIdOf(row);
     int group = groupOf(groupId);
     if (group < 0) {
-      group = groupPlaceOf(groupId);
+      std::unique_ptr<Group> made = groupFor(row);
+      group = groupPlaceOf(*made);
       beginInsertRows({}, group, group);
-      groups_.insert(groups_.begin() + group, groupFor(row));
+      groups_.insert(groups_.begin() + group, std::move(made));
       endInsertRows();
     }
     Group& home = *groups_[static_cast<std::size_t>(group)];
@@ -174,6 +93,8 @@ void RunsModel::remove(const std::vector<std::int64_t>& ids) {
       beginRemoveRows({}, group, group);
       groups_.erase(groups_.begin() + group);
       endRemoveRows();
+    } else {
+      tellMeans(group);
     }
   }
 }
@@ -295,6 +216,15 @@ void RunsModel::setColumns(std::vector<Column> columns) {
   }
 }
 
+void RunsModel::tellMeans() {
+  for (int group = 0; group < rowCount({}); ++group) tellMeans(group);
+}
+
+void RunsModel::tellMeans(int group) {
+  if (grouping_ && !columns_.empty())
+    Q_EMIT dataChanged(index(group, 1, {}), index(group, columnCount({}) - 1, {}));
+}
+
 std::vector<std::int64_t> RunsModel::ids() const {
   std::vector<std::int64_t> all;
   for (const auto& group : groups_) {
@@ -411,6 +341,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
             .arg(group.title, counted(runs, tr("run"), tr("runs")));
       case CountRole:
         return static_cast<int>(runs);
+      case GroupRole:
+        return QVariant::fromValue<qlonglong>(group.id);
       case IdRole:
         return 0;
       default:

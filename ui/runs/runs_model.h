@@ -18,8 +18,8 @@
 
 namespace vitrine::ui {
 
-/// Changes come row by row, so that selection and scroll position stay; other columns and groups are a
-/// reset.
+/// Changes come row by row, so that selection and scroll position stay. Other columns, or groups by
+/// another column, are a reset; new values of the column that groups are a change of layout.
 class RunsModel : public QAbstractItemModel {
   Q_OBJECT
  public:
@@ -33,6 +33,7 @@ class RunsModel : public QAbstractItemModel {
     HiddenRole,             ///< selected, and not drawn by the pages
     MarkRole,               ///< "baseline", "archived"; "" for most
     OrderRole,              ///< what a column is sorted by: a number or a text; none where missing
+    GroupRole,              ///< id of an experiment or group: stays while its values change
   };
 
   using QAbstractItemModel::QAbstractItemModel;
@@ -80,6 +81,10 @@ class RunsModel : public QAbstractItemModel {
   /// one last. None: by experiment. A run that is added has no value until the next call.
   void groupBy(std::optional<Column> column);
   [[nodiscard]] bool isGrouped() const { return grouping_.has_value(); }
+  /// Title of the column that groups; "" where there is none.
+  [[nodiscard]] QString groupedBy() const { return grouping_ ? grouping_->title : QString(); }
+  /// The means of groups are over other runs than before.
+  void tellMeans();
 
   [[nodiscard]] const store::RunRow* run(const QModelIndex& index) const;
   /// "best, paper"; "" where it has none.
@@ -104,18 +109,23 @@ class RunsModel : public QAbstractItemModel {
 
  private:
   struct Group {
-    std::int64_t id = 0;  ///< of the experiment; else the larger the higher up, 0: runs without a value
+    std::int64_t id = 0;  ///< of the experiment or value; 0: runs without a value
     QString title;
     QVariant order;  ///< of the value that the runs share
     std::vector<store::RunRow> runs;
   };
   /// Row of a group by its id; -1: there is none.
   [[nodiscard]] int groupOf(std::int64_t id) const;
-  [[nodiscard]] int groupPlaceOf(std::int64_t id) const;
+  /// The row that a new group gets.
+  [[nodiscard]] int groupPlaceOf(const Group& group) const;
   /// Id of the group that a run belongs to.
   [[nodiscard]] std::int64_t groupIdOf(const store::RunRow& row) const;
   /// An empty group for this run.
   [[nodiscard]] std::unique_ptr<Group> groupFor(const store::RunRow& row) const;
+  void regroup(std::optional<Column> column);
+  /// Ids of the groups by `grouping_`: a text keeps its id, a group whose value changes, too.
+  void numberGroups();
+  void tellMeans(int group);
   /// Another run of the experiment has the same name, seed, stage and differences.
   [[nodiscard]] bool hasTwin(const store::RunRow& row) const;
   [[nodiscard]] QString markWords(std::int64_t run) const;
@@ -134,6 +144,8 @@ class RunsModel : public QAbstractItemModel {
   std::vector<Column> columns_;
   std::optional<Column> grouping_;                 ///< none: by experiment
   std::map<std::int64_t, std::int64_t> groupIds_;  ///< by run, of those that have a value
+  std::map<QString, std::int64_t> valueIds_;       ///< groups by their text
+  std::int64_t lastGroupId_ = std::int64_t{1} << 40;  ///< above the ids of experiments
 };
 
 /// Whether a value of OrderRole comes before another: numbers by size, then texts. Both are there.

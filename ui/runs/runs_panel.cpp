@@ -2,10 +2,8 @@
 
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QShortcut>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <initializer_list>
 #include <iterator>
 #include <utility>
 
@@ -15,7 +13,6 @@
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
 #include "ui/kit/icons.h"
-#include "ui/kit/menus.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -200,68 +197,6 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   readScores();
   chooseFirst();
   fillHeader();
-}
-
-/// What only the table has: the way back, its columns, what the header of the dock says of the list.
-void RunsPanel::makeTable() {
-  tableBar_ = new QWidget;
-  auto* bar = new QHBoxLayout(tableBar_);
-  bar->setContentsMargins(px(12), 0, 0, 0);
-  bar->setSpacing(px(8));
-  tableSummary_ = new QLabel;
-  tableSummary_->setProperty("role", "small");
-  auto* columns = new QPushButton(tr("Columns"));
-  columns->setAccessibleName(tr("Columns and sorting"));
-  auto* menu = new QMenu(columns);
-  columns->setMenu(menu);
-  connect(menu, &QMenu::aboutToShow, this, [this, menu] {
-    emptyMenu(*menu);
-    table_->fillMenu(*menu);
-  });
-  auto* close = new QPushButton(tr("Close table"));
-  close->setAccessibleName(tr("Close the table of runs"));
-  close->setToolTip(tr("Back to the pages (Esc)"));
-  connect(close, &QPushButton::clicked, this, &RunsPanel::tableLeft);
-  for (QWidget* one : std::initializer_list<QWidget*>{tableSummary_, columns, close})
-    bar->addWidget(one);
-  tableBar_->hide();
-  leave_ = new QShortcut(QKeySequence(Qt::Key_Escape), this);
-  leave_->setContext(Qt::WidgetWithChildrenShortcut);
-  leave_->setEnabled(false);
-  connect(leave_, &QShortcut::activated, this, &RunsPanel::tableLeft);
-
-  table_ = new RunTable(
-      workbench_, model_, *proxy_, *view_, *delegate_,
-      [this](const std::string& sql) { return workbench_.store().query(sql); }, this);
-  connect(proxy_, &QAbstractItemModel::modelAboutToBeReset, this, [this] {
-    isApplying_ = true;  // the user did not choose a view without rows
-    closed_.clear();
-    for (int row = 0; row < proxy_->rowCount(); ++row) {
-      const QModelIndex at = proxy_->index(row, 0);
-      if (!view_->isExpanded(at)) closed_.insert(at.data().toString());
-    }
-  });
-  connect(proxy_, &QAbstractItemModel::modelReset, this, [this] {
-    isApplying_ = false;
-    showSelection();  // before: the current run comes into sight, whose experiment may be closed
-    for (int row = 0; row < proxy_->rowCount(); ++row) openExperiment(proxy_->index(row, 0));
-    closed_.clear();
-  });
-}
-
-void RunsPanel::openExperiment(const QModelIndex& at) {
-  view_->setFirstColumnSpanned(at.row(), {}, !model_.isGrouped());  // means stand beside a group
-  view_->setExpanded(at, !closed_.contains(at.data().toString()));
-}
-
-void RunsPanel::setTable(bool isTable) {
-  if (isTable == table_->isShown()) return;
-  tableBar_->setVisible(isTable);
-  leave_->setEnabled(isTable);
-  view_->setAccessibleName(isTable ? tr("Table of runs by experiment") : tr("Runs by experiment"));
-  table_->setShown(isTable);
-  const QModelIndex current = view_->currentIndex();
-  if (current.isValid() && view_->isExpanded(current.parent())) view_->scrollTo(current);
 }
 
 QString RunsPanel::summary() const {

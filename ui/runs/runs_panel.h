@@ -120,7 +120,7 @@ class RunsPanel : public QWidget {
   store::RunScores scoreReader_;
   store::MetricKinds kinds_;
   QTimer scores_;
-  std::set<QString> closed_;  ///< experiments, while the columns change
+  std::set<std::int64_t> closed_;  ///< experiments and groups, while rows change
   bool isApplying_ = false;
   bool isReadingDue_ = false;  ///< a click or key that is being handled changes the selection
   bool isExplained_ = false;   ///< that a click beside a comparison leaves it
