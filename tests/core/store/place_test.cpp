@@ -17,6 +17,7 @@ namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Names;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -36,9 +37,7 @@ TEST_F(Place, OnANetworkFileSystemIsRefusedWithTheWayOut) {
   for (const auto& [type, name] : types) {
     setFileSystemProbe([number = type](const fs::path&) { return number; });
     const std::string message = messageOf<RefusedError>([&] { RunStore store(file()); });
-    EXPECT_THAT(message, HasSubstr("lies on a network file system (" + name));
-    EXPECT_THAT(message, HasSubstr("keep it on a local disk and carry results over with `vitrine "
-                                   "export` and `vitrine import`"));
+    EXPECT_THAT(message, Names(name, "vitrine export", "vitrine import"));
     EXPECT_TRUE(fs::is_empty(folder_)) << "something was made on " << name;
   }
   setFileSystemProbe({});
@@ -177,7 +176,7 @@ TEST_F(Place, WithTheLogOfAnotherDatabaseIsReadOrRefusedButNeverCrashes) {
       EXPECT_THAT(store.runs().size(), AnyOf(3u, 40u));
     }
   } catch (const StoreError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("experiments.sqlite'"));
+    EXPECT_THAT(error.what(), Names("experiments.sqlite"));
   }
 }
 

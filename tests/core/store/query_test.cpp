@@ -11,6 +11,7 @@
 namespace vitrine::store {
 namespace {
 
+using test::Fails;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::messageOf;
@@ -64,8 +65,8 @@ TEST_F(Query, RefusesEverythingThatWrites) {
       ADD_FAILURE() << "accepted: " << sql;
     } catch (const RefusedError& error) {
       EXPECT_THAT(error.what(), HasSubstr("more than read")) << sql;
-    } catch (const StoreError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("SQL error")) << sql;
+    } catch (const SqlError&) {
+      // What SQLite itself does not let through.
     }
   }
   EXPECT_FALSE(std::filesystem::exists(outside));
@@ -113,9 +114,8 @@ TEST_F(Query, AllowsLookingAtTheSchema) {
 
 TEST_F(Query, SaysWhatIsWrongWithTheSql) {
   RunStore store(file());
-  EXPECT_THAT(
-      messageOf<StoreError>([&] { static_cast<void>(store.query("SELECT no_such FROM runs")); }),
-      HasSubstr("no such column: no_such"));
+  EXPECT_THAT([&] { static_cast<void>(store.query("SELECT no_such FROM runs")); },
+              Fails<StoreError>("no_such"));
   EXPECT_THAT(messageOf<StoreError>([&] { static_cast<void>(store.query("  ")); }),
               HasSubstr("there is no SQL statement"));
 }
@@ -170,16 +170,14 @@ TEST_F(Query, RefusesAFunctionThatTakesLongerThanItsLimit) {
         "instr(" + x + ", " + y + ")", "replace(" + x + ", " + y + ", '')",
         "json_patch(" + object + ", " + object + ")"}) {
     const auto start = std::chrono::steady_clock::now();
-    EXPECT_THAT(messageOf<StoreError>(
-                    [&] { static_cast<void>(store.query("SELECT length(" + call + ")")); }),
-                HasSubstr("takes too long; shorten one with substr()"))
+    EXPECT_THAT([&] { static_cast<void>(store.query("SELECT length(" + call + ")")); },
+                Fails<StoreError>("substr()"))
         << call;
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << call;
   }
   const std::string pattern = "'%' || " + letters(20'000, 'a') + " || '%'";
-  EXPECT_THAT(messageOf<StoreError>(
-                  [&] { static_cast<void>(store.query("SELECT " + x + " LIKE " + pattern)); }),
-              HasSubstr("like() of texts of 20,002 and 100,000 bytes takes too long"));
+  EXPECT_THAT([&] { static_cast<void>(store.query("SELECT " + x + " LIKE " + pattern)); },
+              Fails<StoreError>("like()", "20,002", "100,000"));
 }
 
 TEST_F(Query, HasTheFunctionsOfSqliteAsTheyAre) {
@@ -191,9 +189,8 @@ TEST_F(Query, HasTheFunctionsOfSqliteAsTheyAre) {
       "json_object('o', json_patch('{\"a\":1}', '{\"b\":2}')), NULL LIKE 'a'");
   EXPECT_EQ(Json(table.rows).dump(),
             R"([[3,2,null,2,"axycaxyc","a","a","a","a",1,1,0,"{\"o\":{\"a\":1,\"b\":2}}",null]])");
-  EXPECT_THAT(messageOf<StoreError>(
-                  [&] { static_cast<void>(store.query("SELECT 'a' LIKE 'b' ESCAPE 'cc'")); }),
-              HasSubstr("ESCAPE expression must be a single character"));
+  EXPECT_THAT([&] { static_cast<void>(store.query("SELECT 'a' LIKE 'b' ESCAPE 'cc'")); },
+              Fails<StoreError>("ESCAPE"));
 }
 
 TEST_F(Query, StopsInTimeBetweenRowsThatTakeLong) {
@@ -201,21 +198,21 @@ TEST_F(Query, StopsInTimeBetweenRowsThatTakeLong) {
   RunStore::QueryLimits limits;
   limits.time = std::chrono::milliseconds(100);
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_THAT(messageOf<StoreError>([&] {
-                static_cast<void>(store.query(
-                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000) "
-                    "SELECT max(length(hex(zeroblob(5000000 + i)))) FROM n",
-                    limits));
-              }),
-              HasSubstr("the query was stopped after 0.1 s"));
+  EXPECT_THAT(
+      [&] {
+        static_cast<void>(store.query(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000) "
+            "SELECT max(length(hex(zeroblob(5000000 + i)))) FROM n",
+            limits));
+      },
+      Fails<StoreError>("0.1 s"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
 }
 
 TEST_F(Query, RefusesAValueThatIsTooLarge) {
   RunStore store(file());
-  EXPECT_THAT(messageOf<StoreError>(
-                  [&] { static_cast<void>(store.query("SELECT hex(zeroblob(40000000))")); }),
-              HasSubstr("a value is larger than 67.1 MB"));
+  EXPECT_THAT([&] { static_cast<void>(store.query("SELECT hex(zeroblob(40000000))")); },
+              Fails<StoreError>("67.1 MB"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/store/run_store.h"
+#include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"
 
 namespace vitrine::testing {

@@ -24,6 +24,8 @@ namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Fails;
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::messageOf;
@@ -375,26 +377,21 @@ TEST_F(Forms, SaysWhereAnEventFileIsCutOrDamaged) {
   std::ofstream(out("x.tfevents"), std::ios::binary) << bytes;
   const ImportReport report = importRuns(file(), out("x.tfevents"), Duplicates::Skip, "");
   ASSERT_EQ(report.runs.size(), 1u);
-  EXPECT_THAT(report.notes,
-              ::testing::Contains(HasSubstr("the record at offset " + std::to_string(second) +
-                                            " differs from its checksum")));
+  EXPECT_THAT(report.notes, ::testing::Contains(Names(second)));
   EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("is cut at offset")));
   EXPECT_EQ(RunStore(file()).points(1, "train/loss").size(), 4u);
 }
 
 TEST_F(Forms, RefusesWhatIsNeitherOfThem) {
   std::ofstream(out("text.txt")) << "just some words that are long enough";
-  EXPECT_THAT(
-      messageOf<FileError>([&] { importRuns(file(), out("text.txt"), Duplicates::Skip, ""); }),
-      HasSubstr("is not a TensorBoard event file"));
+  EXPECT_THAT([&] { importRuns(file(), out("text.txt"), Duplicates::Skip, ""); },
+              Fails<FileError>("text.txt"));
   std::ofstream(out("x.vitrine")) << "just some words";
-  EXPECT_THAT(
-      messageOf<StoreError>([&] { importRuns(file(), out("x.vitrine"), Duplicates::Skip, ""); }),
-      HasSubstr("is not an SQLite file"));
+  EXPECT_THAT([&] { importRuns(file(), out("x.vitrine"), Duplicates::Skip, ""); },
+              Fails<StoreError>("x.vitrine"));
   fs::create_directory(out("empty"));
-  EXPECT_THAT(
-      messageOf<NotFoundError>([&] { importRuns(file(), out("empty"), Duplicates::Skip, ""); }),
-      HasSubstr("there are no event files"));
+  EXPECT_THAT([&] { importRuns(file(), out("empty"), Duplicates::Skip, ""); },
+              Fails<NotFoundError>("empty"));
   EXPECT_TRUE(RunStore(file()).runs().empty());
 }
 

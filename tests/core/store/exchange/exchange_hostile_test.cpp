@@ -11,6 +11,8 @@ namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Fails;
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::messageOf;
@@ -39,7 +41,7 @@ class HostileFile : public testing::FullDatabase {
     const std::string message =
         messageOf<Error>([&] { importRuns(target(), evil(), Duplicates::Skip, ""); });
     EXPECT_EQ(sha256OfFile(evil()), before) << sql;
-    EXPECT_THAT(message, HasSubstr("evil.vitrine'")) << sql;
+    EXPECT_THAT(message, Names("evil.vitrine")) << sql;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     if (!fs::exists(target())) return message;
     EXPECT_THAT(RunStore(target()).check(), ElementsAre()) << sql;
@@ -116,19 +118,19 @@ TEST_F(HostileFile, CannotWriteOutsideTheFolderOfItsRun) {
     EXPECT_THAT(entry.path().filename().string(), HasSubstr("lab.")) << entry.path();
   }
   EXPECT_THAT(refusalAfter("UPDATE checkpoint SET folder = '../run-x/step-000001150'"),
-              HasSubstr("would not stay in the folder"));
+              Names("../run-x/step-000001150"));
   EXPECT_THAT(refusalAfter("UPDATE checkpoint SET folder = (SELECT 'run-' || uuid FROM run WHERE "
                            "id = 2) || '/step-000000020' WHERE run_id = 1"),
-              HasSubstr("would not stay in the folder"));
+              Names("step-000000020"));
   EXPECT_THAT(refusalAfter("UPDATE run SET uuid = '../../../../../../../../etc/passwd00000' WHERE "
                            "id = 1"),
-              HasSubstr("for a UUID"));
+              Names("UUID"));
 }
 
 TEST_F(HostileFile, CannotNameALogOutsideTheFolderOfItsRun) {
   for (const char* log : {"/etc/passwd", "../../../../etc/passwd", "run.log", "."}) {
     EXPECT_THAT(refusalAfter(std::string("UPDATE run SET log_file = '") + log + "' WHERE id = 1"),
-                HasSubstr("which would not stay in the folder of its run"))
+                Names("log", log))
         << log;
     EXPECT_TRUE(RunStore(target()).runs().empty()) << log;
   }
@@ -143,7 +145,7 @@ TEST_F(HostileFile, IsRefusedForJsonThatIsNestedDeeply) {
         "UPDATE event SET data = #", "UPDATE artifact SET meta = #"}) {
     std::string sql = change;
     sql.replace(sql.find('#'), 1, deep);
-    EXPECT_THAT(refusalAfter(sql), HasSubstr("is not JSON of at most 128 levels")) << change;
+    EXPECT_THAT(refusalAfter(sql), Names("JSON", 128)) << change;
   }
 }
 
@@ -199,16 +201,15 @@ TEST_F(HostileFile, IsRefusedWhileALogHoldsAPartOfIt) {
   RawDatabase writer(file());
   writer.run("PRAGMA journal_mode = WAL; UPDATE note SET text = 'in the log'");
   ASSERT_GT(fs::file_size(file().string() + "-wal"), 0u);
-  EXPECT_THAT(messageOf<RefusedError>([&] { importRuns(target(), file(), Duplicates::Skip, ""); }),
-              HasSubstr("is in use or was not closed properly"));
+  EXPECT_THAT([&] { importRuns(target(), file(), Duplicates::Skip, ""); },
+              Fails<RefusedError>(file().filename().string() + "-wal"));
 }
 
 TEST_F(HostileFile, IsNotTheDatabaseItself) {
-  EXPECT_THAT(messageOf<RefusedError>([&] { importRuns(file(), file(), Duplicates::Copy, ""); }),
-              HasSubstr("is the database itself"));
-  EXPECT_THAT(messageOf<NotFoundError>(
-                  [&] { importRuns(target(), folder_ / "none", Duplicates::Skip, ""); }),
-              HasSubstr("there is no file"));
+  EXPECT_THAT([&] { importRuns(file(), file(), Duplicates::Copy, ""); },
+              Fails<RefusedError>(file().string()));
+  EXPECT_THAT([&] { importRuns(target(), folder_ / "none", Duplicates::Skip, ""); },
+              Fails<NotFoundError>("none"));
 }
 
 TEST_F(HostileFile, BrokenInAnyByteIsRefusedOrReadAndNeverDamagesTheDatabase) {

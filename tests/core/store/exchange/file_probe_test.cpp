@@ -16,6 +16,7 @@ namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Names;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::RawDatabase;
@@ -74,14 +75,14 @@ TEST_F(FileProbe, LooksAtADatabaseWithoutWritingAnything) {
 
 TEST_F(FileProbe, RefusesWhatIsNotOursInASentence) {
   std::ofstream(folder_ / "text.db") << "no database at all, but long enough to look like one";
-  EXPECT_THAT(probeHere(folder_ / "text.db").refusal, HasSubstr("is not an SQLite file"));
+  EXPECT_THAT(probeHere(folder_ / "text.db").refusal, Names("text.db"));
   RawDatabase(folder_ / "other.sqlite").run("CREATE TABLE t(x)");
-  EXPECT_THAT(probeHere(folder_ / "other.sqlite").refusal, HasSubstr("another program"));
+  EXPECT_THAT(probeHere(folder_ / "other.sqlite").refusal, Names("other.sqlite"));
   { RunStore store(file()); }
   RawDatabase(file()).run("CREATE VIEW evil AS SELECT 1");
   const ProbedFile evil = probeHere(file());
   EXPECT_FALSE(evil.isUsable);
-  EXPECT_THAT(evil.refusal, HasSubstr("holds the view 'evil', which Vitrine did not make"));
+  EXPECT_THAT(evil.refusal, Names("view", "evil"));
 }
 
 TEST_F(FileProbe, EndsTheProcessThatLooksWhenItIsToldTo) {
@@ -113,8 +114,8 @@ TEST_F(FileProbe, OutlivesTheProcessThatLooks) {
   EXPECT_THAT(probeFile(file(), program("exec sleep 60"), std::chrono::milliseconds(100)).refusal,
               HasSubstr("could not be looked at within"));
   EXPECT_THAT(probeFile(file(), program("echo nonsense; echo why >&2; exit 1")).refusal,
-              HasSubstr("could not be looked at: why"));
-  EXPECT_THAT(probeFile(file(), folder_ / "none").refusal, HasSubstr("cannot be started"));
+              Names("why"));
+  EXPECT_THAT(probeFile(file(), folder_ / "none").refusal, Names("none"));
   // No process for what is not a database.
   EXPECT_EQ(probeFile("model.safetensors", folder_ / "none").kind, FileKind::Weights);
   EXPECT_THAT(probeFile("model.safetensors", folder_ / "none").refusal, IsEmpty());

@@ -17,6 +17,8 @@
 namespace vitrine::store {
 namespace {
 
+using test::Fails;
+using test::Names;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -270,13 +272,11 @@ TEST_F(MirrorCopy, BeginsAgainForAnotherDatabaseAndForOneThatWasSetBack) {
 TEST_F(MirrorCopy, IsWrittenByItsLinkAlone) {
   { Mirror mirror(copy(), kOrigin); }
   EXPECT_EQ(mirrorOf(copy()), kOrigin);
-  EXPECT_THAT(messageOf<Error>([&] { RunStore store(copy(), OpenMode::ReadWrite); }),
-              HasSubstr("is a copy of ssh://lab/data/lab.sqlite, which is only read"));
-  EXPECT_THAT(messageOf<Error>([&] { Mirror other(copy(), "ssh://other/x.sqlite"); }),
-              HasSubstr("a copy of ssh://lab/data/lab.sqlite, not a copy of ssh://other"));
+  EXPECT_THAT([&] { RunStore store(copy(), OpenMode::ReadWrite); }, Fails<Error>(kOrigin));
+  EXPECT_THAT([&] { Mirror other(copy(), "ssh://other/x.sqlite"); },
+              Fails<Error>(kOrigin, "ssh://other/x.sqlite"));
   { RunStore store(file()); }
-  EXPECT_THAT(messageOf<Error>([&] { Mirror other(file(), kOrigin); }),
-              HasSubstr("a database of its own, not a copy"));
+  EXPECT_THAT([&] { Mirror other(file(), kOrigin); }, Fails<Error>(file().string(), kOrigin));
 }
 
 TEST_F(MirrorCopy, TakesNothingThatBelongsElsewhere) {
@@ -284,15 +284,13 @@ TEST_F(MirrorCopy, TakesNothingThatBelongsElsewhere) {
   const auto take = [&](const char* part) {
     return messageOf<Error>([&] { mirror.take(1, std::vector{Json::parse(part)}); });
   };
-  EXPECT_THAT(take(R"({"table": "meta", "columns": [], "rows": []})"), HasSubstr("not a table"));
-  EXPECT_THAT(take(R"({"table": "experiment", "columns": [], "rows": []})"),
-              HasSubstr("not a table"));
-  EXPECT_THAT(take(R"({"table": "tag", "columns": ["run_id", "x"], "rows": []})"),
-              HasSubstr("other columns in 'tag'"));
+  EXPECT_THAT(take(R"({"table": "meta", "columns": [], "rows": []})"), Names("meta"));
+  EXPECT_THAT(take(R"({"table": "experiment", "columns": [], "rows": []})"), Names("experiment"));
+  EXPECT_THAT(take(R"({"table": "tag", "columns": ["run_id", "x"], "rows": []})"), Names("tag"));
   EXPECT_THAT(take(R"({"table": "tag", "columns": ["run_id", "tag"], "rows": [[2, "a"]]})"),
               HasSubstr("a row of another run"));
   EXPECT_THAT(take(R"({"table": "tag", "columns": ["run_id", "tag"], "rows": [[1]]})"),
-              HasSubstr("not a row"));
+              Names("tag"));
   EXPECT_THAT(take(R"({"table": "tag", "columns": ["run_id", "tag"], "rows": [[1, {}]]})"),
               HasSubstr("none of a database"));
   EXPECT_THAT(rowsOf(copy(), "tag"), IsEmpty());

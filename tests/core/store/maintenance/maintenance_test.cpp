@@ -17,6 +17,8 @@ namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Fails;
+using test::Names;
 using testing::contentsOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -48,8 +50,7 @@ TEST_F(Maintenance, BackUpIsTheSameDatabase) {
 TEST_F(Maintenance, BackUpNeverReplacesAFile) {
   fill();
   std::ofstream(copy()) << "precious";
-  EXPECT_THAT(messageOf<RefusedError>([&] { backupDatabase(file(), copy()); }),
-              HasSubstr("exists already and is left alone"));
+  EXPECT_THAT([&] { backupDatabase(file(), copy()); }, Fails<RefusedError>(copy().string()));
   EXPECT_EQ(fs::file_size(copy()), 8u);
   EXPECT_THROW(backupDatabase(file(), folder_ / "none" / "copy.sqlite"), NotFoundError);
   EXPECT_THROW(backupDatabase(file(), file()), RefusedError);
@@ -138,8 +139,7 @@ TEST_F(Maintenance, CheckFindsCheckpointsThatAreGoneOrChanged) {
                 std::ios::in | std::ios::out)
       << "X";
   EXPECT_THAT(problems(), ElementsAre());
-  EXPECT_THAT(problems(CheckpointFiles::Verified),
-              ElementsAre(HasSubstr("model.safetensors differs from its checksum")));
+  EXPECT_THAT(problems(CheckpointFiles::Verified), ElementsAre(Names("model.safetensors")));
   fs::remove_all(filesFolder(file()) / checkpoints[1].folder);
   EXPECT_THAT(problems(), ElementsAre(HasSubstr("run 1: the checkpoint of step 2300 is not in")));
 }
@@ -178,7 +178,7 @@ TEST_F(Maintenance, ACheckpointThatWasRemovedJustBeforeTheKillIsNoDamage) {
 
   // A run that came to its end has said everything.
   fs::remove_all(filesFolder(file()) / folder / checkpointName(20));
-  EXPECT_THAT(problems(), ElementsAre(HasSubstr("the checkpoint of step 20 is not in")));
+  EXPECT_THAT(problems(), ElementsAre(Names("step 20")));
 }
 
 TEST_F(Maintenance, TheNewestCheckpointOfAnInterruptedRunMustBeThere) {
@@ -192,7 +192,7 @@ TEST_F(Maintenance, TheNewestCheckpointOfAnInterruptedRunMustBeThere) {
   batch.checkpoints.push_back(record);
   store.append(run, segment, batch);
   store.setState(run, RunState::Interrupted, "killed");
-  EXPECT_THAT(problems(), ElementsAre(HasSubstr("the checkpoint of step 10 is not in")));
+  EXPECT_THAT(problems(), ElementsAre(Names("step 10")));
 }
 
 TEST_F(Maintenance, CompactingGivesBackTheSpaceOfDeletedRuns) {
@@ -218,8 +218,7 @@ TEST_F(Maintenance, CompactingGivesBackTheSpaceOfDeletedRuns) {
 TEST_F(Maintenance, CompactingWaitsForRunsInProgressAndNamesOne) {
   RunStore store(file());
   addRunning(store);
-  EXPECT_THAT(messageOf<RefusedError>([&] { compactDatabase(file()); }),
-              HasSubstr("is not compacted while run 1 is running"));
+  EXPECT_THAT([&] { compactDatabase(file()); }, Fails<RefusedError>("run 1"));
 }
 
 TEST_F(Maintenance, SpaceIsToldByTableExperimentAndKindOfFile) {

@@ -92,7 +92,7 @@ TEST_F(StoreSinkTest, KeepsRecordsWhileTheDatabaseIsOutOfOrderAndStoresThemLater
   ::testing::internal::CaptureStderr();
   raw.run("ALTER TABLE metric_tail RENAME TO elsewhere");
   sink.metrics(record(1, {{"train/loss", 1.0}}));
-  EXPECT_THAT(messageOf<StoreError>([&] { sink.flush(); }), ::testing::HasSubstr("metric_tail"));
+  EXPECT_THAT([&] { sink.flush(); }, test::Fails<StoreError>("metric_tail"));
   sink.metrics(record(2, {{"train/loss", 2.0}}));
   EXPECT_THROW(sink.flush(), StoreError);
   raw.run("ALTER TABLE elsewhere RENAME TO metric_tail");
@@ -139,8 +139,8 @@ TEST_F(StoreSinkTest, NeverThrowsIntoTheTrainingThreadAndSaysWhatIsLostAtTheEnd)
 }
 
 TEST_F(StoreSinkTest, RefusesASegmentThatWasNotOpened) {
-  EXPECT_THAT(messageOf<StoreError>([&] { StoreSink sink(file(), run_, 7, control_); }),
-              ::testing::HasSubstr("run 1 has no segment 7"));
+  EXPECT_THAT([&] { StoreSink sink(file(), run_, 7, control_); },
+              test::Fails<StoreError>("run 1", "segment 7"));
 }
 
 TEST_F(StoreSinkTest, GivesASignOfLifeWhenThereIsNothingToStore) {

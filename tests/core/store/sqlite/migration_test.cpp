@@ -21,6 +21,7 @@
 namespace vitrine::store {
 namespace {
 
+using test::Fails;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::messageOf;
@@ -244,8 +245,8 @@ TEST_F(ReleasedFile, WaitsForARunThatIsAliveAndNotForOneWhoseProcessIsGone) {
               HasSubstr("but run 2 is in progress; wait for it or stop it"));
   EXPECT_EQ(version(), 1);
   setWorker("1", "bigbox");
-  EXPECT_THAT(messageOf<RefusedError>([&] { RunStore store(file(), OpenMode::ReadWrite); }),
-              HasSubstr("but run 2 is in progress on bigbox"));
+  EXPECT_THAT([&] { RunStore store(file(), OpenMode::ReadWrite); },
+              Fails<RefusedError>("run 2", "bigbox"));
   setWorker("1", here.host);
   RunStore store(file(), OpenMode::ReadWrite);
   EXPECT_THAT(store.reapLostRuns(), ::testing::ElementsAre(2));

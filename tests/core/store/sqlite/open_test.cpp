@@ -9,6 +9,8 @@
 namespace vitrine::store {
 namespace {
 
+using test::Fails;
+using test::Names;
 using ::testing::HasSubstr;
 using testing::messageOf;
 using testing::RawDatabase;
@@ -80,8 +82,8 @@ TEST_F(Opening, GivesEveryDatabaseAnIdentityThatStays) {
 }
 
 TEST_F(Opening, SaysThatAFileDoesNotExistInsteadOfMakingIt) {
-  EXPECT_THAT(messageOf<NotFoundError>([&] { RunStore store(file(), OpenMode::ReadWrite); }),
-              HasSubstr("there is no database '" + file().string() + "'"));
+  EXPECT_THAT([&] { RunStore store(file(), OpenMode::ReadWrite); },
+              Fails<NotFoundError>(file().string()));
   EXPECT_THROW(RunStore(file(), OpenMode::ReadOnly), NotFoundError);
   EXPECT_FALSE(std::filesystem::exists(file()));
 }
@@ -101,7 +103,7 @@ TEST_F(Opening, SaysThatADatabaseBelongsToAnotherProgram) {
             "'" + file().string() +
                 "' is not a Vitrine database: it belongs to another program; choose another file");
   RawDatabase(file()).run("PRAGMA application_id = 1");
-  EXPECT_THAT(refusal(), HasSubstr("is not a Vitrine database"));
+  EXPECT_THAT(refusal(), Names(file().string()));
 }
 
 TEST_F(Opening, SaysThatADatabaseIsNewerAndLeavesItAlone) {
@@ -129,8 +131,7 @@ TEST_F(Opening, RefusesWhatItDidNotMakeAndNamesIt) {
     RawDatabase(copy).run(sql);
     for (const OpenMode mode : {OpenMode::ReadWrite, OpenMode::ReadOnly}) {
       const std::string message = messageOf<StoreError>([&] { RunStore store(copy, mode); });
-      EXPECT_THAT(message, HasSubstr("holds the " + name)) << sql;
-      EXPECT_THAT(message, HasSubstr("which Vitrine did not make"));
+      EXPECT_THAT(message, Names("hostile.sqlite", name)) << sql;
     }
     for (const char* suffix : {"", "-wal", "-shm", ".gate"}) {
       std::filesystem::remove(copy.string() + suffix);
@@ -141,9 +142,9 @@ TEST_F(Opening, RefusesWhatItDidNotMakeAndNamesIt) {
 TEST_F(Opening, RefusesATableThatWasReplacedOrIsMissing) {
   { RunStore store(file()); }
   RawDatabase(file()).run("DROP VIEW runs; CREATE VIEW runs AS SELECT 1");
-  EXPECT_THAT(refusal(), HasSubstr("the view 'runs' is not as Vitrine made it"));
+  EXPECT_THAT(refusal(), Names("view 'runs'"));
   RawDatabase(file()).run("DROP VIEW runs");
-  EXPECT_THAT(refusal(), HasSubstr("lacks the view 'runs'"));
+  EXPECT_THAT(refusal(), Names("view 'runs'"));
 }
 
 TEST_F(Opening, ReadsWithoutWritingAnything) {
@@ -153,8 +154,7 @@ TEST_F(Opening, ReadsWithoutWritingAnything) {
   }
   RunStore store(file(), OpenMode::ReadOnly);
   EXPECT_EQ(store.runs().size(), 1u);
-  EXPECT_THAT(messageOf<StoreError>([&] { store.setNote(1, "no"); }),
-              HasSubstr("open for reading only"));
+  EXPECT_THAT([&] { store.setNote(1, "no"); }, Fails<StoreError>(file().string()));
 }
 
 TEST_F(Opening, LeavesNoLogBehindWhenTheLastWriterCloses) {
@@ -201,8 +201,7 @@ TEST_F(Migrating, BringsAnOlderFileUpToDateAndKeepsABackup) {
   ASSERT_EQ(backups().size(), 1u);
   RunStore old(backups()[0], OpenMode::ReadOnly);
   EXPECT_EQ(old.runs().at(0).name, "an old run");
-  EXPECT_THAT(refusal(), HasSubstr("has schema version " + std::to_string(now_ + 1) +
-                                   ", this program knows up to " + std::to_string(now_)));
+  EXPECT_THAT(refusal(), Names(now_ + 1, now_));
 }
 
 TEST_F(Migrating, WaitsForRunsInProgressAndNamesOne) {
@@ -211,8 +210,7 @@ TEST_F(Migrating, WaitsForRunsInProgressAndNamesOne) {
     addRunning(store);
   }
   Database database(file(), Database::Access::Write);
-  EXPECT_THAT(messageOf<RefusedError>([&] { openSchema(database, steps_); }),
-              HasSubstr("but run 1 is in progress; wait for it or stop it"));
+  EXPECT_THAT([&] { openSchema(database, steps_); }, Fails<RefusedError>("run 1"));
   EXPECT_EQ(database.integer("PRAGMA user_version"), now_);
   EXPECT_TRUE(backups().empty());
 }

@@ -8,6 +8,7 @@
 namespace vitrine::store {
 namespace {
 
+using test::Fails;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -145,9 +146,8 @@ TEST_F(Dependencies, TheValuesThatWereChosenReplaceThoseBeforeTheRunBegins) {
             9);
   EXPECT_EQ(store.events(3).back().kind, "selected");
   store.openSegment(3, 0, thisWorker(), Json::object());
-  EXPECT_THAT(messageOf<StoreError>(
-                  [&] { store.completeConfig(3, config, Json::object(), Json(), event); }),
-              HasSubstr("has begun; its configuration stays as it is"));
+  EXPECT_THAT([&] { store.completeConfig(3, config, Json::object(), Json(), event); },
+              Fails<StoreError>("run 3"));
 }
 
 }  // namespace

@@ -52,8 +52,7 @@ TEST_F(Generated, ImagesAndTextsOfARunAreReadWithTheirRecipes) {
   EXPECT_EQ(alone.runId, run);
   EXPECT_EQ(alone.recipe, images[1].recipe);
   EXPECT_EQ(alone.seed, images[1].seed);
-  EXPECT_THAT(messageOf<NotFoundError>([&] { static_cast<void>(store.generatedImage(99)); }),
-              ::testing::HasSubstr("there is no generated image 99"));
+  EXPECT_THAT([&] { static_cast<void>(store.generatedImage(99)); }, test::Fails<NotFoundError>(99));
   EXPECT_EQ(images[1].bytes, static_cast<std::int64_t>(batch.images[0].png.size()));
   const auto texts = store.generatedTexts(run);
   ASSERT_THAT(texts, SizeIs(2));
@@ -62,8 +61,8 @@ TEST_F(Generated, ImagesAndTextsOfARunAreReadWithTheirRecipes) {
   EXPECT_EQ(texts[1].seed, 7u);
   EXPECT_EQ(store.query("SELECT prompt, text FROM generated_texts WHERE step = 5").rows[0][1],
             "two");
-  EXPECT_THAT(messageOf<NotFoundError>([&] { static_cast<void>(store.generatedImagePng(99)); }),
-              ::testing::HasSubstr("there is no generated image 99"));
+  EXPECT_THAT([&] { static_cast<void>(store.generatedImagePng(99)); },
+              test::Fails<NotFoundError>(99));
 }
 
 TEST_F(Generated, ThoseOfSupersededStepsAreHiddenButNotThoseOfSample) {

@@ -16,6 +16,7 @@ void PrintTo(const ImageTagRow& row, std::ostream* out) {
 
 namespace {
 
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -65,14 +66,13 @@ TEST_F(ImageTags, ThatHaveNoRoomAreRefusedAndNothingIsLost) {
   const auto refused = [&](const Tags& tags) {
     return messageOf<ConfigError>([&] { one_.setImageTags(run_, tags); });
   };
-  EXPECT_THAT(refused({{1, "ab", std::string(61, 'x')}}),
-              HasSubstr("61 characters; shorten it to 60"));
+  EXPECT_THAT(refused({{1, "ab", std::string(61, 'x')}}), Names("step 1", 61, 60));
   EXPECT_THAT(refused({{1, "ab", ""}}), HasSubstr("needs at least one character"));
-  EXPECT_THAT(refused({{1, "ab", "two\nlines"}}), HasSubstr("more than one line"));
-  EXPECT_THAT(refused({{1, "", "x"}}), HasSubstr("has to name the image"));
+  EXPECT_THAT(refused({{1, "ab", "two\nlines"}}), Names("step 1"));
+  EXPECT_THAT(refused({{1, "", "x"}}), Names("x", "step 1"));
   Tags many;
   for (int i = 0; i <= 5000; ++i) many.push_back({i, "ab", "x"});
-  EXPECT_THAT(refused(many), HasSubstr("has room for 5,000 stars and tags"));
+  EXPECT_THAT(refused(many), Names("5,000"));
   EXPECT_THAT(one_.imageTags(run_), ElementsAre(kStar));
 }
 
