@@ -34,8 +34,8 @@ struct MlstmWalker {
     out = w.out.mutable_data_ptr<Real>() + unit * tokens * outer;
   }
 
-  [[nodiscard]] Real weight(std::int64_t query, std::int64_t key) const {
-    return static_cast<Real>(walk.scale * std::exp(rowLog[query] + columnLog[key]));
+  [[nodiscard]] double weight(std::int64_t query, std::int64_t key) const {
+    return walk.scale * std::exp(rowLog[query] + columnLog[key]);
   }
 
   /// What token `a` reads of the tokens [begin, end) of its own tile, and of the state.
@@ -49,10 +49,11 @@ struct MlstmWalker {
       for (std::int64_t j = 0; j < outer; ++j) to[j] += before * own[i] * state[i * outer + j];
     }
     for (std::int64_t b = isForwards ? begin : a; b < (isForwards ? a + 1 : end); ++b) {
-      Real product = 0;
-      for (std::int64_t i = 0; i < inner; ++i) product += own[i] * y[b * inner + i];
-      product *= isForwards ? weight(a, b) : weight(b, a);
-      for (std::int64_t j = 0; j < outer; ++j) to[j] += product * z[b * outer + j];
+      double product = 0;
+      for (std::int64_t i = 0; i < inner; ++i)
+        product += static_cast<double>(own[i]) * y[b * inner + i];
+      const auto share = static_cast<Real>(product * (isForwards ? weight(a, b) : weight(b, a)));
+      for (std::int64_t j = 0; j < outer; ++j) to[j] += share * z[b * outer + j];
     }
   }
 

@@ -1,9 +1,11 @@
 #include "plugins/vision_lstm/block.h"
 
 #include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
 
 #include <utility>
 
+#include "core/base/cpu_path.h"
 #include "core/kernels/block_linear.h"
 #include "core/model/build_device.h"
 #include "core/nn/cost.h"
@@ -19,6 +21,19 @@ at::Tensor filled(at::IntArrayRef shape, double value) {
 
 void tell(const Internals& internals, const char* name, const at::Tensor& value) {
   if (internals) internals(name, value);
+}
+
+/// Whether maps that feed a memory are summed in float64. Where readings of a head nearly cancel,
+/// its norm amplifies what these sums lose by some dozen times. The paths without vectors of our
+/// own are there for their results, not for speed.
+bool isSummedWide(const at::Tensor& x, const at::Tensor& weight) {
+  return x.is_cpu() && x.scalar_type() == at::kFloat && weight.scalar_type() == at::kFloat &&
+         cpuPath() < CpuPath::Avx2 && !at::autocast::is_autocast_enabled(at::kCPU);
+}
+
+at::Tensor wideLinear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+  const at::Tensor offset = bias.defined() ? bias.to(at::kDouble) : bias;
+  return at::linear(x.to(at::kDouble), weight.to(at::kDouble), offset);
 }
 
 }  // namespace
@@ -112,7 +127,9 @@ Layer::Layer(const VisionLstmConfig& c) : heads_(c.heads), cell_(c.cell) {
 }
 
 CellInput Layer::cellInput(const at::Tensor& x, Grid grid) const {
-  const at::Tensor both = up->forward(x);
+  const bool isWide = isSummedWide(x, up->weight);
+  const at::Tensor both =
+      isWide ? wideLinear(x, up->effectiveWeight(), up->bias).to(at::kFloat) : up->forward(x);
   const std::int64_t inner = both.size(2) / 2;
   CellInput in;
   in.a = both.narrow(2, 0, inner);
@@ -126,9 +143,12 @@ CellInput Layer::cellInput(const at::Tensor& x, Grid grid) const {
   const at::Tensor weight =
       at::cat({memory->inputGate->weight, memory->forgetGate->weight}).unflatten(1, {3, inner});
   const at::Tensor bias = at::cat({memory->inputGate->bias, memory->forgetGate->bias});
-  const at::Tensor gates = at::linear(in.q, weight.select(1, 0), bias) +
-                           at::linear(in.k, weight.select(1, 1)) +
-                           at::linear(in.v, weight.select(1, 2));
+  const auto share = [&](const at::Tensor& rows, std::int64_t part, const at::Tensor& offset) {
+    const at::Tensor map = weight.select(1, part);
+    return isWide ? wideLinear(rows, map, offset) : at::linear(rows, map, offset);
+  };
+  const at::Tensor sums = share(in.q, 0, bias) + share(in.k, 1, {}) + share(in.v, 2, {});
+  const at::Tensor gates = isWide ? sums.to(at::kFloat) : sums;
   const auto perHead = [&](const at::Tensor& rows) {
     return rows.unflatten(2, {heads_, inner / heads_}).transpose(1, 2);
   };

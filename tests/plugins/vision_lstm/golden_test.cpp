@@ -21,9 +21,10 @@ TEST_P(VisionLstmGolden, OutputsAndGradientsAreReproduced) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, VisionLstmGolden,
-                         ::testing::Values("v1_stride", "v2_pos_resize_down", "v2_features_image",
-                                           "directions_quad_nonsquare", "concurrency_parallel",
-                                           "pool_cls_mid_bilateral", "forget_gate_exp"));
+                         ::testing::Values("v1_stride", "v2_default", "v2_pos_resize_down",
+                                           "v2_features_image", "directions_quad_nonsquare",
+                                           "concurrency_parallel", "pool_cls_mid_bilateral",
+                                           "forget_gate_exp"));
 
 class VisionLstmPartGolden : public ::testing::TestWithParam<const char*> {};
 
