@@ -65,7 +65,7 @@ TEST_F(Query, RefusesEverythingThatWrites) {
       ADD_FAILURE() << "accepted: " << sql;
     } catch (const RefusedError& error) {
       EXPECT_THAT(error.what(), HasSubstr("more than read")) << sql;
-    } catch (const SqlError&) {
+    } catch (const StoreError&) {
       // What SQLite itself does not let through.
     }
   }
