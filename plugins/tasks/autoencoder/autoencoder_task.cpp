@@ -6,18 +6,17 @@
 
 #include "core/base/error.h"
 #include "core/model/measured_scale.h"
-#include "core/plugin/pipeline.h"
+#include "core/plugin/pipeline_session.h"
 #include "plugins/tasks/autoencoder/reconstruction.h"
 
 namespace vitrine::autoencoder_task {
 
 namespace {
 
-class Session final : public TaskSession, public CodecSession {
+class Session final : public PipelineSession, public CodecSession {
  public:
   explicit Session(const TaskSetup& setup)
-      : setup_(setup),
-        pipeline_(setup.pipeline),
+      : PipelineSession(setup),
         codec_(requireCapability<LatentCodec>(*setup.model, "task 'autoencoder'")),
         measured_(capabilityOf<MeasuredScale>(*setup.model)),
         pixels_(*pipeline_, codec_.pixels().low, codec_.pixels().high),
@@ -27,17 +26,7 @@ class Session final : public TaskSession, public CodecSession {
     requireFitting(codec_, *pipeline_);
   }
 
-  Model& model() override { return *setup_.model; }
-  const DatasetInfo& dataset() const noexcept override { return pipeline_->info(); }
-  std::string bestBy() const override {
-    const std::vector<Split> splits = pipeline_->samples().evaluated();
-    return !splits.empty() && splits.front() == Split::Validation ? "validation/psnr" : "test/psnr";
-  }
-
-  std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
-    return pipeline_->stream(Split::Train, {setup_.batchSize, setup_.loaderWorkers,
-                                            /*isTraining=*/true, firstBatch});
-  }
+  std::string bestBy() const override { return bestBySplit("psnr"); }
 
   at::Tensor codecImages(const Batch& batch) const override {
     return pixels_.forward(batch.at("image"));
@@ -59,17 +48,12 @@ class Session final : public TaskSession, public CodecSession {
   }
 
   std::vector<Evaluation> evaluations() const override {
-    std::vector<Evaluation> all;
-    for (const Split split : pipeline_->samples().evaluated())
-      all.push_back({toString(split), split, {"reconstruction"}});
-    return all;
+    return splitEvaluations({"reconstruction"});
   }
 
   void evaluate(const EvaluationRequest& request, Results& results) override {
     const Split split = request.evaluation.split;
-    const std::unique_ptr<BatchStream> stream =
-        pipeline_->stream(split, {setup_.evaluationBatchSize, setup_.loaderWorkers,
-                                  /*isTraining=*/false, 0, setup_.evaluationLimit});
+    const std::unique_ptr<BatchStream> stream = evaluationStream(split);
     const double range = codec_.pixels().high - codec_.pixels().low;
     Sums sums;
     for (std::int64_t i = 0; i < stream->batchesPerEpoch(); ++i) {
@@ -92,13 +76,6 @@ class Session final : public TaskSession, public CodecSession {
     if (measured_ != nullptr && measured_->isMeasured() && measured_->isScaleKnown())
       results.score("latent_scale", codec_.scale());
     for (EvaluationListener* listener : request.listeners) listener->finish(results);
-  }
-
-  Batch read(Split split, const std::vector<std::int64_t>& ids) override {
-    return pipeline_->read(split, ids);
-  }
-  std::vector<std::int64_t> chooseSamples(Split split, std::int64_t count) override {
-    return pipeline_->samples().choose(split, count);
   }
 
  private:
@@ -136,8 +113,6 @@ class Session final : public TaskSession, public CodecSession {
     return grid;
   }
 
-  TaskSetup setup_;
-  std::shared_ptr<const Pipeline> pipeline_;
   LatentCodec& codec_;
   MeasuredScale* measured_;
   PixelMap pixels_;

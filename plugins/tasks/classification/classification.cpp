@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/eval/accuracy.h"
 #include "core/eval/calibration.h"
-#include "core/plugin/pipeline.h"
+#include "core/plugin/pipeline_session.h"
 
 namespace vitrine::classification {
 
@@ -20,11 +20,10 @@ constexpr std::int64_t kTopK = 5;
 constexpr std::size_t kMostClassScores = 100;
 constexpr std::int64_t kNoIgnoredLabel = -100;
 
-class Session final : public TaskSession {
+class Session final : public PipelineSession {
  public:
   explicit Session(const TaskSetup& setup)
-      : setup_(setup),
-        pipeline_(setup.pipeline),
+      : PipelineSession(setup),
         classifier_(requireCapability<ImageClassifier>(*setup.model, "classification")),
         smoothing_(setup.task.real("label_smoothing")) {
     const SampleField& image = pipeline_->field("image");
@@ -39,17 +38,7 @@ class Session final : public TaskSession {
       throw ConfigError("classification needs a data set with class names; this one has none");
   }
 
-  Model& model() override { return *setup_.model; }
-  const DatasetInfo& dataset() const noexcept override { return pipeline_->info(); }
-  std::string bestBy() const override {
-    const std::vector<Split> splits = pipeline_->samples().evaluated();
-    return !splits.empty() && splits.front() == Split::Validation ? "validation/top1" : "test/top1";
-  }
-
-  std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
-    return pipeline_->stream(Split::Train, {setup_.batchSize, setup_.loaderWorkers,
-                                            /*isTraining=*/true, firstBatch});
-  }
+  std::string bestBy() const override { return bestBySplit("top1"); }
 
   std::vector<LossPart> loss(StepContext&, const Batch& batch) override {
     const at::Tensor logits = logitsOf(batch.at("image"));
@@ -60,26 +49,11 @@ class Session final : public TaskSession {
                                         kNoIgnoredLabel, smoothing_)}};
   }
 
-  std::vector<Evaluation> evaluations() const override {
-    std::vector<Evaluation> all;
-    for (const Split split : pipeline_->samples().evaluated())
-      all.push_back({toString(split), split, {"logits"}});
-    return all;
-  }
-
-  Batch read(Split split, const std::vector<std::int64_t>& ids) override {
-    return pipeline_->read(split, ids);
-  }
-
-  std::vector<std::int64_t> chooseSamples(Split split, std::int64_t count) override {
-    return pipeline_->samples().choose(split, count);
-  }
+  std::vector<Evaluation> evaluations() const override { return splitEvaluations({"logits"}); }
 
   void evaluate(const EvaluationRequest& request, Results& results) override {
     const Split split = request.evaluation.split;
-    const std::unique_ptr<BatchStream> stream =
-        pipeline_->stream(split, {setup_.evaluationBatchSize, setup_.loaderWorkers,
-                                  /*isTraining=*/false, 0, setup_.evaluationLimit});
+    const std::unique_ptr<BatchStream> stream = evaluationStream(split);
 
     std::int64_t samples = 0, first = 0, firstFive = 0;
     double loss = 0;
@@ -163,8 +137,6 @@ class Session final : public TaskSession {
     results.artifact(std::move(table));
   }
 
-  TaskSetup setup_;
-  std::shared_ptr<const Pipeline> pipeline_;
   ImageClassifier& classifier_;
   double smoothing_;
   std::int64_t classes_ = 0;

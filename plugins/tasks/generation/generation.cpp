@@ -11,7 +11,6 @@
 #include "core/eval/generation_metrics.h"
 #include "core/plugin/image_judge.h"
 #include "core/plugin/latents.h"
-#include "core/plugin/pipeline.h"
 #include "plugins/tasks/generation/draw.h"
 
 namespace vitrine::generation {
@@ -48,8 +47,7 @@ diffusion::TransportOptions transportOptionsOf(const Config& task) {
 class Session final : public GenerationSession {
  public:
   explicit Session(const TaskSetup& setup)
-      : setup_(setup),
-        pipeline_(setup.pipeline),
+      : GenerationSession(setup),
         denoiser_(requireCapability<Denoiser>(*setup.model, "generation")),
         guided_(requireCapability<GuidedDenoiser>(*setup.model, "generation")),
         process_(processOf(setup.task.text("process"))),
@@ -71,8 +69,6 @@ class Session final : public GenerationSession {
       judge_.emplace(setup.auxiliary(judge), dataset());
   }
 
-  Model& model() override { return *setup_.model; }
-  const DatasetInfo& dataset() const noexcept override { return pipeline_->info(); }
   std::vector<Network> networks() override {
     std::vector<Network> all{{"", &model().module()}};
     for (const char* role : {"codec", "judge"}) {
@@ -109,9 +105,7 @@ class Session final : public GenerationSession {
       options.offBy = "task.latent_cache = false";
       cached_ = latents_->cached(*setup_.registry, setup_.data, setup_.seed, options);
     }
-    return (isCached ? cached_ : pipeline_)
-        ->stream(Split::Train,
-                 {setup_.batchSize, setup_.loaderWorkers, /*isTraining=*/true, firstBatch});
+    return (isCached ? cached_ : pipeline_)->stream(Split::Train, trainingOptions(firstBatch));
   }
 
   std::vector<LossPart> loss(StepContext& context, const Batch& batch) override {
@@ -141,9 +135,7 @@ class Session final : public GenerationSession {
   }
 
   std::vector<Evaluation> evaluations() const override {
-    std::vector<Evaluation> all;
-    for (const Split split : pipeline_->samples().evaluated())
-      all.push_back({toString(split), split});
+    std::vector<Evaluation> all = splitEvaluations({});
     if (all.empty()) return all;
     Evaluation samples = all.back();
     samples.id += "/samples";
@@ -154,13 +146,6 @@ class Session final : public GenerationSession {
     }
     all.push_back(samples);
     return all;
-  }
-
-  Batch read(Split split, const std::vector<std::int64_t>& ids) override {
-    return pipeline_->read(split, ids);
-  }
-  std::vector<std::int64_t> chooseSamples(Split split, std::int64_t count) override {
-    return pipeline_->samples().choose(split, count);
   }
 
   void evaluate(const EvaluationRequest& request, Results& results) override {
@@ -272,9 +257,7 @@ class Session final : public GenerationSession {
   }
 
   void evaluateLoss(const EvaluationRequest& request, Results& results) {
-    const auto stream = pipeline_->stream(request.evaluation.split,
-                                          {setup_.evaluationBatchSize, setup_.loaderWorkers,
-                                           /*isTraining=*/false, 0, setup_.evaluationLimit});
+    const auto stream = evaluationStream(request.evaluation.split);
     at::Generator draws = at::detail::createCPUGenerator(kEvaluationSeed);
     const auto interval = transport_.trainingInterval();
     double error = 0, bound = 0, samples = 0;
@@ -408,8 +391,6 @@ class Session final : public GenerationSession {
     return bytesOf(batch.at("image"));
   }
 
-  TaskSetup setup_;
-  std::shared_ptr<const Pipeline> pipeline_;
   Denoiser& denoiser_;
   GuidedDenoiser& guided_;
   Time process_;

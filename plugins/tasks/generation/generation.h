@@ -7,13 +7,15 @@
 #include "core/diffusion/guidance.h"
 #include "core/diffusion/noise_process.h"
 #include "core/diffusion/transport.h"
+#include "core/plugin/pipeline_session.h"
 #include "core/plugin/registry.h"
 
 namespace vitrine::generation {
 
 /// What a network of this run learned, as samplers need it.
-class GenerationSession : public TaskSession {
+class GenerationSession : public PipelineSession {
  public:
+  using PipelineSession::PipelineSession;
   [[nodiscard]] virtual Denoiser& denoiser() const = 0;
   [[nodiscard]] virtual const diffusion::GuidedDenoiser& guidance() const = 0;
   /// Steps of a diffusion, or a path from noise to data.

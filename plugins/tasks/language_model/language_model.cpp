@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/model/packed_language_model.h"
-#include "core/plugin/pipeline.h"
+#include "core/plugin/pipeline_session.h"
 #include "core/plugin/text_session.h"
 
 namespace vitrine::language_model {
@@ -23,10 +23,10 @@ struct Rows {
   at::Tensor targets;  ///< [B, N] int64
 };
 
-class Session final : public TaskSession, public TextSession {
+class Session final : public PipelineSession, public TextSession {
  public:
   explicit Session(const TaskSetup& setup)
-      : setup_(setup),
+      : PipelineSession(setup),
         model_(requireCapability<LanguageModel>(*setup.model, "language_model")),
         packed_(capabilityOf<PackedLanguageModel>(*setup.model)),
         texts_(text::tokenizeStageOf(setup.pipeline->plan())),
@@ -42,8 +42,6 @@ class Session final : public TaskSession, public TextSession {
     }
   }
 
-  Model& model() override { return *setup_.model; }
-  const DatasetInfo& dataset() const noexcept override { return setup_.pipeline->info(); }
   const text::TokenizeStage& texts() const override {
     if (!texts_.tokenizer) {
       throw ConfigError(
@@ -52,16 +50,7 @@ class Session final : public TaskSession, public TextSession {
     }
     return texts_;
   }
-  std::string bestBy() const override {
-    const std::vector<Split> splits = setup_.pipeline->samples().evaluated();
-    return !splits.empty() && splits.front() == Split::Validation ? "validation/token_accuracy"
-                                                                  : "test/token_accuracy";
-  }
-
-  std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
-    return setup_.pipeline->stream(Split::Train, {setup_.batchSize, setup_.loaderWorkers,
-                                                  /*isTraining=*/true, firstBatch});
-  }
+  std::string bestBy() const override { return bestBySplit("token_accuracy"); }
 
   std::vector<LossPart> loss(StepContext& context, const Batch& batch) override {
     Rows rows = rowsOf(batch);
@@ -80,24 +69,8 @@ class Session final : public TaskSession, public TextSession {
              rows.targets.ne(text::kNoTarget).sum()}};
   }
 
-  std::vector<Evaluation> evaluations() const override {
-    std::vector<Evaluation> all;
-    for (const Split split : setup_.pipeline->samples().evaluated())
-      all.push_back({toString(split), split});
-    return all;
-  }
-
-  Batch read(Split split, const std::vector<std::int64_t>& ids) override {
-    return setup_.pipeline->read(split, ids);
-  }
-  std::vector<std::int64_t> chooseSamples(Split split, std::int64_t count) override {
-    return setup_.pipeline->samples().choose(split, count);
-  }
-
   void evaluate(const EvaluationRequest& request, Results& results) override {
-    const std::unique_ptr<BatchStream> stream = setup_.pipeline->stream(
-        request.evaluation.split, {setup_.evaluationBatchSize, setup_.loaderWorkers,
-                                   /*isTraining=*/false, 0, setup_.evaluationLimit});
+    const std::unique_ptr<BatchStream> stream = evaluationStream(request.evaluation.split);
     double loss = 0;
     std::int64_t tokens = 0, correct = 0, bytes = 0;
     for (std::int64_t i = 0; i < stream->batchesPerEpoch(); ++i) {
@@ -132,9 +105,9 @@ class Session final : public TaskSession, public TextSession {
  private:
   /// \throws ConfigError  see open()
   void requireRows(Phase phase) const {
-    const SampleField& tokens = setup_.pipeline->field(kTokens, phase);
-    const bool isPacked = findField(setup_.pipeline->fields(phase), "tokens_document") != nullptr;
-    const bool isPadded = findField(setup_.pipeline->fields(phase), "tokens_count") != nullptr;
+    const SampleField& tokens = pipeline_->field(kTokens, phase);
+    const bool isPacked = findField(pipeline_->fields(phase), "tokens_document") != nullptr;
+    const bool isPadded = findField(pipeline_->fields(phase), "tokens_count") != nullptr;
     const bool isDense = tokens.shape.size() == 1 && (isPadded || isPacked || tokens.shape[0] > 0);
     if (tokens.kind != FieldKind::Tokens || !isDense) {
       throw ConfigError(
@@ -186,7 +159,6 @@ class Session final : public TaskSession, public TextSession {
                               : model_.next(rows.tokens, nullptr, LanguageModel::Rows::All);
   }
 
-  TaskSetup setup_;
   LanguageModel& model_;
   PackedLanguageModel* packed_;
   text::TokenizeStage texts_;

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/eval/captions.h"
 #include "core/model/packed_language_model.h"
-#include "core/plugin/pipeline.h"
+#include "core/plugin/pipeline_session.h"
 #include "core/plugin/sampler.h"
 #include "core/plugin/text_session.h"
 #include "plugins/tasks/text_image/judged.h"
@@ -35,13 +35,13 @@ at::Tensor crossEntropySum(const at::Tensor& logits, const at::Tensor& targets) 
                                 at::Reduction::Sum, text::kNoTarget);
 }
 
-class Session final : public TaskSession,
+class Session final : public PipelineSession,
                       public TextSession,
                       public CaptionedSession,
                       public JointSession {
  public:
   explicit Session(const TaskSetup& setup)
-      : setup_(setup),
+      : PipelineSession(setup),
         model_(requireCapability<TextImageModel>(*setup.model, "text_image")),
         language_(requireCapability<LanguageModel>(*setup.model, "text_image")),
         packed_(requireCapability<PackedLanguageModel>(*setup.model, "text_image")),
@@ -68,8 +68,6 @@ class Session final : public TaskSession,
     }
   }
 
-  Model& model() override { return *setup_.model; }
-  const DatasetInfo& dataset() const noexcept override { return setup_.pipeline->info(); }
   const text::TokenizeStage& texts() const override { return texts_; }
   double captionDrop() const override { return captionDrop_; }
   Sequence sequenceOf(const Batch& batch, std::int64_t row) const override {
@@ -88,11 +86,6 @@ class Session final : public TaskSession,
     all.push_back({network.name, &network.model->module(), Network::Role::Frozen, network.file,
                    network.sha256});
     return all;
-  }
-
-  std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
-    return setup_.pipeline->stream(Split::Train, {setup_.batchSize, setup_.loaderWorkers,
-                                                  /*isTraining=*/true, firstBatch});
   }
 
   std::vector<ParameterGroup> parameterGroups() override {
@@ -157,22 +150,13 @@ class Session final : public TaskSession,
   }
 
   std::vector<Evaluation> evaluations() const override {
-    std::vector<Evaluation> all;
-    for (const Split split : setup_.pipeline->samples().evaluated())
-      all.push_back({toString(split), split});
+    std::vector<Evaluation> all = splitEvaluations({});
     if (all.empty() || setup_.task.integer("drawings.count") == 0) return all;
     Evaluation drawings = all.back();
     drawings.id += "/drawings";
     drawings.everySteps = kNever;
     all.insert(all.begin(), drawings);  // the last one decides about the model
     return all;
-  }
-
-  Batch read(Split split, const std::vector<std::int64_t>& ids) override {
-    return setup_.pipeline->read(split, ids);
-  }
-  std::vector<std::int64_t> chooseSamples(Split split, std::int64_t count) override {
-    return setup_.pipeline->samples().choose(split, count);
   }
 
   void evaluate(const EvaluationRequest& request, Results& results) override {
@@ -188,10 +172,7 @@ class Session final : public TaskSession,
   static constexpr std::int64_t kNever = 1000000000000;
 
   void evaluateLosses(const EvaluationRequest& request, Results& results) {
-    const Split split = request.evaluation.split;
-    const std::unique_ptr<BatchStream> stream =
-        setup_.pipeline->stream(split, {setup_.evaluationBatchSize, setup_.loaderWorkers,
-                                        /*isTraining=*/false, 0, setup_.evaluationLimit});
+    const std::unique_ptr<BatchStream> stream = evaluationStream(request.evaluation.split);
     Sums image, caption, alone;
     std::array<Sums, kTimeBands> bands;
     std::vector<std::string> written;
@@ -266,14 +247,14 @@ class Session final : public TaskSession,
   void requireFields() const {
     const auto wanted = std::vector{sizes_.channels, sizes_.height, sizes_.width};
     for (const Phase phase : {Phase::Train, Phase::Evaluate}) {
-      const SampleField& image = setup_.pipeline->field("image", phase);
+      const SampleField& image = pipeline_->field("image", phase);
       if (image.type != at::kFloat || image.shape != wanted) {
         throw ConfigError("the model draws images of " + std::to_string(sizes_.channels) + " x " +
                           std::to_string(sizes_.height) + " x " + std::to_string(sizes_.width) +
                           " numbers in [-1, 1]; end data.pipeline with resize and normalize (by = "
                           "\"half\"), or set model.latent_size and model.latent_channels");
       }
-      const SampleField& tokens = setup_.pipeline->field("tokens", phase);
+      const SampleField& tokens = pipeline_->field("tokens", phase);
       if (tokens.kind != FieldKind::Tokens || tokens.shape != std::vector<std::int64_t>{-1}) {
         throw ConfigError(
             "text_image needs tokens of each caption by itself; leave pack and pad out of "
@@ -400,7 +381,6 @@ class Session final : public TaskSession,
     references.insert(references.end(), texts->second.begin(), texts->second.begin() + count);
   }
 
-  TaskSetup setup_;
   TextImageModel& model_;
   LanguageModel& language_;
   PackedLanguageModel& packed_;
