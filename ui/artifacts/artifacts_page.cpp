@@ -320,7 +320,7 @@ void ArtifactsPage::showOpen() {
       {artifact_kind::kAttention, QStringLiteral("attention"), tr("Open in Attention"),
        tr("One head large over its image, with its label and prediction")},
       {artifact_kind::kReliability, QStringLiteral("calibration"), tr("Open in Calibration"),
-       tr("The images of each bin, and those taken for another class")},
+       tr("The images of each bin, and the misclassified images")},
       {artifact_kind::kMatrix, QStringLiteral("calibration"), tr("Open in Calibration"),
        tr("The images of a cell: click it, or choose it with the arrow keys and press Enter")}};
   const store::ArtifactRow* row = nullptr;

@@ -73,7 +73,7 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
     return;
   }
   if (runs.empty()) {
-    showEmpty(tr("Select a run in the list: what its analyses found is drawn here."), true);
+    showEmpty(tr("Select a run in the list: the results of its analyses are drawn here."), true);
     return;
   }
   const store::RunRow* row = workbench_.run(runs.front());
@@ -165,7 +165,7 @@ void ArtifactsPage::takeFigure(Answer& answer) {
 // A picture of what was chosen before would be taken for what is chosen now.
 void ArtifactsPage::showWaiting() {
   if (lists_.isBusy() && rowsOf_ != runs()) {
-    showEmpty(tr("Reading what the analyses found\u2026"), false);
+    showEmpty(tr("Reading the results of the analyses\u2026"), false);
     return;
   }
   if (!figures_.isBusy()) return;

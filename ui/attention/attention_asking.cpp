@@ -75,8 +75,7 @@ QString AttentionPage::whyNothing(std::int64_t run) const {
       return tr("This run has stored no attention, and nothing can be computed here.");
     return isKnown ? tr("The model of this run offers no attention: its architecture has none that "
                         "can be read, or no plugin here knows it.")
-                   : tr("This run has stored no attention. What else can be computed is being "
-                        "asked for\u2026");
+                   : tr("This run has stored no attention. Checking what can be computed\u2026");
   }
   if (facts == facts_.end() || facts->second->checkpoints.empty())
     return tr(

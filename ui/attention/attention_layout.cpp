@@ -61,15 +61,15 @@ QWidget* AttentionPage::makeControls() {
   stored_->setProperty("role", QStringLiteral("small"));
   open_ = new QToolButton(bar);
   open_->setText(tr("Open image\u2026"));
-  open_->setToolTip(tr("Ask the model about an image of your own; one can also be dropped here"));
+  open_->setToolTip(tr("Ask the model about your own image; it can also be dropped here"));
   back_ = new QToolButton(bar);
   back_->setText(tr("Back to samples"));
-  back_->setToolTip(tr("Leave the image of your own"));
+  back_->setToolTip(tr("Close your own image"));
   back_->hide();
   query_ = attentionCombo(bar, tr("Query"),
-                          tr("Whose attention is drawn: click a patch or a word (arrow keys; Home: "
-                             "class token or first word, End: mean)"));
-  layout_ = attentionCombo(bar, tr("View"), tr("The map alone, over the image or beside it"));
+                          tr("Query whose attention is drawn: click a patch or a word (arrow keys; "
+                             "Home: class token or first word, End: mean)"));
+  layout_ = attentionCombo(bar, tr("View"), tr("The map alone, over the image or next to it"));
   layout_->addItems({tr("Map"), tr("Overlay"), tr("Side by side")});
   layout_->setMinimumContentsLength(8);
   threshold_ = new QSlider(Qt::Horizontal, bar);

@@ -444,7 +444,7 @@ void AttentionPage::showWaiting() {
     return;
   }
   runsOf_.clear();
-  empty_->showMessage(tr("Reading what the run has stored\u2026"), QString());
+  empty_->showMessage(tr("Reading the stored attention\u2026"), QString());
   stack_->setCurrentIndex(1);
 }
 

@@ -124,18 +124,16 @@ QString AttentionPage::howToRead() const {
       "Left: every layer and head for one query. Right: the chosen head. A cell is a key; its "
       "colour says how much of the query's attention it gets. Click a patch, a word or the class "
       "token to ask from there, or choose the mean of all queries. Grey cells are masked: the "
-      "query "
-      "cannot see them. Signed maps diverge around zero and are not probabilities.\n\n"
+      "query cannot see them. Signed maps diverge around zero and are not probabilities.\n\n"
       "What attention shows: where a head reads its values from, layer by layer. What it does not "
       "show: why the model decides. Values that are read may be small or cancel, the residual path "
-      "passes by every head, and other attention can lead to the same answer. Compare heads only "
+      "bypasses every head, and other attention can lead to the same answer. Compare heads only "
       "while Same scale is on. Rollout multiplies the mean attention over layers as if the "
       "residual path were half of each: a summary, not a measurement.\n\n"
       "Mean distance is that between query and key in patches, weighted by the attention and "
-      "averaged over "
-      "all queries of a head. Entropy counts how evenly the query reads: b bits are as many as 2 "
-      "to "
-      "the b equal keys. With two runs selected, both show the same image, patch, layer and step.");
+      "averaged over all queries of a head. Entropy counts how evenly the query reads: b bits are "
+      "as many as 2 to the b equal keys. With two runs selected, both show the same image, patch, "
+      "layer and step.");
 }
 
 }  // namespace vitrine::ui

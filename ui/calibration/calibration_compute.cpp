@@ -86,7 +86,7 @@ QString CalibrationPage::notice() const {
     }
   }
   if (!otherSplit.isEmpty()) {
-    sentences << tr("Answers of different splits are not drawn next to each other; left out: %1.")
+    sentences << tr("Answers of different splits are not drawn next to each other; excluded: %1.")
                      .arg(otherSplit.join(QStringLiteral(", ")));
   }
   if (!none.isEmpty() && !shown_.empty())
@@ -99,7 +99,7 @@ QString CalibrationPage::notice() const {
       others << runName(run->run);
   }
   if (!others.isEmpty()) {
-    sentences << tr("%1 tell another number of classes apart: their data are not those of %2.")
+    sentences << tr("%1 have another number of classes: their data are not those of %2.")
                      .arg(others.join(QStringLiteral(", ")), runName(main->run));
   }
   const std::size_t selected = workbench_.selection().drawn().size();

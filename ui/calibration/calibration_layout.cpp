@@ -245,7 +245,7 @@ QWidget* CalibrationPage::makeImages() {
   column->addWidget(buttonBar);
   errors_ = new QToolButton(imagesCard_);
   errors_->setText(tr("Errors only"));
-  errors_->setToolTip(tr("Leave out the images that the model was right about"));
+  errors_->setToolTip(tr("Exclude the images that the model was right about"));
   errors_->setCheckable(true);
   errors_->setChecked(true);
   connect(errors_, &QToolButton::clicked, this, [this](bool isOn) {

@@ -193,7 +193,7 @@ class ConfusionFigure final : public Figure {
     addRegion(QRectF(origin, QSizeF(width * classes_, height * classes_)),
               [this, origin, width, height](const QPointF& point) {
                 const auto [label, said] = cellAt(point, origin, width, height);
-                return QObject::tr("%1 called %2: %3")
+                return QObject::tr("true %1, predicted %2: %3")
                     .arg(picture_.names[label], picture_.names[said], count(at(label, said)));
               });
     addTarget(QRectF(origin, QSizeF(width * classes_, height * classes_)),

@@ -207,7 +207,7 @@ QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int
     case Part::Variant:
       return isTip ? tr("Runs that differ in their seed alone") : tr("Variant");
     case Part::Differs:
-      return isTip ? tr("Configuration keys that are not as in the baseline") : tr("What differs");
+      return isTip ? tr("Configuration keys that differ from the baseline") : tr("What differs");
     case Part::Runs:
       return isTip ? tr("All runs of the variant, whether they are counted or not")
                    : tr("Runs");

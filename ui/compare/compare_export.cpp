@@ -173,7 +173,7 @@ void ComparePage::copyOverrides() {
   }
   QGuiApplication::clipboard()->setText(text);
   workbench_.showMessage(
-      tr("On the clipboard: what makes %1 of %2.")
+      tr("The overrides that turn %2 into %1 are on the clipboard.")
           .arg(differences_.names[static_cast<qsizetype>(chosen)], differences_.names.front()));
 }
 

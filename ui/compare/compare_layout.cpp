@@ -109,7 +109,7 @@ QWidget* ComparePage::makeTop() {
   const std::pair<const char*, const char*> views[] = {
       {QT_TR_NOOP("Table"), QT_TR_NOOP("Variants with intervals over seeds, and their curves")},
       {QT_TR_NOOP("Parallel"),
-       QT_TR_NOOP("Configuration and scores as a line a run; brush to keep a part")},
+       QT_TR_NOOP("Configuration and scores, one line per run; drag along an axis to keep some")},
       {QT_TR_NOOP("Scatter"),
        QT_TR_NOOP("Any two numbers, with the runs that no other beats in both")},
       {QT_TR_NOOP("Differences"), QT_TR_NOOP("Configuration, environment and source side by side")},
@@ -333,7 +333,8 @@ QWidget* ComparePage::makeTableView() {
   copy->setContext(Qt::WidgetShortcut);
   connect(copy, &QShortcut::activated, this, [this] { copyTable(TableFormat::Markdown); });
   auto* selectRuns = new QAction(tr("Select its runs"), tableView_);
-  selectRuns->setToolTip(tr("In the list of runs: Monitor and the others show them"));
+  selectRuns->setToolTip(tr("Select the runs of the variant in the list, for Monitor and the other "
+                            "pages"));
   connect(selectRuns, &QAction::triggered, this, [this] { selectRunsOfTable(); });
   tableView_->addAction(tools_[7]);
   tableView_->addAction(selectRuns);

@@ -192,7 +192,7 @@ QWidget* ComparePage::makePublished() {
        tr("Paper"), tr("Ours"), QStringLiteral("n"),
        tr("Order"), tr("Verdict"), tr("Place and conditions")});
   const QStringList tips{
-      tr("Our variant that the printed number names"),
+      tr("Our variant that the printed number belongs to"),
       tr("Model and size that the number is of"),
       tr("The name that the paper has for it is in the tool tip"),
       tr("As printed"),
@@ -202,7 +202,7 @@ QWidget* ComparePage::makePublished() {
          "over common seeds"),
       tr("Matches: the printed number lies within our interval, which reaches no further than "
          "1\u2009% of it. Undecided: a wider one. Not comparable: with the reasons"),
-      tr("Table, data and what else is said of the number")};
+      tr("Table, data and other conditions of the number")};
   for (int i = 0; i < publishedTree_->columnCount(); ++i) {
     publishedTree_->headerItem()->setToolTip(i, tips[i]);
     if (i >= 3 && i <= 5)

@@ -274,8 +274,8 @@ void ConfigurePage::exclude(const std::vector<int>& rows) {
     workbench_.showMessage(tr("One run must stay: change the form instead."));
     return;
   }
-  applyDocument(document, left == 1 ? tr("leave out ") + label
-                                    : tr("leave out %1 runs").arg(left));
+  applyDocument(document, left == 1 ? tr("exclude ") + label
+                                    : tr("exclude %1 runs").arg(left));
 }
 
 void ConfigurePage::include(const std::vector<int>& rows) {
@@ -285,7 +285,7 @@ void ConfigurePage::include(const std::vector<int>& rows) {
     if (at >= 0 && static_cast<std::size_t>(at) < plan_->excluded.size())
       vitrine::include(document, plan_->excluded, static_cast<std::size_t>(at));
   }
-  applyDocument(document, tr("put back runs that were left out"));
+  applyDocument(document, tr("include excluded runs"));
 }
 
 void ConfigurePage::dropEmptyExcludes() {
@@ -310,7 +310,7 @@ void ConfigurePage::dropEmptyExcludes() {
   if (kept.size() == document.excludes.size()) kept.clear();
   document.excludes = std::move(kept);
   document.rest.erase("exclude");  // one that was not a list of tables
-  applyDocument(document, tr("put back runs that were left out"));
+  applyDocument(document, tr("include excluded runs"));
 }
 
 void ConfigurePage::chooseSourceRun(const std::string& table) {

@@ -63,7 +63,7 @@ void ConfigurePage::makeActions() {
                      [this] { start(jobs::QueueEnd::Front); });
   menuAction_ = menu_->menuAction();
   menuAction_->setText(tr("Experiment"));
-  menuAction_->setToolTip(tr("Everything that can be done with this experiment"));
+  menuAction_->setToolTip(tr("All commands for this experiment"));
 }
 
 QList<QAction*> ConfigurePage::tools() { return {undoAction_, redoAction_, menuAction_}; }
@@ -99,11 +99,11 @@ QWidget* ConfigurePage::makeBar() {
   search_->setMinimumWidth(px(120));
   bar->addWidget(search_, 1);
   clone->setAccessibleName(tr("Clone a run"));
-  sideButton_ = button(QString(), tr("Show changes, sweep, variants, runs to come and TOML"));
+  sideButton_ = button(QString(), tr("Show changes, sweep, variants, planned runs and TOML"));
   sideButton_->setIcon(icon(Icon::Panel));
   sideButton_->setIconSize(QSize(px(16), px(16)));
-  sideButton_->setAccessibleName(tr("Changes, runs to come and TOML"));
-  sideButton_->setProperty(kListed, tr("Show changes, runs to come and TOML"));
+  sideButton_->setAccessibleName(tr("Changes, planned runs and TOML"));
+  sideButton_->setProperty(kListed, tr("Show changes, planned runs and TOML"));
   sideButton_->setCheckable(true);
   sideButton_->setChecked(true);
   column->addLayout(bar);
@@ -132,7 +132,7 @@ QWidget* ConfigurePage::makeBar() {
     const int found = form_->search(text);
     const bool isSearching = !text.trimmed().isEmpty();
     searchNote_->setText(found == 0
-                             ? tr("No field says that.")
+                             ? tr("No field matches.")
                              : counted(found, tr("field"), tr("fields")));
     searchNote_->setVisible(isSearching);
   });
@@ -297,16 +297,16 @@ void ConfigurePage::setViewState(const Json& state) {
 
 QString ConfigurePage::howToRead() const {
   return tr(
-      "Every field comes from the schema of a plugin, with its meaning and range next to it. "
-      "A bar at the left marks a field that differs from the preset or the default; the arrow "
-      "restores it.\n\n"
-      "The menu of a field makes a sweep axis or a variant of it. Runs are variants \u00d7 "
-      "axes \u00d7 seeds. \"Runs to come\" lists each with its differences from the first, "
-      "its estimated time, and whether it was made before. Clear its check box to exclude a "
-      "run; the TOML gets an [[exclude]].\n\n"
-      "Changes compares with the defaults, with any run, or with the run that has the fewest "
-      "other keys. Form and TOML are the same experiment: edit either. Ctrl+Z undoes one step "
-      "of either, Ctrl+Return starts.");
+      "Every field comes from the schema of a plugin, with its meaning and range next to it. A bar "
+      "at the left marks a field that differs from the preset or the default; the arrow restores "
+      "it.\n\n"
+      "The menu of a field makes a sweep axis or a variant of it. Runs are variants \u00d7 axes "
+      "\u00d7 seeds. \"Planned runs\" lists each with its differences from the first, its "
+      "estimated time, and whether it exists already. Clear its check box to exclude a run; the "
+      "TOML gets an [[exclude]].\n\n"
+      "Changes compares with the defaults, with any run, or with the run that has the fewest other "
+      "keys. Form and TOML are the same experiment: edit either. Ctrl+Z undoes one step of either, "
+      "Ctrl+Return starts.");
 }
 
 }  // namespace vitrine::ui

@@ -52,7 +52,7 @@ void ConfigurePage::showWorking() {
   workingTimer_.stop();
   side_->setComing(side_->comingTitle(), tr("working \u2026"));
   details_->setTextFormat(Qt::PlainText);
-  details_->setText(tr("working out the runs \u2026"));
+  details_->setText(tr("planning the runs \u2026"));
   details_->setToolTip(QString());
   details_->show();
 }
@@ -112,13 +112,13 @@ void ConfigurePage::showForecast() {
     if (twice > 0) note << tr("%1 the same as another here").arg(count(twice));
   }
   if (const auto out = static_cast<std::int64_t>(plan_->excluded.size()); out > 0)
-    note.prepend(tr("%1 left out").arg(count(out)));
+    note.prepend(tr("%1 excluded").arg(count(out)));
   if (runs > plan_->runs.size()) {
     note.prepend(tr("the first %1 are listed")
                      .arg(count(static_cast<std::int64_t>(plan_->runs.size()))));
   }
-  side_->setComing(runs == 0 ? tr("Runs to come")
-                             : tr("Runs to come: %1").arg(count(static_cast<std::int64_t>(runs))),
+  side_->setComing(runs == 0 ? tr("Planned runs")
+                             : tr("Planned runs: %1").arg(count(static_cast<std::int64_t>(runs))),
                    note.join(QStringLiteral(" \u00b7 ")));
   showChanges();
   showCost();
@@ -309,7 +309,7 @@ void ConfigurePage::showCost() {
           return problem.key == "exclude" || problem.key.starts_with("exclude.");
         });
     if (isExclude && !syntax_) {
-      sentences << tr("<a href='%1' style='color:%2'>Put these runs back in</a>")
+      sentences << tr("<a href='%1' style='color:%2'>Include these runs</a>")
                        .arg(QString::fromLatin1(kExcludeLink), themeColors().accent.name());
     }
     if (!first.empty()) {
@@ -331,7 +331,7 @@ void ConfigurePage::showCost() {
   const QStringList factors = SweepEditor::factors(form_->document());
   if (!factors.isEmpty()) details << factors.join(QStringLiteral(" \u00d7 "));
   if (!factors.isEmpty() && !plan_->excluded.empty())
-    details.last() += tr(", %1 left out")
+    details.last() += tr(", %1 excluded")
                           .arg(count(static_cast<std::int64_t>(plan_->excluded.size())));
   QStringList sources;
   if (isForecast_ && forecast_.seconds > 0) {

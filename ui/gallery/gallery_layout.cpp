@@ -56,14 +56,14 @@ void GalleryPage::makeActions() {
     viewActions_ << action;
   };
   view(View::Sheet, tr("Contact sheet"), tr("All images that were found (1)"), Qt::Key_1);
-  view(View::ByStep, tr("By step"), tr("The same in groups of a training step (2)"), Qt::Key_2);
+  view(View::ByStep, tr("By step"), tr("The same, grouped by training step (2)"), Qt::Key_2);
   view(View::RunsAndSteps, tr("Runs \u00d7 steps"),
        tr("The same seed and condition by other runs and at other steps (3)"), Qt::Key_3);
   enlarge_ = act(tr("Enlarge"), tr("The current image as large as whole pixels allow (Space)"),
                  Qt::Key_4, [this] { setEnlarged(!isEnlarged_); });
   enlarge_->setCheckable(true);
 
-  star_ = act(tr("Star image"), tr("Give the current image a star, or take it away (S)"), Qt::Key_S,
+  star_ = act(tr("Star image"), tr("Add or remove the star of the current image (S)"), Qt::Key_S,
               [this] { toggleStar(); });
   act(tr("Tag image"), tr("Type a tag for the current image, or for all that are picked (T)"),
       Qt::Key_T, [this] { details_->focusTag(); });
@@ -75,7 +75,7 @@ void GalleryPage::makeActions() {
               [this] { swapPair(); });
   act(tr("Next comparison"), tr("Slider, side by side, difference, flicker (M)"), Qt::Key_M,
       [this] { nextCompareView(); });
-  endPair_ = act(tr("End comparison"), tr("Look at one image again (Backspace)"), Qt::Key_Backspace,
+  endPair_ = act(tr("End comparison"), tr("Show one image again (Backspace)"), Qt::Key_Backspace,
                  [this] { setOther(0); });
   verify_ = act(tr("Verify"),
                 tr("Make the current image again from its recipe and compare the pixels (V)"),
@@ -149,8 +149,8 @@ QWidget* GalleryPage::makeTop() {
   search_->setPlaceholderText(tr("Search: sampler:ddim class:3 guidance>2 step:400 starred tag:x"));
   search_->setAccessibleName(tr("Search images"));
   search_->setToolTip(
-      tr("Keys of the recipe with : = != < <= > >=, also run, step, seed, tag and "
-         "starred; other words are looked for in recipes and names of runs (/)"));
+      tr("Keys of the recipe with : = != < <= > >=, also run, step, seed, tag and starred; other "
+         "words are searched in recipes and names of runs (/)"));
   search_->setClearButtonEnabled(true);
   search_->setMinimumWidth(px(220));
   search_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);

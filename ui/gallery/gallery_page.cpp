@@ -344,9 +344,9 @@ void GalleryPage::setViewState(const Json& state) {
 QString GalleryPage::howToRead() const {
   return tr(
       "Every image that the runs of this database generated. The search compares keys of an "
-      "image's recipe: sampler:ddim class:3 guidance>2 run:12 step:400 starred tag:paper; a "
-      "minus turns a word round, and any other word is looked for in recipes, names of classes and "
-      "names of runs.\n\n"
+      "image's recipe: sampler:ddim class:3 guidance>2 run:12 step:400 starred tag:paper; a minus "
+      "negates a word, and any other word is searched in recipes, names of classes and names of "
+      "runs.\n\n"
       "Runs and steps shows the same seed and condition by other runs and at other steps. Where "
       "another setting differs, the cell has a \u2260 and its tool tip names it. Two images are "
       "compared pixel by pixel: in the difference, orange is where A is brighter, blue where B is; "

@@ -134,8 +134,8 @@ void ImageStage::drawDifference(QPainter& painter) {
     painter.setPen(colors.muted);
     painter.drawText(rect().adjusted(px(16), px(16), -px(16), -px(16)),
                      Qt::AlignCenter | Qt::TextWordWrap,
-                     tr("A has %1 \u00d7 %2 pixels and B %3 \u00d7 %4: there is no difference of "
-                        "images of other sizes.")
+                     tr("A has %1 \u00d7 %2 pixels and B %3 \u00d7 %4: images of different sizes "
+                        "have no difference.")
                          .arg(a_.picture.width())
                          .arg(a_.picture.height())
                          .arg(b_.picture.width())

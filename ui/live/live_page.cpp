@@ -115,7 +115,8 @@ void LivePage::makeActions() {
     made->setToolTip(tip);
     return made;
   };
-  freeze_ = action(tr("Freeze"), Icon::Pause, tr("Hold the picture; the run trains on (Space)"));
+  freeze_ = action(tr("Freeze"), Icon::Pause, tr("Hold the picture while the training continues "
+                                                 "(Space)"));
   freeze_->setCheckable(true);
   connect(freeze_, &QAction::toggled, this, [this](bool isOn) {
     model_.freeze(isOn);
@@ -153,7 +154,7 @@ void LivePage::makeActions() {
   }
   export_->setMenu(menu);
   reset_ = action(tr("Reset layout"), Icon::Refresh,
-                  tr("Put the floating windows back to their places"));
+                  tr("Restore the places of the floating windows"));
   connect(reset_, &QAction::triggered, this, [this] {
     canvas_.arrange();
     redraw();

@@ -46,7 +46,7 @@ QString partName(StepPart part) {
     case StepPart::Store:
       return QCoreApplication::translate("LiveScene", "store");
     case StepPart::Watch:
-      return QCoreApplication::translate("LiveScene", "watching, the price of this page");
+      return QCoreApplication::translate("LiveScene", "watching (the cost of this page)");
   }
   return {};
 }

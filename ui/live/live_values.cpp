@@ -95,7 +95,7 @@ void LiveValues::show(const LiveModel& model) {
   steps_->setFacts(stepFacts(model));
   const live::AttentionLayer* layer = model.layerShown();
   if (layer == nullptr) {
-    about_->setText(tr("This model hands out no attention."));
+    about_->setText(tr("This model offers no attention."));
     attention_->setFacts({});
     return;
   }

@@ -62,7 +62,7 @@ void LiveScene::drawHeads(const QRectF& place) {
   const bool isOpen = begin(tr("Heads"), "heads", info, place);
   if (!isOpen) return end();
   if (frame->attention.empty()) {
-    say(frame->error.empty() ? tr("This model hands out no attention.")
+    say(frame->error.empty() ? tr("This model offers no attention.")
                              : QString::fromStdString(frame->error),
         themeColors().muted);
     return end();
@@ -219,7 +219,7 @@ void LiveScene::drawHeadRow(const live::AttentionLayer& layer, double cell, doub
                    isMean ? tr("mean of all heads") : headName(i),
                    number(cells.rowSum, 2)),
           themeColors().text);
-      say(tr("Click: this patch asks, in every head"), themeColors().muted);
+      say(tr("Click to use this patch as the query of every head"), themeColors().muted);
       ImGui::EndTooltip();
     }
   }

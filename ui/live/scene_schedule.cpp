@@ -172,7 +172,7 @@ void LiveScene::drawMatrices() {
   };
   const Small small(*canvas_);
   if (!frame->matrices) {
-    say(frame->attention.empty() ? tr("This model hands out no attention.")
+    say(frame->attention.empty() ? tr("This model offers no attention.")
                                  : tr("The matrix of this layer is too large to be shown whole."),
         muted);
     return foot();

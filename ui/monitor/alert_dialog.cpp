@@ -41,8 +41,8 @@ AlertDialog::AlertDialog(const QString& title, const std::string& metric,
     grid->addWidget(values_[i], static_cast<int>(i), 1);
   }
   auto* about = new QLabel(
-      tr("Runs in progress are watched while this window is open. An alert stands in the window "
-         "and, where the desktop shows notifications, there too."));
+      tr("Runs in progress are watched while this window is open. An alert appears in the window "
+         "and, if the desktop shows notifications, on the desktop."));
   about->setProperty("role", "small");
   about->setWordWrap(true);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);

@@ -29,7 +29,7 @@ LogPanel::LogPanel(QWidget* parent) : QWidget(parent) {
   };
   auto* up = button(QStringLiteral("\u2191"), tr("Previous match"));
   auto* down = button(QStringLiteral("\u2193"), tr("Next match"));
-  auto* follow = button(tr("Follow"), tr("Keep the newest line in sight"));
+  auto* follow = button(tr("Follow"), tr("Keep the newest line visible"));
   follow->setCheckable(true);
   follow->setChecked(true);
   log_ = new LogTail;

@@ -105,8 +105,8 @@ void MonitorPage::makeTools() {
       tr("Logarithmic horizontal axes of all plots; X or Shift+L: of the plot under the cursor"));
   logXAction_->setCheckable(true);
   clipAction_ = tool(tr("Clip outliers"),
-                     tr("Vertical axes from the 1st to the 99th percentile of the values in sight; "
-                        "arrows on the edge say where a line goes beyond"));
+                     tr("Vertical axes from the 1st to the 99th percentile of the visible values; "
+                        "arrows on the edge mark lines that continue beyond it"));
   clipAction_->setCheckable(true);
   for (QAction* action : {logYAction_, logXAction_, clipAction_}) {
     connect(action, &QAction::toggled, this, [this, action] {
@@ -181,7 +181,7 @@ void MonitorPage::makeMoreTools() {
   auto* all = new QAction(tr("Show all plots"), this);
   all->setShortcut(Qt::Key_Escape);
   all->setToolTip(tr(
-      "Makes an enlarged plot small, or ends the search; an export then has all plots in sight"));
+      "Restores an enlarged plot, or clears the search; an export then has all visible plots"));
   connect(all, &QAction::triggered, this, [this] {
     if (!enlarged_.empty()) {
       enlarge({});

@@ -198,7 +198,7 @@ void DrawWorker::askGrid(const SampleSettings& image) {
                                   [this, image](const Json&) {
                                     if (patches_.contains(patchKey(image)))
                                       return askAttention(image);
-                                    end(tr("This model does not tell where its patches read."));
+                                    end(tr("This model does not report where its patches read."));
                                   }));
 }
 

@@ -92,7 +92,7 @@ void PlaygroundPage::makeActions() {
     connect(action, &QAction::triggered, this, act);
     return action;
   };
-  draw_ = make(tr("Draw"), tr("Draw what the settings say"), Qt::CTRL | Qt::Key_Return,
+  draw_ = make(tr("Draw"), tr("Draw with these settings"), Qt::CTRL | Qt::Key_Return,
                [this] { draw(); });
   cancel_ = make(tr("Cancel drawing"), tr("End after the step in progress"),
                  Qt::CTRL | Qt::ALT | Qt::Key_Return, [this] {
@@ -322,7 +322,7 @@ QWidget* PlaygroundPage::makeSide() {
   recipeButton_->setProperty("quiet", true);
   recipeButton_->setArrowType(Qt::RightArrow);
   recipeButton_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  recipeButton_->setToolTip(tr("Everything that makes the image again (I)"));
+  recipeButton_->setToolTip(tr("Recipe that makes the image again (I)"));
   connect(recipeButton_, &QToolButton::toggled, this, [this](bool isOpen) {
     recipeButton_->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
     facts_->setVisible(isOpen && recipe_.is_object());

@@ -203,8 +203,8 @@ void DiffView::show() {
       message_->setText(tr("Both are built to count their blocks: a second or two."));
     } else {
       message_->setText(
-          tr("Choose two configurations: their blocks are laid side by side, with "
-             "what each difference costs."));
+          tr("Choose two configurations: their blocks are shown side by side, with the cost of "
+             "each difference."));
     }
     stack_->setCurrentIndex(1);
     return;
@@ -256,7 +256,8 @@ void DiffView::ablate() {
       tr("%1 of %2 to %3 are ready to start.")
           .arg(counted(ablation.variants.size(), tr("variant"), tr("variants")), nameOf(a_),
                nameOf(b_)) +
-      (ablation.left > 0 ? tr(" %1 differences found no room.").arg(ablation.left) : QString()));
+      (ablation.left > 0 ? tr(" %1 differences exceed the limit of variants.").arg(ablation.left)
+                         : QString()));
 }
 
 void DiffView::restyle() { show(); }

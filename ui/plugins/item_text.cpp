@@ -236,8 +236,8 @@ QString coreHtml(const QString& name) {
                                                          : observeSchema();
   const QString about = name == QLatin1String("train") ? QObject::tr("The same for every task")
                         : name == QLatin1String("data")
-                            ? QObject::tr("Beside the dataset's own keys")
-                            : QObject::tr("Beside each analysis's own keys");
+                            ? QObject::tr("Next to the dataset's own keys")
+                            : QObject::tr("Next to each analysis's own keys");
   return titleHtml(QLatin1Char('[') + name + QLatin1Char(']'), about) + schemaHtml(schema);
 }
 

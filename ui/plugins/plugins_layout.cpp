@@ -26,7 +26,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   setAttribute(Qt::WA_StyledBackground);
   setMinimumSize(420, 300);
   probe_ = new QAction(icon(Icon::Refresh), tr("Reload plugins"), this);
-  probe_->setToolTip(tr("Look for plugins once more and ask each for its schemas"));
+  probe_->setToolTip(tr("Search for plugins again and read the schemas of each"));
   connect(probe_, &QAction::triggered, this, &PluginsPage::probe);
 
   auto* outer = new QVBoxLayout(this);

@@ -79,7 +79,7 @@ void PluginsPage::trust(const QString& file) {
   connect(&process_, &HeadlessQuestion::finished, once, [this, once, file] {
     once->deleteLater();
     workbench_.askCatalogAgain();
-    workbench_.showMessage(tr("%1 is trusted as long as its content stays.").arg(file));
+    workbench_.showMessage(tr("%1 is trusted as long as its content does not change.").arg(file));
   });
   connect(&process_, &HeadlessQuestion::failed, once, [once] { once->deleteLater(); });
   fillList();
@@ -94,8 +94,8 @@ void PluginsPage::onChange() {
   }
   const auto answer = QMessageBox::question(
       this, tr("Trust a plugin"),
-      tr("A plugin is a program that runs as you. Trust %1 as it is now, if you know where it "
-         "comes from.\n\nSHA-256 %2")
+      tr("A plugin is a program that runs with your rights. Trust %1 as it is now, if you know "
+         "where it comes from.\n\nSHA-256 %2")
           .arg(plugin->file, plugin->sha256),
       QMessageBox::Yes | QMessageBox::Cancel, QMessageBox::Cancel);
   if (answer == QMessageBox::Yes) trust(plugin->file);
@@ -117,12 +117,12 @@ void PluginsPage::showCurrent() {
     message_->setProperty("role", failure_.isEmpty() ? "muted" : "error");
     message_->style()->unpolish(message_);
     message_->style()->polish(message_);
-    message_->setText(!failure_.isEmpty() ? tr("The plugins cannot be asked: %1").arg(failure_)
-                      : isBusy ? tr("Plugins are asked what they bring: a second or two.")
+    message_->setText(!failure_.isEmpty() ? tr("The plugins cannot be read: %1").arg(failure_)
+                      : isBusy ? tr("Reading the plugins: a second or two.")
                       : folders_.isEmpty()
                           ? tr("No plugin was found: without one there is no model to train.")
                           : tr("No plugin was found, and without one there is no model to train. "
-                               "They are looked for in\n%1")
+                               "Searched folders:\n%1")
                                 .arg(folders_.join(QLatin1Char('\n'))));
     search_->setEnabled(false);
     retry_->setVisible(!isBusy);
@@ -156,7 +156,7 @@ void PluginsPage::showCurrent() {
   change_->setEnabled(!process_.isRunning());
   if (canTrust) {
     change_->setText(tr("Trust\u2026"));
-    change_->setToolTip(tr("Load this file from now on, as long as its content stays"));
+    change_->setToolTip(tr("Load this file from now on, as long as its content does not change"));
   } else if (canSwitch) {
     const bool isOff = plugin->state == PluginEntry::State::Disabled;
     change_->setText(isOff ? tr("Enable") : tr("Disable"));

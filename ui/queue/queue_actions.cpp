@@ -63,7 +63,7 @@ void QueuePage::makeActions() {
                  QKeySequence::Delete, [this] { removeRuns(); });
   limit_ =
       make(Icon::Clock, tr("Time limit"),
-           tr("Stop the selected runs at a checkpoint after that much running time"), {}, [] {});
+           tr("Stop the selected runs at a checkpoint after this running time"), {}, [] {});
   makeLimitMenu();
   device_ = make(Icon::Panel, tr("Device"), tr("Device of the selected runs"), {}, [] {});
   device_->setIcon({});
@@ -133,7 +133,7 @@ void QueuePage::pauseQueue(store::QueueMode mode) {
     if (mode == store::QueueMode::AfterCurrent) {
       return result.mode == store::QueueMode::Paused
                  ? tr("The queue is paused: nothing is in progress.")
-                 : tr("The queue pauses after what is in progress.");
+                 : tr("The queue pauses after the runs in progress.");
     }
     return result.runs.empty()
                ? tr("The queue is paused.")
@@ -166,7 +166,7 @@ void QueuePage::resumeRuns(const std::vector<std::int64_t>& runs, jobs::QueueEnd
   command.what = jobs::Command::What::Enqueue;
   command.end = end;
   give(command, runs, [](const jobs::CommandResult& result) {
-    return tr("%1 in the queue; what has a checkpoint continues from it.")
+    return tr("%1 in the queue; runs with a checkpoint continue from it.")
         .arg(counted(std::ssize(result.runs), tr("run is"), tr("runs are")));
   });
 }

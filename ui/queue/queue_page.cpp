@@ -94,8 +94,9 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   stack_ = new QStackedWidget;
   stack_->addWidget(view_);
   auto* empty = new EmptyPage(
-      tr("Nothing is in the queue.\nWhat you start here or with `vitrine enqueue` waits in it for "
-         "its device, runs in a process of its own, and continues when this window is closed."),
+      tr("Nothing is in the queue.\nRuns that you start here or with `vitrine enqueue` wait in it "
+         "for their device, run in processes of their own, and continue when this window is "
+         "closed."),
       tr("New experiment"));
   connect(empty, &EmptyPage::actionRequested, this,
           [this] { workbench_.showPage(QStringLiteral("configure")); });
@@ -215,7 +216,7 @@ void QueuePage::showQueue() {
   QStringList parts;
   if (queue.mode == store::QueueMode::Paused) parts << tr("The queue is paused");
   if (queue.mode == store::QueueMode::AfterCurrent)
-    parts << tr("The queue pauses after what is in progress");
+    parts << tr("The queue pauses after the runs in progress");
   parts << (running == 0 ? tr("nothing in progress") : tr("%1 in progress").arg(count(running)));
   parts << (waiting == 0 ? tr("nothing waiting") : tr("%1 waiting").arg(count(waiting)));
   if (const QString left = leftText(queue); !left.isEmpty()) parts << left;

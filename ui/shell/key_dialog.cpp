@@ -156,7 +156,7 @@ void KeyDialog::showChosen() {
       canChange && !wanted.isEmpty() ? keys_.rivalOf(id, {wanted}) : nullptr;
   if (rival != nullptr) {
     sentence_->setText(
-        tr("%1 belongs to \u201c%2\u201d (%3); Assign takes it from there.")
+        tr("%1 belongs to \u201c%2\u201d (%3); Assign moves it here.")
             .arg(wanted.toString(QKeySequence::NativeText), rival->title, rival->scope));
   } else if (!canChange && list_->currentItem() != nullptr) {
     sentence_->setText(tr("Mouse gestures cannot be changed."));

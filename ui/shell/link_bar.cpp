@@ -46,8 +46,8 @@ void LinkBar::show(const remote::RemoteState& state) {
   QString text = link_.sentence();
   if (isLost) {
     if (!text.endsWith(QLatin1Char('.'))) text += QLatin1Char('.');
-    text += asOf_.isEmpty() ? tr(" What is shown was read earlier;")
-                            : tr(" What is shown is as of %1;").arg(asOf_);
+    text += asOf_.isEmpty() ? tr(" The pages show data that were read earlier;")
+                            : tr(" The pages show the data of %1;").arg(asOf_);
     const qint64 left = std::max<qint64>(0, tryAt_ - QDateTime::currentMSecsSinceEpoch());
     text += tr(" the next try is in %1 s.").arg((left + 999) / 1000);
     if (const int waiting = link_.waitingEdits(); waiting > 0) {

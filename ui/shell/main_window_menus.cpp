@@ -58,8 +58,8 @@ void MainWindow::makeActions() {
   redo_ = action(tr("&Redo"), QKeySequence(), [this] { showView(history_.redo()); });
   redo_->setShortcuts({Qt::CTRL | Qt::SHIFT | Qt::Key_Z, Qt::CTRL | Qt::Key_Y});
   answer_ = action(tr("Act on the &message"), Qt::Key_F6, [this] { bottom_->act(); });
-  answer_->setToolTip(tr("What the button next to the last message does: Undo (F6)"));
-  answer_->setProperty(kWhyNot, tr("the last message offers nothing"));
+  answer_->setToolTip(tr("Press the button next to the last message, such as Undo (F6)"));
+  answer_->setProperty(kWhyNot, tr("the last message has no button"));
   answer_->setEnabled(false);
   quit_ = action(tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
   start_ = action(tr("&Start"), Qt::CTRL | Qt::Key_Return,

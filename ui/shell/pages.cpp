@@ -74,7 +74,7 @@ const std::vector<PageFactory>& pages() {
         offered(wide(artifactsPage()),
                 "Results of analyses: attention maps, ranks, calibration, images, by step."),
         offered(wide(sqlPage()),
-                "Any question to the database in SQL: documented views, saved queries, charts."),
+                "Queries to the database in SQL: documented views, saved queries, charts."),
         offered(wide(pluginsPage()),
                 "Installed plugins, the keys of each item; two architectures block by block."),
     };

@@ -11,7 +11,7 @@ StoreBar::StoreBar(LocalEdits& edits, store::RunReader& store, QWidget* parent)
     : QFrame(parent), edits_(edits), store_(store) {
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);
-  setAccessibleName(tr("What is not stored"));
+  setAccessibleName(tr("Text that is not stored"));
   text_ = new WrapLabel;
   text_->setProperty("role", "warn");
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -35,8 +35,8 @@ void StoreBar::look() {
   QString text = edits_.sentence();
   if (text.isEmpty() && isLogGone) {
     text =
-        tr("Another program deleted the log of this database: what is shown is old, and nothing "
-           "is stored. Open the database again.");
+        tr("Another program deleted the log of this database: the window shows old data, and "
+           "nothing is stored. Open the database again.");
   }
   // A process that writes for a moment is not a reason to move the pages.
   const bool isShown = isLogGone || (!text.isEmpty() && edits_.isLate());

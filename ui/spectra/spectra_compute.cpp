@@ -151,7 +151,7 @@ void SpectraPage::makeAnalyses() {
   analyses_ = new RunAnalyses(
       workbench_,
       {.compute = tr("Compute the spectra"),
-       .tip = tr("Measure the newest checkpoint once and store what is found in the database"),
+       .tip = tr("Measure the newest checkpoint once and store the results in the database"),
        .computing = tr("Computing the spectra of %1"),
        .cancelled = tr("Computing the spectra was cancelled."),
        .failed = tr("The spectra of %1 cannot be computed: %2")},
@@ -159,8 +159,8 @@ void SpectraPage::makeAnalyses() {
   columns_ = new RunAnalyses(
       workbench_,
       {.compute = tr("Complete the waterfall"),
-       .tip = tr("Measure every stored checkpoint that was not measured, once, and store what is "
-                 "found in the database"),
+       .tip = tr("Measure every stored checkpoint that was not measured, once, and store the "
+                 "results in the database"),
        .computing = tr("Computing the spectra at %1"),
        .cancelled = tr("Completing the waterfall was cancelled; what was computed is kept."),
        .failed = tr("The spectra at %1 cannot be computed: %2")},

@@ -384,12 +384,12 @@ void SqlPage::askAndExport(const QString& ending, const QString& filter) {
 void SqlPage::askName() {
   const auto range = editor_->wanted();
   if (!range) {
-    workbench_.showMessage(tr("There is no statement to keep; write one first."));
+    workbench_.showMessage(tr("There is no statement to save; write one first."));
     return;
   }
   bool isOk = false;
   const QString name =
-      QInputDialog::getText(this, tr("Save query"), tr("Name; one of the same name is replaced"),
+      QInputDialog::getText(this, tr("Save query"), tr("Name; a query with this name is replaced"),
                             QLineEdit::Normal, QString(), &isOk);
   if (isOk && !name.trimmed().isEmpty()) saveQuery(name.trimmed());
 }

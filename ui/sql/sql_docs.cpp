@@ -58,8 +58,8 @@ std::vector<SqlViewDoc> makeViewDocs() {
                          {"first_step", "Step of the first point"},
                          {"last_step", "Step of the last point"},
                          {"last", "Value of the last point"},
-                         {"minimum", "Smallest value; what is not a number is left out"},
-                         {"maximum", "Largest value; what is not a number is left out"},
+                         {"minimum", "Smallest value; values that are not numbers do not count"},
+                         {"maximum", "Largest value; values that are not numbers do not count"},
                          {"minimum_step", "Step of the smallest value"},
                          {"maximum_step", "Step of the largest value"}}));
   all.push_back(

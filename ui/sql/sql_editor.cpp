@@ -88,7 +88,7 @@ SqlEditor::SqlEditor(QWidget* parent)
   completer_->setWidget(this);
   completer_->setCompletionMode(QCompleter::UnfilteredPopupCompletion);
   completer_->setMaxVisibleItems(10);
-  completer_->popup()->setAccessibleName(tr("Words that fit"));
+  completer_->popup()->setAccessibleName(tr("Completions"));
   connect(completer_, qOverload<const QString&>(&QCompleter::activated), this,
           &SqlEditor::insertCompletion);
   connect(this, &QPlainTextEdit::cursorPositionChanged, this, &SqlEditor::mark);

@@ -51,8 +51,8 @@ QWidget* SqlPage::makeEditor() {
   runButton_->setIconSize(QSize(px(12), px(12)));
   runButton_->setAccessibleName(tr("Run the statement"));
   runButton_->setToolTip(
-      tr("Run the selection, or the statement under the cursor (Ctrl+Return). Only what reads: "
-         "SELECT, WITH, EXPLAIN"));
+      tr("Run the selection, or the statement under the cursor (Ctrl+Return). Only statements that "
+         "read: SELECT, WITH, EXPLAIN"));
   connect(runButton_, &QPushButton::clicked, run_, &QAction::trigger);
   auto* stopButton = new QToolButton(head);
   stopButton->setDefaultAction(stop_);
@@ -61,7 +61,7 @@ QWidget* SqlPage::makeEditor() {
   stopButton->setAccessibleName(tr("Stop the statement"));
   rows_ = new QComboBox(head);
   rows_->setAccessibleName(tr("Most rows"));
-  rows_->setToolTip(tr("So many rows are read at most; the rest is cut, and the page says so"));
+  rows_->setToolTip(tr("At most this many rows are read; the page says when a result is cut"));
   for (const std::int64_t most : {1'000, 10'000, 100'000, 1'000'000})
     rows_->addItem(tr("%1 rows").arg(count(most)), QVariant::fromValue<qlonglong>(most));
   rows_->setCurrentIndex(2);
@@ -181,7 +181,7 @@ QWidget* SqlPage::makeResult() {
   failure_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   failure_->setAccessibleName(tr("Why the statement failed"));
   auto* copy =
-      consoleButton(tr("Copy the error"), tr("Copy the sentence to the clipboard"), broken);
+      consoleButton(tr("Copy the error"), tr("Copy the error to the clipboard"), broken);
   copy->setObjectName(QStringLiteral("copyFailure"));
   inBroken->addWidget(failure_);
   inBroken->addWidget(copy, 0, Qt::AlignLeft);

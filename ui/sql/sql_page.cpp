@@ -205,7 +205,7 @@ void SqlPage::makeActions() {
   stop_->setEnabled(false);
   connect(stop_, &QAction::triggered, this, &SqlPage::stop);
   save_ = new QAction(icon(Icon::Plus), tr("Save query\u2026"), this);
-  save_->setToolTip(tr("Keep the statement under the cursor by name"));
+  save_->setToolTip(tr("Save the statement under the cursor by name"));
   connect(save_, &QAction::triggered, this, &SqlPage::askName);
   export_ = new QAction(tr("Export"), this);
   export_->setToolTip(tr("The result as a file, or on the clipboard"));
@@ -436,7 +436,7 @@ void SqlPage::showState() {
   if (!hasResult_) {
     stack_->setCurrentIndex(ShownEmpty);
   } else if (model_.rowCount() == 0) {
-    empty_->showMessage(tr("The statement holds for no row."), QString());
+    empty_->showMessage(tr("The statement returned no rows."), QString());
     stack_->setCurrentIndex(ShownEmpty);
   } else {
     stack_->setCurrentIndex(isChart_ ? ShownChart : ShownTable);

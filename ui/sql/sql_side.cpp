@@ -254,7 +254,7 @@ void SqlSide::showBook(const SqlBook& book) {
     item->setToolTip(1, tip);
     if (one.rows < 0) item->setText(1, tr("failed"));
   }
-  if (book.past().empty()) headingOf(history_, tr("Nothing was asked yet."));
+  if (book.past().empty()) headingOf(history_, tr("No statement was run yet."));
   isFilling_ = false;
   filter();
 }

@@ -277,7 +277,7 @@ void StartPage::showDemo() {
       break;
     case Demo::Done:
       demo_->setText(tr("Show the demo"));
-      state = tr("Both models are trained. Artifacts shows what was looked into.");
+      state = tr("Both models are trained. Artifacts shows the results of the analyses.");
       break;
   }
   if (!demoProblem_.isEmpty()) state = demoProblem_;

@@ -76,7 +76,7 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
 
   title_ = new QCheckBox(tr("Title"));
   title_->setAccessibleName(tr("Title"));
-  title_->setToolTip(tr("The first line of a chart; on paper the caption says it"));
+  title_->setToolTip(tr("The first line of a chart; on paper the caption replaces it"));
   markers_ = new QSpinBox;
   markers_->setAccessibleName(tr("Markers"));
   markers_->setRange(0, FigurePaper::kMostMarked);
@@ -273,7 +273,7 @@ void ExportDialog::refresh() {
                  .arg(count(std::llround(size.width() / 25.4 * chosen.dotsPerInch)),
                       count(std::llround(size.height() / 25.4 * chosen.dotsPerInch)));
   }
-  facts += tr(". The file carries how it was made: dropped on the window, it opens the chart.");
+  facts += tr(". The file contains its recipe: dropped on the window, it opens the chart.");
   if (const QString lost = paperProblem(figure_, chosen); !lost.isEmpty())
     facts += QLatin1Char(' ') + lost;
   facts_->setText(facts);

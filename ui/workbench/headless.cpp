@@ -185,8 +185,7 @@ void EnqueueProcess::startThere(Json request, jobs::QueueEnd end) {
       Q_EMIT finished(answer.at("ids").get<std::vector<std::int64_t>>());
     } catch (const remote::LinkError& error) {
       // What was accepted there is done there.
-      Q_EMIT failed(tr("%1. Look at the queue when the link is back, before you start "
-                       "it again.")
+      Q_EMIT failed(tr("%1. Check the queue when the link is back, before you start it again.")
                         .arg(QString::fromUtf8(error.what())));
     } catch (const std::exception& error) {
       Q_EMIT failed(QString::fromUtf8(error.what()));

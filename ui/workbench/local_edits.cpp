@@ -101,8 +101,8 @@ void LocalEdits::tell(const Key& key, const Edit& edit, const EditOutcome& outco
   const QString what = QString::fromStdString(wordsOf(key.second));
   if (outcome.isConflict) {
     Q_EMIT failed(
-        tr("The %1 of run %2 was changed in another window meanwhile: what you typed is "
-           "kept next to it.")
+        tr("The %1 of run %2 was changed in another window meanwhile: your text is kept next to "
+           "it.")
             .arg(what)
             .arg(key.first));
   } else if (!outcome.trouble.isEmpty()) {

@@ -157,8 +157,7 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
   } else if (outcome.isConflict) {
     const auto field = store::runFieldFromString(key.second);
     Q_EMIT failed(
-        tr("The %1 of run %2 was changed by another user meanwhile: what you typed is kept "
-           "next to it.")
+        tr("The %1 of run %2 was changed by another user meanwhile: your text is kept next to it.")
             .arg(QString::fromStdString(field ? wordsOf(*field) : key.second))
             .arg(key.first));
   } else if (!outcome.trouble.isEmpty()) {

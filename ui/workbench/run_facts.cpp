@@ -145,7 +145,7 @@ std::vector<Fact> runFacts(const store::RunRow& row,
   const int threads = environment.is_object() ? environment.value("threads", 0) : 0;
   if (threads > 0)
     device += QStringLiteral(", ") + counted(threads, sayOfRun("thread"), sayOfRun("threads"));
-  facts.push_back({sayOfRun("Device"), device, sayOfRun("what the run computed on")});
+  facts.push_back({sayOfRun("Device"), device, sayOfRun("device that computed the run")});
   if (row.memoryBytes > 0) {
     facts.push_back({sayOfRun("Memory"),
                      QString::fromStdString(formatBytes(static_cast<double>(row.memoryBytes))),

@@ -392,8 +392,8 @@ const std::string* StudioWorkbench::waiting(std::int64_t run, store::RunField fi
 void StudioWorkbench::newFromRun(std::int64_t run) {
   try {
     if (run != 0 && store::scriptOf(store_, run)) {
-      showMessage(tr("Run %1 was logged by a script: its configuration is not one that Vitrine can "
-                     "train. Start the script again.")
+      showMessage(tr("Run %1 was logged by a script: Vitrine cannot train its configuration. Start "
+                     "the script again.")
                       .arg(run));
       return;
     }

@@ -162,7 +162,7 @@ TEST_F(Editing, FindsFieldsByTitleKeyAndMeaning) {
   EXPECT_TRUE(labels(*shown->form().row("train.optimizer.beta1"))
                   .contains(QStringLiteral("background-color")));
   enter(*shown, QStringLiteral("Find a field"), QStringLiteral("nothing like this"));
-  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("No field says that.")));
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("No field matches.")));
   enter(*shown, QStringLiteral("Find a field"), QString());
   EXPECT_TRUE(visible("model.width"));
   EXPECT_FALSE(visible("train.optimizer.beta1"));

@@ -166,7 +166,7 @@ TEST_F(Plugins, SaysWhatFailedAndProbesAgain) {
   EXPECT_TRUE(shown->failure().contains(QStringLiteral("no such luck")));
   QString texts;
   for (const QLabel* label : shown->findChildren<QLabel*>()) texts += label->text();
-  EXPECT_TRUE(texts.contains(QStringLiteral("The plugins cannot be asked: no such luck")));
+  EXPECT_TRUE(texts.contains(QStringLiteral("The plugins cannot be read: no such luck")));
   QFile::remove(workbench_.path(QStringLiteral("broken")));
   workbench_.become(catalogOfPlugins());
   shown->probe();

@@ -367,7 +367,7 @@ TEST(RemoteWindow, AnExperimentThatIsNoneIsRefusedByTheMachineThatHasTheQueue) {
   ASSERT_TRUE(remote.isLost());
   enqueue.start("title = 'x'", "x", remote.workbench.store().file(), jobs::QueueEnd::Back);
   ASSERT_TRUE(soon([&] { return failed.count() == 2; }));
-  EXPECT_TRUE(failed[1][0].toString().contains(QStringLiteral("Look at the queue")));
+  EXPECT_TRUE(failed[1][0].toString().contains(QStringLiteral("Check the queue")));
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ void ReportBar::take(const Json& report) {
   const QString shown = QDir::toNativeSeparators(file_);
   workbench_.offer(
       isWhole ? tr("Wrote %1.").arg(shown)
-              : tr("Wrote %1, which says what is not drawn in it.").arg(shown),
+              : tr("Wrote %1. It names what could not be drawn.").arg(shown),
       tr("Open"), [file = file_] { QDesktopServices::openUrl(QUrl::fromLocalFile(file)); });
 }
 

@@ -17,8 +17,7 @@ void ExperimentForm::buildPipeline() {
   column->addWidget(title);
   QLabel* about = smallText(
       tr("Transforms of samples before the model reads them. The short form is the fields "
-         "Augmentation and Normalisation above; a list takes its place and is worked in its "
-         "order."),
+         "Augmentation and Normalisation above; a list replaces it and is applied in order."),
       holder);
   about->setContentsMargins(px(16), 0, px(16), 0);
   column->addWidget(about);

@@ -82,7 +82,8 @@ void ExperimentForm::buildAuxiliary(const std::string& path) {
   addFields(aux_, path, auxSchema().fields, 0);
   addSourceButtons(path);
   const std::string model = path + ".model";
-  const QString doc = tr("what a safetensors file holds; a checkpoint folder and a run say it");
+  const QString doc = tr("architecture of a safetensors file; a checkpoint folder or a run names "
+                         "its own");
   Field field = choiceField("architecture", nullptr, catalog_->ids(ItemKind::Architecture),
                             doc.toStdString())
                     .titled(tr("Architecture of the file").toStdString())
@@ -155,9 +156,9 @@ void ExperimentForm::buildGroups() {
   auto* title = new QLabel(tr("Groups of parameters"), about);
   title->setProperty("role", QStringLiteral("muted"));
   column->addWidget(title);
-  column->addWidget(smallText(tr("Parameters that are updated in their own way; what is in none is "
-                                 "trained as the optimizer says. A name like head.* stands for "
-                                 "all that begin so."),
+  column->addWidget(smallText(tr("Groups of parameters with an update rule of their own; the "
+                                 "optimizer trains all others as set above. A name like head.* "
+                                 "matches every name that begins with it."),
                               about));
   training_->addWidget(about, tr("groups of parameters freeze learning rate scale"));
   buildNamed(training_, kGroups, tr("group"), "head");

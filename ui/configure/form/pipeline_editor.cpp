@@ -178,7 +178,7 @@ void PipelineEditor::append(const ItemCard* card, const std::string& id) {
       tr("%1, transform %2 of %3").arg(title).arg(at + 1).arg(title_->text().toLower()));
   item.heading->setProperty(kListed, false);
   item.heading->setToolTip(
-      tr("Show its fields; Alt+Up and Alt+Down move it, Delete takes it away"));
+      tr("Show its fields; Alt+Up and Alt+Down move it, Delete removes it"));
   item.heading->installEventFilter(this);
   item.heading->setProperty("place", at);
   item.summary = new ElidedLabel(item.frame);
@@ -191,7 +191,7 @@ void PipelineEditor::append(const ItemCard* card, const std::string& id) {
   auto* up = button(QStringLiteral("\u2191"), tr("Move %1 up (Alt+Up)").arg(title), item.frame);
   auto* down =
       button(QStringLiteral("\u2193"), tr("Move %1 down (Alt+Down)").arg(title), item.frame);
-  auto* drop = button(QStringLiteral("\u00d7"), tr("Take %1 away (Delete)").arg(title), item.frame);
+  auto* drop = button(QStringLiteral("\u00d7"), tr("Remove %1 (Delete)").arg(title), item.frame);
   up->setEnabled(at > 0);
   down->setEnabled(static_cast<std::size_t>(at) + 1 < list_.size());
   line->addWidget(item.heading);

@@ -45,7 +45,8 @@ TableBar::TableBar(std::string place, std::string name, const QString& what,
   line_->setFont(bold);
   line_->setMaxLength(40);
   line_->setAccessibleName(tr("Name of the %1 %2").arg(what, line_->text()));
-  line_->setToolTip(tr("Small letters, digits and _; Return takes the name, Escape leaves it"));
+  line_->setToolTip(tr("Lower-case letters, digits and _; Return applies the name, Escape restores "
+                       "it"));
   line_->installEventFilter(this);
   auto* remove = new QToolButton(this);
   remove->setText(tr("Remove"));
@@ -74,13 +75,14 @@ TableBar::TableBar(std::string place, std::string name, const QString& what,
 
 QString TableBar::whyNot(const QString& name, const std::vector<std::string>& others) {
   static const QRegularExpression kIdentifier(QStringLiteral("^[a-z][a-z0-9_]{0,39}$"));
-  if (name.isEmpty()) return tr("a name is needed: small letters, digits and _");
+  if (name.isEmpty()) return tr("a name is needed: lower-case letters, digits and _");
   if (!kIdentifier.match(name).hasMatch()) {
-    return tr("\"%1\" is not a name: use small letters, digits and _, a letter first, at most 40")
+    return tr("\"%1\" is not a name: use at most 40 lower-case letters, digits and _, a letter "
+              "first")
         .arg(name);
   }
   const bool isTaken = std::find(others.begin(), others.end(), name.toStdString()) != others.end();
-  return isTaken ? tr("\"%1\" is the name of another one; give it one of its own").arg(name)
+  return isTaken ? tr("\"%1\" is used already; choose another name").arg(name)
                  : QString();
 }
 

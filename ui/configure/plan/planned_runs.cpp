@@ -220,7 +220,7 @@ QVariant PlannedRuns::excludedData(const Row& row, int role) const {
     case Qt::DisplayRole:
       return name;
     case DiffersRole:
-      return tr("left out");
+      return tr("excluded");
     case ExistingRole:
       return QVariant::fromValue<qlonglong>(0);
     case LeftOutRole:
@@ -228,9 +228,9 @@ QVariant PlannedRuns::excludedData(const Row& row, int role) const {
     case Qt::CheckStateRole:
       return Qt::Unchecked;
     case Qt::ToolTipRole:
-      return name + tr("\nLeft out by an [[exclude]]; set the tick to run it");
+      return name + tr("\nExcluded by an [[exclude]]; select the check box to include it");
     case Qt::AccessibleTextRole:
-      return name + tr("; left out");
+      return name + tr("; excluded");
     default:
       return {};
   }
@@ -283,7 +283,7 @@ PlannedRunsView::PlannedRunsView(QWidget* parent)
     : QListView(parent), model_(new PlannedRuns(this)) {
   setModel(model_);
   setItemDelegate(new ComingRunDelegate(this));
-  setAccessibleName(tr("Runs to come"));
+  setAccessibleName(tr("Planned runs"));
   setUniformItemSizes(true);
   setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -301,7 +301,7 @@ PlannedRunsView::PlannedRunsView(QWidget* parent)
     verticalScrollBar()->setValue(keptScroll_);
   });
   offerMenu(
-      this, [] { return tr("Runs to come"); }, [this](QMenu& menu) { fillMenu(menu); });
+      this, [] { return tr("Planned runs"); }, [this](QMenu& menu) { fillMenu(menu); });
   connect(model_, &PlannedRuns::excludeRequested, this, &PlannedRunsView::excludeRequested);
   connect(model_, &PlannedRuns::includeRequested, this, &PlannedRunsView::includeRequested);
   connect(this, &QListView::activated, this, [this](const QModelIndex& index) {
@@ -345,22 +345,22 @@ void PlannedRunsView::fillMenu(QMenu& menu) {
     return rows.size() < 2 ? one : many.arg(count(static_cast<std::int64_t>(rows.size())));
   };
   menu.setToolTipsVisible(true);
-  add(of(runs, tr("Leave this run out"), tr("Leave %1 runs out")),
+  add(of(runs, tr("Exclude this run"), tr("Exclude %1 runs")),
       model_->canLeaveOut() && !runs.empty(),
-      runs.empty() ? tr("select a run that is not left out")
+      runs.empty() ? tr("select a run that is not excluded")
                    : tr("it is the only run: change the form instead"),
       [this, runs] { Q_EMIT excludeRequested(runs); })
       ->setShortcut(Qt::Key_Delete);
-  add(of(out, tr("Put this run back"), tr("Put %1 runs back")), !out.empty(),
-      tr("select a run that is left out"), [this, out] { Q_EMIT includeRequested(out); });
-  add(tr("Leave out what was made before"),
+  add(of(out, tr("Include this run"), tr("Include %1 runs")), !out.empty(),
+      tr("select a run that is excluded"), [this, out] { Q_EMIT includeRequested(out); });
+  add(tr("Exclude runs that exist already"),
       model_->canLeaveOut() && !made.empty() && static_cast<int>(made.size()) < model_->rowCount(),
-      made.empty() ? tr("none of these runs was made before") : tr("every run was made before"),
+      made.empty() ? tr("none of these runs exists already") : tr("every run exists already"),
       [this, made] { Q_EMIT excludeRequested(made); });
   menu.addSeparator();
   const auto existing = currentIndex().data(PlannedRuns::ExistingRole).toLongLong();
-  add(existing == 0 ? tr("Open the run that was made before") : tr("Open run #%1").arg(existing),
-      existing != 0, tr("this run was not made before"),
+  add(existing == 0 ? tr("Open the existing run") : tr("Open run #%1").arg(existing),
+      existing != 0, tr("this run does not exist yet"),
       [this, existing] { Q_EMIT runRequested(existing); });
   add(tr("Copy the name"), currentIndex().isValid(), QString(), [this] {
     const int run = model_->runAt(currentIndex().row());

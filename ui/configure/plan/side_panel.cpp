@@ -43,7 +43,7 @@ SidePanel::SidePanel(QWidget* parent)
       problems_(new QLabel(this)),
       changesFold_(
           new CollapsibleSection(QStringLiteral("changes"), tr("Changes"), this)),
-      comingFold_(new CollapsibleSection(QStringLiteral("runs"), tr("Runs to come"), this)),
+      comingFold_(new CollapsibleSection(QStringLiteral("runs"), tr("Planned runs"), this)),
       textFold_(new CollapsibleSection(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
   setProperty("role", QStringLiteral("panel"));
   setAttribute(Qt::WA_StyledBackground);

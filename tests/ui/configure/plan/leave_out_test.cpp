@@ -50,7 +50,7 @@ TEST_F(LeaveOut, TheTickOfARowLeavesItOutAndIsUndone) {
   EXPECT_EQ(rowText(*shown, 4), "+ wide, seed 1");
   EXPECT_TRUE(isOut(*shown, 4));
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("This will start 5 runs")));
-  EXPECT_TRUE(labels(shown->side()).contains(QStringLiteral("1 left out")));
+  EXPECT_TRUE(labels(shown->side()).contains(QStringLiteral("1 excluded")));
   shown->undo();
   shown->planNow();
   EXPECT_EQ(shown->text(), text_);
@@ -118,12 +118,12 @@ TEST_F(LeaveOut, TheMenuSaysWhatItWouldLeaveOutAndWhyNot) {
     }
     return static_cast<QAction*>(nullptr);
   };
-  ASSERT_NE(action(QStringLiteral("Leave this run out")), nullptr);
-  QAction* made = action(QStringLiteral("Leave out what was made before"));
+  ASSERT_NE(action(QStringLiteral("Exclude this run")), nullptr);
+  QAction* made = action(QStringLiteral("Exclude runs that exist already"));
   ASSERT_NE(made, nullptr);
   EXPECT_FALSE(made->isEnabled());
-  EXPECT_EQ(made->toolTip().toStdString(), "none of these runs was made before");
-  action(QStringLiteral("Leave this run out"))->trigger();
+  EXPECT_EQ(made->toolTip().toStdString(), "none of these runs exists already");
+  action(QStringLiteral("Exclude this run"))->trigger();
   shown->planNow();
   EXPECT_TRUE(isOut(*shown, 0));
 }
@@ -136,7 +136,7 @@ TEST_F(LeaveOut, LeavesOutWhatWasMadeBefore) {
   QMenu menu;
   table(*shown).fillMenu(menu);
   for (QAction* one : menu.actions()) {
-    if (one->text() == QLatin1String("Leave out what was made before")) one->trigger();
+    if (one->text() == QLatin1String("Exclude runs that exist already")) one->trigger();
   }
   shown->planNow();
   EXPECT_EQ(shown->plan().runs.size(), 4U);
@@ -210,7 +210,7 @@ TEST_F(LeaveOut, SaysWhatLeavesOutNothingAnyMoreAndOffersToDropIt) {
       << labels(*shown).toStdString();
   bool isOffered = false;
   for (QLabel* label : shown->findChildren<QLabel*>()) {
-    if (!label->text().contains(QStringLiteral("Put these runs back in"))) continue;
+    if (!label->text().contains(QStringLiteral("Include these runs"))) continue;
     isOffered = true;
     Q_EMIT label->linkActivated(QStringLiteral("exclude"));
     break;
