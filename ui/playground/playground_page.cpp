@@ -77,12 +77,18 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(body, this));
   empty_ = new EmptyPage(QString(), QString(), this);
   stack_->addWidget(makeFitArea(empty_, this));
-  connect(empty_, &EmptyPage::actionRequested, this, [this] {
-    const std::string text = drawingExperiment(workbench_.catalog());
-    if (text.empty())
-      workbench_.showPage(QStringLiteral("configure"));
-    else
-      workbench_.configure(text, QString());
+  connect(empty_, &EmptyPage::actionRequested, this, &PlaygroundPage::startFirst);
+  enqueue_.setLink(workbench_.link());
+  connect(&enqueue_, &EnqueueProcess::finished, this, [this](const std::vector<std::int64_t>& runs) {
+    workbench_.watcher().poll();
+    workbench_.queue().refresh();
+    if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
+    workbench_.showPage(QStringLiteral("monitor"));
+    isStale_ = true;
+  });
+  connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
+    workbench_.showError(sentence);
+    if (drawable_.runs.empty()) showNothingDraws();
   });
 
   for (auto [timer, milliseconds] : {std::pair(&reloadTimer_, kReloadEveryMs),
@@ -115,7 +121,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
     if (isVisible()) reload();
   });
   connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
-    if (drawable_.runs.empty()) showEmpty(sentence, false);
+    if (drawable_.runs.empty()) showEmpty(sentence);
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
     colourRuns();
@@ -124,7 +130,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
     showHistory();
   });
   connect(&lists_, &Background::failed, this, [this](const QString& sentence) {
-    showEmpty(tr("The runs cannot be read: %1").arg(sentence), false);
+    showEmpty(tr("The runs cannot be read: %1").arg(sentence));
   });
   connect(&worker_, &DrawWorker::changed, this, &PlaygroundPage::showProgress);
   connect(&worker_, &DrawWorker::ended, this, &PlaygroundPage::takeEnd);
@@ -135,7 +141,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
     showError(sentence);
     showButtons();
   });
-  showEmpty(tr("Reading which runs can draw\u2026"), false);
+  showEmpty(tr("Reading which runs can draw\u2026"));
   showButtons();
   showFilm(false);
   showRecipe();

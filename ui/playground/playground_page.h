@@ -15,6 +15,8 @@
 #include "ui/kit/background.h"
 #include "ui/playground/draw_worker.h"
 #include "ui/playground/drawable_runs.h"
+#include "ui/playground/first_drawing.h"
+#include "ui/workbench/headless.h"
 #include "ui/workbench/page.h"
 
 class QComboBox;
@@ -85,7 +87,9 @@ class PlaygroundPage final : public Page {
   void fillForm(const std::string& sampler);
   void warm();
   void takeWarm(const Json& loaded, const QString& sampler);
-  void showEmpty(const QString& sentence, bool hasAction);
+  void showEmpty(const QString& sentence, const QString& action = {});
+  void showNothingDraws();
+  void startFirst();
   void showLending();
   void showLendingPaused();
   [[nodiscard]] std::vector<std::int64_t> trainingRuns() const;
@@ -128,6 +132,9 @@ class PlaygroundPage final : public Page {
   DrawWorker worker_;
   SamplePace pace_;
   DrawableRuns drawable_;
+  EnqueueProcess enqueue_;
+  FirstDrawing first_;          ///< that an empty page offers
+  std::int64_t firstRun_ = 0;   ///< of that experiment, in the queue or in progress; 0: none
   std::vector<std::shared_ptr<Drawing>> history_;
   std::string database_;  ///< uuid; "": the kept drawings were not read yet
   std::shared_ptr<Drawing> shown_;

@@ -10,6 +10,7 @@
 #include <QStackedWidget>
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/jobs/command.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
@@ -20,6 +21,7 @@
 #include "ui/playground/image_board.h"
 #include "ui/playground/playground_page.h"
 #include "ui/workbench/recipe.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 
@@ -83,9 +85,55 @@ void PlaygroundPage::takeKept(const std::string& database) {
   showHistory();
 }
 
-void PlaygroundPage::showEmpty(const QString& sentence, bool hasAction) {
-  empty_->showMessage(sentence, hasAction ? tr("New experiment") : QString());
+void PlaygroundPage::showEmpty(const QString& sentence, const QString& action) {
+  empty_->showMessage(sentence, action);
   stack_->setCurrentIndex(1);
+}
+
+void PlaygroundPage::showNothingDraws() {
+  first_ = firstDrawing(workbench_.catalog());
+  firstRun_ = 0;
+  for (const auto& [id, row] : workbench_.runs()) {
+    const bool isComing = row.state == store::RunState::Queued || store::isAlive(row.state);
+    if (isComing && !first_.title.empty() && row.experiment == first_.title) firstRun_ = id;
+  }
+  const QString title = QString::fromStdString(first_.title);
+  const QString none =
+      tr("No run here has a checkpoint of a model that a sampler can draw with.");
+  if (enqueue_.isRunning()) {
+    showEmpty(tr("One step of \u201c%1\u201d is tried, then it goes into the queue.").arg(title));
+  } else if (firstRun_ != 0) {
+    showEmpty(none + QLatin1Char(' ') +
+                  tr("\u201c%1\u201d will have one at its first checkpoint.").arg(title),
+              tr("Show its training"));
+  } else if (first_.seconds > 0) {
+    showEmpty(none + QLatin1Char(' ') +
+                  tr("\u201c%1\u201d trains one. Cost: 1 run, about %2 on two cores.")
+                      .arg(title, duration(first_.seconds)),
+              tr("Train it"));
+  } else {
+    showEmpty(none + QLatin1Char(' ') +
+                  tr("Train one that generates images or texts; the form says what it costs."),
+              tr("New experiment"));
+  }
+}
+
+void PlaygroundPage::startFirst() {
+  if (firstRun_ != 0) {
+    workbench_.selection().setRuns({firstRun_}, firstRun_);
+    workbench_.showPage(QStringLiteral("monitor"));
+  } else if (first_.seconds > 0) {
+    try {
+      enqueue_.start(first_.text, first_.title, workbench_.store().file(), jobs::QueueEnd::Front);
+    } catch (const Error& error) {
+      workbench_.showError(QString::fromUtf8(error.what()));
+    }
+    showNothingDraws();
+  } else if (first_.text.empty()) {
+    workbench_.showPage(QStringLiteral("configure"));
+  } else {
+    workbench_.configure(first_.text, QString());
+  }
 }
 
 void PlaygroundPage::takeRuns(DrawableRuns found) {
@@ -96,14 +144,12 @@ void PlaygroundPage::takeRuns(DrawableRuns found) {
   drawable_ = std::move(found);
   if (drawable_.runs.empty()) {
     run_ = 0;
-    showEmpty(tr("No run here has a checkpoint of a model that a sampler can draw with. Train one "
-                 "that generates images or texts, and draw with it here."),
-              true);
+    showNothingDraws();
     showButtons();
     return;
   }
   if (workbench_.models() == nullptr)
-    return showEmpty(tr("Nothing can be computed with this database from here."), false);
+    return showEmpty(tr("Nothing can be computed with this database from here."));
   stack_->setCurrentIndex(0);
   {
     const QSignalBlocker quiet(runBox_);
