@@ -6,9 +6,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/model/capabilities.h"
-#include "core/model/measured_scale.h"
-#include "core/model/tensor_program.h"
 #include "core/model/weights.h"
 #include "plugins/autoencoder/kl_modules.h"
 #include "plugins/autoencoder/kl_names.h"
@@ -22,19 +19,15 @@ constexpr std::int64_t kMostLevels = 8;
 
 enum class QuantConvolutions { None, Present };
 
-class KlCodec final : public torch::nn::Module,
-                      public Model,
-                      public LatentCodec,
-                      public MeasuredScale,
-                      public TensorProgram {
+class KlCodec final : public Codec {
  public:
   KlCodec(KlSizes sizes, QuantConvolutions quant, std::optional<double> scale, Size image,
           std::uint64_t seed)
-      : sizes_(std::move(sizes)),
+      : Codec(scale),
+        sizes_(std::move(sizes)),
         image_(image),
         encoder_(register_module("encoder", std::make_shared<KlEncoder>(sizes_))),
-        decoder_(register_module("decoder", std::make_shared<KlDecoder>(sizes_))),
-        scale_(*this, scale) {
+        decoder_(register_module("decoder", std::make_shared<KlDecoder>(sizes_))) {
     const std::int64_t channels = sizes_.latentChannels;
     if (quant == QuantConvolutions::Present) {
       quant_ = register_module("quant_conv", convolution(2 * channels, 2 * channels, 1));
@@ -42,12 +35,6 @@ class KlCodec final : public torch::nn::Module,
     }
     initialiseAsTorch(*this, seed);
   }
-
-  torch::nn::Module& module() override { return *this; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<LatentCodec, MeasuredScale, TensorProgram>(*this);
-  }
-  void setGenerator(const at::Generator&) override {}  // noise is the caller's
 
   std::vector<BlockCost> cost() const override {
     std::vector<BlockCost> all;
@@ -74,10 +61,6 @@ class KlCodec final : public torch::nn::Module,
   Pixels pixels() const override { return {sizes_.channels, -1, 1}; }
   std::int64_t factor() const override { return sizes_.factor(); }
   std::int64_t latentChannels() const override { return sizes_.latentChannels; }
-  double scale() const override { return scale_.scale(); }
-  bool isMeasured() const override { return scale_.isMeasured(); }
-  bool isScaleKnown() const override { return scale_.isKnown(); }
-  void observeLatents(const at::Tensor& latents) override { scale_.observe(latents); }
 
   Latent encodeLatent(const at::Tensor& images) override { return latentOf(encodeRaw(images)); }
   at::Tensor decodeLatent(const at::Tensor& latent) override {
@@ -175,7 +158,6 @@ class KlCodec final : public torch::nn::Module,
   std::shared_ptr<KlEncoder> encoder_;
   std::shared_ptr<KlDecoder> decoder_;
   std::shared_ptr<nn::Conv2d> quant_, postQuant_;
-  LatentScale scale_;
 };
 
 KlSizes sizesOf(const Config& config) {
@@ -208,48 +190,34 @@ KlSizes sizesOf(const Config& config) {
 
 Schema makeSchema() {
   Schema schema;
-  schema.fields = {
-      sizeField("image_size", 256,
-                "images of a run are resized to it, and costs are counted for it; the codec itself "
-                "takes any multiple of its factor")
-          .titled("Image size")
-          .atLeast(1)
-          .withUnit("px"),
-      integerField("in_channels", 3, "channels of an image: 1 grey, 3 colour")
-          .titled("Input channels")
-          .atLeast(1),
-      integerField("latent_channels", 4, "channels of a latent")
-          .titled("Latent channels")
-          .range(1, 4096),
-      listField("block_out_channels", FieldType::Integer, Json{128, 256, 512, 512},
-                "channels of each level, the finest first; all but the last halve the sides")
-          .titled("Channels per level")
-          .atLeast(1),
-      integerField("layers_per_block", 2,
-                   "residual blocks of each level of the encoder; the decoder's have one more")
-          .titled("Blocks per level")
-          .range(1, 64),
-      integerField("norm_groups", 32, "groups of every GroupNorm; divides every width")
-          .titled("Groups")
-          .atLeast(1),
-      realField("norm_eps", 1e-6, "added to the variance in every norm")
-          .titled("Norm epsilon")
-          .moreThan(0),
-      flagField("mid_attention", true, "attention over all places at the coarsest level")
-          .titled("Attention in the middle"),
-      flagField("quant_convs", true, "1x1 convolutions on both sides of the latent")
-          .titled("Convolutions around the latent"),
-      integerField("downsample_factor", nullptr,
-                   "pixels per side of a cell; follows from the levels and is checked against them")
-          .titled("Factor")
-          .orNone()
-          .atLeast(1),
-      realField("scaling_factor", 0.18215,
-                "latents times this have about unit variance; none: measured in training and kept "
-                "with the weights")
-          .titled("Scale of latents")
-          .orNone()
-          .moreThan(0)};
+  schema.fields = codecFields();
+  schema.fields.insert(
+      schema.fields.end(),
+      {listField("block_out_channels", FieldType::Integer, Json{128, 256, 512, 512},
+                 "channels of each level, the finest first; all but the last halve the sides")
+           .titled("Channels per level")
+           .atLeast(1),
+       integerField("layers_per_block", 2,
+                    "residual blocks of each level of the encoder; the decoder's have one more")
+           .titled("Blocks per level")
+           .range(1, 64),
+       integerField("norm_groups", 32, "groups of every GroupNorm; divides every width")
+           .titled("Groups")
+           .atLeast(1),
+       realField("norm_eps", 1e-6, "added to the variance in every norm")
+           .titled("Norm epsilon")
+           .moreThan(0),
+       flagField("mid_attention", true, "attention over all places at the coarsest level")
+           .titled("Attention in the middle"),
+       flagField("quant_convs", true, "1x1 convolutions on both sides of the latent")
+           .titled("Convolutions around the latent"),
+       integerField(
+           "downsample_factor", nullptr,
+           "pixels per side of a cell; follows from the levels and is checked against them")
+           .titled("Factor")
+           .orNone()
+           .atLeast(1),
+       scaleField(0.18215)});
   schema.presets = {
       {"autoencoder_kl/sd", "Stable Diffusion's f = 8 with 4 channels, as sd-vae-ft-ema",
        Json{{"image_size", Json{256, 256}},

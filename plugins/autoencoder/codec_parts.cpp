@@ -34,6 +34,30 @@ std::string sideProblem(Size image, std::int64_t factor) {
 
 }  // namespace
 
+std::vector<Field> codecFields() {
+  return {sizeField("image_size", 256,
+                    "images of a run are resized to it, and costs are counted for it; the codec "
+                    "itself takes any multiple of its factor")
+              .titled("Image size")
+              .atLeast(1)
+              .withUnit("px"),
+          integerField("in_channels", 3, "channels of an image: 1 grey, 3 colour")
+              .titled("Input channels")
+              .atLeast(1),
+          integerField("latent_channels", 4, "channels of a latent")
+              .titled("Latent channels")
+              .range(1, 4096)};
+}
+
+Field scaleField(double usual) {
+  return realField("scaling_factor", usual,
+                   "latents times this have about unit variance; none: measured in training and "
+                   "kept with the weights")
+      .titled("Scale of latents")
+      .orNone()
+      .moreThan(0);
+}
+
 std::shared_ptr<nn::Conv2d> convolution(std::int64_t in, std::int64_t out, std::int64_t kernel,
                                         std::int64_t stride, std::int64_t padding, nn::Bias bias) {
   return std::make_shared<nn::Conv2d>(nn::ConvolutionOptions{

@@ -1,5 +1,5 @@
-// Parts that both autoencoders share: checks of sizes, first values, and the scale of latents. For
-// source files only: this brings torch/nn/module.h.
+// Parts that both autoencoders share: fields, checks of sizes, first values, and the scale of
+// latents. For source files only: this brings torch/nn/module.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,13 +12,21 @@
 #include <string>
 #include <vector>
 
-#include "core/model/model.h"
+#include "core/config/schema.h"
+#include "core/model/capabilities.h"
+#include "core/model/measured_scale.h"
+#include "core/model/tensor_program.h"
 #include "core/model/weight_source.h"
 #include "core/nn/layers.h"
 
 namespace vitrine::autoencoder {
 
 using Size = std::array<std::int64_t, 2>;  ///< height and width
+
+/// The fields that a codec begins with: image_size in_channels latent_channels.
+[[nodiscard]] std::vector<Field> codecFields();
+/// scaling_factor. \param usual  of the released weights
+[[nodiscard]] Field scaleField(double usual);
 
 [[nodiscard]] std::shared_ptr<nn::Conv2d> convolution(std::int64_t in, std::int64_t out,
                                                       std::int64_t kernel, std::int64_t stride = 1,
@@ -85,6 +93,30 @@ class LatentScale {
   std::optional<double> fixed_;
   at::Tensor moments_;  // [3] float32: weight of what was seen, weighted mean, weighted mean square
   HostCopy seen_;
+};
+
+/// What a codec is and offers, and its scale.
+class Codec : public torch::nn::Module,
+              public Model,
+              public LatentCodec,
+              public MeasuredScale,
+              public TensorProgram {
+ public:
+  torch::nn::Module& module() override { return *this; }
+  std::vector<OfferedCapability> capabilities() override {
+    return offersOf<LatentCodec, MeasuredScale, TensorProgram>(*this);
+  }
+  void setGenerator(const at::Generator&) override {}  // noise is the caller's
+
+  double scale() const override { return scale_.scale(); }
+  bool isMeasured() const override { return scale_.isMeasured(); }
+  bool isScaleKnown() const override { return scale_.isKnown(); }
+  void observeLatents(const at::Tensor& latents) override { scale_.observe(latents); }
+
+ protected:
+  explicit Codec(std::optional<double> scale) : scale_(*this, scale) {}
+
+  LatentScale scale_;
 };
 
 }  // namespace vitrine::autoencoder

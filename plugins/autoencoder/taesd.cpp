@@ -8,9 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/model/build_device.h"
-#include "core/model/capabilities.h"
-#include "core/model/measured_scale.h"
-#include "core/model/tensor_program.h"
 #include "core/nn/cost.h"
 #include "plugins/autoencoder/codec_parts.h"
 
@@ -157,31 +154,22 @@ std::shared_ptr<Half> makeDecoder(const TaesdSizes& sizes) {
 /// names of a weight file decide and checkpoints keep.
 enum class PixelRange { Auto, Unit, Signed };
 
-class Taesd final : public torch::nn::Module,
-                    public Model,
-                    public LatentCodec,
-                    public MeasuredScale,
-                    public TensorProgram {
+class Taesd final : public Codec {
  public:
   Taesd(const TaesdSizes& sizes, PixelRange range, std::optional<double> scale, Size image,
         std::uint64_t seed)
-      : sizes_(sizes),
+      : Codec(scale),
+        sizes_(sizes),
         range_(range),
         image_(image),
         encoder_(register_module("encoder", makeEncoder(sizes))),
-        decoder_(register_module("decoder", makeDecoder(sizes))),
-        scale_(*this, scale) {
+        decoder_(register_module("decoder", makeDecoder(sizes))) {
     low_ = at::full({}, range == PixelRange::Signed ? -1 : 0,
                     at::TensorOptions(at::kFloat).device(buildDevice()));
     if (range == PixelRange::Auto) low_ = register_buffer(kImageLow, low_);
     initialiseAsTorch(*this, seed);
   }
 
-  torch::nn::Module& module() override { return *this; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<LatentCodec, MeasuredScale, TensorProgram>(*this);
-  }
-  void setGenerator(const at::Generator&) override {}  // nothing is drawn
   std::vector<BlockCost> cost() const override {
     std::vector<BlockCost> all;
     decoder_->cost("decoder", encoder_->cost("encoder", image_, all), all);
@@ -220,10 +208,6 @@ class Taesd final : public torch::nn::Module,
   }
   std::int64_t factor() const override { return sizes_.factor(); }
   std::int64_t latentChannels() const override { return sizes_.latentChannels; }
-  double scale() const override { return scale_.scale(); }
-  bool isMeasured() const override { return scale_.isMeasured(); }
-  bool isScaleKnown() const override { return scale_.isKnown(); }
-  void observeLatents(const at::Tensor& latents) override { scale_.observe(latents); }
 
   Latent encodeLatent(const at::Tensor& images) override {
     requireImages(images, sizes_.channels, sizes_.factor());
@@ -289,7 +273,6 @@ class Taesd final : public torch::nn::Module,
   PixelRange range_;
   Size image_;
   std::shared_ptr<Half> encoder_, decoder_;
-  LatentScale scale_;
   at::Tensor low_;  // []
   HostCopy seenLow_;
 };
@@ -313,37 +296,23 @@ TaesdSizes sizesOf(const Config& config) {
 
 Schema makeSchema() {
   Schema schema;
-  schema.fields = {
-      sizeField("image_size", 256,
-                "images of a run are resized to it, and costs are counted for it; the codec itself "
-                "takes any multiple of its factor")
-          .titled("Image size")
-          .atLeast(1)
-          .withUnit("px"),
-      integerField("in_channels", 3, "channels of an image: 1 grey, 3 colour")
-          .titled("Input channels")
-          .atLeast(1),
-      integerField("latent_channels", 4, "channels of a latent")
-          .titled("Latent channels")
-          .range(1, 4096),
-      integerField("width", 64, "channels of every layer between").titled("Width").atLeast(1),
-      integerField("layers_per_block", 3, "blocks of three convolutions at each coarser resolution")
-          .titled("Blocks per level")
-          .range(1, 64),
-      integerField("downsample_factor", 8, "pixels per side of a cell, a power of two")
-          .titled("Factor")
-          .range(1, 256),
-      choiceField("pixel_range", "auto", {"auto", "unit", "signed"},
-                  "black and white of the images that it reads and makes")
-          .titled("Pixel range")
-          .withChoiceDocs({"[0, 1], and [-1, 1] with weights under diffusers' names",
-                           "[0, 1], as taesd.py", "[-1, 1], as diffusers"}),
-      realField("scaling_factor", 1.0,
-                "latents times this have about unit variance; none: measured in training and kept "
-                "with the weights")
-          .titled("Scale of latents")
-          .orNone()
-          .moreThan(0)};
+  schema.fields = codecFields();
+  schema.fields.insert(
+      schema.fields.end(),
+      {integerField("width", 64, "channels of every layer between").titled("Width").atLeast(1),
+       integerField("layers_per_block", 3,
+                    "blocks of three convolutions at each coarser resolution")
+           .titled("Blocks per level")
+           .range(1, 64),
+       integerField("downsample_factor", 8, "pixels per side of a cell, a power of two")
+           .titled("Factor")
+           .range(1, 256),
+       choiceField("pixel_range", "auto", {"auto", "unit", "signed"},
+                   "black and white of the images that it reads and makes")
+           .titled("Pixel range")
+           .withChoiceDocs({"[0, 1], and [-1, 1] with weights under diffusers' names",
+                            "[0, 1], as taesd.py", "[-1, 1], as diffusers"}),
+       scaleField(1.0)});
   schema.presets = {{"taesd/sd", "the released size: f = 8, 4 channels, 64 wide",
                      Json{{"image_size", Json{256, 256}},
                           {"in_channels", 3},
