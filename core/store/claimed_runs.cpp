@@ -102,10 +102,10 @@ class ClaimedRuns {
       for (const Candidate& one : *side) ids.insert(one.run);
     if (ids.empty()) return;
     const char* place = claim_.measure == ClaimMeasure::TimeTo ? "time" : "step";
-    const RunStore::Table points = query_(
-        "SELECT run_id, " + std::string(place) + ", value FROM metrics WHERE run_id IN (" +
-        vitrine::joined(ids, [](std::int64_t id) { return std::to_string(id); }) +
-        ") AND name = " + quotedSql(claim_.metric) + " ORDER BY run_id, step");
+    const RunStore::Table points =
+        query_("SELECT run_id, " + std::string(place) + ", value FROM metrics WHERE run_id IN (" +
+               vitrine::joined(ids, [](std::int64_t id) { return std::to_string(id); }) +
+               ") AND name = " + quotedSql(claim_.metric) + " ORDER BY run_id, step");
     std::map<std::int64_t, RunCurve> curves;
     for (const auto& row : points.rows) {
       if (!row[1].is_number()) continue;
@@ -175,8 +175,7 @@ Judgement judgeClaim(const QueryFunction& query, const std::vector<RunRow>& rows
     return none;
   }
   std::vector<Candidate> better = runs.of(rows, claim.better);
-  std::vector<Candidate> worse =
-      isPaired ? runs.of(rows, claim.worse) : std::vector<Candidate>();
+  std::vector<Candidate> worse = isPaired ? runs.of(rows, claim.worse) : std::vector<Candidate>();
   if (claim.measure != ClaimMeasure::Last) runs.readCurves(better, worse);
   std::map<std::string, Group> groups;
   const auto add = [&](const std::vector<Candidate>& side, BySeed Group::*member) {

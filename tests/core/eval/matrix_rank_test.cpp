@@ -1,4 +1,6 @@
 // Ranks of matrices: the table of simple ones, closed forms and the reference.
+#include "core/eval/matrix_rank.h"
+
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +10,6 @@
 #include <numbers>
 
 #include "core/base/error.h"
-#include "core/eval/matrix_rank.h"
 #include "core/model/weights.h"
 
 namespace vitrine::eval {
@@ -106,9 +107,8 @@ TEST(MatrixRank, AgreesWithTheReferenceInBothOrdersOfAveraging) {
 }
 
 TEST(MatrixRank, IsZeroWhereACurveNeverReachesTheShare) {
-  const at::Tensor curves = at::tensor({0.5, 0.7, 0.79, 0.5, 0.8 - 1e-13, 1.0, 0.0, 0.0, 0.0},
-                                       at::kDouble)
-                                .view({3, 3});
+  const at::Tensor curves =
+      at::tensor({0.5, 0.7, 0.79, 0.5, 0.8 - 1e-13, 1.0, 0.0, 0.0, 0.0}, at::kDouble).view({3, 3});
   const at::Tensor ranks = rankAt(curves, 0.8);
   EXPECT_EQ(ranks[0].item<std::int64_t>(), 0) << "not one past the last";
   EXPECT_EQ(ranks[1].item<std::int64_t>(), 2) << "rounding does not count";
@@ -119,9 +119,8 @@ TEST(MatrixRank, LayersOfFewerTokensArePaddedAndOtherNumbersOfHeadsAreApart) {
   const auto eye = [](std::int64_t heads, std::int64_t side) {
     return at::eye(side, at::kDouble).expand({2, heads, side, side});
   };
-  const RankFindings found =
-      rankFindings("some", {{0, eye(2, 5)}, {1, eye(2, 2)}, {4, eye(3, 2)}}, 0.6,
-                   Json{{"images", 2}});
+  const RankFindings found = rankFindings("some", {{0, eye(2, 5)}, {1, eye(2, 2)}, {4, eye(3, 2)}},
+                                          0.6, Json{{"images", 2}});
   ASSERT_EQ(found.artifacts.size(), 4U);
   const Artifact &spectrum = found.artifacts[0], &cumulative = found.artifacts[1];
   EXPECT_EQ(spectrum.analysis, "some");
