@@ -50,7 +50,7 @@ QWidget* ArtifactsPage::makeList() {
   below->addWidget(computeText_);
   cancelCompute_ = new QToolButton(panel);
   cancelCompute_->setText(tr("Cancel computing"));
-  cancelCompute_->setToolTip(tr("Stop the analysis; what is stored stays"));
+  cancelCompute_->setToolTip(tr("Stop the analysis; stored results stay"));
   cancelCompute_->hide();
   connect(cancelCompute_, &QToolButton::clicked, &computing_, &AnalysisJob::cancel);
   below->addWidget(cancelCompute_);

@@ -86,7 +86,7 @@ QString AttentionPage::whyNothing(std::int64_t run) const {
         .arg(count(shownStep()));
   if (!own_.isNull())
     return wayOf(run) ? tr("%1 at step %2. %3").arg(ownName_, count(shownStep()), costOf(run))
-                      : tr("This model draws images; it cannot be asked about one.");
+                      : tr("This model draws images; it cannot analyse one.");
   const std::optional<AttentionWay> way = wayOf(run);
   if (way && way->isOfWeights)
     return tr("%1: not stored at step %2. %3")

@@ -192,7 +192,8 @@ QWidget* AttentionPage::makeBottom() {
   note_ = new WrapLabel(card);
   note_->setProperty("role", QStringLiteral("small"));
   always_ = attentionBox(bar, tr("Compute what is missing"),
-                         tr("Ask the model at once for an image or a step that is not stored"));
+                         tr("Compute the attention at once for an image or a step that is not "
+                            "stored"));
   store_ = attentionBox(bar, tr("Store what is computed"),
                         tr("As artifacts of the run, so that it need not be computed again; up to "
                            "128 MB of each run"));

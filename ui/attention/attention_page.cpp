@@ -62,7 +62,8 @@ AttentionPage::AttentionPage(Workbench& workbench, QWidget* parent)
     connect(action, &QAction::triggered, this, use);
     tools_ << action;
   };
-  tool(tr("Compute attention"), tr("Ask the model for the image and step that are not stored"),
+  tool(tr("Compute attention"),
+       tr("Compute the attention of the image and step that are not stored"),
        &AttentionPage::computeMissing);
   tool(tr("Export figure\u2026"),
        tr("As PNG, SVG or PDF, or its numbers as CSV; dropped on the window, the file opens this "

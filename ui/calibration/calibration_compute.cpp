@@ -136,7 +136,7 @@ void CalibrationPage::makeAnalyses() {
        .tip = tr("Evaluate every stored checkpoint that was not evaluated, once, and store the "
                  "answers in the database"),
        .computing = tr("Computing the answers at %1"),
-       .cancelled = tr("Completing the film was cancelled; what was computed is kept."),
+       .cancelled = tr("Completing the film was cancelled; computed answers are kept."),
        .failed = tr("The answers at %1 cannot be computed: %2")},
       this);
   connect(analyses_, &RunAnalyses::progressed, this, [this] {

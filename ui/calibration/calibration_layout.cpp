@@ -102,7 +102,7 @@ QWidget* CalibrationPage::makeTools() {
   });
   row->addWidget(bins_);
   target_ = makeCombo(tr("Probability"),
-                      tr("What is binned: the largest probability, or that of one class"));
+                      tr("Binned quantity: the largest probability, or that of one class"));
   connect(target_, &QComboBox::activated, this, [this](int index) {
     Binning changed = choice_.binning;
     changed.target = target_->itemData(index).toInt();

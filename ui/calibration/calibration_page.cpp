@@ -322,7 +322,7 @@ void CalibrationPage::fillTargets() {
   target_->setCurrentIndex(
       std::clamp(choice_.binning.target + 1, 0, static_cast<int>(names.size()) - 1));
   target_->setToolTip(canBinClasses(*run->predictions)
-                          ? tr("What is binned: the largest probability, or that of one class")
+                          ? tr("Binned quantity: the largest probability, or that of one class")
                           : tr("Only the top classes of these answers are stored, so that single "
                                "classes cannot be binned"));
 }

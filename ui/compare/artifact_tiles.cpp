@@ -161,7 +161,7 @@ ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
   row->addWidget(compute_);
   cancelCompute_ = new QToolButton(this);
   cancelCompute_->setText(tr("Cancel computing"));
-  cancelCompute_->setToolTip(tr("Stop the analysis; what is stored stays"));
+  cancelCompute_->setToolTip(tr("Stop the analysis; stored results stay"));
   cancelCompute_->hide();
   connect(cancelCompute_, &QToolButton::clicked, &computing_, &AnalysisJob::cancel);
   row->addWidget(cancelCompute_);

@@ -132,14 +132,14 @@ QWidget* ComparePage::makeTop() {
   first->addWidget(busy_);
   cancel_ = new QToolButton(top);
   cancel_->setText(tr("Cancel"));
-  cancel_->setToolTip(tr("Stop reading and keep what is shown"));
+  cancel_->setToolTip(tr("Stop reading and keep the data that are shown"));
   cancel_->hide();
   connect(cancel_, &QToolButton::clicked, this, &ComparePage::cancelReading);
   first->addWidget(cancel_);
   unfinished_ = new QCheckBox(tr("Count unfinished runs"), top);
   unfinished_->setToolTip(
-      tr("Runs that are not done give their values too. They are not comparable with "
-         "finished ones unless you choose a step that all have reached."));
+      tr("Include the values of unfinished runs. They are not comparable with finished ones unless "
+         "you choose a step that all have reached."));
   connect(unfinished_, &QCheckBox::clicked, this, [this](bool isOn) {
     change([isOn](CompareChoice& choice) {
       choice.unfinished = isOn ? store::Unfinished::Counted : store::Unfinished::LeftOut;

@@ -162,7 +162,7 @@ void ComparePage::cancelReading() {
       view->setEmptyText(tr("Reading was cancelled: choose a metric or a variant."));
     }
   }
-  workbench_.showMessage(tr("Reading was cancelled; what was read before stays."));
+  workbench_.showMessage(tr("Reading was cancelled; the earlier data stay."));
 }
 
 void ComparePage::reload() {
@@ -182,8 +182,8 @@ void ComparePage::reload() {
     chartMaker_.cancel();
     data_.reset();
     showEmpty(workbench_.runs().empty()
-                  ? tr("The variants of an experiment stand side by side here, with "
-                       "intervals over their seeds.")
+                  ? tr("The variants of an experiment are shown side by side here, with intervals "
+                       "over their seeds.")
               : selection.hidden().empty()
                   ? tr("Nothing to compare yet: select two runs, or make an experiment "
                        "with variants and seeds.")

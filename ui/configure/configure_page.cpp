@@ -63,7 +63,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
   outer->addWidget(stack_);
-  stack_->addWidget(new LoadingView(tr("Reading what the plugins offer"), this));
+  stack_->addWidget(new LoadingView(tr("Reading the schemas of the plugins"), this));
   auto* broken =
       new ErrorView(tr("The form needs the plugins' schemas, and they could not be read."), this);
   failure_ = broken->reason();
@@ -223,7 +223,7 @@ void ConfigurePage::onCatalog() {
   const Catalog& catalog = workbench_.catalog();
   if (catalog.items.empty()) {
     failure_->setText(
-        tr("No plugin was loaded. \"vitrine plugins\" says which were refused and why."));
+        tr("No plugin was loaded. \"vitrine plugins\" lists the refused plugins and why."));
     stack_->setCurrentIndex(1);
     return;
   }

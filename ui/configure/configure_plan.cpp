@@ -314,8 +314,8 @@ void ConfigurePage::showCost() {
     }
     if (!first.empty()) {
       sentences << tr(
-                       "The fields in red say what to change: <a href='%1' style='color:%2'>show "
-                       "the first</a>")
+                       "Correct the fields in red: <a href='%1' style='color:%2'>show the "
+                       "first</a>")
                        .arg(QString::fromStdString(first), themeColors().accent.name());
     }
     details_->setTextFormat(Qt::RichText);

@@ -26,7 +26,7 @@ void LiveScene::drawSteps(const QRectF& place) {
       begin(tr("Step time"), "steps", isHost ? tr("time of each part on the host") : tr("time of each part"), place);
   if (!isOpen) return end();
   if (model_.steps().empty()) {
-    say(tr("The next frame brings the times of steps."), themeColors().muted);
+    say(tr("The next frame contains the step times."), themeColors().muted);
     return end();
   }
   const std::vector<double> medians = model_.medians();

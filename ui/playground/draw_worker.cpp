@@ -326,8 +326,8 @@ void DrawWorker::keep(std::shared_ptr<Drawing> drawing, int number) {
                    }
                  }
                  end(other == 0 ? QString()
-                                : tr("Kept, but %n image(s) came out with other pixels; Verify "
-                                     "tells how many.",
+                                : tr("Stored, but %n image(s) have other pixels; Verify counts "
+                                     "them.",
                                      nullptr, static_cast<int>(other)));
                }));
   Q_EMIT changed();

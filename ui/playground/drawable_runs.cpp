@@ -49,7 +49,7 @@ FormEntry checkpointEntry(const DrawableRun& run) {
     entry.valueTitles << words;
   }
   entry.field = choiceOf(kCheckpointKey, QObject::tr("Checkpoint"), std::move(steps),
-                         QObject::tr("optimizer step whose weights draw"));
+                         QObject::tr("optimizer step whose weights are used"));
   return entry;
 }
 

@@ -92,7 +92,7 @@ void PlaygroundPage::recall(Recall what) {
   showCost();
   workbench_.showMessage(what == Recall::All      ? tr("Recalled every setting.")
                          : what == Recall::Seed   ? tr("Recalled the seed %1.").arg(seed)
-                         : what == Recall::Prompt ? tr("Recalled what is drawn.")
+                         : what == Recall::Prompt ? tr("Recalled the prompt or class.")
                                                   : tr("Recalled every setting but the seed."));
   Q_EMIT viewChanged();
 }

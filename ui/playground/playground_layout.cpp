@@ -107,13 +107,13 @@ void PlaygroundPage::makeActions() {
                tr("Draw the selected cell again and keep its images in the database, with their "
                   "recipes"),
                Qt::Key_G, [this] { keep(); });
-  recallAll_ = make(tr("Recall all"), tr("Take every setting of the selected image"), Qt::Key_A,
+  recallAll_ = make(tr("Recall all"), tr("Use every setting of the selected image"), Qt::Key_A,
                     [this] { recall(Recall::All); });
-  recallSeed_ = make(tr("Seed"), tr("Take the seed of the selected image"), Qt::Key_S,
+  recallSeed_ = make(tr("Seed"), tr("Use the seed of the selected image"), Qt::Key_S,
                      [this] { recall(Recall::Seed); });
-  recallPrompt_ = make(tr("Prompt"), tr("Take the prompt or class of the selected image"),
+  recallPrompt_ = make(tr("Prompt"), tr("Use the prompt or class of the selected image"),
                        Qt::Key_P, [this] { recall(Recall::Prompt); });
-  recallRest_ = make(tr("Remix"), tr("Take every setting of the selected image but its seed"),
+  recallRest_ = make(tr("Remix"), tr("Use every setting of the selected image but its seed"),
                      Qt::Key_R, [this] { recall(Recall::AllButSeed); });
   info_ = make(tr("Info"), tr("Show the recipe of the selected image"), Qt::Key_I,
                [this] { showInfo(); });

@@ -126,7 +126,7 @@ QString schemaHtml(const Schema& schema) {
                           sets.join(QStringLiteral(", "))};
     }
     html += heading(QObject::tr("Presets")) +
-            htmlTable({QObject::tr("preset"), QObject::tr("what it is"), QObject::tr("sets")},
+            htmlTable({QObject::tr("preset"), QObject::tr("meaning"), QObject::tr("sets")},
                       rows, {18, 26, 56});
   }
   return html;
@@ -143,7 +143,7 @@ QString capabilityText(const std::string& name, const Catalog& catalog, bool isO
   if (others.isEmpty()) return word;
   return word + QLatin1Char(' ') +
          mutedText(QLatin1Char('(') +
-                   (isOffered ? QObject::tr("asked for by ") : QObject::tr("offered by ")) +
+                   (isOffered ? QObject::tr("needed by ") : QObject::tr("offered by ")) +
                    others.join(QStringLiteral(", ")) + QLatin1Char(')'));
 }
 

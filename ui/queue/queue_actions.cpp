@@ -59,7 +59,7 @@ void QueuePage::makeActions() {
                       runs.insert(runs.end(), ended.begin(), ended.end());
                       resumeRuns(runs, jobs::QueueEnd::Back);
                     });
-  remove_ = make(Icon::Remove, tr("Remove"), tr("Take the selected runs out of the queue"),
+  remove_ = make(Icon::Remove, tr("Remove"), tr("Remove the selected runs from the queue"),
                  QKeySequence::Delete, [this] { removeRuns(); });
   limit_ =
       make(Icon::Clock, tr("Time limit"),
@@ -186,7 +186,7 @@ void QueuePage::removeRuns() {
     std::erase_if(removed, [&result](const jobs::Command::Place& place) {
       return std::find(result.runs.begin(), result.runs.end(), place.run) == result.runs.end();
     });
-    const QString sentence = tr("Took %1 out of the queue.")
+    const QString sentence = tr("Removed %1 from the queue.")
                                  .arg(counted(std::ssize(result.runs), tr("run"), tr("runs")));
     // After the sentence of the queue, which has the trouble alone.
     QMetaObject::invokeMethod(

@@ -73,7 +73,7 @@ void RunMarkActions::refresh() {
   const bool isArchived = !runs.empty() && std::all_of(runs.begin(), runs.end(), [this](auto run) {
     return model_.marksOf(run).isArchived;
   });
-  archive_->setText(isArchived ? tr("Take out of the &archive") : tr("&Archive"));
+  archive_->setText(isArchived ? tr("Un&archive") : tr("&Archive"));
   archive_->setEnabled(!runs.empty());
   baseline_->setEnabled(runs.size() == 1);
   baseline_->setChecked(runs.size() == 1 && model_.marksOf(runs.front()).isBaseline);
@@ -98,7 +98,7 @@ void RunMarkActions::toggleArchive() {
   for (const std::int64_t run : runs) values[run] = isBack ? "" : "yes";
   const QString names = workbench_.namesOf(runs);
   edits_.mark(store::RunField::Archived, values,
-              isBack ? tr("Took %1 out of the archive.").arg(names)
+              isBack ? tr("Unarchived %1.").arg(names)
                      : tr("Archived %1.").arg(names));
 }
 

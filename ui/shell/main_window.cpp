@@ -242,8 +242,8 @@ void MainWindow::makeDocks() {
   auto* fold = new QToolButton;
   fold->setIcon(icon(Icon::Panel));
   fold->setProperty("quiet", true);
-  fold->setAccessibleName(tr("Fold the inspector to the edge"));
-  fold->setToolTip(tr("Fold to the edge"));
+  fold->setAccessibleName(tr("Collapse the inspector to the edge"));
+  fold->setToolTip(tr("Collapse to the edge"));
   inspectorHeader_->addButton(fold);
   connect(inspector_, &Inspector::titleChanged, this,
           [this](const QString& name, const QString& id) {
@@ -464,7 +464,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (workbench_.link() == nullptr && !workbench_.edits().isKept() &&
       QMessageBox::warning(
           this, tr("Close the window"),
-          tr("%1\n\nIt cannot be kept in a file either: it is lost when the window is closed.")
+          tr("%1\n\nIt cannot be stored in a file either: it is lost when the window is closed.")
               .arg(workbench_.edits().sentence()),
           QMessageBox::Close | QMessageBox::Cancel, QMessageBox::Cancel) != QMessageBox::Close) {
     event->ignore();

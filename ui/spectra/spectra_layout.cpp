@@ -53,7 +53,7 @@ QWidget* SpectraPage::makeTools() {
   row->addWidget(threshold_);
   headChoice_ = new QComboBox(this);
   headChoice_->setAccessibleName(tr("Heads"));
-  headChoice_->setToolTip(tr("What the large charts show: one head, or the mean of its layer"));
+  headChoice_->setToolTip(tr("Heads of the large charts: one head, or the mean of its layer"));
   headChoice_->addItems({tr("One head"), tr("Mean of the heads")});
   headChoice_->setMinimumWidth(px(110));
   connect(headChoice_, &QComboBox::activated, this,

@@ -25,7 +25,7 @@ SqlViewDoc viewDoc(const char* name, const char* meaning, const std::vector<Colu
 std::vector<SqlViewDoc> makeViewDocs() {
   std::vector<SqlViewDoc> all;
   all.push_back(viewDoc(
-      "runs", "One row a run",
+      "runs", "One row per run",
       {{"id", "Number of the run in this database; never used again"},
        {"uuid", "The same in every database that the run was copied to"},
        {"experiment", "Title of its experiment"},
@@ -42,7 +42,7 @@ std::vector<SqlViewDoc> makeViewDocs() {
        {"commit_hash", "Commit of the program that computed it"},
        {"config", "The resolved configuration, JSON: json_extract(config, '$.model.width')"}}));
   all.push_back(viewDoc("metrics",
-                        "One row a point that counts; give run_id and name, both are indexed",
+                        "One row per point that counts; give run_id and name, both are indexed",
                         {{"run_id", kRunMeaning},
                          {"segment", "Which start or resume of the run it belongs to, from 1"},
                          {"name", "split/quantity: train/loss, test/top1"},
@@ -51,7 +51,7 @@ std::vector<SqlViewDoc> makeViewDocs() {
                          {"time", "Seconds of running time over all segments"},
                          {"value", "Fractions, never percent; NULL where it was not a number"}}));
   all.push_back(viewDoc("metric_summaries",
-                        "One row a metric of a run, kept up to date with every write",
+                        "One row per metric of a run, kept up to date with every write",
                         {{"run_id", kRunMeaning},
                          {"name", "split/quantity: train/loss, test/top1"},
                          {"count", "Points"},
@@ -63,25 +63,26 @@ std::vector<SqlViewDoc> makeViewDocs() {
                          {"minimum_step", "Step of the smallest value"},
                          {"maximum_step", "Step of the largest value"}}));
   all.push_back(
-      viewDoc("parameters", "One row a leaf of a run's configuration",
+      viewDoc("parameters", "One row per leaf of a run's configuration",
               {{"run_id", kRunMeaning},
                {"key", "Dotted: model.width"},
                {"value", "Number or text; 1 and 0 for true and false, NULL for absent"}}));
-  all.push_back(viewDoc("curve_notes", "One row a note that a user wrote on a curve",
+  all.push_back(viewDoc("curve_notes", "One row per note that a user wrote on a curve",
                         {{"run_id", kRunMeaning},
-                         {"metric", "Whose curve: train/loss, or the stem of several"},
+                         {"metric", "Metric of the curve: train/loss, or the stem of several"},
                          {"step", kStepMeaning},
                          {"text", "Text of the note"}}));
-  all.push_back(viewDoc("image_tags", "One row a star or tag that a user put on a generated image",
+  all.push_back(viewDoc("image_tags",
+                        "One row per star or tag that a user put on a generated image",
                         {{"run_id", kRunMeaning},
                          {"step", kStepMeaning},
                          {"sha256", "Hash of the pixels: generated_images.sha256"},
                          {"tag", "The tag; * is the star"}}));
-  all.push_back(viewDoc("run_marks", "One row a mark that a user gave a run",
+  all.push_back(viewDoc("run_marks", "One row per mark that a user gave a run",
                         {{"run_id", kRunMeaning},
                          {"field", "archived, baseline or colour"},
                          {"value", "yes, or the number of the colour in the palette"}}));
-  all.push_back(viewDoc("artifacts", "One row a picture or table that an analysis made",
+  all.push_back(viewDoc("artifacts", "One row per picture or table that an analysis made",
                         {{"id", "Number of the artifact"},
                          {"run_id", kRunMeaning},
                          {"step", kStepMeaning},
@@ -92,7 +93,7 @@ std::vector<SqlViewDoc> makeViewDocs() {
                           "reliability, spectrum or attention"},
                          {"meta", "JSON with at least version, dtype and shape"},
                          {"data", "Little-endian, C order; PNG for images, JSON for tables"}}));
-  all.push_back(viewDoc("spectra", "One row a singular value of an attention matrix",
+  all.push_back(viewDoc("spectra", "One row per singular value of an attention matrix",
                         {{"run_id", kRunMeaning},
                          {"step", kStepMeaning},
                          {"analysis", "Which analysis made it"},
@@ -114,7 +115,7 @@ std::vector<SqlViewDoc> makeViewDocs() {
                          {"rows", "Queries"},
                          {"columns", "Keys"},
                          {"data", "Little-endian float32 [rows, columns]"}}));
-  all.push_back(viewDoc("calibration_bins", "One row a bin of a reliability diagram",
+  all.push_back(viewDoc("calibration_bins", "One row per bin of a reliability diagram",
                         {{"run_id", kRunMeaning},
                          {"step", kStepMeaning},
                          {"analysis", "Which analysis made it"},
@@ -136,7 +137,7 @@ std::vector<SqlViewDoc> makeViewDocs() {
                          {"height", "Pixels"},
                          {"sha256", "Of the pixels"},
                          {"png", "The image"}}));
-  all.push_back(viewDoc("generated_texts", "One row a text that a generative run made",
+  all.push_back(viewDoc("generated_texts", "One row per text that a generative run made",
                         {{"id", "Number of the text"},
                          {"run_id", kRunMeaning},
                          {"step", kStepMeaning},
@@ -144,7 +145,7 @@ std::vector<SqlViewDoc> makeViewDocs() {
                          {"seed", "Seed of its draws"},
                          {"prompt", "Start of the text"},
                          {"text", "Text of the model"}}));
-  all.push_back(viewDoc("queue", "One row a run in the queue, in the order of starting",
+  all.push_back(viewDoc("queue", "One row per run in the queue, in the order of starting",
                         {{"place", "From 1, in the order of starting"},
                          {"run_id", kRunMeaning},
                          {"name", "Name of the run"},

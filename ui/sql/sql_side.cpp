@@ -68,7 +68,7 @@ SqlSide::SqlSide(QWidget* parent)
   buttons->setSpacing(px(4));
   const std::pair<QString, QString> shelves[] = {
       {tr("Schema"), tr("Views and tables; a double click puts the name into the statement")},
-      {tr("Saved"), tr("Statements kept by name; Return opens one")},
+      {tr("Saved"), tr("Statements saved by name; Return opens one")},
       {tr("History"), tr("Earlier statements; Return opens one")}};
   for (int i = 0; i < 3; ++i) {
     auto* button = new QToolButton(top);

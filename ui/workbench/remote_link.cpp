@@ -198,7 +198,7 @@ void RemoteLink::storeWaiting() {
       QByteArray::fromStdString(list.dump(1, ' ', false, Json::error_handler_t::replace));
   if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit())
     Q_EMIT failed(
-        tr("Your text cannot be kept until it arrives: %1.").arg(file.errorString()));
+        tr("Your text cannot be stored until it arrives: %1.").arg(file.errorString()));
 }
 
 }  // namespace vitrine::ui

@@ -118,7 +118,7 @@ TEST_F(RunMarking, ArchivedRunsAreShownByTheFilterAndByTheSwitch) {
   EXPECT_TRUE(isListed(b));
   panel->select({a}, a);
   EXPECT_EQ(entry(QStringLiteral("Archive")), nullptr);
-  choose(QStringLiteral("Take out of the archive"));
+  choose(QStringLiteral("Unarchive"));
   EXPECT_EQ(mark(a, store::RunField::Archived), "");
   ASSERT_TRUE(becomes([&] { return !detailOf(a).contains(QStringLiteral("archived")); }));
   panel->showArchivedAction().setChecked(false);
