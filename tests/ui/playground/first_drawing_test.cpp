@@ -1,0 +1,89 @@
+// What the Playground offers where no run can draw yet.
+#include "ui/playground/first_drawing.h"
+
+#include <QTemporaryDir>
+
+#include "tests/ui/playground/playground_fixture.h"
+
+namespace vitrine::ui {
+namespace {
+
+class FirstImages : public PlaygroundTest {
+ protected:
+  /// The plugins of the experiment that comes with the window.
+  FirstImages() {
+    Catalog catalog = drawingCatalog();
+    ItemCard model, task;
+    model.kind = ItemKind::Architecture;
+    model.id = "sit_llama";
+    model.offers = {"painting"};
+    task.kind = ItemKind::Task;
+    task.id = "generation";
+    task.needs = {"painting", "image"};
+    catalog.items.push_back(model);
+    catalog.items.push_back(task);
+    workbench_.become(catalog);
+  }
+  ~FirstImages() override { qputenv("VITRINE_PROGRAM", before_); }
+  /// What `vitrine enqueue FILE` does from here on.
+  void enqueueBy(const QByteArray& commands) {
+    QFile program(folder_.filePath(QStringLiteral("vitrine")));
+    ASSERT_TRUE(program.open(QIODevice::WriteOnly));
+    program.write("#!/bin/sh\n[ \"$1\" = enqueue ] || exit 0\n" + commands + "\n");
+    program.close();
+    program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
+  }
+
+  QTemporaryDir folder_;
+  QByteArray before_ = qgetenv("VITRINE_PROGRAM");
+};
+
+TEST_F(FirstImages, ARunThatDrawsIsTrainedInOneClickWithItsCost) {
+  const QString kept = folder_.filePath(QStringLiteral("kept.toml"));
+  enqueueBy("cp \"$2\" '" + kept.toLocal8Bit() + "'\necho '{\"ids\":[1]}'");
+  const std::int64_t run = addRun("judge", "judge", "choose");
+  ASSERT_EQ(run, 1);
+  open(run);
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("Cost: 1 run, about 2\u2009min 28\u2009s")))
+      << visibleText().toStdString();
+  QTest::mouseClick(button(QStringLiteral("Train it")), Qt::LeftButton);
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("is tried")));
+  EXPECT_TRUE(soon([&] { return !workbench_.pages.empty(); }));
+  EXPECT_EQ(workbench_.pages.back().toStdString(), "monitor");
+  QFile text(kept);
+  ASSERT_TRUE(text.open(QIODevice::ReadOnly));
+  EXPECT_TRUE(text.readAll().contains("generation"));
+  EXPECT_TRUE(workbench_.configured.empty());
+}
+
+TEST_F(FirstImages, WhatKeptTheRunFromStartingIsSaidAndItIsOfferedAgain) {
+  enqueueBy("echo 'the disk is full' >&2\nexit 1");
+  open(addRun("judge", "judge", "choose"));
+  QTest::mouseClick(button(QStringLiteral("Train it")), Qt::LeftButton);
+  EXPECT_TRUE(soon([&] {
+    return !workbench_.said.empty() &&
+           workbench_.said.back().contains(QStringLiteral("the disk is full"));
+  }));
+  EXPECT_NE(button(QStringLiteral("Train it")), nullptr);
+}
+
+TEST_F(FirstImages, ARunThatIsInTheQueueIsShownInstead) {
+  const FirstDrawing first = firstDrawing(workbench_.catalog());
+  EXPECT_NE(first.text.find("in 148 s on two cores"), std::string::npos) << "its cost is measured";
+  store::NewRun fresh;
+  fresh.name = "drawing";
+  fresh.config = Json::object();
+  fresh.origins = Json::object();
+  store::RunStore& store = workbench_.store();
+  const std::int64_t id = store.addRuns(store.experiment(first.title, first.text), {fresh}).front();
+  (void)workbench_.run(id);
+  open(id);
+  EXPECT_EQ(button(QStringLiteral("Train it")), nullptr);
+  QTest::mouseClick(button(QStringLiteral("Show its training")), Qt::LeftButton);
+  ASSERT_FALSE(workbench_.pages.empty());
+  EXPECT_EQ(workbench_.pages.back().toStdString(), "monitor");
+}
+
+}  // namespace
+}  // namespace vitrine::ui
