@@ -12,6 +12,7 @@
 namespace vitrine {
 namespace {
 
+using test::Names;
 using ::testing::HasSubstr;
 using testing_support::codes;
 using testing_support::planMore;
@@ -79,30 +80,32 @@ TEST(PlanJson, ComesBackWithEveryRunAsItWas) {
 TEST(PlanJson, IsRefusedWhereARunIsNotAsItsItemsSay) {
   const Json plan = printed(planMore("", {"model.depth=3"}));
   ASSERT_EQ(refusal(plan), "");
-  const auto with = [&plan](const char* pointer, const Json& value) {
+  const auto with = [&plan](const std::string& pointer, const Json& value) {
     Json changed = plan;
     changed[Json::json_pointer(pointer)] = value;
     return refusal(changed);
   };
   EXPECT_THAT(with("/runs/0/config/model/depth", -1), HasSubstr("run 1 of the plan has a problem"));
-  EXPECT_THAT(with("/runs/0/config/model/depht", 3), HasSubstr("has a problem"));
-  EXPECT_THAT(with("/runs/0/config/model/image_size", 28), HasSubstr("is not resolved"));
-  EXPECT_THAT(with("/runs/0/config/model/architecture", "vti"), HasSubstr("has a problem"));
-  EXPECT_THAT(with("/runs/0/config", nullptr), HasSubstr("has a problem"));
-  EXPECT_THAT(with("/runs/0/seed", 7), HasSubstr("another seed"));
-  EXPECT_THAT(with("/runs/0/name", ""), HasSubstr("no name"));
-  EXPECT_THAT(with("/runs/0/part", "refit"), HasSubstr("chosen from a grid"));
-  EXPECT_THAT(with("/runs/0/depends_on", 0), HasSubstr("not one before it"));
-  EXPECT_THAT(with("/runs/0/depends_on", -1), HasSubstr("not one before it"));
-  EXPECT_THAT(with("/problems", Json::array({Json::object()})), HasSubstr("has 1 problem"));
-  EXPECT_THAT(with("/plan", 2), HasSubstr("version 2"));
+  const std::vector<std::pair<const char*, Json>> changes{{"config/model/depht", 3},
+                                                          {"config/model/image_size", 28},
+                                                          {"config/model/architecture", "vti"},
+                                                          {"config", nullptr},
+                                                          {"seed", 7},
+                                                          {"name", ""},
+                                                          {"part", "refit"},
+                                                          {"depends_on", 0},
+                                                          {"depends_on", -1}};
+  for (const auto& [key, value] : changes)
+    EXPECT_THAT(with(std::string("/runs/0/") + key, value), Names("run 1")) << key;
+  EXPECT_THAT(with("/problems", Json::array({Json::object()})), Names("1 problem"));
+  EXPECT_THAT(with("/plan", 2), Names("version 2"));
   Json less = plan;
   less["runs"][0]["config"]["train"].erase("epochs");
-  EXPECT_THAT(refusal(less), HasSubstr("is not resolved"));
+  EXPECT_THAT(refusal(less), Names("run 1"));
   Json unknown = printed(planMore("[init]\nrun = '0f8fad5b-d9cb-469f-a165-70867728950e'\n"));
   ASSERT_EQ(refusal(unknown), "");
   unknown["runs"][0]["config"]["init"]["run"] = "variant:a";
-  EXPECT_THAT(refusal(unknown), HasSubstr("starts from 'variant:a'"));
+  EXPECT_THAT(refusal(unknown), Names("run 1", "variant:a"));
 }
 
 TEST(PlanJson, IsRefusedWhereAChoiceIsNotOfItsGrid) {
@@ -111,14 +114,14 @@ TEST(PlanJson, IsRefusedWhereAChoiceIsNotOfItsGrid) {
   ASSERT_EQ(refusal(plan), "");
   Json other = plan;
   other["runs"][2]["selected_from"] = {0};
-  EXPECT_THAT(refusal(other), HasSubstr("other runs than it waits for"));
+  EXPECT_THAT(refusal(other), Names("run 3"));
   other = plan;
   other["runs"][2]["selection"]["candidates"][0]["set"] = {{"model.depth", -1}};
-  EXPECT_THAT(refusal(other), HasSubstr("has a problem"));
+  EXPECT_THAT(refusal(other), Names("run 3"));
   std::string deep = "model";
   for (int i = 0; i < 100'000; ++i) deep += ".a";
   other["runs"][2]["selection"]["candidates"][0]["set"] = {{deep, 1}};
-  EXPECT_THAT(refusal(other), HasSubstr("more than 64 parts"));
+  EXPECT_THAT(refusal(other), Names("run 3", 64));
 }
 
 // A plan that lacks any one of its parts, or has another type there, is a sentence and not a crash.

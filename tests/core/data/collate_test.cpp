@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 const std::vector<SampleField> kCollated = {
     {"image", FieldKind::Image, at::kByte, {1, 2, 2}, ""},
@@ -90,13 +90,8 @@ TEST(Collator, AShapeThatIsNotTheFieldsIsNamed) {
   collator.begin();
   fill(sample, 4);
   sample["image"].resize<std::uint8_t>({1, 3, 2});
-  try {
-    collator.add(sample);
-    FAIL();
-  } catch (const ShapeError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("field 'image' of sample 4 is Byte [1, 3, 2], where a "
-                                        "batch takes Byte [1, 2, 2]"));
-  }
+  EXPECT_THAT([&] { collator.add(sample); },
+              test::Fails<ShapeError>("image", "sample 4", "[1, 3, 2]", "[1, 2, 2]"));
 }
 
 TEST(Batch, MovesAllItsTensors) {

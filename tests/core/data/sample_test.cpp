@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(Sample, KeepsItsMemoryWhereShapesRepeatOrShrink) {
   Sample sample;
@@ -30,12 +30,8 @@ TEST(Sample, OfTheLastReadLeavesNothingToTheNext) {
   sample.begin(2);
   sample["image"].resize<std::uint8_t>({1});
   EXPECT_FALSE(sample.has("label"));
-  try {
-    (void)sample.at("label");
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("sample 2 has no field 'label'; it has image"));
-  }
+  EXPECT_THAT([&] { (void)sample.at("label"); },
+              test::Fails<ConfigError>("sample 2", "label", "image"));
 }
 
 TEST(Sample, HoldsTextsAndNumbersOfThreeTypes) {

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 const std::vector<SampleField> kFields = {
     {"image", FieldKind::Image, at::kByte, {2, -1, -1}, ""},
@@ -84,13 +84,8 @@ TEST(SpatialFields, AMaskOfAnotherSizeIsRefused) {
   Sample sample = sampleOf(2, 2, {0, 0, 1, 1});
   sample["mask"].resize<std::uint8_t>({3, 2});
   SpatialFields spatial(kFields);
-  try {
-    spatial.mirror(sample);
-    FAIL();
-  } catch (const ShapeError& error) {
-    EXPECT_THAT(error.what(),
-                HasSubstr("sample 3 has a 'image' of 2 x 2 pixels and a 'mask' of 3"));
-  }
+  EXPECT_THAT([&] { spatial.mirror(sample); },
+              test::Fails<ShapeError>("sample 3", "image", "mask"));
   EXPECT_THROW(SpatialFields({kFields[3]}), ConfigError);
 }
 

@@ -16,6 +16,8 @@
 namespace vitrine::diffusion {
 namespace {
 
+using test::Fails;
+using test::Names;
 using testing::expectRuleReproduced;
 using ::testing::HasSubstr;
 
@@ -41,10 +43,10 @@ TEST(NoiseSchedule, RefusesRequestsThatCannotBeHad) {
   const auto why = [](std::int64_t steps, const char* request) {
     return test::refusal<ConfigError>([&] { (void)respacedSteps(steps, request); });
   };
-  EXPECT_THAT(why(1000, "ddim400"), HasSubstr("keeps exactly 400"));
+  EXPECT_THAT(why(1000, "ddim400"), Names(400));
   EXPECT_THAT(why(1000, "1001"), HasSubstr("take 1 to 1000"));
-  EXPECT_THAT(why(10, "11"), HasSubstr("a section of 10 steps cannot give 11"));
-  EXPECT_THAT(why(1000, "5,600,7"), HasSubstr("a section of 333 steps cannot give 600"));
+  EXPECT_THAT(why(10, "11"), Names(10, 11));
+  EXPECT_THAT(why(1000, "5,600,7"), Names(333, 600));
   for (const char* word : {"many", "ddim", "10,,5", "-3", "1e3", "ddim0", "0"})
     EXPECT_NE(why(1000, word), "") << word;
 }
@@ -56,8 +58,7 @@ TEST(NoiseSchedule, BetasAreThoseOfTheSheets) {
   EXPECT_DOUBLE_EQ(linear[999], 0.02);
   const NoiseProcess cosine(BetaSchedule::Cosine, 1000);
   EXPECT_NEAR(cosine.tables().alphaBar[999].item<double>(), 2.428766907e-9, 1e-17);
-  EXPECT_THAT(test::refusal<ConfigError>([] { (void)betasOf(BetaSchedule::Linear, 1); }),
-              HasSubstr("1 steps"));
+  EXPECT_THAT([] { (void)betasOf(BetaSchedule::Linear, 1); }, Fails<ConfigError>(1));
 }
 
 TEST(NoiseProcessGolden, TablesAndTrajectoriesAreReproduced) {
@@ -125,12 +126,7 @@ TEST(NoiseProcess, GaussianDataComesBackWithItsMomentsFromTheExactNoise) {
 TEST(NoiseProcess, SaysWhatChannelsAPredictionHasToHave) {
   const NoiseProcess process(BetaSchedule::Linear, 100);
   const at::Tensor state = at::zeros({1, 3, 2, 2}), step = at::zeros({1}, at::kLong);
-  try {
-    (void)process.back(state, state, step, {});
-    FAIL() << "three channels were read as six";
-  } catch (const ShapeError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("makes 6 channels, not 3"));
-  }
+  EXPECT_THAT([&] { (void)process.back(state, state, step, {}); }, test::Fails<ShapeError>(6, 3));
 }
 
 }  // namespace

@@ -5,10 +5,13 @@
 
 #include "core/remote/place.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::jobs {
 namespace {
 
+using test::Fails;
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::messageOf;
@@ -54,8 +57,8 @@ TEST_F(Orders, DoWhatCanBeDoneAndSayWhyTheRestWasNot) {
   const std::int64_t alive = addRunning(store), ended = addRun(store);
   const CommandResult result = give(What::Delete, {alive, ended});
   EXPECT_THAT(result.runs, ElementsAre(ended));
-  EXPECT_THAT(result.trouble, HasSubstr("run " + std::to_string(alive)));
-  EXPECT_THAT(messageOf<RefusedError>([&] { give(What::Delete, {alive}); }), HasSubstr("run"));
+  EXPECT_THAT(result.trouble, Names(alive));
+  EXPECT_THAT([&] { give(What::Delete, {alive}); }, Fails<RefusedError>(alive));
 }
 
 TEST_F(Orders, StartLeavesAWaitingRunInItsPlaceAndEnqueueTakesOnlyWhatCanWait) {
@@ -175,9 +178,9 @@ TEST_F(Orders, FromElsewhereAreRefusedWithTheFieldThatIsWrong) {
     return messageOf<ConfigError>([&] { static_cast<void>(commandFromJson(Json::parse(json))); });
   };
   EXPECT_THAT(refusal("[]"), HasSubstr("not a map"));
-  EXPECT_THAT(refusal(R"({"what": "stop"})"), HasSubstr("'runs' names none"));
-  EXPECT_THAT(refusal(R"({"what": "stop", "runs": ["x"]})"), HasSubstr("'runs' is of another"));
-  EXPECT_THAT(refusal(R"({"what": "mode", "mode": "off"})"), HasSubstr("not 'off'"));
+  EXPECT_THAT(refusal(R"({"what": "stop"})"), Names("runs"));
+  EXPECT_THAT(refusal(R"({"what": "stop", "runs": ["x"]})"), Names("runs"));
+  EXPECT_THAT(refusal(R"({"what": "mode", "mode": "off"})"), Names("off"));
 }
 
 TEST(RemotePlaces, AreReadAndWrittenAsPeopleWriteThem) {
@@ -199,8 +202,8 @@ TEST(RemotePlaces, ThatCouldBeTakenForSomethingElseAreRefused) {
                            "ssh://-oProxyCommand=x/y", "ssh://a b/x", "ssh://lab;x/y",
                            "ssh://lab:0/x", "ssh://lab:99999/x", "ssh://lab:x/y", "ssh://lab/x\ny",
                            "ssh://lab/x?program=", "ssh://lab/x?program=-x"})
-    EXPECT_THAT(messageOf<ConfigError>([&] { static_cast<void>(remote::remotePlace(text)); }),
-                HasSubstr("write ssh://host/data/lab.sqlite"))
+    EXPECT_THAT([&] { static_cast<void>(remote::remotePlace(text)); },
+                Fails<ConfigError>("ssh://host/data/lab.sqlite"))
         << text;
 }
 

@@ -22,12 +22,13 @@
 #include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
+#include "tests/support/refusal.h"
 #include "tests/support/wait_until.h"
 
 namespace vitrine::jobs {
 namespace {
 
-using ::testing::ElementsAre;
+using test::Names;
 using ::testing::HasSubstr;
 using enum store::RunState;
 
@@ -63,7 +64,6 @@ TEST(Endings, NameTheExitCodeTheSignalOrTheLimit) {
             "its process was killed (SIGKILL) from outside");
   ProcessEnd end = signalled(SIGKILL);
   end.isOutOfMemory = true;
-  EXPECT_THAT(classify(end, Running).reason, HasSubstr("for want of memory"));
   EXPECT_EQ(classify(end, Running).data.at("cause"), "out_of_memory");
   end = signalled(SIGKILL);
   end.endedBy = EndedBy::GraceTime;
@@ -81,7 +81,7 @@ TEST(Endings, KeepTheEndOfTheLog) {
   ProcessEnd end = signalled(SIGABRT);
   end.logTail = "one\ntwo\nterminate called\n";
   const RunEnding ending = classify(end, Running);
-  EXPECT_THAT(ending.reason, HasSubstr("; the last line of its log: terminate called"));
+  EXPECT_THAT(ending.reason, Names("terminate called"));
   EXPECT_EQ(ending.data.at("log_tail"), "one\ntwo\nterminate called");
   EXPECT_EQ(ending.data.at("signal"), "SIGABRT (aborted)");
 }
@@ -215,7 +215,7 @@ TEST_F(Parts, AFileWithRunsOfAnotherMachineIsWorkedThere) {
   store::Worker worker = store::thisWorker();
   worker.host = "bigbox";
   store.setWorker(run, worker);
-  EXPECT_THAT(whyNotHere(store), HasSubstr("`ssh bigbox vitrine work --db FILE`"));
+  EXPECT_THAT(whyNotHere(store), Names("bigbox"));
 }
 
 TEST(ProcessTree, FindsAndEndsGrandchildrenInSessionsOfTheirOwn) {

@@ -14,11 +14,14 @@
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
+#include "tests/support/refusal.h"
 #include "tests/support/wait_until.h"
 
 namespace vitrine::jobs {
 namespace {
 
+using test::Fails;
+using test::Names;
 using ::testing::HasSubstr;
 using testing::messageOf;
 
@@ -90,8 +93,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   EXPECT_TRUE(isGoneSoon(row.worker));
 
   EXPECT_EQ(store.run(run).state, store::RunState::Stopped);
-  EXPECT_THAT(store.run(run).reason, HasSubstr("exit code 0"));
-  EXPECT_THAT(store.run(run).reason, HasSubstr("asked to end"));
+  EXPECT_THAT(store.run(run).reason, Names("exit code 0", "asked to end"));
 
   // The log of a second start continues where the first ended.
   launchRun(store, run);
@@ -184,8 +186,7 @@ TEST_F(Launcher, MarksARunFailedWhenTheProgramCannotBeExecuted) {
                             "ELF but not really";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   ::setenv("VITRINE_PROGRAM", program.c_str(), 1);
-  EXPECT_THAT(messageOf<Error>([&] { launchRun(store, run); }),
-              HasSubstr("cannot run '" + program.string() + "'"));
+  EXPECT_THAT([&] { launchRun(store, run); }, Fails<Error>(program.string()));
   EXPECT_EQ(store.run(run).state, store::RunState::Failed);
   EXPECT_THAT(store.run(run).reason, HasSubstr("cannot run"));
 }
@@ -205,8 +206,8 @@ TEST_F(Launcher, AsksForSchemasOnceUntilAPluginChanges) {
 
 TEST_F(Launcher, DoesNotKeepTheSchemasOfAProgramThatFailed) {
   ::setenv("FAKE_FAILURE", "1", 1);
-  EXPECT_THAT(messageOf<Error>([] { static_cast<void>(describeJson()); }),
-              HasSubstr("failed with exit code 1: a plugin is broken"));
+  EXPECT_THAT([] { static_cast<void>(describeJson()); },
+              Fails<Error>("exit code 1", "a plugin is broken"));
   ::unsetenv("FAKE_FAILURE");
   EXPECT_EQ(describeJson(), "{\"items\": []}\n");
 }

@@ -13,11 +13,14 @@
 #include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
+#include "tests/support/refusal.h"
 #include "tests/support/wait_until.h"
 
 namespace vitrine::jobs {
 namespace {
 
+using test::Fails;
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -144,8 +147,7 @@ TEST_F(Queue, ChangesLimitAndDeviceOfARunThatWaits) {
 TEST_F(Queue, PutsNoRunOnADeviceThatItsConfigurationRulesOut) {
   const std::int64_t run = add("cpu");
   queue.enqueue(std::vector{run}, {});
-  EXPECT_THAT(messageOf<RefusedError>([&] { queue.setDevice(run, "cuda:1"); }),
-              HasSubstr("train.device = cpu"));
+  EXPECT_THAT([&] { queue.setDevice(run, "cuda:1"); }, Fails<RefusedError>("train.device = cpu"));
   queue.setDevice(run, "");
   EXPECT_EQ(next(kCpu), run);
 }
@@ -284,8 +286,7 @@ TEST_F(Queue, StartsALostRunAgainButNotForEverWithoutACheckpoint) {
   queue.failExhausted();
   EXPECT_THAT(order(), IsEmpty());
   EXPECT_EQ(store.run(run).state, store::RunState::Interrupted);
-  EXPECT_THAT(store.run(run).reason,
-              HasSubstr("; the queue gave up after 4 starts without a new checkpoint"));
+  EXPECT_THAT(store.run(run).reason, Names("4 starts"));
 }
 
 TEST_F(Queue, CountsStartsFromZeroAfterACheckpoint) {
@@ -324,10 +325,11 @@ TEST_F(Queue, RefusesWhatIsDoneOrInProgressAndThenTakesNoneOfTheCall) {
             }),
             "run 2 is running and need not be put into the queue");
   store.setState(running, store::RunState::Done);
-  EXPECT_THAT(messageOf<RefusedError>([&] {
-                queue.enqueue(std::vector{fresh, running}, {});
-              }),
-              HasSubstr("run 2 is done; enqueue the experiment again"));
+  EXPECT_THAT(
+      [&] {
+        queue.enqueue(std::vector{fresh, running}, {});
+      },
+      Fails<RefusedError>("run 2"));
   EXPECT_THAT(order(), IsEmpty());
 }
 

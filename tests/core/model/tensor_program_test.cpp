@@ -13,7 +13,7 @@
 namespace vitrine {
 namespace {
 
-using ::testing::AllOf;
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -93,18 +93,14 @@ TEST(TensorProgram, NamesWhatThereIsWhenANameATypeOrAShapeIsWrong) {
   TensorMap inputs = usual();
   inputs["latnet"] = inputs["latent"];
   EXPECT_THAT(refusal<ConfigError>(model, inputs),
-              AllOf(HasSubstr("in.safetensors has a tensor 'latnet' that the model does not read"),
-                    HasSubstr("latent [batch, 2, height, width] float32, t [batch] int64"),
-                    HasSubstr("offsets [batch + 1] int64 (optional)")));
+              Names("in.safetensors", "latnet", "latent", "t", "offsets"));
   inputs = usual();
   inputs.erase("t");
-  EXPECT_THAT(refusal<ConfigError>(model, inputs),
-              AllOf(HasSubstr("has no tensor 't'"), HasSubstr("t [batch] int64")));
+  EXPECT_THAT(refusal<ConfigError>(model, inputs), Names("t"));
   inputs = usual();
   inputs["t"] = at::ones({2});
-  EXPECT_THAT(
-      refusal<ConfigError>(model, inputs),
-      HasSubstr("'t' in in.safetensors is of type float32, the model reads t [batch] int64"));
+  EXPECT_THAT(refusal<ConfigError>(model, inputs),
+              Names("t", "in.safetensors", "float32", "int64"));
   inputs = usual();
   inputs["latent"] = at::ones({2, 3, 3, 4});
   EXPECT_THAT(
@@ -113,10 +109,9 @@ TEST(TensorProgram, NamesWhatThereIsWhenANameATypeOrAShapeIsWrong) {
                 "2, height, width]"));
   inputs = usual();
   inputs["y"] = at::zeros({3}, at::kLong);
-  EXPECT_THAT(refusal<ShapeError>(model, inputs),
-              AllOf(HasSubstr("so batch is 3"), HasSubstr("'latent' says 2")));
+  EXPECT_THAT(refusal<ShapeError>(model, inputs), Names("batch", 3, "latent", 2));
   inputs = {{"latent", at::ones({0, 2, 3, 4})}, {"t", at::zeros({0}, at::kLong)}};
-  EXPECT_THAT(refusal<ShapeError>(model, inputs), HasSubstr("'latent'")) << "no sample at all";
+  EXPECT_THAT(refusal<ShapeError>(model, inputs), Names("latent")) << "no sample at all";
 }
 
 TEST(TensorProgram, TakesRaggedWordsBesideImages) {
@@ -132,7 +127,7 @@ TEST(TensorProgram, TakesRaggedWordsBesideImages) {
   EXPECT_TRUE(
       model.runTensors(given, {"lengths"}).at("lengths").equal(at::tensor({2, 3}, at::kLong)));
   inputs["offsets"] = at::tensor({0, 2}, at::kLong);
-  EXPECT_THAT(refusal<ShapeError>(model, inputs), HasSubstr("so batch is 1"));
+  EXPECT_THAT(refusal<ShapeError>(model, inputs), Names("batch", 1));
 }
 
 TEST(TensorProgram, SaysWhatAnOutputNeeds) {
@@ -149,9 +144,9 @@ TEST(TensorProgram, SaysWhatAnOutputNeeds) {
     return "";
   };
   EXPECT_THAT(said([&] { (void)defaultOutputs(model, given); }),
-              AllOf(HasSubstr("'prediction' takes also y"), HasSubstr("words, offsets")));
+              Names("prediction", "y", "words", "offsets"));
   EXPECT_THAT(said([&] { requireOutputs(model, given, {"prediction"}); }),
-              HasSubstr("the output 'prediction' needs the input y"));
+              Names("prediction", "y"));
   EXPECT_THAT(said([&] { requireOutputs(model, given, {"picture"}); }),
               HasSubstr("no output 'picture'; it has prediction, lengths, block_<i>"));
 }
@@ -185,12 +180,8 @@ TEST(TensorProgram, OfAClassifierNeedsNothingOfItsOwn) {
 
 TEST(TensorProgram, IsRefusedToAModelThatOffersNone) {
   Nothing model;
-  try {
-    (void)programOf(model);
-    FAIL();
-  } catch (const RefusedError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("neither tensor_program nor image_classifier"));
-  }
+  EXPECT_THAT([&] { (void)programOf(model); },
+              test::Fails<RefusedError>("tensor_program", "image_classifier"));
 }
 
 }  // namespace

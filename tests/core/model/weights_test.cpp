@@ -17,6 +17,7 @@
 namespace vitrine {
 namespace {
 
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -87,7 +88,7 @@ TEST_F(Weights, AMissingTensorIsAnErrorUnlessSkippedOrAllowed) {
   auto tensors = namedTensors(written);
   std::erase_if(tensors, [](const auto& item) { return item.first.starts_with("head."); });
   writeTensors(file_, tensors);
-  EXPECT_THAT(refusal(read), HasSubstr("head.weight"));
+  EXPECT_THAT(refusal(read), Names("head.weight"));
   EXPECT_FALSE(sameWeights(written, read));
   LoadOptions options;
   options.skip = {"head.*"};
@@ -120,7 +121,7 @@ TEST_F(Weights, AFileOfAnotherArchitectureIsRecognised) {
         std::find(names.begin(), names.end(), "blocks.0.mlp.fc3.weight") != names.end();
     return isGated ? "a gated encoder" : "";
   };
-  EXPECT_THAT(refusal(read, options), HasSubstr("; the file looks made for a gated encoder"));
+  EXPECT_THAT(refusal(read, options), Names("a gated encoder"));
 }
 
 TEST_F(Weights, PrefixesAreRenamed) {
@@ -187,8 +188,7 @@ TEST_F(Weights, APickleIsRefusedWithTheLineThatConvertsIt) {
     said = error.what();
   }
   EXPECT_THAT(said, HasSubstr("can run code when it is opened"));
-  EXPECT_THAT(said, HasSubstr("safetensors.torch.save_file(torch.load('vit.pth'"));
-  EXPECT_THAT(said, HasSubstr("'vit.safetensors')"));
+  EXPECT_THAT(said, Names("torch.load", "vit.pth", "vit.safetensors"));
 }
 
 }  // namespace

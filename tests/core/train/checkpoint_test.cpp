@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/files/checkpoint_folder.h"
 #include "tests/core/train/fakes.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
@@ -243,12 +244,7 @@ TEST(Resume, OfAnotherModelIsRefusedByName) {
   SmallRun run(everything());
   run.use(std::make_shared<Other>());
   run.setup.resumeFrom = folder.path() / checkpointName(2);
-  try {
-    static_cast<void>(run.go());
-    FAIL() << "another model was accepted";
-  } catch (const FileError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("'extra'"));
-  }
+  EXPECT_THAT([&] { static_cast<void>(run.go()); }, test::Fails<FileError>("extra"));
 }
 
 TEST(Resume, OfAnotherConfigurationIsRefusedWithTheKeysThatDiffer) {

@@ -10,12 +10,13 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "tests/core/train/diverging.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
+using test::Names;
 using testing::HasSubstr;
 using Numbers = std::vector<std::int64_t>;
 using Kind = BadBatches::Kind;
@@ -116,7 +117,7 @@ TEST(Rollback, IsBoundedAndThenTheRunFails) {
   EXPECT_EQ(run->result.outcome, train::Outcome::Failed);
   EXPECT_EQ(run->eventsOf("rollback").size(), 3U);
   EXPECT_EQ(run->eventsOf("non_finite").size(), 1U);
-  EXPECT_THAT(run->result.reason, HasSubstr("was rolled back 3 times before"));
+  EXPECT_THAT(run->result.reason, Names(3));
   EXPECT_EQ(newestCheckpoint(run->folder.path())->step, 10);
   // Asked to continue, it fails again at once instead of going back again and again.
   run->segment();
@@ -196,7 +197,7 @@ TEST(SkippedStep, TooManyInARowAreAFailure) {
   run->go();
   EXPECT_EQ(run->result.outcome, train::Outcome::Failed);
   EXPECT_EQ(run->eventsOf("step_skipped").size(), 5U);
-  EXPECT_THAT(run->result.reason, HasSubstr("5th step in a row"));
+  EXPECT_THAT(run->result.reason, Names("5th"));
   EXPECT_EQ(run->result.step, 16);
 }
 
@@ -212,8 +213,7 @@ TEST(Spike, OfTheLossIsServedByEveryPolicy) {
     run->go();
     if (std::string(name) == "stop") {
       EXPECT_EQ(run->result.outcome, train::Outcome::Failed);
-      EXPECT_THAT(run->result.reason, HasSubstr("the loss of step 26 is"));
-      EXPECT_THAT(run->result.reason, HasSubstr("above the limit of"));
+      EXPECT_THAT(run->result.reason, Names("loss", "step 26"));
       EXPECT_EQ(run->eventsOf("spike").size(), 1U);
       EXPECT_EQ(newestCheckpoint(run->folder.path())->step, 20);
       continue;
@@ -231,7 +231,7 @@ TEST(Spike, OfTheGradientNormIsFoundWhereTheLossIsAsUsual) {
       runOf(policy("skip", {{"divergence.gradient_factor", 10.0}}), Kind::GradientTimes, {25});
   run->go();
   ASSERT_EQ(run->eventsOf("step_skipped").size(), 1U);
-  EXPECT_THAT(run->eventsOf("step_skipped")[0].text, HasSubstr("the gradient norm of step 26 is"));
+  EXPECT_THAT(run->eventsOf("step_skipped")[0].text, Names("gradient norm", "step 26"));
 }
 
 TEST(Spike, IsBitExactWhereverTheRunIsInterrupted) {

@@ -18,6 +18,7 @@
 #include "plugins/transforms/transforms.h"
 #include "tests/core/train/diverging.h"
 #include "tests/support/paired/paired.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
@@ -179,12 +180,8 @@ TEST_F(PairedRuns, RefuseToResumeWithAnotherTeacher) {
   Outcome run;
   train(configuration(true), folder.path(), run, 6, auxiliaries);
   auxiliaries[0].sha256 = std::string(64, 'a');
-  try {
-    train(configuration(true), folder.path(), run, 0, auxiliaries);
-    FAIL() << "another teacher was accepted";
-  } catch (const RefusedError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("frozen network 'teacher'"));
-  }
+  EXPECT_THAT([&] { train(configuration(true), folder.path(), run, 0, auxiliaries); },
+              test::Fails<RefusedError>("teacher"));
 }
 
 TEST_F(PairedRuns, SayWhichAuxiliaryNetworkIsMissing) {

@@ -11,12 +11,12 @@
 #include "core/model/parameter_layers.h"
 #include "core/model/weights.h"
 #include "tests/core/train/fakes.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using Names = std::vector<std::string>;
 
 std::filesystem::path golden(const std::string& name) {
@@ -96,7 +96,7 @@ TEST(LayerDecay, OfANetworkWithoutBlocksIsRefused) {
       problemOf([&] {
         static_cast<void>(train::withPolicy(groupsOf({"fc1"}), policy, layersByName({"fc1"})));
       }),
-      HasSubstr("train.layer_decay: the model has no parameters named 'blocks.N.'"));
+      test::Names("train.layer_decay"));
 }
 
 const Names kNames{"embed.weight",    "blocks.0.weight", "blocks.0.bias",
@@ -220,10 +220,10 @@ TEST(Groups, OfARunNameThePatternThatMatchesNothing) {
   for (const bool freeze : {false, true}) {
     SmallRun run(withGroups({{"first", {{"match", {"fc9*"}}, {"freeze", freeze}}}}));
     EXPECT_THAT(problemOf([&] { static_cast<void>(run.go()); }),
-                HasSubstr("train.groups.first.match: no"));
+                test::Names("train.groups.first.match"));
   }
   SmallRun run(withGroups(Json::object(), {{"layer_decay", 0.5}}));
-  EXPECT_THAT(problemOf([&] { static_cast<void>(run.go()); }), HasSubstr("train.layer_decay"));
+  EXPECT_THAT(problemOf([&] { static_cast<void>(run.go()); }), test::Names("train.layer_decay"));
 }
 
 TEST(Groups, OfOneRateLeaveARunAsItWasToTheLastBit) {

@@ -13,12 +13,13 @@
 #include "core/train/checkpoint.h"
 #include "core/train/memory.h"
 #include "tests/core/train/diverging.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
+using test::Names;
 using testing::HasSubstr;
 using Steps = std::vector<std::int64_t>;
 
@@ -250,7 +251,7 @@ TEST(Save, OfParametersThatAreNotFiniteIsRefused) {
   writer.wait();
   EXPECT_EQ(stepsIn(folder.path()), Steps{2});
   const auto results = writer.results();
-  EXPECT_THAT(results.back().error, HasSubstr("parameter 'w' is not finite"));
+  EXPECT_THAT(results.back().error, Names("w"));
 }
 
 /// A disk that takes until it is told to continue.
@@ -377,7 +378,7 @@ TEST(Damage, IsAnEventOfTheRunThatContinuesFromAnOlderCheckpoint) {
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   ASSERT_EQ(run.sink.eventsOf("checkpoint_damaged").size(), 1U);
   EXPECT_THAT(run.sink.eventsOf("checkpoint_damaged")[0].text,
-              HasSubstr("step-000000024 is left out: optimizer.safetensors has another size"));
+              Names("step-000000024", "optimizer.safetensors"));
   EXPECT_EQ(verifyCheckpointFolder(newest), "") << "the run has written it again";
 }
 
@@ -452,8 +453,8 @@ TEST(ChangedConditions, AreNamedOneByOneAndTheRunContinues) {
     return event.text;
   };
   EXPECT_EQ(resumed("threads", 2), "not bit-exact: threads 1 instead of 2");
-  EXPECT_THAT(resumed("libtorch", "1.13.1"), HasSubstr("instead of 1.13.1"));
-  EXPECT_THAT(resumed("cpu_capability", "DEFAULT2"), HasSubstr("instead of DEFAULT2"));
+  EXPECT_THAT(resumed("libtorch", "1.13.1"), Names("1.13.1"));
+  EXPECT_THAT(resumed("cpu_capability", "DEFAULT2"), Names("DEFAULT2"));
   EXPECT_EQ(resumed("device", "cuda:0"), "not bit-exact: device cpu instead of cuda:0");
   EXPECT_EQ(resumed("precision", "bf16"), "not bit-exact: precision fp32 instead of bf16");
   EXPECT_EQ(resumed("step", 16), "training continues after step 16");
