@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/store/tables/run_marks.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
@@ -69,6 +70,7 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
               if (row.id == run_ && !later_.isActive()) later_.start();
             }
           });
+  connect(&workbench.watcher(), &store::RunWatcher::dataChanged, this, &Inspector::followBaseline);
   connect(&workbench, &Workbench::themeChanged, this, &Inspector::refresh);
   connect(&workbench, &Workbench::catalogReady, this, &Inspector::showFacts);
   showRun();
@@ -262,14 +264,8 @@ void Inspector::showRun() {
     store::RunReader& store = workbench_.store();
     config_ = store.config(id);
     origins_ = store.origins(id);
-    std::int64_t first = id;
-    for (const auto& [other, its] : workbench_.runs()) {
-      if (its.experimentId == row->experimentId) {
-        first = other;
-        break;
-      }
-    }
-    baseline_ = first == id ? config_ : store.config(first);
+    baselineRun_ = 0;
+    readBaseline();
     noteVersion_ = tagsVersion_ = -1;
     note_->document()->setModified(false);
     tags_->setModified(false);
@@ -279,6 +275,32 @@ void Inspector::showRun() {
   }
   showConfig();
   showFacts();
+}
+
+bool Inspector::readBaseline() {
+  const store::RunRow* row = workbench_.run(run_);
+  if (row == nullptr) return false;
+  store::RunReader& store = workbench_.store();
+  std::int64_t baseline = 0;
+  for (const store::MarkedBaseline& marked :
+       store::markedBaselines([&store](const std::string& sql) { return store.query(sql); }))
+    if (marked.experiment == row->experimentId) baseline = marked.run;
+  for (const auto& [other, its] : workbench_.runs()) {
+    if (baseline == 0 && its.experimentId == row->experimentId) baseline = other;
+  }
+  if (baseline == baselineRun_) return false;
+  baselineRun_ = baseline;
+  baseline_ = baseline == run_ ? config_ : store.config(baseline);
+  return true;
+}
+
+void Inspector::followBaseline() {
+  if (run_ == 0 || content_ == nullptr) return;
+  try {
+    if (readBaseline()) showConfig();
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
 }
 
 void Inspector::showFacts() {

@@ -60,6 +60,10 @@ class Inspector : public QWidget {
   void showRun();
   void showFacts();
   void showConfig();
+  /// Takes the marked run of the experiment, else its first one, as the baseline. \returns  whether it is
+  /// another one than before \throws Error
+  bool readBaseline();
+  void followBaseline();
   void showEdits();
   void saveNote();
   void saveTags();
@@ -82,7 +86,7 @@ class Inspector : public QWidget {
   void makeEnvironment(QVBoxLayout& column);
 
   StudioWorkbench& workbench_;
-  std::int64_t run_ = 0;
+  std::int64_t run_ = 0, baselineRun_ = 0;
   Json config_, baseline_, origins_, environment_;
   store::MetricKinds kinds_;
   ConfigFilter filter_ = ConfigFilter::Baseline;

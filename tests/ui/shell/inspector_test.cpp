@@ -203,5 +203,30 @@ TEST(Inspector, NoFactOfARunIsCut) {
   }
 }
 
+TEST(Inspector, ShowsWhatDiffersFromTheBaselineThatTheMenuMarks) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.resize(1600, 900);
+  window.show();
+  studio.workbench.selection().setRuns({studio.runs[7]}, studio.runs[7]);
+  QCoreApplication::processEvents();
+  auto* inspector = window.findChild<Inspector*>();
+  const auto isBaseline = [inspector] {
+    const auto labels = inspector->findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+      return label->isVisible() && label->text().startsWith(QLatin1String("This run is the baseline"));
+    });
+  };
+  QAction& mark = window.runsPanel().marks().baseline();
+  EXPECT_FALSE(isBaseline()) << "the first run of the experiment is another one";
+  mark.trigger();
+  studio.workbench.watcher().poll();
+  EXPECT_TRUE(soon(isBaseline));
+  ASSERT_TRUE(soon([&mark] { return mark.isChecked(); }));
+  mark.trigger();
+  studio.workbench.watcher().poll();
+  EXPECT_TRUE(soon([&isBaseline] { return !isBaseline(); }));
+}
+
 }  // namespace
 }  // namespace vitrine::ui
