@@ -1,5 +1,6 @@
-# Read by ctest, once for each test program: adds a test for each suite of the program, so that Qt, LibTorch and what they load are
-# loaded once a suite and not once a test. Reads: name, program, folder, timeout, properties (see vitrine_add_test).
+# Read by ctest, once for each test program: adds a test for each suite of the program, or one for all that join, so that Qt, LibTorch
+# and what they load are loaded once a suite or once a program and not once a test. Each suite is a process of its own, see
+# tests/support/test_main.cpp. Reads: name, program, folder, timeout, properties, joins, alone, first, costs (see vitrine_add_test).
 
 set(list "${folder}/${name}_suites.txt")
 if("${program}" IS_NEWER_THAN "${list}")  # or one of the two does not exist
@@ -23,7 +24,40 @@ foreach(line IN LISTS lines)
     math(EXPR seconds_${suite} "${seconds_${suite}} + 20")
   endif()
 endforeach()
+
+set(tests "")  # of ctest: the last part of the name
+set(together "")
 foreach(suite IN LISTS suites)
-  add_test("${name}.${suite}" "${program}" "--gtest_filter=${suite}.*" --gtest_color=no)
-  set_tests_properties("${name}.${suite}" PROPERTIES TIMEOUT ${seconds_${suite}} SKIP_RETURN_CODE 77 ${properties})
+  list(FIND alone "${suite}" place)
+  if(joins AND place EQUAL -1)
+    list(APPEND together "${suite}")
+  else()
+    list(APPEND tests "${suite}")
+    set(suites_${suite} "${suite}")
+  endif()
+endforeach()
+if(together)
+  list(APPEND tests "Suites")
+  set(suites_Suites "${together}")
+  set(seconds_Suites ${timeout})
+  foreach(suite IN LISTS together)
+    math(EXPR seconds_Suites "${seconds_Suites} + ${seconds_${suite}} - ${timeout}")
+  endforeach()
+endif()
+foreach(test IN LISTS tests)
+  add_test("${name}.${test}" "${program}" --gtest_color=no ${suites_${test}})
+  set_tests_properties("${name}.${test}" PROPERTIES TIMEOUT ${seconds_${test}} SKIP_RETURN_CODE 77 ${properties})
+  if(first)
+    if(test STREQUAL first)
+      set_tests_properties("${name}.${test}" PROPERTIES FIXTURES_SETUP "${name}")
+    else()
+      set_tests_properties("${name}.${test}" PROPERTIES FIXTURES_REQUIRED "${name}")
+    endif()
+  endif()
+  list(FIND costs "${test}" place)
+  if(NOT place EQUAL -1)
+    math(EXPR place "${place} + 1")
+    list(GET costs ${place} seconds)
+    set_tests_properties("${name}.${test}" PROPERTIES COST ${seconds})
+  endif()
 endforeach()

@@ -33,7 +33,7 @@ std::vector<std::string> environment() {
   std::vector<std::string> all{"XDG_DATA_HOME=" + (sharedFolder() / "home").string(),
                                "XDG_CACHE_HOME=" + (sharedFolder() / "cache").string(),
                                "XDG_CONFIG_HOME=" + (sharedFolder() / "config").string(),
-                               "VITRINE_DEVICE_LOCKS=" + sharedFolder().string(),
+                               "VITRINE_DEVICE_LOCKS=" + deviceLocks(),
                                "OMP_NUM_THREADS=1"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -123,6 +123,8 @@ Ended Program::wait() {
   ended.err = readText(err_);
   return ended;
 }
+
+std::string deviceLocks() { return sharedFolder().string() + "-" + std::to_string(::getpid()); }
 
 Ended vitrine(const std::vector<std::string>& arguments, const std::string& input) {
   return Program(arguments, input).wait();

@@ -37,6 +37,10 @@ class Program {
   std::filesystem::path out_, err_;
 };
 
+/// Names the devices of this process: its queues and those of another process do not wait for each
+/// other.
+[[nodiscard]] std::string deviceLocks();
+
 /// Runs to its end.
 [[nodiscard]] Ended vitrine(const std::vector<std::string>& arguments,
                             const std::string& input = "");

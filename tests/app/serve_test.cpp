@@ -20,7 +20,8 @@ void expectHeld(const Copy& copy, const std::string& client, const std::string& 
                 const std::string& environment = "") {
   const std::string output = copy.path("client.txt");
   const std::string command =
-      environment + " XDG_DATA_HOME='" + copy.path("data") + "' XDG_CONFIG_HOME='" +
+      environment + " VITRINE_DEVICE_LOCKS='" + deviceLocks() + "' XDG_DATA_HOME='" +
+      copy.path("data") + "' XDG_CONFIG_HOME='" +
       copy.path("config") + "' XDG_CACHE_HOME='" + (sharedFolder() / "cache").string() +
       "' timeout 240 python3 '" VITRINE_SOURCE_DIR "/tests/app/" + client +
       "' '" VITRINE_PROGRAM "' '" + copy.database() + "' " + words + " >'" + output + "' 2>&1";

@@ -1,6 +1,7 @@
 // A folder of a test's own.
 #pragma once
 
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,14 +20,28 @@ namespace vitrine {
   return error ? 0 : room.available;
 }
 
-/// Where files are in memory, if there is such a place: for tests that sync a lot and are not about
-/// disks.
+/// Where files are in memory and programs among them can be started, if there is such a place.
 [[nodiscard]] inline std::filesystem::path folderInMemory() {
   // Files there are memory that the machine has less: not where it is scarce, as in a container.
   constexpr std::uintmax_t kRoom = std::uintmax_t{1} << 30;
-  return ::access("/dev/shm", W_OK) == 0 && freeRoom("/dev/shm") >= kRoom
-             ? "/dev/shm"
-             : std::filesystem::temp_directory_path();
+  struct statvfs status {};
+  const bool isUsable = ::access("/dev/shm", W_OK) == 0 && ::statvfs("/dev/shm", &status) == 0 &&
+                        (status.f_flag & ST_NOEXEC) == 0;
+  return isUsable && freeRoom("/dev/shm") >= kRoom ? "/dev/shm"
+                                                   : std::filesystem::temp_directory_path();
+}
+
+/// Where temporary files were before keepTemporaryFilesInMemory(): for tests that are about disks.
+[[nodiscard]] inline const std::filesystem::path& folderOnDisk() {
+  static const std::filesystem::path folder = std::filesystem::temp_directory_path();
+  return folder;
+}
+
+/// Temporary files of this process and of those that it starts are in memory, unless TMPDIR is set:
+/// a database syncs each commit, which takes milliseconds on a disk.
+inline void keepTemporaryFilesInMemory() {
+  static_cast<void>(folderOnDisk());  // as it is before the change
+  ::setenv("TMPDIR", folderInMemory().c_str(), /*replace=*/0);
 }
 
 /// Made on construction, gone on destruction.
