@@ -10,12 +10,16 @@
 #include "core/jobs/queue.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/long_tier.h"
+#include "tests/support/temporary_folder.h"
 
 namespace vitrine::testing {
 
 class FaultTest : public StoreTest {
  protected:
-  explicit FaultTest(const std::filesystem::path& parent = std::filesystem::temp_directory_path());
+  /// The short tier is in memory where it can be: a disk that other programs keep busy for seconds
+  /// makes every process wait.
+  explicit FaultTest(const std::filesystem::path& parent = isLong() ? folderOnDisk()
+                                                                    : folderInMemory());
   ~FaultTest() override;
 
   /// Stores a run and puts it into the queue. \param fault  {"kind": ..., "at": ...} or null
@@ -28,7 +32,6 @@ class FaultTest : public StoreTest {
   /// Exit code, 128 + signal; kills it after four minutes.
   int wait(pid_t child);
   void kill(pid_t child);
-  /// Looks every 5 ms, for a minute at most.
   /// Processes that have this database in their arguments, by what follows "fault_worker".
   [[nodiscard]] std::vector<pid_t> processes(const std::string& words) const;
   [[nodiscard]] std::string log(const store::RunRow& run) const;

@@ -50,6 +50,7 @@ int command(std::vector<std::string> words) {
 
 class PowerCut : public testing::FaultTest {
  protected:
+  PowerCut() : FaultTest(folderOnDisk()) {}
   /// \returns  why there is no rig here, or ""
   std::string setUpRig() {
     if (::geteuid() != 0) return "it needs root, for loop mounts";

@@ -112,7 +112,7 @@ TEST_P(ForkingRuns, CostOneRunAndLeaveNoProcessBehind) {
   for (const char* kind : {"fork_bomb", "scattered_fork_bomb"})
     bombs.push_back(add(store, 6, 1, Json{{"kind", kind}, {"at", 3}}));
   const std::int64_t good = add(store, 6, 1);
-  EXPECT_EQ(wait(start("work", {"--drain", "--hang-alarm", "2", "--hang-limit", "5",
+  EXPECT_EQ(wait(start("work", {"--drain", "--hang-alarm", "1", "--hang-limit", "3",
                                 "--max-processes", "100"})),
             0);
   ::unsetenv("VITRINE_CONTAINMENT");

@@ -25,10 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 class Writers : public testing::FaultTest {
  protected:
-  /// The short tier counts in memory where it can: a disk that other programs keep busy for seconds
-  /// makes every process wait.
-  Writers() : FaultTest(isLong() ? std::filesystem::temp_directory_path() : folderInMemory()) {}
-
   struct Report {
     std::vector<double> took, gaps;  ///< milliseconds
     std::vector<std::string> errors;
@@ -88,7 +84,6 @@ class Writers : public testing::FaultTest {
   }
 
  private:
-  std::filesystem::path onDisk_;
   std::vector<pid_t> writers_;
 };
 

@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST_F(SpoolTest, ContinuesOnAnotherDiskAndThenInMemoryWhenItsOwnRoomIsUsedUp) {
-  const TemporaryFolder other(folderInMemory());
+  const TemporaryFolder other(folderOnDisk());
   const fs::path elsewhere = other.path();
   struct stat here {
   }, there{};
