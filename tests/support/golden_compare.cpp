@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <optional>
 
@@ -17,16 +19,21 @@ bool isGradient(const GoldenCase& golden, const std::string& tensor) {
   return tensor.starts_with("grad") || golden.gradients.contains(tensor);
 }
 
+double largestGradient(const GoldenCase& golden) {
+  double most = 0;
+  for (const auto& [name, tensor] : golden.gradients) {
+    if (tensor.numel() > 0) most = std::max(most, tensor.abs().max().item<double>());
+  }
+  return most;
+}
+
 /// A number, or "1e-5 times the largest gradient element of the file".
 double absoluteOf(const GoldenCase& golden, const Json& stated) {
   if (stated.is_number()) return stated.get<double>();
   const std::string text = stated.get<std::string>();
   if (text.find(" times the largest gradient element") == std::string::npos)
     throw Unmapped("a tolerance of '" + text + "' has no counterpart");
-  double most = 0;
-  for (const auto& [name, tensor] : golden.gradients)
-    most = std::max(most, tensor.abs().max().item<double>());
-  return std::stod(text) * most;
+  return std::stod(text) * largestGradient(golden);
 }
 
 /// {"rtol": 2e-4, "atol": 3e-4}
@@ -80,7 +87,22 @@ void addNumbers(GoldenCase& golden) {
         golden.io[set + "/output/" + name] = at::full({}, value.get<double>(), at::kDouble);
     }
   }
+  // What a reference says beside its tensors: ends of time, calls of the field, refusals.
+  if (const auto intervals = golden.json.find("time_intervals_t0_t1");
+      intervals != golden.json.end()) {
+    for (const auto& [name, ends] : intervals->items())
+      golden.io["time_intervals/" + name] =
+          at::tensor(ends.get<std::vector<double>>(), at::kDouble);
+  }
+  if (const auto calls = golden.json.find("function_evaluations"); calls != golden.json.end()) {
+    for (const auto& [name, count] : calls->items())
+      golden.io["function_evaluations/" + name] =
+          at::full({}, count.get<std::int64_t>(), at::kLong);
+  }
   if (kind == "respacing") {
+    const Json invalid = golden.json.value("invalid", Json::object());
+    for (const auto& [name, reason] : invalid.items())
+      golden.io["refused/" + name] = at::full({}, 1, at::kLong);
     for (const auto& [name, kept] : golden.json.at("respacing").items())
       golden.io["respacing/" + name] = at::tensor(kept.get<std::vector<std::int64_t>>(), at::kLong);
   }
@@ -122,6 +144,14 @@ GoldenCase readGoldenCase(const std::filesystem::path& folder) {
   return golden;
 }
 
+void requireKnown(const Json& table, const std::string& what,
+                  std::initializer_list<const char*> known) {
+  for (const auto& [key, value] : table.items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw Unmapped(what + "." + key + " has no counterpart");
+  }
+}
+
 Allowance allowanceOf(const GoldenCase& golden, const std::string& tensor) {
   if (const auto byTopic = allowanceByTopic(golden, tensor)) return *byTopic;
   const Json& stated = golden.json.at("tolerance");
@@ -157,6 +187,8 @@ Allowance allowanceOf(const GoldenCase& golden, const std::string& tensor) {
     allowance.relativeToMost = stated.at("relative").get<double>() + (isRounded ? 2e-7 : 0);
   } else if (const auto single = stated.find("float32"); single != stated.end()) {
     allowance.relativeToMost = single->at(isGrad ? "gradient" : "forward");
+    // Some gradients of a file are nearly zero: they are measured against the largest of all.
+    if (isGrad) allowance.floor = std::max(allowance.floor, 0.01 * largestGradient(golden));
   } else {
     // A case without a figure for its gradients means the one of its outputs.
     allowance.relativeToMost =

@@ -4,7 +4,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
+#include <initializer_list>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,20 @@ struct GoldenCase {
 struct Unmapped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// \throws Unmapped  the table has a key besides `known`: names it
+void requireKnown(const Json& table, const std::string& what,
+                  std::initializer_list<const char*> known);
+
+/// The counterpart of a word of a case. \throws Unmapped  there is none: names it and the key
+template <class Value>
+[[nodiscard]] Value counterpartOf(const Json& table, const std::string& key,
+                            const std::map<std::string, Value>& words) {
+  const std::string word = table.at(key).get<std::string>();
+  const auto found = words.find(word);
+  if (found == words.end()) throw Unmapped(key + " = '" + word + "' has no counterpart");
+  return found->second;
+}
 
 /// One reference tensor beside ours.
 struct Compared {

@@ -70,5 +70,33 @@ TEST(GoldenComparison, EveryDialectOfToleranceIsUnderstood) {
       1e-4);
 }
 
+TEST(GoldenComparison, SmallGradientsAreMeasuredAgainstTheLargestOfTheFile) {
+  GoldenCase golden;
+  golden.json = Json::parse(R"({"tolerance": {"float32": {"forward": 1e-5, "gradient": 1e-4}}})");
+  golden.gradients = {{"weight", at::full({1}, -500.0)}, {"bias", at::zeros({1})}};
+  EXPECT_DOUBLE_EQ(allowanceOf(golden, "bias").floor, 5);
+  EXPECT_DOUBLE_EQ(allowanceOf(golden, "output/a").floor, 0.01);
+}
+
+TEST(GoldenComparison, AnOptionOrAWordWithoutCounterpartIsSaid) {
+  const Json table = {{"T", 1000}, {"schedule", "sigmoid"}};
+  const auto sentence = [](const auto& check) -> std::string {
+    try {
+      check();
+    } catch (const Unmapped& reason) {
+      return reason.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(sentence([&] { requireKnown(table, "model", {"T", "schedule"}); }), "");
+  EXPECT_EQ(sentence([&] { requireKnown(table, "model", {"T"}); }),
+            "model.schedule has no counterpart");
+  EXPECT_EQ(sentence([&] {
+              static_cast<void>(counterpartOf<int>(table, "schedule", {{"cosine", 1}}));
+            }),
+            "schedule = 'sigmoid' has no counterpart");
+  EXPECT_EQ(counterpartOf<int>(Json{{"schedule", "cosine"}}, "schedule", {{"cosine", 1}}), 1);
+}
+
 }  // namespace
 }  // namespace vitrine::testing

@@ -2,9 +2,13 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
+#include <cstdio>
 
+#include "core/base/error.h"
 #include "core/diffusion/guidance.h"
 #include "core/diffusion/noise_process.h"
 #include "core/diffusion/ode.h"
@@ -21,7 +25,15 @@ namespace {
 using namespace diffusion;
 
 BetaSchedule scheduleOf(const Json& model) {
-  return model.at("schedule") == "cosine" ? BetaSchedule::Cosine : BetaSchedule::Linear;
+  return counterpartOf<BetaSchedule>(
+      model, "schedule", {{"cosine", BetaSchedule::Cosine}, {"linear", BetaSchedule::Linear}});
+}
+
+/// \throws Unmapped  the case computes `key` by another formula
+void requireFormula(const Json& given, const char* key, const std::string& formula) {
+  if (given.at(key).get<std::string>() != formula)
+    throw Unmapped("analytic_model." + std::string(key) + " = " + given.at(key).dump() +
+                   " has no counterpart");
 }
 
 void addTables(const NoiseProcess& process, const std::string& prefix, Tensors& pass) {
@@ -43,6 +55,7 @@ void addTables(const NoiseProcess& process, const std::string& prefix, Tensors& 
 }
 
 Tensors tables(const Json& model) {
+  requireKnown(model, "model", {"T", "schedule", "learn_sigma", "respacing"});
   Tensors pass;
   const std::int64_t steps = model.at("T");
   addTables(NoiseProcess(scheduleOf(model), steps), "", pass);
@@ -50,10 +63,18 @@ Tensors tables(const Json& model) {
   return pass;
 }
 
+bool learnsSigma(const GoldenCase& golden) {
+  return golden.json.at("model").value("learn_sigma", true);
+}
+
 /// The tables of another set's dialect, its noising and guidance.
 Tensors otherSchedule(const GoldenCase& golden) {
   Tensors pass;
   const Json& model = golden.json.at("model");
+  requireKnown(model, "model", {"schedule", "timesteps", "s", "beta_max", "respaced"});
+  if (scheduleOf(model) != BetaSchedule::Cosine || model.value("s", 0.008) != 0.008 ||
+      model.value("beta_max", 0.999) != 0.999)
+    throw Unmapped("a cosine schedule has s = 0.008 and beta_max = 0.999 here");
   const std::int64_t steps = model.at("timesteps");
   const NoiseProcess whole(BetaSchedule::Cosine, steps);
   pass["cosine/alpha_bar"] = whole.tables().alphaBar;
@@ -81,23 +102,36 @@ Tensors otherSchedule(const GoldenCase& golden) {
   return pass;
 }
 
-/// eps and v of the analytic model, at original steps.
-at::Tensor analyticSteps(const Json& given, const at::Tensor& x, const at::Tensor& original) {
+/// eps and, where a model learns its variance, v of the analytic model, at original steps.
+at::Tensor analyticSteps(const GoldenCase& golden, const at::Tensor& x,
+                         const at::Tensor& original) {
+  const Json& given = golden.json.at("analytic_model");
+  requireFormula(given, "eps", "tanh(a x + b t/1000)");
   const auto value = [&](const char* key) { return given.at(key).get<double>(); };
   std::vector<std::int64_t> shape(static_cast<std::size_t>(x.dim()), 1);
   shape[0] = x.size(0);
   const at::Tensor t = original.to(x.scalar_type()).view(shape) / 1000;
-  return at::cat(
-      {(value("a") * x + value("b") * t).tanh(), (value("c") * x + value("d") * t).sin()}, 1);
+  const at::Tensor noise = (value("a") * x + value("b") * t).tanh();
+  if (!learnsSigma(golden)) return noise;
+  requireFormula(given, "v", "sin(c x + d t/1000)");
+  return at::cat({noise, (value("c") * x + value("d") * t).sin()}, 1);
+}
+
+/// What the usual output of the case's model means.
+StepOutput outputFormOf(const GoldenCase& golden) {
+  StepOutput form;
+  if (!learnsSigma(golden)) form.variance = StepVariance::FixedLarge;
+  return form;
 }
 
 Tensors stepLosses(const GoldenCase& golden) {
   const Json& model = golden.json.at("model");
+  requireKnown(model, "model", {"T", "schedule", "learn_sigma"});
   const NoiseProcess process(scheduleOf(model), model.at("T"));
   const at::Tensor &x = golden.io.at("input/x_start"), &noise = golden.io.at("input/noise"),
                    &t = golden.io.at("input/t");
   const at::Tensor state = process.noised(x, t, noise);
-  const at::Tensor output = analyticSteps(golden.json.at("analytic_model"), state, t);
+  const at::Tensor output = analyticSteps(golden, state, t);
   const at::Tensor first = output.narrow(1, 0, x.size(1));
   Tensors pass;
   pass["output/x_t"] = state;
@@ -115,12 +149,12 @@ Tensors stepLosses(const GoldenCase& golden) {
     pass["output/" + prefix + "p_log_variance"] = back.logVariance;
     pass["output/" + prefix + "p_pred_xstart"] = back.start;
   };
-  add("", output, {}, StepLoss::Hybrid);
-  add("rescaled_mse_", output, {}, StepLoss::RescaledHybrid);
+  const StepOutput form = outputFormOf(golden);
+  add("", output, form, StepLoss::Hybrid);
+  add("rescaled_mse_", output, form, StepLoss::RescaledHybrid);
   // The reference's "KL" is the rescaled one.
-  add("kl_", output, {}, StepLoss::RescaledBound);
-  add("predict_xstart_", output, {StepPrediction::Start, StepVariance::LearnedRange, {}},
-      StepLoss::Hybrid);
+  add("kl_", output, form, StepLoss::RescaledBound);
+  add("predict_xstart_", output, {StepPrediction::Start, form.variance, {}}, StepLoss::Hybrid);
   add("fixed_large_", first, {StepPrediction::Noise, StepVariance::FixedLarge, {}},
       StepLoss::Hybrid);
   add("fixed_small_", first, {StepPrediction::Noise, StepVariance::FixedSmall, {}},
@@ -130,15 +164,15 @@ Tensors stepLosses(const GoldenCase& golden) {
 
 Tensors stepTrajectories(const GoldenCase& golden) {
   const Json& model = golden.json.at("model");
+  requireKnown(model, "model", {"T", "schedule", "learn_sigma", "respacing", "clip"});
   const NoiseProcess process(scheduleOf(model), model.at("T"), model.at("respacing"));
   const at::Tensor& begin = golden.io.at("input/x_T");
   const at::Tensor& noise = golden.io.at("input/noise");
-  StepOutput form;
+  StepOutput form = outputFormOf(golden);
   if (model.value("clip", false)) form.clip = 1;
   const auto backAt = [&](const at::Tensor& x, const at::Tensor& step) {
     const at::Tensor original = process.originalSteps().index_select(0, step);
-    return process.back(analyticSteps(golden.json.at("analytic_model"), x, original), x, step,
-                        form);
+    return process.back(analyticSteps(golden, x, original), x, step, form);
   };
   Tensors pass{{"output/timestep_map", process.originalSteps()}};
   const auto walk = [&](const std::string& name, const auto& next, bool isUp = false) {
@@ -176,6 +210,7 @@ Tensors stepTrajectories(const GoldenCase& golden) {
 }
 
 Tensors embeddings(const GoldenCase& golden) {
+  requireKnown(golden.json.at("model"), "model", {"decays"});
   Tensors pass;
   for (const auto& [name, expected] : golden.io) {
     std::int64_t width = 0, height = 0, columns = 0;
@@ -200,7 +235,34 @@ Tensors embeddings(const GoldenCase& golden) {
 
 const std::vector<std::string> kPaths{"linear", "gvp", "vp"};
 
+/// [first, last] of "time_intervals/GVP/noise/sde_sbdm_last0.04".
+at::Tensor timeInterval(const std::string& name) {
+  char path[16], predicts[16], use[32];
+  if (std::sscanf(name.c_str(), "time_intervals/%15[A-Za-z]/%15[a-z]/%31s", path, predicts, use) !=
+      3)
+    throw Unmapped(name + " has no counterpart");
+  std::string word = path;
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  const Transport transport({pathOf(word), pathPredictionOf(predicts), PathWeight::None});
+  const std::string when = use;
+  Transport::Interval interval;
+  if (when == "train") {
+    interval = transport.trainingInterval();
+  } else if (when == "ode") {
+    interval = transport.odeInterval();
+  } else {
+    char form[16];
+    double last = 0;
+    if (std::sscanf(use, "sde_%15[a-z]_last%lf", form, &last) != 2)
+      throw Unmapped(name + " has no counterpart");
+    interval = transport.sdeInterval(diffusionFormOf(form), last);
+  }
+  return at::tensor({interval.first, interval.last}, at::kDouble);
+}
+
 Tensors paths(const GoldenCase& golden) {
+  requireKnown(golden.json.at("model"), "model", {});
   const at::Tensor& t = golden.io.at("input/t");
   const std::int64_t rows = t.size(0), columns = golden.io.at("input/x1").size(0);
   const auto wide = [&](const char* name) {
@@ -208,6 +270,9 @@ Tensors paths(const GoldenCase& golden) {
   };
   const at::Tensor data = wide("input/x1"), noise = wide("input/x0");
   Tensors pass;
+  for (const auto& [name, expected] : golden.io) {
+    if (name.starts_with("time_intervals/")) pass[name] = timeInterval(name);
+  }
   for (const std::string& path : kPaths) {
     const Transport transport({pathOf(path), PathPrediction::Velocity, PathWeight::None});
     const std::string prefix = "output/" + path + "_";
@@ -236,7 +301,7 @@ Tensors paths(const GoldenCase& golden) {
   return pass;
 }
 
-/// tanh(a x) + b sin(3 t) - x / 2
+constexpr const char* kFlowFormula = "tanh(a x) + b sin(3 t) - 0.5 x";
 at::Tensor analyticField(const Json& given, const at::Tensor& x, double t) {
   return (given.at("a").get<double>() * x).tanh() + given.at("b").get<double>() * std::sin(3 * t) -
          0.5 * x;
@@ -245,6 +310,8 @@ at::Tensor analyticField(const Json& given, const at::Tensor& x, double t) {
 Tensors odes(const GoldenCase& golden) {
   const Json& model = golden.json.at("model");
   const Json& given = golden.json.at("analytic_model");
+  requireKnown(model, "model", {"num_steps", "atol", "rtol"});
+  requireFormula(given, "output", kFlowFormula);
   const at::Tensor& x = golden.io.at("input/x");
   const auto fieldOf = [&](const Transport& transport) {
     return [&given, transport](const at::Tensor& state, double time) {
@@ -263,6 +330,8 @@ Tensors odes(const GoldenCase& golden) {
           fieldOf(transport), x, evenTimes(interval.first, interval.last, model.at("num_steps")),
           {odeMethodOf(method), model.at("atol"), model.at("rtol"), true, {}});
       pass[name] = expected.dim() > x.dim() ? at::stack(solution.states) : solution.states.back();
+      pass["function_evaluations/" + name.substr(11)] =
+          at::full({}, solution.evaluations, at::kLong);
     }
     double absolute = 0, relative = model.at("rtol");
     const bool isPair = std::sscanf(name.c_str(), "output/dopri5_2points_atol%lf_rtol%lf",
@@ -272,9 +341,11 @@ Tensors odes(const GoldenCase& golden) {
         std::sscanf(name.c_str(), "output/dopri5_first_sample_alone_atol%lf", &absolute) == 1;
     if (isAlone && absolute < 1e-7) relative = 1e-6;
     if (isPair || isAlone) {
-      pass[name] = solve(fieldOf(Transport()), isAlone ? x.narrow(0, 0, 1) : x, {0, 1},
-                         {OdeMethod::Dopri5, absolute, relative, true, {}})
-                       .states.back();
+      const OdeSolution solution = solve(fieldOf(Transport()), isAlone ? x.narrow(0, 0, 1) : x,
+                                         {0, 1}, {OdeMethod::Dopri5, absolute, relative, true, {}});
+      pass[name] = solution.states.back();
+      pass["function_evaluations/" + name.substr(7)] =
+          at::full({}, solution.evaluations, at::kLong);
     }
     if (name == "output/ode_exact") {
       pass[name] = solve(fieldOf(Transport()), x, evenTimes(0, 1, 2001),
@@ -288,6 +359,10 @@ Tensors odes(const GoldenCase& golden) {
 Tensors sdes(const GoldenCase& golden) {
   const Json& model = golden.json.at("model");
   const Json& given = golden.json.at("analytic_model");
+  requireKnown(model, "model", {"num_steps", "last_step_size", "diffusion_norm"});
+  if (model.value("diffusion_norm", 1.0) != 1)
+    throw Unmapped("a diffusion of another size than 1 has no counterpart");
+  requireFormula(given, "output", kFlowFormula);
   const at::Tensor &x = golden.io.at("input/x"), &noise = golden.io.at("input/noise");
   Tensors pass;
   for (const auto& [name, expected] : golden.io) {
@@ -308,7 +383,20 @@ Tensors sdes(const GoldenCase& golden) {
 }
 
 Tensors keptSteps(const Json& given) {
+  requireKnown(given.at("model"), "model", {});
   Tensors pass;
+  const Json invalid = given.value("invalid", Json::object());
+  for (const auto& [name, reason] : invalid.items()) {
+    const std::size_t colon = name.find(':');
+    bool isRefused = false;
+    try {
+      static_cast<void>(
+          respacedSteps(std::stoll(name.substr(0, colon)), name.substr(colon + 1)));
+    } catch (const ConfigError&) {
+      isRefused = true;
+    }
+    pass["refused/" + name] = at::full({}, isRefused ? 1 : 0, at::kLong);
+  }
   for (const auto& [name, kept] : given.at("respacing").items()) {
     const std::size_t colon = name.find(':');
     pass["respacing/" + name] = at::tensor(
@@ -319,6 +407,7 @@ Tensors keptSteps(const Json& given) {
 
 Tensors generationMetrics(const GoldenCase& golden) {
   const Json& model = golden.json.at("model");
+  requireKnown(model, "model", {"k", "split"});
   const std::int64_t k = model.at("k");
   const at::Tensor &real = golden.io.at("reference/pool"), &made = golden.io.at("sample/pool");
   const eval::FeatureMoments a = eval::momentsOf(real), b = eval::momentsOf(made);
