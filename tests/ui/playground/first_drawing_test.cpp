@@ -11,19 +11,7 @@ namespace {
 class FirstImages : public PlaygroundTest {
  protected:
   /// The plugins of the experiment that comes with the window.
-  FirstImages() {
-    Catalog catalog = drawingCatalog();
-    ItemCard model, task;
-    model.kind = ItemKind::Architecture;
-    model.id = "sit_llama";
-    model.offers = {"painting"};
-    task.kind = ItemKind::Task;
-    task.id = "generation";
-    task.needs = {"painting", "image"};
-    catalog.items.push_back(model);
-    catalog.items.push_back(task);
-    workbench_.become(catalog);
-  }
+  FirstImages() { workbench_.become(sampleCatalog()); }
   ~FirstImages() override { qputenv("VITRINE_PROGRAM", before_); }
   /// What `vitrine enqueue FILE` does from here on.
   void enqueueBy(const QByteArray& commands) {

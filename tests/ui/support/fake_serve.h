@@ -11,11 +11,15 @@ namespace vitrine::ui {
 class FakeServe {
  public:
   /// \param answers  a Python text: a function for each operation
-  explicit FakeServe(const QByteArray& answers) : before_(qgetenv("VITRINE_PROGRAM")) {
+  /// \param description  what `describe` prints
+  explicit FakeServe(const QByteArray& answers, const QByteArray& description = {})
+      : before_(qgetenv("VITRINE_PROGRAM")) {
     write(QStringLiteral("answers.py"), answers);
+    const QString described = write(QStringLiteral("description.json"), description);
     const QString program =
         write(QStringLiteral("vitrine"),
-              "#!/bin/sh\nexec python3 '" VITRINE_SOURCE_DIR "/tests/ui/support/fake_serve.py' '" +
+              "#!/bin/sh\n[ \"$1\" = describe ] && exec cat '" + described.toLocal8Bit() +
+                  "'\nexec python3 '" VITRINE_SOURCE_DIR "/tests/ui/support/fake_serve.py' '" +
                   folder_.filePath(QStringLiteral("answers.py")).toLocal8Bit() + "'\n");
     QFile::setPermissions(program, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     qputenv("VITRINE_PROGRAM", program.toLocal8Bit());

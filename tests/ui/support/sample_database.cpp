@@ -1,6 +1,7 @@
 #include "tests/ui/support/sample_database.h"
 
 #include "tests/ui/support/sample_artifacts.h"
+#include "tests/ui/support/sample_drawing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -220,6 +221,7 @@ std::vector<std::int64_t> fillSampleDatabase(store::RunStore& store, const Sampl
   }
   store.setNote(ids[8], "Second attempt with the schedule of the paper.");
   store.setTags(ids[8], {"paper", "soft mask"});
+  if (options.hasArtifacts) ids.push_back(addSampleDrawing(store, environment()));
   if (options.extraRuns > 0) {
     const std::int64_t experiment = store.experiment("Many seeds", "");
     std::vector<store::NewRun> fresh;

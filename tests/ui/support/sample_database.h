@@ -13,7 +13,8 @@ namespace vitrine::ui {
 struct SampleOptions {
   int extraRuns = 0;  ///< queued runs in an experiment of their own
   int points = 2000;  ///< of a finished training curve
-  /// Done runs have checkpoints, spectra, attention, answers and images with recipes.
+  /// Done runs have checkpoints, spectra, attention, answers and images with recipes; one more run
+  /// draws.
   bool hasArtifacts = false;
 };
 
