@@ -100,14 +100,14 @@ void RunResolver::auxiliary(const std::string& name, const Node& node, const Lay
   if (!model) resolver.origin(key + ".model", nullptr);
   if (model && !source.run.empty()) {
     problems_.add(model, kAtKey, Code::Conflict, key + ".model",
-                  "is not wanted here: the run knows its model; take it away");
+                  "is not allowed here: the run has its model; remove it");
   } else if (model) {
     LayerNames names = layers;  // its preset is another one than that of [model]
     modelTable(model, key + ".model", names, values["model"], run.origins);
   } else if (source.weights.ends_with(".safetensors")) {
     problems_.add(&node, kAtKey, Code::Missing, key + ".model",
-                  "must be given: a safetensors file does not say what model it is of; write model "
-                  "= { architecture = ... }, or name a checkpoint folder");
+                  "must be given: a safetensors file does not name its model; write model = { "
+                  "architecture = ... }, or name a checkpoint folder");
   }
   run.auxiliaries.push_back(std::move(source));
   run.config["aux"][name] = std::move(values);

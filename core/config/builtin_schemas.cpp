@@ -34,7 +34,7 @@ Schema makeTrainSchema() {
           .withUnit("images"),
       tableField(
           "optimizer",
-          {textField("name", "adamw", "update rule; beside these keys it has its own")
+          {textField("name", "adamw", "update rule; next to these keys it has its own")
                .titled("Optimizer"),
            realField("learning_rate", 1e-3, "peak learning rate")
                .titled("Learning rate")
@@ -47,7 +47,7 @@ Schema makeTrainSchema() {
       tableField(
           "schedule",
           {textField("name", "cosine",
-                     "learning rate after the warm-up, per step; beside these keys it has its own")
+                     "learning rate after the warm-up, per step; next to these keys it has its own")
                .titled("Learning rate schedule"),
            integerField("warmup_steps", nullptr,
                         "steps of linear warm-up; wins over `warmup_epochs`")
@@ -231,13 +231,13 @@ Schema makeDataSchema() {
   Schema schema;
   schema.fields = {
       integerField("train_samples", nullptr,
-                   "use only n training samples; `subset` says which; none: all")
+                   "use only n training samples, chosen by `subset`; none: all")
           .titled("Training samples")
           .atLeast(1)
           .withUnit("images")
           .orNone(),
       integerField("test_samples", nullptr,
-                   "use only n test samples; `subset` says which; none: all")
+                   "use only n test samples, chosen by `subset`; none: all")
           .titled("Test samples")
           .atLeast(1)
           .withUnit("images")
@@ -260,7 +260,7 @@ Schema makeDataSchema() {
                            "the first ones as the data set lists them; of a folder of images, "
                            "the first classes"}),
       integerField("subset_seed", nullptr,
-                   "what the training samples are drawn by; none: train.seed")
+                   "seed that draws the training samples; none: train.seed")
           .titled("Subset seed")
           .atLeast(0)
           .orNone(),
@@ -272,8 +272,7 @@ Schema makeDataSchema() {
           .lessThan(1)
           .orNone(),
       listField("evaluate_splits", FieldType::Text, nullptr,
-                "splits that evaluations and analyses read: [\"validation\"]; none: every one "
-                "that there is")
+                "splits that evaluations and analyses read: [\"validation\"]; none: all")
           .titled("Evaluated splits")
           .orNone(),
       tableField(
@@ -315,7 +314,7 @@ Schema makeObserveSchema() {
           .atLeast(1)
           .withUnit("epochs")
           .orNone(),
-      choiceField("weights", "model", {"model", "ema"}, "which weights are looked at")
+      choiceField("weights", "model", {"model", "ema"}, "which weights are analysed")
           .titled("Weights"),
   };
   for (Field& field : schema.fields) field.runOnly();
@@ -325,7 +324,7 @@ Schema makeObserveSchema() {
 Schema makeSampleSchema() {
   Schema schema;
   schema.fields = {
-      integerField("seed", 0, "what the first image or text is drawn from; the next ones count on")
+      integerField("seed", 0, "seed of the first image or text; the next ones count up")
           .titled("Seed")
           .atLeast(0),
       integerField("count", 16, "images or texts").titled("Count").range(1, 100000),

@@ -31,19 +31,19 @@ class ExcludeReader {
       problems_.add(&node, kAtKey, Code::TooLarge, "exclude",
                     "is written " + formatCount(static_cast<long long>(node.items.size())) +
                         " times, more than " + formatCount(kMostExcludes) +
-                        "; sweep fewer values, or leave a whole variant out");
+                        "; sweep fewer values, or exclude a whole variant");
       return excludes;
     }
     for (const Node& item : node.items) {
       if (!item.isTable) {
         problems_.add(
             &item, kAtValue, Code::WrongType, "exclude",
-            "must be a table of what the run has: variant = \"NAME\", \"train.seed\" = 1");
+            "must be a table of values of the run: variant = \"NAME\", \"train.seed\" = 1");
         continue;
       }
       if (item.children.empty()) {
         problems_.add(&item, kAtValue, Code::Empty, "exclude",
-                      "names nothing; say a variant, a value of a swept key, or both");
+                      "is empty; name a variant, a value of a swept key, or both");
         continue;
       }
       now_ = {};
@@ -57,8 +57,8 @@ class ExcludeReader {
                                        [this](const Exclude& one) { return covers(one, now_); });
       if (before != excludes.end()) {
         problems_.add(&item, kAtValue, Code::Duplicate, "exclude",
-                      "leaves out nothing more than the [[exclude]] of line " +
-                          std::to_string(before->line) + "; take one away");
+                      "excludes no more runs than the [[exclude]] of line " +
+                          std::to_string(before->line) + "; remove one");
         continue;
       }
       excludes.push_back(now_);
@@ -95,8 +95,8 @@ class ExcludeReader {
         readKeys(child, key);
       } else {
         refuse(child, kAtKey, Code::UnknownKey, key,
-               varying_.empty() ? "leaves out nothing: the file has neither variants nor a [sweep]"
-                                : "is not swept, so no run is told from another by it; there are " +
+               varying_.empty() ? "excludes nothing: the file has neither variants nor a [sweep]"
+                                : "is not swept, so it does not distinguish runs; there are " +
                                       listed(varying_),
                nearest(key, varying_));
       }
@@ -114,7 +114,7 @@ class ExcludeReader {
     const auto found = std::find(names.begin(), names.end(), wanted);
     if (found == names.end()) {
       refuse(node, kAtValue, Code::UnknownName, "variant",
-             "there is no variant '" + shorten(wanted, 60) + "', so nothing is left out" +
+             "there is no variant '" + shorten(wanted, 60) + "', so nothing is excluded" +
                  (names.empty() ? "" : "; there are " + listed(names)),
              nearest(wanted, names));
       return;
@@ -124,7 +124,7 @@ class ExcludeReader {
 
   void readValue(const Node& node, const Axis& axis, std::size_t place) {
     if (now_.choice[place] >= 0) {
-      refuse(node, kAtKey, Code::Duplicate, axis.key, "is said twice");
+      refuse(node, kAtKey, Code::Duplicate, axis.key, "is given twice");
       return;
     }
     const auto found = std::find_if(axis.values.begin(), axis.values.end(),
@@ -138,7 +138,7 @@ class ExcludeReader {
     const std::string shown = shownInName(node);
     refuse(
         node, kAtValue, Code::UnknownName, axis.key,
-        shown + " is none of the swept values, so nothing is left out; there are " + listed(values),
+        shown + " is none of the swept values, so nothing is excluded; there are " + listed(values),
         nearest(shown, values));
   }
 

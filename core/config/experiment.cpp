@@ -159,7 +159,7 @@ class Planner {
     }
     if (plan.total == 0)
       problems_.addAt(text_.excludes.front().line, text_.excludes.front().column, Code::NoRuns,
-                      "exclude", "every run of the file is left out; take one [[exclude]] away");
+                      "exclude", "every run of the file is excluded; remove one [[exclude]]");
     makeDistinct(plan);
     nameCandidates(plan);
   }
@@ -387,8 +387,8 @@ class Planner {
     const int index = indexOf(other);
     if (index < 0)
       refuse(Code::Conflict, "starts from the variant '" + shorten(wanted.substr(8), 60) +
-                                 "', which an [[exclude]] leaves out for '" +
-                                 shorten(run.name, 60) + "'; leave this run out too");
+                                 "', which an [[exclude]] removes for '" +
+                                 shorten(run.name, 60) + "'; exclude this run too");
     return index;
   }
 

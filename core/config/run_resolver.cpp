@@ -146,7 +146,7 @@ void RunResolver::data(const Node* section, Resolver& resolver, Json& config) {
       const std::string count = split + "_samples", share = split + "_share";
       if (values[count].is_null() || values[share].is_null()) continue;
       problems_.add(section->find(share), kAtKey, Code::Conflict, "data." + share,
-                    "data." + count + " says how many already; keep one of them");
+                    "data." + count + " sets the number already; keep one of them");
     }
     const Node* given = section->find("pipeline");
     if (given && !isNone(*given)) pipeline(*given, resolver, values);

@@ -155,7 +155,7 @@ void refuseOwnHoldout(const Node& tree, ProblemList& problems) {
   if (given == nullptr || given->value.is_null() || given->value == "none") return;
   problems.add(given, kAtValue, Code::Conflict, "data.holdout",
                "is set by [select]: select.holdout is the part that the grid leaves out, and the "
-               "final runs leave none; take it away here");
+               "final runs leave none; remove it here");
 }
 
 }  // namespace vitrine

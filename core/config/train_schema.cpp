@@ -147,7 +147,7 @@ std::vector<ItemCard> trainingCards() {
       scheduleCard("constant", "Constant", "the peak learning rate"),
       scheduleCard("linear", "Linear", "a straight line to the final rate", {minimumField()}),
       scheduleCard("cosine", "Cosine", "half a cosine to the final rate", {minimumField()}),
-      scheduleCard("poly", "Polynomial", "a power of what is left",
+      scheduleCard("poly", "Polynomial", "a power of the remaining share",
                    {minimumField(),
                     realField("power", 0.9, "of (1 - progress)").titled("Power").moreThan(0)}),
       scheduleCard("step", "Steps", "a factor at each milestone",

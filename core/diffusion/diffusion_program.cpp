@@ -153,7 +153,7 @@ std::vector<TensorInput> DiffusionTransformer::tensorInputs() const {
   const auto states = [&](const char* batch) -> std::vector<Axis> {
     return {batch, o.channels, o.inputSize[0], o.inputSize[1]};
   };
-  return {{"latent", at::kFloat, states(kBatchAxis), false, "states, or what noise is added to"},
+  return {{"latent", at::kFloat, states(kBatchAxis), false, "states, or the data before noise"},
           {"t", time, {kBatchAxis}, false, range},
           {"y", at::kLong, {kBatchAxis}, false, "class; num_classes is none of them"},
           {"noise", at::kFloat, states(kBatchAxis), true, "for the losses"},

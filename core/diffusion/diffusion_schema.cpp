@@ -32,7 +32,8 @@ std::vector<Field> ropeFields(BlockStyle style) {
       choiceField("axis_order", "col_first", {"col_first", "row_first"},
                   "which axis turns the first pair of each four channels")
           .titled("Axis order"),
-      choiceField("scale", "none", {"none", "as", "ntk"}, "how another grid than training's is met")
+      choiceField("scale", "none", {"none", "as", "ntk"}, "how a grid other than that of training "
+                                                          "is handled")
           .titled("RoPE scale")
           .withChoiceDocs({"not at all", "positions times anchor / grid", "a larger base"}),
       sizeField("anchor", nullptr, "grid of training, for scale as; none: this model's own")
@@ -52,12 +53,12 @@ std::vector<Field> ropeFields(BlockStyle style) {
 std::vector<Field> fieldsOf(BlockStyle style) {
   const bool isRotary = style == BlockStyle::Rotary;
   return {
-      sizeField("input_size", Json{32, 32}, "height and width of what is denoised")
+      sizeField("input_size", Json{32, 32}, "height and width of the denoised tensor")
           .titled("Input size")
           .range(1, 4096)
           .withUnit("cells"),
       patchSizeField(Json{2, 2}).withUnit("cells"),
-      inChannelsField(4, "channels of what is denoised"),
+      inChannelsField(4, "channels of the denoised tensor"),
       widthField(384).range(4, 65536),
       depthField(12),
       headsField(6),
@@ -72,7 +73,7 @@ std::vector<Field> fieldsOf(BlockStyle style) {
                   "feed-forward part of a block; SwiGLU has no biases")
           .titled("MLP"),
       classesField("classes that steer a generation"),
-      flagField("learn_sigma", true, "the head has twice the channels: a variance beside the rest")
+      flagField("learn_sigma", true, "the head has twice the channels: a variance next to the rest")
           .titled("Learned variance"),
       realField("class_dropout_prob", 0.1,
                 "share of training samples without their label; 0: the model cannot be guided")

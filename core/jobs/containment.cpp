@@ -242,15 +242,15 @@ std::string describeContainment() {
       const bool couldHaveScopes = ::geteuid() != 0 && fs::exists("/run/systemd/system", error) &&
                                    !outlivesLogOut(kLingering, userName());
       return std::string(
-                 "no control group can be had: the memory of a job is looked at twice a "
-                 "second, the number of its processes a hundred times") +
+                 "no control group is available: the memory of a job is read twice a second, the "
+                 "number of its processes a hundred times") +
              (couldHaveScopes
                   ? "; `loginctl enable-linger` lets a run have a scope of systemd that "
                     "continues after the log-out"
                   : "");
     }
   }
-  if (!here.limitsMemory()) text += ", memory looked at twice a second";
+  if (!here.limitsMemory()) text += ", memory read twice a second";
   if (!here.limitsTasks()) text += ", processes counted a hundred times a second";
   return text;
 }

@@ -49,7 +49,7 @@ std::string sentenceOf(const ProcessEnd& end, store::RunState state) {
       break;
   }
   if (end.isOutOfMemory)
-    return "killed by the kernel for want of memory; take a smaller model or batch";
+    return "killed by the kernel: out of memory; take a smaller model or batch";
   if (end.signal == SIGKILL) return "its process was killed (SIGKILL) from outside";
   if (end.signal == SIGTERM || end.signal == SIGHUP || end.signal == SIGINT)
     return "its process was ended by " + signalName(end.signal) + " from outside";

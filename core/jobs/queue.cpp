@@ -121,7 +121,8 @@ void JobQueue::restore(std::int64_t run, const store::QueueOptions& options, std
 
 void JobQueue::requireEntry(std::int64_t run) {
   if (!table_.contains(run))
-    throw NotFoundError(store::nameOf(run) + " is not in the queue; `vitrine queue` lists what is");
+    throw NotFoundError(store::nameOf(run) + " is not in the queue; `vitrine queue` lists the runs "
+                                             "in it");
 }
 
 void JobQueue::setPriority(std::int64_t run, std::int64_t priority) {
@@ -167,7 +168,7 @@ void JobQueue::requireAtRest(std::int64_t run) {
   const store::RunState state = store_.run(run).state;
   if (isAlive(state)) {
     throw RefusedError(store::nameOf(run) + " is " + toString(state) +
-                       "; pause it first, what it was started with holds until it ends");
+                       "; pause it first, the settings of its start hold until it ends");
   }
 }
 

@@ -38,7 +38,7 @@ void checkMlstm(const MlstmInput& in, const MlstmOptions& options) {
   }
   for (const at::Tensor& other : {in.k, in.v}) {
     if (other.device() != in.q.device() || other.scalar_type() != in.q.scalar_type())
-      throw ShapeError("an mLSTM wants queries, keys and values of one type on one device");
+      throw ShapeError("an mLSTM needs queries, keys and values of one type on one device");
   }
   if (in.start.memory.defined()) {
     const std::int64_t batch = in.q.size(0), heads = in.q.size(1);

@@ -17,7 +17,7 @@ void checkPair(const at::Tensor& q, const at::Tensor& k, const at::Tensor& angle
   if (q.sizes() != k.sizes() || q.scalar_type() != k.scalar_type() || q.device() != k.device() ||
       angles.device() != q.device()) {
     std::ostringstream text;
-    text << "rope wants q and k of one shape, dtype and device, and angles on it, not "
+    text << "rope needs q and k of one shape, dtype and device, and angles on it, not "
          << q.sizes() << " " << q.dtype() << " and " << k.sizes() << " " << k.dtype();
     throw ShapeError(text.str());
   }

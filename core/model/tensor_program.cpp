@@ -153,7 +153,7 @@ class ClassifierProgram final : public TensorProgram {
 
   std::vector<TensorOutput> tensorOutputs() const override {
     std::vector<TensorOutput> all{
-        {"features", {kBatchAxis, "width of features"}, {}, false, "what the classifier reads"},
+        {"features", {kBatchAxis, "width of features"}, {}, false, "input of the classifier"},
         {"logits", {kBatchAxis, "classes"}},
         {"loss", {}, {"target"}, false, "mean cross-entropy"}};
     if (capabilityOf<TokenEncoder>(model_) != nullptr) {
@@ -175,7 +175,7 @@ class ClassifierProgram final : public TensorProgram {
                      {kBatchAxis, "heads", "queries", "keys"},
                      {},
                      true,
-                     "what multiplies the values, after a mask that follows the softmax"});
+                     "weights of the values, after a mask that follows the softmax"});
     }
     return all;
   }

@@ -164,13 +164,13 @@ void addReferences(WeightSource& source, const std::filesystem::path& file, cons
       origin.sha256 = each.at("sha256").get<std::string>();
       if (!std::filesystem::is_regular_file(origin.file)) {
         throw NotFoundError("the frozen tensors of " + file.string() + " are those of " +
-                            origin.file.string() + ", which is not there; bring that file back");
+                            origin.file.string() + ", which is not there; restore that file");
       }
       if (const std::string now = sha256OfFile(origin.file); now != origin.sha256) {
         throw RefusedError("the frozen tensors of " + file.string() + " are those of " +
                            origin.file.string() + " (SHA-256 " + origin.sha256.substr(0, 12) +
                            "...), which holds others by now (" + now.substr(0, 12) +
-                           "...); bring that file back");
+                           "...); restore that file");
       }
       const auto opened = std::make_shared<const SafetensorsSet>(origin.file);
       for (const auto& [name, names] : each.at("tensors").items()) {

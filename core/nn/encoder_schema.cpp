@@ -33,7 +33,7 @@ std::vector<Field> commonFields() {
       flagField("mlp_bias", true,
                 "biases of the MLP's maps; none: with GELU, not with SwiGLU, as the papers have it")
           .titled("MLP bias"),
-      choiceField("pool", "cls", {"cls", "gap"}, "what the classifier reads")
+      choiceField("pool", "cls", {"cls", "gap"}, "input of the classifier")
           .titled("Pooling")
           .withChoiceDocs({"the class token", "the mean over patches, without the class token"}),
       choiceField("final_norm", "before_pool", {"before_pool", "after_pool"},

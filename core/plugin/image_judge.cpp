@@ -47,7 +47,7 @@ ImageJudge::ImageJudge(const AuxiliaryNetwork& network, const DatasetInfo& data)
       classes_(static_cast<std::int64_t>(data.classes.size())) {
   if (!network.config.contains("data")) {
     throw ConfigError("a judge is shown pixels as in its own training, which [aux." + name_ +
-                      "] weights = FILE does not tell; name its run instead: run = UUID");
+                      "] weights = FILE does not contain; name its run instead: run = UUID");
   }
   const Config config(network.config);
   const std::array<std::int64_t, 2> size = config.has("model.image_size")

@@ -56,7 +56,7 @@ bool isMirrored(const Json& plan, const std::string& off) {
       "has " +
       (names.empty() ? std::string("another order of transforms than evaluation")
                      : "'" + names + "'") +
-      ": take it out, or turn the cache off" + with);
+      ": remove it, or turn the cache off" + with);
 }
 
 }  // namespace

@@ -87,19 +87,19 @@ bool isOwnerTrusted(uid_t owner) {
 /// above it, no other user can put another file in its place between the check and the loading.
 std::string whyUnsafe(const fs::path& path, const char* what) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return path.string() + " cannot be looked at";
+  if (::stat(path.c_str(), &status) != 0) return path.string() + " cannot be inspected";
   const std::string refused = path.string() + " is not loaded because the " + what;
   if ((status.st_mode & S_IWOTH) != 0) {
     return refused + " can be changed by every user; run `chmod o-w " + path.string() +
-           "` if you know what is in it";
+           "` if you know its content";
   }
   if ((status.st_mode & S_IWGRP) != 0 && !isGroupTrusted(status.st_gid)) {
     return refused + " can be changed by every user of its group; run `chmod g-w " + path.string() +
-           "` if you know what is in it";
+           "` if you know its content";
   }
   if (!isOwnerTrusted(status.st_uid)) {
     return refused + " belongs to user " + std::to_string(status.st_uid) +
-           "; copy it into a folder of your own if you know what is in it";
+           "; copy it into a folder of your own if you know its content";
   }
   return "";
 }

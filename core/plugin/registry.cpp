@@ -24,7 +24,7 @@ Registry::~Registry() = default;
 void Registry::refuseTaken(const ItemCard& card, const std::string& plugin) const {
   if (const ItemCard* taken = catalog_.find(card.kind, card.id)) {
     throw PluginError(toString(card.kind) + " '" + card.id + "' is already brought by plugin '" +
-                      taken->plugin + "'; plugin '" + plugin + "' cannot bring it again");
+                      taken->plugin + "'; plugin '" + plugin + "' cannot register it again");
   }
 }
 

@@ -25,8 +25,7 @@ Json recipeOf(const SampleRequest& request, const std::string& sampler, std::uin
 Field previewsField() {
   constexpr std::int64_t kMostPreviews = 100000;
   return integerField("previews", 0,
-                      "pictures along the way of what the network takes the images for, at most "
-                      "one a step")
+                      "previews of the clean images that the network predicts, at most one a step")
       .titled("Previews")
       .range(0, kMostPreviews);
 }

@@ -154,7 +154,7 @@ void RunWriter::append(std::int64_t run, std::int64_t segment, const Batch& batc
 
 std::int64_t RunWriter::addArtifact(std::int64_t run, const Artifact& artifact) {
   const std::string why = whyUnstorable(artifact, database_->mostRowBytes());
-  if (!why.empty()) throw StoreError(why + "; look at fewer layers or images at once");
+  if (!why.empty()) throw StoreError(why + "; analyse fewer layers or images at once");
   return database_->write([&] {
     static_cast<void>(stateOf(*database_, run));
     const std::int64_t id = storeArtifact(*database_, run, 0, artifact, utcNow());

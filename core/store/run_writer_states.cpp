@@ -210,12 +210,12 @@ std::vector<std::int64_t> RunWriter::reapLostRuns() {
       }
       std::string reason;
       if (row.worker.pid == 0) {
-        reason = "no process ever took the run up";
+        reason = "no process ever started the run";
       } else if (row.worker.bootId != here.bootId) {
         reason = "the machine was restarted while the run was in progress";
       } else {
         reason = "its process " + std::to_string(row.worker.pid) +
-                 " is gone without a word: killed, perhaps for want of memory, or crashed";
+                 " ended without a report: killed, perhaps out of memory, or crashed";
       }
       const std::string line = lastLogLine(filesFolder(database_->file()), row.logFile);
       if (!line.empty()) reason += "; the last line of its log: " + line;

@@ -159,7 +159,7 @@ Vocabulary readSentencePieces(std::string_view content, const std::string& file)
   if (pieces.empty() || !hasTrainer || !hasNormalizer) {
     throw FileError(file +
                     " is neither lines of base64 and rank nor a SentencePiece model: it has " +
-                    (pieces.empty() ? "no pieces" : "no word on how texts are cut"));
+                    (pieces.empty() ? "no pieces" : "no rule for how texts are cut"));
   }
 
   Vocabulary vocabulary;

@@ -105,7 +105,7 @@ void DivergenceWatch::restore(const Json& state) {
     for (std::size_t i = 0; i < steps.size(); ++i)
       readings_.push_back({steps[i], losses[i], norms[i]});
   } catch (const Json::exception& error) {
-    throw FileError(std::string("state.json: what it knows of divergence is damaged: ") +
+    throw FileError(std::string("state.json: its record of divergence is damaged: ") +
                     error.what());
   }
 }

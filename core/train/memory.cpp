@@ -148,7 +148,7 @@ MemoryEstimate estimateMemory(const MemoryInput& input) {
   add("gradients", "one for each trained parameter", trained);
   add("optimizer",
       moments == 1 ? "one tensor for each trained parameter"
-                   : "what the rule remembers of each trained parameter",
+                   : "state of the update rule for each trained parameter",
       moments * trained);
   add("average", "the averaged weights", average);
   if (isHalf) {
@@ -157,9 +157,9 @@ MemoryEstimate estimateMemory(const MemoryInput& input) {
   }
   add("activations", "kept for the backward pass of one batch", activations);
   add("temporaries", "gradients on their way through the widest block", temporaries);
-  add("evaluation", "what an evaluation takes beyond a training step", evaluation - step);
+  add("evaluation", "memory of an evaluation beyond a training step", evaluation - step);
   add("batches", "prepared ahead of the step", kBatchesAlive * batch * imageBytes);
-  add("dataset", "what the data set keeps in memory", input.datasetBytes);
+  add("dataset", "samples that the data set keeps in memory", input.datasetBytes);
   add("checkpoint", "a copy of weights, average and moments on its way to the disk",
       isBeside ? copy : copy - trained - std::max(step, evaluation));
   add("library", "LibTorch's code, tables and threads", kLibrary);

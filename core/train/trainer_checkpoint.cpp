@@ -158,7 +158,7 @@ void Trainer::State::requireSameFrozen(const CheckpointState& from) const {
                          " was trained with the frozen network '" + then.name + "' of " +
                          then.file + " (SHA-256 " + then.sha256.substr(0, 12) + "...), and " +
                          now.file + " holds another (" + now.sha256.substr(0, 12) +
-                         "...); bring that file back, or start a new run");
+                         "...); restore that file, or start a new run");
     }
   }
 }

@@ -36,7 +36,7 @@ void Trainer::State::prepareObservation() {
     const std::string weights = observed.config.text("weights");
     if (weights == "ema" && trainStep->ema() == nullptr) {
       throw ConfigError("observe." + observed.id +
-                        ".weights: there are no averaged weights to look at; set train.ema.decay");
+                        ".weights: there are no averaged weights to analyse; set train.ema.decay");
     }
     if (observed.analysis->kind() == Analysis::Kind::Listener) {
       if (evaluatedWeights != "all" && evaluatedWeights != weights) {

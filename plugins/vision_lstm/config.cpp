@@ -123,7 +123,7 @@ std::vector<Field> switchFields() {
           .range(1, 63),
       wordField("directions", "Directions", kDirections, "scans that blocks take in turns"),
       wordField("concurrency", "Concurrency", kConcurrencies, "how blocks follow each other"),
-      wordField("pooling", "Pooling", kPoolings, "what the classifier reads"),
+      wordField("pooling", "Pooling", kPoolings, "input of the classifier"),
       integerField("center", 2, "side of the square of center_avg")
           .titled("Centre")
           .range(1, 1024)

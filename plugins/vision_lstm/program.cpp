@@ -43,7 +43,7 @@ std::vector<TensorOutput> VisionLstm::tensorOutputs() const {
   const VisionLstmConfig& c = state_->config;
   const std::vector<Axis> stream{kBatchAxis, c.tokens(), c.width};
   std::vector<TensorOutput> outputs{
-      {"features", featureAxes(c), {}, false, "what the classifier reads"}};
+      {"features", featureAxes(c), {}, false, "input of the classifier"}};
   if (c.classes > 0) {
     outputs.push_back({"logits", {kBatchAxis, c.classes}});
     outputs.push_back({"loss", {}, {"target"}, false, "mean cross-entropy"});

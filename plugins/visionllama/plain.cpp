@@ -29,7 +29,7 @@ Schema makeSchema() {
   Schema schema;
   schema.fields = nn::sizeFields();
   for (Field& field : blockFields(1e-6, "constant")) schema.fields.push_back(std::move(field));
-  schema.fields.push_back(choiceField("pool", "cls", {"cls", "gap"}, "what the classifier reads")
+  schema.fields.push_back(choiceField("pool", "cls", {"cls", "gap"}, "input of the classifier")
                               .titled("Pooling")
                               .withChoiceDocs({"a class token, after the final norm",
                                                "the mean over patches, then the final norm; "

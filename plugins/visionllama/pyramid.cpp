@@ -92,7 +92,7 @@ std::vector<Field> pyramidFields(Use use) {
                            "as the released code computes them, for released weights"}));
   if (use == Use::Classifier) {
     fields.push_back(
-        choiceField("pool", "gap", {"gap"}, "what the classifier reads").titled("Pooling"));
+        choiceField("pool", "gap", {"gap"}, "input of the classifier").titled("Pooling"));
     fields.push_back(choiceField("final_norm", "single", {"single", "double"},
                                  "the norm between the last stage and the classifier")
                          .titled("Final norm")

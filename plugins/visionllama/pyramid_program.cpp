@@ -94,7 +94,7 @@ std::vector<TensorInput> PyramidClassifier::tensorInputs() const {
 std::vector<TensorOutput> PyramidClassifier::tensorOutputs() const {
   const std::int64_t width = options().stages.back().width, classes = options().classes;
   std::vector<TensorOutput> all{
-      {"features", {kBatchAxis, width}, {}, false, "what the classifier reads"},
+      {"features", {kBatchAxis, width}, {}, false, "input of the classifier"},
       {"logits", {kBatchAxis, classes}},
       {"loss", {}, {"target"}, false, "mean cross-entropy"},
       {"features_double_norm",

@@ -55,7 +55,7 @@ TEST_F(Thinning, SaysWhatItWouldTakeOutAndTakesNothing) {
   const Ended asked = thin({"1", "--bucket", "50"});
   EXPECT_EQ(asked.code, 4) << asked.err;
   EXPECT_THAT(asked.err, AllOf(HasSubstr("of 1,000 points would be taken out for good"),
-                               HasSubstr("of every 50"), HasSubstr("say --yes to do it")));
+                               HasSubstr("of every 50"), HasSubstr("give --yes to do it")));
   EXPECT_EQ(points(1), 1000u);
   EXPECT_EQ(vitrine({"db", "check", "--db", database}).code, 0);
 }
@@ -86,7 +86,7 @@ TEST_F(Thinning, KeepsTheLowestAndTheHighestOfEveryBucketWhenItIsMeant) {
   EXPECT_EQ(vitrine({"db", "check", "--db", database}).code, 0);
   const Ended again = thin({"1", "--bucket", "50", "--yes"});
   EXPECT_EQ(again.code, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("nothing to take out"));
+  EXPECT_THAT(again.err, HasSubstr("nothing to remove"));
 }
 
 TEST_F(Thinning, TakesRunsByTheirAge) {

@@ -208,7 +208,7 @@ TEST(Search, FindsRunsByBeginningsOfTheirWords) {
               HasSubstr("id,experiment,name,state,where,text"));
   const Ended none = copy.run({"search", "zebra", "\"OR", "*"});
   EXPECT_EQ(none.code, 0);
-  EXPECT_EQ(none.out, "no run holds all of these words\n");
+  EXPECT_EQ(none.out, "no run contains all of these words\n");
   EXPECT_EQ(copy.run({"search"}).code, 2);
   EXPECT_EQ(vitrine({"search", "x", "--db", copy.path("none.sqlite")}).code, 3);
 }

@@ -202,7 +202,7 @@ TEST_F(PythonLog, AKilledScriptLosesNothingThatACallHasLogged) {
   for (std::size_t i = 0; i < points.size(); ++i)
     ASSERT_EQ(points[i].step, static_cast<std::int64_t>(i + 1));
   EXPECT_THAT(stored.run(1).reason,
-              AnyOf(HasSubstr("without saying how"), HasSubstr("in the middle of a line")));
+              AnyOf(HasSubstr("without a report"), HasSubstr("in the middle of a line")));
 }
 
 TEST_F(PythonLog, AChildOfTheScriptDoesNotKeepItsRunAlive) {

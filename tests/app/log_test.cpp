@@ -306,7 +306,7 @@ TEST_F(Logged, AScriptThatIsGoneLeavesAnInterruptedRunWithAllItWrote) {
   EXPECT_THAT(stored.run(1).reason, HasSubstr("in the middle of a line"));
   EXPECT_EQ(stored.points(1, "train/loss").size(), 2u);
   EXPECT_EQ(log(kRun).code, 75);
-  EXPECT_THAT(store().run(2).reason, HasSubstr("without saying how"));
+  EXPECT_THAT(store().run(2).reason, HasSubstr("without a report"));
 }
 
 TEST_F(Logged, AFlushIsAnsweredWhenAllIsStored) {
@@ -332,7 +332,7 @@ TEST_F(Logged, AKilledLogLeavesARunThatIsReapedAsALostOne) {
   store::RunStore stored = store();
   EXPECT_THAT(stored.reapLostRuns(), ElementsAre(1));
   EXPECT_EQ(stored.run(1).state, store::RunState::Interrupted);
-  EXPECT_THAT(stored.run(1).reason, HasSubstr("is gone without a word"));
+  EXPECT_THAT(stored.run(1).reason, HasSubstr("ended without a report"));
   EXPECT_EQ(stored.points(1, "train/loss").size(), 1u);
 }
 

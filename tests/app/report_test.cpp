@@ -62,7 +62,7 @@ TEST(Report, HasEverySectionAndNeedsNothingElse) {
   const std::string page = reported(sharedDatabase(), {"Tiny"});
   for (const char* heading :
        {"<h1>Tiny</h1>", "<h2>Tiny</h2>", "<h3>Results</h3>", "<h3>Configuration</h3>",
-        "<h3>Claims</h3>", "<h3>How to make it again</h3>", "<h2>Environment</h2>"}) {
+        "<h3>Claims</h3>", "<h3>How to reproduce this report</h3>", "<h2>Environment</h2>"}) {
     EXPECT_EQ(countOf(page, heading), 1u) << heading;
   }
   expectSelfContained(page);
@@ -97,7 +97,7 @@ TEST(Report, DrawsItsChartsWithTheWindowsCode) {
   // What came out stands before what was set, which is long.
   std::size_t last = 0;
   for (const char* heading : {"Results", "Curves", "Spectra and artifacts", "Claims",
-                              "Configuration", "How to make it again"}) {
+                              "Configuration", "How to reproduce this report"}) {
     const std::size_t at = page.find("<h3>" + std::string(heading));
     ASSERT_NE(at, std::string::npos) << heading;
     EXPECT_GT(at, last) << heading;

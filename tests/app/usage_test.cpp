@@ -222,8 +222,8 @@ TEST(Check, SaysWhichRunsAnExcludeLeavesOut) {
       readText(sharedExperiment()) + "[[exclude]]\nvariant = \"wide\"\n\"train.seed\" = 1\n";
   const Ended ended = vitrine({"check", "-"}, text);
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("Tiny: 3 runs, 1 left out by [[exclude]]\n"));
-  const std::size_t list = ended.out.rfind("left out by [[exclude]]");
+  EXPECT_THAT(ended.out, HasSubstr("Tiny: 3 runs, 1 excluded by [[exclude]]\n"));
+  const std::size_t list = ended.out.rfind("excluded by [[exclude]]");
   EXPECT_THAT(ended.out.substr(list), AllOf(HasSubstr("wide, seed 1"), HasSubstr("train.seed = 1"),
                                             Not(HasSubstr("seed 0"))));
   const Json report = vitrine({"check", "-", "--json"}, text).json();
@@ -231,7 +231,7 @@ TEST(Check, SaysWhichRunsAnExcludeLeavesOut) {
   EXPECT_EQ(report.at("left_out"), Json::parse(R"([{"name": "wide, seed 1", "variant": "wide",
       "values": {"train.seed": 1}, "runs_before": 3}])"));
   const Ended all = vitrine({"check", sharedExperiment()});
-  EXPECT_THAT(all.out, Not(HasSubstr("left out")));
+  EXPECT_THAT(all.out, Not(HasSubstr("excluded")));
   EXPECT_TRUE(vitrine({"check", sharedExperiment(), "--json"}).json().at("left_out").empty());
 }
 

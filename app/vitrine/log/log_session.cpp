@@ -239,7 +239,7 @@ void LogSession::finish(const FinishLine& line) {
   store::RunState state = store::runStateFromString(line.state);
   std::string reason = line.reason;
   if (state == store::RunState::Stopped && reason.empty()) reason = "stopped on request";
-  if (state == store::RunState::Failed && reason.empty()) reason = "its script says that it failed";
+  if (state == store::RunState::Failed && reason.empty()) reason = "its script reported a failure";
   if (state == store::RunState::Done) reason.clear();
   end(state, reason);
 }

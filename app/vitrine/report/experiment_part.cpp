@@ -313,7 +313,7 @@ Html Part::artifacts() {
 Html Part::published(const fs::path& folder) {
   std::error_code none;
   if (folder.empty() || !fs::exists(folder / "published.toml", none) || rows_.size() < 2) return {};
-  return figures_.draw({"Numbers of the paper next to these", "compare", uuids(),
+  return figures_.draw({"Published numbers next to ours", "compare", uuids(),
                         Json{{"view", "published"}}, true});
 }
 

@@ -91,7 +91,7 @@ Html remakePart(store::RunReader& store, const std::vector<store::RunRow>& rows,
   Html wide = Html::element("summary", Html("Runs, with the hashes of configuration and weights"));
   wide += toHtml(table);
   content += Html::element("details", wide);
-  return section("How to make it again", content);
+  return section("How to reproduce this report", content);
 }
 
 }  // namespace vitrine::app

@@ -35,7 +35,7 @@ FigureDrawer::~FigureDrawer() {
 
 Html FigureDrawer::draw(const Asked& asked) {
   if (charts_ == Charts::LeftOut) {
-    problems_.insert("Charts are left out, as was asked for.");
+    problems_.insert("Charts are left out, as requested.");
     return {};
   }
   if (!fs::exists(studioProgram())) {

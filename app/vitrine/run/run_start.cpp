@@ -42,7 +42,7 @@ train::AuxChoice auxFromFile(const std::string& why, const Json& values) {
   choice.weights = values.at("weights").get<std::string>();
   choice.use = values.at("use").get<std::string>();
   if (!fs::exists(choice.weights))
-    throw NotFoundError(why + " '" + choice.weights.string() + "', which is not there");
+    throw NotFoundError(why + " '" + choice.weights.string() + "', which does not exist");
   if (fs::is_directory(choice.weights)) {
     const fs::path folder = choice.weights;
     choice.hold = std::make_shared<CheckpointHold>(folder);
@@ -53,13 +53,13 @@ train::AuxChoice auxFromFile(const std::string& why, const Json& values) {
     choice.config = state.config;
     choice.weights /= choice.use == "ema" ? "ema.safetensors" : "model.safetensors";
     if (!fs::exists(choice.weights))
-      throw NotFoundError(why + " '" + choice.weights.string() + "', which is not there");
+      throw NotFoundError(why + " '" + choice.weights.string() + "', which does not exist");
   }
   if (values.at("model").is_object()) choice.config = Json{{"model", values.at("model")}};
   if (!choice.config.is_object()) {
     throw ConfigError(why + " '" + choice.weights.string() +
-                      "', which does not say what model it is of; write model = { architecture = "
-                      "... } next to it");
+                      "', which does not name its model; write model = { architecture = ... } next "
+                      "to it");
   }
   return choice;
 }
@@ -76,7 +76,7 @@ void requireSameAuxiliaries(store::RunStore& store, const store::RunRow& run,
                        "' than " + each.weights.string() + " is now (SHA-256 " +
                        known.at("sha256").get<std::string>().substr(0, 12) + "..., now " +
                        each.sha256.substr(0, 12) +
-                       "...); bring that file back or train the experiment again");
+                       "...); restore that file or train the experiment again");
   }
 }
 

@@ -28,7 +28,7 @@ constexpr auto kPatience = std::chrono::seconds(5);  // for a process that was t
 std::string endingOf(int status) {
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
-    std::string text = "the process that computes was ended by signal " + std::to_string(number) +
+    std::string text = "the compute process was ended by signal " + std::to_string(number) +
                        " (" + ::strsignal(number) + ")";
     if (number == SIGKILL) {
       return text +
@@ -36,10 +36,10 @@ std::string endingOf(int status) {
              "again, and take fewer or smaller ones if it was that";
     }
     return text +
-           ", which is an error in the program or in a plugin; load the models again, and leave "
-           "out what it was asked for if it ends again";
+           ", which is an error in the program or in a plugin; load the models again, and do not "
+           "repeat the request if it ends again";
   }
-  return "the process that computes ended with exit code " +
+  return "the compute process ended with exit code " +
          std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1) +
          "; the standard error of serve says more, and the next request starts it again";
 }
@@ -212,7 +212,7 @@ void ComputeLink::answerWithoutProcess(const Json& request) {
   }
   if (request.contains("model")) {
     return fail(id, "not_found",
-                "no model is loaded; what was loaded is gone with the process that had it");
+                "no model is loaded; the process that held the models has ended");
   }
   deliver_({{"id", id}, {"unloaded", Json::array()}, {"more", false}});
 }
@@ -229,7 +229,7 @@ void ComputeLink::read(Process& process) {
       deliver_(std::move(answer));
     }
   } catch (const std::exception& problem) {
-    log::error(std::string("the process that computes answers with what is not an answer: ") +
+    log::error(std::string("the compute process sent an answer that cannot be read: ") +
                problem.what());
     ::kill(process.ends.pid, SIGKILL);
   }

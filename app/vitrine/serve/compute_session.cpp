@@ -135,7 +135,7 @@ void ComputeSession::act(const Task& task, Reply& reply) {
   if (task.op == "analyse") return analyse(request, reply);
   if (task.op == "sample") return sample(request, reply);
   if (task.op == "samples") return samples(request, reply);
-  throw BadRequest("the process that computes knows no operation '" + task.op + "'");
+  throw BadRequest("the compute process knows no operation '" + task.op + "'");
 }
 
 }  // namespace vitrine::app

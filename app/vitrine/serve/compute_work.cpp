@@ -304,7 +304,7 @@ void ComputeSession::analyse(const Json& request, Reply& reply) {
   const Split split = splitOf(trained, asked);
   std::optional<Batch> own;
   if (request.contains("image")) {
-    if (isStored) throw ConfigError("what an analysis finds in an 'image' cannot be stored");
+    if (isStored) throw ConfigError("results of an analysis of an 'image' cannot be stored");
     own = batchOf(ownImageFrom(request["image"]), engine_.registry, trained.config,
                   *trained.run.session);
   }

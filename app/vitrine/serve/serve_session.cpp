@@ -258,8 +258,8 @@ void ServeSession::hello(const Task& task) {
   const std::int64_t asked = integerOf(task.request, "protocol", std::nullopt);
   if (asked != kProtocol) {
     fail(task, "protocol",
-         "protocol " + std::to_string(asked) + " is not spoken here, " + std::to_string(kProtocol) +
-             " is; install the same version of Vitrine on both ends");
+         "protocol " + std::to_string(asked) + " is not supported here, " +
+             std::to_string(kProtocol) + " is; install the same version of Vitrine on both ends");
     return;
   }
   store::RunStore store(database_);

@@ -26,7 +26,7 @@ int analyseVerb(const Arguments& arguments) {
                   "the analysis's own keys, other data or another image size: images=8 "
                   "data.test_samples=1000 model.image_size=56")
       ->type_name("KEY=VALUE");
-  addModelOptions(line, asked, "what a listener hears: train, validation or test");
+  addModelOptions(line, asked, "split of a listener: train, validation or test");
   line.parse(arguments);
   if (!asked.split.empty()) (void)splitFromString(asked.split);
   store::RunStore store = openStore(line, Missing::Refuse);

@@ -45,7 +45,7 @@ std::string blocksText(const RunCost& cost) {
 std::string excludedText(const Plan& plan) {
   if (plan.excluded.empty()) return {};
   constexpr std::size_t kMostNamed = 50;  // --json has all of them
-  Table table{{"left out by [[exclude]]", "variant", "values"}, {}};
+  Table table{{"excluded by [[exclude]]", "variant", "values"}, {}};
   for (const ExcludedRun& run : plan.excluded) {
     if (table.rows.size() == kMostNamed) break;
     const std::string values =
@@ -91,7 +91,7 @@ std::string forPeople(const JudgedPlan& judged) {
   std::string text = plan.title + ": " + std::to_string(plan.runs.size()) +
                      (plan.runs.size() == 1 ? " run" : " runs");
   if (!plan.excluded.empty())
-    text += ", " + std::to_string(plan.excluded.size()) + " left out by [[exclude]]";
+    text += ", " + std::to_string(plan.excluded.size()) + " excluded by [[exclude]]";
   text += "\n";
   if (plan.runs.empty()) return text;
   text += "\n" + configText(plan.runs.front());

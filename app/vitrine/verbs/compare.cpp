@@ -165,7 +165,7 @@ int compareVerb(const Arguments& arguments) {
       ->excludes(which);
   line.app()
       .add_option("--metric", metrics,
-                  "metrics to compare, * stands for anything (default: what the task is judged by)")
+                  "metrics to compare, * stands for anything (default: the task's scores)")
       ->type_name("NAME");
   line.parse(arguments);
   if (experiment.empty() && claims.empty()) {

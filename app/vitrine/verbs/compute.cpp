@@ -21,7 +21,7 @@ int readRequests(ComputeSession& session) {
     while (const auto frame = remote::readFrame(STDIN_FILENO))
       session.take(remote::frameMap(*frame));
   } catch (const std::exception& error) {
-    log::error(std::string("what serve asked cannot be read: ") + error.what());
+    log::error(std::string("the request of serve cannot be read: ") + error.what());
     code = static_cast<int>(ExitCode::Failed);
   }
   session.end();
@@ -32,17 +32,17 @@ int readRequests(ComputeSession& session) {
 
 int computeVerb(const Arguments& arguments) {
   CommandLine line("compute", {"vitrine serve --db lab.sqlite",
-                               "vitrine compute --db lab.sqlite   # what serve starts"});
+                               "vitrine compute --db lab.sqlite   # started by serve"});
   ModelLimits limits;
   line.app()
       .add_option("--idle-minutes", limits.idleMinutes,
-                  "models that were not used for so long may be unloaded for others")
+                  "models unused for this long may be unloaded for others")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("MINUTES");
   line.app()
       .add_option("--model-memory", limits.memoryBytes,
-                  "bytes that all loaded models may take (default: what the machine has free)")
+                  "bytes that all loaded models may take (default: the free memory of the machine)")
       ->check(CLI::PositiveNumber)
       ->type_name("BYTES");
   line.parse(arguments);

@@ -20,7 +20,7 @@ int dataVerb(const Arguments& arguments) {
       ->type_name("ID");
   app.add_option("--as", format, "coco: images, boxes and masks in JSON; ade20k: folders of masks")
       ->check(CLI::IsMember({"coco", "ade20k"}));
-  app.add_option("--to", folder, "folder to write into, made where it is not there")
+  app.add_option("--to", folder, "folder to write into; created if it is missing")
       ->required()
       ->type_name("FOLDER");
   app.add_option("--split", splitName, "train, validation or test");

@@ -204,15 +204,15 @@ int thin(const CommandLine& line, ThinChoice choice) {
     print(table, Format::Text);
   }
   if (before == after) {
-    log::info("nothing to take out");
+    log::info("nothing to remove");
   } else if (choice.isMeant) {
     log::info(formatCount(before - after) +
-              " points were taken out; `vitrine db compact` gives their space back");
+              " points were removed; `vitrine db compact` frees their space");
   } else {
     throw RefusedError(formatCount(before - after) + " of " + formatCount(before) +
-                       " points would be taken out for good, of every " +
+                       " points would be removed permanently, of every " +
                        formatCount(choice.bucket) +
-                       " all but the lowest and the highest; say --yes to do it");
+                       " all but the lowest and the highest; give --yes to do it");
   }
   return 0;
 }
@@ -228,10 +228,9 @@ int dbVerb(const Arguments& arguments) {
   bool verifiesFiles = false;
   line.app()
       .add_option("action", action,
-                  "info: where it is, what is in it and what takes the space; check: is it whole; "
-                  "backup: copy it to FILE, also while jobs write; compact: give back the space of "
-                  "deleted runs; probe: what FILE is, without trusting it; thin: take points out "
-                  "of the runs ID ...")
+                  "info: place, content and sizes; check: verify it; backup: copy it to FILE, also "
+                  "while jobs write; compact: free the space of deleted runs; probe: identify FILE "
+                  "without trusting it; thin: remove points of the runs ID ...")
       ->required()
       ->check(CLI::IsMember({"info", "check", "backup", "compact", "probe", "thin"}));
   line.app()
@@ -241,15 +240,16 @@ int dbVerb(const Arguments& arguments) {
       ->type_name("FILE|ID");
   line.app()
       .add_option("--older-than", choice.days,
-                  "thin: all runs that ended longer ago than so many days")
+                  "thin: all runs that ended more than this many days ago")
       ->type_name("DAYS")
       ->check(CLI::NonNegativeNumber);
   line.app()
       .add_option("--bucket", choice.bucket,
-                  "thin: of every so many points of a metric the lowest and the highest stay")
+                  "thin: of every N points of a metric keep the lowest and the highest")
       ->type_name("N")
       ->capture_default_str();
-  line.app().add_flag("--yes", choice.isMeant, "thin: do it; without, say what would be taken out");
+  line.app().add_flag("--yes", choice.isMeant, "thin: remove the points; without it, they are only "
+                                               "counted");
   line.app().add_flag("--checksums", verifiesFiles,
                       "check: also compare every checkpoint file with its checksum");
   line.parse(arguments);

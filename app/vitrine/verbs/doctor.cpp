@@ -162,7 +162,7 @@ Finding disk(const fs::path& database) {
   while (!fs::exists(folder) && folder.has_relative_path()) folder = folder.parent_path();
   struct statvfs status {};
   if (::statvfs(folder.c_str(), &status) != 0)
-    return {"disk", false, folder.string() + " cannot be looked at"};
+    return {"disk", false, folder.string() + " cannot be inspected"};
   const double free = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
   return {"disk", free > 1e9,
           formatBytes(free) + " free for the database in " + folder.string() +

@@ -30,26 +30,25 @@ void addEnqueueOptions(CommandLine& line, EnqueueArguments& asked) {
       ->type_name("N");
   app.add_flag("--front", asked.isFront, "before all others in the queue");
   app.add_option("--device", asked.device,
-                 "cpu, cuda, cuda:1 or the UUID of a GPU (default: what train.device says)")
+                 "cpu, cuda, cuda:1 or the UUID of a GPU (default: train.device)")
       ->type_name("DEVICE");
   app.add_option("--time-limit", asked.timeLimit,
-                 "stop a run at a checkpoint after that much running time")
+                 "stop a run at a checkpoint after this running time")
       ->capture_default_str()
       ->type_name("TIME");
   app.add_option("--grace", asked.grace,
-                 "how long a run that is asked to end may take before it is killed")
+                 "time that a run may take to stop before it is killed")
       ->capture_default_str()
       ->type_name("TIME");
   app.add_option("--memory-limit", asked.memoryLimit,
-                 "kill a run that takes more; none: nine tenths of the machine")
+                 "kill a run that uses more; none: nine tenths of the machine")
       ->capture_default_str()
       ->type_name("BYTES");
   app.add_flag("--needed", asked.isNeeded,
                "leave out runs whose resolved configuration has a finished run already");
   app.add_flag("--no-dry-step", asked.isQuick, "do not try one step of each kind of run first");
   app.add_option("--plan", asked.plan,
-                 "what `vitrine check FILE --json` printed, in place of FILE; - reads standard "
-                 "input")
+                 "output of `vitrine check FILE --json`, in place of FILE; - reads standard input")
       ->type_name("PLAN");
   addExperiment(line, asked.experiment)->required(false);
 }
@@ -80,7 +79,7 @@ void requireDevice(const Plan& plan, const std::string& device) {
     const std::string configured = Config(run.config).text("train.device");
     if (!jobs::agree(configured, device)) {
       throw ConfigError("run '" + run.name + "' has train.device = " + configured +
-                        " and cannot be put on " + device + "; say train.device=auto as well");
+                        " and cannot be put on " + device + "; give train.device=auto as well");
     }
   }
 }

@@ -55,8 +55,8 @@ int inferVerb(const Arguments& arguments) {
       ->required()
       ->type_name("FILE");
   app.add_option("--output", options.output,
-                 "safetensors file to write: what the inputs give, of a classifier `logits`, "
-                 "`features` and with `target` also `loss`")
+                 "safetensors file to write: the outputs, of a classifier `logits`, `features` and "
+                 "with `target` also `loss`")
       ->required()
       ->type_name("FILE");
   app.add_option("--outputs", options.outputNames,
@@ -72,7 +72,7 @@ int inferVerb(const Arguments& arguments) {
       "also `attention_<i>` [batch, heads, queries, keys] after the softmax of every layer");
   app.add_flag(
       "--effective", options.isEffective,
-      "with --attention: what multiplies the values, after a mask that follows the softmax");
+      "with --attention: the weights of the values, after a mask that follows the softmax");
   app.add_option(
          "--resize-positions", options.resizePositions,
          "bicubic, bicubic_antialias, linear_corners or none, for weights of another resolution")

@@ -101,9 +101,9 @@ int refused(LogSession& session, std::int64_t number, const std::string& why, Ex
 
 int logVerb(const Arguments& arguments) {
   CommandLine line("log", {"vitrine log --db lab.sqlite < run.jsonl",
-                           "vitrine log   # what resources/python/vitrine.py starts"});
+                           "vitrine log   # started by resources/python/vitrine.py"});
   line.app().description(
-      "Standard input is one JSON object a line: a run, then its metrics, images, tables and "
+      "Standard input is one JSON object per line: a run, then its metrics, images, tables and "
       "texts, then how it finished. Answers and requests to stop come back on standard output. "
       "resources/docs/python.md describes both.");
   line.parse(arguments);
@@ -139,9 +139,9 @@ int logVerb(const Arguments& arguments) {
   }
   session.end(store::RunState::Interrupted,
               reader.rest() > 0
-                  ? "its script ended in the middle of a line: killed, perhaps for want of memory"
-                  : "its script ended without saying how: killed, perhaps for want of memory, or "
-                    "it did not call finish()");
+                  ? "its script ended in the middle of a line: killed, perhaps out of memory"
+                  : "its script ended without a report: killed, perhaps out of memory, or it did "
+                    "not call finish()");
   return static_cast<int>(exitCodeOf(session.state()));
 }
 

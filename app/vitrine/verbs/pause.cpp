@@ -19,7 +19,7 @@ int pauseVerb(const Arguments& arguments) {
   CLI::Option* queue = app.add_flag(
       "--queue", isQueue, "the queue: its runs in progress pause and continue first when it does");
   CLI::Option* after = app.add_flag("--after-current", isAfterCurrent,
-                                    "the queue, once what is in progress has ended");
+                                    "the queue, after the runs in progress have ended");
   run->excludes(queue)->excludes(after);
   queue->excludes(after);
   line.parse(arguments);

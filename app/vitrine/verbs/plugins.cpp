@@ -139,7 +139,7 @@ int pluginsVerb(const Arguments& arguments) {
   if (!trust.empty()) {
     const PluginManifest manifest = readManifest(trust);
     trustPlugin(trust);
-    log::info(manifest.file + " is trusted as long as its content stays " +
+    log::info(manifest.file + " is trusted as long as its content does not change " +
               manifest.sha256.substr(0, 12) + "...");
   }
   if (!enabled.empty()) enable(enabled);

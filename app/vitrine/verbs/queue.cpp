@@ -38,7 +38,7 @@ std::string modeText(store::QueueMode mode) {
     case store::QueueMode::Running:
       return "";
     case store::QueueMode::AfterCurrent:
-      return "the queue pauses after what is in progress; `vitrine resume --queue` lets it "
+      return "the queue pauses after the runs in progress; `vitrine resume --queue` lets it "
              "continue\n";
     case store::QueueMode::Paused:
       return "the queue is paused; `vitrine resume --queue` lets it continue\n";

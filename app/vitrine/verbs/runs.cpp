@@ -50,9 +50,9 @@ int runsVerb(const Arguments& arguments) {
                    Csv::Offered);
   std::string experiment, state;
   line.app()
-      .add_option("--experiment", experiment, "only those whose experiment's title contains TEXT")
+      .add_option("--experiment", experiment, "only runs whose experiment's title contains TEXT")
       ->type_name("TEXT");
-  line.app().add_option("--state", state, "only those in that state")->type_name("STATE");
+  line.app().add_option("--state", state, "only runs in this state")->type_name("STATE");
   bool isWhole = false;
   line.app().add_flag("--archived", isWhole, "archived runs, too");
   line.parse(arguments);

@@ -228,8 +228,8 @@ int sampleVerb(const Arguments& arguments) {
   line.app().add_flag("--grid", wantsGrid, "also writes grid.png, all images in one picture");
   line.app()
       .add_option("--steps", film.steps,
-                  "also shows what the network takes each image for, at all steps or at K of them: "
-                  "image-<id>-steps.png and an artifact")
+                  "also shows the clean image that the network predicts, at all steps or at K of "
+                  "them: image-<id>-steps.png and an artifact")
       ->type_name("all|K");
   line.app()
       .add_option("--attention", film.attention,

@@ -19,7 +19,7 @@ int searchVerb(const Arguments& arguments) {
       ->required()
       ->type_name("WORDS");
   line.app()
-      .add_option("--limit", limit, "at most so many runs")
+      .add_option("--limit", limit, "at most this many runs")
       ->capture_default_str()
       ->type_name("N");
   line.parse(arguments);
@@ -41,7 +41,7 @@ int searchVerb(const Arguments& arguments) {
                           toString(run->second.state), hit.where, hit.text});
   }
   if (table.rows.empty() && formatOf(line) == Format::Text) {
-    print(std::string("no run holds all of these words\n"));
+    print(std::string("no run contains all of these words\n"));
   } else {
     print(table, formatOf(line));
   }

@@ -11,20 +11,21 @@ namespace vitrine::app {
 
 int serveVerb(const Arguments& arguments) {
   CommandLine line("serve", {"vitrine serve --db lab.sqlite",
-                             "ssh lab vitrine serve --db lab.sqlite   # the same, over there"});
+                             "ssh lab vitrine serve --db lab.sqlite   # the same, on the other "
+                             "machine"});
   line.app().footer(
       "Requests come in on standard input, answers go out on standard output: "
       "frames of a length and a CBOR map, described in resources/docs/serve.md.");
   std::string idleMinutes = "10", modelMemory;
   line.app()
       .add_option("--idle-minutes", idleMinutes,
-                  "models that were not used for so long may be unloaded for others")
+                  "models unused for this long may be unloaded for others")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("MINUTES");
   line.app()
       .add_option("--model-memory", modelMemory,
-                  "bytes that all loaded models may take (default: what the machine has free)")
+                  "bytes that all loaded models may take (default: the free memory of the machine)")
       ->check(CLI::PositiveNumber)
       ->type_name("BYTES");
   line.parse(arguments);

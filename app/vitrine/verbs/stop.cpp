@@ -15,7 +15,7 @@ int stopVerb(const Arguments& arguments) {
   bool isNextWanted = false;
   addRunId(line, id);
   line.app().add_flag("--next", isNextWanted,
-                      "let the queue start what waits next; without, the queue pauses when other "
+                      "let the queue start the next run; without it, the queue pauses when other "
                       "runs of the same experiment wait");
   line.parse(arguments);
   store::RunStore store = openStore(line, Missing::Refuse);
@@ -36,7 +36,7 @@ int stopVerb(const Arguments& arguments) {
     const std::string runs =
         joined(result.waiting, [](std::int64_t run) { return std::to_string(run); });
     log::info("the queue is paused, as " + runs + (result.waiting.size() == 1 ? " waits" : " wait") +
-              " in the same experiment; `vitrine resume --queue` starts what waits");
+              " in the same experiment; `vitrine resume --queue` starts the waiting runs");
   }
   if (line.wantsJson())
     print(Json::object({{"id", id}, {"request", "stop"}, {"waiting", result.waiting}}));

@@ -39,11 +39,11 @@ void addWorkOptions(CLI::App& app, WorkArguments& asked) {
       ->capture_default_str()
       ->check(CLI::Range(0, 1'000'000));
   app.add_option("--hang-alarm", asked.hangAlarm,
-                 "an event says so when nothing is heard of a run for that long")
+                 "record an event when a run is silent for this long")
       ->capture_default_str()
       ->type_name("TIME");
   app.add_option("--hang-limit", asked.hangLimit,
-                 "end a run when nothing is heard of it for that long; none: never")
+                 "end a run that is silent for this long; none: never")
       ->capture_default_str()
       ->type_name("TIME");
   app.add_option("--max-processes", asked.processes, "processes and threads that one run may have")

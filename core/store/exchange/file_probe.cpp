@@ -115,21 +115,21 @@ ProbedFile probeFile(const fs::path& file, const fs::path& program,
       {program.string(), "db", "probe", fs::absolute(file).string(), "--json"}, {patience, stop});
   switch (end.how) {
     case ProgramEnd::How::Overdue:
-      return refused(probed, quoted(file) + " could not be looked at within " +
+      return refused(probed, quoted(file) + " could not be inspected within " +
                                  std::to_string(patience.count() / 1000) +
                                  " s; it may be damaged or on a disk that hangs");
     case ProgramEnd::How::NotStarted:
       return refused(probed, "'" + program.string() + "' cannot be started: " + end.err);
     case ProgramEnd::How::Signalled:
       return refused(probed, quoted(file) +
-                                 " crashed the process that looked at it; it is damaged, "
-                                 "or made to do harm: do not open it");
+                                 " crashed the process that inspected it; it is damaged or "
+                                 "malicious: do not open it");
     case ProgramEnd::How::Exited:
       break;
   }
   const Json facts = readJson(end.out);
   if (!facts.is_object() || !facts.contains("usable") || !facts.at("usable").is_boolean()) {
-    return refused(probed, quoted(file) + " could not be looked at: " +
+    return refused(probed, quoted(file) + " could not be inspected: " +
                                shorten(cleanUtf8(errorMessage(facts, end.err)), 300));
   }
   probed.isUsable = facts.at("usable").get<bool>();

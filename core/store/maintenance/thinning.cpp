@@ -287,7 +287,7 @@ ThinnedRun thinOne(Database& database, std::int64_t run, std::int64_t bucket,
 void requireBucket(std::int64_t bucket) {
   if (bucket >= kSmallestBucket) return;
   throw ConfigError("of every " + std::to_string(bucket) +
-                    " points there is nothing to take out; use " + std::to_string(kSmallestBucket) +
+                    " points there is nothing to remove; use " + std::to_string(kSmallestBucket) +
                     " or more");
 }
 

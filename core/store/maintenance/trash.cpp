@@ -230,7 +230,7 @@ std::int64_t restoreRun(const fs::path& file, std::int64_t run) {
       std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.run.id == run; });
   if (entry == entries.end()) {
     throw NotFoundError(nameOf(run) + " is not in the trash of '" + file.string() +
-                        "'; `vitrine trash` lists what is");
+                        "'; `vitrine trash` lists the runs in it");
   }
   const fs::path folder = filesFolder(file) / runFolderName(entry->run.uuid);
   std::error_code error;

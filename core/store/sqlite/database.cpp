@@ -419,7 +419,7 @@ void Database::fail(int code, const std::string& doing) {
       throw UnwritableError(file + " cannot be written (" + message + "); check its permissions");
     case SQLITE_NOMEM:
       throw StoreError(file + ": " + doing +
-                       " failed for want of memory; close other programs and try again");
+                       " failed: out of memory; close other programs and try again");
     case SQLITE_CORRUPT:
       poison_ = message;
       throw StoreError(file + " is damaged (" + message +

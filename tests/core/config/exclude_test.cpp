@@ -109,8 +109,8 @@ TEST(Exclude, HoldsNoLongerWhereTheCommandLineSetsItsKey) {
 TEST(Exclude, ThatLeavesOutNothingSaysWhy) {
   EXPECT_EQ(
       sentences(without("[[exclude]]\n\"train.seed\" = 7\n")),
-      "sample.toml:17:16: exclude.train.seed: 7 is none of the swept values, so nothing is left "
-      "out; there are 0, 1, 2\n");
+      "sample.toml:17:16: exclude.train.seed: 7 is none of the swept values, so nothing is "
+      "excluded; there are 0, 1, 2\n");
   EXPECT_EQ(codes(without("[[exclude]]\nvariant = \"+ wid\"\n")),
             "exclude.variant unknown_name -> + wide");
   EXPECT_EQ(codes(without("[[exclude]]\n\"model.depth\" = 4\n")),

@@ -129,7 +129,7 @@ TEST_F(Queue, MovesRuns) {
   EXPECT_TRUE(queue.remove(three));
   EXPECT_FALSE(queue.remove(three));
   EXPECT_EQ(messageOf<NotFoundError>([&] { queue.moveToFront(three); }),
-            "run 3 is not in the queue; `vitrine queue` lists what is");
+            "run 3 is not in the queue; `vitrine queue` lists the runs in it");
   EXPECT_EQ(store.run(three).state, store::RunState::Queued);
 }
 
@@ -379,7 +379,7 @@ TEST_F(Queue, KnowsBetterWhyThanTheProcessThatSawARunGone) {
   const std::int64_t run = enqueued();
   ASSERT_EQ(next(), run);
   lose(run);
-  EXPECT_THAT(store.run(run).reason, HasSubstr("gone without a word"));
+  EXPECT_THAT(store.run(run).reason, HasSubstr("ended without a report"));
   queue.ended(run, {"its process crashed with SIGSEGV", false, 1, {}});
   EXPECT_EQ(store.run(run).reason, "its process crashed with SIGSEGV");
   EXPECT_THAT(order(), IsEmpty());

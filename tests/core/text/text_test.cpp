@@ -157,7 +157,7 @@ TEST(TokenizerFiles, RefuseWhatTheyCannotRead) {
     return refusal<FileError>([&] { (void)openTokenizer(file("s.model", content)); });
   };
   const std::string piece = pieceField("a", 0, 1);
-  EXPECT_THAT(modelRefusal(piece), HasSubstr("no word on how texts are cut"));
+  EXPECT_THAT(modelRefusal(piece), HasSubstr("no rule for how texts are cut"));
   EXPECT_THAT(modelRefusal(piece + bytesField(2, numberField(3, 1)) + kUnchanged),
               Names("s.model", "kind 1", "kind 2"));
   EXPECT_THAT(modelRefusal(piece + kPairs + bytesField(3, bytesField(1, "nmt_nfkc"))),

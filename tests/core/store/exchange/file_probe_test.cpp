@@ -110,9 +110,9 @@ TEST_F(FileProbe, OutlivesTheProcessThatLooks) {
   EXPECT_TRUE(good.isUsable);
   EXPECT_EQ(good.runs, 5);
   EXPECT_THAT(probeFile(file(), program("kill -SEGV $$")).refusal,
-              HasSubstr("crashed the process that looked at it"));
+              HasSubstr("crashed the process that inspected it"));
   EXPECT_THAT(probeFile(file(), program("exec sleep 60"), std::chrono::milliseconds(100)).refusal,
-              HasSubstr("could not be looked at within"));
+              HasSubstr("could not be inspected within"));
   EXPECT_THAT(probeFile(file(), program("echo nonsense; echo why >&2; exit 1")).refusal,
               Names("why"));
   EXPECT_THAT(probeFile(file(), folder_ / "none").refusal, Names("none"));
