@@ -17,11 +17,11 @@
 #include "plugins/analyses/attention_rank.h"
 #include "plugins/analyses/calibration.h"
 #include "tests/support/no_session.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::analyses {
 namespace {
 
-using ::testing::HasSubstr;
 
 /// Two layers that hand out the attention they were given, for each image the same.
 class FakeAttention final : public torch::nn::Module,
@@ -156,12 +156,11 @@ TEST(AttentionRank, LooksAtTheLayersAndTheMatrixItIsToldTo) {
   EXPECT_FALSE(second.contains("rank60/layer0"));
   // 1 is added to every entry: one direction of 6, four of 1.
   EXPECT_EQ(scoresOf({{"attention", "softmax"}}).at("rank80/layer0"), 3);
-  try {
-    (void)scoresOf({{"layers", {2}}});
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no attention layer 2; the model has layers 0 to 1"));
-  }
+  EXPECT_THAT(
+      [&] {
+        (void)scoresOf({{"layers", {2}}});
+      },
+      test::Fails<ConfigError>("layer 2", "0 to 1"));
 }
 
 TEST(AttentionProbes, TakeTheirTapAwayEvenWhenTheModelFailsAndDrawNothing) {
@@ -218,12 +217,8 @@ TEST(AttentionMap, KeepsOnlyTheClassTokensRowWhenAskedAndSaysWhenThereIsNone) {
   EXPECT_EQ(findings.artifacts.at(0).meta["shape"], Json({1, 1, 1, 5}));
   EXPECT_EQ(findings.artifacts.at(0).meta["query_positions"].size(), 1u);
   model.hasClassToken = false;
-  try {
-    (void)probed(analysis, config, model, batchOf(1))();
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("set query = \"all\""));
-  }
+  EXPECT_THAT([&] { (void)probed(analysis, config, model, batchOf(1))(); },
+              test::Fails<ConfigError>("query = \"all\""));
 }
 
 TEST(AttentionMap, ManyQueriesAreKeptOnlyForTheClassToken) {

@@ -10,11 +10,11 @@
 #include "plugins/analyses/attention_rank.h"
 #include "plugins/analyses/token_positions.h"
 #include "tests/support/no_session.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::analyses {
 namespace {
 
-using ::testing::HasSubstr;
 
 /// Rows and columns of a grid that begins at `first` with steps of `step`.
 at::Tensor grid(std::int64_t rows, std::int64_t columns, double first, double step) {
@@ -120,12 +120,11 @@ TEST(AttentionGrids, WindowsAreChosenByNumber) {
   EXPECT_EQ(findings.artifacts[0].meta["window"], 1);
   EXPECT_EQ(findings.artifacts[1].meta["shape"], Json({1, 2, 1, 1}));
   EXPECT_EQ(arrayOf(findings.artifacts[1].meta, findings.artifacts[1].data).at(0), 4);
-  try {
-    (void)findingsOf(AttentionMap(), Json{{"layers", {0}}, {"windows", {9}}});
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("layer 0, has windows 0 to 3"));
-  }
+  EXPECT_THAT(
+      [&] {
+        (void)findingsOf(AttentionMap(), Json{{"layers", {0}}, {"windows", {9}}});
+      },
+      test::Fails<ConfigError>("layer 0", "0 to 3"));
 }
 
 TEST(AttentionGrids, TheWindowOfAPatchIsChosenByItsPlace) {

@@ -91,10 +91,10 @@ TEST(KlNames, AFileOfAnotherLayoutIsRefusedWithWhatItLooksLike) {
   registry.add(std::make_unique<TaesdArchitecture>());
   options.family = [&](const auto& names) { return registry.weightFamily(names); };
   const std::string sentence =
-      sentenceOf([&] { (void)loadWeights(*model, golden.weights(), options); });
+      test::refusal<Error>([&] { (void)loadWeights(*model, golden.weights(), options); });
   EXPECT_NE(sentence.find("the file looks made for a TAESD"), std::string::npos) << sentence;
   const auto other = kTaesd.build(modelConfig(golden, kTaesd), 0);
-  const std::string back = sentenceOf([&] {
+  const std::string back = test::refusal<Error>([&] {
     (void)loadWeights(*other, openGoldenCase("vae/autoencoder_kl_tiny").weights(), options);
   });
   EXPECT_NE(back.find("looks made for Stable Diffusion's autoencoder with diffusers' names"),

@@ -15,6 +15,7 @@
 #include "plugins/autoencoder/autoencoder_kl.h"
 #include "plugins/autoencoder/taesd.h"
 #include "plugins/transforms/transforms.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::autoencoder {
 
@@ -35,17 +36,6 @@ inline Json smallKl() {
           {"latent_channels", 2},     {"block_out_channels", Json{8, 8}},
           {"layers_per_block", 1},    {"norm_groups", 4},
           {"scaling_factor", nullptr}};
-}
-
-/// The sentence that an action throws, "" when it does not.
-template <class Action>
-std::string sentenceOf(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 /// 24 training and 10 test images of a bright square at a place of its own, in two classes.

@@ -15,6 +15,9 @@
 namespace vitrine::autoencoder {
 namespace {
 
+using test::Fails;
+using test::Names;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 at::Generator generatorOf(std::uint64_t seed) {
@@ -65,19 +68,15 @@ TEST(Latents, AreTheScaledDrawnOnesOfTheCodecAndComeBackAsPixels) {
 
 TEST(Latents, RefuseWhatDoesNotFitInOneSentence) {
   const AuxiliaryNetwork network = smallCodec();
-  EXPECT_THAT(sentenceOf([&] { Latents(network, pipelineOf(dataTable(), 0, 9)); }),
-              HasSubstr("aux.codec has cells of 2 x 2 px, which do not divide images of 9 x 9 px"));
-  EXPECT_THAT(sentenceOf([&] { Latents(codecOf(smallKl()), pipelineOf(dataTable())); }),
-              HasSubstr("aux.codec: the scale of this codec's latents was never measured"));
+  EXPECT_THAT([&] { Latents(network, pipelineOf(dataTable(), 0, 9)); },
+              Fails<Error>("aux.codec", "2 x 2 px", "9 x 9 px"));
+  EXPECT_THAT([&] { Latents(codecOf(smallKl()), pipelineOf(dataTable())); },
+              Fails<Error>("aux.codec"));
   Json colour = smallKl();
   colour["in_channels"] = 3;
-  EXPECT_THAT(sentenceOf([&] { Latents(codecOf(colour), pipelineOf(dataTable())); }),
-              HasSubstr("reads images of 3 channels, the data has 1"));
+  EXPECT_THAT([&] { Latents(codecOf(colour), pipelineOf(dataTable())); }, Fails<Error>(3, 1));
   const Latents latents(network, pipelineOf(dataTable()));
-  EXPECT_THAT(sentenceOf([&] {
-                (void)latents.decode(at::zeros({1, 4, 4, 4}));
-              }),
-              HasSubstr("these are latents of another codec"));
+  EXPECT_THROW((void)latents.decode(at::zeros({1, 4, 4, 4})), Error);
 }
 
 struct Cached {
@@ -167,12 +166,12 @@ TEST(LatentCache, RefusesImagesThatDifferFromEpochToEpoch) {
   Cached cached;
   Json data = dataTable();
   data["augment"]["crop_padding"] = 2;
-  EXPECT_THAT(sentenceOf([&] { (void)cached.open(data); }), HasSubstr("'random_crop'"));
-  EXPECT_THAT(sentenceOf([&] { (void)cached.open(dataTable("half", 0.3)); }),
-              HasSubstr("set augment.flip = 0.5, or 0"));
+  EXPECT_THAT([&] { (void)cached.open(data); }, Fails<Error>("random_crop"));
+  EXPECT_THAT([&] { (void)cached.open(dataTable("half", 0.3)); },
+              Fails<Error>("augment.flip = 0.5"));
   const auto latents = cached.open(dataTable());
-  EXPECT_THAT(sentenceOf([&] { (void)latents->read(Split::Test, std::vector<std::int64_t>{0}); }),
-              HasSubstr("the latent of test sample 0 was not made"));
+  EXPECT_THAT([&] { (void)latents->read(Split::Test, std::vector<std::int64_t>{0}); },
+              Fails<Error>("sample 0"));
 }
 
 TEST(LatentCache, SplitsAreKeptByThemselves) {
@@ -188,7 +187,7 @@ std::string sentenceAfter(const std::function<void(const std::filesystem::path&)
   Cached cached;
   (void)cached.open(dataTable());
   change(cached.files().at(0));
-  return sentenceOf([&] { (void)cached.open(dataTable()); });
+  return test::refusal<Error>([&] { (void)cached.open(dataTable()); });
 }
 
 TEST(LatentCache, RefusesAFileThatIsCutDamagedOrOfAnotherCodec) {
@@ -196,19 +195,18 @@ TEST(LatentCache, RefusesAFileThatIsCutDamagedOrOfAnotherCodec) {
   const std::string cut = sentenceAfter([](const auto& file) {
     std::filesystem::resize_file(file, std::filesystem::file_size(file) - 5);
   });
-  EXPECT_THAT(cut, HasSubstr(".safetensors"));
-  EXPECT_THAT(cut, HasSubstr(remedy));
+  EXPECT_THAT(cut, AllOf(Names(".safetensors"), HasSubstr(remedy)));
   const std::string damaged = sentenceAfter([](const auto& file) {
     std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
     stream.seekp(-3, std::ios::end);
     stream.put('\x55');
   });
-  EXPECT_THAT(damaged, HasSubstr("is damaged: its latents have another SHA-256" + remedy));
+  EXPECT_THAT(damaged, Names("SHA-256"));
   const std::string other = sentenceAfter([](const auto& file) {
     writeTensors(file, {{"ids", at::arange(3)}, {"mean", at::zeros({3, 1, 2, 4, 4})}},
                  {{"vitrine.latents", R"({"codec": "cccccccccccccccc"})"}});
   });
-  EXPECT_THAT(other, HasSubstr("holds latents of another codec (SHA-256 cccccccccccc...)"));
+  EXPECT_THAT(other, Names("cccccccccccc"));
   const std::string unknown = sentenceAfter([](const auto& file) {
     writeTensors(file, {{"ids", at::arange(3)}});
   });

@@ -14,6 +14,7 @@
 #include "core/model/weights.h"
 #include "core/plugin/pipeline.h"
 #include "plugins/transforms/transforms.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::classification {
 namespace {
@@ -459,12 +460,8 @@ TEST(Classification, ADryRunEvaluatesNoMoreImagesThanItIsTold) {
 
 TEST(Classification, AModelWithOtherClassesIsRefusedWithTheKeyToSet) {
   const Opened session = openSession(dataValues(), {}, std::make_shared<Brightness>(5));
-  try {
-    (void)evaluated(*session.session, Split::Test);
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("set model.num_classes = 3"));
-  }
+  EXPECT_THAT([&] { (void)evaluated(*session.session, Split::Test); },
+              test::Fails<ConfigError>("model.num_classes = 3"));
 }
 
 TEST(Classification, RefusesAModelThatClassifiesNothing) {

@@ -15,6 +15,7 @@
 namespace vitrine::generation {
 namespace {
 
+using test::Names;
 using ::testing::HasSubstr;
 using visionllama_diffusion::DitLlamaArchitecture;
 using visionllama_diffusion::SitLlamaArchitecture;
@@ -127,18 +128,17 @@ TEST(Samplers, RefuseWhatTheRunCannotDoWithASentence) {
   const auto flow = session<SitLlamaArchitecture>();
   const auto steps = session<DitLlamaArchitecture>();
   const auto unguided = session<SitLlamaArchitecture>({{"class_dropout_prob", 0}});
-  EXPECT_THAT(refusalOf(*flow, "ode", {{"class", 3}}), HasSubstr("take 0 to 2"));
-  EXPECT_THAT(refusalOf(*flow, "ddim", Json::object()), HasSubstr("take sampler ode or sde"));
-  EXPECT_THAT(refusalOf(*steps, "ode", Json::object()), HasSubstr("take sampler ddpm or ddim"));
+  EXPECT_THAT(refusalOf(*flow, "ode", {{"class", 3}}), Names("0 to 2"));
+  EXPECT_THAT(refusalOf(*flow, "ddim", Json::object()), Names("ode", "sde"));
+  EXPECT_THAT(refusalOf(*steps, "ode", Json::object()), Names("ddpm", "ddim"));
   EXPECT_THAT(refusalOf(*unguided, "ode", {{"guidance", 2}, {"steps", 2}}),
               HasSubstr("guidance = 2 needs a model that also learned without labels"));
   EXPECT_EQ(refusalOf(*unguided, "ode", {{"guidance", 1}, {"steps", 2}}), "");
-  EXPECT_THAT(refusalOf(*flow, "sde", {{"form", "sbdm"}}), HasSubstr("infinite at time 0"));
-  EXPECT_THAT(refusalOf(*flow, "sde", {{"form", "constant"}}), HasSubstr("not defined"));
-  EXPECT_THAT(refusalOf(*flow, "ode", {{"solver", "rk45"}}), HasSubstr("rk45"));
-  EXPECT_THAT(refusalOf(*steps, "ddim", {{"steps", 1000}, {"count", 1}, {"eta", 2}}),
-              HasSubstr("eta"));
-  EXPECT_THAT(refusalOf(*steps, "ddpm", {{"steps", 1001}}), HasSubstr("take 1 to 1000"));
+  EXPECT_THAT(refusalOf(*flow, "sde", {{"form", "sbdm"}}), Names("sbdm"));
+  EXPECT_THAT(refusalOf(*flow, "sde", {{"form", "constant"}}), Names("constant"));
+  EXPECT_THAT(refusalOf(*flow, "ode", {{"solver", "rk45"}}), Names("rk45"));
+  EXPECT_THAT(refusalOf(*steps, "ddim", {{"steps", 1000}, {"count", 1}, {"eta", 2}}), Names("eta"));
+  EXPECT_THAT(refusalOf(*steps, "ddpm", {{"steps", 1001}}), Names("1 to 1000"));
 }
 
 TEST(Samplers, KnowWhichRunsTheySuit) {
@@ -218,7 +218,7 @@ TEST(Samplers, TellWhereAPatchReadsAtEachPreview) {
   EXPECT_THAT(refusalOf(*flow, "ode", {{"attention", {4, 0}}, {"steps", 2}}),
               HasSubstr("attention = [4, 0] is not one of the patches; take a row from 0 to 3"));
   EXPECT_THAT(refusalOf(*flow, "ode", {{"attention", {1}}, {"steps", 2}}),
-              HasSubstr("attention = [1] names no patch"));
+              Names("attention = [1]"));
   EXPECT_TRUE(sampled(*flow, "ode", settings).artifacts.empty());
 }
 

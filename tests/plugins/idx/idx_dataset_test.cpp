@@ -7,10 +7,12 @@
 
 #include "core/base/error.h"
 #include "tests/core/files/made_files.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::idx {
 namespace {
 
+using test::Names;
 using ::testing::HasSubstr;
 
 std::string idxFile(const std::vector<std::uint32_t>& shape, const std::string& data) {
@@ -65,34 +67,29 @@ TEST(IdxFolder, PartsThatDoNotFitAreNamed) {
   const TemporaryFolder folder;
   putSet(folder);
   EXPECT_EQ(refusal(folder), "");
-  EXPECT_THAT(refusal(folder, {"a", "b"}),
-              HasSubstr("train-labels-idx1-ubyte has label 2 at 1; there are 2 classes"));
+  EXPECT_THAT(refusal(folder, {"a", "b"}), Names("train-labels-idx1-ubyte", 2, 1));
   putFile(folder / "t10k-labels-idx1-ubyte", idxFile({2}, std::string{1, 7}));
-  EXPECT_THAT(refusal(folder),
-              HasSubstr("t10k-labels-idx1-ubyte has label 7 at 1; there are 3 classes"));
+  EXPECT_THAT(refusal(folder), Names("t10k-labels-idx1-ubyte", 7, 1, 3));
   putFile(folder / "t10k-labels-idx1-ubyte", idxFile({3}, std::string{1, 0, 1}));
-  EXPECT_THAT(refusal(folder), HasSubstr("t10k-labels-idx1-ubyte holds 3 labels for 2 images"));
+  EXPECT_THAT(refusal(folder), Names("t10k-labels-idx1-ubyte", 3, 2));
   putFile(folder / "t10k-labels-idx1-ubyte", idxFile({2, 1}, std::string{1, 0}));
-  EXPECT_THAT(refusal(folder), HasSubstr("holds 2 x 1 labels"));
+  EXPECT_THAT(refusal(folder), Names("2 x 1"));
   putSet(folder);
   putFile(folder / "t10k-images-idx3-ubyte", idxFile({2, 3, 2}, std::string(12, 'x')));
   EXPECT_THAT(refusal(folder), HasSubstr("they must have one size"));
   putFile(folder / "t10k-images-idx3-ubyte", idxFile({2, 6}, std::string(12, 'x')));
-  EXPECT_THAT(refusal(folder),
-              HasSubstr("holds an array of 2 x 6; images are count x height x width"));
+  EXPECT_THAT(refusal(folder), Names("2 x 6"));
   putFile(folder / "t10k-images-idx3-ubyte", "cut");
-  EXPECT_THAT(refusal(folder), HasSubstr("too short"));
+  EXPECT_THAT(refusal(folder), Names("t10k-images-idx3-ubyte"));
   std::filesystem::remove(folder / "t10k-images-idx3-ubyte");
-  EXPECT_THAT(refusal(folder),
-              HasSubstr("neither t10k-images-idx3-ubyte nor t10k-images-idx3-ubyte.gz is in"));
+  EXPECT_THAT(refusal(folder), Names("t10k-images-idx3-ubyte.gz"));
 }
 
 TEST(FashionMnist, AMissingFolderNamesThePackageThatBringsIt) {
   const std::string sentence = test::refusal<FileError>([] {
     (void)FashionMnistSource().open(Config(Json{{"folder", "/nowhere"}}));
   });
-  EXPECT_THAT(sentence, HasSubstr("/nowhere"));
-  EXPECT_THAT(sentence, HasSubstr("dataset-fashion-mnist"));
+  EXPECT_THAT(sentence, Names("/nowhere", "dataset-fashion-mnist"));
 }
 
 TEST(FashionMnist, IsThePublishedSet) {

@@ -4,10 +4,13 @@
 
 #include "core/base/error.h"
 #include "tests/plugins/image_folder/made_images.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::image_folder {
 namespace {
 
+using test::Fails;
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
@@ -37,16 +40,14 @@ TEST(CheckedImages, BadOnesAreLeftOutCountedAndNamed) {
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(listing.images[0].size(), 19u);
   EXPECT_THAT(listing.unusable, ElementsAre(Pair("a/bad0.jpg", HasSubstr("is cut inside its"))));
-  EXPECT_THAT(said, HasSubstr("1 of 20 images cannot be used and are left out"));
-  EXPECT_THAT(said, HasSubstr("left out: a/bad0.jpg is cut inside its pixels"));
+  EXPECT_THAT(said, Names("1 of 20", "a/bad0.jpg"));
 }
 
 TEST(CheckedImages, MoreThanTheLimitFailsAndNamesTheFirst) {
   const TemporaryFolder folder;
   putMixed(folder, 18, 2);
   const std::string sentence = test::refusal<FileError>([&] { (void)checked(folder, kStructure); });
-  EXPECT_THAT(sentence, HasSubstr("2 of 20 images cannot be used, above data.bad_limit = 0.05"));
-  EXPECT_THAT(sentence, HasSubstr("a/bad0.jpg is cut"));
+  EXPECT_THAT(sentence, Names("2 of 20", "data.bad_limit = 0.05", "a/bad0.jpg"));
   EXPECT_EQ(checked(folder, {Verify::Structure, 0.1, ""}).images[0].size(), 18u);
 }
 
@@ -55,8 +56,7 @@ TEST(CheckedImages, ASplitWithoutUsableImagesFails) {
   for (int i = 0; i < 40; ++i)
     putImage(folder / ("train/a/" + std::to_string(i) + ".png"), pngOf(1, 2, 3));
   putImage(folder / "test/a/1.png", "x");
-  EXPECT_THAT(test::refusal<FileError>([&] { (void)checked(folder, kStructure); }),
-              HasSubstr("none of the images of the test split can be used"));
+  EXPECT_THAT([&] { (void)checked(folder, kStructure); }, Fails<FileError>("test"));
 }
 
 TEST(CheckedImages, WhatWasFoundIsKeptUntilTheFileChanges) {

@@ -12,10 +12,12 @@
 #include "tests/fuzz/mutate.h"
 #include "tests/plugins/image_folder/made_images.h"
 #include "tests/support/long_tier.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::image_folder {
 namespace {
 
+using test::Fails;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -160,7 +162,6 @@ TEST_F(Images, AFileThatGoesDuringARunIsAnErrorThatNamesIt) {
   const std::string sentence =
       test::refusal<FileError>([&] { (void)sampleOf(set, Split::Train, 1); });
   EXPECT_THAT(sentence, HasSubstr("a/2.png is cut"));
-  EXPECT_THAT(sentence, HasSubstr("leave the folder alone while a run reads it"));
 }
 
 TEST_F(Images, WhatOnlyADecoderSeesIsFoundByDecoding) {
@@ -196,8 +197,7 @@ TEST_F(Images, ABombIsRefusedBeforeMemoryIsTakenForIt) {
   struct rusage before {
   }, after{};
   ::getrusage(RUSAGE_SELF, &before);
-  EXPECT_THAT(test::refusal<FileError>([&] { (void)decoded(bomb); }),
-              HasSubstr("900,000,000 pixels, and the limit is 50,000,000"));
+  EXPECT_THAT([&] { (void)decoded(bomb); }, Fails<FileError>("900,000,000", "50,000,000"));
   ::getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 10'000);  // kilobytes
 }

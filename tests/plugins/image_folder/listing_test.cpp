@@ -4,10 +4,12 @@
 
 #include "core/base/error.h"
 #include "tests/plugins/image_folder/made_images.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::image_folder {
 namespace {
 
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -49,7 +51,7 @@ TEST(Listing, SplitFoldersShareTheClassesOfTrain) {
   EXPECT_THAT(paths(listing, Split::Validation), ElementsAre("val/b/2.png=1"));
   EXPECT_THAT(paths(listing, Split::Test), ElementsAre("test/a/3.png=0"));
   putImage(folder / "test/c/3.png", "x");
-  EXPECT_THAT(refusal(folder.path()), HasSubstr("test/c is a class that"));
+  EXPECT_THAT(refusal(folder.path()), Names("test/c"));
 }
 
 TEST(Listing, TrainBesideOtherClassesIsAClass) {
@@ -93,27 +95,25 @@ TEST(Listing, LinksOutOfTheFolderAreNamedAndNotFollowed) {
   EXPECT_THAT(paths(listing, Split::Train), ElementsAre("a/1.png=0", "a/in.png=0"));
   std::vector<std::string> unusable;
   for (const auto& [path, why] : listing.unusable) unusable.push_back(path + ": " + why);
-  EXPECT_THAT(unusable, ElementsAre(HasSubstr("a/loop: is a link to a folder"),
-                                    HasSubstr("a/out.png: is a link that leads out"),
-                                    HasSubstr("a/relative.png: is a link that leads out"),
-                                    HasSubstr("a/sub: is a link to a folder")));
+  EXPECT_THAT(unusable, ElementsAre(Names("a/loop"), Names("a/out.png"), Names("a/relative.png"),
+                                    Names("a/sub")));
   const Listing anywhere = listImages(folder.path(), {Links::Anywhere, 0, 0});
   EXPECT_EQ(anywhere.images[0].size(), 4u);
   std::filesystem::create_directory_symlink(outside.path(), folder / "b");
-  EXPECT_THAT(refusal(folder.path()), HasSubstr("leads out of"));
+  EXPECT_THAT(refusal(folder.path()), Names((folder / "b").string()));
 }
 
 TEST(Listing, FoldersThatHoldNoDataSetSaySo) {
   const TemporaryFolder folder;
-  EXPECT_THAT(refusal(folder / "absent"), HasSubstr("set data.folder to a folder with one"));
-  EXPECT_THAT(refusal(folder.path()), HasSubstr("has no sub-folders"));
+  EXPECT_THAT(refusal(folder / "absent"), Names("absent", "data.folder"));
+  EXPECT_THAT(refusal(folder.path()), Names(folder.path().string()));
   std::filesystem::create_directory(folder / "a");
   EXPECT_THAT(refusal(folder.path()), HasSubstr("a has no PNG, JPEG or WebP files"));
   putImage(folder / "train/x/1.png", "x");
   std::filesystem::remove(folder / "a");
-  EXPECT_THAT(refusal(folder.path()), HasSubstr("has a folder train and neither"));
+  EXPECT_THAT(refusal(folder.path()), Names("train"));
   putImage(folder / "deep/1/2/3/4/5/6/7/8/9.png", "x");
-  EXPECT_THAT(refusal(folder.path()), HasSubstr("more than 8 folders deep"));
+  EXPECT_THAT(refusal(folder.path()), Names(8));
 }
 
 TEST(Listing, NamesThatAreNoTextAreUnusable) {

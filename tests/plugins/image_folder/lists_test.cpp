@@ -4,10 +4,12 @@
 #include "core/base/error.h"
 #include "plugins/datasets/image_folder/image_folder.h"
 #include "tests/plugins/image_folder/made_images.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::image_folder {
 namespace {
 
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -42,15 +44,15 @@ TEST_F(Lists, SayTheImagesOfEachSplitAndTheirClasses) {
 }
 
 TEST_F(Lists, ThatAreBrokenAreRefused) {
-  EXPECT_THAT(refusal(), HasSubstr("has no train.txt; set data.lists"));
+  EXPECT_THAT(refusal(), Names("train.txt", "data.lists"));
   putFile(lists_ / "train.txt", "cat/1.png\ncat/1.png\n");
-  EXPECT_THAT(refusal(), HasSubstr("'cat/1.png' is listed a second time"));
+  EXPECT_THAT(refusal(), Names("cat/1.png"));
   putFile(lists_ / "train.txt", "cat/1.png\n");
   putFile(lists_ / "test.txt", "dog/1.png\n");
-  EXPECT_THAT(refusal(), HasSubstr("test.txt has the class 'dog', which train.txt does not have"));
+  EXPECT_THAT(refusal(), Names("test.txt", "dog"));
   putFile(lists_ / "test.txt", "cat/2.png\n");
   putFile(lists_ / "train.txt", "cat/1.gif\n");
-  EXPECT_THAT(refusal(), HasSubstr("'cat/1.gif' is not a PNG, JPEG or WebP file"));
+  EXPECT_THAT(refusal(), Names("cat/1.gif"));
 }
 
 TEST_F(Lists, ALinkThatLeadsOutIsUnusable) {

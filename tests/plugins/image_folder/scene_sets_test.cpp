@@ -11,11 +11,14 @@
 #include "core/files/checkpoint_folder.h"
 #include "tests/plugins/image_folder/made_images.h"
 #include "tests/plugins/shapes/made_sets.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::image_folder {
 namespace {
 
 using shapes::test::sampleOf;
+using test::Fails;
+using test::Names;
 using ::testing::HasSubstr;
 
 std::shared_ptr<const Dataset> scenes() {
@@ -41,17 +44,14 @@ TEST(SceneFiles, AreNotWrittenOverOthersNorWithoutMasks) {
   const TemporaryFolder folder;
   const auto set = scenes();
   EXPECT_EQ(writeCocoScenes(*set, Split::Train, 2, folder / "coco").images, 2);
-  EXPECT_THAT(test::refusal<FileError>(
-                  [&] { (void)writeCocoScenes(*set, Split::Train, 2, folder / "coco"); }),
-              HasSubstr("is there already"));
+  EXPECT_THAT([&] { (void)writeCocoScenes(*set, Split::Train, 2, folder / "coco"); },
+              Fails<FileError>((folder / "coco").string()));
   EXPECT_EQ(writeAde20kScenes(*set, Split::Train, 2, folder / "ade").images, 2);
-  EXPECT_THAT(test::refusal<FileError>(
-                  [&] { (void)writeAde20kScenes(*set, Split::Train, 2, folder / "ade"); }),
-              HasSubstr("is there already"));
+  EXPECT_THAT([&] { (void)writeAde20kScenes(*set, Split::Train, 2, folder / "ade"); },
+              Fails<FileError>((folder / "ade").string()));
   const auto plain = shapes::test::open("pathfinder");
-  EXPECT_THAT(test::refusal<ConfigError>(
-                  [&] { (void)writeCocoScenes(*plain, Split::Train, 2, folder / "other"); }),
-              HasSubstr("needs the field 'boxes'; the samples have image, label"));
+  EXPECT_THAT([&] { (void)writeCocoScenes(*plain, Split::Train, 2, folder / "other"); },
+              Fails<ConfigError>("boxes", "image", "label"));
 }
 
 #ifdef VITRINE_HAS_CODECS
@@ -115,8 +115,7 @@ TEST(Coco, MoreCategoriesThanAMaskOfBytesHoldsAreRefusedForInstances) {
   };
   EXPECT_EQ(open()->info().classes.size(), 254u);
   annotations["categories"].push_back({{"id", 5000}, {"name", "one too many"}});
-  EXPECT_THAT(test::refusal<FileError>([&] { (void)open(); }),
-              HasSubstr("has 255 categories, more than the 254 that a mask of bytes can hold"));
+  EXPECT_THAT([&] { (void)open(); }, Fails<FileError>(255, 254));
   EXPECT_EQ(openAs(CocoSource(), folder.path())->info().classes.size(), 255u);
 }
 
@@ -125,17 +124,16 @@ TEST(Coco, AnImageThatIsNotThereOrNotWhatItWasIsNamed) {
   (void)writeCocoScenes(*scenes(), Split::Train, 2, folder.path());
   const auto set = openAs(CocoSource(), folder.path());
   putImage(folder / "train/000001.png", pngOf(1, 2, 3, 5, 4));
-  EXPECT_THAT(test::refusal<FileError>([&] { (void)sampleOf(*set, Split::Train, 1); }),
-              HasSubstr("has 4 x 5 pixels, its annotations say 32 x 32"));
+  EXPECT_THAT([&] { (void)sampleOf(*set, Split::Train, 1); }, Fails<FileError>("4 x 5", "32 x 32"));
   std::filesystem::remove(folder / "train/000001.png");
   const auto refusal = [&] {
     return test::refusal<FileError>([&] { (void)openAs(CocoSource(), folder.path()); });
   };
-  EXPECT_THAT(refusal(), HasSubstr("000001.png is not there"));
+  EXPECT_THAT(refusal(), Names("000001.png"));
   const TemporaryFolder other;
   putImage(other / "x.png", pngOf(1, 2, 3));
   std::filesystem::create_symlink(other / "x.png", folder / "train/000001.png");
-  EXPECT_THAT(refusal(), HasSubstr("leads out of"));
+  EXPECT_THAT(refusal(), Names("000001.png"));
 }
 
 TEST(Ade20k, ReadsTheFieldsThatWereWritten) {
@@ -156,10 +154,11 @@ TEST(Ade20k, ReadsTheFieldsThatWereWritten) {
   std::filesystem::remove(folder / "classes.txt");
   EXPECT_EQ(openAs(Ade20kSource(), folder.path())->info().classes.size(), 150u);
   const auto few = openAs(Ade20kSource(), folder.path(), {{"classes", 1}});
-  EXPECT_THAT(test::refusal<FileError>([&] {
-                for (std::int64_t id = 0; id < 10; ++id) (void)sampleOf(*few, Split::Train, id);
-              }),
-              HasSubstr("but there are 1; name them in classes.txt"));
+  EXPECT_THAT(
+      [&] {
+        for (std::int64_t id = 0; id < 10; ++id) (void)sampleOf(*few, Split::Train, id);
+      },
+      Fails<FileError>("classes.txt"));
 }
 
 TEST(Ade20k, AMaskThatIsMissingColouredOrOfAnotherSizeIsNamed) {
@@ -171,15 +170,14 @@ TEST(Ade20k, AMaskThatIsMissingColouredOrOfAnotherSizeIsNamed) {
   const auto refusal = [&] {
     return test::refusal<FileError>([&] { (void)sampleOf(*set, Split::Train, 0); });
   };
-  EXPECT_THAT(refusal(), HasSubstr("is not a grey PNG of 8 bits"));
+  EXPECT_THAT(refusal(), Names("000000.png"));
   const std::vector<std::byte> small = encodePng(std::vector<std::uint8_t>(12), 3, 4, 1);
   putImage(mask, {reinterpret_cast<const char*>(small.data()), small.size()});
-  EXPECT_THAT(refusal(), HasSubstr("has 3 x 4 pixels, its image has 32 x 32"));
+  EXPECT_THAT(refusal(), Names("3 x 4", "32 x 32"));
   putImage(mask, "");
-  EXPECT_THAT(refusal(), HasSubstr("is not a grey PNG"));
+  EXPECT_THAT(refusal(), Names("000000.png"));
   std::filesystem::remove(mask);
-  EXPECT_THAT(test::refusal<FileError>([&] { (void)openAs(Ade20kSource(), folder.path()); }),
-              HasSubstr("is not there"));
+  EXPECT_THAT([&] { (void)openAs(Ade20kSource(), folder.path()); }, Fails<FileError>("000000.png"));
   const TemporaryFolder empty;
   EXPECT_THAT(test::refusal<FileError>([&] { (void)openAs(Ade20kSource(), empty.path()); }),
               HasSubstr("has no images in images/training"));

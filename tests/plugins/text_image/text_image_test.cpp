@@ -28,6 +28,7 @@
 namespace vitrine::text_image {
 namespace {
 
+using test::Names;
 using ::testing::HasSubstr;
 
 std::string refusal(const Options& options) {
@@ -289,17 +290,15 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
     }
     return "nothing was refused";
   };
-  EXPECT_THAT(refused({{"prompt", std::string(70, 'x')}}), HasSubstr("need a context of 76"));
-  EXPECT_THAT(refused({{"prompt", "ab\xFF"}}), HasSubstr("the prompt is not UTF-8: byte 2"));
-  EXPECT_THAT(refused({{"image", "test/3"}, {"max_tokens", 58}}),
-              HasSubstr("set max_tokens to at most 57"));
-  EXPECT_THAT(refused({{"image", "cat.png"}}), HasSubstr("there is no image cat.png"));
+  EXPECT_THAT(refused({{"prompt", std::string(70, 'x')}}), Names(76));
+  EXPECT_THAT(refused({{"prompt", "ab\xFF"}}), Names("prompt", "byte 2"));
+  EXPECT_THAT(refused({{"image", "test/3"}, {"max_tokens", 58}}), Names("max_tokens", 57));
+  EXPECT_THAT(refused({{"image", "cat.png"}}), Names("cat.png"));
   const std::vector<std::byte> wide = encodePng(std::vector<std::uint8_t>(24, 9), 4, 6, 1);
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(wide.data()), static_cast<std::streamsize>(wide.size()));
-  EXPECT_THAT(refused({{"image", file}}),
-              HasSubstr("is a grey image of 4 x 6 pixels; the model reads 4 x 4"));
-  EXPECT_THAT(refused({{"steps", 1001}}), HasSubstr("cannot be sampled in 1001"));
+  EXPECT_THAT(refused({{"image", file}}), Names("4 x 6", "4 x 4"));
+  EXPECT_THAT(refused({{"steps", 1001}}), Names(1001));
 }
 
 TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
@@ -339,7 +338,7 @@ TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
     CollectedResults results;
     session->evaluate({session->evaluations().at(0), context, {}}, results);
   };
-  EXPECT_THAT(refused([&] { evaluate(1.55); }), HasSubstr("caption_drop = 0; set guidance = 1"));
+  EXPECT_THAT(refused([&] { evaluate(1.55); }), Names("caption_drop = 0", "guidance = 1"));
   EXPECT_EQ(refused([&] { evaluate(nullptr); }), "nothing was refused");
 }
 
@@ -419,15 +418,14 @@ TEST(TextImage, SaysHowManyCaptionsAreRight) {
 TEST(TextImage, RefusesDataThatDoNotFitTheModel) {
   Options vocabulary;
   vocabulary.vocab = 300;
-  EXPECT_THAT(refusal(vocabulary),
-              HasSubstr("the tokenizer has 264 tokens, the model a vocabulary of 300"));
+  EXPECT_THAT(refusal(vocabulary), Names(264, 300));
 
   Options otherSize;
   otherSize.latent = 8;
-  EXPECT_THAT(refusal(otherSize), HasSubstr("the model draws images of 1 x 8 x 8"));
+  EXPECT_THAT(refusal(otherSize), Names("1 x 8 x 8"));
   Options ends;
   ends.addsEnds = true;
-  EXPECT_THAT(refusal(ends), HasSubstr("set begin = false and end = false"));
+  EXPECT_THAT(refusal(ends), Names("begin = false", "end = false"));
 }
 
 }  // namespace

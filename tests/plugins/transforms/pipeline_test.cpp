@@ -10,6 +10,7 @@
 namespace vitrine::test {
 namespace {
 
+using test::Fails;
 using ::testing::HasSubstr;
 
 void expectSame(BatchStream& a, BatchStream& b, int batches) {
@@ -144,11 +145,9 @@ TEST(Pipeline, RefusesFieldsChannelsAndNamesThatAreNotThere) {
       HasSubstr("takes images of 3 channels, the data set has 1; set model.in_channels = 1"));
   Json data = dataValues();
   data["pipeline"] = {{"train", Json::array({{{"name", "filp"}}})}};
-  EXPECT_THAT(refusal<NotFoundError>([&] { (void)pipelineOf(set, data); }),
-              HasSubstr("there is no transform 'filp'; did you mean 'flip'?"));
+  EXPECT_THAT([&] { (void)pipelineOf(set, data); }, Fails<NotFoundError>("filp", "flip"));
   data["pipeline"] = {{"train", Json::array({{{"name", "flip"}, {"probability", 2}}})}};
-  EXPECT_THAT(refusal<ConfigError>([&] { (void)pipelineOf(set, data); }),
-              HasSubstr("transform 'flip': probability 2 is out of range"));
+  EXPECT_THAT([&] { (void)pipelineOf(set, data); }, Fails<ConfigError>("flip", "probability 2"));
   class Words final : public Dataset {
    public:
     Words() { info_.fields = {{"text", FieldKind::Text, at::kByte, {}, ""}}; }
@@ -167,10 +166,9 @@ TEST(Pipeline, RefusesFieldsChannelsAndNamesThatAreNotThere) {
   EXPECT_EQ(pipelineOf(words, dataValues())->read(Split::Train, ids).texts.at("text")[0][0],
             "word");
   data["pipeline"] = {{"train", Json::array({{{"name", "flip"}}})}};
-  EXPECT_THAT(refusal<ConfigError>([&] { (void)pipelineOf(words, data); }),
-              HasSubstr("'flip' needs the field 'image'; the samples that reach it have text"));
-  EXPECT_THAT(refusal<ConfigError>([&] { (void)pipelineOf(words, dataValues())->field("image"); }),
-              HasSubstr("no field 'image'"));
+  EXPECT_THAT([&] { (void)pipelineOf(words, data); }, Fails<ConfigError>("flip", "image", "text"));
+  EXPECT_THAT([&] { (void)pipelineOf(words, dataValues())->field("image"); },
+              Fails<ConfigError>("image"));
 }
 
 }  // namespace

@@ -16,11 +16,12 @@
 #include "core/model/weights.h"
 #include "core/plugin/registry.h"
 #include "tests/support/golden_case.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::vision_lstm {
 namespace {
 
-using ::testing::AllOf;
+using test::Names;
 using ::testing::HasSubstr;
 
 const VisionLstmArchitecture kVisionLstm;
@@ -213,17 +214,18 @@ std::string refusalOf(const Json& changes) {
 
 TEST(VisionLstmRefuses, ValuesThatDoNotFitTogetherWithASentence) {
   EXPECT_THAT(refusalOf({{"heads", 3}}), HasSubstr("heads 3 does not divide 2 x dim = 32"));
-  EXPECT_THAT(refusalOf({{"qkv_block", 5}}), HasSubstr("qkv_block 5"));
-  EXPECT_THAT(refusalOf({{"patch", 5}}), HasSubstr("patch"));
-  EXPECT_THAT(refusalOf({{"stride", 5}}), HasSubstr("do not end at the edge"));
-  EXPECT_THAT(refusalOf({{"conv_kernel", 4}}), HasSubstr("has no centre"));
-  EXPECT_THAT(refusalOf({{"pooling", "cls_mid"}}), HasSubstr("no place for class tokens"));
+  EXPECT_THAT(refusalOf({{"qkv_block", 5}}), Names("qkv_block 5"));
+  EXPECT_THAT(refusalOf({{"patch", 5}}), Names(5));
+  EXPECT_THAT(refusalOf({{"stride", 5}}), Names("every 5 px"));
+  EXPECT_THAT(refusalOf({{"conv_kernel", 4}}), Names("conv_kernel 4"));
+  EXPECT_THAT(refusalOf({{"pooling", "cls_mid"}}), Names("conv2d"));
   EXPECT_THAT(refusalOf({{"pooling", "cls_mid"}, {"conv", "none"}, {"directions", "quad"}}),
-              HasSubstr("scans along columns"));
-  EXPECT_THAT(refusalOf({{"concurrency", "parallel"}, {"depth", 3}}), HasSubstr("in pairs"));
-  EXPECT_THAT(refusalOf({{"pooling", "none"}}), HasSubstr("a classifier needs a pooling"));
-  EXPECT_THAT(refusalOf({{"pooling", "center_avg"}, {"center", 9}}), HasSubstr("center 9"));
-  EXPECT_THAT(refusalOf({{"directions", "hex"}}), HasSubstr("directions"));
+              Names("directions"));
+  EXPECT_THAT(refusalOf({{"concurrency", "parallel"}, {"depth", 3}}),
+              Names("concurrency", "depth is 3"));
+  EXPECT_THAT(refusalOf({{"pooling", "none"}}), Names("num_classes = 0"));
+  EXPECT_THAT(refusalOf({{"pooling", "center_avg"}, {"center", 9}}), Names("center 9"));
+  EXPECT_THAT(refusalOf({{"directions", "hex"}}), Names("directions"));
 }
 
 TEST(VisionLstmRefuses, OtherImagesSubsetsAndMasks) {
@@ -260,19 +262,15 @@ std::string weightRefusal(const char* name, const Json& changes) {
 
 TEST(VisionLstmRefuses, WeightsOfTheFirstVersionInAModelOfTheSecond) {
   const std::string first = "a Vision-LSTM of the first version";
-  EXPECT_THAT(
-      weightRefusal("v1_stride", {{"conv", "conv2d"}, {"conv_kernel", 3}}),
-      AllOf(HasSubstr("no tensor for "), HasSubstr("conv"), HasSubstr("looks made for " + first)));
+  EXPECT_THAT(weightRefusal("v1_stride", {{"conv", "conv2d"}, {"conv_kernel", 3}}), Names(first));
   // What the two versions share, in two shapes.
-  EXPECT_THAT(weightRefusal("v1_stride", {{"pooling", "bilateral_concat"}}),
-              AllOf(HasSubstr(" in the file and "), HasSubstr(" in the model"), HasSubstr(first)));
+  EXPECT_THAT(weightRefusal("v1_stride", {{"pooling", "bilateral_concat"}}), Names(first));
 }
 
 TEST(VisionLstmRefuses, WeightsOfAnotherSizeWithBothSizes) {
   for (const Json& change : {Json{{"dim", 64}}, Json{{"num_classes", 3}}}) {
     const std::string refusal = weightRefusal("directions_quad_nonsquare", change);
-    EXPECT_THAT(refusal, HasSubstr(" in the file and ")) << change;
-    EXPECT_THAT(refusal, HasSubstr("; change the model, or leave it out with skip")) << change;
+    EXPECT_THAT(refusal, Names("skip")) << change;
   }
   EXPECT_THAT(weightRefusal("directions_quad_nonsquare", {{"depth", 8}}),
               HasSubstr("no tensor for "));
@@ -280,13 +278,8 @@ TEST(VisionLstmRefuses, WeightsOfAnotherSizeWithBothSizes) {
 
 TEST(VisionLstmRefuses, AttentionRolloutForLackOfRowsThatSumToOne) {
   const auto model = buildWith();
-  try {
-    (void)requireCapability(*model, "attention_source", "attention_rollout");
-    FAIL() << "a memory's signed rows are no attention";
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("needs a model that offers attention_source"));
-    EXPECT_THAT(error.what(), HasSubstr("memory_source"));
-  }
+  EXPECT_THAT([&] { (void)requireCapability(*model, "attention_source", "attention_rollout"); },
+              test::Fails<ConfigError>("attention_source", "memory_source"));
 }
 
 TEST(VisionLstmTraining, LearnsAHandfulOfImagesByHeart) {
