@@ -31,7 +31,7 @@ struct RunCurve {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<double> commonPlaces(
     const std::vector<const RunCurve*>& curves);
 /// The curve at ascending places: its own value where it has one, else on the line between its
-/// neighbours; NaN outside and beside a value that is not finite.
+/// neighbours; NaN outside and next to a value that is not finite.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<double> valuesAt(
     const RunCurve& curve, const std::vector<double>& places);
 

@@ -1,5 +1,5 @@
-// The schemas that are core's own: [train], [data] beside the dataset's keys, and when an [observe]
-// item is due.
+// The schemas that are core's own: [train], [data] next to the dataset's keys, and when an
+// [observe] item is due.
 #include "core/config/catalog.h"
 
 namespace vitrine {

@@ -75,7 +75,7 @@ struct VITRINE_FOUNDATION_EXPORT Catalog {
 /// evaluation. Core's own, the same for every task.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& trainSchema();
 
-/// What `[data]` takes beside the dataset's own keys: subsets, augmentation, normalisation.
+/// What `[data]` takes next to the dataset's own keys: subsets, augmentation, normalisation.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& dataSchema();
 
 /// When an analysis under `[observe]` is due: every_steps, every_epochs, weights; added to each
@@ -83,13 +83,13 @@ struct VITRINE_FOUNDATION_EXPORT Catalog {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& observeSchema();
 
 /// The schema of `[init]`: what a run starts from. `rename`, whose keys are names of parameters, is
-/// read beside it.
+/// read next to it.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& initSchema();
 
 /// The schema of each `[aux.NAME]`: a trained model that the run uses and does not train.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& auxSchema();
 
-/// What every sampler takes beside its own keys: seed, count.
+/// What every sampler takes next to its own keys: seed, count.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& sampleSchema();
 
 }  // namespace vitrine

@@ -110,7 +110,7 @@ Json jsonSchema(const Schema& schema, const std::string& title) {
   json["$schema"] = "https://json-schema.org/draft/2020-12/schema";
   json["title"] = title;
   json.update(tableSchema(schema.fields));
-  // Relations between fields are beyond JSON Schema; they travel beside it.
+  // Relations between fields are beyond JSON Schema; they travel next to it.
   json["x-rules"] = toJson(schema)["rules"];
   Json presets = Json::array();
   for (const Preset& preset : schema.presets) presets.push_back(preset.name);

@@ -218,7 +218,7 @@ Json RunResolver::transforms(const Node& list, const std::string& key) {
                         listed(fields),
                     "", nameOf(*card));
     }
-    // What changes batches offers "batch" beside the fields that it fills.
+    // What changes batches offers "batch" next to the fields that it fills.
     const bool isOnBatches = contains(card->offers, "batch");
     if (isOnBatches && batched.empty()) batched = id;
     if (!isOnBatches && !batched.empty()) {

@@ -12,7 +12,7 @@ namespace vitrine {
 /// those of every optimizer and schedule stand in trainSchema().
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<ItemCard> trainingCards();
 
-/// trainSchema() in which `optimizer` and `schedule` have the keys of these items beside those of
+/// trainSchema() in which `optimizer` and `schedule` have the keys of these items next to those of
 /// every one, and offer the names that the catalog has. An item's own field takes the place of the
 /// common one of its name.
 /// \param optimizer, schedule  ids; one that the catalog does not have stands for all of them
@@ -25,7 +25,7 @@ namespace vitrine {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Json withOwnTrainKeys(Json config);
 
 /// One table of `[train.groups]`: parameters that are updated in their own way. `optimizer`, whose
-/// keys are those of the chosen optimizer, is read beside it.
+/// keys are those of the chosen optimizer, is read next to it.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& parameterGroupSchema();
 
 }  // namespace vitrine

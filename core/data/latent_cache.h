@@ -73,7 +73,7 @@ class VITRINE_ENGINE_EXPORT LatentDataset final : public Dataset {
   std::array<std::shared_ptr<const LatentTable>, 3> tables_;
   std::array<std::vector<std::int64_t>, 3> rows_;  // by split: of each sample, -1 without a latent
   DatasetInfo info_;
-  bool readsMore_ = false;  // fields beside the label
+  bool readsMore_ = false;  // fields next to the label
 };
 
 }  // namespace vitrine

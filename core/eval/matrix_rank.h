@@ -53,7 +53,7 @@ struct RankFindings {
 /// Layers with as many heads share theirs.
 /// \param analysis   item id that the artifacts are of
 /// \param threshold  share of the sum that the rank holds: 0.8 for rank80
-/// \param meta       of every artifact, beside its layers and the threshold
+/// \param meta       of every artifact, next to its layers and the threshold
 /// \throws Error  a value is not finite
 [[nodiscard]] VITRINE_ENGINE_EXPORT RankFindings
 rankFindings(const std::string& analysis, const std::vector<LayerMatrices>& layers,

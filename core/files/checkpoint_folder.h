@@ -1,7 +1,8 @@
 // A checkpoint is a folder that is there completely or not at all. Knows no torch.
 //
-// Written: `<name>.tmp-<pid>/` files, fsync each, `manifest.json` with size and SHA-256 of each, fsync the folder, rename to
-// `<name>/`, fsync the parent. A folder without a verifying manifest does not count.
+// Written: `<name>.tmp-<pid>/` files, fsync each, `manifest.json` with size and SHA-256 of each,
+// fsync the folder, rename to `<name>/`, fsync the parent. A folder without a verifying manifest
+// does not count.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,11 @@ namespace vitrine {
 
 /// Writes one checkpoint folder `parent/checkpointName(step)`.
 /// \param write  puts its files into the folder it is given
-/// \param facts  goes into the manifest beside the file list (format version, step, configuration hash)
+/// \param facts  goes into the manifest next to the file list (format version, step, configuration
+///         hash)
 /// \returns      bytes written
-/// \throws FileError  no space, no permission; the temporary folder has been removed and older checkpoints are untouched
+/// \throws FileError  no space, no permission; the temporary folder has been removed and older
+///         checkpoints are untouched
 VITRINE_FOUNDATION_EXPORT std::uint64_t writeCheckpointFolder(
     const std::filesystem::path& parent, std::int64_t step, const Json& facts,
     const std::function<void(const std::filesystem::path& folder)>& write);
@@ -35,14 +38,16 @@ struct CheckpointFolder {
   std::int64_t step = 0;
   std::filesystem::path folder;
 };
-/// Checkpoints below `parent` by step, oldest first, unverified; sweeps `*.tmp-*` of dead processes.
+/// Checkpoints below `parent` by step, oldest first, unverified; sweeps `*.tmp-*` of dead
+/// processes.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<CheckpointFolder> listCheckpoints(
     const std::filesystem::path& parent);
 /// The newest that verifies; `report` is told each one that does not, and why.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<CheckpointFolder> newestCheckpoint(
     const std::filesystem::path& parent, const std::function<void(const std::string&)>& report = {});
 
-/// Writes `text` to a temporary file beside `file`, fsyncs, renames, fsyncs the folder. \throws FileError
+/// Writes `text` to a temporary file next to `file`, fsyncs, renames, fsyncs the folder.
+/// \throws FileError
 VITRINE_FOUNDATION_EXPORT void writeFileAtomically(const std::filesystem::path& file, const std::string& text);
 /// \throws FileError  it cannot be read, or is larger than `limit` bytes
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string readTextFile(const std::filesystem::path& file,

@@ -1,5 +1,5 @@
 // File descriptors with errors that name the file. For the readers and writers of this room, and
-// for the files that core/store and core/jobs keep beside a database.
+// for the files that core/store and core/jobs keep next to a database.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,7 @@ constexpr std::size_t kMostShards = 512;
 constexpr const char* kFileName = "model.safetensors";
 constexpr const char* kListEnding = ".index.json";
 
-/// Empty, or why `name` is not a name of a file beside the list.
+/// Empty, or why `name` is not a name of a file next to the list.
 std::string whyNoShard(const std::string& name) {
   if (name.empty()) return "is empty";
   if (name.size() > 255) return "is longer than a file name can be";

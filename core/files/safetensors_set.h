@@ -1,14 +1,14 @@
 // A set of weights: one safetensors file, or several with a list of what is where.
 //
 // Large checkpoints come as `model-00001-of-00003.safetensors` ... with
-// `model.safetensors.index.json` beside them:
+// `model.safetensors.index.json` next to them:
 //
 //     {"metadata": {...}, "weight_map": {"TENSOR": "SHARD", ...}}
 //
-// The list decides: a tensor that it does not name is not there. Shards lie beside the list; a name
-// that is not a plain file name is refused. A shard may be a symbolic link, since Hugging Face's
-// cache consists of them. Limits: a list of 16 MiB, 1,000,000 tensors, 512 shards, and those of the
-// format for every shard.
+// The list decides: a tensor that it does not name is not there. Shards lie next to the list; a
+// name that is not a plain file name is refused. A shard may be a symbolic link, since Hugging
+// Face's cache consists of them. Limits: a list of 16 MiB, 1,000,000 tensors, 512 shards, and those
+// of the format for every shard.
 #pragma once
 
 #include <filesystem>

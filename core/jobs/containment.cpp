@@ -131,7 +131,7 @@ Containment::~Containment() {
   }
 }
 
-/// Beside the own group, because one that has processes cannot have limited groups below it.
+/// Next to the own group, because one that has processes cannot have limited groups below it.
 void Containment::tryGroupV2(const std::string& name, const JobLimits& limits) {
   const fs::path own = hierarchies().unified;
   if (own.empty()) return;

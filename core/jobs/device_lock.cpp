@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 std::string lockName(const std::string& device) {
   std::string name = "vitrine-device-" + device;
   if (device == "cpu") name += "-" + std::to_string(::getuid());
-  // Tests work beside each other, and beside the user's own runs.
+  // Tests work next to each other, and next to the user's own runs.
   const char* domain = std::getenv("VITRINE_DEVICE_LOCKS");
   if (domain != nullptr && *domain != '\0') name += "-" + sha256OfText(domain).substr(0, 16);
   return name.size() <= 100 ? name : "vitrine-device-" + sha256OfText(name);

@@ -10,7 +10,7 @@
 
 namespace vitrine::jobs {
 
-/// The headless program: $VITRINE_PROGRAM, else `vitrine` beside this program. \throws
+/// The headless program: $VITRINE_PROGRAM, else `vitrine` next to this program. \throws
 /// NotFoundError
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path headlessProgram();
 

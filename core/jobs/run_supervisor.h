@@ -1,5 +1,5 @@
-// The process that stands beside a run's process: starts it within limits, keeps its log short, and
-// writes down how it ended. It outlives `vitrine work` and the window.
+// The process that stands next to a run's process: starts it within limits, keeps its log short,
+// and writes down how it ended. It outlives `vitrine work` and the window.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A pre-norm block: attention and MLP, each behind a norm and beside the residual stream. On the
+// A pre-norm block: attention and MLP, each behind a norm and next to the residual stream. On the
 // CPU it goes as one operation where core/kernels/cpu takes it, layer by layer elsewhere. For
 // source files only: it brings torch/nn/module.h.
 #pragma once

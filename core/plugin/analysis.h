@@ -47,7 +47,7 @@ struct ProbeSamples {
   std::optional<Split> split{};     ///< absent: the last one that evaluations visit
 };
 
-/// A run opened once more beside itself, with other values.
+/// A run opened once more next to itself, with other values.
 struct ReopenedRun {
   std::shared_ptr<TaskSession> session;  ///< in evaluation mode, on the device of the run
   Json config;                           ///< resolved, with the values

@@ -58,7 +58,7 @@ struct LoadedPlugins {
   std::vector<PluginRefusal> refused;
 };
 
-/// Folders in search order: beside the program, $XDG_DATA_HOME/vitrine/plugins,
+/// Folders in search order: next to the program, $XDG_DATA_HOME/vitrine/plugins,
 /// $VITRINE_PLUGIN_PATH.
 [[nodiscard]] std::vector<std::filesystem::path> pluginFolders();
 

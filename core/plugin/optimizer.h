@@ -17,7 +17,7 @@ namespace vitrine {
 /// tensors lie on one device.
 struct UpdateStep {
   std::vector<at::Tensor> parameters;          ///< float32, changed in place
-  std::vector<at::Tensor> gradients;           ///< beside `parameters`, not to be changed
+  std::vector<at::Tensor> gradients;           ///< next to `parameters`, not to be changed
   std::vector<std::vector<at::Tensor>> state;  ///< by place in stateNames(), then by parameter
   at::Tensor learningRate;                     ///< 0-d float32, of this group
   at::Tensor updates;                          ///< 0-d float32: updates so far with this one
@@ -42,7 +42,7 @@ class VITRINE_ENGINE_EXPORT UpdateRule {
   virtual void update(UpdateStep& step) const = 0;
 };
 
-/// An optimizer, by its name in `[train] optimizer`. Its card's schema has its own keys beside
+/// An optimizer, by its name in `[train] optimizer`. Its card's schema has its own keys besides
 /// name, learning_rate and weight_decay.
 class VITRINE_ENGINE_EXPORT OptimizerItem {
  public:

@@ -20,7 +20,7 @@ struct DecayPoint {
 /// The learning rate without warm-up: a pure function, so that a resumed run continues as it would.
 using Decay = std::function<double(const DecayPoint&)>;
 
-/// A schedule, by its name in `[train] schedule`. Its card's schema has its own keys beside name,
+/// A schedule, by its name in `[train] schedule`. Its card's schema has its own keys besides name,
 /// the warm-up's, spans_warmup and ends_at_last_step.
 class VITRINE_ENGINE_EXPORT ScheduleItem {
  public:

@@ -53,7 +53,7 @@ struct ParameterGroup {
 /// One summand of a loss. A step's loss is the sum of weight * sum / count over the names, with sum
 /// and count added up by name over the micro-batches of the step.
 struct LossPart {
-  std::string name;    ///< its curve is train/loss/<name>; "": none beside train/loss
+  std::string name;    ///< its curve is train/loss/<name>; "": none besides train/loss
   at::Tensor sum;      ///< 0-d, differentiable: over samples, tokens or patches
   at::Tensor count{};  ///< 0-d: of those, without gradient; undefined: the samples of the batch
   double weight = 1;   ///< the same in every batch

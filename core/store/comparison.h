@@ -1,4 +1,4 @@
-// Runs beside each other: which of them differ in their seed alone, what each variant changes, and
+// Runs next to each other: which of them differ in their seed alone, what each variant changes, and
 // one value per seed, read with a handful of queries however many runs there are.
 #pragma once
 

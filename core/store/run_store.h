@@ -16,7 +16,7 @@ namespace vitrine::store {
 
 /// `--db`, else $VITRINE_DB, else $XDG_DATA_HOME/vitrine/experiments.sqlite.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path defaultDatabase();
-/// `<name>.files` beside `database`: checkpoints and logs. Paths in rows are relative to it.
+/// `<name>.files` next to `database`: checkpoints and logs. Paths in rows are relative to it.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path filesFolder(
     const std::filesystem::path& database);
 /// The folder of one run below filesFolder(): its checkpoints and log.

@@ -72,7 +72,7 @@ class VITRINE_STORE_EXPORT RunWriter {
     std::optional<ProgressRecord> progress;
   };
   void append(std::int64_t run, std::int64_t segment, const Batch& batch);
-  /// An event of the newest segment, by a process beside that of the run.
+  /// An event of the newest segment, by a process other than that of the run.
   void addEvent(std::int64_t run, const EventRecord& event);
   /// Stores an artifact of `analyse` (no segment needed).
   std::int64_t addArtifact(std::int64_t run, const Artifact& artifact);

@@ -38,7 +38,7 @@ enum class RunState {
 /// "run 3", in a sentence.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string nameOf(std::int64_t run);
 
-/// Another run that a run needs, beside the one that it starts from.
+/// Another run that a run needs, besides the one that it starts from.
 struct RunDependency {
   std::string kind;  ///< "aux": an auxiliary network; "select": one of the grid it is chosen from
   std::string name;  ///< of the network; of the run in the grid

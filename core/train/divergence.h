@@ -78,7 +78,7 @@ class VITRINE_ENGINE_EXPORT DivergenceWatch {
   std::int64_t skippedInRow_ = 0, spikesInRow_ = 0;
 };
 
-/// The last rollback of a run: `rollback.json` beside its checkpoints, so that a process that dies
+/// The last rollback of a run: `rollback.json` next to its checkpoints, so that a process that dies
 /// before the next checkpoint does not meet the same batches again.
 struct Rollback {
   std::int64_t number = 0;           ///< from 1

@@ -28,7 +28,7 @@ constexpr double kBackwardBlocks = 2;
 /// nonlinearity.
 constexpr double kForwardBlocks = 3;
 /// bfloat16 matrix products (float16 ones, too) keep half of what they read; norms, the stream and
-/// short attention stay in float32, and copies between the two are alive beside them. Measured:
+/// short attention stay in float32, and copies between the two are alive next to them. Measured:
 /// 0.78 (LayerNorm and GELU), 0.77 (the same, 197 tokens), 1.09 (RMSNorm and SwiGLU).
 constexpr double kBFloat16Share = 0.9;
 /// Of each logit of an evaluation batch: itself in float32, and three times in float64 while its

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The weights of trained networks beside the model, which a run's own file holds under their
+/// The weights of trained networks next to the model, which a run's own file holds under their
 /// names.
 void loadNetworks(TaskSession& session, const fs::path& file, const LoadOptions& options,
                   LoadReport& report) {

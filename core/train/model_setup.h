@@ -46,7 +46,7 @@ enum class Extent {
 };
 
 /// Builds model and task, opens the data, loads what the run starts from.
-/// \param config  resolved: model.architecture, task.name, data.dataset and the tables beside them
+/// \param config  resolved: model.architecture, task.name, data.dataset and the tables next to them
 /// \param report  what a load did; may be nullptr
 /// \throws NotFoundError  an item that no plugin brings
 /// \throws ConfigError, FileError, ShapeError  as the items and the weight file say

@@ -1,4 +1,4 @@
-// The networks of a run: the model, what is trained beside it, averages and frozen helpers.
+// The networks of a run: the model, what is trained besides it, averages and frozen helpers.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -16,8 +16,8 @@
 
 namespace vitrine::train {
 
-/// What decides, beside weights and data, which numbers an evaluation gives: the same for a run and
-/// for a later evaluation of its checkpoint.
+/// What decides, besides weights and data, which numbers an evaluation gives: the same for a run
+/// and for a later evaluation of its checkpoint.
 struct Look {
   Precision precision = Precision::Float32;
   at::Device device = at::kCPU;

@@ -1,4 +1,4 @@
-// A run opened once more beside itself: the same weights under other values.
+// A run opened once more next to itself: the same weights under other values.
 #pragma once
 
 #include <vector>

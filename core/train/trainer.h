@@ -28,7 +28,7 @@ struct Observed {
   Config config;  ///< observeSchema() + the analysis's own keys
 };
 
-/// Where a run stands when it is opened again beside itself.
+/// Where a run stands when it is opened again next to itself.
 struct Moment {
   at::Device device = at::kCPU;
   std::uint64_t seed = 0;

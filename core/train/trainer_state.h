@@ -119,7 +119,7 @@ struct Trainer::State {
   // Observation and checkpoints.
   std::vector<Evaluation> evaluations;  ///< all that the session has
   std::vector<const Observed*> listeners, probes;
-  std::vector<std::optional<Batch>> probeBatches;  ///< beside `probes`
+  std::vector<std::optional<Batch>> probeBatches;  ///< next to `probes`
   std::unique_ptr<ProbeThread> probeThread;
   std::unique_ptr<CheckpointWriter> writer;
 

@@ -85,7 +85,7 @@ struct AttentionImage {
 };
 
 /// Gives the layers the queries of `more` too; of one that both have, that of `more`. Layers that
-/// differ in heads or keys stay beside each other.
+/// differ in heads or keys stay next to each other.
 void addQueries(AttentionImage& image, const AttentionImage& more);
 
 /// Gives the image the windows of `known` that it has not, in order.

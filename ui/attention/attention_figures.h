@@ -42,12 +42,12 @@ class HeadsFigure final : public Figure {
 [[nodiscard]] std::unique_ptr<Figure> makeDistancesFigure(const AttentionScene& scene,
                                                           FigureStyle style);
 
-/// What stands beside the chosen head: all heads, how far they read, or the small pictures that the
-/// artifact brought.
+/// What stands next to the chosen head: all heads, how far they read, or the small pictures that
+/// the artifact brought.
 [[nodiscard]] std::unique_ptr<Figure> makeOverview(std::shared_ptr<const AttentionScene> scene,
                                                    FigureStyle style);
 
-/// The chosen head large, over or beside the image; tokens that are on no grid as words below. A
+/// The chosen head large, over or next to the image; tokens that are on no grid as words below. A
 /// click chooses the query.
 class HeadFigure final : public Figure {
  public:

@@ -35,7 +35,7 @@ class AttentionPanel final : public QWidget {
   [[nodiscard]] QString sentence() const { return sentence_; }
   /// Draws again after the scene was changed.
   void refresh();
-  /// Beside another run: the two pictures one below the other.
+  /// Next to another run: the two pictures one below the other.
   void setNarrow(bool isNarrow);
   /// Draws as large as the other panel does.
   void standBeside(const AttentionPanel& other);

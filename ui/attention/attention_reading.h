@@ -37,7 +37,7 @@ struct AttentionEntry {
   std::int64_t picture = 0;        ///< id of the image, or 0
   int pictureIndex = -1;           ///< where `picture` is a grid of images
   bool isOfWeights = false;        ///< not of an image: the same for every sample
-  std::int64_t filters = 0;        ///< of the weights: id of small images beside it, or 0
+  std::int64_t filters = 0;        ///< of the weights: id of small images next to it, or 0
   /// \param among  a split; "": any
   [[nodiscard]] bool isOf(std::int64_t wanted, const std::string& among) const {
     return isOfWeights || (sample == wanted && isIn(among));

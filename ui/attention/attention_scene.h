@@ -20,7 +20,7 @@ struct AttentionChoice {
   enum class Layout {
     Map,      ///< the map alone
     Overlay,  ///< over the image
-    Beside,   ///< the image, and the map beside it
+    Beside,   ///< the image, and the map next to it
   };
   QueryChoice query;
   int layer = 0;  ///< index among the layers that are shown, from 0
@@ -48,7 +48,7 @@ class AttentionScene {
   void setChoice(const AttentionChoice& choice);
   /// Range of the colours instead of this image's own, so that runs can be compared.
   void setCommonRange(const std::optional<ValueRange>& range);
-  /// A run that is shown beside this one: pictures of both are drawn equally large.
+  /// A run that is shown next to this one: pictures of both are drawn equally large.
   void setTwin(const std::shared_ptr<const AttentionScene>& twin) { twin_ = twin; }
   /// nullptr where there is none, or where it shows nothing.
   [[nodiscard]] std::shared_ptr<const AttentionScene> twin() const;

@@ -31,7 +31,7 @@ QString leftOutSentence(const AblationTable& table) {
                       : QObject::tr("Not counted: %1.").arg(QString::fromStdString(text));
 }
 
-/// What a difference may come from beside the configuration.
+/// What a difference may come from besides the configuration.
 QString mixedText(const CompareData& data, const CompareChoice& choice) {
   std::set<std::string> commits, devices;
   for (const store::VariantGroup& variant : data.variants) {

@@ -1,4 +1,4 @@
-// The charts of the Compare page and the controls beside them.
+// The charts of the Compare page and the controls next to them.
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>

@@ -66,7 +66,7 @@ struct CompareChoice {
 
   bool onlyDifferences = true;
   std::string artifact;   ///< TileKind::id; "": the first that the variants share
-  QString publishedFile;  ///< "": the one beside the experiment file
+  QString publishedFile;  ///< "": the one next to the experiment file
 
   bool operator==(const CompareChoice&) const = default;
 };

@@ -55,15 +55,15 @@ std::optional<store::MetricFamily> drawnFamily(const CompareData& data) {
   return std::nullopt;
 }
 
-/// Beside the metric of the page: what is worth a second axis.
+/// Besides the metric of the page: what is worth a second axis.
 std::vector<std::string> tradeOffMetrics(const CompareData& data) {
   std::vector<std::string> metrics = comparedMetrics(data.card, namesOf(data));
   metrics.emplace_back(kDeviceSeconds);
   return metrics;
 }
 
-/// The variant of the run that is marked as the baseline of an experiment here, the first of several.
-/// The run itself may be left out: then the variant of its name.
+/// The variant of the run that is marked as the baseline of an experiment here, the first of
+/// several. The run itself may be left out: then the variant of its name.
 std::size_t markedVariant(const store::QueryFunction& query, const CompareData& data) {
   const std::vector<store::MarkedBaseline> marked = store::markedBaselines(query);
   for (const store::MarkedBaseline& one : marked) {

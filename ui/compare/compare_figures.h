@@ -22,8 +22,8 @@ enum class DifferencesShown { Only, All };
                                                             DifferencesShown shown,
                                                             FigureStyle style = {});
 
-/// The paper's numbers beside ours and, below them, the verdicts on its claims. nullptr where there
-/// is neither.
+/// The paper's numbers next to ours and, below them, the verdicts on its claims. nullptr where
+/// there is neither.
 [[nodiscard]] std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table,
                                                           const CompareData& data,
                                                           FigureStyle style = {});

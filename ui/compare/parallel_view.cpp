@@ -16,7 +16,7 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr double kReach = 14;  // pixels beside an axis that belong to it
+constexpr double kReach = 14;  // pixels next to an axis that belong to it
 
 }  // namespace
 

@@ -21,14 +21,14 @@ class ParallelView : public QWidget, public DescribedPlot {
   [[nodiscard]] const ParallelChart& chart() const { return chart_; }
   /// The picture as it is now.
   [[nodiscard]] std::unique_ptr<Figure> figure() const;
-  /// The axis that the keys and the buttons beside it work on.
+  /// The axis that the keys and the buttons next to it work on.
   [[nodiscard]] int focusAxis() const { return focusAxis_; }
   void toggleLog();
   void flip();
   void clearBrushes();
   [[nodiscard]] QString plotSummary() const override;
   [[nodiscard]] Table plotTable() const override;
-  /// Where an axis stands: for tests and for what draws beside it.
+  /// Where an axis stands: for tests and for what draws next to it.
   [[nodiscard]] QPointF placeOf(int axis, double share) const;
   [[nodiscard]] QSize sizeHint() const override { return {px(720), px(360)}; }
   [[nodiscard]] QSize minimumSizeHint() const override { return {px(240), px(200)}; }

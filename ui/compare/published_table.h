@@ -1,4 +1,4 @@
-// The paper's numbers beside ours: which of them speak of a variant here, whether they can be
+// The paper's numbers next to ours: which of them speak of a variant here, whether they can be
 // compared, and what they say.
 #pragma once
 
@@ -53,7 +53,7 @@ struct PublishedTable {
   std::vector<ClaimRow> claims;
 };
 
-/// published.toml beside the experiment file with this title, in the folders of experiments that
+/// published.toml next to the experiment file with this title, in the folders of experiments that
 /// come with the program; empty where there is none.
 [[nodiscard]] std::filesystem::path publishedFileOf(
     const std::string& experiment, const std::vector<std::filesystem::path>& folders);

@@ -1,4 +1,4 @@
-// What the planner and `vitrine check` said, shown beside fields, in the text and in the footer.
+// What the planner and `vitrine check` said, shown next to fields, in the text and in the footer.
 #include <QAction>
 #include <QCompleter>
 #include <QLabel>
@@ -65,7 +65,7 @@ void ConfigurePage::showPlan() {
   if (form_->catalog() == nullptr) return;
   std::vector<Problem> problems = plan_->problems;
   if (syntax_ && problems.empty()) problems.push_back(*syntax_);
-  // A field says what the first run has: what a variant makes wrong stands beside the variant.
+  // A field says what the first run has: what a variant makes wrong stands next to the variant.
   std::map<int, QString> ofVariants;
   std::vector<Problem> ofFields;
   for (const Problem& problem : problems) {

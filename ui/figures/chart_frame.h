@@ -1,4 +1,4 @@
-// The frame of a plot: its axes in pixels, the grid, and the numbers and titles beside it. One for
+// The frame of a plot: its axes in pixels, the grid, and the numbers and titles next to it. One for
 // the live plots of the window and for figures.
 #pragma once
 

@@ -28,7 +28,7 @@ enum class FigureLegend {
   None,
   Below,
   Right,
-  Inside,  ///< in a corner that no line runs through; where there is none, beside or below
+  Inside,  ///< in a corner that no line runs through; where there is none, next to or below
 };
 
 /// What the viewer chooses; everything else comes from the artifact.
@@ -51,7 +51,7 @@ struct FigureStyle {
   std::int64_t run = 0;  ///< whose colour it has; 0: none, and the theme's accent
   /// Fixed range of the colours, so that figures side by side can be compared.
   std::optional<std::array<double, 2>> range;
-  QImage picture;  ///< what the model looked at, shown beside its attention
+  QImage picture;  ///< what the model looked at, shown next to its attention
   int layer = 0;   ///< the enlarged one, from 0
   int head = 0;    ///< the enlarged one, from 0
   int image = 0;   ///< of an image grid or a stack of maps: the outlined one, from 0
@@ -70,7 +70,7 @@ struct FigureStyle {
   /// On paper, where a reader can neither enlarge nor point: points of type per pixel of the
   /// design. 0 on a screen.
   double pointsPerPixel = 0;
-  /// On paper: the title has a line of its own, as it has in a figure beside this one.
+  /// On paper: the title has a line of its own, as it has in a figure next to this one.
   bool stacksHeader = false;
 
   [[nodiscard]] bool isOnPaper() const { return pointsPerPixel > 0; }

@@ -30,7 +30,7 @@ using FigureMaker = std::unique_ptr<Figure> (*)(const Json& meta, std::vector<st
 [[nodiscard]] std::unique_ptr<Figure> makeAttention(const Json&, std::vector<std::byte>,
                                                     FigureStyle);
 /// The sides of `view` as numbers that a figure counts with. A figure makes an object for each row,
-/// layer or image: bytes of data are few beside that.
+/// layer or image: bytes of data are few compared with that.
 /// \throws FileError  a side is above its `most`
 [[nodiscard]] std::vector<int> sidesOf(const ArrayView& view, std::vector<int> most);
 

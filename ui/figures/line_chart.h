@@ -115,7 +115,7 @@ class LineChartFigure : public Figure {
   [[nodiscard]] QColor colorOf(const ChartSeries& series) const;
   [[nodiscard]] QPen penOf(const ChartSeries& series) const;
 
-  // The frame: what is above, below and beside the plot.
+  // The frame: what is above, below and next to the plot.
   [[nodiscard]] bool hasHeader() const;
   [[nodiscard]] QString footnoteText() const;
   /// The least height of plot, numbers and titles.
@@ -126,7 +126,7 @@ class LineChartFigure : public Figure {
 
   // The legend.
   [[nodiscard]] double widestName() const;
-  /// Where it is drawn: below the plot where there is too little room in or beside it.
+  /// Where it is drawn: below the plot where there is too little room in or next to it.
   [[nodiscard]] FigureLegend legendPlace(double width) const;
   [[nodiscard]] Legend legendOf(double width) const;
   [[nodiscard]] double legendHeight(double width) const;

@@ -1,4 +1,4 @@
-// Which line is which: the legend below, beside or inside the plot.
+// Which line is which: the legend below, next to or inside the plot.
 #include <QFontMetricsF>
 #include <QObject>
 #include <QPainter>
@@ -101,7 +101,7 @@ double LineChartFigure::legendHeight(double width) const {
     case FigureLegend::Right:
       return std::max(0.0, column - frame);
     case FigureLegend::Inside:
-      // Where lines are in every corner it stands beside or below the plot.
+      // Where lines are in every corner it stands next to or below the plot.
       return std::max(
           {0.0, (column + 6) / kInsideHeight - leastPlotHeight(style()), column - frame,
            widestName() > width * kMostLegendBeside ? legend.rows * legendLine() + kLegendGap : 0});

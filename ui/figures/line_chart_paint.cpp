@@ -72,7 +72,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
     frame = frameOf(body, 0);
     all = drawnIn(frame.plot);
     words = ruleWords(frame.plot, all, 0);
-    // Where lines are everywhere, the words of rules stand beside the plot.
+    // Where lines are everywhere, the words of rules stand next to the plot.
     const QFontMetricsF metrics(axisLetters());
     double margin = 0;
     for (const Word& word : words)

@@ -14,7 +14,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr double kWordGap = 2;    // between a rule and its word
-constexpr double kNotePad = 8;    // of the ground beside a note's letters
+constexpr double kNotePad = 8;    // of the ground next to a note's letters
 constexpr double kLineCost = 50;  // of a line or a symbol that a word would lie on
 
 /// What a word should not lie on.

@@ -78,7 +78,7 @@ struct Tiles {
 /// paper.
 void drawHatchLines(QPainter& painter, const QRectF& rect, const QColor& color);
 
-/// Left to right, with the ends written beside it and `unit` after them.
+/// Left to right, with the ends written next to it and `unit` after them.
 void drawColorBar(QPainter& painter, const ThemeColors& tokens, const QRectF& rect, double low,
                   double high, const QString& unit, const std::function<QColor(double t)>& color);
 

@@ -37,7 +37,7 @@ class SideBySide final : public Figure {
   int columns_;
 };
 
-/// How small figures stand beside each other: few in a row where there is little room.
+/// How small figures stand next to each other: few in a row where there is little room.
 struct FigureGrid {
   static constexpr double kLeastWidth = 220, kLeastHeight = 150;  ///< of one figure
   int across = 1, down = 1;

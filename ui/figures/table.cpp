@@ -23,7 +23,7 @@ namespace {
 
 // In pixels of letters of full size.
 constexpr double kRowHeight = 28;
-constexpr double kCellRoom = 16;  // beside the text of a cell
+constexpr double kCellRoom = 16;  // next to the text of a cell
 constexpr double kWideColumn = 260;
 constexpr int kMostCellLines = 6, kMostOnPaper = 12;
 constexpr std::size_t kLargestTable = std::size_t{32}

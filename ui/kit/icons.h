@@ -39,7 +39,7 @@ enum class IconTint { Text, OnAccent, Bad, Muted };
 /// Recoloured whenever it is painted, so it outlives a change of theme.
 [[nodiscard]] QIcon icon(Icon name, IconTint tint = IconTint::Text);
 
-/// The square beside the name of a run, in lists and titles: hollow for a run whose colour comes
+/// The square next to the name of a run, in lists and titles: hollow for a run whose colour comes
 /// round again, as its line is dashed.
 void drawRunMark(QPainter& painter, const QRectF& square, std::int64_t run, const QColor& color);
 

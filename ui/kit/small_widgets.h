@@ -103,7 +103,7 @@ class BottomBar : public QWidget {
   explicit BottomBar(QWidget* parent = nullptr);
   void setQueue(const QString& text);
   void showMessage(const QString& sentence);
-  /// The same with a button beside it, until the next message.
+  /// The same with a button next to it, until the next message.
   void offer(const QString& sentence, const QString& label, std::function<void()> act);
   /// What the button does, where there is one.
   void act();

@@ -16,7 +16,7 @@ namespace {
 QString picture(const QString& name, const QColor& color, const QPainterPath& path, double width) {
   static QTemporaryDir folder(QDir::tempPath() + QStringLiteral("/vitrine-studio-XXXXXX"));
   if (!folder.isValid()) return {};
-  const int size = px(12);  // as large as the text beside it
+  const int size = px(12);  // as large as the text next to it
   const QString base =
       folder.filePath(QStringLiteral("%1-%2-%3").arg(name, color.name().mid(1)).arg(size));
   for (const int scale : {1, 2}) {

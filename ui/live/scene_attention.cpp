@@ -133,7 +133,7 @@ void LiveScene::drawOverview(int layers, int heads) {
   ImGui::BeginChild("layers", {f(used), 0}, false, layers > 8 ? 0 : ImGuiWindowFlags_NoScrollbar);
   for (const live::AttentionLayer& layer : frame->attention) drawHeadRow(layer, cell, left);
   ImGui::EndChild();
-  // The chosen head large, where there is room beside the others.
+  // The chosen head large, where there is room next to the others.
   const double side = std::min(static_cast<double>(room.x) - used - px(8),
                                static_cast<double>(room.y) - head - px(4));
   if (side >= px(110))

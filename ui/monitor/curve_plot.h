@@ -69,7 +69,7 @@ class CurvePlot : public QWidget, public DescribedPlot {
   void setSettings(const PlotSettings& settings);
   void setNotes(std::vector<CurveNote> notes);
   [[nodiscard]] const std::vector<CurveNote>& notes() const { return notes_; }
-  /// How values are written: in the read-out, beside bars and, percent, on the axis.
+  /// How values are written: in the read-out, next to bars and, percent, on the axis.
   void setFormat(const store::MetricFormat& format);
   [[nodiscard]] const std::vector<PlottedCurve>& curves() const { return curves_; }
   [[nodiscard]] const PlotSettings& settings() const { return settings_; }

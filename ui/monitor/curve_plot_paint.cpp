@@ -344,7 +344,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
   const int lines = 1 + static_cast<int>(rows.size()) + (more > 0 ? 1 : 0);
   QRect box(0, 0, width, 2 * px(5) + lines * height);
   const int at = qRound(frame_.x.pixelOf(*cursor_));
-  // Beside the line, on the side with more room; always inside the widget.
+  // Next to the line, on the side with more room; always inside the widget.
   box.moveLeft(at + px(10));
   if (box.right() > rect().right()) box.moveRight(at - px(10));
   if (box.left() < 0) box.moveLeft(0);

@@ -14,7 +14,7 @@ constexpr int kMostScale = 16;
 constexpr double kTextWidth = 260, kTextHeight = 84;  // of a tile with words
 constexpr double kMostLabel = 130;                    // width of the labels of rows
 
-/// Tiles beside each other within one cell.
+/// Tiles next to each other within one cell.
 int tilesAcross(int count) {
   return std::max(1, static_cast<int>(std::ceil(std::sqrt(static_cast<double>(count)))));
 }

@@ -1,4 +1,4 @@
-// Where the images and texts of a drawing lie beside each other, on a screen and on paper.
+// Where the images and texts of a drawing lie next to each other, on a screen and on paper.
 #pragma once
 
 #include <QFont>

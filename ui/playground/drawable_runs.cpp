@@ -186,7 +186,7 @@ std::string drawingExperiment(const Catalog& catalog) {
       if (task.kind != ItemKind::Task || !hasEvery(task.needs, sampler.needs)) continue;
       for (const ItemCard& model : catalog.items) {
         if (model.kind != ItemKind::Architecture || !hasEvery(model.offers, sampler.needs)) continue;
-        // The data have what the task needs beside the model.
+        // The data have what the task needs besides the model.
         std::vector<std::string> fields;
         for (const std::string& need : task.needs) {
           if (std::find(model.offers.begin(), model.offers.end(), need) == model.offers.end())

@@ -369,7 +369,7 @@ QWidget* PlaygroundPage::makeSide() {
   return card;
 }
 
-// Beside the images where there is room for three columns, else below them.
+// Next to the images where there is room for three columns, else below them.
 void PlaygroundPage::placeSide() {
   const bool isBelow = width() < px(kSideFrom);
   if (side_->parentWidget() != nullptr && isBelow == isSideBelow_ &&

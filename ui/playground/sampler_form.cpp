@@ -395,7 +395,7 @@ QString SamplerForm::titleOfValue(const std::string& key, const Json& value) con
   }
   if (at < 0 || at >= found->entry.valueTitles.size()) return valueText(value);
   const QString words = found->entry.valueTitles[at];
-  // "7, Sneaker" is Sneaker beside its row.
+  // "7, Sneaker" is Sneaker next to its row.
   return field.type == FieldType::Integer && words.contains(QStringLiteral(", "))
              ? words.section(QStringLiteral(", "), 1)
              : words;

@@ -28,7 +28,7 @@ struct ModelBlock {
 };
 [[nodiscard]] std::vector<ModelBlock> blocksFromJson(const Json& report);
 
-/// A piece of A beside the piece of B that takes its place; one of them may be missing.
+/// A piece of A next to the piece of B that takes its place; one of them may be missing.
 struct BlockPair {
   std::optional<ModelBlock> a, b;
   [[nodiscard]] bool isChanged() const;

@@ -359,7 +359,7 @@ void QueuePage::showEvent(QShowEvent* event) {
 
 void QueuePage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
-  // The answers stand below the sentence where it would have a few letters a line beside them.
+  // The answers stand below the sentence where it would have a few letters a line next to them.
   offerLine_->setDirection(width() < px(460) ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 

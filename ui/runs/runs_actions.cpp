@@ -19,7 +19,7 @@ bool isIn(const std::vector<std::int64_t>& runs, std::int64_t run) {
 
 }  // namespace
 
-/// Selects these runs beside the selected ones, and hides these of them.
+/// Selects these runs besides the selected ones, and hides these of them.
 void RunsPanel::draw(const std::vector<std::int64_t>& more, const std::set<std::int64_t>& hidden) {
   const Selection& selection = workbench_.selection();
   std::vector<std::int64_t> runs;

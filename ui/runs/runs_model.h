@@ -1,5 +1,6 @@
-// The runs of a database as a tree: experiments, newest first, and their runs in order of id. A table
-// has columns beside the name of a run, and may group runs by the values of a column instead.
+// The runs of a database as a tree: experiments, newest first, and their runs in order of id. A
+// table has columns next to the name of a run, and may group runs by the values of a column
+// instead.
 #pragma once
 
 #include <QAbstractItemModel>
@@ -74,11 +75,11 @@ class RunsModel : public QAbstractItemModel {
     /// The text of a mean over runs; none where a mean says nothing.
     std::function<QString(double)> meanText = {};
   };
-  /// The columns beside the name: none for a list. With the ids that it has, only values change.
+  /// The columns next to the name: none for a list. With the ids that it has, only values change.
   void setColumns(std::vector<Column> columns);
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
-  /// Groups the runs by the texts of a column, shown or not: in the order of its values, runs without
-  /// one last. None: by experiment. A run that is added has no value until the next call.
+  /// Groups the runs by the texts of a column, shown or not: in the order of its values, runs
+  /// without one last. None: by experiment. A run that is added has no value until the next call.
   void groupBy(std::optional<Column> column);
   [[nodiscard]] bool isGrouped() const { return grouping_.has_value(); }
   /// Title of the column that groups; "" where there is none.

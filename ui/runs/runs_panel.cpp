@@ -282,7 +282,7 @@ void RunsPanel::readSelection() {
   }
   std::int64_t current = view_->currentIndex().data(RunsModel::IdRole).toLongLong();
   if (current == 0) current = selection.current();  // at the row of an experiment
-  // A run is looked at beside several others; one that was just taken out of them is not.
+  // A run is looked at next to several others; one that was just taken out of them is not.
   const bool isBeside =
       ids.size() > 1 && workbench_.run(current) != nullptr && !isIn(selection.runs(), current);
   if (!isIn(ids, current) && !isBeside)
@@ -395,7 +395,8 @@ void RunsPanel::showArchived(bool isOn) {
   fillHeader();
 }
 
-// The selection that the database had last. At the first sight of it: what is running, else the started runs of the newest experiment.
+// The selection that the database had last. At the first sight of it: what is running, else the
+// started runs of the newest experiment.
 void RunsPanel::chooseFirst() {
   if (hasChosen_ || workbench_.runs().empty()) return;
   hasChosen_ = true;

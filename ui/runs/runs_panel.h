@@ -123,7 +123,7 @@ class RunsPanel : public QWidget {
   std::set<std::int64_t> closed_;  ///< experiments and groups, while rows change
   bool isApplying_ = false;
   bool isReadingDue_ = false;  ///< a click or key that is being handled changes the selection
-  bool isExplained_ = false;   ///< that a click beside a comparison leaves it
+  bool isExplained_ = false;   ///< that a click next to a comparison leaves it
   bool areNamesNew_ = true;    ///< runs of one name are to be told apart again
   bool hasChosen_ = false;
 };

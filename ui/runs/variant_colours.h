@@ -1,4 +1,4 @@
-// Which colours runs have beside their usual ones: one for all seeds of a variant, on request, and
+// Which colours runs have besides their usual ones: one for all seeds of a variant, on request, and
 // those that a user gave them, which win.
 #pragma once
 

@@ -192,7 +192,7 @@ void FileController::databaseProbed(const QString& file, const store::ProbedFile
     workbench_.showMessage(tr("%1 is open in this window.").arg(QFileInfo(file).fileName()));
     return;
   }
-  // A window shows one database: another one opens beside it.
+  // A window shows one database: another one opens next to it.
   openWindow(file, tr("%1, %2,").arg(QDir::toNativeSeparators(file),
                                      counted(probed.runs, tr("run"), tr("runs"))));
 }

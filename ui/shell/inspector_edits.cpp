@@ -153,7 +153,7 @@ void Inspector::takeTheirs(store::RunField field) {
   }
 }
 
-/// Stores what was typed, or has it kept beside what another user wrote.
+/// Stores what was typed, or has it kept next to what another user wrote.
 void Inspector::keepTyped(store::RunField field) {
   const bool isNote = field == store::RunField::Note;
   // Where another user was faster it is among the edits now; where the run is gone, so is the

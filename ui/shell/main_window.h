@@ -59,7 +59,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] KeyMap& keys() { return keys_; }
   [[nodiscard]] FileController& files() { return files_; }
   void openPalette();
-  /// The runs as a table in the place of the pages, or as the list beside them again.
+  /// The runs as a table in the place of the pages, or as the list next to them again.
   void showRunTable(bool isTable);
   /// The arrangement that Studio comes with.
   void resetLayout();
@@ -92,10 +92,10 @@ class MainWindow : public QMainWindow {
   void updateTitle();
   /// The list of runs is in sight, or the table.
   void showRuns();
-  /// The arrangement of docks beside the pages.
+  /// The arrangement of docks next to the pages.
   [[nodiscard]] QByteArray docksNow() const;
   void foldInspector();
-  /// The page in front has too little room beside the inspector.
+  /// The page in front has too little room next to the inspector.
   [[nodiscard]] bool isNarrow() const;
   void restoreLayout();
   /// \returns  whether `state` was one

@@ -100,7 +100,7 @@ std::vector<RunAnalysis> SpectraPage::columnsWithout() const {
                       {.run = run->run},
                       {{"op", "analyse"}, {"item", run->analysis}, {"store", true}}};
       one.model.checkpoint = std::to_string(step);
-      // Of the same matrices as the columns beside it.
+      // Of the same matrices as the columns next to it.
       const ItemCard* card = workbench_.catalog().find(ItemKind::Analysis, run->analysis);
       if (card != nullptr && card->schema.find("attention") != nullptr && !run->attention.empty())
         one.request["settings"] = {{"attention", run->attention}};

@@ -37,7 +37,7 @@ struct Spectrum {
 };
 
 /// Adds the layers of an artifact `spectrum`, in the order of their numbers.
-/// \param shares  of the artifact `cumulative` beside it; empty where there is none
+/// \param shares  of the artifact `cumulative` next to it; empty where there is none
 /// \throws FileError  the data do not fit their description
 void addLayers(Spectrum& spectrum, const Json& meta, std::span<const std::byte> values,
                const Json& sharesMeta, std::span<const std::byte> shares);

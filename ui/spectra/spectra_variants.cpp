@@ -1,4 +1,4 @@
-// The other variants of the experiment beside what is drawn: what their ranks say together, what
+// The other variants of the experiment next to what is drawn: what their ranks say together, what
 // the paper claims of them, and those that are not trained, which one click starts.
 #include <QHBoxLayout>
 #include <QPushButton>

@@ -1,5 +1,5 @@
 // The verbs of the command line, as cli/verbs.def lists them. Those that need LibTorch are in a
-// module beside the program, which is loaded when one of them is called.
+// module next to the program, which is loaded when one of them is called.
 #pragma once
 
 #include <span>

@@ -15,7 +15,7 @@ namespace vitrine::app {
 
 struct PartOptions {
   std::size_t mostImages = 64;  ///< of each run
-  /// Of claims; none: claims.toml beside the experiment file, where it comes with the program.
+  /// Of claims; none: claims.toml next to the experiment file, where it comes with the program.
   std::optional<std::filesystem::path> claims;
   std::string reportName;  ///< file name of the report, for the command line that writes it again
 };

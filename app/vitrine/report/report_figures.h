@@ -14,7 +14,7 @@
 
 namespace vitrine::app {
 
-/// `vitrine-studio` beside this program; it need not be there.
+/// `vitrine-studio` next to this program; it need not be there.
 [[nodiscard]] std::filesystem::path studioProgram();
 
 /// Draws charts through Studio, in a folder of its own that goes with it.

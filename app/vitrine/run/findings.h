@@ -25,7 +25,7 @@ void requireCapabilities(const ItemCard& card, const TrainedModel& trained);
                                             EvaluationListener* watcher = nullptr,
                                             const Batch* own = nullptr);
 
-/// What was looked at, beside the checkpoint.
+/// What was looked at, besides the checkpoint.
 struct FindingsOrigin {
   std::string item;
   Split split = Split::Test;

@@ -62,7 +62,7 @@ Finding cudaToolkit() {
   }
   candidates.emplace_back("nvcc");
   candidates.emplace_back("/usr/local/cuda/bin/nvcc");
-  // The toolkit from PyPI lies beside torch, in nvidia/cu13 of the same environment.
+  // The toolkit from PyPI lies next to torch, in nvidia/cu13 of the same environment.
   candidates.push_back((fs::path(VITRINE_TORCH_LIBRARY).parent_path().parent_path().parent_path() /
                         "nvidia/cu13/bin/nvcc")
                            .string());

@@ -23,7 +23,7 @@ Evaluation evaluationNamed(const TaskSession& session, Split split, const std::s
                      " split; it measures " + (there.empty() ? "the split alone" : there));
 }
 
-/// Tables that the evaluation made beside its scores: of how many images, by which network.
+/// Tables that the evaluation made besides its scores: of how many images, by which network.
 std::vector<Json> tablesOf(const CollectedResults& found) {
   std::vector<Json> tables;
   for (const Artifact& artifact : found.artifacts) {

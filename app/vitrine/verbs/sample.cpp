@@ -29,7 +29,7 @@ void writeBytes(const std::vector<std::byte>& bytes, const fs::path& file, const
   if (!out.flush()) throw FileError("cannot write " + file.string() + note);
 }
 
-/// What of the results is kept beside the images themselves.
+/// What of the results is kept besides the images themselves.
 struct Keeps {
   bool images = false;  ///< for a grid
   bool films = false;

@@ -50,7 +50,7 @@ void addWorkOptions(CLI::App& app, WorkArguments& asked) {
       ->capture_default_str()
       ->check(CLI::Range(16, 1'000'000));
   app.add_option("--supervise", asked.supervised, "")
-      ->group("");  // what it starts beside every run
+      ->group("");  // what it starts next to every run
 }
 
 }  // namespace

@@ -261,7 +261,7 @@ class Patch {
         headerPlace = i + 1;
       }
     }
-    // Beside the keys it has most in common with.
+    // Next to the keys it has most in common with.
     const TomlStatement* beside = nullptr;
     std::size_t mostShared = 0;
     for (const TomlStatement& one : statements) {

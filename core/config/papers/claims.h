@@ -28,7 +28,7 @@ enum class ClaimMeasure { Last, Mean, StepsTo, TimeTo };
 struct Claim {
   std::string name;
   std::string source;      ///< "Table 8: 61.4 % without, 64.2 % with"
-  std::string experiment;  ///< a file beside claims.toml
+  std::string experiment;  ///< a file next to claims.toml
   std::string metric;
   ClaimMeasure measure = ClaimMeasure::Last;
   double window = 1;             ///< of Mean: the share of the common steps, at their end

@@ -10,7 +10,7 @@ namespace vitrine {
 
 struct Tour {
   struct Part {
-    std::string experiment;  ///< a file beside the tour's
+    std::string experiment;  ///< a file next to the tour's
     /// What follows the run in each call of `vitrine sample` with the last run of the part.
     std::vector<std::vector<std::string>> samples;
   };

@@ -48,7 +48,7 @@ struct BlockConstants {
 };
 constexpr std::size_t kConstants = 9, kSaved = 8;
 
-/// What identifies a call beside its tensors.
+/// What identifies a call besides its tensors.
 struct BlockSettings {
   NormKind norm;
   MlpKind mlp;
@@ -109,8 +109,8 @@ BlockPlan planOf(const at::Tensor& x, at::TensorList parameters, const BlockCons
   return p;
 }
 
-/// Rows `from`, from + 1, ... of one image, as a call of their own: they need the keys and values of
-/// all rows, which every part computes for itself.
+/// Rows `from`, from + 1, ... of one image, as a call of their own: they need the keys and values
+/// of all rows, which every part computes for itself.
 BlockPlan partOf(const BlockPlan& whole, std::int64_t image, std::int64_t from, std::int64_t rows) {
   BlockPlan p = whole;
   p.batch = p.imagesAtOnce = 1;
@@ -155,8 +155,8 @@ at::Tensor runForward(const BlockPlan& p, const at::Tensor& x, const SavedTensor
   return out;
 }
 
-/// [count, total] floats, kept from block to block: of a wide model they are more than the C library
-/// keeps for itself, and the system would clear every page again, a tenth of a step.
+/// [count, total] floats, kept from block to block: of a wide model they are more than the C
+/// library keeps for itself, and the system would clear every page again, a tenth of a step.
 at::Tensor sharesOfThread(std::int64_t count, std::int64_t total) {
   static thread_local at::Tensor floats;
   if (!floats.defined() || floats.numel() < count * total)

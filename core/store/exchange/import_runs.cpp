@@ -34,7 +34,7 @@ bool isSqliteFile(const fs::path& file) {
   return std::memcmp(start.data(), "SQLite format 3", 16) == 0;
 }
 
-/// A log beside the file holds a part of it, which is not seen when it is opened as it lies there.
+/// A log next to the file holds a part of it, which is not seen when it is opened as it lies there.
 void refuseUnfinished(const fs::path& source) {
   std::error_code error;
   for (const char* suffix : {"-wal", "-journal"}) {

@@ -96,7 +96,7 @@ bool isPng(std::span<const std::byte> bytes) {
                     [](unsigned char a, std::byte b) { return std::byte{a} == b; });
 }
 
-/// A private database, beside the one it is for; gone with this object. Those of
+/// A private database, next to the one it is for; gone with this object. Those of
 /// imports that were killed go too.
 class StagingFile {
  public:

@@ -294,7 +294,7 @@ void Mirror::take(std::int64_t run, std::span<const Json> parts) {
     }
     // One that was deleted there may have been brought back.
     database.prepare("DELETE FROM deleted_run WHERE run_id = ?").with(run).run();
-    // A readers' clock of its own, and a log that lies beside this file.
+    // A readers' clock of its own, and a log that lies next to this file.
     database
         .prepare(
             "UPDATE run SET change_sequence = ?2, log_file = CASE WHEN log_file = '' THEN '' "

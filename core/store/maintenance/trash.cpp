@@ -1,10 +1,10 @@
 // A run in the trash is a folder `run-<uuid>` with
 //   run.vitrine   its rows, a database of one run
 //   about.json    what of it the rows do not say; written last: without it the rows count
-//   files         its folder, as it was beside the database
+//   files         its folder, as it was next to the database
 // It is deleted in this order: rows copied, rows removed from the database, files moved; and comes
 // back in the opposite one. Whatever is cut short, either the database or the trash has all rows,
-// and files are where the rows are or beside the database.
+// and files are where the rows are or next to the database.
 #include "core/store/maintenance/trash.h"
 
 #include <algorithm>
@@ -216,7 +216,7 @@ void trashRun(const fs::path& file, std::int64_t run) {
       return true;
     });
   }
-  // Where this fails, the files stay beside the database, and come back with the run all the same.
+  // Where this fails, the files stay next to the database, and come back with the run all the same.
   std::error_code error;
   fs::rename(filesFolder(file) / runFolderName(row.uuid), folder / kFiles, error);
   emptyTrash(file, kTrashTime);

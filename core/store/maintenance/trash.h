@@ -1,5 +1,5 @@
 // Runs that were deleted and can be brought back: their rows and files lie in `trash` in the folder
-// beside the database, and no list, view, search or export shows them.
+// next to the database, and no list, view, search or export shows them.
 #pragma once
 
 #include <chrono>

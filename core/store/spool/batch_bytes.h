@@ -1,4 +1,4 @@
-// A batch of results as bytes, for a file beside the database. Private to core/store.
+// A batch of results as bytes, for a file next to the database. Private to core/store.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // What a run has to say while the database cannot be written, for want of space above all, waits
-// in a file beside it and is stored later: in order, once, also by another process. Private to
+// in a file next to it and is stored later: in order, once, also by another process. Private to
 // core/store.
 #pragma once
 
@@ -44,7 +44,7 @@ class VITRINE_STORE_EXPORT Spool {
 
   /// Stores what processes left that are gone. Says what cannot be stored and keeps it.
   static void storeAll(Database& database);
-  /// Within a process that cannot change the state of its run: beside the results that wait, when
+  /// Within a process that cannot change the state of its run: next to the results that wait, when
   /// there are some. \returns  whether it is durable
   static bool takeEnding(Database& database, std::int64_t run, RunState to,
                          const std::string& reason);

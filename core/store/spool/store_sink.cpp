@@ -251,7 +251,7 @@ StoreSink::~StoreSink() {
   }
   state_->wake_.notify_all();
   state_->thread_.join();
-  // Whatever the matter with the database is, a file beside it may outlive it.
+  // Whatever the matter with the database is, a file next to it may outlive it.
   if (!isEmpty(state_->unsaved_)) state_->spool(state_->error_);
   if (!state_->spool_->isEmpty()) {
     log::warning("results of run " + std::to_string(state_->run_) + " wait in '" +

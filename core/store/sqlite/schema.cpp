@@ -84,7 +84,7 @@ Objects expectedObjects(std::span<const Migration> steps) {
   return objectsOf(handle);
 }
 
-/// What an exported file may hold beside.
+/// What an exported file may hold in addition.
 const Objects& exportObjects() {
   static const Migration tables{0, exportTables()};
   static const Objects objects = expectedObjects({&tables, 1});
@@ -143,7 +143,7 @@ std::int64_t versionOf(const std::filesystem::path& file) {
   }
 }
 
-/// Removes copies that a process began beside `file` and did not live to finish.
+/// Removes copies that a process began next to `file` and did not live to finish.
 void sweepBackups(const std::filesystem::path& file) {
   const std::string start = file.filename().string() + "-v";
   const std::string mark = ".bak.tmp-";
@@ -159,7 +159,7 @@ void sweepBackups(const std::filesystem::path& file) {
   }
 }
 
-/// A copy beside the file, there completely or not at all. Nothing when another process brings the
+/// A copy next to the file, there completely or not at all. Nothing when another process brings the
 /// file up to date at the same time and was faster.
 void backUp(Database& database, std::int64_t version) {
   namespace fs = std::filesystem;

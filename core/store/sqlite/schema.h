@@ -24,7 +24,7 @@ struct Migration {
 /// outside a database. Such a file opens as a database too.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string_view exportTables();
 
-/// Makes the tables of an empty file, brings an older file up to date (after a backup beside it),
+/// Makes the tables of an empty file, brings an older file up to date (after a backup next to it),
 /// refuses every other. A connection for reading only checks. \throws StoreError  not ours, newer
 /// than this program, or not of the expected schema \throws RefusedError  an older file has runs in
 /// progress

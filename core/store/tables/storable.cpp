@@ -12,7 +12,7 @@ namespace vitrine::store {
 
 namespace {
 
-/// Of a row, beside its texts and bytes: numbers, a time of day, SQLite's own header.
+/// Of a row, besides its texts and bytes: numbers, a time of day, SQLite's own header.
 constexpr std::uint64_t kRowOverhead = 512;
 
 std::uint64_t rowBytes(const Artifact& artifact) {

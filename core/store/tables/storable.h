@@ -19,7 +19,7 @@ VITRINE_STORE_EXPORT void dropUnstorable(RunWriter::Batch& batch, std::uint64_t 
 [[nodiscard]] std::string whyUnstorable(const GeneratedImage& image, std::uint64_t limit);
 [[nodiscard]] std::string whyUnstorable(const GeneratedText& text, std::uint64_t limit);
 
-/// `text`, or as much of its beginning as a row of at most `limit` bytes has room for beside
+/// `text`, or as much of its beginning as a row of at most `limit` bytes has room for besides
 /// others.
 [[nodiscard]] std::string cutToFit(const std::string& text, std::uint64_t limit);
 

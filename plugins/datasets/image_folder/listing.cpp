@@ -136,7 +136,7 @@ class Walk {
     listing_.images[static_cast<std::size_t>(split)].push_back({path, label, 0});
   }
 
-  /// A folder `train` with nothing but other splits beside it; `train` may also be the name of a
+  /// A folder `train` with nothing but other splits next to it; `train` may also be the name of a
   /// class.
   [[nodiscard]] bool hasSplits() const {
     bool hasTrain = false;

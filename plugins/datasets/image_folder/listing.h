@@ -44,9 +44,9 @@ struct Listing {
   std::map<std::string, std::int64_t> otherFiles;  ///< ending -> how many were passed over
 };
 
-/// \throws FileError  no folder, no classes, a class of one split unknown to train, train beside no
-/// other split, above 10,000,000 images or 8 folders deep; a list that is broken, or names an image
-/// twice
+/// \throws FileError  no folder, no classes, a class of one split unknown to train, train next to
+/// no other split, above 10,000,000 images or 8 folders deep; a list that is broken, or names an
+/// image twice
 [[nodiscard]] Listing listImages(const std::filesystem::path& folder,
                                  const ListingOptions& options);
 

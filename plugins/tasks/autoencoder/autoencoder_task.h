@@ -14,7 +14,7 @@ namespace vitrine::autoencoder_task {
 /// generator. A codec whose scale is measured sees every z.
 ///
 /// Scores of a split, of the mean of the latents: psnr (dB), l1 (of [0, 1]), loss, kl (nats an
-/// image, where the codec has variances), latent_scale. Artifact: a grid of inputs beside outputs.
+/// image, where the codec has variances), latent_scale. Artifact: a grid of inputs next to outputs.
 class AutoencoderTask final : public Task {
  public:
   [[nodiscard]] ItemCard card() const override;

@@ -46,7 +46,7 @@ class CodecSession {
   [[nodiscard]] virtual at::Tensor codecImages(const Batch& batch) const = 0;
 };
 
-/// Analysis `reconstruction`: chosen images beside what the codec makes of them, and the PSNR and
+/// Analysis `reconstruction`: chosen images next to what the codec makes of them, and the PSNR and
 /// L1 of each in a table. Of runs of the task `autoencoder`.
 class Reconstruction final : public Analysis {
  public:

@@ -32,7 +32,7 @@ class GenerationSession : public PipelineSession {
 /// Scores of a split: loss with the same noise and times whatever the run and step, of steps also
 /// mse and vb. Artifact: a grid of samples, one of each class. With a judge ([aux] and task.judge)
 /// scores `<split>/samples/...`: agreement (its answer is the class asked for), frechet, precision,
-/// recall, inception, on samples.count images; its name and hash stand in the table beside them.
+/// recall, inception, on samples.count images; its name and hash stand in the table next to them.
 class GenerationTask final : public Task {
  public:
   [[nodiscard]] ItemCard card() const override;

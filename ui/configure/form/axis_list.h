@@ -35,7 +35,7 @@ class AxisList : public QWidget {
   void addAxis();
   /// What is typed and cannot be read: sentences.
   [[nodiscard]] QStringList unread() const;
-  /// What is wrong with an axis, beside it.
+  /// What is wrong with an axis, next to it.
   void showProblems(const std::vector<Problem>& problems);
   /// The key line of an axis, or nullptr.
   [[nodiscard]] QLineEdit* keyLine(const std::string& key) const;

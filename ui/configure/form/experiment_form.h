@@ -43,7 +43,7 @@ class ExperimentForm : public QWidget {
   void setDocument(const Document& document,
                    FieldEditor::Typing typing = FieldEditor::Typing::Keep);
 
-  /// Puts each problem beside its field; returns those that no field shows.
+  /// Puts each problem next to its field; returns those that no field shows.
   std::vector<Problem> showProblems(const std::vector<Problem>& problems);
 
   /// nullptr where the form has no such field now.

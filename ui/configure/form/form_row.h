@@ -45,7 +45,7 @@ class FormRow : public QWidget {
   void setMessage(const QString& message);
   /// Says something about the value in place of what the field means; "": the meaning again.
   void setNote(const QString& note);
-  /// Below the editor instead of beside it, where the page is narrow.
+  /// Below the editor instead of next to it, where the page is narrow.
   void setHelpBelow(bool isBelow);
   /// Of a field that no run can differ in alone: no sweep, no variant.
   void leaveMenuOut();

@@ -270,7 +270,7 @@ void SweepEditor::showVariantProblems(const std::map<int, QString>& problems) {
 }
 
 void SweepEditor::addVariant() {
-  // The first variant is the baseline: an ablation needs it beside the change.
+  // The first variant is the baseline: an ablation needs it next to the change.
   if (variants_.empty()) appendVariant({"baseline", {}});
   appendVariant({"+ change", {}});
   folds_[1]->setOpen(true);

@@ -42,7 +42,7 @@ class SweepEditor : public QWidget {
   [[nodiscard]] QStringList variantNames() const;
   /// What is typed here and cannot be read, so that applyTo() leaves it out: sentences.
   [[nodiscard]] QStringList unread() const;
-  /// What is wrong with an axis, beside it.
+  /// What is wrong with an axis, next to it.
   void showProblems(const std::vector<Problem>& problems);
   /// The same of variants, by their place.
   void showVariantProblems(const std::map<int, QString>& problems);

@@ -1,4 +1,4 @@
-// Beside the form: what changes, what multiplies the runs, the runs to come, and the experiment as
+// Next to the form: what changes, what multiplies the runs, the runs to come, and the experiment as
 // text.
 #pragma once
 

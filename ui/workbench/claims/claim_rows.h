@@ -19,7 +19,7 @@ struct ClaimRow {
   store::MetricFormat format;  ///< of what is measured
 };
 
-/// Where experiments of the program lie: its source tree, else beside the installed program.
+/// Where experiments of the program lie: its source tree, else next to the installed program.
 [[nodiscard]] std::vector<std::filesystem::path> experimentFolders();
 
 /// Whether a claim is judged.
