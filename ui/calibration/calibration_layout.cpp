@@ -210,7 +210,7 @@ QWidget* CalibrationPage::makeTemperature() {
   scores_->setCornerButtonEnabled(false);  // it would select what cannot be selected
   scores_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   scores_->horizontalHeader()->setMinimumSectionSize(px(40));
-  scores_->horizontalHeader()->setTextElideMode(Qt::ElideRight);
+  scores_->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
   scores_->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
   scores_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   scores_->verticalHeader()->setDefaultSectionSize(px(22));

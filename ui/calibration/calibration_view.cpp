@@ -166,20 +166,21 @@ void CalibrationPage::showScores() {
     QString title, tip;
     std::function<QString(const CalibrationScores&)> text;
   };
-  const auto share = [](double value) { return percent(value, 2); };
+  // Percent is said by the row: columns of several runs fit beside each other.
+  const auto share = [](double value) { return number(100 * value, 2); };
   const auto plain = [](double value) { return number(value, 3); };
   const std::vector<Row> rows{
-      {tr("ECE"), tr("Gap of accuracy and confidence, mean over bins weighted by n"),
+      {tr("ECE, %"), tr("Gap of accuracy and confidence, mean over bins weighted by n"),
        [&](const CalibrationScores& s) { return orDash(s.ece, share); }},
-      {tr("MCE"), tr("Largest gap of a bin"),
+      {tr("MCE, %"), tr("Largest gap of a bin"),
        [&](const CalibrationScores& s) { return orDash(s.mce, share); }},
-      {tr("Classwise"), tr("ECE of each class's probability, mean over classes"),
+      {tr("Classwise, %"), tr("ECE of each class's probability, mean over classes"),
        [&](const CalibrationScores& s) { return orDash(s.classwise, share); }},
       {tr("Brier"), tr("Mean squared distance of the probabilities from the label, 0 to 2"),
        [&](const CalibrationScores& s) { return orDash(s.brier, plain); }},
       {tr("NLL"), tr("Mean negative log-likelihood, nats"),
        [&](const CalibrationScores& s) { return orDash(s.nll, plain); }},
-      {tr("Accuracy"), tr("Share of images that the model is right about"),
+      {tr("Accuracy, %"), tr("Share of images that the model is right about"),
        [&](const CalibrationScores& s) { return orDash(s.accuracy, share); }}};
   scores_->setRowCount(static_cast<int>(rows.size()));
   scores_->setColumnCount(static_cast<int>(columns.size()));
@@ -202,18 +203,23 @@ void CalibrationPage::showScores() {
     title->setToolTip(rows[static_cast<std::size_t>(row)].tip);
     scores_->setVerticalHeaderItem(row, title);
   }
-  // A number is never cut: where columns have no room the table scrolls.
+  // A number is never cut: where columns have no room the table scrolls. Before that the names of
+  // other runs are shortened; their tips have all of them.
+  QHeaderView* titles = scores_->horizontalHeader();
+  const bool hasOthers = columns.back().run != 0;
   int widest = px(40);
   for (int column = 0; column < scores_->columnCount(); ++column) {
-    widest = std::max(widest, scores_->horizontalHeader()->sectionSizeHint(column));
+    const bool isOther = columns[static_cast<std::size_t>(column)].run != 0;
+    titles->setSectionResizeMode(column, hasOthers && !isOther ? QHeaderView::ResizeToContents
+                                                               : QHeaderView::Stretch);
+    if (!hasOthers) widest = std::max(widest, titles->sectionSizeHint(column));
     for (int row = 0; row < scores_->rowCount(); ++row)
       widest = std::max(
           widest,
-          scores_->fontMetrics().horizontalAdvance(scores_->item(row, column)->text()) + px(16));
+          scores_->fontMetrics().horizontalAdvance(scores_->item(row, column)->text()) + px(12));
   }
-  scores_->horizontalHeader()->setMinimumSectionSize(widest);
-  scores_->setFixedHeight(scores_->rowCount() * px(22) +
-                          scores_->horizontalHeader()->sizeHint().height() +
+  titles->setMinimumSectionSize(widest);
+  scores_->setFixedHeight(scores_->rowCount() * px(22) + titles->sizeHint().height() +
                           scores_->horizontalScrollBar()->sizeHint().height() + px(4));
 }
 

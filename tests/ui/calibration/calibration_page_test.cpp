@@ -4,6 +4,8 @@
 
 #include <QComboBox>
 #include <QFile>
+#include <QHeaderView>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QSpinBox>
@@ -87,8 +89,9 @@ TEST_F(Calibration, TheSliderMovesTheTemperatureByKeyboard) {
   QStringList scores;
   for (int row = 0; row < table->rowCount(); ++row)
     scores << table->verticalHeaderItem(row)->text();
-  EXPECT_EQ(scores.join(QLatin1Char(' ')).toStdString(), "ECE MCE Classwise Brier NLL Accuracy");
-  EXPECT_EQ(table->item(0, 0)->text(), percent(0.15, 2));
+  EXPECT_EQ(scores.join(QLatin1Char(' ')).toStdString(),
+            "ECE, % MCE, % Classwise, % Brier NLL Accuracy, %");
+  EXPECT_EQ(table->item(0, 0)->text(), number(15, 2));
 }
 
 TEST_F(Calibration, ChoosesTheTemperatureOnTheValidationSplitWhereThereIsOne) {
@@ -442,6 +445,23 @@ TEST_F(Calibration, ExportsThePictureThatHadTheFocusLast) {
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("label,predicted,count"));
   shown->filmView().setFocus();
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("step,run,bin"));
+}
+
+// What a window of 1366 x 768 leaves for the page.
+TEST_F(Calibration, TheScoresOfTwoRunsNeedNoScrollBarInAUsualWindow) {
+  const std::int64_t a = runWith("a", {samples::predictions(samples::overconfident())});
+  const std::int64_t b = runWith("a run with quite a long name, 3 seeds, width 128",
+                                 {samples::predictions(samples::overconfident())});
+  const auto shown = page({a, b});
+  shown->resize(1050, 610);
+  named<QSlider>(*shown, "Temperature")->setFocus();
+  QTest::keyClick(named<QSlider>(*shown, "Temperature"), Qt::Key_PageUp);
+  const auto* table = shown->findChild<QTableWidget*>();
+  ASSERT_NE(table, nullptr);
+  EXPECT_TRUE(soon([&] { return table->columnCount() == 4; })) << "1, chosen, fitted, other run";
+  layOutNow();
+  EXPECT_EQ(table->horizontalScrollBar()->maximum(), 0)
+      << table->horizontalHeader()->length() << " in " << table->viewport()->width();
 }
 
 TEST_F(Calibration, NothingLiesOnAnythingElseAtAnySize) {
