@@ -100,13 +100,13 @@ TEST(Listing, LinksOutOfTheFolderAreNamedAndNotFollowed) {
   const Listing anywhere = listImages(folder.path(), {Links::Anywhere, 0, 0});
   EXPECT_EQ(anywhere.images[0].size(), 4u);
   std::filesystem::create_directory_symlink(outside.path(), folder / "b");
-  EXPECT_THAT(refusal(folder.path()), Names((folder / "b").string()));
+  EXPECT_THAT(refusal(folder.path()), Names(folder.path().filename().string() + "/b"));
 }
 
 TEST(Listing, FoldersThatHoldNoDataSetSaySo) {
   const TemporaryFolder folder;
   EXPECT_THAT(refusal(folder / "absent"), Names("absent", "data.folder"));
-  EXPECT_THAT(refusal(folder.path()), Names(folder.path().string()));
+  EXPECT_THAT(refusal(folder.path()), Names(folder.path().filename().string()));
   std::filesystem::create_directory(folder / "a");
   EXPECT_THAT(refusal(folder.path()), HasSubstr("a has no PNG, JPEG or WebP files"));
   putImage(folder / "train/x/1.png", "x");
