@@ -9,7 +9,6 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <thread>
 
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/work.h"
@@ -54,10 +53,10 @@ std::int64_t launchRun(store::RunStore& store, std::int64_t run) {
   const store::RunRow row = store.run(run);
   std::optional<KernelLock> lock;
   // Its former supervisor may be about to write down how it ended.
-  for (int i = 0; !lock && i < 500; ++i) {
+  (void)waitUntil([&] {
     lock = KernelLock::tryLock(runLockFile(store.file(), row.uuid));
-    if (!lock) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+    return lock.has_value();
+  });
   const std::filesystem::path program = headlessProgram();
   store.claim(run);
   return launchSupervisor(store, row, program, {}, {lock.value().descriptor()},

@@ -308,7 +308,7 @@ TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
                {QString::fromStdString(file.string()), QString::number(kLiveRuns)});
   ASSERT_TRUE(writer.waitForReadyRead(60'000)) << writer.errorString().toStdString();
 
-  const std::int64_t seconds = fromEnvironment("VITRINE_MONKEY_SECONDS", isLong() ? 1800 : 45);
+  const std::int64_t seconds = fromEnvironment("VITRINE_MONKEY_SECONDS", isLong() ? 1800 : 25);
   const auto seed = static_cast<std::uint64_t>(fromEnvironment("VITRINE_MONKEY_SEED", 1));
   StudioWorkbench workbench(file);
   workbench.start();

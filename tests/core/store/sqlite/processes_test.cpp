@@ -104,7 +104,7 @@ TEST_F(Processes, LoseNothingAcknowledgedWhenKilledInTheMiddle) {
   { RunStore store(file()); }
   std::mt19937 random(1);
   std::int64_t promised = 0;
-  const int cycles = isLong() ? 1000 : 200;
+  const int cycles = isLong() ? 1000 : 60;
   for (int cycle = 0; cycle < cycles; ++cycle) {
     const std::string name = "cycle " + std::to_string(cycle);
     const pid_t worker = startWorker(name, 1'000'000);
