@@ -67,6 +67,26 @@ std::vector<Field> commonFields() {
   return fields;
 }
 
+Json imageNetSizes(int patch, int width, int depth, int heads) {
+  return {{"image_size", Json{224, 224}},
+          {"patch_size", Json{patch, patch}},
+          {"in_channels", 3},
+          {"num_classes", 1000},
+          {"width", width},
+          {"depth", depth},
+          {"heads", heads}};
+}
+
+Json demoSizes() {
+  return {{"image_size", Json{28, 28}},
+          {"patch_size", Json{7, 7}},
+          {"in_channels", 1},
+          {"num_classes", 10},
+          {"width", 64},
+          {"depth", 4},
+          {"heads", 4}};
+}
+
 std::vector<Rule> commonRules() {
   return {
       {Rule::Kind::Divides,

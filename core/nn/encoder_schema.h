@@ -16,6 +16,10 @@ namespace vitrine::nn {
 /// What the architectures leave open: qkv_bias mlp_bias pool final_norm norm_eps layer_scale
 /// drop_path dropout.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<Field> commonFields();
+/// Values of the sizes: of an encoder for the 1,000 classes of ImageNet, patches square.
+[[nodiscard]] VITRINE_ENGINE_EXPORT Json imageNetSizes(int patch, int width, int depth, int heads);
+/// The same, small enough for grey images of 28 px and ten classes on a laptop.
+[[nodiscard]] VITRINE_ENGINE_EXPORT Json demoSizes();
 /// Patches tile the image, heads tile the width, a class token is there when it is read.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<Rule> commonRules();
 

@@ -1,5 +1,7 @@
 #include "plugins/illama/illama.h"
 
+#include <utility>
+
 #include "core/base/error.h"
 #include "core/nn/encoder_schema.h"
 
@@ -101,30 +103,19 @@ Schema makeSchema() {
                             "only a soft mask has a factor to move"});
   }
   for (const Size& size : kSizes) {
-    schema.presets.push_back(
-        {std::string("illama/") + size.name, size.doc,
-         Json{{"image_size", Json{224, 224}},
-              {"patch_size", Json{16, 16}},
-              {"in_channels", 3},
-              {"num_classes", 1000},
-              {"width", size.width},
-              {"depth", size.depth},
-              {"heads", size.heads},
-              {"mlp_width", size.mlpWidth},
-              {"drop_path", size.dropPath},
-              {"mask", {{"kind", "soft"}, {"schedule", size.schedule}, {"epochs", size.epochs}}}}});
+    Json values = nn::imageNetSizes(16, size.width, size.depth, size.heads);
+    values.update(
+        Json{{"mlp_width", size.mlpWidth},
+             {"drop_path", size.dropPath},
+             {"mask", {{"kind", "soft"}, {"schedule", size.schedule}, {"epochs", size.epochs}}}});
+    schema.presets.push_back({std::string("illama/") + size.name, size.doc, std::move(values)});
   }
+  Json demo = nn::demoSizes();
+  demo.update(Json{{"mlp_width", 176},
+                   {"mask", {{"kind", "soft"}, {"schedule", "linear"}, {"epochs", 2}}}});
   schema.presets.push_back(
       {"illama/demo", "small enough for 28 px images on a laptop; linear soft mask over two epochs",
-       Json{{"image_size", Json{28, 28}},
-            {"patch_size", Json{7, 7}},
-            {"in_channels", 1},
-            {"num_classes", 10},
-            {"width", 64},
-            {"depth", 4},
-            {"heads", 4},
-            {"mlp_width", 176},
-            {"mask", {{"kind", "soft"}, {"schedule", "linear"}, {"epochs", 2}}}}});
+       std::move(demo)});
   return schema;
 }
 

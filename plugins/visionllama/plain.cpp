@@ -1,6 +1,7 @@
 #include "plugins/visionllama/plain.h"
 
 #include <string>
+#include <utility>
 
 #include "core/model/weight_source.h"
 #include "core/nn/encoder_schema.h"
@@ -40,28 +41,16 @@ Schema makeSchema() {
   schema.fields.push_back(ropeField(RopeUse::Plain));
   schema.rules = nn::commonRules();
   for (const Size& size : kSizes) {
-    schema.presets.push_back({std::string("visionllama/") + size.name, size.doc,
-                              Json{{"image_size", Json{224, 224}},
-                                   {"patch_size", Json{16, 16}},
-                                   {"in_channels", 3},
-                                   {"num_classes", 1000},
-                                   {"width", size.width},
-                                   {"depth", size.depth},
-                                   {"heads", size.heads},
-                                   {"drop_path", size.dropPath}}});
+    Json values = nn::imageNetSizes(16, size.width, size.depth, size.heads);
+    values["drop_path"] = size.dropPath;
+    schema.presets.push_back(
+        {std::string("visionllama/") + size.name, size.doc, std::move(values)});
   }
-  schema.presets.push_back({"visionllama/demo", "small enough for 28 px images on a laptop",
-                            Json{{"image_size", Json{28, 28}},
-                                 {"patch_size", Json{7, 7}},
-                                 {"in_channels", 1},
-                                 {"num_classes", 10},
-                                 {"width", 64},
-                                 {"depth", 4},
-                                 {"heads", 4},
-                                 {"mlp_width", 176},
-                                 {"pool", "gap"},
-                                 {"layer_scale", "none"},
-                                 {"rope", {{"scale", "as"}}}}});
+  Json demo = nn::demoSizes();
+  demo.update(Json{
+      {"mlp_width", 176}, {"pool", "gap"}, {"layer_scale", "none"}, {"rope", {{"scale", "as"}}}});
+  schema.presets.push_back(
+      {"visionllama/demo", "small enough for 28 px images on a laptop", std::move(demo)});
   return schema;
 }
 

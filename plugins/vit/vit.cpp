@@ -1,5 +1,7 @@
 #include "plugins/vit/vit.h"
 
+#include <utility>
+
 #include "core/model/weights.h"
 #include "core/nn/encoder_schema.h"
 #include "plugins/vit/public_names.h"
@@ -91,25 +93,14 @@ Schema makeSchema() {
                           {"pool", "cls", "class_token", "first"},
                           "the classifier reads that token"});
   for (const Size& size : kSizes) {
-    schema.presets.push_back({std::string("vit/") + size.name, size.doc,
-                              Json{{"image_size", Json{224, 224}},
-                                   {"patch_size", Json{size.patch, size.patch}},
-                                   {"in_channels", 3},
-                                   {"num_classes", 1000},
-                                   {"width", size.width},
-                                   {"depth", size.depth},
-                                   {"heads", size.heads},
-                                   {"mlp_width", size.mlpWidth}}});
+    Json values = nn::imageNetSizes(size.patch, size.width, size.depth, size.heads);
+    values["mlp_width"] = size.mlpWidth;
+    schema.presets.push_back({std::string("vit/") + size.name, size.doc, std::move(values)});
   }
-  schema.presets.push_back({"vit/demo", "small enough for 28 px images on a laptop",
-                            Json{{"image_size", Json{28, 28}},
-                                 {"patch_size", Json{7, 7}},
-                                 {"in_channels", 1},
-                                 {"num_classes", 10},
-                                 {"width", 64},
-                                 {"depth", 4},
-                                 {"heads", 4},
-                                 {"mlp_width", 256}}});
+  Json demo = nn::demoSizes();
+  demo["mlp_width"] = 256;
+  schema.presets.push_back(
+      {"vit/demo", "small enough for 28 px images on a laptop", std::move(demo)});
   return schema;
 }
 
