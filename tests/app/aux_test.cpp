@@ -8,11 +8,13 @@
 #include "core/files/checkpoint_folder.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Names;
 using ::testing::HasSubstr;
 
 TEST(Aux, OfAnotherRunIsRecordedWithItsHashAndKept) {
@@ -36,7 +38,7 @@ TEST(Aux, OfAnotherRunIsRecordedWithItsHashAndKept) {
   }
   const Ended kept = copy.run({"delete", "1"});
   EXPECT_EQ(kept.code, 4);
-  EXPECT_THAT(kept.err, HasSubstr("run 1 is the auxiliary network 'codec' of run 5"));
+  EXPECT_THAT(kept.err, Names("run 1", "codec", "run 5"));
   EXPECT_THAT(copy.run({"show", "5"}).out, HasSubstr("codec"));
 }
 
@@ -68,7 +70,7 @@ TEST(Aux, ThatIsAnotherFileByThenIsRefusedWhenARunResumes) {
   writeText(file, "two");
   const Ended changed = vitrine({"resume", "1", "--db", database});
   EXPECT_EQ(changed.code, 4);
-  EXPECT_THAT(changed.err, HasSubstr("run 1 began with another auxiliary network 'teacher'"));
+  EXPECT_THAT(changed.err, Names("run 1", "teacher"));
   fs::remove(file);
   EXPECT_EQ(vitrine({"resume", "1", "--db", database}).code, 3);
 }

@@ -7,11 +7,13 @@
 #include "core/store/metrics/metric_format.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/support/refusal.h"
 #include "tests/support/two_tasks.h"
 
 namespace vitrine::test {
 namespace {
 
+using test::Names;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
@@ -221,11 +223,10 @@ TEST(Compare, JudgesTheClaimsOfAFileWithNAndReason) {
   writeText(scratch.path("tiny.toml"), edited);
   const Json other = claim(same + "margin = -0.1\nseeds = 2\n").json().at(0);
   EXPECT_EQ(other.at("verdict"), "undecided");
-  EXPECT_THAT(other.at("left_out").get<std::string>(),
-              AllOf(HasSubstr("4 with train.batch_size = "), HasSubstr(", not 77 as in the file")));
+  EXPECT_THAT(other.at("left_out").get<std::string>(), Names("train.batch_size", 77));
   const Ended wrong = claim("metrics = \"test/top1\"\nbetter = \"wide\"\nabove = 0\n");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, AllOf(HasSubstr("claims.toml:5:1"), HasSubstr("did you mean 'metric'?")));
+  EXPECT_THAT(wrong.err, Names("claims.toml:5:1", "metric"));
 }
 
 }  // namespace

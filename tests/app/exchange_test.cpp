@@ -3,14 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/app/program.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Names;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 Ended onShared(std::vector<std::string> words) {
   words.insert(words.end(), {"--db", sharedDatabase()});
@@ -49,7 +50,7 @@ TEST(Export, ARunComesBackFromItsFileAsItWas) {
   const Ended again = vitrine({"import", file, "--db", other});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_THAT(again.out, HasSubstr("was here already"));
-  EXPECT_THAT(again.err, HasSubstr("--again imports it as a copy"));
+  EXPECT_THAT(again.err, Names("--again"));
   const Ended copied = vitrine({"import", file, "--again", "--db", other, "--json"});
   EXPECT_EQ(copied.json().at("runs").at(0).at("imported"), true);
   EXPECT_NE(copied.json().at("runs").at(0).at("uuid"), uuid);
@@ -121,7 +122,7 @@ TEST(Db, BackUpIsCheckedAndNeverReplacesAFile) {
   EXPECT_TRUE(factsOf(file, "4") == factsOf(sharedDatabase(), "4"));
   const Ended again = onShared({"db", "backup", file});
   EXPECT_EQ(again.code, 4);
-  EXPECT_THAT(again.err, HasSubstr("exists"));
+  EXPECT_THAT(again.err, Names(file));
   const Ended nowhere = onShared({"db", "backup"});
   EXPECT_EQ(nowhere.code, 2);
   EXPECT_THAT(nowhere.err, HasSubstr("which FILE should the copy be?"));
@@ -144,8 +145,7 @@ TEST(Db, CheckNamesWhatIsWrongAndEndsWithOne) {
   const Ended found = copy.run({"db", "check", "--checksums", "--json"});
   EXPECT_EQ(found.code, 1);
   ASSERT_EQ(found.json().at("problems").size(), 1u) << found.out;
-  EXPECT_THAT(found.json().at("problems").at(0).get<std::string>(),
-              AllOf(HasSubstr("is not whole"), HasSubstr("model.safetensors")));
+  EXPECT_THAT(found.json().at("problems").at(0).get<std::string>(), Names("model.safetensors"));
   fs::remove_all(changed.parent_path());
   const Ended missing = copy.run({"db", "check"});
   EXPECT_EQ(missing.code, 1);
@@ -182,16 +182,16 @@ TEST(Db, SaysWhatIsWrongWithWhatItIsAskedFor) {
   EXPECT_EQ(onShared({"db", "improve"}).code, 2);
   const Ended file = onShared({"db", "check", "x.sqlite"});
   EXPECT_EQ(file.code, 2);
-  EXPECT_THAT(file.err, HasSubstr("takes no file, but got 'x.sqlite'; --db names the database"));
+  EXPECT_THAT(file.err, Names("x.sqlite", "--db"));
   for (const char* action : {"check", "compact"}) {
     const Ended none = vitrine({"db", action, "--db", scratch.path("none.sqlite")});
     EXPECT_EQ(none.code, 3) << none.err;
-    EXPECT_THAT(none.err, HasSubstr("there is no database"));
+    EXPECT_THAT(none.err, Names("none.sqlite"));
   }
   writeText(scratch.path("text.sqlite"), "a letter to my aunt");
   const Ended text = vitrine({"db", "check", "--db", scratch.path("text.sqlite")});
   EXPECT_EQ(text.code, 1);
-  EXPECT_THAT(text.err, HasSubstr("is not an SQLite file"));
+  EXPECT_THAT(text.err, Names("text.sqlite"));
 }
 
 TEST(Search, FindsRunsByBeginningsOfTheirWords) {

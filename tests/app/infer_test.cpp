@@ -10,11 +10,12 @@
 
 #include "core/files/safetensors.h"
 #include "tests/app/program.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
-using ::testing::HasSubstr;
+using test::Names;
 
 const std::filesystem::path kGolden = std::filesystem::path(VITRINE_SOURCE_DIR) / "tests/golden";
 
@@ -142,7 +143,7 @@ TEST(Infer, SaysWhatDoesNotFit) {
   EXPECT_EQ(run({"model.architecture=vit", "model.wdth=3"}).code, 2);
   EXPECT_EQ(run({"train.seed=1"}).code, 2);
   EXPECT_THAT(run({"model.architecture=vit", "model.preset=vit/demo"}).err,
-              HasSubstr("'cls_token' is [1, 1, 48] in the file and [1, 1, 64] in the model"));
+              Names("cls_token", "[1, 1, 48]", "[1, 1, 64]"));
 
   const std::vector<float> pixels(1 * 3 * 8 * 8, 0.5f);
   writeSafetensors(scratch.path("in.safetensors"),
@@ -154,7 +155,7 @@ TEST(Infer, SaysWhatDoesNotFit) {
     words.push_back(std::string("model.") + key + "=" + model.at(key).dump());
   const Ended shape = run(words);
   EXPECT_NE(shape.code, 0);
-  EXPECT_THAT(shape.err, AllOf(HasSubstr("'image'"), HasSubstr("has shape [1, 3, 8, 8]")));
+  EXPECT_THAT(shape.err, Names("image", "[1, 3, 8, 8]"));
   EXPECT_FALSE(std::filesystem::exists(scratch.path("out.safetensors")));
 }
 
@@ -232,16 +233,12 @@ TEST_F(InferByName, MakesMoreOfMoreInputsAndWhatIsAskedFor) {
 TEST_F(InferByName, AnswersAWrongNameWithThoseThereAre) {
   const Ended ended = run({"latnet", "t", "y"});
   EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, HasSubstr("'latnet' that the model does not read; it reads latent [batch, "
-                                   "4, height, width] float32, t [batch] int64, y [batch] int64, "
-                                   "positions [cells] int64 (optional)"));
+  EXPECT_THAT(ended.err, Names("latnet", "latent", "t", "y", "positions"));
   EXPECT_FALSE(std::filesystem::exists(scratch_.path("out.safetensors")));
-  EXPECT_THAT(run({"latent", "t"}).err, HasSubstr("has no tensor 'y'"));
-  EXPECT_THAT(run({"latent", "t", "y"}, {"--outputs", "positions_twice"}).err,
-              HasSubstr("needs the input positions"));
-  EXPECT_THAT(
-      run({"latent", "t", "y"}, {"--attention"}).err,
-      HasSubstr("no output 'attention_<i>'; it has prediction, positions_twice, block_<i>"));
+  EXPECT_THAT(run({"latent", "t"}).err, Names("y"));
+  EXPECT_THAT(run({"latent", "t", "y"}, {"--outputs", "positions_twice"}).err, Names("positions"));
+  EXPECT_THAT(run({"latent", "t", "y"}, {"--attention"}).err,
+              Names("attention_<i>", "prediction", "positions_twice"));
 }
 
 TEST(Infer, GivesTheLossOfTheCaseWhereItHasTheTargets) {

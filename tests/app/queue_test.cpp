@@ -13,11 +13,13 @@
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/child.h"
+#include "tests/support/refusal.h"
 #include "tests/support/wait_until.h"
 
 namespace vitrine::test {
 namespace {
 
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -234,11 +236,10 @@ TEST_F(QueueVerbs, EnqueueRefusesWhatDoesNotFitWithTheNumbersAndStoresNothing) {
   const Ended large =
       call({"enqueue", sharedSingle(), "model.width=65536", "model.heads=2", "model.depth=64"});
   EXPECT_EQ(large.code, 4) << large.err;
-  EXPECT_THAT(large.err, HasSubstr("needs about "));
-  EXPECT_THAT(large.err, HasSubstr(" of memory, and "));
+  EXPECT_THAT(large.err, Names("memory"));
   const Ended nowhere = call({"enqueue", sharedSingle(), "data.folder=/nowhere"});
   EXPECT_EQ(nowhere.code, 1) << nowhere.err;
-  EXPECT_THAT(nowhere.err, HasSubstr("/nowhere"));
+  EXPECT_THAT(nowhere.err, Names("/nowhere"));
   EXPECT_EQ(call({"enqueue", sharedSingle(), "--device", "abacus"}).code, 2);
   EXPECT_EQ(call({"enqueue", sharedSingle(), "--time-limit", "soon"}).code, 2);
   EXPECT_TRUE(json({"runs"}).empty());
@@ -253,8 +254,7 @@ TEST_F(QueueVerbs, StopHoldsBackTheRestOfTheExperimentUnlessTheNextIsWanted) {
   const Ended stopped = call({"stop", "1", "--json"});
   ASSERT_EQ(stopped.code, 0) << stopped.err;
   EXPECT_EQ(stopped.json().at("waiting"), Json({2, 3, 4}));
-  EXPECT_THAT(stopped.err, HasSubstr("the queue is paused"));
-  EXPECT_THAT(stopped.err, HasSubstr("vitrine resume --queue"));
+  EXPECT_THAT(stopped.err, Names("vitrine resume --queue"));
   EXPECT_EQ(queue.mode(), store::QueueMode::Paused);
   ASSERT_EQ(call({"resume", "--queue"}).code, 0);
   ASSERT_EQ(queue.next(cpu, {})->run, 2);
@@ -270,8 +270,7 @@ TEST_F(QueueVerbs, AreRefusedOrNotFoundWithASentence) {
   EXPECT_EQ(call({"move", "1"}).code, 2);
   EXPECT_EQ(call({"move", "9", "--front"}).code, 3);
   EXPECT_EQ(call({"resume"}).code, 2);
-  EXPECT_THAT(call({"work", "--devices", "cuda:77"}).err,
-              HasSubstr("there is no device 'cuda:77'"));
+  EXPECT_THAT(call({"work", "--devices", "cuda:77"}).err, Names("cuda:77"));
   EXPECT_EQ(json({"pause", "--after-current"}).at("mode"), "paused") << "nothing was in progress";
   EXPECT_EQ(json({"work", "--drain"}).at("started"), 0);
   EXPECT_EQ(json({"resume", "--queue"}).at("mode"), "running");

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/app/program.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Names;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -114,7 +116,7 @@ TEST(Train, StoresNothingWhenTheConfigurationIsWrong) {
   const Ended ended =
       vitrine({"train", sharedSingle(), "train.bath_size=3", "--db", scratch.path("x.sqlite")});
   EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("command line"), HasSubstr("batch_size")));
+  EXPECT_THAT(ended.err, Names("command line", "batch_size"));
   EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
 }
 
@@ -132,7 +134,6 @@ resize_positions = "linear_corners"
   const Ended ended =
       vitrine({"train", scratch.path("stages.toml"), "--db", scratch.path("x.sqlite"), "--json"});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("starts from"));
   EXPECT_THAT(ended.err, HasSubstr("1 resized"));
   const Json first = vitrine({"show", "1", "--json", "--db", scratch.path("x.sqlite")}).json();
   const Json second = vitrine({"show", "2", "--json", "--db", scratch.path("x.sqlite")}).json();
@@ -187,7 +188,7 @@ TEST(Evaluate, RepeatsTheScoresOfTheLastEvaluation) {
   EXPECT_EQ(onShared({"evaluate", "1", "--split", "tset"}).code, 2);
   const Ended none = onShared({"evaluate", "1", "--split", "validation"});
   EXPECT_EQ(none.code, 4);
-  EXPECT_THAT(none.err, HasSubstr("no validation split; take one of train, test"));
+  EXPECT_THAT(none.err, Names("validation", "train", "test"));
 }
 
 TEST(Evaluate, ComputesInThePrecisionOfTheRunAndSaysWhich) {
@@ -228,9 +229,7 @@ TEST(Evaluate, TakesOtherDataOfARunWithAPipeline) {
   EXPECT_EQ(same.json().at("scores").at("loss"), trained.at("test/loss"));
   const Ended wrong = evaluated("data.pipeline.evaluate=[]");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err,
-              HasSubstr("except data.pipeline, of [task.samples] and [task.drawings], and "
-                        "another model.image_size, not 'data.pipeline.evaluate'"));
+  EXPECT_THAT(wrong.err, Names("data.pipeline.evaluate"));
   // Other drawings are allowed, but this task has none.
   const Ended foreign = evaluated("task.drawings.guidance=3");
   EXPECT_EQ(foreign.code, 2);

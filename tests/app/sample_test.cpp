@@ -7,11 +7,13 @@
 #include "core/files/read_png.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Names;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -120,16 +122,13 @@ TEST(Sample, RefusesWhatTheRunCannotShowInOneSentence) {
     return ended.err;
   };
   EXPECT_THAT(refused({"--steps", "0"}), HasSubstr("--steps 0 shows nothing; give a number"));
-  EXPECT_THAT(refused({"--steps", "few"}), HasSubstr("--steps 'few' is not a number of steps"));
-  EXPECT_THAT(refused({"--attention", "3"}), HasSubstr("row and column of a patch, as 3,2"));
-  EXPECT_THAT(refused({"--attention", "0,4"}),
-              HasSubstr("attention = [0, 4] is not one of the patches; take a row from 0 to 3 and "
-                        "a column from 0 to 3"));
-  EXPECT_THAT(refused({"attention=[1]"}), HasSubstr("names no patch"));
-  EXPECT_THAT(refused({"class=4"}),
-              HasSubstr("class = 4 is not one of the 4 that this run learned"));
-  EXPECT_THAT(refused({"sampler=ddim"}), HasSubstr("take sampler ode or sde"));
-  EXPECT_THAT(refused({"guidnce=2"}), HasSubstr("did you mean 'guidance'"));
+  EXPECT_THAT(refused({"--steps", "few"}), Names("--steps", "few"));
+  EXPECT_THAT(refused({"--attention", "3"}), Names("3,2"));
+  EXPECT_THAT(refused({"--attention", "0,4"}), Names("attention = [0, 4]"));
+  EXPECT_THAT(refused({"attention=[1]"}), Names("attention = [1]"));
+  EXPECT_THAT(refused({"class=4"}), Names("class = 4"));
+  EXPECT_THAT(refused({"sampler=ddim"}), Names("ode", "sde"));
+  EXPECT_THAT(refused({"guidnce=2"}), Names("guidance"));
 }
 
 /// A judge: the first shared classifier, in a folder of its own.
@@ -164,17 +163,15 @@ TEST(Sample, AJudgeIsNamedWithItsHashAndTheNumberOfImages) {
   EXPECT_EQ(row[4], sha256);
   EXPECT_THAT(evaluated(twelve).out, AllOf(HasSubstr("agreement"), HasSubstr(sha256)));
   EXPECT_THAT(drawn.run({"evaluate", std::to_string(drawn.id), "--of", "dreams"}).err,
-              HasSubstr("measures no 'dreams' of its test split; it measures samples"));
-  EXPECT_THAT(evaluated({"task.path=vp"}).err, HasSubstr("not 'task.path'"));
+              Names("dreams", "samples"));
+  EXPECT_THAT(evaluated({"task.path=vp"}).err, Names("task.path"));
 
   // Another judge in its place.
   const std::string other = judgeIn(first, 2, folder);
   ASSERT_NE(other, sha256);
   for (const Ended& changed : {evaluated(twelve), drawn.sample({"count=1"})}) {
     EXPECT_EQ(changed.code, 4);
-    EXPECT_THAT(changed.err,
-                AllOf(HasSubstr("began with another auxiliary network 'critic'"),
-                      HasSubstr(sha256.substr(0, 12)), HasSubstr(other.substr(0, 12))));
+    EXPECT_THAT(changed.err, Names("critic", sha256.substr(0, 12), other.substr(0, 12)));
   }
 }
 

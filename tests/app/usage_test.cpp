@@ -7,11 +7,13 @@
 #include <regex>
 
 #include "tests/app/program.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Names;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -106,7 +108,7 @@ TEST(CommandLine, WhatDoesNotExistEndsWithThree) {
   EXPECT_EQ(vitrine({"check", scratch.path("none.toml")}).code, 3);
   EXPECT_EQ(vitrine({"describe", "vitt"}).code, 3);
   EXPECT_EQ(vitrine({"compare", "Tinny", "--db", sharedDatabase()}).code, 3);
-  EXPECT_THAT(vitrine({"describe", "vitt"}).err, HasSubstr("did you mean 'vit'?"));
+  EXPECT_THAT(vitrine({"describe", "vitt"}).err, Names("vit"));
 }
 
 TEST(CommandLine, ADatabaseThatIsNotThereIsMadeByRunsAndDbInfoAlone) {
