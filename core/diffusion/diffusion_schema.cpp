@@ -166,6 +166,16 @@ Schema diffusionSchema(BlockStyle style, const std::string& prefix) {
   return schema;
 }
 
+ItemCard diffusionCard(BlockStyle style, const char* id, const char* title) {
+  ItemCard card;
+  card.kind = ItemKind::Architecture;
+  card.id = id;
+  card.title = title;
+  card.offers = {Denoiser::kId, GuidedDenoiser::kId, AttentionSource::kId, TensorProgram::kId};
+  card.schema = diffusionSchema(style, id);
+  return card;
+}
+
 DiffusionTransformerOptions diffusionOptions(const Config& config, GuidedDenoiser::Time time) {
   DiffusionTransformerOptions o;
   o.time = time;
@@ -190,6 +200,11 @@ DiffusionTransformerOptions diffusionOptions(const Config& config, GuidedDenoise
   o.rope = ropeOf(config.table("rope"));
   requireSizes(o);
   return o;
+}
+
+std::shared_ptr<Model> makeDiffusionTransformer(const Config& config, GuidedDenoiser::Time time,
+                                                std::uint64_t seed) {
+  return std::make_shared<DiffusionTransformer>(diffusionOptions(config, time), seed);
 }
 
 }  // namespace vitrine::diffusion

@@ -1,9 +1,11 @@
 // The schema of denoising transformers, and how a resolved table becomes their options.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
-#include <vector>
 
+#include "core/config/catalog.h"
 #include "core/config/config.h"
 #include "core/config/schema.h"
 #include "core/diffusion/diffusion_transformer.h"
@@ -25,9 +27,16 @@ enum class BlockStyle {
 [[nodiscard]] VITRINE_ENGINE_EXPORT Schema diffusionSchema(BlockStyle style,
                                                            const std::string& prefix);
 
+/// The card of a DiffusionTransformer with that schema, its presets under `id`; without paper and
+/// doc.
+[[nodiscard]] VITRINE_ENGINE_EXPORT ItemCard diffusionCard(BlockStyle style, const char* id,
+                                                           const char* title);
 /// \param time  what the architecture's time and outputs are
 /// \throws ConfigError  sizes that do not fit together
 [[nodiscard]] VITRINE_ENGINE_EXPORT DiffusionTransformerOptions
 diffusionOptions(const Config& config, GuidedDenoiser::Time time);
+/// The model of those options.
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::shared_ptr<Model> makeDiffusionTransformer(
+    const Config& config, GuidedDenoiser::Time time, std::uint64_t seed);
 
 }  // namespace vitrine::diffusion

@@ -4,44 +4,25 @@
 
 namespace vitrine::baselines {
 
-namespace {
-
-using diffusion::GuidedDenoiser;
-
-ItemCard cardOf(const char* id, const char* title) {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = id;
-  card.title = title;
-  card.offers = {Denoiser::kId, GuidedDenoiser::kId, AttentionSource::kId, TensorProgram::kId};
-  card.schema = diffusion::diffusionSchema(diffusion::BlockStyle::Additive, id);
-  return card;
-}
-
-std::shared_ptr<Model> buildWith(const Config& config, GuidedDenoiser::Time time,
-                                 std::uint64_t seed) {
-  return std::make_shared<diffusion::DiffusionTransformer>(
-      diffusion::diffusionOptions(config, time), seed);
-}
-
-}  // namespace
+using diffusion::BlockStyle;
+using Time = diffusion::GuidedDenoiser::Time;
 
 ItemCard DitArchitecture::card() const {
-  ItemCard card = cardOf("dit", "DiT");
+  ItemCard card = diffusion::diffusionCard(BlockStyle::Additive, "dit", "DiT");
   card.paper =
       "Peebles & Xie 2022, \"Scalable Diffusion Models with Transformers\", arXiv:2212.09748";
   card.doc = "A denoising transformer with adaLN-Zero blocks that predicts noise and its variance";
   return card;
 }
 std::shared_ptr<Model> DitArchitecture::build(const Config& config, std::uint64_t seed) const {
-  return buildWith(config, GuidedDenoiser::Time::Step, seed);
+  return diffusion::makeDiffusionTransformer(config, Time::Step, seed);
 }
 std::vector<WeightSign> DitArchitecture::weightSigns() const {
   return {{"a DiT or SiT (GELU blocks)", {"adaLN_modulation", "mlp.fc1."}}};
 }
 
 ItemCard SitArchitecture::card() const {
-  ItemCard card = cardOf("sit", "SiT");
+  ItemCard card = diffusion::diffusionCard(BlockStyle::Additive, "sit", "SiT");
   card.paper =
       "Ma et al. 2024, \"SiT: Exploring Flow and Diffusion-based Generative Models with Scalable "
       "Interpolant Transformers\", arXiv:2401.08740";
@@ -49,7 +30,7 @@ ItemCard SitArchitecture::card() const {
   return card;
 }
 std::shared_ptr<Model> SitArchitecture::build(const Config& config, std::uint64_t seed) const {
-  return buildWith(config, GuidedDenoiser::Time::Flow, seed);
+  return diffusion::makeDiffusionTransformer(config, Time::Flow, seed);
 }
 
 }  // namespace vitrine::baselines
