@@ -14,7 +14,6 @@ namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::Names;
 using ::testing::HasSubstr;
 
 TEST(Aux, OfAnotherRunIsRecordedWithItsHashAndKept) {

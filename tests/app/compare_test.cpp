@@ -13,7 +13,6 @@
 namespace vitrine::test {
 namespace {
 
-using test::Names;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;

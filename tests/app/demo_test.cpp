@@ -8,7 +8,6 @@
 namespace vitrine::test {
 namespace {
 
-using test::Names;
 using ::testing::HasSubstr;
 using ::testing::Not;
 

@@ -15,7 +15,6 @@
 namespace vitrine::test {
 namespace {
 
-using test::Names;
 
 const std::filesystem::path kGolden = std::filesystem::path(VITRINE_SOURCE_DIR) / "tests/golden";
 

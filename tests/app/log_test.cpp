@@ -23,9 +23,8 @@
 namespace vitrine::test {
 namespace {
 
-using test::Names;
-using ::testing::ElementsAre;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr const char* kRun =

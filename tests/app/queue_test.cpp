@@ -19,7 +19,6 @@
 namespace vitrine::test {
 namespace {
 
-using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -29,7 +29,6 @@
 namespace vitrine::test {
 namespace {
 
-using test::Names;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Link = remote::RemoteState::Link;

@@ -11,7 +11,6 @@ namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::Names;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 

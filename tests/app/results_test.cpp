@@ -9,7 +9,6 @@ namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::Names;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;

@@ -9,7 +9,6 @@
 namespace vitrine::test {
 namespace {
 
-using test::Names;
 using ::testing::HasSubstr;
 
 std::string fileWith(const Scratch& scratch, const std::string& select) {
