@@ -25,6 +25,17 @@ std::string firstWord(const Json& text) {
 
 /// What no schema here has yet; a case that uses it is another model.
 void refuseUnknownParts(const Json& theirs) {
+  requireKnown(theirs, "model",
+               {"image_size",  "patch_size", "in_channels", "width",
+                "depth",       "heads",      "mlp_width",   "num_classes",
+                "mlp",         "mlp_bias",   "mlp_ratio",   "mlp_hidden_multiple_of",
+                "norm",        "norm_eps",   "qkv_bias",    "proj_bias",
+                "qkv_layout",  "pool",       "final_norm",  "class_token",
+                "pos_embed",   "rope",       "mask",        "pos_embed_has_class_row",
+                "layer_scale", "hybrid",     "placement",   "representation",
+                "distill_token"});
+  if (!theirs.value("proj_bias", true))
+    throw Unmapped("attention without a bias behind it has no counterpart");
   if (theirs.value("distill_token", false))
     throw Unmapped("a distillation token has no counterpart");
   if (theirs.contains("representation") && !theirs.at("representation").is_null()) {
@@ -89,9 +100,8 @@ void clearGradients(Model& model) {
 Tensors runOnce(const GoldenCase& golden, Model& model, TensorProgram& program,
                 const std::set<std::string>& wanted) {
   TensorMap inputs;
-  for (const TensorInput& input : program.tensorInputs()) {
-    const auto given = golden.io.find("input/" + input.name);
-    if (given != golden.io.end()) inputs[input.name] = given->second;
+  for (const auto& [name, tensor] : golden.io) {
+    if (name.starts_with("input/")) inputs[name.substr(6)] = tensor;
   }
   inputs = checkedInputs(program, inputs, golden.name());
   for (auto& [name, tensor] : inputs) {
@@ -180,6 +190,12 @@ Json modelTable(const GoldenCase& golden, const Schema& schema) {
   ours["mlp_bias"] =
       weights.contains("blocks.0.mlp.fc1.bias") || weights.contains("vit.layers.0.mlp.fc1.bias");
   const Json& rope = theirs.at("rope");
+  if (!rope.is_null()) {
+    requireKnown(rope, "model.rope", {"theta", "pairing", "class_token_rotated"});
+    if (rope.value("pairing", "interleaved") != "interleaved" ||
+        !rope.value("class_token_rotated", true))
+      throw Unmapped("model.rope of " + rope.dump() + " has no counterpart");
+  }
   if (schema.find("rope.mode") != nullptr) {
     ours["rope"] =
         rope.is_null() ? Json{{"mode", "none"}} : Json{{"mode", "1d"}, {"theta", rope.at("theta")}};
@@ -187,6 +203,7 @@ Json modelTable(const GoldenCase& golden, const Schema& schema) {
     throw Unmapped("the architecture has no rope");
   }
   const Json& mask = theirs.at("mask");
+  requireKnown(mask, "model.mask", {"kind", "mode", "alpha"});
   if (schema.find("mask.kind") != nullptr) {
     const std::string mode = firstWord(mask.at("mode"));
     ours["mask"] =
@@ -217,11 +234,16 @@ std::vector<Tensors> runModelCase(const GoldenCase& golden, const Architecture& 
   });
   if (isResized) return {runResized(golden, architecture, overrides)};
   const Config config = modelConfig(golden, architecture, overrides);
-  const std::shared_ptr<Model> model = architecture.build(config, 0);
-  const LoadReport report = loadWeights(*model, golden.weights());
-  if (!report.unused.empty())
-    throw ConfigError(report.unused.front() + " of the case's weights was not used");
-  model->module().eval();
+  const auto builtWith = [&](const std::filesystem::path& weights) {
+    std::shared_ptr<Model> model = architecture.build(config, 0);
+    const LoadReport report = loadWeights(*model, weights);
+    if (!report.unused.empty())
+      throw ConfigError(report.unused.front() + " of " + weights.filename().string() +
+                        " was not used");
+    model->module().eval();
+    return model;
+  };
+  const std::shared_ptr<Model> model = builtWith(golden.weights());
   const std::shared_ptr<TensorProgram> program = programOf(*model);
   std::set<std::string> all;
   for (const TensorOutput& output : program->tensorOutputs()) all.insert(output.name);
@@ -232,7 +254,17 @@ std::vector<Tensors> runModelCase(const GoldenCase& golden, const Architecture& 
     if (const auto* encoder = dynamic_cast<nn::VisionTransformer*>(model.get()))
       tapped["output/mask"] = encoder->attentionMask(mask->second.size(-1));
   }
-  return {std::move(tapped), std::move(plain)};
+  std::vector<Tensors> passes{std::move(tapped), std::move(plain)};
+  // The same weights in other layouts. Gradients have the names of weights.safetensors.
+  GoldenCase outputs = golden;
+  outputs.gradients.clear();
+  for (const char* file : {"weights_ldm.safetensors", "model.safetensors.index.json",
+                           "consolidated.safetensors", "model_v0.bin", "model_v1.bin"}) {
+    if (!std::filesystem::exists(golden.folder / file)) continue;
+    const std::shared_ptr<Model> other = builtWith(golden.folder / file);
+    passes.push_back(runOnce(outputs, *other, *programOf(*other), {}));
+  }
+  return passes;
 }
 
 }  // namespace vitrine::testing

@@ -21,8 +21,9 @@ namespace vitrine::testing {
 
 /// Every output that the model's program (core/model/tensor_program.h) has for the case's inputs,
 /// and all gradients: once with all outputs and once with the default ones, since taps take another
-/// path. A case with images of several sizes: the resized positions and the logits of each. \throws
-/// Unmapped, ConfigError, FileError
+/// path. The default outputs also with each other file of the same weights. A case with images of
+/// several sizes: the resized positions and the logits of each.
+/// \throws Unmapped, ConfigError, FileError
 [[nodiscard]] std::vector<Tensors> runModelCase(const GoldenCase& golden,
                                                 const Architecture& architecture,
                                                 const Json& overrides = Json::object());

@@ -396,18 +396,24 @@ Tensors calibrating(const GoldenCase& golden) {
 
 /// The angles of a table that case.json describes.
 at::Tensor ropeTable(const Json& table) {
+  requireKnown(table, "tables", {"rotated_width", "grid", "base", "kind", "t1", "sx", "sy", "cls",
+                                 "cls_pos", "row_first"});
   const std::array<std::int64_t, 2> grid = table.at("grid");
   const std::int64_t channels = table.at("rotated_width");
   const double theta = table.value("base", 1e4);
-  if (table.value("kind", "2d") == "1d") {
+  const std::string kind = table.value("kind", "2d"), place = table.value("cls_pos", "floor");
+  if ((kind != "1d" && kind != "2d") || (place != "floor" && place != "trunc") ||
+      (kind == "1d" && table.value("cls", false)))
+    throw Unmapped("a table of kind " + kind + " with the class token at " + place +
+                   " has no counterpart");
+  if (kind == "1d") {
     return nn::ropeAngles(at::arange(grid[0] * grid[1], at::kDouble) * table.value("t1", 1.0),
                           nn::RopeSpectrum{channels, nn::RopeAxes::Line, theta, 0}, at::kDouble);
   }
   at::Tensor positions = nn::gridPositions(grid);
   if (table.value("cls", false)) {
-    const auto place = table.value("cls_pos", "floor") == "floor" ? nn::ClassPlace::BeforeGrid
-                                                                  : nn::ClassPlace::FirstRow;
-    positions = at::cat({nn::classPosition(grid, place).unsqueeze(0), positions});
+    const auto rule = place == "floor" ? nn::ClassPlace::BeforeGrid : nn::ClassPlace::FirstRow;
+    positions = at::cat({nn::classPosition(grid, rule).unsqueeze(0), positions});
   }
   positions = positions * at::tensor({table.value("sy", 1.0), table.value("sx", 1.0)}, at::kDouble);
   const auto axes =
@@ -418,7 +424,13 @@ at::Tensor ropeTable(const Json& table) {
 Tensors rotaryTables(const GoldenCase& golden) {
   Tensors pass;
   for (const auto& [name, table] : golden.json.at("tables").items()) {
-    const at::Tensor angles = ropeTable(table);
+    at::Tensor angles;
+    try {
+      angles = ropeTable(table);
+    } catch (const Unmapped& reason) {
+      std::fprintf(stderr, "%s: %s\n", name.c_str(), reason.what());
+      continue;  // its tensors stay without counterpart and are counted so
+    }
     pass[name + "/cos"] = angles.cos();
     pass[name + "/sin"] = angles.sin();
     // The case has tokens before heads.
@@ -445,8 +457,12 @@ Tensors rotaryOperator(const GoldenCase& golden) {
     char kind[32];
     double theta = 0;
     if (std::sscanf(name.c_str(), "input/upstream_%20[a-z_]%lf", kind, &theta) != 2) continue;
+    const std::string word = kind;
+    if (word != "half_split_" && word != "interleaved_")
+      throw Unmapped("pairs of channels called " + word + " have no counterpart");
     const nn::RopeSpectrum spectrum{x.size(2), nn::RopeAxes::Line, theta, 0};
-    const auto pairs = kind[0] == 'h' ? nn::RopePairs::HalfSplit : nn::RopePairs::Interleaved;
+    const auto pairs =
+        word == "half_split_" ? nn::RopePairs::HalfSplit : nn::RopePairs::Interleaved;
     const at::Tensor turned =
         nn::applyRope(x.unsqueeze(0), nn::ropeAngles(positions, spectrum), pairs)[0];
     pass["output/" + name.substr(15)] = turned.detach();

@@ -48,9 +48,12 @@ Cell cellOf(const GoldenCase& golden) {
 }
 
 MlstmOptions optionsOf(const GoldenCase& golden, MlstmForm form) {
+  requireKnown(golden.settings(), "model",
+               {"batch", "heads", "tokens", "head_dim", "forget_gate", "input_gate", "eps"});
   MlstmOptions options;
   const auto gate = [&](const char* name) {
-    return golden.settings().at(name) == "sigmoid" ? GateKind::Sigmoid : GateKind::Exp;
+    return counterpartOf<GateKind>(golden.settings(), name,
+                                   {{"sigmoid", GateKind::Sigmoid}, {"exp", GateKind::Exp}});
   };
   options.forgetGate = gate("forget_gate");
   options.inputGate = gate("input_gate");
@@ -166,6 +169,8 @@ void addGradients(torch::nn::Module& module, const at::Tensor& input, const std:
 
 Tensors operators(const GoldenCase& golden) {
   const Json& given = golden.settings();
+  requireKnown(given, "model",
+               {"channels", "conv_kernel", "grid", "qkv_block", "heads", "head_dim", "eps"});
   const bool hasHeads = golden.io.contains("input/h");
   const std::string inputName = hasHeads ? "h" : "x";
   if (!golden.io.contains("input/" + inputName)) throw Unmapped("no operator here takes this");
@@ -243,6 +248,7 @@ std::vector<Compared> traversals(const Json& table) {
   std::vector<Compared> lines;
   for (const Json& item : table) {
     const Grid grid{item.at("grid").at(0), item.at("grid").at(1)};
+    const std::size_t before = lines.size();
     for (const Traversal traversal : allTraversals()) {
       if (item.at("direction") != nameOf(traversal)) continue;
       const std::vector<std::int64_t> order = scanOrder(grid, traversal);
@@ -252,6 +258,8 @@ std::vector<Compared> traversals(const Json& table) {
       lines.push_back(equal(name + " inverse", item.at("inverse") == Json(inverseOf(order))));
       lines.push_back(equal(name + " grid", item.at("scan_grid") == Json{seen.rows, seen.columns}));
     }
+    if (lines.size() == before)
+      throw Unmapped("the direction " + item.at("direction").dump() + " has no counterpart");
   }
   return lines;
 }
@@ -266,6 +274,9 @@ Config resolved(Json values) {
 std::vector<Compared> multiplyAdds(const Json& table) {
   std::vector<Compared> lines;
   for (const Json& item : table) {
+    requireKnown(item, "flops",
+                 {"model", "image_size", "tokens", "dim", "depth", "patch", "heads", "chunk",
+                  "multiply_adds"});
     const Json& wanted = item.at("multiply_adds");
     const bool isNano = item.at("model").get<std::string>().starts_with("nano");
     const Config config = resolved({{"image_size", item.at("image_size")},
@@ -316,7 +327,10 @@ Json tableOf(const std::string& model) {
   std::string preset = "vision_lstm/" + std::string(version == "v1" ? "v1_" : "");
   preset += static_cast<char>(std::tolower(size.front()));
   if (size.ends_with("plus")) preset += "_plus";
-  Json values = makeSchema().preset(preset)->values;
+  const Schema schema = makeSchema();
+  const auto* found = schema.preset(preset);
+  if (found == nullptr) throw Unmapped("the size " + model + " has no counterpart");
+  Json values = found->values;
   values["image_size"] = side;
   return values;
 }
@@ -352,12 +366,16 @@ std::vector<Compared> parameters(const Json& table) {
 
 }  // namespace
 
-std::vector<Tensors> runVisionLstmRule(const GoldenCase& golden) {
+bool isVisionLstmRule(const GoldenCase& golden) {
   const std::string architecture = golden.json.value("architecture", "");
-  if (architecture == "mlstm_cell") return cells(golden);
-  const bool isOurs = golden.json.value("source", "").find("vision-lstm") != std::string::npos;
-  if (architecture == "op" && isOurs) return {operators(golden)};
-  throw Unmapped("no rule of Vision-LSTM holds these tensors");
+  return architecture == "mlstm_cell" ||
+         (architecture == "op" &&
+          golden.json.value("source", "").find("vision-lstm") != std::string::npos);
+}
+
+std::vector<Tensors> runVisionLstmRule(const GoldenCase& golden) {
+  if (golden.json.value("architecture", "") == "mlstm_cell") return cells(golden);
+  return {operators(golden)};
 }
 
 std::vector<at::Tensor> cellInDouble(const GoldenCase& golden) {

@@ -9,8 +9,10 @@
 
 namespace vitrine::testing {
 
+/// A cell or an operator of a block.
+[[nodiscard]] bool isVisionLstmRule(const GoldenCase& golden);
 /// What our code makes of the case; of a cell, one pass for each of its forms.
-/// \throws Unmapped  it is none of these
+/// \pre isVisionLstmRule(). \throws Unmapped  it has an option that none of them has
 [[nodiscard]] std::vector<Tensors> runVisionLstmRule(const GoldenCase& golden);
 
 /// h of a cell's case in float64: token by token, as pairs of tokens, and in chunks of 1, 16, 64
