@@ -47,7 +47,11 @@ Layout layoutOf(const std::string& words) {
       ++documents;
       continue;
     }
-    const bool isRun = word[0] == 't' || word[0] == 'i';
+    const bool isRun =
+        (word[0] == 't' || word[0] == 'i') && word.size() > 1 &&
+        word.find_first_not_of("0123456789", 1) == std::string::npos;
+    if (!isRun && word != "BOS" && word != "EOS" && word != "BOI" && word != "EOI")
+      throw Unmapped("'" + word + "' of a layout has no counterpart");
     const std::int64_t count = isRun ? std::stoll(word.substr(1)) : 1;
     images += word[0] == 'i';
     layout.image.insert(layout.image.end(), static_cast<std::size_t>(count),
@@ -87,6 +91,10 @@ Tensors masks(const GoldenCase& golden) {
 /// Tables of the cosine schedule, whole and in fewer steps.
 Tensors schedule(const GoldenCase& golden) {
   const Json& model = golden.settings();
+  requireKnown(model, "model", {"schedule", "timesteps", "s", "beta_max", "respaced"});
+  if (model.value("schedule", "cosine") != "cosine" || model.value("s", 0.008) != 0.008 ||
+      model.value("beta_max", 0.999) != 0.999)
+    throw Unmapped("a schedule is cosine here, with s = 0.008 and beta_max = 0.999");
   const at::Tensor shares = cosineShares(model.at("timesteps"));
   Tensors pass{{"cosine/alpha_bar", shares},
                {"cosine/beta", 1 - shares / at::cat({at::ones({1}, at::kDouble),
@@ -237,9 +245,14 @@ at::Tensor greedyCaption(const GoldenCase& golden) {
                            golden.io.at("output/greedy_caption").size(1) - begin.size(1));
 }
 
-/// Losses of three AdamW steps with text learning at `ratio` times the rate of images; ratio 0
-/// leaves text out of the optimizer. Parameters after them go into `pass`.
-at::Tensor lossesOf(const GoldenCase& golden, double ratio, Tensors& pass) {
+struct AdamSteps {
+  int count = 3;
+  double ratio = 1;  ///< rate of text over that of images; 0 leaves text out of the optimizer
+  double weightDecay = 0, clip = 0;
+};
+
+/// Losses before each AdamW step and after the last. Parameters then go into `pass`.
+at::Tensor lossesOf(const GoldenCase& golden, const AdamSteps& steps, Tensors& pass) {
   const Built built = buildOf(golden);
   auto& program = *capabilityOf<TensorProgram>(*built.model);
   TensorMap inputs;
@@ -247,10 +260,10 @@ at::Tensor lossesOf(const GoldenCase& golden, double ratio, Tensors& pass) {
     const auto given = golden.io.find("input/" + input.name);
     if (given != golden.io.end()) inputs[input.name] = given->second;
   }
-  ParameterGroup text{"text", {}, {}, 1, ratio}, image{"image", {}, {}, 1, 1};
+  ParameterGroup text{"text", {}, {}, 1, steps.ratio}, image{"image", {}, {}, 1, 1};
   for (const auto& [name, parameter] : namedTensors(*built.model)) {
     const bool isText = built.images->isOfText(name);
-    if (isText && ratio == 0) {
+    if (isText && steps.ratio == 0) {
       parameter.set_requires_grad(false);
       continue;
     }
@@ -258,18 +271,26 @@ at::Tensor lossesOf(const GoldenCase& golden, double ratio, Tensors& pass) {
     group.parameterNames.push_back(name);
     group.parameters.push_back(parameter);
   }
-  std::vector<ParameterGroup> groups{image};
-  if (!text.parameters.empty()) groups.push_back(text);
-  train::Optimizer optimizer = test::optimizerOf(
-      {{"name", "adamw"}, {"weight_decay", 0.0}, {"beta1", 0.9}, {"beta2", 0.95}, {"eps", 1e-8}},
-      groups);
+  std::vector<ParameterGroup> groups;
+  for (const ParameterGroup& group : {image, text}) {
+    if (!group.parameters.empty()) groups.push_back(group);
+  }
+  train::Optimizer optimizer = test::optimizerOf({{"name", "adamw"},
+                                                  {"weight_decay", steps.weightDecay},
+                                                  {"beta1", 0.9},
+                                                  {"beta2", 0.95},
+                                                  {"eps", 1e-8}},
+                                                 groups);
   std::vector<double> losses;
-  for (int step = 0; step < 4; ++step) {
+  for (int step = 0;; ++step) {
     const at::Tensor loss = program.runTensors(inputs, {"loss"}).at("loss");
     losses.push_back(loss.item<double>());
-    if (step == 3) break;
+    if (step == steps.count) break;
     loss.backward();
-    optimizer.step(1e-3, at::zeros({}), {});
+    at::Tensor divisor;
+    if (steps.clip > 0)
+      divisor = optimizer.gradientNorm().add(1e-6).div(steps.clip).clamp_min(1);
+    optimizer.step(1e-3, at::zeros({}), divisor);
     optimizer.clearGradients();
   }
   for (const auto& [name, parameter] : namedTensors(*built.model))
@@ -281,10 +302,14 @@ Tensors extras(const GoldenCase& golden) {
   Tensors pass;
   if (golden.io.contains("output/greedy_caption"))
     pass["output/greedy_caption"] = greedyCaption(golden);
+  if (golden.io.contains("output/losses_adamw")) {
+    Tensors after;
+    pass["output/losses_adamw"] = lossesOf(golden, {4, 1, 0.1, 1}, after);
+  }
   for (const auto& [name, expected] : golden.io) {
     if (!name.starts_with("output/losses_ratio_")) continue;
     Tensors after;
-    pass[name] = lossesOf(golden, std::stod(name.substr(20)), after);
+    pass[name] = lossesOf(golden, {3, std::stod(name.substr(20)), 0, 0}, after);
     const fs::path file = golden.folder / ("after_3_steps_" + name.substr(14) + ".safetensors");
     if (!fs::exists(file)) continue;
     // Stored apart from the case's outputs, so it is compared here and shown as one of them.
@@ -302,8 +327,11 @@ Tensors extras(const GoldenCase& golden) {
 }  // namespace
 
 bool isFusionCase(const GoldenCase& golden) {
-  return golden.json.value("architecture", "") == "llamafusion" ||
-         golden.io.contains("cosine/alpha_bar");
+  const std::string architecture = golden.json.value("architecture", "");
+  // One dense decoder of text and images from scratch is the same program.
+  return architecture == "llamafusion" || golden.io.contains("cosine/alpha_bar") ||
+         (architecture == "baselines" &&
+          golden.json.contains("/model/separation"_json_pointer));
 }
 
 std::vector<Tensors> runFusionCase(const GoldenCase& golden) {
