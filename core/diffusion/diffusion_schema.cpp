@@ -1,6 +1,7 @@
 #include "core/diffusion/diffusion_schema.h"
 
 #include "core/base/words.h"
+#include "core/config/item_card.h"
 #include "core/config/model_fields.h"
 
 namespace vitrine::diffusion {
@@ -167,10 +168,7 @@ Schema diffusionSchema(BlockStyle style, const std::string& prefix) {
 }
 
 ItemCard diffusionCard(BlockStyle style, const char* id, const char* title) {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = id;
-  card.title = title;
+  ItemCard card = itemCard(ItemKind::Architecture, id, title);
   card.offers = {Denoiser::kId, GuidedDenoiser::kId, AttentionSource::kId, TensorProgram::kId};
   card.schema = diffusionSchema(style, id);
   return card;

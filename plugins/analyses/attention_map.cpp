@@ -15,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/config/item_card.h"
 #include "core/data/shown_image.h"
 #include "plugins/analyses/attention_tap.h"
 
@@ -284,11 +285,8 @@ Analysis::Findings findingsOf(const Captured& captured) {
 }  // namespace
 
 ItemCard AttentionMap::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "attention_map";
-  card.title = "Attention maps";
-  card.doc = "Attention of chosen images, layers and heads";
+  ItemCard card = itemCard(ItemKind::Analysis, "attention_map", "Attention maps",
+                           "Attention of chosen images, layers and heads");
   card.offers = {"attention:effective", "attention:softmax"};
   card.needs = {AttentionSource::kId};
   card.schema.fields = {

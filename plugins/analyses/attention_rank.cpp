@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "core/config/item_card.h"
 #include "core/eval/matrix_rank.h"
 #include "plugins/analyses/attention_tap.h"
 
@@ -35,10 +36,7 @@ std::vector<eval::LayerMatrices> withoutWindows(const std::vector<AttentionRecor
 }  // namespace
 
 ItemCard AttentionRank::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "attention_rank";
-  card.title = "Attention rank";
+  ItemCard card = itemCard(ItemKind::Analysis, "attention_rank", "Attention rank");
   card.paper = "Wang et al. 2024, arXiv:2404.06773, figure 4";
   card.doc = "Singular values of every head's attention and the rank that holds most of them";
   card.offers = {"spectrum"};

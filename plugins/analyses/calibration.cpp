@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/config/item_card.h"
 #include "core/eval/calibration.h"
 #include "plugins/analyses/predictions.h"
 
@@ -68,10 +69,7 @@ class Listener final : public EvaluationListener {
 }  // namespace
 
 ItemCard Calibration::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "calibration";
-  card.title = "Calibration";
+  ItemCard card = itemCard(ItemKind::Analysis, "calibration", "Calibration");
   card.paper = "Guo et al. 2017, arXiv:1706.04599";
   card.doc =
       "Whether the model is as sure as it is right: reliability bins and expected calibration "

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 
 namespace vitrine::analyses {
 
@@ -152,11 +153,8 @@ FirstLayer firstLayerOf(TokenEncoder& model, const at::Tensor& image) {
 }
 
 ItemCard FirstLayerAnalysis::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "first_layer";
-  card.title = "First layer";
-  card.doc = "Principal filters of the patch embedding, and how alike positions are";
+  ItemCard card = itemCard(ItemKind::Analysis, "first_layer", "First layer",
+                           "Principal filters of the patch embedding, and how alike positions are");
   card.paper = "after Dosovitskiy et al. 2021, arXiv:2010.11929, figure 7";
   card.offers = {"attention_of_weights:similarity"};
   card.needs = {TokenEncoder::kId};

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 
 namespace vitrine::analyses {
 
@@ -135,11 +136,9 @@ double areaOf(const at::Tensor& map, double mass) {
 }
 
 ItemCard ReceptiveFieldAnalysis::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "receptive_field";
-  card.title = "Effective receptive field";
-  card.doc = "How much each part of the image counts for the patch in the middle, block by block";
+  ItemCard card = itemCard(
+      ItemKind::Analysis, "receptive_field", "Effective receptive field",
+      "How much each part of the image counts for the patch in the middle, block by block");
   card.paper = "after Luo et al. 2016, arXiv:1701.04128";
   card.offers = {"attention_of_weights:gradient"};
   card.needs = {TokenEncoder::kId};

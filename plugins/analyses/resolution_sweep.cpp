@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/config/item_card.h"
 #include "core/model/model_device.h"
 
 namespace vitrine::analyses {
@@ -117,11 +118,8 @@ Analysis::Findings findingsOf(const std::vector<Point>& points, Sides trained,
 }  // namespace
 
 ItemCard ResolutionSweep::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "resolution_sweep";
-  card.title = "Resolution sweep";
-  card.doc = "The task's scores on images of other sizes than those of training";
+  ItemCard card = itemCard(ItemKind::Analysis, "resolution_sweep", "Resolution sweep",
+                           "The task's scores on images of other sizes than those of training");
   card.schema.fields = {
       listField("sizes", FieldType::Integer, Json::array(),
                 "heights of the images, in the proportions of training; empty: that of training "

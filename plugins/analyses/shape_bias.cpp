@@ -8,6 +8,7 @@
 
 #include "core/artifact/cue_decisions.h"
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 
 namespace vitrine::analyses {
 
@@ -66,10 +67,7 @@ class Listener final : public EvaluationListener {
 }  // namespace
 
 ItemCard ShapeBias::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "shape_bias";
-  card.title = "Shape bias";
+  ItemCard card = itemCard(ItemKind::Analysis, "shape_bias", "Shape bias");
   card.paper = "Geirhos et al. 2019, arXiv:1811.12231";
   card.doc =
       "Whether the model goes by shape or by texture, on images whose cues are of two classes";

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/config/item_card.h"
 #include "core/model/capabilities.h"
 #include "core/model/model_device.h"
 
@@ -29,11 +30,9 @@ at::Tensor fixedTexts(std::int64_t texts, std::int64_t tokens, std::int64_t voca
 }  // namespace
 
 ItemCard TextLogits::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "text_logits";
-  card.title = "Text logits";
-  card.doc = "Hash of a model's logits on fixed texts: equal as long as it says the same of text";
+  ItemCard card = itemCard(
+      ItemKind::Analysis, "text_logits", "Text logits",
+      "Hash of a model's logits on fixed texts: equal as long as it says the same of text");
   card.needs = {LanguageModel::kId};
   card.schema.fields = {integerField("texts", 4, "texts to look at").titled("Texts").range(1, 256),
                         integerField("tokens", 64, "tokens of each, at most the model's context")

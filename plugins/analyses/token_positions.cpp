@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/config/item_card.h"
 #include "core/files/png.h"
 #include "plugins/analyses/attention_tap.h"
 
@@ -164,11 +165,9 @@ Artifact artifactOf(const Layout& layout, std::int64_t cell) {
 }  // namespace
 
 ItemCard TokenPositions::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "token_positions";
-  card.title = "Token positions";
-  card.doc = "Where the queries and keys of each attention layer stand on the grid of patches";
+  ItemCard card =
+      itemCard(ItemKind::Analysis, "token_positions", "Token positions",
+               "Where the queries and keys of each attention layer stand on the grid of patches");
   card.needs = {AttentionSource::kId};
   card.schema.fields = {listField("layers", FieldType::Integer, Json::array(),
                                   "layers to look at, from 0; empty: all")

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/model/model_device.h"
 #include "core/plugin/task.h"
 
@@ -136,11 +137,9 @@ Analysis::Findings probeFindings(const std::vector<at::Tensor>& shares, const Js
 }  // namespace
 
 ItemCard TokenProbe::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "token_probe";
-  card.title = "Token probe";
-  card.doc = "How well a linear probe of each row of tokens finds the class of the image";
+  ItemCard card =
+      itemCard(ItemKind::Analysis, "token_probe", "Token probe",
+               "How well a linear probe of each row of tokens finds the class of the image");
   card.needs = {TokenEncoder::kId};
   card.schema.fields = {
       integerField("train_samples", 2000, "training samples that the probes are fitted to")

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/item_card.h"
 #include "core/plugin/loss_mean.h"
 #include "core/plugin/task.h"
 
@@ -238,11 +239,9 @@ std::vector<std::int64_t> SignedBins::countsOf(const at::Tensor& tensor) const {
 }
 
 ItemCard WeightHistograms::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "weight_histograms";
-  card.title = "Weights and gradients";
-  card.doc = "Histogram, mean, deviation and norm of each parameter and of its gradient";
+  ItemCard card =
+      itemCard(ItemKind::Analysis, "weight_histograms", "Weights and gradients",
+               "Histogram, mean, deviation and norm of each parameter and of its gradient");
   card.schema.fields = {
       choiceField("split", "train", {"train", "validation", "test"},
                   "split of the batch that the gradients are taken of")

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/model/weights.h"
 #include "plugins/autoencoder/kl_modules.h"
 #include "plugins/autoencoder/kl_names.h"
@@ -241,10 +242,7 @@ Schema makeSchema() {
 }  // namespace
 
 ItemCard KlArchitecture::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "autoencoder_kl";
-  card.title = "KL autoencoder";
+  ItemCard card = itemCard(ItemKind::Architecture, "autoencoder_kl", "KL autoencoder");
   card.paper =
       "Rombach et al. 2022, \"High-Resolution Image Synthesis with Latent Diffusion "
       "Models\", arXiv:2112.10752";

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/model/build_device.h"
 #include "core/nn/cost.h"
 #include "plugins/autoencoder/codec_parts.h"
@@ -335,10 +336,7 @@ Schema makeSchema() {
 }  // namespace
 
 ItemCard TaesdArchitecture::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "taesd";
-  card.title = "TAESD";
+  ItemCard card = itemCard(ItemKind::Architecture, "taesd", "TAESD");
   card.paper = "madebyollin/taesd";
   card.doc = "A small autoencoder of convolutions and ReLU in the latent space of a larger one";
   card.offers = {LatentCodec::kId, MeasuredScale::kId, TensorProgram::kId};

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/nn/encoder_schema.h"
 
 namespace vitrine::illama {
@@ -192,10 +193,7 @@ void Illama::finish() {
 }
 
 ItemCard IllamaArchitecture::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "illama";
-  card.title = "iLLaMA";
+  ItemCard card = itemCard(ItemKind::Architecture, "illama", "iLLaMA");
   card.paper =
       "Wang et al. 2024, \"Adapting LLaMA Decoder to Vision Transformer\", arXiv:2404.06773";
   card.doc =

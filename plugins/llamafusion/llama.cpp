@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include "core/config/item_card.h"
 #include "plugins/llamafusion/text_decoder.h"
 
 namespace vitrine::llamafusion {
@@ -152,10 +153,7 @@ Schema makeSchema() {
 }  // namespace
 
 ItemCard LlamaArchitecture::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "llama";
-  card.title = "Llama";
+  ItemCard card = itemCard(ItemKind::Architecture, "llama", "Llama");
   card.paper = "Llama Team 2024, \"The Llama 3 Herd of Models\", arXiv:2407.21783";
   card.doc =
       "A decoder for text: grouped-query attention, RMSNorm, SwiGLU, rotary positions, key-value "

@@ -1,6 +1,7 @@
 #include "plugins/llamafusion/llamafusion.h"
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "plugins/llamafusion/fusion_model.h"
 
 namespace vitrine::llamafusion {
@@ -166,10 +167,7 @@ Schema makeSchema() {
 }  // namespace
 
 ItemCard LlamaFusionArchitecture::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "llamafusion";
-  card.title = "LlamaFusion";
+  ItemCard card = itemCard(ItemKind::Architecture, "llamafusion", "LlamaFusion");
   card.paper =
       "Shi et al. 2024, \"LlamaFusion: Adapting Pretrained Language Models for Multimodal "
       "Generation\", arXiv:2412.15188";

@@ -105,10 +105,7 @@ std::unique_ptr<SampleTransform> onImages(const TransformContext& context, const
 }
 
 ItemCard colorCard(const char* id, const char* title, const char* paper, const char* doc) {
-  ItemCard card;
-  card.kind = ItemKind::Transform;
-  card.id = id;
-  card.title = title;
+  ItemCard card = itemCard(ItemKind::Transform, id, title);
   card.paper = paper;
   card.doc = doc;
   card.needs = {"image"};

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/config/item_card.h"
 #include "core/data/resample.h"
 #include "plugins/transforms/corruption_filters.h"
 #include "plugins/transforms/image_fields.h"
@@ -308,10 +309,7 @@ double poissonOf(double mean, double uniform) {
 class Corrupt final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "corrupt";
-    card.title = "Corrupt";
+    ItemCard card = itemCard(ItemKind::Transform, "corrupt", "Corrupt");
     card.paper = "Hendrycks and Dietterich 2019, arXiv:1903.12261";
     card.doc = "Noise, blur, weather or digital damage of one of five severities";
     card.needs = {"image"};

@@ -70,11 +70,8 @@ namespace {
 class CenterCrop final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "center_crop";
-    card.title = "Centre crop";
-    card.doc = "The middle of an image, with its masks and boxes";
+    ItemCard card = itemCard(ItemKind::Transform, "center_crop", "Centre crop",
+                             "The middle of an image, with its masks and boxes");
     card.needs = {"image"};
     Field by =
         choiceField("by", "pixels", {"pixels", "proportions"}, "what `size` means").titled("By");
@@ -133,11 +130,9 @@ class CenterCrop final : public Transform {
 class RandomCrop final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "random_crop";
-    card.title = "Random crop";
-    card.doc = "A window anywhere in the image with a black border, with its masks and boxes";
+    ItemCard card =
+        itemCard(ItemKind::Transform, "random_crop", "Random crop",
+                 "A window anywhere in the image with a black border, with its masks and boxes");
     card.needs = {"image"};
     card.schema.fields = {integerField("padding", 4, "width of the border on each side")
                               .titled("Padding")
@@ -200,10 +195,7 @@ CropRanges rangesFrom(const Config& config) {
 class RandomResizedCrop final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "random_resized_crop";
-    card.title = "Random resized crop";
+    ItemCard card = itemCard(ItemKind::Transform, "random_resized_crop", "Random resized crop");
     card.paper = "Szegedy et al. 2015, arXiv:1409.4842";
     card.doc = "A window of random area and proportions, resized, with its masks and boxes";
     card.needs = {"image"};

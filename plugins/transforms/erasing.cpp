@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "plugins/transforms/lanes.h"
 
 namespace vitrine::transforms {
@@ -53,10 +54,7 @@ namespace {
 class RandomErasing final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "random_erasing";
-    card.title = "Random erasing";
+    ItemCard card = itemCard(ItemKind::Transform, "random_erasing", "Random erasing");
     card.paper = "Zhong et al. 2020, arXiv:1708.04896";
     card.doc = "Boxes of a normalised image become noise or its mean; masks and boxes stay";
     card.needs = {"image"};

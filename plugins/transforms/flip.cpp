@@ -9,11 +9,8 @@ namespace {
 class Flip final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "flip";
-    card.title = "Flip";
-    card.doc = "Mirrors an image left to right, with its masks and boxes";
+    ItemCard card = itemCard(ItemKind::Transform, "flip", "Flip",
+                             "Mirrors an image left to right, with its masks and boxes");
     card.needs = {"image"};
     card.schema.fields = {realField("probability", 0.5, "of mirroring a sample")
                               .titled("Probability")

@@ -65,11 +65,8 @@ class NormalizeWork final : public SampleTransform {
 class Normalize final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "normalize";
-    card.title = "Normalise";
-    card.doc = "Pixels to floats: (pixel / 255 - mean) / deviation of each channel";
+    ItemCard card = itemCard(ItemKind::Transform, "normalize", "Normalise",
+                             "Pixels to floats: (pixel / 255 - mean) / deviation of each channel");
     card.needs = {"image"};
     Field by = choiceField("by", "dataset", {"dataset", "half", "none", "values"},
                            "which mean and deviation")

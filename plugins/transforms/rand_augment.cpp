@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "plugins/transforms/image_fields.h"
 
 namespace vitrine::transforms {
@@ -116,10 +117,7 @@ namespace {
 class RandAugment final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "rand_augment";
-    card.title = "RandAugment";
+    ItemCard card = itemCard(ItemKind::Transform, "rand_augment", "RandAugment");
     card.paper = "Cubuk et al. 2020, arXiv:1909.13719";
     card.doc = "Random operations on colours and geometry, with masks and boxes";
     card.needs = {"image"};

@@ -78,11 +78,8 @@ namespace {
 class Resize final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "resize";
-    card.title = "Resize";
-    card.doc = "Images, masks and boxes to another size, antialiased";
+    ItemCard card = itemCard(ItemKind::Transform, "resize", "Resize",
+                             "Images, masks and boxes to another size, antialiased");
     card.needs = {"image"};
     Field mode =
         choiceField("mode", "exact", {"exact", "short_side"}, "what `size` means").titled("Mode");

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "plugins/transforms/image_fields.h"
 #include "plugins/transforms/lanes.h"
 
@@ -173,10 +174,7 @@ ObjectMasks objectMasks(const std::vector<SampleField>& fields) {
 class LargeScaleJitter final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "large_scale_jitter";
-    card.title = "Large-scale jitter";
+    ItemCard card = itemCard(ItemKind::Transform, "large_scale_jitter", "Large-scale jitter");
     card.paper = "Ghiasi et al. 2021, arXiv:2012.07177";
     card.doc = "Scales far up or down, cuts, pads to a square; boxes follow their masks";
     card.needs = {"image"};
@@ -286,11 +284,9 @@ class LargeScaleJitter final : public Transform {
 class SegmentCrop final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "segment_crop";
-    card.title = "Crop with several classes";
-    card.doc = "A random window in whose mask no class has more than a share; black outside";
+    ItemCard card =
+        itemCard(ItemKind::Transform, "segment_crop", "Crop with several classes",
+                 "A random window in whose mask no class has more than a share; black outside");
     card.needs = {"image", "mask"};
     card.schema.fields = {
         imageSizeField("of the window; none: the model's image size"),

@@ -32,11 +32,8 @@ std::string filledIn(const std::string& form, const std::string& name) {
 class LabelText final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "label_text";
-    card.title = "Captions of labels";
-    card.doc = "Several captions for each sample, made of the name of its class";
+    ItemCard card = itemCard(ItemKind::Transform, "label_text", "Captions of labels",
+                             "Several captions for each sample, made of the name of its class");
     card.needs = {"label"};
     card.offers = {"captions"};
     card.schema.fields = {
@@ -96,11 +93,8 @@ class LabelText final : public Transform {
 class Tokenize final : public Transform {
  public:
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Transform;
-    card.id = "tokenize";
-    card.title = "Tokenize";
-    card.doc = "Tokens of a text field; of several texts one is taken";
+    ItemCard card = itemCard(ItemKind::Transform, "tokenize", "Tokenize",
+                             "Tokens of a text field; of several texts one is taken");
     card.offers = {"tokens"};
     Field window =
         choiceField("window", "random", {"random", "first"}, "which part of a longer text is taken")

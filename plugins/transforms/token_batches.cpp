@@ -38,10 +38,7 @@ std::vector<SampleField> inRows(const TransformContext& context, const std::stri
 }
 
 ItemCard rowsCard(const char* id, const char* title, const char* doc, const Field& length) {
-  ItemCard card;
-  card.kind = ItemKind::Transform;
-  card.id = id;
-  card.title = title;
+  ItemCard card = itemCard(ItemKind::Transform, id, title);
   card.offers = {"batch"};
   card.doc = doc;
   Field wide = length;

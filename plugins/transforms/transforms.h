@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "core/config/item_card.h"
 #include "core/data/spatial.h"
 #include "core/plugin/registry.h"
 #include "core/plugin/transform.h"

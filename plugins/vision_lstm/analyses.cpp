@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/eval/matrix_rank.h"
 #include "plugins/vision_lstm/memory_source.h"
 #include "plugins/vision_lstm/state.h"
@@ -43,11 +44,7 @@ Field idsField() {
 }
 
 ItemCard cardOf(const char* id, const char* title, const char* doc, std::vector<Field> fields) {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = id;
-  card.title = title;
-  card.doc = doc;
+  ItemCard card = itemCard(ItemKind::Analysis, id, title, doc);
   card.needs = {MemorySource::kId};
   card.schema.fields = std::move(fields);
   return card;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/model/chosen_layers.h"
 #include "core/model/weights.h"
 #include "core/nn/position/position_embedding.h"
@@ -344,10 +345,7 @@ std::vector<MemoryRecord> VisionLstm::memories(const at::Tensor& images,
 }
 
 ItemCard VisionLstmArchitecture::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "vision_lstm";
-  card.title = "Vision-LSTM (ViL)";
+  ItemCard card = itemCard(ItemKind::Architecture, "vision_lstm", "Vision-LSTM (ViL)");
   card.paper =
       "Alkin et al. 2024, \"Vision-LSTM: xLSTM as Generic Vision Backbone\", arXiv:2406.04303";
   card.doc = "Matrix memories that scan an image in turns from its corners, linear in its patches";

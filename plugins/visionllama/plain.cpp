@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "core/config/item_card.h"
 #include "core/model/weight_source.h"
 #include "core/nn/encoder_schema.h"
 #include "plugins/visionllama/common.h"
@@ -79,10 +80,7 @@ class Plain final : public nn::VisionTransformer {
 }  // namespace
 
 ItemCard PlainArchitecture::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "visionllama_plain";
-  card.title = "VisionLLaMA, plain";
+  ItemCard card = itemCard(ItemKind::Architecture, "visionllama_plain", "VisionLLaMA, plain");
   card.paper = kPaper;
   card.doc =
       "LLaMA blocks over image patches: SwiGLU and 2-D rotary positions that scale to other "

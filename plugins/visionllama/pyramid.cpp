@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/config/item_card.h"
 #include "core/config/model_fields.h"
 #include "plugins/visionllama/pyramid_model.h"
 
@@ -197,10 +198,7 @@ PyramidOptions optionsOf(const Config& config, Use use) {
 }  // namespace
 
 ItemCard PyramidArchitecture::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "visionllama_pyramid";
-  card.title = "VisionLLaMA, pyramid";
+  ItemCard card = itemCard(ItemKind::Architecture, "visionllama_pyramid", "VisionLLaMA, pyramid");
   card.paper = kPaper;
   card.doc =
       "LLaMA blocks on grids of falling resolution: attention in windows and over "
@@ -224,10 +222,8 @@ Json PyramidArchitecture::trainedValues(const Config& trained) const {
 }
 
 ItemCard DensePyramidArchitecture::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "visionllama_pyramid_dense";
-  card.title = "VisionLLaMA, pyramid backbone";
+  ItemCard card = itemCard(ItemKind::Architecture, "visionllama_pyramid_dense",
+                           "VisionLLaMA, pyramid backbone");
   card.paper = kPaper;
   card.doc =
       "The pyramid without its classifier and with a norm behind each stage, for "

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/model/tensor_program.h"
 #include "core/model/weight_source.h"
 #include "core/nn/drop_path.h"
@@ -251,10 +252,8 @@ Schema makeSchema() {
 }  // namespace
 
 ItemCard VitDetArchitecture::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "visionllama_vitdet";
-  card.title = "VisionLLaMA, detection backbone";
+  ItemCard card =
+      itemCard(ItemKind::Architecture, "visionllama_vitdet", "VisionLLaMA, detection backbone");
   card.paper = kPaper;
   card.doc = "The plain model on large images: most blocks see windows, some see all tokens";
   card.offers = {FeaturePyramid::kId, TensorProgram::kId};

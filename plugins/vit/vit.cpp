@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/config/item_card.h"
 #include "core/model/weights.h"
 #include "core/nn/encoder_schema.h"
 #include "plugins/vit/public_names.h"
@@ -137,10 +138,7 @@ class Vit final : public nn::VisionTransformer {
 }  // namespace
 
 ItemCard VitArchitecture::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Architecture;
-  card.id = "vit";
-  card.title = "Vision Transformer";
+  ItemCard card = itemCard(ItemKind::Architecture, "vit", "Vision Transformer");
   card.paper = "Dosovitskiy et al. 2021, \"An Image is Worth 16x16 Words\", arXiv:2010.11929";
   card.doc = "Patches as words: a plain transformer encoder over a sequence of image patches";
   card.offers = {ImageClassifier::kId, TokenEncoder::kId, AttentionSource::kId,

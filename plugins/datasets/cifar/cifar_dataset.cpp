@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/item_card.h"
 
 namespace vitrine::cifar {
 
@@ -116,10 +117,7 @@ std::int64_t CifarDataset::readImage(Split split, std::int64_t id,
 }
 
 ItemCard Cifar10Source::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "cifar10";
-  card.title = "CIFAR-10";
+  ItemCard card = itemCard(ItemKind::Dataset, "cifar10", "CIFAR-10");
   card.paper = "Krizhevsky 2009, Learning Multiple Layers of Features from Tiny Images";
   card.doc = "60,000 colour images, 32 x 32 pixels, 10 classes; binary version";
   card.offers = {"image", "label"};
@@ -135,10 +133,7 @@ std::shared_ptr<const Dataset> Cifar10Source::open(const Config& config) const {
 }
 
 ItemCard Cifar100Source::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "cifar100";
-  card.title = "CIFAR-100";
+  ItemCard card = itemCard(ItemKind::Dataset, "cifar100", "CIFAR-100");
   card.paper = "Krizhevsky 2009, Learning Multiple Layers of Features from Tiny Images";
   card.doc =
       "60,000 colour images, 32 x 32 pixels, 100 classes in 20 super-classes; binary version";

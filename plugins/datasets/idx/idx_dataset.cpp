@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/item_card.h"
 
 namespace vitrine::idx {
 
@@ -120,10 +121,7 @@ std::int64_t IdxDataset::readImage(Split split, std::int64_t id,
 }
 
 ItemCard FashionMnistSource::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "fashion_mnist";
-  card.title = "Fashion-MNIST";
+  ItemCard card = itemCard(ItemKind::Dataset, "fashion_mnist", "Fashion-MNIST");
   card.paper = "Xiao et al. 2017, arXiv:1708.07747";
   card.doc = "70,000 grey images of clothes, 28 x 28 pixels, 10 classes";
   card.offers = {"image", "label"};
@@ -146,11 +144,8 @@ std::shared_ptr<const Dataset> FashionMnistSource::open(const Config& config) co
 }
 
 ItemCard IdxFolderSource::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "idx";
-  card.title = "IDX folder";
-  card.doc = "Grey images and labels in MNIST's file format";
+  ItemCard card = itemCard(ItemKind::Dataset, "idx", "IDX folder",
+                           "Grey images and labels in MNIST's file format");
   card.offers = {"image", "label"};
   Field folder = textField("folder", nullptr,
                            "folder with train-images-idx3-ubyte[.gz] and its three companions")

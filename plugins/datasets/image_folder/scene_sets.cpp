@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/item_card.h"
 #include "core/data/scene_files.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/files/sample_lists.h"
@@ -250,11 +251,8 @@ void Ade20kSet::read(Split split, std::int64_t id, Sample& sample) const {
 }
 
 ItemCard CocoSource::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "coco";
-  card.title = "COCO";
-  card.doc = "Images with boxes, masks and classes of objects in COCO's JSON";
+  ItemCard card = itemCard(ItemKind::Dataset, "coco", "COCO",
+                           "Images with boxes, masks and classes of objects in COCO's JSON");
   card.offers = {"image", "masks", "mask", "instances", "boxes", "box_classes", "box_crowds"};
   Field masks = choiceField("masks", "objects", {"objects", "instances", "none"},
                             "how the masks of objects come")
@@ -290,11 +288,8 @@ std::shared_ptr<const Dataset> CocoSource::open(const Config& config) const {
 }
 
 ItemCard Ade20kSource::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "ade20k";
-  card.title = "ADE20K folders";
-  card.doc = "Images with a class for each pixel, in folders images and annotations";
+  ItemCard card = itemCard(ItemKind::Dataset, "ade20k", "ADE20K folders",
+                           "Images with a class for each pixel, in folders images and annotations");
   card.offers = {"image", "mask"};
   card.schema.fields = {folderField("folder with images/training and annotations/training"),
                         integerField("classes", 150, "where there is no classes.txt")

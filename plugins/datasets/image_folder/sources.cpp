@@ -1,5 +1,6 @@
 // What `[data]` takes for folders of images, with classes or with captions.
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "plugins/datasets/image_folder/image_folder.h"
 
 namespace vitrine::image_folder {
@@ -97,11 +98,8 @@ DatasetInfo infoFrom(const Config& config) {
 }  // namespace
 
 ItemCard ImageFolderSource::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "image_folder";
-  card.title = "Folder of images";
-  card.doc = "PNG, JPEG and WebP files, one sub-folder per class";
+  ItemCard card = itemCard(ItemKind::Dataset, "image_folder", "Folder of images",
+                           "PNG, JPEG and WebP files, one sub-folder per class");
   card.offers = {"image", "label"};
   std::vector<Field>& fields = card.schema.fields;
   fields = {
@@ -138,11 +136,9 @@ std::shared_ptr<const Dataset> ImageFolderSource::open(const Config& config) con
 }
 
 ItemCard ImageCaptionsSource::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "image_captions";
-  card.title = "Images with captions";
-  card.doc = "PNG, JPEG and WebP files with one or several captions each, in JSON lines";
+  ItemCard card =
+      itemCard(ItemKind::Dataset, "image_captions", "Images with captions",
+               "PNG, JPEG and WebP files with one or several captions each, in JSON lines");
   card.offers = {"image", "captions"};
   std::vector<Field>& fields = card.schema.fields;
   fields = {folderField("folder that the paths of the images begin in"),

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/config/item_card.h"
+
 namespace vitrine::shapes {
 
 GeneratedSet::GeneratedSet(const std::string& name, std::uint64_t seed,
@@ -20,11 +22,7 @@ void GeneratedSet::read(Split split, std::int64_t id, Sample& sample) const {
 ItemCard generatedCard(const std::string& id, const std::string& title, const std::string& doc,
                        std::vector<std::string> offers, std::int64_t imageSize,
                        std::array<std::int64_t, 3> sizes) {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = id;
-  card.title = title;
-  card.doc = doc;
+  ItemCard card = itemCard(ItemKind::Dataset, id, title, doc);
   card.offers = std::move(offers);
   card.schema.fields = {integerField("size", imageSize, "sides of an image")
                             .titled("Image sides")

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/item_card.h"
 
 namespace vitrine::text {
 
@@ -177,11 +178,8 @@ std::optional<ChoiceQuestion> continuationQuestion(const std::string& sentence,
 }
 
 ItemCard ContinuationsSource::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "text_continuations";
-  card.title = "Continued sentences";
-  card.doc = "The second half of a sentence among three shuffles of its words";
+  ItemCard card = itemCard(ItemKind::Dataset, "text_continuations", "Continued sentences",
+                           "The second half of a sentence among three shuffles of its words");
   card.offers = {"context", "choices", "label"};
   const auto count = [](const char* name, std::int64_t value, const char* title) {
     return integerField(name, value, "sentences of the grammar; not used with a folder")

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/config/item_card.h"
+
 namespace vitrine::text {
 
 namespace {
@@ -216,11 +218,9 @@ void drawSequence(const SequenceRules& rules, SequenceNumbers& numbers,
 }
 
 ItemCard SequencesSource::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "sequences";
-  card.title = "Sequences";
-  card.doc = "Copying, recall, nested lists and brackets, sums: tokens with exact targets";
+  ItemCard card =
+      itemCard(ItemKind::Dataset, "sequences", "Sequences",
+               "Copying, recall, nested lists and brackets, sums: tokens with exact targets");
   card.offers = {"tokens", "targets"};
   std::vector<std::string> names;
   for (const auto& [name, kind] : kKinds) names.emplace_back(name);

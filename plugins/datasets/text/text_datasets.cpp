@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 
 namespace vitrine::text {
 
@@ -102,11 +103,9 @@ double TextChoice::memoryBytes() const {
 }
 
 ItemCard DocumentsSource::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "text_documents";
-  card.title = "Text documents";
-  card.doc = "Documents of train.txt, validation.txt and test.txt, as bytes or as text";
+  ItemCard card =
+      itemCard(ItemKind::Dataset, "text_documents", "Text documents",
+               "Documents of train.txt, validation.txt and test.txt, as bytes or as text");
   card.offers = {"tokens", "text"};
   Field divide =
       choiceField("divide", "paragraph", {"paragraph", "line", "file"}, "what one document is")
@@ -132,11 +131,8 @@ std::shared_ptr<const Dataset> DocumentsSource::open(const Config& config) const
 }
 
 ItemCard ChoiceSource::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Dataset;
-  card.id = "text_choice";
-  card.title = "Text with choices";
-  card.doc = "Questions of JSON lines: a context, choices and the right one";
+  ItemCard card = itemCard(ItemKind::Dataset, "text_choice", "Text with choices",
+                           "Questions of JSON lines: a context, choices and the right one");
   card.offers = {"context", "choices", "label"};
   card.schema.fields = {folderField("folder with train.jsonl, validation.jsonl or test.jsonl")};
   return card;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/model/measured_scale.h"
 #include "core/plugin/pipeline_session.h"
 #include "plugins/tasks/autoencoder/reconstruction.h"
@@ -124,11 +125,8 @@ class Session final : public PipelineSession, public CodecSession {
 }  // namespace
 
 ItemCard AutoencoderTask::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Task;
-  card.id = "autoencoder";
-  card.title = "Autoencoder";
-  card.doc = "Images to latents and back, with few nats in between";
+  ItemCard card = itemCard(ItemKind::Task, "autoencoder", "Autoencoder",
+                           "Images to latents and back, with few nats in between");
   card.needs = {LatentCodec::kId, "image"};
   card.offers = {"reconstruction"};
   card.metrics = {{"psnr", "l1", "kl"}, {"train/loss", "test/psnr"}, "images"};

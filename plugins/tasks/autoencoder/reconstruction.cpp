@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 
 namespace vitrine::autoencoder_task {
 
@@ -72,11 +73,8 @@ void requireFitting(const LatentCodec& codec, const Pipeline& pipeline) {
 }
 
 ItemCard Reconstruction::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Analysis;
-  card.id = "reconstruction";
-  card.title = "Reconstruction";
-  card.doc = "Images beside what a codec makes of them";
+  ItemCard card = itemCard(ItemKind::Analysis, "reconstruction", "Reconstruction",
+                           "Images beside what a codec makes of them");
   card.needs = {LatentCodec::kId};
   card.schema.fields = {
       integerField("images", 16, "images looked at, of the classes in turn; `ids` wins")

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/eval/accuracy.h"
 #include "core/eval/calibration.h"
 #include "core/plugin/pipeline_session.h"
@@ -145,11 +146,8 @@ class Session final : public PipelineSession {
 }  // namespace
 
 ItemCard ClassificationTask::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Task;
-  card.id = "classification";
-  card.title = "Image classification";
-  card.doc = "One label per image, learned with cross-entropy";
+  ItemCard card = itemCard(ItemKind::Task, "classification", "Image classification",
+                           "One label per image, learned with cross-entropy");
   card.needs = {ImageClassifier::kId, "image", "label"};
   card.offers = {"logits"};
   card.metrics = {{"top1", "ece", "top5"}, {"train/loss", "test/top1"}, "images"};

@@ -1,4 +1,5 @@
 // What the task of image generation can be configured with, and how its runs are shown.
+#include "core/config/item_card.h"
 #include "plugins/tasks/generation/generation.h"
 
 namespace vitrine::generation {
@@ -63,11 +64,8 @@ std::vector<Field> processFields() {
 }  // namespace
 
 ItemCard GenerationTask::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Task;
-  card.id = "generation";
-  card.title = "Image generation";
-  card.doc = "A network learns to take noise away from images of a class";
+  ItemCard card = itemCard(ItemKind::Task, "generation", "Image generation",
+                           "A network learns to take noise away from images of a class");
   card.needs = {Denoiser::kId, GuidedDenoiser::kId, "image", "label"};
   card.metrics = {
       {"samples/agreement", "samples/frechet", "loss"}, {"train/loss", "test/loss"}, "images"};

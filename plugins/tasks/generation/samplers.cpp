@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/item_card.h"
 #include "core/plugin/sampler.h"
 #include "plugins/tasks/generation/draw.h"
 
@@ -137,11 +138,7 @@ class DiffusionSampler final : public Sampler {
       : method_(method), id_(id), title_(title), doc_(doc) {}
 
   ItemCard card() const override {
-    ItemCard card;
-    card.kind = ItemKind::Sampler;
-    card.id = id_;
-    card.title = title_;
-    card.doc = doc_;
+    ItemCard card = itemCard(ItemKind::Sampler, id_, title_, doc_);
     card.needs = {Denoiser::kId, GuidedDenoiser::kId};
     card.schema.fields = fieldsOf(method_);
     return card;

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/model/packed_language_model.h"
 #include "core/plugin/pipeline_session.h"
 #include "core/plugin/text_session.h"
@@ -169,11 +170,8 @@ class Session final : public PipelineSession, public TextSession {
 }  // namespace
 
 ItemCard LanguageModelTask::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Task;
-  card.id = "language_model";
-  card.title = "Language model";
-  card.doc = "The next token of every token";
+  ItemCard card =
+      itemCard(ItemKind::Task, "language_model", "Language model", "The next token of every token");
   card.needs = {LanguageModel::kId, kTokens};
   card.metrics = {{"bits_per_byte", "loss", "perplexity", "token_accuracy"},
                   {"train/loss", "test/loss", "test/bits_per_byte"},

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/config/item_card.h"
 #include "core/plugin/text_session.h"
 #include "plugins/tasks/language_model/language_model.h"
 
@@ -28,11 +29,7 @@ void requireRoom(std::int64_t prompt, std::int64_t more, std::int64_t context) {
 }  // namespace
 
 ItemCard TextSampler::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Sampler;
-  card.id = "text";
-  card.title = "Text";
-  card.doc = "Continues a prompt, token by token";
+  ItemCard card = itemCard(ItemKind::Sampler, "text", "Text", "Continues a prompt, token by token");
   card.needs = {LanguageModel::kId};
   card.schema.fields = {
       textField("prompt", "", "what the text begins with").titled("Prompt"),

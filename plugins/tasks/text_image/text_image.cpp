@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/eval/captions.h"
 #include "core/model/packed_language_model.h"
 #include "core/plugin/pipeline_session.h"
@@ -397,11 +398,9 @@ class Session final : public PipelineSession,
 }  // namespace
 
 ItemCard TextImageTask::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Task;
-  card.id = "text_image";
-  card.title = "Texts and images";
-  card.doc = "Captions and images by one model: draws what a text says, and describes images";
+  ItemCard card =
+      itemCard(ItemKind::Task, "text_image", "Texts and images",
+               "Captions and images by one model: draws what a text says, and describes images");
   card.needs = {TextImageModel::kId, "image", "tokens"};
   card.metrics = {
       {"drawings/agreement", "caption_accuracy", "image_loss", "caption_loss", "text_loss",

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/config/item_card.h"
 #include "core/files/read_png.h"
 #include "core/plugin/text_session.h"
 #include "plugins/tasks/text_image/draw.h"
@@ -146,11 +147,8 @@ void describe(const Studio& studio, const SampleRequest& request, Results& resul
 }  // namespace
 
 ItemCard TextImageSampler::card() const {
-  ItemCard card;
-  card.kind = ItemKind::Sampler;
-  card.id = "text_image";
-  card.title = "Texts and images";
-  card.doc = "Draws what a prompt says, or describes an image of the data";
+  ItemCard card = itemCard(ItemKind::Sampler, "text_image", "Texts and images",
+                           "Draws what a prompt says, or describes an image of the data");
   card.needs = {TextImageModel::kId, LanguageModel::kId};
   card.schema.fields = {
       textField("prompt", "", "caption of the image that is drawn").titled("Prompt"),
