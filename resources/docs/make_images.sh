@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Draws the pictures of the documents into resources/docs/images: every page of Studio over runs that are trained for it.
 #
-#   resources/docs/make_images.sh [FOLDER]    # keeps the databases in FOLDER; about 15 minutes on 2 cores the first time
+#   resources/docs/make_images.sh [FOLDER]    # keeps the databases in FOLDER; about 20 minutes on 2 cores the first time
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mkdir -p "${1:-/tmp/vitrine-images}" && cd "${1:-/tmp/vitrine-images}" && pwd)
@@ -82,19 +82,42 @@ draw playground "$tour" playground --run "$painter" --view "{\"settings\": {\"ru
 
 draw gallery "$tour" gallery --run "$painter"
 
-# A run while it trains, in a database of its own.
-watched=$folder/watched.sqlite
-rm -rf "$watched" "$folder/watched.files"
-"$build/bin/vitrine" enqueue "$root/experiments/demo.toml" train.epochs=20 --db "$watched" >/dev/null
-"$build/bin/vitrine" run --id 2 --db "$watched" >/dev/null 2>&1 &
-training=$!
-sleep 25
-draw live "$watched" live --run 2 --view '{"query": "patch", "row": 0.6, "column": 0.4, "layer": 1}' --wait-ms 20000
-kill "$training"
-wait "$training" || true
+# run_of VARIANT: the tour's run of that variant with the first seed
+run_of() {
+  "$build/bin/vitrine" runs --db "$tour" --json | python3 -c '
+import json, sys
+print(min(run["id"] for run in json.load(sys.stdin) if run["name"].startswith(sys.argv[1] + ",")))' "$1"
+}
+draw first_waterfall "$tour" spectra --run "$(run_of ViT),$(run_of iLLaMA)"
+draw first_reliability "$tour" calibration --run "$(run_of Vision-LSTM),$(run_of VisionLLaMA)" \
+  --view '{"bins": 10, "bin": 8, "only_errors": true}' --wait-ms 15000
+
+# Runs while they train, in databases of their own.
+# fresh NAME EXPERIMENT [SETTINGS]: an empty database with the runs of that experiment in its queue; $fresh is its file
+fresh() {
+  fresh=$folder/$1.sqlite
+  rm -rf "$fresh" "$folder/$1.files"
+  "$build/bin/vitrine" enqueue "$root/experiments/$2" "${@:3}" --db "$fresh" >/dev/null
+}
+# watch NAME DATABASE RUN VIEW: the Live page while that run trains
+watch() {
+  local training
+  "$build/bin/vitrine" run --id "$3" --db "$2" >/dev/null 2>&1 &
+  training=$!
+  sleep 25
+  draw "$1" "$2" live --run "$3" --view "$4" --wait-ms 20000
+  kill "$training"
+  wait "$training" || true
+}
+fresh watched demo.toml train.epochs=20
+watch live "$fresh" 2 '{"query": "patch", "row": 0.6, "column": 0.4, "layer": 1}'
+watch first_patch "$fresh" 1 '{"query": "patch", "row": 0.3, "column": 0.5, "layer": 1, "head": 2}'
+# The mask closes over 4,000 of 6,000 steps: the picture is of one of the first thousand.
+fresh schedule illama/quick.toml train.epochs=60 model.mask.epochs=40
+watch first_schedule "$fresh" 1 '{"query": "patch", "row": 0.6, "column": 0.4, "layer": 1, "scrubbed": 800}'
 
 # What other tools do not show: differences paired by seed, the paper's numbers beside ours, two architectures block by
-# block, what changes before it starts and what it will cost, a file that opens its chart again.
+# block, what changes before it starts and what it will cost, a file that opens its chart again, a training that waits.
 draw first_paired "$ablation" compare --run 1
 draw first_published "$ablation" compare --run 1 --view '{"view": "published"}'
 draw first_architectures "$demo" plugins --view '{"show": "diff", "a": "preset:vit/demo", "b": "preset:illama/demo"}'
@@ -123,6 +146,25 @@ reopen() {
     "$folder/window.png" -gravity center +append "$images/first_recipe.png"
   echo "$images/first_recipe.png"
 }
+# A training that the Playground has paused, and an image by the weights it had then.
+pause() {
+  local worker
+  fresh paused tour/generation.toml train.steps=20000 train.checkpoint.every_steps=200 train.evaluate.every_steps=20000
+  "$build/bin/vitrine" work --db "$fresh" >/dev/null 2>&1 &
+  worker=$!
+  sleep 30
+  open_window 1440 900 "$fresh" --page playground --run 1
+  sleep 5
+  xdotool mousemove 1335 140 click 1  # Pause training
+  sleep 15
+  xdotool key ctrl+Return  # Draw
+  sleep 15
+  import -window root "$images/first_pause.png"
+  close_window
+  kill "$worker"
+  wait "$worker" || true
+  echo "$images/first_pause.png"
+}
 # An image of the tour made again from its recipe.
 verify() {
   open_window 1440 900 "$tour" --page gallery --run "$painter" --view '{"view": "sheet", "search": "class:8"}'
@@ -148,6 +190,7 @@ replay() {
 }
 if $has_display; then
   reopen
+  pause
   verify
   replay
 fi
