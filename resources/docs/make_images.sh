@@ -82,14 +82,19 @@ draw playground "$tour" playground --run "$painter" --view "{\"settings\": {\"ru
 
 draw gallery "$tour" gallery --run "$painter"
 
-# run_of VARIANT: the tour's run of that variant with the first seed
+# run_of DATABASE VARIANT: its run with the first seed
 run_of() {
-  "$build/bin/vitrine" runs --db "$tour" --json | python3 -c '
+  "$build/bin/vitrine" runs --db "$1" --json | python3 -c '
 import json, sys
-print(min(run["id"] for run in json.load(sys.stdin) if run["name"].startswith(sys.argv[1] + ",")))' "$1"
+print(next(run["id"] for run in json.load(sys.stdin) if run["name"] == sys.argv[1] + ", seed 0"))' "$2"
 }
-draw first_waterfall "$tour" spectra --run "$(run_of ViT),$(run_of iLLaMA)"
-draw first_reliability "$tour" calibration --run "$(run_of Vision-LSTM),$(run_of VisionLLaMA)" \
+# The rank of causal attention with its controls, a column of the waterfall every 5 steps.
+ranks=$folder/ranks.sqlite
+"$build/bin/vitrine" enqueue "$root/experiments/illama/rank.toml" observe.attention_rank.every_steps=5 --needed --db "$ranks" >/dev/null
+"$build/bin/vitrine" work --drain --db "$ranks" >/dev/null
+draw first_waterfall "$ranks" spectra \
+  --run "$(run_of "$ranks" bidirectional),$(run_of "$ranks" "RoPE, bidirectional"),$(run_of "$ranks" causal)"
+draw first_reliability "$tour" calibration --run "$(run_of "$tour" Vision-LSTM),$(run_of "$tour" VisionLLaMA)" \
   --view '{"bins": 10, "bin": 8, "only_errors": true}' --wait-ms 15000
 
 # Runs while they train, in databases of their own.
