@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "tests/support/refusal.h"
+
 namespace vitrine::testing {
 namespace {
 
@@ -81,12 +83,7 @@ TEST(GoldenComparison, SmallGradientsAreMeasuredAgainstTheLargestOfTheFile) {
 TEST(GoldenComparison, AnOptionOrAWordWithoutCounterpartIsSaid) {
   const Json table = {{"T", 1000}, {"schedule", "sigmoid"}};
   const auto sentence = [](const auto& check) -> std::string {
-    try {
-      check();
-    } catch (const Unmapped& reason) {
-      return reason.what();
-    }
-    return "";
+    return test::refusal<Unmapped>([&] { check(); });
   };
   EXPECT_EQ(sentence([&] { requireKnown(table, "model", {"T", "schedule"}); }), "");
   EXPECT_EQ(sentence([&] { requireKnown(table, "model", {"T"}); }),

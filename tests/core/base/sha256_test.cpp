@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine {
 namespace {
@@ -44,12 +45,8 @@ TEST(Sha256, OfAFileIsThatOfItsBytes) {
 }
 
 TEST(Sha256, NamesTheFileItCannotRead) {
-  try {
-    (void)sha256OfFile("/nowhere/at/all");
-    FAIL() << "a missing file has no digest";
-  } catch (const FileError& error) {
-    EXPECT_NE(std::string(error.what()).find("/nowhere/at/all"), std::string::npos);
-  }
+  EXPECT_THAT([] { (void)sha256OfFile("/nowhere/at/all"); },
+              test::Fails<FileError>("/nowhere/at/all"));
   EXPECT_THROW((void)sha256OfFile(std::filesystem::temp_directory_path()), FileError);
 }
 

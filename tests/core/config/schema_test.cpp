@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "tests/core/config/sample_catalog.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine {
 namespace {
@@ -153,11 +154,8 @@ TEST(Config, NamesTheKeyThatIsAskedForWrongly) {
            [&] { (void)config.table("n"); }}) {
     EXPECT_THROW(ask(), ConfigError);
   }
-  try {
-    (void)config.integer("mask.epochs");
-  } catch (const ConfigError& error) {
-    EXPECT_NE(std::string(error.what()).find("mask.epochs"), std::string::npos);
-  }
+  EXPECT_THAT([&] { (void)config.integer("mask.epochs"); },
+              test::Fails<ConfigError>("mask.epochs"));
 }
 
 TEST(Config, DifferencesNameKeysAndBothValues) {

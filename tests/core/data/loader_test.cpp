@@ -283,7 +283,6 @@ TEST(Loader, PreparesNoMoreThanItWasAllowed) {
     EXPECT_EQ(dataset->reads.load(), allowed);
     (void)stream->next();
   }
-  EXPECT_GE(stream->waited(), 0);
 }
 
 TEST(Loader, RefusesWhatCannotBe) {
@@ -291,12 +290,7 @@ TEST(Loader, RefusesWhatCannotBe) {
   const auto sentence = [&](const std::function<void(LoaderOptions&)>& change) {
     LoaderOptions options = trainingOptions(1);
     change(options);
-    try {
-      (void)loaderOf(dataset, options);
-    } catch (const ConfigError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return test::refusal<ConfigError>([&] { (void)loaderOf(dataset, options); });
   };
   EXPECT_EQ(sentence([](LoaderOptions&) {}), "");
   EXPECT_THAT(sentence([](LoaderOptions& o) { o.batchSize = 0; }), HasSubstr("batch size of 0"));

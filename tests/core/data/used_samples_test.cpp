@@ -92,14 +92,11 @@ TEST(UsedSamples, EvaluationsReadTheSplitsThatAreListed) {
   EXPECT_THAT(used({{"holdout", 0.1}, {"evaluate_splits", {"validation"}}})->evaluated(),
               ElementsAre(Split::Validation));
   const auto refusal = [](const Json& changes) {
-    try {
+    return test::refusal<ConfigError>([&] {
       const auto samples = used(changes, 1, 5);
       (void)samples->of(Split::Validation);
       (void)samples->of(Split::Train);
-    } catch (const ConfigError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    });
   };
   EXPECT_EQ(refusal(Json::object()), "");
   EXPECT_THAT(refusal({{"evaluate_splits", {"validation"}}}),

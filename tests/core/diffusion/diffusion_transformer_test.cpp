@@ -15,6 +15,7 @@
 #include "core/model/weights.h"
 #include "core/nn/denoising_transformer.h"
 #include "core/nn/init.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::diffusion {
 namespace {
@@ -150,12 +151,8 @@ std::string refusalOf(const Json& changes) {
   values.update(changes);
   const std::vector<Problem> problems = resolveItem(schema, "model", values);
   if (!problems.empty()) return problems.front().sentence();
-  try {
-    (void)diffusionOptions(Config(values), GuidedDenoiser::Time::Flow);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal<ConfigError>(
+      [&] { (void)diffusionOptions(Config(values), GuidedDenoiser::Time::Flow); });
 }
 
 TEST(DiffusionSchema, RefusesSizesThatDoNotFitWithASentence) {

@@ -51,12 +51,9 @@ TEST(Transport, DataFollowFromEveryPrediction) {
 
 TEST(Transport, RefusesDiffusionsThatAreNotFinite) {
   const auto refusal = [](Path path, PathPrediction predicts, DiffusionForm form) -> std::string {
-    try {
+    return test::refusal<ConfigError>([&] {
       Transport({path, predicts, PathWeight::None}).requireForm(form);
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "";
+    });
   };
   EXPECT_THAT(refusal(Path::Linear, PathPrediction::Velocity, DiffusionForm::Sbdm),
               HasSubstr("infinite at time 0"));

@@ -136,12 +136,7 @@ TEST(TensorProgram, SaysWhatAnOutputNeeds) {
   inputs.erase("y");
   const TensorMap given = checkedInputs(model, inputs, "in.safetensors");
   const auto said = [&](const auto& call) -> std::string {
-    try {
-      call();
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "";
+    return test::refusal<ConfigError>([&] { call(); });
   };
   EXPECT_THAT(said([&] { (void)defaultOutputs(model, given); }),
               Names("prediction", "y", "words", "offsets"));

@@ -185,12 +185,8 @@ TEST_F(PairedRuns, RefuseToResumeWithAnotherTeacher) {
 }
 
 TEST_F(PairedRuns, SayWhichAuxiliaryNetworkIsMissing) {
-  try {
-    static_cast<void>(train::prepareRun(registry_, configuration(true), kSeed));
-    FAIL() << "a task without its teacher was opened";
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("[aux.teacher]"));
-  }
+  EXPECT_THAT([&] { static_cast<void>(train::prepareRun(registry_, configuration(true), kSeed)); },
+              test::Fails<ConfigError>("aux.teacher"));
 }
 
 class PairedSamples : public PairedRuns {

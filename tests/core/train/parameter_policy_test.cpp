@@ -47,12 +47,7 @@ const ParameterGroup& groupWith(const std::vector<ParameterGroup>& groups,
 }
 
 std::string problemOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal<ConfigError>([&] { action(); });
 }
 
 std::map<std::string, std::int64_t> layersByName(const Names& names) {

@@ -175,14 +175,11 @@ TEST(Holdout, TakesThePlaceOfAValidationSplitAndLeavesTheTestSplitAlone) {
 
 TEST(Holdout, OfNothingOrOfASplitThatIsNotThereIsRefused) {
   const auto told = [](const Json& data) -> std::string {
-    try {
+    return test::refusal<ConfigError>([&] {
       const auto session = openSession(data);
       static_cast<void>(session->trainingStream(0));
       static_cast<void>(probed(*session));
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "";
+    });
   };
   EXPECT_THAT(told({{"evaluate_splits", {"validation"}}}),
               Names("data.evaluate_splits", "validation"));

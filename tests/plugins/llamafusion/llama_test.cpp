@@ -226,12 +226,7 @@ TEST(Llama, RefusesWhatCannotBe) {
   const auto refusalOf = [](const char* key, const Json& value) -> std::string {
     Json values = tiny();
     values[key] = value;
-    try {
-      (void)build(values);
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "";
+    return test::refusal<ConfigError>([&] { (void)build(values); });
   };
   EXPECT_THAT(refusalOf("dim", 30), Names("model.dim = 30", "model.heads"));
   EXPECT_THAT(refusalOf("head_dim", 7), HasSubstr("no whole number of pairs"));

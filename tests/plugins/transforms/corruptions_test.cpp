@@ -9,6 +9,7 @@
 #include "core/eval/corruption_error.h"
 #include "tests/plugins/transforms/patterns.h"
 #include "tests/support/golden_corruptions.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::transforms {
 namespace {
@@ -77,12 +78,9 @@ TEST(Corrupt, ChangesGreyImagesOfAnySizeAndKeepsThemImages) {
 TEST(Corrupt, RefusesUnknownKindsSeveritiesAndFloats) {
   std::vector<std::uint8_t> bytes(27);
   const auto sentence = [&](const char* kind, int severity) {
-    try {
+    return test::refusal<ConfigError>([&] {
       corrupt({bytes.data(), 3, 3, 3}, kind, severity, {});
-    } catch (const ConfigError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    });
   };
   EXPECT_THAT(sentence("frost", 1), HasSubstr("there is no corruption 'frost'; known are gaussian"));
   EXPECT_THAT(sentence("fog", 6), Names("1 to 5"));

@@ -204,12 +204,7 @@ std::string refusalOf(const Json& changes) {
   Json values = with(smallTable(), changes);
   const auto problems = resolveItem(kVisionLstm.card().schema, "model", values);
   if (!problems.empty()) return problems.front().sentence();
-  try {
-    (void)kVisionLstm.build(Config(values), 0);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal<ConfigError>([&] { (void)kVisionLstm.build(Config(values), 0); });
 }
 
 TEST(VisionLstmRefuses, ValuesThatDoNotFitTogetherWithASentence) {

@@ -11,11 +11,11 @@
 #include "core/nn/position/rope.h"
 #include "plugins/visionllama/rope_settings.h"
 #include "tests/plugins/visionllama/small_models.h"
+#include "tests/support/refusal.h"
 
 namespace vitrine::visionllama {
 namespace {
 
-using ::testing::HasSubstr;
 using Base = HeadRotation::Base;
 constexpr std::array<double, 2> kUnscaled{1, 1};
 
@@ -166,14 +166,8 @@ TEST(VisionLlamaRope, OnlyTheShareOfTheChannelsTurnsAndItsSpectrumIsSpreadAgain)
   for (std::int64_t quad = 0; quad < 4; ++quad)
     EXPECT_NEAR(angles[0][2 * quad].item<double>(), std::pow(10, -quad), 1e-6);
   settings.ratio = 0.4;
-  try {
-    (void)HeadRotation(settings, 2, 16);
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("rope.ratio 0.4 of 16 channels a head turns 6"));
-  } catch (...) {
-    FAIL();
-  }
+  EXPECT_THAT([&] { (void)HeadRotation(settings, 2, 16); },
+              test::Fails<ConfigError>("rope.ratio 0.4", 16, 6));
 }
 
 TEST(VisionLlamaRope, TheClassTokenLiesWhereItIsPut) {
@@ -255,12 +249,11 @@ TEST(RopeSettingsOfATable, RefuseTwoAnchorsThatDiffer) {
   EXPECT_EQ(settingsOf(Json::object()).anchorPixels, (Sides{56, 56}));
   EXPECT_EQ(settingsOf({{"anchor", 4}}).anchorPixels, (Sides{32, 32}));
   EXPECT_EQ(settingsOf({{"anchor", 4}, {"anchor_pixels", 32}}).anchorPixels, (Sides{32, 32}));
-  try {
-    (void)settingsOf({{"anchor", 4}, {"anchor_pixels", 40}});
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("give one of the two"));
-  }
+  EXPECT_THAT(
+      [&] {
+        (void)settingsOf({{"anchor", 4}, {"anchor_pixels", 40}});
+      },
+      test::Fails<ConfigError>("anchor", "anchor_pixels"));
 }
 
 }  // namespace
