@@ -7,8 +7,8 @@
 
 #include "core/data/resample.h"
 #include "core/eval/accuracy.h"
-#include "core/eval/calibration.h"
 #include "core/model/parameter_layers.h"
+#include "core/nn/drop_path.h"
 #include "core/nn/losses.h"
 #include "core/nn/position/rope.h"
 #include "core/train/optimizer.h"
@@ -17,6 +17,7 @@
 #include "core/train/update/parameter_policy.h"
 #include "tests/support/core_items.h"
 #include "tests/support/golden_diffusion.h"
+#include "tests/support/golden_measures.h"
 #include "tests/support/golden_text.h"
 
 namespace vitrine::testing {
@@ -212,6 +213,9 @@ Tensors scheduling(const GoldenCase& golden) {
     inclusive["warmup_steps"] = 0;
     pass["output/illama_cosine_no_warmup"] = rates(inclusive);
   }
+  if (given.contains("drop_path_rate"))
+    pass["output/drop_path_rates"] = at::tensor(
+        nn::dropPathRates(given.at("drop_path_rate"), given.at("drop_path_depth")), at::kDouble);
   if (!given.contains("poly_power")) return pass;
   Json poly{{"name", "poly"},
             {"minimum", given.at("poly_min")},
@@ -323,6 +327,9 @@ Tensors losses(const GoldenCase& golden) {
                {"target/binarised_threshold_0.2", nn::binaryTargets(mixedSmoothed, 0.2)},
                {"output/smoothed_target", smoothed},
                {"output/mixed_target", mixedSmoothed}};
+  pass["output/accuracy_first_label"] =
+      at::full({}, static_cast<double>(eval::topKCorrect(golden.io.at("input/logits"), labels, 1)) /
+                       static_cast<double>(labels.size(0)));
   const auto binary = [&](const std::string& name, const at::Tensor& targets, OverClasses over,
                           const std::string& logitsName = "logits") {
     addLoss(golden, name, logitsName, pass, [&](const at::Tensor& logits) {
@@ -359,37 +366,6 @@ Tensors losses(const GoldenCase& golden) {
     addLoss(golden, "distillation_soft", "logits", pass, [&](const at::Tensor& logits) {
       return nn::distilled(none, logits, teacher, {1, given.at("temperature").get<double>()});
     });
-  }
-  return pass;
-}
-
-Tensors calibrating(const GoldenCase& golden) {
-  const at::Tensor &logits = golden.io.at("input/logits"), &labels = golden.io.at("input/labels");
-  const eval::Confidences samples = eval::confidencesOf(logits, labels);
-  const double count = static_cast<double>(labels.size(0));
-  Tensors pass;
-  pass["output/confidence"] = at::tensor(samples.confidence, at::kDouble);
-  pass["output/top1"] =
-      at::full({}, static_cast<double>(eval::topKCorrect(logits, labels, 1)) / count);
-  pass["output/top5"] =
-      at::full({}, static_cast<double>(eval::topKCorrect(logits, labels, 5)) / count);
-  for (const Json& number : golden.settings().at("bins")) {
-    const std::int64_t bins = number;
-    const auto found = eval::reliabilityBins(samples, bins);
-    std::vector<double> counts, accuracies, confidences, gaps;
-    for (const eval::ReliabilityBin& bin : found) {
-      counts.push_back(static_cast<double>(bin.count));
-      accuracies.push_back(bin.accuracy);
-      confidences.push_back(bin.confidence);
-      gaps.push_back(bin.gapMidpoint());
-    }
-    const std::string suffix = "_" + std::to_string(bins);
-    pass["output/bin_count" + suffix] = at::tensor(counts, at::kDouble);
-    pass["output/bin_accuracy" + suffix] = at::tensor(accuracies, at::kDouble);
-    pass["output/bin_confidence" + suffix] = at::tensor(confidences, at::kDouble);
-    pass["output/gap_midpoint" + suffix] = at::tensor(gaps, at::kDouble);
-    pass["output/ece" + suffix] =
-        at::full({}, eval::calibrationError(found, labels.size(0)), at::kDouble);
   }
   return pass;
 }
@@ -490,7 +466,7 @@ std::vector<Tensors> runRuleCase(const GoldenCase& golden) {
   if (has("output/decay_")) return {averaging(golden)};
   if (has("input/logits") && has("input/labels") && golden.settings().contains("lam"))
     return {losses(golden)};
-  if (has("output/bin_count_")) return {calibrating(golden)};
+  if (const auto measured = runMeasureCase(golden)) return {*measured};
   if (const auto diffusion = runDiffusionCase(golden)) return {*diffusion};
   if (golden.json.value("architecture", "") == "rope_tables") return {rotaryTables(golden)};
   if (has("input/upstream_interleaved_")) return {rotaryOperator(golden)};
