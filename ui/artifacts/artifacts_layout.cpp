@@ -8,7 +8,6 @@
 #include <QSlider>
 #include <QToolButton>
 #include <QTreeWidget>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/artifacts/artifacts_page.h"
@@ -21,8 +20,7 @@ QWidget* ArtifactsPage::makeList() {
   auto* panel = new QWidget(this);
   panel->setProperty("role", QStringLiteral("panel"));
   panel->setAttribute(Qt::WA_StyledBackground);
-  auto* column = new QVBoxLayout(panel);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = columnIn(panel, {});
   tree_ = new QTreeWidget(panel);
   tree_->setProperty("role", QStringLiteral("rows"));
   tree_->setHeaderHidden(true);
@@ -32,9 +30,7 @@ QWidget* ArtifactsPage::makeList() {
   tree_->setTextElideMode(Qt::ElideRight);
   tree_->setAccessibleName(tr("Artifacts by analysis"));
   column->addWidget(tree_, 1);
-  auto* below = new QVBoxLayout;
-  below->setContentsMargins(px(8), 0, px(8), px(8));
-  below->setSpacing(px(4));
+  auto* below = columnIn(nullptr, {px(8), 0, px(8), px(8)}, px(4));
   compute_ = new QToolButton(panel);
   compute_->setText(tr("Compute\u2026"));
   compute_->setToolTip(tr("An analysis of the newest checkpoints of the selected runs"));
@@ -68,9 +64,7 @@ QWidget* ArtifactsPage::makeList() {
 
 QWidget* ArtifactsPage::makeViewer() {
   auto* viewer = new QWidget(this);
-  auto* column = new QVBoxLayout(viewer);
-  column->setContentsMargins(px(12), px(12), px(12), px(12));
-  column->setSpacing(px(8));
+  auto* column = columnIn(viewer, {px(12), px(12), px(12), px(12)}, px(8));
   auto* figures = new QWidget(viewer);
   grid_ = new QGridLayout(figures);
   grid_->setContentsMargins(0, 0, 0, 0);
@@ -82,9 +76,7 @@ QWidget* ArtifactsPage::makeViewer() {
 
   auto* card = new QFrame(viewer);
   card->setProperty("role", QStringLiteral("card"));
-  auto* rows = new QVBoxLayout(card);
-  rows->setContentsMargins(px(12), px(8), px(12), px(8));
-  rows->setSpacing(px(6));
+  auto* rows = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
   auto* stepLine = new QHBoxLayout;
   stepLine->setSpacing(px(8));
   auto* stepName = new QLabel(tr("Step"), card);

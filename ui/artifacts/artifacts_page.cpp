@@ -13,7 +13,6 @@
 #include <QStackedWidget>
 #include <QToolButton>
 #include <QTreeWidget>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 #include <set>
@@ -45,8 +44,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
       stack_(new QStackedWidget(this)),
       computing_(workbench) {
   setMinimumSize(240, 140);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
+  auto* outer = columnIn(this, {});
   outer->addWidget(stack_);
   splitter_ = new QSplitter(this);
   splitter_->setChildrenCollapsible(false);

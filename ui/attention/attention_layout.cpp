@@ -8,7 +8,6 @@
 #include <QSlider>
 #include <QSpinBox>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <limits>
 
@@ -99,9 +98,7 @@ QWidget* AttentionPage::makeControls() {
   row->addWidget(query_);
   row->addWidget(layout_);
   auto* mass = new QWidget(bar);
-  auto* massRow = new QHBoxLayout(mass);
-  massRow->setContentsMargins(0, 0, 0, 0);
-  massRow->setSpacing(px(8));
+  auto* massRow = rowIn(mass, {}, px(8));
   auto* massName = new QLabel(tr("Mass"), mass);
   massName->setBuddy(threshold_);
   massRow->addWidget(massName);
@@ -174,9 +171,7 @@ QWidget* AttentionPage::makeControls() {
 QWidget* AttentionPage::makeBottom() {
   auto* card = new QFrame(this);
   card->setProperty("role", QStringLiteral("card"));
-  auto* rows = new QVBoxLayout(card);
-  rows->setContentsMargins(px(12), px(8), px(12), px(8));
-  rows->setSpacing(px(6));
+  auto* rows = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
   auto* line = new QHBoxLayout;
   line->setSpacing(px(8));
   steps_ = new StepBar(tr("Steps whose attention is stored, and checkpoints"), this);

@@ -6,14 +6,12 @@
 #include <QComboBox>
 #include <QDragEnterEvent>
 #include <QFileInfo>
-#include <QHBoxLayout>
 #include <QImageReader>
 #include <QLabel>
 #include <QMimeData>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStackedWidget>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -69,18 +67,13 @@ AttentionPage::AttentionPage(Workbench& workbench, QWidget* parent)
        tr("As PNG, SVG or PDF, or its numbers as CSV; dropped on the window, the file opens this "
           "view again"),
        &AttentionPage::exportShown);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
+  auto* outer = columnIn(this, {});
   outer->addWidget(stack_);
   auto* content = new QWidget(this);
-  auto* column = new QVBoxLayout(content);
-  column->setContentsMargins(px(12), px(12), px(12), px(12));
-  column->setSpacing(px(8));
+  auto* column = columnIn(content, {px(12), px(12), px(12), px(12)}, px(8));
   column->addWidget(makeControls());
   auto* panels = new QWidget(content);
-  panelRow_ = new QHBoxLayout(panels);
-  panelRow_->setContentsMargins(0, 0, 0, 0);
-  panelRow_->setSpacing(px(12));
+  panelRow_ = rowIn(panels, {}, px(12));
   column->addWidget(panels, 1);
   column->addWidget(makeBottom());
   stack_->addWidget(makeFitArea(content, this));

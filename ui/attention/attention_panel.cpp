@@ -7,6 +7,7 @@
 #include "ui/attention/attention_view.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/series/run_series.h"
+#include "ui/kit/small_widgets.h"
 
 namespace vitrine::ui {
 
@@ -18,8 +19,7 @@ AttentionPanel::AttentionPanel(std::int64_t run, QWidget* parent)
       heads_(new AttentionView(AttentionView::Shows::Heads, scene_, this)),
       head_(new AttentionView(AttentionView::Shows::Head, scene_, this)),
       empty_(new EmptyPage(QString(), QString(), this)) {
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
+  auto* outer = columnIn(this, {});
   outer->addWidget(stack_);
   auto* views = new QWidget(this);
   row_ = new QBoxLayout(QBoxLayout::LeftToRight, views);
@@ -30,8 +30,7 @@ AttentionPanel::AttentionPanel(std::int64_t run, QWidget* parent)
   stack_->addWidget(views);
   auto* card = new QFrame(this);
   card->setProperty("role", QStringLiteral("card"));
-  auto* inCard = new QVBoxLayout(card);
-  inCard->setContentsMargins(0, 0, 0, 0);
+  auto* inCard = columnIn(card, {});
   inCard->addWidget(empty_);
   stack_->addWidget(card);
   connect(heads_, &FigureView::clicked, this, &AttentionPanel::chosen);

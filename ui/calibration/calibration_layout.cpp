@@ -34,9 +34,7 @@ double temperatureAtPlace(int place) {
 QFrame* makeCalibrationCard(QWidget* parent, QVBoxLayout*& column) {
   auto* card = new QFrame(parent);
   card->setProperty("role", QStringLiteral("card"));
-  column = new QVBoxLayout(card);
-  column->setContentsMargins(px(12), px(8), px(12), px(8));
-  column->setSpacing(px(6));
+  column = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
   return card;
 }
 

@@ -12,7 +12,6 @@
 #include <QStackedWidget>
 #include <QTableWidget>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <set>
 
@@ -45,13 +44,10 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
       pictures_(workbench.models()),
       stack_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
+  auto* outer = columnIn(this, {});
   outer->addWidget(stack_);
   auto* shown = new QWidget(this);
-  auto* column = new QVBoxLayout(shown);
-  column->setContentsMargins(px(12), px(12), px(12), px(12));
-  column->setSpacing(px(8));
+  auto* column = columnIn(shown, {px(12), px(12), px(12), px(12)}, px(8));
   column->addWidget(makeTools());
   makeAnalyses();
   column->addWidget(analyses_);

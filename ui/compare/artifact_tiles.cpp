@@ -6,7 +6,6 @@
 #include <QMenu>
 #include <QSignalBlocker>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 #include <map>
@@ -19,6 +18,7 @@
 #include "ui/figures/figure_view.h"
 #include "ui/figures/side_by_side.h"
 #include "ui/kit/empty_page.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/analyses/analysis_menu.h"
 #include "ui/workbench/page.h"
@@ -131,9 +131,7 @@ ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
       workbench_(workbench),
       reader_(workbench.store().file()),
       computing_(workbench) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(px(8));
+  auto* column = columnIn(this, {}, px(8));
   auto* row = new QHBoxLayout;
   row->setSpacing(px(8));
   kind_ = new QComboBox(this);

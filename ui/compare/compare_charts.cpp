@@ -3,7 +3,6 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "ui/compare/artifact_tiles.h"
 #include "ui/compare/compare_page.h"
@@ -136,9 +135,7 @@ void ComparePage::showCurveTools() {
 
 QWidget* ComparePage::makeParallel() {
   auto* view = new QWidget(this);
-  auto* column = new QVBoxLayout(view);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(px(8));
+  auto* column = columnIn(view, {}, px(8));
   auto* bar = new FlowBar(view);
   FlowRow* row = &bar->row();
   row->setSpacing(px(8));
@@ -272,9 +269,7 @@ void ComparePage::askAxes() {
 
 QWidget* ComparePage::makeScatter() {
   auto* view = new QWidget(this);
-  auto* column = new QVBoxLayout(view);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(px(8));
+  auto* column = columnIn(view, {}, px(8));
   auto* bar = new FlowBar(view);
   FlowRow* row = &bar->row();
   row->setSpacing(px(8));

@@ -3,7 +3,6 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QCompleter>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -16,7 +15,6 @@
 #include <QStackedWidget>
 #include <QTableView>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <set>
 
@@ -100,9 +98,7 @@ void ComparePage::makeActions() {
 
 QWidget* ComparePage::makeTop() {
   auto* top = new QWidget(this);
-  auto* rows = new QVBoxLayout(top);
-  rows->setContentsMargins(0, 0, 0, 0);
-  rows->setSpacing(px(8));
+  auto* rows = columnIn(top, {}, px(8));
   auto* firstBar = new FlowBar(top);
   FlowRow* first = &firstBar->row();
   first->setSpacing(px(4));
@@ -231,9 +227,7 @@ QWidget* ComparePage::makeTop() {
   });
   second->addWidget(step_);
   auto* pair = new QWidget(top);
-  auto* pairRow = new QHBoxLayout(pair);
-  pairRow->setContentsMargins(0, 0, 0, 0);
-  pairRow->setSpacing(px(8));
+  auto* pairRow = rowIn(pair, {}, px(8));
   auto* against = new QLabel(tr("Baseline"), pair);
   against->setProperty("role", QStringLiteral("small"));
   pairRow->addWidget(against);
@@ -270,12 +264,8 @@ QWidget* ComparePage::makeTableView() {
   splitter->setStyleSheet(QStringLiteral("QSplitter::handle { background: transparent; }"));
   auto* card = new QFrame(splitter);
   card->setProperty("role", QStringLiteral("card"));
-  auto* column = new QVBoxLayout(card);
-  column->setContentsMargins(1, px(8), 1, px(4));
-  column->setSpacing(px(4));
-  auto* heading = new QHBoxLayout;
-  heading->setContentsMargins(px(11), 0, px(11), 0);
-  heading->setSpacing(px(12));
+  auto* column = columnIn(card, {1, px(8), 1, px(4)}, px(4));
+  auto* heading = rowIn(nullptr, {px(11), 0, px(11), 0}, px(12));
   auto* headline = new ElidedLabel(card);
   headline->setProperty("role", QStringLiteral("title"));
   headline_ = headline;
@@ -348,9 +338,7 @@ QWidget* ComparePage::makeTableView() {
   splitter->addWidget(card);
 
   auto* charts = new QWidget(splitter);
-  auto* below = new QVBoxLayout(charts);
-  below->setContentsMargins(0, 0, 0, 0);
-  below->setSpacing(px(8));
+  auto* below = columnIn(charts, {}, px(8));
   below->addWidget(makeCurveTools());
   pair_ = new QBoxLayout(QBoxLayout::LeftToRight);
   pair_->setSpacing(px(12));

@@ -9,7 +9,6 @@
 #include <QTableView>
 #include <QToolButton>
 #include <QTreeWidget>
-#include <QVBoxLayout>
 
 #include "core/base/text.h"
 #include "ui/compare/compare_page.h"
@@ -46,9 +45,7 @@ QString verdictSign(PublishedVerdict verdict) {
 
 QWidget* ComparePage::makeDifferences() {
   auto* view = new QWidget(this);
-  auto* column = new QVBoxLayout(view);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(px(8));
+  auto* column = columnIn(view, {}, px(8));
   auto* bar = new FlowBar(view);
   FlowRow* row = &bar->row();
   row->setSpacing(px(8));
@@ -73,8 +70,7 @@ QWidget* ComparePage::makeDifferences() {
   splitter->setChildrenCollapsible(false);
   auto* card = new QFrame(splitter);
   card->setProperty("role", QStringLiteral("card"));
-  auto* inside = new QVBoxLayout(card);
-  inside->setContentsMargins(1, px(4), 1, px(4));
+  auto* inside = columnIn(card, {1, px(4), 1, px(4)});
   differenceTree_ = makeRows(card, tr("Differences between the runs"));
   differenceTree_->setMinimumHeight(px(160));
   differenceTree_->setSelectionBehavior(QAbstractItemView::SelectItems);
@@ -82,8 +78,7 @@ QWidget* ComparePage::makeDifferences() {
   splitter->addWidget(card);
   auto* sourceCard = new QFrame(splitter);
   sourceCard->setProperty("role", QStringLiteral("card"));
-  auto* sourceColumn = new QVBoxLayout(sourceCard);
-  sourceColumn->setContentsMargins(px(12), px(8), px(12), px(8));
+  auto* sourceColumn = columnIn(sourceCard, {px(12), px(8), px(12), px(8)});
   auto* title = new QLabel(tr("Source"), sourceCard);
   title->setProperty("role", QStringLiteral("title"));
   sourceColumn->addWidget(title);
@@ -160,9 +155,7 @@ void ComparePage::showDifferences() {
 
 QWidget* ComparePage::makePublished() {
   auto* view = new QWidget(this);
-  auto* column = new QVBoxLayout(view);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(px(8));
+  auto* column = columnIn(view, {}, px(8));
   auto* row = new QHBoxLayout;
   row->setSpacing(px(8));
   paper_ = new WrapLabel(view);
@@ -181,8 +174,7 @@ QWidget* ComparePage::makePublished() {
   column->addLayout(row);
   auto* card = new QFrame(view);
   card->setProperty("role", QStringLiteral("card"));
-  auto* inside = new QVBoxLayout(card);
-  inside->setContentsMargins(1, px(4), 1, px(4));
+  auto* inside = columnIn(card, {1, px(4), 1, px(4)});
   publishedTree_ = makeRows(card, tr("Published numbers next to ours"));
   publishedTree_->setMinimumHeight(px(160));
   publishedTree_->viewport()->installEventFilter(this);
@@ -215,8 +207,7 @@ QWidget* ComparePage::makePublished() {
   column->addWidget(claimsTitle_);
   auto* claimCard = new QFrame(view);
   claimCard->setProperty("role", QStringLiteral("card"));
-  auto* claimColumn = new QVBoxLayout(claimCard);
-  claimColumn->setContentsMargins(1, px(4), 1, px(4));
+  auto* claimColumn = columnIn(claimCard, {1, px(4), 1, px(4)});
   claimTree_ = makeRows(claimCard, tr("Claims"));
   claimTree_->setMinimumHeight(px(110));
   claimColumn->addWidget(claimTree_);

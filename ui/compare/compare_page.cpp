@@ -13,7 +13,6 @@
 #include <QStackedWidget>
 #include <QTableView>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
@@ -45,13 +44,10 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
       views_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
   order_.setSourceModel(&model_);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
+  auto* outer = columnIn(this, {});
   outer->addWidget(stack_);
   auto* shown = new QWidget(this);
-  auto* column = new QVBoxLayout(shown);
-  column->setContentsMargins(px(12), px(12), px(12), px(12));
-  column->setSpacing(px(8));
+  auto* column = columnIn(shown, {px(12), px(12), px(12), px(12)}, px(8));
   makeActions();
   column->addWidget(makeTop());
   column->addWidget(views_, 1);

@@ -7,7 +7,6 @@
 #include <QScrollArea>
 #include <QSplitter>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "core/config/edit/document.h"
 #include "ui/configure/configure_page.h"
@@ -70,9 +69,7 @@ QList<QAction*> ConfigurePage::tools() { return {undoAction_, redoAction_, menuA
 
 QWidget* ConfigurePage::makeBar() {
   auto* holder = new QWidget(this);
-  auto* column = new QVBoxLayout(holder);
-  column->setContentsMargins(px(12), px(8), px(12), 0);
-  column->setSpacing(px(4));
+  auto* column = columnIn(holder, {px(12), px(8), px(12), 0}, px(4));
   auto* bar = new QHBoxLayout;
   bar->setSpacing(px(8));
   const auto button = [&](const QString& text, const QString& tip) {
@@ -150,9 +147,7 @@ QWidget* ConfigurePage::makeContent() {
   splitter_->setChildrenCollapsible(false);
   splitter_->setHandleWidth(1);
   auto* left = new QWidget;
-  auto* column = new QVBoxLayout(left);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  auto* column = columnIn(left, {}, 0);
   column->addWidget(makeBar());
   scroll_ = new QScrollArea(left);
   scroll_->setWidgetResizable(true);
@@ -176,9 +171,7 @@ QWidget* ConfigurePage::makeContent() {
 QWidget* ConfigurePage::makeNotice() {
   notice_ = new QFrame(this);
   notice_->setProperty("role", QStringLiteral("card"));
-  auto* line = new QHBoxLayout(notice_);
-  line->setContentsMargins(px(16), px(8), px(16), px(8));
-  line->setSpacing(px(8));
+  auto* line = rowIn(notice_, {px(16), px(8), px(16), px(8)}, px(8));
   noticeText_ = new WrapLabel(notice_);
   noticeText_->setProperty("role", QStringLiteral("warn"));
   line->addWidget(noticeText_, 1);
@@ -202,16 +195,12 @@ QWidget* ConfigurePage::makeNotice() {
 
 QWidget* ConfigurePage::makeFooter() {
   auto* holder = new QWidget(this);
-  auto* around = new QVBoxLayout(holder);
-  around->setContentsMargins(px(12), 0, px(12), px(12));
-  around->setSpacing(px(8));
+  auto* around = columnIn(holder, {px(12), 0, px(12), px(12)}, px(8));
   around->addWidget(makeNotice());
   auto* card = new QFrame(holder);
   card->setProperty("role", QStringLiteral("card"));
   around->addWidget(card);
-  auto* column = new QVBoxLayout(card);
-  column->setContentsMargins(px(16), px(12), px(16), px(12));
-  column->setSpacing(px(6));
+  auto* column = columnIn(card, {px(16), px(12), px(16), px(12)}, px(6));
   headline_ = new WrapLabel(card);
   headline_->setProperty("role", QStringLiteral("title"));
   details_ = new WrapLabel(card);

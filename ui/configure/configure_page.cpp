@@ -17,7 +17,6 @@
 #include <QStackedWidget>
 #include <QSyntaxHighlighter>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <utility>
 
 #include "core/config/edit/document.h"
@@ -60,8 +59,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
       command_(workbench.store().file()) {
   setAcceptDrops(true);
   setMinimumSize(420, 300);  // narrower than form and side panel together: the panel then hides
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
+  auto* outer = columnIn(this, {});
   outer->addWidget(stack_);
   stack_->addWidget(new LoadingView(tr("Reading the schemas of the plugins"), this));
   auto* broken =

@@ -5,7 +5,6 @@
 #include <QComboBox>
 #include <QContextMenuEvent>
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -16,6 +15,7 @@
 #include <cmath>
 
 #include "core/base/text.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 
@@ -179,8 +179,7 @@ Json normalized(const Field& field, const Json& value) {
 
 FieldEditor::FieldEditor(const Field& field, const QString& label, QWidget* parent)
     : QWidget(parent), field_(field) {
-  auto* layout = new QHBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
+  auto* layout = rowIn(this, {});
   const QString description = QString::fromStdString(field.doc);
   if (field.type == FieldType::Bool && !field.nullable) {
     box_ = new QCheckBox(this);
@@ -214,8 +213,7 @@ FieldEditor::FieldEditor(const Field& field, const QString& label, QWidget* pare
       auto* unit = new QLabel(QString::fromStdString(field.unit), line_);
       unit->setProperty("role", QStringLiteral("small"));
       unit->setAttribute(Qt::WA_TransparentForMouseEvents);
-      auto* inside = new QHBoxLayout(line_);
-      inside->setContentsMargins(0, 0, px(8), 0);
+      auto* inside = rowIn(line_, {0, 0, px(8), 0});
       inside->addStretch();
       inside->addWidget(unit);
       line_->setTextMargins(0, 0, unit->sizeHint().width() + 6, 0);

@@ -10,7 +10,6 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <array>
 
 #include "ui/gallery/contact_sheet.h"
@@ -205,9 +204,7 @@ QWidget* GalleryPage::makeTop() {
 QWidget* GalleryPage::makeSheet() {
   auto* card = new QFrame(this);
   card->setProperty("role", QStringLiteral("card"));
-  auto* column = new QVBoxLayout(card);
-  column->setContentsMargins(px(8), px(8), px(8), px(8));
-  column->setSpacing(px(6));
+  auto* column = columnIn(card, {px(8), px(8), px(8), px(8)}, px(6));
   sheet_ = new ContactSheet(
       model_, thumbnails_, [this](const store::ImageEntry& image) { return describe(image); },
       card);
@@ -225,8 +222,7 @@ QWidget* GalleryPage::makeSheet() {
   connect(sheet_, &ContactSheet::pickedChanged, this, &GalleryPage::showCount);
   connect(sheet_, &ContactSheet::scrolled, this, &GalleryPage::showCount);
   groupRow_ = new QWidget(card);
-  auto* steps = new QHBoxLayout(groupRow_);
-  steps->setContentsMargins(0, 0, 0, 0);
+  auto* steps = rowIn(groupRow_, {});
   auto* name = new QLabel(tr("Step"), groupRow_);
   groupSlider_ = new QSlider(Qt::Horizontal, groupRow_);
   groupSlider_->setAccessibleName(tr("Step"));
@@ -250,9 +246,7 @@ QWidget* GalleryPage::makeSheet() {
 QWidget* GalleryPage::makeSteps() {
   auto* card = new QFrame(this);
   card->setProperty("role", QStringLiteral("card"));
-  auto* column = new QVBoxLayout(card);
-  column->setContentsMargins(px(12), px(8), px(12), px(8));
-  column->setSpacing(px(6));
+  auto* column = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
   stepsNote_ = new WrapLabel(card);
   stepsNote_->setProperty("role", QStringLiteral("small"));
   column->addWidget(stepsNote_);
@@ -294,9 +288,7 @@ QWidget* GalleryPage::makeSteps() {
 QWidget* GalleryPage::makeStage() {
   auto* card = new QFrame(this);
   card->setProperty("role", QStringLiteral("card"));
-  auto* column = new QVBoxLayout(card);
-  column->setContentsMargins(px(8), px(8), px(8), px(8));
-  column->setSpacing(px(6));
+  auto* column = columnIn(card, {px(8), px(8), px(8), px(8)}, px(6));
   auto* bar = new FlowBar(card);
   bar->row().setSpacing(px(6));
   for (QAction* action : compareActions_) bar->row().addWidget(actionButton(action, card));

@@ -9,13 +9,13 @@
 #include <QSlider>
 #include <QSplitter>
 #include <QStackedWidget>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 
 #include "ui/gallery/contact_sheet.h"
 #include "ui/gallery/image_details.h"
 #include "ui/kit/empty_page.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/drawn_runs.h"
 
@@ -52,15 +52,11 @@ GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
       thumbnails_(workbench.store().file(), kPictureBytes / 4 * 3),
       pictures_(workbench.store().file(), kPictureBytes / 4) {
   setMinimumSize(240, 140);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
-  outer->setSpacing(0);
+  auto* outer = columnIn(this, {}, 0);
   stack_ = new QStackedWidget(this);
   outer->addWidget(stack_);
   auto* page = new QWidget(this);
-  auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(px(12), px(12), px(12), px(12));
-  column->setSpacing(px(8));
+  auto* column = columnIn(page, {px(12), px(12), px(12), px(12)}, px(8));
   makeActions();
   column->addWidget(makeTop());
   column->addWidget(makeViews(), 1);

@@ -42,9 +42,7 @@ class RecipeTable final : public FactTable {
 ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   setProperty("role", QStringLiteral("panel"));
   setAttribute(Qt::WA_StyledBackground);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(px(12), px(10), px(12), px(12));
-  column->setSpacing(px(8));
+  auto* column = columnIn(this, {px(12), px(10), px(12), px(12)}, px(8));
   title_ = new ElidedLabel(this);
   title_->setProperty("role", QStringLiteral("title"));
   column->addWidget(title_);

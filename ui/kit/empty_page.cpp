@@ -1,7 +1,6 @@
 #include "ui/kit/empty_page.h"
 
-#include <QVBoxLayout>
-
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -15,9 +14,7 @@ EmptyPage::EmptyPage(const QString& sentence, const QString& action, QWidget* pa
   sentence_->setAlignment(Qt::AlignCenter);
   sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   cancel_->hide();
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(px(24), px(24), px(24), px(24));
-  column->setSpacing(px(12));
+  auto* column = columnIn(this, {px(24), px(24), px(24), px(24)}, px(12));
   column->addStretch(1);
   column->addWidget(sentence_);
   for (QPushButton* button : {action_, cancel_}) column->addWidget(button, 0, Qt::AlignHCenter);

@@ -2,7 +2,6 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QPainter>
 #include <QStyleOptionToolButton>
 #include <QStylePainter>
@@ -53,6 +52,20 @@ void WordLabel::changeEvent(QEvent* event) {
   QLabel::changeEvent(event);
 }
 
+QVBoxLayout* columnIn(QWidget* owner, const QMargins& edges, int spacing) {
+  auto* column = new QVBoxLayout(owner);
+  column->setContentsMargins(edges);
+  column->setSpacing(spacing);
+  return column;
+}
+
+QHBoxLayout* rowIn(QWidget* owner, const QMargins& edges, int spacing) {
+  auto* row = new QHBoxLayout(owner);
+  row->setContentsMargins(edges);
+  row->setSpacing(spacing);
+  return row;
+}
+
 QFrame* makeRule(QWidget* parent) {
   auto* rule = new QFrame(parent);
   rule->setProperty("role", "rule");
@@ -86,9 +99,7 @@ DockHeader::DockHeader(const QString& title, QWidget* parent) : QWidget(parent) 
   title_ = elided;
   note_ = new ElidedLabel;  // a narrow dock stays narrow
   note_->setProperty("role", "small");
-  auto* layout = new QHBoxLayout(this);
-  layout->setContentsMargins(px(12), 0, px(12), 0);
-  layout->setSpacing(px(8));
+  auto* layout = rowIn(this, {px(12), 0, px(12), 0}, px(8));
   layout->addWidget(title_, 1);
   layout->addWidget(note_);
 }
@@ -187,9 +198,7 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   connect(act_, &QToolButton::clicked, this, &BottomBar::act);
   machine_ = new QLabel;
   machine_->setProperty("role", "small");
-  auto* layout = new QHBoxLayout(this);
-  layout->setContentsMargins(px(12), px(4), px(12), px(4));
-  layout->setSpacing(px(12));
+  auto* layout = rowIn(this, {px(12), px(4), px(12), px(4)}, px(12));
   layout->addWidget(title);
   layout->addWidget(queue_);
   layout->addSpacing(px(12));

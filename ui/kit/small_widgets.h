@@ -1,8 +1,10 @@
-// Small parts of the main window: header of a dock, button on the window's edge, bottom bar, search
-// field.
+// Small parts of the main window: layouts, header of a dock, button on the window's edge, bottom
+// bar, search field.
 #pragma once
 
+#include <QBoxLayout>
 #include <QLabel>
+#include <QMargins>
 #include <QPushButton>
 #include <QToolButton>
 #include <QWidget>
@@ -63,6 +65,12 @@ class WordLabel : public QLabel {
   mutable QMargins measuredMargins_;
   mutable int measurings_ = 0;
 };
+
+/// A layout of `owner`, or one for another layout where that is nullptr: from top to bottom.
+/// \param spacing  between its items; -1: that of the style
+[[nodiscard]] QVBoxLayout* columnIn(QWidget* owner, const QMargins& edges, int spacing = -1);
+/// The same from left to right.
+[[nodiscard]] QHBoxLayout* rowIn(QWidget* owner, const QMargins& edges, int spacing = -1);
 
 /// A thin line across its parent.
 [[nodiscard]] QFrame* makeRule(QWidget* parent);

@@ -53,16 +53,11 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
       reader_(workbench.store().file()),
       stack_(new QStackedWidget(this)),
       empty_(new EmptyPage(QString(), QString(), this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
+  auto* column = columnIn(this, {});
   column->addWidget(stack_);
   live_ = new QWidget(stack_);
-  auto* rows = new QVBoxLayout(live_);
-  rows->setContentsMargins(0, 0, 0, 0);
-  rows->setSpacing(0);
-  auto* line = new QHBoxLayout;
-  line->setContentsMargins(px(12), px(4), px(12), px(4));
-  line->setSpacing(px(12));
+  auto* rows = columnIn(live_, {}, 0);
+  auto* line = rowIn(nullptr, {px(12), px(4), px(12), px(4)}, px(12));
   state_ = new ElidedLabel(live_);
   status_ = new ElidedLabel(live_);
   status_->setProperty("role", QStringLiteral("small"));
@@ -70,11 +65,8 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
   line->addWidget(state_, 2);
   line->addWidget(status_, 3);
   rows->addLayout(line);
-  place_ = new QVBoxLayout;
-  place_->setContentsMargins(0, 0, 0, 0);
-  auto* across = new QHBoxLayout;
-  across->setContentsMargins(0, 0, 0, 0);
-  across->setSpacing(0);
+  place_ = columnIn(nullptr, {});
+  auto* across = rowIn(nullptr, {}, 0);
   across->addLayout(place_, 1);
   values_ = new LiveValues(live_);
   valuesArea_ = makeFitArea(values_, live_);

@@ -1,7 +1,6 @@
 #include "ui/live/live_values.h"
 
 #include <QLabel>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
@@ -66,9 +65,7 @@ std::vector<Fact> stepFacts(const LiveModel& model) {
 }  // namespace
 
 LiveValues::LiveValues(QWidget* parent) : QWidget(parent) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(px(12), px(8), px(12), px(8));
-  column->setSpacing(px(6));
+  auto* column = columnIn(this, {px(12), px(8), px(12), px(8)}, px(6));
   const auto table = [&](const QString& title, const QString& name) {
     auto* label = new QLabel(title, this);
     label->setProperty("role", QStringLiteral("title"));

@@ -4,8 +4,8 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QVBoxLayout>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -52,9 +52,7 @@ AlertDialog::AlertDialog(const QString& title, const std::string& metric,
   }
   connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(px(16), px(16), px(16), px(16));
-  layout->setSpacing(px(12));
+  auto* layout = columnIn(this, {px(16), px(16), px(16), px(16)}, px(12));
   layout->addLayout(grid);
   layout->addWidget(about);
   layout->addWidget(buttons);

@@ -1,9 +1,8 @@
 #include "ui/monitor/log_panel.h"
 
-#include <QHBoxLayout>
 #include <QToolButton>
-#include <QVBoxLayout>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -38,9 +37,7 @@ LogPanel::LogPanel(QWidget* parent) : QWidget(parent) {
   connect(down, &QToolButton::clicked, this, [this] { findNext(); });
   connect(up, &QToolButton::clicked, this, [this] { findNext(QTextDocument::FindBackward); });
   connect(follow, &QToolButton::toggled, log_, &LogTail::setFollowing);
-  auto* header = new QHBoxLayout;
-  header->setContentsMargins(px(12), px(6), px(12), 0);
-  header->setSpacing(px(8));
+  auto* header = rowIn(nullptr, {px(12), px(6), px(12), 0}, px(8));
   header->addWidget(title);
   header->addStretch();
   header->addWidget(found_);
@@ -48,12 +45,9 @@ LogPanel::LogPanel(QWidget* parent) : QWidget(parent) {
   header->addWidget(up);
   header->addWidget(down);
   header->addWidget(follow);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, px(6));
-  layout->setSpacing(px(6));
+  auto* layout = columnIn(this, {0, 0, 0, px(6)}, px(6));
   layout->addLayout(header);
-  auto* inner = new QHBoxLayout;
-  inner->setContentsMargins(px(12), 0, px(12), 0);
+  auto* inner = rowIn(nullptr, {px(12), 0, px(12), 0});
   inner->addWidget(log_);
   layout->addLayout(inner, 1);
 }

@@ -36,9 +36,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
 
   canvas_ = new QWidget;
   canvas_->setProperty("role", "canvas");
-  column_ = new QVBoxLayout(canvas_);
-  column_->setContentsMargins(px(12), px(12), px(12), px(12));
-  column_->setSpacing(px(8));
+  column_ = columnIn(canvas_, {px(12), px(12), px(12), px(12)}, px(8));
   scroll_ = new QScrollArea;
   scroll_->setWidget(canvas_);
   scroll_->setWidgetResizable(true);
@@ -64,26 +62,21 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
     Q_EMIT viewChanged();
   });
   strip_ = new RunStrip;
-  auto* top = new QHBoxLayout;
-  top->setContentsMargins(px(12), px(8), px(12), 0);
+  auto* top = rowIn(nullptr, {px(12), px(8), px(12), 0});
   top->addWidget(search_);
   top->addStretch();
   log_ = new LogPanel;
   log_->setFixedHeight(px(200));
   log_->hide();
   auto* plots = new QWidget;
-  auto* plotsLayout = new QVBoxLayout(plots);
-  plotsLayout->setContentsMargins(0, 0, 0, 0);
-  plotsLayout->setSpacing(0);
+  auto* plotsLayout = columnIn(plots, {}, 0);
   plotsLayout->addLayout(top);
   plotsLayout->addWidget(scroll_, 1);
 
   stack_ = new QStackedWidget;
   stack_->addWidget(plots);
   stack_->addWidget(empty_);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(0);
+  auto* layout = columnIn(this, {}, 0);
   layout->addWidget(strip_);
   layout->addWidget(stack_, 1);
   layout->addWidget(log_);

@@ -68,9 +68,7 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   auto* over = new QVBoxLayout(plot_);
   over->addWidget(hint_);
 
-  auto* header = new QHBoxLayout;
-  header->setContentsMargins(px(12), px(8), px(12), 0);
-  header->setSpacing(px(12));
+  auto* header = rowIn(nullptr, {px(12), px(8), px(12), 0}, px(12));
   header->addWidget(title_);
   header->addWidget(subtitle_, 1);
   const auto small = [&card](const QString& about) {
@@ -93,12 +91,9 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   header->addLayout(buttons);
   header->setContentsMargins(px(12), px(6), px(6), 0);
   drawIcons();
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(1, 1, 1, px(6));
-  layout->setSpacing(px(2));
+  auto* layout = columnIn(this, {1, 1, 1, px(6)}, px(2));
   layout->addLayout(header);
-  auto* legendRow = new QHBoxLayout;
-  legendRow->setContentsMargins(px(12), 0, px(12), 0);
+  auto* legendRow = rowIn(nullptr, {px(12), 0, px(12), 0});
   legendRow->addWidget(legend_);
   layout->addLayout(legendRow);
   layout->addWidget(plot_, 1);

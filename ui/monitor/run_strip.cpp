@@ -1,7 +1,5 @@
 #include "ui/monitor/run_strip.h"
 
-#include <QHBoxLayout>
-#include <QVBoxLayout>
 #include <cmath>
 
 #include "core/base/text.h"
@@ -25,9 +23,7 @@ RunStrip::RunStrip(QWidget* parent) : QWidget(parent) {
   facts_->setToolTip(
       tr("Of the current run. The time left is the worker's own estimate, from the "
          "speed of its last steps."));
-  auto* line = new QHBoxLayout(progress_);
-  line->setContentsMargins(px(12), px(6), px(12), 0);
-  line->setSpacing(px(12));
+  auto* line = rowIn(progress_, {px(12), px(6), px(12), 0}, px(12));
   line->addWidget(name_, 1);
   line->addWidget(bar_, 2);
   line->addWidget(facts_);
@@ -42,14 +38,11 @@ RunStrip::RunStrip(QWidget* parent) : QWidget(parent) {
   close->setToolTip(tr("Dismiss the alert"));
   close->setAccessibleName(close->toolTip());
   connect(close, &QToolButton::clicked, this, [this] { showAlert({}); });
-  auto* alertLine = new QHBoxLayout(alert_);
-  alertLine->setContentsMargins(px(12), px(6), px(12), 0);
+  auto* alertLine = rowIn(alert_, {px(12), px(6), px(12), 0});
   alertLine->addWidget(sentence_, 1);
   alertLine->addWidget(close);
 
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(0);
+  auto* layout = columnIn(this, {}, 0);
   layout->addWidget(alert_);
   layout->addWidget(progress_);
   progress_->hide();

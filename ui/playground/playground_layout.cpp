@@ -61,9 +61,7 @@ struct PlayCard {
 PlayCard playCard(QWidget* parent) {
   auto* frame = new QFrame(parent);
   frame->setProperty("role", "card");
-  auto* column = new QVBoxLayout(frame);
-  column->setContentsMargins(px(12), px(8), px(12), px(10));
-  column->setSpacing(px(8));
+  auto* column = columnIn(frame, {px(12), px(8), px(12), px(10)}, px(8));
   auto* head = new QHBoxLayout;
   head->setSpacing(px(8));
   column->addLayout(head);
@@ -130,9 +128,7 @@ void PlaygroundPage::makeActions() {
 QWidget* PlaygroundPage::makeLending() {
   lending_ = new QFrame(this);
   lending_->setProperty("role", "card");
-  auto* line = new QHBoxLayout(lending_);
-  line->setContentsMargins(px(12), px(6), px(12), px(6));
-  line->setSpacing(px(8));
+  auto* line = rowIn(lending_, {px(12), px(6), px(12), px(6)}, px(8));
   lendingText_ = new WrapLabel(lending_);
   lendingButton_ = new QPushButton(lending_);
   lendingButton_->setIconSize(QSize(px(12), px(12)));
@@ -148,9 +144,7 @@ QWidget* PlaygroundPage::makeSettings() {
   auto [card, column, head] = playCard(this);
   head->addWidget(playTitle(tr("Settings"), "title", card), 1);
   auto* inside = new QWidget(card);
-  auto* rows = new QVBoxLayout(inside);
-  rows->setContentsMargins(0, 0, px(4), 0);
-  rows->setSpacing(px(8));
+  auto* rows = columnIn(inside, {0, 0, px(4), 0}, px(8));
   runBox_ = new ElidedComboBox(inside);
   runBox_->setAccessibleName(tr("Run"));
   runBox_->setToolTip(tr("Runs that a sampler can draw with"));
@@ -304,9 +298,7 @@ QWidget* PlaygroundPage::makeSide() {
   head->addWidget(playTitle(tr("Image"), "title", card), 1);
   head->addWidget(playButton(verify_, card));
   auto* inside = new QWidget(card);
-  auto* rows = new QVBoxLayout(inside);
-  rows->setContentsMargins(0, 0, px(4), 0);
-  rows->setSpacing(px(8));
+  auto* rows = columnIn(inside, {0, 0, px(4), 0}, px(8));
   imageTitle_ = new WrapLabel(inside);
   picture_ = new QLabel(inside);
   picture_->setAccessibleName(tr("Selected image"));

@@ -14,7 +14,6 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
@@ -49,14 +48,11 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
       worker_(workbench.models(), workbench.store().file()),
       stack_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
+  auto* outer = columnIn(this, {});
   outer->addWidget(stack_);
   makeActions();
   auto* body = new QWidget(this);
-  auto* column = new QVBoxLayout(body);
-  column->setContentsMargins(px(12), px(12), px(12), px(12));
-  column->setSpacing(px(12));
+  auto* column = columnIn(body, {px(12), px(12), px(12), px(12)}, px(12));
   column->addWidget(makeLending());
   across_ = new QSplitter(body);
   across_->setChildrenCollapsible(false);

@@ -146,9 +146,7 @@ void SamplerForm::addRow(FormEntry entry, int line) {
   grid_->addWidget(row.stack, line, 1);
   grid_->addWidget(row.problem, line + 1, 0, 1, 3);
   auto* tools = new QWidget(this);
-  auto* buttons = new QHBoxLayout(tools);
-  buttons->setContentsMargins(0, 0, 0, 0);
-  buttons->setSpacing(0);
+  auto* buttons = rowIn(tools, {}, 0);
   row.extra = tools;
   if (field.name == "seed") {
     QToolButton* dice = formButton(Icon::Refresh, tr("New seed"), tools);

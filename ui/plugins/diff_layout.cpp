@@ -9,7 +9,6 @@
 #include <QStyledItemDelegate>
 #include <QToolButton>
 #include <QTreeWidget>
-#include <QVBoxLayout>
 
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
@@ -34,9 +33,7 @@ class TintedRows : public QStyledItemDelegate {
 }  // namespace
 
 DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), workbench_(workbench) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(px(12), px(12), px(12), px(12));
-  column->setSpacing(px(8));
+  auto* column = columnIn(this, {px(12), px(12), px(12), px(12)}, px(8));
   auto* line = new QHBoxLayout;
   line->setSpacing(px(8));
   const auto side = [&](Side& one, const QString& name) {
@@ -84,12 +81,9 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
 
   auto* card = new QFrame(this);
   card->setProperty("role", "card");
-  auto* inCard = new QVBoxLayout(card);
-  inCard->setContentsMargins(1, 1, 1, 1);
-  inCard->setSpacing(0);
+  auto* inCard = columnIn(card, {1, 1, 1, 1}, 0);
   auto* head = new QWidget(card);
-  auto* inHead = new QHBoxLayout(head);
-  inHead->setContentsMargins(px(12), px(8), px(12), px(8));
+  auto* inHead = rowIn(head, {px(12), px(8), px(12), px(8)});
   totals_ = new QLabel(head);
   totals_->setTextFormat(Qt::RichText);
   totals_->setWordWrap(true);
@@ -146,8 +140,7 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   down->setSizes({px(360), px(200)});
   stack_->addWidget(down);
   auto* other = new QWidget(stack_);
-  auto* inOther = new QVBoxLayout(other);
-  inOther->setContentsMargins(px(16), px(16), px(16), px(16));
+  auto* inOther = columnIn(other, {px(16), px(16), px(16), px(16)});
   message_ = new QLabel(other);
   message_->setWordWrap(true);
   message_->setProperty("role", "muted");

@@ -9,7 +9,6 @@
 #include <QTextBrowser>
 #include <QToolButton>
 #include <QTreeWidget>
-#include <QVBoxLayout>
 
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
@@ -29,15 +28,11 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   probe_->setToolTip(tr("Search for plugins again and read the schemas of each"));
   connect(probe_, &QAction::triggered, this, &PluginsPage::probe);
 
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
-  outer->setSpacing(0);
+  auto* outer = columnIn(this, {}, 0);
   auto* head = new QWidget(this);
   head->setProperty("role", "panel");
   head->setAttribute(Qt::WA_StyledBackground);
-  auto* line = new QHBoxLayout(head);
-  line->setContentsMargins(px(12), px(4), px(12), px(4));
-  line->setSpacing(px(4));
+  auto* line = rowIn(head, {px(12), px(4), px(12), px(4)}, px(4));
   auto* group = new QButtonGroup(this);
   const auto mode = [&](const QString& text, const QString& tip) {
     auto* button = new QToolButton(head);
@@ -119,16 +114,13 @@ QWidget* PluginsPage::makeList() {
   panel->setProperty("role", "panel");
   panel->setAttribute(Qt::WA_StyledBackground);
   panel->setMinimumWidth(px(140));
-  auto* column = new QVBoxLayout(panel);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  auto* column = columnIn(panel, {}, 0);
   search_ = new QLineEdit(panel);
   search_->setPlaceholderText(tr("Search items and keys"));
   search_->setAccessibleName(tr("Search plugins and items"));
   search_->setClearButtonEnabled(true);
   auto* top = new QWidget(panel);
-  auto* inTop = new QVBoxLayout(top);
-  inTop->setContentsMargins(px(12), px(8), px(12), px(8));
+  auto* inTop = columnIn(top, {px(12), px(8), px(12), px(8)});
   inTop->addWidget(search_);
   column->addWidget(top);
   list_ = new QTreeWidget(panel);
@@ -159,13 +151,10 @@ QWidget* PluginsPage::makeList() {
 QWidget* PluginsPage::makeText() {
   stack_ = new QStackedWidget(this);
   auto* shown = new QWidget(stack_);
-  auto* column = new QVBoxLayout(shown);
-  column->setContentsMargins(px(12), px(12), px(12), px(12));
+  auto* column = columnIn(shown, {px(12), px(12), px(12), px(12)});
   auto* card = new QFrame(shown);
   card->setProperty("role", "card");
-  auto* inCard = new QVBoxLayout(card);
-  inCard->setContentsMargins(px(4), px(4), px(4), px(8));
-  inCard->setSpacing(px(8));
+  auto* inCard = columnIn(card, {px(4), px(4), px(4), px(8)}, px(8));
   text_ = new QTextBrowser(card);
   text_->setFrameShape(QFrame::NoFrame);
   text_->setProperty("role", "mono");  // no field around it
@@ -175,8 +164,7 @@ QWidget* PluginsPage::makeText() {
   inCard->addWidget(text_, 1);
   change_ = new QPushButton(card);
   change_->setAccessibleName(tr("Change the chosen plugin"));  // its text says how
-  auto* buttons = new QHBoxLayout;
-  buttons->setContentsMargins(px(12), 0, px(12), px(4));
+  auto* buttons = rowIn(nullptr, {px(12), 0, px(12), px(4)});
   buttons->addWidget(change_);
   buttons->addStretch();
   inCard->addLayout(buttons);
@@ -185,9 +173,7 @@ QWidget* PluginsPage::makeText() {
   connect(change_, &QPushButton::clicked, this, &PluginsPage::onChange);
 
   auto* other = new QWidget(stack_);
-  auto* inOther = new QVBoxLayout(other);
-  inOther->setContentsMargins(px(24), px(24), px(24), px(24));
-  inOther->setSpacing(px(12));
+  auto* inOther = columnIn(other, {px(24), px(24), px(24), px(24)}, px(12));
   message_ = new WrapLabel(other);
   message_->setAlignment(Qt::AlignCenter);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);

@@ -3,7 +3,6 @@
 #include <QFontMetrics>
 #include <QHeaderView>
 #include <QScrollBar>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -81,13 +80,9 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
 
   auto* card = new QFrame;
   card->setProperty("role", "card");
-  auto* inCard = new QVBoxLayout(card);
-  inCard->setContentsMargins(1, 1, 1, 1);
-  inCard->setSpacing(0);
+  auto* inCard = columnIn(card, {1, 1, 1, 1}, 0);
   auto* head = new QWidget;
-  auto* headLayout = new QVBoxLayout(head);
-  headLayout->setContentsMargins(px(12), px(8), px(12), px(8));
-  headLayout->setSpacing(px(4));
+  auto* headLayout = columnIn(head, {px(12), px(8), px(12), px(8)}, px(4));
   headLayout->addWidget(headline_);
   headLayout->addWidget(trouble_);
   inCard->addWidget(head);
@@ -105,14 +100,11 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
 
   panel_ = new DevicePanel;
   auto* inside = new QWidget;
-  auto* layout = new QVBoxLayout(inside);
-  layout->setContentsMargins(px(12), px(12), px(12), px(12));
-  layout->setSpacing(px(12));
+  auto* layout = columnIn(inside, {px(12), px(12), px(12), px(12)}, px(12));
   layout->addWidget(makeOffer());
   layout->addWidget(card, 1);
   layout->addWidget(panel_);
-  auto* whole = new QVBoxLayout(this);
-  whole->setContentsMargins(0, 0, 0, 0);
+  auto* whole = columnIn(this, {});
   whole->addWidget(makeFitArea(inside));
 
   connect(&workbench_.queue(), &QueueService::viewChanged, this, [this] {

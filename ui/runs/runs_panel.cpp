@@ -2,7 +2,6 @@
 
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -68,9 +67,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   view_->setFrameShape(QFrame::NoFrame);
 
   auto* empty = new QWidget;
-  auto* emptyLayout = new QVBoxLayout(empty);
-  emptyLayout->setContentsMargins(px(12), px(12), px(12), px(12));
-  emptyLayout->setSpacing(px(12));
+  auto* emptyLayout = columnIn(empty, {px(12), px(12), px(12), px(12)}, px(12));
   emptyText_ = new WordLabel(QString());
   emptyText_->setProperty("role", "muted");
   create_ = new QPushButton(tr("New experiment"));
@@ -92,13 +89,9 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   stack_->addWidget(view_);
   stack_->addWidget(empty);
 
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(0);
+  auto* layout = columnIn(this, {}, 0);
   auto* top = new QWidget;
-  auto* topLayout = new QHBoxLayout(top);
-  topLayout->setContentsMargins(px(12), px(8), px(8), px(8));
-  topLayout->setSpacing(px(4));
+  auto* topLayout = rowIn(top, {px(12), px(8), px(8), px(8)}, px(4));
   saved_ = new FilterButton(*filter_);
   connect(saved_, &FilterButton::messageSent, &workbench_, &StudioWorkbench::showMessage);
   topLayout->addWidget(filter_, 1);

@@ -2,7 +2,6 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 
@@ -25,9 +24,7 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   copy->setAccessibleName(tr("Copy the error"));
   auto* close = new QPushButton(tr("Dismiss"));
   close->setAccessibleName(tr("Dismiss the error"));
-  auto* layout = new QHBoxLayout(this);
-  layout->setContentsMargins(px(12), px(4), px(8), px(4));
-  layout->setSpacing(px(8));
+  auto* layout = rowIn(this, {px(12), px(4), px(8), px(4)}, px(8));
   layout->addWidget(text_, 1);
   layout->addWidget(count_);
   layout->addWidget(copy);

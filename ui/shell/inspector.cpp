@@ -21,21 +21,16 @@ namespace vitrine::ui {
 Inspector::Section Inspector::section(QVBoxLayout& column, const QString& title, int stretch) {
   auto* box = new QWidget(column.parentWidget());
   column.addWidget(box, stretch);
-  auto* layout = new QVBoxLayout(box);
-  layout->setContentsMargins(0, px(4), 0, 0);
-  layout->setSpacing(px(4));
-  auto* header = new QHBoxLayout;
-  header->setContentsMargins(px(12), 0, px(8), 0);
+  auto* layout = columnIn(box, {0, px(4), 0, 0}, px(4));
+  auto* header = rowIn(nullptr, {px(12), 0, px(8), 0});
   auto* label = new QLabel(title, box);
   label->setProperty("role", "title");
   header->addWidget(label);
   header->addStretch();
   QFrame* rule = makeRule(box);
-  auto* inner = new QVBoxLayout;
-  inner->setContentsMargins(px(8), 0, px(8), 0);
+  auto* inner = columnIn(nullptr, {px(8), 0, px(8), 0});
   auto* inside = new QWidget(box);
-  auto* rows = new QVBoxLayout(inside);
-  rows->setContentsMargins(0, 0, 0, 0);
+  auto* rows = columnIn(inside, {});
   inner->addWidget(inside);
   layout->addLayout(header);
   layout->addWidget(rule);
@@ -53,8 +48,7 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
   empty_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   empty_->setContentsMargins(px(12), px(12), px(12), px(12));
   stack_->addWidget(empty_);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
+  auto* outer = columnIn(this, {});
   outer->addWidget(stack_);
 
   later_.setSingleShot(true);
@@ -89,9 +83,7 @@ void Inspector::makeContent() {
   inside->setProperty("role", "panel");
   content_->setWidget(inside);
   stack_->addWidget(content_);
-  auto* layout = new QVBoxLayout(inside);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(px(8));
+  auto* layout = columnIn(inside, {}, px(8));
   makeState(*inside, *layout);
   makeConfig(*layout);
   makeLog(*layout);
@@ -108,8 +100,7 @@ void Inspector::makeContent() {
 }
 
 void Inspector::makeState(QWidget& inside, QVBoxLayout& column) {
-  auto* stateRow = new QHBoxLayout;
-  stateRow->setContentsMargins(px(12), px(8), px(12), 0);
+  auto* stateRow = rowIn(nullptr, {px(12), px(8), px(12), 0});
   auto* stateLabel = new QLabel(tr("State"), &inside);
   stateLabel->setProperty("role", "muted");
   stateLabel->setFixedWidth(px(130));
@@ -124,13 +115,11 @@ void Inspector::makeState(QWidget& inside, QVBoxLayout& column) {
   reason_->setWordWrap(true);
   reason_->setContentsMargins(0, px(4), 0, px(4));
   reason_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  auto* reasonHolder = new QVBoxLayout;
-  reasonHolder->setContentsMargins(px(12), 0, px(12), 0);
+  auto* reasonHolder = columnIn(nullptr, {px(12), 0, px(12), 0});
   reasonHolder->addWidget(reason_);
   facts_ = new FactTable(tr("Facts of the run"), &inside);
   facts_->setLabelWidth(140);
-  auto* factsHolder = new QVBoxLayout;
-  factsHolder->setContentsMargins(px(8), 0, px(8), 0);
+  auto* factsHolder = columnIn(nullptr, {px(8), 0, px(8), 0});
   factsHolder->addWidget(facts_);
   auto* top = new QVBoxLayout;
   top->setSpacing(px(2));

@@ -1,11 +1,10 @@
 // Notes and tags in the inspector: what is typed, kept while another run is looked at, and stored,
 // and what happens when another user changed them meanwhile.
-#include <QHBoxLayout>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/shell/inspector.h"
 
@@ -36,14 +35,11 @@ ConflictBar::ConflictBar(const QString& what, QWidget* parent) : QFrame(parent) 
   auto* theirs = new QPushButton(tr("Take theirs"));
   theirs->setAccessibleName(tr("Take their %1").arg(what));
   theirs->setToolTip(tr("Keeps their text; yours stays in the run's history"));
-  auto* buttons = new QHBoxLayout;
-  buttons->setContentsMargins(0, 0, 0, 0);
+  auto* buttons = rowIn(nullptr, {});
   buttons->addWidget(mine);
   buttons->addWidget(theirs);
   buttons->addStretch();
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, px(4));
-  layout->setSpacing(px(4));
+  auto* layout = columnIn(this, {0, 0, 0, px(4)}, px(4));
   layout->addWidget(sentence);
   layout->addWidget(text_);
   layout->addLayout(buttons);

@@ -8,9 +8,9 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTreeWidget>
-#include <QVBoxLayout>
 #include <utility>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -65,9 +65,7 @@ KeyDialog::KeyDialog(KeyMap& keys, QWidget* parent) : QDialog(parent), keys_(key
   row->addWidget(giveBack_);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
   QPushButton* all = buttons->addButton(tr("All defaults"), QDialogButtonBox::ResetRole);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(px(12), px(12), px(12), px(12));
-  layout->setSpacing(px(8));
+  auto* layout = columnIn(this, {px(12), px(12), px(12), px(12)}, px(8));
   layout->addWidget(search_);
   layout->addWidget(list_, 1);
   layout->addLayout(row);

@@ -1,11 +1,11 @@
 #include "ui/shell/link_bar.h"
 
 #include <QDateTime>
-#include <QHBoxLayout>
 #include <QLocale>
 #include <QStyle>
 #include <algorithm>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -18,9 +18,7 @@ LinkBar::LinkBar(RemoteLink& link, QWidget* parent) : QFrame(parent), link_(link
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   again_ = new QPushButton(tr("&Try now"));
   again_->setAccessibleName(tr("Try the link now"));
-  auto* layout = new QHBoxLayout(this);
-  layout->setContentsMargins(px(12), px(4), px(8), px(4));
-  layout->setSpacing(px(8));
+  auto* layout = rowIn(this, {px(12), px(4), px(8), px(4)}, px(8));
   layout->addWidget(text_, 1);
   layout->addWidget(again_);
   connect(again_, &QPushButton::clicked, this, [this] { link_.tryNow(); });

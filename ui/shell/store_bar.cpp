@@ -1,7 +1,6 @@
 #include "ui/shell/store_bar.h"
 
-#include <QHBoxLayout>
-
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/local_edits.h"
 
@@ -18,9 +17,7 @@ StoreBar::StoreBar(LocalEdits& edits, store::RunReader& store, QWidget* parent)
   try_ = new QPushButton(tr("&Try now"));
   open_ = new QPushButton(tr("&Open again"));
   open_->setToolTip(tr("Opens the database in a new window and closes this one"));
-  auto* layout = new QHBoxLayout(this);
-  layout->setContentsMargins(px(12), px(4), px(8), px(4));
-  layout->setSpacing(px(8));
+  auto* layout = rowIn(this, {px(12), px(4), px(8), px(4)}, px(8));
   layout->addWidget(text_, 1);
   layout->addWidget(try_);
   layout->addWidget(open_);

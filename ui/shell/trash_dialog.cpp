@@ -6,7 +6,6 @@
 #include <QLocale>
 #include <QPushButton>
 #include <QTreeWidget>
-#include <QVBoxLayout>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -41,9 +40,7 @@ TrashDialog::TrashDialog(StudioWorkbench& workbench, QWidget* parent)
   buttons->addStretch(1);
   buttons->addWidget(close);
   buttons->addWidget(restore_);
-  auto* rows = new QVBoxLayout(this);
-  rows->setContentsMargins(px(16), px(16), px(16), px(16));
-  rows->setSpacing(px(12));
+  auto* rows = columnIn(this, {px(16), px(16), px(16), px(16)}, px(12));
   rows->addWidget(about_);
   rows->addWidget(list_, 1);
   rows->addLayout(buttons);

@@ -9,13 +9,13 @@
 #include <QPushButton>
 #include <QSortFilterProxyModel>
 #include <QTableView>
-#include <QVBoxLayout>
 #include <map>
 #include <utility>
 
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/files/safetensors_set.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -141,9 +141,7 @@ WeightsDialog::WeightsDialog(const QString& path, QWidget* parent) : QDialog(par
     accept();
   });
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(px(12), px(12), px(12), px(12));
-  layout->setSpacing(px(8));
+  auto* layout = columnIn(this, {px(12), px(12), px(12), px(12)}, px(8));
   layout->addWidget(place);
   layout->addWidget(summary_);
   layout->addWidget(search_);

@@ -8,7 +8,6 @@
 #include <QSpinBox>
 #include <QStackedWidget>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -40,13 +39,10 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
       loading_({&lists_, &spectra_}, kSpectraReloadMs),
       stack_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
+  auto* outer = columnIn(this, {});
   outer->addWidget(stack_);
   auto* shown = new QWidget(this);
-  auto* column = new QVBoxLayout(shown);
-  column->setContentsMargins(px(12), px(12), px(12), px(12));
-  column->setSpacing(px(8));
+  auto* column = columnIn(shown, {px(12), px(12), px(12), px(12)}, px(8));
   column->addWidget(makeTools());
   makeAnalyses();
   column->addWidget(analyses_);

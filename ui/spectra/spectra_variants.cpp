@@ -1,6 +1,5 @@
 // The other variants of the experiment next to what is drawn: what their ranks say together, what
 // the paper claims of them, and those that are not trained, which one click starts.
-#include <QHBoxLayout>
 #include <QPushButton>
 #include <algorithm>
 #include <set>
@@ -22,9 +21,7 @@ constexpr qsizetype kMostNamed = 4;
 
 QWidget* SpectraPage::makeVariants() {
   variants_ = new QWidget(this);
-  auto* row = new QHBoxLayout(variants_);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(px(8));
+  auto* row = rowIn(variants_, {}, px(8));
   variantsText_ = new WrapLabel(variants_);
   variantsText_->setProperty("role", QStringLiteral("small"));
   variantsText_->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -11,7 +11,6 @@
 #include <QStackedWidget>
 #include <QTableView>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
@@ -39,13 +38,9 @@ QToolButton* consoleButton(const QString& text, const QString& tip, QWidget* par
 QWidget* SqlPage::makeEditor() {
   auto* card = new QFrame(this);
   card->setProperty("role", "card");
-  auto* column = new QVBoxLayout(card);
-  column->setContentsMargins(1, 1, 1, 1);
-  column->setSpacing(0);
+  auto* column = columnIn(card, {1, 1, 1, 1}, 0);
   auto* head = new QWidget(card);
-  auto* line = new QHBoxLayout(head);
-  line->setContentsMargins(px(12), px(8), px(12), px(8));
-  line->setSpacing(px(8));
+  auto* line = rowIn(head, {px(12), px(8), px(12), px(8)}, px(8));
   runButton_ = new QPushButton(icon(Icon::Play, IconTint::OnAccent), tr("Run"), head);
   runButton_->setProperty("primary", true);
   runButton_->setIconSize(QSize(px(12), px(12)));
@@ -89,13 +84,9 @@ QWidget* SqlPage::makeEditor() {
 QWidget* SqlPage::makeResult() {
   auto* card = new QFrame(this);
   card->setProperty("role", "card");
-  auto* column = new QVBoxLayout(card);
-  column->setContentsMargins(1, 1, 1, 1);
-  column->setSpacing(0);
+  auto* column = columnIn(card, {1, 1, 1, 1}, 0);
   auto* head = new QWidget(card);
-  auto* line = new QHBoxLayout(head);
-  line->setContentsMargins(px(12), px(8), px(12), px(8));
-  line->setSpacing(px(4));
+  auto* line = rowIn(head, {px(12), px(8), px(12), px(8)}, px(4));
   tableButton_ = consoleButton(tr("Table"), tr("The rows as a table"), head);
   chartButton_ = consoleButton(tr("Chart"), tr("The rows as lines or points"), head);
   valueButton_ =
@@ -172,9 +163,7 @@ QWidget* SqlPage::makeResult() {
   stack_->addWidget(makeFitArea(empty_, this));
 
   auto* broken = new QWidget(stack_);
-  auto* inBroken = new QVBoxLayout(broken);
-  inBroken->setContentsMargins(px(16), px(16), px(16), px(16));
-  inBroken->setSpacing(px(8));
+  auto* inBroken = columnIn(broken, {px(16), px(16), px(16), px(16)}, px(8));
   failure_ = new QLabel(broken);
   failure_->setProperty("role", "error");
   failure_->setWordWrap(true);
@@ -189,9 +178,7 @@ QWidget* SqlPage::makeResult() {
   stack_->addWidget(broken);
 
   auto* busy = new QWidget(stack_);
-  auto* inBusy = new QVBoxLayout(busy);
-  inBusy->setContentsMargins(px(16), px(16), px(16), px(16));
-  inBusy->setSpacing(px(8));
+  auto* inBusy = columnIn(busy, {px(16), px(16), px(16), px(16)}, px(8));
   busyText_ = new QLabel(busy);
   busyText_->setProperty("role", "muted");
   auto* bar = new QProgressBar(busy);
@@ -210,9 +197,7 @@ QWidget* SqlPage::makeResult() {
 QWidget* SqlPage::makeValuePanel() {
   valuePanel_ = new QWidget(this);
   valuePanel_->setMinimumWidth(px(160));
-  auto* column = new QVBoxLayout(valuePanel_);
-  column->setContentsMargins(px(12), px(8), px(12), px(8));
-  column->setSpacing(px(8));
+  auto* column = columnIn(valuePanel_, {px(12), px(8), px(12), px(8)}, px(8));
   valueTitle_ = new QLabel(valuePanel_);
   valueTitle_->setProperty("role", "small");
   valueTitle_->setWordWrap(true);
@@ -235,13 +220,9 @@ QWidget* SqlPage::makeValuePanel() {
 
 QWidget* SqlPage::makeChart() {
   auto* chart = new QWidget(this);
-  auto* column = new QVBoxLayout(chart);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  auto* column = columnIn(chart, {}, 0);
   auto* head = new QWidget(chart);
-  auto* line = new QHBoxLayout(head);
-  line->setContentsMargins(px(12), px(8), px(12), px(4));
-  line->setSpacing(px(8));
+  auto* line = rowIn(head, {px(12), px(8), px(12), px(4)}, px(8));
   const auto named = [&](const QString& text, QWidget* control, const QString& tip) {
     auto* label = new QLabel(text, head);
     label->setProperty("role", "muted");

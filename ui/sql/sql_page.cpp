@@ -13,7 +13,6 @@
 #include <QStackedWidget>
 #include <QTableView>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <chrono>
 
@@ -70,17 +69,14 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   setAttribute(Qt::WA_StyledBackground);
   setMinimumSize(420, 300);
   makeActions();
-  auto* outer = new QHBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
-  outer->setSpacing(0);
+  auto* outer = rowIn(this, {}, 0);
   auto* splitter = new QSplitter(this);
   splitter->setChildrenCollapsible(true);
   splitter->setHandleWidth(1);
   side_ = new SqlSide(splitter);
   side_->setMinimumWidth(px(120));
   auto* right = new QWidget(splitter);
-  auto* column = new QVBoxLayout(right);
-  column->setContentsMargins(px(12), px(12), px(12), px(12));
+  auto* column = columnIn(right, {px(12), px(12), px(12), px(12)});
   right->setMinimumWidth(px(350));  // Run, Stop and the limits, whatever the size of the text
   auto* down = new QSplitter(Qt::Vertical, right);
   down->setChildrenCollapsible(false);

@@ -10,9 +10,9 @@
 #include <QStackedWidget>
 #include <QToolButton>
 #include <QTreeWidget>
-#include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_text.h"
@@ -57,13 +57,9 @@ SqlSide::SqlSide(QWidget* parent)
       stack_(new QStackedWidget(this)) {
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  auto* column = columnIn(this, {}, 0);
   auto* top = new QWidget(this);
-  auto* inTop = new QVBoxLayout(top);
-  inTop->setContentsMargins(px(12), px(8), px(12), px(8));
-  inTop->setSpacing(px(8));
+  auto* inTop = columnIn(top, {px(12), px(8), px(12), px(8)}, px(8));
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(px(4));
   const std::pair<QString, QString> shelves[] = {

@@ -41,14 +41,10 @@ QWidget* startRow(const QString& name, const QString& about, QPushButton* act) {
   auto* title = new ElidedLabel(name);
   auto* detail = new ElidedLabel(about);
   detail->setProperty("role", QStringLiteral("small"));
-  auto* texts = new QVBoxLayout;
-  texts->setContentsMargins(0, 0, 0, 0);
-  texts->setSpacing(0);
+  auto* texts = columnIn(nullptr, {}, 0);
   texts->addWidget(title);
   texts->addWidget(detail);
-  auto* line = new QHBoxLayout(row);
-  line->setContentsMargins(0, px(2), 0, px(2));
-  line->setSpacing(px(12));
+  auto* line = rowIn(row, {0, px(2), 0, px(2)}, px(12));
   line->addLayout(texts, 1);
   line->addWidget(act, 0, Qt::AlignVCenter);
   return row;
@@ -78,9 +74,7 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
   resumable_ = makeResumable();
   recent_ = makeRecent();
   pages_ = makePages(others);
-  auto* inColumn = new QVBoxLayout(column);
-  inColumn->setContentsMargins(px(16), px(24), px(16), px(16));
-  inColumn->setSpacing(px(4));
+  auto* inColumn = columnIn(column, {px(16), px(24), px(16), px(16)}, px(4));
   inColumn->addWidget(headline_);
   inColumn->addWidget(place_);
   inColumn->addSpacing(px(12));
@@ -89,8 +83,7 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
 
   auto* canvas = new QWidget;
   canvas->setProperty("role", QStringLiteral("canvas"));
-  auto* centred = new QHBoxLayout(canvas);
-  centred->setContentsMargins(0, 0, 0, 0);
+  auto* centred = rowIn(canvas, {});
   centred->addStretch(1);
   centred->addWidget(column, 100);
   centred->addStretch(1);
@@ -99,8 +92,7 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
   scroll->setWidgetResizable(true);
   scroll->setAccessibleName(tr("Start"));
   scroll->setWidget(canvas);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
+  auto* layout = columnIn(this, {});
   layout->addWidget(scroll);
 
   connect(&workbench_.queue(), &QueueService::viewChanged, this, &StartPage::later);

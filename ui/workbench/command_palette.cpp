@@ -3,10 +3,10 @@
 #include <QKeyEvent>
 #include <QPainter>
 #include <QStyledItemDelegate>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/kit/fuzzy.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -71,13 +71,10 @@ CommandPalette::CommandPalette(QWidget* parent) : QDialog(parent, Qt::Popup) {
   list_->setFocusPolicy(Qt::NoFocus);
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setUniformItemSizes(true);
-  auto* inner = new QVBoxLayout(frame);
-  inner->setContentsMargins(px(8), px(8), px(8), px(8));
-  inner->setSpacing(px(8));
+  auto* inner = columnIn(frame, {px(8), px(8), px(8), px(8)}, px(8));
   inner->addWidget(input_);
   inner->addWidget(list_);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
+  auto* layout = columnIn(this, {});
   layout->addWidget(frame);
   input_->installEventFilter(this);
   connect(input_, &QLineEdit::textChanged, this, &CommandPalette::filter);

@@ -1,6 +1,5 @@
 #include "ui/workbench/drawn_runs.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QShortcut>
@@ -39,9 +38,7 @@ QString runNameOf(const Workbench& workbench, std::int64_t run) {
 
 StepBar::StepBar(const QString& tip, QWidget* page)
     : QWidget(page), slider_(new QSlider(Qt::Horizontal, this)), text_(new QLabel(this)) {
-  auto* line = new QHBoxLayout(this);
-  line->setContentsMargins(0, 0, 0, 0);
-  line->setSpacing(px(8));
+  auto* line = rowIn(this, {}, px(8));
   auto* word = new QLabel(tr("Step"), this);
   word->setBuddy(slider_);
   slider_->setAccessibleName(tr("Step"));
@@ -95,9 +92,7 @@ RunAnalyses::RunAnalyses(Workbench& workbench, Words words, QWidget* parent)
       words_(std::move(words)),
       sentence_(new WrapLabel(this)),
       button_(new QPushButton(words_.compute, this)) {
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(px(8));
+  auto* row = rowIn(this, {}, px(8));
   sentence_->setProperty("role", QStringLiteral("small"));
   sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(sentence_, 1);

@@ -15,6 +15,7 @@
 #include "core/base/read_json.h"
 #include "ui/figures/line_chart.h"
 #include "ui/kit/settings.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page.h"
 
@@ -146,9 +147,7 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   middle->setSpacing(px(16));
   middle->addLayout(side);
   middle->addWidget(preview_, 1);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(px(16), px(16), px(16), px(16));
-  layout->setSpacing(px(16));
+  auto* layout = columnIn(this, {px(16), px(16), px(16), px(16)}, px(16));
   layout->addLayout(middle, 1);
   layout->addLayout(buttons);
   resize(px(860), px(600));

@@ -11,6 +11,7 @@
 #include <QTextDocument>
 #include <QVBoxLayout>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 // A resource of a static library is left out unless it is named, outside of any namespace.
@@ -70,8 +71,7 @@ HelpViewer::HelpViewer(QWidget* parent) : QDialog(parent) {
   columns->setSpacing(px(12));
   columns->addWidget(list_);
   columns->addLayout(right, 1);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(px(12), px(12), px(12), px(12));
+  auto* layout = columnIn(this, {px(12), px(12), px(12), px(12)});
   layout->addLayout(columns, 1);
   layout->addWidget(buttons);
 

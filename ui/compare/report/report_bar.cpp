@@ -4,7 +4,6 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
 #include <QToolButton>
@@ -23,9 +22,7 @@ namespace vitrine::ui {
 
 ReportBar::ReportBar(Workbench& workbench, QWidget* parent)
     : QWidget(parent), workbench_(workbench), text_(new ElidedLabel(this)) {
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(px(8));
+  auto* row = rowIn(this, {}, px(8));
   text_->setProperty("role", QStringLiteral("small"));
   row->addWidget(text_);
   auto* progress = new QProgressBar(this);

@@ -11,6 +11,7 @@
 
 #include "core/config/to_toml.h"
 #include "ui/configure/form/wording.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -147,9 +148,7 @@ void AxisList::showProblems(const std::vector<Problem>& problems) {
 
 void AxisList::append(const std::string& key, const std::vector<Json>& values) {
   auto* row = new QWidget(this);
-  auto* column = new QVBoxLayout(row);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(px(2));
+  auto* column = columnIn(row, {}, px(2));
   auto* line = new QHBoxLayout;
   line->setSpacing(px(4));
   column->addLayout(line);

@@ -4,6 +4,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
 
@@ -39,9 +40,7 @@ CollapsibleSection::CollapsibleSection(const QString& name, const QString& title
       corner_(new QHBoxLayout),
       holder_(new QWidget(this)),
       body_(new QVBoxLayout(holder_)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(px(6));
+  auto* column = columnIn(this, {}, px(6));
   auto* line = new QHBoxLayout;
   line->setSpacing(px(4));
   line->addWidget(heading_);

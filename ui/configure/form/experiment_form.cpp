@@ -20,6 +20,7 @@
 #include "ui/configure/form/axis_list.h"
 #include "ui/configure/form/pipeline_editor.h"
 #include "ui/configure/form/wording.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -56,8 +57,7 @@ ExperimentForm::ExperimentForm(QWidget* parent)
   title_->setAccessibleName(tr("Title of the experiment"));
   title_->setPlaceholderText(tr("Name of this experiment in the list"));
   auto* line = new QWidget(this);
-  auto* box = new QVBoxLayout(line);
-  box->setContentsMargins(px(16), px(3), px(16), px(3));
+  auto* box = columnIn(line, {px(16), px(3), px(16), px(3)});
   box->addWidget(title_);
   experiment_->addWidget(line, tr("title name of the experiment"));
   connect(title_, &QLineEdit::textEdited, this, [this](const QString& text) {

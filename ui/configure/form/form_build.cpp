@@ -5,7 +5,6 @@
 #include <QLineEdit>
 #include <QStandardItemModel>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -13,6 +12,7 @@
 
 #include "ui/configure/form/experiment_form.h"
 #include "ui/configure/form/table_bar.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -213,9 +213,7 @@ void ExperimentForm::buildObserve() {
     const bool isOn = document_.find("observe." + id) != nullptr;
     const QString reason = lack(*card);
     auto* line = new QWidget(observe_);
-    auto* column = new QVBoxLayout(line);
-    column->setContentsMargins(px(16), px(6), px(16), px(2));
-    column->setSpacing(px(2));
+    auto* column = columnIn(line, {px(16), px(6), px(16), px(2)}, px(2));
     auto* box = new QCheckBox(QString::fromStdString(card->title.empty() ? id : card->title), line);
     box->setObjectName(QStringLiteral("observe.") + QString::fromStdString(id));
     box->setAccessibleName(tr("Observe ") + box->text());

@@ -1,5 +1,4 @@
 // Cards of the form: which of their rows are shown.
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QStyle>
 #include <QToolButton>
@@ -7,6 +6,7 @@
 
 #include "ui/configure/form/collapsible_section.h"
 #include "ui/configure/form/form_row.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -21,12 +21,8 @@ FormSection::FormSection(const QString& name, const QString& title, QWidget* par
       more_(new QToolButton(this)) {
   setProperty("role", QStringLiteral("card"));
   setAccessibleName(title);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, px(8));
-  outer->setSpacing(0);
-  auto* header = new QHBoxLayout;
-  header->setContentsMargins(px(10), px(6), px(16), px(4));
-  header->setSpacing(px(12));
+  auto* outer = columnIn(this, {0, 0, 0, px(8)}, 0);
+  auto* header = rowIn(nullptr, {px(10), px(6), px(16), px(4)}, px(12));
   header->addWidget(heading_);
   header->addStretch();
   note_->setProperty("role", QStringLiteral("small"));
@@ -38,8 +34,7 @@ FormSection::FormSection(const QString& name, const QString& title, QWidget* par
   more_->setProperty("quiet", true);
   more_->setAccessibleName(tr("More fields of %1").arg(title));
   more_->hide();
-  auto* foot = new QHBoxLayout;
-  foot->setContentsMargins(px(10), 0, px(16), 0);
+  auto* foot = rowIn(nullptr, {px(10), 0, px(16), 0});
   foot->addWidget(more_);
   foot->addStretch();
   outer->addLayout(foot);

@@ -69,9 +69,7 @@ PipelineEditor::PipelineEditor(const std::string& phase, const QString& title,
       switch_(new QPushButton(this)),
       itemsBox_(new QVBoxLayout),
       add_(new QComboBox(this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(px(16), px(4), px(16), px(4));
-  column->setSpacing(px(4));
+  auto* column = columnIn(this, {px(16), px(4), px(16), px(4)}, px(4));
   auto* line = new QHBoxLayout;
   line->setSpacing(px(8));
   title_->setFixedWidth(px(150) - px(8));

@@ -10,8 +10,8 @@
 #include <QStandardItemModel>
 #include <QToolButton>
 #include <QTreeView>
-#include <QVBoxLayout>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -69,9 +69,7 @@ RunPicker::RunPicker(const QString& title, const std::map<std::int64_t, store::R
   auto* words = new AllWords(this);
   words->setSourceModel(source);
   model_ = words;
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(px(12), px(12), px(12), px(12));
-  column->setSpacing(px(8));
+  auto* column = columnIn(this, {px(12), px(12), px(12), px(12)}, px(8));
   filter_->setPlaceholderText(tr("Number, name, experiment or state"));
   filter_->setAccessibleName(tr("Search runs"));
   filter_->setClearButtonEnabled(true);

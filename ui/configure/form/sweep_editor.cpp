@@ -45,9 +45,7 @@ SweepEditor::SweepEditor(QWidget* parent)
       seeds_(new QLineEdit(this)),
       axes_(new AxisList(QStringLiteral("sweep"), tr("sweep axis"), this)),
       variantsBox_(new QVBoxLayout) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(px(8));
+  auto* column = columnIn(this, {}, px(8));
   const auto fold = [&](const QString& name, const QString& title, const QString& button,
                         const QString& tip, auto slot) {
     auto* part = new CollapsibleSection(name, title, this);
@@ -280,9 +278,7 @@ void SweepEditor::addVariant() {
 
 void SweepEditor::appendVariant(const Document::Variant& variant) {
   auto* row = new QWidget(this);
-  auto* column = new QVBoxLayout(row);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(px(4));
+  auto* column = columnIn(row, {}, px(4));
   auto* line = new QHBoxLayout;
   line->setSpacing(px(4));
   auto* name = new QLineEdit(QString::fromStdString(variant.name), row);

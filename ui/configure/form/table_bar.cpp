@@ -7,9 +7,9 @@
 #include <QRegularExpression>
 #include <QStyle>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -29,9 +29,7 @@ TableBar::TableBar(std::string place, std::string name, const QString& what,
       others_(std::move(others)),
       line_(new QLineEdit(QString::fromStdString(name_), this)),
       problem_(new QLabel(this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(px(16), px(10), px(16), px(2));
-  column->setSpacing(px(2));
+  auto* column = columnIn(this, {px(16), px(10), px(16), px(2)}, px(2));
   auto* row = new QHBoxLayout;
   row->setSpacing(px(8));
   auto* title = new QLabel(tr("Name"), this);
@@ -61,8 +59,7 @@ TableBar::TableBar(std::string place, std::string name, const QString& what,
   problem_->setProperty("role", QStringLiteral("error"));
   problem_->setWordWrap(true);
   problem_->hide();
-  auto* below = new QHBoxLayout;
-  below->setContentsMargins(px(kBarTitleWidth + 8), 0, 0, 0);
+  auto* below = rowIn(nullptr, {px(kBarTitleWidth + 8), 0, 0, 0});
   below->addWidget(problem_);
   column->addLayout(below);
   connect(line_, &QLineEdit::editingFinished, this, &TableBar::takeName);

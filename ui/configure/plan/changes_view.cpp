@@ -4,10 +4,10 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QScrollArea>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/config/to_toml.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 
@@ -58,9 +58,7 @@ ChangesView::ChangesView(QWidget* parent)
                                     std::pair(tr("against nearest run"), kNearest),
                                     std::pair(tr("Choose a run\u2026"), kChoose)})
     against_->addItem(label, role);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(px(4));
+  auto* column = columnIn(this, {}, px(4));
   note_->setProperty("role", QStringLiteral("small"));
   note_->setWordWrap(true);
   note_->hide();
@@ -74,8 +72,7 @@ ChangesView::ChangesView(QWidget* parent)
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setFocusPolicy(Qt::NoFocus);
   auto* holder = new QWidget(list_);
-  auto* inside = new QVBoxLayout(holder);
-  inside->setContentsMargins(0, 0, px(8), 0);
+  auto* inside = columnIn(holder, {0, 0, px(8), 0});
   inside->addWidget(changes_);
   inside->addStretch();
   list_->setWidget(holder);

@@ -7,7 +7,6 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
@@ -56,9 +55,7 @@ void LoadingView::paintEvent(QPaintEvent*) {
 ErrorView::ErrorView(const QString& sentence, QWidget* parent)
     : QWidget(parent), reason_(new WrapLabel) {
   auto* inside = new QWidget;
-  auto* column = new QVBoxLayout(inside);
-  column->setContentsMargins(px(24), px(24), px(24), px(24));
-  column->setSpacing(px(12));
+  auto* column = columnIn(inside, {px(24), px(24), px(24), px(24)}, px(12));
   auto* title = new WrapLabel(sentence);
   title->setProperty("role", QStringLiteral("title"));
   reason_->setProperty("role", QStringLiteral("error"));
@@ -77,8 +74,7 @@ ErrorView::ErrorView(const QString& sentence, QWidget* parent)
   column->addWidget(reason_);
   column->addLayout(line);
   column->addStretch(2);
-  auto* whole = new QVBoxLayout(this);
-  whole->setContentsMargins(0, 0, 0, 0);
+  auto* whole = columnIn(this, {});
   whole->addWidget(makeFitArea(inside));
   connect(again, &QPushButton::clicked, this, &ErrorView::retry);
   connect(copy, &QPushButton::clicked, this,

@@ -3,13 +3,11 @@
 
 #include <QComboBox>
 #include <QFrame>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QTextBlock>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/config/edit/document.h"
@@ -19,6 +17,7 @@
 #include "ui/configure/form/wording.h"
 #include "ui/configure/plan/changes_view.h"
 #include "ui/configure/plan/planned_runs.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -47,8 +46,7 @@ SidePanel::SidePanel(QWidget* parent)
       textFold_(new CollapsibleSection(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
   setProperty("role", QStringLiteral("panel"));
   setAttribute(Qt::WA_StyledBackground);
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
+  auto* outer = columnIn(this, {});
   auto* scroll = new QScrollArea(this);
   scroll->setWidgetResizable(true);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -56,9 +54,7 @@ SidePanel::SidePanel(QWidget* parent)
   outer->addWidget(scroll);
   auto* content = new QWidget(scroll);
   scroll->setWidget(content);
-  auto* column = new QVBoxLayout(content);
-  column->setContentsMargins(px(12), px(8), px(12), px(12));
-  column->setSpacing(px(8));
+  auto* column = columnIn(content, {px(12), px(8), px(12), px(12)}, px(8));
 
   changesFold_->corner()->addWidget(changes_->choice());
   changesFold_->body()->addWidget(changes_);
