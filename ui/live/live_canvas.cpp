@@ -21,7 +21,7 @@ namespace vitrine::ui {
 
 namespace {
 
-const QString kFontName = QStringLiteral("font atlas");
+const QString kFontName = QStringLiteral("font_atlas");
 
 /// A letter drawn by Qt into the atlas: the same fonts and hinting as in the rest of the window.
 struct Letter {

@@ -160,7 +160,7 @@ void LiveScene::drawLargeHead(const QPointF& corner, double side) {
   ImGui::SetCursorScreenPos(at);
   const bool isClicked = ImGui::InvisibleButton("large", {f(w), f(std::max(h, 4.0))});
   const std::uint64_t texture = canvas_->textures().put(
-      QStringLiteral("large head"),
+      QStringLiteral("large_head"),
       cellsImage(cells.values, cells.rows, cells.columns, range, maskedColor()));
   ImGui::GetWindowDrawList()->AddImage(textureOf(texture), at, {at.x + f(w), at.y + f(h)});
   markCell(at, w, h, cells, cells.asking, Qt::white);

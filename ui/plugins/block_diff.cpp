@@ -188,9 +188,7 @@ Ablation ablationOf(Document base, const QString& nameA, const Json& modelA, con
                     const Json& modelB, const Catalog& catalog) {
   base.sweep.clear();
   base.variants.clear();
-  base.title =
-      (nameA + QStringLiteral(" to ") + nameB + QStringLiteral(", one difference at a time"))
-          .toStdString();
+  base.title = QObject::tr("%1 to %2, one difference at a time").arg(nameA, nameB).toStdString();
   Ablation ablation;
   std::set<std::string> taken;
   const auto add = [&](const std::string& wanted,

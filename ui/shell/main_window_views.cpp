@@ -23,7 +23,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr qint64 kSameGestureMs = 800;  // choices closer than this are one step of undo
-const QString kSelectionView = QStringLiteral("selection of runs");  // where others name a page
+const QString kSelectionView = QStringLiteral("runs/selection");  // where others name a page
 
 QString pageIdAt(int index) {
   const auto& all = pages();

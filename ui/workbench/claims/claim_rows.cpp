@@ -48,7 +48,10 @@ std::vector<ClaimRow> readClaimRows(const store::QueryFunction& query,
     });
     if (!isHere) continue;
     Judgement judgement = store::judgeClaim(query, runs, claim, experiment);
-    if (!judgement.leftOut.empty()) judgement.reason += "; not counted: " + judgement.leftOut;
+    if (!judgement.leftOut.empty()) {
+      const QString leftOut = QString::fromStdString(judgement.leftOut);
+      judgement.reason += QObject::tr("; not counted: %1").arg(leftOut).toStdString();
+    }
     const store::MetricFormat format = store::claimFormat(claim, kinds);
     rows.push_back({std::move(claim), std::move(judgement), format});
   }

@@ -1,0 +1,26 @@
+// Texts of the window that do not go through tr(), and the reader of sources that finds them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vitrine::structure {
+
+struct WindowText {
+  std::string file;  ///< relative to the root
+  int line = 0;
+  std::string text;  ///< as the source spells it
+};
+
+/// Sentences of a source that become a QString, or go to a widget, without tr(): two words or more,
+/// one of them in lower case behind another. Style sheets, markup, SQL, CSV and texts that are only
+/// compared do not count.
+[[nodiscard]] std::vector<WindowText> untranslatedTexts(const std::string& file,
+                                                        std::string_view source);
+
+/// Those of every source of the window below `root`.
+[[nodiscard]] std::vector<WindowText> untranslatedTexts(const std::filesystem::path& root);
+
+}  // namespace vitrine::structure

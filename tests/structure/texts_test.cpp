@@ -1,0 +1,53 @@
+// Texts of the window: all go through tr(), and the reader sees one that does not.
+#include "tests/structure/texts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vitrine::structure {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> textsIn(std::string_view source) {
+  std::vector<std::string> texts;
+  for (const WindowText& one : untranslatedTexts("ui/a.cpp", source)) texts.push_back(one.text);
+  return texts;
+}
+
+TEST(Texts, WithoutTrAreFound) {
+  EXPECT_THAT(textsIn("label->setText(\"No runs\");"), ElementsAre("No runs"));
+  EXPECT_THAT(textsIn("f(QStringLiteral(\"the \"\n  \"last one\").arg(1), QString::fromUtf8(\n"
+                      "\"two words\"));"),
+              ElementsAre("the last one", "two words"));
+  EXPECT_EQ(untranslatedTexts("a.cpp", "x();\n\nQString(\"in line three\")").front().line, 3);
+}
+
+TEST(Texts, WithTrAndOfPartsAreNot) {
+  EXPECT_THAT(textsIn("label->setText(tr(\"No runs\")); QStringLiteral(\"runs\");"), IsEmpty());
+  EXPECT_THAT(textsIn("// QStringLiteral(\"in a comment\")\n/* QString(\"or another\") */"),
+              IsEmpty());
+  EXPECT_THAT(textsIn("setText(tr(\"a \\\"quoted text\\\"\")); c = '\"'; n = 1'000;"), IsEmpty());
+  EXPECT_THAT(textsIn("throw Error(\"not shown by itself\");"), IsEmpty());
+}
+
+TEST(Texts, OfMarkupQueriesAndComparisonsAreNot) {
+  EXPECT_THAT(textsIn("QStringLiteral(\"<b>bold text</b>\")"), IsEmpty());
+  EXPECT_THAT(textsIn("QStringLiteral(\"SELECT id FROM runs\")"), IsEmpty());
+  EXPECT_THAT(textsIn("w->setStyleSheet(QStringLiteral(\"border: 1px solid\"));"), IsEmpty());
+  EXPECT_THAT(textsIn("a == QLatin1String(\"built in\") || b != QString::fromLatin1(\"not so\")"),
+              IsEmpty());
+}
+
+TEST(Texts, OfTheWindowAllGoThroughTr) {
+  std::string sentences;
+  for (const WindowText& one : untranslatedTexts(VITRINE_SOURCE_DIR)) {
+    sentences += one.file + ":" + std::to_string(one.line) + ": \"" + one.text +
+                 "\": show it through tr().\n";
+  }
+  EXPECT_EQ(sentences, "");
+}
+
+}  // namespace
+}  // namespace vitrine::structure
