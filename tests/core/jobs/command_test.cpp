@@ -14,7 +14,6 @@ using test::Fails;
 using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::messageOf;
 using What = Command::What;
 
 class Orders : public testing::StoreTest {
@@ -175,7 +174,8 @@ TEST_F(Orders, ComeBackFromJsonAsTheyWere) {
 
 TEST_F(Orders, FromElsewhereAreRefusedWithTheFieldThatIsWrong) {
   const auto refusal = [](const char* json) {
-    return messageOf<ConfigError>([&] { static_cast<void>(commandFromJson(Json::parse(json))); });
+    return test::refusal<ConfigError>(
+        [&] { static_cast<void>(commandFromJson(Json::parse(json))); });
   };
   EXPECT_THAT(refusal("[]"), HasSubstr("not a map"));
   EXPECT_THAT(refusal(R"({"what": "stop"})"), Names("runs"));

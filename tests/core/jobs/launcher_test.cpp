@@ -22,7 +22,6 @@ namespace {
 using test::Fails;
 using test::Names;
 using ::testing::HasSubstr;
-using testing::messageOf;
 
 class Launcher : public testing::StoreTest {
  protected:
@@ -80,7 +79,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   EXPECT_THAT(text, HasSubstr("session " + std::to_string(pid) + " group "));
   EXPECT_THAT(text,
               ::testing::ContainsRegex("group ([0-9]+) pid [0-9]+ stdin 0: run --id 1 --db "));
-  EXPECT_EQ(messageOf<RefusedError>([&] { store.claim(run); }),
+  EXPECT_EQ(test::refusal<RefusedError>([&] { store.claim(run); }),
             "run 1 is starting and cannot be started");
   row = store.run(run);
   store.openSegment(run, 0, row.worker, Json::object());  // as the program does
@@ -129,7 +128,7 @@ TEST_F(Launcher, StopsARunThatIsNotInProgressAtOnce) {
   const std::int64_t run = addRun(store);
   stopRun(store, run);
   EXPECT_EQ(store.run(run).state, store::RunState::Stopped);
-  EXPECT_EQ(messageOf<RefusedError>([&] { stopRun(store, run); }),
+  EXPECT_EQ(test::refusal<RefusedError>([&] { stopRun(store, run); }),
             "run 1 is stopped; there is nothing to stop");
 }
 
@@ -163,7 +162,7 @@ TEST_F(Launcher, RefusesARunWhoseBeginningIsNotDone) {
   std::vector<store::NewRun> chain{newRun("pre-train"), newRun("fine-tune")};
   chain[1].dependsOn = -1;
   store.addRuns(store.experiment("chain", ""), chain);
-  EXPECT_EQ(messageOf<RefusedError>([&] { requireDependency(store, 2); }),
+  EXPECT_EQ(test::refusal<RefusedError>([&] { requireDependency(store, 2); }),
             "run 2 starts from run 1, which is queued; it can start when that one is done");
   EXPECT_EQ(store.run(2).state, store::RunState::Queued);
 }
@@ -172,7 +171,7 @@ TEST_F(Launcher, SaysThatTheProgramIsNotThere) {
   store::RunStore store(file());
   const std::int64_t run = addRun(store);
   ::setenv("VITRINE_PROGRAM", "/nowhere/vitrine", 1);
-  EXPECT_EQ(messageOf<NotFoundError>([&] { launchRun(store, run); }),
+  EXPECT_EQ(test::refusal<NotFoundError>([&] { launchRun(store, run); }),
             "VITRINE_PROGRAM names '/nowhere/vitrine', which cannot be run");
   EXPECT_EQ(store.run(run).state, store::RunState::Queued);
 }

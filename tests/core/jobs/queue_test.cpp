@@ -24,7 +24,6 @@ using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 
 const Device kCpu{"cpu", "", "", 0, 0};
 const Device kGpu{"cuda:1", "GPU-b", "", 0, 0};
@@ -128,7 +127,7 @@ TEST_F(Queue, MovesRuns) {
   EXPECT_THAT(order(), ElementsAre(one, three, two));
   EXPECT_TRUE(queue.remove(three));
   EXPECT_FALSE(queue.remove(three));
-  EXPECT_EQ(messageOf<NotFoundError>([&] { queue.moveToFront(three); }),
+  EXPECT_EQ(test::refusal<NotFoundError>([&] { queue.moveToFront(three); }),
             "run 3 is not in the queue; `vitrine queue` lists the runs in it");
   EXPECT_EQ(store.run(three).state, store::RunState::Queued);
 }
@@ -140,7 +139,7 @@ TEST_F(Queue, ChangesLimitAndDeviceOfARunThatWaits) {
   EXPECT_EQ(queue.find(run)->options.timeLimitSeconds, 7200);
   EXPECT_EQ(next(kCpu), 0) << "it is put on a GPU now";
   EXPECT_EQ(next(kGpu), run);
-  EXPECT_THAT(messageOf<RefusedError>([&] { queue.setTimeLimit(run, 60); }),
+  EXPECT_THAT(test::refusal<RefusedError>([&] { queue.setTimeLimit(run, 60); }),
               HasSubstr("is starting; pause it first"));
 }
 
@@ -320,7 +319,7 @@ TEST_F(Queue, ForgetsRunsThatHaveEnded) {
 TEST_F(Queue, RefusesWhatIsDoneOrInProgressAndThenTakesNoneOfTheCall) {
   const std::int64_t fresh = add();
   const std::int64_t running = addRunning(store);
-  EXPECT_EQ(messageOf<RefusedError>([&] {
+  EXPECT_EQ(test::refusal<RefusedError>([&] {
               queue.enqueue(std::vector{fresh, running}, {});
             }),
             "run 2 is running and need not be put into the queue");

@@ -20,7 +20,6 @@ using test::Fails;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using ::testing::SizeIs;
 
 class Edits : public testing::StoreTest {

@@ -12,7 +12,6 @@ using test::Fails;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using Asked = ImageCondition::Test;
 
 class ImageFinder : public testing::StoreTest {
@@ -94,7 +93,7 @@ TEST_F(ImageFinder, FindsStarsAndTags) {
 }
 
 TEST_F(ImageFinder, RefusesWhatCannotBeAskedAndNamesIt) {
-  EXPECT_THAT(messageOf<ConfigError>([&] {
+  EXPECT_THAT(test::refusal<ConfigError>([&] {
                 ids({{"a\"]b", Asked::Is, "1"}});
               }),
               HasSubstr("is not a key of a recipe"));

@@ -21,7 +21,6 @@ using test::Names;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::messageOf;
 using testing::RawDatabase;
 
 class Place : public testing::StoreTest {
@@ -36,7 +35,7 @@ TEST_F(Place, OnANetworkFileSystemIsRefusedWithTheWayOut) {
       {0x65735546, "FUSE"}, {0x00C36400, "Ceph"}, {0x0BD00BD0, "Lustre"}};
   for (const auto& [type, name] : types) {
     setFileSystemProbe([number = type](const fs::path&) { return number; });
-    const std::string message = messageOf<RefusedError>([&] { RunStore store(file()); });
+    const std::string message = test::refusal<RefusedError>([&] { RunStore store(file()); });
     EXPECT_THAT(message, Names(name, "vitrine export", "vitrine import"));
     EXPECT_TRUE(fs::is_empty(folder_)) << "something was made on " << name;
   }
@@ -94,9 +93,9 @@ TEST_F(Place, ThatWasLeftByTheFileEndsWriting) {
     const auto before = state();
     const auto refusal = HasSubstr(
         "was renamed, removed or replaced while it was open; put it back and open it again");
-    EXPECT_THAT(messageOf<StoreError>([&] { store.setNote(run, "lost"); }), refusal) << what;
+    EXPECT_THAT(test::refusal<StoreError>([&] { store.setNote(run, "lost"); }), refusal) << what;
     // A reader hears of it as well, at its next look; and it stays so.
-    EXPECT_THAT(messageOf<StoreError>([&] { (void)store.dataVersion(); }), refusal) << what;
+    EXPECT_THAT(test::refusal<StoreError>([&] { (void)store.dataVersion(); }), refusal) << what;
     EXPECT_THROW(store.setNote(run, "lost"), StoreError) << what;
     EXPECT_EQ(state(), before) << what;
   }

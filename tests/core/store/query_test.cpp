@@ -14,7 +14,6 @@ namespace {
 using test::Fails;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::messageOf;
 
 using Query = testing::StoreTest;
 
@@ -94,9 +93,9 @@ TEST_F(Query, TellsTheByteOfAStatementThatIsWrong) {
 
 TEST_F(Query, RefusesASecondStatement) {
   RunStore store(file());
-  EXPECT_EQ(
-      messageOf<RefusedError>([&] { static_cast<void>(store.query("SELECT 1; DELETE FROM run")); }),
-      "there is more than one SQL statement; give one at a time");
+  EXPECT_EQ(test::refusal<RefusedError>(
+                [&] { static_cast<void>(store.query("SELECT 1; DELETE FROM run")); }),
+            "there is more than one SQL statement; give one at a time");
   EXPECT_EQ(store.query("SELECT 1; /* only */ -- comments").rows.size(), 1u);
 }
 
@@ -116,7 +115,7 @@ TEST_F(Query, SaysWhatIsWrongWithTheSql) {
   RunStore store(file());
   EXPECT_THAT([&] { static_cast<void>(store.query("SELECT no_such FROM runs")); },
               Fails<StoreError>("no_such"));
-  EXPECT_THAT(messageOf<StoreError>([&] { static_cast<void>(store.query("  ")); }),
+  EXPECT_THAT(test::refusal<StoreError>([&] { static_cast<void>(store.query("  ")); }),
               HasSubstr("there is no SQL statement"));
 }
 
@@ -144,7 +143,7 @@ TEST_F(Query, StopsWhenItIsTold) {
   const std::atomic<bool> isStopped = true;
   RunStore::QueryLimits limits;
   limits.isStopped = &isStopped;
-  EXPECT_EQ(messageOf<StoreError>([&] {
+  EXPECT_EQ(test::refusal<StoreError>([&] {
               static_cast<void>(
                   store.query("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
                               "SELECT max(i) FROM n",

@@ -13,7 +13,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using ::testing::Pair;
 using ::testing::SizeIs;
 

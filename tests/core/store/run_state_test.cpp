@@ -15,7 +15,6 @@ namespace vitrine::store {
 namespace {
 
 using enum RunState;
-using testing::messageOf;
 
 constexpr RunState kStates[] = {Queued,   Starting, Running, Pausing, Paused,
                                 Stopping, Stopped,  Done,    Failed,  Interrupted};
@@ -41,7 +40,7 @@ using RunStateInStore = testing::StoreTest;
 
 TEST(RunStates, HaveNamesThatReadBack) {
   for (const RunState state : kStates) EXPECT_EQ(runStateFromString(toString(state)), state);
-  EXPECT_EQ(messageOf<StoreError>([] { static_cast<void>(runStateFromString("asleep")); }),
+  EXPECT_EQ(test::refusal<StoreError>([] { static_cast<void>(runStateFromString("asleep")); }),
             "there is no run state 'asleep'");
 }
 
@@ -67,7 +66,7 @@ TEST_F(RunStateInStore, ChangesAlongTheLegalTransitionsAndNoOther) {
         EXPECT_EQ(store.run(run).state, to);
         EXPECT_EQ(store.run(run).reason, "why");
       } else {
-        EXPECT_EQ(messageOf<StoreError>([&] { store.setState(run, to); }),
+        EXPECT_EQ(test::refusal<StoreError>([&] { store.setState(run, to); }),
                   "run 1 is " + toString(from) + " and cannot become " + toString(to));
         EXPECT_EQ(store.run(run).state, from);
       }
@@ -167,7 +166,7 @@ TEST_F(RunStateInStore, IsClaimedByOneOfTwo) {
   store.claim(run);
   EXPECT_EQ(store.run(run).state, Starting);
   EXPECT_EQ(store.run(run).worker.pid, ::getpid());
-  EXPECT_EQ(messageOf<RefusedError>([&] { store.claim(run); }),
+  EXPECT_EQ(test::refusal<RefusedError>([&] { store.claim(run); }),
             "run 1 is starting and cannot be started");
 }
 
@@ -193,7 +192,7 @@ TEST_F(RunStateInStore, ForgetsARequestWhenTheRunEnds) {
   EXPECT_EQ(store.request(run), "stop");
   store.setState(run, Stopped);
   EXPECT_EQ(store.request(run), "");
-  EXPECT_EQ(messageOf<RefusedError>([&] { store.setRequest(run, "pause"); }),
+  EXPECT_EQ(test::refusal<RefusedError>([&] { store.setRequest(run, "pause"); }),
             "run 1 is stopped; only a run in progress can be asked to pause");
 }
 

@@ -16,7 +16,6 @@ namespace {
 using test::Fails;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::messageOf;
 using testing::RawDatabase;
 
 using RunStoreTest = testing::StoreTest;
@@ -94,7 +93,7 @@ TEST_F(RunStoreTest, ResolvesADependencyOnAnEarlierRunOfTheSameCall) {
   EXPECT_EQ(RawDatabase(file()).integer("SELECT depends_on FROM run WHERE name = 'fine-tune'"),
             ids[0]);
   chain[0].dependsOn = -2;
-  EXPECT_THAT(messageOf<StoreError>([&] { store.addRuns(1, chain); }),
+  EXPECT_THAT(test::refusal<StoreError>([&] { store.addRuns(1, chain); }),
               HasSubstr("does not come before it"));
   EXPECT_EQ(store.runs().size(), 2u);  // all or nothing
 }
@@ -253,7 +252,7 @@ TEST_F(RunStoreTest, DeletesARunWithItsFilesUnlessItIsAlive) {
   std::filesystem::create_directories(folder / "step-000000500");
   std::ofstream(folder / "run.log") << "text";
 
-  EXPECT_EQ(messageOf<RefusedError>([&] { store.deleteRun(run); }),
+  EXPECT_EQ(test::refusal<RefusedError>([&] { store.deleteRun(run); }),
             "run 1 is running; stop it before deleting it");
   EXPECT_TRUE(std::filesystem::exists(folder / "run.log"));
   store.setState(run, RunState::Done);
@@ -287,7 +286,7 @@ TEST_F(RunStoreTest, KeepsARunThatAnotherStartsFrom) {
   std::vector<NewRun> chain{newRun("pre-train"), newRun("fine-tune")};
   chain[1].dependsOn = -1;
   const auto ids = store.addRuns(store.experiment("chain", ""), chain);
-  EXPECT_EQ(messageOf<RefusedError>([&] { store.deleteRun(ids[0]); }),
+  EXPECT_EQ(test::refusal<RefusedError>([&] { store.deleteRun(ids[0]); }),
             "run 1 is what run 2 will start from; delete that one first");
   store.deleteRun(ids[1]);
   store.deleteRun(ids[0]);

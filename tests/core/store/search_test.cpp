@@ -10,7 +10,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::messageOf;
 using ::testing::UnorderedElementsAre;
 
 class Search : public testing::FullDatabase {
@@ -94,7 +93,7 @@ TEST_F(Search, MakesItsIndexAgainWhenItIsGoneOrBroken) {
 TEST_F(Search, SaysWhereItsIndexCannotBe) {
   fill();
   std::ofstream(cache()) << "a file";
-  EXPECT_THAT(messageOf<StoreError>([&] { (void)hits("paper"); }),
+  EXPECT_THAT(test::refusal<StoreError>([&] { (void)hits("paper"); }),
               HasSubstr("for the index cannot be made"));
 }
 

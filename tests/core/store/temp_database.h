@@ -89,19 +89,4 @@ class StoreTest : public ::testing::Test {
   const std::filesystem::path folder_ = own_.path();
 };
 
-/// The message of the error of type E that `body` must throw.
-template <typename E, typename Body>
-std::string messageOf(Body&& body) {
-  try {
-    body();
-  } catch (const E& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    ADD_FAILURE() << "another error: " << error.what();
-    return {};
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
-
 }  // namespace vitrine::testing

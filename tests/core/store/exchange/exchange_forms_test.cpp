@@ -28,7 +28,6 @@ using test::Fails;
 using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::messageOf;
 using ::testing::StartsWith;
 
 const fs::path kFixture = fs::path(VITRINE_SOURCE_DIR) / "tests/core/files/event_file_fixture";

@@ -15,7 +15,6 @@ using test::Fails;
 using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::messageOf;
 using testing::RawDatabase;
 
 class HostileFile : public testing::FullDatabase {
@@ -39,7 +38,7 @@ class HostileFile : public testing::FullDatabase {
                             sql);
     const std::string before = sha256OfFile(evil());
     const std::string message =
-        messageOf<Error>([&] { importRuns(target(), evil(), Duplicates::Skip, ""); });
+        test::refusal<Error>([&] { importRuns(target(), evil(), Duplicates::Skip, ""); });
     EXPECT_EQ(sha256OfFile(evil()), before) << sql;
     EXPECT_THAT(message, Names("evil.vitrine")) << sql;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;

@@ -26,7 +26,6 @@ using testing::contentsOf;
 using ::testing::ElementsAre;
 using testing::filesBelow;
 using ::testing::HasSubstr;
-using testing::messageOf;
 using testing::RawDatabase;
 
 class Exchange : public testing::FullDatabase {

@@ -23,7 +23,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 
 constexpr const char* kOrigin = "ssh://lab/data/lab.sqlite";
 
@@ -282,7 +281,7 @@ TEST_F(MirrorCopy, IsWrittenByItsLinkAlone) {
 TEST_F(MirrorCopy, TakesNothingThatBelongsElsewhere) {
   Mirror mirror(copy(), kOrigin);
   const auto take = [&](const char* part) {
-    return messageOf<Error>([&] { mirror.take(1, std::vector{Json::parse(part)}); });
+    return test::refusal<Error>([&] { mirror.take(1, std::vector{Json::parse(part)}); });
   };
   EXPECT_THAT(take(R"({"table": "meta", "columns": [], "rows": []})"), Names("meta"));
   EXPECT_THAT(take(R"({"table": "experiment", "columns": [], "rows": []})"), Names("experiment"));

@@ -22,7 +22,6 @@ using test::Names;
 using testing::contentsOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::messageOf;
 using testing::RawDatabase;
 
 class Maintenance : public testing::FullDatabase {

@@ -17,7 +17,6 @@ using test::Fails;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using testing::RawDatabase;
 
 class Thinning : public testing::FullDatabase {

@@ -17,7 +17,6 @@ using test::Fails;
 using test::Names;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using testing::RawDatabase;
 
 class Trash : public testing::StoreTest {

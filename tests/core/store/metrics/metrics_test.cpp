@@ -335,7 +335,7 @@ TEST_F(Metrics, OfASegmentThatWasNeverOpenedAreRefused) {
   const std::int64_t run = addRunning(store);
   RunStore::Batch batch;
   batch.metrics.push_back(record(1, {{"train/loss", 1.0}}));
-  EXPECT_EQ(testing::messageOf<StoreError>([&] { store.append(run, 2, batch); }),
+  EXPECT_EQ(test::refusal<StoreError>([&] { store.append(run, 2, batch); }),
             "run 1 has no segment 2; open one before storing results");
   EXPECT_EQ(RawDatabase(file()).integer("SELECT count(*) FROM metric_tail"), 0);
 }

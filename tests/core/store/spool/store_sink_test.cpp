@@ -14,7 +14,6 @@
 namespace vitrine::store {
 namespace {
 
-using testing::messageOf;
 using testing::RawDatabase;
 
 class StoreSinkTest : public testing::StoreTest {

@@ -15,7 +15,6 @@ using test::Fails;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using testing::RawDatabase;
 
 std::atomic<bool> isDiskBroken{false};

@@ -24,7 +24,6 @@ namespace {
 using test::Fails;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using testing::RawDatabase;
 using ::testing::SizeIs;
 
@@ -226,7 +225,7 @@ TEST_F(ReleasedFile, OfVersionThreeIsImportedWithItsEdits) {
 
 TEST_F(ReleasedFile, IsReadOnlyAfterItWasOpenedForWritingOnce) {
   takeVersion(1);
-  EXPECT_THAT(messageOf<StoreError>([&] { RunStore store(file(), OpenMode::ReadOnly); }),
+  EXPECT_THAT(test::refusal<StoreError>([&] { RunStore store(file(), OpenMode::ReadOnly); }),
               HasSubstr("open it once for writing to bring it up to date"));
   EXPECT_EQ(version(), 1);
 }
@@ -241,7 +240,7 @@ TEST_F(ReleasedFile, WaitsForARunThatIsAliveAndNotForOneWhoseProcessIsGone) {
         host + "' WHERE id = 2");
   };
   setWorker(here.startTime, here.host);
-  EXPECT_THAT(messageOf<RefusedError>([&] { RunStore store(file(), OpenMode::ReadWrite); }),
+  EXPECT_THAT(test::refusal<RefusedError>([&] { RunStore store(file(), OpenMode::ReadWrite); }),
               HasSubstr("but run 2 is in progress; wait for it or stop it"));
   EXPECT_EQ(version(), 1);
   setWorker("1", "bigbox");

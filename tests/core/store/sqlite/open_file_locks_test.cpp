@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using testing::messageOf;
 using testing::RawDatabase;
 
 constexpr off_t kSharedLock = 0x40000002;  ///< of a connection, in the database
@@ -138,9 +137,9 @@ TEST_F(OpenFileLocks, OfADeletedLogAreNotWrittenUnder) {
   deleteLog();
   EXPECT_TRUE(store.isLogGone());
   const auto sentence = HasSubstr("another program deleted its log 'experiments.sqlite-wal'");
-  EXPECT_THAT(messageOf<StoreError>([&] { store.setNote(run, "lost"); }), sentence);
-  EXPECT_THAT(messageOf<StoreError>([&] { (void)store.dataVersion(); }), sentence);
-  EXPECT_THAT(messageOf<StoreError>([&] { (void)reader.dataVersion(); }), sentence);
+  EXPECT_THAT(test::refusal<StoreError>([&] { store.setNote(run, "lost"); }), sentence);
+  EXPECT_THAT(test::refusal<StoreError>([&] { (void)store.dataVersion(); }), sentence);
+  EXPECT_THAT(test::refusal<StoreError>([&] { (void)reader.dataVersion(); }), sentence);
 }
 
 TEST_F(OpenFileLocks, OfADeletedLogThatOthersMadeAgainAreNotWrittenUnder) {

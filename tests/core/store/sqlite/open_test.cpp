@@ -12,13 +12,12 @@ namespace {
 using test::Fails;
 using test::Names;
 using ::testing::HasSubstr;
-using testing::messageOf;
 using testing::RawDatabase;
 
 class Opening : public testing::StoreTest {
  protected:
   std::string refusal() {
-    return messageOf<StoreError>([&] { RunStore store(file()); });
+    return test::refusal<StoreError>([&] { RunStore store(file()); });
   }
 };
 
@@ -130,7 +129,7 @@ TEST_F(Opening, RefusesWhatItDidNotMakeAndNamesIt) {
     std::filesystem::copy_file(file(), copy, std::filesystem::copy_options::overwrite_existing);
     RawDatabase(copy).run(sql);
     for (const OpenMode mode : {OpenMode::ReadWrite, OpenMode::ReadOnly}) {
-      const std::string message = messageOf<StoreError>([&] { RunStore store(copy, mode); });
+      const std::string message = test::refusal<StoreError>([&] { RunStore store(copy, mode); });
       EXPECT_THAT(message, Names("hostile.sqlite", name)) << sql;
     }
     for (const char* suffix : {"", "-wal", "-shm", ".gate"}) {

@@ -21,7 +21,6 @@ using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using ::testing::SizeIs;
 using Notes = std::vector<CurveNoteRow>;
 
@@ -112,7 +111,7 @@ TEST_F(CurveNotes, ThatHaveNoRoomAreRefusedAndNothingIsLost) {
   EXPECT_THAT(two_.curveNotes(run_), SizeIs(1000));
   EXPECT_EQ(two_.version(run_, RunField::CurveNotes), 2);
   const auto with = [&](const std::string& metric, const std::string& text) {
-    return messageOf<ConfigError>([&] { one_.setCurveNotes(run_, {{metric, 7, text}}); });
+    return test::refusal<ConfigError>([&] { one_.setCurveNotes(run_, {{metric, 7, text}}); });
   };
   EXPECT_THAT(with("train/loss", std::string(201, 'x')), Names("train/loss", "step 7", 201));
   EXPECT_THAT(with("train/loss", ""), Names("train/loss", "step 7"));
@@ -131,7 +130,7 @@ TEST(CurveNotesText, ThatIsNoListOfNotesIsRefusedInOneSentence) {
                            R"([{"metric": "a", "step": 1, "text": null}])",
                            R"([{"metric": "a", "step": 1, "text": "b", "colour": "red"}])",
                            "[{\"metric\": \"a\", \"step\": 1, \"text\": \"\xff\"}]"}) {
-    EXPECT_THAT(messageOf<ConfigError>([&] { static_cast<void>(curveNotesFromText(text)); }),
+    EXPECT_THAT(test::refusal<ConfigError>([&] { static_cast<void>(curveNotesFromText(text)); }),
                 HasSubstr("have to be a JSON list of {\"metric\": text,"))
         << text;
   }

@@ -12,7 +12,6 @@ using test::Fails;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using ::testing::SizeIs;
 
 class Dependencies : public testing::StoreTest {
@@ -47,9 +46,9 @@ TEST_F(Dependencies, AreKeptWithTheRun) {
 TEST_F(Dependencies, KeepAnAuxiliaryNetworkForAsLongAsARunRefersToIt) {
   RunStore store(file());
   addThree(store);
-  EXPECT_EQ(messageOf<RefusedError>([&] { store.deleteRun(1); }),
+  EXPECT_EQ(test::refusal<RefusedError>([&] { store.deleteRun(1); }),
             "run 1 is the auxiliary network 'codec' of run 3; delete that one first");
-  EXPECT_EQ(messageOf<RefusedError>([&] { trashRun(file(), 2); }),
+  EXPECT_EQ(test::refusal<RefusedError>([&] { trashRun(file(), 2); }),
             "run 2 is one of the runs that run 3 will be selected from; delete that one first");
   for (const std::int64_t run : {1, 2, 3}) finish(store, run);
   EXPECT_THROW(store.deleteRun(1), RefusedError) << "the checkpoints of run 3 refer to it";
@@ -73,9 +72,9 @@ TEST_F(Dependencies, KeepARunThatHasWhatAnotherOneFroze) {
                              startedFrom(2, Json::array(), {{"head", {{"freeze", true}}}}),
                              startedFrom(3, Json::array(), {{"head", {{"freeze", false}}}})});
   for (const std::int64_t run : {1, 2, 3, 4, 5, 6}) finish(store, run);
-  EXPECT_EQ(messageOf<RefusedError>([&] { store.deleteRun(1); }),
+  EXPECT_EQ(test::refusal<RefusedError>([&] { store.deleteRun(1); }),
             "run 1 holds the frozen parameters of run 4; delete that one first");
-  EXPECT_EQ(messageOf<RefusedError>([&] { store.deleteRun(2); }),
+  EXPECT_EQ(test::refusal<RefusedError>([&] { store.deleteRun(2); }),
             "run 2 holds the frozen parameters of run 5; delete that one first");
   store.deleteRun(3);
   store.deleteRun(4);
@@ -125,7 +124,7 @@ TEST_F(Dependencies, InACircleAreNotImported) {
              ExportedCheckpoints::None);
   testing::RawDatabase(out).run(
       "INSERT INTO run_dependency SELECT 1, 'aux', 'x', uuid, 'latest' FROM run WHERE id = 3");
-  EXPECT_THAT(messageOf<StoreError>(
+  EXPECT_THAT(test::refusal<StoreError>(
                   [&] { importRuns(folder_ / "other.sqlite", out, Duplicates::Skip, ""); }),
               HasSubstr("depend on each other in a circle"));
 }

@@ -9,7 +9,6 @@ namespace vitrine::store {
 namespace {
 
 using ::testing::ElementsAre;
-using testing::messageOf;
 using ::testing::SizeIs;
 
 class Generated : public testing::StoreTest {

@@ -20,7 +20,6 @@ using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using ::testing::SizeIs;
 using Tags = std::vector<ImageTagRow>;
 
@@ -64,7 +63,7 @@ TEST_F(ImageTags, OfTwoWhoSawTheSameImagesAreAllThere) {
 TEST_F(ImageTags, ThatHaveNoRoomAreRefusedAndNothingIsLost) {
   one_.setImageTags(run_, {kStar});
   const auto refused = [&](const Tags& tags) {
-    return messageOf<ConfigError>([&] { one_.setImageTags(run_, tags); });
+    return test::refusal<ConfigError>([&] { one_.setImageTags(run_, tags); });
   };
   EXPECT_THAT(refused({{1, "ab", std::string(61, 'x')}}), Names("step 1", 61, 60));
   EXPECT_THAT(refused({{1, "ab", ""}}), HasSubstr("needs at least one character"));

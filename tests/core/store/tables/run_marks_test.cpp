@@ -14,7 +14,6 @@ namespace {
 using test::Fails;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using ::testing::SizeIs;
 
 class Marks : public testing::StoreTest {
@@ -42,7 +41,7 @@ TEST_F(Marks, AreRowsOfTheDatabaseThatReadersHearOf) {
 }
 
 TEST_F(Marks, HaveNoOtherValues) {
-  EXPECT_THAT(messageOf<ConfigError>([&] { one_.setMark(run_, RunField::Archived, "no"); }),
+  EXPECT_THAT(test::refusal<ConfigError>([&] { one_.setMark(run_, RunField::Archived, "no"); }),
               HasSubstr("the mark 'archived' of a run has to be 'yes' or nothing, not 'no'"));
   for (const char* colour : {"0", "8", "07", "1 ", "red"}) {
     EXPECT_THAT([&] { one_.setMark(run_, RunField::Colour, colour); },

@@ -24,7 +24,6 @@ using testing::FaultVfs;
 using testing::FileCall;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::messageOf;
 using ::testing::SizeIs;
 
 constexpr int kLowLimit = 100'000;  // bytes
