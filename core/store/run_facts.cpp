@@ -99,6 +99,14 @@ std::vector<std::string> recordedMetrics(const QueryFunction& query) {
   return names;
 }
 
+std::map<std::int64_t, std::int64_t> checkpointBytes(const QueryFunction& query) {
+  std::map<std::int64_t, std::int64_t> bytes;
+  for (const std::vector<Json>& row :
+       query("SELECT run_id, sum(bytes) FROM checkpoint WHERE removed_at = '' GROUP BY run_id").rows)
+    bytes[row[0].get<std::int64_t>()] = row[1].get<std::int64_t>();
+  return bytes;
+}
+
 std::map<std::int64_t, Json> environmentsOf(const QueryFunction& query,
                                             const std::set<std::int64_t>& runs) {
   const RunReader::Table table =

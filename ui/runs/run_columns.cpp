@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
@@ -101,8 +102,12 @@ const FactColumn kFacts[] = {
      [](const store::RunRow& run) { return dayCell(run.createdAt); }},
     {"device", QT_TRANSLATE_NOOP("RunColumns", "Device"), "",
      [](const store::RunRow& run) { return textCell(run.device); }},
+    {"reason", QT_TRANSLATE_NOOP("RunColumns", "Reason"),
+     QT_TRANSLATE_NOOP("RunColumns", "Why the run failed, stopped or was interrupted"),
+     [](const store::RunRow& run) { return textCell(run.reason); }},
 };
 constexpr const char* kTags = "tags";
+constexpr const char* kCheckpoints = "checkpoints";
 
 }  // namespace
 
@@ -114,6 +119,11 @@ RunsModel::Column RunColumns::named(const std::string& id,
                                     const std::vector<std::string>& keys) const {
   RunsModel::Column column{id, QString::fromStdString(id), {}, {}};
   if (id == kTags) column.title = sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "Tags"));
+  if (id == kCheckpoints) {
+    column.title = sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "Checkpoints"));
+    column.tip =
+        sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "Size of the checkpoints that are kept"));
+  }
   for (const FactColumn& fact : kFacts) {
     if (id != fact.id) continue;
     column.title = sayOfColumn(fact.title);
@@ -138,6 +148,7 @@ std::vector<RunsModel::Column> RunColumns::offered() {
   std::vector<std::string> ids;
   for (const FactColumn& fact : kFacts) ids.emplace_back(fact.id);
   ids.emplace_back(kTags);
+  ids.emplace_back(kCheckpoints);
   std::set<std::string> known;
   for (const auto& [id, run] : runs_) {
     for (const auto& [key, value] : configs_.of(run)) known.insert(key);
@@ -197,6 +208,12 @@ std::vector<RunsModel::Column> RunColumns::read(const std::vector<std::string>& 
     if (column.id == "duration") column.meanText = [](double mean) { return duration(mean); };
     if (column.id == kTags) {
       for (const auto& [id, run] : runs_) put(column, id, textCell(model_.tagsOf(id).toStdString()));
+    }
+    if (column.id == kCheckpoints) {
+      for (const auto& [id, bytes] : store::checkpointBytes(query_)) {
+        const auto size = static_cast<double>(bytes);
+        put(column, id, numberCell(QString::fromStdString(formatBytes(size)), size));
+      }
     }
     const std::string metric = restOf(column.id, kMetricColumn);
     const auto found = values.find(metric);

@@ -1,4 +1,5 @@
-// What a table of runs can show beside their names: facts of a run, settings, last values of metrics.
+// What a table of runs can show next to their names: facts of a run, settings, last values of
+// metrics.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +29,12 @@ class RunColumns {
   /// State, seed, what differs among the runs of `experiment`, `metric` unless "", duration.
   /// \throws Error
   [[nodiscard]] std::vector<std::string> usual(std::int64_t experiment, const std::string& metric);
-  /// Columns with the values of all runs, with one query for all metrics. An id that is not known
-  /// has no values. \throws Error
+  /// Columns with the values of all runs, with one query for all metrics and one for checkpoints.
+  /// An id that is not known has no values. \throws Error
   [[nodiscard]] std::vector<RunsModel::Column> read(const std::vector<std::string>& ids);
 
  private:
-  /// Title and tip of a column. \param keys  of all settings it stands beside
+  /// Title and tip of a column. \param keys  of all settings it stands next to
   [[nodiscard]] RunsModel::Column named(const std::string& id,
                                         const std::vector<std::string>& keys) const;
   void readKinds();

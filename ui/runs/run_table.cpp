@@ -268,6 +268,10 @@ void RunTable::fillMenu(QMenu& menu, int section) {
     if (isShown_) show();
   });
   menu.addSeparator();
+  connect(menu.addAction(tr("Cop&y table")), &QAction::triggered, this, &RunTable::copy);
+  connect(menu.addAction(tr("&Export table\u2026")), &QAction::triggered, this,
+          &RunTable::askExport);
+  menu.addSeparator();
   QMenu* sort = menu.addMenu(tr("&Sort by"));
   const QHeaderView* header = view_.header();
   const auto add = [this, sort, header](const QString& title, int column) {

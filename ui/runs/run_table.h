@@ -39,6 +39,10 @@ class RunTable : public QObject {
   [[nodiscard]] const std::string& groupedBy() const { return groupedBy_; }
   /// Lets the user choose columns and their order.
   void askColumns();
+  /// The columns of the runs that the filter shows, in the order of the list: to the clipboard as
+  /// they are shown, into a CSV file with all digits.
+  void copy();
+  void askExport();
   /// Sorting, groups and columns, for the keyboard, too. \param section  that was clicked, or -1
   void fillMenu(QMenu& menu, int section = -1);
 
@@ -46,6 +50,10 @@ class RunTable : public QObject {
   /// Of the column of names, too; "" where there is none.
   [[nodiscard]] std::string idOf(int section) const;
   [[nodiscard]] std::vector<std::string> usual();
+  enum class Form { Shown, Csv };
+  /// \throws Error
+  [[nodiscard]] QByteArray text(Form form);
+  void exportTo(const QString& file);
   void show();
   /// Values and groups as the database has them now. \throws Error
   void readColumns();

@@ -1,10 +1,17 @@
 // What can be done with runs of the list: the context menu, the eyes, and what both call.
 #include <QClipboard>
+#include <QDesktopServices>
 #include <QGuiApplication>
 #include <QMenu>
+#include <QUrl>
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
+#include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/store/maintenance/trash.h"
+#include "core/store/run_facts.h"
 #include "ui/kit/destructive_question.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/theme.h"
@@ -71,6 +78,40 @@ void RunsPanel::selectOnlyCurrent() {
   if (current != 0) select({current}, current);
 }
 
+void RunsPanel::selectExperiment() {
+  const store::RunRow* current = workbench_.run(workbench_.selection().current());
+  if (current == nullptr) return workbench_.showMessage(tr("Select a run of the experiment."));
+  std::vector<std::int64_t> runs;
+  for (const std::int64_t id : model_.ids()) {
+    const store::RunRow* run = workbench_.run(id);
+    if (run != nullptr && run->experimentId == current->experimentId &&
+        proxy_->mapFromSource(model_.indexOf(id)).isValid())
+      runs.push_back(id);
+  }
+  if (!runs.empty()) select(runs, isIn(runs, current->id) ? current->id : runs.front());
+}
+
+void RunsPanel::openFolder() {
+  const store::RunRow* run = workbench_.run(workbench_.selection().current());
+  if (run == nullptr) return workbench_.showMessage(tr("Select a run to open its folder."));
+  if (const RemoteLink* link = workbench_.link())
+    return workbench_.showMessage(
+        tr("The files of run %1 are on %2.").arg(run->id).arg(link->host()));
+  const std::filesystem::path folder =
+      std::filesystem::absolute(store::filesFolder(workbench_.store().file())) /
+      store::runFolderName(run->uuid);
+  std::error_code trouble;
+  if (!std::filesystem::is_directory(folder, trouble))
+    return workbench_.showMessage(
+        tr("Run %1 has no files yet: its log and its checkpoints come with its first steps.")
+            .arg(run->id));
+  const QString place = QString::fromStdString(folder.string());
+  if (QDesktopServices::openUrl(QUrl::fromLocalFile(place)))
+    workbench_.showMessage(tr("Opened %1.").arg(place));
+  else
+    workbench_.showError(tr("No program opens the folder %1.").arg(place));
+}
+
 void RunsPanel::showMenu(const QPoint& place) {
   const QModelIndex at = view_->indexAt(place).siblingAtColumn(0);
   if (!at.isValid()) return;
@@ -123,6 +164,8 @@ void RunsPanel::fillMenu(QMenu& menu) {
   }
   if (!selection.hidden().empty())
     add({}, tr("Sho&w hidden runs"), [this] { showHidden(); });
+  add({}, tr("Select all runs of the e&xperiment"), [this] { selectExperiment(); })
+      ->setEnabled(selection.current() != 0);
   QAction* colours =
       add({}, tr("Colour by &variant"), [this] { colours_.setOn(!colours_.isOn()); });
   colours->setCheckable(true);
@@ -154,6 +197,8 @@ void RunsPanel::fillMenu(QMenu& menu) {
     }
     QGuiApplication::clipboard()->setText(texts.join(QLatin1Char('\n')));
   });
+  add({}, tr("O&pen folder of the run"), [this] { openFolder(); })
+      ->setEnabled(selection.current() != 0);
   menu.addSeparator();
   QAction* remove =
       add(icon(Icon::Trash, IconTint::Bad), tr("&Delete\u2026"), [this] { askDelete(); });
@@ -175,6 +220,22 @@ void RunsPanel::rename() {
 
 void RunsPanel::askTags() { edits_.askTags(workbench_.selection().targets()); }
 void RunsPanel::askNote() { edits_.askNote(workbench_.selection().targets()); }
+
+QString RunsPanel::sizeOfCheckpoints(const std::vector<std::int64_t>& runs) {
+  try {
+    std::int64_t bytes = 0;
+    for (const auto& [run, size] : store::checkpointBytes(
+             [this](const std::string& sql) { return workbench_.store().query(sql); }))
+      if (isIn(runs, run)) bytes += size;
+    if (bytes > 0)
+      return tr("The checkpoints take %1 until the trash is emptied.")
+                 .arg(QString::fromStdString(formatBytes(static_cast<double>(bytes)))) +
+             QLatin1Char(' ');
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+  return {};
+}
 
 void RunsPanel::askDelete() {
   std::vector<std::int64_t> ended;
@@ -199,12 +260,13 @@ void RunsPanel::askDelete() {
   }
   const QString stays = runs == 1 ? tr("You can restore it for %1 days: Run > Deleted runs.")
                                   : tr("You can restore them for %1 days: Run > Deleted runs.");
+  const QString size = sizeOfCheckpoints(ended);
   const bool isSure =
       isConfirmed(this, tr("Delete runs"),
                   tr("Delete %1 with curves, artifacts and checkpoints?")
                       .arg(runs == 1 ? tr("this run") : tr("these %1 runs").arg(runs)),
                   tr("Delete"),
-                  names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") +
+                  names.join(QLatin1Char('\n')) + QStringLiteral("\n\n") + size +
                       stays.arg(store::kTrashTime.count()));
   if (isSure) workbench_.deleteRuns(ended);
 }

@@ -58,6 +58,10 @@ class RunsPanel : public QWidget {
   void showOnlyCurrent();
   void showHidden();
   void selectOnlyCurrent();
+  /// Selects the runs of the current one's experiment that the filter shows.
+  void selectExperiment();
+  /// Opens the folder with checkpoints and log of the current run in the program for folders.
+  void openFolder();
   /// Asks whether the selected runs that have ended are to be deleted, and does it.
   void askDelete();
   /// The same for menus: its key acts in the list alone.
@@ -84,6 +88,8 @@ class RunsPanel : public QWidget {
  private:
   void fillHeader();
   [[nodiscard]] QString noHitsText() const;
+  /// A sentence on the checkpoints of `runs`; "" where they have none.
+  [[nodiscard]] QString sizeOfCheckpoints(const std::vector<std::int64_t>& runs);
   void makeTable();
   void openExperiment(const QModelIndex& at);
   void showSelection();

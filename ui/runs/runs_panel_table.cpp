@@ -10,7 +10,8 @@
 
 namespace vitrine::ui {
 
-/// What only the table has: the way back, its columns, what the header of the dock says of the list.
+/// What only the table has: the way back, its columns, what the header of the dock says of the
+/// list.
 void RunsPanel::makeTable() {
   tableBar_ = new QWidget;
   auto* bar = new QHBoxLayout(tableBar_);
@@ -53,7 +54,7 @@ void RunsPanel::makeTable() {
     closed_.clear();
   };
   connect(proxy_, &QAbstractItemModel::modelAboutToBeReset, this, [this, rememberClosed] {
-    isApplying_ = true;  // a view without rows is no choice of the user
+    isApplying_ = true;  // the user did not choose a view without rows
     rememberClosed();
   });
   connect(proxy_, &QAbstractItemModel::modelReset, this, [this, openOthers] {
@@ -67,7 +68,7 @@ void RunsPanel::makeTable() {
 }
 
 void RunsPanel::openExperiment(const QModelIndex& at) {
-  const bool isSpanned = !model_.isGrouped();  // means stand beside a group
+  const bool isSpanned = !model_.isGrouped();  // means stand next to a group
   if (view_->isFirstColumnSpanned(at.row(), {}) != isSpanned)
     view_->setFirstColumnSpanned(at.row(), {}, isSpanned);
   view_->setExpanded(at, !closed_.contains(at.data(RunsModel::GroupRole).toLongLong()));

@@ -1,14 +1,17 @@
 #include "ui/shell/file_controller.h"
 
 #include <QCoreApplication>
+#include <QDesktopServices>
 #include <QDir>
 #include <QDirIterator>
 #include <QFile>
 #include <QFileInfo>
+#include <QUrl>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
+#include "core/base/text.h"
 #include "core/jobs/launcher.h"
 #include "core/remote/place.h"
 #include "core/store/exchange/file_probe.h"
@@ -48,7 +51,12 @@ FolderKind kindOfFolder(const QString& folder) {
 }  // namespace
 
 FileController::FileController(Workbench& workbench, QObject* parent)
-    : QObject(parent), workbench_(workbench) {}
+    : QObject(parent), workbench_(workbench) {
+  connect(&exporting_, &HeadlessQuestion::finished, this, &FileController::exported);
+  connect(&exporting_, &HeadlessQuestion::failed, this, [this](const QString& reason) {
+    workbench_.showError(tr("The runs were not exported: %1").arg(reason));
+  });
+}
 
 FileController::~FileController() {
   probing_
@@ -227,6 +235,44 @@ void FileController::import(const QString& file) {
   import_->start(program, {QStringLiteral("import"), file, QStringLiteral("--db"),
                            QString::fromStdString(workbench_.store().file().string()),
                            QStringLiteral("--json")});
+}
+
+void FileController::exportRuns(const std::vector<std::int64_t>& runs, const QString& file,
+                                const QString& checkpoints) {
+  if (const RemoteLink* link = workbench_.link()) {
+    workbench_.showError(tr("Runs are exported where the database is: run `vitrine export` on %1.")
+                             .arg(link->host()));
+    return;
+  }
+  if (exporting_.isRunning()) {
+    workbench_.showMessage(tr("Another export is still being written. Try again in a moment."));
+    return;
+  }
+  exportFile_ = QFileInfo(file).absoluteFilePath();
+  QStringList words{QStringLiteral("export")};
+  for (const std::int64_t run : runs) words << QString::number(run);
+  const std::filesystem::path database = std::filesystem::absolute(workbench_.store().file());
+  words << exportFile_ << QStringLiteral("--checkpoints") << checkpoints << QStringLiteral("--db")
+        << QString::fromStdString(database.string());
+  workbench_.showMessage(
+      tr("Exporting %1\u2026")
+          .arg(counted(static_cast<std::int64_t>(runs.size()), tr("run"), tr("runs"))));
+  exporting_.ask(words);
+}
+
+void FileController::exported(const Json& report) {
+  const auto numberOf = [&report](const char* key) {
+    const auto found = report.find(key);
+    const bool isNumber = found != report.end() && found->is_number_integer();
+    return isNumber ? found->get<std::int64_t>() : std::int64_t{0};
+  };
+  const QString folder = QFileInfo(exportFile_).absolutePath();
+  workbench_.offer(
+      tr("Exported %1 to %2, %3.")
+          .arg(counted(numberOf("runs"), tr("run"), tr("runs")),
+               QDir::toNativeSeparators(exportFile_),
+               QString::fromStdString(formatBytes(static_cast<double>(numberOf("bytes"))))),
+      tr("Open folder"), [folder] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); });
 }
 
 void FileController::cancelImport() {

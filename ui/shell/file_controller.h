@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/store/exchange/file_probe.h"
+#include "ui/workbench/headless.h"
 #include "ui/workbench/page.h"
 
 namespace vitrine::ui {
@@ -36,6 +37,11 @@ class FileController : public QObject {
   /// another machine (ssh://lab/data/lab.sqlite) at once.
   void openDatabase(const QString& file);
 
+  /// Writes runs to `file`, whose ending chooses the form, with `vitrine export`.
+  /// \param checkpoints  that go along: "none", "best" or "all"
+  void exportRuns(const std::vector<std::int64_t>& runs, const QString& file,
+                  const QString& checkpoints);
+
   [[nodiscard]] bool isImporting() const { return import_ != nullptr; }
   void cancelImport();
 
@@ -49,6 +55,7 @@ class FileController : public QObject {
   void openWindow(const QString& place, const QString& what);
   void import(const QString& file);
   void importEnded();
+  void exported(const Json& report);
   void databaseProbed(const QString& file, const store::ProbedFile& probed);
 
   Workbench& workbench_;
@@ -56,6 +63,8 @@ class FileController : public QObject {
   QPointer<QProcess> import_;
   QStringList imports_;  ///< that wait
   bool isCancelled_ = false;
+  HeadlessQuestion exporting_;
+  QString exportFile_;
   std::jthread probing_;
   bool isProbing_ = false;
 };

@@ -60,8 +60,8 @@ class Inspector : public QWidget {
   void showRun();
   void showFacts();
   void showConfig();
-  /// Takes the marked run of the experiment, else its first one, as the baseline. \returns  whether it is
-  /// another one than before \throws Error
+  /// Takes the marked run of the experiment, else its first one, as the baseline.
+  /// \returns  whether it is another one than before \throws Error
   bool readBaseline();
   void followBaseline();
   void showEdits();

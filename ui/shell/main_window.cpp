@@ -347,7 +347,8 @@ void MainWindow::updateActions() {
   stop_->setEnabled(canStop);
   delete_->setEnabled(canDelete);
   rename_->setEnabled(workbench_.run(workbench_.selection().current()) != nullptr);
-  for (QAction* one : {tags_, note_}) one->setEnabled(!targets.empty());
+  for (QAction* one : {tags_, note_, exportRuns_}) one->setEnabled(!targets.empty());
+  for (QAction* one : {selectExperiment_, openFolder_}) one->setEnabled(selection.current() != 0);
   hide_->setEnabled(!targets.empty());
   hide_->setText(targets.empty() || runsPanel_->areDrawn() ? tr("&Hide from charts")
                                                            : tr("S&how in charts"));

@@ -105,6 +105,8 @@ class MainWindow : public QMainWindow {
   void chooseDatabase();
   void askPlace();
   void chooseFile();
+  /// Asks for the form and the place of the selected runs outside of the database.
+  void chooseExport();
   void showImport(const QString& file);
   void showWeights(const QString& file);
   [[nodiscard]] QString placeNow();  ///< of the database, as it is opened again
@@ -172,7 +174,8 @@ class MainWindow : public QMainWindow {
           *documents_ = nullptr, *rename_ = nullptr, *tags_ = nullptr, *note_ = nullptr,
           *hide_ = nullptr, *showOnly_ = nullptr, *showHidden_ = nullptr, *selectOnly_ = nullptr,
           *saveFilter_ = nullptr, *runTable_ = nullptr, *variantColours_ = nullptr,
-          *answer_ = nullptr;
+          *answer_ = nullptr, *exportRuns_ = nullptr, *exportTable_ = nullptr,
+          *openFolder_ = nullptr, *selectExperiment_ = nullptr;
   QMenu *recentMenu_ = nullptr, *layoutMenu_ = nullptr;
   QMenu* toolsMenu_ = nullptr;
   QByteArray defaultState_;

@@ -9,6 +9,7 @@
 #include <QMimeData>
 #include <QProcess>
 #include <QProgressDialog>
+#include <algorithm>
 
 #include "core/base/error.h"
 #include "ui/shell/inspector.h"
@@ -49,6 +50,45 @@ void MainWindow::chooseFile() {
       tr("Files Vitrine knows (*.sqlite *.sqlite3 *.db *.toml *.vitrine *.safetensors "
          "*.safetensors.index.json *tfevents* *.png *.svg *.pdf);;All files (*)"));
   if (!chosen.isEmpty()) files_.open(chosen);
+}
+
+void MainWindow::chooseExport() {
+  const std::vector<std::int64_t> runs = workbench_.selection().targets();
+  if (runs.empty()) return;
+  struct Form {
+    QString filter, suffix, checkpoints;
+  };
+  const QString vitrine = QStringLiteral("vitrine"), none = QStringLiteral("none");
+  const std::vector<Form> forms{
+      {tr("Everything but checkpoints (*.vitrine)"), vitrine, none},
+      {tr("Everything with the best checkpoints (*.vitrine)"), vitrine, QStringLiteral("best")},
+      {tr("Everything with all checkpoints (*.vitrine)"), vitrine, QStringLiteral("all")},
+      {tr("Points of all metrics (*.csv)"), QStringLiteral("csv"), none},
+      {tr("All but files, as JSON Lines (*.jsonl)"), QStringLiteral("jsonl"), none},
+      {tr("Folder for TensorBoard (*)"), QString(), none}};
+  const auto formOf = [forms](const QString& filter) {
+    const auto found = std::find_if(forms.begin(), forms.end(),
+                                    [&filter](const Form& one) { return one.filter == filter; });
+    return found == forms.end() ? forms.front() : *found;
+  };
+  QStringList filters;
+  for (const Form& form : forms) filters << form.filter;
+  auto* dialog = new QFileDialog(
+      this, tr("Export %1").arg(counted(std::ssize(runs), tr("run"), tr("runs"))));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setOption(QFileDialog::DontConfirmOverwrite);  // an existing file is refused
+  dialog->setNameFilters(filters);
+  dialog->setDefaultSuffix(vitrine);
+  connect(dialog, &QFileDialog::filterSelected, dialog, [dialog, formOf](const QString& filter) {
+    dialog->setDefaultSuffix(formOf(filter).suffix);
+  });
+  dialog->selectFile(QStringLiteral("runs"));
+  connect(dialog, &QFileDialog::fileSelected, this,
+          [this, dialog, formOf, runs](const QString& file) {
+            files_.exportRuns(runs, file, formOf(dialog->selectedNameFilter()).checkpoints);
+          });
+  dialog->open();
 }
 
 QString MainWindow::placeNow() {

@@ -54,6 +54,12 @@ void MainWindow::makeActions() {
       tr("A database, an experiment file, an export, TensorBoard events, weights, a figure"));
   export_ = action(tr("&Export figure\u2026"), Qt::CTRL | Qt::SHIFT | Qt::Key_E,
                    [this] { exportPage(); });
+  exportRuns_ = action(tr("E&xport runs\u2026"), QKeySequence(), [this] { chooseExport(); });
+  exportRuns_->setToolTip(tr("The selected runs as one file, for another machine or program"));
+  exportRuns_->setProperty(kWhyNot, tr("select a run"));
+  exportTable_ = action(tr("Export &table of runs\u2026"), QKeySequence(),
+                        [this] { runsPanel_->table().askExport(); });
+  exportTable_->setToolTip(tr("Settings and metrics of the runs that the filter shows, as CSV"));
   undo_ = action(tr("&Undo"), QKeySequence::Undo, [this] { showView(history_.undo()); });
   redo_ = action(tr("&Redo"), QKeySequence(), [this] { showView(history_.redo()); });
   redo_->setShortcuts({Qt::CTRL | Qt::SHIFT | Qt::Key_Z, Qt::CTRL | Qt::Key_Y});
@@ -79,6 +85,13 @@ void MainWindow::makeActions() {
   selectOnly_ = action(tr("Select only this r&un"), QKeySequence(),
                        [this] { runsPanel_->selectOnlyCurrent(); });
   for (QAction* one : {showOnly_, selectOnly_}) one->setProperty(kWhyNot, tr("select several runs"));
+  selectExperiment_ = action(tr("Select all runs of the e&xperiment"), QKeySequence(),
+                             [this] { runsPanel_->selectExperiment(); });
+  openFolder_ = action(tr("O&pen folder of the run"), QKeySequence(),
+                       [this] { runsPanel_->openFolder(); });
+  openFolder_->setToolTip(tr("Checkpoints and log of the current run, in the file manager"));
+  for (QAction* one : {selectExperiment_, openFolder_})
+    one->setProperty(kWhyNot, tr("select a run"));
   showHidden_->setProperty(kWhyNot, tr("no run is hidden"));
   saveFilter_ = action(tr("Save filter of runs\u2026"), QKeySequence(),
                        [this] { runsPanel_->savedFilters().askName(); });
@@ -183,7 +196,7 @@ void MainWindow::makeMenus() {
   file->addAction(openThere_);
   file->addAction(openFile_);
   file->addSeparator();
-  file->addAction(export_);
+  file->addActions({export_, exportRuns_, exportTable_});
   file->addSeparator();
   file->addAction(quit_);
   QMenu* edit = menus->addMenu(tr("&Edit"));
@@ -226,10 +239,10 @@ void MainWindow::makeMenus() {
   QMenu* run = menus->addMenu(tr("&Run"));
   run->addActions({start_, stop_});
   run->addSeparator();
-  run->addActions({hide_, showOnly_, showHidden_, selectOnly_, variantColours_,
+  run->addActions({hide_, showOnly_, showHidden_, selectOnly_, selectExperiment_, variantColours_,
                    &runsPanel_->showArchivedAction()});
   run->addSeparator();
-  run->addAction(newFrom_);
+  run->addActions({newFrom_, openFolder_});
   run->addSeparator();
   run->addActions({rename_, tags_, note_});
   RunMarkActions& marks = runsPanel_->marks();

@@ -104,6 +104,31 @@ TEST_F(RunFacts, ReadEnvironmentsAndSourcesWithOneQueryEach) {
   EXPECT_EQ(queries, 2);
 }
 
+TEST_F(RunFacts, SumTheCheckpointsThatAreKept) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  const auto query = [&store](const std::string& sql) { return store.query(sql); };
+  EXPECT_THAT(checkpointBytes(query), IsEmpty());
+  RunStore::Batch batch;
+  for (const std::int64_t step : {1, 2}) {
+    CheckpointRecord record;
+    record.step = step;
+    record.folder = "run-x/step-" + std::to_string(step);
+    record.bytes = 3000 * step;
+    batch.checkpoints.push_back(record);
+  }
+  store.append(run, 1, batch);
+  EXPECT_THAT(checkpointBytes(query), ElementsAre(Pair(run, 9000)));
+  CheckpointRecord newest;
+  newest.step = 3;
+  newest.folder = "run-x/step-3";
+  newest.bytes = 500;
+  newest.removed = {"run-x/step-1"};
+  batch.checkpoints = {newest};
+  store.append(run, 1, batch);
+  EXPECT_THAT(checkpointBytes(query), ElementsAre(Pair(run, 6500)));
+}
+
 TEST_F(RunFacts, ListViewsBeforeTables) {
   RunStore store(file());
   const std::vector<StoredTable> tables = storedTables(store, {});

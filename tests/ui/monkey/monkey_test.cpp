@@ -11,6 +11,7 @@
 #include <QAbstractItemView>
 #include <QApplication>
 #include <QContextMenuEvent>
+#include <QDesktopServices>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFileDialog>
@@ -18,6 +19,7 @@
 #include <QPointer>
 #include <QProcess>
 #include <QTest>
+#include <QTextBrowser>
 #include <QTimer>
 #include <QWheelEvent>
 #include <algorithm>
@@ -310,6 +312,8 @@ TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
 
   const std::int64_t seconds = fromEnvironment("VITRINE_MONKEY_SECONDS", isLong() ? 1800 : 25);
   const auto seed = static_cast<std::uint64_t>(fromEnvironment("VITRINE_MONKEY_SEED", 1));
+  QTextBrowser opened;  // gets the folders and files that would start a program
+  QDesktopServices::setUrlHandler(QStringLiteral("file"), &opened, "anchorClicked");
   StudioWorkbench workbench(file);
   workbench.start();
   MainWindow window(workbench);
@@ -335,6 +339,7 @@ TEST(Monkey, PlaysWithTheWindowWhile72RunsWrite) {
     if (!window.isVisible()) window.show();  // it may close it, as a user may
   }
   hand.stop();
+  QDesktopServices::unsetUrlHandler(QStringLiteral("file"));
   EXPECT_GE(visited, all.size() - 2) << "a dialog may hold the last ones off";
   while (QWidget* open = QApplication::activePopupWidget()) open->close();
   ASSERT_EQ(writer.state(), QProcess::Running) << "the runs continued writing";

@@ -9,6 +9,7 @@
 #include <QTest>
 #include <QTimer>
 
+#include "core/base/text.h"
 #include "tests/support/wait_until.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/runs/runs_panel.h"
@@ -221,6 +222,28 @@ TEST_F(RunEditing, TheDeleteKeyInTheListMovesEndedRunsToTheTrash) {
   QCoreApplication::processEvents();
   EXPECT_EQ(studio.workbench.run(studio.runs[0]), nullptr);
   EXPECT_EQ(offer.label, QStringLiteral("Undo"));
+}
+
+TEST_F(RunEditing, TheQuestionBeforeADeletionSaysWhatTheCheckpointsTake) {
+  const std::int64_t run = studio.runs[0];
+  store::RunStore::Batch batch;
+  CheckpointRecord record;
+  record.step = 100;
+  record.folder = "run-x/step-100";
+  record.bytes = 1'500'000;
+  batch.checkpoints.push_back(record);
+  studio.writer.append(run, studio.writer.segments(run).back().number, batch);
+  panel.select({run}, run);
+  QString question;
+  inDialog<QMessageBox>([&question](QMessageBox& box) {
+    question = box.informativeText();
+    box.reject();
+  });
+  choose(QStringLiteral("Delete"));
+  EXPECT_TRUE(question.contains(QStringLiteral("The checkpoints take ") +
+                                QString::fromStdString(formatBytes(1.5e6))))
+      << question.toStdString();
+  EXPECT_NE(studio.workbench.run(run), nullptr);
 }
 
 }  // namespace

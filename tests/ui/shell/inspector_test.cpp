@@ -214,7 +214,8 @@ TEST(Inspector, ShowsWhatDiffersFromTheBaselineThatTheMenuMarks) {
   const auto isBaseline = [inspector] {
     const auto labels = inspector->findChildren<QLabel*>();
     return std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
-      return label->isVisible() && label->text().startsWith(QLatin1String("This run is the baseline"));
+      return label->isVisible() &&
+             label->text().startsWith(QLatin1String("This run is the baseline"));
     });
   };
   QAction& mark = window.runsPanel().marks().baseline();

@@ -1,12 +1,16 @@
 // The menu Run and the way through the window with the keyboard alone, on a small screen.
+#include <QDesktopServices>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTabBar>
 #include <QTest>
+#include <QTextBrowser>
 #include <QTimer>
+#include <QUrl>
 #include <algorithm>
 
 #include "tests/ui/support/qt_test.h"
@@ -159,6 +163,37 @@ TEST_F(RunMenu, DeletesARunAndTakesThatBack) {
   EXPECT_FALSE((*undo)->isVisible()) << "it is done once";
   studio.workbench.queue().waitUntilIdle();
   EXPECT_TRUE(soon([&] { return studio.workbench.run(run) != nullptr; }));
+}
+
+TEST_F(RunMenu, SelectsTheExperimentOfARunAsFarAsTheFilterShowsIt) {
+  select(studio.runs[7]);
+  choose(QStringLiteral("Select all runs of the experiment"));
+  const auto begin = studio.runs.begin();
+  EXPECT_EQ(studio.workbench.selection().runs(), std::vector<std::int64_t>(begin + 6, begin + 12));
+  EXPECT_EQ(studio.workbench.selection().current(), studio.runs[7]);
+  select(studio.runs[7]);
+  window.runsPanel().filter().setText(QStringLiteral("state=done"));
+  choose(QStringLiteral("Select all runs of the experiment"));
+  EXPECT_EQ(studio.workbench.selection().runs(), std::vector<std::int64_t>(begin + 6, begin + 8));
+}
+
+TEST_F(RunMenu, OpensTheFolderOfARun) {
+  QTextBrowser fileManager;
+  QSignalSpy opened(&fileManager, &QTextBrowser::anchorClicked);
+  QDesktopServices::setUrlHandler(QStringLiteral("file"), &fileManager, "anchorClicked");
+  const std::int64_t run = studio.runs[0];
+  select(run);
+  choose(QStringLiteral("Open folder of the run"));
+  ASSERT_EQ(opened.count(), 1);
+  const QString folder = opened.front()[0].toUrl().toLocalFile();
+  const QString uuid = QString::fromStdString(studio.writer.run(run).uuid);
+  EXPECT_TRUE(folder.endsWith(uuid)) << folder.toStdString();
+  EXPECT_TRUE(QFile::exists(folder + QStringLiteral("/run.log")));
+  select(runIn(store::RunState::Queued));
+  choose(QStringLiteral("Open folder of the run"));
+  QDesktopServices::unsetUrlHandler(QStringLiteral("file"));
+  EXPECT_EQ(opened.count(), 1);
+  EXPECT_TRUE(window.bottomBar().sentence().contains(QStringLiteral("has no files yet")));
 }
 
 TEST_F(RunMenu, TabGoesFromTheListOverTheTabsIntoThePage) {

@@ -1,0 +1,110 @@
+// The table of runs as text: for spreadsheets and scripts.
+#include <QClipboard>
+#include <QDir>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QSaveFile>
+#include <initializer_list>
+#include <string_view>
+
+#include "core/base/cell_text.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "ui/runs/run_table.h"
+
+namespace vitrine::ui {
+namespace {
+
+/// The heading of a column for scripts: "test/top1", "model.width", "seed", with its unit where the
+/// values have one.
+std::string csvHeading(const std::string& id) {
+  if (id == "duration") return "duration_seconds";
+  if (id == "checkpoints") return "checkpoint_bytes";
+  for (const std::string_view kind : {"config:", "metric:"})
+    if (id.starts_with(kind)) return id.substr(kind.size());
+  return id;
+}
+
+/// All digits of a number.
+std::string csvValue(const RunsModel::Column& column, const RunsModel::Cell& cell) {
+  const bool isNumber = cell.order.typeId() == QMetaType::Double && column.id != "created";
+  return isNumber ? formatReal(cell.order.toDouble()) : cell.text.toStdString();
+}
+
+QByteArray lineOf(const QStringList& cells, bool isCsv) {
+  QByteArray line;
+  for (const QString& cell : cells) {
+    if (!line.isEmpty()) line += isCsv ? ',' : '\t';
+    line += isCsv ? QByteArray::fromStdString(csvCell(cell.toStdString()))
+                  : cell.simplified().toUtf8();
+  }
+  return line + '\n';
+}
+
+}  // namespace
+
+QByteArray RunTable::text(Form form) {
+  if (ids_.empty()) ids_ = usual();
+  const bool isCsv = form == Form::Csv;
+  const std::vector<RunsModel::Column> columns = columns_.read(ids_);
+  QStringList headings = isCsv ? QStringList{QStringLiteral("run"), QStringLiteral("name")}
+                               : QStringList{tr("Id"), tr("Run")};
+  for (const RunsModel::Column& column : columns)
+    headings << (isCsv ? QString::fromStdString(csvHeading(column.id)) : column.title);
+  QByteArray lines = lineOf(headings, isCsv);
+  const QAbstractItemModel& shown = *view_.model();
+  for (int group = 0; group < shown.rowCount(); ++group) {
+    const QModelIndex parent = shown.index(group, 0);
+    for (int row = 0; row < shown.rowCount(parent); ++row) {
+      const QModelIndex at = shown.index(row, 0, parent);
+      const std::int64_t run = at.data(RunsModel::IdRole).toLongLong();
+      QStringList cells{QString::number(run), at.data(Qt::EditRole).toString()};
+      for (const RunsModel::Column& column : columns) {
+        const auto cell = column.cells.find(run);
+        if (cell == column.cells.end())
+          cells << QString();
+        else
+          cells << (isCsv ? QString::fromStdString(csvValue(column, cell->second))
+                          : cell->second.text);
+      }
+      lines += lineOf(cells, isCsv);
+    }
+  }
+  return lines;
+}
+
+void RunTable::copy() {
+  try {
+    QGuiApplication::clipboard()->setText(QString::fromUtf8(text(Form::Shown)));
+    workbench_.showMessage(tr("Copied the table of runs: paste it into a spreadsheet."));
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+}
+
+void RunTable::askExport() {
+  auto* dialog = new QFileDialog(view_.window(), tr("Export table of runs"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setNameFilter(tr("Table (*.csv)"));
+  dialog->setDefaultSuffix(QStringLiteral("csv"));
+  dialog->selectFile(QStringLiteral("runs.csv"));
+  connect(dialog, &QFileDialog::fileSelected, this, &RunTable::exportTo);
+  dialog->open();
+}
+
+void RunTable::exportTo(const QString& file) {
+  const QString shown = QDir::toNativeSeparators(file);
+  try {
+    const QByteArray lines = text(Form::Csv);
+    QSaveFile out(file);
+    if (out.open(QIODevice::WriteOnly) && out.write(lines) == lines.size() && out.commit())
+      return workbench_.showMessage(tr("Saved %1.").arg(shown));
+    workbench_.showError(
+        tr("Cannot write %1: %2; choose another folder.").arg(shown, out.errorString()));
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+}
+
+}  // namespace vitrine::ui
