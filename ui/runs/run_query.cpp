@@ -1,5 +1,7 @@
 #include "ui/runs/run_query.h"
 
+#include <QDate>
+#include <QDateTime>
 #include <QRegularExpression>
 #include <QStringList>
 #include <algorithm>
@@ -39,6 +41,42 @@ bool compare(RunQuery::Comparison comparison, const QString& have, const QString
   return false;
 }
 
+/// "2026-11-23 14:20", in the time of this place.
+QString createdText(const store::RunRow& row) {
+  const QDateTime at =
+      QDateTime::fromString(QString::fromStdString(row.createdAt), Qt::ISODateWithMs);
+  return at.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm"));
+}
+
+/// A month or a day that is given alone is meant whole.
+bool compareTimes(RunQuery::Comparison comparison, const QString& have, QString want) {
+  using C = RunQuery::Comparison;
+  static const QRegularExpression form(
+      QStringLiteral("^[0-9]{4}(-[0-9]{2}(-[0-9]{2}( [0-9]{2}:[0-9]{2})?)?)?$"));
+  const QDate today = QDate::currentDate();
+  if (want.compare(QLatin1String("today"), Qt::CaseInsensitive) == 0)
+    want = today.toString(Qt::ISODate);
+  if (want.compare(QLatin1String("yesterday"), Qt::CaseInsensitive) == 0)
+    want = today.addDays(-1).toString(Qt::ISODate);
+  if (have.isEmpty() || !form.match(want).hasMatch()) return false;
+  const int order = have.left(want.size()).compare(want);
+  switch (comparison) {
+    case C::Equal:
+      return order == 0;
+    case C::NotEqual:
+      return order != 0;
+    case C::Less:
+      return order < 0;
+    case C::AtMost:
+      return order <= 0;
+    case C::Greater:
+      return order > 0;
+    case C::AtLeast:
+      return order >= 0;
+  }
+  return false;
+}
+
 std::optional<QString> ofRow(const store::RunRow& row, const QString& key) {
   const auto text = [](const std::string& value) { return QString::fromStdString(value); };
   if (key == QLatin1String("state")) return text(toString(row.state));
@@ -49,6 +87,7 @@ std::optional<QString> ofRow(const store::RunRow& row, const QString& key) {
   if (key == QLatin1String("variant")) return text(row.variant);
   if (key == QLatin1String("stage")) return text(row.stage);
   if (key == QLatin1String("device")) return text(row.device);
+  if (key == QLatin1String("created")) return createdText(row);
   return std::nullopt;
 }
 
@@ -152,7 +191,8 @@ bool RunQuery::asksArchived() const {
 bool RunQuery::matches(const store::RunRow& row, const Lookup& lookup) const {
   if (!words_.isEmpty()) {
     QString text = QString::fromStdString(row.name + ' ' + row.experiment + ' ' + row.variant +
-                                          ' ' + row.stage + ' ' + toString(row.state));
+                                          ' ' + row.stage + ' ' + toString(row.state) + ' ' +
+                                          row.reason);
     bool isWhole = false;  // tags and note are asked for where the row does not have the word
     for (const QString& word : words_) {
       if (text.contains(word, Qt::CaseInsensitive)) continue;
@@ -172,6 +212,8 @@ bool RunQuery::matches(const store::RunRow& row, const Lookup& lookup) const {
 }
 
 bool RunQuery::holds(const Condition& condition, const store::RunRow& row, const Lookup& lookup) {
+  if (condition.key == QLatin1String("created"))
+    return compareTimes(condition.comparison, createdText(row), condition.value);
   if (const auto value = ofRow(row, condition.key))
     return compare(condition.comparison, *value, condition.value);
   const bool isNot = condition.comparison == Comparison::NotEqual;

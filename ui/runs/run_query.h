@@ -1,8 +1,10 @@
 // The filter above the list of runs: words and conditions, all of which must hold.
 //
-//   soft mask            both words occur in the run's name, experiment, variant, tags, note or state
+//   soft mask            both words occur in the run's name, experiment, variant, tags, note, state
+//                        or the reason why it failed
 //   "soft mask"          these words next to each other
 //   state=running        one of state, seed, name, experiment, variant, stage, device, id
+//   created>=2026-11-20  also today, yesterday, 2026-11 and "2026-11-20 14:30"
 //   tag:best             a tag; also tag=best, tag!=best
 //   note:diverged        a word of the note
 //   is:archived          a mark: archived or baseline; also is!=baseline

@@ -40,7 +40,8 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   filter_->setAccessibleName(tr("Filter runs"));
   filter_->setToolTip(
       tr("Words and conditions; all must match:\nsoft mask\n\"soft mask\"\nstate=running\n"
-         "tag:best\nnote:diverged\nis:archived\nwidth=64\nlearning_rate>=1e-3\ntest/top1 > 80 %"));
+         "created>=2026-11-20\ncreated=today\ntag:best\nnote:diverged\nis:archived\nwidth=64\n"
+         "learning_rate>=1e-3\ntest/top1 > 80 %"));
   filter_->installEventFilter(this);
   // With the first word: its picture is looked for in all icon themes, which takes a while.
   connect(filter_, &QLineEdit::textChanged, filter_, [this](const QString& text) {

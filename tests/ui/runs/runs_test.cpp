@@ -1,4 +1,5 @@
 #include <QAbstractItemModelTester>
+#include <QDateTime>
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -102,6 +103,29 @@ TEST(RunQuery, TakesPercentAsTheListShowsThem) {
   lookup.metric = [](std::int64_t, const std::string&) { return std::optional<double>(0.625); };
   EXPECT_TRUE(RunQuery(QStringLiteral("test/top1 > 62.4\u2009%")).matches(run, lookup))
       << "copied from the list";
+}
+
+TEST(RunQuery, ComparesTheDayOfARun) {
+  store::RunRow run = row(7, 1);
+  run.createdAt = "2026-11-23T12:00:00.000Z";
+  for (const char* holds :
+       {"created=2026-11-23", "created>=2026-11-23", "created <= 2026-11-23", "created>2026-11-22",
+        "created<2026-12", "created=2026-11", "created!=2026-11-24",
+        "created>=\"2026-11-22 23:59\""})
+    EXPECT_TRUE(matches(holds, run)) << holds;
+  for (const char* fails : {"created>2026-11-23", "created<2026-11-23", "created=2026-11-24",
+                            "created>2026-11", "created=soon"})
+    EXPECT_FALSE(matches(fails, run)) << fails;
+  run.createdAt = QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs).toStdString();
+  EXPECT_TRUE(matches("created>=yesterday", run));
+  EXPECT_FALSE(matches("created<today", run));
+}
+
+TEST(RunQuery, FindsWordsOfTheReasonWhyARunFailed) {
+  store::RunRow run = row(7, 1, store::RunState::Failed);
+  run.reason = "the loss is not finite at step 600";
+  EXPECT_TRUE(matches("\"not finite\"", run));
+  EXPECT_FALSE(matches("\"out of memory\"", run));
 }
 
 TEST(RunQuery, KnowsItsKeysAndWhatARunHas) {
