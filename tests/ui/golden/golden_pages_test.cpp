@@ -210,6 +210,17 @@ TEST_F(GoldenPages, Calibration) {
                        QStringLiteral("page_calibration")));
 }
 
+TEST_F(GoldenPages, EveryThemeHasColoursOfItsOwn) {
+  for (Figures (*make)() : {&attentionFigures, &spectraFigures, &calibrationFigures}) {
+    const QImage dark = drawn(make(), {760, 640}, ThemeKind::Dark);
+    const QImage light = drawn(make(), {760, 640}, ThemeKind::Light);
+    const QImage contrast = drawn(make(), {760, 640}, ThemeKind::HighContrast);
+    EXPECT_NE(dark, light);
+    EXPECT_NE(light, contrast);
+    EXPECT_NE(dark, contrast);
+  }
+}
+
 LabelledImage generated(int number, int shade) {
   LabelledImage image;
   image.row.id = number;

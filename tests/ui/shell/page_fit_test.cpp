@@ -132,18 +132,22 @@ TEST(FitArea, TheWheelChangesOnlyTheFieldThatHasTheFocus) {
   EXPECT_EQ(combo->currentIndex(), 1);
 }
 
-TEST(MainWindow, NothingOfAFullPageIsCutAt1366By768) {
+TEST(MainWindow, NothingOfAFullPageIsCutInUsualWindows) {
   SampleStudio studio(SampleOptions{0, 60, true});
   studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
   MainWindow window(studio.workbench);
-  window.resize(1366, 768);
   window.show();
-  for (const PageFactory& page : pages()) {
-    ASSERT_TRUE(window.showPage(page.id));
-    window.waitUntilIdle();
-    layOutNow();
-    EXPECT_EQ(window.size(), QSize(1366, 768)) << page.id.toStdString();
-    EXPECT_EQ(whatDoesNotFit(*window.currentPage()), "") << page.id.toStdString();
+  for (const QSize size : {QSize(1366, 768), QSize(1920, 1080)}) {
+    window.resize(size);
+    for (const PageFactory& page : pages()) {
+      const std::string where =
+          page.id.toStdString() + " at " + std::to_string(size.width());
+      ASSERT_TRUE(window.showPage(page.id)) << where;
+      window.waitUntilIdle();
+      layOutNow();
+      EXPECT_EQ(window.size(), size) << where;
+      EXPECT_EQ(whatDoesNotFit(*window.currentPage()), "") << where;
+    }
   }
 }
 
