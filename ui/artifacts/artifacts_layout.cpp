@@ -31,9 +31,8 @@ QWidget* ArtifactsPage::makeList() {
   tree_->setAccessibleName(tr("Artifacts by analysis"));
   column->addWidget(tree_, 1);
   auto* below = columnIn(nullptr, {px(8), 0, px(8), px(8)}, px(4));
-  compute_ = new QToolButton(panel);
-  compute_->setText(tr("Compute\u2026"));
-  compute_->setToolTip(tr("An analysis of the newest checkpoints of the selected runs"));
+  compute_ = makeToolButton(
+      tr("Compute\u2026"), tr("An analysis of the newest checkpoints of the selected runs"), panel);
   compute_->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(compute_);
   menu->setToolTipsVisible(true);
@@ -95,9 +94,7 @@ QWidget* ArtifactsPage::makeViewer() {
   stepLine->addWidget(slider_, 1);
   stepLine->addWidget(stepText_);
   stepLine->addWidget(follow_);
-  cancel_ = new QToolButton(card);
-  cancel_->setText(tr("Cancel"));
-  cancel_->setToolTip(tr("Stop reading"));
+  cancel_ = makeToolButton(tr("Cancel"), tr("Stop reading"), card);
   cancel_->hide();
   connect(cancel_, &QToolButton::clicked, this, &ArtifactsPage::cancelReading);
   stepLine->addWidget(cancel_);
@@ -122,10 +119,9 @@ QWidget* ArtifactsPage::makeViewer() {
   connect(open_, &QToolButton::clicked, this,
           [this] { workbench_.showPage(open_->property("page").toString()); });
   buttons->addWidget(open_);
-  misclassified_ = new QToolButton(card);
-  misclassified_->setText(tr("Misclassified examples"));
-  misclassified_->setToolTip(
-      tr("The images that the run is wrong about, most confident first, on Calibration"));
+  misclassified_ = makeToolButton(
+      tr("Misclassified examples"),
+      tr("The images that the run is wrong about, most confident first, on Calibration"), card);
   misclassified_->hide();
   connect(misclassified_, &QToolButton::clicked, this, [this] {
     const std::int64_t current = workbench_.selection().current();

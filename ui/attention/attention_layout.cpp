@@ -61,9 +61,7 @@ QWidget* AttentionPage::makeControls() {
   open_ = new QToolButton(bar);
   open_->setText(tr("Open image\u2026"));
   open_->setToolTip(tr("Ask the model about your own image; it can also be dropped here"));
-  back_ = new QToolButton(bar);
-  back_->setText(tr("Back to samples"));
-  back_->setToolTip(tr("Close your own image"));
+  back_ = makeToolButton(tr("Back to samples"), tr("Close your own image"), bar);
   back_->hide();
   query_ = attentionCombo(bar, tr("Query"),
                           tr("Query whose attention is drawn: click a patch or a word (arrow keys; "

@@ -117,9 +117,7 @@ QWidget* CalibrationPage::makeTools() {
     Q_EMIT viewChanged();
   });
   row->addWidget(which_);
-  gap_ = new QToolButton(this);
-  gap_->setText(tr("Gap"));
-  gap_->setToolTip(tr("Hatch the gap between accuracy and confidence"));
+  gap_ = makeToolButton(tr("Gap"), tr("Hatch the gap between accuracy and confidence"), this);
   gap_->setCheckable(true);
   gap_->setChecked(true);
   connect(gap_, &QToolButton::clicked, this, [this](bool isOn) {
@@ -128,11 +126,11 @@ QWidget* CalibrationPage::makeTools() {
     Q_EMIT viewChanged();
   });
   row->addWidget(gap_);
-  cues_ = new QToolButton(this);
-  cues_->setText(tr("Shape or texture"));
-  cues_->setToolTip(
+  cues_ = makeToolButton(
+      tr("Shape or texture"),
       tr("Which cue decides on images with the shape of one class and the texture of another, "
-         "instead of the confusion matrix"));
+         "instead of the confusion matrix"),
+      this);
   cues_->setCheckable(true);
   connect(cues_, &QToolButton::clicked, this, [this](bool isOn) {
     choice_.hasCues = isOn;
@@ -142,16 +140,13 @@ QWidget* CalibrationPage::makeTools() {
   });
   row->addWidget(cues_);
   row->addStretch();
-  cancel_ = new QToolButton(this);
-  cancel_->setText(tr("Cancel"));
-  cancel_->setToolTip(tr("Stop reading"));
+  cancel_ = makeToolButton(tr("Cancel"), tr("Stop reading"), this);
   cancel_->hide();
   connect(cancel_, &QToolButton::clicked, this, &CalibrationPage::cancelReading);
   row->addWidget(cancel_);
-  auto* exports = new QToolButton(this);
-  exports->setText(tr("Export figure\u2026"));
-  exports->setToolTip(
-      tr("As PNG, SVG, PDF or CSV: the diagram, or the picture that had the focus last"));
+  auto* exports = makeToolButton(
+      tr("Export figure\u2026"),
+      tr("As PNG, SVG, PDF or CSV: the diagram, or the picture that had the focus last"), this);
   connect(exports, &QToolButton::clicked, this,
           [this] { exportFigureOf(this, workbench_, *this, QStringLiteral("calibration")); });
   row->addWidget(exports);
@@ -241,9 +236,8 @@ QWidget* CalibrationPage::makeImages() {
   FlowRow* buttons = &buttonBar->row();
   buttons->setSpacing(px(8));
   column->addWidget(buttonBar);
-  errors_ = new QToolButton(imagesCard_);
-  errors_->setText(tr("Errors only"));
-  errors_->setToolTip(tr("Exclude the images that the model was right about"));
+  errors_ = makeToolButton(tr("Errors only"),
+                           tr("Exclude the images that the model was right about"), imagesCard_);
   errors_->setCheckable(true);
   errors_->setChecked(true);
   connect(errors_, &QToolButton::clicked, this, [this](bool isOn) {
@@ -252,9 +246,9 @@ QWidget* CalibrationPage::makeImages() {
     Q_EMIT viewChanged();
   });
   buttons->addWidget(errors_);
-  allErrors_ = new QToolButton(imagesCard_);
-  allErrors_->setText(tr("Misclassified"));
-  allErrors_->setToolTip(tr("All images that the model was wrong about, most confident first"));
+  allErrors_ = makeToolButton(tr("Misclassified"),
+                              tr("All images that the model was wrong about, most confident first"),
+                              imagesCard_);
   allErrors_->setCheckable(true);
   connect(allErrors_, &QToolButton::clicked, this, &CalibrationPage::chooseAllErrors);
   buttons->addWidget(allErrors_);

@@ -148,9 +148,8 @@ ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
   about_ = new QLabel(this);
   about_->setProperty("role", QStringLiteral("small"));
   row->addWidget(about_, 1);
-  compute_ = new QToolButton(this);
-  compute_->setText(tr("Compute\u2026"));
-  compute_->setToolTip(tr("An analysis of the newest checkpoint of each variant"));
+  compute_ = makeToolButton(tr("Compute\u2026"),
+                            tr("An analysis of the newest checkpoint of each variant"), this);
   compute_->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(compute_);
   menu->setToolTipsVisible(true);

@@ -144,9 +144,7 @@ QWidget* ComparePage::makeParallel() {
   parallelView_->setContextMenuPolicy(Qt::ActionsContextMenu);
   connect(parallelView_, &ParallelView::axesChanged, this, &ComparePage::onAxes);
   const auto button = [&](const QString& text, const QString& tip, auto&& use) {
-    auto* made = new QToolButton(view);
-    made->setText(text);
-    made->setToolTip(tip);
+    auto* made = makeToolButton(text, tip, view);
     connect(made, &QToolButton::clicked, this, use);
     row->addWidget(made);
   };

@@ -44,9 +44,7 @@ void ComparePage::growInRow(QWidget* widget) {
 }
 
 QToolButton* ComparePage::makeToggle(const QString& text, const QString& tip) {
-  auto* button = new QToolButton(this);
-  button->setText(text);
-  button->setToolTip(tip);
+  auto* button = makeToolButton(text, tip, this);
   button->setCheckable(true);
   return button;
 }
@@ -126,9 +124,7 @@ QWidget* ComparePage::makeTop() {
   busy_->setProperty("role", QStringLiteral("small"));
   busy_->hide();
   first->addWidget(busy_);
-  cancel_ = new QToolButton(top);
-  cancel_->setText(tr("Cancel"));
-  cancel_->setToolTip(tr("Stop reading and keep the data that are shown"));
+  cancel_ = makeToolButton(tr("Cancel"), tr("Stop reading and keep the data that are shown"), top);
   cancel_->hide();
   connect(cancel_, &QToolButton::clicked, this, &ComparePage::cancelReading);
   first->addWidget(cancel_);
@@ -142,10 +138,9 @@ QWidget* ComparePage::makeTop() {
     });
   });
   first->addWidget(unfinished_);
-  auto* exports = new QToolButton(top);
-  exports->setText(tr("Export"));
-  exports->setToolTip(
-      tr("A report, the picture of this view, or the table as Markdown, LaTeX or CSV"));
+  auto* exports = makeToolButton(
+      tr("Export"),
+      tr("A report, the picture of this view, or the table as Markdown, LaTeX or CSV"), top);
   exports->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(exports);
   menu->addAction(writeReport_);
@@ -190,9 +185,7 @@ QWidget* ComparePage::makeTop() {
   });
   growInRow(metric_);
   second->addWidget(metric_);
-  auto* columns = new QToolButton(top);
-  columns->setText(tr("Columns"));
-  columns->setToolTip(tr("Further metrics"));
+  auto* columns = makeToolButton(tr("Columns"), tr("Further metrics"), top);
   connect(columns, &QToolButton::clicked, this, &ComparePage::chooseColumns);
   second->addWidget(columns);
   value_ = makeCombo(tr("Value of a run"), tr("Which value of a run's curve is compared"));

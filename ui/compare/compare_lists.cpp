@@ -58,11 +58,11 @@ QWidget* ComparePage::makeDifferences() {
   differencesAbout_->setProperty("role", QStringLiteral("small"));
   row->addWidget(differencesAbout_);
   row->addStretch();
-  auto* copy = new QToolButton(view);
-  copy->setText(tr("Copy as overrides"));
-  copy->setToolTip(
-      tr("key=value in which the run of the current column differs from the first, "
-                     "for `vitrine train FILE`"));
+  auto* copy =
+      makeToolButton(tr("Copy as overrides"),
+                     tr("key=value in which the run of the current column differs from the first, "
+                        "for `vitrine train FILE`"),
+                     view);
   connect(copy, &QToolButton::clicked, this, &ComparePage::copyOverrides);
   row->addWidget(copy);
   column->addWidget(bar);
@@ -162,9 +162,7 @@ QWidget* ComparePage::makePublished() {
   paper_->setAccessibleName(tr("Paper"));
   paper_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(paper_, 1);
-  auto* open = new QToolButton(view);
-  open->setText(tr("Open numbers\u2026"));
-  open->setToolTip(tr("Another published.toml"));
+  auto* open = makeToolButton(tr("Open numbers\u2026"), tr("Another published.toml"), view);
   connect(open, &QToolButton::clicked, this, [this] {
     const QString file = QFileDialog::getOpenFileName(
         this, tr("Numbers of a paper"), published_.file, tr("Published numbers (*.toml)"));

@@ -338,9 +338,7 @@ QWidget* GalleryPage::makeViews() {
   connect(details_, &ImageDetails::tagRemoved, this,
           [this](const QString& tag) { changeTags(tag.toStdString(), false); });
   const auto button = [this](const QString& text, const QString& tip, auto use) {
-    auto* made = new QToolButton(this);
-    made->setText(text);
-    made->setToolTip(tip);
+    auto* made = makeToolButton(text, tip, this);
     connect(made, &QToolButton::clicked, this, use);
     details_->addButton(made);
   };

@@ -72,6 +72,13 @@ QFrame* makeRule(QWidget* parent) {
   return rule;
 }
 
+QToolButton* makeToolButton(const QString& text, const QString& tip, QWidget* parent) {
+  auto* button = new QToolButton(parent);
+  button->setText(text);
+  button->setToolTip(tip);
+  return button;
+}
+
 QToolButton* makeQuietButton(const QString& text, const QString& name, QWidget* parent) {
   auto* button = new QToolButton(parent);
   button->setText(text);

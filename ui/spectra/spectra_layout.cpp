@@ -60,9 +60,7 @@ QWidget* SpectraPage::makeTools() {
           [this](int index) { chooseHead(choice_.layer, index == 1 ? -1 : 0); });
   row->addWidget(headChoice_);
   const auto toggle = [&](const QString& text, const QString& tip, bool isOn) {
-    auto* button = new QToolButton(this);
-    button->setText(text);
-    button->setToolTip(tip);
+    auto* button = makeToolButton(text, tip, this);
     button->setCheckable(true);
     button->setChecked(isOn);
     row->addWidget(button);
@@ -112,16 +110,13 @@ QWidget* SpectraPage::makeTools() {
     }
   });
   row->addStretch();
-  cancel_ = new QToolButton(this);
-  cancel_->setText(tr("Cancel"));
-  cancel_->setToolTip(tr("Stop reading"));
+  cancel_ = makeToolButton(tr("Cancel"), tr("Stop reading"), this);
   cancel_->hide();
   connect(cancel_, &QToolButton::clicked, this, &SpectraPage::cancelReading);
   row->addWidget(cancel_);
-  auto* exports = new QToolButton(this);
-  exports->setText(tr("Export figure\u2026"));
-  exports->setToolTip(
-      tr("As PNG, SVG, PDF or CSV: the heads, or the picture that had the focus last"));
+  auto* exports = makeToolButton(
+      tr("Export figure\u2026"),
+      tr("As PNG, SVG, PDF or CSV: the heads, or the picture that had the focus last"), this);
   connect(exports, &QToolButton::clicked, this,
           [this] { exportFigureOf(this, workbench_, *this, QStringLiteral("spectra")); });
   row->addWidget(exports);
