@@ -18,6 +18,7 @@
 #include "ui/live/gl_view.h"
 #include "ui/live/live_values.h"
 #include "ui/live/raster_view.h"
+#include "ui/workbench/help_viewer.h"
 #include "ui/workbench/page_commands.h"
 #include "ui/workbench/remote_link.h"
 
@@ -81,11 +82,18 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
   makeActions();
   clock_.setInterval(kLookMs);
   connect(&clock_, &QTimer::timeout, this, &LivePage::look);
-  connect(empty_, &EmptyPage::actionRequested, this, [this] {
-    if (const store::RunRow* other = otherRunning())
-      workbench_.selection().setRuns({other->id}, other->id);
-    else
-      workbench_.showPage(QStringLiteral("configure"));
+  connect(empty_, &EmptyPage::actionRequested, this, &LivePage::takeWayOn);
+  connect(&enqueue_, &EnqueueProcess::finished, this,
+          [this](const std::vector<std::int64_t>& runs) {
+            workbench_.watcher().poll();
+            workbench_.queue().refresh();
+            // Watched once it trains.
+            if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
+            explain();
+          });
+  connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
+    workbench_.showError(sentence);
+    explain();
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, &LivePage::choose);
   connect(&workbench_.watcher(), &store::RunWatcher::runsChanged, this, &LivePage::choose);
@@ -162,6 +170,32 @@ const store::RunRow* LivePage::otherRunning() {
     if (row.state == store::RunState::Running && id != run_) return &row;
   }
   return nullptr;
+}
+
+bool LivePage::hasWaiting() const {
+  const auto& all = workbench_.runs();
+  return std::any_of(all.begin(), all.end(), [](const auto& each) {
+    return each.second.state == store::RunState::Queued;
+  });
+}
+
+void LivePage::takeWayOn() {
+  if (const store::RunRow* other = otherRunning())
+    workbench_.selection().setRuns({other->id}, other->id);
+  else if (hasWaiting())
+    workbench_.showPage(QStringLiteral("queue"));
+  else
+    trainDemo();
+}
+
+void LivePage::trainDemo() {
+  try {
+    enqueue_.start(builtInText(QStringLiteral("experiments/demo.toml")).toStdString(), "demo",
+                   workbench_.store().file(), jobs::QueueEnd::Front);
+  } catch (const Error& error) {
+    workbench_.showError(QString::fromUtf8(error.what()));
+  }
+  explain();
 }
 
 void LivePage::choose() {
@@ -296,10 +330,19 @@ void LivePage::explain() {
                                 : tr("\u201c%1\u201d is %2. A run is watched while it trains.")
                                       .arg(QString::fromStdString(row->name),
                                            QString::fromStdString(store::toString(row->state)));
-      const store::RunRow* other = otherRunning();
-      button = other != nullptr
-                   ? tr("Watch \u201c%1\u201d").arg(QString::fromStdString(other->name))
-                   : tr("New experiment");
+      if (const store::RunRow* other = otherRunning()) {
+        button = tr("Watch \u201c%1\u201d").arg(QString::fromStdString(other->name));
+      } else if (hasWaiting()) {
+        sentence += QLatin1Char(' ') + tr("Runs wait in the queue.");
+        button = tr("Show the queue");
+      } else if (enqueue_.isRunning()) {
+        sentence = tr("One step of each model of the demo is tried, then they go into the queue.");
+      } else {
+        sentence += QLatin1Char(' ') +
+                    tr("The demo trains two models. Cost: 2 runs, a minute or two on a laptop "
+                       "without a GPU.");
+        button = tr("Train the demo");
+      }
     }
     empty_->showMessage(sentence, button);
     stack_->setCurrentWidget(emptyArea_);

@@ -15,6 +15,7 @@
 #include "ui/live/live_canvas.h"
 #include "ui/live/live_model.h"
 #include "ui/live/live_scene.h"
+#include "ui/workbench/headless.h"
 #include "ui/workbench/page.h"
 
 class QVBoxLayout;
@@ -80,6 +81,9 @@ class LivePage final : public Page {
   void placeView(QWidget* into, Painter painter);
   void setOwnWindow(bool isOn);
   [[nodiscard]] const store::RunRow* otherRunning();
+  [[nodiscard]] bool hasWaiting() const;  ///< runs in the queue
+  void takeWayOn();                       ///< that an empty page offers
+  void trainDemo();
   // live_figure.cpp
   [[nodiscard]] std::unique_ptr<Figure> attentionFigure() const;
   [[nodiscard]] std::unique_ptr<Figure> scheduleFigure() const;
@@ -103,6 +107,7 @@ class LivePage final : public Page {
 
   QTimer clock_;
   Background reader_;
+  EnqueueProcess enqueue_;
   QStackedWidget* stack_;
   EmptyPage* empty_;
   QWidget* emptyArea_ = nullptr;  ///< where it is

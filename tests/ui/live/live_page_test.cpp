@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <QAction>
+#include <QFile>
 #include <QPushButton>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QTreeWidget>
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/live/live_frames.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/soon.h"
 #include "ui/figures/figure.h"
 #include "ui/kit/empty_page.h"
 
@@ -93,6 +96,47 @@ TEST_F(Live, ARunThatDoesNotTrainIsASentenceWithAWayOn) {
   QTest::mouseClick(button, Qt::LeftButton);
   EXPECT_EQ(workbench_.selection().current(), other);
   EXPECT_TRUE(shown->isWatching());
+}
+
+TEST_F(Live, WhatWaitsInTheQueueIsShownWhereNothingTrains) {
+  choose(workbench_.addRun("waiting one", Json::object()));
+  const auto shown = page();
+  auto* button = shown->findChild<EmptyPage*>()->findChild<QPushButton*>();
+  EXPECT_EQ(button->text().toStdString(), "Show the queue");
+  QTest::mouseClick(button, Qt::LeftButton);
+  ASSERT_FALSE(workbench_.pages.empty());
+  EXPECT_EQ(workbench_.pages.back().toStdString(), "queue");
+}
+
+TEST_F(Live, WhereNothingTrainsTheDemoIsStartedInOneClickWithItsCost) {
+  const std::int64_t done = workbench_.addRun("done one", Json::object());
+  workbench_.row(done).state = store::RunState::Done;
+  choose(done);
+  // Stands in for `vitrine enqueue FILE`.
+  const QTemporaryDir folder;
+  const QString kept = folder.filePath(QStringLiteral("kept.toml"));
+  QFile program(folder.filePath(QStringLiteral("vitrine")));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
+  program.write("#!/bin/sh\n[ \"$1\" = enqueue ] || exit 0\ncp \"$2\" '" + kept.toLocal8Bit() +
+                "'\necho 'the disk is full' >&2\nexit 1\n");
+  program.close();
+  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
+  const auto shown = page();
+  EXPECT_TRUE(sentence(*shown).contains(QStringLiteral("Cost: 2 runs")));
+  auto* button = shown->findChild<EmptyPage*>()->findChild<QPushButton*>();
+  EXPECT_EQ(button->text().toStdString(), "Train the demo");
+  QTest::mouseClick(button, Qt::LeftButton);
+  EXPECT_TRUE(sentence(*shown).contains(QStringLiteral("is tried")));
+  EXPECT_TRUE(soon([&] {
+    return !workbench_.said.empty() &&
+           workbench_.said.back().contains(QStringLiteral("the disk is full"));
+  }));
+  qunsetenv("VITRINE_PROGRAM");
+  EXPECT_EQ(button->text().toStdString(), "Train the demo") << "it is offered again";
+  QFile text(kept);
+  ASSERT_TRUE(text.open(QIODevice::ReadOnly));
+  EXPECT_TRUE(text.readAll().contains("Demo: "));
 }
 
 TEST_F(Live, ShowsFramesAsTheyComeAndAsksForWhatTheUserChooses) {
