@@ -1,4 +1,4 @@
-// Where the program and its engine module meet.
+// The interface between the program and its engine module.
 #pragma once
 
 #include "app/vitrine/cli/verb.h"

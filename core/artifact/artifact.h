@@ -1,4 +1,4 @@
-// What an analysis hands back: typed data with a description, never widgets.
+// The result of an analysis: typed data with a description, never widgets.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What an experiment file and the command line say, before it is expanded into runs. Internal to
+// Reads an experiment file and the command line, before they are expanded into runs. Internal to
 // core/config.
 #pragma once
 

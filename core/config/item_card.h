@@ -1,4 +1,4 @@
-// How the card of an item begins.
+// The first fields of an item's card.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What an item can be configured with. One schema per item drives the form, the command line,
+// The configuration keys of an item. One schema per item drives the form, the command line,
 // validation, `describe`, the docs page and the diff between runs; it is data, so no plugin code
 // runs to read it.
 #pragma once

@@ -1,4 +1,4 @@
-// Which differences of a variant say most about it, for a table that has no room for all.
+// Orders the differences of a variant by importance, for a table without room for all.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Which samples of a data set a run uses, and for what: parts of splits, a held-out part of the
+// Samples of a data set that a run uses, by purpose: parts of splits, a held-out part of the
 // training split, the splits that evaluations read.
 #pragma once
 

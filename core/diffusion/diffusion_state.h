@@ -1,4 +1,4 @@
-// What the parts of DiffusionTransformer share. For its source files only.
+// State shared by the parts of DiffusionTransformer. For its source files only.
 #pragma once
 
 #include <functional>

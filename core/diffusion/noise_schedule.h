@@ -1,4 +1,4 @@
-// How much noise each step of a diffusion adds, and which of its steps a sampler takes.
+// Noise of each step of a diffusion, and the choice of a sampler's steps.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// How often the right class is among the first k, over all samples and class by class.
+// Accuracy: the share of samples whose class is among the first k, over all samples and class by
+// class.
 #pragma once
 
 #include <ATen/core/Tensor.h>

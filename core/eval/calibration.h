@@ -1,4 +1,4 @@
-// Whether a classifier is as sure as it is right: reliability bins and the expected calibration error.
+// Calibration of a classifier: reliability bins and the expected calibration error.
 //
 // Rules of Guo et al. 2017, "On calibration of modern neural networks", as the code of Beyond-INet has them: confidence
 // is the largest softmax probability, bins are (low, high], ECE = sum_b n_b / n |accuracy_b - confidence_b|.

@@ -1,4 +1,4 @@
-// How much corruptions of images cost a classifier, in comparison with another one (Hendrycks and
+// Error of a classifier under corruptions of images, relative to another one (Hendrycks and
 // Dietterich 2019, arXiv:1903.12261, section 4).
 #pragma once
 

@@ -1,6 +1,6 @@
-// How close a set of generated images is to a set of real ones, by a network's features of both.
-// Definitions of the evaluator of Dhariwal & Nichol 2021 (arXiv:2105.05233); the features decide
-// what a number means, so it is told with the network they are from.
+// Distances between generated and real images, by a network's features of both. Definitions of the
+// evaluator of Dhariwal & Nichol 2021 (arXiv:2105.05233); the features decide what a number means,
+// so it is reported with their network.
 #pragma once
 
 #include <ATen/core/Tensor.h>

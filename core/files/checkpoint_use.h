@@ -1,5 +1,5 @@
-// Which checkpoints stay: those in use, those a rule keeps, and those that a run still needs. Knows
-// no torch.
+// Rules for keeping checkpoints: those in use, those a rule keeps, and those that a run needs.
+// Knows no torch.
 //
 // A reader of a checkpoint holds a shared lock on its folder, which ends with the process. The
 // remover takes the lock alone, and leaves the folder for the next time where that fails.

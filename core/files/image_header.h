@@ -1,5 +1,5 @@
-// What a PNG, JPEG or WebP file says of itself, checked before any decoder sees it. No decoder is
-// linked here.
+// Headers of PNG, JPEG and WebP files, checked before a decoder reads them. No decoder is linked
+// here.
 //
 // A decoder takes memory for the size that a header names: a PNG of 2.6 MB can ask for 2.6 GB. And
 // decoders are lenient: a JPEG that is cut comes out grey at the bottom without an error. So the

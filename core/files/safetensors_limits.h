@@ -1,4 +1,4 @@
-// What one file of weights, and the list of a set of such files, may hold at most.
+// Limits of one file of weights, and of the list of a set of such files.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// What keeps a job from taking the machine with it: limits on its memory and on its number of
-// processes.
+// Containment of a job: limits on its memory and on its number of processes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How busy the devices of this machine are.
+// Load of the devices of this machine.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What this machine can compute on.
+// The devices of this machine.
 #pragma once
 
 #include <cstdint>

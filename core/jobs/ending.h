@@ -1,4 +1,4 @@
-// How the process of a run ended, in words.
+// The end of a run's process, as text.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the NVIDIA driver says of its cards. Its library is loaded when there is one; nothing is
+// Facts about cards from the NVIDIA driver. Its library is loaded when there is one; nothing is
 // linked.
 #pragma once
 

@@ -1,5 +1,4 @@
-// How often the trainer may show a frame: never faster than wished for, never dearer than its
-// share.
+// The rate of frames: never faster than the window asks, never more expensive than its share.
 #pragma once
 
 #include "core/foundation_export.h"

@@ -1,4 +1,4 @@
-// What lies where in a live segment. Private to core/live.
+// The memory layout of a live segment. Private to core/live.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Which layers a listener wants to see.
+// The layers that a listener reads.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Where a model computes.
+// The device of a model.
 #pragma once
 
 #include <torch/nn/module.h>

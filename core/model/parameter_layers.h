@@ -1,4 +1,4 @@
-// Where parameters stand in a network, by their names.
+// Layers of parameters, by their names.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Whether a map adds a constant to each output.
+// Bias of a map: whether it adds a constant to each output.
 #pragma once
 
 namespace vitrine::nn {

@@ -1,4 +1,4 @@
-// How layers count what they cost: one image's forward pass, and what is kept of it.
+// Cost of layers: operations of one image's forward pass, and the memory it keeps.
 //
 // `macs` counts matrix products and convolutions (papers' "FLOPs"); `flops` is twice that plus, per
 // element, 1 for a bias, sum or scale, and the numbers below. `activationBytes` is float32.

@@ -1,4 +1,4 @@
-// What the encoder costs: the sum of what its modules say, under the names of its pieces.
+// Cost of the encoder: the sum over its modules, under the names of its pieces.
 #include <string>
 
 #include "core/nn/cost.h"

@@ -1,5 +1,5 @@
-// How parameters get their first values: from the `init` stream of the run's seed, addressed by
-// (parameter name, element).
+// Initial values of parameters: from the `init` stream of the run's seed, addressed by (parameter
+// name, element).
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
-// What stands between the maps of an MLP: GELU, and the gate of SwiGLU (Shazeer 2020, "GLU variants
-// improve Transformer").
+// The nonlinearity between the maps of an MLP: GELU, and the gate of SwiGLU (Shazeer 2020, "GLU
+// variants improve Transformer").
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// What a plugin adds to bring an optimizer: the rule that turns gradients into new parameters.
+// The interface of an optimizer in a plugin: the rule that turns gradients into new parameters.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Which plugins the user disabled: $XDG_CONFIG_HOME/vitrine/plugins.toml, read by the loader,
+// Plugins that the user disabled: $XDG_CONFIG_HOME/vitrine/plugins.toml, read by the loader,
 // written by `vitrine plugins --disable ID`.
 //
 //     [[disabled]]

@@ -1,4 +1,4 @@
-// What evaluations, analyses and samplers hand back.
+// Results of evaluations, analyses and samplers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a plugin adds to bring a schedule: how the learning rate falls after its warm-up.
+// The interface of a schedule in a plugin: the learning rate after the warm-up.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where a run's results go. The trainer knows this interface and nothing of SQLite or Qt.
+// The receiver of a run's results. The trainer knows this interface and nothing of SQLite or Qt.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where the file of an experiment lies among those that come with the program.
+// Finds the file of an experiment among those that come with the program.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Where databases and their files lie, and which SQLite reads them.
+// Paths of databases and their files, and the version of SQLite.
 #include <sqlite3.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Which state a run is in, who works on it, and what is asked of it: the half of RunWriter that
-// processes agree through.
+// States of runs, their workers and their requests: the half of RunWriter that processes agree
+// through.
 #include <set>
 
 #include "core/base/error.h"

@@ -1,4 +1,4 @@
-// What a checkpoint holds, and the thread that writes it while training continues.
+// The content of a checkpoint, and the thread that writes it while training continues.
 //
 //     step-000000500/
 //       model.safetensors      parameters and buffers; the task's head under "task.". Frozen

@@ -1,4 +1,4 @@
-// Where a run computes: device, threads, precision and the generator of its dropout.
+// The device settings of a run: device, threads, precision and the generator of its dropout.
 #pragma once
 
 #include <ATen/core/Generator.h>

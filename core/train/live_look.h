@@ -1,4 +1,4 @@
-// What a window that watches sees of a model between two optimizer steps.
+// Reads a model between two optimizer steps for a window that watches.
 #pragma once
 
 #include <cstdint>

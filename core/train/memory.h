@@ -1,4 +1,4 @@
-// How much memory a run on the CPU will take, and how much of the disk, told before it starts.
+// Estimates the memory and disk space of a run on the CPU before it starts.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What Trainer does where a loss is not finite, or a spike.
+// Trainer's reaction to a loss that is not finite, or a spike.
 #include <cmath>
 
 #include "core/base/error.h"

@@ -1,4 +1,4 @@
-// What Trainer shows to windows that watch.
+// Frames of Trainer for windows that watch.
 #include <algorithm>
 #include <deque>
 

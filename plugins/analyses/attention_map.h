@@ -1,4 +1,4 @@
-// Where each layer and head reads, for chosen images, with the images themselves.
+// Attention of each layer and head for chosen images, with the images themselves.
 #pragma once
 
 #include "core/plugin/registry.h"

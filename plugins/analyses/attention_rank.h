@@ -1,4 +1,4 @@
-// How many directions a layer's attention uses (core/eval/matrix_rank.h).
+// Ranks of a layer's attention (core/eval/matrix_rank.h).
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// What a model's embedding of patches looks for, and how alike it makes positions: filters as small
-// images and similarity of positions, as Dosovitskiy et al. 2021 (arXiv:2010.11929, figure 7) draw
-// both. Measured by the tokens alone, whatever the layer is made of.
+// The patch embedding of a model: filters as small images and similarity of positions, as
+// Dosovitskiy et al. 2021 (arXiv:2010.11929, figure 7) draw both. Measured by the tokens alone,
+// whatever the layer is made of.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
-// Whether a classifier goes by shape or by texture, on images whose two cues are of different
-// classes (Geirhos et al. 2019, arXiv:1811.12231).
+// The shape bias of a classifier, on images whose two cues are of different classes (Geirhos et al.
+// 2019, arXiv:1811.12231).
 #pragma once
 
 #include "core/plugin/registry.h"

@@ -1,6 +1,6 @@
-// Whether what a model says about text has changed: the hash of its logits on texts that never
-// change. LlamaFusion keeps a language model as it is (Shi et al. 2024, arXiv:2412.15188, section
-// 3.2): the hash of every checkpoint is then that of the language model.
+// Detects changes of a language model: the hash of its logits on texts that never change.
+// LlamaFusion keeps a language model as it is (Shi et al. 2024, arXiv:2412.15188, section 3.2): the
+// hash of every checkpoint is then that of the language model.
 #pragma once
 
 #include "core/plugin/registry.h"

@@ -1,4 +1,4 @@
-// Where the queries and keys of each attention layer stand on the grid of patches, as a drawing.
+// Positions of queries and keys of each attention layer on the grid of patches, as a drawing.
 #pragma once
 
 #include "core/plugin/registry.h"

@@ -1,6 +1,6 @@
-// What each token of a trained model knows of the image: a linear probe of every row of tokens. A
-// scan in one direction has not seen the rest of the image in its first rows; Vision-LSTM scans in
-// both (Alkin et al. 2024, arXiv:2406.04303, Table 4a).
+// Probes the tokens of a trained model: a linear probe of every row of tokens. A scan in one
+// direction has not seen the rest of the image in its first rows; Vision-LSTM scans in both (Alkin
+// et al. 2024, arXiv:2406.04303, Table 4a).
 #pragma once
 
 #include "core/plugin/registry.h"

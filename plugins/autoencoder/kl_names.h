@@ -1,4 +1,4 @@
-// What public files call the weights of Stable Diffusion's autoencoder.
+// Names of the weights of Stable Diffusion's autoencoder in public files.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a JPEG file gives back, without the file: entropy coding loses nothing.
+// A JPEG round trip without a file: entropy coding loses nothing.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a Vision-LSTM can be: sizes, and one switch for each row of the paper's ablations.
+// Configuration of a Vision-LSTM: sizes, and one switch for each row of the paper's ablations.
 #pragma once
 
 #include <array>

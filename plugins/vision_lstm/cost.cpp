@@ -1,4 +1,4 @@
-// What a Vision-LSTM costs, part by part.
+// Cost of a Vision-LSTM, part by part.
 #include "core/nn/cost.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What other programs call the weights of a Vision-LSTM.
+// Names of the weights of a Vision-LSTM in other programs.
 #include <algorithm>
 #include <map>
 #include <string>

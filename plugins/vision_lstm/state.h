@@ -1,4 +1,4 @@
-// What a built Vision-LSTM holds and how tokens run through it. For source files only.
+// State of a built Vision-LSTM, and its forward pass. For source files only.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What the model families of VisionLLaMA configure alike.
+// Configuration keys that the model families of VisionLLaMA share.
 #pragma once
 
 #include <cstdint>

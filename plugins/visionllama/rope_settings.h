@@ -1,5 +1,5 @@
-// How VisionLLaMA turns queries and keys: 1-D, 2-D and auto-scaled 2-D RoPE (section 3.3, equations
-// 3 and 4), with the variants of Tables 11 and 12.
+// Rotary positions of VisionLLaMA: 1-D, 2-D and auto-scaled 2-D RoPE (section 3.3, equations 3 and
+// 4), with the variants of Tables 11 and 12.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// What other programs call the weights of a Vision Transformer.
+// Names of the weights of a Vision Transformer in other programs.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the Artifacts page hands out: its view, its picture, files and the clipboard.
+// Exports of the Artifacts page: its view, its picture, files and the clipboard.
 #include <QCheckBox>
 #include <QClipboard>
 #include <QGuiApplication>

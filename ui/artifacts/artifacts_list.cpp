@@ -1,4 +1,4 @@
-// What there is to look at: the list of analyses and their artifacts, and which is shown first.
+// The list of analyses and their artifacts, and the one that is shown first.
 #include <QCollator>
 #include <QTreeWidget>
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What the Artifacts page reads, on threads of its own: the lists of the runs, then the figures
-// that are shown. A choice that changes drops what was asked before.
+// Reads for the Artifacts page, on threads of its own: the lists of the runs, then the figures that
+// are shown. A choice that changes drops what was asked before.
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>

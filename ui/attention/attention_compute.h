@@ -1,4 +1,4 @@
-// What `vitrine serve` is asked for when an image's attention is not stored, and what came back.
+// Requests to `vitrine serve` for attention that is not stored, and their answers.
 #pragma once
 
 #include <QImage>

@@ -1,4 +1,4 @@
-// What is measured on attention: distances, entropy, rollout over layers.
+// Measures of attention: distances, entropy, rollout over layers.
 #pragma once
 
 #include <QString>

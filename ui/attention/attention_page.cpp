@@ -1,4 +1,4 @@
-// What is chosen on the Attention page, and what moves it.
+// Choices of the Attention page, and the actions that change them.
 #include "ui/attention/attention_page.h"
 
 #include <QAction>

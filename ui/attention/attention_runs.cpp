@@ -1,4 +1,4 @@
-// What the Attention page knows of its runs, and which image of them it shows.
+// Runs of the Attention page, and the choice of the image.
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>

@@ -1,5 +1,5 @@
-// What is shown of one run: an image's attention with the chosen query, layer and head, and its
-// rows, computed once for each query.
+// The scene of one run: an image's attention with the chosen query, layer and head, and its rows,
+// computed once for each query.
 #pragma once
 
 #include <QImage>

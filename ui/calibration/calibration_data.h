@@ -1,4 +1,4 @@
-// What the Calibration page reads and computes in the background.
+// Data that the Calibration page reads and computes in the background.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What the Calibration page hands out: its picture, its view, and what it says about itself.
+// Exports of the Calibration page: its picture, its view and its help text.
 #include <algorithm>
 
 #include "ui/calibration/calibration_page.h"

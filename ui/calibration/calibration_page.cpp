@@ -1,4 +1,4 @@
-// What the Calibration page reads and computes, and what its controls choose.
+// Reads and computes for the Calibration page, and handles its controls.
 #include "ui/calibration/calibration_page.h"
 
 #include <QApplication>

@@ -1,4 +1,4 @@
-// What the Calibration page shows of its numbers, and what it hands out.
+// Pictures and texts of the Calibration page.
 #include <QApplication>
 #include <QComboBox>
 #include <QDoubleSpinBox>

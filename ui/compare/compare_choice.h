@@ -1,4 +1,4 @@
-// What the user chose on the Compare page: everything that is a view and not data.
+// Choices of the user on the Compare page: everything that is a view and not data.
 #pragma once
 
 #include <QString>

@@ -1,5 +1,5 @@
-// What the Compare page knows of the runs it shows, read once in the background, and the quantities
-// that a run can be placed by: configuration, metrics, cost.
+// Data of the runs on the Compare page, read once in the background, and the quantities that a run
+// can be placed by: configuration, metrics, cost.
 #pragma once
 
 #include <QColor>

@@ -1,4 +1,4 @@
-// What the Compare page writes to files and to the clipboard, and the picture it hands out.
+// Exports of the Compare page: files, the clipboard and its picture.
 #include <QClipboard>
 #include <QFile>
 #include <QFileDialog>

@@ -1,4 +1,4 @@
-// What differs between runs, and the paper's numbers next to ours.
+// Differences between runs, and the paper's numbers next to ours.
 #include <QCheckBox>
 #include <QFileDialog>
 #include <QFrame>

@@ -1,4 +1,4 @@
-// What differs between runs: configuration, environment, source.
+// Differences between runs: configuration, environment, source.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,5 @@
-// What the planner and `vitrine check` said, shown next to fields, in the text and in the footer.
+// Shows the results of the planner and of `vitrine check` next to fields, in the text and in the
+// footer.
 #include <QAction>
 #include <QCompleter>
 #include <QLabel>

@@ -1,4 +1,4 @@
-// What can be done with one field: sweep it, make a variant of it, take it back.
+// The menu of one field: sweep it, make a variant of it, restore its default.
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLineEdit>

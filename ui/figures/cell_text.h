@@ -1,5 +1,5 @@
-// How the texts of a table continue in more lines: between words, else after a sign within a word,
-// and inside of what is left only where nothing else helps.
+// Breaks the texts of a table into lines: between words, else after a sign within a word, and
+// inside of what is left only where nothing else helps.
 #pragma once
 
 #include <QFontMetricsF>

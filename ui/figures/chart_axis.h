@@ -1,4 +1,4 @@
-// Where an axis has its numbers and how they are written: linear, logarithmic, durations, dates.
+// Ticks of an axis and their texts: linear, logarithmic, durations, dates.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// What is around the plot of a chart: how high it must be, its axes, its footnote.
+// The frame of a chart's plot: its height, axes and footnote.
 #include <QFontMetricsF>
 #include <QObject>
 #include <QPainter>

@@ -1,4 +1,4 @@
-// Which line is which: the legend below, next to or inside the plot.
+// The legend below, next to or inside the plot.
 #include <QFontMetricsF>
 #include <QObject>
 #include <QPainter>

@@ -1,5 +1,5 @@
-// What the parts of the line chart's painting share: a series after decimation, its legend and its
-// words.
+// Types shared by the parts of the line chart's painting: a series after decimation, its legend and
+// its words.
 #pragma once
 
 #include <QPointF>

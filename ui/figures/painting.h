@@ -1,5 +1,5 @@
-// What the figures share: axes, colour maps, ticks, and reading an artifact's `meta` without
-// trusting it.
+// Painting shared by the figures: axes, colour maps, ticks, and reading an artifact's `meta`
+// without trusting it.
 #pragma once
 
 #include <QFont>

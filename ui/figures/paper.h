@@ -1,4 +1,4 @@
-// How large a figure is on paper and how large its letters.
+// Sizes of a figure and of its letters on paper.
 #pragma once
 
 #include <QSizeF>

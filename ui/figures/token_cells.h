@@ -1,4 +1,4 @@
-// Where the tokens of an attention artifact lie on its patch grid.
+// Cells of an attention artifact's tokens on its patch grid.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What the Gallery hands out: figures, files with recipes inside, and the clipboard.
+// Exports of the Gallery: figures, files with recipes inside, and the clipboard.
 #include <QBuffer>
 #include <QClipboard>
 #include <QFileDialog>

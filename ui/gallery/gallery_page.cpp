@@ -1,4 +1,4 @@
-// What the Gallery shows, and what a choice on it does.
+// The views of the Gallery, and the effects of a choice.
 #include "ui/gallery/gallery_page.h"
 
 #include <QComboBox>

@@ -1,5 +1,5 @@
-// What the Gallery reads, on threads of its own: the list of images, the two that are looked at,
-// and the same picture by other runs.
+// Reads for the Gallery, on threads of its own: the list of images, the two that are compared, and
+// the same picture by other runs.
 #include <QEvent>
 #include <QLabel>
 #include <QPixmap>

@@ -1,4 +1,4 @@
-// What is known of the current image: its star, its tags and its recipe.
+// Details of the current image: its star, its tags and its recipe.
 #pragma once
 
 #include <QWidget>

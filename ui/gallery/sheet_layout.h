@@ -1,4 +1,4 @@
-// Where the tiles of a contact sheet lie: rows of squares, in groups with a line of words above.
+// The layout of a contact sheet's tiles: rows of squares, in groups with a line of words above.
 #pragma once
 
 #include <QPoint>

@@ -1,5 +1,5 @@
-// What a page is made of that must not lie on each other in a small window: a place that scrolls
-// where its content needs more, and parts that know their height at the width they have.
+// Parts of a page that must not overlap in a small window: a place that scrolls where its content
+// needs more, and parts that know their height at the width they have.
 #pragma once
 
 #include <QResizeEvent>

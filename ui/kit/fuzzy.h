@@ -1,4 +1,4 @@
-// How well a typed pattern fits a line of text, for the command palette.
+// Scores a typed pattern against a line of text, for the command palette.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// What the window remembers between starts, in $XDG_CONFIG_HOME/vitrine/studio.ini.
+// Settings of the window between starts, in $XDG_CONFIG_HOME/vitrine/studio.ini.
 #pragma once
 
 #include <QString>

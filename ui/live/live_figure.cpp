@@ -1,4 +1,4 @@
-// What is on the screen as figures: for export, with their values as tables.
+// The screen of the Live page as figures: for export, with their values as tables.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// What the Live page shows, without a pixel: the newest frame, frames kept while watching, the
+// The state of the Live page, without a pixel: the newest frame, frames kept while watching, the
 // schedule over the whole run, and what the user chose.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a metric is to be watched for: behind the bell of its card.
+// The alerts of a metric: behind the bell of its card.
 #pragma once
 
 #include <QCheckBox>

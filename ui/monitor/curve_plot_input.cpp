@@ -1,4 +1,4 @@
-// What the user does to a plot: wheel, drag and keys zoom, move and fit it.
+// User input of a plot: wheel, drag and keys zoom, move and fit it.
 #include <QApplication>
 #include <QKeyEvent>
 #include <QLineEdit>

@@ -1,5 +1,5 @@
-// What lies over the picture of the curves and is drawn with every repaint of the widget: marks,
-// notes, cursor, read-out, rubber band.
+// Paints the layer over the curves with every repaint of the widget: marks, notes, cursor,
+// read-out, rubber band.
 #include <QPainter>
 #include <algorithm>
 #include <cmath>

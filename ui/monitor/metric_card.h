@@ -1,4 +1,4 @@
-// What a metric is called and what it is, for people.
+// Title and description of a metric.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// What the files of the Monitor page share: how its choices are written in the settings.
+// Helpers shared by the files of the Monitor page: its choices in the settings.
 #pragma once
 
 #include <QByteArray>

@@ -1,4 +1,4 @@
-// What the Monitor asks for, away from the window's thread, and what becomes of the answers.
+// Requests of the Monitor, off the window's thread, and the handling of their answers.
 #include <algorithm>
 
 #include "ui/kit/theme.h"

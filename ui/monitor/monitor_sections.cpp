@@ -1,4 +1,4 @@
-// Which cards there are and where: the pinned ones, groups by prefix, the search.
+// The cards of the Monitor and their order: the pinned ones, groups by prefix, the search.
 #include <QToolButton>
 #include <algorithm>
 #include <array>

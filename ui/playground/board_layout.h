@@ -1,4 +1,4 @@
-// Where the images and texts of a drawing lie next to each other, on a screen and on paper.
+// The layout of a drawing's images and texts, on a screen and on paper.
 #pragma once
 
 #include <QFont>

@@ -1,4 +1,4 @@
-// What is done with an image of the Playground, and what the page hands out.
+// Actions on an image of the Playground, and exports of the page.
 #include <QClipboard>
 #include <QComboBox>
 #include <QGuiApplication>

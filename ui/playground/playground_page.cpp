@@ -1,4 +1,4 @@
-// What the Playground shows: the drawing, the image that is selected, its steps and its recipe.
+// The views of the Playground: the drawing, the image that is selected, its steps and its recipe.
 #include "ui/playground/playground_page.h"
 
 #include <QComboBox>

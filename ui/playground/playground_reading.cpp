@@ -1,4 +1,4 @@
-// Which runs can draw, which one is chosen, its model in memory, and the training that waits.
+// Runs that can draw, the chosen one, its model in memory, and the training that waits.
 #include <QComboBox>
 #include <QFrame>
 #include <QLabel>

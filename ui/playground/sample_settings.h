@@ -1,4 +1,4 @@
-// What the Playground asks a sampler for: one request, and a grid of requests over two settings.
+// Requests of the Playground to a sampler: one request, and a grid of requests over two settings.
 #pragma once
 
 #include <QString>

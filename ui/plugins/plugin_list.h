@@ -1,4 +1,4 @@
-// What an entry of the list of plugins holds. Internal to ui/plugins.
+// The data of an entry in the list of plugins. Internal to ui/plugins.
 #pragma once
 
 #include <QString>

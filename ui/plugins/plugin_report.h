@@ -1,4 +1,4 @@
-// What `vitrine plugins --json` says: which plugins are loaded, refused and disabled, and why.
+// The answer of `vitrine plugins --json`: loaded, refused and disabled plugins, with reasons.
 #pragma once
 
 #include <QString>

@@ -1,5 +1,4 @@
-// How busy the devices are on which runs are computed, asked in the background or on the other
-// machine.
+// Load of the devices that compute runs, read in the background or on the other machine.
 #pragma once
 
 #include <QObject>

@@ -1,4 +1,4 @@
-// What can be done on the Queue page: actions, menus, and the changes behind them.
+// Actions of the Queue page: tools, menus, and the changes behind them.
 #include <QInputDialog>
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-// What can be done with runs of the list: the context menu, the eyes, and what both call.
+// Actions on runs of the list: the context menu, the eyes, and the functions of both.
 #include <QClipboard>
 #include <QDesktopServices>
 #include <QGuiApplication>

@@ -1,5 +1,5 @@
-// Which colours runs have besides their usual ones: one for all seeds of a variant, on request, and
-// those that a user gave them, which win.
+// Colours of runs besides their usual ones: one for all seeds of a variant, on request, and those
+// that a user gave them, which win.
 #pragma once
 
 #include <QObject>

@@ -1,5 +1,5 @@
-// What a change of the zoom does to widgets that exist: lengths that were given in pixels of the
-// old zoom (fixed sizes, icons, margins, spacing) become those of the new one.
+// Applies a change of the zoom to existing widgets: lengths that were given in pixels of the old
+// zoom (fixed sizes, icons, margins, spacing) become those of the new one.
 #pragma once
 
 #include <QHash>

@@ -1,4 +1,4 @@
-// How busy this machine is, for the bottom bar. Reads /proc; nothing is asked of a driver.
+// Load of this machine, for the bottom bar. Reads /proc; nothing is asked of a driver.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// What the window shows: layouts, undo of views, and "how to read this".
+// The views of the window: layouts, undo of views, and "how to read this".
 #include <QAction>
 #include <QDialogButtonBox>
 #include <QInputDialog>

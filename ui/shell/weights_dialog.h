@@ -1,4 +1,4 @@
-// What a file of weights holds: its tensors, their shapes and how much they are.
+// The content of a file of weights: its tensors, their shapes and sizes.
 #pragma once
 
 #include <QDialog>

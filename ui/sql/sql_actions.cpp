@@ -1,4 +1,4 @@
-// What is done with a result: copied, exported, drawn, looked at closely, and kept.
+// Actions on a result: copy, export, draw, inspect and save.
 #include <QBuffer>
 #include <QClipboard>
 #include <QComboBox>

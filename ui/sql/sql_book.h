@@ -1,5 +1,4 @@
-// What was asked before and what was kept by name: the history and the saved queries of the
-// console.
+// Earlier and saved statements: the history and the saved queries of the console.
 #pragma once
 
 #include <QString>

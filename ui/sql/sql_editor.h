@@ -1,4 +1,4 @@
-// Where a statement is written: coloured words, completion of views, columns and keywords, a mark
+// The editor of a statement: coloured words, completion of views, columns and keywords, a mark
 // where SQLite found a mistake.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the cards of the Start page are made of.
+// Parts of the cards of the Start page.
 #pragma once
 
 #include <QFrame>

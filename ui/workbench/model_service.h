@@ -1,5 +1,5 @@
-// What pages compute with models that stay in memory: one `vitrine serve` per open database, on the
-// machine that has the database. See resources/docs/serve.md for requests and answers.
+// Computes with models that stay in memory, for all pages: one `vitrine serve` per open database,
+// on the machine that has the database. See resources/docs/serve.md for requests and answers.
 #pragma once
 
 #include <QObject>

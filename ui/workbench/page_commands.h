@@ -1,4 +1,4 @@
-// What the page in front can do, as the command palette lists it: tools, menus, context menus and
+// Commands of the page in front, as the command palette lists them: tools, menus, context menus and
 // buttons, each once.
 #pragma once
 

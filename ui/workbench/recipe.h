@@ -1,4 +1,4 @@
-// What an exported figure remembers of its making, so that the file opens the chart again.
+// The recipe of an exported figure, with which the file opens the chart again.
 #pragma once
 
 #include <QByteArray>

@@ -1,4 +1,4 @@
-// What is said about runs and their variants, as text: no widgets, so that a test can read it.
+// Facts about runs and their variants, as text: no widgets, so that a test can read it.
 #pragma once
 
 #include <QString>

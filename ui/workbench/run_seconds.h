@@ -1,4 +1,4 @@
-// How long a run took, by the times that it stores.
+// The duration of a run, by the times that it stores.
 #pragma once
 
 #include <QDateTime>

@@ -1,4 +1,4 @@
-// What the user looks at. Pages share one selection and know each other only through it.
+// The runs that the user selected. Pages share one selection and know each other only through it.
 #pragma once
 
 #include <QObject>

@@ -1,4 +1,4 @@
-// What the pages share, for real: the open database, its watcher, the selection, the catalog, and
+// The state shared by all pages: the open database, its watcher, the selection, the catalog, and
 // the actions on runs.
 #pragma once
 

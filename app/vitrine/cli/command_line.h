@@ -1,5 +1,5 @@
-// How every verb reads its arguments: CLI11 below, exit code 2 above, two examples at the end of
-// each --help.
+// The command line of a verb: CLI11 below, exit code 2 above, two examples at the end of each
+// --help.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// How a process that computes for minutes treats memory and waiting threads. Called before anything
-// else: the program starts again with the settings that libraries read once, at load.
+// Settings of memory and waiting threads for a process that computes for minutes. Called before
+// anything else: the program starts again with the settings that libraries read once, at load.
 #pragma once
 
 #include <malloc.h>

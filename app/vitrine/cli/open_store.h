@@ -1,4 +1,4 @@
-// Which database a verb works on, and what happens when there is none.
+// Opens the database of a verb, or reports that there is none.
 #pragma once
 
 #include "app/vitrine/cli/command_line.h"

@@ -1,4 +1,4 @@
-// What a report says of one experiment.
+// The part of a report about one experiment.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How the runs of a report are made again: files, commands and hashes.
+// The part of a report that reproduces its runs: files, commands and hashes.
 #pragma once
 
 #include <string>

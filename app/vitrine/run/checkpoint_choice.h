@@ -1,4 +1,4 @@
-// Which checkpoint of a run is meant, and whether it is whole.
+// Chooses a checkpoint of a run, and verifies it.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// What an analysis finds in a trained run, and where it is kept: for `analyse`, on the command line
-// and in `serve`.
+// Runs an analysis of a trained run and stores its results: for `analyse`, on the command line and
+// in `serve`.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a model makes of named tensors: for `infer`, on the command line and in `serve`.
+// Outputs of a model for named tensors: for `infer`, on the command line and in `serve`.
 #pragma once
 
 #include <ATen/core/Tensor.h>

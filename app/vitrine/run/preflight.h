@@ -1,4 +1,4 @@
-// What is looked at before runs are accepted: memory, disk, data, and one step of each kind.
+// Checks before runs are accepted: memory, disk, data, and one step of each kind.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What a person sees of a run that trains in the foreground, and what its log keeps.
+// Progress of a run on the terminal and in its log.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// What a stored run begins with: files for what it starts from and for its auxiliary networks, and
-// the values that its grid decided.
+// The start of a stored run: files of its source and of its auxiliary networks, and the values that
+// its grid decided.
 #pragma once
 
 #include <filesystem>

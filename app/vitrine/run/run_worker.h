@@ -1,4 +1,4 @@
-// Where store and trainer meet: one stored run, worked on in this process.
+// Trains one stored run in this process: connects store and trainer.
 #pragma once
 
 #include <string>

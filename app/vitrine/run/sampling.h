@@ -1,4 +1,4 @@
-// How a sampler is asked for images or texts of a trained run.
+// Requests images or texts of a trained run from a sampler.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What an experiment file says, as the form edits it: only what was chosen, no defaults.
+// An experiment file as the form edits it: chosen values only, no defaults.
 #pragma once
 
 #include <optional>

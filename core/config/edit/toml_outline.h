@@ -1,4 +1,4 @@
-// Where the statements of a TOML text stand, by byte: what an edit that keeps comments needs.
+// Byte positions of the statements of a TOML text, for edits that keep comments.
 #pragma once
 
 #include <cstddef>

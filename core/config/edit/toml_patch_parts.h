@@ -1,4 +1,4 @@
-// What multiplies the runs, as toml_patch edits it. Internal to core/config/edit.
+// Edits of the parts that multiply the runs, for toml_patch. Internal to core/config/edit.
 #pragma once
 
 #include "core/config/edit/document.h"

@@ -1,4 +1,4 @@
-// What is wrong with a configuration, as data: a code, an item and a place, and a sentence.
+// A problem of a configuration, as data: a code, an item and a place, and a sentence.
 #pragma once
 
 #include <string>

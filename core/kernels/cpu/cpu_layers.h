@@ -1,6 +1,6 @@
-// What this room takes over from layers on the CPU: whole pre-norm blocks, attention of short
-// sequences, the sum and norm between two branches, nonlinearities. A layer asks whether a call can
-// be taken and hands it over; which call is taken at which shape is decided in path_rule.cpp alone.
+// Layers that this room computes on the CPU: whole pre-norm blocks, attention of short sequences,
+// the sum and norm between two branches, nonlinearities. A layer asks whether a call can be taken
+// and hands it over; which call is taken at which shape is decided in path_rule.cpp alone.
 //
 // In a block each thread takes a few images through norm, attention and MLP while they lie in its
 // cache, and back again. Layer by layer, a small encoder spends most of its time on forks, joins

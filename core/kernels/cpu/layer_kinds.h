@@ -1,4 +1,4 @@
-// Which norm, nonlinearity and MLP a layer computes: what layers and their kernels agree on.
+// Kinds of norm, nonlinearity and MLP, shared by layers and their kernels.
 #pragma once
 
 namespace vitrine::kernels {

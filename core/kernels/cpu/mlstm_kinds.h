@@ -1,5 +1,5 @@
-// How an mLSTM is computed and what it gives: what its callers and its kernels agree on. The cell
-// itself is in core/kernels/mlstm.h.
+// Forms and results of an mLSTM, shared by its callers and its kernels. The cell itself is in
+// core/kernels/mlstm.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>

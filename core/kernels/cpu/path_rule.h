@@ -1,4 +1,4 @@
-// Which calls this room takes at which shape. cpu_layers.h asks.
+// The rule that decides which calls this room computes, by shape. cpu_layers.h asks.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Which way layers' calls went on the CPU: what a run records of itself.
+// Paths of layers' calls on the CPU, as a run records them.
 #pragma once
 
 #include <string>

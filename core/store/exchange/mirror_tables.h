@@ -1,4 +1,4 @@
-// What a copy of a database consists of, and how much of it is here. Private to core/store.
+// Tables of a copy of a database, and how much of each is here. Private to core/store.
 #pragma once
 
 #include <cstdint>

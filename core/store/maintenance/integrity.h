@@ -1,4 +1,4 @@
-// Whether a database file is whole. Private to core/store.
+// Checks the integrity of a database file. Private to core/store.
 #pragma once
 
 #include <string>

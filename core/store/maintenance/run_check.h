@@ -1,4 +1,4 @@
-// What must hold of the rows of a run beyond what SQLite checks. Private to core/store.
+// Checks of the rows of a run beyond those of SQLite. Private to core/store.
 #pragma once
 
 #include <cstdint>

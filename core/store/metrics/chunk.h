@@ -1,4 +1,4 @@
-// How moments and values are packed (resources/docs/database.md, "Packing"). Pure functions.
+// Packing of moments and values (resources/docs/database.md, "Packing"). Pure functions.
 #pragma once
 
 #include <array>

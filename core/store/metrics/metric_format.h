@@ -1,5 +1,5 @@
-// How the values of a metric are written for people: the one place that every page, table and
-// report takes it from.
+// The text format of a metric's values: the one place that every page, table and report takes it
+// from.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// What a run has to say while the database cannot be written, for want of space above all, waits
-// in a file next to it and is stored later: in order, once, also by another process. Private to
-// core/store.
+// Keeps the results of a run in a file next to the database while it cannot be written, mostly
+// because the disk is full. They are stored later: in order, once, also by another process. Private
+// to core/store.
 #pragma once
 
 #include <cstdint>

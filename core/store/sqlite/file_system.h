@@ -1,5 +1,5 @@
-// Which file system a folder lies on: WAL needs memory that all processes share, which a network
-// file system does not give (sqlite.org/wal.html, section 1).
+// The file system of a folder: WAL needs memory that all processes share, which a network file
+// system does not give (sqlite.org/wal.html, section 1).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What the database looks like: migrations, and the check that a file is ours before anything is
-// read from it. Private to core/store.
+// The schema of the database: migrations, and the check that a file is ours before anything is read
+// from it. Private to core/store.
 #pragma once
 
 #include <span>

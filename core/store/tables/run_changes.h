@@ -1,4 +1,4 @@
-// What every change of a run goes through, within a transaction. Private to core/store.
+// Steps that every change of a run has in common, within a transaction. Private to core/store.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// How single parameters are updated apart from the others: `[train] layer_decay` and
-// `[train.groups]`.
+// Update rules of single parameters: `[train] layer_decay` and `[train.groups]`.
 #pragma once
 
 #include <cstdint>

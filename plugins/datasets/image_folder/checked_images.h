@@ -1,5 +1,5 @@
-// Which of the listed images can be used. Each file is looked at once; what was found is kept in
-// the user's cache and holds until size, time or inode of the file change.
+// Checks which of the listed images can be used. Each file is read once; the result is kept in the
+// user's cache and holds until size, time or inode of the file change.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which images a folder holds, of which class and split. Looks at names only, never into files.
+// Lists the images of a folder by class and split. Reads names only, never files.
 //
 //     FOLDER/<class>/**/x.png                         split by the hash of each path
 //     FOLDER/{train,validation|val|valid,test}/<class>/**/x.png

@@ -1,4 +1,4 @@
-// What `[data]` takes for folders of images, with classes or with captions.
+// Keys of `[data]` for folders of images, with classes or with captions.
 #include "core/base/error.h"
 #include "core/config/item_card.h"
 #include "plugins/datasets/image_folder/image_folder.h"

@@ -1,4 +1,4 @@
-// What the generated sets share: sizes, streams of numbers, their part of `[data]`.
+// Parts shared by the generated sets: sizes, streams of numbers, their part of `[data]`.
 //
 // A sample is a function of (set, version, seed, split, id) alone, through Philox: order, threads
 // and resumes do not matter, and nothing is kept in memory.

@@ -1,4 +1,4 @@
-// What a codec makes of images: scores, pictures, and the analysis that shows them.
+// Reconstructions of a codec: scores, pictures, and the analysis that shows them.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// What the task of image generation can be configured with, and how its runs are shown.
+// The card of image generation: its configuration keys and the display of its runs.
 #include "core/config/item_card.h"
 #include "plugins/tasks/generation/generation.h"
 

@@ -1,4 +1,4 @@
-// Where one patch reads while images are drawn: the attention of the network's last evaluation.
+// Attention of one patch while images are drawn: the attention of the network's last evaluation.
 #pragma once
 
 #include <ATen/core/Tensor.h>

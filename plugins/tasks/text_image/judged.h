@@ -1,5 +1,5 @@
-// What an evaluation draws: an image for each of some samples' captions, and whether a classifier
-// takes it for what the caption says.
+// Drawings of an evaluation: an image for each of some samples' captions, and whether a classifier
+// assigns the class of the caption.
 #pragma once
 
 #include <cstdint>

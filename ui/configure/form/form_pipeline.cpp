@@ -1,4 +1,4 @@
-// What the form shows of [data.pipeline]: a list for each phase, or the short form.
+// The form of [data.pipeline]: a list for each phase, or the short form.
 #include <algorithm>
 
 #include "ui/configure/form/experiment_form.h"

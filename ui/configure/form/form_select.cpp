@@ -1,4 +1,4 @@
-// What the form shows of [select]: the grid, the score that decides, the final runs.
+// The form of [select]: the grid, the score that decides, the final runs.
 #include <QCheckBox>
 #include <QLabel>
 #include <QLineEdit>

@@ -1,5 +1,5 @@
-// What a field has that is not said: the schema's default, the preset's value, or that of the table
-// it follows.
+// The value of a field that is not set: the schema's default, the preset's value, or that of the
+// table it follows.
 #include "core/base/text.h"
 #include "core/config/lookup.h"
 #include "core/config/train_schema.h"

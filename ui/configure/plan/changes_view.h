@@ -1,4 +1,4 @@
-// What the experiment says differently: from the defaults, from any run, from the nearest one.
+// Differences of the experiment from the defaults, from any run, or from the nearest one.
 #pragma once
 
 #include <QWidget>

@@ -1,4 +1,4 @@
-// What is known of runs to come from those that were: equal ones, the nearest one, time and memory.
+// Forecast of planned runs from earlier ones: equal ones, the nearest one, time and memory.
 #pragma once
 
 #include <QObject>

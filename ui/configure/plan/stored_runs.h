@@ -1,4 +1,4 @@
-// What the form reads of stored runs, off the window's thread: configurations, which never change,
+// Reads stored runs for the form, off the window's thread: configurations, which never change and
 // are kept, and checkpoints.
 #pragma once
 

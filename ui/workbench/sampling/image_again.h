@@ -1,5 +1,5 @@
-// What a sampler is asked for, a stored image made again from its recipe, and whether the pixels are
-// the same.
+// Requests to a sampler, a stored image made again from its recipe, and whether the pixels are the
+// same.
 #pragma once
 
 #include <QImage>
