@@ -44,4 +44,14 @@ Field headsField(std::int64_t value, std::string doc) {
   return integerField("heads", value, std::move(doc)).titled("Heads").range(1, 1024);
 }
 
+Field mlpWidthField() {
+  return integerField("mlp_width", nullptr,
+                      "hidden channels of the MLP; none: 4 x width, for SwiGLU 8/3 x width rounded "
+                      "up to a multiple of 256")
+      .titled("MLP width")
+      .range(1, 1048576)
+      .orNone()
+      .withUnit("channels");
+}
+
 }  // namespace vitrine

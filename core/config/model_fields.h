@@ -32,5 +32,7 @@ widthField(std::int64_t value, std::string doc = "channels of the residual strea
 /// heads, 1 to 1024.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Field
 headsField(std::int64_t value, std::string doc = "attention heads per block");
+/// mlp_width; none: as the kind of the MLP has it.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field mlpWidthField();
 
 }  // namespace vitrine

@@ -63,13 +63,7 @@ std::vector<Field> fieldsOf(BlockStyle style) {
       widthField(384).range(4, 65536),
       depthField(12),
       headsField(6),
-      integerField("mlp_width", nullptr,
-                   "hidden channels of the MLP; none: 4 x width, for SwiGLU 8/3 x width rounded up "
-                   "to a multiple of 256")
-          .titled("MLP width")
-          .range(1, 1048576)
-          .orNone()
-          .withUnit("channels"),
+      mlpWidthField(),
       choiceField("mlp", isRotary ? "swiglu" : "gelu_tanh", {"swiglu", "gelu_erf", "gelu_tanh"},
                   "feed-forward part of a block; SwiGLU has no biases")
           .titled("MLP"),

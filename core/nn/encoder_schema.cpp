@@ -17,13 +17,7 @@ std::vector<Field> sizeFields() {
       widthField(768),
       depthField(12),
       headsField(12),
-      integerField("mlp_width", nullptr,
-                   "hidden channels of the MLP; none: 4 x width, for SwiGLU 8/3 x width rounded up "
-                   "to a multiple of 256")
-          .titled("MLP width")
-          .range(1, 1048576)
-          .orNone()
-          .withUnit("channels"),
+      mlpWidthField(),
   };
 }
 

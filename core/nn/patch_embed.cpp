@@ -6,15 +6,20 @@
 
 namespace vitrine::nn {
 
+void refuseImages(const at::Tensor& images, const char* what, std::int64_t channels,
+                  std::array<std::int64_t, 2> size) {
+  throw ShapeError("images " + c10::str(images.sizes()) + " " + what + " " +
+                   std::to_string(channels) + " channels, " + std::to_string(size[0]) + " x " +
+                   std::to_string(size[1]) +
+                   " pixels; images are [batch, channels, height, width]");
+}
+
 at::Tensor patchEmbed(const at::Tensor& images, const at::Tensor& weight, const at::Tensor& bias) {
   const std::int64_t channels = weight.size(1), patchHeight = weight.size(2),
                      patchWidth = weight.size(3);
   if (images.dim() != 4 || images.size(1) != channels || images.size(2) % patchHeight != 0 ||
       images.size(3) % patchWidth != 0) {
-    throw ShapeError("images " + c10::str(images.sizes()) + " cannot be cut into patches of " +
-                     std::to_string(channels) + " channels, " + std::to_string(patchHeight) +
-                     " x " + std::to_string(patchWidth) +
-                     " pixels; images are [batch, channels, height, width]");
+    refuseImages(images, "cannot be cut into patches of", channels, {patchHeight, patchWidth});
   }
   const std::int64_t rows = images.size(2) / patchHeight, columns = images.size(3) / patchWidth;
   const at::Tensor patches =

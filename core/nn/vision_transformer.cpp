@@ -13,6 +13,7 @@
 #include "core/model/weight_source.h"
 #include "core/nn/drop_path.h"
 #include "core/nn/modules.h"
+#include "core/nn/patch_embed.h"
 #include "core/nn/position/relative_bias.h"
 #include "core/nn/position/rope.h"
 
@@ -362,10 +363,7 @@ Tokens VisionTransformer::embed(const at::Tensor& images) {
   const State& s = *state_;
   if (images.dim() != 4 || images.size(1) != s.config.inChannels ||
       images.size(2) != s.config.imageSize[0] || images.size(3) != s.config.imageSize[1]) {
-    throw ShapeError("images " + c10::str(images.sizes()) + " do not fit a model of " +
-                     std::to_string(s.config.inChannels) + " channels, " +
-                     pairText(s.config.imageSize) +
-                     " pixels; images are [batch, channels, height, width]");
+    refuseImages(images, "do not fit a model of", s.config.inChannels, s.config.imageSize);
   }
   return {s.embedded(images), s.positions};
 }

@@ -11,6 +11,7 @@
 #include "core/config/item_card.h"
 #include "core/model/chosen_layers.h"
 #include "core/model/weights.h"
+#include "core/nn/patch_embed.h"
 #include "core/nn/position/position_embedding.h"
 #include "plugins/vision_lstm/state.h"
 
@@ -115,10 +116,7 @@ at::Tensor VisionLstm::State::project(const at::Tensor& images) const {
 
 at::Tensor VisionLstm::State::embed(const at::Tensor& images, Grid& grid) const {
   const auto refuse = [&] {
-    throw ShapeError("images " + c10::str(images.sizes()) + " cannot be cut into patches of " +
-                     std::to_string(config.inChannels) + " channels, " +
-                     std::to_string(config.patch[0]) + " x " + std::to_string(config.patch[1]) +
-                     " pixels; images are [batch, channels, height, width]");
+    nn::refuseImages(images, "cannot be cut into patches of", config.inChannels, config.patch);
   };
   if (images.dim() != 4 || images.size(1) != config.inChannels) refuse();
   for (const std::size_t side : {0U, 1U}) {
@@ -244,10 +242,7 @@ std::vector<OfferedCapability> VisionLstm::capabilities() {
 Tokens VisionLstm::embed(const at::Tensor& images) {
   const VisionLstmConfig& c = state_->config;
   if (images.dim() != 4 || images.size(2) != c.imageSize[0] || images.size(3) != c.imageSize[1]) {
-    throw ShapeError("images " + c10::str(images.sizes()) + " do not fit a model of " +
-                     std::to_string(c.inChannels) + " channels, " + std::to_string(c.imageSize[0]) +
-                     " x " + std::to_string(c.imageSize[1]) +
-                     " pixels; images are [batch, channels, height, width]");
+    nn::refuseImages(images, "do not fit a model of", c.inChannels, c.imageSize);
   }
   Grid grid;
   const at::Tensor values = state_->embed(images, grid);
