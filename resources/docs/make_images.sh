@@ -80,6 +80,13 @@ draw playground "$tour" playground --run "$painter" --view "{\"settings\": {\"ru
   \"rows\": {\"key\": \"class\", \"values\": [0, 3, 1, 7, 8]},
   \"columns\": {\"key\": \"guidance\", \"values\": [1.0, 1.5, 2.0, 3.0, 4.0, 5.5, 7.5]}, \"drawn\": true}"
 
+# What a prompt says, by the tour's model of texts and images.
+writer=$("$build/bin/vitrine" runs --db "$tour" --json | python3 -c '
+import json, sys
+print(next(run["id"] for run in json.load(sys.stdin) if run["name"] == "images"))')
+draw playground_prompt "$tour" playground --run "$writer" --wait-ms 20000 --view "{\"settings\": {\"run\": $writer,
+  \"sampler\": \"text_image\", \"values\": {\"prompt\": \"a photo of a bag\", \"seed\": 0, \"count\": 8, \"previews\": 10}}, \"drawn\": true}"
+
 draw gallery "$tour" gallery --run "$painter"
 
 # run_of DATABASE VARIANT: its run with the first seed
