@@ -1,7 +1,4 @@
 // The pages of models that draw and of runs in progress, in the window over a full database.
-#include <QComboBox>
-#include <QTest>
-
 #include "core/live/channel.h"
 #include "tests/support/wait_until.h"
 #include "tests/ui/live/live_frames.h"
@@ -9,7 +6,6 @@
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/painter.h"
 #include "tests/ui/support/qt_test.h"
-#include "tests/ui/support/soon.h"
 #include "ui/live/live_page.h"
 #include "ui/playground/playground_page.h"
 #include "ui/shell/main_window.h"
