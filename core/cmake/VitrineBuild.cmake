@@ -169,12 +169,13 @@ function(vitrine_build_as_test name)
   endif()
 endfunction()
 
-# vitrine_add_test(NAME SOURCES ... [LINKS ...] [LABELS ...] [TIMEOUT SECONDS] [FIRST SUITE] [ALONE SUITES...] [COSTS NAME SECONDS ...])
-# makes one GoogleTest program. Each of its suites is a test of ctest, which may take TIMEOUT and 20 s for each test in it. A program
-# with LibTorch, which takes longer to load than most suites to run, is one test of ctest, but for the suites that are ALONE: those
-# that may be skipped. The others wait for suite FIRST, which prepares what they use. COSTS: ctest starts what takes long first.
+# vitrine_add_test(NAME SOURCES ... [LINKS ...] [LABELS ...] [TIMEOUT SECONDS] [FIRST SUITE] [ALONE SUITES...] [COSTS NAME SECONDS ...]
+# [THREADS N]) makes one GoogleTest program. Each of its suites is a test of ctest, which may take TIMEOUT and 20 s for each test in it.
+# A program with LibTorch, which takes longer to load than most suites to run, is one test of ctest, but for the suites that are ALONE:
+# those that may be skipped. LibTorch computes with THREADS, by default 1: tests run side by side, and small layers gain nothing from
+# more. The other suites wait for suite FIRST, which prepares what they use. COSTS: ctest starts what takes long first.
 function(vitrine_add_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT;FIRST" "SOURCES;LINKS;LABELS;ALONE;COSTS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT;FIRST;THREADS" "SOURCES;LINKS;LABELS;ALONE;COSTS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   vitrine_build_as_test(${name} ${arg_LINKS})
   target_compile_definitions(${name} PRIVATE
@@ -182,20 +183,26 @@ function(vitrine_add_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
+  # A waiting thread of one test sleeps instead of taking the core from another, as in the program.
+  set(environment "GOMP_SPINCOUNT=1000")
   set(joins OFF)
   if("${arg_LINKS}" MATCHES "engine|golden|_objects")
     set(joins ON)
+    if(NOT arg_THREADS)
+      set(arg_THREADS 1)
+    endif()
+    list(APPEND environment "OMP_NUM_THREADS=${arg_THREADS}")
   endif()
-  # Tests run side by side: a waiting thread of one sleeps instead of taking the core from another, as in the program.
-  set(properties ENVIRONMENT "GOMP_SPINCOUNT=1000")
+  set(properties "")
   if(arg_LABELS)
-    list(APPEND properties LABELS "${arg_LABELS}")
+    set(properties LABELS "${arg_LABELS}")
   endif()
   set(suites "${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake")
   file(GENERATE OUTPUT "${suites}" CONTENT "set(name \"${name}\")
 set(program \"$<TARGET_FILE:${name}>\")
 set(folder \"${CMAKE_CURRENT_BINARY_DIR}\")
 set(timeout ${arg_TIMEOUT})
+set(environment \"${environment}\")
 set(properties \"${properties}\")
 set(joins ${joins})
 set(alone \"${arg_ALONE}\")

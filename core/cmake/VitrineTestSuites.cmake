@@ -1,6 +1,7 @@
 # Read by ctest, once for each test program: adds a test for each suite of the program, or one for all that join, so that Qt, LibTorch
 # and what they load are loaded once a suite or once a program and not once a test. Each suite is a process of its own, see
-# tests/support/test_main.cpp. Reads: name, program, folder, timeout, properties, joins, alone, first, costs (see vitrine_add_test).
+# tests/support/test_main.cpp. Reads: name, program, folder, timeout, environment, properties, joins, alone, first, costs (see
+# vitrine_add_test).
 
 set(list "${folder}/${name}_suites.txt")
 if("${program}" IS_NEWER_THAN "${list}")  # or one of the two does not exist
@@ -46,7 +47,8 @@ if(together)
 endif()
 foreach(test IN LISTS tests)
   add_test("${name}.${test}" "${program}" --gtest_color=no ${suites_${test}})
-  set_tests_properties("${name}.${test}" PROPERTIES TIMEOUT ${seconds_${test}} SKIP_RETURN_CODE 77 ${properties})
+  set_tests_properties("${name}.${test}" PROPERTIES
+    TIMEOUT ${seconds_${test}} SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}" ${properties})
   if(first)
     if(test STREQUAL first)
       set_tests_properties("${name}.${test}" PROPERTIES FIXTURES_SETUP "${name}")
