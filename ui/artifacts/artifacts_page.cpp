@@ -36,7 +36,7 @@ constexpr std::size_t kMostRuns = 4;
 }  // namespace
 
 ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
-    : Page(parent),
+    : ReadingPage(parent),
       workbench_(workbench),
       lists_(workbench.store().file()),
       figures_(workbench.store().file()),
@@ -67,14 +67,9 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(empty_, this));
 
   connect(&loading_, &LoadingState::again, this, &ArtifactsPage::reload);
-  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
-    isStale_ = true;
-    if (isVisible()) loading_.readLater();
-  });
-  connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
-    isStale_ = true;
-    if (isVisible()) reload();
-  });
+  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this,
+          [this] { changed(loading_); });
+  connect(&workbench_.selection(), &Selection::runsChanged, this, [this] { changed(); });
   connect(&workbench_.selection(), &Selection::stepChanged, this, [this] {
     const std::int64_t step = workbench_.selection().step();
     if (step == (step_ ? *step_ : -1)) return;
@@ -379,11 +374,6 @@ void ArtifactsPage::waitUntilIdle() {
   lists_.waitUntilIdle();
   figures_.waitUntilIdle();
   layOutNow();
-}
-
-void ArtifactsPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  if (isStale_) reload();
 }
 
 void ArtifactsPage::previousStep() { moveStep(-1); }

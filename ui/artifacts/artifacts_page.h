@@ -32,7 +32,7 @@ namespace vitrine::ui {
 class EmptyPage;
 class FigureView;
 
-class ArtifactsPage final : public Page {
+class ArtifactsPage final : public ReadingPage {
   Q_OBJECT
  public:
   explicit ArtifactsPage(Workbench& workbench, QWidget* parent = nullptr);
@@ -69,7 +69,6 @@ class ArtifactsPage final : public Page {
   void copyImage();
 
  protected:
-  void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -98,7 +97,7 @@ class ArtifactsPage final : public Page {
   QWidget* makeList();
   QWidget* makeViewer();
   // artifacts_reading.cpp
-  void reload();
+  void reload() override;
   void takeRows(const std::vector<std::int64_t>& runs, Rows rows, const QString& failure);
   void showEmpty(const QString& sentence, bool hasButton);
   void readFigures();
@@ -170,7 +169,6 @@ class ArtifactsPage final : public Page {
   std::vector<Shown> shown_;          ///< per view
   std::vector<std::int64_t> asking_;  ///< ids that figures_ reads
   FigureStyle style_;
-  bool isStale_ = true;
 
   std::map<std::int64_t, Json> configs_;  ///< of the runs of rows_
   AnalysisJob computing_;

@@ -46,7 +46,7 @@ QString droppedImage(const QMimeData& data) {
 }  // namespace
 
 AttentionPage::AttentionPage(Workbench& workbench, QWidget* parent)
-    : Page(parent),
+    : ReadingPage(parent),
       workbench_(workbench),
       lists_(workbench.store().file()),
       images_(workbench.store().file()),
@@ -92,15 +92,10 @@ AttentionPage::AttentionPage(Workbench& workbench, QWidget* parent)
       stack_->setCurrentIndex(1);
     });
   }
-  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
-    isStale_ = true;
-    if (isVisible()) loading_.readLater();
-  });
+  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this,
+          [this] { changed(loading_); });
   const Selection& selection = workbench_.selection();
-  connect(&selection, &Selection::runsChanged, this, [this] {
-    isStale_ = true;
-    if (isVisible()) reload();
-  });
+  connect(&selection, &Selection::runsChanged, this, [this] { changed(); });
   connect(&selection, &Selection::stepChanged, this, [this] {
     const std::int64_t step = workbench_.selection().step();
     if (step == atStep_.value_or(-1)) return;
@@ -375,11 +370,6 @@ void AttentionPage::waitUntilIdle() {
   lists_.waitUntilIdle();
   images_.waitUntilIdle();
   layOutNow();
-}
-
-void AttentionPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  if (isStale_) reload();
 }
 
 void AttentionPage::dragEnterEvent(QDragEnterEvent* event) {

@@ -35,7 +35,7 @@ class EmptyPage;
 class FlowRow;
 class WrapLabel;
 
-class AttentionPage final : public Page {
+class AttentionPage final : public ReadingPage {
   Q_OBJECT
  public:
   explicit AttentionPage(Workbench& workbench, QWidget* parent = nullptr);
@@ -62,7 +62,6 @@ class AttentionPage final : public Page {
   void computeMissing();
 
  protected:
-  void showEvent(QShowEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
 
@@ -99,7 +98,7 @@ class AttentionPage final : public Page {
   void makeKeys();
   void dressControls();
   // attention_runs.cpp
-  void reload();
+  void reload() override;
   void takeFacts(const std::vector<std::int64_t>& runs, Facts facts, const QString& failure);
   void fillWeights();
   void fillSeries();
@@ -201,7 +200,6 @@ class AttentionPage final : public Page {
   std::map<ImageKey, std::shared_ptr<const AttentionImage>> kept_;
   std::vector<ImageKey> recent_;                                  ///< of kept_, the newest last
   std::map<std::int64_t, std::vector<AttentionEntry>> computed_;  ///< by run
-  bool isStale_ = true;
 };
 
 [[nodiscard]] PageFactory attentionPage();

@@ -35,7 +35,7 @@ constexpr std::size_t kMostFrames = 10;
 }  // namespace
 
 CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
-    : Page(parent),
+    : ReadingPage(parent),
       workbench_(workbench),
       lists_(workbench.store().file()),
       numbers_(workbench.store().file()),
@@ -115,14 +115,9 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
       showEmpty(tr("The answers cannot be read: %1").arg(sentence), QString());
     });
   }
-  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
-    isStale_ = true;
-    if (isVisible()) loading_.readLater();
-  });
-  connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
-    isStale_ = true;
-    if (isVisible()) reload();
-  });
+  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this,
+          [this] { changed(loading_); });
+  connect(&workbench_.selection(), &Selection::runsChanged, this, [this] { changed(); });
   connect(&workbench_.selection(), &Selection::stepChanged, this, [this] {
     const std::int64_t step = workbench_.selection().step();
     const auto wanted = step < 0 ? std::nullopt : std::optional(step);
@@ -144,11 +139,6 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
     if (now == sample_ || now == strip_) picture_ = Picture::Sample;
   });
   stack_->setCurrentIndex(1);
-}
-
-void CalibrationPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  if (isStale_) reload();
 }
 
 void CalibrationPage::resizeEvent(QResizeEvent* event) {

@@ -40,7 +40,7 @@ class SampleStrip;
 /// The line of ui/shell/pages.cpp.
 [[nodiscard]] PageFactory calibrationPage();
 
-class CalibrationPage final : public Page {
+class CalibrationPage final : public ReadingPage {
   Q_OBJECT
  public:
   explicit CalibrationPage(Workbench& workbench, QWidget* parent = nullptr);
@@ -66,7 +66,6 @@ class CalibrationPage final : public Page {
   [[nodiscard]] QString notice() const;
 
  protected:
-  void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -110,7 +109,7 @@ class CalibrationPage final : public Page {
   QComboBox* makeCombo(const QString& name, const QString& tip);
   void arrange();
   // calibration_page.cpp
-  void reload();
+  void reload() override;
   void takeStored(const std::vector<std::int64_t>& runs, std::map<std::int64_t, Stored> stored);
   void fillControls();
   void fillTargets();
@@ -179,7 +178,7 @@ class CalibrationPage final : public Page {
   std::vector<CalibrationFrame> frames_;
   std::vector<std::size_t> listed_;   ///< samples of the strip
   std::optional<std::int64_t> step_;  ///< nothing: the newest
-  bool isFilling_ = false, isStale_ = true;
+  bool isFilling_ = false;
 
   QStackedWidget* stack_;
   EmptyPage* empty_ = nullptr;

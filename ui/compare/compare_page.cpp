@@ -33,7 +33,7 @@ constexpr int kCompareReloadMs = 1000;  // at most so often while runs write
 }  // namespace
 
 ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
-    : Page(parent),
+    : ReadingPage(parent),
       workbench_(workbench),
       reader_(workbench.store().file()),
       curveReader_(workbench.store().file()),
@@ -80,8 +80,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
         std::exchange(drawn_, workbench_.selection().drawn());
     // Another run is looked at, which changes nothing here.
     if (isBrushing_ || drawn_ == before) return;
-    isStale_ = true;
-    if (isVisible()) reload();
+    changed();
   });
   connect(&workbench_, &Workbench::catalogReady, this, [this] {
     isStale_ = true;
@@ -121,11 +120,6 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
 }
 
 ComparePage::~ComparePage() = default;
-
-void ComparePage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  if (isStale_) reload();
-}
 
 void ComparePage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);

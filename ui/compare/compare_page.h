@@ -42,7 +42,7 @@ class ReportBar;
 /// The line of ui/shell/pages.cpp.
 [[nodiscard]] PageFactory comparePage();
 
-class ComparePage final : public Page {
+class ComparePage final : public ReadingPage {
   Q_OBJECT
  public:
   enum class TableFormat { Csv, Latex, Markdown };
@@ -79,7 +79,6 @@ class ComparePage final : public Page {
   void copyOverrides();
 
  protected:
-  void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
@@ -120,7 +119,7 @@ class ComparePage final : public Page {
   void askReport();
   void showReport();
   // compare_page.cpp
-  void reload();
+  void reload() override;
   void setData(std::shared_ptr<const CompareData> data, AblationTable table);
   void fillControls();
   void remakeTable();
@@ -180,7 +179,6 @@ class ComparePage final : public Page {
   std::vector<std::int64_t> drawn_;    ///< by pages of several runs, when that changed last
   bool isBrushing_ = false;            ///< the selection is being set by this page
   bool isFilling_ = false;             ///< controls are being set by this page
-  bool isStale_ = true;
   QSplitter* split_ = nullptr;  ///< of table and charts
   bool isSplitByHand_ = false;
   std::vector<int> fitted_;   ///< widths that fitColumns() gave the columns of the table

@@ -43,7 +43,7 @@ QString wordIn(const Json& state, const char* key) {
 }  // namespace
 
 GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
-    : Page(parent),
+    : ReadingPage(parent),
       workbench_(workbench),
       list_(workbench.store().file()),
       look_(workbench.store().file()),
@@ -89,10 +89,8 @@ GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
     connect(one, &Background::failed, this,
             [this](const QString& sentence) { workbench_.showMessage(sentence); });
   }
-  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
-    isStale_ = true;
-    if (isVisible()) loading_.readLater();
-  });
+  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this,
+          [this] { changed(loading_); });
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
     stepsOf_ = 0;
     if (isVisible() && view_ == View::RunsAndSteps) readSteps();
@@ -106,11 +104,6 @@ GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
 }
 
 GalleryPage::~GalleryPage() = default;
-
-void GalleryPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  if (isStale_) reload();
-}
 
 void GalleryPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);

@@ -38,7 +38,7 @@ class ContactSheet;
 class EmptyPage;
 class ImageDetails;
 
-class GalleryPage final : public Page {
+class GalleryPage final : public ReadingPage {
   Q_OBJECT
  public:
   enum class View { Sheet, ByStep, RunsAndSteps };
@@ -90,7 +90,6 @@ class GalleryPage final : public Page {
   void savePdf(const QString& file);
 
  protected:
-  void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -108,7 +107,7 @@ class GalleryPage final : public Page {
   void showTools();
   // gallery_reading.cpp
   struct Look;
-  void reload();
+  void reload() override;
   void afterReading();
   void readLook();
   void readSteps();
@@ -169,7 +168,7 @@ class GalleryPage final : public Page {
   ImageOrder sheetOrder_ = ImageOrder::Newest;  ///< in the view Sheet
   ImageStage::View compare_ = ImageStage::View::Slider;
   std::int64_t current_ = 0, other_ = 0;
-  bool isEnlarged_ = false, isStale_ = true, isRead_ = false;
+  bool isEnlarged_ = false, isRead_ = false;
 
   /// The two images that are looked at, as they were read.
   struct LookedAt {

@@ -42,7 +42,7 @@ constexpr std::size_t kMostHistory = 100;
 }  // namespace
 
 PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
-    : Page(parent),
+    : ReadingPage(parent),
       workbench_(workbench),
       lists_(workbench.store().file()),
       worker_(workbench.models(), workbench.store().file()),
@@ -112,10 +112,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
     if (drawable(current) != nullptr) chooseRun(current);
   });
   connect(&workbench_.selection(), &Selection::recalled, this, &PlaygroundPage::takeRecipe);
-  connect(&workbench_, &Workbench::catalogReady, this, [this] {
-    isStale_ = true;
-    if (isVisible()) reload();
-  });
+  connect(&workbench_, &Workbench::catalogReady, this, [this] { changed(); });
   connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
     if (drawable_.runs.empty()) showEmpty(sentence);
   });
@@ -189,8 +186,7 @@ void PlaygroundPage::keyPressEvent(QKeyEvent* event) {
 }
 
 void PlaygroundPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  if (isStale_) reload();
+  ReadingPage::showEvent(event);
   showLending();
   if (warmText_.isEmpty()) warmTimer_.start();
 }

@@ -38,7 +38,7 @@ class FilmStrip;
 class ImageBoard;
 class WrapLabel;
 
-class PlaygroundPage final : public Page {
+class PlaygroundPage final : public ReadingPage {
   Q_OBJECT
  public:
   explicit PlaygroundPage(Workbench& workbench, QWidget* parent = nullptr);
@@ -79,7 +79,7 @@ class PlaygroundPage final : public Page {
   void placeSide();
   // playground_reading.cpp
   void readLater();
-  void reload();
+  void reload() override;
   void takeRuns(DrawableRuns found);
   void colourRuns();
   void takeKept(const std::string& database);
@@ -144,7 +144,6 @@ class PlaygroundPage final : public Page {
   std::string sampler_;  ///< whose schema the form shows
   ModelChoice warmModel_;
   QString warmText_;
-  bool isStale_ = true;
   bool wantsDraw_ = false;      ///< as soon as the model is there
   bool isSamplerKnown_ = false; ///< the model said which one fits, or the user chose
   bool isSideBelow_ = false;

@@ -32,7 +32,7 @@ constexpr const char* kMeasuredRank = "rank80";  // at the share that runs measu
 }  // namespace
 
 SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
-    : Page(parent),
+    : ReadingPage(parent),
       workbench_(workbench),
       lists_(workbench.store().file()),
       spectra_(workbench.store().file()),
@@ -98,14 +98,9 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
       showEmpty(tr("The spectra cannot be read: %1").arg(sentence), QString());
     });
   }
-  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, [this] {
-    isStale_ = true;
-    if (isVisible()) loading_.readLater();
-  });
-  connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
-    isStale_ = true;
-    if (isVisible()) reload();
-  });
+  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this,
+          [this] { changed(loading_); });
+  connect(&workbench_.selection(), &Selection::runsChanged, this, [this] { changed(); });
   connect(&workbench_.selection(), &Selection::stepChanged, this, [this] {
     const std::int64_t step = workbench_.selection().step();
     const auto wanted = step < 0 ? std::nullopt : std::optional(step);
@@ -125,10 +120,7 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
     }
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] { showAll(); });
-  connect(&workbench_, &Workbench::catalogReady, this, [this] {
-    isStale_ = true;
-    if (isVisible()) reload();
-  });
+  connect(&workbench_, &Workbench::catalogReady, this, [this] { changed(); });
   // Export takes the picture that had the focus last.
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
     if (now == heads_) picture_ = Picture::Heads;
@@ -139,11 +131,6 @@ SpectraPage::SpectraPage(Workbench& workbench, QWidget* parent)
     if (now == stable_) picture_ = Picture::Stable;
   });
   stack_->setCurrentIndex(1);
-}
-
-void SpectraPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  if (isStale_) reload();
 }
 
 void SpectraPage::resizeEvent(QResizeEvent* event) {

@@ -31,7 +31,7 @@ class WrapLabel;
 /// The line of ui/shell/pages.cpp.
 [[nodiscard]] PageFactory spectraPage();
 
-class SpectraPage final : public Page {
+class SpectraPage final : public ReadingPage {
   Q_OBJECT
  public:
   explicit SpectraPage(Workbench& workbench, QWidget* parent = nullptr);
@@ -59,7 +59,6 @@ class SpectraPage final : public Page {
   [[nodiscard]] QString notice() const;
 
  protected:
-  void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -103,7 +102,7 @@ class SpectraPage final : public Page {
   void connectViews();
   void arrange();
   // spectra_page.cpp
-  void reload();
+  void reload() override;
   void takeFacts(const std::vector<std::int64_t>& runs, std::map<std::int64_t, Facts> facts);
   void readRuns();
   void takeRuns(std::vector<std::shared_ptr<const SpectraRun>> shown, SpectrumCache cache,
@@ -171,7 +170,7 @@ class SpectraPage final : public Page {
   SeedScores seeds_;
   RankClaims claims_;
   std::optional<std::int64_t> step_;  ///< nothing: the newest
-  bool isFilling_ = false, isStale_ = true;
+  bool isFilling_ = false;
 
   QStackedWidget* stack_;
   EmptyPage* empty_ = nullptr;

@@ -1,6 +1,7 @@
 #include "ui/workbench/page.h"
 
 #include "ui/figures/figure.h"
+#include "ui/kit/loading_state.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -13,6 +14,21 @@ const store::TaskCards& Workbench::cards() {
 void Page::setViewState(const Json& /*state*/) {}
 
 std::unique_ptr<Figure> Page::figure() { return nullptr; }
+
+void ReadingPage::changed() {
+  isStale_ = true;
+  if (isVisible()) reload();
+}
+
+void ReadingPage::changed(LoadingState& loading) {
+  isStale_ = true;
+  if (isVisible()) loading.readLater();
+}
+
+void ReadingPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (isStale_) reload();
+}
 
 QImage Page::snapshot(QSize size, double scale) {
   // A page that was never shown has no layout yet: show it without a window on the screen.

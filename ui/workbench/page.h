@@ -26,6 +26,7 @@
 namespace vitrine::ui {
 
 class Figure;
+class LoadingState;
 class ModelService;
 class RemoteLink;
 struct EditOutcome;
@@ -129,6 +130,24 @@ class Page : public QWidget {
  Q_SIGNALS:
   /// The user chose another view: viewState() has changed, and can be taken back.
   void viewChanged();
+};
+
+/// A page that reads what it shows: at once while it is in front, else when it is shown next.
+class ReadingPage : public Page {
+  Q_OBJECT
+ public:
+  explicit ReadingPage(QWidget* parent) : Page(parent) {}
+
+ protected:
+  /// Reads, and takes isStale_ back.
+  virtual void reload() = 0;
+  /// Something else is to be shown.
+  void changed();
+  /// The database has something new, as often as `loading` reads while runs write.
+  void changed(LoadingState& loading);
+  void showEvent(QShowEvent* event) override;
+
+  bool isStale_ = true;
 };
 
 struct PageFactory {
