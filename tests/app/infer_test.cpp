@@ -158,6 +158,28 @@ TEST(Infer, SaysWhatDoesNotFit) {
   EXPECT_FALSE(std::filesystem::exists(scratch.path("out.safetensors")));
 }
 
+TEST(Infer, RefusesWeightsOfAnotherVersionByItsName) {
+  Scratch scratch;
+  const std::filesystem::path folder = kGolden / "vision_lstm/v1_stride";
+  writeInput(scratch.path("in.safetensors"), SafetensorsFile(folder / "io.safetensors"));
+  std::vector<std::string> words{"infer",
+                                 "--weights",
+                                 (folder / "weights.safetensors").string(),
+                                 "--input",
+                                 scratch.path("in.safetensors"),
+                                 "--output",
+                                 scratch.path("out.safetensors"),
+                                 "model.architecture=vision_lstm"};
+  Json model = Json::parse(readText(folder / "case.json")).at("model");
+  model["conv"] = "conv2d";  // that of the second version
+  model["conv_kernel"] = 3;
+  for (const auto& [key, value] : model.items())
+    words.push_back("model." + key + "=" + value.dump());
+  const Ended ended = vitrine(words);
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, Names("a Vision-LSTM of the first version"));
+}
+
 /// `vitrine infer` with the model of serve_items.cpp, which is not a classifier.
 class InferByName : public ::testing::Test {
  protected:

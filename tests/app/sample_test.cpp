@@ -19,8 +19,9 @@ using ::testing::HasSubstr;
 /// A copy of the shared database with one generative run beside the classifiers.
 class Drawn : public Copy {
  public:
-  /// \param more  lines of [task], then further tables
-  explicit Drawn(const std::string& more = "") {
+  /// \param more   lines of [task], then further tables
+  /// \param words  behind the file on the command line
+  explicit Drawn(const std::string& more = "", const std::vector<std::string>& words = {}) {
     writeText(path("draw.toml"), R"(title = "Drawn"
 [model]
 architecture = "sit_llama"
@@ -45,7 +46,9 @@ threads = 1
 name = "generation"
 samples = { count = 0 }
 )" + more);
-    const Ended ended = run({"train", path("draw.toml"), "--json"});
+    std::vector<std::string> all{"train", path("draw.toml"), "--json"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Ended ended = run(all);
     EXPECT_EQ(ended.code, 0) << ended.err;
     if (ended.code == 0) id = ended.json().at(0).at("id").get<std::int64_t>();
   }
@@ -130,20 +133,82 @@ TEST(Sample, RefusesWhatTheRunCannotShowInOneSentence) {
   EXPECT_THAT(refused({"guidnce=2"}), Names("guidance"));
 }
 
-/// A judge: the first shared classifier, in a folder of its own.
-std::string judgeIn(const Copy& copy, std::int64_t run, const std::string& folder) {
+TEST(Sample, RefusesGuidanceAndDiffusionsThatAModelHasNotLearned) {
+  const Drawn drawn("", {"model.class_dropout_prob=0"});
+  const Ended guided = drawn.sample({"guidance=2"});
+  EXPECT_EQ(guided.code, 2);
+  EXPECT_THAT(guided.err,
+              HasSubstr("guidance = 2 needs a model that also learned without labels"));
+  EXPECT_EQ(drawn.sample({"guidance=1", "count=1"}).code, 0);
+  // A velocity on a straight path has no finite form of this name.
+  const Ended form = drawn.sample({"sampler=sde", "form=sbdm"});
+  EXPECT_EQ(form.code, 2);
+  EXPECT_THAT(form.err, Names("sbdm"));
+}
+
+/// The checkpoint of a run at `step`, in a folder of its own. \returns  the hash of its weights
+std::string networkIn(const Copy& copy, std::int64_t run, std::int64_t step,
+                      const std::string& folder) {
   store::RunStore store(copy.database(), store::OpenMode::ReadOnly);
   fs::remove_all(folder);
   fs::copy(
-      store::filesFolder(copy.database()) / ("run-" + store.run(run).uuid) / checkpointName(24),
+      store::filesFolder(copy.database()) / ("run-" + store.run(run).uuid) / checkpointName(step),
       folder);
   return sha256OfFile(fs::path(folder) / "model.safetensors");
+}
+
+TEST(Sample, LatentsOfAnotherCodecAreRefused) {
+  const Copy first;
+  writeText(first.path("codec.toml"), R"(title = "Codec"
+[model]
+architecture = "autoencoder_kl"
+image_size = 8
+in_channels = 1
+latent_channels = 2
+block_out_channels = [8, 8]
+layers_per_block = 1
+norm_groups = 4
+[data]
+dataset = "idx"
+folder = ")" + (sharedFolder() / "images").string() +
+                                          R"("
+normalize = "half"
+[train]
+steps = 2
+batch_size = 8
+threads = 1
+[task]
+name = "autoencoder"
+)");
+  const std::string folder = first.path("codec");
+  const auto trained = [&](int seed) -> std::string {
+    const Ended ended = first.run(
+        {"train", first.path("codec.toml"), "train.seed=" + std::to_string(seed), "--json"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    if (ended.code != 0) return "";
+    return networkIn(first, ended.json().at(0).at("id").get<std::int64_t>(), 2, folder);
+  };
+  const std::string sha256 = trained(0);
+  ASSERT_NE(sha256, "");
+  const Drawn drawn("codec = \"codec\"\n[aux.codec]\nweights = \"" + folder + "\"\n",
+                    {"model.input_size=4", "model.in_channels=2"});
+  EXPECT_EQ(drawn.sample({"count=1"}).code, 0);
+  const Ended shape = drawn.run({"train", drawn.path("draw.toml"), "model.input_size=4"});
+  EXPECT_EQ(shape.code, 2);
+  EXPECT_THAT(shape.err, Names("2 x 4 x 4", "model.in_channels = 2"));
+
+  // Another codec in its place.
+  const std::string other = trained(1);
+  ASSERT_NE(other, sha256);
+  const Ended changed = drawn.sample({"count=1"});
+  EXPECT_EQ(changed.code, 4);
+  EXPECT_THAT(changed.err, Names("codec", sha256.substr(0, 12), other.substr(0, 12)));
 }
 
 TEST(Sample, AJudgeIsNamedWithItsHashAndTheNumberOfImages) {
   const Copy first;
   const std::string folder = first.path("judge");
-  const std::string sha256 = judgeIn(first, 1, folder);
+  const std::string sha256 = networkIn(first, 1, 24, folder);
   const Drawn drawn("judge = \"critic\"\n[aux.critic]\nweights = \"" + folder + "\"\n");
   const auto evaluated = [&](const std::vector<std::string>& words) {
     std::vector<std::string> all{"evaluate", std::to_string(drawn.id), "--of", "samples"};
@@ -166,7 +231,7 @@ TEST(Sample, AJudgeIsNamedWithItsHashAndTheNumberOfImages) {
   EXPECT_THAT(evaluated({"task.path=vp"}).err, Names("task.path"));
 
   // Another judge in its place.
-  const std::string other = judgeIn(first, 2, folder);
+  const std::string other = networkIn(first, 2, 24, folder);
   ASSERT_NE(other, sha256);
   for (const Ended& changed : {evaluated(twelve), drawn.sample({"count=1"})}) {
     EXPECT_EQ(changed.code, 4);

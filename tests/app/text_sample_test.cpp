@@ -1,0 +1,108 @@
+// vitrine sample and train with texts: what is written, and what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/app/program.h"
+#include "tests/support/refusal.h"
+
+namespace vitrine::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A copy of the shared database with one run of a small language model of 40 tokens.
+class Written : public Copy {
+ public:
+  Written() {
+    std::filesystem::create_directories(path("texts"));
+    std::string lines;
+    for (int i = 0; i < 16; ++i) lines += "line " + std::to_string(i) + " of a text\n";
+    writeText(path("texts/train.txt"), lines);
+    writeText(path("texts/test.txt"), lines);
+    const auto rows = [](const std::string& split) {
+      return "[[data.pipeline." + split + "]]\nname = \"tokenize\"\n[[data.pipeline." + split +
+             "]]\nname = \"pack\"\nlength = 32\nvalue = 260\n";
+    };
+    writeText(path("write.toml"), R"(title = "Written"
+[model]
+architecture = "llama"
+dim = 16
+depth = 1
+heads = 2
+kv_heads = 1
+ffn_hidden = 16
+vocab = 264
+max_positions = 40
+[task]
+name = "language_model"
+[train]
+steps = 2
+batch_size = 4
+threads = 1
+[data]
+dataset = "text_documents"
+folder = ")" + path("texts") + R"("
+divide = "line"
+as = "text"
+)" + rows("train") + rows("evaluate"));
+    const Ended ended = train({"--json"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    if (ended.code == 0) id_ = ended.json().at(0).at("id").get<std::int64_t>();
+  }
+  [[nodiscard]] Ended train(const std::vector<std::string>& words) const {
+    return with({"train", path("write.toml")}, words);
+  }
+  [[nodiscard]] Ended sample(const std::vector<std::string>& words) const {
+    return with({"sample", std::to_string(id_), "count=1"}, words);
+  }
+
+ private:
+  [[nodiscard]] Ended with(std::vector<std::string> all,
+                           const std::vector<std::string>& words) const {
+    all.insert(all.end(), words.begin(), words.end());
+    return run(all);
+  }
+  std::int64_t id_ = 0;
+};
+
+TEST(TextSample, ContinuesAPromptWithinTheContext) {
+  const Written written;
+  const Ended ended = written.sample({"prompt=line", "max_tokens=4", "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.json().at("made").at(0).at("kind"), "text");
+}
+
+TEST(TextSample, RefusesPromptsThatDoNotFitInOneSentence) {
+  const Written written;
+  const auto refused = [&](const std::vector<std::string>& words) {
+    const Ended ended = written.sample(words);
+    EXPECT_EQ(ended.code, 2) << ended.out;
+    return ended.err;
+  };
+  // A first token and 60 bytes.
+  EXPECT_THAT(refused({"prompt=" + std::string(60, 'a'), "max_tokens=1"}),
+              Names("prompt", 61, "context", 40));
+  EXPECT_THAT(refused({"prompt=ab", "max_tokens=64"}), Names("max_tokens = 64", 40, 37));
+  EXPECT_THAT(refused({"prompt=a\xff", "max_tokens=1"}), HasSubstr("UTF-8"));
+}
+
+TEST(TextSample, RefusesTextsTokenizersAndRowsThatDoNotFitTheModel) {
+  const Written written;
+  const auto refused = [&](const std::vector<std::string>& words) {
+    const Ended ended = written.train(words);
+    EXPECT_EQ(ended.code, 2) << ended.out;
+    return ended.err;
+  };
+  EXPECT_THAT(refused({"model.vocab=300"}), Names(264, 300, "model.vocab = 264"));
+  EXPECT_THAT(refused({"model.max_positions=16"}), Names(32, 16, "model.max_positions"));
+  std::filesystem::create_directories(written.path("bytes"));
+  writeText(written.path("bytes/train.txt"), "caf\xe9\n");
+  const Ended bytes = written.train({"data.folder=" + written.path("bytes")});
+  EXPECT_NE(bytes.code, 0);
+  EXPECT_THAT(bytes.err, HasSubstr("train.txt is not UTF-8"));
+}
+
+}  // namespace
+}  // namespace vitrine::test
