@@ -234,7 +234,8 @@ def pytorch():
     inputs = 0.5 * torch.rand(256, 3, 8, 8) + 0.5 * labels.view(-1, 1, 1, 1)
     model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 16), torch.nn.GELU(), torch.nn.Linear(16, 2))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(inputs, labels), batch_size=32, num_workers=2)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(inputs, labels), batch_size=32, num_workers=2,
+                                         persistent_workers=True)
     config = {"optimizer": {"name": "AdamW", "lr": 1e-2}, "shape": inputs.shape, "dtype": inputs.dtype}
     with begin(variant="mlp", config=config, steps=40) as run:
         step = 0

@@ -34,7 +34,9 @@ std::string torchPython() {
   const char* named = std::getenv("VITRINE_PYTHON");
   for (const std::string& python :
        {std::string(named != nullptr ? named : ""), std::string(VITRINE_TORCH_PYTHON)}) {
-    if (!python.empty() && std::filesystem::exists(python) && works({python, "-c", "import torch"}))
+    // Found, not imported, which takes seconds.
+    const std::string find = "import importlib.util as u, sys; sys.exit(not u.find_spec('torch'))";
+    if (!python.empty() && std::filesystem::exists(python) && works({python, "-c", find}))
       return python;
   }
   return {};
