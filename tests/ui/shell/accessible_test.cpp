@@ -15,9 +15,12 @@
 #include <set>
 #include <string>
 
+#include "tests/ui/support/fake_serve.h"
+#include "tests/ui/support/painter.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/kit/plot_accessible.h"
 #include "ui/monitor/curve_plot.h"
+#include "ui/playground/playground_page.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
@@ -145,6 +148,26 @@ TEST(MainWindow, BehindEveryPictureOfEveryPageIsATableOfItsValues) {
   EXPECT_GE(tables["artifacts"], 1);
 }
 
+/// Buttons of the page in front that the Tab key does not reach, a line each.
+std::string unreached(MainWindow& window) {
+  std::set<const QWidget*> reached;
+  for (const QWidget* next = window.nextInFocusChain(); next != &window;
+       next = next->nextInFocusChain())
+    reached.insert(next);
+  std::string lines;
+  for (const auto* button : window.currentPage()->findChildren<QAbstractButton*>()) {
+    if (!button->isVisible() || !button->isEnabled()) continue;
+    if (qobject_cast<QTabBar*>(button->parentWidget()) != nullptr ||
+        button->objectName().startsWith(QLatin1String("qt_")) ||
+        QString::fromLatin1(button->metaObject()->className()) ==
+            QLatin1String("QLineEditIconButton"))
+      continue;  // parts of something that has the focus itself
+    if ((button->focusPolicy() & Qt::TabFocus) == 0 || reached.count(button) == 0)
+      lines += (button->accessibleName() + button->text()).toStdString() + "\n";
+  }
+  return lines;
+}
+
 TEST(MainWindow, EveryControlOfEveryPageIsReachedByTheTabKey) {
   SampleStudio studio(kRich);
   studio.workbench.selection().setRuns({studio.runs[0]}, studio.runs[0]);
@@ -153,22 +176,25 @@ TEST(MainWindow, EveryControlOfEveryPageIsReachedByTheTabKey) {
   for (const PageFactory& page : pages()) {
     window.showPage(page.id);
     window.waitUntilIdle();
-    std::set<const QWidget*> reached;
-    for (const QWidget* next = window.nextInFocusChain(); next != &window;
-         next = next->nextInFocusChain())
-      reached.insert(next);
-    for (const auto* button : window.currentPage()->findChildren<QAbstractButton*>()) {
-      if (!button->isVisible() || !button->isEnabled()) continue;
-      if (qobject_cast<QTabBar*>(button->parentWidget()) != nullptr ||
-          button->objectName().startsWith(QLatin1String("qt_")) ||
-          QString::fromLatin1(button->metaObject()->className()) ==
-              QLatin1String("QLineEditIconButton"))
-        continue;  // parts of something that has the focus itself
-      EXPECT_TRUE((button->focusPolicy() & Qt::TabFocus) != 0 && reached.count(button) > 0)
-          << page.id.toStdString() << ": "
-          << (button->accessibleName() + button->text()).toStdString();
-    }
+    EXPECT_EQ(unreached(window), "") << page.id.toStdString();
   }
+}
+
+// The other walks have no plugins: nothing can draw in them.
+TEST(MainWindow, EveryControlOfAPlaygroundThatDrawsIsNamedAndReachedByTheTabKey) {
+  const QTemporaryDir cache;
+  qputenv("XDG_CACHE_HOME", cache.path().toLocal8Bit());
+  const FakeServe program(kPainter, described(sampleCatalog()));
+  SampleStudio studio(kRich);
+  MainWindow window(studio.workbench);
+  window.show();
+  ASSERT_TRUE(window.showPage(QStringLiteral("playground")));
+  window.waitUntilIdle();
+  const auto* page = qobject_cast<PlaygroundPage*>(window.currentPage());
+  ASSERT_NE(page, nullptr);
+  ASSERT_EQ(page->run(), studio.runs.back());
+  EXPECT_EQ(unnamed(*page).join(QLatin1Char('\n')).toStdString(), "");
+  EXPECT_EQ(unreached(window), "");
 }
 
 }  // namespace
