@@ -40,65 +40,40 @@ std::vector<OwnName> parsed(const std::vector<std::string>& own, const VisionLst
 }
 
 /// Raw checkpoints of the authors' training code.
-Table trainingNames(const std::vector<OwnName>& own) {
-  Table table;
-  for (const OwnName& each : own) {
-    std::string theirs = each.name;
-    if (each.block >= 0) {
-      std::string rest = each.rest;
-      if (!replacePrefix(rest, "norm.", "xlstm_norm.")) replacePrefix(rest, "layer.", "xlstm.");
-      replacePrefix(rest, "xlstm.conv.", "xlstm.conv1d.");
-      theirs = "xlstm.blocks." + std::to_string(each.block) + "." + rest;
-    } else if (!replacePrefix(theirs, "norm.", "xlstm.post_blocks_norm.") &&
-               !replacePrefix(theirs, "legacy_norm.", "head.0.")) {
-      replacePrefix(theirs, "head.", "head.1.");
-    }
-    table.emplace_back(theirs, each.name);
+std::string trainingName(const OwnName& own) {
+  std::string name = own.name, rest = own.rest;
+  if (own.block < 0) {
+    if (!replacePrefix(name, "norm.", "xlstm.post_blocks_norm.") &&
+        !replacePrefix(name, "legacy_norm.", "head.0."))
+      replacePrefix(name, "head.", "head.1.");
+    return name;
   }
-  return table;
+  if (!replacePrefix(rest, "norm.", "xlstm_norm.")) replacePrefix(rest, "layer.", "xlstm.");
+  replacePrefix(rest, "xlstm.conv.", "xlstm.conv1d.");
+  return "xlstm.blocks." + std::to_string(own.block) + "." + rest;
 }
 
 /// The first version of the package: single blocks, and the two last norms by each other's names.
-Table firstNames(const std::vector<OwnName>& own) {
-  Table table;
-  for (const OwnName& each : own) {
-    std::string theirs = each.name;
-    if (each.block >= 0) {
-      std::string rest = each.rest;
-      replacePrefix(rest, "layer.conv.", "layer.conv1d.");
-      theirs = "blocks." + std::to_string(each.block) + "." + rest;
-    } else if (!replacePrefix(theirs, "norm.", "legacy_norm.")) {
-      replacePrefix(theirs, "legacy_norm.", "norm.");
-    }
-    table.emplace_back(theirs, each.name);
+std::string firstName(const OwnName& own) {
+  std::string name = own.name, rest = own.rest;
+  if (own.block < 0) {
+    if (!replacePrefix(name, "norm.", "legacy_norm.")) replacePrefix(name, "legacy_norm.", "norm.");
+    return name;
   }
-  return table;
+  replacePrefix(rest, "layer.conv.", "layer.conv1d.");
+  return "blocks." + std::to_string(own.block) + "." + rest;
 }
 
 /// The second version of the package, for models whose blocks stand alone here.
-Table pairNames(const std::vector<OwnName>& own) {
-  Table table;
-  for (const OwnName& each : own) {
-    std::string theirs = each.name;
-    if (each.block >= 0) {
-      theirs = "blocks." + std::to_string(each.block / 2) +
-               (each.block % 2 == 0 ? ".rowwise_from_top_left." : ".rowwise_from_bot_right.") +
-               each.rest;
-    }
-    table.emplace_back(theirs, each.name);
-  }
-  return table;
+std::string pairName(const OwnName& own) {
+  if (own.block < 0) return own.name;
+  return "blocks." + std::to_string(own.block / 2) +
+         (own.block % 2 == 0 ? ".rowwise_from_top_left." : ".rowwise_from_bot_right.") + own.rest;
 }
 
 /// Single blocks with the names that this model would have if they were not pairs.
-Table singleNames(const std::vector<OwnName>& own) {
-  Table table;
-  for (const OwnName& each : own) {
-    table.emplace_back(
-        each.block < 0 ? each.name : "blocks." + std::to_string(each.block) + "." + each.rest,
-        each.name);
-  }
-  return table;
+std::string singleName(const OwnName& own) {
+  return own.block < 0 ? own.name : "blocks." + std::to_string(own.block) + "." + own.rest;
 }
 
 }  // namespace
@@ -106,19 +81,17 @@ Table singleNames(const std::vector<OwnName>& own) {
 void renamePublic(WeightSource& source, const std::vector<std::string>& own,
                   const VisionLstmConfig& config) {
   const std::vector<OwnName> names = parsed(own, config);
-  const auto countIn = [&](const Table& table) {
-    return std::count_if(table.begin(), table.end(),
-                         [&](const auto& entry) { return source.has(entry.first); });
-  };
   auto most = std::count_if(own.begin(), own.end(),
                             [&](const std::string& name) { return source.has(name); });
   Table best;
-  for (const Table& table :
-       {trainingNames(names), firstNames(names), pairNames(names), singleNames(names)}) {
-    const auto count = countIn(table);
+  for (const auto nameOfTheirs : {trainingName, firstName, pairName, singleName}) {
+    Table table;
+    for (const OwnName& each : names) table.emplace_back(nameOfTheirs(each), each.name);
+    const auto count = std::count_if(table.begin(), table.end(),
+                                     [&](const auto& entry) { return source.has(entry.first); });
     if (count <= most) continue;
     most = count;
-    best = table;
+    best = std::move(table);
   }
   // Some names change places: all of them stand aside first.
   Table moved;
