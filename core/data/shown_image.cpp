@@ -8,17 +8,20 @@
 
 namespace vitrine {
 
+at::Tensor stretchedBytes(const at::Tensor& image) {
+  const double low = image.min().item<double>(), high = image.max().item<double>();
+  return ((image - low) * (255 / std::max(high - low, 1e-12)))
+      .round()
+      .clamp(0, 255)
+      .to(at::kByte)
+      .permute({1, 2, 0})
+      .contiguous();
+}
+
 ShownImage shownImage(const at::Tensor& image) {
   ShownImage shown;
   shown.channels = image.size(0) == 3 ? 3 : 1;
-  const at::Tensor pixels = image.narrow(0, 0, shown.channels);
-  const double low = pixels.min().item<double>(), high = pixels.max().item<double>();
-  const at::Tensor bytes = ((pixels - low) * (255 / std::max(high - low, 1e-12)))
-                               .round()
-                               .clamp(0, 255)
-                               .to(at::kByte)
-                               .permute({1, 2, 0})
-                               .contiguous();
+  const at::Tensor bytes = stretchedBytes(image.narrow(0, 0, shown.channels));
   shown.height = bytes.size(0);
   shown.width = bytes.size(1);
   shown.png =

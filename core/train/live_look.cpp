@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/data/shown_image.h"
 
 namespace vitrine::train {
 
@@ -147,15 +148,8 @@ live::AttentionLayer layerOf(const LiveRecord& record, std::int64_t query, bool 
 live::Pixels pixelsOf(const at::Tensor& image) {
   live::Pixels pixels;
   if (!image.defined() || image.dim() != 3 || image.numel() > kMostPixels) return pixels;
-  const at::Tensor shown =
-      image.detach().narrow(0, 0, image.size(0) >= 3 ? 3 : 1).to(at::kCPU, at::kFloat);
-  const double low = shown.min().item<double>(), high = shown.max().item<double>();
-  const at::Tensor bytes = ((shown - low) * (255 / std::max(high - low, 1e-12)))
-                               .round()
-                               .clamp(0, 255)
-                               .to(at::kByte)
-                               .permute({1, 2, 0})
-                               .contiguous();
+  const at::Tensor bytes = stretchedBytes(
+      image.detach().narrow(0, 0, image.size(0) >= 3 ? 3 : 1).to(at::kCPU, at::kFloat));
   pixels.height = static_cast<std::int32_t>(bytes.size(0));
   pixels.width = static_cast<std::int32_t>(bytes.size(1));
   pixels.channels = static_cast<std::int32_t>(bytes.size(2));
