@@ -85,10 +85,7 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
   connect(empty_, &EmptyPage::actionRequested, this, &LivePage::takeWayOn);
   connect(&enqueue_, &EnqueueProcess::finished, this,
           [this](const std::vector<std::int64_t>& runs) {
-            workbench_.watcher().poll();
-            workbench_.queue().refresh();
-            // Watched once it trains.
-            if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
+            workbench_.selectEnqueued(runs);  // watched once it trains
             explain();
           });
   connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {

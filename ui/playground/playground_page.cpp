@@ -75,13 +75,12 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(empty_, this));
   connect(empty_, &EmptyPage::actionRequested, this, &PlaygroundPage::startFirst);
   enqueue_.setLink(workbench_.link());
-  connect(&enqueue_, &EnqueueProcess::finished, this, [this](const std::vector<std::int64_t>& runs) {
-    workbench_.watcher().poll();
-    workbench_.queue().refresh();
-    if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
-    workbench_.showPage(QStringLiteral("monitor"));
-    isStale_ = true;
-  });
+  connect(&enqueue_, &EnqueueProcess::finished, this,
+          [this](const std::vector<std::int64_t>& runs) {
+            workbench_.selectEnqueued(runs);
+            workbench_.showPage(QStringLiteral("monitor"));
+            isStale_ = true;
+          });
   connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
     workbench_.showError(sentence);
     if (drawable_.runs.empty()) showNothingDraws();

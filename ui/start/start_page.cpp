@@ -100,9 +100,7 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
   connect(tour_, &TourOffer::changed, this, &StartPage::later);
   connect(&enqueue_, &EnqueueProcess::finished, this,
           [this](const std::vector<std::int64_t>& runs) {
-            workbench_.watcher().poll();
-            workbench_.queue().refresh();
-            if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
+            workbench_.selectEnqueued(runs);
             workbench_.showPage(QStringLiteral("monitor"));
             later();
           });

@@ -41,9 +41,7 @@ TourOffer::TourOffer(Workbench& workbench, QObject* parent)
   }
   connect(&enqueue_, &EnqueueProcess::finished, this,
           [this](const std::vector<std::int64_t>& runs) {
-            workbench_.watcher().poll();
-            workbench_.queue().refresh();
-            if (!runs.empty()) workbench_.selection().setRuns(runs, runs.front());
+            workbench_.selectEnqueued(runs);
             enqueueNext();
           });
   connect(&report_, &HeadlessQuestion::finished, this, &TourOffer::takeReport);

@@ -11,6 +11,12 @@ const store::TaskCards& Workbench::cards() {
   return cards_;
 }
 
+void Workbench::selectEnqueued(const std::vector<std::int64_t>& runs) {
+  watcher().poll();
+  queue().refresh();
+  if (!runs.empty()) selection().setRuns(runs, runs.front());
+}
+
 void Page::setViewState(const Json& /*state*/) {}
 
 std::unique_ptr<Figure> Page::figure() { return nullptr; }

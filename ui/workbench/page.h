@@ -72,6 +72,8 @@ class Workbench : public QObject {
   virtual void configure(const std::string& experimentText, const QString& origin) = 0;
   /// Puts runs into the queue, which starts or resumes them when their turn comes.
   virtual void startRuns(const std::vector<std::int64_t>& ids, jobs::QueueEnd end) = 0;
+  /// Shows what was just put into the queue, and selects it; nothing of no runs.
+  void selectEnqueued(const std::vector<std::int64_t>& runs);
   /// Stores what the user typed about a run, here or on the other machine. \param text  as
   /// EditRow::text \param onOutcome  is called at once, or when the other machine has answered,
   /// unless `context` is gone by then; of what waits, then and when it has arrived
@@ -116,7 +118,7 @@ class Page : public QWidget {
   /// setViewState() takes; null where the page has no choices. Undo, named layouts and the recipes
   /// of figures are made of it.
   [[nodiscard]] virtual Json viewState() const { return {}; }
-  /// Shows such a state. Unknown keys and what is not there any more are left out; never throws.
+  /// Shows such a state. Unknown keys and missing items are ignored; never throws.
   virtual void setViewState(const Json& state);
   /// The picture that Export takes from the page as it is now; nullptr where there is none.
   [[nodiscard]] virtual std::unique_ptr<Figure> figure();
