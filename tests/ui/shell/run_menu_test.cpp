@@ -99,6 +99,23 @@ TEST_F(RunMenu, RenamesARun) {
   EXPECT_TRUE(soon([&] { return studio.writer.run(run).name == "my best"; }));
 }
 
+TEST_F(RunMenu, APaletteCommandRenamesARun) {
+  const std::int64_t run = studio.runs[1];
+  select(run);
+  window.openPalette();
+  CommandPalette& palette = window.commandPalette();
+  QTest::keyClicks(&palette.input(), "rename run");
+  ASSERT_GT(palette.list().count(), 0);
+  EXPECT_EQ(palette.list().item(0)->text(), QStringLiteral("Rename run"));
+  QTest::keyClick(&palette.input(), Qt::Key_Return);
+  auto* line = window.runsPanel().view().viewport()->findChild<QLineEdit*>();
+  ASSERT_NE(line, nullptr);
+  line->selectAll();
+  QTest::keyClicks(line, "from the palette");
+  QTest::keyClick(line, Qt::Key_Return);
+  EXPECT_TRUE(soon([&] { return studio.writer.run(run).name == "from the palette"; }));
+}
+
 TEST_F(RunMenu, AddsATag) {
   const std::int64_t run = studio.runs[0];
   select(run);

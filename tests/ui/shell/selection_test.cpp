@@ -72,6 +72,24 @@ TEST_F(RunSelection, TheEndOfAComparisonIsTakenBackWithUndo) {
   EXPECT_EQ(studio.workbench.selection().runs(), Runs{studio.runs[1]});
 }
 
+TEST_F(RunSelection, UndoSaysThatItTakesBackAZoom) {
+  ASSERT_TRUE(window.showPage(QStringLiteral("monitor")));
+  window.waitUntilIdle();
+  CurvePlot* plot = nullptr;
+  for (CurvePlot* one : window.currentPage()->findChildren<CurvePlot*>())
+    if (one->isVisible() && plot == nullptr && !one->curves().empty()) plot = one;
+  ASSERT_NE(plot, nullptr);
+  const double whole = plot->xAxis().span();
+  QTest::keyClick(plot, Qt::Key_Plus);
+  ASSERT_LT(plot->xAxis().span(), whole);
+  QAction* undo = actionOf(window, QStringLiteral("Undo"));
+  ASSERT_NE(undo, nullptr);
+  EXPECT_EQ(undo->text().remove(QLatin1Char('&')), QStringLiteral("Undo zoom"));
+  undo->trigger();
+  window.waitUntilIdle();
+  EXPECT_NEAR(plot->xAxis().span(), whole, whole / 1000);
+}
+
 TEST_F(RunSelection, APageOpensAnotherWithAViewThatUndoTakesBack) {
   ASSERT_TRUE(window.showPage(QStringLiteral("calibration")));
   const Json before = window.currentPage()->viewState();

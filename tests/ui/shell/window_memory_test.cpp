@@ -16,6 +16,7 @@
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/layouts.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/pages.h"
 #include "ui/shell/view_history.h"
 #include "ui/workbench/help_viewer.h"
 #include "ui/workbench/recent_databases.h"
@@ -157,6 +158,30 @@ TEST(ViewHistory, NamesTheChangeThatUndoConcerns) {
   history.undo();
   EXPECT_EQ(history.redoName().toStdString(), "sort");
   EXPECT_EQ(history.undoName().toStdString(), "x axis");
+}
+
+TEST(ViewHistory, HasANameForEveryChoiceOfEveryPage) {
+  SampleStudio studio(SampleOptions{0, 50});
+  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1]}, studio.runs[0]);
+  MainWindow window(studio.workbench);
+  window.show();
+  std::size_t choices = 0;
+  for (const PageFactory& page : pages()) {
+    ASSERT_TRUE(window.showPage(page.id));
+    window.waitUntilIdle();
+    const Json state = window.currentPage()->viewState();
+    if (!state.is_object()) continue;
+    for (const auto& [key, value] : state.items()) {
+      Json other = state;
+      other[key] = "another choice";
+      ViewHistory history;
+      history.begin(page.id, state);
+      history.add(page.id, other, ViewHistory::Gesture::New);
+      EXPECT_NE(history.undoName(), QStringLiteral("view")) << page.id.toStdString() << ": " << key;
+      ++choices;
+    }
+  }
+  EXPECT_GT(choices, 60U);
 }
 
 TEST(ViewHistory, AGestureIsOneStep) {
