@@ -3,6 +3,7 @@
 
 #include <QTest>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/compare/ablation.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/figures/line_chart.h"
@@ -98,8 +99,7 @@ TEST(MonitorSeeds, TheLegendAndTheSubtitleSayWhatIsDrawn) {
   for (const QLabel* label : open.page->card(kTop1)->findChildren<QLabel*>())
     if (label->isVisibleTo(open.page.get())) texts << label->text();
   const std::string all = texts.join(QLatin1Char('\n')).toStdString();
-  EXPECT_THAT(all, HasSubstr("base (n = 3)"));
-  EXPECT_THAT(all, HasSubstr("mean \u00b1 standard deviation"));
+  EXPECT_THAT(all, test::HasTexts("base (n = 3)", "mean \u00b1 standard deviation"));
 }
 
 TEST(MonitorSeeds, FollowRunsThatGrow) {

@@ -33,6 +33,11 @@ TEST(Workbench, StopSaysWhatWaitsAndOffersToContinue) {
   ASSERT_EQ(queue.next({"cpu", "", "", 0, 0}, {})->run, first);
   studio.workbench.watcher().poll();
   QSignalSpy offers(&studio.workbench, &StudioWorkbench::offered);
+  std::function<void()> offered;
+  QObject::connect(&studio.workbench, &StudioWorkbench::offered, &studio.workbench,
+                   [&offered](const QString&, const QString&, const std::function<void()>& act) {
+                     offered = act;
+                   });
   studio.workbench.stopRuns({first, second});
   studio.workbench.queue().waitUntilIdle();
   QCoreApplication::processEvents();
@@ -44,7 +49,8 @@ TEST(Workbench, StopSaysWhatWaitsAndOffersToContinue) {
   EXPECT_TRUE(said.contains(QStringLiteral("run %1, ").arg(third))) << said.toStdString();
   EXPECT_TRUE(said.contains(QStringLiteral("queue is paused"))) << said.toStdString();
   ASSERT_EQ(offers[0][1].toString(), QStringLiteral("Resume queue"));
-  studio.workbench.resumeQueue();
+  ASSERT_TRUE(offered);
+  offered();
   studio.workbench.queue().waitUntilIdle();
   EXPECT_EQ(queue.mode(), store::QueueMode::Running);
   EXPECT_EQ(queue.next({"cpu", "", "", 0, 0}, {})->run, third);

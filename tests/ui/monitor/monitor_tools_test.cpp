@@ -1,0 +1,103 @@
+// What the tool bar of the Monitor and the menu of a plot do, chosen as a user does.
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QTemporaryDir>
+#include <QTimer>
+
+#include "tests/ui/monitor/card_menu.h"
+#include "tests/ui/monitor/open_monitor.h"
+#include "tests/ui/support/soon.h"
+#include "ui/kit/settings.h"
+
+namespace vitrine::ui {
+namespace {
+
+struct MonitorTools : ::testing::Test {
+  void SetUp() override { useSettings(folder_.filePath(QStringLiteral("studio.ini"))); }
+  void TearDown() override { forgetSettings(); }
+  /// Chooses an entry in the menu of a tool of the bar.
+  static void choose(MonitorPage& page, const QString& tool, const QString& entry) {
+    for (QAction* one : page.tools()) {
+      if (!one->text().startsWith(tool) || one->menu() == nullptr) continue;
+      Q_EMIT one->menu()->aboutToShow();
+      for (QAction* choice : one->menu()->actions()) {
+        if (choice->text().remove(QLatin1Char('&')) != entry) continue;
+        choice->trigger();
+        return page.waitUntilIdle();
+      }
+    }
+    ADD_FAILURE() << "no entry " << entry.toStdString() << " in " << tool.toStdString();
+  }
+
+ private:
+  QTemporaryDir folder_;
+};
+
+TEST_F(MonitorTools, AChosenSmoothingActsOnCurvesOfFourPoints) {
+  OpenMonitor open({0, 4});
+  CurvePlot& plot = open.page->card("train/loss")->plot();
+  ASSERT_EQ(plot.curves().front().series->size(), 4U);
+  const QImage before = plot.grab().toImage();
+  choose(*open.page, QStringLiteral("Smoothing"), QStringLiteral("EMA 0.9"));
+  EXPECT_NE(plot.grab().toImage(), before);
+  choose(*open.page, QStringLiteral("Smoothing"), QStringLiteral("none"));
+  EXPECT_EQ(plot.grab().toImage(), before) << "automatic smoothing leaves them as they are";
+}
+
+TEST_F(MonitorTools, LogAxesOfAllPlotsAreChosenInTheBarAndThoseOfOneByItsMenuAndL) {
+  OpenMonitor open;
+  ASSERT_GT(open.page->cards().size(), 1U);
+  CurvePlot& first = open.page->cards().front()->plot();
+  CurvePlot& last = open.page->cards().back()->plot();
+  choose(*open.page, QStringLiteral("Axes"), QStringLiteral("Log y"));
+  EXPECT_TRUE(first.settings().isLogY);
+  EXPECT_TRUE(last.settings().isLogY);
+  chooseInMenu(*open.page->cards().front(), {QStringLiteral("Log y of this plot")});
+  EXPECT_FALSE(first.settings().isLogY);
+  EXPECT_TRUE(last.settings().isLogY);
+  open.page->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(open.page.get()));
+  last.setFocus();
+  QTest::keyClick(&last, Qt::Key_L);
+  EXPECT_FALSE(last.settings().isLogY);
+  EXPECT_TRUE(open.page->settings().isLogY) << "of the other plots";
+  choose(*open.page, QStringLiteral("Axes"), QStringLiteral("Log y"));
+  choose(*open.page, QStringLiteral("Axes"), QStringLiteral("Log y"));
+  EXPECT_TRUE(first.settings().isLogY) << "chosen for all again";
+  EXPECT_TRUE(last.settings().isLogY);
+}
+
+TEST_F(MonitorTools, APinnedPlotIsUnpinnedInItsMenu) {
+  OpenMonitor open;
+  const std::vector<std::string> before = open.page->metrics();
+  ASSERT_GT(before.size(), 1U);
+  chooseInMenu(*open.page->card(before.front()), {QStringLiteral("Unpin")});
+  EXPECT_TRUE(soon([&] { return open.page->metrics().size() == before.size() - 1; }));
+  EXPECT_NE(open.page->metrics().front(), before.front());
+}
+
+TEST_F(MonitorTools, TheMenuOfAPlotExportsTheDataOfAllItsRuns) {
+  OpenMonitor open;
+  PlotCard& card = *open.page->card("train/loss");
+  std::size_t points = 0;
+  for (const auto& curve : card.plot().curves()) points += curve.series->size();
+  const QString file = open.studio.folder.filePath(QStringLiteral("loss.csv"));
+  QTimer hand;
+  QObject::connect(&hand, &QTimer::timeout, &hand, [&hand, &file] {
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    if (dialog == nullptr) return;
+    hand.stop();
+    dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(file);
+    QMetaObject::invokeMethod(dialog, "accept");
+  });
+  hand.start(10);
+  chooseInMenu(card, {QStringLiteral("Export data\u2026")});
+  QFile written(file);
+  ASSERT_TRUE(written.open(QIODevice::ReadOnly));
+  const QList<QByteArray> lines = written.readAll().trimmed().split('\n');
+  EXPECT_EQ(lines.front().trimmed(), "run,name,step,epoch,time,value");
+  EXPECT_EQ(static_cast<std::size_t>(lines.size()), points + 1);
+}
+
+}  // namespace
+}  // namespace vitrine::ui
