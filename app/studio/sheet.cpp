@@ -53,7 +53,7 @@ std::unique_ptr<Figure> figureOfPlace(const Sheet::Place& place, const FigureOf&
   return figure;
 }
 
-/// What is drawn well at that width: the figure's own height, else that of a chart.
+/// The height that suits that width: the figure's own, else that of a chart.
 double heightAt(const Drawn& drawn, double width) {
   constexpr double kChart = 0.62;  // of the width
   const double own = drawn.figure->fittingHeight(width);

@@ -281,7 +281,7 @@ class Planner {
   }
 
   /// What a refit chooses from: its own configuration with the values of each candidate. The same
-  /// for all seeds, which differ in what is not chosen.
+  /// for all seeds, which differ in other values only.
   const Json& candidatesOf(const PlannedRun& run, const Node& withVariant, const Place& place) {
     if (place.cell == select_->gridSize() && place.stage == 0) candidates_.clear();
     const auto [known, isNew] = candidates_.emplace(place.stage, Json::array());

@@ -109,7 +109,7 @@ struct VITRINE_FOUNDATION_EXPORT Plan {
 /// How far a plan is worked out: a form looks at the first runs, and at none once its text is old.
 struct PlanLimits {
   std::size_t mostRuns = std::numeric_limits<std::size_t>::max();
-  const std::atomic<bool>* isStale = nullptr;  ///< true: give up, what is returned is not whole
+  const std::atomic<bool>* isStale = nullptr;  ///< true: stop; the result is incomplete
 };
 
 /// Parses, checks and expands an experiment. Never throws for what the text says: see

@@ -11,7 +11,7 @@ namespace vitrine {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Json toJson(const Plan& plan);
 
 /// The runs of toJson(), ready to be stored: every configuration is checked against the schemas of
-/// `catalog`, and every place against the runs before. What is left out is not read.
+/// `catalog`, and every place against the runs before. Excluded runs are not read.
 /// \throws ConfigError  it is not a plan, has problems, or says what no planner would: names the
 /// run
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Plan planFromJson(const Json& json, const Catalog& catalog);

@@ -350,7 +350,7 @@ void RunResolver::group(const std::string& name, const Node& node, const std::st
                   "must be a table of the optimizer's keys");
     return;
   }
-  // Only what is said: everything else is as the optimizer's own table has it.
+  // Only the given keys: everything else is as the optimizer's own table has it.
   Schema said;
   TableSpec spec{{&said}, {}};
   for (const Field& field : item->schema.fields) {

@@ -15,7 +15,7 @@ namespace vitrine {
 
 namespace {
 
-/// One file being read: says what is wrong and where.
+/// A file that is read: reports an error and its place.
 class CocoReader {
  public:
   CocoReader(const std::filesystem::path& file, const CocoLimits& limits)

@@ -118,7 +118,7 @@ std::optional<double> numberOf(const Tensor& tensor) {
     return static_cast<std::int32_t>(little<std::uint32_t>(content));
   if (tensor.dtype == kInt64 && content.size() == 8)
     return static_cast<double>(static_cast<std::int64_t>(little<std::uint64_t>(content)));
-  // Proto3 leaves out what is zero.
+  // Proto3 omits zeros.
   const bool isNumber = tensor.dtype == kFloat || tensor.dtype == kDouble ||
                         tensor.dtype == kInt32 || tensor.dtype == kInt64;
   if (isNumber && content.empty()) return 0.0;

@@ -19,7 +19,7 @@ constexpr std::uint64_t kLargestArray = std::uint64_t{8} << 30;  // bytes
 // Deflate cannot expand further than this; a header that promises more is false (zlib technical
 // details).
 constexpr std::uint64_t kLargestRatio = 1032;
-// What is set aside at once for a gzip stream; more only as data comes out of it.
+// Memory reserved at first for a gzip stream; more only as data comes out of it.
 constexpr std::uint64_t kFirstRoom = std::uint64_t{64} << 20;
 
 /// Bytes of an IDX file in order, whatever it is wrapped in.
@@ -144,7 +144,7 @@ IdxArray readIdx(const std::filesystem::path& file) {
                     " compressed bytes can hold");
   }
 
-  // A gzip header can promise a thousand times what follows: memory grows with what is there.
+  // A gzip header can promise a thousand times what follows: memory grows with the data.
   std::uint64_t room = source.isGzip() ? std::min(count, kFirstRoom) : count;
   std::uint64_t got = 0;
   for (;;) {

@@ -59,8 +59,8 @@ VITRINE_FOUNDATION_EXPORT void syncFolder(const std::filesystem::path& folder);
 /// \throws FileError
 VITRINE_FOUNDATION_EXPORT void syncPath(const std::filesystem::path& path);
 
-/// Whether `path` names what is open as `descriptor`: another process may have removed it since, or
-/// put another file in its place.
+/// Whether `path` names the file that is open as `descriptor`: another process may have removed it
+/// since, or put another file in its place.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isStillAt(int descriptor,
                                                        const std::filesystem::path& path) noexcept;
 

@@ -1,4 +1,4 @@
-// A set of weights: one safetensors file, or several with a list of what is where.
+// A set of weights: one safetensors file, or several with a list of the tensors of each.
 //
 // Large checkpoints come as `model-00001-of-00003.safetensors` ... with
 // `model.safetensors.index.json` next to them:

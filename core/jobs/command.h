@@ -26,9 +26,9 @@ struct Command {
                  ///< the experiment of one in progress wait in it
     Delete,      ///< `runs`, their results and files: into the trash
     Restore,     ///< `runs` out of the trash
-    EmptyTrash,  ///< removes for good what is in the trash
-    Mode,        ///< the queue continues or pauses after what is in progress
-    PauseAll,    ///< the queue pauses, and what is in progress at a checkpoint
+    EmptyTrash,  ///< removes the runs in the trash permanently
+    Mode,        ///< the queue continues, or pauses after the runs in progress
+    PauseAll,    ///< the queue pauses, and runs in progress pause at a checkpoint
   };
   What what = What::Enqueue;
   std::vector<std::int64_t> runs;

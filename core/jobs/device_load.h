@@ -45,7 +45,7 @@ class VITRINE_STORE_EXPORT DeviceReader {
   std::string model_;
 };
 
-/// {name, title, threads, utilisation, temperature, used_bytes, total_bytes}; what is not known is
+/// {name, title, threads, utilisation, temperature, used_bytes, total_bytes}; unknown values are
 /// null.
 [[nodiscard]] VITRINE_STORE_EXPORT Json toJson(const DeviceLoad& load);
 /// Fields that are missing or of another type are as unknown.

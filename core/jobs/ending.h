@@ -11,7 +11,7 @@ namespace vitrine::jobs {
 /// Why the supervisor itself ended a process.
 enum class EndedBy { Itself, GraceTime, TimeLimit, Hang, MemoryLimit, TaskLimit };
 
-/// What is known about a process that ended.
+/// Facts about a process that ended.
 struct ProcessEnd {
   int exitCode = -1;           ///< -1 when a signal ended it
   int signal = 0;              ///< 0 when it ended by itself

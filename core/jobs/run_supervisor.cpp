@@ -270,7 +270,7 @@ void RunSupervisor::kill(EndedBy why, const std::string& detail) {
   ::kill(child_, SIGKILL);
 }
 
-/// Ends what is left of the job's process group, and the watch.
+/// Ends the remaining processes of the job's group, and the watch.
 void RunSupervisor::leaveNone() {
   ::kill(-child_, SIGKILL);
   if (!taskWatch_) return;

@@ -82,7 +82,7 @@ at::Tensor withOnes(const at::Tensor& values) {
   return withColumn(values, at::ones({values.size(0), values.size(1)}, values.options()));
 }
 
-/// \returns  what is written; `state` becomes the last one
+/// \returns  the output; `state` becomes the last one
 at::Tensor walked(MlstmWalk walk, WalkDirection direction, const at::Tensor& x, const at::Tensor& y,
                   const at::Tensor& z, at::Tensor& state) {
   walk.direction = direction;

@@ -5,7 +5,7 @@
 namespace vitrine::live {
 
 namespace {
-// What is saved up while no frame is due: a long evaluation buys no burst of frames after it.
+// Budget saved while no frame is due: a long evaluation buys no burst of frames after it.
 constexpr double kMostSavedSeconds = 1;
 }  // namespace
 

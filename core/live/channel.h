@@ -8,7 +8,7 @@
 //  - A window that closes removes the segment unless another one watches. When the trainer's
 //  process
 //    is gone, a window removes the segment.
-//  - Where both were killed, the next window or trainer on the machine removes what is left.
+//  - Where both were killed, the next window or trainer on the machine removes the segment.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,8 @@ enum class TrainerState {
 
 /// Seconds of the steady clock that all processes of the machine share.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT double liveNow() noexcept;
-/// "/vitrine-live-<pid>-<run>". \param run  its UUID; other characters than letters and digits become '-'
+/// "/vitrine-live-<pid>-<run>". \param run  its UUID; other characters than letters and digits
+///         become '-'
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string segmentName(std::int64_t trainer,
                                                                 const std::string& run);
 /// Removes segments whose trainer is gone or that no window has beaten in for ten seconds.

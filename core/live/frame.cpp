@@ -42,7 +42,7 @@ class Writer {
     bytes.insert(bytes.end(), first, first + values.size() * sizeof(T));
   }
   void text(const std::string& value) { list(std::vector<char>(value.begin(), value.end())); }
-  void require(bool /*holds*/) {}  // what is written is what the trainer has
+  void require(bool /*holds*/) {}  // the trainer's values are written as they are
 
   std::vector<std::byte> bytes;
 };
@@ -105,7 +105,7 @@ class Reader {
   bool isGood_ = true;
 };
 
-/// What is written of a T, or read into it.
+/// The fields of a T that are written or read.
 template <class Io, class T>
 using Of = std::conditional_t<Io::kReads, T, const T>;
 

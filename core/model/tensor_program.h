@@ -59,7 +59,7 @@ class VITRINE_ENGINE_EXPORT TensorProgram : public Capability {
   /// Differentiable; in the mode and on the device of the model.
   /// \param inputs  as tensorInputs() says, checked
   /// \param wanted  names of tensorOutputs(), of which every needed input is given
-  /// \returns       at least what is wanted, families by their members
+  /// \returns       at least the wanted outputs, families by their members
   [[nodiscard]] virtual TensorMap runTensors(const TensorMap& inputs,
                                              const std::set<std::string>& wanted) = 0;
 };
@@ -85,7 +85,7 @@ struct ImageShape {
                                                             const TensorMap& given,
                                                             const std::string& where);
 
-/// What is made of `inputs` by default: outputs that are not on request and need nothing else.
+/// The default outputs for `inputs`: those that are not on request and need nothing else.
 /// \throws ConfigError  nothing: says which inputs would give something
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::set<std::string> defaultOutputs(
     const TensorProgram& program, const TensorMap& inputs);

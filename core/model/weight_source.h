@@ -23,7 +23,7 @@ struct WeightOrigin {
 };
 
 /// Names and shapes at once, values when they are asked for. Model::transform() leaves in it
-/// tensors under the model's own names; loading then takes those, and reports what is left as
+/// tensors under the model's own names; loading then takes those, and reports the rest as
 /// unused, under its name in the file.
 ///
 /// A new shape or value is made when the tensor is taken, so a tensor that is skipped is never
@@ -33,7 +33,7 @@ class VITRINE_ENGINE_EXPORT WeightSource {
   using Read = std::function<at::Tensor()>;
   using Shape = std::vector<std::int64_t>;
 
-  /// \param resizePositions  what is to become of positions of another grid: bicubic |
+  /// \param resizePositions  how positions of another grid are resized: bicubic |
   ///                         bicubic_antialias | linear_corners | none
   explicit WeightSource(std::string resizePositions = "bicubic");
   /// \param origins  what it is called in the file

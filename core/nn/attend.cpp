@@ -100,7 +100,7 @@ Sight sightOf(const AttendOptions& options, const AttendShape& s, at::Device dev
   return sight;
 }
 
-/// What is added to the logits, bias and sight together.
+/// The sum of bias and mask that is added to the logits.
 at::Tensor additiveOf(const at::Tensor& bias, const at::Tensor& allowed, at::ScalarType type) {
   if (!allowed.defined()) return bias.defined() ? bias.to(type) : bias;
   const auto options = at::TensorOptions(type).device(allowed.device());
@@ -165,7 +165,7 @@ at::Tensor attendFused(const Heads& heads, const AttendOptions& options, const A
                              !sight.isBlind.defined();
   std::optional<at::Tensor> mask;
   if (isPlainCausal) {
-    // The library knows this one, and skips what is hidden.
+    // The library knows this one, and skips hidden keys.
   } else if (options.bias.defined()) {
     mask = additiveOf(options.bias, sight.allowed, heads.query.scalar_type());
   } else if (sight.allowed.defined()) {

@@ -48,7 +48,7 @@ struct AttentionOutput {
 /// \param key    [batch, keys, keyHeads, headDim]; keyHeads divides heads: query head h reads key
 ///               head h / (heads / keyHeads)
 /// \param value  [batch, keys, keyHeads, valueDim]
-/// \throws ShapeError  the parts do not fit together, or the path cannot do what is asked
+/// \throws ShapeError  the parts do not fit together, or the path does not support the call
 [[nodiscard]] VITRINE_ENGINE_EXPORT AttentionOutput attend(const at::Tensor& query,
                                                            const at::Tensor& key,
                                                            const at::Tensor& value,

@@ -17,7 +17,7 @@ namespace vitrine::nn {
 using AttentionInput = cpu::PackedAttention;
 
 /// \returns  as attend(query, key, value), but values are [batch, queries, width]
-/// \throws ShapeError  the parts do not fit together, or the path cannot do what is asked
+/// \throws ShapeError  the parts do not fit together, or the path does not support the call
 [[nodiscard]] VITRINE_ENGINE_EXPORT AttentionOutput
 attend(const AttentionInput& input, AttentionPath path = AttentionPath::Automatic);
 

@@ -183,7 +183,7 @@ bool Block::isWhole(double tokens) const {
 
 // As one operation a block keeps its input and the stream between its branches, queries, keys and
 // values, probabilities, the attention's result, one value before each nonlinearity, and the
-// factors of what is dropped.
+// factors of dropout.
 
 BlockCost Block::attentionCost(double kept, double tokens, bool hasFactor) const {
   const double width = static_cast<double>(options_.width);

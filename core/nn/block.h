@@ -45,7 +45,7 @@ struct BlockCall {
   at::Tensor angles;    ///< RoPE, or undefined
   at::Tensor additive;  ///< masks of AttentionInput
   at::Tensor multiplicative;
-  at::Generator generator;  ///< of what is dropped in training
+  at::Generator generator;  ///< of dropout in training
   std::int64_t row = -1;    ///< the one token that is wanted after this block, or -1 for all
   Modulation modulation = {};
   /// Sees the probabilities, [batch, heads, queries, keys].

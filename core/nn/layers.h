@@ -42,7 +42,7 @@ struct VITRINE_ENGINE_EXPORT Linear : torch::nn::Module {
   void setWeightTransform(WeightTransform transform);
   /// The weight as forward() uses it.
   [[nodiscard]] at::Tensor effectiveWeight() const;
-  /// \param rows  that go through; what is kept is their input
+  /// \param rows  that go through; their input is kept
   [[nodiscard]] BlockCost cost(double rows) const;
   at::Tensor weight, bias;
 
@@ -62,7 +62,7 @@ struct VITRINE_ENGINE_EXPORT Conv2d : torch::nn::Module {
   explicit Conv2d(const ConvolutionOptions& options);
   /// [batch, in, height, width] -> [batch, out, height', width']
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
-  /// \param size  of the output, [height, width]; what is kept is the input
+  /// \param size  of the output, [height, width]; the input is kept
   [[nodiscard]] BlockCost cost(std::array<std::int64_t, 2> size) const;
   at::Tensor weight, bias;
 
@@ -93,7 +93,7 @@ struct VITRINE_ENGINE_EXPORT Norm final : AnyNorm {
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const override;
   [[nodiscard]] std::pair<at::Tensor, at::Tensor> forward(const at::Tensor& x,
                                                           const at::Tensor& branch) const override;
-  /// What is kept: input, output and the statistics.
+  /// Kept for the backward pass: input, output and the statistics.
   [[nodiscard]] BlockCost cost(double tokens) const override;
   /// What it multiplies with, [width]; undefined without Affine.
   [[nodiscard]] at::Tensor gains() const;
@@ -141,7 +141,7 @@ struct VITRINE_ENGINE_EXPORT Mlp final : torch::nn::Module {
   explicit Mlp(const MlpOptions& options);
   /// \param generator  for dropout in training
   [[nodiscard]] at::Tensor forward(const at::Tensor& x, const at::Generator& generator = {}) const;
-  /// What is kept: what the nonlinearity and the last map go back through.
+  /// Kept for the backward pass: inputs of the nonlinearity and of the last map.
   [[nodiscard]] BlockCost cost(double tokens) const;
   [[nodiscard]] MlpKind kind() const { return options_.kind; }
   std::shared_ptr<Linear> in, out, up;

@@ -80,7 +80,7 @@ at::Tensor MultiHeadAttention::join(const at::Tensor& values) const {
   return out->forward(values.flatten(2));
 }
 
-/// Whether AttentionInput can say what is asked: it reads the map's output where it lies.
+/// Whether AttentionInput can express the call: it reads the map's output where it lies.
 bool MultiHeadAttention::isPacked(const AttentionCall& call) const {
   const AttendOptions& o = call.options;
   const bool isOneTable = !o.queryAngles.defined() && !o.keyAngles.defined();

@@ -1,4 +1,4 @@
-// A run's samples: which of a split are used, what is done to them, and how they come in batches.
+// A run's samples: the part of a split that is used, its transforms, and its batches.
 #pragma once
 
 #include <array>

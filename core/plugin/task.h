@@ -103,7 +103,7 @@ class VITRINE_ENGINE_EXPORT TaskSession {
   /// in other networks, by shape.
   [[nodiscard]] virtual std::vector<ParameterGroup> parameterGroups();
 
-  /// What is measured of the model, the one that decides about it last.
+  /// The evaluations of the model; the last one decides.
   [[nodiscard]] virtual std::vector<Evaluation> evaluations() const = 0;
   /// Evaluation mode, no gradient; listeners hear each batch and finish at the end.
   virtual void evaluate(const EvaluationRequest& request, Results& results) = 0;

@@ -27,7 +27,7 @@ Json linkAnswer(std::int64_t id, const std::string& why) {
 }
 
 /// Writing to a process that is gone is an error of write(), not the end of this one. A handler of
-/// nothing: what is ignored stays ignored in every program started from here.
+/// nothing: an ignored signal stays ignored in every program started from here.
 void surviveBrokenPipes() {
   struct sigaction now {};
   if (::sigaction(SIGPIPE, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;

@@ -1,4 +1,4 @@
-// Keeps the copy of a database on another machine up to date, and carries there what is asked of
+// Keeps the copy of a database on another machine up to date, and sends there the requests for
 // it. A dropped link is taken up again by itself; what was read stays.
 #pragma once
 

@@ -27,7 +27,7 @@ struct RemotePlace {
 };
 
 [[nodiscard]] VITRINE_STORE_EXPORT bool isRemotePlace(std::string_view text) noexcept;
-/// \throws ConfigError  it is none; says what is wrong and how one looks
+/// \throws ConfigError  it is not a place; names the error and the form of one
 [[nodiscard]] VITRINE_STORE_EXPORT RemotePlace remotePlace(const std::string& text);
 
 }  // namespace vitrine::remote

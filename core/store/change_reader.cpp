@@ -7,7 +7,7 @@ namespace vitrine::store {
 ChangeReader::Changes ChangeReader::read() {
   // data_version tells of other connections; the counter of changes also of this one.
   const std::int64_t version = store_->dataVersion();
-  // Asked before the rows: what is written meanwhile is newer and comes again.
+  // Asked before the rows: rows written meanwhile are newer and come again.
   const std::int64_t newest = store_->lastChange();
   Changes changes;
   changes.isNew = version != dataVersion_ || newest != newest_;

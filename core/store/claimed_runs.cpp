@@ -15,7 +15,7 @@ namespace vitrine::store {
 
 namespace {
 
-/// A finished run as its file says, and what is measured of it.
+/// A finished run as its file says, and its measured values.
 struct Candidate {
   std::int64_t run = 0;
   std::uint64_t seed = 0;
@@ -40,8 +40,8 @@ struct Group {
   }
 };
 
-/// What is compared of `one`; its mean is that over the steps that `other` has, too, if there is
-/// one.
+/// The values of `one` that are compared; their mean is that over the steps that `other` has, too,
+/// if there is one.
 double measuredValue(const Claim& claim, const Candidate& one, const Candidate* other) {
   if (claim.measure != ClaimMeasure::Mean) return one.value;
   std::vector<const RunCurve*> curves{&one.curve};
@@ -94,8 +94,8 @@ class ClaimedRuns {
     return candidates;
   }
 
-  /// Takes what is measured from the curves of both sides: one query. A run that does not reach the
-  /// target is left out.
+  /// Takes the measured values from the curves of both sides: one query. A run that does not reach
+  /// the target is left out.
   void readCurves(std::vector<Candidate>& better, std::vector<Candidate>& worse) {
     std::set<std::int64_t> ids;
     for (const auto* side : {&better, &worse})

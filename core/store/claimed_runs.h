@@ -18,7 +18,7 @@ namespace vitrine::store {
                                                         const Claim& claim,
                                                         const ClaimedExperiment& experiment);
 
-/// How what is measured is written: as values of the metric; steps and seconds as plain numbers.
+/// The format of measured values: as values of the metric; steps and seconds as plain numbers.
 [[nodiscard]] VITRINE_STORE_EXPORT MetricFormat claimFormat(const Claim& claim,
                                                             const MetricKinds& kinds);
 

@@ -31,7 +31,7 @@ std::string idListOf(const std::vector<ComparedRun>& runs) {
   return "(" + list + ")";
 }
 
-/// A REAL cell; what is NULL there is not a number.
+/// A REAL cell; NULL is read as not-a-number.
 double realCell(const Json& cell) {
   return cell.is_number() ? cell.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }

@@ -42,7 +42,7 @@ struct MetricMeaning {
   std::string title{};  ///< that its task gave it, as MetricKind::title
 };
 
-/// What is known of one metric of one run.
+/// Facts about one metric of one run.
 struct MetricValue {
   double last = 0, minimum = 0, maximum = 0;  ///< NaN where it is not a number
   std::int64_t lastStep = 0, minimumStep = 0, maximumStep = 0;

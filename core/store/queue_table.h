@@ -14,12 +14,12 @@ namespace vitrine::store {
 
 enum class QueueMode {
   Running,
-  AfterCurrent,  ///< nothing new is started; paused once what is in progress has ended
+  AfterCurrent,  ///< nothing new is started; paused once the runs in progress have ended
   Paused,
 };
 [[nodiscard]] VITRINE_STORE_EXPORT std::string toString(QueueMode mode);
 
-/// What is kept with a run in the queue.
+/// Values stored with a run in the queue.
 struct QueueOptions {
   std::int64_t priority = 0;          ///< higher first
   std::string device;                 ///< "" for what its configuration says; see fits()

@@ -12,7 +12,7 @@ namespace vitrine::store {
 
 namespace {
 
-/// What is written into a copy never reaches the database that it is a copy of.
+/// A write into a copy never reaches the database that it is a copy of.
 void refuseCopies(Database& database) {
   Statement row = database.prepare("SELECT value FROM meta WHERE key = 'mirror_of'");
   if (!row.step()) return;

@@ -46,7 +46,7 @@ class VITRINE_STORE_EXPORT RunWriter {
   /// which become columns of `runs`. \throws RefusedError  another process works on the run
   std::int64_t openSegment(std::int64_t run, std::int64_t firstStep, const Worker& worker,
                            const Json& environment);
-  /// Adds what is known only after the work has begun.
+  /// Adds facts that are known only after the work has begun.
   void addToEnvironment(std::int64_t run, std::int64_t segment, const std::string& name,
                         const Json& value);
   /// "", "checkpoint", "pause" or "stop". Forgotten when the run ends. A worker that was ended by a

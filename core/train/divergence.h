@@ -1,4 +1,4 @@
-// When training counts as diverging, what happens then, and what is remembered of it. Knows no
+// Divergence of training: its detection, the reaction, and the record of it. Knows no
 // torch.
 //
 // A step diverges when its loss or gradient norm is not finite, or when it is a spike: the loss
@@ -27,7 +27,7 @@ struct DivergenceOptions {
     Skip,      ///< the step changes nothing, and the next one follows
   };
   Policy policy = Policy::Stop;
-  std::optional<double> lossFactor, gradientFactor;  ///< none: what is finite is not a spike
+  std::optional<double> lossFactor, gradientFactor;  ///< none: a finite value is not a spike
   std::int64_t window = 100;
   std::int64_t spikeSteps = 1;
   std::int64_t maxRollbacks = 3;  ///< of one run

@@ -21,7 +21,7 @@ struct MemoryPart {
 /// What the estimate is made from: nothing of it needs the model's memory.
 struct MemoryInput {
   double parameters = 0;          ///< of the model and the task's head
-  double trainedParameters = -1;  ///< without what is frozen; -1: all
+  double trainedParameters = -1;  ///< without frozen ones; -1: all
   std::vector<BlockCost> blocks;  ///< Model::cost()
   double imageValues = 0;         ///< channels * height * width of a batch's image
   double classes = 0;             ///< that an evaluation tells apart

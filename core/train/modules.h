@@ -1,4 +1,4 @@
-// The networks of a run: the model, what is trained besides it, averages and frozen helpers.
+// The networks of a run: the model, other trained networks, averages and frozen helpers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -28,8 +28,8 @@ VITRINE_ENGINE_EXPORT void freezeParameters(TaskSession& session,
                                             const std::vector<std::string>& globs,
                                             const std::string& key = "init.freeze");
 
-/// The session's groups without what is frozen; a trained network that no group mentions joins by
-/// its shapes.
+/// The session's groups without frozen parameters; a trained network that no group mentions joins
+/// by its shapes.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<ParameterGroup> trainedGroups(TaskSession& session);
 
 /// Parameters and buffers of every network that a checkpoint holds, by name: the live tensors.

@@ -36,8 +36,8 @@ VITRINE_ENGINE_EXPORT void evaluate(TaskSession& session, const Evaluation& eval
                                     const std::vector<EvaluationListener*>& listeners,
                                     Results& results);
 
-/// Puts what is scheduled where step `completed.step` was taken, which is how the evaluations after
-/// that step see it; a run without schedules is left alone.
+/// Sets the scheduled values to where step `completed.step` was taken, which is how the evaluations
+/// after that step see it; a run without schedules is left alone.
 VITRINE_ENGINE_EXPORT void placeAfterStep(TaskSession& session, const StepPosition& completed);
 
 /// What of a run moves along its steps, by the name that its state has in checkpoints.

@@ -7,7 +7,7 @@
 
 namespace vitrine::train {
 
-/// \param registry  outlives what is returned
+/// \param registry  outlives the result
 /// \param config    resolved, whole
 [[nodiscard]] Reopen reopenOf(const Registry& registry, const Json& config,
                               const std::vector<AuxChoice>& auxiliaries);

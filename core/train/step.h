@@ -56,7 +56,7 @@ struct StepSeconds {
 /// finite or a spike.
 class VITRINE_ENGINE_EXPORT TrainStep {
  public:
-  /// \param groups  what is trained, on its device; a step's gradients are those of these
+  /// \param groups  trained parameters, on their device; a step's gradients are those of these
   /// parameters
   TrainStep(TaskSession& session, const StepOptions& options, std::vector<ParameterGroup> groups);
   ~TrainStep();
@@ -109,7 +109,7 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   /// \param overflow  0-d bool: this step is not bad for its gradient; or undefined
   [[nodiscard]] at::Tensor badFlag(const at::Tensor& loss, const at::Tensor& norm,
                                    const SpikeLimits& limits, const at::Tensor& overflow);
-  /// What is backpropagated in the place of a sum.
+  /// The value that is backpropagated in the place of a sum.
   [[nodiscard]] at::Tensor scaled(const at::Tensor& loss) const;
 
   TaskSession& session_;

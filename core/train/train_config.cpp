@@ -6,7 +6,7 @@ namespace vitrine::train {
 
 Config withTrainDefaults(const Config& train) {
   Json values = trainSchema().defaults();
-  values.merge_patch(train.json());  // removes what is null, which reads as null
+  values.merge_patch(train.json());  // removes null values, which read as null
   return Config(std::move(values));
 }
 

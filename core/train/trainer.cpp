@@ -40,7 +40,7 @@ StepOptions stepOptions(const TrainerSetup& setup, Precision precision,
           lossScaleFrom(train)};
 }
 
-/// Turns off what [init] or a group freezes. \returns  what is trained, each in its group
+/// Freezes the parameters of [init] and of groups. \returns  the trained ones, each in its group
 std::vector<ParameterGroup> freezeAndGroup(const TrainerSetup& setup, TaskSession& session) {
   const ParameterPolicy policy = parameterPolicyFrom(setup.train);
   freezeParameters(session, setup.freeze);

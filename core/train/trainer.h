@@ -33,7 +33,7 @@ struct Moment {
   at::Device device = at::kCPU;
   std::uint64_t seed = 0;
   StepPosition position;
-  bool isFinished = false;  ///< what is scheduled is at its end
+  bool isFinished = false;  ///< the schedules are at their end
 };
 /// Opens the run of `live` again with `changes`; see ProbeContext::reopen.
 using Reopen =

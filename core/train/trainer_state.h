@@ -41,7 +41,7 @@ class Looking {
 struct Trainer::State {
   State(TrainerSetup setup, EventSink& sink, RunControl& control);
 
-  // What is given.
+  // Arguments.
   TrainerSetup setup;
   EventSink& sink;
   RunControl& control;

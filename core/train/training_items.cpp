@@ -56,7 +56,7 @@ void addTrainingItems(Registry& registry) {
 
 Config withItemDefaults(const ItemCard& card, const Config& table) {
   Json values = card.schema.defaults();
-  values.merge_patch(table.json());  // removes what is null, which reads as null
+  values.merge_patch(table.json());  // removes null values, which read as null
   return Config(std::move(values));
 }
 

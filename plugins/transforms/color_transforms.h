@@ -1,4 +1,4 @@
-// Random changes of colours: what is drawn, apart from what is done with it.
+// Random changes of colours: the draws, separate from their use.
 #pragma once
 
 #include <vector>

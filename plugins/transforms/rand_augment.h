@@ -20,7 +20,7 @@ enum class AugmentOperation {
   Rotate,       ///< degrees
   Posterize,    ///< bits that are kept
   Solarize,     ///< threshold
-  SolarizeAdd,  ///< what is added below 128
+  SolarizeAdd,  ///< added to values below 128
   Color,        ///< factors of a blend
   Contrast,
   Brightness,

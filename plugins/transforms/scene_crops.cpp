@@ -249,7 +249,7 @@ class LargeScaleJitter final : public Transform {
     }
 
    private:
-    /// Boxes around what is left of the masks; those that are not kept become empty.
+    /// Boxes around the rest of the masks; those that are not kept become empty.
     void finish(Sample& sample, const std::string& name, const std::vector<bool>& inside,
                 std::size_t& next) const {
       const std::span<float> boxes = sample[name].edit<float>();

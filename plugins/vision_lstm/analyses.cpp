@@ -362,7 +362,7 @@ std::function<Analysis::Findings()> TokenCost::probe(const Config& config,
 }
 
 double measureCost(CostForm form, std::int64_t tokens, std::int64_t width, int repeats) {
-  // One head: it stays on the calling thread, whose processor time is what is measured.
+  // One head: it stays on the calling thread, whose processor time is measured.
   at::Generator generator = at::detail::createCPUGenerator(1);
   kernels::MlstmInput in;
   for (at::Tensor* each : {&in.q, &in.k, &in.v})

@@ -64,7 +64,7 @@ struct DepthwiseConvolution final : torch::nn::Module {
   std::int64_t kernel_;
 };
 
-/// Gates, memory and the norm of what is read from it. Parameters: igate, fgate, outnorm.
+/// Gates, memory and the norm of its output. Parameters: igate, fgate, outnorm.
 struct MatrixMemory final : torch::nn::Module {
   explicit MatrixMemory(const VisionLstmConfig& config);
   std::shared_ptr<nn::Linear> inputGate, forgetGate;

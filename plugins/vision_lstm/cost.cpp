@@ -85,7 +85,7 @@ BlockCost cellCost(const VisionLstmConfig& c, std::int64_t tokens) {
   cost.macs =
       cellMacs(way, {tokens, c.inner(), c.heads, c.cell.chunk > 0 ? c.cell.chunk : kCountedChunk});
   cost.flops = 2 * cost.macs;
-  // q, k, v and what is read, with its stabiliser and sum.
+  // q, k, v and the output, with its stabiliser and sum.
   cost.activationBytes =
       nn::kFloatBytes * (4 * count * inner + 2 * count * static_cast<double>(c.heads));
   return cost;

@@ -86,7 +86,7 @@ class PyramidModel : public Model, public FeaturePyramid, public AttentionSource
   /// Inputs and outputs that both kinds of programs have.
   [[nodiscard]] TensorInput imageInput() const;
   [[nodiscard]] std::vector<TensorOutput> watchedOutputs() const;
-  /// Puts what is wanted of them into `out` while run() goes.
+  /// Puts the wanted ones into `out` during run().
   [[nodiscard]] Watch watchFor(const std::set<std::string>& wanted, TensorMap& out) const;
 
  private:

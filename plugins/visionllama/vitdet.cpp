@@ -271,7 +271,7 @@ std::shared_ptr<Model> VitDetArchitecture::build(const Config& config, std::uint
   o.heads = config.integer("heads");
   o.block = blockSettingsOf(config);
   o.hidden = o.block.usualHidden(o.width);
-  // The released code means 8/3 of what is already four times the width.
+  // The released code means 8/3 of four times the width.
   if (const auto wide = config.maybeInteger("feedforward_channels"))
     o.hidden = nn::swiGluHidden(*wide, 256);
   o.hidden = config.maybeInteger("mlp_width").value_or(o.hidden);

@@ -85,7 +85,7 @@ std::unique_ptr<Figure> ArtifactsPage::figure() {
   for (std::size_t i = 0; i < views_.size(); ++i) {
     const Figure* drawn = views_[i]->figure();
     const Content& content = shown_[i].content;
-    // What is still being read is not what the titles say.
+    // A figure that is still being read is not the one of the titles.
     if (drawn == nullptr || content.bytes == nullptr || shown_[i].isMissing()) continue;
     FigureStyle style = drawn->style();
     style.cell.reset();  // where the keyboard is

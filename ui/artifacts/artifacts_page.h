@@ -41,7 +41,7 @@ class ArtifactsPage final : public ReadingPage {
   void waitUntilIdle() override;
   [[nodiscard]] Json viewState() const override;
   void setViewState(const Json& state) override;
-  /// What is shown, all runs.
+  /// The figures of all runs.
   [[nodiscard]] std::unique_ptr<Figure> figure() override;
   [[nodiscard]] QString howToRead() const override;
 
@@ -56,7 +56,7 @@ class ArtifactsPage final : public ReadingPage {
   [[nodiscard]] std::int64_t shownStep() const;  ///< -1 where nothing is shown
   [[nodiscard]] bool isFollowing() const { return !step_; }
   [[nodiscard]] const std::vector<FigureView*>& views() const { return views_; }
-  /// What is shown is not yet what is chosen.
+  /// The shown artifact is not yet the chosen one.
   [[nodiscard]] bool isReading() const { return loading_.isBusy(); }
 
  public Q_SLOTS:
@@ -123,7 +123,7 @@ class ArtifactsPage final : public ReadingPage {
   void moveLayer(int by);
   void moveHead(int by);
   void onClicked(std::int64_t run, const FigureTarget& target);
-  /// What is shown has cells whose images Calibration has.
+  /// The shown artifact has cells whose images Calibration has.
   [[nodiscard]] bool isConfusion() const;
   void moveCell(const Figure& matrix, int right, int down);
   /// On Calibration: of the chosen cell, or all that the run is wrong about.

@@ -162,7 +162,7 @@ void ArtifactsPage::takeFigure(Answer& answer) {
     view.setEmptyText(tr("This artifact cannot be read: %1").arg(answer.failure));
 }
 
-// A picture of what was chosen before would be taken for what is chosen now.
+// A picture of the earlier choice would be mistaken for the present one.
 void ArtifactsPage::showWaiting() {
   if (lists_.isBusy() && rowsOf_ != runs()) {
     showEmpty(tr("Reading the results of the analyses\u2026"), false);

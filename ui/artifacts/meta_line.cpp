@@ -1,4 +1,4 @@
-// Reads `meta` key by key; what is missing is left out.
+// Reads `meta` key by key; missing keys are omitted.
 #include "ui/artifacts/meta_line.h"
 
 #include <QStringList>

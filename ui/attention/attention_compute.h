@@ -37,7 +37,7 @@ struct AttentionQuestion {
   std::string split = {};  ///< of the sample; "": the one that evaluations end with
   std::array<std::int64_t, 2> patch{0, 0};  ///< of a drawn image: whose attention is kept
   QImage image = {};                        ///< instead of a sample; may be null
-  std::int64_t storeWithin = 0;  ///< bytes: what is found is stored where it is not larger
+  std::int64_t storeWithin = 0;  ///< bytes: results that are not larger are stored
   std::optional<std::array<double, 2>> place = {};  ///< of the patch whose window is asked for
   std::optional<int> layer = {};  ///< only this one
 };

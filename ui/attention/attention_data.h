@@ -1,5 +1,5 @@
 // Attention of one image as numbers: layers with the places of their queries and keys, the row of a
-// query, and what is masked. Knows no widget and no database.
+// query, and the mask. Knows no widget and no database.
 #pragma once
 
 #include <QImage>

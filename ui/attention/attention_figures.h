@@ -86,7 +86,7 @@ class HeadFigure final : public Figure {
 [[nodiscard]] QString attentionCsvHeader();
 [[nodiscard]] QString attentionCsv(const AttentionScene& scene, int layer, int head);
 
-/// Layers, heads and what is measured of each: the table behind the overview.
+/// Layers, heads and the measures of each: the table behind the overview.
 struct HeadsTable {
   QStringList columns;
   std::vector<QStringList> rows;

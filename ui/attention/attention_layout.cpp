@@ -228,7 +228,7 @@ void AttentionPage::makeKeys() {
   key(Qt::SHIFT | Qt::Key_Period, [this] { moveHead(1); });
 }
 
-// What the controls say is what is drawn.
+// The picture shows the values of the controls.
 void AttentionPage::dressControls() {
   const QSignalBlocker quietShare(threshold_), quietScale(sameScale_), quietRollout(rollout_),
       quietDistances(distances_), quietQuery(query_), quietLayout(layout_);

@@ -346,7 +346,7 @@ void AttentionPage::setSample(std::int64_t sample) {
 std::unique_ptr<Figure> AttentionPage::figure() {
   std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures;
   for (std::size_t i = 0; i < panels_.size(); ++i) {
-    // What is still being read is not what the titles say.
+    // Attention that is still being read is not the one of the titles.
     if (!panels_[i]->hasImage() || shown_[i].present != shown_[i].wanted || isPartShown(i))
       continue;
     AttentionPanel::Pictures pictures = panels_[i]->pictures();

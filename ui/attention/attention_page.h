@@ -45,7 +45,7 @@ class AttentionPage final : public ReadingPage {
   [[nodiscard]] QList<QAction*> tools() override { return tools_; }
   [[nodiscard]] Json viewState() const override;
   void setViewState(const Json& state) override;
-  /// What is shown, all runs.
+  /// The pictures of all runs.
   [[nodiscard]] std::unique_ptr<Figure> figure() override;
   [[nodiscard]] QString howToRead() const override;
 
@@ -58,7 +58,7 @@ class AttentionPage final : public ReadingPage {
 
   /// Takes an image of the user's in the place of a sample; null: back to the samples.
   void setOwnImage(const QImage& image, const QString& name);
-  /// Asks the models for what is chosen and not there.
+  /// Requests the chosen attention that is missing from the models.
   void computeMissing();
 
  protected:
@@ -67,7 +67,7 @@ class AttentionPage final : public ReadingPage {
 
  private:
   static constexpr const char *kTrained = "model", *kAverage = "ema";
-  /// What is known of one run.
+  /// Facts about one run.
   struct RunFacts {
     std::vector<store::ArtifactRow> rows;  ///< of its attention and pictures
     std::vector<AttentionEntry> entries;
@@ -75,7 +75,7 @@ class AttentionPage final : public ReadingPage {
     Json config;
   };
   using Facts = std::map<std::int64_t, std::shared_ptr<const RunFacts>>;
-  /// Names one image's attention: what is kept in memory.
+  /// Names one image's attention that is kept in memory.
   struct ImageKey {
     std::int64_t run = 0, step = 0, sample = 0;
     std::string split;
@@ -87,7 +87,7 @@ class AttentionPage final : public ReadingPage {
   };
   struct Shown {
     std::optional<ImageKey> wanted, present;
-    std::uint64_t ticket = 0;  ///< of what is being computed, or 0
+    std::uint64_t ticket = 0;  ///< of the computation in progress, or 0
     std::optional<TokenGrid::Place> asked;  ///< patch whose window was asked for last
     QString failure;
   };
@@ -126,7 +126,7 @@ class AttentionPage final : public ReadingPage {
   [[nodiscard]] QString whyNothing(std::int64_t run) const;
   [[nodiscard]] QString costOf(std::int64_t run) const;
   void compute(std::size_t index);
-  /// Whether only one layer of what is wanted has been computed.
+  /// Whether only one of the wanted layers has been computed.
   [[nodiscard]] bool isPartShown(std::size_t index) const;
   /// An image of the same model that shows which layers there are; null where one layer cannot be
   /// asked for first.
@@ -185,10 +185,10 @@ class AttentionPage final : public ReadingPage {
   std::vector<std::int64_t> runsOf_;  ///< runs whose facts these are
   AttentionSeries chosen_;
   std::string use_ = kTrained;  ///< which weights
-  bool isUseChosen_ = false;    ///< by the user, not by what is stored
+  bool isUseChosen_ = false;    ///< by the user, not from the stored ones
   std::int64_t sample_ = 0;
   std::string split_;           ///< of the sample, where one was chosen
-  bool isSampleChosen_ = false;  ///< by the user, not by what is stored
+  bool isSampleChosen_ = false;  ///< by the user, not from the stored ones
   int focusedImage_ = 0;         ///< of the selection, when it was looked at last
   std::optional<double> atTime_;
   std::optional<std::int64_t> atStep_;  ///< nothing: the newest

@@ -134,7 +134,7 @@ void AttentionPage::fillSeries() {
   const auto add = [&all](const AttentionSeries& series) {
     if (std::find(all.begin(), all.end(), series) == all.end()) all.push_back(series);
   };
-  // What is stored, in the order in which a run would be asked.
+  // Stored images, in the order in which a run would be asked.
   for (const std::int64_t run : runsOf_) {
     const std::vector<AttentionEntry> entries = entriesOf(run);
     for (const AttentionWay& way : waysOf(run)) {
@@ -359,7 +359,7 @@ void AttentionPage::showPanel(std::size_t index) {
   if (!shown.failure.isEmpty()) {
     panel.say(shown.failure, wayOf(panel.run()) ? tr("Try again") : QString());
   } else if (shown.wanted) {
-    // What is read soon needs no word: the picture before stays until then.
+    // A short reading shows no message: the earlier picture stays until then.
     if (!panel.hasImage()) sayReading(index);
   } else {
     panel.say(whyNothing(panel.run()), wayOf(panel.run()) ? tr("Compute") : QString());

@@ -39,7 +39,7 @@ struct Predictions {
   [[nodiscard]] std::string nameOf(int label) const;
 };
 
-/// \throws FileError  `meta` and `data` do not fit: says what is wrong
+/// \throws FileError  `meta` and `data` do not fit: names the error
 [[nodiscard]] Predictions readPredictions(const Json& meta, std::span<const std::byte> data);
 
 inline constexpr double kLeastTemperature = 0.2, kMostTemperature = 5;
@@ -72,7 +72,7 @@ struct CalibrationScores {
   double accuracy = 0;
 };
 
-/// What is binned, sample by sample.
+/// The binned quantity, sample by sample.
 struct Confidence {
   std::vector<double> values;
   std::vector<int> predicted;

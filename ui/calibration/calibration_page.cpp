@@ -338,7 +338,7 @@ void CalibrationPage::recompute() {
                                              known == before.end() ? nullptr : *known, isStale));
           if (isStale) return {};
         }
-        // What is not drawn any more is read again when it is.
+        // Runs that are not drawn any more are read again when they are.
         PredictionCache kept;
         for (const CalibrationRequest& ask : asks) {
           for (const std::int64_t artifact : {ask.answers.artifact, ask.fitArtifact}) {

@@ -159,7 +159,7 @@ class CalibrationPage final : public ReadingPage {
   /// \param analysis  its id
   [[nodiscard]] QString costOf(const std::vector<std::int64_t>& runs,
                                const QString& analysis = QStringLiteral("calibration")) const;
-  /// Runs with the steps of checkpoints that were not evaluated on what is drawn.
+  /// Runs with the steps of checkpoints that were not evaluated on the drawn split.
   [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> checkpointsWithout() const;
   /// \param checkpoint  -1: the newest
   [[nodiscard]] RunAnalysis answersOf(std::int64_t run, std::int64_t checkpoint = -1) const;

@@ -89,7 +89,7 @@ std::unique_ptr<Figure> CalibrationPage::temperatureFigure(Words words) const {
     return percent(value, std::max(decimals - 2, 0));
   };
   chart.y.target = 3;
-  // What is far from the best would leave the best without height.
+  // Values far from the best would leave the best without height.
   double named = 0, most = 0;
   for (const auto& run : shown_) {
     for (const auto* at : {&run->atOne, &run->now, &run->atFitted})

@@ -247,7 +247,7 @@ void AblationOrder::setWords(const QString& words) {
 bool AblationOrder::lessThan(const QModelIndex& left, const QModelIndex& right) const {
   const QVariant a = left.data(AblationModel::kSortRole), b = right.data(AblationModel::kSortRole);
   if (!a.isValid() || !b.isValid()) {
-    // What is missing comes last, whichever way the others go.
+    // Missing values come last in either direction.
     return a.isValid() == (sortOrder() == Qt::AscendingOrder) && a.isValid() != b.isValid();
   }
   if (a.userType() == QMetaType::QString)

@@ -39,7 +39,7 @@ class AblationModel : public QAbstractTableModel {
   std::vector<std::int64_t> series_;
 };
 
-/// Sorts by value with what is missing last in either direction; filters by words in variant and
+/// Sorts by value with missing values last in either direction; filters by words in variant and
 /// what differs.
 class AblationOrder : public QSortFilterProxyModel {
   Q_OBJECT

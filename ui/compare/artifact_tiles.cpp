@@ -29,7 +29,7 @@ namespace {
 
 std::string idOf(const store::ArtifactRow& row) { return row.analysis + "/" + row.name; }
 
-/// What is looked at first.
+/// The kinds that come first.
 int rankOf(const std::string& kind) {
   constexpr std::array kFirst{artifact_kind::kSpectrum, artifact_kind::kReliability,
                               artifact_kind::kImageGrid, artifact_kind::kAttention};

@@ -55,7 +55,7 @@ std::optional<store::MetricFamily> drawnFamily(const CompareData& data) {
   return std::nullopt;
 }
 
-/// Besides the metric of the page: what is worth a second axis.
+/// Quantities besides the metric of the page that are worth a second axis.
 std::vector<std::string> tradeOffMetrics(const CompareData& data) {
   std::vector<std::string> metrics = comparedMetrics(data.card, namesOf(data));
   metrics.emplace_back(kDeviceSeconds);

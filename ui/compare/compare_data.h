@@ -63,7 +63,7 @@ struct CompareData {
 };
 
 /// A handful of queries; with `isStale` it returns early.
-/// \param cards  of the tasks: what is compared before the user chooses
+/// \param cards  of the tasks: metrics that are compared before the user chooses
 /// \throws Error
 [[nodiscard]] std::shared_ptr<const CompareData> readCompareData(
     const store::QueryFunction& query, std::vector<store::RunRow> rows, const CompareChoice& choice,

@@ -99,7 +99,7 @@ QWidget* ComparePage::makeDifferences() {
 
 void ComparePage::showDifferences() {
   DifferenceList list = differenceList(*data_, differedRuns(*data_, choice_, scope_));
-  // While runs write, what is the same stays where the reader has scrolled it.
+  // While runs write, unchanged rows stay where the user scrolled them.
   if (list == differences_ && differenceTree_->property("only") == choice_.onlyDifferences) return;
   differences_ = std::move(list);
   differenceTree_->setProperty("only", choice_.onlyDifferences);

@@ -58,7 +58,7 @@ class ComparePage final : public ReadingPage {
   [[nodiscard]] QString howToRead() const override;
 
   [[nodiscard]] const CompareChoice& choice() const { return choice_; }
-  /// What is shown; nullptr before the first reading.
+  /// The shown data; nullptr before the first reading.
   [[nodiscard]] const CompareData* data() const { return data_.get(); }
   [[nodiscard]] const AblationTable& table() const { return model_.table(); }
   [[nodiscard]] const PublishedTable& published() const { return published_; }
@@ -164,7 +164,7 @@ class ComparePage final : public ReadingPage {
   AblationOrder order_;
   CurveRequest request_;
   std::shared_ptr<const CurvePoints> points_;
-  /// What is drawn of points_, and the choice that it was made for.
+  /// The drawn part of points_, and the choice that it was made for.
   struct Charts {
     std::shared_ptr<const CurvePoints> points;
     CompareChoice choice;

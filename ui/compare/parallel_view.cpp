@@ -41,7 +41,7 @@ std::unique_ptr<Figure> ParallelView::figure() const {
   return std::make_unique<ParallelFigure>(chart_, FigureStyle{});
 }
 
-// What is drawn, and then the keys.
+// The drawing, then the keys.
 QString ParallelView::plotSummary() const {
   return figure_ == nullptr ? QString()
                             : figure_->summary() + QLatin1Char(' ') + accessibleDescription();

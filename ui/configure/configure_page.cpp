@@ -278,7 +278,7 @@ void ConfigurePage::applyDocument(const Document& document, const QString& label
 
 void ConfigurePage::onTextEdited() {
   text_ = side_->text().toPlainText().toStdString();
-  // What is typed in one line is one step.
+  // Typing in one line is one step.
   commit(tr("typing"),
          QStringLiteral("text:%1").arg(side_->text().textCursor().blockNumber()));
   textTimer_.start();
@@ -324,7 +324,7 @@ void ConfigurePage::takeText() {
       side_->sweep().setDocument(fresh);
     }
   }
-  // What is edited in the form goes into the text, which has no place for it now.
+  // An edit in the form goes into the text, which has no place for it now.
   for (QWidget* part : std::initializer_list<QWidget*>{form_, &side_->sweep(), &side_->coming()})
     part->setEnabled(!syntax_);
   placeSide();

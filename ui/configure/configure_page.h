@@ -63,7 +63,7 @@ class ConfigurePage final : public Page {
   void setText(const std::string& text, const QString& origin = {});
   /// Plans now instead of 150 ms after the last edit, and waits for it: for pictures and tests.
   void planNow();
-  /// The runs are worked out, or will be in a moment: what is shown of them is of an older text.
+  /// The runs are being planned: those that are shown are of an older text.
   [[nodiscard]] bool isPlanPending() const;
   /// What can be done with a field: back to the default, sweep, variants.
   [[nodiscard]] std::unique_ptr<QMenu> fieldMenu(FormRow* row);
@@ -116,7 +116,7 @@ class ConfigurePage final : public Page {
   void onPlanned(std::shared_ptr<const Plan> plan);
   void showWorking();
   void showPlan();
-  /// The variant that says what is wrong there, by place; -1: all runs have it.
+  /// The variant that has the problem, by place; -1: all runs have it.
   [[nodiscard]] int variantOf(const Problem& problem) const;
   void showChanges();
   void showCost();

@@ -180,7 +180,7 @@ class AttentionFigure final : public Figure {
     return !isMatrix() && !style().picture.isNull() && !meta_.contains("window");
   }
 
-  /// Of what is drawn for one layer and head, or for all (-1).
+  /// Of the map of one layer and head, or of all (-1).
   std::array<double, 2> rangeOf(int onlyLayer, int onlyHead) const {
     double high = 0, low = 0;
     const int from = isMatrix() ? 0 : query(), to = isMatrix() ? queries_ : query() + 1;

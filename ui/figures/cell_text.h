@@ -1,5 +1,5 @@
 // Breaks the texts of a table into lines: between words, else after a sign within a word, and
-// inside of what is left only where nothing else helps.
+// inside of a word only where nothing else helps.
 #pragma once
 
 #include <QFontMetricsF>

@@ -17,7 +17,7 @@ struct ThemeColors;
 inline constexpr double kSymbolRadius = 3.2, kMarkSize = 3.5,
                         kSegmentHeight = 14;  ///< pixels
 
-/// The symbol of a series in `color`, set off from what is behind by `paper`.
+/// The symbol of a series in `color`, set off from its background by `paper`.
 void drawSymbol(QPainter& painter, ChartSymbol symbol, const QPointF& at, const QColor& color,
                 const QColor& paper, double radius = kSymbolRadius);
 

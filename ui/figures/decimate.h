@@ -56,7 +56,7 @@ class ColumnEdges {
   std::vector<std::size_t> ends_;
 };
 
-/// What is known of a long curve: with it a picture costs as much as it has columns.
+/// Facts about a long curve: with them a picture costs as much as it has columns.
 struct CurveIndex {
   const Extremes& extremes;             ///< of y
   std::span<const std::size_t> broken;  ///< positions of values that are not finite, ascending

@@ -113,7 +113,7 @@ class Figure {
   /// What a click there chooses.
   [[nodiscard]] FigureTarget targetAt(const QPointF& point) const;
 
-  /// One sentence for a screen reader: what is drawn, how large, its extremes.
+  /// One sentence for a screen reader: content, size, extremes.
   [[nodiscard]] virtual QString summary() const = 0;
   /// The numbers that are drawn, comma separated with a header line; full precision.
   [[nodiscard]] virtual QString csv() const = 0;
@@ -136,7 +136,7 @@ class Figure {
   [[nodiscard]] QImage image(QSizeF size, double scale);
 
  protected:
-  static constexpr double kMargin = 12;  ///< around what is drawn
+  static constexpr double kMargin = 12;  ///< around the drawing
 
   explicit Figure(FigureStyle style);
 
@@ -149,7 +149,7 @@ class Figure {
   /// The run's colour in the theme.
   [[nodiscard]] QColor seriesOrAccent() const;
   [[nodiscard]] QColor mapColor(double t) const;
-  /// First line: title left, what it is right; returns what is left of `area` below it. On paper
+  /// First line: title left, description right; returns the rest of `area` below it. On paper
   /// nothing of it is cut: what does not fit continues in lines of its own.
   QRectF drawHeader(QPainter& painter, const QRectF& area, const QString& title,
                     const QString& about) const;

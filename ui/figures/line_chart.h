@@ -115,7 +115,7 @@ class LineChartFigure : public Figure {
   [[nodiscard]] QColor colorOf(const ChartSeries& series) const;
   [[nodiscard]] QPen penOf(const ChartSeries& series) const;
 
-  // The frame: what is above, below and next to the plot.
+  // The frame above, below and next to the plot.
   [[nodiscard]] bool hasHeader() const;
   [[nodiscard]] QString footnoteText() const;
   /// The least height of plot, numbers and titles.

@@ -106,7 +106,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
 
 void LineChartFigure::drawSeries(QPainter& painter, const QRectF& plot,
                                  const std::vector<Drawn>& all) const {
-  // Not every painter clips: what is beyond the plot is cut off here.
+  // Not every painter clips: lines beyond the plot are cut off here.
   const QRectF inside = plot.adjusted(-1, -1, 1, 1);
   const auto placed = [&](std::vector<QPointF> points) {
     for (QPointF& point : points) point = placeOf(plot, point.x(), point.y());

@@ -34,7 +34,7 @@ struct Ticks {
 /// Pixels of the window per pixel of the design: its zoom, and the desktop's font size.
 [[nodiscard]] double designScale();
 
-/// Four significant digits, a dot in every locale; an en dash for what is not a number.
+/// Four significant digits, a dot in every locale; an en dash for not-a-number.
 [[nodiscard]] QString shortNumber(double value);
 /// As in a CSV file: shortest form that reads back, empty for NaN.
 [[nodiscard]] QString csvNumber(double value);
@@ -54,7 +54,7 @@ void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
 /// An image whose pixels stay sharp where it is enlarged.
 void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image);
 
-/// Cuts the line from `a` to `b` to what is inside of `box`; false where nothing is.
+/// Clips the line from `a` to `b` to `box`; false where it is outside.
 bool cutLine(const QRectF& box, QPointF& a, QPointF& b);
 /// A line through `points` inside of `box`, with the painter's pen. NaN in y is a gap; a point
 /// alone between two gaps is a dot.

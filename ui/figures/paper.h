@@ -40,7 +40,7 @@ struct FigurePaper {
 [[nodiscard]] FigurePaper paperFor(Figure& figure, FigurePaper paper);
 /// `paper`, as high as the figure needs at that width.
 [[nodiscard]] FigurePaper highEnough(Figure& figure, FigurePaper paper);
-/// What is lost at this width and what to take instead, one sentence; "" when nothing is.
+/// The loss at this width and the width to take instead, one sentence; "" for none.
 [[nodiscard]] QString paperProblem(Figure& figure, const FigurePaper& paper);
 
 [[nodiscard]] Json toJson(const FigurePaper& paper);

@@ -315,7 +315,7 @@ class TableFigure final : public Figure {
     for (std::size_t line = 0; line <= rows_.size(); ++line) {
       const std::optional<std::size_t> row = line == 0 ? std::nullopt : std::optional(line - 1);
       const double height = heightOf(row, layout);
-      // What is left out is said in one line more.
+      // One more line says how many rows are missing.
       const double after = line == rows_.size() ? 0 : kRowHeight;
       if (row && y + height + after > body.bottom() + 0.5) break;
       if (row) shown = line;

@@ -20,7 +20,7 @@ namespace vitrine::ui {
 /// A value as it stands in an editor: "28 x 32", "0.001", "none".
 [[nodiscard]] QString fieldText(const Field& field, const Json& value);
 /// What a text in an editor means. Text that is not such a value stays text, so that the planner
-/// can say what is wrong; nothing where the editor is empty: the default.
+/// can name the problem; nothing where the editor is empty: the default.
 [[nodiscard]] std::optional<Json> parseFieldText(const Field& field, const QString& text);
 /// One spelling per value: a size as its pair, a real as a double.
 [[nodiscard]] Json normalized(const Field& field, const Json& value);
@@ -36,7 +36,7 @@ class FieldEditor : public QWidget {
   [[nodiscard]] std::optional<Json> value() const;
   /// Whose text wins while the line has the focus.
   enum class Typing {
-    Keep,     ///< what is typed stays, as long as it means the value
+    Keep,     ///< typed text stays as long as it means the value
     Replace,  ///< the value comes from elsewhere: undo, the TOML
   };
   /// Shows a value without telling edited().

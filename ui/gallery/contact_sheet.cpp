@@ -75,7 +75,7 @@ ContactSheet::ContactSheet(const GalleryModel& model, Thumbnails& thumbnails,
 }
 
 void ContactSheet::refresh() {
-  // What is at the top stays there, whatever came before it.
+  // The image at the top stays there, whatever came before it.
   const auto [first, last] = inSight();
   const int top = verticalScrollBar()->value();
   std::int64_t id = 0;

@@ -1,4 +1,4 @@
-// A contact sheet of any number of images: only what is on the screen is laid out, read and drawn.
+// A contact sheet of any number of images: only visible images are laid out, read and drawn.
 #pragma once
 
 #include <QAbstractScrollArea>
@@ -23,7 +23,7 @@ class ContactSheet : public QAbstractScrollArea, public DescribedPlot {
                std::function<QString(const store::ImageEntry&)> describe,
                QWidget* parent = nullptr);
 
-  /// After the model changed: keeps what is on the screen where it is.
+  /// After the model changed: keeps the visible images where they are.
   void refresh();
   void setTile(int designPixels);
   [[nodiscard]] int tile() const { return tile_; }

@@ -276,7 +276,7 @@ void GalleryPage::waitUntilIdle() {
     steps_.waitUntilIdle();
   }
   layOutNow();
-  // What is on the screen asks for its pictures while it is painted.
+  // Visible tiles request their pictures while they are painted.
   if (isVisible()) {
     const QPixmap painted = views_->grab();
     thumbnails_.waitUntilIdle();

@@ -36,7 +36,7 @@ class ImageStage : public QWidget, public DescribedPlot {
   /// Where the line of the slider is, 0 to 1.
   void setLine(double share);
   [[nodiscard]] double line() const { return line_; }
-  /// What is on the screen: One where there is no second image.
+  /// The shown comparison: One where there is no second image.
   [[nodiscard]] View shownView() const;
   /// Of Flicker: which one is on the screen.
   [[nodiscard]] bool isSecondShown() const { return isSecond_; }

@@ -24,7 +24,7 @@ class ThumbnailCache {
   [[nodiscard]] std::size_t count() const { return places_.size(); }
 
  private:
-  /// Of a picture and what is kept about it.
+  /// Of a picture and its entry.
   [[nodiscard]] static qsizetype costOf(const QImage& picture) {
     return picture.sizeInBytes() + 256;
   }

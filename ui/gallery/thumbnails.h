@@ -24,7 +24,7 @@ class Thumbnails : public QObject {
   void setSide(int pixels);
   /// nullptr while it is not there; want() it then.
   [[nodiscard]] const QImage* find(std::int64_t id) { return cache_.find(id); }
-  /// What is on the screen now. Those that are missing are read a few at a time, those that came
+  /// The visible images now. Those that are missing are read a few at a time, those that came
   /// last first asked for; arrived() follows.
   void want(std::span<const std::int64_t> ids);
   [[nodiscard]] bool isBusy() const { return reader_.isBusy(); }

@@ -28,7 +28,7 @@ void Background::run(Task task) {
 void Background::start(
     std::function<Finish(ReaderPool::Connection&, const std::atomic<bool>&)> job) {
   const bool wasBusy = isBusy();
-  // `this` outlives the job; what is posted to it is dropped when it goes first.
+  // `this` outlives the job; events posted to it are dropped when it is destroyed first.
   line_.run([this, number = ++newest_, job = std::move(job)](ReaderPool::Connection& connection,
                                                              const std::atomic<bool>& isStale) {
     Finish finish;

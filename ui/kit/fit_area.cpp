@@ -30,7 +30,7 @@ QScrollArea* makeFitArea(QWidget* content, QWidget* parent) {
   auto* area = new QScrollArea(parent);
   area->setFrameShape(QFrame::NoFrame);
   area->setWidgetResizable(true);
-  area->setFocusPolicy(Qt::NoFocus);  // what is inside has it, and is brought into view
+  area->setFocusPolicy(Qt::NoFocus);  // the content has it, and is scrolled into view
   area->setWidget(content);
   return area;
 }

@@ -20,7 +20,7 @@ class LoadingState : public QObject {
   LoadingState(std::vector<Background*> readers, int pauseMs, QObject* parent = nullptr);
 
   [[nodiscard]] bool isBusy() const;
-  /// Drops what they read and what is still to be asked.
+  /// Drops their results and the requests that wait.
   void cancel();
   /// Asks for again() after the pause: once for all calls until then, and not before what is being
   /// read is there, or a page that takes longer than runs pause would never show anything.

@@ -1,4 +1,4 @@
-// A plot for those who do not see it: a table of what is drawn, read out cell by cell.
+// A plot for those who do not see it: a table of its values, read out cell by cell.
 #pragma once
 
 #include <QString>
@@ -12,7 +12,7 @@ namespace vitrine::ui {
 class DescribedPlot {
  public:
   virtual ~DescribedPlot() = default;
-  /// One sentence: what is drawn, over which range.
+  /// One sentence: content and range.
   [[nodiscard]] virtual QString plotSummary() const = 0;
   struct Table {
     QStringList columns;            ///< "run", "last", "least" ...

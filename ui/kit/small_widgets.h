@@ -59,7 +59,7 @@ class WordLabel : public QLabel {
   void changeEvent(QEvent* event) override;
 
  private:
-  mutable std::map<int, int> heights_;  ///< by width, of what is below
+  mutable std::map<int, int> heights_;  ///< by width, of the content below
   mutable QString measuredText_;
   mutable QFont measuredFont_;
   mutable QMargins measuredMargins_;

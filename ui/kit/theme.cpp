@@ -173,7 +173,7 @@ void applyTheme(ThemeKind kind) {
     palette.setColor(QPalette::Disabled, role, t.muted);
   }
   // Qt's style keeps a picture of an arrow for each palette it was asked with, and under a style
-  // sheet that is a new one for each drawing: what is left of it is bounded.
+  // sheet that is a new one for each drawing: its memory is bounded.
   QPixmapCache::setCacheLimit(kMostPictures);
   QApplication::setPalette(palette);
   QApplication::setFont(bodyFont());

@@ -10,7 +10,7 @@ namespace vitrine::ui {
 
 namespace {
 
-/// The keys' places by rank: what is sub-sampled or a window has a grid of its own.
+/// The keys' places by rank: sub-sampled keys and windows have a grid of their own.
 struct LiveGrid {
   std::vector<float> rows, columns;  ///< distinct, ascending
 

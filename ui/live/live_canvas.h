@@ -1,4 +1,4 @@
-// Dear ImGui with the window's fonts and colours, fed by Qt's events. What is drawn comes out as
+// Dear ImGui with the window's fonts and colours, fed by Qt's events. The drawing comes out as
 // lists of triangles, for OpenGL or for the processor.
 #pragma once
 
@@ -80,7 +80,7 @@ class LiveCanvas {
   std::int64_t lastFrame_ = 0;
 };
 
-/// Draws lists of triangles by the processor. \param base  what is behind them
+/// Draws lists of triangles by the processor. \param base  the background
 [[nodiscard]] QImage rasterised(const ImDrawData& data, LiveTextures& textures, const QImage& base);
 
 }  // namespace vitrine::ui

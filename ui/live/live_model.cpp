@@ -223,7 +223,7 @@ void LiveModel::scrub(std::optional<double> step) {
   if (step && newest_) {
     const auto last = static_cast<double>(newest_->step);
     *step = std::clamp(*step, 0.0, last);
-    if (*step >= last) step.reset();  // at the end of what is trained the picture follows again
+    if (*step >= last) step.reset();  // at the last trained step the picture follows again
   }
   scrubbed_ = step;
 }

@@ -41,7 +41,7 @@ class LiveModel {
   /// What the database has of the run: values of the schedule by metric, and the loss.
   void setStored(std::map<std::string, LiveCurve> schedule, LiveCurve loss);
 
-  // What is seen.
+  // The view.
   [[nodiscard]] bool hasFrame() const { return newest_ != nullptr; }
   [[nodiscard]] const live::Frame& newest() const { return *newest_; }
   /// The newest frame; the one where it was frozen; or the one kept nearest to the scrubbed step.

@@ -293,7 +293,7 @@ void LiveScene::drawProbeImage(const AttentionCells& cells, double side) {
   if (cells.isEmpty()) return;
   LiveRange range;
   range.add(cells.values);
-  // The overlay is the stronger the more is read there; what is masked is covered in grey.
+  // The overlay is stronger where more is read; masked cells are covered in grey.
   QImage overlay = cellsImage(cells.values, cells.rows, cells.columns, range, maskedColor());
   for (int y = 0; y < overlay.height(); ++y) {
     for (int x = 0; x < overlay.width(); ++x) {

@@ -91,7 +91,7 @@ void LiveScene::drawTrack(double height) {
     const QString value = number(top * share, top < 0.1 ? 3 : 1);
     textAt({at.x - f(px(6)) - sizeOf(value).x, y - sizeOf(value).y / 2}, value, c.muted);
   }
-  // What is not trained yet is dark.
+  // Steps that are not trained yet are dark.
   const float edge = at.x + f(width * std::min(1.0, trained / steps));
   list.AddRectFilled({edge, at.y}, {at.x + f(width), at.y + f(tall)}, ink(c.background));
   const QString notYet = tr("not trained yet");
@@ -115,7 +115,7 @@ void LiveScene::drawTrack(double height) {
   }
   const QColor gapColor = c.accent;
   drawCurve(gap, 0, std::max(most, 1e-9) * 1.15, at, width, tall, steps, gapColor);
-  // Names stand right, where what is not trained yet leaves room.
+  // Names stand at the right, where steps that are not trained yet leave room.
   float legend = at.x + f(width - px(8));
   const auto name = [&](const QString& word, const QColor& color) {
     legend -= sizeOf(word).x;

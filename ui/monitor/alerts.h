@@ -30,7 +30,7 @@ struct AlertRule {
 };
 
 [[nodiscard]] Json toJson(const std::vector<AlertRule>& rules);
-/// What is not a rule is left out.
+/// Entries that are not rules are omitted.
 [[nodiscard]] std::vector<AlertRule> alertsFromJson(const Json& json);
 
 /// What was new of a metric of a run between two looks.
@@ -47,7 +47,7 @@ struct AlertNews {
 /// Reads what `news` asks for (run, metric, after); on any thread.
 void readNews(store::RunReader& store, std::vector<AlertNews>& news);
 
-/// Judges the runs that are alive by what is new of them, every value once: a run that is seen for
+/// Judges the runs that are alive by their new values, every value once: a run that is seen for
 /// the first time by where it stands.
 class AlertWatch : public QObject {
   Q_OBJECT

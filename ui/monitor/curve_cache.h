@@ -39,7 +39,7 @@ class CurveCache {
   void setLimit(std::size_t bytes) { limit_ = bytes; }
   [[nodiscard]] std::size_t limit() const { return limit_; }
   [[nodiscard]] std::size_t bytes() const;
-  /// Drops what was not asked for the longest until the limit is kept; never what is in `shown`.
+  /// Drops the least recently used curves until the limit is kept; never those in `shown`.
   void trim(const std::set<CurveKey>& shown);
   /// How often the store was asked for points: what a test counts.
   [[nodiscard]] std::int64_t readings() const { return readings_; }

@@ -69,7 +69,7 @@ class CurveSheet {
   CurveSheet(QPainter& painter, const ChartFrame& frame, double ratio);
   /// Above those that were drawn before.
   void draw(const DrawnLine& line);
-  /// Shows what is left; before anything else is drawn over the lines.
+  /// Draws the rest; called before anything else is drawn over the lines.
   void show();
 
  private:

@@ -28,7 +28,7 @@ struct CurveKey {
   [[nodiscard]] auto operator<=>(const CurveKey&) const = default;
 };
 
-/// A curve to read, and what is known of it already.
+/// A curve to read, and its known part.
 struct CurveReadRequest {
   CurveKey key;
   std::vector<std::string> sources;  ///< metrics it is read from; empty while they are not known
@@ -39,7 +39,7 @@ struct CurveReadRequest {
   Smoothing smoothing = {};       ///< made at once with a curve that is read whole
 };
 
-/// What is new of it: nothing, points at its end, or another curve in its place.
+/// Its change: none, points at its end, or another curve in its place.
 struct CurveReadResponse {
   CurveKey key;
   std::vector<std::string> sources;
@@ -89,7 +89,7 @@ struct MonitorRequest {
   std::vector<std::int64_t> tasksOf;      ///< runs whose task is asked for
   std::vector<std::int64_t> notesOf;      ///< runs whose notes are asked for
   std::vector<store::RunRow> variantsOf;  ///< runs that are to be put together by their variant
-  bool isDatabaseAsked = false;           ///< also what is the same for all runs
+  bool isDatabaseAsked = false;           ///< also facts that all runs share
 };
 
 /// The notes on the curves of a run as they stood at a version of them.

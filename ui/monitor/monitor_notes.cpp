@@ -21,7 +21,7 @@ QString wordsOfNote(const QString& typed) {
   return typed.trimmed().left(static_cast<qsizetype>(store::kLongestCurveNote));
 }
 
-/// As they lie in the settings: [{run: a UUID, metric, step, text}]; what is none is left out.
+/// As they lie in the settings: [{run: a UUID, metric, step, text}]; other entries are omitted.
 std::vector<CurveNote> storedNotes(const QString& key) {
   const QByteArray text = setting(key, QByteArray()).toByteArray();
   const Json list = readJson(text.toStdString());
@@ -152,7 +152,7 @@ void MonitorPage::notesAnswered(std::int64_t run, const std::string& text,
     workbench_.showError(
         tr("Your note was not added: others changed the notes. Add it again."));
   } else if (!outcome.isWaiting) {
-    // Others may have added some: those come with what is read next, as all do of another machine.
+    // Others may have added some: those come with the next reading, as all do of another machine.
     Notes& known = notes_[run];
     known.read = {outcome.version, workbench_.link() == nullptr ? workbench_.store().curveNotes(run)
                                                                 : store::curveNotesFromText(text)};

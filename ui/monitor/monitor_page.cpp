@@ -275,7 +275,7 @@ bool MonitorPage::extent(double& from, double& to) const {
 void MonitorPage::fitAll() {
   double from = 0, to = 1;
   if (!extent(from, to)) to = 1;
-  isFitWanted_ = true;  // also by what is still to be read
+  isFitWanted_ = true;  // also by curves that are still to be read
   for (PlotCard* card : cards_) card->plot().fit(from, to);
 }
 
@@ -321,7 +321,7 @@ void MonitorPage::waitUntilIdle() {
   isFailing_ = false;
   isReadingAll_ = true;
   layout()->activate();
-  // What is read may make new cards, whose curves are wanted too.
+  // A reading may make new cards, whose curves are wanted too.
   do {
     reader_.waitUntilIdle();
     read();

@@ -69,7 +69,7 @@ class MonitorPage : public Page {
   void setFollowing(bool isFollowing);
   /// Fits all cards to the data.
   void fitAll();
-  /// What a user asks for who wants to see everything: also what is still to come.
+  /// Shows everything, also points that are still to come.
   void fitAndFollow();
   /// Gives a plot the whole page; "": all plots are seen again.
   void enlarge(const std::string& metric);
@@ -137,10 +137,10 @@ class MonitorPage : public Page {
   };
   [[nodiscard]] std::vector<Line> linesOf(const PlotCard& card) const;
   [[nodiscard]] GroupState groupState(const PlotCard& card, const Line& line) const;
-  /// What is drawn of the seeds of a line; nullptr before it is made on this axis.
+  /// The drawn seeds of a line; nullptr before it is made on this axis.
   [[nodiscard]] std::shared_ptr<const GroupedCurve> groupOfLine(const PlotCard& card,
                                                                 const Line& line) const;
-  /// What is to be put together again, now that all points of it are there.
+  /// Groups to aggregate again, now that all their points are there.
   [[nodiscard]] std::vector<GroupRequest> ungrouped(const PlotCard& card) const;
   void takeGroups(MonitorResponse& answer);
   void makeSeedsTool();
@@ -149,10 +149,10 @@ class MonitorPage : public Page {
   [[nodiscard]] bool isWanted(const PlotCard& card) const;
   /// Whether nothing newer than the version of now is to be read of a curve.
   [[nodiscard]] bool isUpToDate(const CurveKey& key) const;
-  /// Asks for what is wanted and not there, off the window's thread; what is asked already
+  /// Requests missing curves, off the window's thread; those requested already
   /// continues.
   void read();
-  /// The same for other runs or another axis: what is asked is dropped.
+  /// The same for other runs or another axis: earlier requests are dropped.
   void readAllAgain();
   void take(MonitorResponse& answer);
   /// The settings of the page for a card; another smoothing of long curves only once it is made.
@@ -194,7 +194,7 @@ class MonitorPage : public Page {
   CurveCache cache_;
   Background reader_;
   bool isReadingAll_ = false;  ///< all cards are wanted
-  bool isFitWanted_ = false;   ///< what is read next is to be seen whole
+  bool isFitWanted_ = false;   ///< the next reading is shown whole
   bool isFailing_ = false;  ///< the last answer was a failure: not asked again before there is news
   std::int64_t version_ = 1;  ///< of the database, as this page counts: raised by refreshNow()
   struct Names {

@@ -148,7 +148,7 @@ void MonitorPage::makeMoreTools() {
   shareAction_->setChecked(true);
   connect(shareAction_, &QAction::toggled, this, [this](bool isOn) { isZoomShared_ = isOn; });
   connect(shareAction_, &QAction::triggered, this, &MonitorPage::viewChanged);
-  // One button for what is chosen once: the tool bar is also there on a small screen.
+  // One button for rare choices: the tool bar is also there on a small screen.
   axesAction_ = new QAction(tr("Axes"), this);
   axesAction_->setToolTip(tr("Logarithmic axes, outliers, zoom of all plots together"));
   auto* axesMenu = new QMenu(tr("Axes"), this);

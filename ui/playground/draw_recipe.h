@@ -16,10 +16,11 @@ namespace vitrine::ui {
 enum class Recall {
   All,      ///< every setting
   Seed,     ///< of the image itself
-  Prompt,   ///< what is drawn: prompt, image and class
+  Prompt,   ///< the subject: prompt, image and class
   AllButSeed,
 };
-/// `now` with what is recalled of an image. \param cell  settings of the cell that the image is of
+/// `now` with the recalled settings of an image. \param cell  settings of the cell that the image
+///         is of
 [[nodiscard]] SampleSettings recalled(const SampleSettings& now, const SampleSettings& cell,
                                       std::uint64_t seed, Recall what);
 

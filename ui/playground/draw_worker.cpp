@@ -302,7 +302,7 @@ void DrawWorker::keep(std::shared_ptr<Drawing> drawing, int number) {
   place_ = {number, 0};
   const DrawnCell& cell = drawing_->cells.at(static_cast<std::size_t>(number));
   SampleSettings settings = cell.settings;
-  // What is kept is the image, not what it went through.
+  // The image is stored, not its steps.
   if (settings.values.contains("previews")) settings.values["previews"] = 0;
   Json request = settings.request();
   request["store"] = true;

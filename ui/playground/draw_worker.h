@@ -46,10 +46,11 @@ class DrawWorker final : public QObject {
   /// Of the cell that is drawn, 0 to 1.
   [[nodiscard]] double share() const { return share_; }
 
-  // Each replaces what is under way, and ends with ended().
+  // Each replaces the request in progress, and ends with ended().
   void draw(std::shared_ptr<Drawing> drawing);
   /// Draws an image again and tells what it was taken for at each step; with `at` also where the
-  /// patch there read; what was seen before, or is stored, is not drawn again. \param at  down and right in the image, 0 to 1
+  /// patch there read; what was seen before, or is stored, is not drawn again. \param at  down and
+  ///         right in the image, 0 to 1
   void replay(std::shared_ptr<Drawing> drawing, ImagePlace place, std::array<double, 2> at,
               int frames);
   void verify(std::shared_ptr<Drawing> drawing, ImagePlace place);

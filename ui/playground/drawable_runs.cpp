@@ -156,7 +156,7 @@ std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& ru
     }
     entries.push_back(std::move(entry));
   }
-  // What is drawn comes first, as a user thinks of it.
+  // The subject comes first, as a user thinks of it.
   const auto place = [](const FormEntry& entry) {
     const auto found = std::find(kCommonKeys.begin(), kCommonKeys.end(), entry.field.name);
     return found - kCommonKeys.begin();

@@ -93,7 +93,7 @@ struct Drawing {
   [[nodiscard]] int textCount() const;
   /// The first picture there is, of an image or of its way; null where there is none.
   [[nodiscard]] QImage thumbnail() const;
-  /// "Class x guidance"; without a grid what is drawn: a prompt, a class by its name.
+  /// "Class x guidance"; without a grid the subject: a prompt, a class by its name.
   [[nodiscard]] QString title() const;
   /// "Class Sneaker, guidance 4"
   [[nodiscard]] QString cellTitle(int cell) const;

@@ -22,7 +22,7 @@ inline constexpr const char* kSamplerKey = "sampler";
 
 /// One object with all that is chosen: run, checkpoint, weights, device, sampler and `values`.
 [[nodiscard]] Json toJson(const SampleSettings& settings);
-/// What is missing or of another type is left as it is by default; never throws.
+/// Missing values and those of another type stay at their defaults; never throws.
 [[nodiscard]] SampleSettings settingsFromJson(const Json& json);
 
 /// `settings` with another value of one key, which may be one of the three above.
@@ -78,7 +78,7 @@ struct SampleCost {
 /// "35 images, 39 evaluations each, about 4.5 s"
 [[nodiscard]] QString costText(const SampleCost& cost);
 
-/// Remembers how long drawing took: what is alike takes as long for each image and step.
+/// Remembers durations of drawings: similar ones take as long for each image and step.
 class SamplePace {
  public:
   /// \param evaluations  of the network for one image; none where the sampler does not tell

@@ -37,7 +37,7 @@ class DiffView : public QWidget {
   [[nodiscard]] QString totals() const;
   [[nodiscard]] QString failure() const;
   [[nodiscard]] bool isBusy() const;
-  /// Blocks as comma-separated text: exactly what is listed.
+  /// The listed blocks as comma-separated text.
   [[nodiscard]] QString csv() const;
   /// The table of a figure; null before both sides are known.
   [[nodiscard]] Json tableJson() const;

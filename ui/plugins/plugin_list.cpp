@@ -82,7 +82,7 @@ void PluginsPage::fillList() {
     item->setExpanded(isLoaded);
   }
   if (plugins_.empty() && !catalog.items.empty()) {
-    // The schemas are cached, the plugins have to be asked: show what is known already.
+    // The schemas are cached, the plugins are still read: show the cached ones.
     QStringList known;
     for (const ItemCard& card : catalog.items) {
       const QString id = QString::fromStdString(card.plugin);

@@ -19,7 +19,7 @@ struct PluginEntry {
   [[nodiscard]] QString name() const;  ///< the id, else the name of the file
 };
 
-/// Loaded ones first, then disabled, then refused. What is damaged is left out.
+/// Loaded ones first, then disabled, then refused. Damaged entries are omitted.
 [[nodiscard]] std::vector<PluginEntry> pluginsFromJson(const Json& report);
 /// Where the program looked for them.
 [[nodiscard]] QStringList foldersFromJson(const Json& report);

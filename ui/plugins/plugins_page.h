@@ -1,5 +1,5 @@
-// The Plugins page: what is loaded and refused and why, a readable page about every item, and two
-// architectures block by block.
+// The Plugins page: loaded and refused plugins with reasons, a readable page about every item, and
+// two architectures block by block.
 #pragma once
 
 #include <optional>

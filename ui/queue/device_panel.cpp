@@ -145,7 +145,7 @@ void DevicePanel::arrange() {
     tiles_[i]->setMaximumWidth(px(kTileWidth));
     tiles_[i]->setVisible(true);
   }
-  // What is left over stays free behind the last one.
+  // The rest of the width stays free behind the last one.
   grid_->setColumnStretch(columns, 1);
 }
 

@@ -1,4 +1,4 @@
-// The queue as a tree: what is in progress, what waits, what can be resumed, what has ended.
+// The queue as a tree: runs in progress, waiting, resumable and ended.
 #pragma once
 
 #include <QAbstractItemModel>
@@ -10,7 +10,7 @@
 
 namespace vitrine::ui {
 
-/// "30 min", "4 h"; what is not a round number as durations are shown.
+/// "30 min", "4 h"; other numbers as durations are shown.
 [[nodiscard]] QString limitText(double seconds);
 
 class QueueModel : public QAbstractItemModel {

@@ -1,4 +1,4 @@
-// The Queue page: what is computed, what waits and in which order, what can be resumed, and the
+// The Queue page: runs in progress, waiting runs in their order, runs that can be resumed, and the
 // devices of this machine.
 #pragma once
 

@@ -17,7 +17,7 @@ void RunConfigs::readNew() {
   ++queries_;
   for (const auto& [id, text] : store::configsAfter(store_, last_)) {
     last_ = id;
-    // What is damaged is read again by itself, which says so.
+    // A damaged configuration is read again by itself, which reports it.
     if (const Json config = readJson(text); !config.is_discarded()) keep(id, config);
   }
 }

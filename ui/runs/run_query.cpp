@@ -91,7 +91,7 @@ std::optional<QString> ofRow(const store::RunRow& row, const QString& key) {
   return std::nullopt;
 }
 
-/// Words of a text; what is between quotes is one, without them.
+/// Words of a text; text between quotes is one, without them.
 QStringList termsOf(const QString& text) {
   QStringList terms;
   QString term;

@@ -121,7 +121,7 @@ void RunsDelegate::paintExperiment(QPainter* painter, const QStyleOptionViewItem
   bold.setWeight(QFont::DemiBold);
   const QString runs = counted(index.data(RunsModel::CountRole).toInt(), tr("run"), tr("runs"));
   const int runsWidth = QFontMetrics(smallFont()).horizontalAdvance(runs) + 1;
-  // A table may be wider than what is seen of it: there the number follows the title.
+  // A table may be wider than its visible part: there the number follows the title.
   const int words = QFontMetrics(bold).horizontalAdvance(index.data().toString()) + 1;
   const int most = row.width() - px(26) - edge - runsWidth - px(8);
   const QRect title(row.left() + px(26), row.top(), isTable_ ? std::min(words, most) : most,

@@ -5,9 +5,9 @@
 
 namespace vitrine::ui {
 
-/// While at most one run is selected, a click or an arrow key selects the run that it reaches. While
-/// several are selected it only looks at that run, and the selection stays: Ctrl + click and Space
-/// take runs in and out. A click on the eye of a run changes neither.
+/// While at most one run is selected, a click or an arrow key selects the run that it reaches.
+/// While several are selected it only looks at that run, and the selection stays: Ctrl + click and
+/// Space take runs in and out. A click on the eye of a run changes neither.
 class RunsView : public QTreeView {
   Q_OBJECT
  public:
@@ -17,7 +17,7 @@ class RunsView : public QTreeView {
   void setComparing(bool isComparing) { isComparing_ = isComparing; }
   /// A click or key is being handled: inputHandled() follows.
   [[nodiscard]] bool isHandlingInput() const { return depth_ > 0; }
-  /// What is being handled selects runs in place of those that were selected.
+  /// The event that is being handled replaces the selection of runs.
   [[nodiscard]] bool isReplacing() const { return isReplacing_; }
   void selectAll() override;
 

@@ -64,7 +64,7 @@ FileController::~FileController() {
   if (probing_.joinable()) probing_.join();
   if (import_ == nullptr) return;
   import_->disconnect(this);
-  import_->terminate();  // an import is one transaction a run: what is done stays
+  import_->terminate();  // an import is one transaction per run: imported runs stay
   import_->waitForFinished(2000);
 }
 

@@ -1,4 +1,4 @@
-// What is done with a file that the user drops on the window or opens: told by what it is.
+// Opens or imports a file that the user drops on the window, by its kind.
 #pragma once
 
 #include <QObject>

@@ -21,7 +21,7 @@
 namespace vitrine::ui {
 
 /// Below a field that another user has changed while it was edited: what they wrote, and the
-/// choice. What is in the field stays there.
+/// choice. The text in the field stays there.
 class ConflictBar : public QFrame {
   Q_OBJECT
  public:

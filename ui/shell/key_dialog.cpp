@@ -109,7 +109,7 @@ void KeyDialog::fill() {
     list_->addTopLevelItem(item);
     if (entry.id == before) list_->setCurrentItem(item);
   }
-  // What is not an action cannot be given other keys.
+  // Mouse gestures cannot be given other keys.
   const std::pair<QString, QString> gestures[] = {
       {tr("Zoom at the mouse"), tr("Ctrl+wheel")},
       {tr("Zoom one axis"), tr("X or Y held, Ctrl+wheel or drag")},

@@ -19,7 +19,7 @@ struct Layout {
 
 /// Names of the stored layouts, sorted.
 [[nodiscard]] QStringList layoutNames();
-/// nullopt where there is none of that name, or what is stored is broken.
+/// nullopt where there is none of that name, or the stored one is broken.
 [[nodiscard]] std::optional<Layout> storedLayout(const QString& name);
 void storeLayout(const QString& name, const Layout& layout);
 void forgetLayout(const QString& name);

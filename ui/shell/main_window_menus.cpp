@@ -149,7 +149,7 @@ void MainWindow::makeActions() {
   connect(&runsPanel_->colours(), &VariantColours::switched, variantColours_,
           &QAction::setChecked);
   reload_ = action(tr("&Refresh"), Qt::Key_F5, [this] {
-    // Asked, not waited for: what is read off the window's thread comes when it is there.
+    // Requested, not awaited: results of other threads come when they are there.
     workbench_.watcher().poll();
     workbench_.queue().refresh();
     inspector_->refresh();

@@ -115,7 +115,7 @@ void MainWindow::showView(const ViewHistory::View& view) {
   else if (showPage(view.page))
     currentPage()->setViewState(view.state);
   isShowingView_ = false;
-  sinceView_.invalidate();  // what is chosen next is a step of its own
+  sinceView_.invalidate();  // the next choice is a step of its own
   updateActions();
 }
 

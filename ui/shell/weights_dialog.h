@@ -13,7 +13,7 @@ namespace vitrine::ui {
 class WeightsDialog : public QDialog {
   Q_OBJECT
  public:
-  /// \param path  as SafetensorsSet takes it. \throws FileError  names the file and what is wrong
+  /// \param path  as SafetensorsSet takes it. \throws FileError  names the file and the error
   WeightsDialog(const QString& path, QWidget* parent);
 
   [[nodiscard]] QLineEdit& search() { return *search_; }

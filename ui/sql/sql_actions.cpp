@@ -196,7 +196,7 @@ void SqlPage::fitColumns() {
     table_->setColumnWidth(column, std::min(width, widest));
     sum += table_->columnWidth(column);
   }
-  // A last column of text takes what is left; one of numbers stays next to its neighbours.
+  // A last column of text takes the rest of the width; one of numbers stays next to its neighbours.
   const int last = model_.columnCount() - 1;
   const bool canStretch = last >= 0 && !model_.isNumeric(last) && sum < table_->viewport()->width();
   table_->horizontalHeader()->setStretchLastSection(canStretch);

@@ -41,7 +41,7 @@ class SqlBook {
   bool rename(const QString& from, const QString& to);
 
   [[nodiscard]] QString toText() const;
-  /// What is damaged is left out.
+  /// Damaged entries are omitted.
   static SqlBook fromText(const QString& text);
 
  private:

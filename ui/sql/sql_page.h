@@ -45,7 +45,7 @@ class SqlPage final : public Page {
   void waitUntilIdle() override;
   [[nodiscard]] QList<QAction*> tools() override;
   [[nodiscard]] Json viewState() const override;
-  /// Runs the statement of the state where it is another one than what is shown.
+  /// Runs the statement of the state where it differs from the shown one.
   void setViewState(const Json& state) override;
   [[nodiscard]] std::unique_ptr<Figure> figure() override;
   [[nodiscard]] QString howToRead() const override;
@@ -145,7 +145,7 @@ class SqlPage final : public Page {
   QString shown_;     ///< the statement whose rows are shown, as it was written
   QString asked_;     ///< the one that runs
   int askedAt_ = -1;  ///< where it stands in the editor; -1: it is not from there
-  QString counts_;    ///< rows, columns and seconds of what is shown
+  QString counts_;    ///< rows, columns and seconds of the shown result
   bool hasResult_ = false;
   bool isChart_ = false;
   bool isSchemaAsked_ = false;

@@ -310,7 +310,7 @@ QVariant SqlResultModel::headerData(int section, Qt::Orientation orientation, in
 
 void SqlResultModel::setOrder(std::vector<int> order) {
   if (order.size() != order_.size()) return;
-  // Only rows move: what is selected is kept by row.
+  // Only rows move: the selection is kept by row.
   Q_EMIT layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
   const QModelIndexList before = persistentIndexList();
   QModelIndexList after;

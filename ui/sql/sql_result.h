@@ -54,7 +54,7 @@ class SqlResultModel : public QAbstractTableModel {
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-  /// Shows the rows in an order of sqlOrder(); what is selected stays selected.
+  /// Shows the rows in an order of sqlOrder(); selected rows stay selected.
   void setOrder(std::vector<int> order);
   /// Colours after a change of theme.
   void restyle();

@@ -16,7 +16,7 @@ const QSet<QString>& keywordSet() {
   return all;
 }
 
-/// The place behind the closing sign of what is open, or -1. A doubled quote is one quote.
+/// The place behind the sign that closes an open one, or -1. A doubled quote is one quote.
 int endOfOpen(const QString& text, int from, SqlOpen open) {
   const int size = static_cast<int>(text.size());
   if (open == SqlOpen::Comment) {

@@ -79,10 +79,10 @@ class RunAnalyses final : public QWidget {
   void setMissing(std::vector<RunAnalysis> missing);
   /// Shows the bar with these words; hides it where it has neither words nor a button.
   void showMessage(const QString& sentence);
-  /// Computes what is missing; cancels while it computes.
+  /// Computes missing results; cancels while it computes.
   void press();
   [[nodiscard]] bool isComputing() const { return ticket_ != 0; }
-  /// What is being computed and how far it is, or why it could not be; "" where neither is so.
+  /// The computation in progress and its state, or its error; "" for none.
   [[nodiscard]] QString status() const;
 
   /// What a page without anything to draw says, and the word on its button.
@@ -94,7 +94,7 @@ class RunAnalyses final : public QWidget {
 
  Q_SIGNALS:
   void progressed();
-  /// Nothing is left to compute: what is stored can be read again.
+  /// Nothing is left to compute: the stored results can be read again.
   void ended();
 
  private:

@@ -93,7 +93,7 @@ QByteArray completed(const QByteArray& drawn, const QByteArray& recipe) {
 }
 
 QByteArray svgBytes(Figure& figure, const Recipe& recipe) {
-  constexpr int kPerMillimetre = 100;  // of the size; what is drawn is in the view box
+  constexpr int kPerMillimetre = 100;  // of the size; the drawing is in the view box
   const FigurePaper sheet = highEnough(figure, recipe.paper);
   const OnPaper paper(figure, sheet);
   const QRectF page(QPointF(0, 0), sheet.logical());

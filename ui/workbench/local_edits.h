@@ -29,7 +29,7 @@ class LocalEdits : public QObject {
             QObject* context, const RemoteLink::OnEdit& onOutcome);
   /// A text that is not stored yet; nullptr where none waits.
   [[nodiscard]] const std::string* waiting(std::int64_t run, store::RunField field) const;
-  /// What is not stored and why, for people; "" when everything is stored.
+  /// Texts that are not stored and why, for people; "" when all are stored.
   [[nodiscard]] QString sentence() const;
   /// Whether it has been tried more than once.
   [[nodiscard]] bool isLate() const { return tries_ > 1; }

@@ -296,7 +296,7 @@ void QueueService::refresh() {
   if (isReading_) return;
   isReading_ = true;
   thread_->run([this] {
-    // `this` outlives the thread; what is posted to it is dropped when it goes first.
+    // `this` outlives the thread; events posted to it are dropped when it is destroyed first.
     QueueView view;
     QString failure;
     try {

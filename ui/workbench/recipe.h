@@ -30,7 +30,7 @@ struct Recipe {
   FigurePaper paper;
 };
 
-/// What is on the screen now. \param page  with the id `pageId`
+/// The recipe of the screen now. \param page  with the id `pageId`
 [[nodiscard]] Recipe recipeOf(Workbench& workbench, const QString& pageId, const Page& page);
 /// Selects the runs of a recipe; the caller then shows its page and gives it the view.
 /// \throws NotFoundError  another database, or none of the runs is there any more

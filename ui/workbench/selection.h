@@ -38,7 +38,7 @@ class Selection : public QObject {
   [[nodiscard]] int layer() const { return layer_; }
   [[nodiscard]] int head() const { return head_; }
 
-  /// \param hidden  those of `runs` that stay hidden; what is not among `runs` is forgotten
+  /// \param hidden  those of `runs` that stay hidden; others are forgotten
   void setRuns(const std::vector<std::int64_t>& runs, std::int64_t current,
                const std::set<std::int64_t>& hidden = {}) {
     std::set<std::int64_t> left;

@@ -48,7 +48,7 @@ class StudioWorkbench final : public Workbench {
   bool isRunListVisible() const override { return isRunListVisible_; }
   const std::map<std::int64_t, store::RunRow>& runs() const override { return rows_; }
 
-  /// Reads what is there and keeps looking, 4 times a second.
+  /// Reads the database now, and its changes 4 times a second.
   void start();
   void setRunListVisible(bool isVisible);
 
@@ -66,7 +66,7 @@ class StudioWorkbench final : public Workbench {
   void edit(std::int64_t run, store::RunField field, const std::string& text, std::int64_t basedOn,
             QObject* context, const RemoteLink::OnEdit& onOutcome) override;
   const std::string* waiting(std::int64_t run, store::RunField field) override;
-  /// What is typed about runs of this machine's database.
+  /// Edits of runs of this machine's database.
   [[nodiscard]] LocalEdits& edits() { return edits_; }
   /// Opens the form filled with the configuration of a run.
   void newFromRun(std::int64_t run);

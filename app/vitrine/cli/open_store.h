@@ -18,7 +18,7 @@ enum class Missing { Create, Refuse };
 [[nodiscard]] store::RunStore openStoreForReading(const CommandLine& line);
 
 /// Reaps lost runs before they are shown. Where that cannot be written down, because the disk is
-/// full, it is a warning: what is there can still be read.
+/// full, it is a warning: the stored rows can still be read.
 void reapBeforeShowing(store::RunStore& store);
 
 /// What a verb that worked on a run ends with, by the state that the run ended in.

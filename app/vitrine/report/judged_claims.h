@@ -15,7 +15,7 @@ struct JudgedClaim {
   Claim claim;
   std::string experiment;  ///< title of its experiment
   Judgement judgement;
-  store::MetricFormat format;  ///< of what is measured
+  store::MetricFormat format;  ///< of the measured values
 };
 
 /// In the order of the file. \throws ConfigError  every problem of the file; FileError
@@ -27,7 +27,7 @@ struct JudgedClaim {
 /// "0.75 [0.74, 0.76]", "75.2 [74.1, 76.3] %"; "" without a value.
 [[nodiscard]] std::string measuredText(const Judgement& judgement,
                                        const store::MetricFormat& format);
-/// The reason, and what is not counted.
+/// The reason, and the runs that are not counted.
 [[nodiscard]] std::string whyText(const Judgement& judgement);
 
 }  // namespace vitrine::app

@@ -27,7 +27,7 @@ class FigureDrawer {
   FigureDrawer& operator=(const FigureDrawer&) = delete;
 
   struct Asked {
-    std::string title;              ///< what is drawn, for those who do not see it
+    std::string title;              ///< the content, for those who do not see it
     std::string page;               ///< of the window: "compare"
     std::vector<std::string> runs;  ///< UUIDs, the first is the current one
     Json view;                      ///< Page::viewState()

@@ -20,7 +20,7 @@ Json overridden(const Registry& registry, Json config, const std::vector<std::st
   const std::vector<Override> parsed = parseOverrides(overrides);
   for (const auto& [key, value] : parsed) {
     const bool isOfData = key.starts_with("data.") && !key.starts_with("data.pipeline");
-    // What is drawn to be judged does not belong to the training.
+    // Drawings for an evaluation do not belong to the training.
     const bool isOfDrawing = key.starts_with("task.samples.") || key.starts_with("task.drawings.");
     if (!isOfData && !isOfDrawing && key != "model.image_size")
       throw ConfigError(

@@ -59,7 +59,7 @@ bool hasEndedWithin(pid_t pid, std::chrono::steady_clock::duration patience) {
 }  // namespace
 
 struct ComputeLink::Process {
-  /// What is written to `in` it reads, what it writes is read from `out`; its stderr is this one's.
+  /// It reads from `in` and writes to `out`; its stderr is this one's.
   struct Ends {
     int pid = -1, in = -1, out = -1;
   };
@@ -197,7 +197,7 @@ void ComputeLink::forward(Json request) {
   Process& process = processFor(lock);
   if (request.contains("id")) process.pending[keyOf(request["id"])] = request["id"];
   lock.unlock();
-  // When the other end is closed, read() ends as well and answers what is pending.
+  // When the other end is closed, read() ends as well and answers pending requests.
   process.frames.write(request);
 }
 

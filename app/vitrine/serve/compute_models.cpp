@@ -26,7 +26,7 @@ namespace {
 constexpr double kMillisecondsPerMinute = 60e3;
 constexpr std::size_t kHandleLength = 16;  // hexadecimal digits
 
-/// Equal for what is the same, and never for anything else: a handle that outlives its process
+/// Equal for equal models, and never for others: a handle that outlives its process
 /// names nothing in the next one, or the same model.
 std::string handleOf(const Json& identity) {
   return sha256OfText(identity.dump()).substr(0, kHandleLength);
@@ -145,7 +145,7 @@ std::shared_ptr<WarmModel> WarmModels::openRun(const Json& request, const Openin
   warm->sha256 = sha256;
   warm->threads = Config(store.config(run.id)).maybeInteger("train.threads");
   warm->trained = openTrainedModel(store, engine_, run, warm->opening);
-  // What is in memory needs no files: the run's trainer may remove them.
+  // A model in memory needs no files: the run's trainer may remove them.
   warm->trained->checkpoint.hold.reset();
   warm->look = warm->trained->run.look;
   warm->parameters = parameterCount(warm->model());

@@ -38,7 +38,7 @@ struct WarmModel {
 };
 
 struct ModelLimits {
-  std::int64_t memoryBytes = 0;  ///< of all models together; 0: what is free
+  std::int64_t memoryBytes = 0;  ///< of all models together; 0: the free memory
   double idleMinutes = 10;       ///< unused for so long, a model may go for another
 };
 

@@ -22,7 +22,7 @@ class ComputeSession {
 
   /// From the thread that reads; returns at once.
   void take(Json request);
-  /// Nothing more comes; what is at work and what waits is cancelled.
+  /// No more requests come; running and waiting ones are cancelled.
   void end();
   /// Computes until end(), on the thread of the caller.
   void work();
@@ -52,7 +52,7 @@ class ComputeSession {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Task> waiting_;
-  Json currentId_;  ///< of what is at work; null: nothing is
+  Json currentId_;  ///< of the running request; null: none
   std::shared_ptr<std::atomic<bool>> currentFlag_;
   bool isEnding_ = false;
 };

@@ -89,7 +89,7 @@ class ServeSession {
   void part(const Task& task, Json fields);
   /// An answer that is the last one of the task.
   void fail(const Task& task, const std::string& kind, const std::string& message);
-  /// Answers what is not a task: an id that it names may belong to another request.
+  /// Answers a request that is not a task: an id that it names may belong to another request.
   void refuse(const Json& id, const std::string& message);
   void forget(const Task& task);
 

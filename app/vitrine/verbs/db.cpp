@@ -120,7 +120,7 @@ int backup(const CommandLine& line, const std::string& file) {
   if (file.empty()) {
     throw ConfigError("vitrine db backup: which FILE should the copy be? See `vitrine db --help`");
   }
-  (void)openStoreForReading(line);  // refuses what is not there
+  (void)openStoreForReading(line);  // refuses a missing file
   std::uint64_t bytes = 0;
   {
     Bar bar("copying");

@@ -1,5 +1,5 @@
 // vitrine demo: two papers' models on Fashion-MNIST, side by side; with --tour all five papers.
-// Safe to run again: what is trained stays trained.
+// Safe to run again: trained models are kept.
 #include <algorithm>
 #include <cstdlib>
 #include <map>

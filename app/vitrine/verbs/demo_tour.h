@@ -23,7 +23,7 @@ struct TourChoice {
   std::vector<std::string> overrides;  ///< of every experiment of the tour
 };
 
-/// Trains what is missing of experiments/tour/tour.toml, samples, and writes report.html and
+/// Trains the missing runs of experiments/tour/tour.toml, samples, and writes report.html and
 /// tour.png below the files of the database. \returns the exit code
 [[nodiscard]] int runTour(const CommandLine& line, const TourChoice& choice);
 

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kBlock = 1 << 18;          // bytes of one read
 constexpr std::size_t kLongestLine = 512 << 20;  // bytes
 constexpr std::size_t kFlushEvery = 32 << 20;    // bytes: what waits in memory stays small
-constexpr int kLookMs = 100;                     // between two looks at what is asked of the run
+constexpr int kLookMs = 100;                     // between two reads of the run's requests
 
 /// Bytes of standard input as lines.
 class LineReader {

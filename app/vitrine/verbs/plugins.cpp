@@ -1,4 +1,4 @@
-// vitrine plugins: what is loaded, what was refused or disabled and why; trusts, disables, enables.
+// vitrine plugins: loaded, refused and disabled plugins with reasons; trusts, disables, enables.
 #include <utility>
 
 #include "app/vitrine/cli/output.h"
@@ -35,7 +35,7 @@ std::vector<ItemLine> itemLines(const Catalog& catalog, const std::string& plugi
   return lines;
 }
 
-/// What is known of a plugin: of one that is not loaded only what was read.
+/// Facts about a plugin; of one that is not loaded, only those of its file.
 Json toJson(const PluginManifest& plugin) {
   Json entry = Json::object();
   for (const auto& [key, value] :

@@ -1,4 +1,4 @@
-// vitrine queue: what is in the queue, in the order in which it will be started.
+// vitrine queue: the runs in the queue, in the order in which they start.
 #include "core/jobs/queue.h"
 
 #include "app/vitrine/cli/open_store.h"

@@ -1,4 +1,4 @@
-// vitrine work: starts what is in the queue, on the devices of this machine, without a window.
+// vitrine work: starts the runs in the queue, on the devices of this machine, without a window.
 #include "core/jobs/work.h"
 
 #include <signal.h>

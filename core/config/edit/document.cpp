@@ -246,7 +246,7 @@ void include(Document& document, const std::vector<ExcludedRun>& excluded, std::
     return isExcludedBy(exclude, excluded[run].variant, excluded[run].point);
   };
   std::vector<Document::Exclude> kept;
-  std::vector<std::size_t> others;  // that go with what is taken away
+  std::vector<std::size_t> others;  // that are removed with it
   for (const Document::Exclude& exclude : document.excludes) {
     if (!means(exclude, place)) {
       kept.push_back(exclude);

@@ -229,7 +229,7 @@ class ListPatch {
   std::vector<int> from_, to_;
 };
 
-/// Renames inside `{ ... }`; `rest` is what is left of the path there.
+/// Renames inside `{ ... }`; `rest` is the rest of the path there.
 bool renameInline(TomlText& text, std::size_t brace, const TomlPath& rest,
                   const std::string& name) {
   for (const TomlInlineEntry& entry : outlineInline(text.text(), brace)) {
@@ -264,7 +264,7 @@ std::string tomlLines(const Json& value, const std::string& newLine) {
 void renameTable(TomlText& text, const TomlPath& path, const std::string& name) {
   const std::string key = tomlKey(name);
   const std::vector<TomlStatement> statements = text.outline();
-  // From the end: what is behind moves with every edit.
+  // From the end: each edit moves the text behind it.
   for (auto one = statements.rbegin(); one != statements.rend(); ++one) {
     const std::size_t inHeader = one->path.size() - one->parts.size();
     if (startsWith(one->path, path) && path.size() > inHeader) {

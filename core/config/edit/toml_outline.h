@@ -28,7 +28,7 @@ struct TomlStatement {
   std::vector<TomlRange> parts;              ///< of the key as it is written here, quotes included
 };
 
-/// \param text  must be TOML already: what is not is skipped
+/// \param text  must be TOML: other text is skipped
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<TomlStatement> outlineToml(
     std::string_view text);
 

@@ -152,7 +152,7 @@ class Patch {
       for (auto one = statements.rbegin(); one != statements.rend() && !isAgain; ++one) {
         if (one->kind == Kind::ArrayHeader && one->path.size() < 2) continue;
         if (startsWith(one->path, path)) {
-          // What is written over a table that the user named is about that table.
+          // A comment above a table that the user named is about that table.
           const bool isOwn = one->kind == Kind::ArrayHeader || isNamedTable(one->path);
           text_.removeLines(isOwn ? text_.aboveComment(one->begin) : one->begin, one->end);
           isAgain = true;

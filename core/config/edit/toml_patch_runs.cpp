@@ -1,4 +1,4 @@
-// Sweep, variants and what is left out, in the text of an experiment.
+// Sweep, variants and excluded runs in the text of an experiment.
 #include <algorithm>
 
 #include "core/config/edit/toml_patch.h"
@@ -234,7 +234,7 @@ class RunsPatch {
     }
   }
 
-  // --- what is left out ---
+  // --- excluded runs ---
   void excludes() {
     const auto& old = now_.excludes;
     const auto& wanted = target_.excludes;

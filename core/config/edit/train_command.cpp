@@ -65,7 +65,7 @@ class OverrideWriter {
       }
     }
     if (!base.is_object()) return;
-    // What is not said any more: as it turned out, since a word cannot unsay.
+    // A key that was removed: its resolved value, since no word removes a key.
     for (const auto& [key, value] : base.items()) {
       if (target.contains(key)) continue;
       const std::string full = prefix.empty() ? key : prefix + "." + key;

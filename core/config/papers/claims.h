@@ -35,7 +35,7 @@ struct Claim {
   std::optional<double> target;  ///< of StepsTo and TimeTo: what the metric reaches
   std::string better;            ///< a variant or a stage
   std::string worse;
-  /// better - worse is at least this, in the unit of what is measured; 0: it is more than 0.
+  /// better - worse is at least this, in the unit of the measure; 0: it is more than 0.
   double margin = 0;
   std::optional<double> above;  ///< better is at least this
   std::int64_t seeds = 1;       ///< fewer leave it undecided

@@ -1,4 +1,4 @@
-// A tour as data: experiments that are run one after the other, and what is sampled from them.
+// A tour as data: experiments that are run one after the other, and the samples drawn from them.
 #pragma once
 
 #include <string>

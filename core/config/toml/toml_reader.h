@@ -18,7 +18,8 @@ inline constexpr int kDeepestTable = 64;
 /// is empty after one.
 [[nodiscard]] Node readToml(const std::string& text, ProblemList& problems);
 
-/// The key and the value of KEY=VALUE; what is wrong with them goes to `problems`. \returns  false: `path` and `node` hold nothing
+/// The key and the value of KEY=VALUE; their problems go to `problems`. \returns  false: `path` and
+///         `node` hold nothing
 [[nodiscard]] bool readOverride(const Override& given, ProblemList& problems,
                                 std::vector<std::string>& path, Node& node);
 

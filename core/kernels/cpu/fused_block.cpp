@@ -282,7 +282,7 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
               ? sums.narrow(0, layout.offsets[i], parameters[i].numel()).view_as(parameters[i])
               : at::Tensor());
     }
-    results.resize(results.size() + 3);  // none for what is not a variable
+    results.resize(results.size() + 3);  // none for tensors that are not variables
     return results;
   }
 };

@@ -21,13 +21,14 @@ inline constexpr const char* kRelativeTable = "relative_position_bias_table";
                                                               ClassToken classToken);
 
 /// The row for each query and each key, of query minus key.
-/// \param places  [tokens, 2] or [batch, tokens, 2]: row and column in patches; -1 for a class token
+/// \param places  [tokens, 2] or [batch, tokens, 2]: row and column in patches; -1 for a class
+///         token
 /// \param grid    patches of the image, [height, width]
 /// \returns       [.., tokens, tokens] int64 on the device of `places`
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor relativeIndex(const at::Tensor& places,
                                                              std::array<std::int64_t, 2> grid);
 
-/// What is added to the scores, [batch or 1, heads, tokens, tokens]; differentiable in `table`.
+/// The bias of the scores, [batch or 1, heads, tokens, tokens]; differentiable in `table`.
 /// \param table  [rows, heads]
 /// \param index  of relativeIndex(), on the device of `table`
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor relativeBias(const at::Tensor& table,

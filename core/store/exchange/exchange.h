@@ -25,7 +25,7 @@ enum class ExportFormat {
 /// Which checkpoints an SQLite export holds.
 enum class ExportedCheckpoints { None, Latest, Best, All };
 
-/// Told what is being done, "run 3 (2 of 5)", before each run.
+/// Called with the progress, "run 3 (2 of 5)", before each run.
 using ExchangeProgress = std::function<void(const std::string& sentence)>;
 
 struct ExportReport {

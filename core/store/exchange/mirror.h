@@ -72,7 +72,7 @@ class VITRINE_STORE_EXPORT Mirror {
   /// there). \returns  whether it was emptied
   bool begin(const std::string& uuid, std::int64_t changeThere);
 
-  /// What is here of a run: {table: {rows, last, check}}.
+  /// The part of a run that is here: {table: {rows, last, check}}.
   [[nodiscard]] Json known(std::int64_t run);
   /// Takes an answer in one transaction: readers see all of it or nothing.
   /// \throws StoreError  a part names a table or a column that is not ours

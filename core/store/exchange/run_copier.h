@@ -64,7 +64,7 @@ class RunCopier {
 /// Runs without a row of which rows lie here: they are being copied, or the copying process is
 /// gone.
 [[nodiscard]] std::set<std::int64_t> unfinishedRuns(Database& database);
-/// Removes what is left of those of a process that is gone, in transactions of a few rows.
+/// Removes the rest of those of a process that has ended, in transactions of a few rows.
 void sweepUnfinished(Database& database);
 
 }  // namespace vitrine::store

@@ -12,7 +12,7 @@
 
 namespace vitrine::store {
 
-/// Work goes to temporary(), a sibling of `target`; finish() gives it its name. What is not
+/// Work goes to temporary(), a sibling of `target`; finish() gives it its name. A file that is not
 /// finished is removed.
 class NewFile {
  public:

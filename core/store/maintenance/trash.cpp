@@ -69,7 +69,7 @@ bool isInDatabase(Database& database, const std::string& uuid) {
   return row.with(uuid).step();
 }
 
-/// The newest first. What is in the database is not in the trash: it was brought back, or deleting
+/// The newest first. A run in the database is not in the trash: it was brought back, or deleting
 /// it was cut short.
 std::vector<Entry> entriesOf(Database& database) {
   std::vector<Entry> entries;

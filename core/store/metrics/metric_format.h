@@ -12,14 +12,14 @@ namespace vitrine::store {
 struct MetricFormat {
   static constexpr int kDigits = 4;  ///< significant ones, where `decimals` says nothing
   bool isPercent = false;            ///< a fraction, written times 100 with "%"
-  int decimals = -1;                 ///< of what is written; -1: kDigits significant digits
+  int decimals = -1;                 ///< of the text; -1: kDigits significant digits
   [[nodiscard]] bool operator==(const MetricFormat&) const = default;
 };
 /// \param kind  of the metric: its unit says whether values are fractions
 [[nodiscard]] VITRINE_STORE_EXPORT MetricFormat metricFormat(const std::string& metric,
                                                              const MetricKind& kind);
 
-/// The same of what is known of a metric where its kind is not at hand. \param title  as
+/// The same from the facts of a metric without its kind. \param title  as
 /// MetricKind::title
 [[nodiscard]] VITRINE_STORE_EXPORT MetricFormat metricFormat(const std::string& metric,
                                                              const std::string& unit,

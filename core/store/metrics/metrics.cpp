@@ -213,7 +213,7 @@ bool packOnce(Database& database, std::int64_t run, std::span<Column> columns,
   return !full.empty();
 }
 
-/// Packs what is full, and takes it out of the tail where it was there. `columns` have their tails.
+/// Packs full chunks, and removes their points from the tail. `columns` have their tails.
 void packColumns(Database& database, std::int64_t run, std::span<Column> columns,
                  std::size_t minimumRows, const NewMoments& fresh) {
   while (packOnce(database, run, columns, minimumRows, fresh)) {

@@ -57,7 +57,7 @@ struct ValueRange {
   }
 };
 
-/// Within a transaction: stores `batch`, packs what is full, keeps the summaries. What fills a
+/// Within a transaction: stores `batch`, packs full chunks, updates the summaries. What fills a
 /// chunk goes straight into it, only the rest waits in the tail. Points of steps up to the
 /// segment's first one go to segmentShowing(), once.
 void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,

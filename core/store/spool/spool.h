@@ -34,7 +34,8 @@ class VITRINE_STORE_EXPORT Spool {
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;
 
-  /// Moves out of `batch` what is durable in the file now. \returns  whether that is all
+  /// Removes from `batch` the results that are durable in the file now. \returns  whether that is
+  ///         all
   bool take(RunWriter::Batch& batch, const std::string& why);
   [[nodiscard]] bool isEmpty() const noexcept;
   [[nodiscard]] std::uint64_t bytes() const noexcept;

@@ -41,7 +41,7 @@ class VITRINE_STORE_EXPORT SpoolFile {
   /// One that another process left. Nothing when a process holds it or it is gone meanwhile.
   /// \throws StoreError  it is not a spool, or damaged where it says whose it is
   static std::unique_ptr<SpoolFile> open(const std::filesystem::path& file);
-  /// One that its process may be writing to, for a look at what is in it. \throws StoreError
+  /// One that its process may be writing to, to read its content. \throws StoreError
   static std::unique_ptr<SpoolFile> look(const std::filesystem::path& file);
   ~SpoolFile();
   SpoolFile(const SpoolFile&) = delete;

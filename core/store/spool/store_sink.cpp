@@ -73,7 +73,7 @@ struct StoreSink::State {
   void work();
   /// Takes out of what was handed over what can never be stored, whatever the database is like.
   void dropWhatCannotBeStored() noexcept;
-  /// Writes what is waiting, or only a heartbeat. Returns why it could not, or "".
+  /// Writes the waiting results, or only a heartbeat. Returns why it could not, or "".
   std::string save();
   /// Stores all that was taken, in one transaction.
   void append();
@@ -131,7 +131,7 @@ void StoreSink::State::dropWhatCannotBeStored() noexcept {
       taken_.clear();
     }
     dropUnstorable(fresh_, limit);
-  } catch (const std::bad_alloc&) {  // then what is stored in vain says so
+  } catch (const std::bad_alloc&) {  // then the failed store reports it
   }
   moveAll(fresh_, unsaved_);
 }

@@ -150,7 +150,7 @@ class VITRINE_STORE_EXPORT Database {
   /// Another program deleted or replaced the log since it was opened: what this connection writes
   /// or reads is not what others see.
   [[nodiscard]] bool isLogGone() const noexcept;
-  /// What is said of that, with the way out.
+  /// The error text for that, with the remedy.
   [[nodiscard]] std::string logSentence() const;
 
   /// How long writing waits for another process that makes no progress; for one that writes many

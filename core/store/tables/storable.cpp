@@ -42,7 +42,7 @@ std::string tooLarge(const std::string& what, std::uint64_t bytes, std::uint64_t
          ", and a row of the database holds at most " + sizeText(limit);
 }
 
-/// Takes out of `items`, images or texts, what is too large.
+/// Removes from `items`, images or texts, those that are too large.
 template <typename Item>
 void dropTooLarge(std::vector<Item>& items, std::vector<EventRecord>& events, std::uint64_t limit) {
   std::erase_if(items, [&](const Item& item) {

@@ -13,7 +13,7 @@ namespace vitrine::train {
 /// of update n, counted from 1, is at most (1 + n) / (10 + n).
 class VITRINE_ENGINE_EXPORT Ema {
  public:
-  /// \param parameters  what is averaged; kept, and copied as the first average
+  /// \param parameters  the averaged ones; kept, and copied as the first average
   enum class WarmUp { None, ByUpdates };
   Ema(std::vector<at::Tensor> parameters, double decay, WarmUp warmUp = WarmUp::None);
   /// Continues from an average that lies in tensors of the caller.

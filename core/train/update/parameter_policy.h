@@ -35,7 +35,7 @@ struct ParameterPolicy {
 ///
 /// The learning rate of layer l of L is multiplied by decay^(L - l) (Bao et al. 2021,
 /// arXiv:2106.08254: L - 1 blocks), that of a parameter in a group by the group's scale as well.
-/// \param groups  what is trained
+/// \param groups  the trained parameters
 /// \param layers  of each parameter by name, counted from 0; a parameter without one is of the last
 /// \throws ConfigError  a pattern matches nothing that is trained, a parameter is in two groups, or
 ///                      there are no blocks to decay over

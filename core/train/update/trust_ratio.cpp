@@ -19,8 +19,8 @@ at::Tensor trustRatio(const at::Tensor& parameter, const at::Tensor& update, dou
   return at::where(weight.gt(0).logical_and(length.gt(0)), ratio, at::ones_like(ratio));
 }
 
-/// The gradient that a parameter is updated with. What is not finite must not reach a moment
-/// through a product with 0.
+/// The gradient that a parameter is updated with. A value that is not finite must not reach a
+/// moment through a product with 0.
 at::Tensor gradientOf(const UpdateStep& step, std::size_t place) {
   const at::Tensor& given = step.gradients[place];
   const at::Tensor value = step.divisor.defined() ? given.div(step.divisor) : given;

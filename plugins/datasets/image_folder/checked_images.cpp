@@ -46,7 +46,7 @@ struct Finding {
   std::uint64_t pixels = 0;
 };
 
-/// "" when the image can be used. \throws Error  what is not a fault of the file
+/// "" when the image can be used. \throws Error  failures that are not the file's
 std::string whyUnusable(const fs::path& folder, Finding& finding, Verify verify,
                         SampleValue& scratch) {
   const std::string& path = finding.path;

@@ -23,7 +23,7 @@ bool isPlain(const std::string& name) {
          });
 }
 
-/// What a folder holds, sorted by name; without what is hidden.
+/// Entries of a folder, sorted by name; without hidden ones.
 std::vector<fs::directory_entry> contentOf(const fs::path& folder) {
   std::vector<fs::directory_entry> entries;
   std::error_code error;

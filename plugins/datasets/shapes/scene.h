@@ -31,7 +31,7 @@ class Scene {
   }
   /// Number of the object with the most visible pixels, -1 for none.
   [[nodiscard]] std::int64_t largest() const noexcept;
-  /// Paints the objects over what is there: colour flat, or darker to the lower right.
+  /// Paints the objects over the picture: colour flat, or darker to the lower right.
   void paint(Canvas& canvas) const;
 
  private:

@@ -33,9 +33,9 @@ class AxisList : public QWidget {
   QLineEdit* valuesOf(const std::string& key, const std::vector<Json>& values);
   /// An empty axis; its key has the focus.
   void addAxis();
-  /// What is typed and cannot be read: sentences.
+  /// Errors of typed text that cannot be read.
   [[nodiscard]] QStringList unread() const;
-  /// What is wrong with an axis, next to it.
+  /// Shows the problem of an axis next to it.
   void showProblems(const std::vector<Problem>& problems);
   /// The key line of an axis, or nullptr.
   [[nodiscard]] QLineEdit* keyLine(const std::string& key) const;

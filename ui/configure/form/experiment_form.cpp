@@ -206,7 +206,7 @@ void ExperimentForm::onEdited(FormRow* row) {
   const Field& field = row->editor().field();
   std::optional<Json> value = row->editor().value();
   const QString label = row->title().toLower();
-  // A list of choices is one step each, what is typed in a line is one step as a whole.
+  // Each choice in a list is one step; typing in a line is one step as a whole.
   const QString mergeKey =
       row->editor().isTyped() ? QStringLiteral("field:") + QString::fromStdString(key) : QString();
   if (key.ends_with(".architecture")) {

@@ -78,7 +78,7 @@ class ExperimentForm : public QWidget {
 
   /// Keys that [select] may choose a value of.
   void setGridKeys(const QStringList& keys);
-  /// What is typed and cannot be read, so that the document lacks it: sentences.
+  /// Errors of typed text that cannot be read, so that the document lacks it.
   [[nodiscard]] QStringList unread() const;
   /// How many runs [select] makes of it.
   void showRuns(const Plan& plan);

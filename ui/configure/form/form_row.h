@@ -1,4 +1,4 @@
-// One line of the form: name, editor, and what the field means or what is wrong with it.
+// One line of the form: name, editor, and the meaning or the problem of the field.
 #pragma once
 
 #include <QFrame>

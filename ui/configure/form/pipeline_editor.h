@@ -43,7 +43,7 @@ class PipelineEditor : public QWidget {
 
   /// \param key  of a problem: "data.pipeline.train[1].size"
   [[nodiscard]] bool shows(const std::string& key) const;
-  /// What is wrong, by key.
+  /// Problems, by key.
   void showProblems(const std::map<std::string, QString>& messages);
   /// What to scroll to and to focus; unfolds the item it is in. nullptr where shows() is false.
   QWidget* place(const std::string& key);

@@ -145,7 +145,7 @@ void SweepEditor::applyTo(Document& document) const {
     document.variants.push_back(std::move(variant));
   }
   if (before.size() != document.variants.size()) return;
-  // What is left out of a variant goes with its name.
+  // The excluded runs of a variant follow its name.
   for (Document::Exclude& exclude : document.excludes) {
     for (auto& [key, value] : exclude) {
       for (std::size_t i = 0; key == "variant" && i < before.size(); ++i) {

@@ -40,9 +40,9 @@ class SweepEditor : public QWidget {
   /// Lets an existing variant say it. \param place  as in variantNames()
   void addToVariant(int place, const std::string& key, const Json& value);
   [[nodiscard]] QStringList variantNames() const;
-  /// What is typed here and cannot be read, so that applyTo() leaves it out: sentences.
+  /// Errors of typed text that cannot be read, so that applyTo() omits it.
   [[nodiscard]] QStringList unread() const;
-  /// What is wrong with an axis, next to it.
+  /// Shows the problem of an axis next to it.
   void showProblems(const std::vector<Problem>& problems);
   /// The same of variants, by their place.
   void showVariantProblems(const std::map<int, QString>& problems);

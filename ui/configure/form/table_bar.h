@@ -24,7 +24,7 @@ class TableBar : public QWidget {
   [[nodiscard]] std::string path() const { return place_ + "." + name_; }
   [[nodiscard]] QLineEdit& line() const { return *line_; }
   [[nodiscard]] QString message() const;
-  /// What is wrong with the table as a whole; "": nothing.
+  /// The problem of the table as a whole; "": none.
   void setMessage(const QString& message);
 
   /// Why a table cannot have that name; "" when it can.

@@ -15,8 +15,8 @@ namespace vitrine::ui {
 
 struct ClaimRow {
   Claim claim;
-  Judgement judgement;         ///< its reason says what is not counted, too
-  store::MetricFormat format;  ///< of what is measured
+  Judgement judgement;         ///< its reason names the runs that are not counted, too
+  store::MetricFormat format;  ///< of the measured values
 };
 
 /// Where experiments of the program lie: its source tree, else next to the installed program.
