@@ -109,7 +109,7 @@ TEST(MonitorPage, HeadsItsGroupsInSentenceCase) {
 }
 
 TEST(MonitorPage, DrawsNoMoreThanFourPointsPerPixelColumn) {
-  OpenPage open({0, 20'000});
+  OpenPage open({0, 8'000});
   CurvePlot& loss = open.page.cards().front()->plot();
   (void)loss.grab();
   const auto columns = static_cast<std::size_t>(loss.plotRect().width());
@@ -187,7 +187,7 @@ TEST(CurveSeries, EntersAWindowWhereItIsDrawnOnLogarithmicScales) {
 }
 
 TEST(MonitorPage, OnlyLinesOfFewPointsAreWiderThanAPixel) {
-  OpenPage open({0, 20'000});
+  OpenPage open({0, 8'000});
   CurvePlot& loss = open.page.cards().front()->plot();
   (void)loss.grab();
   const auto columns = static_cast<std::size_t>(loss.plotRect().width());
