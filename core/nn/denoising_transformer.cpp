@@ -41,18 +41,6 @@ BlockCost adaptiveCost(const Linear& map, double chunks, double tokens, double w
 
 }  // namespace
 
-at::Tensor patchify(const at::Tensor& images, std::array<std::int64_t, 2> patch) {
-  if (images.dim() != 4 || images.size(2) % patch[0] != 0 || images.size(3) % patch[1] != 0) {
-    throw ShapeError("patches of " + textOf(patch) + " do not tile images " +
-                     c10::str(images.sizes()));
-  }
-  const std::int64_t b = images.size(0), c = images.size(1), rows = images.size(2) / patch[0],
-                     columns = images.size(3) / patch[1];
-  return images.view({b, c, rows, patch[0], columns, patch[1]})
-      .permute({0, 2, 4, 3, 5, 1})
-      .reshape({b, rows * columns, patch[0] * patch[1] * c});
-}
-
 at::Tensor unpatchify(const at::Tensor& tokens, std::array<std::int64_t, 2> grid,
                       std::array<std::int64_t, 2> patch) {
   const std::int64_t area = patch[0] * patch[1];

@@ -19,11 +19,9 @@
 
 namespace vitrine::nn {
 
-/// images [B, C, H, W] -> [B, patches, patch h * patch w * C]: features of a token are (row,
-/// column, channel), the channel fastest. \throws ShapeError  patches do not tile the image
-[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor patchify(const at::Tensor& images,
-                                                        std::array<std::int64_t, 2> patch);
-/// The way back. \param grid  patches, [height, width]
+/// [B, patches, patch h * patch w * C] -> images [B, C, H, W]: features of a token are (row,
+/// column, channel), the channel fastest. \param grid  patches, [height, width]
+/// \throws ShapeError  these are not the tokens of such a grid
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor unpatchify(const at::Tensor& tokens,
                                                           std::array<std::int64_t, 2> grid,
                                                           std::array<std::int64_t, 2> patch);

@@ -22,8 +22,6 @@ struct MemoryRecord {
 class MemorySource : public Capability {
  public:
   static constexpr const char* kId = "memory_source";
-  [[nodiscard]] virtual std::int64_t memoryLayers() const = 0;
-  [[nodiscard]] virtual std::int64_t memoryHeads() const = 0;
   [[nodiscard]] virtual kernels::MlstmOptions memoryOptions() const = 0;
   /// Runs the model up to the last wanted layer. \param layers  counted from 0; empty means all
   /// \throws ConfigError  there is no such layer

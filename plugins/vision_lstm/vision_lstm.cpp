@@ -312,8 +312,6 @@ std::vector<at::Tensor> VisionLstm::pyramid(const at::Tensor& images,
   return maps;
 }
 
-std::int64_t VisionLstm::memoryLayers() const { return state_->config.depth; }
-std::int64_t VisionLstm::memoryHeads() const { return state_->config.heads; }
 kernels::MlstmOptions VisionLstm::memoryOptions() const { return state_->config.cell; }
 
 std::vector<MemoryRecord> VisionLstm::memories(const at::Tensor& images,

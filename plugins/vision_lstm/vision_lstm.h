@@ -63,8 +63,6 @@ class VisionLstm final : public Model,
   [[nodiscard]] TensorMap runTensors(const TensorMap& inputs,
                                      const std::set<std::string>& wanted) override;
 
-  [[nodiscard]] std::int64_t memoryLayers() const override;
-  [[nodiscard]] std::int64_t memoryHeads() const override;
   [[nodiscard]] kernels::MlstmOptions memoryOptions() const override;
   [[nodiscard]] std::vector<MemoryRecord> memories(
       const at::Tensor& images, const std::vector<std::int64_t>& layers) override;

@@ -65,7 +65,6 @@ class ComparePage final : public ReadingPage {
   [[nodiscard]] QTableView& tableView() { return *tableView_; }
   [[nodiscard]] FigureView& curvesView() { return *curvesView_; }
   [[nodiscard]] FigureView& differenceView() { return *differenceView_; }
-  [[nodiscard]] FigureView& scatterView() { return *scatterView_; }
   [[nodiscard]] ParallelView& parallelView() { return *parallelView_; }
   [[nodiscard]] ArtifactTiles& artifactTiles() { return *artifactTiles_; }
 

@@ -24,7 +24,6 @@ class RunsFilter : public QSortFilterProxyModel {
   [[nodiscard]] int runCount() const;
   /// Archived runs are listed, too; else only where the query asks for them.
   void setShowsArchived(bool isOn);
-  [[nodiscard]] bool showsArchived() const { return showsArchived_; }
   /// Runs that an empty query would leave in the list.
   [[nodiscard]] int allCount() const;
   /// Why a run could not be looked into since the last call, and so does not match; "" mostly.

@@ -45,7 +45,7 @@ DiffusionTransformerOptions rotary() {
   return o;
 }
 
-TEST(Patchify, FeaturesAreRowColumnChannelAndComeBack) {
+TEST(Unpatchify, FeaturesAreRowColumnChannelAndComeBack) {
   at::Tensor tokens = at::empty({1, 4, 8});
   for (std::int64_t t = 0; t < 4; ++t) {
     for (std::int64_t f = 0; f < 8; ++f) tokens[0][t][f] = static_cast<double>(100 * t + f);
@@ -59,12 +59,14 @@ TEST(Patchify, FeaturesAreRowColumnChannelAndComeBack) {
   for (const std::int64_t patch : {2, 4, 8}) {
     for (const std::int64_t channels : {1, 3, 4, 8}) {
       const at::Tensor x = drawn({2, channels, 16, 8}, 1);
-      const at::Tensor back =
-          nn::unpatchify(nn::patchify(x, {patch, patch}), {16 / patch, 8 / patch}, {patch, patch});
+      const at::Tensor cut = x.view({2, channels, 16 / patch, patch, 8 / patch, patch})
+                                 .permute({0, 2, 4, 3, 5, 1})
+                                 .reshape({2, 128 / (patch * patch), patch * patch * channels});
+      const at::Tensor back = nn::unpatchify(cut, {16 / patch, 8 / patch}, {patch, patch});
       EXPECT_TRUE(at::equal(back, x)) << patch << " " << channels;
     }
   }
-  EXPECT_THROW((void)nn::patchify(drawn({1, 1, 7, 8}, 1), {2, 2}), ShapeError);
+  EXPECT_THROW((void)nn::unpatchify(drawn({1, 3, 8}, 1), {2, 2}, {2, 2}), ShapeError);
 }
 
 TEST(AdaptiveBlock, BeginsAsTheIdentityBitForBit) {
