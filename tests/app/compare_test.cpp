@@ -7,6 +7,7 @@
 #include "core/store/metrics/metric_format.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
 #include "tests/support/two_tasks.h"
 
@@ -48,7 +49,7 @@ TEST(Compare, GivesMeanAndDeviationOverSeedsAndWhatDiffers) {
   EXPECT_DOUBLE_EQ(loss.at("mean").get<double>(), (a + b) / 2);
   EXPECT_NEAR(loss.at("deviation").get<double>(), std::abs(a - b) / std::sqrt(2.0), 1e-12);
   EXPECT_EQ(loss.at("n"), 2);
-  EXPECT_THAT(onShared({"compare", "1"}).out, AllOf(HasSubstr("±"), HasSubstr("model.width = 32")));
+  EXPECT_THAT(onShared({"compare", "1"}).out, HasTexts("±", "model.width = 32"));
 }
 
 TEST(Compare, WritesFractionsInPercentForPeopleAndRawForPrograms) {
@@ -75,8 +76,7 @@ TEST(Compare, WritesClaimsAboutFractionsInPercent) {
             "metric = \"test/top1\"\nbetter = \"wide\"\nabove = 0.005\nseeds = 2\n");
   const std::string file = scratch.path("claims.toml");
   const std::string text = onShared({"compare", "--claims", file}).out;
-  EXPECT_THAT(text, HasSubstr("wide >= 0.5 %"));
-  EXPECT_THAT(text, HasSubstr("] %"));
+  EXPECT_THAT(text, HasTexts("wide >= 0.5 %", "] %"));
   EXPECT_THAT(onShared({"compare", "--claims", file, "--csv"}).out,
               AllOf(HasSubstr("wide >= 0.005"), Not(HasSubstr("%\""))));
   EXPECT_EQ(onShared({"compare", "--claims", file, "--json"}).json().at(0).at("relation"),
@@ -134,8 +134,7 @@ TEST(Compare, CutsTheSettingsOfAnotherModelShortAndDropsDifferencesThatNoVariant
   }
   const Ended table = copy.run({"compare", "Tiny", "--metric", "test/top1"});
   ASSERT_EQ(table.code, 0) << table.err;
-  EXPECT_THAT(table.out, HasSubstr("difference to the first"));
-  EXPECT_THAT(table.out, HasSubstr("another model"));
+  EXPECT_THAT(table.out, HasTexts("difference to the first", "another model"));
   EXPECT_THAT(table.out, ContainsRegex(", and [0-9]+ more"));
   EXPECT_THAT(table.out, Not(HasSubstr(std::string(41, 'w'))));
   EXPECT_THAT(copy.run({"compare", "Tiny", "--csv"}).out, HasSubstr(std::string(400, 'w')));

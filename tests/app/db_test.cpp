@@ -7,6 +7,7 @@
 
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::test {
@@ -55,8 +56,8 @@ TEST_F(Thinning, SaysWhatItWouldTakeOutAndTakesNothing) {
   }
   const Ended asked = thin({"1", "--bucket", "50"});
   EXPECT_EQ(asked.code, 4) << asked.err;
-  EXPECT_THAT(asked.err, AllOf(HasSubstr("of 1,000 points would be taken out for good"),
-                               HasSubstr("of every 50"), HasSubstr("give --yes to do it")));
+  EXPECT_THAT(asked.err, HasTexts("of 1,000 points would be taken out for good", "of every 50",
+                                  "give --yes to do it"));
   EXPECT_EQ(points(1), 1000u);
   EXPECT_EQ(vitrine({"db", "check", "--db", database}).code, 0);
 }
@@ -144,7 +145,7 @@ TEST(Probe, SaysWhatADatabaseIsAndLeavesNothingBesideIt) {
   EXPECT_EQ(facts.at("refusal"), "");
   EXPECT_EQ(facts.at("runs"), 1);
   EXPECT_THAT(vitrine({"db", "probe", copy}).out,
-              AllOf(HasSubstr("copy.sqlite: database, version "), HasSubstr("1 runs")));
+              HasTexts("copy.sqlite: database, version ", "1 runs"));
   for (const auto& entry : fs::directory_iterator(fs::path(copy).parent_path()))
     EXPECT_THAT(entry.path().filename().string(), Not(testing::StartsWith("copy.sqlite-")));
 }

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/app/program.h"
+#include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 Ended onShared(std::vector<std::string> words) {
@@ -59,7 +59,7 @@ TEST(Export, ARunComesBackFromItsFileAsItWas) {
 TEST(Export, WritesPointsAndRunsForOtherProgramsByTheEnding) {
   Scratch scratch;
   EXPECT_THAT(onShared({"export", "1", scratch.path("x.csv")}).out,
-              AllOf(HasSubstr("x.csv: 1 run, "), HasSubstr(" points")));
+              HasTexts("x.csv: 1 run, ", " points"));
   EXPECT_THAT(readText(scratch.path("x.csv")), HasSubstr("train/loss"));
   EXPECT_EQ(onShared({"export", "all", scratch.path("x.jsonl")}).code, 0);
   EXPECT_TRUE(Json::accept(
@@ -158,7 +158,7 @@ TEST(Db, CheckOfADamagedFileSaysSo) {
   writeText(copy.database(), bytes);
   const Ended ended = copy.run({"db", "check"});
   EXPECT_EQ(ended.code, 1);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("is damaged"), HasSubstr("restore a backup")));
+  EXPECT_THAT(ended.err, HasTexts("is damaged", "restore a backup"));
 }
 
 TEST(Db, CompactGivesBackTheSpaceOfDeletedRuns) {
@@ -171,8 +171,7 @@ TEST(Db, CompactGivesBackTheSpaceOfDeletedRuns) {
   EXPECT_EQ(info.at("runs"), 3);
   EXPECT_EQ(info.at("space").at("free"), 0);
   EXPECT_EQ(info.at("space").at("experiments").at(0).at("title"), "Tiny");
-  EXPECT_THAT(copy.run({"db", "info"}).out,
-              AllOf(HasSubstr("schema_version"), HasSubstr("files: checkpoints")));
+  EXPECT_THAT(copy.run({"db", "info"}).out, HasTexts("schema_version", "files: checkpoints"));
 }
 
 TEST(Db, SaysWhatIsWrongWithWhatItIsAskedFor) {

@@ -17,6 +17,7 @@
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/child.h"
+#include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
 #include "tests/support/wait_until.h"
 
@@ -117,8 +118,8 @@ TEST_F(Logged, ARunIsStoredAsANativeOneIs) {
   for (int step = 1; step <= 20; ++step) input += metrics(step, 1.0 / step);
   const Ended ended = log(input + kDone);
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("{\"type\":\"run\",\"id\":1,"));
-  EXPECT_THAT(ended.out, HasSubstr("{\"type\":\"finished\",\"id\":1,\"state\":\"done\""));
+  EXPECT_THAT(ended.out, HasTexts("{\"type\":\"run\",\"id\":1,",
+                                  "{\"type\":\"finished\",\"id\":1,\"state\":\"done\""));
 
   const Json run = show(1);
   EXPECT_EQ(run.at("experiment"), "Mine");

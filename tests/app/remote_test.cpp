@@ -23,6 +23,7 @@
 #include "tests/app/program.h"
 #include "tests/app/ssh_server.h"
 #include "tests/support/child.h"
+#include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
 #include "tests/support/wait_until.h"
 
@@ -279,8 +280,8 @@ TEST_F(RemoteDatabase, SaysInOneSentenceWhatIsMissingThere) {
       states.push_back(now);
     });
     ASSERT_TRUE(isNow(Link::Lost));
-    EXPECT_THAT(state().error, HasSubstr("/nowhere/vitrine"));
-    EXPECT_THAT(state().error, HasSubstr("install Vitrine there, or name the program"));
+    EXPECT_THAT(state().error,
+                HasTexts("/nowhere/vitrine", "install Vitrine there, or name the program"));
   }
   states.clear();
   writeProgram(scratch.path("ssh"),

@@ -5,13 +5,13 @@
 #include "app/vitrine/report/html.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// What `vitrine report WORDS... FILE --no-charts` writes; "" where it fails.
@@ -66,16 +66,15 @@ TEST(Report, HasEverySectionAndNeedsNothingElse) {
     EXPECT_EQ(countOf(page, heading), 1u) << heading;
   }
   expectSelfContained(page);
-  EXPECT_THAT(page, AllOf(HasSubstr("prefers-color-scheme: dark"), HasSubstr("@media print"),
-                          HasSubstr("<html lang=\"en\">")));
+  EXPECT_THAT(page, HasTexts("prefers-color-scheme: dark", "@media print", "<html lang=\"en\">"));
   // What differs, what came out, under what circumstances, and by which commands.
-  EXPECT_THAT(page, HasSubstr("<code>model.width</code></th><td>16</td><td>32</td>"));
-  EXPECT_THAT(page, AllOf(HasSubstr("Accuracy, test"), HasSubstr("n = 2"), HasSubstr("\u00b1")));
-  EXPECT_THAT(page, AllOf(HasSubstr("cpu_path"), HasSubstr("versions.libtorch")));
-  EXPECT_THAT(page, HasSubstr("vitrine train tiny.toml --db again.sqlite"));
+  EXPECT_THAT(page, HasTexts("<code>model.width</code></th><td>16</td><td>32</td>",
+                             "Accuracy, test", "n = 2", "\u00b1", "cpu_path", "versions.libtorch",
+                             "vitrine train tiny.toml --db again.sqlite"));
   const Json run = vitrine({"show", "1", "--json", "--db", sharedDatabase()}).json();
-  EXPECT_THAT(page, HasSubstr(run.at("uuid").get<std::string>()));
-  EXPECT_THAT(page, HasSubstr(run.at("environment").at("plugins").at(0).at("sha256")));
+  EXPECT_THAT(page,
+              HasTexts(run.at("uuid").get<std::string>(),
+                       run.at("environment").at("plugins").at(0).at("sha256").get<std::string>()));
   const fs::path weights = fs::path(sharedFolder()) / "runs.files" /
                            run.at("checkpoints").back().at("folder").get<std::string>() /
                            "manifest.json";
@@ -91,8 +90,8 @@ TEST(Report, DrawsItsChartsWithTheWindowsCode) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_TRUE(ended.json().at("not_drawn").empty()) << ended.json().at("not_drawn").dump();
   const std::string page = readText(file);
-  EXPECT_THAT(page, AllOf(HasSubstr("<h3>Curves</h3>"), HasSubstr("<h3>Spectra and artifacts</h3>"),
-                          HasSubstr("alt=\"Loss, train\"")));
+  EXPECT_THAT(page,
+              HasTexts("<h3>Curves</h3>", "<h3>Spectra and artifacts</h3>", "alt=\"Loss, train\""));
   EXPECT_GE(countOf(page, "src=\"data:image/svg+xml;base64,"), 2u);
   // What came out stands before what was set, which is long.
   std::size_t last = 0;
@@ -164,9 +163,9 @@ TEST(Report, HoldsTheImagesThatARunGenerated) {
   }
   const std::string page = reported(copy.database(), {"Tiny"});
   EXPECT_EQ(countOf(page, "src=\"data:image/png;base64,"), 3u);
-  EXPECT_THAT(page, AllOf(HasSubstr("alt=\"class 2, seed 2\""), HasSubstr("averaged weights"),
-                          HasSubstr("vitrine sample 2 --with ode --use ema steps=5 seed=0 "
-                                    "count=3")));
+  EXPECT_THAT(page, HasTexts("alt=\"class 2, seed 2\"", "averaged weights",
+                             "vitrine sample 2 --with ode --use ema steps=5 seed=0 "
+                             "count=3"));
   const std::string fewer = reported(copy.database(), {"Tiny", "--images", "2"});
   EXPECT_EQ(countOf(fewer, "src=\"data:image/png;base64,"), 2u);
   EXPECT_THAT(fewer, HasSubstr("2 of 3 images"));
@@ -181,8 +180,8 @@ TEST(Report, JudgesTheClaimsOfAFile) {
             "\"narrow\"\nmargin = -0.1\nseeds = 2\n");
   const std::string page =
       reported(sharedDatabase(), {"Tiny", "--claims", scratch.path("claims.toml")});
-  EXPECT_THAT(page, AllOf(HasSubstr("the &lt;rate&gt; is equal"),
-                          HasSubstr("<strong class=\"reproduced\">reproduced</strong>")));
+  EXPECT_THAT(page, HasTexts("the &lt;rate&gt; is equal",
+                             "<strong class=\"reproduced\">reproduced</strong>"));
 }
 
 TEST(Report, OfAnUnknownExperimentIsOneSentence) {

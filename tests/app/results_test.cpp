@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/app/program.h"
+#include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -27,8 +27,7 @@ TEST(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
     EXPECT_TRUE(run.at("scores").at("test/top1").is_number()) << run.dump();
   }
   const std::string log = readText(sharedFolder() / "train.log");
-  EXPECT_THAT(log, AllOf(HasSubstr("step 24/24 100.0 % | loss "), HasSubstr(" images/s | mem "),
-                         HasSubstr("run 4 of 4")));
+  EXPECT_THAT(log, HasTexts("step 24/24 100.0 % | loss ", " images/s | mem ", "run 4 of 4"));
   EXPECT_THAT(log, Not(HasSubstr("\033"))) << "escape sequences belong on a terminal";
   EXPECT_THAT(log, Not(HasSubstr("| loss 0 |"))) << "no loss was known yet";
   std::size_t last = 0;
@@ -41,8 +40,8 @@ TEST(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
 TEST(Train, StoresTheRunsInTheOrderOfTheFile) {
   const Json runs = onShared({"runs", "--json"}).json();
   ASSERT_EQ(runs.size(), 4u);
-  EXPECT_THAT(runs[0].at("name").get<std::string>(), AllOf(HasSubstr("narrow"), HasSubstr("0")));
-  EXPECT_THAT(runs[3].at("name").get<std::string>(), AllOf(HasSubstr("wide"), HasSubstr("1")));
+  EXPECT_THAT(runs[0].at("name").get<std::string>(), HasTexts("narrow", "0"));
+  EXPECT_THAT(runs[3].at("name").get<std::string>(), HasTexts("wide", "1"));
   EXPECT_EQ(runs[2].at("experiment"), "Tiny");
   EXPECT_EQ(onShared({"runs", "--state", "failed", "--json"}).json().size(), 0u);
   EXPECT_THAT(onShared({"runs", "--csv"}).out, HasSubstr("id,experiment,name,state"));
@@ -66,7 +65,7 @@ TEST(Train, KeepsConfigurationEnvironmentAndLogWithTheRun) {
   const std::string log =
       readText(sharedFolder() / "runs.files" / fs::path(run.at("log").get<std::string>()));
   EXPECT_THAT(log, HasSubstr("step 24/24"));
-  EXPECT_THAT(onShared({"show", "3"}).out, AllOf(HasSubstr("model.width"), HasSubstr("test/top1")));
+  EXPECT_THAT(onShared({"show", "3"}).out, HasTexts("model.width", "test/top1"));
 }
 
 TEST(Train, StoresWhatTheProcessUsesOfTheMachineAmongItsPoints) {

@@ -6,6 +6,7 @@
 
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/support/has_texts.h"
 
 namespace vitrine::test {
 namespace {
@@ -28,7 +29,7 @@ TEST(Notes, StayWithTheRun) {
   const Json run = copy.run({"show", "2", "--json"}).json();
   EXPECT_EQ(run.at("note"), "too wide; drop");
   EXPECT_EQ(run.at("tags").size(), 2u);
-  EXPECT_THAT(copy.run({"show", "2"}).out, AllOf(HasSubstr("too wide; drop"), HasSubstr("paper")));
+  EXPECT_THAT(copy.run({"show", "2"}).out, HasTexts("too wide; drop", "paper"));
 }
 
 TEST(Marks, AreSaidByShowOfTheRunsThatHaveThem) {

@@ -7,13 +7,13 @@
 #include "core/files/read_png.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// A copy of the shared database with one generative run beside the classifiers.
@@ -225,7 +225,7 @@ TEST(Sample, AJudgeIsNamedWithItsHashAndTheNumberOfImages) {
   EXPECT_EQ(row[2], 12);
   EXPECT_EQ(row[3], "critic");
   EXPECT_EQ(row[4], sha256);
-  EXPECT_THAT(evaluated(twelve).out, AllOf(HasSubstr("agreement"), HasSubstr(sha256)));
+  EXPECT_THAT(evaluated(twelve).out, HasTexts("agreement", sha256));
   EXPECT_THAT(drawn.run({"evaluate", std::to_string(drawn.id), "--of", "dreams"}).err,
               Names("dreams", "samples"));
   EXPECT_THAT(evaluated({"task.path=vp"}).err, Names("task.path"));

@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "tests/app/program.h"
+#include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::test {
@@ -21,8 +22,7 @@ TEST(CommandLine, AnUnknownVerbListsTheKnownOnesAndSuggestsTheNearest) {
   const Ended ended = vitrine({"trian"});
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(ended.out, "");
-  EXPECT_THAT(ended.err,
-              AllOf(HasSubstr("did you mean 'train'?"), HasSubstr("compare"), HasSubstr("doctor")));
+  EXPECT_THAT(ended.err, HasTexts("did you mean 'train'?", "compare", "doctor"));
 }
 
 TEST(CommandLine, AVerbThatComputesLetsThreadsThatWaitSleepSoon) {
@@ -184,8 +184,7 @@ TEST(Check, PrintsEachValueWithItsOrigin) {
   EXPECT_TRUE(hasLine("model\\.depth +2 +file, line 9\n"));
   EXPECT_TRUE(hasLine("train\\.optimizer\\.beta1 +0\\.9 +default\n"));
   EXPECT_TRUE(hasLine("train\\.seed +0 +sweep"));
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("4 runs"), HasSubstr("model.width = 32"),
-                               HasSubstr("a multiply-add counts as two")));
+  EXPECT_THAT(ended.out, HasTexts("4 runs", "model.width = 32", "a multiply-add counts as two"));
 }
 
 TEST(Check, WarnsOfAnAverageThatIsStillMostlyThatOfTheStart) {
@@ -268,13 +267,12 @@ TEST(Describe, HandsOutSchemasThatStudioAndEditorsRead) {
   EXPECT_TRUE(all.at("refused").empty()) << all.at("refused").dump();
   EXPECT_EQ(vitrine({"describe", "vit", "--json"}).json().at("id"), "vit");
   EXPECT_EQ(vitrine({"describe", "train", "--schema"}).json().at("type"), "object");
-  EXPECT_THAT(vitrine({"describe", "vit"}).out,
-              AllOf(HasSubstr("patch_size"), HasSubstr("vit/b16")));
+  EXPECT_THAT(vitrine({"describe", "vit"}).out, HasTexts("patch_size", "vit/b16"));
 }
 
 TEST(Describe, KnowsOptimizersAndSchedulesWithTheirKeys) {
   EXPECT_THAT(vitrine({"describe", "lamb"}).out,
-              AllOf(HasSubstr("optimizer lamb, plugin core"), HasSubstr("trust_clip")));
+              HasTexts("optimizer lamb, plugin core", "trust_clip"));
   const Json train = vitrine({"describe", "train", "--schema"}).json().at("properties");
   for (const char* key : {"learning_rate", "beta1", "momentum", "trust_coefficient"})
     EXPECT_TRUE(train.at("optimizer").at("properties").contains(key)) << key;
@@ -331,7 +329,7 @@ TEST(Program, RefusesAPathOfTheProcessorThatItDoesNotKnow) {
   for (const char* verb : {"runs", "train"}) {
     const Ended ended = vitrine({verb});
     EXPECT_EQ(ended.code, 2) << verb;
-    EXPECT_THAT(ended.err, AllOf(HasSubstr("VITRINE_CPU=avx9"), HasSubstr("reference, baseline")));
+    EXPECT_THAT(ended.err, HasTexts("VITRINE_CPU=avx9", "reference, baseline"));
     EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
   }
   const Json report = vitrine({"doctor", "--json"}).json();

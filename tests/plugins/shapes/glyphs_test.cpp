@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "plugins/datasets/shapes/glyph_strokes.h"
 #include "tests/plugins/shapes/made_sets.h"
+#include "tests/support/has_texts.h"
 
 namespace vitrine::shapes {
 namespace {
@@ -73,9 +74,10 @@ TEST(Glyphs, CaptionsTellTheFactors) {
     ASSERT_EQ(captions.size(), 2u);
     for (const std::string& caption : captions)
       EXPECT_THAT(caption, AnyOf(StartsWith("a "), StartsWith("an ")));
-    EXPECT_THAT(captions[0], HasSubstr(std::string(factors[0] < 52 ? " letter " : " digit ") +
-                                       glyphName(factors[0])));
-    EXPECT_THAT(captions[0], HasSubstr(fontFamily(factors[1])));
+    EXPECT_THAT(captions[0],
+                vitrine::test::HasTexts(
+                    std::string(factors[0] < 52 ? " letter " : " digit ") + glyphName(factors[0]),
+                    fontFamily(factors[1])));
     EXPECT_EQ(captions[0].find("bold") != std::string::npos, factors[2] == 1);
     EXPECT_EQ(captions[0].find("italic") != std::string::npos, factors[3] == 1);
     EXPECT_EQ(captions[0].find("rotated") != std::string::npos, factors[5] != 0);

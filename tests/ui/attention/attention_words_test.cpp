@@ -4,6 +4,7 @@
 
 #include <QComboBox>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/attention/maps.h"
 #include "tests/ui/figures/qt_test.h"
@@ -35,8 +36,8 @@ TEST_F(WordsAndPatches, AreChosenByClick) {
                     placeOf(view, [](const FigureTarget& target) { return target.token == 1; }));
   EXPECT_EQ(query(*shown), 1);
   EXPECT_EQ(shown->panels()[0]->scene().queryText(0).toStdString(), "query: red");
-  EXPECT_THAT(view.figure()->csv().toStdString(), HasSubstr("0,,0,0,a,,,0.5,shown"));
-  EXPECT_THAT(view.figure()->csv().toStdString(), HasSubstr(",bag,,,,masked"));
+  EXPECT_THAT(view.figure()->csv().toStdString(),
+              test::HasTexts("0,,0,0,a,,,0.5,shown", ",bag,,,,masked"));
   QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
                     placeOf(view, [](const FigureTarget& target) {
                       return target.queryAt && (*target.queryAt)[1] > 0.75;

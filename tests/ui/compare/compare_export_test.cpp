@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/compare/ablation.h"
 #include "tests/ui/compare/compare_fixture.h"
 #include "ui/compare/latex_table.h"
@@ -18,17 +19,13 @@ TEST_F(CompareValues, LatexIsEscapedAndSaysWhereItComesFrom) {
   const auto data = read();
   const AblationTable table = makeAblationTable(*data, {});
   const std::string text = toLatex(table, originOf(*data, "/x/experiments.sqlite")).toStdString();
-  EXPECT_THAT(text, HasSubstr("50\\% \\& more\\_\\$\\textasciicircum{}\\{\\}\\textasciitilde{}"
-                              "\\textbackslash{}\\#"));
-  EXPECT_THAT(text, HasSubstr("\\textless{}b\\textgreater{} & mask\\_kind = {[}c{]}"));
-  EXPECT_THAT(text, HasSubstr("$50.0$"));
-  EXPECT_THAT(text, HasSubstr("$\\mathbf{62.5}$"));
-  EXPECT_THAT(text, HasSubstr("\\toprule"));
+  EXPECT_THAT(text, test::HasTexts("50\\% \\& more\\_\\$\\textasciicircum{}\\{\\}\\textasciitilde{}"
+                                   "\\textbackslash{}\\#",
+                                   "\\textless{}b\\textgreater{} & mask\\_kind = {[}c{]}", "$50.0$",
+                                   "$\\mathbf{62.5}$", "\\toprule"));
   const std::string first = text.substr(0, text.find('\n'));
   EXPECT_THAT(first, ::testing::StartsWith("% Vitrine: Roadmap"));
-  EXPECT_THAT(first, HasSubstr("experiments.sqlite"));
-  EXPECT_THAT(first, HasSubstr("runs 1, 2"));
-  EXPECT_THAT(first, HasSubstr("test/top1"));
+  EXPECT_THAT(first, test::HasTexts("experiments.sqlite", "runs 1, 2", "test/top1"));
 }
 
 TEST_F(CompareValues, LatexPutsPlusMinusInMathMode) {
@@ -36,8 +33,8 @@ TEST_F(CompareValues, LatexPutsPlusMinusInMathMode) {
   const auto data = read();
   const AblationTable table = makeAblationTable(*data, {});
   const std::string text = toLatex(table, {}).toStdString();
-  EXPECT_THAT(text, HasSubstr("base & baseline & $82.0 \\pm 5.0$ & -- & 3 \\\\"));
-  EXPECT_THAT(text, HasSubstr("$+2.00 \\pm 0.25$"));
+  EXPECT_THAT(
+      text, test::HasTexts("base & baseline & $82.0 \\pm 5.0$ & -- & 3 \\\\", "$+2.00 \\pm 0.25$"));
   EXPECT_THAT(text, Not(HasSubstr("\u00b1")));
   EXPECT_THAT(text, Not(HasSubstr("\u2212")));
 }
@@ -55,9 +52,9 @@ TEST_F(CompareValues, LatexColumnsHaveOneNumberOfDecimals) {
       meanText(table.rows[0].cells[0].sample.statistics, table.metrics[0].format).toStdString(),
       "50.10 \u00b1 0.25");
   const std::string text = toLatex(table, {}).toStdString();
-  EXPECT_THAT(text, HasSubstr("a & baseline & $50.1 \\pm 0.2$ & -- & 3"));
-  EXPECT_THAT(text, HasSubstr("b & width = 2 & $\\mathbf{61.0} \\pm 2.5$"));
-  EXPECT_THAT(text, HasSubstr("c & width = 3 & $30.9 \\pm 2.2$"));
+  EXPECT_THAT(text, test::HasTexts("a & baseline & $50.1 \\pm 0.2$ & -- & 3",
+                                   "b & width = 2 & $\\mathbf{61.0} \\pm 2.5$",
+                                   "c & width = 3 & $30.9 \\pm 2.2$"));
 }
 
 TEST_F(CompareValues, SingleSeedsSayNothingOfTheDecimalsOfALatexColumn) {
@@ -68,8 +65,8 @@ TEST_F(CompareValues, SingleSeedsSayNothingOfTheDecimalsOfALatexColumn) {
   addAblationRun(store_, {"c", {{"width", 3}}, 0, {0.4}});
   const auto data = read();
   const std::string text = toLatex(makeAblationTable(*data, {}), {}).toStdString();
-  EXPECT_THAT(text, HasSubstr("$50.010 \\pm 0.025$"));
-  EXPECT_THAT(text, HasSubstr("b & width = 2 & $\\mathbf{60.000}$ & $+10.0$ & 1"));
+  EXPECT_THAT(text, test::HasTexts("$50.010 \\pm 0.025$",
+                                   "b & width = 2 & $\\mathbf{60.000}$ & $+10.0$ & 1"));
 }
 
 TEST_F(CompareValues, LatexHasWhatIsAskedFor) {
@@ -96,8 +93,7 @@ TEST_F(CompareValues, CsvHasFullPrecision) {
       toCsv(makeAblationTable(*data, {}), {}).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
   ASSERT_EQ(lines.size(), 6);
   EXPECT_THAT(lines[1].toStdString(), HasSubstr("test/top1 difference_lower"));
-  EXPECT_THAT(lines[3].toStdString(), HasSubstr("0 1 2"));
-  EXPECT_THAT(lines[3].toStdString(), HasSubstr(",better"));
+  EXPECT_THAT(lines[3].toStdString(), test::HasTexts("0 1 2", ",better"));
 }
 
 TEST_F(CompareValues, MarkdownKeepsItsColumns) {

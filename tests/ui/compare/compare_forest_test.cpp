@@ -10,6 +10,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
 #include "ui/compare/forest_chart.h"
 #include "ui/compare/latex_dialog.h"
@@ -149,8 +150,8 @@ TEST_F(CompareForest, TheLatexTableHasTheColumnsThatAreChosen) {
     if (button->text() == QStringLiteral("Copy")) QTest::mouseClick(button, Qt::LeftButton);
   }
   const std::string copied = QGuiApplication::clipboard()->text().toStdString();
-  EXPECT_THAT(copied, HasSubstr("\\begin{tabular}{llr}"));
-  EXPECT_THAT(copied, HasSubstr("+ better & swiglu & $\\mathbf{84.0} \\pm 5.1$ \\\\"));
+  EXPECT_THAT(copied, test::HasTexts("\\begin{tabular}{llr}",
+                                     "+ better & swiglu & $\\mathbf{84.0} \\pm 5.1$ \\\\"));
   EXPECT_EQ(page_->viewState().at("latex").at("differs"), "short");
   EXPECT_EQ(page_->viewState().at("latex").at("count"), false);
 }

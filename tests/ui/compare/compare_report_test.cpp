@@ -7,6 +7,7 @@
 #include <QMenu>
 #include <QSignalSpy>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
 #include "tests/ui/support/soon.h"
 #include "ui/compare/report/report_bar.h"
@@ -65,8 +66,7 @@ TEST_F(ComparedReport, IsOneWebPageThatNeedsNothingElse) {
   EXPECT_THAT(offered.front()[0].toString().toStdString(), HasSubstr("out.html"));
   EXPECT_EQ(offered.front()[1].toString(), QStringLiteral("Open"));
   const std::string page = bytesOf(file);
-  EXPECT_THAT(page, HasSubstr("<h1>Roadmap</h1>"));
-  EXPECT_THAT(page, HasSubstr("+ better"));
+  EXPECT_THAT(page, test::HasTexts("<h1>Roadmap</h1>", "+ better"));
   for (const char* outside : {"src=\"http", "href=\"http", "<script", "<link", "file:"})
     EXPECT_THAT(page, Not(HasSubstr(outside)));
 }
@@ -113,9 +113,7 @@ TEST_F(ComparedReport, WhatFailsIsAnErrorThatSaysWhy) {
   report(path(QStringLiteral("out.doc")));
   ASSERT_TRUE(soon([&] { return failed.count() == 1; }));
   EXPECT_THAT(failed.front()[0].toString().toStdString(),
-              HasSubstr("The report was not written: "));
-  EXPECT_THAT(failed.front()[0].toString().toStdString(),
-              HasSubstr("does not name an HTML or PDF file"));
+              test::HasTexts("The report was not written: ", "does not name an HTML or PDF file"));
   EXPECT_FALSE(bar().isVisible());
   EXPECT_TRUE(action()->isEnabled());
 }

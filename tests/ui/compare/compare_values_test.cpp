@@ -7,18 +7,18 @@
 #include <cmath>
 #include <set>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/compare/ablation.h"
 #include "tests/ui/compare/compare_fixture.h"
 #include "ui/compare/ablation_table.h"
-#include "ui/compare/latex_table.h"
 #include "ui/compare/compare_figures.h"
 #include "ui/compare/difference_list.h"
+#include "ui/compare/latex_table.h"
 #include "ui/compare/variant_curves.h"
 
 namespace vitrine::ui {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -69,7 +69,7 @@ TEST_F(CompareValues, EveryFormSaysOfHowManySeedsEachIntervalIs) {
       "Not counted: 1 failed, 1 repeated with the same seed (the newest counts).";
   EXPECT_EQ(table.leftOut.toStdString(), left);
   for (const QString& text : {toLatex(table, {}), toMarkdown(table, {})}) {
-    EXPECT_THAT(text.toStdString(), AllOf(HasSubstr("3, 2 paired"), HasSubstr(left)));
+    EXPECT_THAT(text.toStdString(), test::HasTexts("3, 2 paired", left));
   }
   EXPECT_THAT(toCsv(table, {}).toStdString(), HasSubstr(left));
   const std::unique_ptr<Figure> figure = makeAblationFigure(table, {}, {});

@@ -18,6 +18,7 @@
 #include <QTreeWidget>
 
 #include "core/base/read_json.h"
+#include "tests/support/has_texts.h"
 #include "tests/ui/gallery/gallery_fixture.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/soon.h"
@@ -46,8 +47,7 @@ TEST_F(Gallery, ShowsImagesOfAllRunsTheNewestFirst) {
   EXPECT_EQ(shown->model().count(), 20);
   EXPECT_EQ(shown->model().at(0).id, 20);
   EXPECT_EQ(shown->current(), 20);
-  EXPECT_THAT(texts(*shown), HasSubstr("20 images"));
-  EXPECT_THAT(texts(*shown), HasSubstr("narrow, step 400"));
+  EXPECT_THAT(texts(*shown), test::HasTexts("20 images", "narrow, step 400"));
 }
 
 TEST_F(Gallery, ShowsWhatARunAddsWhileItIsOpen) {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/playground/playground_fixture.h"
 
 namespace vitrine::ui {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Json configOf(const char* architecture, const char* task) {
@@ -81,9 +81,8 @@ TEST(ProbeSettings, AreTheFewestStepsThatEverySamplerTakes) {
 
 TEST(DrawingExperiment, NamesAModelATaskAndDataThatFitTogether) {
   const std::string text = drawingExperiment(drawingCatalog());
-  EXPECT_THAT(text, HasSubstr("architecture = \"painter\""));
-  EXPECT_THAT(text, HasSubstr("name = \"paint\""));
-  EXPECT_THAT(text, HasSubstr("dataset = \"clothes\""));
+  EXPECT_THAT(text, test::HasTexts("architecture = \"painter\"", "name = \"paint\"",
+                                   "dataset = \"clothes\""));
   EXPECT_EQ(drawingExperiment({}), "");
 }
 

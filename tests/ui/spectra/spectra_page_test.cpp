@@ -9,6 +9,7 @@
 #include <QToolButton>
 
 #include "core/base/read_json.h"
+#include "tests/support/has_texts.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/svg_document.h"
@@ -120,8 +121,7 @@ TEST_F(Spectra, OtherRunsAreControlsNamedByWhatDiffers) {
       runWith("b", {falling(0.9, 100)}, {{"model", {{"mask", "none"}, {"width", 64}}}});
   const auto shown = page({a, b});
   const std::string rows = shown->controlsView().figure()->csv().toStdString();
-  EXPECT_THAT(rows, HasSubstr("a,mask = causal,0,"));
-  EXPECT_THAT(rows, HasSubstr("b,mask = none,0,"));
+  EXPECT_THAT(rows, test::HasTexts("a,mask = causal,0,", "b,mask = none,0,"));
   EXPECT_EQ(shown->notice().toStdString(), "");
 }
 
@@ -312,12 +312,10 @@ TEST_F(Spectra, SeedsAreAveragedAndComparedInPairs) {
   shown->setViewState({{"picture", 5}});
   shown->waitUntilIdle();
   const std::string csv = shown->figure()->csv().toStdString();
-  EXPECT_THAT(csv, HasSubstr("base,50,3.25"));
-  EXPECT_THAT(csv, HasSubstr("wide,100,6.5"));
+  EXPECT_THAT(csv, test::HasTexts("base,50,3.25", "wide,100,6.5"));
   const std::string verdict = shown->figure()->note().toStdString();
-  EXPECT_THAT(verdict, HasSubstr("base 4.25 \u00b1 0.62 (3 seeds)"));
-  EXPECT_THAT(verdict, HasSubstr("higher: +2.25 \u00b1 0.62"));
-  EXPECT_THAT(verdict, HasSubstr("against base (3 pairs)"));
+  EXPECT_THAT(verdict, test::HasTexts("base 4.25 \u00b1 0.62 (3 seeds)",
+                                      "higher: +2.25 \u00b1 0.62", "against base (3 pairs)"));
 }
 
 TEST_F(Spectra, SaysWhenNoRunsDifferInTheirSeedAlone) {

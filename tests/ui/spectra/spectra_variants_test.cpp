@@ -1,6 +1,7 @@
 // What the Spectra page says of the other variants of the experiment.
 #include <gmock/gmock.h>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/spectra/falling.h"
@@ -75,9 +76,8 @@ TEST_F(SpectraVariants, AreComparedByTheRanksThatTheirSeedsMeasured) {
   }
   workbench_.store().addArtifact(drawn, samples::falling(0.9, 100));
   const auto shown = page({drawn});
-  EXPECT_THAT(labels(*shown), HasSubstr("Rank at 80 %"));
-  EXPECT_THAT(labels(*shown), HasSubstr("plain 4.25 \u00b1 0.62 (3 seeds)"));
-  EXPECT_THAT(labels(*shown), HasSubstr("higher: +2.25 \u00b1 0.62 against plain (3 pairs)"));
+  EXPECT_THAT(labels(*shown), test::HasTexts("Rank at 80 %", "plain 4.25 \u00b1 0.62 (3 seeds)",
+                                             "higher: +2.25 \u00b1 0.62 against plain (3 pairs)"));
 }
 
 TEST_F(SpectraVariants, ThePapersClaimsAboutTheRanksStandBesideThem) {
@@ -86,8 +86,8 @@ TEST_F(SpectraVariants, ThePapersClaimsAboutTheRanksStandBesideThem) {
   workbench_.store().addArtifact(run, samples::falling(0.9, 100));
   const auto shown = page({run});
   const std::string csv = shown->controlsView().figure()->csv().toStdString();
-  EXPECT_THAT(csv, HasSubstr("causal attention has a higher rank than the ViT's,undecided,0,"));
-  EXPECT_THAT(csv, HasSubstr("0 of 3 common seeds are done"));
+  EXPECT_THAT(csv, test::HasTexts("causal attention has a higher rank than the ViT's,undecided,0,",
+                                  "0 of 3 common seeds are done"));
   EXPECT_THAT(csv, HasSubstr("not counted: 1 with ")) << "it was not made as the file says";
   EXPECT_THAT(csv, Not(HasSubstr("collapses"))) << "a claim about the accuracy";
 }
@@ -110,8 +110,8 @@ TEST(SpectraControls, AVerdictIsAWordWithItsEvidence) {
   ControlsPicture picture;
   picture.claims = {row};
   const auto figure = makeControlsFigure(picture);
-  EXPECT_THAT(figure->summary().toStdString(), HasSubstr("causal is higher, \u2713 reproduced"));
-  EXPECT_THAT(figure->summary().toStdString(), HasSubstr("claimed at least 1, 3 seeds"));
+  EXPECT_THAT(figure->summary().toStdString(),
+              test::HasTexts("causal is higher, \u2713 reproduced", "claimed at least 1, 3 seeds"));
   QStringList words;
   for (const SvgDocument::Text& text :
        readSvg(figureBytes(*figure, FigureFormat::Svg, {})).texts)

@@ -13,6 +13,7 @@
 #include "core/store/maintenance/maintenance.h"
 #include "tests/core/store/full_database.h"
 #include "tests/core/store/spool/full_disk.h"
+#include "tests/support/has_texts.h"
 #include "tests/support/wait_until.h"
 
 namespace vitrine::store {
@@ -54,9 +55,8 @@ TEST_F(FullDisk, LetsARunContinueAndStoresItsResultsInOrderOnceThereIsSpaceAgain
     EXPECT_EQ(stepsOf(store_, run_), upTo(60));
   }
   const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_THAT(said, HasSubstr("disk is full"));
-  EXPECT_THAT(said, HasSubstr("the run continues, its results wait in '"));
-  EXPECT_THAT(said, HasSubstr("the database can be written again; nothing was lost"));
+  EXPECT_THAT(said, test::HasTexts("disk is full", "the run continues, its results wait in '",
+                                   "the database can be written again; nothing was lost"));
   EXPECT_EQ(store_.run(run_).latestCheckpoint, 30);
   ASSERT_EQ(store_.artifacts(run_).size(), 1u);
   EXPECT_EQ(store_.artifactData(store_.artifacts(run_)[0].id), std::vector(100, std::byte{7}));

@@ -7,12 +7,12 @@
 #include <string_view>
 
 #include "tests/core/store/temp_database.h"
+#include "tests/support/has_texts.h"
 
 namespace vitrine::store {
 namespace {
 
 using test::Fails;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::RawDatabase;
@@ -80,8 +80,8 @@ TEST_F(IoError, MarksTheDatabaseSoThatTheNextOpenerChecksItAndSaysSo) {
   EXPECT_TRUE(std::filesystem::exists(mark()));
   for (const OpenMode mode : {OpenMode::ReadWrite, OpenMode::ReadOnly}) {
     const std::string said = saidWhileOpening(file(), mode);
-    EXPECT_THAT(said, AllOf(HasSubstr("disk I/O error"), HasSubstr("it is whole"),
-                            HasSubstr("`vitrine db check` clears the mark")));
+    EXPECT_THAT(said, test::HasTexts("disk I/O error", "it is whole",
+                                     "`vitrine db check` clears the mark"));
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   }
 }

@@ -1,0 +1,28 @@
+// Several pieces that one text holds: what a program prints, a figure writes, a page shows.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+namespace vitrine::test {
+
+MATCHER_P(HasEveryText, texts,
+          (negation ? "lacks one of " : "has ") + ::testing::PrintToString(texts)) {
+  const std::string whole(arg);
+  for (const std::string& text : texts) {
+    if (whole.find(text) != std::string::npos) continue;
+    *result_listener << "which lacks " << ::testing::PrintToString(text);
+    return false;
+  }
+  return true;
+}
+
+/// Matches a text that has every one of `texts` in it.
+template <class... Texts>
+auto HasTexts(const Texts&... texts) {
+  return HasEveryText(std::vector<std::string>{texts...});
+}
+
+}  // namespace vitrine::test
