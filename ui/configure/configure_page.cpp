@@ -153,12 +153,12 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     if (picker.exec() == QDialog::Accepted && picker.picked() != 0)
       side_->changes().compareWith(picker.picked());
   });
-  connect(&side_->coming(), &PlannedRunsView::runRequested, this, [this](std::int64_t run) {
+  connect(&side_->plannedRuns(), &PlannedRunsView::runRequested, this, [this](std::int64_t run) {
     workbench_.selection().setRuns({run}, run);
     workbench_.showPage(QStringLiteral("monitor"));
   });
-  connect(&side_->coming(), &PlannedRunsView::excludeRequested, this, &ConfigurePage::exclude);
-  connect(&side_->coming(), &PlannedRunsView::includeRequested, this, &ConfigurePage::include);
+  connect(&side_->plannedRuns(), &PlannedRunsView::excludeRequested, this, &ConfigurePage::exclude);
+  connect(&side_->plannedRuns(), &PlannedRunsView::includeRequested, this, &ConfigurePage::include);
   connect(&workbench_, &Workbench::catalogReady, this, &ConfigurePage::onCatalog);
   connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
     if (form_->catalog() != nullptr) return;
@@ -325,7 +325,8 @@ void ConfigurePage::takeText() {
     }
   }
   // An edit in the form goes into the text, which has no place for it now.
-  for (QWidget* part : std::initializer_list<QWidget*>{form_, &side_->sweep(), &side_->coming()})
+  for (QWidget* part :
+       std::initializer_list<QWidget*>{form_, &side_->sweep(), &side_->plannedRuns()})
     part->setEnabled(!syntax_);
   placeSide();
   showNotice();

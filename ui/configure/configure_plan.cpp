@@ -51,7 +51,7 @@ QString forecastMemory(double bytes) { return QString::fromStdString(formatBytes
 void ConfigurePage::showWorking() {
   if (!planner_.isBusy()) return;
   workingTimer_.stop();
-  side_->setComing(side_->comingTitle(), tr("working \u2026"));
+  side_->setPlannedRuns(side_->plannedRunsTitle(), tr("working \u2026"));
   details_->setTextFormat(Qt::PlainText);
   details_->setText(tr("planning the runs \u2026"));
   details_->setToolTip(QString());
@@ -87,13 +87,13 @@ void ConfigurePage::showPlan() {
   side_->sweep().setKeys(keys);
   form_->setGridKeys(keys);
   form_->showRuns(*plan_);
-  side_->coming().runs().setPlan(plan_);
+  side_->plannedRuns().runs().setPlan(plan_);
   showSourceRuns();
   showForecast();
 }
 
 void ConfigurePage::showForecast() {
-  if (isForecast_) side_->coming().runs().setForecast(forecast_, workbench_.runs());
+  if (isForecast_) side_->plannedRuns().runs().setForecast(forecast_, workbench_.runs());
   const std::size_t runs = plan_->total;
   int made = 0;
   int twice = 0;
@@ -118,9 +118,10 @@ void ConfigurePage::showForecast() {
     note.prepend(tr("the first %1 are listed")
                      .arg(count(static_cast<std::int64_t>(plan_->runs.size()))));
   }
-  side_->setComing(runs == 0 ? tr("Planned runs")
-                             : tr("Planned runs: %1").arg(count(static_cast<std::int64_t>(runs))),
-                   note.join(QStringLiteral(" \u00b7 ")));
+  side_->setPlannedRuns(
+      runs == 0 ? tr("Planned runs")
+                : tr("Planned runs: %1").arg(count(static_cast<std::int64_t>(runs))),
+      note.join(QStringLiteral(" \u00b7 ")));
   showChanges();
   showCost();
   showNotice();

@@ -210,7 +210,7 @@ TEST_F(Editing, ListsTheRunsToComeWithWhatDiffers) {
   enter(shown->side(), QStringLiteral("Seeds, comma separated"), QStringLiteral("0, 1"));
   menu(*shown, "model.width", QStringLiteral("New variant from this field"));  // says the default
   shown->waitUntilIdle();
-  const PlannedRuns& runs = shown->side().coming().runs();
+  const PlannedRuns& runs = shown->side().plannedRuns().runs();
   ASSERT_EQ(runs.rowCount(), 4);
   EXPECT_EQ(runs.index(1).data(PlannedRuns::DiffersRole).toString().toStdString(), "seed 1");
   EXPECT_EQ(runs.index(2).data(PlannedRuns::NoteRole).toString().toStdString(),

@@ -46,20 +46,20 @@ SweepEditor::SweepEditor(QWidget* parent)
       axes_(new AxisList(QStringLiteral("sweep"), tr("sweep axis"), this)),
       variantsBox_(new QVBoxLayout) {
   auto* column = columnIn(this, {}, px(8));
-  const auto fold = [&](const QString& name, const QString& title, const QString& button,
-                        const QString& tip, auto slot) {
+  const auto section = [&](const QString& name, const QString& title, const QString& button,
+                           const QString& tip, auto slot) {
     auto* part = new CollapsibleSection(name, title, this);
     QToolButton* add = makeQuietButton(button, tip, part);
     add->setToolTip(tip);
     connect(add, &QToolButton::clicked, this, slot);
     part->corner()->addWidget(add);
     column->addWidget(part);
-    folds_.push_back(part);
+    sections_.push_back(part);
     return part;
   };
   CollapsibleSection* sweep =
-      fold(QStringLiteral("sweep"), tr("Sweep"), tr("+ axis"),
-           tr("Add an axis: every value makes a run"), qOverload<>(&SweepEditor::addAxis));
+      section(QStringLiteral("sweep"), tr("Sweep"), tr("+ axis"),
+              tr("Add an axis: every value makes a run"), qOverload<>(&SweepEditor::addAxis));
   auto* seedLine = new QHBoxLayout;
   auto* seedLabel = labelOf(tr("Seeds"), "muted", this);
   seedLabel->setBuddy(seeds_);
@@ -74,9 +74,9 @@ SweepEditor::SweepEditor(QWidget* parent)
   sweep->body()->addWidget(axes_);
   connect(axes_, &AxisList::edited, this, &SweepEditor::edited);
   CollapsibleSection* variants =
-      fold(QStringLiteral("variants"), tr("Variants"), tr("+ variant"),
-           tr("Add a variant: a named change, compared with the first"),
-           qOverload<>(&SweepEditor::addVariant));
+      section(QStringLiteral("variants"), tr("Variants"), tr("+ variant"),
+              tr("Add a variant: a named change, compared with the first"),
+              qOverload<>(&SweepEditor::addVariant));
   variantsBox_->setSpacing(px(8));
   variants->body()->addLayout(variantsBox_);
   stages_->setProperty("role", QStringLiteral("small"));
@@ -184,12 +184,12 @@ QStringList SweepEditor::factors(const Document& document) {
 }
 
 void SweepEditor::addAxis() {
-  folds_[0]->setOpen(true);
+  sections_[0]->setOpen(true);
   axes_->addAxis();
 }
 
 void SweepEditor::sweep(const std::string& key, const std::vector<Json>& values) {
-  folds_[0]->setOpen(true);
+  sections_[0]->setOpen(true);
   QLineEdit* line = seeds_;
   if (key != kSeedKey) {
     line = axes_->valuesOf(key, values);
@@ -202,7 +202,7 @@ void SweepEditor::sweep(const std::string& key, const std::vector<Json>& values)
 }
 
 void SweepEditor::addVariant(const std::string& name, const std::string& key, const Json& value) {
-  folds_[1]->setOpen(true);
+  sections_[1]->setOpen(true);
   if (variants_.empty()) appendVariant({"baseline", {}});
   appendVariant({name, {{key, value}}});
   variants_.back().name->setFocus();
@@ -271,7 +271,7 @@ void SweepEditor::addVariant() {
   // The first variant is the baseline: an ablation needs it next to the change.
   if (variants_.empty()) appendVariant({"baseline", {}});
   appendVariant({"+ change", {}});
-  folds_[1]->setOpen(true);
+  sections_[1]->setOpen(true);
   variants_.back().overrides->setFocus();
   Q_EMIT edited(tr("new variant"), QString());
 }

@@ -47,7 +47,7 @@ class SweepEditor : public QWidget {
   /// The same of variants, by their place.
   void showVariantProblems(const std::map<int, QString>& problems);
   /// "sweep" and "variants", which open and close.
-  [[nodiscard]] const std::vector<CollapsibleSection*>& folds() const { return folds_; }
+  [[nodiscard]] const std::vector<CollapsibleSection*>& sections() const { return sections_; }
 
  public Q_SLOTS:
   void addAxis();
@@ -69,7 +69,7 @@ class SweepEditor : public QWidget {
   [[nodiscard]] static QString unreadLine(const VariantRow& variant);
   void showStages(const Document& document);
 
-  std::vector<CollapsibleSection*> folds_;
+  std::vector<CollapsibleSection*> sections_;
   QLabel* stages_;
   QLineEdit* seeds_;
   AxisList* axes_;

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kMostShownRows = 6;
 
-class ComingRunDelegate final : public QStyledItemDelegate {
+class PlannedRunDelegate final : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
@@ -282,7 +282,7 @@ QVariant PlannedRuns::data(const QModelIndex& index, int role) const {
 PlannedRunsView::PlannedRunsView(QWidget* parent)
     : QListView(parent), model_(new PlannedRuns(this)) {
   setModel(model_);
-  setItemDelegate(new ComingRunDelegate(this));
+  setItemDelegate(new PlannedRunDelegate(this));
   setAccessibleName(tr("Planned runs"));
   setUniformItemSizes(true);
   setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);

@@ -1,4 +1,4 @@
-// Changes, sweep, variants, runs to come and TOML, one below the other.
+// Changes, sweep, variants, planned runs and TOML, one below the other.
 #include "ui/configure/plan/side_panel.h"
 
 #include <QComboBox>
@@ -36,14 +36,14 @@ SidePanel::SidePanel(QWidget* parent)
     : QWidget(parent),
       changes_(new ChangesView(this)),
       sweep_(new SweepEditor(this)),
-      coming_(new PlannedRunsView(this)),
+      plannedRuns_(new PlannedRunsView(this)),
       text_(new QPlainTextEdit(this)),
-      comingNote_(new QLabel(this)),
+      plannedRunsNote_(new QLabel(this)),
       problems_(new QLabel(this)),
-      changesFold_(
+      changesSection_(
           new CollapsibleSection(QStringLiteral("changes"), tr("Changes"), this)),
-      comingFold_(new CollapsibleSection(QStringLiteral("runs"), tr("Planned runs"), this)),
-      textFold_(new CollapsibleSection(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
+      runsSection_(new CollapsibleSection(QStringLiteral("runs"), tr("Planned runs"), this)),
+      textSection_(new CollapsibleSection(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
   setProperty("role", QStringLiteral("panel"));
   setAttribute(Qt::WA_StyledBackground);
   auto* outer = columnIn(this, {});
@@ -56,17 +56,17 @@ SidePanel::SidePanel(QWidget* parent)
   scroll->setWidget(content);
   auto* column = columnIn(content, {px(12), px(8), px(12), px(12)}, px(8));
 
-  changesFold_->corner()->addWidget(changes_->choice());
-  changesFold_->body()->addWidget(changes_);
-  column->addWidget(changesFold_);
+  changesSection_->corner()->addWidget(changes_->choice());
+  changesSection_->body()->addWidget(changes_);
+  column->addWidget(changesSection_);
   column->addWidget(ruleLine(content));
   column->addWidget(sweep_);
   column->addWidget(ruleLine(content));
-  comingNote_->setProperty("role", QStringLiteral("small"));
-  comingNote_->setWordWrap(true);
-  comingFold_->body()->addWidget(comingNote_);
-  comingFold_->body()->addWidget(coming_);
-  column->addWidget(comingFold_);
+  plannedRunsNote_->setProperty("role", QStringLiteral("small"));
+  plannedRunsNote_->setWordWrap(true);
+  runsSection_->body()->addWidget(plannedRunsNote_);
+  runsSection_->body()->addWidget(plannedRuns_);
+  column->addWidget(runsSection_);
   column->addWidget(ruleLine(content));
   text_->setAccessibleName(tr("The experiment as TOML"));
   useMonoFont(*text_);
@@ -75,33 +75,33 @@ SidePanel::SidePanel(QWidget* parent)
   text_->setMinimumHeight(px(220));
   text_->setUndoRedoEnabled(false);  // the page's Undo goes over form and text alike
   new TomlHighlighter(text_->document());
-  textFold_->body()->addWidget(text_, 1);
+  textSection_->body()->addWidget(text_, 1);
   problems_->setProperty("role", QStringLiteral("error"));
   problems_->setWordWrap(true);
   problems_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   problems_->setAccessibleName(tr("Problems of the text"));
   problems_->hide();
-  textFold_->body()->addWidget(problems_);
-  column->addWidget(textFold_, 1);
+  textSection_->body()->addWidget(problems_);
+  column->addWidget(textSection_, 1);
   column->addStretch(0);
 
   connect(text_, &QPlainTextEdit::textChanged, this, &SidePanel::textEdited);
   connect(changes_, &ChangesView::againstChanged, this, &SidePanel::viewChanged);
-  for (CollapsibleSection* fold : folds())
-    connect(fold, &CollapsibleSection::toggled, this, &SidePanel::viewChanged);
+  for (CollapsibleSection* section : sections())
+    connect(section, &CollapsibleSection::toggled, this, &SidePanel::viewChanged);
 }
 
-std::vector<CollapsibleSection*> SidePanel::folds() const {
-  std::vector<CollapsibleSection*> all{changesFold_, comingFold_, textFold_};
-  all.insert(all.end(), sweep_->folds().begin(), sweep_->folds().end());
+std::vector<CollapsibleSection*> SidePanel::sections() const {
+  std::vector<CollapsibleSection*> all{changesSection_, runsSection_, textSection_};
+  all.insert(all.end(), sweep_->sections().begin(), sweep_->sections().end());
   return all;
 }
 
-void SidePanel::setComing(const QString& title, const QString& note) {
-  comingTitle_ = title;
-  comingFold_->setTitle(title);
-  comingNote_->setText(note);
-  comingNote_->setVisible(!note.isEmpty());
+void SidePanel::setPlannedRuns(const QString& title, const QString& note) {
+  plannedRunsTitle_ = title;
+  runsSection_->setTitle(title);
+  plannedRunsNote_->setText(note);
+  plannedRunsNote_->setVisible(!note.isEmpty());
 }
 
 void SidePanel::showProblems(const std::vector<Problem>& problems) {
@@ -146,11 +146,12 @@ void SidePanel::setText(const QString& text) {
   text_->verticalScrollBar()->setValue(scrolled);
 }
 
-void SidePanel::showText() { textFold_->setOpen(true); }
+void SidePanel::showText() { textSection_->setOpen(true); }
 
 Json SidePanel::viewState() const {
   Json open = Json::object();
-  for (const CollapsibleSection* fold : folds()) open[fold->name().toStdString()] = fold->isOpen();
+  for (const CollapsibleSection* section : sections())
+    open[section->name().toStdString()] = section->isOpen();
   const auto against = changes_->against();
   return {{"open", open},
           {"against", against == ChangesView::Against::Defaults  ? Json("defaults")
@@ -162,9 +163,9 @@ Json SidePanel::viewState() const {
 void SidePanel::setViewState(const Json& state) {
   if (!state.is_object()) return;
   if (const auto open = state.find("open"); open != state.end() && open->is_object()) {
-    for (CollapsibleSection* fold : folds()) {
-      const auto one = open->find(fold->name().toStdString());
-      if (one != open->end() && one->is_boolean()) fold->setOpen(one->get<bool>());
+    for (CollapsibleSection* section : sections()) {
+      const auto one = open->find(section->name().toStdString());
+      if (one != open->end() && one->is_boolean()) section->setOpen(one->get<bool>());
     }
   }
   if (const auto all = state.find("all_keys"); all != state.end() && all->is_boolean())

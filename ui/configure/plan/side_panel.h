@@ -1,4 +1,4 @@
-// Next to the form: what changes, what multiplies the runs, the runs to come, and the experiment as
+// Next to the form: what changes, what multiplies the runs, the planned runs, and the experiment as
 // text.
 #pragma once
 
@@ -27,17 +27,17 @@ class SidePanel : public QWidget {
 
   [[nodiscard]] SweepEditor& sweep() const { return *sweep_; }
   [[nodiscard]] ChangesView& changes() const { return *changes_; }
-  [[nodiscard]] PlannedRunsView& coming() const { return *coming_; }
+  [[nodiscard]] PlannedRunsView& plannedRuns() const { return *plannedRuns_; }
   [[nodiscard]] QPlainTextEdit& text() const { return *text_; }
 
-  /// One line over the runs to come: "6 runs, about 9 min".
-  void setComing(const QString& title, const QString& note);
-  [[nodiscard]] QString comingTitle() const { return comingTitle_; }
+  /// One line over the planned runs: "6 runs, about 9 min".
+  void setPlannedRuns(const QString& title, const QString& note);
+  [[nodiscard]] QString plannedRunsTitle() const { return plannedRunsTitle_; }
   /// Lines of the text with problems are marked; each problem is one sentence under it.
   void showProblems(const std::vector<Problem>& problems);
   /// Sets the text without telling textEdited(); cursor and selection stay on what they were on.
   void setText(const QString& text);
-  /// Unfolds it.
+  /// Opens the section of the text.
   void showText();
 
   /// Which parts are open, and what the changes are counted from.
@@ -49,15 +49,15 @@ class SidePanel : public QWidget {
   void viewChanged();
 
  private:
-  [[nodiscard]] std::vector<CollapsibleSection*> folds() const;
+  [[nodiscard]] std::vector<CollapsibleSection*> sections() const;
 
   ChangesView* changes_;
   SweepEditor* sweep_;
-  PlannedRunsView* coming_;
+  PlannedRunsView* plannedRuns_;
   QPlainTextEdit* text_;
-  QLabel *comingNote_, *problems_;
-  QString comingTitle_;
-  CollapsibleSection *changesFold_, *comingFold_, *textFold_;
+  QLabel *plannedRunsNote_, *problems_;
+  QString plannedRunsTitle_;
+  CollapsibleSection *changesSection_, *runsSection_, *textSection_;
 };
 
 }  // namespace vitrine::ui

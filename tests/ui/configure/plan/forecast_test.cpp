@@ -1,4 +1,4 @@
-// What is said of the time of runs to come, and from what.
+// The estimated time of planned runs, and its source.
 #include "tests/ui/configure/configure_fixture.h"
 #include "ui/configure/plan/planned_runs.h"
 #include "ui/configure/plan/side_panel.h"
@@ -134,7 +134,7 @@ TEST_F(Forecasts, SayOfEachRunWhatItsTimeIsTakenFrom) {
   const auto shown = thousandSteps();
   done(shown->plan().runs.at(0).config);
   shown->waitUntilIdle();
-  const QString tip = shown->side().coming().runs().index(0).data(Qt::ToolTipRole).toString();
+  const QString tip = shown->side().plannedRuns().runs().index(0).data(Qt::ToolTipRole).toString();
   EXPECT_TRUE(tip.contains(QStringLiteral("same model, batch size and device")))
       << tip.toStdString();
 }

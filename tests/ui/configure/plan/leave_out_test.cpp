@@ -28,7 +28,7 @@ class LeaveOut : public Configure {
     EXPECT_EQ(shown->plan().runs.size(), 6U);
     return shown;
   }
-  static PlannedRunsView& table(ConfigurePage& page) { return page.side().coming(); }
+  static PlannedRunsView& table(ConfigurePage& page) { return page.side().plannedRuns(); }
   static std::string rowText(ConfigurePage& page, int row) {
     return table(page).runs().index(row).data().toString().toStdString();
   }
