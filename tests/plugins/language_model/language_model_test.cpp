@@ -192,12 +192,7 @@ TEST(LanguageModel, LearnsAFewTextsByHeartAndWritesThem) {
   EXPECT_EQ(written({{"max_tokens", 2}})[0].text, "sh");
 
   const auto refused = [&](Json settings) -> std::string {
-    try {
-      (void)written(std::move(settings));
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "nothing was refused";
+    return test::refusal<ConfigError>([&] { (void)written(std::move(settings)); });
   };
   EXPECT_THAT(refused({{"prompt", std::string(80, 'x')}}), Names(81, 64));
   EXPECT_THAT(refused({{"max_tokens", 100}}), Names("max_tokens", 59));

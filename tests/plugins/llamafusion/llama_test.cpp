@@ -79,12 +79,8 @@ TEST(LlamaWeights, FlatFilesOfBothVersionsLoad) {
 TEST(LlamaWeights, OfAnotherSizeAreRefusedWithBothSizes) {
   const testing::GoldenCase golden = testing::openGoldenCase("llama/mha_untied_theta1e4");
   const auto refusalOf = [&](const char* file) -> std::string {
-    try {
-      (void)loadWeights(*build(tiny()), golden.folder / file);
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "nothing was refused";
+    return test::refusal<ConfigError>(
+        [&] { (void)loadWeights(*build(tiny()), golden.folder / file); });
   };
   for (const char* file : {"weights.safetensors", "consolidated.safetensors", "model_v1.bin"}) {
     EXPECT_THAT(refusalOf(file), Names("skip")) << file;
