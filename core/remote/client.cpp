@@ -51,7 +51,7 @@ bool isLastAnswer(const Json& answer) {
 void throwAnswered(const Json& answer) {
   const auto error = answer.find("error");
   if (error == answer.end()) return;
-  // The other side may send anything: a field of another type is as none.
+  // The other side may send anything: a field of another type counts as missing.
   const auto text = [&](const char* key, const char* otherwise) {
     const auto found = error->is_object() ? error->find(key) : error->end();
     return found != error->end() && found->is_string() ? found->get<std::string>()

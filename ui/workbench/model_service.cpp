@@ -19,7 +19,7 @@ namespace {
 constexpr std::array kCarriers{"artifact", "output", "image", "preview", "sample"};
 
 ModelError errorIn(const Json& answer) {
-  // The other side may send anything: a field of another type is as none.
+  // The other side may send anything: a field of another type counts as missing.
   const Json& error = answer.at("error");
   const auto text = [&](const char* key) {
     const auto found = error.is_object() ? error.find(key) : error.end();

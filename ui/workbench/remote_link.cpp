@@ -12,7 +12,7 @@ namespace vitrine::ui {
 
 namespace {
 
-// Fields of what another machine, or a file, says: of another type they are as none.
+// Fields of what another machine, or a file, says: those of another type count as missing.
 std::optional<std::int64_t> integerIn(const Json& object, const char* key) {
   const auto found = object.is_object() ? object.find(key) : object.end();
   if (found == object.end() || !found->is_number_integer()) return std::nullopt;
