@@ -12,6 +12,7 @@
 #include <QTabBar>
 #include <QTest>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -61,14 +62,27 @@ QStringList unnamed(const QWidget& root) {
   return missing;
 }
 
-/// Runs with spectra, attention, answers and images: the pages that look inside a model are full.
-constexpr SampleOptions kRich{0, 50, true};
+/// One window over runs with spectra, attention, answers and images: the pages that look inside a
+/// model are full.
+class FullPages : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    studio_ = std::make_unique<SampleStudio>(SampleOptions{0, 50, true});
+    studio_->workbench.selection().setRuns({studio_->runs[0], studio_->runs[4]}, studio_->runs[0]);
+    window_ = std::make_unique<MainWindow>(studio_->workbench);
+    window_->show();
+  }
+  static void TearDownTestSuite() {
+    window_.reset();
+    studio_.reset();
+  }
 
-TEST(MainWindow, EveryWidgetThatCanBeUsedHasAnAccessibleName) {
-  SampleStudio studio(kRich);
-  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
-  MainWindow window(studio.workbench);
-  window.show();
+  inline static std::unique_ptr<SampleStudio> studio_;
+  inline static std::unique_ptr<MainWindow> window_;
+};
+
+TEST_F(FullPages, HaveAnAccessibleNameForEveryWidgetThatCanBeUsed) {
+  MainWindow& window = *window_;
   EXPECT_EQ(unnamed(window).join(QLatin1Char('\n')).toStdString(), "");
   for (const PageFactory& page : pages()) {
     ASSERT_TRUE(window.showPage(page.id));
@@ -128,11 +142,8 @@ int tablesOn(const Page& page) {
   return tables;
 }
 
-TEST(MainWindow, BehindEveryPictureOfEveryPageIsATableOfItsValues) {
-  SampleStudio studio(kRich);
-  studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
-  MainWindow window(studio.workbench);
-  window.show();
+TEST_F(FullPages, HaveATableOfItsValuesBehindEveryPicture) {
+  MainWindow& window = *window_;
   std::map<std::string, int> tables;
   for (const PageFactory& page : pages()) {
     ASSERT_TRUE(window.showPage(page.id));
@@ -168,11 +179,8 @@ std::string unreached(MainWindow& window) {
   return lines;
 }
 
-TEST(MainWindow, EveryControlOfEveryPageIsReachedByTheTabKey) {
-  SampleStudio studio(kRich);
-  studio.workbench.selection().setRuns({studio.runs[0]}, studio.runs[0]);
-  MainWindow window(studio.workbench);
-  window.show();
+TEST_F(FullPages, HaveNoControlThatTheTabKeyDoesNotReach) {
+  MainWindow& window = *window_;
   for (const PageFactory& page : pages()) {
     window.showPage(page.id);
     window.waitUntilIdle();
