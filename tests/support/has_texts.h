@@ -1,4 +1,4 @@
-// Several pieces that one text holds: what a program prints, a figure writes, a page shows.
+// A matcher for several pieces of one text: the output of a program, a file, a page.
 #pragma once
 
 #include <gmock/gmock.h>

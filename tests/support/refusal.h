@@ -1,5 +1,5 @@
-// How an action is refused: the class of the error is its code, and the message names the item and
-// the place. The rest of the sentence is wording.
+// Refusals as data: the class of the error is the code, and the message names the item and the
+// place. The rest of the sentence is wording, which one test for each kind of refusal checks.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ std::string refusal(Action&& action) {
   return "";
 }
 
-/// Whether `item` is in `message` and not a part of a longer word or number.
+/// True where `message` has `item`, and not only as a part of a longer word or number.
 inline bool isNamed(std::string_view message, std::string_view item) {
   const auto isWord = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
