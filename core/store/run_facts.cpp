@@ -91,6 +91,21 @@ std::map<std::string, std::map<std::int64_t, double>> lastValuesOf(
   return values;
 }
 
+std::map<std::string, std::map<std::int64_t, std::pair<double, double>>> rangesOf(
+    const QueryFunction& query, const std::set<std::string>& metrics) {
+  std::map<std::string, std::map<std::int64_t, std::pair<double, double>>> ranges;
+  if (metrics.empty()) return ranges;
+  for (const std::vector<Json>& row :
+       query("SELECT name, run_id, minimum, maximum FROM metric_summaries WHERE name IN (" +
+             vitrine::joined(metrics, quotedSql) + ")")
+           .rows) {
+    if (row[2].is_number() && row[3].is_number())
+      ranges[textOf(row[0])][row[1].get<std::int64_t>()] = {row[2].get<double>(),
+                                                            row[3].get<double>()};
+  }
+  return ranges;
+}
+
 std::vector<std::string> recordedMetrics(const QueryFunction& query) {
   std::vector<std::string> names;
   for (const std::vector<Json>& row :
@@ -99,10 +114,18 @@ std::vector<std::string> recordedMetrics(const QueryFunction& query) {
   return names;
 }
 
+std::map<std::int64_t, std::string> notesByRun(const QueryFunction& query) {
+  std::map<std::int64_t, std::string> notes;
+  for (const std::vector<Json>& row : query("SELECT run_id, text FROM note WHERE text <> ''").rows)
+    notes[row[0].get<std::int64_t>()] = textOf(row[1]);
+  return notes;
+}
+
 std::map<std::int64_t, std::int64_t> checkpointBytes(const QueryFunction& query) {
   std::map<std::int64_t, std::int64_t> bytes;
   for (const std::vector<Json>& row :
-       query("SELECT run_id, sum(bytes) FROM checkpoint WHERE removed_at = '' GROUP BY run_id").rows)
+       query("SELECT run_id, sum(bytes) FROM checkpoint WHERE removed_at = '' GROUP BY run_id")
+           .rows)
     bytes[row[0].get<std::int64_t>()] = row[1].get<std::int64_t>();
   return bytes;
 }

@@ -33,6 +33,10 @@ namespace vitrine::store {
 [[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, std::vector<std::string>> tagsByRun(
     RunReader& store);
 
+/// Notes of the runs that have one. One query.
+[[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, std::string> notesByRun(
+    const QueryFunction& query);
+
 /// Environments of the newest segments of `runs`, by run; of those that have one. One query.
 [[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, Json> environmentsOf(
     const QueryFunction& query, const std::set<std::int64_t>& runs);
@@ -48,6 +52,11 @@ namespace vitrine::store {
 /// Last values of `metrics`, by metric and run; of those that recorded one. One query.
 [[nodiscard]] VITRINE_STORE_EXPORT std::map<std::string, std::map<std::int64_t, double>>
 lastValuesOf(const QueryFunction& query, const std::set<std::string>& metrics);
+/// Least and greatest values of `metrics`, by metric and run; of those that recorded one. One
+/// query.
+[[nodiscard]] VITRINE_STORE_EXPORT
+std::map<std::string, std::map<std::int64_t, std::pair<double, double>>>
+rangesOf(const QueryFunction& query, const std::set<std::string>& metrics);
 /// Names of the metrics that any run has recorded, sorted. One query.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> recordedMetrics(
     const QueryFunction& query);

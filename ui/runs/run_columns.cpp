@@ -24,6 +24,7 @@ using Cell = RunsModel::Cell;
 
 constexpr const char* kConfigColumn = "config:";
 constexpr const char* kMetricColumn = "metric:";
+constexpr const char* kBestColumn = "best:";
 constexpr std::size_t kMostUsualKeys = 6;
 
 QString sayOfColumn(const char* text) { return QCoreApplication::translate("RunColumns", text); }
@@ -107,6 +108,7 @@ const FactColumn kFacts[] = {
      [](const store::RunRow& run) { return textCell(run.reason); }},
 };
 constexpr const char* kTags = "tags";
+constexpr const char* kNote = "note";
 constexpr const char* kCheckpoints = "checkpoints";
 
 }  // namespace
@@ -119,6 +121,7 @@ RunsModel::Column RunColumns::named(const std::string& id,
                                     const std::vector<std::string>& keys) const {
   RunsModel::Column column{id, QString::fromStdString(id), {}, {}};
   if (id == kTags) column.title = sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "Tags"));
+  if (id == kNote) column.title = sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "Note"));
   if (id == kCheckpoints) {
     column.title = sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "Checkpoints"));
     column.tip =
@@ -140,6 +143,15 @@ RunsModel::Column RunColumns::named(const std::string& id,
     column.tip = QString::fromStdString(kind.definition.empty() ? metric
                                                                 : metric + '\n' + kind.definition);
   }
+  if (const std::string metric = restOf(id, kBestColumn); !metric.empty()) {
+    const store::MetricKind kind = store::kindOf(kinds_, metric);
+    column.title =
+        sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "%1, best"))
+            .arg(QString::fromStdString(store::metricTitle(metric, kind.title).title));
+    column.tip = kind.direction == Direction::Lower
+                     ? sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "Least value of the run"))
+                     : sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "Greatest value of the run"));
+  }
   return column;
 }
 
@@ -147,16 +159,19 @@ std::vector<RunsModel::Column> RunColumns::offered() {
   readKinds();
   std::vector<std::string> ids;
   for (const FactColumn& fact : kFacts) ids.emplace_back(fact.id);
-  ids.emplace_back(kTags);
-  ids.emplace_back(kCheckpoints);
+  for (const char* id : {kTags, kNote, kCheckpoints}) ids.emplace_back(id);
   std::set<std::string> known;
   for (const auto& [id, run] : runs_) {
     for (const auto& [key, value] : configs_.of(run)) known.insert(key);
   }
   const std::vector<std::string> keys(known.begin(), known.end());
   for (const std::string& key : keys) ids.push_back(kConfigColumn + key);
-  for (const std::string& metric : store::recordedMetrics(query_))
-    ids.push_back(kMetricColumn + metric);
+  const std::vector<std::string> recorded = store::recordedMetrics(query_);
+  for (const std::string& metric : recorded) ids.push_back(kMetricColumn + metric);
+  for (const std::string& metric : recorded) {
+    if (store::kindOf(kinds_, metric).direction != Direction::None)
+      ids.push_back(kBestColumn + metric);
+  }
   std::vector<RunsModel::Column> columns;
   for (const std::string& id : ids) columns.push_back(named(id, keys));
   return columns;
@@ -184,15 +199,17 @@ std::vector<std::string> RunColumns::usual(std::int64_t experiment, const std::s
 
 std::vector<RunsModel::Column> RunColumns::read(const std::vector<std::string>& ids) {
   readKinds();
-  std::set<std::string> metrics;
+  std::set<std::string> metrics, ranged;
   std::map<std::string, RunsModel::Column*> settings;
   std::vector<std::string> keys;
   for (const std::string& id : ids) {
     if (const std::string key = restOf(id, kConfigColumn); !key.empty()) keys.push_back(key);
     if (const std::string metric = restOf(id, kMetricColumn); !metric.empty())
       metrics.insert(metric);
+    if (const std::string metric = restOf(id, kBestColumn); !metric.empty()) ranged.insert(metric);
   }
   const auto values = store::lastValuesOf(query_, metrics);
+  const auto ranges = store::rangesOf(query_, ranged);
   std::vector<RunsModel::Column> columns;
   for (const std::string& id : ids) columns.push_back(named(id, keys));
   const auto put = [](RunsModel::Column& column, std::int64_t run, Cell cell) {
@@ -209,11 +226,25 @@ std::vector<RunsModel::Column> RunColumns::read(const std::vector<std::string>& 
     if (column.id == kTags) {
       for (const auto& [id, run] : runs_) put(column, id, textCell(model_.tagsOf(id).toStdString()));
     }
+    if (column.id == kNote) {
+      for (const auto& [id, note] : store::notesByRun(query_))
+        put(column, id, textCell(QString::fromStdString(note).simplified().toStdString()));
+    }
     if (column.id == kCheckpoints) {
       for (const auto& [id, bytes] : store::checkpointBytes(query_)) {
         const auto size = static_cast<double>(bytes);
         put(column, id, numberCell(QString::fromStdString(formatBytes(size)), size));
       }
+    }
+    const std::string ofBest = restOf(column.id, kBestColumn);
+    if (const auto range = ranges.find(ofBest); range != ranges.end()) {
+      const store::MetricKind kind = store::kindOf(kinds_, ofBest);
+      const auto format = store::metricFormat(ofBest, kind);
+      for (const auto& [id, ends] : range->second) {
+        const double value = kind.direction == Direction::Lower ? ends.first : ends.second;
+        put(column, id, numberCell(metricText(format, value), value));
+      }
+      column.meanText = [format](double mean) { return metricText(format, mean); };
     }
     const std::string metric = restOf(column.id, kMetricColumn);
     const auto found = values.find(metric);

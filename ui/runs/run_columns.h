@@ -14,7 +14,8 @@
 
 namespace vitrine::ui {
 
-/// A column is known by an id: "state" and other facts, "config:model.width", "metric:test/top1".
+/// A column is known by an id: "state" and other facts, "config:model.width", "metric:test/top1" for
+/// the last value, "best:test/top1".
 class RunColumns {
  public:
   using Runs = std::map<std::int64_t, store::RunRow>;
@@ -29,8 +30,8 @@ class RunColumns {
   /// State, seed, what differs among the runs of `experiment`, `metric` unless "", duration.
   /// \throws Error
   [[nodiscard]] std::vector<std::string> usual(std::int64_t experiment, const std::string& metric);
-  /// Columns with the values of all runs, with one query for all metrics and one for checkpoints.
-  /// An id that is not known has no values. \throws Error
+  /// Columns with the values of all runs, with one query for all metrics and one each for best
+  /// values, notes and checkpoints. An id that is not known has no values. \throws Error
   [[nodiscard]] std::vector<RunsModel::Column> read(const std::vector<std::string>& ids);
 
  private:

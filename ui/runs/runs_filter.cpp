@@ -6,25 +6,36 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "ui/kit/theme.h"
 #include "ui/runs/runs_model.h"
 
 namespace vitrine::ui {
 namespace {
 
-/// Mean of a column over the runs of a group that are counted; none where none has a value.
-template <typename IsCounted>
-std::optional<double> meanOverRuns(const QAbstractItemModel& model, const QModelIndex& group,
-                                   int column, IsCounted isCounted) {
-  double sum = 0;
+/// Of a column over the runs of a group.
+struct RunsMean {
+  double mean = 0, least = 0, greatest = 0;
   int runs = 0;
+};
+
+/// Over the runs that are counted; none where none has a value.
+template <typename IsCounted>
+std::optional<RunsMean> meanOverRuns(const QAbstractItemModel& model, const QModelIndex& group,
+                                   int column, IsCounted isCounted) {
+  RunsMean made;
+  double sum = 0;
   for (int row = 0; row < model.rowCount(group); ++row) {
     const QVariant value = model.index(row, column, group).data(RunsModel::OrderRole);
     if (!value.isValid() || !isCounted(row)) continue;
-    sum += value.toDouble();
-    ++runs;
+    const double number = value.toDouble();
+    made.least = made.runs == 0 ? number : std::min(made.least, number);
+    made.greatest = made.runs == 0 ? number : std::max(made.greatest, number);
+    sum += number;
+    ++made.runs;
   }
-  const double mean = sum / runs;
-  return std::isnan(mean) ? std::nullopt : std::optional<double>(mean);
+  if (made.runs == 0) return std::nullopt;
+  made.mean = sum / made.runs;
+  return std::isnan(made.mean) ? std::nullopt : std::optional<RunsMean>(made);
 }
 
 }  // namespace
@@ -110,17 +121,22 @@ QVariant RunsFilter::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.parent().isValid()) return QSortFilterProxyModel::data(index, role);
   if (role == RunsModel::CountRole) return rowCount(index);
   if (index.column() > 0 && (role == Qt::DisplayRole || role == Qt::ToolTipRole))
-    return meanOf(index);
+    return meanOf(index, role == Qt::ToolTipRole);
   return QSortFilterProxyModel::data(index, role);
 }
 
-QVariant RunsFilter::meanOf(const QModelIndex& cell) const {
+QVariant RunsFilter::meanOf(const QModelIndex& cell, bool isWhole) const {
   const auto* model = static_cast<const RunsModel*>(sourceModel());
   const RunsModel::Column& column = model->columns()[static_cast<std::size_t>(cell.column()) - 1];
   if (!model->isGrouped() || !column.meanText) return {};
   const auto mean = meanOverRuns(*this, cell.siblingAtColumn(0), cell.column(),
                                  [](int) { return true; });
-  return mean ? QVariant(tr("mean %1").arg(column.meanText(*mean))) : QVariant();
+  if (!mean) return {};
+  const QString text = tr("mean %1").arg(column.meanText(mean->mean));
+  if (!isWhole) return text;
+  return tr("%1 of %2\n%3 to %4")
+      .arg(text, counted(mean->runs, tr("run"), tr("runs")), column.meanText(mean->least),
+           column.meanText(mean->greatest));
 }
 
 QVariant RunsFilter::orderOfGroup(const QModelIndex& cell) const {
@@ -133,7 +149,7 @@ QVariant RunsFilter::orderOfGroup(const QModelIndex& cell) const {
   const auto mean = meanOverRuns(*model, group, cell.column(), [this, &group](int row) {
     return filterAcceptsRow(row, group);
   });
-  return mean ? QVariant(*mean) : QVariant();
+  return mean ? QVariant(mean->mean) : QVariant();
 }
 
 bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {

@@ -46,7 +46,8 @@ class RunsFilter : public QSortFilterProxyModel {
   /// Other runs match, or other runs are listed.
   void filterChanged();
   /// "mean 42.3 %" in a cell of a group; nothing where a mean says nothing.
-  [[nodiscard]] QVariant meanOf(const QModelIndex& cell) const;
+  /// \param isWhole  with the number of runs and their range
+  [[nodiscard]] QVariant meanOf(const QModelIndex& cell, bool isWhole) const;
   /// What a group is sorted by. \param cell  of the source model
   [[nodiscard]] QVariant orderOfGroup(const QModelIndex& cell) const;
   [[nodiscard]] bool hidesArchived() const { return !showsArchived_ && !query_.asksArchived(); }

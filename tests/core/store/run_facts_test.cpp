@@ -104,6 +104,22 @@ TEST_F(RunFacts, ReadEnvironmentsAndSourcesWithOneQueryEach) {
   EXPECT_EQ(queries, 2);
 }
 
+TEST_F(RunFacts, GiveNotesAndTheRangesOfMetricsOfAllRuns) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store), other = addRun(store);
+  const auto query = [&store](const std::string& sql) { return store.query(sql); };
+  store.setNote(run, "a note");
+  store.setNote(other, "");
+  EXPECT_THAT(notesByRun(query), ElementsAre(Pair(run, "a note")));
+  RunStore::Batch batch;
+  batch.metrics = {record(1, {{"test/top1", 0.5}, {"test/loss", 2.0}}),
+                   record(2, {{"test/top1", 0.8}}), record(3, {{"test/top1", 0.7}})};
+  store.append(run, 1, batch);
+  EXPECT_THAT(rangesOf(query, {"test/top1", "test/none"}),
+              ElementsAre(Pair("test/top1", ElementsAre(Pair(run, Pair(0.5, 0.8))))));
+  EXPECT_THAT(rangesOf(query, {}), IsEmpty());
+}
+
 TEST_F(RunFacts, SumTheCheckpointsThatAreKept) {
   RunStore store(file());
   const std::int64_t run = addRunning(store);

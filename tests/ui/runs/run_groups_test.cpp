@@ -28,6 +28,9 @@ TEST_F(RunTables, TheMenuOfAColumnGroupsRunsByItWithTheirCountAndTheMeanOfAMetri
   };
   const double all = meanOf("test/top1", [](const store::RunRow& run) { return run.seed == 0; });
   EXPECT_EQ(first.siblingAtColumn(2).data().toString(), words(all));
+  const QString tip = first.siblingAtColumn(2).data(Qt::ToolTipRole).toString();
+  EXPECT_TRUE(tip.startsWith(words(all) + QStringLiteral(" of "))) << tip.toStdString();
+  EXPECT_TRUE(tip.contains(QStringLiteral(" to "))) << tip.toStdString();
   EXPECT_FALSE(first.siblingAtColumn(1).data().isValid()) << "the mean of seeds says nothing";
   EXPECT_FALSE(shown().index(1, 2).data().isValid()) << "its run has not begun";
 

@@ -90,5 +90,20 @@ TEST_F(ExportedTable, ColumnsSayWhyARunFailedAndWhatItsCheckpointsTake) {
   EXPECT_TRUE(text(runs[2], "reason").startsWith(QStringLiteral("the loss is not finite")));
 }
 
+TEST_F(ExportedTable, ColumnsHaveNotesAndTheBestValueOfAMetric) {
+  const std::int64_t run = runs[8];
+  store::RunStore::Batch batch;
+  batch.metrics.push_back({1'000'000, 0, 0, {{"test/top1", 0.95}, {"test/loss", 0.001}}});
+  batch.metrics.push_back({1'000'002, 0, 0, {{"test/top1", 0.5}, {"test/loss", 0.7}}});
+  studio.writer.append(run, studio.writer.segments(run).back().number, batch);
+  panel.table().setColumns({"note", "metric:test/top1", "best:test/top1", "best:test/loss"});
+  EXPECT_EQ(text(run, "note"), QStringLiteral("Second attempt with the schedule of the paper."));
+  EXPECT_EQ(cell(run, 2).data(RunsModel::OrderRole), QVariant(0.5));
+  EXPECT_EQ(cell(run, 3).data(RunsModel::OrderRole), QVariant(0.95)) << "more is better";
+  EXPECT_EQ(cell(run, 4).data(RunsModel::OrderRole), QVariant(0.001)) << "less is better";
+  EXPECT_EQ(shown().headerData(3, Qt::Horizontal).toString(),
+            shown().headerData(2, Qt::Horizontal).toString() + QStringLiteral(", best"));
+}
+
 }  // namespace
 }  // namespace vitrine::ui

@@ -222,7 +222,7 @@ TEST(RunColumns, AThousandRunsAreReadWithOneQueryForAllMetrics) {
   queries = 0;
   const int before = configs.queries();
   const std::vector<RunsModel::Column> read = columns.read(ids);
-  EXPECT_EQ(queries, 2) << "one for all metrics, one for the checkpoints";
+  EXPECT_EQ(queries, 4) << "last values, best values, notes, checkpoints";
   EXPECT_EQ(configs.queries(), before) << "configurations were read once, for the names";
   EXPECT_LE(before, 2);
   EXPECT_EQ(read.size(), ids.size());
