@@ -12,7 +12,7 @@ namespace vitrine {
 /// Text as it is, a real number in its shortest form, anything else as JSON in one line; bytes that
 /// are not UTF-8 become U+FFFD.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string plainText(const Json& value);
-/// `text` as RFC 4180 wants it: in quotes where a comma, a quote or a line break is in it.
+/// `text` in the form of RFC 4180: in quotes where a comma, a quote or a line break is in it.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string csvCell(std::string_view text);
 /// `text` as one word of a command line: in single quotes where a shell would read it otherwise.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string shellWord(std::string_view text);

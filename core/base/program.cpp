@@ -73,7 +73,7 @@ class MemoryFile {
   int fd_;
 };
 
-/// \returns  whether it has ended; `status` as waitpid(2) tells it
+/// \returns  whether it has ended; `status` as waitpid(2) returns it
 bool waitUntilOver(int pid, int& status, const RunLimits& limits) {
   const auto ended = [&](int options) {
     int got = 0;

@@ -65,7 +65,7 @@ class VITRINE_ENGINE_EXPORT NoiseProcess {
   /// \param respacing  of respacedSteps()
   /// \throws ConfigError  as betasOf() and respacedSteps()
   NoiseProcess(BetaSchedule schedule, std::int64_t steps, const std::string& respacing = "");
-  /// \param original  what a network is told instead of 0, 1, ...; empty: those
+  /// \param original  inputs of the network instead of 0, 1, ...; empty: those
   explicit NoiseProcess(const std::vector<double>& betas, std::vector<std::int64_t> original = {});
   /// The process whose states are the kept ones of this one.
   /// \pre the tables are on the CPU

@@ -14,7 +14,8 @@ namespace vitrine::diffusion {
 
 /// \param time  in float64 whatever the type of the state
 using OdeField = std::function<at::Tensor(const at::Tensor& state, double time)>;
-/// Told after each step; false ends the solution early. \param share  of the interval that is done
+/// Called after each step; false ends the solution early. \param share  of the interval that is
+///         done
 using OdeWatch = std::function<bool(double share, const at::Tensor& state)>;
 
 enum class OdeMethod {

@@ -105,7 +105,7 @@ void moveIntoPlace(const fs::path& from, const fs::path& to) {
   fs::remove_all(aside, ignored);
 }
 
-/// Removes a folder or file on the way out unless told to keep it.
+/// Removes a folder or file at the end of its scope unless it is kept.
 struct Removal {
   fs::path path;
   ~Removal() {

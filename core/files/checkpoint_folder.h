@@ -42,7 +42,7 @@ struct CheckpointFolder {
 /// processes.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<CheckpointFolder> listCheckpoints(
     const std::filesystem::path& parent);
-/// The newest that verifies; `report` is told each one that does not, and why.
+/// The newest that verifies; `report` is called with each one that does not, and why.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<CheckpointFolder> newestCheckpoint(
     const std::filesystem::path& parent, const std::function<void(const std::string&)>& report = {});
 

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Written in one call, as control files want it.
+/// Written in one call, as control files need it.
 bool writeControl(const fs::path& file, const std::string& text) {
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) return false;

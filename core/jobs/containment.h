@@ -35,7 +35,7 @@ class VITRINE_STORE_EXPORT Containment {
   [[nodiscard]] const std::vector<std::string>& prefix() const noexcept { return prefix_; }
   /// In the child, before it becomes the program.
   void enter() const noexcept;
-  /// Whether the kernel ended a process of the group for want of memory.
+  /// Whether the kernel ended a process of the group that was out of memory.
   [[nodiscard]] bool wasKilledForMemory() const;
   /// Ends every process of the group.
   void killAll() const;

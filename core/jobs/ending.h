@@ -15,7 +15,7 @@ enum class EndedBy { Itself, GraceTime, TimeLimit, Hang, MemoryLimit, TaskLimit 
 struct ProcessEnd {
   int exitCode = -1;           ///< -1 when a signal ended it
   int signal = 0;              ///< 0 when it ended by itself
-  bool isOutOfMemory = false;  ///< the kernel killed it for want of memory
+  bool isOutOfMemory = false;  ///< the kernel killed it: out of memory
   EndedBy endedBy = EndedBy::Itself;
   std::string detail;   ///< of `endedBy`: "30 s", "2.0 GB"
   std::string logTail;  ///< the end of its log

@@ -40,8 +40,8 @@ int signalDescendants(int number);
 /// \returns  how many were left
 VITRINE_STORE_EXPORT int killDescendants();
 
-/// Whether the kernel's log says that it killed `pid` for want of memory; false where it cannot be
-/// read.
+/// Whether the kernel's log says that it killed `pid` because memory ran out; false where it cannot
+/// be read.
 [[nodiscard]] bool wasKilledForMemory(pid_t pid);
 
 }  // namespace vitrine::jobs

@@ -89,7 +89,7 @@ class VITRINE_STORE_EXPORT JobQueue {
   /// An event of a run in progress, by another process than its own.
   void note(std::int64_t run, const std::string& kind, const std::string& text);
 
-  /// Takes runs out that have ended for good; ends AfterCurrent. Any process may call it at any
+  /// Removes runs that have ended permanently; ends AfterCurrent. Any process may call it at any
   /// time.
   void prune();
   /// Takes runs out that have been started too often without a new checkpoint. Only who starts runs

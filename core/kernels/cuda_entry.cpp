@@ -1,5 +1,5 @@
-// The one door of the CUDA module: from tensors to launchers. Of LibTorch only c10/cuda: ATen/cuda wants the headers of every
-// CUDA library.
+// The one door of the CUDA module: from tensors to launchers. Of LibTorch only c10/cuda: ATen/cuda
+// needs the headers of every CUDA library.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>

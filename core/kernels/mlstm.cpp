@@ -122,7 +122,7 @@ MlstmOutput plainForward(const Inputs& in, const MlstmOptions& options) {
   };
   MlstmOutput out;
   const std::int64_t heads = in[kQ].size(1), tokens = call.tokens(), width = call.valueWidth();
-  // In memory as projections want it.
+  // In memory as projections need it.
   out.h = at::empty_strided({in[kQ].size(0), heads, tokens, width},
                             {heads * tokens * width, width, heads * width, 1}, call.v.options());
   out.h.copy_(shaped(sums.numerator / divisorOf(call, sums.sum, options).value.unsqueeze(2)));

@@ -25,7 +25,7 @@ namespace vitrine::live {
 
 inline constexpr std::size_t kFrameCapacity = std::size_t{4} << 20;  ///< bytes of an encoded frame
 
-/// What a window wants to see. The trainer holds every value in its range.
+/// The request of a window. The trainer holds every value in its range.
 struct Wishes {
   double rate = 10;  ///< frames a second, at most 10
   std::int32_t image = 0;
@@ -56,7 +56,7 @@ class VITRINE_FOUNDATION_EXPORT Publisher {
  public:
   /// \param run  its UUID; the process is this one
   explicit Publisher(const std::string& run);
-  ~Publisher();  ///< tells the windows that the training has ended
+  ~Publisher();  ///< informs the windows that the training has ended
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 

@@ -182,7 +182,7 @@ class VITRINE_ENGINE_EXPORT Scheduled : public Capability {
   virtual void beforeStep(const StepPosition& position) = 0;
   /// Values worth a curve: {"model/dropout", 0.4}.
   [[nodiscard]] virtual std::vector<std::pair<std::string, double>> scheduledValues() const = 0;
-  /// What happened in the last beforeStep() and is worth telling once.
+  /// What happened in the last beforeStep() and is worth one message.
   struct Occurrence {
     std::string kind, text;  ///< "phase_changed", one sentence
   };

@@ -82,7 +82,7 @@ class VITRINE_ENGINE_EXPORT Analysis {
   [[nodiscard]] virtual std::unique_ptr<EvaluationListener> listen(
       const Config& config, const DatasetInfo& dataset) const;
 
-  /// Samples a probe wants; its batch holds these and no others.
+  /// Samples that a probe needs; its batch has these and no others.
   [[nodiscard]] virtual ProbeSamples probeSamples(const Config& config) const;
   struct Findings {
     std::vector<Artifact> artifacts;

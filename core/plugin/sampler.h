@@ -38,7 +38,7 @@ class VITRINE_ENGINE_EXPORT Sampler {
   };
   /// Here: Possible.
   [[nodiscard]] virtual Fit fit(TaskSession& session) const;
-  /// No gradient. Asks results.isCancelled() between its steps and tells results.progress().
+  /// No gradient. Asks results.isCancelled() between its steps and calls results.progress().
   virtual void sample(const SampleRequest& request, Results& results) const = 0;
 };
 
@@ -47,7 +47,7 @@ class VITRINE_ENGINE_EXPORT Sampler {
                                                   const std::string& sampler, std::uint64_t seed);
 /// The key `previews` of a sampler that shows its way.
 [[nodiscard]] VITRINE_ENGINE_EXPORT Field previewsField();
-/// Tells when the next of so many previews is due.
+/// Decides when the next preview is due.
 class VITRINE_ENGINE_EXPORT PreviewClock {
  public:
   explicit PreviewClock(std::int64_t previews) : previews_(previews) {}

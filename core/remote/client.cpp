@@ -200,13 +200,13 @@ std::int64_t RemoteClient::send(Json request, OnAnswer onAnswer) {
     onAnswer(linkAnswer(id, why));
     return id;
   }
-  // When the other side reads no more, the end of the answers tells all waiting callers.
+  // When the other side reads no more, the end of the answers reaches all waiting callers.
   try {
     writer_->write(request);
   } catch (const LargeFrame& error) {
     {
       const std::lock_guard lock(mutex_);
-      if (open_.erase(id) == 0) return id;  // the link has ended meanwhile, and that was told
+      if (open_.erase(id) == 0) return id;  // the link has ended meanwhile, and that was reported
     }
     onAnswer({{"id", id}, {"error", {{"kind", "refused"}, {"message", error.what()}}}});
   }

@@ -31,8 +31,8 @@ class VITRINE_STORE_EXPORT LinkError : public Error {
 
 class VITRINE_STORE_EXPORT RemoteClient {
  public:
-  /// Told every answer, on the client's own thread, until one with `more` = false or `error`. When
-  /// the link ends before that: {error: {kind: "link", message}}.
+  /// Called with every answer, on the client's own thread, until one with `more` = false or
+  /// `error`. When the link ends before that: {error: {kind: "link", message}}.
   using OnAnswer = std::function<void(Json answer)>;
 
   /// Starts `command` (looked up in PATH). \throws LinkError  it cannot be started

@@ -42,7 +42,7 @@ struct RemoteState {
 
 class VITRINE_STORE_EXPORT RemoteMirror {
  public:
-  /// Told on a thread of its own.
+  /// Called on a thread of its own.
   using OnState = std::function<void(const RemoteState& state)>;
   using OnAnswer = std::function<void(const Json& answer)>;
 
@@ -60,8 +60,8 @@ class VITRINE_STORE_EXPORT RemoteMirror {
   void tryNow();
   /// Logs of these runs are copied as well, from now on.
   void follow(std::vector<std::int64_t> runs);
-  /// Sends a request of resources/docs/serve.md. `onAnswer` is told every answer, on some thread;
-  /// without a link at once {error: {kind: "link", message}}, and nothing was sent.
+  /// Sends a request of resources/docs/serve.md. `onAnswer` is called with every answer, on any
+  /// thread; without a link at once {error: {kind: "link", message}}, and nothing was sent.
   /// \returns  the id of the request, 0 without a link
   std::int64_t send(Json request, OnAnswer onAnswer);
 

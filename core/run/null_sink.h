@@ -1,5 +1,5 @@
-// A sink that forgets what it is told: for steps that are only tried, and as a base of sinks that
-// want one kind of record.
+// A sink that drops all records: for steps that are only tried, and as a base of sinks that
+// need one kind of record.
 #pragma once
 
 #include "core/run/event_sink.h"

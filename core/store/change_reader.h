@@ -1,4 +1,4 @@
-// Tells what changed in a database since it was last asked: the runs to read again and those that
+// Reads the changes of a database since the last call: the runs to read again and those that
 // are gone.
 #pragma once
 

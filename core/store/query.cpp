@@ -72,7 +72,7 @@ class QueryWatch {
   std::thread thread_;
 };
 
-/// Pragmas that only tell something; those with an argument name a table or an index.
+/// Pragmas that only read; those with an argument name a table or an index.
 bool isHarmlessPragma(std::string_view name, bool hasArgument) {
   static const std::set<std::string_view> kAboutOne{
       "table_info", "table_xinfo", "index_list", "index_info", "index_xinfo", "foreign_key_list"};
@@ -140,7 +140,7 @@ Json cell(sqlite3_stmt* statement, int column) {
   }
 }
 
-/// Byte of `sql` that the refusal to prepare it is about. SQLite tells an offset, but not of a
+/// Byte of `sql` that the refusal to prepare it is about. SQLite returns an offset, but not of a
 /// missing table, whose name ends its message, and not of a statement that ends too early.
 std::optional<std::size_t> placeOfError(sqlite3* handle, std::string_view sql) {
   const int offset = sqlite3_error_offset(handle);

@@ -1,5 +1,5 @@
-// Tells the window that another process wrote. Polls PRAGMA data_version at 4 Hz, then reports what
-// changed.
+// Informs the window that another process wrote. Polls PRAGMA data_version at 4 Hz, then reports
+// what changed.
 #pragma once
 
 #include <QObject>

@@ -84,7 +84,7 @@ std::string logText(const fs::path& file) {
   return cleanUtf8(text.str());
 }
 
-/// Tells whether a log has grown without reading it.
+/// Checks whether a log has grown without reading it.
 std::string logState(const fs::path& file) {
   std::error_code error;
   const auto size = fs::file_size(file, error);

@@ -113,7 +113,7 @@ AutocastScope::~AutocastScope() {
 
 void becomeBackgroundThread() noexcept {
   // LibTorch sets a thread's number from a process-wide one at its first use: let that happen
-  // first, then tell OpenMP itself, whose number is the thread's own.
+  // first, then set OpenMP itself, whose number is the thread's own.
   static_cast<void>(at::get_num_threads());
   using SetThreads = void (*)(int);
   if (const auto set = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "omp_set_num_threads")))

@@ -17,7 +17,7 @@ namespace vitrine::train {
 namespace {
 
 constexpr std::int64_t kProbeImages = 8;      // that a window can choose between
-constexpr std::int64_t kGapSamples = 32;      // whose loss tells what the schedule still gives
+constexpr std::int64_t kGapSamples = 32;      // whose loss shows what the schedule still gives
 constexpr double kGapSeconds = 0.5;           // between two of them
 constexpr double kFilmSeconds = 2;            // between two films
 constexpr std::int64_t kMostWhole = 1 << 18;  // values: above, only the rows of the query are shown

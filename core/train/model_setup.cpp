@@ -84,7 +84,7 @@ TrainerSetup prepareRun(const Registry& registry, const Json& config, std::uint6
   setup.seed = seed;
   setup.freeze = init.freeze;
 
-  // Names first: a misspelt item is told before anything large is built or read.
+  // Names first: a misspelt item is reported before anything large is built or read.
   const Architecture& architecture = registry.architecture(modelConfig.text("architecture"));
   const Task& task = registry.task(taskConfig.text("name"));
   const DatasetSource& source = registry.dataset(dataConfig.text("dataset"));

@@ -51,7 +51,7 @@ VITRINE_ENGINE_EXPORT void placeAfterStep(TaskSession& session, const StepPositi
 [[nodiscard]] VITRINE_ENGINE_EXPORT Evaluation evaluationOf(const TaskSession& session,
                                                             Split split);
 
-/// What a probe wants to see, on the CPU.
+/// The inputs of a probe, on the CPU.
 [[nodiscard]] VITRINE_ENGINE_EXPORT Batch probeBatch(TaskSession& session,
                                                      const ProbeSamples& wanted);
 

@@ -137,7 +137,7 @@ struct Trainer::State {
   void oneStep();
   [[nodiscard]] Batch nextBatch();
   [[nodiscard]] StepPosition position() const { return {step, totalSteps, stepsPerEpoch}; }
-  /// Moves everything that is scheduled to the coming step, and tells what happened there.
+  /// Moves everything that is scheduled to the coming step, and reports what happened there.
   void beforeStep();
   void readBack(LateReader::Take which);
   void record(const Sent& at, const StepReadings& readings);

@@ -46,7 +46,7 @@ class Illama final : public nn::VisionTransformer, public Scheduled {
   [[nodiscard]] std::vector<std::pair<std::string, double>> scheduledValues() const override;
   /// The end of a soft mask: from then on the model is causal.
   [[nodiscard]] std::vector<Occurrence> occurrences() const override;
-  /// Factor 0, unless the configuration fixes another one for good (schedule None).
+  /// Factor 0, unless the configuration fixes another one (schedule None).
   void finish() override;
 
  private:

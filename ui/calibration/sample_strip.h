@@ -31,7 +31,7 @@ class SampleStrip : public QWidget, public DescribedPlot {
   void setPicture(std::int64_t id, const QImage& picture);
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   [[nodiscard]] int current() const { return current_; }  ///< -1: none
-  /// Tells currentChanged() where it is another one.
+  /// Emits currentChanged() where it is another one.
   void setCurrent(int index);
   [[nodiscard]] QRect cellOf(int index) const;
 

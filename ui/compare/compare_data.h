@@ -88,7 +88,7 @@ struct CompareData {
 /// its place. From 1, as for seriesColor().
 [[nodiscard]] std::int64_t seriesOf(const CompareData& data, std::size_t variant);
 
-/// Telling: configuration keys that differ, and the metrics that are columns.
+/// Informative ones: configuration keys that differ, and the metrics that are columns.
 enum class QuantityScope { Telling, All };
 [[nodiscard]] std::vector<Quantity> quantitiesOf(const CompareData& data, QuantityScope scope);
 /// Of a run; null where it has none. Metrics that were not read have none.

@@ -435,7 +435,7 @@ void ComparePage::showCurves() {
 }
 
 void ComparePage::drawCurves() {
-  // The rows above are the key, unless lines are told by something else. Exports have a legend.
+  // The rows above are the key, unless lines differ by something else. Exports have a legend.
   FigureStyle style;
   style.legend = FigureLegend::None;
   differenceView_->setFigure(makeLineChart(charts_->difference, style));

@@ -15,7 +15,7 @@ namespace vitrine::ui {
 
 namespace {
 
-/// A value and those one would try next to it.
+/// A value and its usual alternatives.
 std::vector<Json> valuesToTry(const std::string& key, const Field& field, const Json& value) {
   if (key == "train.seed") return {0, 1, 2};
   const auto isLegal = [&](double one) {

@@ -11,7 +11,7 @@
 namespace vitrine::ui {
 namespace {
 
-constexpr int kLeastPaperTicks = 4;  // fewer do not tell the scale to a reader who cannot point
+constexpr int kLeastPaperTicks = 4;  // fewer do not show the scale on paper
 
 }  // namespace
 

@@ -39,7 +39,7 @@ class FieldEditor : public QWidget {
     Keep,     ///< typed text stays as long as it means the value
     Replace,  ///< the value comes from elsewhere: undo, the TOML
   };
-  /// Shows a value without telling edited().
+  /// Shows a value without emitting edited().
   void setValue(const Json& value, Typing typing = Typing::Keep);
   /// Whether edits are keys typed in a line: many of them are one step.
   [[nodiscard]] bool isTyped() const { return line_ != nullptr; }

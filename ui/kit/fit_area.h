@@ -23,7 +23,7 @@ void layOutNow();
 void keepWheelForFocus(QWidget& root);
 
 /// A widget whose height follows from its width, as words that wrap do. Its least height is right
-/// for the width that it has, and is told again whenever that changes.
+/// for the width that it has, and is updated whenever that changes.
 template <class Base>
 class OwnHeight : public Base {
  public:

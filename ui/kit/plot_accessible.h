@@ -7,7 +7,7 @@
 
 namespace vitrine::ui {
 
-/// What a plot tells about itself. A widget that is also one of these is a table to a screen
+/// The description of a plot. A widget that is also one of these is a table to a screen
 /// reader, once useAccessiblePlots() was called.
 class DescribedPlot {
  public:

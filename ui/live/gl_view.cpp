@@ -128,7 +128,7 @@ void GlView::paint() {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::GetIO().Fonts->SetTexID(letters);
   uploadTextures();
-  // The commands name pictures by number; the painter of ImGui wants textures.
+  // The commands name pictures by number; the painter of ImGui needs textures.
   for (int n = 0; n < data->CmdListsCount; ++n) {
     for (ImDrawCmd& command : data->CmdLists[n]->CmdBuffer) {
       const auto* picture = canvas_.textures().find(

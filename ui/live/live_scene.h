@@ -27,7 +27,7 @@ class LiveScene {
   Q_DECLARE_TR_FUNCTIONS(LiveScene)
 
  public:
-  /// \param onChoice  told when the user chose another query, head, image or step
+  /// \param onChoice  called when the user chose another query, head, image or step
   LiveScene(LiveModel& model, std::function<void()> onChoice)
       : model_(model), onChoice_(std::move(onChoice)) {}
 

@@ -38,7 +38,7 @@ class CurveSeries {
   /// before. Points before its first value are left out.
   [[nodiscard]] CurveSeries over(const CurveSeries& other) const;
   /// A line that no run has measured, as a mean: values over places of an axis.
-  /// \param like  a curve that has all of the places, which tells their steps
+  /// \param like  a curve that has all of the places, which has their steps
   [[nodiscard]] static CurveSeries made(XAxis axis, const std::vector<double>& x,
                                         const std::vector<double>& y, const CurveSeries& like);
   /// The values over an axis, without points that have no place there.

@@ -135,7 +135,7 @@ void MonitorPage::takeGroups(MonitorResponse& answer) {
 }
 
 void MonitorPage::giveLegend(PlotCard& card) {
-  // The list of runs does not tell which of them are one curve.
+  // The list of runs does not show which of them are one curve.
   card.setLegend(card.plot().curves(), !workbench_.isRunListVisible() || card.plot().hasGroups());
 }
 

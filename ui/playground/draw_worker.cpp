@@ -80,7 +80,7 @@ ModelService::Listener DrawWorker::listener(std::function<void(const Json&)> onP
             onDone(last);
           }),
           [this](const ModelError& error) {
-            // One that was taken back has told its end already.
+            // A cancelled one has emitted its end already.
             if (ticket_ == 0) return;
             ticket_ = 0;
             fail(error);
@@ -178,7 +178,7 @@ void DrawWorker::findStored(const SampleSettings& image) {
   });
 }
 
-// How many patches there are is told by the first one, which every model has.
+// The first one, which every model has, shows the number of patches.
 void DrawWorker::askGrid(const SampleSettings& image) {
   SampleSettings first = image;
   constexpr int kFewSteps = 2;

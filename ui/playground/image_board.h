@@ -20,8 +20,8 @@ class ImageBoard : public QWidget, public DescribedPlot {
   [[nodiscard]] QScrollArea* area();
   void setDrawing(std::shared_ptr<const Drawing> drawing);
   [[nodiscard]] const std::shared_ptr<const Drawing>& drawing() const { return drawing_; }
-  /// Draws again after more of it came. \param progress  of the cell that is drawn, 0 to 1; below 0:
-  /// none is
+  /// Draws again after more of it came. \param progress  of the cell that is drawn, 0 to 1; below
+  /// 0: none is
   void refresh(double progress);
   /// Pixels of an image that is not there yet.
   void setExpectedSize(const QSize& size);
@@ -31,7 +31,7 @@ class ImageBoard : public QWidget, public DescribedPlot {
   [[nodiscard]] const BoardLayout& tiles() const { return layout_; }
 
   [[nodiscard]] ImagePlace selected() const { return selected_; }
-  /// Moves the outline; selectionChanged() is told where it is another image.
+  /// Moves the outline; selectionChanged() is emitted where it is another image.
   void select(const ImagePlace& place);
 
   [[nodiscard]] QString plotSummary() const override;

@@ -29,7 +29,7 @@ class QueueModel : public QAbstractItemModel {
   using QAbstractItemModel::QAbstractItemModel;
 
   /// Sections without runs are left out. Selection and scroll position stay when no run came, went
-  /// or moved, and only lines that say something else are told; otherwise the model is reset.
+  /// or moved, and only changed lines are reported; otherwise the model is reset.
   void show(const QueueView& view);
   [[nodiscard]] QModelIndex indexOf(std::int64_t run) const;
   [[nodiscard]] std::vector<std::int64_t> runsOf(Section section) const;

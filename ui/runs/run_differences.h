@@ -13,9 +13,9 @@
 
 namespace vitrine::ui {
 
-/// "width 128 · heads 8": of every run that shares its name and stage with others of its experiment,
-/// the values that are not the same in all of them. Seeds are not told: the list shows them. Runs of
-/// one configuration have none.
+/// "width 128 · heads 8": of every run that shares its name and stage with others of its
+/// experiment, the values that are not the same in all of them. Seeds are omitted: the list shows
+/// them. Runs of one configuration have none.
 [[nodiscard]] std::map<std::int64_t, QString> runDifferences(
     const std::map<std::int64_t, store::RunRow>& runs,
     const std::function<const FlatConfig&(const store::RunRow& run)>& configOf);

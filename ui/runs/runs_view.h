@@ -34,7 +34,7 @@ class RunsView : public QTreeView {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  /// \returns  whether the event is a button above an eye; the press is told with eyeClicked()
+  /// \returns  whether the event is a button above an eye; the press is emitted as eyeClicked()
   bool isOfEye(const QEvent& event);
   void endInput();
 

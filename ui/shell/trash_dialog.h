@@ -1,4 +1,4 @@
-// Deleted runs: brought back, or removed for good.
+// Deleted runs: restored, or removed permanently.
 #pragma once
 
 #include <QDialog>

@@ -12,7 +12,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr const char* kSpectrum = "spectrum";             // what an analysis offers that makes them
-constexpr const char* kUsualAnalysis = "attention_rank";  // where the cards do not tell
+constexpr const char* kUsualAnalysis = "attention_rank";  // where the cards do not say
 
 bool offersAny(const ItemCard& card, std::initializer_list<const char*> wanted) {
   return std::any_of(wanted.begin(), wanted.end(), [&](const char* one) {

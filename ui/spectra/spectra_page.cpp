@@ -261,7 +261,7 @@ void SpectraPage::readRuns() {
     try {
       seeds.rank = curves(kMeasuredRank, siblings);
     } catch (const NotFoundError&) {
-      // One was deleted meanwhile: the list of runs tells so soon.
+      // One was deleted meanwhile: the list of runs shows that soon.
     }
     RankClaims claims;
     if (!shown.empty())

@@ -35,7 +35,7 @@ class StartPage final : public Page {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  /// Where the demo stands, told from the runs of its experiment.
+  /// The state of the demo, from the runs of its experiment.
   enum class Demo { Missing, Preparing, Waiting, Running, Broken, Done };
   [[nodiscard]] Demo demoNow(std::vector<std::int64_t>& runs) const;
 

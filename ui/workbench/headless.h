@@ -81,7 +81,7 @@ class EnqueueProcess : public QObject {
   /// failed() answers. \throws Error  the file cannot be written, the program does not start
   void start(const std::string& text, const std::string& title,
              const std::filesystem::path& database, jobs::QueueEnd end);
-  /// The same of what CheckProcess told: nothing is planned again.
+  /// The same from the answer of CheckProcess: nothing is planned again.
   void startPlan(const Json& report, const std::string& title,
                  const std::filesystem::path& database, jobs::QueueEnd end);
   [[nodiscard]] bool isRunning() const { return process_ != nullptr || isAsked_; }

@@ -36,7 +36,7 @@ class LocalEdits : public QObject {
   /// Whether a window that is closed now loses nothing that was typed.
   [[nodiscard]] bool isKept() const { return waiting_.empty() || isWritten_; }
 
-  /// Takes over what windows before this one could not store.
+  /// Takes over the edits that earlier windows could not store.
   void takeOver();
   void tryNow();
 
@@ -51,7 +51,7 @@ class LocalEdits : public QObject {
   struct Edit {
     std::string text;
     std::int64_t basedOn = 0;
-    QPointer<QObject> asker;  ///< told what becomes of it
+    QPointer<QObject> asker;  ///< called with its result
     RemoteLink::OnEdit onOutcome;
   };
   [[nodiscard]] EditOutcome store(const Key& key, const Edit& edit);

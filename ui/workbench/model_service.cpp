@@ -46,7 +46,7 @@ class ModelService::Line {
   /// \returns  what cancel() names
   virtual std::int64_t send(Json request, QObject* context, OnAnswer onAnswer) = 0;
   void cancel(std::int64_t id, QObject* context) {
-    // Whether it was still unfinished is told by the answer to the request itself.
+    // The answer to the request itself shows whether it was unfinished.
     send({{"op", "cancel"}, {"of", id}}, context, [](const Json&) {});
   }
 };

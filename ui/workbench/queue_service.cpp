@@ -28,7 +28,7 @@ constexpr int kLookMs = 2000;
 constexpr qint64 kStartUpMs = 5000;      // until a new process has said that it is at work
 constexpr qint64 kQuickMs = 20'000;      // one that ends sooner and leaves work behind has failed
 constexpr qint64 kDevicesMs = 30'000;    // between two questions to the driver
-constexpr int kPatience = 3;             // failures after which people are told
+constexpr int kPatience = 3;             // failures after which the user is informed
 constexpr qint64 kLongPauseMs = 60'000;  // between later ones
 constexpr std::size_t kMostResumable = 50, kMostEnded = 20;
 
@@ -39,7 +39,7 @@ QString lastLineOf(const std::filesystem::path& log) {
   return QString::fromStdString(lastLine(file.readAll().toStdString()));
 }
 
-/// Seconds from the first step to the last; 0 where that cannot be told.
+/// Seconds from the first step to the last; 0 where that is unknown.
 double wholeTime(const store::RunRow& row) {
   if (row.state == store::RunState::Done) return secondsOf(row);
   const auto left = static_cast<double>(row.totalSteps - row.step);

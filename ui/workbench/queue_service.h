@@ -28,7 +28,7 @@ struct QueueView {
   std::vector<std::int64_t>
       resumable;                    ///< paused or interrupted and not in the queue, newest first
   std::vector<std::int64_t> ended;  ///< the last of them, newest first
-  double secondsLeft = 0;  ///< until nothing of it is left, as far as that can be told; 0: it cannot
+  double secondsLeft = 0;  ///< until nothing of it is left; 0: unknown
   bool isMoreLeft = false;  ///< some runs that wait are like none that was trained: not counted
   QString trouble;                  ///< why no process works on the queue; "" when all is well
 
@@ -37,7 +37,7 @@ struct QueueView {
   [[nodiscard]] std::vector<std::int64_t> waiting() const;
 };
 
-/// "about 2 h left", "more than 2 h left"; "" where nothing can be told.
+/// "about 2 h left", "more than 2 h left"; "" where it is unknown.
 [[nodiscard]] QString leftText(const QueueView& queue);
 
 class QueueService : public QObject {
@@ -57,7 +57,7 @@ class QueueService : public QObject {
   using Sentence = std::function<QString(const jobs::CommandResult& result)>;
   /// Executes a command, soon; its result or its error becomes a message.
   void execute(const jobs::Command& command, Sentence sentence = {});
-  /// Looks for runs whose process is gone and for entries that have ended for good. On the machine
+  /// Finds runs whose process has ended and entries that have ended permanently. On the machine
   /// that has the database a process does that.
   void prune();
   /// From now on a process works on the queue while the window is open. The service starts one

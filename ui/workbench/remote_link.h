@@ -46,10 +46,10 @@ class RemoteLink : public QObject {
 
   void tryNow() { mirror_->tryNow(); }
   void follow(const std::vector<std::int64_t>& runs) { mirror_->follow(runs); }
-  /// Sends a request of resources/docs/serve.md; `onAnswer` is told its last answer in this thread,
-  /// unless `context` is gone by then. Nothing is sent without a link: the answer says so.
+  /// Sends a request of resources/docs/serve.md; `onAnswer` is called with its last answer in this
+  /// thread, unless `context` is gone by then. Nothing is sent without a link: the answer says so.
   void send(Json request, QObject* context, std::function<void(const Json& answer)> onAnswer);
-  /// The same, told every answer. \returns  the id that a `cancel` names, 0 without a link
+  /// The same with every answer. \returns  the id that a `cancel` names, 0 without a link
   std::int64_t sendForAll(Json request, QObject* context,
                           std::function<void(const Json& answer)> onAnswer);
 
@@ -72,7 +72,7 @@ class RemoteLink : public QObject {
   struct Edit {
     std::string text;
     std::int64_t basedOn = 0;
-    QPointer<QObject> asker;  ///< who is told what becomes of it
+    QPointer<QObject> asker;  ///< called with its result
     OnEdit onOutcome;
   };
   void take(const remote::RemoteState& state);
@@ -85,7 +85,7 @@ class RemoteLink : public QObject {
   remote::RemoteState state_;
   std::map<Key, Edit> waiting_;
   std::set<Key> underWay_;                        ///< of those: sent, and not answered yet
-  std::unique_ptr<remote::RemoteMirror> mirror_;  ///< last: its thread tells this object
+  std::unique_ptr<remote::RemoteMirror> mirror_;  ///< last: its thread calls this object
 };
 
 }  // namespace vitrine::ui

@@ -213,7 +213,7 @@ void LogSession::tellRequests() {
   if (hasEnded_ || sink_ == nullptr) return;
   if (control_.request() == Request::Interrupt && told_ != Request::Interrupt) {
     // `vitrine stop` writes the request and sends a signal: look what was written before the
-    // script is told.
+    // script is informed.
     flush();
   }
   const Request request = control_.request();

@@ -56,8 +56,8 @@ class RunLog {
 /// \return "" without values or width
 [[nodiscard]] std::string curveText(const std::vector<double>& values, std::size_t width);
 
-/// Hands everything on to `next`, some points with the use of the machine, and tells the log what a
-/// person wants to see.
+/// Passes everything to `next`, some points with the use of the machine, and logs what a
+/// user reads.
 class ProgressSink final : public EventSink {
  public:
   /// \param device  that the run computes on: "cpu", "cuda:0"

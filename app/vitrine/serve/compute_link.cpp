@@ -22,7 +22,7 @@ namespace vitrine::app {
 
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(5);  // for a process that was told to end
+constexpr auto kPatience = std::chrono::seconds(5);  // for a process that was asked to end
 
 /// One sentence about a process that ended and should not have.
 std::string endingOf(int status) {

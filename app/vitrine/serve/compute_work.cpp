@@ -43,7 +43,7 @@ Json settingsFrom(const Json& request, const Schema& schema, const std::string& 
   return values;
 }
 
-/// The tensors that a request wants, by the names in `outputs`.
+/// The tensors of a request, by the names in `outputs`.
 OutputChoice choiceFrom(const Json& request) {
   OutputChoice choice;
   choice.isEffective = flagOf(request, "effective");

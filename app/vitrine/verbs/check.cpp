@@ -41,7 +41,7 @@ std::string blocksText(const RunCost& cost) {
   return toText(table);
 }
 
-/// What [[exclude]] takes away, one line each; "" where there is nothing.
+/// Runs that [[exclude]] removes, one line each; "" for none.
 std::string excludedText(const Plan& plan) {
   if (plan.excluded.empty()) return {};
   constexpr std::size_t kMostNamed = 50;  // --json has all of them

@@ -1,4 +1,4 @@
-// vitrine delete: a run, its results and its files, into the trash or for good.
+// vitrine delete: a run, its results and its files, into the trash, or permanently.
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "core/base/log.h"

@@ -1,4 +1,4 @@
-// vitrine trash: what was deleted, back or away for good.
+// vitrine trash: restores deleted runs, or removes them permanently.
 #include "core/store/maintenance/trash.h"
 
 #include "app/vitrine/cli/open_store.h"

@@ -181,7 +181,7 @@ class Chunk {
     loops.multiplyRows(some * perRow, values, dropout + first * p.rows * perRow, out);
   }
 
-  /// Where a branch is made: in `out`, but where its gate wants it again, by itself.
+  /// Where a branch is made: in `out`, but separately where its gate needs it again.
   float* placeOfBranch(const Factors& factors, const at::Tensor& saved, float* out) {
     if (p.parameters[factors.gate] == nullptr) return out;
     return place(saved, Workspace::kBranch, p.rows * p.width);

@@ -41,7 +41,7 @@ struct BlockPlan {
   [[nodiscard]] std::int64_t probabilities() const { return heads * rows * tokens; }
 };
 
-/// Tensors of a call that the backward pass wants again; undefined ones are not saved.
+/// Tensors of a call that the backward pass needs again; undefined ones are not saved.
 struct SavedTensors {
   at::Tensor qkv, probabilities, attended, sum, hidden, up;
   at::Tensor attentionBranch, mlpBranch;  ///< before their gates

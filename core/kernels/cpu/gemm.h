@@ -39,7 +39,7 @@ VITRINE_ENGINE_EXPORT void packRight(Factor factor, std::int64_t depth, std::int
 /// Floats that packLeft() writes.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t packedLeftSize(Factor factor, std::int64_t rows,
                                                                 std::int64_t depth);
-/// The left factor [rows, depth] as gemm() wants it. Float32 is read where it is and `packed`
+/// The left factor [rows, depth] as gemm() needs it. Float32 is read where it is and `packed`
 /// is not touched. \pre for BFloat16 one of the two strides is 1
 [[nodiscard]] VITRINE_ENGINE_EXPORT MatrixView packLeft(Factor factor, std::int64_t rows,
                                                         std::int64_t depth, const MatrixView& left,

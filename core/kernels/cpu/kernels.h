@@ -46,7 +46,7 @@ struct NormRows {
 };
 
 /// Gradient of the norm's input; `through` (or null), the gradient that reaches it past the norm,
-/// is added. Gradients of weight and bias are added to; RMS wants room for a bias' all the same.
+/// is added. Gradients of weight and bias are added to; RMS needs room for a bias' all the same.
 struct NormGradients {
   const float* sum = nullptr;  ///< the norm's input
   const float* weight = nullptr;

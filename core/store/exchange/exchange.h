@@ -44,7 +44,7 @@ VITRINE_STORE_EXPORT ExportReport exportRuns(const std::filesystem::path& databa
                                              ExportedCheckpoints checkpoints,
                                              const ExchangeProgress& progress = {});
 
-/// What to do with a run that the database has already, told by its UUID.
+/// The handling of a run that the database has already, by its UUID.
 enum class Duplicates { Skip, Copy };
 
 struct ImportReport {

@@ -20,7 +20,7 @@ struct ExportTask {
   const ExchangeProgress& progress;
   ExportReport& report;
 
-  /// Tells progress about the run at `index`.
+  /// Reports progress of the run at `index`.
   void tell(std::size_t index) const;
 };
 

@@ -12,7 +12,7 @@
 
 namespace vitrine::store {
 
-/// Told how far a long piece of work is, 0 to 1.
+/// Called with the progress of a long task, 0 to 1.
 using Fraction = std::function<void(double done)>;
 
 /// Copies `database` to `file` as it is at one moment, while others write to it, checks the copy

@@ -12,7 +12,8 @@
 
 namespace vitrine::store {
 
-/// How long a deleted run can be brought back; the first deletion after that removes it for good.
+/// How long a deleted run can be brought back; the first deletion after that removes it
+/// permanently.
 constexpr std::chrono::days kTrashTime{30};
 
 struct TrashedRun {
@@ -24,7 +25,7 @@ struct TrashedRun {
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<TrashedRun> trashedRuns(
     const std::filesystem::path& database);
 
-/// Moves a run out of the database into the trash, with its files, and removes for good what has
+/// Moves a run out of the database into the trash, with its files, and removes permanently what has
 /// been there for kTrashTime. \throws NotFoundError  no such run \throws RefusedError  it is in
 /// progress, or another run waits for it \throws FileError  the trash cannot be written, say
 /// because the disk is full
@@ -40,7 +41,7 @@ struct EmptiedTrash {
   std::int64_t runs = 0;
   std::uint64_t bytes = 0;
 };
-/// Removes for good what was deleted `age` ago or earlier.
+/// Removes permanently the runs that were deleted `age` ago or earlier.
 VITRINE_STORE_EXPORT EmptiedTrash emptyTrash(const std::filesystem::path& database,
                                              std::chrono::seconds age = std::chrono::seconds(0));
 

@@ -38,7 +38,7 @@ struct ShownSteps {
 /// The value of a row of metric_tail, from its value and its kind.
 [[nodiscard]] double tailValue(const Statement& row, int valueColumn, int kindColumn);
 
-/// What readClock() wants selected, of `clock_chunk k`: 13 columns.
+/// The columns that readClock() needs, of `clock_chunk k`: 13 columns.
 inline constexpr const char* kClockColumns =
     "k.count, k.sequence_base, k.sequence_stride, k.sequence_rest, k.step_base, k.step_stride, "
     "k.step_rest, k.time_base, k.time_stride, k.time_rest, k.epoch_base, k.epoch_stride, "

@@ -111,7 +111,7 @@ std::uint64_t Spool::bytes() const noexcept { return file_ ? file_->bytes() : 0;
 bool Spool::take(RunWriter::Batch& batch, const std::string& why) {
   if (!make()) return false;
   if (file_->count() == 0) {
-    // Tells the run's history about it, once it can be told.
+    // Records it in the run's history, once that can be written.
     batch.events.push_back(
         {stepOf(batch), "spooled", "results wait in a side file: " + why, Json::object()});
   }

@@ -21,7 +21,7 @@ struct SpoolOwner {
   std::int64_t segment = 0;
 };
 
-/// Held by one process at a time, which a lock on it tells.
+/// Held by one process at a time, which a lock on it shows.
 class VITRINE_STORE_EXPORT SpoolFile {
  public:
   enum class Kind : std::uint8_t { Batch = 1, Ending = 2, Continued = 3 };

@@ -71,7 +71,7 @@ struct StoreSink::State {
   }
 
   void work();
-  /// Takes out of what was handed over what can never be stored, whatever the database is like.
+  /// Removes results that can never be stored, whatever the database's state.
   void dropWhatCannotBeStored() noexcept;
   /// Writes the waiting results, or only a heartbeat. Returns why it could not, or "".
   std::string save();

@@ -29,7 +29,7 @@ struct SpoolSettings {
 /// either, they are kept in memory.
 class VITRINE_STORE_EXPORT StoreSink final : public EventSink {
  public:
-  /// Opens its own connection. `control` is told what the row's `request` asks for.
+  /// Opens its own connection. `control` receives the row's `request`.
   /// \throws StoreError  the database cannot be opened, or the run has no such segment
   StoreSink(const std::filesystem::path& database, std::int64_t run, std::int64_t segment,
             RunControl& control, SpoolSettings spool = {});

@@ -30,7 +30,7 @@ std::optional<File> fileOf(int descriptor) {
 }
 
 int lockWith(int descriptor, int command, struct flock* lock) {
-  lock->l_pid = 0;  // as F_OFD_SETLK wants it
+  lock->l_pid = 0;  // as F_OFD_SETLK requires
   return ::fcntl(descriptor, command, lock);
 }
 

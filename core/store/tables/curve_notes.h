@@ -17,7 +17,7 @@ inline constexpr std::size_t kLongestCurveNote = 200;  ///< characters
 VITRINE_STORE_EXPORT void checkCurveNotes(const std::vector<CurveNoteRow>& notes);
 /// Equal texts for equal notes, whatever their order; of two that are the same, one.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string curveNotesText(std::vector<CurveNoteRow> notes);
-/// \throws ConfigError  no such list, or not as checkCurveNotes() wants it
+/// \throws ConfigError  no such list, or refused by checkCurveNotes()
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<CurveNoteRow> curveNotesFromText(
     const std::string& text);
 /// What `mine` has more than `base` is added to `theirs`, what it has less is taken out.

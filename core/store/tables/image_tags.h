@@ -19,7 +19,7 @@ inline constexpr std::size_t kLongestImageTag = 60;  ///< characters
 VITRINE_STORE_EXPORT void checkImageTags(const std::vector<ImageTagRow>& tags);
 /// Equal texts for equal tags, whatever their order; of two that are the same, one.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string imageTagsText(std::vector<ImageTagRow> tags);
-/// \throws ConfigError  no such list, or not as checkImageTags() wants it
+/// \throws ConfigError  no such list, or refused by checkImageTags()
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<ImageTagRow> imageTagsFromText(
     const std::string& text);
 

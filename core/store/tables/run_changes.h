@@ -22,7 +22,7 @@ void touch(Database& database, std::int64_t run);
 
 /// \throws RefusedError  `run` is in progress, or another one waits for it
 void refuseDeletion(Database& database, const RunRow& run);
-/// Removes its rows and tells readers.
+/// Removes its rows and notifies readers.
 void deleteRows(Database& database, const RunRow& run);
 
 /// \param at  when it happened; "" is now

@@ -25,7 +25,8 @@ void changeState(Database& database, std::int64_t run, RunState to, const std::s
            isAlive(to) ? 0 : 1, ends ? 1 : 0, utcNow());
   row.run();
   if (to == RunState::Starting) {
-    // The claim, until a segment is opened or the launcher knows its child: a lost one can be told.
+    // The claim, until a segment is opened or the launcher knows its child: a lost one can be
+    // recognised.
     const Worker worker = thisWorker();
     database
         .prepare(

@@ -44,7 +44,7 @@ class Sgd final : public UpdateRule {
           step.skip.sub(1).mul_(step.learningRate).mul_(step.weightDecay).add_(1);
       at::_foreach_mul_(step.parameters, shrink);
     }
-    // Without momentum the fused step wants no buffers at all.
+    // Without momentum the fused step needs no buffers.
     const at::TensorList buffers =
         momentum_ != 0 ? at::TensorList(step.state[0]) : at::TensorList();
     at::_fused_sgd_(step.parameters, step.gradients, buffers, /*weight_decay=*/0, momentum_,

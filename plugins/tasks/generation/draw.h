@@ -52,7 +52,7 @@ struct DrawStep {
   std::function<at::Tensor()> data;  ///< what the network then took the samples for: states
   const PatchAttention* attention = nullptr;  ///< of that evaluation, where a patch is asked about
 };
-/// Told after each step; false ends the drawing.
+/// Called after each step; false ends the drawing.
 using DrawWatch = std::function<bool(const DrawStep& step)>;
 
 /// \param seeds   one for each sample: noise is drawn from that alone

@@ -18,8 +18,8 @@ namespace vitrine::text_image {
 class CaptionedSession {
  public:
   virtual ~CaptionedSession();
-  /// Share of the captions that were left out in training, 0 to 1; 0: the network never saw an image
-  /// without one, and cannot be guided.
+  /// Share of the captions that were left out in training, 0 to 1; 0: the network never saw an
+  /// image without one, and cannot be guided.
   [[nodiscard]] virtual double captionDrop() const = 0;
 };
 
@@ -46,7 +46,7 @@ struct DrawStep {
 /// fixed variance; noise = unconditional + guidance (conditional - unconditional), the
 /// unconditional branch has no caption.
 /// \param prompt  tokens of the caption, without those around it
-/// \param goesOn  told of each step; false ends it
+/// \param goesOn  called after each step; false ends it
 /// \returns  [seeds, C, H, W] in [-1, 1]; undefined where `goesOn` ended it
 /// \throws ConfigError  caption and image do not fit into the context, or there are not so many
 ///                      steps

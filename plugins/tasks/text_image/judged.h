@@ -18,7 +18,7 @@ struct CaptionedDrawing {
   std::vector<std::int64_t> labels;  ///< empty: captions are not those of classes
 };
 
-/// Draws every caption, captions that are equal together, and tells `results` a grid of the first
+/// Draws every caption, captions that are equal together, and gives `results` a grid of the first
 /// images; with a judge and labels also the score `agreement` and a table of it by class.
 /// \throws ConfigError  see drawnImages(), ImageJudge
 void judgeDrawings(TextImageModel& model, LanguageModel& language, const CaptionedDrawing& drawing,

@@ -12,7 +12,7 @@ namespace vitrine::text_image {
 
 /// Numbers of one step down, from the share of the clean image before and after it.
 struct NoiseStep {
-  std::int64_t time = 0;              ///< step of the whole diffusion: what a network is told
+  std::int64_t time = 0;              ///< step of the whole diffusion: input of the network
   double kept = 1;                    ///< share of the clean image now: alpha bar
   double cleanPart = 0, nowPart = 0;  ///< of x_0 and x_t in the mean of the posterior
   double variance = 0;                ///< of the posterior; 0 at the last step

@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint32_t kOrderLane = 0, kDropLane = 1, kTimeLane = 2;
 /// A dry step shows that drawing works, with a few images.
 constexpr std::int64_t kDryImages = 2, kDrySteps = 2;
-/// Parts of the noise's steps whose image loss is told apart.
+/// Parts of the noise's steps whose image losses are separate.
 constexpr std::int64_t kTimeBands = 4;
 
 using Captions = std::vector<std::vector<std::int64_t>>;

@@ -23,7 +23,7 @@ struct Studio {
   LanguageModel& language;
   const text::Tokenizer& tokenizer;
   TextImageModel::Sizes sizes;
-  double captionDrop = 1;  ///< of the run; 1: of a task that does not tell
+  double captionDrop = 1;  ///< of the run; 1: of a task that does not report it
 };
 
 /// [C, H, W] bytes of one image as the store keeps them.

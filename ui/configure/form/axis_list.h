@@ -23,13 +23,13 @@ class AxisList : public QWidget {
 
   /// Keys that the key lines complete.
   void setKeys(const QStringList& keys);
-  /// Lines that say the same already stay as they are typed; edited() is not told.
+  /// Lines that say the same already stay as they are typed; edited() is not emitted.
   void setAxes(const std::vector<Document::Axis>& axes);
   /// Takes every line away, begun ones too.
   void clear();
   /// Those that have a key and values.
   [[nodiscard]] std::vector<Document::Axis> axes() const;
-  /// The values of an axis, which is added where there is none; edited() is not told.
+  /// The values of an axis, which is added where there is none; edited() is not emitted.
   QLineEdit* valuesOf(const std::string& key, const std::vector<Json>& values);
   /// An empty axis; its key has the focus.
   void addAxis();

@@ -226,7 +226,7 @@ void ExperimentForm::onEdited(FormRow* row) {
 }
 
 void ExperimentForm::tell(const QString& label, const QString& mergeKey) {
-  // Rows may go with another choice: not while one of them is telling.
+  // Rows may go with another choice: not while one of them emits a signal.
   QTimer::singleShot(0, this, [this] { setDocument(Document(document_)); });
   Q_EMIT edited(label, mergeKey);
 }

@@ -39,7 +39,7 @@ class ExperimentForm : public QWidget {
   void rebuild();
 
   [[nodiscard]] const Document& document() const { return document_; }
-  /// Shows another document; edited() is not told.
+  /// Shows another document; edited() is not emitted.
   void setDocument(const Document& document,
                    FieldEditor::Typing typing = FieldEditor::Typing::Keep);
 

@@ -35,7 +35,7 @@ void ExperimentForm::buildNamed(FormSection* section, const std::string& place, 
     const std::string path = place + "." + name;
     section->addWidget(bar, what + QLatin1Char(' ') + QString::fromStdString(path));
     bars_[path] = bar;
-    // The bar goes with what it says: not while it is telling.
+    // The bar is replaced by its own edit: not while it emits a signal.
     connect(bar, &TableBar::renamed, this, [this, place, name](const std::string& to) {
       QTimer::singleShot(0, this,
                          [this, place, name, to] { Q_EMIT renameRequested(place, name, to); });

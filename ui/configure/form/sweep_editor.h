@@ -25,7 +25,7 @@ class SweepEditor : public QWidget {
 
   /// Keys that the key lines complete.
   void setKeys(const QStringList& keys);
-  /// Shows a document's sweep and variants; edited() is not told.
+  /// Shows a document's sweep and variants; edited() is not emitted.
   void setDocument(const Document& document);
   /// Writes what the editor shows into `document`.
   void applyTo(Document& document) const;

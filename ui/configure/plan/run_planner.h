@@ -27,7 +27,7 @@ class RunPlanner : public QObject {
   /// planned() answers, unless a newer text comes: one plan is made and one waits, never more.
   void ask(std::string text, std::shared_ptr<const Catalog> catalog);
   [[nodiscard]] bool isBusy() const { return background_.isBusy(); }
-  /// The last text is planned and told when this returns: for pictures and tests.
+  /// The last text is planned and planned() emitted when this returns: for pictures and tests.
   void waitUntilIdle() { background_.waitUntilIdle(); }
 
  Q_SIGNALS:

@@ -35,7 +35,7 @@ class SidePanel : public QWidget {
   [[nodiscard]] QString plannedRunsTitle() const { return plannedRunsTitle_; }
   /// Lines of the text with problems are marked; each problem is one sentence under it.
   void showProblems(const std::vector<Problem>& problems);
-  /// Sets the text without telling textEdited(); cursor and selection stay on what they were on.
+  /// Sets the text without emitting textEdited(); cursor and selection stay on what they were on.
   void setText(const QString& text);
   /// Opens the section of the text.
   void showText();

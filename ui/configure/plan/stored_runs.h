@@ -20,7 +20,7 @@ class StoredRuns : public QObject {
  public:
   explicit StoredRuns(std::filesystem::path database, QObject* parent = nullptr);
 
-  /// The configuration of a run; nullptr where it is not read yet: arrived() tells then.
+  /// The configuration of a run; nullptr where it is not read yet: arrived() is emitted then.
   [[nodiscard]] const Json* config(std::int64_t run);
   /// Steps of its checkpoints as they were when `sign`, anything that changes with them, was last
   /// another one; nullptr where they are not read yet.

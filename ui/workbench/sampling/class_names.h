@@ -1,4 +1,4 @@
-// Names of the classes that a data set has, as its runs tell them.
+// Names of the classes that a data set has, as its runs store them.
 #pragma once
 
 #include <QString>
