@@ -3,7 +3,9 @@
 #include <QObject>
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "core/config/config.h"
 #include "ui/kit/theme.h"
@@ -51,6 +53,27 @@ FormEntry checkpointEntry(const DrawableRun& run) {
   entry.field = choiceOf(kCheckpointKey, QObject::tr("Checkpoint"), std::move(steps),
                          QObject::tr("optimizer step whose weights are used"));
   return entry;
+}
+
+/// Runs that the sampler can draw with, for a grid over them; nothing where there is one alone.
+std::optional<FormEntry> runEntry(const DrawableRun& run, const std::string& sampler,
+                                  const std::vector<DrawableRun>& others) {
+  std::vector<std::string> numbers;
+  QStringList titles;
+  for (const DrawableRun& each : others) {
+    const auto& fitting = each.samplers;
+    if (std::find(fitting.begin(), fitting.end(), sampler) == fitting.end()) continue;
+    numbers.push_back(std::to_string(each.id));
+    titles << QStringLiteral("%1 %2").arg(each.id).arg(each.name);
+  }
+  const std::string own = std::to_string(run.id);
+  if (numbers.size() < 2 || std::find(numbers.begin(), numbers.end(), own) == numbers.end())
+    return std::nullopt;
+  Field field = choiceField(
+      kRunKey, own, std::move(numbers),
+      QObject::tr("numbers of runs; another run is drawn with its newest checkpoint").toStdString());
+  field.title = QObject::tr("Runs").toStdString();
+  return FormEntry{std::move(field), std::move(titles), true};
 }
 
 bool isCommonKey(const std::string& key) {
@@ -123,7 +146,8 @@ Schema samplerSchema(const Catalog& catalog, const std::string& sampler) {
 }
 
 std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& run,
-                                   const std::string& sampler, const QStringList& classNames) {
+                                   const std::string& sampler, const QStringList& classNames,
+                                   const std::vector<DrawableRun>& others) {
   std::vector<FormEntry> entries{checkpointEntry(run)};
   FormEntry weights{choiceOf(kWeightsKey, QObject::tr("Weights"),
                              run.hasAverage ? std::vector<std::string>{"ema", "model"}
@@ -145,6 +169,8 @@ std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& ru
                    {QObject::tr("automatic"), QObject::tr("processor")},
                    true};
   entries.push_back(std::move(device));
+  if (std::optional<FormEntry> runs = runEntry(run, sampler, others))
+    entries.push_back(std::move(*runs));
   for (Field field : samplerSchema(catalog, sampler).fields) {
     if (field.name == "attention" || field.type == FieldType::Table) continue;
     if (field.name == "count") field.defaultValue = kFirstCount;

@@ -40,10 +40,12 @@ struct DrawableRuns {
 /// The schema of a sampler with what every sampler takes.
 [[nodiscard]] Schema samplerSchema(const Catalog& catalog, const std::string& sampler);
 /// Rows of the form: checkpoint, weights, device, sampler, then the keys of the schema. The page
-/// gives `attention` by clicks.
+/// gives `attention` by clicks. \param others  those among them that the sampler fits are values of
+/// the key `run`
 [[nodiscard]] std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& run,
                                                  const std::string& sampler,
-                                                 const QStringList& classNames);
+                                                 const QStringList& classNames,
+                                                 const std::vector<DrawableRun>& others = {});
 /// Settings with which any of the run's samplers draws as little as it can.
 [[nodiscard]] Json probeSettings(const Catalog& catalog, const DrawableRun& run);
 

@@ -190,6 +190,11 @@ QWidget* PlaygroundPage::makeSettings() {
     Q_EMIT viewChanged();
   });
   connect(form_, &SamplerForm::edited, this, [this] {
+    const Json values = form_->values();
+    const auto other = values.find(kRunKey);
+    if (form_->axis(kRunKey) == SamplerForm::Axis::None && other != values.end() &&
+        other->is_string())
+      chooseRun(QString::fromStdString(other->get<std::string>()).toLongLong());
     const std::string chosen = form_->values().value(kSamplerKey, sampler_);
     if (chosen != sampler_) {
       isSamplerKnown_ = true;

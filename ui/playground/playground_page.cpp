@@ -207,6 +207,7 @@ SampleSettings PlaygroundPage::settings() const {
     settings.values.erase(key);
   };
   settings.model.run = run_;
+  settings.values.erase(kRunKey);  // of a grid alone
   take(kCheckpointKey, settings.model.checkpoint);
   take(kWeightsKey, settings.model.use);
   take(kSamplerKey, settings.sampler);

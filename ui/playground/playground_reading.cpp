@@ -64,7 +64,7 @@ void PlaygroundPage::readLater() {
 
 void PlaygroundPage::reload() {
   const Catalog& catalog = workbench_.catalog();
-  if (catalog.items.empty()) return;  // it is told when it is there
+  if (catalog.items.empty()) return;  // it is shown when it is there
   isStale_ = false;
   lists_.run([this, catalog](store::RunReader& store,
                              const std::atomic<bool>& isStale) -> Background::Finish {
@@ -190,7 +190,8 @@ void PlaygroundPage::chooseRun(std::int64_t run) {
   }
   fillForm(chosen->samplers.front());
   // Another run is drawn with its newest weights.
-  form_->setValues({{kCheckpointKey, std::to_string(chosen->checkpoints.front().step)},
+  form_->setValues({{kRunKey, std::to_string(run)},
+                    {kCheckpointKey, std::to_string(chosen->checkpoints.front().step)},
                     {kWeightsKey, chosen->hasAverage ? "ema" : "model"}});
   warmText_.clear();
   if (isVisible()) warmTimer_.start();
@@ -203,7 +204,8 @@ void PlaygroundPage::fillForm(const std::string& sampler) {
   sampler_ = std::find(run->samplers.begin(), run->samplers.end(), sampler) != run->samplers.end()
                  ? sampler
                  : run->samplers.front();
-  form_->setEntries(formEntries(workbench_.catalog(), *run, sampler_, classNames(run_)));
+  form_->setEntries(
+      formEntries(workbench_.catalog(), *run, sampler_, classNames(run_), drawable_.runs));
   form_->setValues({{kSamplerKey, sampler_}});
   keepWheelForFocus(*form_);
   showCost();

@@ -125,14 +125,19 @@ SampleSettings settingsFromJson(const Json& json) {
 
 SampleSettings withValue(SampleSettings settings, const std::string& key, const Json& value) {
   const std::string word = value.is_string() ? value.get<std::string>() : std::string();
-  if (key == kCheckpointKey)
+  if (key == kRunKey) {
+    const std::int64_t run = QString::fromStdString(word).toLongLong();
+    if (run != settings.model.run) settings.model.checkpoint = ModelChoice().checkpoint;
+    settings.model.run = run;
+  } else if (key == kCheckpointKey) {
     settings.model.checkpoint = word;
-  else if (key == kWeightsKey)
+  } else if (key == kWeightsKey) {
     settings.model.use = word;
-  else if (key == kSamplerKey)
+  } else if (key == kSamplerKey) {
     settings.sampler = word;
-  else
+  } else {
     settings.values[key] = value;
+  }
   return settings;
 }
 
@@ -147,12 +152,15 @@ std::vector<SampleSettings> cellsOf(const SampleSettings& base, const SampleGrid
   for (int row = 0; row < grid.rowCount(); ++row) {
     for (int column = 0; column < grid.columnCount(); ++column) {
       SampleSettings cell = base;
-      if (grid.rows)
-        cell = withValue(std::move(cell), grid.rows->key,
-                         grid.rows->values[static_cast<std::size_t>(row)]);
-      if (grid.columns)
-        cell = withValue(std::move(cell), grid.columns->key,
-                         grid.columns->values[static_cast<std::size_t>(column)]);
+      const auto take = [&cell](const std::optional<GridAxis>& axis, int place) {
+        if (axis)
+          cell = withValue(std::move(cell), axis->key,
+                           axis->values[static_cast<std::size_t>(place)]);
+      };
+      const bool isRunAcross = grid.columns && grid.columns->key == kRunKey;
+      if (isRunAcross) take(grid.columns, column);
+      take(grid.rows, row);
+      if (!isRunAcross) take(grid.columns, column);
       cells.push_back(std::move(cell));
     }
   }

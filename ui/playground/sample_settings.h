@@ -16,6 +16,7 @@
 namespace vitrine::ui {
 
 /// Keys of a request that are not keys of a sampler, but may be an axis of a grid as those.
+inline constexpr const char* kRunKey = "run";  ///< its number, as text
 inline constexpr const char* kCheckpointKey = "checkpoint";
 inline constexpr const char* kWeightsKey = "weights";
 inline constexpr const char* kSamplerKey = "sampler";
@@ -25,7 +26,8 @@ inline constexpr const char* kSamplerKey = "sampler";
 /// Missing values and those of another type stay at their defaults; never throws.
 [[nodiscard]] SampleSettings settingsFromJson(const Json& json);
 
-/// `settings` with another value of one key, which may be one of the three above.
+/// `settings` with another value of one key, which may be one of the four above. Another run has
+/// its newest checkpoint.
 [[nodiscard]] SampleSettings withValue(SampleSettings settings, const std::string& key,
                                        const Json& value);
 
@@ -47,7 +49,7 @@ struct SampleGrid {
   [[nodiscard]] bool operator==(const SampleGrid&) const = default;
 };
 
-/// Row by row.
+/// Row by row. Checkpoints of the grid are those of its runs.
 [[nodiscard]] std::vector<SampleSettings> cellsOf(const SampleSettings& base,
                                                   const SampleGrid& grid);
 
@@ -81,7 +83,7 @@ struct SampleCost {
 /// Remembers durations of drawings: similar ones take as long for each image and step.
 class SamplePace {
  public:
-  /// \param evaluations  of the network for one image; none where the sampler does not tell
+  /// \param evaluations  of the network for one image; none where the sampler does not report it
   void learn(const SampleSettings& settings, double seconds,
              std::optional<std::int64_t> evaluations);
   [[nodiscard]] SampleCost costOf(const std::vector<SampleSettings>& cells) const;

@@ -362,6 +362,7 @@ void SamplerForm::setGrid(const SampleGrid& grid) {
     }
     showAxis(*one);
   }
+  showRare();  // an axis is in sight
 }
 
 QString SamplerForm::problem() const {

@@ -71,6 +71,30 @@ TEST(FormEntries, TheSizeIsInSightWhereASamplerDrawsMoreThanOne) {
   EXPECT_FALSE(hasSize("slow"));
 }
 
+TEST(FormEntries, RunsThatTheSamplerFitsAreValuesOfAGrid) {
+  std::vector<DrawableRun> runs(3);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].id = static_cast<std::int64_t>(i) + 1;
+    runs[i].name = QStringLiteral("a");
+    runs[i].checkpoints.resize(1);
+    runs[i].samplers = {i == 2 ? "speaker" : "quick"};
+  }
+  const auto entryOfRuns = [&](std::size_t chosen, const char* sampler) -> const FormEntry* {
+    static std::vector<FormEntry> entries;
+    entries = formEntries(drawingCatalog(), runs[chosen], sampler, {}, runs);
+    for (const FormEntry& entry : entries) {
+      if (entry.field.name == kRunKey) return &entry;
+    }
+    return nullptr;
+  };
+  const FormEntry* entry = entryOfRuns(1, "quick");
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(entry->field.choices, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(entry->field.defaultValue, "2") << "the chosen run";
+  EXPECT_EQ(entry->valueTitles, (QStringList{"1 a", "2 a"}));
+  EXPECT_EQ(entryOfRuns(2, "speaker"), nullptr) << "one run is no grid";
+}
+
 TEST(ProbeSettings, AreTheFewestStepsThatEverySamplerTakes) {
   DrawableRun run;
   run.samplers = {"slow", "quick"};

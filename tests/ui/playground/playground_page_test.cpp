@@ -102,6 +102,24 @@ TEST_F(Playground, DrawsAGridOverTwoSettings) {
   EXPECT_EQ(page_->board().selected().cell, 4);
 }
 
+TEST_F(Playground, DrawsAGridOverRuns) {
+  const std::int64_t a = addRun("a", "painter", "paint");
+  const std::int64_t b = addRun("b", "painter", "paint");
+  open(b);
+  waitForModel();
+  SampleGrid grid;
+  grid.rows = GridAxis{kRunKey, {}, {std::to_string(a), std::to_string(b)}, {}};
+  page_->form().setGrid(grid);
+  draw();
+  ASSERT_EQ(page_->shown()->cells.size(), 2U);
+  EXPECT_EQ(page_->shown()->cells[0].settings.model.run, a);
+  EXPECT_EQ(page_->shown()->cells[1].settings.model.run, b);
+  EXPECT_EQ(page_->shown()->cells[1].settings.model.checkpoint, "100");
+  EXPECT_EQ(page_->shown()->grid.rows->labels, (QStringList{"1 a", "2 b"}));
+  EXPECT_TRUE(log().contains("load 1 latest ema"));
+  EXPECT_EQ(page_->run(), b) << "the chosen run stays chosen";
+}
+
 TEST_F(Playground, CallsWhatWasDrawnByTheNameOfItsClass) {
   nameClasses();
   open(addRun("a", "painter", "paint"));

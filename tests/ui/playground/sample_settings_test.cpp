@@ -45,6 +45,20 @@ TEST(SampleSettings, CheckpointWeightsAndSamplerMayBeAxesAsWell) {
   EXPECT_EQ(withValue(cells[0], kSamplerKey, "sde").sampler, "sde");
 }
 
+TEST(SampleSettings, AnotherRunOfAGridHasItsNewestCheckpointUnlessTheGridNamesOne) {
+  SampleGrid grid;
+  grid.columns = GridAxis{kRunKey, "Runs", {"3", "4"}, {}};
+  const auto cells = cellsOf(settingsOf({{"seed", 7}}), grid);
+  ASSERT_EQ(cells.size(), 2U);
+  EXPECT_EQ(cells[0].model.run, 3);
+  EXPECT_EQ(cells[0].model.checkpoint, "500") << "the chosen one";
+  EXPECT_EQ(cells[1].model.run, 4);
+  EXPECT_EQ(cells[1].model.checkpoint, "latest");
+  EXPECT_EQ(cells[1].values, (Json{{"seed", 7}}));
+  grid.rows = GridAxis{kCheckpointKey, "Checkpoint", {"100"}, {}};
+  EXPECT_EQ(cellsOf(settingsOf({}), grid)[1].model.checkpoint, "100");
+}
+
 TEST(SampleSettings, ARequestNamesTheSamplerAndItsSettings) {
   EXPECT_EQ(settingsOf({{"seed", 7}}).request(),
             (Json{{"op", "sample"}, {"settings", {{"seed", 7}}}, {"sampler", "ode"}}));
