@@ -45,7 +45,7 @@ TEST(Sha256, OfAFileIsThatOfItsBytes) {
 }
 
 TEST(Sha256, NamesTheFileItCannotRead) {
-  EXPECT_THAT([] { (void)sha256OfFile("/nowhere/at/all"); },
+  EXPECT_THAT([&] { (void)sha256OfFile("/nowhere/at/all"); },
               test::Fails<FileError>("/nowhere/at/all"));
   EXPECT_THROW((void)sha256OfFile(std::filesystem::temp_directory_path()), FileError);
 }

@@ -58,7 +58,7 @@ TEST(NoiseSchedule, BetasAreThoseOfTheSheets) {
   EXPECT_DOUBLE_EQ(linear[999], 0.02);
   const NoiseProcess cosine(BetaSchedule::Cosine, 1000);
   EXPECT_NEAR(cosine.tables().alphaBar[999].item<double>(), 2.428766907e-9, 1e-17);
-  EXPECT_THAT([] { (void)betasOf(BetaSchedule::Linear, 1); }, Fails<ConfigError>(1));
+  EXPECT_THAT([&] { (void)betasOf(BetaSchedule::Linear, 1); }, Fails<ConfigError>(1));
 }
 
 TEST(NoiseProcessGolden, TablesAndTrajectoriesAreReproduced) {

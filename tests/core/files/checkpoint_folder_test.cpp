@@ -213,7 +213,7 @@ TEST(TextFiles, AreReplacedAtomicallyAndReadWithALimit) {
   EXPECT_EQ(namesIn(folder.path()), std::vector<std::string>{"a.json"});
   EXPECT_EQ(readTextFile(folder / "a.json", 3), "two");
   EXPECT_THAT([&] { return readTextFile(folder / "a.json", 2); }, test::Fails<FileError>("a.json"));
-  EXPECT_THAT([] { return readTextFile("/dev/zero"); }, test::Fails<FileError>("/dev/zero"));
+  EXPECT_THAT([&] { return readTextFile("/dev/zero"); }, test::Fails<FileError>("/dev/zero"));
   EXPECT_FALSE(readTextFile("/proc/self/status").empty());  // says size 0
   EXPECT_THROW(writeFileAtomically(folder / "no" / "a.json", "x"), FileError);
 }

@@ -156,7 +156,7 @@ TEST(Idx, AGzipHeaderThatPromisesMuchTakesNoMemoryForIt) {
 }
 
 TEST(Idx, AMissingFileIsNamed) {
-  EXPECT_THAT([] { return readIdx("/nowhere/set"); }, test::Fails<FileError>("/nowhere/set"));
+  EXPECT_THAT([&] { return readIdx("/nowhere/set"); }, test::Fails<FileError>("/nowhere/set"));
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ TEST_F(Launcher, AsksForSchemasOnceUntilAPluginChanges) {
 
 TEST_F(Launcher, DoesNotKeepTheSchemasOfAProgramThatFailed) {
   ::setenv("FAKE_FAILURE", "1", 1);
-  EXPECT_THAT([] { static_cast<void>(describeJson()); },
+  EXPECT_THAT([&] { static_cast<void>(describeJson()); },
               Fails<Error>("exit code 1", "a plugin is broken"));
   ::unsetenv("FAKE_FAILURE");
   EXPECT_EQ(describeJson(), "{\"items\": []}\n");

@@ -51,8 +51,8 @@ TEST(ByteTokenizer, WordsAreTokensOfTheirOwnTheLongestFirst) {
                 (void)ByteTokenizer({"x", "x"});
               }),
               HasSubstr("word 1 of the tokenizer, 'x', is there twice"));
-  EXPECT_THAT([] { (void)ByteTokenizer({""}); }, Fails<ConfigError>("word 0"));
-  EXPECT_THAT([] { (void)openTokenizer("a.json", {"x"}); }, Fails<ConfigError>("a.json", "bytes"));
+  EXPECT_THAT([&] { (void)ByteTokenizer({""}); }, Fails<ConfigError>("word 0"));
+  EXPECT_THAT([&] { (void)openTokenizer("a.json", {"x"}); }, Fails<ConfigError>("a.json", "bytes"));
 }
 
 TEST(Tokenizer, NamesTheByteThatIsNotUtf8) {
@@ -63,8 +63,8 @@ TEST(Tokenizer, NamesTheByteThatIsNotUtf8) {
 }
 
 TEST(Tokenizer, RefusesATokenOfAnotherVocabulary) {
-  EXPECT_THAT([] { (void)ByteTokenizer().decode(TokenIds{264}); }, Fails<ConfigError>(264));
-  EXPECT_THAT([] { requireVocabulary(ByteTokenizer(), 300); }, Fails<ConfigError>(264, 300));
+  EXPECT_THAT([&] { (void)ByteTokenizer().decode(TokenIds{264}); }, Fails<ConfigError>(264));
+  EXPECT_THAT([&] { requireVocabulary(ByteTokenizer(), 300); }, Fails<ConfigError>(264, 300));
 }
 
 /// Every text of a case, from each of its files.

@@ -69,7 +69,7 @@ TEST(Tokens, PackPutsWholeSamplesIntoTheFirstRowWithRoom) {
 
 TEST(Tokens, PadNamesAFieldThatIsNotThere) {
   EXPECT_THAT(
-      [] {
+      [&] {
         (void)read(Json::array({{{"name", "pad"}, {"field", "words"}}}), {0});
       },
       Fails<ConfigError>("words"));

@@ -286,7 +286,7 @@ TEST_F(Exchange, TellsFormsByTheEnding) {
   EXPECT_EQ(exportFormatOf("a.jsonl"), ExportFormat::JsonLines);
   EXPECT_EQ(exportFormatOf("board"), ExportFormat::TensorBoard);
   EXPECT_EQ(exportFormatOf("board/"), ExportFormat::TensorBoard);
-  EXPECT_THAT([] { (void)exportFormatOf("a.xlsx"); }, Fails<ConfigError>("a.xlsx"));
+  EXPECT_THAT([&] { (void)exportFormatOf("a.xlsx"); }, Fails<ConfigError>("a.xlsx"));
 }
 
 }  // namespace
