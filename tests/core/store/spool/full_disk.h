@@ -16,6 +16,7 @@
 #include "tests/core/store/fault_vfs.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
+#include "tests/support/temporary_folder.h"
 
 namespace vitrine::store {
 
@@ -39,7 +40,8 @@ inline SpoolSettings quickly() {
 
 class SpoolTest : public testing::StoreTest {
  protected:
-  SpoolTest() { isDiskFull = false; }
+  /// On a disk: moments are chosen from what storing takes there, and there is another one.
+  SpoolTest() : StoreTest(folderOnDisk()) { isDiskFull = false; }
   ~SpoolTest() override { isDiskFull = false; }
 
   [[nodiscard]] std::vector<fs::path> sideFiles() const {

@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST_F(SpoolTest, ContinuesOnAnotherDiskAndThenInMemoryWhenItsOwnRoomIsUsedUp) {
-  const TemporaryFolder other(folderOnDisk());
+  const TemporaryFolder other(folderInMemory());
   const fs::path elsewhere = other.path();
   struct stat here {
   }, there{};
