@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,21 +27,21 @@ using Main = int (*)(int, char**, char**);
 Main program = nullptr;
 
 void answer(int value) {
-  if (::send(kForksSocket, &value, sizeof value, MSG_NOSIGNAL) != sizeof value) ::_exit(1);
+  const ssize_t sent = ::send(kForksSocket, &value, sizeof value, MSG_NOSIGNAL);
+  if (sent != static_cast<ssize_t>(sizeof value)) ::_exit(1);
 }
 
 /// \param texts  of ForksRequest::Start
 int start(std::vector<char*> texts) {
   std::array<int, 3> files{};
   files[0] = ::open(texts[0], O_RDONLY | O_CLOEXEC);
-  for (std::size_t i : {1, 2})
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
     files[i] = ::open(texts[i], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  for (const int file : files) {
-    if (file < 0) return -1;
-  }
+  if (std::any_of(files.begin(), files.end(), [](int file) { return file < 0; })) return -1;
   const pid_t child = forkChild();
   if (child == 0) {
-    for (int stream : {0, 1, 2}) ::dup2(files[static_cast<std::size_t>(stream)], stream);
+    for (std::size_t stream = 0; stream < files.size(); ++stream)
+      ::dup2(files[stream], static_cast<int>(stream));
     ::close(kForksSocket);
     const int count = static_cast<int>(texts.size()) - 3;
     texts.push_back(nullptr);
@@ -85,7 +87,8 @@ int serve(int count, char** words, char** /*variables*/) {
     char* const end = packet.data() + size;
     *end = '\0';
     pid_t process = -1;
-    if (end - begin == sizeof process) std::memcpy(&process, begin, sizeof process);
+    if (end - begin == static_cast<std::ptrdiff_t>(sizeof process))
+      std::memcpy(&process, begin, sizeof process);
     switch (static_cast<ForksRequest>(packet[0])) {
       case ForksRequest::Start: {
         std::vector<char*> texts;
