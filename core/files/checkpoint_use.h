@@ -65,7 +65,7 @@ struct CheckpointRetention {
 
 /// Removes what the rule does not keep. Checkpoints after `now` belong to a branch that was left,
 /// and go; what a process holds stays. \param now  step of the newest checkpoint of this branch
-/// \returns    names of the folders that are gone, newest first
+/// \returns    names of the removed folders, newest first
 VITRINE_FOUNDATION_EXPORT std::vector<std::string> pruneCheckpoints(
     const std::filesystem::path& parent, std::int64_t now, const CheckpointRetention& retention);
 

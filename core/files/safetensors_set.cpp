@@ -132,7 +132,7 @@ class ListReader final : public nlohmann::json_sax<Json> {
 };
 
 bool isThere(const fs::path& file) {
-  std::error_code ignored;  // what cannot be looked at is not there
+  std::error_code ignored;  // what cannot be read is not there
   return fs::exists(file, ignored);
 }
 

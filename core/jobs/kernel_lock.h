@@ -1,4 +1,4 @@
-// A lock that the kernel frees when the last process that holds it is gone, however that ended.
+// A lock that the kernel frees when the last process that holds it ends, however it ends.
 #pragma once
 
 #include <filesystem>

@@ -18,8 +18,8 @@ namespace vitrine::jobs {
 VITRINE_STORE_EXPORT void requireDependency(store::RunReader& store, std::int64_t run);
 
 /// Asks a run to stop. In progress: `request` = stop, state stopping, then SIGTERM unless it is
-/// only starting; a run whose process is gone is left to RunWriter::reapLostRuns(). Queued, paused
-/// or interrupted: stopped at once. \throws RefusedError  it has ended
+/// only starting; a run whose process has ended is left to RunWriter::reapLostRuns(). Queued,
+/// paused or interrupted: stopped at once. \throws RefusedError  it has ended
 VITRINE_STORE_EXPORT void stopRun(store::RunStore& store, std::int64_t run);
 
 /// Asks a run in progress to write a checkpoint and end as `paused`: its process and the memory of

@@ -61,7 +61,7 @@ std::string secondsText(double seconds) {
   ::signal(SIGTERM, SIG_DFL);
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGHUP, SIG_DFL);
-  // SIGPIPE stays ignored: the run continues when its supervisor is gone.
+  // SIGPIPE stays ignored: the run continues when its supervisor has ended.
   std::vector<std::string> words = containment.prefix();
   words.insert(words.end(), options.command.begin(), options.command.end());
   std::vector<char*> arguments;
@@ -97,7 +97,7 @@ class RunSupervisor {
 
  private:
   void start();
-  [[nodiscard]] bool look();  ///< \returns true  the process is gone
+  [[nodiscard]] bool look();  ///< \returns true  the process has ended
   void readLog();
   void watch();
   void watchMemory();

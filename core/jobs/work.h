@@ -26,7 +26,7 @@ struct WorkOptions {
   JobQueue::Policy policy;
   SupervisorSettings supervisor;
   std::filesystem::path program;  ///< the headless program
-  std::function<bool()> isAsked;  ///< to end; looked at four times a second
+  std::function<bool()> isAsked;  ///< to end; read four times a second
 };
 
 struct WorkReport {

@@ -48,7 +48,7 @@ enum class TrainerState {
 ///         become '-'
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string segmentName(std::int64_t trainer,
                                                                 const std::string& run);
-/// Removes segments whose trainer is gone or that no window has beaten in for ten seconds.
+/// Removes segments whose trainer has ended or that no window has beaten in for ten seconds.
 VITRINE_FOUNDATION_EXPORT void sweepLiveSegments() noexcept;
 
 /// The trainer's side. One thread.
@@ -103,7 +103,7 @@ class VITRINE_FOUNDATION_EXPORT Viewer {
   void leave() noexcept;
   std::int64_t trainer_;
   std::string name_;
-  std::unique_ptr<Mapping> mapping_;  ///< null when the trainer is gone
+  std::unique_ptr<Mapping> mapping_;  ///< null when the trainer has ended
   int place_ = -1;                    ///< among the watching windows
   Wishes wishes_;
   std::uint64_t taken_ = 0, missed_ = 0;

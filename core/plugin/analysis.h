@@ -40,7 +40,7 @@ class VITRINE_ENGINE_EXPORT EvaluationListener {
   virtual void finish(Results& results) = 0;
 };
 
-/// Which samples a probe looks at.
+/// The samples of a probe.
 struct ProbeSamples {
   std::int64_t count = 1;           ///< of the classes in turn, the same for every run
   std::vector<std::int64_t> ids{};  ///< these instead, in this order, when it is not empty
@@ -56,7 +56,7 @@ struct ReopenedRun {
   std::string resizePositions;       ///< by which rule: "bicubic"
 };
 
-/// What a probe looks at: between optimizer steps, in evaluation mode, without gradient.
+/// The inputs of a probe: between optimizer steps, in evaluation mode, without gradient.
 struct ProbeContext {
   TaskSession& session;  ///< its model(), networks, and TaskSession::read() for more samples
   Model& model;

@@ -26,8 +26,8 @@ Json linkAnswer(std::int64_t id, const std::string& why) {
   return {{"id", id}, {"error", {{"kind", "link"}, {"message", why}}}};
 }
 
-/// Writing to a process that is gone is an error of write(), not the end of this one. A handler of
-/// nothing: an ignored signal stays ignored in every program started from here.
+/// Writing to a process that has ended is an error of write(), not the end of this one. A handler
+/// of nothing: an ignored signal stays ignored in every program started from here.
 void surviveBrokenPipes() {
   struct sigaction now {};
   if (::sigaction(SIGPIPE, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;

@@ -22,7 +22,7 @@
 
 namespace vitrine::remote {
 
-/// The link is gone: what was asked may or may not have been done.
+/// The link was lost: the request may or may not have been executed.
 class VITRINE_STORE_EXPORT LinkError : public Error {
  public:
   explicit LinkError(const std::string& message);
@@ -50,7 +50,7 @@ class VITRINE_STORE_EXPORT RemoteClient {
   /// The same, waited for. \throws LinkError  no answer in that time
   std::vector<Json> ask(Json request, std::chrono::milliseconds within);
 
-  /// Ends the link at once: waiting callers hear that it is gone.
+  /// Ends the link at once: waiting callers get an error.
   void stop();
 
  private:

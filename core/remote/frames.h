@@ -43,7 +43,7 @@ class VITRINE_FOUNDATION_EXPORT LargeFrame : public std::length_error {
 class VITRINE_FOUNDATION_EXPORT FrameWriter {
  public:
   explicit FrameWriter(int fd) : fd_(fd) {}
-  /// \returns false  the reader is gone; this and all later frames are dropped
+  /// \returns false  the reader has disconnected; this and all later frames are dropped
   /// \throws LargeFrame
   bool write(const Json& map);
 

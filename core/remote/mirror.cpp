@@ -254,7 +254,7 @@ void RemoteMirror::converse() {
 
 void RemoteMirror::takeBatch(const Batch& batch) {
   copyShared();
-  // Newest first: that is what people look at.
+  // Newest first: users read those.
   std::vector<std::int64_t> runs(batch.changed.rbegin(), batch.changed.rend());
   std::erase_if(runs, [&](std::int64_t run) { return batch.deleted.count(run) > 0; });
   copyRuns(runs);

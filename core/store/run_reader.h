@@ -104,7 +104,7 @@ class VITRINE_STORE_EXPORT RunReader {
   struct QueryLimits {
     std::chrono::milliseconds time{30'000};
     std::size_t rows = std::numeric_limits<std::size_t>::max();
-    const std::atomic<bool>* isStopped = nullptr;  ///< looked at while the statement runs
+    const std::atomic<bool>* isStopped = nullptr;  ///< read while the statement runs
   };
   /// Any one read-only statement. \throws RefusedError  it would write
   /// \throws SqlError  it is not a statement of SQLite  \throws StoreError  stopped, or out of time

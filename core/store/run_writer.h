@@ -57,7 +57,7 @@ class VITRINE_STORE_EXPORT RunWriter {
   void forgetCheckpointRequest(std::int64_t run);
   /// Says which process works on a run in progress: the launcher, once it knows the pid.
   void setWorker(std::int64_t run, const Worker& worker);
-  /// Marks running rows whose process is gone as interrupted, with the reason; returns their ids.
+  /// Marks running rows whose process has ended as interrupted, with the reason; returns their ids.
   std::vector<std::int64_t> reapLostRuns();
 
   // --- results

@@ -73,7 +73,7 @@ std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, co
     const RunRow row = readRun(database, run);
     const bool isMine = row.worker.pid == worker.pid && row.worker.startTime == worker.startTime;
     // What is asked of a run while it is starting is for the worker that comes now; what was asked
-    // of a worker that is gone went with it.
+    // of a worker that has ended went with it.
     const std::string request =
         isAlive(row.state) && !hasSegment(database, row) ? requestOf(database, run) : "";
     // The launcher's claim is handed over; that of a worker only when it is gone.
@@ -186,7 +186,7 @@ void RunWriter::setLogFile(std::int64_t run, const std::string& relativePath) {
 }
 
 std::vector<std::int64_t> RunWriter::reapLostRuns() {
-  Spool::storeAll(*database_);  // may say how a run ended whose process is gone
+  Spool::storeAll(*database_);  // may say how a run ended whose process has ended
   const Worker here = thisWorker();
   const auto isLost = [&](const RunRow& row) {
     // A process of another machine cannot be looked for; its owner will say.

@@ -44,7 +44,7 @@ VITRINE_ENGINE_EXPORT void placeAfterStep(TaskSession& session, const StepPositi
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::pair<std::string, Scheduled*>> scheduledOf(
     TaskSession& session);
 
-/// The split that probes look at, and whose scores have plain names: that of the last evaluation.
+/// The split of probes, and whose scores have plain names: that of the last evaluation.
 [[nodiscard]] VITRINE_ENGINE_EXPORT Split lastSplit(const TaskSession& session);
 
 /// The evaluation of a split by its own name, or the last one made for `split` where none is.

@@ -178,7 +178,7 @@ void AttentionPage::compute(std::size_t index) {
     question.patch = {static_cast<std::int64_t>(choice_.query.place[0] * grid.rows),
                       static_cast<std::int64_t>(choice_.query.place[1] * grid.columns)};
   }
-  // The layer that is looked at first: the others take twice as long, and follow by themselves.
+  // The layer that is shown first: the others take twice as long, and follow by themselves.
   const bool isRest = isPartShown(index);
   const bool isQuiet = isRest || isOtherWindow;
   const auto known = isRest ? nullptr : knownLayers(run, *way);

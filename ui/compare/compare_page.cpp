@@ -78,7 +78,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
     const std::vector<std::int64_t> before =
         std::exchange(drawn_, workbench_.selection().drawn());
-    // Another run is looked at, which changes nothing here.
+    // Another run became the current one, which changes nothing here.
     if (isBrushing_ || drawn_ == before) return;
     changed();
   });

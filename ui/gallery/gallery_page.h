@@ -170,7 +170,7 @@ class GalleryPage final : public ReadingPage {
   std::int64_t current_ = 0, other_ = 0;
   bool isEnlarged_ = false, isRead_ = false;
 
-  /// The two images that are looked at, as they were read.
+  /// The two images that are compared, as they were read.
   struct LookedAt {
     std::optional<store::GeneratedImageRow> a, b;
     QImage pictureA, pictureB;

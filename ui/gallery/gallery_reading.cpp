@@ -106,7 +106,7 @@ void GalleryPage::afterReading() {
   none->showMessage(tr("None of %1 matches \"%2\".")
                         .arg(counted(total_, tr("image"), tr("images")), search_->text().trimmed()),
                     tr("Clear the search"));
-  // An image stays chosen while the search hides it only if it is looked at.
+  // An image stays chosen while the search hides it only if it is the current one.
   if (model_.indexOf(current_) < 0 && !isEnlarged_) {
     current_ = model_.count() > 0 ? model_.at(0).id : 0;
     sheet_->setCurrent(current_, ContactSheet::Reveal::No);
@@ -269,7 +269,7 @@ void GalleryPage::changeTags(const std::string& tag, bool isOn) {
 void GalleryPage::waitUntilIdle() {
   loading_.forgetLater();
   reload();
-  // Each asks for the next one: the list for the image that is looked at, that for its table.
+  // Each asks for the next one: the list for the current image, that for its table.
   for (int round = 0; round < 3; ++round) {
     list_.waitUntilIdle();
     look_.waitUntilIdle();

@@ -28,7 +28,7 @@ StepsTable StepsTable::of(const std::vector<SamePicture>& pictures, std::int64_t
   for (const SamePicture& one : pictures) runs.insert(one.run);
   table.runs.assign(runs.begin(), runs.end());
   if (table.runs.size() > mostRuns) {
-    // The run that is looked at, and the newest others.
+    // The current run, and the newest others.
     std::stable_partition(table.runs.begin(), table.runs.end(),
                           [&](std::int64_t run) { return run != first; });
     table.runs.erase(table.runs.begin(), table.runs.end() - static_cast<std::ptrdiff_t>(mostRuns));

@@ -17,7 +17,7 @@ class Background : public QObject {
  public:
   /// What of a job is left to do in the window's thread: show the result.
   using Finish = std::function<void()>;
-  /// Runs on a thread of the pool, with its read-only connection. Looks at `isStale` now and then
+  /// Runs on a thread of the pool, with its read-only connection. Reads `isStale` now and then
   /// and returns early, with anything, once it is true.
   using Work = std::function<Finish(store::RunReader& store, const std::atomic<bool>& isStale)>;
   /// As Work, for what reads no database: none is opened.

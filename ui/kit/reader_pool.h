@@ -19,7 +19,7 @@ class ReaderPool {
 
   /// Opens its file at the first store(). Belongs to one thread.
   class Connection;
-  /// Runs on one of the threads. Looks at `isStale` now and then and returns early once it is true.
+  /// Runs on one of the threads. Reads `isStale` now and then and returns early once it is true.
   using Job = std::function<void(Connection& connection, const std::atomic<bool>& isStale)>;
 
   /// The pool of `database`, shared by all who hold it. Jobs of "" read no database.

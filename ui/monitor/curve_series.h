@@ -55,7 +55,7 @@ class CurveSeries {
     return smoothing.kind != Smoothing::Kind::None && smoothing.amount > 0 &&
            (!smoothing.isAuto || size() >= kSmoothedFrom);
   }
-  /// Makes what drawing looks at: on the thread that has read the points.
+  /// Makes the data of drawing: on the thread that has read the points.
   void prepare(const Smoothing& smoothing) const {
     (void)extremes();
     (void)smoothedExtremes(smoothing);

@@ -94,7 +94,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   catchUp_.setInterval(0);
   connect(&catchUp_, &QTimer::timeout, this, &MonitorPage::catchUp);
   connect(&workbench.selection(), &Selection::runsChanged, this, [this] {
-    // Another run is looked at: the curves and their zoom stay.
+    // Another run became the current one: the curves and their zoom stay.
     if (workbench_.selection().drawn() == drawn_) return showCurrent();
     showRuns();
   });

@@ -9,7 +9,7 @@
 namespace vitrine::ui {
 
 inline constexpr int kEntryRole = Qt::UserRole;      // "plugin:ID", "item:architecture/ID"
-inline constexpr int kWordsRole = Qt::UserRole + 1;  // what the search looks at
+inline constexpr int kWordsRole = Qt::UserRole + 1;  // texts that the search reads
 
 /// "item:architecture/ID".
 [[nodiscard]] QString entryOf(const ItemCard& card);

@@ -16,8 +16,8 @@
 
 namespace vitrine::ui {
 
-/// The columns that the user chose, their widths, what they are sorted and grouped by are kept for each
-/// database; until columns are chosen they are the usual ones of the experiment that is looked at
+/// The columns that the user chose, their widths, what they are sorted and grouped by are kept for
+/// each database; until columns are chosen they are the usual ones of the current experiment
 /// when the table opens.
 class RunTable : public QObject {
   Q_OBJECT
@@ -34,7 +34,8 @@ class RunTable : public QObject {
   void read();
   [[nodiscard]] const std::vector<std::string>& columns() const { return ids_; }
   void setColumns(const std::vector<std::string>& ids);
-  /// Runs stand in a group for each value of this column instead of by experiment. "": by experiment.
+  /// Runs stand in a group for each value of this column instead of by experiment. "": by
+  /// experiment.
   void groupBy(const std::string& column);
   [[nodiscard]] const std::string& groupedBy() const { return groupedBy_; }
   /// Lets the user choose columns and their order.

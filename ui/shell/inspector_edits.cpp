@@ -1,4 +1,4 @@
-// Notes and tags in the inspector: what is typed, kept while another run is looked at, and stored,
+// Notes and tags in the inspector: what is typed, kept while another run is shown, and stored,
 // and what happens when another user changed them meanwhile.
 #include <QPushButton>
 

@@ -1,4 +1,4 @@
-// Named arrangements of the window: docks, the page in front and how each page was looked at.
+// Named arrangements of the window: docks, the page in front and the view of each page.
 #pragma once
 
 #include <QByteArray>

@@ -137,7 +137,7 @@ void MainWindow::makePages() {
   tabs_->tabBar()->setAccessibleName(tr("Pages"));
   tabs_->tabBar()->setExpanding(false);
   for (const PageFactory& factory : pages()) {
-    // An empty place until the page is looked at: the window is there first.
+    // An empty place until the page is shown: the window is there first.
     auto* place = new QWidget;
     auto* layout = new QVBoxLayout(place);
     layout->setContentsMargins(0, 0, 0, 0);

@@ -63,7 +63,7 @@ class MainWindow : public QMainWindow {
   void showRunTable(bool isTable);
   /// The arrangement that Studio comes with.
   void resetLayout();
-  /// How the window stands now: docks, page, and the views of the pages that were looked at.
+  /// How the window stands now: docks, page, and the views of the pages that were shown.
   [[nodiscard]] Layout layoutNow() const;
   void showLayout(const Layout& layout);
   void setTheme(ThemeKind kind);

@@ -1,4 +1,4 @@
-// What the Spectra page shows of its numbers, and what it hands out.
+// Pictures and texts of the Spectra page.
 #include <QComboBox>
 #include <QSpinBox>
 #include <QToolButton>

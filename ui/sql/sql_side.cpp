@@ -22,7 +22,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr int kSqlRole = Qt::UserRole;         // name to insert, or statement to open
-constexpr int kSearchRole = Qt::UserRole + 1;  // what the search looks at
+constexpr int kSearchRole = Qt::UserRole + 1;  // texts that the search reads
 constexpr int kOwnRole = Qt::UserRole + 2;     // the name of a query of the user's own
 
 QString firstLineOf(const QString& sql) {

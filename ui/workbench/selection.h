@@ -19,7 +19,7 @@ class Selection : public QObject {
 
   /// Selected, in list order.
   [[nodiscard]] const std::vector<std::int64_t>& runs() const { return runs_; }
-  /// The run that is looked at: in the inspector, and by pages of one run. 0 where there is none;
+  /// The current run: in the inspector, and by pages of one run. 0 where there is none;
   /// next to several selected runs it may be another one.
   [[nodiscard]] std::int64_t current() const { return current_; }
   /// Selected runs that the pages leave out.

@@ -21,7 +21,7 @@ StudioWorkbench::StudioWorkbench(const std::filesystem::path& database, QObject*
 StudioWorkbench::StudioWorkbench(RemoteLink& link, QObject* parent)
     : StudioWorkbench(link.file(), &link, parent) {
   connect(&link, &RemoteLink::failed, this, &StudioWorkbench::showError);
-  // Logs are copied of the runs that are looked at.
+  // Logs are copied of the shown runs.
   const auto follow = [this] {
     std::vector<std::int64_t> runs = selection_.runs();
     const std::int64_t current = selection_.current();

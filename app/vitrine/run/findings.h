@@ -18,14 +18,14 @@ void requireCapabilities(const ItemCard& card, const TrainedModel& trained);
 ///                 settings say that
 /// \param watcher  hears every batch of an evaluation, too; may be nullptr; what it throws ends the
 ///                 evaluation
-/// \param own      what a probe looks at instead of samples of the run; may be nullptr
+/// \param own      input of a probe instead of samples of the run; may be nullptr
 /// \throws RefusedError  `own` is given and the analysis listens to an evaluation
 [[nodiscard]] Analysis::Findings findingsOf(const Analysis& analysis, const Config& config,
                                             const TrainedModel& trained, Split split,
                                             EvaluationListener* watcher = nullptr,
                                             const Batch* own = nullptr);
 
-/// What was looked at, besides the checkpoint.
+/// The inputs besides the checkpoint.
 struct FindingsOrigin {
   std::string item;
   Split split = Split::Test;

@@ -109,7 +109,7 @@ RunLog::~RunLog() {
 }
 
 void RunLog::writeToFile(const std::string& text) {
-  // The supervisor is gone: from here on the run keeps its log itself.
+  // The supervisor has ended: from here on the run keeps its log itself.
   if (file_ == nullptr && std::ferror(stderr) != 0 && !isReopened_) {
     isReopened_ = true;
     try {

@@ -53,7 +53,7 @@ void requireStartable(store::RunStore& store, const store::RunRow& run) {
 /// a user asked it to stop
 bool takeUp(store::RunStore& store, const store::RunRow& asked, const store::RunRow& run) {
   if (isAlive(run.state)) {
-    // What was asked of a worker that is gone went with it.
+    // What was asked of a worker that has ended went with it.
     if (isTakenUp(store, run.id)) return true;
     if (store.request(run.id) == "stop") return false;
     // From here on the row names this process, not the one that claimed the run for it.

@@ -33,7 +33,7 @@ class ComputeLink {
 
   /// Returns at once; every request is answered, whatever becomes of the process.
   void send(Json request);
-  /// Hands the wish on if the request is still with the process.
+  /// Passes the cancellation on if the request is still with the process.
   void cancel(const Json& id);
 
  private:

@@ -23,7 +23,7 @@ Reply::Reply(remote::FrameWriter& writer, Json id, std::shared_ptr<std::atomic<b
 void Reply::part(Json fields) {
   fields["id"] = id_;
   fields["more"] = true;
-  // The client is gone, so its requests need no answer.
+  // The client has disconnected, so its requests need no answer.
   if (!writer_.write(fields)) isCancelled_->store(true);
 }
 

@@ -344,7 +344,7 @@ void ServeSession::watch(const Task& task) {
   store::ChangeReader reader(store, integerOf(task.request, "after", 0));
   auto reaped = std::chrono::steady_clock::time_point::min();
   while (!task.isCancelled->load()) {
-    // A client looks: a run whose process is gone says so.
+    // A client looks: a run whose process has ended says so.
     if (const auto now = std::chrono::steady_clock::now(); now - reaped > std::chrono::seconds(5)) {
       store.reapLostRuns();
       reaped = now;
@@ -398,7 +398,7 @@ void ServeSession::answer(const Task& task, Json fields) {
 void ServeSession::part(const Task& task, Json fields) {
   fields["id"] = task.id;
   fields["more"] = true;
-  // The client is gone: its streams end.
+  // The client has disconnected: its streams end.
   if (!writer_.write(fields)) task.isCancelled->store(true);
 }
 

@@ -210,7 +210,7 @@ int runTour(const CommandLine& line, const TourChoice& choice) {
   const Tour tour = readBuiltInTour();
   Engine engine;
   loadEngine(engine);
-  // All are looked at before the first is trained.
+  // All are checked before the first is trained.
   std::vector<Plan> plans;
   for (const Tour::Part& part : tour.parts) {
     plans.push_back(planFile(builtInExperiment("tour/" + part.experiment).string(),

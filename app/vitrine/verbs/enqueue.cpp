@@ -190,7 +190,7 @@ int enqueueVerb(const Arguments& arguments) {
   if (asked.isNeeded) judged = neededPart(store, judged, skipped);
   const Plan& plan = judged.plan;
 
-  // Everything is looked at before anything is stored.
+  // Everything is checked before anything is stored.
   const std::vector<Needs> needs =
       preflight(engine, judged, databaseOf(line), asked.isQuick ? DryStep::Skip : DryStep::Do);
   const std::vector<std::int64_t> ids = storePlan(store, plan);

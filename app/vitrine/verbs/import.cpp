@@ -25,7 +25,7 @@ int importVerb(const Arguments& arguments) {
                   "title for runs of TensorBoard (default: the name of FILE)")
       ->type_name("TITLE");
   line.parse(arguments);
-  // One that is there is looked at as by every verb that writes; one that is not is made by
+  // One that is there is checked as by every verb that writes; one that is not is made by
   // importRuns.
   if (std::filesystem::exists(databaseOf(line))) (void)openStore(line, Missing::Create);
   const store::ImportReport report = importRuns(

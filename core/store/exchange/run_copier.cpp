@@ -284,7 +284,7 @@ void RunCopier::reserve() {
 void RunCopier::dropUnfinished() noexcept {
   try {
     removeUnfinished(to_, target_);
-  } catch (const std::exception&) {  // the next import does it, when this process is gone
+  } catch (const std::exception&) {  // the next import does it, when this process has ended
   }
 }
 

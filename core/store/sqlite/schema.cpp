@@ -183,8 +183,8 @@ void backUp(Database& database, std::int64_t version) {
   fs::remove(temporary, error);
 }
 
-/// A run whose process is gone does not keep a file from being brought up to date: no process could
-/// open it any more to find that out.
+/// A run whose process has ended does not keep a file from being brought up to date: no process
+/// could open it any more to find that out.
 void refuseWhileAlive(Database& database) {
   Statement statement = database.prepare(
       "SELECT id, worker_pid, worker_start, worker_boot, worker_host FROM run WHERE state IN "

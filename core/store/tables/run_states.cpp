@@ -67,7 +67,7 @@ void settleEnding(Database& database, std::int64_t run, std::int64_t segment, Ru
   RunState state = stateOf(database, run);
   if (lastSegment(database, run) != segment) return;  // it continued meanwhile
   if (state == RunState::Interrupted) {
-    // Another process noticed that its process is gone; what the process said is more.
+    // Another process noticed that its process has ended; what the process said is more.
     changeState(database, run, RunState::Running, "");
     state = RunState::Running;
   }

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool isThere(const fs::path& file) {
-  std::error_code ignored;  // what cannot be looked at is not there
+  std::error_code ignored;  // what cannot be read is not there
   return fs::exists(file, ignored);
 }
 

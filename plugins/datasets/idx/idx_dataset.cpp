@@ -19,7 +19,7 @@ std::filesystem::path findFile(const std::filesystem::path& folder, const std::s
                                const std::string& remedy) {
   for (const char* ending : {".gz", ""}) {
     const std::filesystem::path file = folder / (name + ending);
-    std::error_code ignored;  // what cannot be looked at is not there
+    std::error_code ignored;  // what cannot be read is not there
     if (std::filesystem::exists(file, ignored)) return file;
   }
   throw FileError("neither " + name + " nor " + name + ".gz is in " + folder.string() + remedy);

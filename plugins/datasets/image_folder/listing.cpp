@@ -88,7 +88,7 @@ class Walk {
     std::vector<std::pair<Split, fs::path>> files;
     for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
       const fs::path file = options_.lists / (toString(split) + ending);
-      std::error_code ignored;  // a file that cannot be looked at is not there
+      std::error_code ignored;  // a file that cannot be read is not there
       if (fs::exists(file, ignored)) files.emplace_back(split, file);
     }
     if (files.empty() || files.front().first != Split::Train) {

@@ -21,7 +21,7 @@ constexpr std::array kSplits = {Split::Train, Split::Validation, Split::Test};
 
 /// \throws FileError  there is no such file, or a link leads out of `folder`
 void requireInside(const fs::path& folder, const fs::path& file) {
-  std::error_code ignored;  // a file that cannot be looked at is not there
+  std::error_code ignored;  // a file that cannot be read is not there
   if (!fs::is_regular_file(file, ignored))
     throw FileError(file.string() + " is not there, but is listed");
   if (isOutside(folder, file))
@@ -83,7 +83,7 @@ CocoSet::CocoSet(const fs::path& folder, const std::array<std::string, 3>& annot
     std::string stem = file.stem().string();
     if (stem.starts_with("instances_")) stem.erase(0, 10);
     part.folder = file.parent_path() / stem;
-    std::error_code ignored;  // a folder that cannot be looked at is not there
+    std::error_code ignored;  // a folder that cannot be read is not there
     if (!fs::exists(part.folder, ignored)) part.folder = folder / stem;
     for (const CocoImage& image : part.content.images)
       requireInside(folder, part.folder / image.path);
@@ -208,7 +208,7 @@ Ade20kSet::Ade20kSet(const fs::path& folder, std::int64_t classes, DatasetInfo i
                     " has no images in images/training, images/validation or images/test; set "
                     "data.folder to the folder that has them");
   }
-  std::error_code ignored;  // a file that cannot be looked at is not there
+  std::error_code ignored;  // a file that cannot be read is not there
   if (fs::exists(folder / "classes.txt", ignored)) {
     const std::string text = readCorpus(folder / "classes.txt");
     for (const TextRange& line : divideText(text, Documents::Line))

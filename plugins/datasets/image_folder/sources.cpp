@@ -37,7 +37,7 @@ std::vector<Field> imageFields() {
           color.runOnly()};
 }
 
-/// How files are looked at and kept.
+/// How files are checked and cached.
 std::vector<Field> fileFields() {
   Field verify = choiceField("verify", "decode", {"decode", "structure"},
                              "how files are looked at when the folder is first opened")

@@ -113,7 +113,7 @@ class Continuations final : public Dataset {
     sizes_ = {};
     for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
       const std::filesystem::path file = folder / (toString(split) + ".txt");
-      std::error_code ignored;  // a file that cannot be looked at is not there
+      std::error_code ignored;  // a file that cannot be read is not there
       if (!std::filesystem::exists(file, ignored)) continue;
       const auto at = static_cast<std::size_t>(split);
       for (std::string& sentence : sentencesOf(readCorpus(file))) {

@@ -18,7 +18,7 @@ std::vector<std::pair<Split, fs::path>> filesOf(const fs::path& folder, const ch
   std::vector<std::pair<Split, fs::path>> files;
   for (const Split split : kSplits) {
     const fs::path file = folder / (toString(split) + ending);
-    std::error_code ignored;  // a file that cannot be looked at is not there
+    std::error_code ignored;  // a file that cannot be read is not there
     if (fs::exists(file, ignored)) files.emplace_back(split, file);
   }
   if (files.empty()) {

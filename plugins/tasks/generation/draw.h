@@ -34,7 +34,7 @@ struct DrawSettings {
 
 /// \param config   the sampler's keys
 /// \throws ConfigError  the run learned something else than this method goes back through, or its
-///                      model hands out no attention and a patch is asked about
+///                      model offers no attention and a patch is asked about
 [[nodiscard]] DrawSettings drawSettings(const GenerationSession& session, Method method,
                                         const Config& config);
 /// Of the task's own samples, where nothing is said: 50 Heun steps of a flow, 50 of DDIM.
