@@ -98,7 +98,7 @@ TEST(Trash, ListsARunThatWasDeletedAndBringsItBack) {
   const Copy copy;
   const Json before = copy.run({"show", "2", "--json"}).json();
   const Ended deleted = copy.run({"delete", "2"});
-  EXPECT_THAT(deleted.err, ::testing::HasSubstr("`vitrine trash restore 2` brings it back"));
+  EXPECT_THAT(deleted.err, ::testing::HasSubstr("`vitrine trash restore 2` restores it"));
   const Json listed = copy.run({"trash", "--json"}).json();
   ASSERT_EQ(listed.size(), 1u);
   EXPECT_EQ(listed.at(0).at("id"), 2);

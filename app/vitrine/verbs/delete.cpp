@@ -23,11 +23,11 @@ int deleteVerb(const Arguments& arguments) {
     const std::string who = "run " + std::to_string(ids[i]) + " '" + names[i] + "'";
     if (isForGood) {
       store.deleteRun(ids[i]);
-      log::info(who + " deleted for good");
+      log::info(who + " deleted permanently");
     } else {
       store::trashRun(store.file(), ids[i]);
       log::info(who + " moved to the trash; `vitrine trash restore " + std::to_string(ids[i]) +
-                "` brings it back within " + std::to_string(store::kTrashTime.count()) + " days");
+                "` restores it within " + std::to_string(store::kTrashTime.count()) + " days");
     }
   }
   if (line.wantsJson()) print(Json{{"deleted", ids}, {"for_good", isForGood}});

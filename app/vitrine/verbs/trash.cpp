@@ -15,8 +15,8 @@ int trashVerb(const Arguments& arguments) {
   std::vector<std::int64_t> ids;
   line.app()
       .add_option("action", action,
-                  "list: deleted runs that can be brought back; restore: bring runs back; empty: "
-                  "remove all for good")
+                  "list: deleted runs that can be restored; restore: restore runs; empty: remove "
+                  "all permanently")
       ->check(CLI::IsMember({"list", "restore", "empty"}));
   line.app().add_option("id", ids, "the runs to restore")->type_name("ID");
   line.parse(arguments);
@@ -40,7 +40,7 @@ int trashVerb(const Arguments& arguments) {
   if (action == "empty") {
     const store::EmptiedTrash emptied = store::emptyTrash(store.file());
     log::info(std::to_string(emptied.runs) + (emptied.runs == 1 ? " run" : " runs") +
-              " removed for good, " + formatBytes(static_cast<double>(emptied.bytes)));
+              " removed permanently, " + formatBytes(static_cast<double>(emptied.bytes)));
     if (line.wantsJson()) print(Json{{"removed", emptied.runs}, {"bytes", emptied.bytes}});
     return 0;
   }
