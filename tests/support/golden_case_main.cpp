@@ -175,6 +175,10 @@ void compareFolder(const fs::path& folder, bool isQuiet, Counts& counts) {
     std::printf("unmapped  %s: a tensor that its family has is missing: %s\n",
                 golden.name().c_str(), reason.what());
   }
+  if (golden.json.value("architecture", "") == "mlstm_cell" && !passes.empty()) {
+    for (const Compared& line : compareCellForms(golden))
+      report(golden.name(), line, isQuiet, counts);
+  }
   for (const Compared& line : compareCase(golden, passes)) {
     if (!line.isMapped) {
       ++counts.unmapped;

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 
@@ -33,12 +34,12 @@ struct Cell {
   std::vector<std::pair<std::string, at::Tensor>> leaves;
 };
 
-Cell cellOf(const GoldenCase& golden) {
+Cell cellOf(const GoldenCase& golden, at::ScalarType type = at::kFloat) {
   Cell cell;
   const auto leaf = [&](const char* name) {
     const auto found = golden.io.find(std::string("input/") + name);
     if (found == golden.io.end()) return at::Tensor();
-    cell.leaves.emplace_back(name, found->second.clone().requires_grad_(true));
+    cell.leaves.emplace_back(name, found->second.to(type).clone().requires_grad_(true));
     return cell.leaves.back().second;
   };
   cell.input.q = leaf("q"), cell.input.k = leaf("k"), cell.input.v = leaf("v");
@@ -378,20 +379,36 @@ std::vector<Tensors> runVisionLstmRule(const GoldenCase& golden) {
   return {operators(golden)};
 }
 
-std::vector<at::Tensor> cellInDouble(const GoldenCase& golden) {
-  const MlstmInput input = inDouble(cellOf(golden).input);
-  std::vector<at::Tensor> all;
-  const auto add = [&](MlstmForm form, std::int64_t chunk) {
+std::vector<Compared> compareCellForms(const GoldenCase& golden) {
+  const auto passOf = [&](MlstmForm form, std::int64_t chunk) {
     MlstmOptions options = optionsOf(golden, form);
     options.chunk = chunk;
-    all.push_back(kernels::mlstm(input, options).h);
+    const Cell cell = cellOf(golden, at::kDouble);
+    const at::Tensor h = kernels::mlstm(cell.input, options).h;
+    (h * golden.io.at("input/upstream").to(at::kDouble)).sum().backward();
+    Tensors pass{{"h", h.detach()}};
+    for (const auto& [name, leaf] : cell.leaves) pass["grad/" + name] = leaf.grad();
+    return pass;
   };
-  add(MlstmForm::Recurrent, 0);
-  add(MlstmForm::Parallel, 0);
+  const Tensors recurrent = passOf(MlstmForm::Recurrent, 0);
+  double most = 0;
+  for (const auto& [name, tensor] : recurrent) {
+    if (name != "h") most = std::max(most, tensor.abs().max().item<double>());
+  }
+  std::vector<Compared> lines;
+  const auto compare = [&](const std::string& form, const Tensors& pass) {
+    for (const auto& [name, tensor] : recurrent) {
+      // Some gradients are nearly zero: they are measured against the largest.
+      const Allowance allowance{0, 0, 1e-12, name == "h" ? 1e-30 : 0.01 * most};
+      lines.push_back(
+          compareTensors("float64 " + name + ", " + form, pass.at(name), tensor, allowance));
+    }
+  };
+  compare("parallel", passOf(MlstmForm::Parallel, 0));
   for (const std::int64_t chunk :
-       {std::int64_t{1}, std::int64_t{16}, std::int64_t{64}, input.q.size(2)})
-    add(MlstmForm::Chunkwise, chunk);
-  return all;
+       {std::int64_t{1}, std::int64_t{16}, std::int64_t{64}, golden.io.at("input/q").size(2)})
+    compare("chunks of " + std::to_string(chunk), passOf(MlstmForm::Chunkwise, chunk));
+  return lines;
 }
 
 std::optional<std::vector<Compared>> compareVisionLstmTable(const std::filesystem::path& folder) {

@@ -15,9 +15,9 @@ namespace vitrine::testing {
 /// \pre isVisionLstmRule(). \throws Unmapped  it has an option that none of them has
 [[nodiscard]] std::vector<Tensors> runVisionLstmRule(const GoldenCase& golden);
 
-/// h of a cell's case in float64: token by token, as pairs of tokens, and in chunks of 1, 16, 64
-/// and all tokens.
-[[nodiscard]] std::vector<at::Tensor> cellInDouble(const GoldenCase& golden);
+/// A cell in float64: h and the exact gradients as pairs of tokens and in chunks of 1, 16, 64 and
+/// all tokens against those token by token.
+[[nodiscard]] std::vector<Compared> compareCellForms(const GoldenCase& golden);
 
 /// The comparisons of a case that is a table in JSON beside case.json; nothing for other folders.
 [[nodiscard]] std::optional<std::vector<Compared>> compareVisionLstmTable(
