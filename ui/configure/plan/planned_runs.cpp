@@ -42,7 +42,7 @@ class PlannedRunDelegate final : public QStyledItemDelegate {
     painter->setPen(colours.grid);
     painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
     QRect inside = option.rect.adjusted(px(6), px(4), -px(6), -px(4));
-    const bool isOut = index.data(PlannedRuns::LeftOutRole).toBool();
+    const bool isOut = index.data(PlannedRuns::ExcludedRole).toBool();
     if (const QVariant tick = index.data(Qt::CheckStateRole); tick.isValid()) {
       const QRect box = tickRect(option.rect);
       paintTick(painter, box, tick.toInt() == Qt::Checked);
@@ -151,13 +151,13 @@ int PlannedRuns::rowCount(const QModelIndex& parent) const {
 int PlannedRuns::runAt(int row) const {
   if (row < 0 || row >= rowCount()) return -1;
   const Row& one = rows_[static_cast<std::size_t>(row)];
-  return one.isLeftOut ? -1 : one.at;
+  return one.isExcluded ? -1 : one.at;
 }
 
 int PlannedRuns::excludedAt(int row) const {
   if (row < 0 || row >= rowCount()) return -1;
   const Row& one = rows_[static_cast<std::size_t>(row)];
-  return one.isLeftOut ? one.at : -1;
+  return one.isExcluded ? one.at : -1;
 }
 
 std::vector<int> PlannedRuns::madeBefore() const {
@@ -170,11 +170,11 @@ std::vector<int> PlannedRuns::madeBefore() const {
 
 Qt::ItemFlags PlannedRuns::flags(const QModelIndex& index) const {
   const Qt::ItemFlags flags = QAbstractListModel::flags(index);
-  return index.isValid() && canLeaveOut() ? flags | Qt::ItemIsUserCheckable : flags;
+  return index.isValid() && canExclude() ? flags | Qt::ItemIsUserCheckable : flags;
 }
 
 bool PlannedRuns::setData(const QModelIndex& index, const QVariant& value, int role) {
-  if (role != Qt::CheckStateRole || !index.isValid() || !canLeaveOut()) return false;
+  if (role != Qt::CheckStateRole || !index.isValid() || !canExclude()) return false;
   const bool isWanted = value.toInt() == Qt::Checked;
   if (const int run = runAt(index.row()); run >= 0 && !isWanted) {
     Q_EMIT excludeRequested({run});
@@ -223,7 +223,7 @@ QVariant PlannedRuns::excludedData(const Row& row, int role) const {
       return tr("excluded");
     case ExistingRole:
       return QVariant::fromValue<qlonglong>(0);
-    case LeftOutRole:
+    case ExcludedRole:
       return true;
     case Qt::CheckStateRole:
       return Qt::Unchecked;
@@ -239,7 +239,7 @@ QVariant PlannedRuns::excludedData(const Row& row, int role) const {
 QVariant PlannedRuns::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
   const Row& place = rows_[static_cast<std::size_t>(index.row())];
-  if (place.isLeftOut) return excludedData(place, role);
+  if (place.isExcluded) return excludedData(place, role);
   const int row = place.at;
   const PlannedRun& run = plan_->runs[static_cast<std::size_t>(row)];
   const QString name = QStringLiteral("%1  %2").arg(row + 1).arg(QString::fromStdString(run.name));
@@ -255,10 +255,10 @@ QVariant PlannedRuns::data(const QModelIndex& index, int role) const {
     }
     case NoteRole:
       return note(row);
-    case LeftOutRole:
+    case ExcludedRole:
       return false;
     case Qt::CheckStateRole:
-      return canLeaveOut() ? QVariant(Qt::Checked) : QVariant();
+      return canExclude() ? QVariant(Qt::Checked) : QVariant();
     case ExistingRole:
       return QVariant::fromValue<qlonglong>(
           isKnown ? forecast_.runs[static_cast<std::size_t>(row)].existing : 0);
@@ -319,7 +319,7 @@ std::vector<int> PlannedRunsView::selectedRuns() const {
   return runs;
 }
 
-std::vector<int> PlannedRunsView::selectedLeftOut() const {
+std::vector<int> PlannedRunsView::selectedExcluded() const {
   std::vector<int> places;
   for (const QModelIndex& index : selectionModel()->selectedIndexes()) {
     if (const int place = model_->excludedAt(index.row()); place >= 0) places.push_back(place);
@@ -329,7 +329,7 @@ std::vector<int> PlannedRunsView::selectedLeftOut() const {
 }
 
 void PlannedRunsView::fillMenu(QMenu& menu) {
-  const std::vector<int> runs = selectedRuns(), out = selectedLeftOut();
+  const std::vector<int> runs = selectedRuns(), out = selectedExcluded();
   const std::vector<int> made = model_->madeBefore();
   const auto add = [&](const QString& text, bool isOn, const QString& why, const auto& act) {
     QAction* action = menu.addAction(text);
@@ -346,7 +346,7 @@ void PlannedRunsView::fillMenu(QMenu& menu) {
   };
   menu.setToolTipsVisible(true);
   add(of(runs, tr("Exclude this run"), tr("Exclude %1 runs")),
-      model_->canLeaveOut() && !runs.empty(),
+      model_->canExclude() && !runs.empty(),
       runs.empty() ? tr("select a run that is not excluded")
                    : tr("it is the only run: change the form instead"),
       [this, runs] { Q_EMIT excludeRequested(runs); })
@@ -354,7 +354,7 @@ void PlannedRunsView::fillMenu(QMenu& menu) {
   add(of(out, tr("Include this run"), tr("Include %1 runs")), !out.empty(),
       tr("select a run that is excluded"), [this, out] { Q_EMIT includeRequested(out); });
   add(tr("Exclude runs that exist already"),
-      model_->canLeaveOut() && !made.empty() && static_cast<int>(made.size()) < model_->rowCount(),
+      model_->canExclude() && !made.empty() && static_cast<int>(made.size()) < model_->rowCount(),
       made.empty() ? tr("none of these runs exists already") : tr("every run exists already"),
       [this, made] { Q_EMIT excludeRequested(made); });
   menu.addSeparator();
@@ -370,7 +370,7 @@ void PlannedRunsView::fillMenu(QMenu& menu) {
 }
 
 void PlannedRunsView::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Delete && model_->canLeaveOut()) {
+  if (event->key() == Qt::Key_Delete && model_->canExclude()) {
     if (const std::vector<int> runs = selectedRuns(); !runs.empty()) Q_EMIT excludeRequested(runs);
     return;
   }

@@ -24,7 +24,7 @@ class PlannedRuns : public QAbstractListModel {
     TimeRole,                    ///< "3 min 20 s", or ""
     NoteRole,                    ///< "done as #12", "same as 2", or ""
     ExistingRole,                ///< the run it equals, 0 where there is none
-    LeftOutRole,                 ///< whether an [[exclude]] leaves it out
+    ExcludedRole,                 ///< whether an [[exclude]] removes it
   };
   using QAbstractListModel::QAbstractListModel;
 
@@ -41,7 +41,7 @@ class PlannedRuns : public QAbstractListModel {
   /// Index into Plan::excluded; -1 of a run that is not.
   [[nodiscard]] int excludedAt(int row) const;
   /// The file means more than one run, so one of them can be left out.
-  [[nodiscard]] bool canLeaveOut() const { return rows_.size() > 1; }
+  [[nodiscard]] bool canExclude() const { return rows_.size() > 1; }
   /// Runs that were made before, as indices into Plan::runs.
   [[nodiscard]] std::vector<int> madeBefore() const;
 
@@ -51,7 +51,7 @@ class PlannedRuns : public QAbstractListModel {
 
  private:
   struct Row {
-    bool isLeftOut = false;
+    bool isExcluded = false;
     int at = 0;  ///< in Plan::excluded or Plan::runs
   };
   [[nodiscard]] QVariant excludedData(const Row& row, int role) const;
@@ -87,7 +87,7 @@ class PlannedRunsView : public QListView {
  private:
   /// Places of the selected rows among the runs, or among those that are left out.
   [[nodiscard]] std::vector<int> selectedRuns() const;
-  [[nodiscard]] std::vector<int> selectedLeftOut() const;
+  [[nodiscard]] std::vector<int> selectedExcluded() const;
 
   PlannedRuns* model_;
   int keptRow_ = -1, keptScroll_ = 0;  ///< over a new plan

@@ -33,7 +33,7 @@ class LeaveOut : public Configure {
     return table(page).runs().index(row).data().toString().toStdString();
   }
   static bool isOut(ConfigurePage& page, int row) {
-    return table(page).runs().index(row).data(PlannedRuns::LeftOutRole).toBool();
+    return table(page).runs().index(row).data(PlannedRuns::ExcludedRole).toBool();
   }
   static void turn(ConfigurePage& page, int row, Qt::CheckState state) {
     table(page).runs().setData(table(page).runs().index(row), state, Qt::CheckStateRole);
