@@ -24,7 +24,7 @@ class PlannedRuns : public QAbstractListModel {
     TimeRole,                    ///< "3 min 20 s", or ""
     NoteRole,                    ///< "done as #12", "same as 2", or ""
     ExistingRole,                ///< the run it equals, 0 where there is none
-    ExcludedRole,                 ///< whether an [[exclude]] removes it
+    ExcludedRole,                ///< whether an [[exclude]] removes it
   };
   using QAbstractListModel::QAbstractListModel;
 
@@ -36,11 +36,11 @@ class PlannedRuns : public QAbstractListModel {
   Qt::ItemFlags flags(const QModelIndex& index) const override;
   /// A check box was cleared or set: excludeRequested() or includeRequested().
   bool setData(const QModelIndex& index, const QVariant& value, int role) override;
-  /// Index into Plan::runs; -1 of a run that is left out.
+  /// Index into Plan::runs; -1 of an excluded run.
   [[nodiscard]] int runAt(int row) const;
   /// Index into Plan::excluded; -1 of a run that is not.
   [[nodiscard]] int excludedAt(int row) const;
-  /// The file means more than one run, so one of them can be left out.
+  /// The file means more than one run, so one of them can be excluded.
   [[nodiscard]] bool canExclude() const { return rows_.size() > 1; }
   /// Runs that were made before, as indices into Plan::runs.
   [[nodiscard]] std::vector<int> madeBefore() const;
