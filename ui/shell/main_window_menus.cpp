@@ -12,6 +12,7 @@
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
+#include "ui/shell/space_dialog.h"
 #include "ui/shell/trash_dialog.h"
 #include "ui/workbench/page_commands.h"
 
@@ -60,6 +61,11 @@ void MainWindow::makeActions() {
   exportTable_ = action(tr("Export &table of runs\u2026"), QKeySequence(),
                         [this] { runsPanel_->table().askExport(); });
   exportTable_->setToolTip(tr("Settings and metrics of the runs that the filter shows, as CSV"));
+  space_ = action(tr("&Disk space\u2026"), QKeySequence(), [this] {
+    SpaceDialog dialog(workbench_, this);
+    dialog.exec();
+  });
+  space_->setToolTip(tr("What takes the space, by experiment"));
   undo_ = action(tr("&Undo"), QKeySequence::Undo, [this] { showView(history_.undo()); });
   redo_ = action(tr("&Redo"), QKeySequence(), [this] { showView(history_.redo()); });
   redo_->setShortcuts({Qt::CTRL | Qt::SHIFT | Qt::Key_Z, Qt::CTRL | Qt::Key_Y});
@@ -197,6 +203,8 @@ void MainWindow::makeMenus() {
   file->addAction(openFile_);
   file->addSeparator();
   file->addActions({export_, exportRuns_, exportTable_});
+  file->addSeparator();
+  file->addAction(space_);
   file->addSeparator();
   file->addAction(quit_);
   QMenu* edit = menus->addMenu(tr("&Edit"));
