@@ -28,12 +28,12 @@ inline constexpr const char* kAttention = "attention";      ///< float32 [layers
 
 /// Little-endian, C order.
 struct VITRINE_FOUNDATION_EXPORT Artifact {
-  std::string analysis;  ///< item id: "attention_rank"
-  std::string name;      ///< within the analysis: "spectrum", "image 3"
-  std::string kind;      ///< see artifact_kind
+  std::string analysis{};  ///< item id: "attention_rank"
+  std::string name{};      ///< within the analysis: "spectrum", "image 3"
+  std::string kind{};      ///< see artifact_kind
   std::int64_t step = 0; ///< optimizer steps completed
   Json meta = Json::object();   ///< {version, dtype, shape, axes, unit, split, sample_ids, weights, time, ...}
-  std::vector<std::byte> data;
+  std::vector<std::byte> data{};
 };
 
 /// Fills `data` and meta's version, dtype, shape and axes.

@@ -42,10 +42,7 @@ bool PreviewClock::isDue(double share) {
 Artifact previewOf(const std::string& sampler, const at::Tensor& images, double time,
                    std::uint64_t firstSeed) {
   const at::Tensor pixels = images.permute({0, 2, 3, 1}).contiguous().cpu();
-  Artifact preview;
-  preview.analysis = sampler;
-  preview.name = "preview";
-  preview.kind = artifact_kind::kImageGrid;
+  Artifact preview{sampler, "preview", artifact_kind::kImageGrid};
   setUint8(preview,
            {pixels.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(pixels.numel())},
            pixels.sizes().vec(), {"image", "row", "column", "channel"});

@@ -38,10 +38,7 @@ class Listener final : public EvaluationListener {
                                    bin.confidence, bin.accuracy});
       gaps.push_back(bin.gapMidpoint());
     }
-    Artifact artifact;
-    artifact.analysis = "calibration";
-    artifact.name = "reliability";
-    artifact.kind = artifact_kind::kReliability;
+    Artifact artifact{"calibration", "reliability", artifact_kind::kReliability};
     setFloat64(artifact, values, {bins_, 5}, {"bin", "lower, upper, count, confidence, accuracy"});
     artifact.meta["binning"] = binning_;
     artifact.meta["ece"] = error;

@@ -67,10 +67,7 @@ Artifact filtersArtifact(const at::Tensor& filters, std::int64_t most) {
                                 .reshape_as(pictures)
                                 .permute({0, 2, 3, 1})
                                 .contiguous();
-  Artifact artifact;
-  artifact.analysis = "first_layer";
-  artifact.name = "filters";
-  artifact.kind = artifact_kind::kImageGrid;
+  Artifact artifact{"first_layer", "filters", artifact_kind::kImageGrid};
   setUint8(artifact,
            {pixels.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(pixels.numel())},
            pixels.sizes().vec(), {"component", "row", "column", "channel"});
@@ -92,10 +89,7 @@ Artifact positionsArtifact(const FirstLayer& layer) {
   const at::Tensor unit = layer.tokens / lengths;
   const at::Tensor cosines = unit.matmul(unit.t()).to(at::kFloat).contiguous();
   const std::int64_t patches = cosines.size(0);
-  Artifact artifact;
-  artifact.analysis = "first_layer";
-  artifact.name = "positions";
-  artifact.kind = artifact_kind::kAttention;
+  Artifact artifact{"first_layer", "positions", artifact_kind::kAttention};
   setFloat32(artifact, {cosines.const_data_ptr<float>(), static_cast<std::size_t>(cosines.numel())},
              {1, 1, patches, patches}, {"layer", "head", "query", "key"});
   Json places = Json::array();

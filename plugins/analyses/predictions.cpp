@@ -78,10 +78,7 @@ void PredictionRows::append(const std::vector<std::int64_t>& ids, const at::Tens
 bool PredictionRows::isLeftOut() const { return ids_.empty(); }
 
 Artifact PredictionRows::artifact(const std::vector<std::string>& classes) const {
-  Artifact artifact;
-  artifact.analysis = "calibration";
-  artifact.name = "predictions";
-  artifact.kind = artifact_kind::kPredictions;
+  Artifact artifact{"calibration", "predictions", artifact_kind::kPredictions};
   const auto samples = std::ssize(ids_);
   const auto fill = [&](auto& rows) {
     rows.reserve(static_cast<std::size_t>(samples * (width_ + 2)));

@@ -68,10 +68,7 @@ std::int64_t cellSide(std::int64_t height, std::int64_t width, std::int64_t most
 Artifact fieldArtifact(const ReceptiveField& field, std::int64_t images) {
   const at::Tensor all = at::stack(field.maps).to(at::kFloat).contiguous();
   const std::int64_t blocks = all.size(0), rows = all.size(1), columns = all.size(2);
-  Artifact artifact;
-  artifact.analysis = "receptive_field";
-  artifact.name = "receptive field";
-  artifact.kind = artifact_kind::kAttention;
+  Artifact artifact{"receptive_field", "receptive field", artifact_kind::kAttention};
   setFloat32(artifact, {all.const_data_ptr<float>(), static_cast<std::size_t>(all.numel())},
              {blocks, 1, 1, rows * columns}, {"layer", "head", "query", "key"});
   Json places = Json::array();

@@ -82,9 +82,7 @@ Analysis::Findings findingsOf(const std::vector<Point>& points, Sides trained,
     if (atTraining != points.end() && atTraining->size != point.size)
       findings.scores.emplace_back("fall/" + pixels, *scoreOf(*atTraining, score) - value);
   }
-  Artifact line;
-  line.name = score + " by image size";
-  line.kind = artifact_kind::kCurve;
+  Artifact line{.name = score + " by image size", .kind = artifact_kind::kCurve};
   setFloat64(line, curve, {static_cast<std::int64_t>(points.size()), 2}, {"point", "xy"});
   line.meta["x"] = "image height, px";
   line.meta["y"] = score;
@@ -93,9 +91,7 @@ Analysis::Findings findingsOf(const std::vector<Point>& points, Sides trained,
   describe(line, points, trained);
   findings.artifacts.push_back(std::move(line));
 
-  Artifact table;
-  table.name = "scores by image size";
-  table.kind = artifact_kind::kTable;
+  Artifact table{.name = "scores by image size", .kind = artifact_kind::kTable};
   Json columns{"height", "width"}, rows = Json::array();
   // Scores of parts, such as classes, have a slash in their names.
   for (const auto& [name, value] : points.front().scores) {

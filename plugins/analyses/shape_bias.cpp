@@ -50,10 +50,7 @@ class Listener final : public EvaluationListener {
       either += byShape + byTexture;
     }
     if (either > 0) results.score("shape_bias", shape / either);
-    Artifact artifact;
-    artifact.analysis = "shape_bias";
-    artifact.name = "decisions";
-    artifact.kind = artifact_kind::kCueDecisions;
+    Artifact artifact{"shape_bias", "decisions", artifact_kind::kCueDecisions};
     setFloat64(artifact, values, {std::ssize(counts_), 3}, {"class", "images, shape, texture"});
     if (classes_.size() == counts_.size()) artifact.meta["class_names"] = classes_;
     results.artifact(std::move(artifact));

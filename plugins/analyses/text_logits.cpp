@@ -58,10 +58,7 @@ std::function<Analysis::Findings()> TextLogits::probe(const Config& config,
   return [logits] {
     Sha256 hash;
     hash.update({static_cast<const std::byte*>(logits.const_data_ptr()), logits.nbytes()});
-    Artifact artifact;
-    artifact.analysis = "text_logits";
-    artifact.name = "logits";
-    artifact.kind = artifact_kind::kTable;
+    Artifact artifact{"text_logits", "logits", artifact_kind::kTable};
     setJson(artifact, {{"columns", {"texts", "tokens", "vocabulary", "norm", "sha256"}},
                        {"rows",
                         {{logits.size(0), logits.size(1), logits.size(2),

@@ -141,10 +141,7 @@ Artifact artifactOf(const Layout& layout, std::int64_t cell) {
     return static_cast<std::int64_t>(std::floor(layout.farthest[axis].item<double>())) + 1;
   };
   Drawing drawing(sides(0), sides(1), cell);
-  Artifact artifact;
-  artifact.analysis = "token_positions";
-  artifact.name = layout.name();
-  artifact.kind = artifact_kind::kImage;
+  Artifact artifact{"token_positions", layout.name(), artifact_kind::kImage};
   artifact.meta = {{"version", 1},
                    {"dtype", "png"},
                    {"axes", {"row", "column", "channel"}},

@@ -108,9 +108,7 @@ Analysis::Findings probeFindings(const std::vector<at::Tensor>& shares, const Js
   findings.scores.emplace_back("top1", at::cat(shares).mean().item<double>());
   findings.scores.emplace_back("rise", means.back() - means.front());
 
-  Artifact line;
-  line.name = "accuracy by row";
-  line.kind = artifact_kind::kCurve;
+  Artifact line{.name = "accuracy by row", .kind = artifact_kind::kCurve};
   line.meta = meta;
   setFloat64(line, curve, {std::ssize(shares), 2}, {"point", "xy"});
   line.meta["x"] = "row of tokens, from the top";
@@ -123,9 +121,7 @@ Analysis::Findings probeFindings(const std::vector<at::Tensor>& shares, const Js
   });
   if (!isGrid) return findings;
   const at::Tensor cells = at::stack(shares).to(at::kFloat).contiguous();
-  Artifact map;
-  map.name = "accuracy by token";
-  map.kind = artifact_kind::kHeatmap;
+  Artifact map{.name = "accuracy by token", .kind = artifact_kind::kHeatmap};
   map.meta = meta;
   setFloat32(map, {cells.const_data_ptr<float>(), static_cast<std::size_t>(cells.numel())},
              cells.sizes().vec(), {"row", "column"});

@@ -143,9 +143,7 @@ void describe(const std::vector<NamedTensor>& tensors, const std::string& what, 
       shares.push_back(static_cast<float>(count) /
                        static_cast<float>(std::max<std::int64_t>(1, each.tensor.numel())));
   }
-  Artifact matrix;
-  matrix.name = what + "s";
-  matrix.kind = artifact_kind::kMatrix;
+  Artifact matrix{.name = what + "s", .kind = artifact_kind::kMatrix};
   matrix.meta = meta;
   setFloat32(matrix, shares, {std::ssize(tensors), SignedBins::kCount}, {"parameter", "bin"});
   matrix.meta["title"] = what == "weight" ? "Weights" : "Gradients";
@@ -154,9 +152,7 @@ void describe(const std::vector<NamedTensor>& tensors, const std::string& what, 
   matrix.meta["column_title"] = what + ", each bin by its bound next to zero";
   matrix.meta["bounds"] = bins.bounds;
   matrix.meta["unit"] = "share of the parameter's values";
-  Artifact table;
-  table.name = what + " summary";
-  table.kind = artifact_kind::kTable;
+  Artifact table{.name = what + " summary", .kind = artifact_kind::kTable};
   table.meta = meta;
   setJson(table, {{"columns",
                    {"parameter", "shape", "values", "lowest", "highest", "mean", "deviation",

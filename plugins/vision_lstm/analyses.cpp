@@ -89,9 +89,7 @@ GateLogs gateLogs(ProbeContext& context, const std::vector<std::int64_t>& layers
 Analysis::Findings lengthFindings(const GateLogs& logs) {
   Analysis::Findings findings;
   const at::Tensor lengths = logs.forget.mean(2).neg().clamp_min(1e-12).reciprocal();
-  Artifact matrix;
-  matrix.name = "memory length";
-  matrix.kind = artifact_kind::kMatrix;
+  Artifact matrix{.name = "memory length", .kind = artifact_kind::kMatrix};
   setFloats(matrix, lengths, {"layer", "head"});
   std::vector<std::string> rows;
   for (const std::int64_t layer : logs.layers) rows.push_back("layer " + std::to_string(layer));
@@ -102,9 +100,7 @@ Analysis::Findings lengthFindings(const GateLogs& logs) {
   findings.artifacts.push_back(std::move(matrix));
   for (const auto& [name, values] :
        {std::pair{"forget gate", logs.forget}, std::pair{"input gate", logs.input}}) {
-    Artifact gate;
-    gate.name = name;
-    gate.kind = artifact_kind::kHeatmap;
+    Artifact gate{.name = name, .kind = artifact_kind::kHeatmap};
     setFloats(gate, values.mean(1).exp(), {"layer", "token of the scan"});
     gate.meta["title"] = std::string("Geometric mean of the ") + name;
     findings.artifacts.push_back(std::move(gate));
@@ -165,10 +161,8 @@ Analysis::Findings matrixFindings(const Matrices& all) {
     for (const auto& [name, values] :
          {std::pair{"decay", all.decay}, std::pair{"weights", all.weights}}) {
       const bool isSigned = std::string(name) == "weights";
-      Artifact map;
-      map.analysis = "memory_weights";
-      map.kind = artifact_kind::kAttention;
-      map.name = "image " + std::to_string(all.ids[i]) + " " + name;
+      Artifact map{"memory_weights", "image " + std::to_string(all.ids[i]) + " " + name,
+                   artifact_kind::kAttention};
       setFloats(map, values[static_cast<std::int64_t>(i)], {"layer", "head", "query", "key"});
       map.meta["layers"] = all.layers;
       map.meta["attention"] = name;
@@ -248,9 +242,7 @@ Analysis::Findings costFindings(std::int64_t width, std::int64_t most, int repea
                       cellMacs(each.counted, {count, width, 1, kCostChunk}) / 1e6,
                       keptFloats(each.form, count, width)});
     }
-    Artifact curve;
-    curve.name = each.name;
-    curve.kind = artifact_kind::kCurve;
+    Artifact curve{.name = each.name, .kind = artifact_kind::kCurve};
     setFloat64(curve, points, {static_cast<std::int64_t>(tokens.size()), 2}, {"point", "x, y"});
     curve.meta["title"] = std::string("Forward pass of one head, ") + each.name;
     curve.meta["x"] = "tokens";
@@ -266,9 +258,7 @@ Analysis::Findings costFindings(std::int64_t width, std::int64_t most, int repea
     }
   }
   addCrossings(width, costs, findings);
-  Artifact table;
-  table.name = "cost";
-  table.kind = artifact_kind::kTable;
+  Artifact table{.name = "cost", .kind = artifact_kind::kTable};
   setJson(table, Json{{"columns",
                        {"form", "tokens", "ms of processor time", "million multiply-adds",
                         "floats kept for a next token"}},

@@ -31,10 +31,7 @@ std::string nameField(const Json& line) {
 }
 
 Artifact artifactOf(const Json& line, const char* kind) {
-  Artifact artifact;
-  artifact.analysis = kAnalysis;
-  artifact.name = nameField(line);
-  artifact.kind = kind;
+  Artifact artifact{kAnalysis, nameField(line), kind};
   artifact.step = countField(line, "step", 0);
   if (const std::string title = textField(line, "title", ""); !title.empty())
     artifact.meta["title"] = title;

@@ -83,10 +83,8 @@ Film FilmStrip::of(const GeneratedImage& image) const {
   if (frames_.empty() || image.seed < firstSeed_) return film;
   const auto index = static_cast<std::int64_t>(image.seed - firstSeed_);
   std::vector<PngPixels> tiles;
-  Artifact strip;
-  strip.analysis = frames_.front().analysis;
-  strip.name = "steps of seed " + std::to_string(image.seed);
-  strip.kind = artifact_kind::kImageGrid;
+  Artifact strip{frames_.front().analysis, "steps of seed " + std::to_string(image.seed),
+                 artifact_kind::kImageGrid};
   Json titles = Json::array(), times = Json::array();
   std::vector<std::uint8_t> pixels;
   for (const Artifact& frame : frames_) {

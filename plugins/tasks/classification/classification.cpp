@@ -100,10 +100,7 @@ class Session final : public PipelineSession {
 
   Artifact confusionOf(const eval::ClassCounts& counts, Split split) const {
     const std::vector<std::string>& names = pipeline_->info().classes;
-    Artifact matrix;
-    matrix.analysis = "classification";
-    matrix.name = "confusion";
-    matrix.kind = artifact_kind::kMatrix;
+    Artifact matrix{"classification", "confusion", artifact_kind::kMatrix};
     const std::vector<float> values(counts.matrix().begin(), counts.matrix().end());
     setFloat32(matrix, values, {classes_, classes_}, {"label", "prediction"});
     matrix.meta["rows"] = names;
@@ -121,10 +118,7 @@ class Session final : public PipelineSession {
     const std::vector<std::int64_t>& samples = counts.samples();
     if (!counts.matrix().empty()) results.artifact(confusionOf(counts, split));
 
-    Artifact table;
-    table.analysis = "classification";
-    table.name = "classes";
-    table.kind = artifact_kind::kTable;
+    Artifact table{"classification", "classes", artifact_kind::kTable};
     Json rows = Json::array();
     for (std::size_t c = 0; c < names.size(); ++c) {
       // A class without samples has no accuracy, neither as a score nor in the table.

@@ -321,10 +321,7 @@ class Session final : public GenerationSession {
   void addGrid(const Samples& samples, Results& results) const {
     const std::int64_t count = std::min(samples.bytes.size(0), kMostGridImages);
     const at::Tensor pixels = samples.bytes.narrow(0, 0, count).permute({0, 2, 3, 1}).contiguous();
-    Artifact grid;
-    grid.analysis = "generation";
-    grid.name = "samples";
-    grid.kind = artifact_kind::kImageGrid;
+    Artifact grid{"generation", "samples", artifact_kind::kImageGrid};
     setUint8(grid,
              {pixels.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(pixels.numel())},
              pixels.sizes().vec(), {"image", "row", "column", "channel"});
@@ -359,10 +356,7 @@ class Session final : public GenerationSession {
                                                              {"precision", shares.precision},
                                                              {"recall", shares.recall},
                                                              {"inception", inception}};
-    Artifact table;
-    table.analysis = "generation";
-    table.name = "judged";
-    table.kind = artifact_kind::kTable;
+    Artifact table{"generation", "judged", artifact_kind::kTable};
     Json rows = Json::array();
     for (const auto& [name, value] : scores) {
       results.score(name, value);

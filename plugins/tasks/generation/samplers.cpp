@@ -117,10 +117,9 @@ Artifact attentionOf(const std::string& sampler, const PatchAttention& attention
                      std::int64_t image, std::uint64_t seed, double time) {
   const at::Tensor rows = attention.ofImage(image);
   const auto [row, column] = attention.patch();
-  Artifact artifact;
-  artifact.analysis = sampler;
-  artifact.name = "attention of seed " + std::to_string(seed) + " at time " + formatReal(time, 4);
-  artifact.kind = artifact_kind::kAttention;
+  Artifact artifact{sampler,
+                    "attention of seed " + std::to_string(seed) + " at time " + formatReal(time, 4),
+                    artifact_kind::kAttention};
   setFloat32(artifact, {rows.const_data_ptr<float>(), static_cast<std::size_t>(rows.numel())},
              rows.sizes().vec(), {"layer", "head", "query", "key"});
   artifact.meta["attention"] = "softmax";

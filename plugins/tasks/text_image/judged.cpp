@@ -38,10 +38,7 @@ at::Tensor drawnBytes(TextImageModel& model, LanguageModel& language,
 void addGrid(const at::Tensor& bytes, const std::vector<std::string>& titles, Results& results) {
   const std::int64_t count = std::min(bytes.size(0), kMostGridImages);
   const at::Tensor pixels = bytes.narrow(0, 0, count).permute({0, 2, 3, 1}).contiguous();
-  Artifact grid;
-  grid.analysis = "text_image";
-  grid.name = "drawings";
-  grid.kind = artifact_kind::kImageGrid;
+  Artifact grid{"text_image", "drawings", artifact_kind::kImageGrid};
   setUint8(grid, {pixels.const_data_ptr<std::uint8_t>(), static_cast<std::size_t>(pixels.numel())},
            pixels.sizes().vec(), {"image", "row", "column", "channel"});
   grid.meta["titles"] =
@@ -70,10 +67,7 @@ void judgeDrawings(TextImageModel& model, LanguageModel& language, const Caption
         ++agreed[static_cast<std::size_t>(label)];
     }
   }
-  Artifact table;
-  table.analysis = "text_image";
-  table.name = "judged";
-  table.kind = artifact_kind::kTable;
+  Artifact table{"text_image", "judged", artifact_kind::kTable};
   Json rows = Json::array();
   std::int64_t right = 0;
   for (std::size_t i = 0; i < classes.size(); ++i) {

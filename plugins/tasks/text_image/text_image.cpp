@@ -343,10 +343,7 @@ class Session final : public PipelineSession,
       if (isRight) ++right;
       rows.push_back({written[i], references[i].front(), isRight});
     }
-    Artifact table;
-    table.analysis = "text_image";
-    table.name = "captions";
-    table.kind = artifact_kind::kTable;
+    Artifact table{"text_image", "captions", artifact_kind::kTable};
     setJson(table,
             {{"columns", {"written", "first caption of the image", "is one of its captions"}},
              {"rows", std::move(rows)}});
