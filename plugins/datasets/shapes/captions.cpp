@@ -96,7 +96,6 @@ class SceneCaptionsSource final : public DatasetSource {
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     const std::int64_t size = config.integer("size");
     DatasetInfo info = imageInfo(3, size);
-    info.fields = labelledImageFields(3, size, size);
     info.fields[1].doc = "number of objects - 1";
     info.fields.push_back({"captions", FieldKind::Text, at::kByte, {-1}, "true of the image"});
     info.fields.push_back(

@@ -80,7 +80,6 @@ class CountSource final : public DatasetSource {
     const bool isTriangles = config.text("label") == "triangles";
     const bool isMatched = config.flag("matched_area");
     DatasetInfo info = imageInfo(3, size);
-    info.fields = labelledImageFields(3, size, size);
     for (std::int64_t n = isTriangles ? 0 : kLeast; n <= kMost; ++n)
       info.classes.push_back(std::to_string(n));
     return std::make_shared<Count>(isMatched ? "count/1/matched" : "count/1", seedFrom(config),

@@ -92,7 +92,6 @@ class CueConflictSource final : public DatasetSource {
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     const std::int64_t size = config.integer("size");
     DatasetInfo info = imageInfo(3, size);
-    info.fields = labelledImageFields(3, size, size);
     info.fields.push_back({"shape", FieldKind::Label, at::kLong, {}, "class of the silhouette"});
     info.fields.push_back({"texture", FieldKind::Label, at::kLong, {}, "class of the texture"});
     for (std::int64_t c = 0; c < kShapes; ++c)

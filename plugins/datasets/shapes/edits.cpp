@@ -123,7 +123,6 @@ class EditsSource final : public DatasetSource {
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     const std::int64_t size = config.integer("size");
     DatasetInfo info = imageInfo(3, size);
-    info.fields = labelledImageFields(3, size, size);
     info.fields[1].doc = "what the instruction changes";
     info.fields.push_back(
         {"target", FieldKind::Image, at::kByte, {3, size, size}, "the scene after it"});

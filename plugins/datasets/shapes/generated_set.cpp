@@ -67,6 +67,7 @@ DatasetInfo imageInfo(std::int64_t channels, std::int64_t size) {
   info.height = info.width = size;
   info.mean.assign(static_cast<std::size_t>(channels), 0.5);
   info.deviation.assign(static_cast<std::size_t>(channels), 0.25);
+  info.fields = labelledImageFields(channels, size, size);
   return info;
 }
 

@@ -44,7 +44,8 @@ class GeneratedSet : public Dataset {
 /// What those keys say.
 [[nodiscard]] std::array<std::int64_t, 3> sizesFrom(const Config& config);
 [[nodiscard]] std::uint64_t seedFrom(const Config& config);
-/// Channels, sides, mean and deviation of images drawn here; fields and classes are the caller's.
+/// Channels, sides, mean and deviation of images drawn here, with the fields "image" and "label";
+/// further fields and the classes are the caller's.
 [[nodiscard]] DatasetInfo imageInfo(std::int64_t channels, std::int64_t size);
 /// Writes a canvas to the field `name`.
 void putImage(const Canvas& canvas, Sample& sample, std::string_view name = "image");

@@ -223,7 +223,6 @@ class GlyphsSource final : public DatasetSource {
     rules.rotations = rotations == "all" ? kRotations : rotations == "tilted" ? 5 : 1;
     rules.holdsOut = config.text("held_out") == "pairs";
     DatasetInfo info = imageInfo(3, size);
-    info.fields = labelledImageFields(3, size, size);
     info.fields.push_back({"captions",
                            FieldKind::Text,
                            at::kByte,

@@ -194,7 +194,6 @@ class MazesSource final : public DatasetSource {
                         std::to_string(2 * rooms + 1));
     }
     DatasetInfo info = imageInfo(3, size);
-    info.fields = labelledImageFields(3, size, size);
     info.fields.push_back(
         {"length", FieldKind::Number, at::kLong, {}, "steps of the way, -1 without one"});
     const std::string name = config.text("label");

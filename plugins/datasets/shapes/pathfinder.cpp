@@ -143,7 +143,6 @@ class PathfinderSource final : public DatasetSource {
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     const std::int64_t size = config.integer("size"), dashes = config.integer("dashes");
     DatasetInfo info = imageInfo(1, size);
-    info.fields = labelledImageFields(1, size, size);
     info.classes = {"apart", "connected"};
     return std::make_shared<Pathfinder>("pathfinder/1/" + std::to_string(dashes), seedFrom(config),
                                         sizesFrom(config), std::move(info), dashes);

@@ -90,7 +90,6 @@ class SegmentsSource final : public DatasetSource {
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     const std::int64_t size = config.integer("size");
     DatasetInfo info = imageInfo(3, size);
-    info.fields = labelledImageFields(3, size, size);
     info.fields[1].doc = "shape with the most visible pixels";
     info.fields.push_back({"mask",
                            FieldKind::Mask,
@@ -152,7 +151,6 @@ class MultiLabelSource final : public DatasetSource {
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     const std::int64_t size = config.integer("size");
     DatasetInfo info = imageInfo(3, size);
-    info.fields = labelledImageFields(3, size, size);
     info.fields.push_back(
         {"labels", FieldKind::Labels, at::kLong, {-1}, "every shape in the image, ascending"});
     for (std::int64_t c = 0; c < kClasses; ++c) info.classes.push_back(shapeName(c));

@@ -297,7 +297,6 @@ class SolidsSource final : public DatasetSource {
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     const std::int64_t size = config.integer("size"), channels = config.integer("channels");
     DatasetInfo info = imageInfo(channels, size);
-    info.fields = labelledImageFields(channels, size, size);
     info.fields.push_back({"factors",
                            FieldKind::Number,
                            at::kLong,

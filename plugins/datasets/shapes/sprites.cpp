@@ -136,7 +136,6 @@ class SpritesSource final : public DatasetSource {
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     const std::int64_t size = config.integer("size"), channels = config.integer("channels");
     DatasetInfo info = imageInfo(channels, size);
-    info.fields = labelledImageFields(channels, size, size);
     info.fields.push_back(
         {"factors", FieldKind::Number, at::kLong, {5}, "shape, scale, orientation, x, y as drawn"});
     std::size_t label = 0;

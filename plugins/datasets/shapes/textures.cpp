@@ -62,7 +62,6 @@ class TexturesSource final : public DatasetSource {
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     const std::int64_t size = config.integer("size");
     DatasetInfo info = imageInfo(3, size);
-    info.fields = labelledImageFields(3, size, size);
     info.fields.push_back({"factors",
                            FieldKind::Number,
                            at::kFloat,
