@@ -184,6 +184,9 @@ void Inspector::makeNotes(QVBoxLayout& column) {
   const Section notes = section(column, tr("Notes and tags"));
   notes.rows->setContentsMargins(px(4), px(4), px(4), 0);
   notes.rows->setSpacing(px(8));
+  stored_ = new QLabel(notes.inside->parentWidget());
+  stored_->setProperty("role", "small");
+  notes.header->addWidget(stored_);
   note_ = new QPlainTextEdit(notes.inside);
   note_->setAccessibleName(tr("Note on the run"));
   note_->setPlaceholderText(tr("Note"));
@@ -202,7 +205,11 @@ void Inspector::makeNotes(QVBoxLayout& column) {
           [this] { keepMine(store::RunField::Tags); });
   connect(tagsConflict_, &ConflictBar::theirsChosen, this,
           [this] { takeTheirs(store::RunField::Tags); });
-  connect(note_, &QPlainTextEdit::textChanged, this, [this] { noteLater_.start(); });
+  connect(note_, &QPlainTextEdit::textChanged, this, [this] {
+    stored_->clear();
+    noteLater_.start();
+  });
+  connect(tags_, &QLineEdit::textEdited, stored_, &QLabel::clear);
   connect(tags_, &QLineEdit::editingFinished, this, &Inspector::saveTags);
   for (QWidget* row : std::initializer_list<QWidget*>{note_, noteConflict_, tags_, tagsConflict_})
     notes.rows->addWidget(row);
@@ -247,6 +254,7 @@ void Inspector::showRun() {
     return;
   }
   if (content_ == nullptr) makeContent();
+  stored_->clear();
   stack_->setCurrentWidget(content_);
   Q_EMIT titleChanged(QString::fromStdString(row->name), QStringLiteral("#%1").arg(id));
   try {

@@ -68,6 +68,7 @@ class Inspector : public QWidget {
   void saveNote();
   void saveTags();
   void keepTyped(store::RunField field);
+  void tellStored(bool isWaiting);
   void keepMine(store::RunField field);
   void takeTheirs(store::RunField field);
   [[nodiscard]] std::string joinedTags() const;  ///< one a line
@@ -103,6 +104,7 @@ class Inspector : public QWidget {
   QToolButton* filterButton_ = nullptr;
   QPlainTextEdit* note_ = nullptr;
   QLineEdit* tags_ = nullptr;
+  QLabel* stored_ = nullptr;  ///< says that what was typed is stored
   ConflictBar* noteConflict_ = nullptr;
   ConflictBar* tagsConflict_ = nullptr;
   std::int64_t noteVersion_ = -1, tagsVersion_ = -1;  ///< that the fields are based on

@@ -89,8 +89,13 @@ void Inspector::saveNote() {
                       return;
                     }
                     if (!outcome.isWaiting) noteVersion_ = outcome.version;
+                    tellStored(outcome.isWaiting);
                     if (note_->toPlainText() == text) note_->document()->setModified(false);
                   });
+}
+
+void Inspector::tellStored(bool isWaiting) {
+  stored_->setText(isWaiting ? tr("not stored yet") : tr("stored"));
 }
 
 std::string Inspector::joinedTags() const {
@@ -116,6 +121,7 @@ void Inspector::saveTags() {
                       return;
                     }
                     if (!outcome.isWaiting) tagsVersion_ = outcome.version;
+                    tellStored(outcome.isWaiting);
                     if (tags_->text() == typed) tags_->setModified(false);
                   });
 }

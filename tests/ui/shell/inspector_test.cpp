@@ -82,6 +82,21 @@ TEST_F(InspectorOfTwo, SavesWhatIsTyped) {
   EXPECT_EQ(button("Keep my note"), nullptr);
 }
 
+TEST_F(InspectorOfTwo, SaysThatWhatWasTypedIsStored) {
+  EXPECT_FALSE(showsText("stored"));
+  type("mine");
+  EXPECT_FALSE(showsText("stored"));
+  EXPECT_TRUE(soon([&] { return showsText("stored"); }));
+  EXPECT_EQ(studio.writer.note(run), "mine");
+  QTest::keyClicks(note, " and more");
+  EXPECT_FALSE(showsText("stored"));
+  EXPECT_TRUE(soon([&] { return showsText("stored"); }));
+  typeTags("b, a");
+  EXPECT_TRUE(soon([&] { return showsText("stored"); }));
+  studio.workbench.selection().setRuns({studio.runs[1]}, studio.runs[1]);
+  EXPECT_FALSE(showsText("stored")) << "it is about another run";
+}
+
 TEST_F(InspectorOfTwo, ShowsBothNotesAndLeavesTheOtherOneInPlace) {
   meetInTheNote();
   EXPECT_EQ(note->toPlainText().toStdString(), "mine");
