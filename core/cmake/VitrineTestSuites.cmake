@@ -1,52 +1,44 @@
-# Read by ctest, once for each test program: adds a test for each suite of the program, or one for all that join, so that Qt, LibTorch
-# and what they load are loaded once a suite or once a program and not once a test. Each suite is a process of its own, see
-# tests/support/test_main.cpp. Reads: name, program, folder, timeout, environment, properties, joins, alone, first, costs (see
+# Read by ctest, once for each test program: adds a test for each suite of the program, or one for all of them where they are joined, so
+# that Qt, LibTorch and what they load are loaded once a suite or once a program and not once a test. Each suite is a process of its
+# own, see tests/support/test_main.cpp. Reads: name, program, folder, timeout, environment, properties, joins, alone, first, costs (see
 # vitrine_add_test).
 
-set(list "${folder}/${name}_suites.txt")
-if("${program}" IS_NEWER_THAN "${list}")  # or one of the two does not exist
-  execute_process(COMMAND "${program}" --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE status TIMEOUT 60)
-  if(NOT status EQUAL 0)
-    add_test("${name}.ListsItsTests" "${program}" --gtest_list_tests)  # fails, and shows why
-    return()
-  endif()
-  file(WRITE "${list}" "${listed}")
-endif()
-
-# A line "Suite." is followed by a line "  Test" for each of its tests; a comment describes parameters.
-file(STRINGS "${list}" lines REGEX "^[A-Za-z0-9_/]+\\.|^  ")
-set(suites "")
-foreach(line IN LISTS lines)
-  if(line MATCHES "^([A-Za-z0-9_/]+)\\.")
-    set(suite "${CMAKE_MATCH_1}")
-    list(APPEND suites "${suite}")
-    set(seconds_${suite} ${timeout})
-  else()
-    math(EXPR seconds_${suite} "${seconds_${suite}} + 20")
-  endif()
-endforeach()
-
 set(tests "")  # of ctest: the last part of the name
-set(together "")
-foreach(suite IN LISTS suites)
-  list(FIND alone "${suite}" place)
-  if(joins AND place EQUAL -1)
-    list(APPEND together "${suite}")
-  else()
-    list(APPEND tests "${suite}")
-    set(suites_${suite} "${suite}")
+if(joins)
+  # The program itself knows its suites: it would take long to ask it.
+  set(tests ${alone} Suites)
+  foreach(suite IN LISTS alone)
+    set(words_${suite} "${suite}")
+    set(seconds_${suite} ${timeout})
+  endforeach()
+  set(words_Suites all-but ${alone})
+  set(seconds_Suites 1800)
+else()
+  set(list "${folder}/${name}_suites.txt")
+  if("${program}" IS_NEWER_THAN "${list}")  # or one of the two does not exist
+    execute_process(COMMAND "${program}" --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE status TIMEOUT 60)
+    if(NOT status EQUAL 0)
+      add_test("${name}.ListsItsTests" "${program}" --gtest_list_tests)  # fails, and shows why
+      return()
+    endif()
+    file(WRITE "${list}" "${listed}")
   endif()
-endforeach()
-if(together)
-  list(APPEND tests "Suites")
-  set(suites_Suites "${together}")
-  set(seconds_Suites ${timeout})
-  foreach(suite IN LISTS together)
-    math(EXPR seconds_Suites "${seconds_Suites} + ${seconds_${suite}} - ${timeout}")
+  # A line "Suite." is followed by a line "  Test" for each of its tests; a comment describes parameters.
+  file(STRINGS "${list}" lines REGEX "^[A-Za-z0-9_/]+\\.|^  ")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^([A-Za-z0-9_/]+)\\.")
+      set(suite "${CMAKE_MATCH_1}")
+      list(APPEND tests "${suite}")
+      set(words_${suite} "${suite}")
+      set(seconds_${suite} ${timeout})
+    else()
+      math(EXPR seconds_${suite} "${seconds_${suite}} + 20")
+    endif()
   endforeach()
 endif()
+
 foreach(test IN LISTS tests)
-  add_test("${name}.${test}" "${program}" --gtest_color=no ${suites_${test}})
+  add_test("${name}.${test}" "${program}" --gtest_color=no ${words_${test}})
   set_tests_properties("${name}.${test}" PROPERTIES
     TIMEOUT ${seconds_${test}} SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}" ${properties})
   if(first)
@@ -62,7 +54,7 @@ foreach(test IN LISTS tests)
     math(EXPR place "${place} + 1")
     list(GET costs ${place} cost)
   elseif(test STREQUAL "Suites")
-    math(EXPR cost "(${seconds_Suites} - ${timeout}) / 20")  # a second for each test
+    set(cost 30)
   endif()
   set_tests_properties("${name}.${test}" PROPERTIES COST ${cost})
 endforeach()
