@@ -67,7 +67,7 @@ TEST_P(Memory, IsEstimatedWithinAQuarter) {
                 GetParam().model +
                 "\n[task]\nname = \"classification\"\n[data]\ndataset = \"idx\"\nfolder = \"" +
                 scratch.path("images") +
-                "\"\n[train]\nsteps = 3\nthreads = 2\nevaluation_batch_size = 32\n" +
+                "\"\n[train]\nsteps = 2\nthreads = 2\nevaluation_batch_size = 32\n" +
                 GetParam().train + "\n");
   const double estimate =
       vitrine({"check", file, "--json"}).json().at("totals").at("memory_bytes").get<double>();
