@@ -16,7 +16,7 @@ int archiveVerb(const Arguments& arguments) {
   for (const std::int64_t id : ids) (void)store.run(id);  // all or none: a wrong number does nothing
   for (const std::int64_t id : ids) {
     store.setMark(id, store::RunField::Archived, isBack ? "" : "yes");
-    log::info(store::nameOf(id) + (isBack ? " is out of the archive"
+    log::info(store::nameOf(id) + (isBack ? " unarchived"
                                           : " archived; `vitrine runs --archived` lists it"));
   }
   if (line.wantsJson()) print(Json{{"id", ids}, {"archived", !isBack}});
