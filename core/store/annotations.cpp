@@ -70,19 +70,17 @@ bool hasEdits(Database& database, std::int64_t run, RunField field) {
 void write(Database& database, std::int64_t run, RunField field, const std::string& text) {
   switch (field) {
     case RunField::Name:
-      database.prepare("UPDATE run SET name = ? WHERE id = ?").with(text, run).run();
+      database.run("UPDATE run SET name = ? WHERE id = ?", text, run);
       return;
     case RunField::Note:
-      database.prepare("INSERT OR REPLACE INTO note(run_id, text, changed_at) VALUES (?, ?, ?)")
-          .with(run, text, utcNow())
-          .run();
+      database.run("INSERT OR REPLACE INTO note(run_id, text, changed_at) VALUES (?, ?, ?)", run,
+                   text, utcNow());
       return;
     case RunField::CurveNotes:
-      database.prepare("DELETE FROM curve_note WHERE run_id = ?").with(run).run();
+      database.run("DELETE FROM curve_note WHERE run_id = ?", run);
       for (const CurveNoteRow& note : curveNotesFromText(text)) {
-        database.prepare("INSERT INTO curve_note(run_id, metric, step, text) VALUES (?, ?, ?, ?)")
-            .with(run, note.metric, note.step, note.text)
-            .run();
+        database.run("INSERT INTO curve_note(run_id, metric, step, text) VALUES (?, ?, ?, ?)", run,
+                     note.metric, note.step, note.text);
       }
       return;
     case RunField::ImageTags:
@@ -96,10 +94,10 @@ void write(Database& database, std::int64_t run, RunField field, const std::stri
     case RunField::Tags:
       break;
   }
-  database.prepare("DELETE FROM tag WHERE run_id = ?").with(run).run();
+  database.run("DELETE FROM tag WHERE run_id = ?", run);
   for (const std::string& tag : split(text, '\n')) {
     if (tag.empty()) continue;
-    database.prepare("INSERT OR IGNORE INTO tag(run_id, tag) VALUES (?, ?)").with(run, tag).run();
+    database.run("INSERT OR IGNORE INTO tag(run_id, tag) VALUES (?, ?)", run, tag);
   }
 }
 
@@ -128,17 +126,13 @@ enum class Outcome { Taken, TooLate };
 void keep(Database& database, std::int64_t run, RunField field, std::int64_t version,
           Outcome outcome, const std::string& text) {
   const int isTaken = outcome == Outcome::Taken ? 1 : 0;
-  database
-      .prepare(
-          "INSERT INTO edit(run_id, field, version, is_taken, at, text) VALUES (?, ?, ?, ?, ?, ?)")
-      .with(run, toString(field), version, isTaken, utcNow(), storedText(field, text))
-      .run();
-  database
-      .prepare(
-          "DELETE FROM edit WHERE id IN (SELECT id FROM edit WHERE run_id = ? AND field = ? AND "
-          "is_taken = ? ORDER BY id DESC LIMIT -1 OFFSET ?)")
-      .with(run, toString(field), isTaken, mostKept(field))
-      .run();
+  database.run(
+      "INSERT INTO edit(run_id, field, version, is_taken, at, text) VALUES (?, ?, ?, ?, ?, ?)", run,
+      toString(field), version, isTaken, utcNow(), storedText(field, text));
+  database.run(
+      "DELETE FROM edit WHERE id IN (SELECT id FROM edit WHERE run_id = ? AND field = ? AND "
+      "is_taken = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+      run, toString(field), isTaken, mostKept(field));
 }
 
 /// Stores `text` as the version after `now`.

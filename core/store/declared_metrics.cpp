@@ -32,12 +32,10 @@ std::vector<std::string> declareMetrics(RunStore& store,
   if (missing.empty()) return others;  // the usual run writes nothing
   database.write([&] {
     for (const MetricDeclaration* metric : missing) {
-      database
-          .prepare(
-              "INSERT INTO metric_kind(pattern, unit, direction, definition, title) VALUES (?, ?, "
-              "?, ?, ?) ON CONFLICT(pattern) DO UPDATE SET title = excluded.title WHERE title = ''")
-          .with(metric->pattern, metric->unit, metric->direction, metric->definition, metric->title)
-          .run();
+      database.run(
+          "INSERT INTO metric_kind(pattern, unit, direction, definition, title) VALUES (?, ?, "
+          "?, ?, ?) ON CONFLICT(pattern) DO UPDATE SET title = excluded.title WHERE title = ''",
+          metric->pattern, metric->unit, metric->direction, metric->definition, metric->title);
     }
   });
   return others;

@@ -55,7 +55,7 @@ QueueRow rowOf(const Statement& row) {
 template <typename... Values>
 void update(Database& database, std::int64_t run, const char* change, const Values&... values) {
   database.write([&] {
-    database.prepare(change).with(values..., run).run();
+    database.run(change, values..., run);
     touch(database, run);
   });
 }
@@ -122,23 +122,21 @@ std::int64_t QueueTable::highestPriority() {
 
 void QueueTable::put(std::int64_t run, const QueueOptions& options, std::int64_t position) {
   database_.write([&] {
-    database_
-        .prepare(
-            "INSERT INTO queue_entry(run_id, priority, position, device, time_limit_seconds, "
-            "grace_seconds, memory_limit_bytes, needed_memory_bytes, needed_disk_bytes, "
-            "enqueued_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(run_id) DO UPDATE SET "
-            "priority = excluded.priority, position = excluded.position, attempts = 0, held = ''")
-        .with(run, options.priority, position, options.device, options.timeLimitSeconds,
-              options.graceSeconds, options.memoryLimitBytes, options.neededMemoryBytes,
-              options.neededDiskBytes, utcNow())
-        .run();
+    database_.run(
+        "INSERT INTO queue_entry(run_id, priority, position, device, time_limit_seconds, "
+        "grace_seconds, memory_limit_bytes, needed_memory_bytes, needed_disk_bytes, "
+        "enqueued_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(run_id) DO UPDATE SET "
+        "priority = excluded.priority, position = excluded.position, attempts = 0, held = ''",
+        run, options.priority, position, options.device, options.timeLimitSeconds,
+        options.graceSeconds, options.memoryLimitBytes, options.neededMemoryBytes,
+        options.neededDiskBytes, utcNow());
     touch(database_, run);
   });
 }
 
 bool QueueTable::remove(std::int64_t run) {
   return database_.write([&] {
-    database_.prepare("DELETE FROM queue_entry WHERE run_id = ?").with(run).run();
+    database_.run("DELETE FROM queue_entry WHERE run_id = ?", run);
     const bool wasThere = sqlite3_changes(database_.handle()) > 0;
     if (wasThere) touch(database_, run);
     return wasThere;
@@ -151,9 +149,7 @@ void QueueTable::setPriority(std::int64_t run, std::int64_t priority) {
 
 void QueueTable::setPosition(std::int64_t run, std::int64_t position) {
   database_.write([&] {
-    database_.prepare("UPDATE queue_entry SET position = ? WHERE run_id = ?")
-        .with(position, run)
-        .run();
+    database_.run("UPDATE queue_entry SET position = ? WHERE run_id = ?", position, run);
   });
 }
 
@@ -176,19 +172,15 @@ void QueueTable::addUsedSeconds(std::int64_t run, double seconds) {
 
 void QueueTable::countStart(std::int64_t run) {
   database_.write([&] {
-    database_
-        .prepare(
-            "UPDATE queue_entry SET attempts = CASE WHEN attempts > 0 AND (SELECT "
-            "coalesce(latest_checkpoint, -1) FROM run WHERE id = run_id) > claimed_checkpoint THEN "
-            "1 ELSE attempts + 1 END WHERE run_id = ?")
-        .with(run)
-        .run();
-    database_
-        .prepare(
-            "UPDATE queue_entry SET claimed_checkpoint = (SELECT coalesce(latest_checkpoint, -1) "
-            "FROM run WHERE id = run_id) WHERE run_id = ?")
-        .with(run)
-        .run();
+    database_.run(
+        "UPDATE queue_entry SET attempts = CASE WHEN attempts > 0 AND (SELECT "
+        "coalesce(latest_checkpoint, -1) FROM run WHERE id = run_id) > claimed_checkpoint THEN "
+        "1 ELSE attempts + 1 END WHERE run_id = ?",
+        run);
+    database_.run(
+        "UPDATE queue_entry SET claimed_checkpoint = (SELECT coalesce(latest_checkpoint, -1) "
+        "FROM run WHERE id = run_id) WHERE run_id = ?",
+        run);
   });
 }
 
@@ -203,9 +195,7 @@ QueueMode QueueTable::mode() {
 
 void QueueTable::setMode(QueueMode mode) {
   database_.write([&] {
-    database_.prepare("UPDATE queue_state SET mode = ?, changed_at = ?")
-        .with(toString(mode), utcNow())
-        .run();
+    database_.run("UPDATE queue_state SET mode = ?, changed_at = ?", toString(mode), utcNow());
   });
 }
 

@@ -97,13 +97,11 @@ std::vector<std::int64_t> RunWriter::addRuns(std::int64_t experimentId,
         row.run();
       }
       const std::int64_t id = sqlite3_last_insert_rowid(database.handle());
-      database
-          .prepare(
-              "INSERT INTO run_config(run_id, config, origins, init, selection) VALUES (?, ?, ?, "
-              "?, ?)")
-          .with(id, dumpJson(run.config), dumpJson(run.origins), dumpJson(run.init),
-                dumpJson(run.selection))
-          .run();
+      database.run(
+          "INSERT INTO run_config(run_id, config, origins, init, selection) VALUES (?, ?, ?, "
+          "?, ?)",
+          id, dumpJson(run.config), dumpJson(run.origins), dumpJson(run.init),
+          dumpJson(run.selection));
       addParameters(database, id, run.config);
       storeDependencies(database, id, run.dependencies);
       ids.push_back(id);
@@ -119,11 +117,9 @@ void RunWriter::completeConfig(std::int64_t run, const Json& config, const Json&
     static_cast<void>(stateOf(database, run));
     if (lastSegment(database, run) > 0)
       throw StoreError(nameOf(run) + " has begun; its configuration stays as it is");
-    database
-        .prepare("UPDATE run_config SET config = ?, origins = ?, selection = ? WHERE run_id = ?")
-        .with(dumpJson(config), dumpJson(origins), dumpJson(selection), run)
-        .run();
-    database.prepare("DELETE FROM run_parameter WHERE run_id = ?").with(run).run();
+    database.run("UPDATE run_config SET config = ?, origins = ?, selection = ? WHERE run_id = ?",
+                 dumpJson(config), dumpJson(origins), dumpJson(selection), run);
+    database.run("DELETE FROM run_parameter WHERE run_id = ?", run);
     addParameters(database, run, config);
     vitrine::store::addEvent(database, run, 0, event);
     touch(database, run);

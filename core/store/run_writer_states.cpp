@@ -32,9 +32,8 @@ void RunWriter::setReason(std::int64_t run, const std::string& reason) {
   Database& database = *database_;
   database.write([&] {
     static_cast<void>(stateOf(database, run));
-    database.prepare("UPDATE run SET reason = ? WHERE id = ?")
-        .with(cutToFit(reason, database.mostRowBytes()), run)
-        .run();
+    database.run("UPDATE run SET reason = ? WHERE id = ?",
+                 cutToFit(reason, database.mostRowBytes()), run);
     touch(database, run);
   });
 }
@@ -54,12 +53,10 @@ void RunWriter::addToEnvironment(std::int64_t run, std::int64_t segment, const s
                                  const Json& value) {
   Database& database = *database_;
   database.write([&] {
-    database
-        .prepare(
-            "UPDATE segment SET environment = json_set(environment, '$.' || ?3, json(?4)) WHERE "
-            "run_id = ?1 AND number = ?2")
-        .with(run, segment, name, dumpJson(value))
-        .run();
+    database.run(
+        "UPDATE segment SET environment = json_set(environment, '$.' || ?3, json(?4)) WHERE "
+        "run_id = ?1 AND number = ?2",
+        run, segment, name, dumpJson(value));
   });
 }
 
@@ -88,25 +85,21 @@ std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, co
         counted(lastSegment(database, run), "the newest segment of " + nameOf(run));
     changeState(database, run, RunState::Running, "");
     if (!request.empty()) {
-      database.prepare("UPDATE run SET request = ? WHERE id = ?").with(request, run).run();
+      database.run("UPDATE run SET request = ? WHERE id = ?", request, run);
     }
     if (previous > 0) {
-      database
-          .prepare(
-              "UPDATE segment SET last_step = ?2 WHERE run_id = ?1 AND coalesce(last_step, ?2) >= "
-              "?2")
-          .with(run, firstStep)
-          .run();
+      database.run(
+          "UPDATE segment SET last_step = ?2 WHERE run_id = ?1 AND coalesce(last_step, ?2) >= "
+          "?2",
+          run, firstStep);
       packMetrics(database, run, kWorthPacking);
     }
-    database
-        .prepare(
-            "INSERT INTO segment(run_id, number, first_step, resumed_from, started_at, worker_pid, "
-            "worker_start, "
-            "worker_boot, worker_host, environment) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .with(run, previous + 1, firstStep, previous, utcNow(), worker.pid, worker.startTime,
-              worker.bootId, worker.host, dumpJson(environment))
-        .run();
+    database.run(
+        "INSERT INTO segment(run_id, number, first_step, resumed_from, started_at, worker_pid, "
+        "worker_start, "
+        "worker_boot, worker_host, environment) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        run, previous + 1, firstStep, previous, utcNow(), worker.pid, worker.startTime,
+        worker.bootId, worker.host, dumpJson(environment));
     if (previous > 0) {
       settleRemovedCheckpoints(database, run);
       rebuildSummaries(database, run);
@@ -117,21 +110,19 @@ std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, co
       return found != environment.end() && found->is_string() ? found->get<std::string>()
                                                               : std::string();
     };
-    database
-        .prepare(
-            "UPDATE run SET worker_pid = ?2, worker_start = ?3, worker_boot = ?4, worker_host = "
-            "?5, "
-            "heartbeat_at = ?6, device = ?7, commit_hash = ?8, step = ?9, latest_checkpoint = CASE "
-            "WHEN "
-            "latest_checkpoint > ?9 THEN nullif(?9, 0) ELSE latest_checkpoint END, best_checkpoint "
-            "= CASE WHEN "
-            "best_checkpoint > ?9 THEN (SELECT max(c.step) FROM checkpoint c WHERE c.run_id = ?1 "
-            "AND "
-            "c.is_best = 1 AND c.removed_at = '' AND c.step <= ?9) ELSE best_checkpoint END WHERE "
-            "id = ?1")
-        .with(run, worker.pid, worker.startTime, worker.bootId, worker.host, utcNow(),
-              text("device"), text("commit"), firstStep)
-        .run();
+    database.run(
+        "UPDATE run SET worker_pid = ?2, worker_start = ?3, worker_boot = ?4, worker_host = "
+        "?5, "
+        "heartbeat_at = ?6, device = ?7, commit_hash = ?8, step = ?9, latest_checkpoint = CASE "
+        "WHEN "
+        "latest_checkpoint > ?9 THEN nullif(?9, 0) ELSE latest_checkpoint END, best_checkpoint "
+        "= CASE WHEN "
+        "best_checkpoint > ?9 THEN (SELECT max(c.step) FROM checkpoint c WHERE c.run_id = ?1 "
+        "AND "
+        "c.is_best = 1 AND c.removed_at = '' AND c.step <= ?9) ELSE best_checkpoint END WHERE "
+        "id = ?1",
+        run, worker.pid, worker.startTime, worker.bootId, worker.host, utcNow(), text("device"),
+        text("commit"), firstStep);
     return previous + 1;
   });
 }
@@ -147,7 +138,7 @@ void RunWriter::setRequest(std::int64_t run, const std::string& request) {
       throw RefusedError(nameOf(run) + " is " + toString(state) +
                          "; only a run in progress can be asked to " + request);
     }
-    database_->prepare("UPDATE run SET request = ? WHERE id = ?").with(request, run).run();
+    database_->run("UPDATE run SET request = ? WHERE id = ?", request, run);
     touch(*database_, run);
   };
   try {
@@ -160,27 +151,23 @@ void RunWriter::setRequest(std::int64_t run, const std::string& request) {
 
 void RunWriter::forgetCheckpointRequest(std::int64_t run) {
   database_->write([&] {
-    database_->prepare("UPDATE run SET request = '' WHERE id = ? AND request = 'checkpoint'")
-        .with(run)
-        .run();
+    database_->run("UPDATE run SET request = '' WHERE id = ? AND request = 'checkpoint'", run);
   });
 }
 
 void RunWriter::setWorker(std::int64_t run, const Worker& worker) {
   database_->write([&] {
-    database_
-        ->prepare(
-            "UPDATE run SET worker_pid = ?2, worker_start = ?3, worker_boot = ?4, worker_host = ?5 "
-            "WHERE id = ?1")
-        .with(run, worker.pid, worker.startTime, worker.bootId, worker.host)
-        .run();
+    database_->run(
+        "UPDATE run SET worker_pid = ?2, worker_start = ?3, worker_boot = ?4, worker_host = ?5 "
+        "WHERE id = ?1",
+        run, worker.pid, worker.startTime, worker.bootId, worker.host);
     touch(*database_, run);
   });
 }
 
 void RunWriter::setLogFile(std::int64_t run, const std::string& relativePath) {
   database_->write([&] {
-    database_->prepare("UPDATE run SET log_file = ? WHERE id = ?").with(relativePath, run).run();
+    database_->run("UPDATE run SET log_file = ? WHERE id = ?", relativePath, run);
     touch(*database_, run);
   });
 }

@@ -106,8 +106,8 @@ void update(Database& database, Database& index) {
   }
   const fs::path files = filesFolder(database.file());
   const auto forget = [&](std::int64_t run) {
-    index.prepare("DELETE FROM words WHERE rowid = ?").with(run).run();
-    index.prepare("DELETE FROM indexed WHERE run_id = ?").with(run).run();
+    index.run("DELETE FROM words WHERE rowid = ?", run);
+    index.run("DELETE FROM indexed WHERE run_id = ?", run);
   };
   index.write([&] {
     for (const RunRow& run : readRunsChanged(database, 0)) {
@@ -135,16 +135,13 @@ void update(Database& database, Database& index) {
         Statement resolved = database.prepare("SELECT config FROM run_config WHERE run_id = ?");
         if (resolved.with(run.id).step()) config = configText(resolved.text(0));
       }
-      index
-          .prepare(
-              "INSERT INTO words(rowid, name, note, tags, configuration, log) VALUES (?, ?, ?, ?, "
-              "?, ?)")
-          .with(run.id, run.experiment + "\n" + run.name + "\n" + run.variant + "\n" + run.stage,
-                note, tags, config, hasLog ? logText(log) : std::string())
-          .run();
-      index.prepare("INSERT INTO indexed(run_id, uuid, change, log) VALUES (?, ?, ?, ?)")
-          .with(run.id, run.uuid, run.changeSequence, state)
-          .run();
+      index.run(
+          "INSERT INTO words(rowid, name, note, tags, configuration, log) VALUES (?, ?, ?, ?, "
+          "?, ?)",
+          run.id, run.experiment + "\n" + run.name + "\n" + run.variant + "\n" + run.stage, note,
+          tags, config, hasLog ? logText(log) : std::string());
+      index.run("INSERT INTO indexed(run_id, uuid, change, log) VALUES (?, ?, ?, ?)", run.id,
+                run.uuid, run.changeSequence, state);
     }
     for (const auto& entry : known) forget(entry.first);  // deleted meanwhile
   });

@@ -95,9 +95,7 @@ void exportFiles(const ExportTask& task, Database& to, const RunRow& run, std::i
   const std::string now = utcNow();
   for (const auto& [step, folder] : folders) {
     if (chosen.count(step) == 0) {
-      to.prepare("UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND step = ?")
-          .with(now, id, step)
-          .run();
+      to.run("UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND step = ?", now, id, step);
       continue;
     }
     if (!isPlainPath(folder, runFolder) ||
@@ -187,9 +185,8 @@ void exportSqlite(const ExportTask& task) {
         const std::int64_t id = copier.copy(run.id, changes);
         ids[run.id] = id;
         if (parent != 0 && copied == ids.end()) {
-          to.prepare("INSERT INTO exported_dependency(run_id, uuid) VALUES (?, ?)")
-              .with(id, readRun(task.database, parent).uuid)
-              .run();
+          to.run("INSERT INTO exported_dependency(run_id, uuid) VALUES (?, ?)", id,
+                 readRun(task.database, parent).uuid);
         }
         exportFiles(task, to, run, id);
       });

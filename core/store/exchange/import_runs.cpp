@@ -183,14 +183,12 @@ void checkCheckpoints(Database& to, std::int64_t run, const std::string& uuid,
   }
   // A database that was copied without its files, not an export.
   for (const std::int64_t step : missing) {
-    to.prepare("UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND step = ?")
-        .with(utcNow(), run, step)
-        .run();
-    to.prepare(
-          "UPDATE run SET latest_checkpoint = nullif(latest_checkpoint, ?2), best_checkpoint = "
-          "nullif(best_checkpoint, ?2) WHERE id = ?1")
-        .with(run, step)
-        .run();
+    to.run("UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND step = ?", utcNow(), run,
+           step);
+    to.run(
+        "UPDATE run SET latest_checkpoint = nullif(latest_checkpoint, ?2), best_checkpoint = "
+        "nullif(best_checkpoint, ?2) WHERE id = ?1",
+        run, step);
   }
 }
 
@@ -218,11 +216,10 @@ void settleState(Database& to, std::int64_t run) {
   } else {
     return;
   }
-  to.prepare(
-        "UPDATE run SET state = ?2, reason = ?3, request = '', finished_at = CASE finished_at WHEN "
-        "'' THEN ?4 ELSE finished_at END WHERE id = ?1")
-      .with(run, toString(state), reason, utcNow())
-      .run();
+  to.run(
+      "UPDATE run SET state = ?2, reason = ?3, request = '', finished_at = CASE finished_at WHEN "
+      "'' THEN ?4 ELSE finished_at END WHERE id = ?1",
+      run, toString(state), reason, utcNow());
 }
 
 class SqliteImport {
@@ -363,17 +360,14 @@ class SqliteImport {
     const auto renamed = renamed_.find(init["run"].get<std::string>());
     if (renamed == renamed_.end()) return;
     init["run"] = renamed->second;
-    task_.database.prepare("UPDATE run_config SET init = ? WHERE run_id = ?")
-        .with(dumpJson(init), run)
-        .run();
+    task_.database.run("UPDATE run_config SET init = ? WHERE run_id = ?", dumpJson(init), run);
   }
 
   /// The same of the runs that it needs.
   void followNeeded(std::int64_t run) {
     for (const auto& [before, after] : renamed_) {
-      task_.database.prepare("UPDATE run_dependency SET uuid = ? WHERE run_id = ? AND uuid = ?")
-          .with(after, run, before)
-          .run();
+      task_.database.run("UPDATE run_dependency SET uuid = ? WHERE run_id = ? AND uuid = ?", after,
+                         run, before);
     }
   }
 

@@ -177,27 +177,21 @@ class RunImport {
       if (row.with(experiment, now).step()) experimentId = row.integer(0);
       row.run();
     }
-    database_
-        .prepare(
-            "INSERT INTO run(uuid, experiment_id, variant, stage, name, seed, state, created_at, "
-            "change_sequence) VALUES (?, ?, '', '', ?, 0, 'done', ?, ?)")
-        .with(uuid_, experimentId, folder_.name, now, nextChange(database_))
-        .run();
+    database_.run(
+        "INSERT INTO run(uuid, experiment_id, variant, stage, name, seed, state, created_at, "
+        "change_sequence) VALUES (?, ?, '', '', ?, 0, 'done', ?, ?)",
+        uuid_, experimentId, folder_.name, now, nextChange(database_));
     id_ = sqlite3_last_insert_rowid(database_.handle());
-    database_
-        .prepare(
-            "INSERT INTO run_config(run_id, config, origins, init) VALUES (?, '{}', '{}', 'null')")
-        .with(id_)
-        .run();
+    database_.run(
+        "INSERT INTO run_config(run_id, config, origins, init) VALUES (?, '{}', '{}', 'null')",
+        id_);
     const Json environment = {{"imported_from", "tensorboard"}};
-    database_
-        .prepare(
-            "INSERT INTO segment(run_id, number, first_step, resumed_from, started_at, worker_pid, "
-            "worker_start, worker_boot, worker_host, environment) VALUES (?, 1, 0, 0, ?, 0, '', "
-            "'', "
-            "'', ?)")
-        .with(id_, now, dumpJson(environment))
-        .run();
+    database_.run(
+        "INSERT INTO segment(run_id, number, first_step, resumed_from, started_at, worker_pid, "
+        "worker_start, worker_boot, worker_host, environment) VALUES (?, 1, 0, 0, ?, 0, '', "
+        "'', "
+        "'', ?)",
+        id_, now, dumpJson(environment));
   }
 
   void take(const SummaryEvent& event) {
@@ -289,14 +283,12 @@ class RunImport {
     });
     if (!left.empty()) notes_.push_back("'" + folder_.name + "': left out " + left);
     const std::string start = utcOf(start_);
-    database_
-        .prepare(
-            "UPDATE run SET created_at = ?2, started_at = ?2, finished_at = ?3, step = ?4, "
-            "total_steps = ?4, loss = (SELECT m.last FROM metric_summary m JOIN metric_name n ON "
-            "n.id = m.metric_id WHERE m.run_id = ?1 AND n.name = 'train/loss') WHERE id = ?1")
-        .with(id_, start, utcOf(end_), lastStep_)
-        .run();
-    database_.prepare("UPDATE segment SET started_at = ? WHERE run_id = ?").with(start, id_).run();
+    database_.run(
+        "UPDATE run SET created_at = ?2, started_at = ?2, finished_at = ?3, step = ?4, "
+        "total_steps = ?4, loss = (SELECT m.last FROM metric_summary m JOIN metric_name n ON "
+        "n.id = m.metric_id WHERE m.run_id = ?1 AND n.name = 'train/loss') WHERE id = ?1",
+        id_, start, utcOf(end_), lastStep_);
+    database_.run("UPDATE segment SET started_at = ? WHERE run_id = ?", start, id_);
     EventRecord event{lastStep_, "imported",
                       std::to_string(points_) + " points and " + std::to_string(images_) +
                           " images from TensorBoard's event files" +

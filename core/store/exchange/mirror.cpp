@@ -66,12 +66,10 @@ std::string metaOf(Database& database, const char* key) {
 }
 
 void setMeta(Database& database, const char* key, const std::string& value) {
-  database
-      .prepare(
-          "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = "
-          "excluded.value")
-      .with(key, value)
-      .run();
+  database.run(
+      "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = "
+      "excluded.value",
+      key, value);
 }
 
 /// Sends rows in parts of about a megabyte.
@@ -271,7 +269,7 @@ void Mirror::take(std::int64_t run, std::span<const Json> parts) {
                          "'; install the same version of Vitrine on both");
       }
       if (part.value("again", false)) {
-        database.prepare("DELETE FROM " + name + " WHERE " + table->owner + " = ?").with(run).run();
+        database.run("DELETE FROM " + name + " WHERE " + table->owner + " = ?", run);
       }
       const auto owner = std::find(columns.begin(), columns.end(), table->owner);
       Statement insert =
@@ -293,14 +291,12 @@ void Mirror::take(std::int64_t run, std::span<const Json> parts) {
       return;
     }
     // One that was deleted there may have been brought back.
-    database.prepare("DELETE FROM deleted_run WHERE run_id = ?").with(run).run();
+    database.run("DELETE FROM deleted_run WHERE run_id = ?", run);
     // A readers' clock of its own, and a log that lies next to this file.
-    database
-        .prepare(
-            "UPDATE run SET change_sequence = ?2, log_file = CASE WHEN log_file = '' THEN '' "
-            "ELSE 'run-' || uuid || '/run.log' END WHERE id = ?1")
-        .with(run, nextChange(database))
-        .run();
+    database.run(
+        "UPDATE run SET change_sequence = ?2, log_file = CASE WHEN log_file = '' THEN '' "
+        "ELSE 'run-' || uuid || '/run.log' END WHERE id = ?1",
+        run, nextChange(database));
   });
 }
 
@@ -308,18 +304,14 @@ void Mirror::remove(std::span<const std::int64_t> runs) {
   Database& database = *database_;
   database.write([&] {
     for (const std::int64_t run : runs) {
-      database
-          .prepare(
-              "INSERT OR REPLACE INTO deleted_run(run_id, uuid, deleted_at, change_sequence) "
-              "SELECT id, uuid, ?2, ?3 FROM run WHERE id = ?1")
-          .with(run, utcNow(), nextChange(database))
-          .run();
+      database.run(
+          "INSERT OR REPLACE INTO deleted_run(run_id, uuid, deleted_at, change_sequence) "
+          "SELECT id, uuid, ?2, ?3 FROM run WHERE id = ?1",
+          run, utcNow(), nextChange(database));
       for (const MirrorTable& table : mirrorTables()) {
         if (!belongsTo(table, run)) continue;
-        database
-            .prepare(std::string("DELETE FROM ") + table.name + " WHERE " + table.owner + " = ?")
-            .with(run)
-            .run();
+        database.run(std::string("DELETE FROM ") + table.name + " WHERE " + table.owner + " = ?",
+                     run);
       }
     }
   });

@@ -70,17 +70,14 @@ void removeUnfinished(Database& database, std::int64_t run) {
     if (!table.isLarge) continue;
     for (bool isLeft = true; isLeft;) {
       isLeft = database.write([&] {
-        database
-            .prepare(std::string("DELETE FROM ") + table.name + " WHERE id IN (SELECT id FROM " +
-                     table.name + " WHERE run_id = ? LIMIT ?)")
-            .with(run, kPartRows)
-            .run();
+        database.run(std::string("DELETE FROM ") + table.name + " WHERE id IN (SELECT id FROM " +
+                         table.name + " WHERE run_id = ? LIMIT ?)",
+                     run, kPartRows);
         return sqlite3_changes(database.handle()) > 0;
       });
     }
   }
-  database.write(
-      [&] { database.prepare("DELETE FROM meta WHERE key = ?").with(markOf(run)).run(); });
+  database.write([&] { database.run("DELETE FROM meta WHERE key = ?", markOf(run)); });
 }
 
 /// A value as it is: type, bytes and bits.
@@ -139,7 +136,7 @@ void RunCopier::learnMetrics(std::int64_t run) {
   std::vector<std::string> names;
   while (name.step()) {
     names.push_back(name.text(1));
-    to_.prepare("INSERT OR IGNORE INTO metric_name(name) VALUES (?)").with(name.text(1)).run();
+    to_.run("INSERT OR IGNORE INTO metric_name(name) VALUES (?)", name.text(1));
     Statement known = to_.prepare("SELECT id FROM metric_name WHERE name = ?");
     if (known.with(name.text(1)).step()) metrics_[name.integer(0)] = known.integer(0);
   }
@@ -270,15 +267,13 @@ void RunCopier::reserve() {
   const std::int64_t last =
       to_.integer("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'run'");
   target_ = counted(last, "the newest run") + 1;
-  to_.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'run'").with(target_).run();
+  to_.run("UPDATE sqlite_sequence SET seq = ? WHERE name = 'run'", target_);
   if (sqlite3_changes(to_.handle()) == 0)
-    to_.prepare("INSERT INTO sqlite_sequence(name, seq) VALUES ('run', ?)").with(target_).run();
+    to_.run("INSERT INTO sqlite_sequence(name, seq) VALUES ('run', ?)", target_);
   const Worker me = thisWorker();
   const Json by = {
       {"pid", me.pid}, {"start", me.startTime}, {"boot", me.bootId}, {"host", me.host}};
-  to_.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)")
-      .with(markOf(target_), dumpJson(by))
-      .run();
+  to_.run("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", markOf(target_), dumpJson(by));
 }
 
 void RunCopier::dropUnfinished() noexcept {
@@ -307,7 +302,7 @@ std::int64_t RunCopier::copyInParts(std::int64_t id, const Changes& changes) {
         if (!table.isLarge) copyRows(table, id, Parts::One);
       }
       yieldBaseline();
-      to_.prepare("DELETE FROM meta WHERE key = ?").with(markOf(target_)).run();
+      to_.run("DELETE FROM meta WHERE key = ?", markOf(target_));
     });
   } catch (...) {
     dropUnfinished();

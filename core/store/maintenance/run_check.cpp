@@ -301,9 +301,8 @@ void settleRemovedCheckpoints(Database& database, std::int64_t run) {
     }
   }
   for (const std::int64_t step : gone) {
-    database.prepare("UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND step = ?")
-        .with(utcNow(), run, step)
-        .run();
+    database.run("UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND step = ?", utcNow(),
+                 run, step);
   }
 }
 

@@ -69,19 +69,15 @@ class RunThinning {
     }
     if (mode == Mode::Look || after == before) return;
     packMetrics(database_, run_, kWorthPacking);
-    database_
-        .prepare(
-            "UPDATE metric_summary SET tail_rows = (SELECT count(*) FROM metric_tail t WHERE "
-            "t.run_id = metric_summary.run_id AND t.metric_id = metric_summary.metric_id) WHERE "
-            "run_id = ?")
-        .with(run_)
-        .run();
-    database_
-        .prepare(
-            "DELETE FROM clock_chunk WHERE run_id = ?1 AND id NOT IN (SELECT clock_id FROM "
-            "metric_chunk WHERE run_id = ?1)")
-        .with(run_)
-        .run();
+    database_.run(
+        "UPDATE metric_summary SET tail_rows = (SELECT count(*) FROM metric_tail t WHERE "
+        "t.run_id = metric_summary.run_id AND t.metric_id = metric_summary.metric_id) WHERE "
+        "run_id = ?",
+        run_);
+    database_.run(
+        "DELETE FROM clock_chunk WHERE run_id = ?1 AND id NOT IN (SELECT clock_id FROM "
+        "metric_chunk WHERE run_id = ?1)",
+        run_);
     EventRecord event{readRun(database_, run_).step, "thinned",
                       formatCount(before - after) + " of " + formatCount(before) +
                           " points were taken out: of every " + formatCount(bucket_) +
@@ -225,11 +221,9 @@ class RunThinning {
 
   void store(std::int64_t metric, std::int64_t segment, const std::vector<Bucket>& buckets) {
     for (const char* table : {"metric_chunk", "metric_tail", "metric_bucket"}) {
-      database_
-          .prepare(std::string("DELETE FROM ") + table +
-                   " WHERE run_id = ? AND metric_id = ? AND segment = ?")
-          .with(run_, metric, segment)
-          .run();
+      database_.run(std::string("DELETE FROM ") + table +
+                        " WHERE run_id = ? AND metric_id = ? AND segment = ?",
+                    run_, metric, segment);
     }
     Statement point = database_.prepare(
         "INSERT INTO metric_tail(run_id, metric_id, sequence, segment, step, time, epoch, value, "
@@ -351,10 +345,8 @@ void countThinnedOut(Database& database, std::int64_t run) {
     while (row.step()) metrics.push_back(row.integer(0));
   }
   for (const std::int64_t metric : metrics) {
-    database
-        .prepare("UPDATE metric_summary SET count = count + ? WHERE run_id = ? AND metric_id = ?")
-        .with(thinnedOut(database, run, metric), run, metric)
-        .run();
+    database.run("UPDATE metric_summary SET count = count + ? WHERE run_id = ? AND metric_id = ?",
+                 thinnedOut(database, run, metric), run, metric);
   }
 }
 

@@ -170,21 +170,17 @@ void storeAgain(Database& database, Database& rows, const Entry& entry, std::int
     changes.id = taken.with(entry.run.id).step() ? 0 : entry.run.id;
   }
   id = RunCopier(rows, database).copy(rows.integer("SELECT id FROM run"), changes);
-  database
-      .prepare(
-          "UPDATE run SET state = 'stopped', reason = 'was queued when it was deleted; `vitrine "
-          "retry` puts it into the queue' WHERE id = ? AND state = 'queued'")
-      .with(id)
-      .run();
+  database.run(
+      "UPDATE run SET state = 'stopped', reason = 'was queued when it was deleted; `vitrine "
+      "retry` puts it into the queue' WHERE id = ? AND state = 'queued'",
+      id);
   for (const std::string& uuid : entry.dependents) {
-    database
-        .prepare(
-            "UPDATE run SET depends_on = ?, change_sequence = ? WHERE uuid = ? AND depends_on IS "
-            "NULL")
-        .with(id, nextChange(database), uuid)
-        .run();
+    database.run(
+        "UPDATE run SET depends_on = ?, change_sequence = ? WHERE uuid = ? AND depends_on IS "
+        "NULL",
+        id, nextChange(database), uuid);
   }
-  database.prepare("DELETE FROM deleted_run WHERE uuid = ?").with(entry.run.uuid).run();
+  database.run("DELETE FROM deleted_run WHERE uuid = ?", entry.run.uuid);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::int64_t metricId(Database& database, const std::string& name) {
     if (statement.with(name).step()) id = statement.integer(0);
   }
   if (id == kNoId) {
-    database.prepare("INSERT INTO metric_name(name) VALUES (?)").with(name).run();
+    database.run("INSERT INTO metric_name(name) VALUES (?)", name);
     id = sqlite3_last_insert_rowid(database.handle());
   }
   database.metricIds.emplace(name, id);
@@ -220,12 +220,10 @@ void packColumns(Database& database, std::int64_t run, std::span<Column> columns
   }
   for (const Column& column : columns) {
     if (column.packed == 0 || column.tail.empty()) continue;
-    database
-        .prepare(
-            "DELETE FROM metric_tail WHERE run_id = ? AND metric_id = ? AND sequence <= ? AND "
-            "segment = ?")
-        .with(run, column.metric, column.sequences[column.packed - 1], column.segment)
-        .run();
+    database.run(
+        "DELETE FROM metric_tail WHERE run_id = ? AND metric_id = ? AND sequence <= ? AND "
+        "segment = ?",
+        run, column.metric, column.sequences[column.packed - 1], column.segment);
   }
 }
 
@@ -314,7 +312,7 @@ void appendTo(Database& database, std::int64_t run, std::int64_t segment, const 
     summaries[i].tailRows -= static_cast<std::int64_t>(columns[i].packed);
     saveSummary(database, run, columns[i].metric, summaries[i]);
   }
-  database.prepare("UPDATE run SET last_sequence = ? WHERE id = ?").with(sequence, run).run();
+  database.run("UPDATE run SET last_sequence = ? WHERE id = ?", sequence, run);
 }
 
 }  // namespace
@@ -400,12 +398,10 @@ void packMetrics(Database& database, std::int64_t run, std::size_t minimumRows) 
   for (Column& column : columns) loadTail(database, run, column);
   packColumns(database, run, columns, minimumRows, {});
   for (const Column& column : columns) {
-    database
-        .prepare(
-            "UPDATE metric_summary SET tail_rows = tail_rows - ?3 WHERE run_id = ?1 AND metric_id "
-            "= ?2")
-        .with(run, column.metric, static_cast<std::int64_t>(column.packed))
-        .run();
+    database.run(
+        "UPDATE metric_summary SET tail_rows = tail_rows - ?3 WHERE run_id = ?1 AND metric_id "
+        "= ?2",
+        run, column.metric, static_cast<std::int64_t>(column.packed));
   }
 }
 

@@ -188,9 +188,8 @@ void Spool::storeFile(Database& database, SpoolFile& file) {
                        runStateFromString(event.data.value("to", std::string())), event.text);
         }
       });
-      database.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)")
-          .with(markOf(file.id()), std::to_string(end))
-          .run();
+      database.run("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", markOf(file.id()),
+                   std::to_string(end));
       next = end;
     });
   }
@@ -200,8 +199,7 @@ void Spool::storeFile(Database& database, SpoolFile& file) {
 /// harm, an id is never used again.
 void Spool::forget(Database& database, const std::string& id) noexcept {
   try {
-    database.write(
-        [&] { database.prepare("DELETE FROM meta WHERE key = ?").with(markOf(id)).run(); });
+    database.write([&] { database.run("DELETE FROM meta WHERE key = ?", markOf(id)); });
   } catch (const std::exception&) {  // see above
   }
 }

@@ -129,6 +129,11 @@ class VITRINE_STORE_EXPORT Database {
   [[nodiscard]] std::uint64_t mostRowBytes() const noexcept;
 
   [[nodiscard]] Statement prepare(std::string_view sql);
+  /// Runs one statement with these parameters to its end.
+  template <typename... Values>
+  void run(std::string_view sql, const Values&... values) {
+    prepare(sql).with(values...).run();
+  }
   void execute(const char* sql);  ///< any number of statements without parameters
   [[nodiscard]] std::int64_t integer(std::string_view sql);
 

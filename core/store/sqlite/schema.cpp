@@ -131,7 +131,7 @@ void compareObjects(Database& database, const Objects& expected) {
 }
 
 void insertMeta(Database& database, const char* key, const std::string& value) {
-  database.prepare("INSERT INTO meta(key, value) VALUES (?, ?)").with(key, value).run();
+  database.run("INSERT INTO meta(key, value) VALUES (?, ?)", key, value);
 }
 
 /// Version of the finished database `file`, or -1.
@@ -172,7 +172,7 @@ void backUp(Database& database, std::int64_t version) {
   sweepBackups(database.file());
   fs::remove(temporary, error);
   sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 1);
-  database.prepare("VACUUM INTO ?").with(temporary.string()).run();
+  database.run("VACUUM INTO ?", temporary.string());
   sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 0);
   if (versionOf(temporary) == version) {
     files::syncPath(temporary);

@@ -9,12 +9,10 @@ namespace vitrine::store {
 void storeDependencies(Database& database, std::int64_t run,
                        const std::vector<RunDependency>& dependencies) {
   for (const RunDependency& each : dependencies) {
-    database
-        .prepare(
-            "INSERT INTO run_dependency(run_id, kind, name, uuid, checkpoint) VALUES (?, ?, ?, ?, "
-            "?)")
-        .with(run, each.kind, each.name, each.uuid, each.checkpoint)
-        .run();
+    database.run(
+        "INSERT INTO run_dependency(run_id, kind, name, uuid, checkpoint) VALUES (?, ?, ?, ?, "
+        "?)",
+        run, each.kind, each.name, each.uuid, each.checkpoint);
   }
 }
 

@@ -73,12 +73,10 @@ std::vector<ImageTagRow> readImageTags(Database& database, std::int64_t run) {
 }
 
 void writeImageTags(Database& database, std::int64_t run, const std::vector<ImageTagRow>& tags) {
-  database.prepare("DELETE FROM image_tag WHERE run_id = ?").with(run).run();
+  database.run("DELETE FROM image_tag WHERE run_id = ?", run);
   for (const ImageTagRow& row : tags) {
-    database
-        .prepare("INSERT OR IGNORE INTO image_tag(run_id, step, sha256, tag) VALUES (?, ?, ?, ?)")
-        .with(run, row.step, row.sha256, row.tag)
-        .run();
+    database.run("INSERT OR IGNORE INTO image_tag(run_id, step, sha256, tag) VALUES (?, ?, ?, ?)",
+                 run, row.step, row.sha256, row.tag);
   }
 }
 

@@ -18,9 +18,7 @@ std::int64_t nextChange(Database& database) {
 }
 
 void touch(Database& database, std::int64_t run) {
-  database.prepare("UPDATE run SET change_sequence = ? WHERE id = ?")
-      .with(nextChange(database), run)
-      .run();
+  database.run("UPDATE run SET change_sequence = ? WHERE id = ?", nextChange(database), run);
 }
 
 void noSuchRun(const Database& database, std::int64_t run) {
@@ -50,15 +48,13 @@ void refuseDeletion(Database& database, const RunRow& run) {
 }
 
 void deleteRows(Database& database, const RunRow& run) {
-  database.prepare("UPDATE run SET depends_on = NULL WHERE depends_on = ?").with(run.id).run();
+  database.run("UPDATE run SET depends_on = NULL WHERE depends_on = ?", run.id);
   // Values refer to clocks: they go first.
-  database.prepare("DELETE FROM metric_chunk WHERE run_id = ?").with(run.id).run();
-  database.prepare("DELETE FROM run WHERE id = ?").with(run.id).run();
-  database
-      .prepare(
-          "INSERT INTO deleted_run(run_id, uuid, deleted_at, change_sequence) VALUES (?, ?, ?, ?)")
-      .with(run.id, run.uuid, utcNow(), nextChange(database))
-      .run();
+  database.run("DELETE FROM metric_chunk WHERE run_id = ?", run.id);
+  database.run("DELETE FROM run WHERE id = ?", run.id);
+  database.run(
+      "INSERT INTO deleted_run(run_id, uuid, deleted_at, change_sequence) VALUES (?, ?, ?, ?)",
+      run.id, run.uuid, utcNow(), nextChange(database));
 }
 
 void addEvent(Database& database, std::int64_t run, std::int64_t segment, const EventRecord& event,
@@ -66,13 +62,11 @@ void addEvent(Database& database, std::int64_t run, std::int64_t segment, const 
   const std::uint64_t limit = database.mostRowBytes();
   std::string data = dumpJson(event.data);
   if (data.size() > limit / 4) data = dumpJson(Json{{"left_out_bytes", data.size()}});
-  database
-      .prepare(
-          "INSERT INTO event(run_id, segment, step, at, kind, text, data) VALUES (?, ?, ?, ?, ?, "
-          "?, ?)")
-      .with(run, segment, event.step, at.empty() ? utcNow() : at, event.kind,
-            cutToFit(event.text, limit), data)
-      .run();
+  database.run(
+      "INSERT INTO event(run_id, segment, step, at, kind, text, data) VALUES (?, ?, ?, ?, ?, "
+      "?, ?)",
+      run, segment, event.step, at.empty() ? utcNow() : at, event.kind, cutToFit(event.text, limit),
+      data);
 }
 
 std::int64_t lastSegment(Database& database, std::int64_t run) {

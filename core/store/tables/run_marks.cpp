@@ -43,14 +43,11 @@ std::string readMark(Database& database, std::int64_t run, RunField field) {
 
 void writeMark(Database& database, std::int64_t run, RunField field, const std::string& value) {
   if (value.empty()) {
-    database.prepare("DELETE FROM run_mark WHERE run_id = ? AND field = ?")
-        .with(run, toString(field))
-        .run();
+    database.run("DELETE FROM run_mark WHERE run_id = ? AND field = ?", run, toString(field));
     return;
   }
-  database.prepare("INSERT OR REPLACE INTO run_mark(run_id, field, value) VALUES (?, ?, ?)")
-      .with(run, toString(field), value)
-      .run();
+  database.run("INSERT OR REPLACE INTO run_mark(run_id, field, value) VALUES (?, ?, ?)", run,
+               toString(field), value);
 }
 
 std::vector<std::int64_t> otherBaselines(Database& database, std::int64_t run) {

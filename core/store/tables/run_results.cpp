@@ -35,40 +35,29 @@ bool isStored(Database& database, std::int64_t run, std::int64_t segment,
 
 void storeCheckpoint(Database& database, std::int64_t run, std::int64_t segment,
                      const CheckpointRecord& checkpoint, const std::string& at) {
-  database
-      .prepare(
-          "INSERT OR REPLACE INTO checkpoint(run_id, step, segment, folder, bytes, seconds, "
-          "created_at, is_best) "
-          "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-      .with(run, checkpoint.step, segment, checkpoint.folder, checkpoint.bytes, checkpoint.seconds,
-            at, checkpoint.isBest ? 1 : 0)
-      .run();
+  database.run(
+      "INSERT OR REPLACE INTO checkpoint(run_id, step, segment, folder, bytes, seconds, "
+      "created_at, is_best) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      run, checkpoint.step, segment, checkpoint.folder, checkpoint.bytes, checkpoint.seconds, at,
+      checkpoint.isBest ? 1 : 0);
   for (const std::string& folder : checkpoint.removed) {
-    database
-        .prepare(
-            "UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND folder = ? AND step <> ?")
-        .with(at, run, folder, checkpoint.step)
-        .run();
+    database.run(
+        "UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND folder = ? AND step <> ?", at,
+        run, folder, checkpoint.step);
   }
   if (checkpoint.isBest) {
-    database.prepare("UPDATE run SET best_checkpoint = ? WHERE id = ?")
-        .with(checkpoint.step, run)
-        .run();
+    database.run("UPDATE run SET best_checkpoint = ? WHERE id = ?", checkpoint.step, run);
   }
-  database.prepare("UPDATE run SET latest_checkpoint = ? WHERE id = ?")
-      .with(checkpoint.step, run)
-      .run();
+  database.run("UPDATE run SET latest_checkpoint = ? WHERE id = ?", checkpoint.step, run);
 }
 
 void storeProgress(Database& database, std::int64_t run, const ProgressRecord& progress) {
-  database
-      .prepare(
-          "UPDATE run SET step = ?2, total_steps = ?3, epoch = ?4, total_epochs = ?5, loss = ?6, "
-          "images_per_second = ?7, memory_bytes = ?8, remaining_seconds = ?9 WHERE id = ?1")
-      .with(run, progress.step, progress.totalSteps, progress.epoch, progress.totalEpochs,
-            progress.loss, progress.imagesPerSecond, progress.memoryBytes,
-            progress.remainingSeconds)
-      .run();
+  database.run(
+      "UPDATE run SET step = ?2, total_steps = ?3, epoch = ?4, total_epochs = ?5, loss = ?6, "
+      "images_per_second = ?7, memory_bytes = ?8, remaining_seconds = ?9 WHERE id = ?1",
+      run, progress.step, progress.totalSteps, progress.epoch, progress.totalEpochs, progress.loss,
+      progress.imagesPerSecond, progress.memoryBytes, progress.remainingSeconds);
 }
 
 }  // namespace
@@ -98,9 +87,8 @@ void appendBatch(Database& database, std::int64_t run, std::int64_t segment,
       storeCheckpoint(database, run, segment, checkpoint, at);
     }
     if (batch.progress) storeProgress(database, run, *batch.progress);
-    database.prepare("UPDATE run SET heartbeat_at = ?, change_sequence = ? WHERE id = ?")
-        .with(utcNow(), nextChange(database), run)
-        .run();
+    database.run("UPDATE run SET heartbeat_at = ?, change_sequence = ? WHERE id = ?", utcNow(),
+                 nextChange(database), run);
   });
 }
 

@@ -28,12 +28,10 @@ void changeState(Database& database, std::int64_t run, RunState to, const std::s
     // The claim, until a segment is opened or the launcher knows its child: a lost one can be
     // recognised.
     const Worker worker = thisWorker();
-    database
-        .prepare(
-            "UPDATE run SET worker_pid = ?2, worker_start = ?3, worker_boot = ?4, worker_host = ?5 "
-            "WHERE id = ?1")
-        .with(run, worker.pid, worker.startTime, worker.bootId, worker.host)
-        .run();
+    database.run(
+        "UPDATE run SET worker_pid = ?2, worker_start = ?3, worker_boot = ?4, worker_host = ?5 "
+        "WHERE id = ?1",
+        run, worker.pid, worker.startTime, worker.bootId, worker.host);
   }
   if (from != to) {
     std::int64_t step = 0;
