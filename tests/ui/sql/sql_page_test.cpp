@@ -303,7 +303,9 @@ TEST_F(SqlConsole, DrawsTheResultAsAChartWithARecipe) {
   ask(
       QStringLiteral("SELECT run_id, step, value FROM metrics WHERE run_id IN :runs "
                      "AND name = 'train/loss'"));
-  page_.showChart(true);
+  for (auto* button : page_.findChildren<QToolButton*>())
+    if (button->text() == QStringLiteral("Chart")) button->click();
+  ASSERT_TRUE(page_.isChartShown());
   EXPECT_EQ(page_.chartChoice().group.toStdString(), "run_id");
   const auto figure = page_.figure();
   ASSERT_NE(figure, nullptr);
