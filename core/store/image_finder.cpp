@@ -188,14 +188,12 @@ std::vector<ImageEntry> findImages(RunReader& store, const ImageSearch& search, 
 
 std::vector<std::pair<std::int64_t, std::string>> taggedImages(RunReader& store) {
   // Each image of a step that has tags is looked at once, however many tags there are.
-  Statement row = store.connection().prepare(
+  return store.connection().rows(
       "SELECT g.id, t.tag FROM (SELECT DISTINCT run_id, step FROM image_tag) p "
       "CROSS JOIN generated_images g ON g.run_id = p.run_id AND g.step = p.step "
       "CROSS JOIN image_tag t ON t.run_id = g.run_id AND t.step = g.step AND t.sha256 = g.sha256 "
-      "ORDER BY g.id, t.tag");
-  std::vector<std::pair<std::int64_t, std::string>> tagged;
-  while (row.step()) tagged.emplace_back(row.integer(0), row.text(1));
-  return tagged;
+      "ORDER BY g.id, t.tag",
+      [](const Statement& row) { return std::pair(row.integer(0), row.text(1)); });
 }
 
 ImageStanding imageStanding(RunReader& store) {

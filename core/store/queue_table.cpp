@@ -74,7 +74,7 @@ QueueTable::QueueTable(RunStore& store) : database_(store.connection()) {}
 void QueueTable::transaction(const std::function<void()>& body) { database_.write(body); }
 
 std::vector<QueueRow> QueueTable::rows() {
-  Statement row = database_.prepare(
+  return database_.rows(
       std::string(
           "SELECT q.run_id, r.uuid, r.name, e.title, r.state, q.priority, q.device, "
           "q.time_limit_seconds, q.grace_seconds, q.memory_limit_bytes, q.needed_memory_bytes, "
@@ -83,12 +83,10 @@ std::vector<QueueRow> QueueTable::rows() {
           "(julianday('now') - julianday(r.finished_at)) * 86400, d.id IS r.depends_on "
           "FROM queue_entry q JOIN run r ON r.id = q.run_id JOIN experiment e ON e.id = "
           "r.experiment_id LEFT JOIN run d ON d.id = ") +
-      kBlockingRun +
-      " LEFT JOIN run_parameter p ON p.run_id = r.id AND "
-      "p.key = 'train.device' ORDER BY q.priority DESC, q.position");
-  std::vector<QueueRow> rows;
-  while (row.step()) rows.push_back(rowOf(row));
-  return rows;
+          kBlockingRun +
+          " LEFT JOIN run_parameter p ON p.run_id = r.id AND "
+          "p.key = 'train.device' ORDER BY q.priority DESC, q.position",
+      rowOf);
 }
 
 bool QueueTable::contains(std::int64_t run) {
@@ -98,12 +96,10 @@ bool QueueTable::contains(std::int64_t run) {
 }
 
 std::vector<std::int64_t> QueueTable::inProgress() {
-  Statement row = database_.prepare(
+  return database_.rows(
       "SELECT q.run_id FROM queue_entry q JOIN run r ON r.id = q.run_id WHERE r.state IN "
-      "('starting', 'running', 'pausing', 'stopping') ORDER BY 1");
-  std::vector<std::int64_t> runs;
-  while (row.step()) runs.push_back(row.integer(0));
-  return runs;
+      "('starting', 'running', 'pausing', 'stopping') ORDER BY 1",
+      [](const Statement& row) { return row.integer(0); });
 }
 
 std::int64_t QueueTable::firstPosition() {

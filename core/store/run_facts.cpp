@@ -48,12 +48,9 @@ std::set<std::int64_t> stepsOthersNeed(RunReader& store, const std::string& uuid
 }
 
 std::vector<std::pair<std::int64_t, std::string>> configsAfter(RunReader& store, std::int64_t run) {
-  Statement row = store.connection().prepare(
-      "SELECT run_id, config FROM run_config WHERE run_id > ? ORDER BY run_id");
-  row.with(run);
-  std::vector<std::pair<std::int64_t, std::string>> configs;
-  while (row.step()) configs.emplace_back(row.integer(0), row.text(1));
-  return configs;
+  return store.connection().rows(
+      "SELECT run_id, config FROM run_config WHERE run_id > ? ORDER BY run_id",
+      [](const Statement& row) { return std::pair(row.integer(0), row.text(1)); }, run);
 }
 
 std::map<std::int64_t, std::vector<std::string>> tagsByRun(RunReader& store) {

@@ -67,12 +67,9 @@ std::vector<RunRow> RunReader::runs(std::int64_t changedSince) {
 }
 
 std::vector<std::int64_t> RunReader::deletedRuns(std::int64_t changedSince) {
-  Statement row = database_->prepare(
-      "SELECT run_id FROM deleted_run WHERE change_sequence > ? ORDER BY run_id");
-  row.with(changedSince);
-  std::vector<std::int64_t> ids;
-  while (row.step()) ids.push_back(row.integer(0));
-  return ids;
+  return database_->rows(
+      "SELECT run_id FROM deleted_run WHERE change_sequence > ? ORDER BY run_id",
+      [](const Statement& row) { return row.integer(0); }, changedSince);
 }
 
 std::int64_t RunReader::lastChange() {
@@ -102,13 +99,13 @@ Json RunReader::selection(std::int64_t run) {
 }
 
 std::vector<RunDependency> RunReader::dependencies(std::int64_t run) {
-  Statement row = database_->prepare(
+  return database_->rows(
       "SELECT kind, name, uuid, checkpoint FROM run_dependency WHERE run_id = ? ORDER BY kind, "
-      "name");
-  row.with(run);
-  std::vector<RunDependency> dependencies;
-  while (row.step()) dependencies.push_back({row.text(0), row.text(1), row.text(2), row.text(3)});
-  return dependencies;
+      "name",
+      [](const Statement& row) {
+        return RunDependency{row.text(0), row.text(1), row.text(2), row.text(3)};
+      },
+      run);
 }
 
 std::optional<RunReader::Blocker> RunReader::blocker(std::int64_t run) {
@@ -161,22 +158,16 @@ std::vector<MetricSummary> RunReader::summaries(std::int64_t run) {
 }
 
 std::vector<std::pair<std::int64_t, double>> RunReader::lastValues(const std::string& name) {
-  Statement row = database_->prepare(
+  return database_->rows(
       "SELECT m.run_id, m.last FROM metric_summary m JOIN metric_name n ON n.id = m.metric_id "
-      "WHERE n.name = ? AND m.count > 0 ORDER BY m.run_id");
-  row.with(name);
-  std::vector<std::pair<std::int64_t, double>> values;
-  while (row.step()) values.emplace_back(row.integer(0), row.real(1));
-  return values;
+      "WHERE n.name = ? AND m.count > 0 ORDER BY m.run_id",
+      [](const Statement& row) { return std::pair(row.integer(0), row.real(1)); }, name);
 }
 
 std::vector<std::string> RunReader::metricNames(std::int64_t run) {
-  Statement row =
-      database_->prepare("SELECT name FROM metric_summaries WHERE run_id = ? ORDER BY name");
-  row.with(run);
-  std::vector<std::string> names;
-  while (row.step()) names.push_back(row.text(0));
-  return names;
+  return database_->rows(
+      "SELECT name FROM metric_summaries WHERE run_id = ? ORDER BY name",
+      [](const Statement& row) { return row.text(0); }, run);
 }
 
 std::vector<MetricPoint> RunReader::points(std::int64_t run, const std::string& name,
@@ -203,12 +194,9 @@ std::vector<EventRow> RunReader::events(std::int64_t run, std::int64_t after) {
 }
 
 std::vector<ArtifactRow> RunReader::artifacts(std::int64_t run) {
-  Statement row = database_->prepare(
-      VITRINE_ARTIFACT_COLUMNS "artifacts WHERE run_id = ? ORDER BY step, analysis, name, id");
-  row.with(run);
-  std::vector<ArtifactRow> artifacts;
-  while (row.step()) artifacts.push_back(artifactOf(row));
-  return artifacts;
+  return database_->rows(VITRINE_ARTIFACT_COLUMNS
+                         "artifacts WHERE run_id = ? ORDER BY step, analysis, name, id",
+                         artifactOf, run);
 }
 
 ArtifactRow RunReader::artifact(std::int64_t id) {
@@ -243,11 +231,7 @@ std::vector<std::byte> RunReader::blobOf(const char* sql, std::int64_t id, const
   "generated_images "                                                               \
   "WHERE "
 std::vector<GeneratedImageRow> RunReader::generatedImages(std::int64_t run) {
-  Statement row = database_->prepare(VITRINE_IMAGES "run_id = ? ORDER BY step, id");
-  row.with(run);
-  std::vector<GeneratedImageRow> images;
-  while (row.step()) images.push_back(imageOf(row));
-  return images;
+  return database_->rows(VITRINE_IMAGES "run_id = ? ORDER BY step, id", imageOf, run);
 }
 
 GeneratedImageRow RunReader::generatedImage(std::int64_t id) {

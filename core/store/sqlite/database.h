@@ -13,7 +13,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/store/sqlite/writer_lock.h"
@@ -129,6 +131,15 @@ class VITRINE_STORE_EXPORT Database {
   [[nodiscard]] std::uint64_t mostRowBytes() const noexcept;
 
   [[nodiscard]] Statement prepare(std::string_view sql);
+  /// What `make` makes of each row of one statement with these parameters, in their order.
+  template <typename Make, typename... Values>
+  [[nodiscard]] auto rows(std::string_view sql, const Make& make, const Values&... values) {
+    Statement row = prepare(sql);
+    if constexpr (sizeof...(values) > 0) row.with(values...);
+    std::vector<std::decay_t<std::invoke_result_t<const Make&, const Statement&>>> made;
+    while (row.step()) made.push_back(make(row));
+    return made;
+  }
   /// Runs one statement with these parameters to its end.
   template <typename... Values>
   void run(std::string_view sql, const Values&... values) {

@@ -64,12 +64,12 @@ std::vector<ImageTagRow> imageTagsFromText(const std::string& text) {
 }
 
 std::vector<ImageTagRow> readImageTags(Database& database, std::int64_t run) {
-  Statement row = database.prepare(
-      "SELECT step, sha256, tag FROM image_tag WHERE run_id = ? ORDER BY step, sha256, tag");
-  row.with(run);
-  std::vector<ImageTagRow> tags;
-  while (row.step()) tags.push_back({row.integer(0), row.text(1), row.text(2)});
-  return tags;
+  return database.rows(
+      "SELECT step, sha256, tag FROM image_tag WHERE run_id = ? ORDER BY step, sha256, tag",
+      [](const Statement& row) {
+        return ImageTagRow{row.integer(0), row.text(1), row.text(2)};
+      },
+      run);
 }
 
 void writeImageTags(Database& database, std::int64_t run, const std::vector<ImageTagRow>& tags) {

@@ -127,20 +127,18 @@ std::string readNote(Database& database, std::int64_t run) {
 }
 
 std::vector<std::string> readTags(Database& database, std::int64_t run) {
-  Statement row = database.prepare("SELECT tag FROM tag WHERE run_id = ? ORDER BY tag");
-  row.with(run);
-  std::vector<std::string> tags;
-  while (row.step()) tags.push_back(row.text(0));
-  return tags;
+  return database.rows(
+      "SELECT tag FROM tag WHERE run_id = ? ORDER BY tag",
+      [](const Statement& row) { return row.text(0); }, run);
 }
 
 std::vector<CurveNoteRow> readCurveNotes(Database& database, std::int64_t run) {
-  Statement row = database.prepare(
-      "SELECT metric, step, text FROM curve_note WHERE run_id = ? ORDER BY metric, step, text");
-  row.with(run);
-  std::vector<CurveNoteRow> notes;
-  while (row.step()) notes.push_back({row.text(0), row.integer(1), row.text(2)});
-  return notes;
+  return database.rows(
+      "SELECT metric, step, text FROM curve_note WHERE run_id = ? ORDER BY metric, step, text",
+      [](const Statement& row) {
+        return CurveNoteRow{row.text(0), row.integer(1), row.text(2)};
+      },
+      run);
 }
 
 std::string uuidOf(Database& database) {
@@ -176,11 +174,9 @@ std::string quotedSql(const std::string& text) {
 }
 
 std::vector<std::string> writableColumns(Database& database, const std::string& table) {
-  Statement row = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0");
-  row.with(table);
-  std::vector<std::string> names;
-  while (row.step()) names.push_back(row.text(0));
-  return names;
+  return database.rows(
+      "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0",
+      [](const Statement& row) { return row.text(0); }, table);
 }
 
 std::string columnList(const std::vector<std::string>& names, const char* item) {

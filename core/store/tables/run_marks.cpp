@@ -51,14 +51,12 @@ void writeMark(Database& database, std::int64_t run, RunField field, const std::
 }
 
 std::vector<std::int64_t> otherBaselines(Database& database, std::int64_t run) {
-  Statement row = database.prepare(
-      "SELECT m.run_id FROM run_mark m JOIN run r ON r.id = m.run_id WHERE m.field = 'baseline' AND "
+  return database.rows(
+      "SELECT m.run_id FROM run_mark m JOIN run r ON r.id = m.run_id WHERE m.field = 'baseline' "
+      "AND "
       "m.run_id <> ?1 AND r.experiment_id = (SELECT experiment_id FROM run WHERE id = ?1) ORDER BY "
-      "m.run_id");
-  row.with(run);
-  std::vector<std::int64_t> runs;
-  while (row.step()) runs.push_back(row.integer(0));
-  return runs;
+      "m.run_id",
+      [](const Statement& row) { return row.integer(0); }, run);
 }
 
 std::vector<MarkedBaseline> markedBaselines(const QueryFunction& query) {
