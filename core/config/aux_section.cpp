@@ -20,7 +20,7 @@ Schema makeAuxSchema() {
       textField("weights", nullptr, "a checkpoint folder, or a safetensors file with a `model`")
           .titled("Weights file")
           .orNone(),
-      textField("checkpoint", "latest", "which checkpoint of the run: best, latest or a step")
+      textField("checkpoint", "latest", "checkpoint of the run: best, latest or a step")
           .titled("Checkpoint"),
       choiceField("use", "model", {"model", "ema"}, "raw or averaged weights")
           .titled("Weights of the run"),

@@ -42,7 +42,7 @@ Schema makeTrainSchema() {
            realField("weight_decay", 0.05, "decay of matrices and kernels, times the learning rate")
                .titled("Weight decay")
                .atLeast(0)},
-          "how parameters are updated")
+          "update rule of the parameters")
           .titled("Optimizer"),
       tableField(
           "schedule",
@@ -60,7 +60,7 @@ Schema makeTrainSchema() {
                .atLeast(0)
                .withUnit("epochs"),
            choiceField("warmup_kind", "zero_based", {"zero_based", "inclusive", "independent"},
-                       "how the rate rises in W warm-up steps")
+                       "rise of the rate in W warm-up steps")
                .titled("Warm-up formula")
                .withChoiceDocs({"the decayed rate times step / W",
                                 "base * step / (W - 1): steps W - 1 and W have the base",
@@ -73,7 +73,7 @@ Schema makeTrainSchema() {
            flagField("ends_at_last_step", false,
                      "the decay is whole at the last step; otherwise at the step after it")
                .titled("Decay ends at the last step")},
-          "how the learning rate moves")
+          "course of the learning rate")
           .titled("Schedule"),
       realField("layer_decay", nullptr,
                 "learning rate of a layer relative to that of the next; none: the same for all")
@@ -153,7 +153,7 @@ Schema makeTrainSchema() {
                .titled("Best by")
                .orNone(),
            choiceField("best_is", "highest", {"highest", "lowest"},
-                       "which value of `best_by` is the best")
+                       "value of `best_by` that is the best")
                .titled("Best is")},
           "when checkpoints are written; one is always written at the end")
           .titled("Checkpoints"),
@@ -210,7 +210,7 @@ Schema makeTrainSchema() {
                .titled("Most skipped steps")
                .range(0, 1000000)
                .withUnit("steps")},
-          "what happens when training diverges")
+          "reaction to a divergence of training")
           .titled("Divergence"),
       integerField("record_every", 1, "steps between points of the training curves")
           .titled("Record every n steps")
@@ -253,7 +253,7 @@ Schema makeDataSchema() {
           .range(0, 1)
           .orNone(),
       choiceField("subset", "stratified", {"stratified", "first"},
-                  "which samples a number or share of them takes")
+                  "choice of samples for a number or share of them")
           .titled("Which samples")
           .withChoiceDocs({"of every class its share: training samples drawn by subset_seed or "
                            "train.seed, test samples the same for every run",
@@ -286,8 +286,8 @@ Schema makeDataSchema() {
                .titled("Flip probability")
                .range(0, 1),
            integerField("repeats", 1,
-                        "how often an image comes in a row, each time augmented again; an epoch "
-                        "stays as long and has fewer different images")
+                        "number of times that an image comes in a row, each time augmented again; "
+                        "an epoch stays as long and has fewer different images")
                .titled("Repeats")
                .range(1, 16)},
           "changes to training images, drawn by (seed, epoch, sample)")
@@ -314,7 +314,7 @@ Schema makeObserveSchema() {
           .atLeast(1)
           .withUnit("epochs")
           .orNone(),
-      choiceField("weights", "model", {"model", "ema"}, "which weights are analysed")
+      choiceField("weights", "model", {"model", "ema"}, "weights that are analysed")
           .titled("Weights"),
   };
   for (Field& field : schema.fields) field.runOnly();

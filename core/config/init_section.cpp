@@ -15,7 +15,7 @@ Schema makeInitSchema() {
       textField("run", nullptr, "a run's UUID, variant:NAME, stage:NAME or previous")
           .titled("Run")
           .orNone(),
-      textField("checkpoint", "latest", "which checkpoint of the run: best, latest or a step")
+      textField("checkpoint", "latest", "checkpoint of the run: best, latest or a step")
           .titled("Checkpoint"),
       choiceField("use", "model", {"model", "ema"}, "raw or averaged weights")
           .titled("Weights of the run"),
@@ -26,7 +26,7 @@ Schema makeInitSchema() {
           .titled("Frozen parameters"),
       choiceField("resize_positions", "bicubic",
                   {"bicubic", "bicubic_antialias", "linear_corners", "none"},
-                  "how a position table is brought to another grid")
+                  "resizing of a position table to another grid")
           .titled("Position resizing"),
       flagField("strict", true, "every parameter must be found, apart from skip")
           .titled("Strict loading"),

@@ -20,10 +20,10 @@ Schema makeSelectSchema() {
                 "that sums the task up")
           .titled("Metric")
           .orNone(),
-      choiceField("direction", "higher", {"higher", "lower"}, "which value of it is better")
+      choiceField("direction", "higher", {"higher", "lower"}, "value of it that is better")
           .titled("Better is"),
       choiceField("split", "holdout", {"holdout"},
-                  "what the grid is scored on: a part of the training split")
+                  "split that scores the grid: a part of the training split")
           .titled("Scored on"),
       realField("holdout", 0.1, "fraction of the training split that the grid leaves out")
           .titled("Held-out fraction")

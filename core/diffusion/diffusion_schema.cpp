@@ -31,10 +31,10 @@ std::vector<Field> ropeFields(BlockStyle style) {
           .range(0, 1),
       flagField("shared", true, "every head has the same frequencies").titled("Shared frequencies"),
       choiceField("axis_order", "col_first", {"col_first", "row_first"},
-                  "which axis turns the first pair of each four channels")
+                  "axis that turns the first pair of each four channels")
           .titled("Axis order"),
-      choiceField("scale", "none", {"none", "as", "ntk"}, "how a grid other than that of training "
-                                                          "is handled")
+      choiceField("scale", "none", {"none", "as", "ntk"},
+                  "rule for a grid other than that of training")
           .titled("RoPE scale")
           .withChoiceDocs({"not at all", "positions times anchor / grid", "a larger base"}),
       sizeField("anchor", nullptr, "grid of training, for scale as; none: this model's own")
@@ -44,7 +44,7 @@ std::vector<Field> ropeFields(BlockStyle style) {
           .withUnit("patches"),
       flagField("per_axis", false, "each axis by its own ratio").titled("Per axis"),
       realField("ntk_alpha", 1.0, "for scale ntk").titled("NTK factor").atLeast(1),
-      choiceField("ntk_form", "mul", {"mul", "d_minus_2", "d_minus_4"}, "how the base grows")
+      choiceField("ntk_form", "mul", {"mul", "d_minus_2", "d_minus_4"}, "growth of the base")
           .titled("NTK form")
           .withChoiceDocs(
               {"times alpha", "times alpha^(d / (d - 2))", "times alpha^(d / (d - 4))"}),

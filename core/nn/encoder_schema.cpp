@@ -31,7 +31,7 @@ std::vector<Field> commonFields() {
           .titled("Pooling")
           .withChoiceDocs({"the class token", "the mean over patches, without the class token"}),
       choiceField("final_norm", "before_pool", {"before_pool", "after_pool"},
-                  "where the last norm stands")
+                  "place of the last norm")
           .titled("Final norm")
           .withChoiceDocs({"on every token, then pooled (norm)", "on the pooled token (fc_norm)"}),
       realField("norm_eps", 1e-6, "added to the variance in every norm")

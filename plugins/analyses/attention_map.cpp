@@ -300,7 +300,7 @@ ItemCard AttentionMap::card() const {
           .titled("Image numbers")
           .atLeast(0)
           .runOnly(),
-      choiceField("query", "auto", {"auto", "class", "all"}, "which rows of the attention are kept")
+      choiceField("query", "auto", {"auto", "class", "all"}, "rows of the attention that are kept")
           .titled("Query tokens")
           .withChoiceDocs({"all of up to 64 tokens, else the class token's", "the class token's",
                            "every token's"})

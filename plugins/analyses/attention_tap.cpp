@@ -130,9 +130,9 @@ std::vector<Field> attentionFields() {
           .titled("Layers")
           .atLeast(0)
           .runOnly(),
-      choiceField("attention", "effective", {"effective", "softmax"}, "which matrix is looked at")
+      choiceField("attention", "effective", {"effective", "softmax"}, "matrix that is analysed")
           .titled("Attention")
-          .withChoiceDocs({"what multiplies the values, after a mask", "right after the softmax"})
+          .withChoiceDocs({"weights of the values, after a mask", "right after the softmax"})
           .runOnly()};
 }
 

@@ -78,7 +78,7 @@ ItemCard Calibration::card() const {
                             .withUnit("bins")
                             .runOnly(),
                         choiceField("binning", "equal_width", {"equal_width", "equal_mass"},
-                                    "where the edges of the bins lie")
+                                    "edges of the bins")
                             .titled("Bin edges")
                             .withChoiceDocs({"every bin covers the same range of confidence",
                                              "every bin holds the same number of images"})

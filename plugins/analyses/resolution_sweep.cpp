@@ -124,7 +124,7 @@ ItemCard ResolutionSweep::card() const {
           .range(1, 16384)
           .withUnit("px")
           .runOnly(),
-      textField("score", "top1", "which of the task's scores is drawn").titled("Score").runOnly()};
+      textField("score", "top1", "score of the task that is drawn").titled("Score").runOnly()};
   return card;
 }
 

@@ -80,7 +80,7 @@ class KlCodec final : public Codec {
              at::kFloat,
              {kBatchAxis, channels, "rows", "columns"},
              true,
-             "what a latent is drawn with"},
+             "noise that a latent is drawn with"},
             {"latent",
              at::kFloat,
              {kBatchAxis, channels, "latent_rows", "latent_columns"},

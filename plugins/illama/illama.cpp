@@ -32,14 +32,14 @@ Field maskField() {
   return tableField(
              "mask",
              {choiceField("kind", "causal", {"bidirectional", "causal", "modified_causal", "soft"},
-                          "which tokens a token sees")
+                          "tokens that a token sees")
                   .titled("Mask")
                   .withChoiceDocs(
                       {"all", "itself and those before it",
                        "as causal, but the first token sees all",
                        "causal, with the others let through by a factor that training takes to 0"}),
               choiceField("mode", "multiplicative", {"multiplicative", "additive"},
-                          "where the mask acts")
+                          "place where the mask acts")
                   .titled("Mask position")
                   .withChoiceDocs(
                       {"on the probabilities after the softmax, rows not renormalised (the "
@@ -53,7 +53,7 @@ Field maskField() {
                   .range(0, 1)
                   .orNone(),
               choiceField("schedule", "none", {"none", "constant", "linear"},
-                          "how training moves the soft mask's factor, per step")
+                          "change of the soft mask's factor during training, per step")
                   .titled("Mask schedule")
                   .withChoiceDocs({"it stays at alpha", "alpha until the cutoff, then 0",
                                    "from alpha to 0 at the cutoff"}),
@@ -75,7 +75,7 @@ Schema makeSchema() {
       choiceField("norm", "rmsnorm", {"rmsnorm", "layernorm"}, "kind of every norm")
           .titled("Norm"));
   schema.fields.push_back(choiceField("class_token", "last", {"last", "first", "none"},
-                                      "where the class token stands; last is PS[cls]")
+                                      "place of the class token; last is PS[cls]")
                               .titled("Class token"));
   schema.fields.push_back(choiceField("pos_embed", "learned", {"learned", "sincos", "none"},
                                       "position embedding added to the tokens once")

@@ -41,7 +41,7 @@ Field scalingField() {
       tableField(
           "rope_scaling",
           {choiceField("rope_type", "llama3", {"llama3", "linear", "default"},
-                       "which frequencies change")
+                       "frequencies that change")
                .titled("Rule"),
            realField("factor", 8.0, "by which slow frequencies are divided")
                .titled("Factor")

@@ -10,11 +10,12 @@ namespace {
 
 std::vector<Field> imageFields() {
   Field separation = choiceField("separation", "deep", {"dense", "shallow", "deep"},
-                                 "which modules images have of their own")
+                                 "modules that images have of their own")
                          .titled("Separation");
   separation.withChoiceDocs(
       {"none", "the SwiGLU and its norm", "also the attention's maps and its norm"});
-  Field mask = choiceField("mask", "hybrid", {"hybrid", "causal"}, "who sees whom in an image")
+  Field mask = choiceField("mask", "hybrid", {"hybrid", "causal"},
+                           "tokens that see each other in an image")
                    .titled("Mask");
   mask.withChoiceDocs({"all tokens of one image see each other", "each sees those before it"});
   Field positions = choiceField("image_positions", "sequential", {"sequential", "shared"},
@@ -40,7 +41,7 @@ std::vector<Field> imageFields() {
           .titled("Weight of images")
           .atLeast(0),
       choiceField("image_io", nullptr, {"linear", "unet"},
-                  "how images become tokens; none: image tokens are given")
+                  "map from images to tokens; none: image tokens are given")
           .titled("Image module")
           .orNone(),
       integerField("image_patch", 2, "side of a patch of the linear image module")

@@ -74,7 +74,7 @@ class CenterCrop final : public Transform {
                              "The middle of an image, with its masks and boxes");
     card.needs = {"image"};
     Field by =
-        choiceField("by", "pixels", {"pixels", "proportions"}, "what `size` means").titled("By");
+        choiceField("by", "pixels", {"pixels", "proportions"}, "meaning of `size`").titled("By");
     by.withChoiceDocs({"height and width of the window; outside the image it is black",
                        "the largest window with these proportions"});
     card.schema.fields = {

@@ -69,7 +69,7 @@ class Normalize final : public Transform {
                              "Pixels to floats: (pixel / 255 - mean) / deviation of each channel");
     card.needs = {"image"};
     Field by = choiceField("by", "dataset", {"dataset", "half", "none", "values"},
-                           "which mean and deviation")
+                           "source of mean and deviation")
                    .titled("By");
     by.withChoiceDocs({"those of the data set", "1/2 and 1/2: to [-1, 1]", "0 and 1: to [0, 1]",
                        "`mean` and `deviation`"});

@@ -139,7 +139,7 @@ class RandAugment final : public Transform {
             .range(0, 1)
             .runOnly(),
         choiceField("filter", "bicubic", {"nearest", "bilinear", "bicubic"},
-                    "which neighbours a moved pixel is a mean of")
+                    "neighbours that a moved pixel is a mean of")
             .titled("Filter")
             .runOnly(),
         listField("fill", FieldType::Integer, Json::array(),

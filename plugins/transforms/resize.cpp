@@ -51,7 +51,7 @@ Size sizeFrom(const Config& config, const TransformContext& context, const char*
 Field filterField() {
   return choiceField("filter", "bilinear",
                      {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},
-                     "which neighbours a pixel is a mean of; antialiased, as Pillow does it")
+                     "neighbours that a pixel is a mean of; antialiased, as Pillow does it")
       .titled("Filter")
       .runOnly();
 }
@@ -82,7 +82,7 @@ class Resize final : public Transform {
                              "Images, masks and boxes to another size, antialiased");
     card.needs = {"image"};
     Field mode =
-        choiceField("mode", "exact", {"exact", "short_side"}, "what `size` means").titled("Mode");
+        choiceField("mode", "exact", {"exact", "short_side"}, "meaning of `size`").titled("Mode");
     mode.withChoiceDocs({"height and width, whatever the proportions",
                          "the shorter side; the longer one keeps the proportions"});
     card.schema.fields = {imageSizeField("of the result; none: the model's image size"),

@@ -97,10 +97,10 @@ class Tokenize final : public Transform {
                              "Tokens of a text field; of several texts one is taken");
     card.offers = {"tokens"};
     Field window =
-        choiceField("window", "random", {"random", "first"}, "which part of a longer text is taken")
+        choiceField("window", "random", {"random", "first"}, "part of a longer text that is used")
             .titled("Part taken");
     Field choose =
-        choiceField("choose", "random", {"random", "first"}, "which of several texts is taken")
+        choiceField("choose", "random", {"random", "first"}, "text that is used of several")
             .titled("Text taken");
     card.schema.fields = {
         textField(
@@ -112,7 +112,7 @@ class Tokenize final : public Transform {
                   "of bytes: texts that are one token each, behind the 264; the longest first")
             .titled("Words")
             .runOnly(),
-        textField("field", nullptr, "which texts; none: captions, else text")
+        textField("field", nullptr, "field of the texts; none: captions, else text")
             .titled("Field")
             .orNone()
             .runOnly(),

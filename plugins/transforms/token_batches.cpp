@@ -11,7 +11,7 @@ namespace vitrine::transforms {
 namespace {
 
 Field tokensField() {
-  return textField("field", "tokens", "which tokens").titled("Field").runOnly();
+  return textField("field", "tokens", "field of the tokens").titled("Field").runOnly();
 }
 
 const SampleField& raggedTokens(const Config& config, const TransformContext& context,
@@ -44,7 +44,7 @@ ItemCard rowsCard(const char* id, const char* title, const char* doc, const Fiel
   Field wide = length;
   card.schema.fields = {
       tokensField(), wide.titled("Length").range(1, 1 << 20).withUnit("tokens").runOnly(),
-      integerField("value", 0, "what fills the rest of a row").titled("Filler").runOnly()};
+      integerField("value", 0, "token that fills the rest of a row").titled("Filler").runOnly()};
   return card;
 }
 

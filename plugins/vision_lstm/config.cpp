@@ -117,12 +117,12 @@ Field epsField(const char* name, const char* title, double value, const char* do
 
 std::vector<Field> switchFields() {
   return {
-      wordField("conv", "Convolution", kConvolutions, "what queries and keys look through"),
+      wordField("conv", "Convolution", kConvolutions, "convolution before queries and keys"),
       integerField("conv_kernel", 3, "tokens, or side of a square of them, that it sees")
           .titled("Convolution kernel")
           .range(1, 63),
       wordField("directions", "Directions", kDirections, "scans that blocks take in turns"),
-      wordField("concurrency", "Concurrency", kConcurrencies, "how blocks follow each other"),
+      wordField("concurrency", "Concurrency", kConcurrencies, "order of blocks"),
       wordField("pooling", "Pooling", kPoolings, "input of the classifier"),
       integerField("center", 2, "side of the square of center_avg")
           .titled("Centre")
@@ -148,7 +148,7 @@ std::vector<Field> cellFields() {
   return {
       wordField("forget_gate", "Forget gate", kForgetGates, "activation of the forget gate"),
       wordField("input_gate", "Input gate", kInputGates, "activation of the input gate"),
-      wordField("normaliser", "Normaliser", kNormalisers, "what a reading is divided by"),
+      wordField("normaliser", "Normaliser", kNormalisers, "divisor of a reading"),
       wordField("normaliser_grad", "Normaliser gradient", kNormaliserGradients,
                 "whether gradients pass through it")
           .runOnly(),
@@ -172,7 +172,7 @@ std::vector<Field> cellFields() {
       flagField("drop_path_decay", false, "drop path linear from 0 in the first block")
           .titled("Drop path grows"),
       wordField("init", "Initialisation", kStarts, "first values of proj_down"),
-      wordField("flops_convention", "FLOPs", kConventions, "how the chunkwise form is counted")
+      wordField("flops_convention", "FLOPs", kConventions, "counting rule of the chunkwise form")
           .runOnly(),
   };
 }

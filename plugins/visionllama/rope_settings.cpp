@@ -36,11 +36,11 @@ Field ropeField(RopeUse use) {
       flagField("shared", true, "all heads turn by the same frequencies; else each takes its slice")
           .titled("Shared frequencies"),
       choiceField("axis_order", "col_first", {"col_first", "row_first"},
-                  "which axis turns the even pairs of channels")
+                  "axis that turns the even pairs of channels")
           .titled("Axis order")
           .withChoiceDocs({"the column, as in the released weights", "the row, as in the paper"}),
       choiceField("scale", "none", {"none", "as", "ntk"},
-                  "what is done at another resolution than that of training")
+                  "rule at another resolution than that of training")
           .titled("Resolution scaling")
           .withChoiceDocs({"nothing: positions grow with the grid",
                            "positions are multiplied by anchor / grid (AS2DRoPE)",
@@ -59,7 +59,8 @@ Field ropeField(RopeUse use) {
       flagField("per_axis", false, "rows and columns are scaled each by its own factor")
           .titled("Scale per axis"),
       realField("ntk_alpha", 1.0, "factor of scale = \"ntk\"").titled("NTK alpha").atLeast(1),
-      choiceField("ntk_form", "mul", {"mul", "d_minus_2", "d_minus_4"}, "how alpha grows the base")
+      choiceField("ntk_form", "mul", {"mul", "d_minus_2", "d_minus_4"},
+                  "growth of the base with alpha")
           .titled("NTK form")
           .withChoiceDocs(
               {"base * alpha", "base * alpha^(d / (d - 2))", "base * alpha^(d / (d - 4))"})};
@@ -73,12 +74,12 @@ Field ropeField(RopeUse use) {
   }
   if (use == RopeUse::Pyramid) {
     fields.push_back(choiceField("anchor_mode", "stage", {"stage", "repo14"},
-                                 "where the anchor of a stage comes from")
+                                 "source of the anchor of a stage")
                          .titled("Anchor of a stage")
                          .withChoiceDocs({"the stage's own grid in training",
                                           "14 in every stage, as the released code has it"}));
     fields.push_back(choiceField("ntk_on", "both", {"both", "queries"},
-                                 "what scale = \"ntk\" changes in layers with sub-sampled keys")
+                                 "change by scale = \"ntk\" in layers with sub-sampled keys")
                          .titled("NTK on")
                          .withChoiceDocs({"queries and keys", "queries alone, as released"}));
   }

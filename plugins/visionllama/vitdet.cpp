@@ -207,8 +207,8 @@ Schema makeSchema() {
   }
   schema.fields.push_back(
       integerField("feedforward_channels", nullptr,
-                   "what the released code computes mlp_width from, where that is none: 8/3 of it "
-                   "rounded up to a multiple of 256")
+                   "width from which the released code computes mlp_width, where that is none: 8/3 "
+                   "of it rounded up to a multiple of 256")
           .titled("Feed-forward channels")
           .range(1, 1048576)
           .orNone()
@@ -234,7 +234,7 @@ Schema makeSchema() {
                               .atLeast(0));
   Field rope = ropeField(RopeUse::Windowed);
   rope.fields.push_back(
-      choiceField("window_positions", "local", {"local"}, "where positions in a window begin")
+      choiceField("window_positions", "local", {"local"}, "start of positions in a window")
           .titled("Window positions"));
   schema.fields.push_back(std::move(rope));
   schema.rules = nn::commonRules();

@@ -48,7 +48,7 @@ Schema makeSchema() {
   schema.fields.push_back(
       choiceField("norm", "layernorm", {"layernorm"}, "kind of every norm").titled("Norm"));
   schema.fields.push_back(choiceField("class_token", "first", {"first", "none"},
-                                      "where the class token stands in the sequence")
+                                      "place of the class token in the sequence")
                               .titled("Class token"));
   schema.fields.push_back(
       choiceField("pos_embed", "learned", {"learned", "sincos", "none"},
@@ -69,12 +69,12 @@ Schema makeSchema() {
           .titled("Relative position bias"));
   for (Field& field : nn::commonFields()) schema.fields.push_back(std::move(field));
   schema.fields.push_back(
-      choiceField("stem", "patch", {"patch"}, "what turns images into tokens")
+      choiceField("stem", "patch", {"patch"}, "map from images to tokens")
           .titled("Stem")
           .refuse({"hybrid", "resnet", "r50", "r50_16", "r50_32"},
                   "the hybrid ResNet stem comes in a later version; use \"patch\""));
   schema.fields.push_back(
-      choiceField("attention", "full", {"full"}, "which tokens see each other")
+      choiceField("attention", "full", {"full"}, "tokens that see each other")
           .titled("Attention")
           .refuse({"axial"},
                   "axial attention (Appendix D.6) comes in a later version; use \"full\""));

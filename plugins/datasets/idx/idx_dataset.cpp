@@ -126,7 +126,7 @@ ItemCard FashionMnistSource::card() const {
   card.doc = "70,000 grey images of clothes, 28 x 28 pixels, 10 classes";
   card.offers = {"image", "label"};
   card.schema.fields = {
-      textField("folder", kFashionFolder, "where the four IDX files are, plain or gzip")
+      textField("folder", kFashionFolder, "folder of the four IDX files, plain or gzip")
           .titled("Folder")
           .runOnly()};
   return card;

@@ -52,8 +52,8 @@ Field folderField(const char* doc) {
 
 Field imageSizeField() {
   return sizeField("image_size", nullptr,
-                   "what images, masks and boxes are cut and resized to, unless data.pipeline says "
-                   "it; none: as they are")
+                   "size of images, masks and boxes after cut and resize, unless data.pipeline "
+                   "sets it; none: unchanged")
       .titled("Image size")
       .range(1, 4096)
       .withUnit("px")
@@ -255,7 +255,7 @@ ItemCard CocoSource::card() const {
                            "Images with boxes, masks and classes of objects in COCO's JSON");
   card.offers = {"image", "masks", "mask", "instances", "boxes", "box_classes", "box_crowds"};
   Field masks = choiceField("masks", "objects", {"objects", "instances", "none"},
-                            "how the masks of objects come")
+                            "form of the masks of objects")
                     .titled("Masks");
   masks.withChoiceDocs(
       {"`masks`, one for each object", "`instances` and `mask`, one number a pixel", "not at all"});

@@ -23,13 +23,13 @@ std::vector<Field> imageFields() {
       choiceField("color", "rgb", {"rgb", "grey"}, "channels of an image").titled("Colour");
   color.withChoiceDocs({"3 channels", "1 channel"});
   return {sizeField("image_size", 224,
-                    "what images are cut and resized to, unless data.pipeline says it")
+                    "size of images after cut and resize, unless data.pipeline sets it")
               .titled("Image size")
               .range(1, 4096)
               .withUnit("px")
               .runOnly(),
           realField("crop", 1.0,
-                    "share of the sides that the centred cut keeps, unless data.pipeline says it")
+                    "share of the sides that the centred cut keeps, unless data.pipeline sets it")
               .titled("Centre crop")
               .moreThan(0)
               .range(0, 1)
@@ -40,11 +40,11 @@ std::vector<Field> imageFields() {
 /// How files are checked and cached.
 std::vector<Field> fileFields() {
   Field verify = choiceField("verify", "decode", {"decode", "structure"},
-                             "how files are looked at when the folder is first opened")
+                             "check of files when the folder is first opened")
                      .titled("File check");
   verify.withChoiceDocs({"every file is decoded once", "every file is walked, none decoded"});
   Field links =
-      choiceField("links", "inside", {"inside", "anywhere"}, "where symbolic links may lead")
+      choiceField("links", "inside", {"inside", "anywhere"}, "targets that symbolic links may have")
           .titled("Symbolic links");
   links.withChoiceDocs({"into the folder itself", "anywhere on this machine"});
   const auto perChannel = [](const char* name, const char* title, double least) {

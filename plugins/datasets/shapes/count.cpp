@@ -65,7 +65,7 @@ class CountSource final : public DatasetSource {
                                   {"image", "label"}, 128, {20'000, 1'000, 2'000});
     card.paper = "after Johnson et al. 2017, arXiv:1612.06890";
     Field label =
-        choiceField("label", "all", {"all", "triangles"}, "what is counted").titled("Label");
+        choiceField("label", "all", {"all", "triangles"}, "counted objects").titled("Label");
     label.withChoiceDocs({"all objects: 8 classes, 3 to 10", "triangles: 11 classes, 0 to 10"});
     card.schema.fields.push_back(label.runOnly());
     card.schema.fields.push_back(

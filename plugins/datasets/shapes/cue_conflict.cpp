@@ -74,7 +74,7 @@ class CueConflictSource final : public DatasetSource {
         "16 silhouettes and 16 textures: alike in training, in conflict in the 1,280 test images",
         {"image", "label", "shape", "texture"}, 64);
     card.paper = "after Geirhos et al. 2019, arXiv:1811.12231";
-    Field cue = choiceField("cue", "both", {"both", "silhouette", "texture"}, "what is shown")
+    Field cue = choiceField("cue", "both", {"both", "silhouette", "texture"}, "cues that are shown")
                     .titled("Cue");
     cue.withChoiceDocs({"a silhouette filled with a texture; the label is the shape",
                         "a black silhouette", "the texture on the whole image, as the label"});

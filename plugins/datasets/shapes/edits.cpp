@@ -123,10 +123,10 @@ class EditsSource final : public DatasetSource {
   std::shared_ptr<const Dataset> open(const Config& config) const override {
     const std::int64_t size = config.integer("size");
     DatasetInfo info = imageInfo(3, size);
-    info.fields[1].doc = "what the instruction changes";
+    info.fields[1].doc = "kind of change";
     info.fields.push_back(
         {"target", FieldKind::Image, at::kByte, {3, size, size}, "the scene after it"});
-    info.fields.push_back({"instruction", FieldKind::Text, at::kByte, {}, "what is to be done"});
+    info.fields.push_back({"instruction", FieldKind::Text, at::kByte, {}, "the edit to make"});
     info.classes = {"color", "add", "remove", "place"};
     return std::make_shared<Edits>("edits/1", seedFrom(config), sizesFrom(config), std::move(info));
   }

@@ -40,7 +40,7 @@ ItemCard generatedCard(const std::string& id, const std::string& title, const st
                                      .runOnly());
   }
   card.schema.fields.push_back(
-      integerField("seed", 0, "what the set is drawn from; another seed is another set")
+      integerField("seed", 0, "seed of the set; another seed is another set")
           .titled("Seed of the set")
           .atLeast(0)
           .runOnly());

@@ -197,14 +197,15 @@ class GlyphsSource final : public DatasetSource {
         {"image", "label", "captions", "factors"}, 32, {50'000, 2'000, 5'000});
     std::vector<std::string> names;
     for (const GlyphFactorKind& kind : kKinds) names.emplace_back(kind.name);
-    Field label = choiceField("label", "character", names, "which factor is learned");
+    Field label = choiceField("label", "character", names, "factor that is learned");
     Field rotations =
-        choiceField("rotations", "all", {"all", "tilted", "upright"}, "which rotations are drawn")
+        choiceField("rotations", "all", {"all", "tilted", "upright"}, "rotations that are drawn")
             .titled("Rotations");
     rotations.withChoiceDocs({"24, every 15 degrees; some letters turned look like others",
                               "-30 to 30 degrees, every 15", "none"});
-    Field held = choiceField("held_out", "none", {"none", "pairs"}, "what training never sees")
-                     .titled("Held out");
+    Field held =
+        choiceField("held_out", "none", {"none", "pairs"}, "values that training never sees")
+            .titled("Held out");
     held.withChoiceDocs({"nothing: splits differ by chance alone",
                          "a tenth of the pairs of character and colour and of font and rotation; "
                          "every test image has one"});

@@ -172,7 +172,7 @@ class MazesSource final : public DatasetSource {
                                   "Rooms and doors: does a way lead from the red to the blue room?",
                                   {"image", "label", "length"}, 34, {20'000, 1'000, 2'000});
     Field label =
-        choiceField("label", "connected", {"connected", "length", "step"}, "what is learned")
+        choiceField("label", "connected", {"connected", "length", "step"}, "learned label")
             .titled("Label");
     label.withChoiceDocs({"whether there is a way; half of the mazes have none",
                           "8 ranges of the steps", "the first step: up, right, down or left"});

@@ -281,7 +281,7 @@ class SolidsSource final : public DatasetSource {
         {"image", "label", "factors"}, 64);
     card.paper = "after LeCun et al. 2004, NORB";
     Field label = choiceField("label", "category", {kSolidLabels.begin(), kSolidLabels.end()},
-                              "which factor is learned")
+                              "factor that is learned")
                       .titled("Label");
     label.withChoiceDocs(
         {"5 classes", "18, every 20 degrees", "9, from 30 to 70 degrees", "6 directions"});

@@ -116,7 +116,7 @@ class SpritesSource final : public DatasetSource {
         {"image", "label", "factors"}, 64);
     card.paper = "Matthey et al. 2017, dSprites";
     Field label = choiceField("label", "shape", {"shape", "scale", "orientation", "x", "y"},
-                              "which factor is learned")
+                              "factor that is learned")
                       .titled("Label");
     label.withChoiceDocs({"3 classes", "6 classes", "40 orientations in 16 classes",
                           "32 columns in 16 classes", "32 rows in 16 classes"});

@@ -53,7 +53,7 @@ class TexturesSource final : public DatasetSource {
                                   "16 families of textures of any period, orientation and colour",
                                   {"image", "label", "factors"}, 64, {20'000, 1'000, 2'000});
     Field label =
-        choiceField("label", "family", {"family", "period", "orientation"}, "what is learned")
+        choiceField("label", "family", {"family", "period", "orientation"}, "learned label")
             .titled("Label");
     label.withChoiceDocs({"16 families", "6 ranges of the period", "8 ranges of the orientation"});
     card.schema.fields.push_back(label.runOnly());

@@ -197,7 +197,7 @@ ItemCard ContinuationsSource::card() const {
       count("train_size", 20'000, "Training samples made"),
       count("validation_size", 1'000, "Validation samples made"),
       count("test_size", 2'000, "Test samples made"),
-      integerField("seed", 0, "what sentences and orders are drawn from")
+      integerField("seed", 0, "seed of sentences and orders")
           .titled("Seed of the set")
           .atLeast(0)
           .runOnly(),

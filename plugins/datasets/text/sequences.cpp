@@ -224,9 +224,10 @@ ItemCard SequencesSource::card() const {
   card.offers = {"tokens", "targets"};
   std::vector<std::string> names;
   for (const auto& [name, kind] : kKinds) names.emplace_back(name);
-  Field kind = choiceField("kind", "copy", names, "what a sequence asks for").titled("Kind");
+  Field kind = choiceField("kind", "copy", names, "task of a sequence").titled("Kind");
   kind.withChoiceDocs({"the symbols again", "the symbols backwards",
-                       "the value that came with a key", "what followed the mark the first time",
+                       "the value that came with a key",
+                       "the token that followed the mark the first time",
                        "the value of nested MAX, MIN, MED and SM of digits",
                        "the bracket that closes, 4 or more tokens after it opened",
                        "the sum of all terms modulo `symbols`"});
@@ -249,7 +250,7 @@ ItemCard SequencesSource::card() const {
                         count("train_size", 20'000, "Training samples made"),
                         count("validation_size", 1'000, "Validation samples made"),
                         count("test_size", 2'000, "Test samples made"),
-                        integerField("seed", 0, "what the set is drawn from")
+                        integerField("seed", 0, "seed of the set")
                             .titled("Seed of the set")
                             .atLeast(0)
                             .runOnly(),

@@ -108,11 +108,11 @@ ItemCard DocumentsSource::card() const {
                "Documents of train.txt, validation.txt and test.txt, as bytes or as text");
   card.offers = {"tokens", "text"};
   Field divide =
-      choiceField("divide", "paragraph", {"paragraph", "line", "file"}, "what one document is")
+      choiceField("divide", "paragraph", {"paragraph", "line", "file"}, "unit of a document")
           .titled("Documents");
-  divide.withChoiceDocs({"what lies between empty lines", "a line", "a whole file"});
+  divide.withChoiceDocs({"text between empty lines", "a line", "a whole file"});
   Field form =
-      choiceField("as", "tokens", {"tokens", "text"}, "which field a sample has").titled("As");
+      choiceField("as", "tokens", {"tokens", "text"}, "field that a sample has").titled("As");
   form.withChoiceDocs({"bytes of the UTF-8 text, 0 to 255", "the text itself"});
   card.schema.fields = {folderField("folder with train.txt and, where there are any, "
                                     "validation.txt and test.txt"),

@@ -10,9 +10,10 @@ using diffusion::GuidedDenoiser;
 
 std::vector<Field> processFields() {
   return {
-      choiceField("process", "auto", {"auto", "transport", "ddpm"}, "what the model learns to undo")
+      choiceField("process", "auto", {"auto", "transport", "ddpm"},
+                  "process that the model learns to invert")
           .titled("Process")
-          .withChoiceDocs({"what the model's time says", "a path from noise to data",
+          .withChoiceDocs({"the process of the model's time", "a path from noise to data",
                            "the steps of a diffusion"}),
       choiceField("path", "linear", {"linear", "gvp", "vp"}, "transport: from noise to data")
           .titled("Path"),

@@ -21,7 +21,7 @@ using Time = GuidedDenoiser::Time;
 
 std::vector<Field> commonFields(std::int64_t steps, const char* stepsDoc) {
   return {
-      integerField("class", nullptr, "which class; none: the classes in turn, by seed")
+      integerField("class", nullptr, "class of the images; none: the classes in turn, by seed")
           .titled("Class")
           .atLeast(0)
           .orNone(),
@@ -65,7 +65,7 @@ std::vector<Field> fieldsOf(Method method) {
       fields = commonFields(50, "steps of the solver; dopri5 chooses its own");
       fields.push_back(choiceField("solver", "heun",
                                    {"euler", "heun", "heun2", "midpoint", "rk4", "dopri5"},
-                                   "how the equation is solved")
+                                   "solver of the equation")
                            .titled("Solver"));
       fields.push_back(realField("absolute_tolerance", 1e-6, "of dopri5")
                            .titled("Absolute tolerance")
@@ -77,12 +77,12 @@ std::vector<Field> fieldsOf(Method method) {
     case Method::Sde:
       fields = commonFields(250, "steps, with the last one");
       fields.push_back(choiceField("solver", "sde_euler", {"sde_euler", "sde_heun"},
-                                   "how the equation is solved")
+                                   "solver of the equation")
                            .titled("Solver"));
       fields.push_back(choiceField("form", "sigma",
                                    {"sigma", "linear", "decreasing", "increasing-decreasing",
                                     "sbdm", "constant"},
-                                   "how much noise comes in along the way")
+                                   "noise that is added along the path")
                            .titled("Diffusion"));
       fields.push_back(choiceField("last_step", "mean", {"none", "mean", "euler", "tweedie"},
                                    "the last piece, without noise")

@@ -32,7 +32,7 @@ ItemCard TextSampler::card() const {
   ItemCard card = itemCard(ItemKind::Sampler, "text", "Text", "Continues a prompt, token by token");
   card.needs = {LanguageModel::kId};
   card.schema.fields = {
-      textField("prompt", "", "what the text begins with").titled("Prompt"),
+      textField("prompt", "", "start of the text").titled("Prompt"),
       integerField("max_tokens", 64, "new tokens at most; the end token ends a text earlier")
           .titled("New tokens")
           .range(1, 1 << 20)
