@@ -37,7 +37,7 @@ Field maskField() {
                   .withChoiceDocs(
                       {"all", "itself and those before it",
                        "as causal, but the first token sees all",
-                       "causal, with the others let through by a factor that training takes to 0"}),
+                       "causal, with the others scaled by a factor that training reduces to 0"}),
               choiceField("mode", "multiplicative", {"multiplicative", "additive"},
                           "place where the mask acts")
                   .titled("Mask position")

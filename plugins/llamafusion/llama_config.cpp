@@ -61,7 +61,7 @@ Field scalingField() {
            realField("rope_theta", nullptr, "the model's own, repeated; none: not repeated")
                .titled("RoPE theta, repeated")
                .orNone()},
-          "rotary frequencies for longer texts; none: as theta says")
+          "rotary frequencies for longer texts; none: those of theta")
           .titled("RoPE scaling");
   field.defaultValue = nullptr;
   return field.orNone();

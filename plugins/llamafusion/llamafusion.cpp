@@ -172,7 +172,7 @@ ItemCard LlamaFusionArchitecture::card() const {
   card.paper =
       "Shi et al. 2024, \"LlamaFusion: Adapting Pretrained Language Models for Multimodal "
       "Generation\", arXiv:2412.15188";
-  card.doc = "A frozen language model with modules for images beside its own in every layer";
+  card.doc = "A frozen language model with modules for images next to its own in every layer";
   card.offers = {LanguageModel::kId, PackedLanguageModel::kId, TextImageModel::kId,
                  AttentionSource::kId, TensorProgram::kId};
   card.schema = makeSchema();

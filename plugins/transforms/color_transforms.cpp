@@ -174,7 +174,7 @@ class Photometric final : public Transform {
     card.schema.fields = {
         strength("brightness", "Brightness", 32, 255, "up to this is added or taken away"),
         strength("spread", "Spread", 0.5, 1, "of the factors of contrast and saturation around 1"),
-        integerField("hue", 18, "turned by up to so many steps of 2 degrees")
+        integerField("hue", 18, "turned by up to this many steps of 2 degrees")
             .titled("Hue")
             .range(0, 90)
             .runOnly()};

@@ -330,7 +330,7 @@ std::function<Analysis::Findings()> MemoryRank::probe(const Config& config,
 ItemCard TokenCost::card() const {
   return cardOf(
       "token_cost", "Cost against tokens",
-      "Time, multiply-adds and state of the memory from 256 tokens on, beside softmax attention",
+      "Time, multiply-adds and state of the memory from 256 tokens on, next to softmax attention",
       {integerField("most_tokens", 8192, "largest number of tokens; sizes double from 256")
            .titled("Tokens")
            .range(2048, 65536)

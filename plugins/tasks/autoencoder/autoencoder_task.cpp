@@ -152,7 +152,7 @@ ItemCard AutoencoderTask::card() const {
           .titled("Weight of KL")
           .atLeast(0)
           .runOnly(),
-      integerField("images", 16, "images of an evaluation that are kept beside their output")
+      integerField("images", 16, "images of an evaluation that are kept with their output")
           .titled("Kept images")
           .range(0, 256)
           .withUnit("images")

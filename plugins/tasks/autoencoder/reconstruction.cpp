@@ -74,7 +74,7 @@ void requireFitting(const LatentCodec& codec, const Pipeline& pipeline) {
 
 ItemCard Reconstruction::card() const {
   ItemCard card = itemCard(ItemKind::Analysis, "reconstruction", "Reconstruction",
-                           "Images beside what a codec makes of them");
+                           "Images next to their reconstructions by a codec");
   card.needs = {LatentCodec::kId};
   card.schema.fields = {
       integerField("images", 16, "images looked at, of the classes in turn; `ids` wins")

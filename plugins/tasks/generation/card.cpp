@@ -30,7 +30,7 @@ std::vector<Field> processFields() {
                   "ddpm: variance of a step back")
           .titled("Variance"),
       realField("label_drop", nullptr,
-                "share of samples that learn without their label; none: as the model says")
+                "share of samples that learn without their label; none: the model's own")
           .titled("Label drop")
           .range(0, 1)
           .orNone(),
@@ -66,13 +66,13 @@ std::vector<Field> processFields() {
 
 ItemCard GenerationTask::card() const {
   ItemCard card = itemCard(ItemKind::Task, "generation", "Image generation",
-                           "A network learns to take noise away from images of a class");
+                           "A network learns to remove noise from images of a class");
   card.needs = {Denoiser::kId, GuidedDenoiser::kId, "image", "label"};
   card.metrics = {
       {"samples/agreement", "samples/frechet", "loss"}, {"train/loss", "test/loss"}, "images"};
   card.metrics.declared = {
       {"*/samples/agreement", "judge agrees", "fraction", "higher",
-       "share of samples that the judge takes for the class they were asked to show"},
+       "share of samples that the judge assigns to the requested class"},
       {"*/samples/frechet", "Frechet distance (judge)", "", "lower",
        "between the judge's features of samples and of as many real images"},
       {"*/samples/precision", "precision (judge)", "fraction", "higher",

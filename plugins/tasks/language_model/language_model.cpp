@@ -180,7 +180,7 @@ ItemCard LanguageModelTask::card() const {
                    {"*/bits_per_byte", "bits per byte", "bits", "lower",
                     "loss of all tokens over the bytes of their text"},
                    {"*/token_accuracy", "token accuracy", "fraction", "higher",
-                    "share of the tokens that the model holds likeliest"}}};
+                    "share of the tokens that the model finds most likely"}}};
   card.schema.fields = {
       integerField("max_position_offset", 0,
                    "in training each row begins at a random position up to this one")

@@ -37,10 +37,11 @@ ItemCard TextSampler::card() const {
           .titled("New tokens")
           .range(1, 1 << 20)
           .withUnit("tokens"),
-      realField("temperature", 0.0, "0: the likeliest token; 1: drawn as the model says")
+      realField("temperature", 0.0, "0: the most likely token; 1: drawn from the model's "
+                                    "probabilities")
           .titled("Temperature")
           .range(0, 100),
-      integerField("top_k", nullptr, "draw among so many of the likeliest; none: among all")
+      integerField("top_k", nullptr, "draw among this many of the most likely; none: among all")
           .titled("Likeliest only")
           .atLeast(1)
           .orNone()};

@@ -409,7 +409,7 @@ ItemCard TextImageTask::card() const {
        {"*/image_loss/*", "image loss by noise", "", "lower",
         "the same in each quarter of the steps of the noise, the least noisy first"},
        {"*/drawings/agreement", "judge agrees", "fraction", "higher",
-        "share of drawings that the judge takes for the class of their caption"},
+        "share of drawings that the judge assigns to the class of their caption"},
        {"*/caption_accuracy", "captions right", "fraction", "higher",
         "share of greedy captions that are one of their image's captions, word for word"},
        {"*/caption_loss", "caption loss", "nats", "lower",
