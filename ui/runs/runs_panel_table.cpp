@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "ui/kit/menus.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/runs_panel.h"
 
@@ -14,9 +15,7 @@ namespace vitrine::ui {
 /// list.
 void RunsPanel::makeTable() {
   tableBar_ = new QWidget;
-  auto* bar = new QHBoxLayout(tableBar_);
-  bar->setContentsMargins(px(12), 0, 0, 0);
-  bar->setSpacing(px(8));
+  auto* bar = rowIn(tableBar_, {px(12), 0, 0, 0}, px(8));
   tableSummary_ = new QLabel;
   tableSummary_->setProperty("role", "small");
   auto* columns = new QPushButton(tr("Columns"));

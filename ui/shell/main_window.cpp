@@ -14,6 +14,7 @@
 #include "ui/kit/icons.h"
 #include "ui/kit/plot_accessible.h"
 #include "ui/kit/settings.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/alert_service.h"
 #include "ui/shell/link_bar.h"
@@ -139,8 +140,7 @@ void MainWindow::makePages() {
   for (const PageFactory& factory : pages()) {
     // An empty place until the page is shown: the window is there first.
     auto* place = new QWidget;
-    auto* layout = new QVBoxLayout(place);
-    layout->setContentsMargins(0, 0, 0, 0);
+    auto* layout = columnIn(place, {});
     tabs_->addPage(place, factory.title, factory.group);
   }
   auto* middle = new QWidget;

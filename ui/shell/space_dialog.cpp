@@ -4,7 +4,6 @@
 #include <QHeaderView>
 #include <QPushButton>
 #include <QTreeWidget>
-#include <QVBoxLayout>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -68,9 +67,7 @@ SpaceDialog::SpaceDialog(StudioWorkbench& workbench, QWidget* parent)
   buttons->addStretch(1);
   buttons->addWidget(close);
   buttons->addWidget(select_);
-  auto* rows = new QVBoxLayout(this);
-  rows->setContentsMargins(px(16), px(16), px(16), px(16));
-  rows->setSpacing(px(12));
+  auto* rows = columnIn(this, {px(16), px(16), px(16), px(16)}, px(12));
   rows->addWidget(about_);
   rows->addWidget(list_, 1);
   rows->addWidget(rest_);

@@ -20,9 +20,7 @@ namespace vitrine::ui {
 [[nodiscard]] inline QFrame* startCard(const QString& title, QVBoxLayout*& inside) {
   auto* card = new QFrame;
   card->setProperty("role", QStringLiteral("card"));
-  inside = new QVBoxLayout(card);
-  inside->setContentsMargins(px(16), px(12), px(16), px(16));
-  inside->setSpacing(px(8));
+  inside = columnIn(card, {px(16), px(12), px(16), px(16)}, px(8));
   inside->addWidget(startLabel(title, "title"));
   return card;
 }

@@ -5,16 +5,14 @@
 #include <QVBoxLayout>
 #include <QWidget>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 
 /// The column of a holder whose contents stand where the rows of the form do.
 inline QVBoxLayout* lineOf(QWidget* holder, int top) {
-  auto* column = new QVBoxLayout(holder);
-  column->setContentsMargins(px(16), px(top), px(16), px(4));
-  column->setSpacing(px(4));
-  return column;
+  return columnIn(holder, {px(16), px(top), px(16), px(4)}, px(4));
 }
 
 inline QLabel* smallText(const QString& text, QWidget* parent) {
