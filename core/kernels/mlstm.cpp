@@ -24,7 +24,7 @@ constexpr std::int64_t kCudaTile = 32;
 void checkMlstm(const MlstmInput& in, const MlstmOptions& options) {
   const auto refuse = [&](const std::string& wanted, const at::Tensor& tensor) {
     std::ostringstream text;
-    text << "an mLSTM wants " << wanted << ", not " << tensor.sizes() << " next to queries "
+    text << "an mLSTM needs " << wanted << ", not " << tensor.sizes() << " next to queries "
          << in.q.sizes();
     throw ShapeError(text.str());
   };
