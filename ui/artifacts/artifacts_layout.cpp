@@ -17,12 +17,10 @@
 namespace vitrine::ui {
 
 QWidget* ArtifactsPage::makeList() {
-  auto* panel = new QWidget(this);
-  panel->setProperty("role", QStringLiteral("panel"));
+  auto* panel = withRole(new QWidget(this), "panel");
   panel->setAttribute(Qt::WA_StyledBackground);
   auto* column = columnIn(panel, {});
-  tree_ = new QTreeWidget(panel);
-  tree_->setProperty("role", QStringLiteral("rows"));
+  tree_ = withRole(new QTreeWidget(panel), "rows");
   tree_->setHeaderHidden(true);
   tree_->setIndentation(px(14));
   tree_->setMinimumSize(px(140), px(96));
@@ -39,8 +37,7 @@ QWidget* ArtifactsPage::makeList() {
   connect(menu, &QMenu::aboutToShow, this, &ArtifactsPage::fillComputeMenu);
   compute_->setMenu(menu);
   below->addWidget(compute_);
-  computeText_ = new WrapLabel(panel);
-  computeText_->setProperty("role", QStringLiteral("small"));
+  computeText_ = withRole(new WrapLabel(panel), "small");
   computeText_->hide();
   below->addWidget(computeText_);
   cancelCompute_ = new QToolButton(panel);
@@ -69,12 +66,10 @@ QWidget* ArtifactsPage::makeViewer() {
   grid_->setContentsMargins(0, 0, 0, 0);
   grid_->setSpacing(px(12));
   column->addWidget(figures, 1);
-  note_ = new WrapLabel(viewer);
-  note_->setProperty("role", QStringLiteral("small"));
+  note_ = withRole(new WrapLabel(viewer), "small");
   column->addWidget(note_);
 
-  auto* card = new QFrame(viewer);
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame(viewer), "card");
   auto* rows = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
   auto* stepLine = new QHBoxLayout;
   stepLine->setSpacing(px(8));
@@ -99,8 +94,7 @@ QWidget* ArtifactsPage::makeViewer() {
   connect(cancel_, &QToolButton::clicked, this, &ArtifactsPage::cancelReading);
   stepLine->addWidget(cancel_);
   rows->addLayout(stepLine);
-  meta_ = new WrapLabel(card);
-  meta_->setProperty("role", QStringLiteral("small"));
+  meta_ = withRole(new WrapLabel(card), "small");
   meta_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   rows->addWidget(meta_);
   auto* buttonBar = new FlowBar(card);

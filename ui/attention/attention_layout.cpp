@@ -56,8 +56,7 @@ QWidget* AttentionPage::makeControls() {
   image_->setKeyboardTracking(false);
   splits_ = attentionCombo(bar, tr("Split"), tr("Which images the number counts"));
   splits_->hide();
-  stored_ = new QLabel(bar);
-  stored_->setProperty("role", QStringLiteral("small"));
+  stored_ = withRole(new QLabel(bar), "small");
   open_ = new QToolButton(bar);
   open_->setText(tr("Open image\u2026"));
   open_->setToolTip(tr("Ask the model about your own image; it can also be dropped here"));
@@ -167,8 +166,7 @@ QWidget* AttentionPage::makeControls() {
 }
 
 QWidget* AttentionPage::makeBottom() {
-  auto* card = new QFrame(this);
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame(this), "card");
   auto* rows = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
   auto* line = new QHBoxLayout;
   line->setSpacing(px(8));
@@ -182,8 +180,7 @@ QWidget* AttentionPage::makeBottom() {
   rows->addLayout(line);
   auto* bar = new FlowBar(card);
   bar->row().setSpacing(px(8));
-  note_ = new WrapLabel(card);
-  note_->setProperty("role", QStringLiteral("small"));
+  note_ = withRole(new WrapLabel(card), "small");
   always_ = attentionBox(bar, tr("Compute what is missing"),
                          tr("Compute the attention at once for an image or a step that is not "
                             "stored"));

@@ -28,8 +28,7 @@ AttentionPanel::AttentionPanel(std::int64_t run, QWidget* parent)
   row_->addWidget(heads_, 1);
   row_->addWidget(head_, 1);
   stack_->addWidget(views);
-  auto* card = new QFrame(this);
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame(this), "card");
   auto* inCard = columnIn(card, {});
   inCard->addWidget(empty_);
   stack_->addWidget(card);

@@ -32,8 +32,7 @@ double temperatureAtPlace(int place) {
 }
 
 QFrame* makeCalibrationCard(QWidget* parent, QVBoxLayout*& column) {
-  auto* card = new QFrame(parent);
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame(parent), "card");
   column = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
   return card;
 }
@@ -42,11 +41,9 @@ QHBoxLayout* makeCalibrationTitle(QWidget* card, const QString& title, QLabel** 
                                   QLabel** about) {
   auto* line = new QHBoxLayout;
   line->setSpacing(px(8));
-  auto* label = new ElidedLabel(title, card);
-  label->setProperty("role", QStringLiteral("title"));
+  auto* label = withRole(new ElidedLabel(title, card), "title");
   line->addWidget(label, 1);
-  auto* note = new ElidedLabel(card);
-  note->setProperty("role", QStringLiteral("small"));
+  auto* note = withRole(new ElidedLabel(card), "small");
   note->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   line->addWidget(note, 1);
   if (titleLabel != nullptr) *titleLabel = label;

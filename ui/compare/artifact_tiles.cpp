@@ -145,8 +145,7 @@ ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
     Q_EMIT kindChosen(id);
   });
   row->addWidget(kind_, 1);
-  about_ = new QLabel(this);
-  about_->setProperty("role", QStringLiteral("small"));
+  about_ = withRole(new QLabel(this), "small");
   row->addWidget(about_, 1);
   compute_ = makeToolButton(tr("Compute\u2026"),
                             tr("An analysis of the newest checkpoint of each variant"), this);

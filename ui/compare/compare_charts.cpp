@@ -154,9 +154,10 @@ QWidget* ComparePage::makeParallel() {
   button(tr("Reverse axis"), tr("Swap the ends of the marked axis (F)"), [this] { parallelView_->flip(); });
   button(tr("Clear brushes"), tr("Keep all runs again"), [this] { parallelView_->clearBrushes(); });
   row->addStretch();
-  auto* hint = new ElidedLabel(
-      tr("Drag along an axis: the runs that pass stay selected in the list."), view);
-  hint->setProperty("role", QStringLiteral("small"));
+  auto* hint =
+      withRole(new ElidedLabel(
+                   tr("Drag along an axis: the runs that pass stay selected in the list."), view),
+               "small");
   row->addWidget(hint);
   column->addWidget(bar);
   column->addWidget(parallelView_, 1);

@@ -120,8 +120,7 @@ QWidget* ComparePage::makeTop() {
     first->addWidget(button);
   }
   first->addStretch();
-  busy_ = new QLabel(tr("Reading\u2026"), top);
-  busy_->setProperty("role", QStringLiteral("small"));
+  busy_ = withRole(new QLabel(tr("Reading\u2026"), top), "small");
   busy_->hide();
   first->addWidget(busy_);
   cancel_ = makeToolButton(tr("Cancel"), tr("Stop reading and keep the data that are shown"), top);
@@ -221,8 +220,7 @@ QWidget* ComparePage::makeTop() {
   second->addWidget(step_);
   auto* pair = new QWidget(top);
   auto* pairRow = rowIn(pair, {}, px(8));
-  auto* against = new QLabel(tr("Baseline"), pair);
-  against->setProperty("role", QStringLiteral("small"));
+  auto* against = withRole(new QLabel(tr("Baseline"), pair), "small");
   pairRow->addWidget(against);
   baseline_ =
       makeCombo(tr("Baseline"), tr("Variant that the others are compared with"));
@@ -255,15 +253,12 @@ QWidget* ComparePage::makeTableView() {
   splitter->setChildrenCollapsible(false);
   splitter->setHandleWidth(px(8));
   splitter->setStyleSheet(QStringLiteral("QSplitter::handle { background: transparent; }"));
-  auto* card = new QFrame(splitter);
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame(splitter), "card");
   auto* column = columnIn(card, {1, px(8), 1, px(4)}, px(4));
   auto* heading = rowIn(nullptr, {px(11), 0, px(11), 0}, px(12));
-  auto* headline = new ElidedLabel(card);
-  headline->setProperty("role", QStringLiteral("title"));
+  auto* headline = withRole(new ElidedLabel(card), "title");
   headline_ = headline;
-  auto* about = new ElidedLabel(card);
-  about->setProperty("role", QStringLiteral("small"));
+  auto* about = withRole(new ElidedLabel(card), "small");
   about->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   about_ = about;
   heading->addWidget(headline_, 1);
@@ -324,8 +319,7 @@ QWidget* ComparePage::makeTableView() {
   for (int i = 0; i < 3; ++i) tableView_->addAction(tools_[i]);
   tableView_->setContextMenuPolicy(Qt::ActionsContextMenu);
   column->addWidget(tableView_, 1);
-  leftOut_ = new WrapLabel(card);
-  leftOut_->setProperty("role", QStringLiteral("warn"));
+  leftOut_ = withRole(new WrapLabel(card), "warn");
   leftOut_->setContentsMargins(px(11), 0, px(11), px(4));
   column->addWidget(leftOut_);
   splitter->addWidget(card);

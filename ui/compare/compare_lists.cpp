@@ -21,8 +21,7 @@ namespace vitrine::ui {
 namespace {
 
 QTreeWidget* makeRows(QWidget* parent, const QString& name) {
-  auto* tree = new QTreeWidget(parent);
-  tree->setProperty("role", QStringLiteral("rows"));
+  auto* tree = withRole(new QTreeWidget(parent), "rows");
   tree->setAccessibleName(name);
   tree->setUniformRowHeights(true);
   tree->setTextElideMode(Qt::ElideRight);
@@ -54,8 +53,7 @@ QWidget* ComparePage::makeDifferences() {
     change([isOn](CompareChoice& choice) { choice.onlyDifferences = isOn; });
   });
   row->addWidget(onlyDifferences_);
-  differencesAbout_ = new ElidedLabel(view);
-  differencesAbout_->setProperty("role", QStringLiteral("small"));
+  differencesAbout_ = withRole(new ElidedLabel(view), "small");
   row->addWidget(differencesAbout_);
   row->addStretch();
   auto* copy =
@@ -68,22 +66,18 @@ QWidget* ComparePage::makeDifferences() {
   column->addWidget(bar);
   auto* splitter = new QSplitter(Qt::Vertical, view);
   splitter->setChildrenCollapsible(false);
-  auto* card = new QFrame(splitter);
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame(splitter), "card");
   auto* inside = columnIn(card, {1, px(4), 1, px(4)});
   differenceTree_ = makeRows(card, tr("Differences between the runs"));
   differenceTree_->setMinimumHeight(px(160));
   differenceTree_->setSelectionBehavior(QAbstractItemView::SelectItems);
   inside->addWidget(differenceTree_);
   splitter->addWidget(card);
-  auto* sourceCard = new QFrame(splitter);
-  sourceCard->setProperty("role", QStringLiteral("card"));
+  auto* sourceCard = withRole(new QFrame(splitter), "card");
   auto* sourceColumn = columnIn(sourceCard, {px(12), px(8), px(12), px(8)});
-  auto* title = new QLabel(tr("Source"), sourceCard);
-  title->setProperty("role", QStringLiteral("title"));
+  auto* title = withRole(new QLabel(tr("Source"), sourceCard), "title");
   sourceColumn->addWidget(title);
-  source_ = new QPlainTextEdit(sourceCard);
-  source_->setProperty("role", QStringLiteral("mono"));
+  source_ = withRole(new QPlainTextEdit(sourceCard), "mono");
   source_->setReadOnly(true);
   source_->setAccessibleName(tr("Difference of the experiment files"));
   source_->setLineWrapMode(QPlainTextEdit::NoWrap);
@@ -170,8 +164,7 @@ QWidget* ComparePage::makePublished() {
   });
   row->addWidget(open);
   column->addLayout(row);
-  auto* card = new QFrame(view);
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame(view), "card");
   auto* inside = columnIn(card, {1, px(4), 1, px(4)});
   publishedTree_ = makeRows(card, tr("Published numbers next to ours"));
   publishedTree_->setMinimumHeight(px(160));
@@ -200,11 +193,9 @@ QWidget* ComparePage::makePublished() {
   }
   inside->addWidget(publishedTree_);
   column->addWidget(card, 3);
-  claimsTitle_ = new QLabel(tr("Claims testable at this scale"), view);
-  claimsTitle_->setProperty("role", QStringLiteral("title"));
+  claimsTitle_ = withRole(new QLabel(tr("Claims testable at this scale"), view), "title");
   column->addWidget(claimsTitle_);
-  auto* claimCard = new QFrame(view);
-  claimCard->setProperty("role", QStringLiteral("card"));
+  auto* claimCard = withRole(new QFrame(view), "card");
   auto* claimColumn = columnIn(claimCard, {1, px(4), 1, px(4)});
   claimTree_ = makeRows(claimCard, tr("Claims"));
   claimTree_->setMinimumHeight(px(110));

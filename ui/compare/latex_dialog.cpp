@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "ui/compare/latex_table.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -61,8 +62,7 @@ LatexDialog::LatexDialog(AblationTable table, TableOrigin origin, const LatexCho
   right->addStretch();
   top->addLayout(right);
   column->addLayout(top, 1);
-  text_ = new QPlainTextEdit(this);
-  text_->setProperty("role", QStringLiteral("mono"));
+  text_ = withRole(new QPlainTextEdit(this), "mono");
   text_->setAccessibleName(tr("LaTeX"));
   text_->setReadOnly(true);
   text_->setLineWrapMode(QPlainTextEdit::NoWrap);

@@ -105,11 +105,9 @@ QWidget* ConfigurePage::makeBar() {
   sideButton_->setChecked(true);
   column->addLayout(bar);
   auto* notes = new QHBoxLayout;
-  searchNote_ = new QLabel(holder);
-  searchNote_->setProperty("role", QStringLiteral("small"));
+  searchNote_ = withRole(new QLabel(holder), "small");
   searchNote_->hide();
-  originLabel_ = new ElidedLabel(holder);
-  originLabel_->setProperty("role", QStringLiteral("small"));
+  originLabel_ = withRole(new ElidedLabel(holder), "small");
   originLabel_->hide();
   notes->addWidget(originLabel_, 1);
   notes->addWidget(searchNote_);
@@ -169,11 +167,9 @@ QWidget* ConfigurePage::makeContent() {
 }
 
 QWidget* ConfigurePage::makeNotice() {
-  notice_ = new QFrame(this);
-  notice_->setProperty("role", QStringLiteral("card"));
+  notice_ = withRole(new QFrame(this), "card");
   auto* line = rowIn(notice_, {px(16), px(8), px(16), px(8)}, px(8));
-  noticeText_ = new WrapLabel(notice_);
-  noticeText_->setProperty("role", QStringLiteral("warn"));
+  noticeText_ = withRole(new WrapLabel(notice_), "warn");
   line->addWidget(noticeText_, 1);
   noticeOpen_ = new QPushButton(tr("Open it"), notice_);
   noticeSeed_ = new QPushButton(tr("Use another seed"), notice_);
@@ -197,17 +193,13 @@ QWidget* ConfigurePage::makeFooter() {
   auto* holder = new QWidget(this);
   auto* around = columnIn(holder, {px(12), 0, px(12), px(12)}, px(8));
   around->addWidget(makeNotice());
-  auto* card = new QFrame(holder);
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame(holder), "card");
   around->addWidget(card);
   auto* column = columnIn(card, {px(16), px(12), px(16), px(12)}, px(6));
-  headline_ = new WrapLabel(card);
-  headline_->setProperty("role", QStringLiteral("title"));
-  details_ = new WrapLabel(card);
-  details_->setProperty("role", QStringLiteral("muted"));
+  headline_ = withRole(new WrapLabel(card), "title");
+  details_ = withRole(new WrapLabel(card), "muted");
   details_->setTextInteractionFlags(Qt::TextBrowserInteraction);
-  warning_ = new WrapLabel(card);
-  warning_->setProperty("role", QStringLiteral("warn"));
+  warning_ = withRole(new WrapLabel(card), "warn");
   warning_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   for (QLabel* label : {headline_, details_, warning_}) column->addWidget(label);
   auto* buttons = new FlowBar(card);

@@ -210,8 +210,7 @@ FieldEditor::FieldEditor(const Field& field, const QString& label, QWidget* pare
     connect(line_, &QLineEdit::textEdited, this, &FieldEditor::edited);
     layout->addWidget(line_);
     if (!field.unit.empty()) {
-      auto* unit = new QLabel(QString::fromStdString(field.unit), line_);
-      unit->setProperty("role", QStringLiteral("small"));
+      auto* unit = withRole(new QLabel(QString::fromStdString(field.unit), line_), "small");
       unit->setAttribute(Qt::WA_TransparentForMouseEvents);
       auto* inside = rowIn(line_, {0, 0, px(8), 0});
       inside->addStretch();

@@ -159,11 +159,9 @@ QWidget* GalleryPage::makeTop() {
   });
   connect(search_, &QLineEdit::returnPressed, this, [this] { sheet_->setFocus(); });
   row.addWidget(search_);
-  count_ = new QLabel(this);
-  count_->setProperty("role", QStringLiteral("muted"));
+  count_ = withRole(new QLabel(this), "muted");
   row.addWidget(count_);
-  problem_ = new QLabel(this);
-  problem_->setProperty("role", QStringLiteral("error"));
+  problem_ = withRole(new QLabel(this), "error");
   problem_->hide();
   row.addWidget(problem_);
   row.addStretch();
@@ -202,8 +200,7 @@ QWidget* GalleryPage::makeTop() {
 }
 
 QWidget* GalleryPage::makeSheet() {
-  auto* card = new QFrame(this);
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame(this), "card");
   auto* column = columnIn(card, {px(8), px(8), px(8), px(8)}, px(6));
   sheet_ = new ContactSheet(
       model_, thumbnails_, [this](const store::ImageEntry& image) { return describe(image); },
@@ -237,18 +234,15 @@ QWidget* GalleryPage::makeSheet() {
     showCount();
   });
   column->addWidget(groupRow_);
-  sightText_ = new QLabel(card);
-  sightText_->setProperty("role", QStringLiteral("small"));
+  sightText_ = withRole(new QLabel(card), "small");
   column->addWidget(sightText_);
   return card;
 }
 
 QWidget* GalleryPage::makeSteps() {
-  auto* card = new QFrame(this);
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame(this), "card");
   auto* column = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
-  stepsNote_ = new WrapLabel(card);
-  stepsNote_->setProperty("role", QStringLiteral("small"));
+  stepsNote_ = withRole(new WrapLabel(card), "small");
   column->addWidget(stepsNote_);
   stepsView_ = new StepsView(
       pictures_, [this](std::int64_t run) { return runName(run); }, card);
@@ -286,8 +280,7 @@ QWidget* GalleryPage::makeSteps() {
 }
 
 QWidget* GalleryPage::makeStage() {
-  auto* card = new QFrame(this);
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame(this), "card");
   auto* column = columnIn(card, {px(8), px(8), px(8), px(8)}, px(6));
   auto* bar = new FlowBar(card);
   bar->row().setSpacing(px(6));

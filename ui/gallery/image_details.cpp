@@ -43,8 +43,7 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   setProperty("role", QStringLiteral("panel"));
   setAttribute(Qt::WA_StyledBackground);
   auto* column = columnIn(this, {px(12), px(10), px(12), px(12)}, px(8));
-  title_ = new ElidedLabel(this);
-  title_->setProperty("role", QStringLiteral("title"));
+  title_ = withRole(new ElidedLabel(this), "title");
   column->addWidget(title_);
 
   auto* top = new QHBoxLayout;
@@ -56,8 +55,7 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   top->addWidget(preview_, 0, Qt::AlignTop);
   auto* side = new QVBoxLayout;
   side->setSpacing(px(6));
-  about_ = new WrapLabel(this);
-  about_->setProperty("role", QStringLiteral("small"));
+  about_ = withRole(new WrapLabel(this), "small");
   about_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   side->addWidget(about_);
   star_ = new QToolButton(this);
@@ -88,10 +86,8 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   verdict_->setVisible(false);
   column->addWidget(verdict_);
   auto* head = new QHBoxLayout;
-  auto* title = new QLabel(tr("Recipe"), this);
-  title->setProperty("role", QStringLiteral("title"));
-  hint_ = new QLabel(this);
-  hint_->setProperty("role", QStringLiteral("small"));
+  auto* title = withRole(new QLabel(tr("Recipe"), this), "title");
+  hint_ = withRole(new QLabel(this), "small");
   head->addWidget(title);
   head->addStretch();
   head->addWidget(hint_);

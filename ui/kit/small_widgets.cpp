@@ -67,8 +67,7 @@ QHBoxLayout* rowIn(QWidget* owner, const QMargins& edges, int spacing) {
 }
 
 QFrame* makeRule(QWidget* parent) {
-  auto* rule = new QFrame(parent);
-  rule->setProperty("role", "rule");
+  auto* rule = withRole(new QFrame(parent), "rule");
   return rule;
 }
 
@@ -101,8 +100,7 @@ void putBehind(QWidget& before, QWidget& late) {
 
 DockHeader::DockHeader(const QString& title, QWidget* parent) : QWidget(parent) {
   setFixedHeight(px(32));
-  auto* elided = new ElidedLabel(title);
-  elided->setProperty("role", "title");
+  auto* elided = withRole(new ElidedLabel(title), "title");
   title_ = elided;
   note_ = new ElidedLabel;  // a narrow dock stays narrow
   note_->setProperty("role", "small");
@@ -183,10 +181,8 @@ void SearchButton::paintEvent(QPaintEvent* event) {
 BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   setProperty("role", "panel");
   setFixedHeight(px(34));  // the same with and without a message
-  auto* title = new QLabel(tr("Queue"));
-  title->setProperty("role", "title");
-  queue_ = new QLabel;
-  queue_->setProperty("role", "small");
+  auto* title = withRole(new QLabel(tr("Queue")), "title");
+  queue_ = withRole(new QLabel, "small");
   sentence_ = new ElidedLabel;
   sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   sentence_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -203,8 +199,7 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   act_->setAccessibleName(tr("Act on the message"));
   act_->hide();
   connect(act_, &QToolButton::clicked, this, &BottomBar::act);
-  machine_ = new QLabel;
-  machine_->setProperty("role", "small");
+  machine_ = withRole(new QLabel, "small");
   auto* layout = rowIn(this, {px(12), px(4), px(12), px(4)}, px(12));
   layout->addWidget(title);
   layout->addWidget(queue_);

@@ -72,6 +72,13 @@ class WordLabel : public QLabel {
 /// The same from left to right.
 [[nodiscard]] QHBoxLayout* rowIn(QWidget* owner, const QMargins& edges, int spacing = -1);
 
+/// `widget`, drawn as the style sheet draws that role: "card", "muted", "small", "title" ...
+template <class Widget>
+[[nodiscard]] Widget* withRole(Widget* widget, const char* role) {
+  widget->setProperty("role", QString::fromLatin1(role));
+  return widget;
+}
+
 /// A thin line across its parent.
 [[nodiscard]] QFrame* makeRule(QWidget* parent);
 [[nodiscard]] QToolButton* makeToolButton(const QString& text, const QString& tip,

@@ -60,8 +60,7 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
   auto* rows = columnIn(live_, {}, 0);
   auto* line = rowIn(nullptr, {px(12), px(4), px(12), px(4)}, px(12));
   state_ = new ElidedLabel(live_);
-  status_ = new ElidedLabel(live_);
-  status_->setProperty("role", QStringLiteral("small"));
+  status_ = withRole(new ElidedLabel(live_), "small");
   status_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   line->addWidget(state_, 2);
   line->addWidget(status_, 3);

@@ -67,8 +67,7 @@ std::vector<Fact> stepFacts(const LiveModel& model) {
 LiveValues::LiveValues(QWidget* parent) : QWidget(parent) {
   auto* column = columnIn(this, {px(12), px(8), px(12), px(8)}, px(6));
   const auto table = [&](const QString& title, const QString& name) {
-    auto* label = new QLabel(title, this);
-    label->setProperty("role", QStringLiteral("title"));
+    auto* label = withRole(new QLabel(title, this), "title");
     column->addWidget(label);
     auto* made = new FactTable(name, this);
     made->setLabelWidth(px(130));
@@ -79,8 +78,7 @@ LiveValues::LiveValues(QWidget* parent) : QWidget(parent) {
   steps_ = table(tr("Step time"), tr("Time of each part of a step"));
   column->addWidget(steps_);
   attention_ = table(tr("Attention of the query"), tr("Attention of the query by patch"));
-  about_ = new WrapLabel(this);
-  about_->setProperty("role", QStringLiteral("small"));
+  about_ = withRole(new WrapLabel(this), "small");
   column->addWidget(about_);
   column->addWidget(attention_);
   column->addStretch();

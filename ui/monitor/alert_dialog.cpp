@@ -40,10 +40,11 @@ AlertDialog::AlertDialog(const QString& title, const std::string& metric,
     grid->addWidget(checks_[i], static_cast<int>(i), 0);
     grid->addWidget(values_[i], static_cast<int>(i), 1);
   }
-  auto* about = new QLabel(
-      tr("Runs in progress are watched while this window is open. An alert appears in the window "
-         "and, if the desktop shows notifications, on the desktop."));
-  about->setProperty("role", "small");
+  auto* about = withRole(
+      new QLabel(tr(
+          "Runs in progress are watched while this window is open. An alert appears in the window "
+          "and, if the desktop shows notifications, on the desktop.")),
+      "small");
   about->setWordWrap(true);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
   for (QAbstractButton* button : buttons->buttons()) {

@@ -15,10 +15,8 @@ LogPanel::LogPanel(QWidget* parent) : QWidget(parent) {
   field_->setAccessibleName(tr("Search the log"));
   field_->setClearButtonEnabled(true);
   field_->setMaximumWidth(px(280));
-  found_ = new QLabel;
-  found_->setProperty("role", "small");
-  auto* title = new QLabel(tr("Log of the current run"));
-  title->setProperty("role", "title");
+  found_ = withRole(new QLabel, "small");
+  auto* title = withRole(new QLabel(tr("Log of the current run")), "title");
   const auto button = [this](const QString& text, const QString& tip) {
     auto* made = new QToolButton;
     made->setText(text);

@@ -34,8 +34,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
                       std::max(16, setting(QStringLiteral("monitor/cache_mb"), 512).toInt()))
                   << 20);
 
-  canvas_ = new QWidget;
-  canvas_->setProperty("role", "canvas");
+  canvas_ = withRole(new QWidget, "canvas");
   column_ = columnIn(canvas_, {px(12), px(12), px(12), px(12)}, px(8));
   scroll_ = new QScrollArea;
   scroll_->setWidget(canvas_);

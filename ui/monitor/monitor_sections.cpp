@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "ui/kit/settings.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
@@ -150,8 +151,7 @@ void MonitorPage::rebuild() {
         column_->addWidget(section.header);
         section.header->show();  // also on a page that is there already, and at once
       }
-      section.body = new QWidget;
-      section.body->setProperty("role", "canvas");
+      section.body = withRole(new QWidget, "canvas");
       section.grid = new QGridLayout(section.body);
       section.grid->setContentsMargins(0, 0, 0, 0);
       section.grid->setSpacing(px(12));

@@ -48,19 +48,15 @@ QIcon cardIcon(bool isBell, bool isOn) {
 PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
     : QFrame(parent), metric_(std::move(metric)), card_(card) {
   setProperty("role", "card");
-  title_ = new QLabel;
-  title_->setProperty("role", "title");
-  subtitle_ = new ElidedLabel;
-  subtitle_->setProperty("role", "small");
+  title_ = withRole(new QLabel, "title");
+  subtitle_ = withRole(new ElidedLabel, "small");
   subtitle_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  legend_ = new QLabel;
-  legend_->setProperty("role", "small");
+  legend_ = withRole(new QLabel, "small");
   legend_->setTextFormat(Qt::RichText);
   legend_->setWordWrap(true);
   legend_->hide();
   plot_ = new CurvePlot(this);
-  hint_ = new QLabel(plot_);
-  hint_->setProperty("role", "muted");
+  hint_ = withRole(new QLabel(plot_), "muted");
   hint_->setAlignment(Qt::AlignCenter);
   hint_->setWordWrap(true);
   hint_->setAttribute(Qt::WA_TransparentForMouseEvents);

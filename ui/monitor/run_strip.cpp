@@ -18,8 +18,7 @@ RunStrip::RunStrip(QWidget* parent) : QWidget(parent) {
   bar_->setRange(0, 1000);
   bar_->setFixedHeight(px(6));
   bar_->setAccessibleName(tr("Progress of the current run"));
-  facts_ = new QLabel;
-  facts_->setProperty("role", "small");
+  facts_ = withRole(new QLabel, "small");
   facts_->setToolTip(
       tr("Of the current run. The time left is the worker's own estimate, from the "
          "speed of its last steps."));

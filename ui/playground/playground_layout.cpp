@@ -59,8 +59,7 @@ struct PlayCard {
 };
 
 PlayCard playCard(QWidget* parent) {
-  auto* frame = new QFrame(parent);
-  frame->setProperty("role", "card");
+  auto* frame = withRole(new QFrame(parent), "card");
   auto* column = columnIn(frame, {px(12), px(8), px(12), px(10)}, px(8));
   auto* head = new QHBoxLayout;
   head->setSpacing(px(8));
@@ -126,8 +125,7 @@ void PlaygroundPage::makeActions() {
 }
 
 QWidget* PlaygroundPage::makeLending() {
-  lending_ = new QFrame(this);
-  lending_->setProperty("role", "card");
+  lending_ = withRole(new QFrame(this), "card");
   auto* line = rowIn(lending_, {px(12), px(6), px(12), px(6)}, px(8));
   lendingText_ = new WrapLabel(lending_);
   lendingButton_ = new QPushButton(lending_);
@@ -158,15 +156,12 @@ QWidget* PlaygroundPage::makeSettings() {
   auto* area = makeFitArea(inside, card);
   area->setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
   column->addWidget(area, 1);
-  problem_ = new WrapLabel(card);
-  problem_->setProperty("role", "error");
+  problem_ = withRole(new WrapLabel(card), "error");
   problem_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   problem_->setAccessibleName(tr("Problem"));
-  cost_ = new WrapLabel(card);
-  cost_->setProperty("role", "small");
+  cost_ = withRole(new WrapLabel(card), "small");
   cost_->setAccessibleName(tr("Cost"));
-  warmth_ = new WrapLabel(card);
-  warmth_->setProperty("role", "small");
+  warmth_ = withRole(new WrapLabel(card), "small");
   column->addWidget(problem_);
   column->addWidget(cost_);
   column->addWidget(warmth_);
@@ -275,8 +270,7 @@ QWidget* PlaygroundPage::makeFilm() {
   line->addWidget(stepText_);
   line->addWidget(slider_, 1);
   column->addLayout(line);
-  filmNote_ = new WrapLabel(card);
-  filmNote_->setProperty("role", "small");
+  filmNote_ = withRole(new WrapLabel(card), "small");
   column->addWidget(filmNote_);
   for (QAction* one :
        {verify_, keep_, recallAll_, recallSeed_, recallPrompt_, recallRest_, info_})
@@ -308,8 +302,7 @@ QWidget* PlaygroundPage::makeSide() {
   picture_ = new QLabel(inside);
   picture_->setAccessibleName(tr("Selected image"));
   picture_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  verdict_ = new WrapLabel(inside);
-  verdict_->setProperty("role", "small");
+  verdict_ = withRole(new WrapLabel(inside), "small");
   verdict_->setAccessibleName(tr("Verification"));
   facts_ = new FactTable(tr("Recipe"), inside);
   facts_->setLabelWidth(px(108));

@@ -113,8 +113,7 @@ void SamplerForm::addRow(FormEntry entry, int line) {
   row.entry = std::move(entry);
   const Field& field = row.entry.field;
   const QString title = titleOf(field);
-  row.title = new QLabel(title, this);
-  row.title->setProperty("role", "muted");
+  row.title = withRole(new QLabel(title, this), "muted");
   row.title->setToolTip(QString::fromStdString(field.doc));
   row.stack = new QStackedWidget(this);
   row.stack->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -138,8 +137,7 @@ void SamplerForm::addRow(FormEntry entry, int line) {
   row.line->setAccessibleName(tr("Values of %1").arg(title));
   row.stack->addWidget(row.editor);
   row.stack->addWidget(row.line);
-  row.problem = new WrapLabel(this);
-  row.problem->setProperty("role", "error");
+  row.problem = withRole(new WrapLabel(this), "error");
   row.problem->hide();
   row.title->setBuddy(row.editor->input());
   grid_->addWidget(row.title, line, 0);

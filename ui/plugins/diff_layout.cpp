@@ -37,8 +37,7 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   auto* line = new QHBoxLayout;
   line->setSpacing(px(8));
   const auto side = [&](Side& one, const QString& name) {
-    auto* label = new QLabel(name, this);
-    label->setProperty("role", "title");
+    auto* label = withRole(new QLabel(name, this), "title");
     one.choice = new QComboBox(this);
     one.choice->setAccessibleName(tr("Configuration %1").arg(name));
     one.choice->setToolTip(tr("A preset, a run, or the form; type to find one"));
@@ -79,8 +78,7 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   line->addWidget(ablate_);
   column->addLayout(line);
 
-  auto* card = new QFrame(this);
-  card->setProperty("role", "card");
+  auto* card = withRole(new QFrame(this), "card");
   auto* inCard = columnIn(card, {1, 1, 1, 1}, 0);
   auto* head = new QWidget(card);
   auto* inHead = rowIn(head, {px(12), px(8), px(12), px(8)});
@@ -150,8 +148,7 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   stack_->addWidget(other);
   inCard->addWidget(stack_, 1);
   column->addWidget(card, 1);
-  note_ = new QLabel(this);
-  note_->setProperty("role", "small");
+  note_ = withRole(new QLabel(this), "small");
   note_->setWordWrap(true);
   column->addWidget(note_);
   show();

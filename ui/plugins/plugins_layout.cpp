@@ -29,8 +29,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   connect(probe_, &QAction::triggered, this, &PluginsPage::probe);
 
   auto* outer = columnIn(this, {}, 0);
-  auto* head = new QWidget(this);
-  head->setProperty("role", "panel");
+  auto* head = withRole(new QWidget(this), "panel");
   head->setAttribute(Qt::WA_StyledBackground);
   auto* line = rowIn(head, {px(12), px(4), px(12), px(4)}, px(4));
   auto* group = new QButtonGroup(this);
@@ -48,8 +47,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   listButton_ = mode(tr("Plugins and items"), tr("Loaded plugins, and the keys of each item"));
   diffButton_ = mode(tr("Architecture diff"), tr("Two configurations block by block"));
   line->addStretch();
-  state_ = new QLabel(head);
-  state_->setProperty("role", "muted");
+  state_ = withRole(new QLabel(head), "muted");
   state_->setAccessibleName(tr("How many plugins are loaded"));
   line->addWidget(state_);
   outer->addWidget(head);
@@ -110,8 +108,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
 }
 
 QWidget* PluginsPage::makeList() {
-  auto* panel = new QWidget(this);
-  panel->setProperty("role", "panel");
+  auto* panel = withRole(new QWidget(this), "panel");
   panel->setAttribute(Qt::WA_StyledBackground);
   panel->setMinimumWidth(px(140));
   auto* column = columnIn(panel, {}, 0);
@@ -152,8 +149,7 @@ QWidget* PluginsPage::makeText() {
   stack_ = new QStackedWidget(this);
   auto* shown = new QWidget(stack_);
   auto* column = columnIn(shown, {px(12), px(12), px(12), px(12)});
-  auto* card = new QFrame(shown);
-  card->setProperty("role", "card");
+  auto* card = withRole(new QFrame(shown), "card");
   auto* inCard = columnIn(card, {px(4), px(4), px(4), px(8)}, px(8));
   text_ = new QTextBrowser(card);
   text_->setFrameShape(QFrame::NoFrame);

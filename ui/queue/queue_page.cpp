@@ -69,17 +69,14 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   view_->header()->setMinimumSectionSize(px(90));
   setColumns();
 
-  headline_ = new WrapLabel;
-  headline_->setProperty("role", "title");
+  headline_ = withRole(new WrapLabel, "title");
   headline_->setAccessibleName(tr("The queue"));
-  trouble_ = new WrapLabel;
-  trouble_->setProperty("role", "warn");
+  trouble_ = withRole(new WrapLabel, "warn");
   trouble_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   trouble_->setAccessibleName(tr("Why the queue is paused"));
   trouble_->hide();
 
-  auto* card = new QFrame;
-  card->setProperty("role", "card");
+  auto* card = withRole(new QFrame, "card");
   auto* inCard = columnIn(card, {1, 1, 1, 1}, 0);
   auto* head = new QWidget;
   auto* headLayout = columnIn(head, {px(12), px(8), px(12), px(8)}, px(4));
@@ -145,8 +142,7 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
 }
 
 QWidget* QueuePage::makeOffer() {
-  offer_ = new QFrame;
-  offer_->setProperty("role", "card");
+  offer_ = withRole(new QFrame, "card");
   offerText_ = new WrapLabel;
   offerText_->setAccessibleName(tr("Interrupted runs"));
   auto* resume = new QPushButton(tr("Resume"));

@@ -69,8 +69,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
 
   auto* empty = new QWidget;
   auto* emptyLayout = columnIn(empty, {px(12), px(12), px(12), px(12)}, px(12));
-  emptyText_ = new WordLabel(QString());
-  emptyText_->setProperty("role", "muted");
+  emptyText_ = withRole(new WordLabel(QString()), "muted");
   create_ = new QPushButton(tr("New experiment"));
   create_->setAccessibleName(tr("New experiment"));
   connect(create_, &QPushButton::clicked, this,

@@ -16,8 +16,7 @@ namespace vitrine::ui {
 void RunsPanel::makeTable() {
   tableBar_ = new QWidget;
   auto* bar = rowIn(tableBar_, {px(12), 0, 0, 0}, px(8));
-  tableSummary_ = new QLabel;
-  tableSummary_->setProperty("role", "small");
+  tableSummary_ = withRole(new QLabel, "small");
   auto* columns = new QPushButton(tr("Columns"));
   columns->setAccessibleName(tr("Columns and sorting"));
   auto* menu = new QMenu(columns);

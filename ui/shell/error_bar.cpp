@@ -14,12 +14,10 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);
   setAccessibleName(tr("Error"));
-  text_ = new WrapLabel;
-  text_->setProperty("role", "bad");
+  text_ = withRole(new WrapLabel, "bad");
   text_->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  count_ = new QLabel;
-  count_->setProperty("role", "muted");
+  count_ = withRole(new QLabel, "muted");
   auto* copy = new QPushButton(tr("Copy"));
   copy->setAccessibleName(tr("Copy the error"));
   auto* close = new QPushButton(tr("Dismiss"));

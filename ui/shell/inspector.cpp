@@ -23,8 +23,7 @@ Inspector::Section Inspector::section(QVBoxLayout& column, const QString& title,
   column.addWidget(box, stretch);
   auto* layout = columnIn(box, {0, px(4), 0, 0}, px(4));
   auto* header = rowIn(nullptr, {px(12), 0, px(8), 0});
-  auto* label = new QLabel(title, box);
-  label->setProperty("role", "title");
+  auto* label = withRole(new QLabel(title, box), "title");
   header->addWidget(label);
   header->addStretch();
   QFrame* rule = makeRule(box);
@@ -43,8 +42,8 @@ Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);
   stack_ = new QStackedWidget(this);
-  empty_ = new WordLabel(tr("Select a run to see its state, configuration and log."), stack_);
-  empty_->setProperty("role", "muted");
+  empty_ = withRole(
+      new WordLabel(tr("Select a run to see its state, configuration and log."), stack_), "muted");
   empty_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   empty_->setContentsMargins(px(12), px(12), px(12), px(12));
   stack_->addWidget(empty_);
@@ -79,8 +78,7 @@ void Inspector::makeContent() {
   content_->setFrameShape(QFrame::NoFrame);
   content_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   content_->setFocusPolicy(Qt::NoFocus);
-  auto* inside = new QWidget(content_);
-  inside->setProperty("role", "panel");
+  auto* inside = withRole(new QWidget(content_), "panel");
   content_->setWidget(inside);
   stack_->addWidget(content_);
   auto* layout = columnIn(inside, {}, px(8));
@@ -101,8 +99,7 @@ void Inspector::makeContent() {
 
 void Inspector::makeState(QWidget& inside, QVBoxLayout& column) {
   auto* stateRow = rowIn(nullptr, {px(12), px(8), px(12), 0});
-  auto* stateLabel = new QLabel(tr("State"), &inside);
-  stateLabel->setProperty("role", "muted");
+  auto* stateLabel = withRole(new QLabel(tr("State"), &inside), "muted");
   stateLabel->setFixedWidth(px(130));
   stateRow->addWidget(stateLabel);
   state_ = new QLabel(&inside);
@@ -151,8 +148,7 @@ void Inspector::makeConfig(QVBoxLayout& column) {
   }
   filterButton_->setMenu(filterMenu);
   config.header->addWidget(filterButton_);
-  configHint_ = new QLabel(config.inside);
-  configHint_->setProperty("role", "small");
+  configHint_ = withRole(new QLabel(config.inside), "small");
   configHint_->setWordWrap(true);
   configTable_ = new FactTable(tr("Configuration of the run"), config.inside);
   auto* newFrom = makeQuietButton(tr("New from this run"), tr("New from this run"), config.inside);
@@ -184,8 +180,7 @@ void Inspector::makeNotes(QVBoxLayout& column) {
   const Section notes = section(column, tr("Notes and tags"));
   notes.rows->setContentsMargins(px(4), px(4), px(4), 0);
   notes.rows->setSpacing(px(8));
-  stored_ = new QLabel(notes.inside->parentWidget());
-  stored_->setProperty("role", "small");
+  stored_ = withRole(new QLabel(notes.inside->parentWidget()), "small");
   notes.header->addWidget(stored_);
   note_ = new QPlainTextEdit(notes.inside);
   note_->setAccessibleName(tr("Note on the run"));

@@ -20,9 +20,9 @@ QString tagLine(const std::vector<std::string>& tags) {
 }  // namespace
 
 ConflictBar::ConflictBar(const QString& what, QWidget* parent) : QFrame(parent) {
-  auto* sentence = new QLabel(
-      tr("Another user changed the %1. Your text is above; theirs is:").arg(what));
-  sentence->setProperty("role", "warn");
+  auto* sentence = withRole(
+      new QLabel(tr("Another user changed the %1. Your text is above; theirs is:").arg(what)),
+      "warn");
   sentence->setWordWrap(true);
   text_ = new QLabel;
   text_->setTextFormat(Qt::PlainText);

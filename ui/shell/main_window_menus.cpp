@@ -8,6 +8,7 @@
 #include "ui/configure/configure_page.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/settings.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/main_window.h"
@@ -261,8 +262,7 @@ void MainWindow::makeMenus() {
   QMenu* help = menus->addMenu(tr("&Help"));
   help->addActions({howTo_, documents_, shortcuts_, about_});
 
-  fileLabel_ = new QLabel;
-  fileLabel_->setProperty("role", "small");
+  fileLabel_ = withRole(new QLabel, "small");
   fileLabel_->setContentsMargins(0, 0, px(12), 0);
   fileLabel_->setMinimumHeight(px(26));
   // The menu bar asks a corner widget for its size once: wide enough for every name and size.

@@ -38,8 +38,7 @@ SpaceDialog::SpaceDialog(StudioWorkbench& workbench, QWidget* parent)
     : QDialog(parent), workbench_(workbench) {
   setWindowTitle(tr("Disk space"));
   resize(px(720), px(400));
-  about_ = new WrapLabel;
-  about_->setProperty("role", "muted");
+  about_ = withRole(new WrapLabel, "muted");
   list_ = new QTreeWidget;
   list_->setRootIsDecorated(false);
   list_->setProperty("role", "rows");
@@ -50,8 +49,7 @@ SpaceDialog::SpaceDialog(StudioWorkbench& workbench, QWidget* parent)
     list_->headerItem()->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
   list_->headerItem()->setToolTip(5, tr("Checkpoints and logs"));
   list_->setAccessibleName(tr("Experiments by their size"));
-  rest_ = new WrapLabel;
-  rest_->setProperty("role", "small");
+  rest_ = withRole(new WrapLabel, "small");
   compact_ = new QPushButton(tr("&Compact"));
   compact_->setToolTip(tr("Writes the database again without the space of deleted rows"));
   compact_->setEnabled(false);

@@ -11,8 +11,7 @@ StoreBar::StoreBar(LocalEdits& edits, store::RunReader& store, QWidget* parent)
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);
   setAccessibleName(tr("Text that is not stored"));
-  text_ = new WrapLabel;
-  text_->setProperty("role", "warn");
+  text_ = withRole(new WrapLabel, "warn");
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   try_ = new QPushButton(tr("&Try now"));
   open_ = new QPushButton(tr("&Open again"));

@@ -20,8 +20,7 @@ TrashDialog::TrashDialog(StudioWorkbench& workbench, QWidget* parent)
     : QDialog(parent), workbench_(workbench) {
   setWindowTitle(tr("Deleted runs"));
   resize(px(640), px(360));
-  about_ = new WrapLabel;
-  about_->setProperty("role", "muted");
+  about_ = withRole(new WrapLabel, "muted");
   list_ = new QTreeWidget;
   list_->setRootIsDecorated(false);
   list_->setProperty("role", "rows");

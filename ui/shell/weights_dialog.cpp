@@ -97,15 +97,15 @@ WeightsDialog::WeightsDialog(const QString& path, QWidget* parent) : QDialog(par
   QStringList kinds;
   for (const auto& [type, number] : types)
     kinds << QStringLiteral("%1 %2").arg(count(number), QString::fromStdString(type));
-  summary_ = new QLabel(tr("%1, %2 values, %3; %4")
-                            .arg(counted(static_cast<std::int64_t>(weights.entries().size()),
-                                         tr("tensor"), tr("tensors")),
-                                 count(elements), QString::fromStdString(formatBytes(bytes)),
-                                 kinds.join(QStringLiteral(", "))));
-  summary_->setProperty("role", "small");
+  summary_ =
+      withRole(new QLabel(tr("%1, %2 values, %3; %4")
+                              .arg(counted(static_cast<std::int64_t>(weights.entries().size()),
+                                           tr("tensor"), tr("tensors")),
+                                   count(elements), QString::fromStdString(formatBytes(bytes)),
+                                   kinds.join(QStringLiteral(", ")))),
+               "small");
   summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  auto* place = new QLabel(QFileInfo(path).absoluteFilePath());
-  place->setProperty("role", "small");
+  auto* place = withRole(new QLabel(QFileInfo(path).absoluteFilePath()), "small");
   place->setWordWrap(true);
 
   search_ = new QLineEdit;

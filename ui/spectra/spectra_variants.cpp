@@ -22,8 +22,7 @@ constexpr qsizetype kMostNamed = 4;
 QWidget* SpectraPage::makeVariants() {
   variants_ = new QWidget(this);
   auto* row = rowIn(variants_, {}, px(8));
-  variantsText_ = new WrapLabel(variants_);
-  variantsText_->setProperty("role", QStringLiteral("small"));
+  variantsText_ = withRole(new WrapLabel(variants_), "small");
   variantsText_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(variantsText_, 1);
   startVariants_ = new QPushButton(tr("Start the missing variants"), variants_);

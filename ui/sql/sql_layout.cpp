@@ -36,8 +36,7 @@ QToolButton* consoleButton(const QString& text, const QString& tip, QWidget* par
 }  // namespace
 
 QWidget* SqlPage::makeEditor() {
-  auto* card = new QFrame(this);
-  card->setProperty("role", "card");
+  auto* card = withRole(new QFrame(this), "card");
   auto* column = columnIn(card, {1, 1, 1, 1}, 0);
   auto* head = new QWidget(card);
   auto* line = rowIn(head, {px(12), px(8), px(12), px(8)}, px(8));
@@ -82,8 +81,7 @@ QWidget* SqlPage::makeEditor() {
 }
 
 QWidget* SqlPage::makeResult() {
-  auto* card = new QFrame(this);
-  card->setProperty("role", "card");
+  auto* card = withRole(new QFrame(this), "card");
   auto* column = columnIn(card, {1, 1, 1, 1}, 0);
   auto* head = new QWidget(card);
   auto* line = rowIn(head, {px(12), px(8), px(12), px(8)}, px(4));
@@ -95,11 +93,9 @@ QWidget* SqlPage::makeResult() {
     one->setCheckable(true);
     one->setProperty("quiet", true);
   }
-  summary_ = new QLabel(head);
-  summary_->setProperty("role", "muted");
+  summary_ = withRole(new QLabel(head), "muted");
   summary_->setAccessibleName(tr("Result of the statement"));
-  notice_ = new QLabel(head);
-  notice_->setProperty("role", "warn");
+  notice_ = withRole(new QLabel(head), "warn");
   notice_->setAccessibleName(tr("Rows missing from the result"));
   notice_->hide();
   line->addWidget(tableButton_);
@@ -164,8 +160,7 @@ QWidget* SqlPage::makeResult() {
 
   auto* broken = new QWidget(stack_);
   auto* inBroken = columnIn(broken, {px(16), px(16), px(16), px(16)}, px(8));
-  failure_ = new QLabel(broken);
-  failure_->setProperty("role", "error");
+  failure_ = withRole(new QLabel(broken), "error");
   failure_->setWordWrap(true);
   failure_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   failure_->setAccessibleName(tr("Why the statement failed"));
@@ -179,8 +174,7 @@ QWidget* SqlPage::makeResult() {
 
   auto* busy = new QWidget(stack_);
   auto* inBusy = columnIn(busy, {px(16), px(16), px(16), px(16)}, px(8));
-  busyText_ = new QLabel(busy);
-  busyText_->setProperty("role", "muted");
+  busyText_ = withRole(new QLabel(busy), "muted");
   auto* bar = new QProgressBar(busy);
   bar->setRange(0, 0);
   bar->setTextVisible(false);
@@ -198,8 +192,7 @@ QWidget* SqlPage::makeValuePanel() {
   valuePanel_ = new QWidget(this);
   valuePanel_->setMinimumWidth(px(160));
   auto* column = columnIn(valuePanel_, {px(12), px(8), px(12), px(8)}, px(8));
-  valueTitle_ = new QLabel(valuePanel_);
-  valueTitle_->setProperty("role", "small");
+  valueTitle_ = withRole(new QLabel(valuePanel_), "small");
   valueTitle_->setWordWrap(true);
   valueImage_ = new QLabel(valuePanel_);
   valueImage_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
@@ -224,8 +217,7 @@ QWidget* SqlPage::makeChart() {
   auto* head = new QWidget(chart);
   auto* line = rowIn(head, {px(12), px(8), px(12), px(4)}, px(8));
   const auto named = [&](const QString& text, QWidget* control, const QString& tip) {
-    auto* label = new QLabel(text, head);
-    label->setProperty("role", "muted");
+    auto* label = withRole(new QLabel(text, head), "muted");
     label->setBuddy(control);
     control->setAccessibleName(text);
     control->setToolTip(tip);

@@ -39,8 +39,7 @@ void clearRows(QVBoxLayout& rows) {
 QWidget* startRow(const QString& name, const QString& about, QPushButton* act) {
   auto* row = new QWidget;
   auto* title = new ElidedLabel(name);
-  auto* detail = new ElidedLabel(about);
-  detail->setProperty("role", QStringLiteral("small"));
+  auto* detail = withRole(new ElidedLabel(about), "small");
   auto* texts = columnIn(nullptr, {}, 0);
   texts->addWidget(title);
   texts->addWidget(detail);
@@ -81,8 +80,7 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
   inColumn->addLayout(grid_);
   inColumn->addStretch(1);
 
-  auto* canvas = new QWidget;
-  canvas->setProperty("role", QStringLiteral("canvas"));
+  auto* canvas = withRole(new QWidget, "canvas");
   auto* centred = rowIn(canvas, {});
   centred->addStretch(1);
   centred->addWidget(column, 100);

@@ -11,15 +11,13 @@ namespace vitrine::ui {
 
 /// Words that wrap. \param role  of the style sheet: "muted", "small", "title"
 [[nodiscard]] inline QLabel* startLabel(const QString& text, const char* role) {
-  auto* label = new WordLabel(text);
-  label->setProperty("role", QString::fromLatin1(role));
+  auto* label = withRole(new WordLabel(text), role);
   return label;
 }
 
 /// A card with its title; what follows is added to its layout.
 [[nodiscard]] inline QFrame* startCard(const QString& title, QVBoxLayout*& inside) {
-  auto* card = new QFrame;
-  card->setProperty("role", QStringLiteral("card"));
+  auto* card = withRole(new QFrame, "card");
   inside = columnIn(card, {px(16), px(12), px(16), px(16)}, px(8));
   inside->addWidget(startLabel(title, "title"));
   return card;

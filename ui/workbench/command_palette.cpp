@@ -59,8 +59,7 @@ class CommandDelegate final : public QStyledItemDelegate {
 CommandPalette::CommandPalette(QWidget* parent) : QDialog(parent, Qt::Popup) {
   setAccessibleName(tr("Command palette"));
   setObjectName(QStringLiteral("palette"));
-  auto* frame = new QFrame;
-  frame->setProperty("role", "card");
+  auto* frame = withRole(new QFrame, "card");
   input_ = new QLineEdit;
   input_->setPlaceholderText(tr("Search commands, runs, pages"));
   input_->setAccessibleName(tr("Search commands, runs and pages"));

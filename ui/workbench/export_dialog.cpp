@@ -98,8 +98,7 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   form->addRow(tr("Markers"), markers_);
   form->addRow(QString(), titles_);
   form->addRow(QString(), title_);
-  facts_ = new QLabel;
-  facts_->setProperty("role", "small");
+  facts_ = withRole(new QLabel, "small");
   facts_->setWordWrap(true);
   problem_ = new QLabel;
   problem_->setWordWrap(true);

@@ -167,8 +167,7 @@ void AxisList::append(const std::string& key, const std::vector<Json>& values) {
   line->addWidget(keyLine, 1);
   line->addWidget(valueLine, 1);
   line->addWidget(remove);
-  auto* problem = new QLabel(row);
-  problem->setProperty("role", QStringLiteral("error"));
+  auto* problem = withRole(new QLabel(row), "error");
   problem->setWordWrap(true);
   problem->hide();
   column->addWidget(problem);

@@ -16,8 +16,7 @@ inline QVBoxLayout* lineOf(QWidget* holder, int top) {
 }
 
 inline QLabel* smallText(const QString& text, QWidget* parent) {
-  auto* label = new QLabel(text, parent);
-  label->setProperty("role", QStringLiteral("small"));
+  auto* label = withRole(new QLabel(text, parent), "small");
   label->setWordWrap(true);
   return label;
 }

@@ -4,6 +4,7 @@
 #include "ui/configure/form/experiment_form.h"
 #include "ui/configure/form/form_lines.h"
 #include "ui/configure/form/pipeline_editor.h"
+#include "ui/kit/small_widgets.h"
 
 namespace vitrine::ui {
 
@@ -11,8 +12,7 @@ void ExperimentForm::buildPipeline() {
   auto* holder = new QWidget(data_);
   QVBoxLayout* column = lineOf(holder, 10);
   column->setContentsMargins(0, px(8), 0, px(4));
-  auto* title = new QLabel(tr("Pipeline"), holder);
-  title->setProperty("role", QStringLiteral("muted"));
+  auto* title = withRole(new QLabel(tr("Pipeline"), holder), "muted");
   title->setContentsMargins(px(16), 0, px(16), 0);
   column->addWidget(title);
   QLabel* about = smallText(

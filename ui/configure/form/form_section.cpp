@@ -56,8 +56,7 @@ void FormSection::addRow(FormRow* row) {
 }
 
 void FormSection::addHeading(const QString& title, const QString& doc) {
-  auto* heading = new QLabel(title, this);
-  heading->setProperty("role", QStringLiteral("muted"));
+  auto* heading = withRole(new QLabel(title, this), "muted");
   heading->setToolTip(doc);
   heading->setContentsMargins(px(16), px(8), px(16), px(2));
   headings_.push_back({heading, rows_.size()});

@@ -10,6 +10,7 @@
 #include "ui/configure/form/experiment_form.h"
 #include "ui/configure/form/form_lines.h"
 #include "ui/configure/form/wording.h"
+#include "ui/kit/small_widgets.h"
 
 namespace vitrine::ui {
 
@@ -72,8 +73,7 @@ void ExperimentForm::buildSelect() {
   grid_ = new AxisList(QStringLiteral("select.grid"), tr("grid axis"), gridHolder);
   grid_->setKeys(gridKeys_);
   gridColumn->addWidget(grid_);
-  gridProblem_ = new QLabel(gridHolder);
-  gridProblem_->setProperty("role", QStringLiteral("error"));
+  gridProblem_ = withRole(new QLabel(gridHolder), "error");
   gridProblem_->setWordWrap(true);
   gridProblem_->hide();
   gridColumn->addWidget(gridProblem_);

@@ -15,6 +15,7 @@
 #include "ui/configure/form/form_lines.h"
 #include "ui/configure/form/pipeline_editor.h"
 #include "ui/configure/form/table_bar.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -153,8 +154,7 @@ void ExperimentForm::offerSources(const std::string& table, QWidget* from) {
 void ExperimentForm::buildGroups() {
   auto* about = new QWidget(training_);
   QVBoxLayout* column = lineOf(about, 10);
-  auto* title = new QLabel(tr("Groups of parameters"), about);
-  title->setProperty("role", QStringLiteral("muted"));
+  auto* title = withRole(new QLabel(tr("Groups of parameters"), about), "muted");
   column->addWidget(title);
   column->addWidget(smallText(tr("Groups of parameters with an update rule of their own; the "
                                  "optimizer trains all others as set above. A name like head.* "

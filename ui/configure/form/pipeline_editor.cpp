@@ -25,8 +25,7 @@ namespace vitrine::ui {
 namespace {
 
 QLabel* wrappedLabel(const char* role, QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setProperty("role", QString::fromLatin1(role));
+  auto* label = withRole(new QLabel(parent), role);
   label->setWordWrap(true);
   return label;
 }
@@ -164,8 +163,7 @@ void PipelineEditor::append(const ItemCard* card, const std::string& id) {
   const QString title = titleOfItem(id);
   Item item;
   item.id = id;
-  item.frame = new QFrame(this);
-  item.frame->setProperty("role", QStringLiteral("card"));
+  item.frame = withRole(new QFrame(this), "card");
   auto* column = new QVBoxLayout(item.frame);
   column->setContentsMargins(px(4), px(2), px(4), px(2));
   column->setSpacing(0);
@@ -179,13 +177,12 @@ void PipelineEditor::append(const ItemCard* card, const std::string& id) {
       tr("Show its fields; Alt+Up and Alt+Down move it, Delete removes it"));
   item.heading->installEventFilter(this);
   item.heading->setProperty("place", at);
-  item.summary = new ElidedLabel(item.frame);
-  item.summary->setProperty("role", QStringLiteral("small"));
-  auto* stage = new QLabel(card == nullptr      ? QString()
-                           : isOnBatches(*card) ? tr("changes batches")
-                                                : tr("changes samples"),
-                           item.frame);
-  stage->setProperty("role", QStringLiteral("muted"));
+  item.summary = withRole(new ElidedLabel(item.frame), "small");
+  auto* stage = withRole(new QLabel(card == nullptr      ? QString()
+                                    : isOnBatches(*card) ? tr("changes batches")
+                                                         : tr("changes samples"),
+                                    item.frame),
+                         "muted");
   auto* up = button(QStringLiteral("\u2191"), tr("Move %1 up (Alt+Up)").arg(title), item.frame);
   auto* down =
       button(QStringLiteral("\u2193"), tr("Move %1 down (Alt+Down)").arg(title), item.frame);

@@ -87,8 +87,7 @@ RunPicker::RunPicker(const QString& title, const std::map<std::int64_t, store::R
   list_->header()->resizeSection(0, px(60));
   list_->header()->resizeSection(3, px(96));
   column->addWidget(list_, 1);
-  auto* empty = new QLabel(tr("There is no run to choose yet."), this);
-  empty->setProperty("role", QStringLiteral("muted"));
+  auto* empty = withRole(new QLabel(tr("There is no run to choose yet."), this), "muted");
   empty->setVisible(source->rowCount() == 0);
   column->addWidget(empty);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);

@@ -24,8 +24,7 @@ namespace {
 const char* const kSeedKey = "train.seed";
 
 QLabel* labelOf(const QString& text, const char* role, QWidget* parent) {
-  auto* label = new QLabel(text, parent);
-  label->setProperty("role", QString::fromLatin1(role));
+  auto* label = withRole(new QLabel(text, parent), role);
   return label;
 }
 

@@ -56,8 +56,7 @@ ErrorView::ErrorView(const QString& sentence, QWidget* parent)
     : QWidget(parent), reason_(new WrapLabel) {
   auto* inside = new QWidget;
   auto* column = columnIn(inside, {px(24), px(24), px(24), px(24)}, px(12));
-  auto* title = new WrapLabel(sentence);
-  title->setProperty("role", QStringLiteral("title"));
+  auto* title = withRole(new WrapLabel(sentence), "title");
   reason_->setProperty("role", QStringLiteral("error"));
   reason_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   reason_->setAccessibleName(tr("Reason"));

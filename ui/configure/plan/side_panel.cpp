@@ -25,8 +25,7 @@ namespace vitrine::ui {
 namespace {
 
 QFrame* ruleLine(QWidget* parent) {
-  auto* line = new QFrame(parent);
-  line->setProperty("role", QStringLiteral("rule"));
+  auto* line = withRole(new QFrame(parent), "rule");
   return line;
 }
 
