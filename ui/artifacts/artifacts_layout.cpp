@@ -74,9 +74,8 @@ QWidget* ArtifactsPage::makeViewer() {
   auto* stepLine = new QHBoxLayout;
   stepLine->setSpacing(px(8));
   auto* stepName = new QLabel(tr("Step"), card);
-  slider_ = new QSlider(Qt::Horizontal, card);
-  slider_->setAccessibleName(tr("Step"));
-  slider_->setToolTip(tr("Steps at which this artifact was made (Ctrl+\u2190, Ctrl+\u2192)"));
+  slider_ = withName(new QSlider(Qt::Horizontal, card), tr("Step"),
+                     tr("Steps at which this artifact was made (Ctrl+\u2190, Ctrl+\u2192)"));
   slider_->setPageStep(1);
   stepName->setBuddy(slider_);
   stepText_ = new QLabel(card);

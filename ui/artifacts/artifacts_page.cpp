@@ -179,8 +179,7 @@ void ArtifactsPage::showFigures() {
     views_.clear();
     shown_.clear();
     for (const std::int64_t run : rowsOf_) {
-      auto* view = new FigureView(this);
-      view->setAccessibleName(tr("Artifact of %1").arg(runName(run)));
+      auto* view = withName(new FigureView(this), tr("Artifact of %1").arg(runName(run)));
       connect(view, &FigureView::clicked, this,
               [this, run](const FigureTarget& target) { onClicked(run, target); });
       connect(view, &FigureView::steered, this, [this, view](int right, int down) {

@@ -22,9 +22,7 @@ namespace vitrine::ui {
 namespace {
 
 QComboBox* attentionCombo(QWidget* parent, const QString& name, const QString& tip) {
-  auto* combo = new QComboBox(parent);
-  combo->setAccessibleName(name);
-  combo->setToolTip(tip);
+  auto* combo = withName(new QComboBox(parent), name, tip);
   combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   combo->setMinimumContentsLength(10);
   combo->setSizePolicy(QSizePolicy::Expanding, combo->sizePolicy().verticalPolicy());

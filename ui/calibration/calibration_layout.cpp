@@ -60,9 +60,7 @@ int placeOfTemperature(double temperature) {
 }
 
 QComboBox* CalibrationPage::makeCombo(const QString& name, const QString& tip) {
-  auto* combo = new QComboBox(this);
-  combo->setAccessibleName(name);
-  combo->setToolTip(tip);
+  auto* combo = withName(new QComboBox(this), name, tip);
   combo->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   combo->setMinimumWidth(px(80));
   combo->setMaximumWidth(px(220));
@@ -82,9 +80,7 @@ QWidget* CalibrationPage::makeTools() {
     chooseBinning(changed);
   });
   row->addWidget(edges_);
-  bins_ = new QSpinBox(this);
-  bins_->setAccessibleName(tr("Number of bins"));
-  bins_->setToolTip(tr("Number of bins"));
+  bins_ = withName(new QSpinBox(this), tr("Number of bins"), tr("Number of bins"));
   bins_->setRange(1, Binning::kMostBins);
   bins_->setSuffix(tr(" bins"));
   bins_->setValue(choice_.binning.bins);
@@ -159,9 +155,8 @@ QWidget* CalibrationPage::makeTemperature() {
   line->setSpacing(px(8));
   auto* letter = new QLabel(QStringLiteral("T"), temperatureCard_);
   line->addWidget(letter);
-  temperature_ = new QSlider(Qt::Horizontal, temperatureCard_);
-  temperature_->setAccessibleName(tr("Temperature"));
-  temperature_->setToolTip(tr("Logits are divided by it: above 1 the model is less sure"));
+  temperature_ = withName(new QSlider(Qt::Horizontal, temperatureCard_), tr("Temperature"),
+                          tr("Logits are divided by it: above 1 the model is less sure"));
   temperature_->setRange(0, kTemperatureSteps);
   temperature_->setSingleStep(5);
   temperature_->setPageStep(50);
@@ -173,8 +168,7 @@ QWidget* CalibrationPage::makeTemperature() {
     chooseTemperature(isOne ? 1 : std::round(temperatureAtPlace(place) * 1000) / 1000);
   });
   line->addWidget(temperature_, 1);
-  temperatureBox_ = new QDoubleSpinBox(temperatureCard_);
-  temperatureBox_->setAccessibleName(tr("Temperature, exactly"));
+  temperatureBox_ = withName(new QDoubleSpinBox(temperatureCard_), tr("Temperature, exactly"));
   temperatureBox_->setRange(kLeastTemperature, kMostTemperature);
   temperatureBox_->setDecimals(3);
   temperatureBox_->setSingleStep(0.05);
@@ -191,8 +185,7 @@ QWidget* CalibrationPage::makeTemperature() {
   errorsOverT_->setMinimumHeight(px(140));
   errorsOverT_->setLeastRoom({240, 140});
   column->addWidget(errorsOverT_, 1);
-  scores_ = new QTableWidget(temperatureCard_);
-  scores_->setAccessibleName(tr("Scores"));
+  scores_ = withName(new QTableWidget(temperatureCard_), tr("Scores"));
   scores_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   scores_->setSelectionMode(QAbstractItemView::SingleSelection);
   scores_->setShowGrid(false);
@@ -270,8 +263,7 @@ QWidget* CalibrationPage::makeImages() {
   area->setMinimumHeight(px(132));
   area->setMinimumWidth(px(100));
   row->addWidget(area, 3);
-  sample_ = new FigureView(imagesCard_);
-  sample_->setAccessibleName(tr("Chosen image"));
+  sample_ = withName(new FigureView(imagesCard_), tr("Chosen image"));
   sample_->setMinimumSize(px(160), px(140));
   sample_->setLeastRoom({200, 140});
   sample_->setEmptyText(tr("Choose an image."));
@@ -295,8 +287,7 @@ QWidget* CalibrationPage::makeFilm() {
   QVBoxLayout* column = nullptr;
   filmCard_ = makeCalibrationCard(this, column);
   column->setContentsMargins(0, 0, 0, px(8));
-  film_ = new FigureView(filmCard_);
-  film_->setAccessibleName(tr("Film of the diagram over training"));
+  film_ = withName(new FigureView(filmCard_), tr("Film of the diagram over training"));
   film_->setSteered(true);
   film_->setMinimumHeight(px(150));
   film_->setLeastRoom({260, 130});

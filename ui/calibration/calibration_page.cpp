@@ -54,8 +54,7 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
   grid_ = new QGridLayout;
   grid_->setSpacing(px(12));
   column->addLayout(grid_, 1);
-  reliability_ = new FigureView(this);
-  reliability_->setAccessibleName(tr("Reliability diagram"));
+  reliability_ = withName(new FigureView(this), tr("Reliability diagram"));
   reliability_->setSteered(true);
   reliability_->setMinimumHeight(px(260));
   connect(reliability_, &FigureView::clicked, this, [this](const FigureTarget& target) {
@@ -64,8 +63,7 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
   connect(reliability_, &FigureView::steered, this,
           [this](int right, int down) { onSteered(Picture::Reliability, right, down); });
   connect(reliability_, &FigureView::entered, this, [this] { strip_->setFocus(); });
-  confusion_ = new FigureView(this);
-  confusion_->setAccessibleName(tr("Confusion matrix"));
+  confusion_ = withName(new FigureView(this), tr("Confusion matrix"));
   confusion_->setSteered(true);
   confusion_->setMinimumHeight(px(220));
   connect(confusion_, &FigureView::clicked, this, [this](const FigureTarget& target) {

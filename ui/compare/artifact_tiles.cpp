@@ -134,9 +134,8 @@ ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
   auto* column = columnIn(this, {}, px(8));
   auto* row = new QHBoxLayout;
   row->setSpacing(px(8));
-  kind_ = new QComboBox(this);
-  kind_->setAccessibleName(tr("Artifact"));
-  kind_->setToolTip(tr("Artifacts shared by two or more variants"));
+  kind_ =
+      withName(new QComboBox(this), tr("Artifact"), tr("Artifacts shared by two or more variants"));
   kind_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   kind_->setMinimumContentsLength(18);
   connect(kind_, &QComboBox::activated, this, [this](int index) {

@@ -29,9 +29,7 @@
 namespace vitrine::ui {
 
 QComboBox* ComparePage::makeCombo(const QString& name, const QString& tip) {
-  auto* combo = new QComboBox(this);
-  combo->setAccessibleName(name);
-  combo->setToolTip(tip);
+  auto* combo = withName(new QComboBox(this), name, tip);
   combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   combo->setMinimumContentsLength(8);
   combo->setMinimumWidth(px(80));  // in a window that has no room for its letters
@@ -208,9 +206,8 @@ QWidget* ComparePage::makeTop() {
     });
   });
   second->addWidget(value_);
-  step_ = new QSpinBox(top);
-  step_->setAccessibleName(tr("Step"));
-  step_->setToolTip(tr("The newest value up to this step; runs that do not reach it have none"));
+  step_ = withName(new QSpinBox(top), tr("Step"),
+                   tr("The newest value up to this step; runs that do not reach it have none"));
   step_->setRange(0, 2'000'000'000);
   step_->setKeyboardTracking(false);
   step_->setGroupSeparatorShown(true);
@@ -233,8 +230,7 @@ QWidget* ComparePage::makeTop() {
   growInRow(baseline_);
   pairRow->addWidget(baseline_, 1);
   second->addWidget(pair);
-  filter_ = new QLineEdit(top);
-  filter_->setAccessibleName(tr("Filter variants"));
+  filter_ = withName(new QLineEdit(top), tr("Filter variants"));
   filter_->setPlaceholderText(tr("Filter variants"));
   filter_->setClearButtonEnabled(true);
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {

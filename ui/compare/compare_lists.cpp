@@ -21,8 +21,7 @@ namespace vitrine::ui {
 namespace {
 
 QTreeWidget* makeRows(QWidget* parent, const QString& name) {
-  auto* tree = withRole(new QTreeWidget(parent), "rows");
-  tree->setAccessibleName(name);
+  auto* tree = withName(withRole(new QTreeWidget(parent), "rows"), name);
   tree->setUniformRowHeights(true);
   tree->setTextElideMode(Qt::ElideRight);
   tree->setIndentation(px(14));
@@ -152,8 +151,7 @@ QWidget* ComparePage::makePublished() {
   auto* column = columnIn(view, {}, px(8));
   auto* row = new QHBoxLayout;
   row->setSpacing(px(8));
-  paper_ = new WrapLabel(view);
-  paper_->setAccessibleName(tr("Paper"));
+  paper_ = withName(new WrapLabel(view), tr("Paper"));
   paper_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(paper_, 1);
   auto* open = makeToolButton(tr("Open numbers\u2026"), tr("Another published.toml"), view);

@@ -27,8 +27,7 @@ LatexDialog::LatexDialog(AblationTable table, TableOrigin origin, const LatexCho
   top->setSpacing(px(12));
   auto* left = new QVBoxLayout;
   auto* metricsLabel = new QLabel(tr("Metrics"), this);
-  metrics_ = new QListWidget(this);
-  metrics_->setAccessibleName(tr("Metrics that are columns"));
+  metrics_ = withName(new QListWidget(this), tr("Metrics that are columns"));
   metricsLabel->setBuddy(metrics_);
   for (const AblationMetric& metric : table_.metrics) {
     auto* item = new QListWidgetItem(metric.title(), metrics_);
@@ -42,8 +41,7 @@ LatexDialog::LatexDialog(AblationTable table, TableOrigin origin, const LatexCho
   top->addLayout(left, 1);
   auto* right = new QVBoxLayout;
   auto* differsLabel = new QLabel(tr("What differs"), this);
-  differs_ = new QComboBox(this);
-  differs_->setAccessibleName(tr("What differs"));
+  differs_ = withName(new QComboBox(this), tr("What differs"));
   differs_->addItems({tr("In full"), tr("Short"), tr("Left out")});
   differs_->setCurrentIndex(static_cast<int>(choice.differs));
   differsLabel->setBuddy(differs_);
@@ -62,8 +60,7 @@ LatexDialog::LatexDialog(AblationTable table, TableOrigin origin, const LatexCho
   right->addStretch();
   top->addLayout(right);
   column->addLayout(top, 1);
-  text_ = withRole(new QPlainTextEdit(this), "mono");
-  text_->setAccessibleName(tr("LaTeX"));
+  text_ = withName(withRole(new QPlainTextEdit(this), "mono"), tr("LaTeX"));
   text_->setReadOnly(true);
   text_->setLineWrapMode(QPlainTextEdit::NoWrap);
   column->addWidget(text_, 2);

@@ -214,9 +214,8 @@ QWidget* ConfigurePage::makeFooter() {
   queue_->setToolTip(tr("Put these runs at the queue's end and stay here"));
   front_ = new QPushButton(tr("Queue first"), card);
   front_->setToolTip(tr("Before all others in the queue (Ctrl+Shift+Return)"));
-  auto* saveButton = new QPushButton(tr("Save\u2026"), card);
-  saveButton->setAccessibleName(tr("Save as TOML"));
-  saveButton->setToolTip(tr("Save the experiment as TOML; Ctrl+S saves where it came from"));
+  auto* saveButton = withName(new QPushButton(tr("Save\u2026"), card), tr("Save as TOML"),
+                              tr("Save the experiment as TOML; Ctrl+S saves where it came from"));
   auto* copy = new QPushButton(tr("Copy command"), card);
   copy->setToolTip(tr("The command that starts the same runs in a terminal"));
   for (QPushButton* one : {start_, queue_, front_, saveButton, copy}) {

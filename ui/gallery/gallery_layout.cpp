@@ -167,9 +167,8 @@ QWidget* GalleryPage::makeTop() {
   row.addStretch();
   for (QAction* action : viewActions_) row.addWidget(actionButton(action, this));
   row.addWidget(actionButton(enlarge_, this));
-  order_ = new QComboBox(this);
-  order_->setAccessibleName(tr("Order of the contact sheet"));
-  order_->setToolTip(tr("Order of the contact sheet"));
+  order_ = withName(new QComboBox(this), tr("Order of the contact sheet"),
+                    tr("Order of the contact sheet"));
   order_->addItem(tr("Newest first"), toString(ImageOrder::Newest));
   order_->addItem(tr("Oldest first"), toString(ImageOrder::Oldest));
   order_->addItem(tr("By run"), toString(ImageOrder::Run));
@@ -221,8 +220,7 @@ QWidget* GalleryPage::makeSheet() {
   groupRow_ = new QWidget(card);
   auto* steps = rowIn(groupRow_, {});
   auto* name = new QLabel(tr("Step"), groupRow_);
-  groupSlider_ = new QSlider(Qt::Horizontal, groupRow_);
-  groupSlider_->setAccessibleName(tr("Step"));
+  groupSlider_ = withName(new QSlider(Qt::Horizontal, groupRow_), tr("Step"));
   groupSlider_->setPageStep(1);
   name->setBuddy(groupSlider_);
   stepText_ = new QLabel(groupRow_);
@@ -258,8 +256,7 @@ QWidget* GalleryPage::makeSteps() {
   column->addWidget(stepsArea_, 1);
   auto* line = new QHBoxLayout;
   auto* name = new QLabel(tr("Step"), card);
-  stepSlider_ = new QSlider(Qt::Horizontal, card);
-  stepSlider_->setAccessibleName(tr("Step of all runs"));
+  stepSlider_ = withName(new QSlider(Qt::Horizontal, card), tr("Step of all runs"));
   stepSlider_->setPageStep(1);
   name->setBuddy(stepSlider_);
   line->addWidget(name);

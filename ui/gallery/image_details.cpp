@@ -81,8 +81,7 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   });
   column->addWidget(newTag_);
 
-  verdict_ = new WrapLabel(this);
-  verdict_->setAccessibleName(tr("Verification"));
+  verdict_ = withName(new WrapLabel(this), tr("Verification"));
   verdict_->setVisible(false);
   column->addWidget(verdict_);
   auto* head = new QHBoxLayout;

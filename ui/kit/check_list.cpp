@@ -6,6 +6,7 @@
 #include <QListWidget>
 #include <QVBoxLayout>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -16,8 +17,7 @@ std::optional<std::vector<std::string>> askCheckList(QWidget* parent, const Chec
   auto* search = new QLineEdit(&dialog);
   search->setPlaceholderText(asked.search);
   search->setAccessibleName(asked.search);
-  auto* list = new QListWidget(&dialog);
-  list->setAccessibleName(asked.name);
+  auto* list = withName(new QListWidget(&dialog), asked.name);
   if (asked.order == CheckList::Order::ByUser)
     list->setDragDropMode(QAbstractItemView::InternalMove);
   for (const CheckList::Entry& entry : asked.entries) {

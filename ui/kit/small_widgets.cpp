@@ -195,8 +195,7 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   copy_->hide();
   connect(copy_, &QToolButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(sentence_->text()); });
-  act_ = new QToolButton;
-  act_->setAccessibleName(tr("Act on the message"));
+  act_ = withName(new QToolButton, tr("Act on the message"));
   act_->hide();
   connect(act_, &QToolButton::clicked, this, &BottomBar::act);
   machine_ = withRole(new QLabel, "small");

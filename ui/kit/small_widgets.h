@@ -79,6 +79,14 @@ template <class Widget>
   return widget;
 }
 
+/// `widget` with the name that a screen reader says. \param tip  its tool tip; "": it has none
+template <class Widget>
+[[nodiscard]] Widget* withName(Widget* widget, const QString& name, const QString& tip = {}) {
+  widget->setAccessibleName(name);
+  if (!tip.isEmpty()) widget->setToolTip(tip);
+  return widget;
+}
+
 /// A thin line across its parent.
 [[nodiscard]] QFrame* makeRule(QWidget* parent);
 [[nodiscard]] QToolButton* makeToolButton(const QString& text, const QString& tip,

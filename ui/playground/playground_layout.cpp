@@ -143,9 +143,8 @@ QWidget* PlaygroundPage::makeSettings() {
   head->addWidget(playTitle(tr("Settings"), "title", card), 1);
   auto* inside = new QWidget(card);
   auto* rows = columnIn(inside, {0, 0, px(4), 0}, px(8));
-  runBox_ = new ElidedComboBox(inside);
-  runBox_->setAccessibleName(tr("Run"));
-  runBox_->setToolTip(tr("Runs that a sampler can draw with"));
+  runBox_ =
+      withName(new ElidedComboBox(inside), tr("Run"), tr("Runs that a sampler can draw with"));
   runBox_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   runBox_->setMinimumContentsLength(12);
   form_ = new SamplerForm(inside);
@@ -159,8 +158,7 @@ QWidget* PlaygroundPage::makeSettings() {
   problem_ = withRole(new WrapLabel(card), "error");
   problem_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   problem_->setAccessibleName(tr("Problem"));
-  cost_ = withRole(new WrapLabel(card), "small");
-  cost_->setAccessibleName(tr("Cost"));
+  cost_ = withName(withRole(new WrapLabel(card), "small"), tr("Cost"));
   warmth_ = withRole(new WrapLabel(card), "small");
   column->addWidget(problem_);
   column->addWidget(cost_);
@@ -218,9 +216,8 @@ QWidget* PlaygroundPage::makeBoard() {
   exportButton_ = new QToolButton(card);
   exportButton_->setText(tr("Export figure\u2026"));
   connect(exportButton_, &QToolButton::clicked, this, &PlaygroundPage::exportShown);
-  zoomBox_ = new QComboBox(card);
-  zoomBox_->setAccessibleName(tr("Zoom"));
-  zoomBox_->setToolTip(tr("Pixels of the screen for each pixel of an image"));
+  zoomBox_ = withName(new QComboBox(card), tr("Zoom"),
+                      tr("Pixels of the screen for each pixel of an image"));
   zoomBox_->addItem(tr("Zoom to fit"), 0);
   for (const int zoom : {1, 2, 3, 4, 6, 8}) zoomBox_->addItem(tr("Zoom %1").arg(zoom), zoom);
   connect(zoomBox_, &QComboBox::activated, this, [this](int index) {
@@ -244,10 +241,8 @@ QWidget* PlaygroundPage::makeFilm() {
   filmCard_ = card;
   filmTitle_ = playTitle(tr("Denoising"), "title", card);
   head->addWidget(filmTitle_, 1);
-  layerBox_ = new QComboBox(card);
-  layerBox_->setAccessibleName(tr("Layer of the attention"));
-  headBox_ = new QComboBox(card);
-  headBox_->setAccessibleName(tr("Head of the attention"));
+  layerBox_ = withName(new QComboBox(card), tr("Layer of the attention"));
+  headBox_ = withName(new QComboBox(card), tr("Head of the attention"));
   playButton_ = new QToolButton(card);
   playButton_->setText(tr("Play"));
   playButton_->setCheckable(true);
@@ -263,9 +258,8 @@ QWidget* PlaygroundPage::makeFilm() {
   auto* line = new QHBoxLayout;
   line->setSpacing(px(8));
   stepText_ = new QLabel(card);
-  slider_ = new QSlider(Qt::Horizontal, card);
-  slider_->setAccessibleName(tr("Step of the image"));
-  slider_->setToolTip(tr("Steps that were kept (Ctrl+\u2190, Ctrl+\u2192)"));
+  slider_ = withName(new QSlider(Qt::Horizontal, card), tr("Step of the image"),
+                     tr("Steps that were kept (Ctrl+\u2190, Ctrl+\u2192)"));
   slider_->setPageStep(1);
   line->addWidget(stepText_);
   line->addWidget(slider_, 1);
@@ -299,11 +293,9 @@ QWidget* PlaygroundPage::makeSide() {
   auto* inside = new QWidget(card);
   auto* rows = columnIn(inside, {0, 0, px(4), 0}, px(8));
   imageTitle_ = new WrapLabel(inside);
-  picture_ = new QLabel(inside);
-  picture_->setAccessibleName(tr("Selected image"));
+  picture_ = withName(new QLabel(inside), tr("Selected image"));
   picture_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  verdict_ = withRole(new WrapLabel(inside), "small");
-  verdict_->setAccessibleName(tr("Verification"));
+  verdict_ = withName(withRole(new WrapLabel(inside), "small"), tr("Verification"));
   facts_ = new FactTable(tr("Recipe"), inside);
   facts_->setLabelWidth(px(108));
   recipeButton_ = new QToolButton(inside);
@@ -328,9 +320,8 @@ QWidget* PlaygroundPage::makeSide() {
   for (QAction* one : {copy_, recallAll_, recallRest_, recallSeed_, recallPrompt_})
     bar->row().addWidget(playButton(one, inside));
   auto* past = playTitle(tr("History"), "title", inside);
-  historyList_ = new QListWidget(inside);
-  historyList_->setAccessibleName(tr("History of drawings"));
-  historyList_->setToolTip(tr("Shows a drawing; A recalls its settings"));
+  historyList_ = withName(new QListWidget(inside), tr("History of drawings"),
+                          tr("Shows a drawing; A recalls its settings"));
   historyList_->setIconSize(QSize(px(32), px(32)));
   historyList_->setMinimumHeight(px(120));
   historyList_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

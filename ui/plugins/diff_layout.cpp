@@ -38,9 +38,8 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   line->setSpacing(px(8));
   const auto side = [&](Side& one, const QString& name) {
     auto* label = withRole(new QLabel(name, this), "title");
-    one.choice = new QComboBox(this);
-    one.choice->setAccessibleName(tr("Configuration %1").arg(name));
-    one.choice->setToolTip(tr("A preset, a run, or the form; type to find one"));
+    one.choice = withName(new QComboBox(this), tr("Configuration %1").arg(name),
+                          tr("A preset, a run, or the form; type to find one"));
     one.choice->setMinimumContentsLength(14);
     one.choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     one.choice->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -103,14 +102,12 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   auto* down = new QSplitter(Qt::Vertical, stack_);
   down->setChildrenCollapsible(false);
   down->setHandleWidth(1);
-  blocks_ = new QTreeWidget(down);
-  blocks_->setAccessibleName(tr("Blocks of A and B"));
+  blocks_ = withName(new QTreeWidget(down), tr("Blocks of A and B"));
   blocks_->setColumnCount(BlockColumns);
   blocks_->setHeaderLabels({tr("Part"), tr("A"), tr("B"), tr("Parameters A"), tr("B"), tr("\u0394"),
                             tr("MFLOP A"), tr("B"), tr("\u0394")});
   blocks_->setItemDelegate(new TintedRows(blocks_));
-  keys_ = new QTreeWidget(down);
-  keys_->setAccessibleName(tr("Keys that differ"));
+  keys_ = withName(new QTreeWidget(down), tr("Keys that differ"));
   keys_->setColumnCount(3);
   keys_->setHeaderLabels({tr("Key that differs"), tr("A"), tr("B")});
   keys_->setRootIsDecorated(false);

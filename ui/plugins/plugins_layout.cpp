@@ -47,8 +47,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   listButton_ = mode(tr("Plugins and items"), tr("Loaded plugins, and the keys of each item"));
   diffButton_ = mode(tr("Architecture diff"), tr("Two configurations block by block"));
   line->addStretch();
-  state_ = withRole(new QLabel(head), "muted");
-  state_->setAccessibleName(tr("How many plugins are loaded"));
+  state_ = withName(withRole(new QLabel(head), "muted"), tr("How many plugins are loaded"));
   line->addWidget(state_);
   outer->addWidget(head);
   outer->addWidget(makeRule(this));
@@ -120,8 +119,7 @@ QWidget* PluginsPage::makeList() {
   auto* inTop = columnIn(top, {px(12), px(8), px(12), px(8)});
   inTop->addWidget(search_);
   column->addWidget(top);
-  list_ = new QTreeWidget(panel);
-  list_->setAccessibleName(tr("Plugins and their items"));
+  list_ = withName(new QTreeWidget(panel), tr("Plugins and their items"));
   list_->setColumnCount(2);
   list_->setHeaderHidden(true);
   list_->setFrameShape(QFrame::NoFrame);

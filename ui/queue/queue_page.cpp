@@ -69,8 +69,7 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   view_->header()->setMinimumSectionSize(px(90));
   setColumns();
 
-  headline_ = withRole(new WrapLabel, "title");
-  headline_->setAccessibleName(tr("The queue"));
+  headline_ = withName(withRole(new WrapLabel, "title"), tr("The queue"));
   trouble_ = withRole(new WrapLabel, "warn");
   trouble_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   trouble_->setAccessibleName(tr("Why the queue is paused"));
@@ -143,8 +142,7 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
 
 QWidget* QueuePage::makeOffer() {
   offer_ = withRole(new QFrame, "card");
-  offerText_ = new WrapLabel;
-  offerText_->setAccessibleName(tr("Interrupted runs"));
+  offerText_ = withName(new WrapLabel, tr("Interrupted runs"));
   auto* resume = new QPushButton(tr("Resume"));
   resume->setProperty("primary", true);
   resume->setToolTip(tr("Put them into the queue: they continue from their newest checkpoint"));

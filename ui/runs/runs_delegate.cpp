@@ -10,6 +10,7 @@
 
 #include "ui/kit/icons.h"
 #include "ui/kit/series/run_series.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/runs_model.h"
 
@@ -75,9 +76,8 @@ QSize RunsDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& ind
 
 QWidget* RunsDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&,
                                     const QModelIndex& index) const {
-  auto* editor = new QLineEdit(parent);
-  editor->setAccessibleName(
-      tr("Name of run %1").arg(index.data(RunsModel::IdRole).toLongLong()));
+  auto* editor = withName(new QLineEdit(parent),
+                          tr("Name of run %1").arg(index.data(RunsModel::IdRole).toLongLong()));
   return editor;
 }
 

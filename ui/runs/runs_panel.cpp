@@ -70,12 +70,10 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   auto* empty = new QWidget;
   auto* emptyLayout = columnIn(empty, {px(12), px(12), px(12), px(12)}, px(12));
   emptyText_ = withRole(new WordLabel(QString()), "muted");
-  create_ = new QPushButton(tr("New experiment"));
-  create_->setAccessibleName(tr("New experiment"));
+  create_ = withName(new QPushButton(tr("New experiment")), tr("New experiment"));
   connect(create_, &QPushButton::clicked, this,
           [this] { workbench_.showPage(QStringLiteral("configure")); });
-  clear_ = new QPushButton(tr("Clear filter"));
-  clear_->setAccessibleName(tr("Clear filter"));
+  clear_ = withName(new QPushButton(tr("Clear filter")), tr("Clear filter"));
   connect(clear_, &QPushButton::clicked, this, [this] {
     filter_->clear();
     filter_->setFocus();

@@ -17,17 +17,15 @@ void RunsPanel::makeTable() {
   tableBar_ = new QWidget;
   auto* bar = rowIn(tableBar_, {px(12), 0, 0, 0}, px(8));
   tableSummary_ = withRole(new QLabel, "small");
-  auto* columns = new QPushButton(tr("Columns"));
-  columns->setAccessibleName(tr("Columns and sorting"));
+  auto* columns = withName(new QPushButton(tr("Columns")), tr("Columns and sorting"));
   auto* menu = new QMenu(columns);
   columns->setMenu(menu);
   connect(menu, &QMenu::aboutToShow, this, [this, menu] {
     emptyMenu(*menu);
     table_->fillMenu(*menu);
   });
-  auto* close = new QPushButton(tr("Close table"));
-  close->setAccessibleName(tr("Close the table of runs"));
-  close->setToolTip(tr("Back to the pages (Esc)"));
+  auto* close = withName(new QPushButton(tr("Close table")), tr("Close the table of runs"),
+                         tr("Back to the pages (Esc)"));
   connect(close, &QPushButton::clicked, this, &RunsPanel::tableLeft);
   for (QWidget* one : std::initializer_list<QWidget*>{tableSummary_, columns, close})
     bar->addWidget(one);

@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/run_edits.h"
 
@@ -15,8 +16,7 @@ TagsDialog::TagsDialog(const std::map<std::string, std::size_t>& counts, std::si
                        QWidget* parent)
     : QDialog(parent) {
   setWindowTitle(tr("Tags"));
-  list_ = new QListWidget;
-  list_->setAccessibleName(tr("Tags of this database"));
+  list_ = withName(new QListWidget, tr("Tags of this database"));
   for (const auto& [tag, count] : counts) {
     auto* item = new QListWidgetItem(QString::fromStdString(tag), list_);
     item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);

@@ -18,10 +18,8 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   text_->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   count_ = withRole(new QLabel, "muted");
-  auto* copy = new QPushButton(tr("Copy"));
-  copy->setAccessibleName(tr("Copy the error"));
-  auto* close = new QPushButton(tr("Dismiss"));
-  close->setAccessibleName(tr("Dismiss the error"));
+  auto* copy = withName(new QPushButton(tr("Copy")), tr("Copy the error"));
+  auto* close = withName(new QPushButton(tr("Dismiss")), tr("Dismiss the error"));
   auto* layout = rowIn(this, {px(12), px(4), px(8), px(4)}, px(8));
   layout->addWidget(text_, 1);
   layout->addWidget(count_);

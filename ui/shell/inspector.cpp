@@ -102,8 +102,7 @@ void Inspector::makeState(QWidget& inside, QVBoxLayout& column) {
   auto* stateLabel = withRole(new QLabel(tr("State"), &inside), "muted");
   stateLabel->setFixedWidth(px(130));
   stateRow->addWidget(stateLabel);
-  state_ = new QLabel(&inside);
-  state_->setAccessibleName(tr("State"));
+  state_ = withName(new QLabel(&inside), tr("State"));
   auto* stateHolder = new QHBoxLayout;
   stateHolder->addWidget(state_);
   stateHolder->addStretch();
@@ -182,14 +181,12 @@ void Inspector::makeNotes(QVBoxLayout& column) {
   notes.rows->setSpacing(px(8));
   stored_ = withRole(new QLabel(notes.inside->parentWidget()), "small");
   notes.header->addWidget(stored_);
-  note_ = new QPlainTextEdit(notes.inside);
-  note_->setAccessibleName(tr("Note on the run"));
+  note_ = withName(new QPlainTextEdit(notes.inside), tr("Note on the run"));
   note_->setPlaceholderText(tr("Note"));
   note_->setTabChangesFocus(true);
   note_->setFixedHeight(px(56));
   noteConflict_ = new ConflictBar(tr("note"), notes.inside);
-  tags_ = new QLineEdit(notes.inside);
-  tags_->setAccessibleName(tr("Tags of the run, separated by commas"));
+  tags_ = withName(new QLineEdit(notes.inside), tr("Tags of the run, separated by commas"));
   tags_->setPlaceholderText(tr("Tags, separated by commas"));
   tagsConflict_ = new ConflictBar(tr("tags"), notes.inside);
   connect(noteConflict_, &ConflictBar::mineChosen, this,

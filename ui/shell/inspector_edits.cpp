@@ -29,12 +29,10 @@ ConflictBar::ConflictBar(const QString& what, QWidget* parent) : QFrame(parent) 
   text_->setWordWrap(true);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   text_->setAccessibleName(tr("Text of another user: %1").arg(what));
-  auto* mine = new QPushButton(tr("Keep mine"));
-  mine->setAccessibleName(tr("Keep my %1").arg(what));
-  mine->setToolTip(tr("Replaces their text, which stays in the run's history"));
-  auto* theirs = new QPushButton(tr("Take theirs"));
-  theirs->setAccessibleName(tr("Take their %1").arg(what));
-  theirs->setToolTip(tr("Keeps their text; yours stays in the run's history"));
+  auto* mine = withName(new QPushButton(tr("Keep mine")), tr("Keep my %1").arg(what),
+                        tr("Replaces their text, which stays in the run's history"));
+  auto* theirs = withName(new QPushButton(tr("Take theirs")), tr("Take their %1").arg(what),
+                          tr("Keeps their text; yours stays in the run's history"));
   auto* buttons = rowIn(nullptr, {});
   buttons->addWidget(mine);
   buttons->addWidget(theirs);

@@ -32,8 +32,7 @@ KeyDialog::KeyDialog(KeyMap& keys, QWidget* parent) : QDialog(parent), keys_(key
   search_->setPlaceholderText(tr("Search actions and keys"));
   search_->setAccessibleName(tr("Search actions and keys"));
   search_->setClearButtonEnabled(true);
-  list_ = new QTreeWidget;
-  list_->setAccessibleName(tr("Keyboard shortcuts"));
+  list_ = withName(new QTreeWidget, tr("Keyboard shortcuts"));
   list_->setRootIsDecorated(false);
   list_->setUniformRowHeights(true);
   list_->setHeaderLabels({tr("Action"), tr("Where"), tr("Keys")});
@@ -41,8 +40,7 @@ KeyDialog::KeyDialog(KeyMap& keys, QWidget* parent) : QDialog(parent), keys_(key
   list_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
   list_->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
   list_->header()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
-  editor_ = new QKeySequenceEdit;
-  editor_->setAccessibleName(tr("New keys of the chosen action"));
+  editor_ = withName(new QKeySequenceEdit, tr("New keys of the chosen action"));
   // The field that types the keys is a part of it that Qt makes.
   if (auto* inside = editor_->findChild<QLineEdit*>()) {
     inside->setAccessibleName(editor_->accessibleName());

@@ -16,8 +16,7 @@ LinkBar::LinkBar(RemoteLink& link, QWidget* parent) : QFrame(parent), link_(link
   setAccessibleName(tr("Link to the other machine"));
   text_ = new ElidedLabel;
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  again_ = new QPushButton(tr("&Try now"));
-  again_->setAccessibleName(tr("Try the link now"));
+  again_ = withName(new QPushButton(tr("&Try now")), tr("Try the link now"));
   auto* layout = rowIn(this, {px(12), px(4), px(8), px(4)}, px(8));
   layout->addWidget(text_, 1);
   layout->addWidget(again_);

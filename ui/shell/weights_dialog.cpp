@@ -118,8 +118,7 @@ WeightsDialog::WeightsDialog(const QString& path, QWidget* parent) : QDialog(par
   shown->setSortRole(Qt::UserRole);
   shown->setFilterKeyColumn(0);
   shown->setFilterCaseSensitivity(Qt::CaseInsensitive);
-  table_ = new QTableView;
-  table_->setAccessibleName(tr("Tensors"));
+  table_ = withName(new QTableView, tr("Tensors"));
   table_->setModel(shown);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);  // in the order of the file

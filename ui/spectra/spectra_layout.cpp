@@ -37,9 +37,8 @@ QWidget* SpectraPage::makeTools() {
   auto* bar = new FlowBar(this);
   FlowRow* row = &bar->row();
   row->setSpacing(px(8));
-  threshold_ = new QSpinBox(this);
-  threshold_->setAccessibleName(tr("Threshold of the rank"));
-  threshold_->setToolTip(
+  threshold_ = withName(
+      new QSpinBox(this), tr("Threshold of the rank"),
       tr("The rank is the number of singular values that hold this share of their sum; drag the "
          "line in the chart, or move it with the arrow keys"));
   threshold_->setRange(1, 100);
@@ -51,9 +50,8 @@ QWidget* SpectraPage::makeTools() {
     if (!isFilling_) chooseThreshold(share / 100.0);
   });
   row->addWidget(threshold_);
-  headChoice_ = new QComboBox(this);
-  headChoice_->setAccessibleName(tr("Heads"));
-  headChoice_->setToolTip(tr("Heads of the large charts: one head, or the mean of its layer"));
+  headChoice_ = withName(new QComboBox(this), tr("Heads"),
+                         tr("Heads of the large charts: one head, or the mean of its layer"));
   headChoice_->addItems({tr("One head"), tr("Mean of the heads")});
   headChoice_->setMinimumWidth(px(110));
   connect(headChoice_, &QComboBox::activated, this,
@@ -124,8 +122,7 @@ QWidget* SpectraPage::makeTools() {
 }
 
 FigureView* SpectraPage::makeView(const QString& name, int leastHeight) {
-  auto* view = new DragView(this);
-  view->setAccessibleName(name);
+  auto* view = withName(new DragView(this), name);
   view->setSteered(true);
   view->setMinimumHeight(px(leastHeight));
   return view;

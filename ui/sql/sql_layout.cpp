@@ -53,15 +53,13 @@ QWidget* SqlPage::makeEditor() {
   stopButton->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   stopButton->setIconSize(QSize(px(12), px(12)));
   stopButton->setAccessibleName(tr("Stop the statement"));
-  rows_ = new QComboBox(head);
-  rows_->setAccessibleName(tr("Most rows"));
-  rows_->setToolTip(tr("At most this many rows are read; the page says when a result is cut"));
+  rows_ = withName(new QComboBox(head), tr("Most rows"),
+                   tr("At most this many rows are read; the page says when a result is cut"));
   for (const std::int64_t most : {1'000, 10'000, 100'000, 1'000'000})
     rows_->addItem(tr("%1 rows").arg(count(most)), QVariant::fromValue<qlonglong>(most));
   rows_->setCurrentIndex(2);
-  seconds_ = new QComboBox(head);
-  seconds_->setAccessibleName(tr("Longest time"));
-  seconds_->setToolTip(tr("A statement that takes longer is stopped"));
+  seconds_ = withName(new QComboBox(head), tr("Longest time"),
+                      tr("A statement that takes longer is stopped"));
   for (const int most : {10, 30, 120, 600}) seconds_->addItem(tr("%1\u202fs").arg(most), most);
   seconds_->setCurrentIndex(1);
   line->addWidget(runButton_);
@@ -93,10 +91,8 @@ QWidget* SqlPage::makeResult() {
     one->setCheckable(true);
     one->setProperty("quiet", true);
   }
-  summary_ = withRole(new QLabel(head), "muted");
-  summary_->setAccessibleName(tr("Result of the statement"));
-  notice_ = withRole(new QLabel(head), "warn");
-  notice_->setAccessibleName(tr("Rows missing from the result"));
+  summary_ = withName(withRole(new QLabel(head), "muted"), tr("Result of the statement"));
+  notice_ = withName(withRole(new QLabel(head), "warn"), tr("Rows missing from the result"));
   notice_->hide();
   line->addWidget(tableButton_);
   line->addWidget(chartButton_);
@@ -251,8 +247,7 @@ QWidget* SqlPage::makeChart() {
   }
   line->addStretch();
   column->addWidget(head);
-  figure_ = new FigureView(chart);
-  figure_->setAccessibleName(tr("Chart of the result"));
+  figure_ = withName(new FigureView(chart), tr("Chart of the result"));
   column->addWidget(figure_, 1);
 
   const auto chosen = [this] {

@@ -123,8 +123,7 @@ SqlSide::SqlSide(QWidget* parent)
 }
 
 QTreeWidget* SqlSide::makeTree(const QString& accessibleName) {
-  auto* tree = new QTreeWidget(this);
-  tree->setAccessibleName(accessibleName);
+  auto* tree = withName(new QTreeWidget(this), accessibleName);
   tree->setColumnCount(2);
   tree->setHeaderHidden(true);
   tree->setIndentation(px(14));

@@ -304,8 +304,7 @@ void StartPage::showResumable() {
   }
   const auto waiting = static_cast<std::int64_t>(queue.waiting().size());
   if (waiting > 0) {
-    auto* open = new QPushButton(tr("Queue"));
-    open->setAccessibleName(tr("Show the queue"));
+    auto* open = withName(new QPushButton(tr("Queue")), tr("Show the queue"));
     connect(open, &QPushButton::clicked, this,
             [this] { workbench_.showPage(QStringLiteral("queue")); });
     resumableRows_->addWidget(startRow(
@@ -336,9 +335,8 @@ void StartPage::showRecent() {
   for (const QString& file : recentDatabases()) {
     if (file == here || rows == kMostRows) continue;
     const QFileInfo info(file);
-    auto* open = new QPushButton(tr("Open"));
-    open->setAccessibleName(tr("Open %1").arg(info.fileName()));
-    open->setToolTip(tr("In a window of its own"));
+    auto* open = withName(new QPushButton(tr("Open")), tr("Open %1").arg(info.fileName()),
+                          tr("In a window of its own"));
     connect(open, &QPushButton::clicked, this, [this, file] { workbench_.openFile(file); });
     recentRows_->addWidget(
         startRow(info.fileName(),

@@ -63,8 +63,7 @@ CommandPalette::CommandPalette(QWidget* parent) : QDialog(parent, Qt::Popup) {
   input_ = new QLineEdit;
   input_->setPlaceholderText(tr("Search commands, runs, pages"));
   input_->setAccessibleName(tr("Search commands, runs and pages"));
-  list_ = new QListWidget;
-  list_->setAccessibleName(tr("Commands that match"));
+  list_ = withName(new QListWidget, tr("Commands that match"));
   list_->setItemDelegate(new CommandDelegate(list_));
   list_->setFrameShape(QFrame::NoFrame);
   list_->setFocusPolicy(Qt::NoFocus);

@@ -48,14 +48,12 @@ FigurePaper storedPaper() {
 ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidget* parent)
     : QDialog(parent), figure_(figure), recipe_(std::move(recipe)), offered_(std::move(offered)) {
   setWindowTitle(tr("Export figure"));
-  format_ = new QComboBox;
-  format_->setAccessibleName(tr("Format"));
+  format_ = withName(new QComboBox, tr("Format"));
   format_->addItems({tr("PNG, pixels"), tr("SVG, vectors"), tr("PDF, vectors, fonts embedded"),
                      tr("CSV, the values that are drawn")});
   format_->setCurrentIndex(
       std::clamp(setting(QLatin1String(kFormatKey), 2).toInt(), 0, format_->count() - 1));
-  size_ = new QComboBox;
-  size_->setAccessibleName(tr("Size"));
+  size_ = withName(new QComboBox, tr("Size"));
   size_->addItem(tr("Single column, 85\u2009mm"), FigurePaper::kSingleColumn);
   size_->addItem(tr("Double column, 175\u2009mm"), FigurePaper::kDoubleColumn);
   size_->addItem(tr("Another width"), 0.0);
@@ -65,21 +63,17 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   font_->setToolTip(tr("Of the numbers on the axes, as printed; titles are a little larger"));
   dots_ = spinOf(50, 1200, 50, 0, tr("\u2009dpi"), tr("Resolution"));
   dots_->setToolTip(tr("Pixels per inch of a PNG"));
-  titles_ = new QCheckBox(tr("Axis titles"));
-  titles_->setAccessibleName(tr("Axis titles"));
-  legend_ = new QComboBox;
-  legend_->setAccessibleName(tr("Legend"));
+  titles_ = withName(new QCheckBox(tr("Axis titles")), tr("Axis titles"));
+  legend_ = withName(new QComboBox, tr("Legend"));
   legend_->addItem(tr("As in the chart"), -1);
   legend_->addItem(tr("Below"), static_cast<int>(FigureLegend::Below));
   legend_->addItem(tr("Right"), static_cast<int>(FigureLegend::Right));
   legend_->addItem(tr("Inside, where there is room"), static_cast<int>(FigureLegend::Inside));
   legend_->addItem(tr("None"), static_cast<int>(FigureLegend::None));
 
-  title_ = new QCheckBox(tr("Title"));
-  title_->setAccessibleName(tr("Title"));
-  title_->setToolTip(tr("The first line of a chart; on paper the caption replaces it"));
-  markers_ = new QSpinBox;
-  markers_->setAccessibleName(tr("Markers"));
+  title_ = withName(new QCheckBox(tr("Title")), tr("Title"),
+                    tr("The first line of a chart; on paper the caption replaces it"));
+  markers_ = withName(new QSpinBox, tr("Markers"));
   markers_->setRange(0, FigurePaper::kMostMarked);
   markers_->setSpecialValueText(tr("As in the chart"));
   markers_->setPrefix(tr("every "));
@@ -127,12 +121,9 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   preview_->setProperty("role", "canvas");
   preview_->setAccessibleName(tr("Preview"));
 
-  auto* copy = new QPushButton(tr("Copy picture"));
-  copy->setAccessibleName(copy->text());
-  auto* close = new QPushButton(tr("Close"));
-  close->setAccessibleName(close->text());
-  export_ = new QPushButton(tr("Export\u2026"));
-  export_->setAccessibleName(tr("Export"));
+  auto* copy = withName(new QPushButton(tr("Copy picture")), tr("Copy picture"));
+  auto* close = withName(new QPushButton(tr("Close")), tr("Close"));
+  export_ = withName(new QPushButton(tr("Export\u2026")), tr("Export"));
   export_->setProperty("primary", true);
   export_->setDefault(true);
   auto* buttons = new QHBoxLayout;
@@ -181,15 +172,12 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
 
 // What the chart calls its axes and series, to be written over.
 void ExportDialog::makeWords() {
-  xTitle_ = new QLineEdit;
-  xTitle_->setAccessibleName(tr("Label of the x axis"));
-  yTitle_ = new QLineEdit;
-  yTitle_->setAccessibleName(tr("Label of the y axis"));
+  xTitle_ = withName(new QLineEdit, tr("Label of the x axis"));
+  yTitle_ = withName(new QLineEdit, tr("Label of the y axis"));
   for (QLineEdit* edit : {xTitle_, yTitle_}) edit->setMaxLength(FigurePaper::kLongestName);
-  series_ = new QListWidget;
-  series_->setAccessibleName(tr("Names of the series"));
-  series_->setToolTip(
-      tr("F2 or a double click changes a name; an empty name restores the original"));
+  series_ =
+      withName(new QListWidget, tr("Names of the series"),
+               tr("F2 or a double click changes a name; an empty name restores the original"));
   series_->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
   series_->setMaximumHeight(px(96));
   const auto* chart = dynamic_cast<const LineChartFigure*>(&figure_);

@@ -45,8 +45,7 @@ QString builtInText(const QString& name) {
 
 HelpViewer::HelpViewer(QWidget* parent) : QDialog(parent) {
   setWindowTitle(tr("Documents"));
-  list_ = new QListWidget;
-  list_->setAccessibleName(tr("Documents"));
+  list_ = withName(new QListWidget, tr("Documents"));
   list_->setFixedWidth(px(210));
   for (const char* name : kDocuments) {
     const QString file = QString::fromLatin1(name);
@@ -54,8 +53,7 @@ HelpViewer::HelpViewer(QWidget* parent) : QDialog(parent) {
         new QListWidgetItem(headlineOf(builtInText(QStringLiteral("docs/") + file), file), list_);
     item->setData(kNameRole, file);
   }
-  text_ = new QTextBrowser;
-  text_->setAccessibleName(tr("Document"));
+  text_ = withName(new QTextBrowser, tr("Document"));
   text_->setOpenLinks(false);
   search_ = new QLineEdit;
   search_->setPlaceholderText(tr("Find in this document"));

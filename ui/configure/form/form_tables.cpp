@@ -54,9 +54,8 @@ void ExperimentForm::buildNamed(FormSection* section, const std::string& place, 
   auto* holder = new QWidget(section);
   auto* column = lineOf(holder, 6);
   auto* line = new QHBoxLayout;
-  auto* add = new QPushButton(place == kGroups ? tr("Add a group") : tr("Add an auxiliary network"),
-                              holder);
-  add->setAccessibleName(add->text());
+  const QString text = place == kGroups ? tr("Add a group") : tr("Add an auxiliary network");
+  auto* add = withName(new QPushButton(text, holder), text);
   line->addWidget(add);
   line->addStretch();
   column->addLayout(line);

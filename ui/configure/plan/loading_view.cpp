@@ -62,8 +62,7 @@ ErrorView::ErrorView(const QString& sentence, QWidget* parent)
   reason_->setAccessibleName(tr("Reason"));
   auto* again = new QPushButton(tr("Retry"));
   again->setProperty("primary", true);
-  auto* copy = new QPushButton(tr("Copy"));
-  copy->setAccessibleName(tr("Copy the reason"));
+  auto* copy = withName(new QPushButton(tr("Copy")), tr("Copy the reason"));
   auto* line = new QHBoxLayout;
   line->addWidget(again);
   line->addWidget(copy);
