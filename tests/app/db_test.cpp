@@ -56,7 +56,7 @@ TEST_F(Thinning, SaysWhatItWouldTakeOutAndTakesNothing) {
   }
   const Ended asked = thin({"1", "--bucket", "50"});
   EXPECT_EQ(asked.code, 4) << asked.err;
-  EXPECT_THAT(asked.err, HasTexts("of 1,000 points would be taken out for good", "of every 50",
+  EXPECT_THAT(asked.err, HasTexts("of 1,000 points would be removed permanently", "of every 50",
                                   "give --yes to do it"));
   EXPECT_EQ(points(1), 1000u);
   EXPECT_EQ(vitrine({"db", "check", "--db", database}).code, 0);
@@ -127,6 +127,46 @@ TEST_F(Thinning, SaysWhatIsWrongWithWhatItIsAskedFor) {
   expect({"one"}, 2, "'one' is not the number of a run");
   expect({"1", "--bucket", "3"}, 2, "use 8 or more");
   expect({"7", "--yes"}, 3, "run 7");
+}
+
+TEST(Pruning, CountsCheckpointsAndThenRemovesAllButTheBest) {
+  Scratch scratch;
+  const std::string database = scratch.path("x.sqlite");
+  fs::path folder;
+  {
+    store::RunStore store(database);
+    const std::int64_t run = addFinishedRun(store);
+    const std::string name = store::runFolderName(store.run(run).uuid);
+    folder = store::filesFolder(database) / name;
+    store::RunStore::Batch batch;
+    for (const std::int64_t step : {100, 200, 300}) {
+      CheckpointRecord record;
+      record.step = step;
+      record.folder = name + "/step-" + std::to_string(step);
+      record.bytes = 2000;
+      record.isBest = step == 200;
+      fs::create_directories(store::filesFolder(database) / record.folder);
+      batch.checkpoints.push_back(record);
+    }
+    store.append(run, 1, batch);
+  }
+  const Ended asked = vitrine({"db", "prune", "1", "--db", database});
+  EXPECT_EQ(asked.code, 4) << asked.err;
+  EXPECT_THAT(asked.err, HasTexts("2 checkpoints, 4.0 kB, would be removed permanently",
+                                  "give --yes to do it"));
+  EXPECT_TRUE(fs::exists(folder / "step-100"));
+  const Ended done = vitrine({"db", "prune", "1", "--yes", "--json", "--db", database});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(done.json().at("done"), true);
+  EXPECT_EQ(done.json().at("runs").at(0).at("checkpoints"), 2);
+  EXPECT_FALSE(fs::exists(folder / "step-100"));
+  EXPECT_TRUE(fs::exists(folder / "step-200"));
+  EXPECT_FALSE(fs::exists(folder / "step-300"));
+  const Ended all = vitrine({"db", "prune", "1", "--keep", "none", "--yes", "--db", database});
+  EXPECT_EQ(all.code, 0) << all.err;
+  EXPECT_THAT(all.err, HasSubstr("1 checkpoint, 2.0 kB, removed"));
+  EXPECT_FALSE(fs::exists(folder / "step-200"));
+  EXPECT_EQ(vitrine({"db", "prune", "--db", database}).code, 2);
 }
 
 TEST(Probe, SaysWhatADatabaseIsAndLeavesNothingBesideIt) {

@@ -1,17 +1,11 @@
 // Actions on runs of the list: the context menu, the eyes, and the functions of both.
 #include <QClipboard>
-#include <QDesktopServices>
 #include <QGuiApplication>
 #include <QMenu>
-#include <QUrl>
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/store/maintenance/trash.h"
-#include "core/store/run_facts.h"
 #include "ui/kit/destructive_question.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/theme.h"
@@ -89,27 +83,6 @@ void RunsPanel::selectExperiment() {
       runs.push_back(id);
   }
   if (!runs.empty()) select(runs, isIn(runs, current->id) ? current->id : runs.front());
-}
-
-void RunsPanel::openFolder() {
-  const store::RunRow* run = workbench_.run(workbench_.selection().current());
-  if (run == nullptr) return workbench_.showMessage(tr("Select a run to open its folder."));
-  if (const RemoteLink* link = workbench_.link())
-    return workbench_.showMessage(
-        tr("The files of run %1 are on %2.").arg(run->id).arg(link->host()));
-  const std::filesystem::path folder =
-      std::filesystem::absolute(store::filesFolder(workbench_.store().file())) /
-      store::runFolderName(run->uuid);
-  std::error_code trouble;
-  if (!std::filesystem::is_directory(folder, trouble))
-    return workbench_.showMessage(
-        tr("Run %1 has no files yet: its log and its checkpoints come with its first steps.")
-            .arg(run->id));
-  const QString place = QString::fromStdString(folder.string());
-  if (QDesktopServices::openUrl(QUrl::fromLocalFile(place)))
-    workbench_.showMessage(tr("Opened %1.").arg(place));
-  else
-    workbench_.showError(tr("No program opens the folder %1.").arg(place));
 }
 
 void RunsPanel::showMenu(const QPoint& place) {
@@ -204,6 +177,8 @@ void RunsPanel::fillMenu(QMenu& menu) {
       add(icon(Icon::Trash, IconTint::Bad), tr("&Delete\u2026"), [this] { askDelete(); });
   remove->setShortcut(QKeySequence::Delete);
   remove->setEnabled(any(&StudioWorkbench::canDelete));
+  add({}, tr("Delete chec&kpoints\u2026"), [this] { askPrune(); })
+      ->setEnabled(any(&StudioWorkbench::canDelete));
 }
 
 void RunsPanel::rename() {
@@ -220,22 +195,6 @@ void RunsPanel::rename() {
 
 void RunsPanel::askTags() { edits_.askTags(workbench_.selection().targets()); }
 void RunsPanel::askNote() { edits_.askNote(workbench_.selection().targets()); }
-
-QString RunsPanel::sizeOfCheckpoints(const std::vector<std::int64_t>& runs) {
-  try {
-    std::int64_t bytes = 0;
-    for (const auto& [run, size] : store::checkpointBytes(
-             [this](const std::string& sql) { return workbench_.store().query(sql); }))
-      if (isIn(runs, run)) bytes += size;
-    if (bytes > 0)
-      return tr("The checkpoints take %1 until the trash is emptied.")
-                 .arg(QString::fromStdString(formatBytes(static_cast<double>(bytes)))) +
-             QLatin1Char(' ');
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
-  return {};
-}
 
 void RunsPanel::askDelete() {
   std::vector<std::int64_t> ended;
@@ -260,7 +219,11 @@ void RunsPanel::askDelete() {
   }
   const QString stays = runs == 1 ? tr("You can restore it for %1 days: Run > Deleted runs.")
                                   : tr("You can restore them for %1 days: Run > Deleted runs.");
-  const QString size = sizeOfCheckpoints(ended);
+  const std::int64_t bytes = bytesOfCheckpoints(ended);
+  const QString size =
+      bytes == 0 ? QString()
+                 : tr("The checkpoints take %1 until the trash is emptied. ")
+                       .arg(QString::fromStdString(formatBytes(static_cast<double>(bytes))));
   const bool isSure =
       isConfirmed(this, tr("Delete runs"),
                   tr("Delete %1 with curves, artifacts and checkpoints?")

@@ -178,6 +178,10 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     view_->doItemsLayout();
     view_->viewport()->update();
   });
+  connect(&pruning_, &HeadlessQuestion::finished, this, &RunsPanel::pruned);
+  connect(&pruning_, &HeadlessQuestion::failed, this, [this](const QString& reason) {
+    workbench_.showError(tr("The checkpoints were not deleted: %1").arg(reason));
+  });
   scores_.setSingleShot(true);
   scores_.setInterval(100);
   connect(&scores_, &QTimer::timeout, this, &RunsPanel::readScores);

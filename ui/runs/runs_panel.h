@@ -22,6 +22,7 @@
 #include "ui/runs/saved_filters.h"
 #include "ui/runs/selection_memory.h"
 #include "ui/runs/variant_colours.h"
+#include "ui/workbench/headless.h"
 #include "ui/workbench/studio_workbench.h"
 
 class QShortcut;
@@ -64,7 +65,9 @@ class RunsPanel : public QWidget {
   void openFolder();
   /// Asks whether the selected runs that have ended are to be deleted, and does it.
   void askDelete();
-  /// The same for menus: its key acts in the list alone.
+  /// Asks which checkpoints of the selected runs that have ended are to be deleted, and does it.
+  void askPrune();
+  /// The same as askDelete() for menus: its key acts in the list alone.
   [[nodiscard]] QAction& deleteAction() { return *delete_; }
   /// Opens a line over the name of the current run.
   void rename();
@@ -88,8 +91,9 @@ class RunsPanel : public QWidget {
  private:
   void fillHeader();
   [[nodiscard]] QString noHitsText() const;
-  /// A sentence on the checkpoints of `runs`; "" where they have none.
-  [[nodiscard]] QString sizeOfCheckpoints(const std::vector<std::int64_t>& runs);
+  [[nodiscard]] std::int64_t bytesOfCheckpoints(const std::vector<std::int64_t>& runs);
+  /// \param report  of `vitrine db prune`
+  void pruned(const Json& report);
   void makeTable();
   void openExperiment(const QModelIndex& at);
   void showSelection();
@@ -125,6 +129,7 @@ class RunsPanel : public QWidget {
   VariantColours colours_;
   store::RunScores scoreReader_;
   store::MetricKinds kinds_;
+  HeadlessQuestion pruning_;
   QTimer scores_;
   std::set<std::int64_t> closed_;  ///< experiments and groups, while rows change
   bool isApplying_ = false;

@@ -346,6 +346,7 @@ void MainWindow::updateActions() {
   keepRoomFor(*bar_, start_, {tr("Re&sume"), tr("&Start")});
   stop_->setEnabled(canStop);
   delete_->setEnabled(canDelete);
+  prune_->setEnabled(canDelete);
   rename_->setEnabled(workbench_.run(workbench_.selection().current()) != nullptr);
   for (QAction* one : {tags_, note_, exportRuns_}) one->setEnabled(!targets.empty());
   for (QAction* one : {selectExperiment_, openFolder_}) one->setEnabled(selection.current() != 0);

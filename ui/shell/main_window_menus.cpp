@@ -112,6 +112,10 @@ void MainWindow::makeActions() {
   });
   tags_ = action(tr("Ta&gs\u2026"), QKeySequence(), [this] { runsPanel_->askTags(); });
   note_ = action(tr("N&ote\u2026"), QKeySequence(), [this] { runsPanel_->askNote(); });
+  prune_ = action(tr("Delete chec&kpoints\u2026"), QKeySequence(),
+                  [this] { runsPanel_->askPrune(); });
+  prune_->setToolTip(tr("Curves, artifacts and logs of the runs stay"));
+  prune_->setProperty(kWhyNot, tr("select a run that has ended"));
   delete_ = &runsPanel_->deleteAction();
   addAction(delete_);
   keys_.adopt(delete_, QStringLiteral("window"), tr("Window"));
@@ -258,7 +262,7 @@ void MainWindow::makeMenus() {
   run->addMenu(&marks.colours());
   run->addActions({&marks.baseline(), &marks.archive()});
   run->addSeparator();
-  run->addActions({delete_, trash_});
+  run->addActions({delete_, prune_, trash_});
   QMenu* help = menus->addMenu(tr("&Help"));
   help->addActions({howTo_, documents_, shortcuts_, about_});
 

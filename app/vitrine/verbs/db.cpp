@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/base/utc.h"
 #include "core/store/exchange/file_probe.h"
+#include "core/store/maintenance/checkpoint_removal.h"
 #include "core/store/maintenance/maintenance.h"
 #include "core/store/maintenance/thinning.h"
 
@@ -217,26 +218,67 @@ int thin(const CommandLine& line, ThinChoice choice) {
   return 0;
 }
 
+int prune(const CommandLine& line, const std::vector<std::int64_t>& runs,
+          store::KeptCheckpoints kept, bool isMeant) {
+  openStore(line, Missing::Refuse).reapLostRuns();
+  const std::vector<store::PrunedRun> report =
+      isMeant ? store::pruneCheckpoints(databaseOf(line), runs, kept)
+              : store::planPruning(databaseOf(line), runs, kept);
+  std::int64_t checkpoints = 0, bytes = 0;
+  Table table{{"run", "name", "checkpoints", "bytes", ""}, {}};
+  Json rows = Json::array();
+  for (const store::PrunedRun& run : report) {
+    checkpoints += run.checkpoints;
+    bytes += run.bytes;
+    table.rows.push_back({run.run, run.name, formatCount(run.checkpoints), bytesText(run.bytes),
+                          run.refusal.empty() ? "" : "left alone: " + run.refusal});
+    rows.push_back({{"run", run.run},
+                    {"checkpoints", run.checkpoints},
+                    {"bytes", run.bytes},
+                    {"refusal", run.refusal}});
+  }
+  if (line.wantsJson()) {
+    print(Json::object({{"done", isMeant}, {"runs", rows}}));
+  } else {
+    print(table, Format::Text);
+  }
+  const std::string what = formatCount(checkpoints) +
+                           (checkpoints == 1 ? " checkpoint, " : " checkpoints, ") +
+                           formatBytes(static_cast<double>(bytes)) + ",";
+  if (checkpoints == 0) {
+    log::info("nothing to remove");
+  } else if (isMeant) {
+    log::info(what + " removed");
+  } else {
+    throw RefusedError(what + " would be removed permanently; give --yes to do it");
+  }
+  return 0;
+}
+
 }  // namespace
 
 int dbVerb(const Arguments& arguments) {
   CommandLine line("db", {"vitrine db backup ~/backup/experiments.sqlite",
-                          "vitrine db thin --older-than 90 --bucket 100"});
+                          "vitrine db thin --older-than 90 --bucket 100",
+                          "vitrine db prune 3 4 5 --keep best --yes"});
   std::string action;
   std::vector<std::string> rest;
   ThinChoice choice;
   bool verifiesFiles = false;
+  std::string kept = "best";
   line.app()
       .add_option("action", action,
                   "info: place, content and sizes; check: verify it; backup: copy it to FILE, also "
                   "while jobs write; compact: free the space of deleted runs; probe: identify FILE "
-                  "without trusting it; thin: remove points of the runs ID ...")
+                  "without trusting it; thin: remove points of the runs ID ...; prune: remove "
+                  "their checkpoints")
       ->required()
-      ->check(CLI::IsMember({"info", "check", "backup", "compact", "probe", "thin"}));
+      ->check(CLI::IsMember({"info", "check", "backup", "compact", "probe", "thin", "prune"}));
   line.app()
       .add_option(
           "what", rest,
-          "of backup: where the copy goes, must not exist; of probe: the file; of thin: the runs")
+          "of backup: where the copy goes, must not exist; of probe: the file; of thin and prune: "
+          "the runs")
       ->type_name("FILE|ID");
   line.app()
       .add_option("--older-than", choice.days,
@@ -248,19 +290,31 @@ int dbVerb(const Arguments& arguments) {
                   "thin: of every N points of a metric keep the lowest and the highest")
       ->type_name("N")
       ->capture_default_str();
-  line.app().add_flag("--yes", choice.isMeant, "thin: remove the points; without it, they are only "
-                                               "counted");
+  line.app()
+      .add_option("--keep", kept, "prune: which checkpoint of each run stays: best or none")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"best", "none"}));
+  line.app().add_flag("--yes", choice.isMeant,
+                      "thin, prune: remove them; without it, they are only counted");
   line.app().add_flag("--checksums", verifiesFiles,
                       "check: also compare every checkpoint file with its checksum");
   line.parse(arguments);
-  if (action == "thin") {
+  if (action == "thin" || action == "prune") {
     for (const std::string& word : rest) {
       std::int64_t id = 0;
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
       if (error != std::errc() || end != word.data() + word.size()) {
-        throw ConfigError("vitrine db thin: '" + word + "' is not the number of a run");
+        throw ConfigError("vitrine db " + action + ": '" + word +
+                          "' is not the number of a run");
       }
       choice.runs.push_back(id);
+    }
+    if (action == "prune") {
+      if (choice.runs.empty() || choice.days >= 0)
+        throw ConfigError("vitrine db prune: which runs? Give their numbers");
+      return prune(line, choice.runs,
+                   kept == "best" ? store::KeptCheckpoints::Best : store::KeptCheckpoints::None,
+                   choice.isMeant);
     }
     if (choice.runs.empty() == (choice.days < 0)) {
       throw ConfigError(

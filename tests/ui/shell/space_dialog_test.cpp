@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QTimer>
 #include <QTreeWidget>
+#include <filesystem>
 #include <functional>
 
 #include "core/store/maintenance/trash.h"
@@ -110,6 +111,39 @@ TEST_F(DiskSpace, AProgramThatIsNotThereIsASentence) {
     dialog.reject();
     return true;
   });
+}
+
+TEST_F(DiskSpace, DeletesTheCheckpointsOfARunButTheBestAfterAQuestion) {
+  qputenv("VITRINE_PROGRAM", VITRINE_PROGRAM);
+  const std::int64_t run = studio_.runs[0];
+  const std::string folder = store::runFolderName(studio_.writer.run(run).uuid);
+  const std::filesystem::path files = store::filesFolder(studio_.writer.file());
+  store::RunStore::Batch batch;
+  for (const std::int64_t step : {50, 100}) {
+    CheckpointRecord record;
+    record.step = step;
+    record.folder = folder + "/step-" + std::to_string(step);
+    record.bytes = 1'500'000;
+    record.isBest = step == 50;
+    std::filesystem::create_directories(files / record.folder);
+    batch.checkpoints.push_back(record);
+  }
+  studio_.writer.append(run, studio_.writer.segments(run).back().number, batch);
+  studio_.workbench.watcher().poll();
+  studio_.workbench.selection().setRuns({run}, run);
+  inDialog<QMessageBox>(QStringLiteral("Delete checkpoints\u2026"), [](QMessageBox& question) {
+    EXPECT_TRUE(question.text().contains(QStringLiteral("1 run, 3.0 MB")))
+        << question.text().toStdString();
+    button(question, QStringLiteral("Keep the best"))->click();
+    return true;
+  });
+  EXPECT_TRUE(soon([&] { return studio_.writer.checkpoints(run).size() == 1; }));
+  EXPECT_TRUE(std::filesystem::exists(files / folder / "step-50"));
+  EXPECT_TRUE(soon([&] { return !std::filesystem::exists(files / folder / "step-100"); }));
+  EXPECT_TRUE(soon([&] {
+    return window_.bottomBar().sentence().contains(QStringLiteral("Deleted 1 checkpoint, 1.5 MB"));
+  })) << window_.errors().sentence().toStdString();
+  EXPECT_FALSE(studio_.writer.points(run, "train/loss").empty());
 }
 
 TEST_F(DiskSpace, EmptyTrashRemovesDeletedRunsAfterAQuestion) {
