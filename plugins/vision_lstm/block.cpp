@@ -23,17 +23,18 @@ void tell(const Internals& internals, const char* name, const at::Tensor& value)
   if (internals) internals(name, value);
 }
 
-/// Whether maps that feed a memory are summed in float64. Where readings of a head nearly cancel,
-/// its norm amplifies what these sums lose by some dozen times. The paths without vectors of our
-/// own are there for their results, not for speed.
-bool isSummedWide(const at::Tensor& x, const at::Tensor& weight) {
-  return x.is_cpu() && x.scalar_type() == at::kFloat && weight.scalar_type() == at::kFloat &&
-         cpuPath() < CpuPath::Avx2 && !at::autocast::is_autocast_enabled(at::kCPU);
+/// Whether what a memory is given is computed in float64. Where readings of a head nearly cancel,
+/// its norm amplifies the rounding of all before it by some dozen times. The paths without fused
+/// multiply-add round most, and are there for their results, not for speed.
+bool isWide(const at::Tensor& x) {
+  return x.is_cpu() && x.scalar_type() == at::kFloat && cpuPath() < CpuPath::Avx2 &&
+         !at::autocast::is_autocast_enabled(at::kCPU);
 }
 
-at::Tensor wideLinear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  const at::Tensor offset = bias.defined() ? bias.to(at::kDouble) : bias;
-  return at::linear(x.to(at::kDouble), weight.to(at::kDouble), offset);
+/// A parameter in float64 where `x` is.
+at::Tensor matching(const at::Tensor& x, const at::Tensor& parameter) {
+  const bool isChanged = parameter.defined() && x.scalar_type() == at::kDouble;
+  return isChanged ? parameter.to(at::kDouble) : parameter;
 }
 
 }  // namespace
@@ -43,7 +44,11 @@ OffsetNorm::OffsetNorm(std::int64_t width, double eps, nn::Bias hasBias) : eps_(
   if (hasBias == nn::Bias::Present) bias = register_parameter("bias", filled({width}, 0));
 }
 at::Tensor OffsetNorm::forward(const at::Tensor& x) const {
-  return nn::normalise(nn::NormKind::Layer, x, 1 + weight, bias, eps_);
+  if (!isWide(x)) return nn::normalise(nn::NormKind::Layer, x, 1 + weight, bias, eps_);
+  const at::Tensor wide = x.to(at::kDouble);
+  return nn::normalise(nn::NormKind::Layer, wide, 1 + matching(wide, weight), matching(wide, bias),
+                       eps_)
+      .to(at::kFloat);
 }
 BlockCost OffsetNorm::cost(double tokens) const {
   const double width = static_cast<double>(weight.numel());
@@ -72,7 +77,7 @@ HeadwiseLinear::HeadwiseLinear(std::int64_t width, std::int64_t block, nn::Bias 
   if (hasBias == nn::Bias::Present) bias = register_parameter("bias", filled({width}, 0));
 }
 at::Tensor HeadwiseLinear::forward(const at::Tensor& x) const {
-  return kernels::blockLinear(x, weight, bias);
+  return kernels::blockLinear(x, matching(x, weight), matching(x, bias));
 }
 
 DepthwiseConvolution::DepthwiseConvolution(Convolution kind, std::int64_t width,
@@ -89,17 +94,18 @@ DepthwiseConvolution::DepthwiseConvolution(Convolution kind, std::int64_t width,
 }
 at::Tensor DepthwiseConvolution::forward(const at::Tensor& x, Grid grid) const {
   const at::Tensor channels = x.transpose(1, 2);
+  const at::Tensor kernel = matching(x, weight), offset = matching(x, bias);
   const std::int64_t width = x.size(2), tokens = x.size(1);
   if (kind_ == Convolution::Grid) {
     const at::Tensor image = channels.unflatten(2, {grid.rows, grid.columns});
     const std::int64_t around = kernel_ / 2;
-    return at::conv2d(image, weight, bias, at::IntArrayRef({1, 1}),
+    return at::conv2d(image, kernel, offset, at::IntArrayRef({1, 1}),
                       at::IntArrayRef({around, around}), at::IntArrayRef({1, 1}), width)
         .flatten(2)
         .transpose(1, 2);
   }
   const std::int64_t around = kind_ == Convolution::Causal1d ? kernel_ - 1 : kernel_ / 2;
-  return at::conv1d(channels, weight, bias, at::IntArrayRef({1}), at::IntArrayRef({around}),
+  return at::conv1d(channels, kernel, offset, at::IntArrayRef({1}), at::IntArrayRef({around}),
                     at::IntArrayRef({1}), width)
       .narrow(2, 0, tokens)
       .transpose(1, 2);
@@ -127,9 +133,11 @@ Layer::Layer(const VisionLstmConfig& c) : heads_(c.heads), cell_(c.cell) {
 }
 
 CellInput Layer::cellInput(const at::Tensor& x, Grid grid) const {
-  const bool isWide = isSummedWide(x, up->weight);
-  const at::Tensor both =
-      isWide ? wideLinear(x, up->effectiveWeight(), up->bias).to(at::kFloat) : up->forward(x);
+  const bool isRounded = isWide(x);
+  const at::Tensor rows = isRounded ? x.to(at::kDouble) : x;
+  const at::Tensor both = isRounded ? at::linear(rows, matching(rows, up->effectiveWeight()),
+                                                 matching(rows, up->bias))
+                                    : up->forward(rows);
   const std::int64_t inner = both.size(2) / 2;
   CellInput in;
   in.a = both.narrow(2, 0, inner);
@@ -141,16 +149,19 @@ CellInput Layer::cellInput(const at::Tensor& x, Grid grid) const {
   in.v = value->forward(in.a);
   // Both gates of q, k and v side by side, without putting these side by side.
   const at::Tensor weight =
-      at::cat({memory->inputGate->weight, memory->forgetGate->weight}).unflatten(1, {3, inner});
-  const at::Tensor bias = at::cat({memory->inputGate->bias, memory->forgetGate->bias});
-  const auto share = [&](const at::Tensor& rows, std::int64_t part, const at::Tensor& offset) {
-    const at::Tensor map = weight.select(1, part);
-    return isWide ? wideLinear(rows, map, offset) : at::linear(rows, map, offset);
-  };
-  const at::Tensor sums = share(in.q, 0, bias) + share(in.k, 1, {}) + share(in.v, 2, {});
-  const at::Tensor gates = isWide ? sums.to(at::kFloat) : sums;
-  const auto perHead = [&](const at::Tensor& rows) {
-    return rows.unflatten(2, {heads_, inner / heads_}).transpose(1, 2);
+      matching(rows, at::cat({memory->inputGate->weight, memory->forgetGate->weight}))
+          .unflatten(1, {3, inner});
+  const at::Tensor bias =
+      matching(rows, at::cat({memory->inputGate->bias, memory->forgetGate->bias}));
+  at::Tensor gates = at::linear(in.q, weight.select(1, 0), bias) +
+                     at::linear(in.k, weight.select(1, 1)) + at::linear(in.v, weight.select(1, 2));
+  if (isRounded) {
+    for (at::Tensor* each :
+         {&in.a, &in.z, &in.convolved, &in.c, &in.q, &in.k, &in.v, &gates})
+      *each = each->to(at::kFloat);
+  }
+  const auto perHead = [&](const at::Tensor& channels) {
+    return channels.unflatten(2, {heads_, inner / heads_}).transpose(1, 2);
   };
   in.cell.q = perHead(in.q), in.cell.k = perHead(in.k), in.cell.v = perHead(in.v);
   in.cell.inputGate = gates.narrow(2, 0, heads_).transpose(1, 2);
