@@ -103,6 +103,9 @@ void RunsPanel::fillGroupMenu(QMenu& menu, const QModelIndex& group) {
   if (runs.empty()) return;
   connect(menu.addAction(tr("&Select these runs")), &QAction::triggered, this,
           [this, runs] { select(runs, runs.front()); });
+  menu.addSeparator();
+  connect(menu.addAction(tr("&Open all")), &QAction::triggered, view_, &QTreeView::expandAll);
+  connect(menu.addAction(tr("&Close all")), &QAction::triggered, view_, &QTreeView::collapseAll);
 }
 
 void RunsPanel::fillMenu(QMenu& menu) {

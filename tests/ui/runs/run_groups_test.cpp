@@ -170,6 +170,24 @@ TEST_F(RunTables, TheMenuOfAGroupSelectsItsRunsThatTheFilterShows) {
     EXPECT_EQ(studio.workbench.run(run)->state, store::RunState::Queued);
 }
 
+TEST_F(RunTables, TheMenuOfAGroupClosesAndOpensAllOfThem) {
+  const auto open = [this] {
+    int number = 0;
+    for (int row = 0; row < shown().rowCount(); ++row)
+      number += panel.view().isExpanded(shown().index(row, 0)) ? 1 : 0;
+    return number;
+  };
+  ASSERT_EQ(open(), shown().rowCount());
+  QMenu menu;
+  panel.fillGroupMenu(menu, shown().index(0, 0));
+  choose(menu, QStringLiteral("Close all"));
+  EXPECT_EQ(open(), 0);
+  panel.view().sortByColumn(1, Qt::DescendingOrder);
+  EXPECT_EQ(open(), 0) << "also when the rows are sorted";
+  choose(menu, QStringLiteral("Open all"));
+  EXPECT_EQ(open(), shown().rowCount());
+}
+
 TEST_F(RunTables, ARunGoesToTheGroupOfItsNewTag) {
   panel.table().setColumns({"state"});
   panel.table().groupBy("tags");
