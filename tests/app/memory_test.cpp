@@ -71,7 +71,7 @@ TEST_P(Memory, IsEstimatedWithinAQuarter) {
                 GetParam().train + "\n");
   const double estimate =
       vitrine({"check", file, "--json"}).json().at("totals").at("memory_bytes").get<double>();
-  const Ended trained = vitrine({"train", file, "--db", database}, "", Start::Alone);
+  const Ended trained = vitrine({"train", file, "--db", database});
   ASSERT_EQ(trained.code, 0) << trained.err;
   const Json run = vitrine({"show", "1", "--json", "--db", database}).json();
   const double measured = run.at("memory_bytes").get<double>() -

@@ -7,17 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <sstream>
-#include <string_view>
-#include <utility>
 
-#include "tests/app/forks.h"
 #include "tests/support/child.h"
 #include "tests/support/wait_until.h"
 
@@ -58,18 +53,6 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-#define VERB(name, part, visibility, summary) {#name, #part},
-constexpr std::pair<std::string_view, std::string_view> kParts[] = {
-#include "app/vitrine/cli/verbs.def"
-};
-#undef VERB
-
-bool needsEngine(const std::vector<std::string>& arguments) {
-  return std::any_of(std::begin(kParts), std::end(kParts), [&](const auto& verb) {
-    return !arguments.empty() && arguments.front() == verb.first && verb.second == "engine";
-  });
-}
-
 }  // namespace
 
 Json Ended::json() const {
@@ -78,25 +61,18 @@ Json Ended::json() const {
   return value;
 }
 
-Program::Program(const std::vector<std::string>& arguments, const std::string& input, Start start)
+Program::Program(const std::vector<std::string>& arguments, const std::string& input)
     : out_(newName("vitrine-out-")), err_(newName("vitrine-err-")) {
   std::vector<std::string> words{VITRINE_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
   const fs::path in = newName("vitrine-in-");
   writeText(in, input);
-  const std::vector<std::string> variables = environment();
-  if (start == Start::Forked && needsEngine(arguments)) forks_ = Forks::with(variables);
-  if (forks_ != nullptr) {
-    pid_ = forks_->start(in, out_, err_, words);
-    fs::remove(in);  // the program has it open
-    EXPECT_GT(pid_, 0) << "no process could be forked";
-    return;
-  }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, in.c_str(), O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&actions, 2, err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const std::vector<std::string> variables = environment();
   const int failed = ::posix_spawn(&pid_, VITRINE_PROGRAM, &actions, nullptr,
                                    pointers(words).data(), pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
@@ -108,7 +84,7 @@ Program::Program(const std::vector<std::string>& arguments, const std::string& i
 Program::~Program() {
   if (pid_ > 0) {
     signalProcess(pid_, SIGKILL);
-    reap();
+    ::waitpid(pid_, nullptr, 0);
   }
   std::error_code error;
   fs::remove(out_, error);
@@ -129,7 +105,6 @@ bool Program::hasTaken(int number) const {
 bool Program::waitForError(const std::string& text) const {
   const auto isSaid = [&] { return readText(err_).find(text) != std::string::npos; };
   const auto hasEnded = [&] {
-    if (forks_ != nullptr) return forks_->hasEnded(pid_);
     siginfo_t info{};
     return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid == pid_;
@@ -137,20 +112,11 @@ bool Program::waitForError(const std::string& text) const {
   return waitUntil([&] { return isSaid() || hasEnded(); }) && isSaid();
 }
 
-int Program::reap() {
-  int status = 0;
-  if (forks_ != nullptr) {
-    status = forks_->wait(pid_);
-  } else {
-    ::waitpid(pid_, &status, 0);
-  }
-  pid_ = -1;
-  return status;
-}
-
 Ended Program::wait() {
   Ended ended;
-  const int status = reap();
+  int status = 0;
+  ::waitpid(pid_, &status, 0);
+  pid_ = -1;
   ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   ended.out = readText(out_);
   ended.err = readText(err_);
@@ -159,8 +125,8 @@ Ended Program::wait() {
 
 std::string deviceLocks() { return sharedFolder().string() + "-" + std::to_string(::getpid()); }
 
-Ended vitrine(const std::vector<std::string>& arguments, const std::string& input, Start start) {
-  return Program(arguments, input, start).wait();
+Ended vitrine(const std::vector<std::string>& arguments, const std::string& input) {
+  return Program(arguments, input).wait();
 }
 
 fs::path sharedFolder() { return VITRINE_APP_DATA; }

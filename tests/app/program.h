@@ -16,18 +16,10 @@ struct Ended {
   [[nodiscard]] Json json() const;
 };
 
-class Forks;
-
-enum class Start {
-  Forked,  ///< verbs that need LibTorch are forks of a process that has loaded it, see forks.h
-  Alone,   ///< the program loads what it needs: for tests of its memory
-};
-
 /// A running `vitrine VERB ...`, with a data and cache home of its own.
 class Program {
  public:
-  explicit Program(const std::vector<std::string>& arguments, const std::string& input = "",
-                   Start start = Start::Forked);
+  explicit Program(const std::vector<std::string>& arguments, const std::string& input = "");
   ~Program();  ///< kills it when it still runs
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -41,10 +33,7 @@ class Program {
   [[nodiscard]] Ended wait();
 
  private:
-  int reap();  ///< the status of waitpid(2)
-
   int pid_ = -1;
-  Forks* forks_ = nullptr;  ///< whose process it is; nullptr: this one's
   std::filesystem::path out_, err_;
 };
 
@@ -54,7 +43,7 @@ class Program {
 
 /// Runs to its end.
 [[nodiscard]] Ended vitrine(const std::vector<std::string>& arguments,
-                            const std::string& input = "", Start start = Start::Forked);
+                            const std::string& input = "");
 
 /// Shared by all tests of this room: images, experiment, database of four finished runs. Made by
 /// Prepare.

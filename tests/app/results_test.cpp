@@ -71,8 +71,7 @@ TEST(Train, KeepsConfigurationEnvironmentAndLogWithTheRun) {
 TEST(Train, StoresWhatTheProcessUsesOfTheMachineAmongItsPoints) {
   Scratch scratch;
   const std::string database = scratch.path("x.sqlite");
-  const Ended ended =
-      vitrine({"train", sharedSingle(), "--db", database, "--json"}, "", Start::Alone);
+  const Ended ended = vitrine({"train", sharedSingle(), "--db", database, "--json"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto rowsOf = [&](const std::string& sql) {
     return vitrine({"query", sql, "--json", "--db", database}).json();

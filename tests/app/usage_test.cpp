@@ -31,9 +31,9 @@ TEST(CommandLine, AVerbThatComputesLetsThreadsThatWaitSleepSoon) {
   const char* own = std::getenv("GOMP_SPINCOUNT");
   const std::string before = own == nullptr ? "" : own;
   ::unsetenv("GOMP_SPINCOUNT");
-  const std::string read = vitrine({"plugins", "--json"}, "", Start::Alone).err;
+  const std::string read = vitrine({"plugins", "--json"}).err;
   ::setenv("GOMP_SPINCOUNT", "77", 1);
-  const std::string chosen = vitrine({"plugins", "--json"}, "", Start::Alone).err;
+  const std::string chosen = vitrine({"plugins", "--json"}).err;
   ::unsetenv("OMP_DISPLAY_ENV");
   own == nullptr ? ::unsetenv("GOMP_SPINCOUNT") : ::setenv("GOMP_SPINCOUNT", before.c_str(), 1);
   ASSERT_NE(read.rfind("GOMP_SPINCOUNT"), std::string::npos) << read;
