@@ -44,7 +44,7 @@ void requireKnown(const Json& table, const std::string& what,
 /// The counterpart of a word of a case. \throws Unmapped  there is none: names it and the key
 template <class Value>
 [[nodiscard]] Value counterpartOf(const Json& table, const std::string& key,
-                            const std::map<std::string, Value>& words) {
+                                  const std::map<std::string, Value>& words) {
   const std::string word = table.at(key).get<std::string>();
   const auto found = words.find(word);
   if (found == words.end()) throw Unmapped(key + " = '" + word + "' has no counterpart");
