@@ -59,6 +59,7 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
   (void)AlertService::of(workbench_);  // watches from now on, whichever page is in front
   setObjectName(QStringLiteral("studio"));
   qApp->installEventFilter(new ToolTipWrapper(this));
+  qApp->installEventFilter(this);
   setWindowTitle(tr("Vitrine Studio"));
   setDockNestingEnabled(true);
   setAcceptDrops(true);

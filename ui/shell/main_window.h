@@ -10,6 +10,7 @@
 #include <QToolBar>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "ui/kit/grouped_tabs.h"
@@ -75,6 +76,8 @@ class MainWindow : public QMainWindow {
   void changeEvent(QEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
+  /// Before the first input that a page gets, its view is that which the user sees.
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void makeActions();
@@ -152,6 +155,7 @@ class MainWindow : public QMainWindow {
   ErrorBar* errors_ = nullptr;
   QPushButton* create_ = nullptr;
   std::map<int, Page*> made_;
+  std::set<int> unsettled_;  ///< pages that may have changed their view by themselves
   std::vector<QAction*> pageShown_;  ///< of the menu, in the order of pages()
   QToolBar* bar_ = nullptr;
   QToolBar* edge_ = nullptr;

@@ -128,6 +128,10 @@ QString nameOfChange(const Json& before, const Json& after) {
 
 void ViewHistory::begin(const QString& page, const Json& state) { now_.emplace(page, state); }
 
+void ViewHistory::settle(const QString& page, const Json& state) {
+  if (const auto known = now_.find(page); known != now_.end()) known->second = state;
+}
+
 void ViewHistory::add(const QString& page, const Json& state, Gesture gesture) {
   Json& now = now_[page];
   if (now == state) return;

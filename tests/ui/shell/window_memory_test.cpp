@@ -160,6 +160,17 @@ TEST(ViewHistory, NamesTheChangeThatUndoConcerns) {
   EXPECT_EQ(history.undoName().toStdString(), "x axis");
 }
 
+TEST(ViewHistory, WhatAPageDoesByItselfIsNoChoice) {
+  const QString page = QStringLiteral("attention");
+  ViewHistory history;
+  history.begin(page, Json{{"image", nullptr}, {"layer", 0}});
+  history.settle(page, Json{{"image", 3}, {"layer", 0}});
+  EXPECT_FALSE(history.canUndo());
+  history.add(page, Json{{"image", 3}, {"layer", 2}}, ViewHistory::Gesture::New);
+  EXPECT_EQ(history.undoName().toStdString(), "layer");
+  EXPECT_EQ(history.undo().state, (Json{{"image", 3}, {"layer", 0}}));
+}
+
 TEST(ViewHistory, HasANameForEveryChoiceOfEveryPage) {
   SampleStudio studio(SampleOptions{0, 50});
   studio.workbench.selection().setRuns({studio.runs[0], studio.runs[1]}, studio.runs[0]);
