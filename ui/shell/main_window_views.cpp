@@ -1,6 +1,7 @@
 // The views of the window: layouts, undo of views, and "how to read this".
 #include <QAction>
 #include <QDialogButtonBox>
+#include <QEvent>
 #include <QInputDialog>
 #include <QLabel>
 #include <QPushButton>
