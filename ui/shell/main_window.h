@@ -155,7 +155,7 @@ class MainWindow : public QMainWindow {
   ErrorBar* errors_ = nullptr;
   QPushButton* create_ = nullptr;
   std::map<int, Page*> made_;
-  std::set<int> unsettled_;  ///< pages that may have changed their view by themselves
+  std::set<int> outdated_;  ///< pages that may have changed their view by themselves
   std::vector<QAction*> pageShown_;  ///< of the menu, in the order of pages()
   QToolBar* bar_ = nullptr;
   QToolBar* edge_ = nullptr;

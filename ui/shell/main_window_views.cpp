@@ -41,7 +41,7 @@ void MainWindow::takePage(int index, Page* page) {
     keys_.adopt(one, id, pages()[static_cast<std::size_t>(index)].title);
   }
   history_.begin(id, page->viewState());
-  unsettled_.insert(index);
+  outdated_.insert(index);
   connect(page, &Page::viewChanged, this, [this, index] { viewChosen(index); });
 }
 
@@ -49,10 +49,10 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   const QEvent::Type type = event->type();
   const bool isInput = type == QEvent::MouseButtonPress || type == QEvent::MouseButtonDblClick ||
                        type == QEvent::KeyPress || type == QEvent::Wheel;
-  if (isInput && !isShowingView_ && !unsettled_.empty()) {
+  if (isInput && !isShowingView_ && !outdated_.empty()) {
     const int index = tabs_->currentIndex();
-    if (const auto page = made_.find(index); page != made_.end() && unsettled_.erase(index) > 0)
-      history_.settle(pageIdAt(index), page->second->viewState());
+    if (const auto page = made_.find(index); page != made_.end() && outdated_.erase(index) > 0)
+      history_.setNow(pageIdAt(index), page->second->viewState());
   }
   return QMainWindow::eventFilter(watched, event);
 }
@@ -98,7 +98,7 @@ Json MainWindow::selectionState() const {
 
 /// A choice of runs can be taken back.
 void MainWindow::runsChosen() {
-  for (const auto& [index, page] : made_) unsettled_.insert(index);
+  for (const auto& [index, page] : made_) outdated_.insert(index);
   if (isShowingView_) return;
   // The first choice is the window's own.
   if (!isSelectionKnown_) {

@@ -128,7 +128,7 @@ QString nameOfChange(const Json& before, const Json& after) {
 
 void ViewHistory::begin(const QString& page, const Json& state) { now_.emplace(page, state); }
 
-void ViewHistory::settle(const QString& page, const Json& state) {
+void ViewHistory::setNow(const QString& page, const Json& state) {
   if (const auto known = now_.find(page); known != now_.end()) known->second = state;
 }
 

@@ -27,7 +27,7 @@ class ViewHistory : public QObject {
   void begin(const QString& page, const Json& state);
   /// What it shows now, without a choice of the user: it has read its data, or other runs are
   /// selected.
-  void settle(const QString& page, const Json& state);
+  void setNow(const QString& page, const Json& state);
   /// The user chose another view of `page`. Choices of one kind that follow each other within the
   /// same gesture are one step.
   enum class Gesture { New, Continues };

@@ -164,7 +164,7 @@ TEST(ViewHistory, WhatAPageDoesByItselfIsNoChoice) {
   const QString page = QStringLiteral("attention");
   ViewHistory history;
   history.begin(page, Json{{"image", nullptr}, {"layer", 0}});
-  history.settle(page, Json{{"image", 3}, {"layer", 0}});
+  history.setNow(page, Json{{"image", 3}, {"layer", 0}});
   EXPECT_FALSE(history.canUndo());
   history.add(page, Json{{"image", 3}, {"layer", 2}}, ViewHistory::Gesture::New);
   EXPECT_EQ(history.undoName().toStdString(), "layer");
