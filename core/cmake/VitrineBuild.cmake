@@ -171,9 +171,10 @@ endfunction()
 
 # vitrine_add_test(NAME SOURCES ... [LINKS ...] [LABELS ...] [TIMEOUT SECONDS] [FIRST SUITE] [ALONE SUITES...] [COSTS NAME SECONDS ...]
 # [THREADS N]) makes one GoogleTest program. Each of its suites is a test of ctest, which may take TIMEOUT and 20 s for each test in it.
-# A program with LibTorch, which takes longer to load than most suites to run, is one test of ctest, "Suites", but for the suites that
-# are ALONE: those that may be skipped. LibTorch computes with THREADS, by default 1: tests run side by side, and small layers gain
-# nothing from more. The other suites wait for suite FIRST, which prepares what they use. COSTS: ctest starts what takes long first.
+# A program with LibTorch, which takes longer to load than most suites to run, is one process and one test of ctest, "Suites", but for
+# the suites that are ALONE: those that may be skipped, or that need a process of their own. LibTorch computes with THREADS, by default
+# 1: tests run side by side, and small layers gain nothing from more. The other suites wait for suite FIRST, which prepares what they
+# use. COSTS: ctest starts what takes long first.
 function(vitrine_add_test name)
   cmake_parse_arguments(arg "" "TIMEOUT;FIRST;THREADS" "SOURCES;LINKS;LABELS;ALONE;COSTS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})

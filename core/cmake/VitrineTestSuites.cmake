@@ -1,17 +1,17 @@
 # Read by ctest, once for each test program: adds a test for each suite of the program, or one for all of them where they are joined, so
-# that Qt, LibTorch and what they load are loaded once a suite or once a program and not once a test. Each suite is a process of its
-# own, see tests/support/test_main.cpp. Reads: name, program, folder, timeout, environment, properties, joins, alone, first, costs (see
-# vitrine_add_test).
+# that Qt, LibTorch and what they load are loaded once a suite or once a program and not once a test. Reads: name, program, folder,
+# timeout, environment, properties, joins, alone, first, costs (see vitrine_add_test).
 
 set(tests "")  # of ctest: the last part of the name
 if(joins)
-  # The program itself knows its suites: it would take long to ask it.
+  # It would take long to ask the program for its suites.
   set(tests ${alone} Suites)
   foreach(suite IN LISTS alone)
-    set(words_${suite} "${suite}")
+    set(filter_${suite} "${suite}.*")
     set(seconds_${suite} ${timeout})
   endforeach()
-  set(words_Suites all-but ${alone})
+  string(REPLACE ";" ".*:" others "${alone}")
+  set(filter_Suites "-${others}.*")
   set(seconds_Suites 1800)
 else()
   set(list "${folder}/${name}_suites.txt")
@@ -29,7 +29,7 @@ else()
     if(line MATCHES "^([A-Za-z0-9_/]+)\\.")
       set(suite "${CMAKE_MATCH_1}")
       list(APPEND tests "${suite}")
-      set(words_${suite} "${suite}")
+      set(filter_${suite} "${suite}.*")
       set(seconds_${suite} ${timeout})
     else()
       math(EXPR seconds_${suite} "${seconds_${suite}} + 20")
@@ -38,9 +38,10 @@ else()
 endif()
 
 foreach(test IN LISTS tests)
-  add_test("${name}.${test}" "${program}" --gtest_color=no ${words_${test}})
+  add_test("${name}.${test}" "${program}" "--gtest_filter=${filter_${test}}" --gtest_color=no)
   set_tests_properties("${name}.${test}" PROPERTIES
-    TIMEOUT ${seconds_${test}} SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}" ${properties})
+    TIMEOUT ${seconds_${test}} SKIP_RETURN_CODE 77 FAIL_REGULAR_EXPRESSION "Running 0 tests"  # of a suite that is not there
+    ENVIRONMENT "${environment}" ${properties})
   if(first)
     if(test STREQUAL first)
       set_tests_properties("${name}.${test}" PROPERTIES FIXTURES_SETUP "${name}")
