@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <zlib.h>
 
-#include <cstdlib>
 #include <thread>
 
 #include "core/base/error.h"
@@ -226,8 +225,7 @@ TEST_F(Images, ChangedFilesAreDecodedOrRefused) {
 TEST_F(Images, TheSourceOpensAFolderByItsSchema) {
   putImage(folder_ / "train/a/1.png", pngOf(255, 0, 0));
   putImage(folder_ / "test/a/1.png", pngOf(0, 255, 0));
-  const TemporaryFolder cache;
-  ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
+  const CacheFolder cache;
   Json values = ImageFolderSource().card().schema.defaults();
   values["folder"] = folder_.path().string();
   values["image_size"] = {8, 8};

@@ -75,8 +75,7 @@ TEST_F(Lists, CaptionsComeWithTheirImages) {
           "{\"image\": \"cat/2.png\", \"caption\": \"a cat\"}\n");
   Json values = ImageCaptionsSource().card().schema.defaults();
   values["folder"] = folder_.path().string();
-  const TemporaryFolder cache;
-  ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
+  const CacheFolder cache;
   const auto set = ImageCaptionsSource().open(Config(values));
   EXPECT_EQ(set->size(Split::Train), 2);
   EXPECT_EQ(set->size(Split::Test), 0);

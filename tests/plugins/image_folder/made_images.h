@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,23 @@ inline std::string pngOf(std::uint8_t red, std::uint8_t green, std::uint8_t blue
 inline std::string seedImage(const std::string& name) {
   return getFile(std::string(VITRINE_SOURCE_DIR) + "/tests/fuzz/seeds/image/" + name);
 }
+
+/// As long as it lives, what is kept for the next run is kept here.
+class CacheFolder : public TemporaryFolder {
+ public:
+  CacheFolder() {
+    const char* before = std::getenv(kVariable);
+    if (before != nullptr) before_ = before;
+    ::setenv(kVariable, path().c_str(), 1);
+  }
+  ~CacheFolder() {
+    before_ ? ::setenv(kVariable, before_->c_str(), 1) : ::unsetenv(kVariable);
+  }
+
+ private:
+  static constexpr const char* kVariable = "XDG_CACHE_HOME";
+  std::optional<std::string> before_;
+};
 
 inline void putImage(const std::filesystem::path& file, const std::string& bytes) {
   std::filesystem::create_directories(file.parent_path());
