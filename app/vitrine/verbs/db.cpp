@@ -259,7 +259,6 @@ int prune(const CommandLine& line, const std::vector<std::int64_t>& runs,
 
 int dbVerb(const Arguments& arguments) {
   CommandLine line("db", {"vitrine db backup ~/backup/experiments.sqlite",
-                          "vitrine db thin --older-than 90 --bucket 100",
                           "vitrine db prune 3 4 5 --keep best --yes"});
   std::string action;
   std::vector<std::string> rest;
