@@ -17,7 +17,6 @@
 namespace vitrine {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 

@@ -19,7 +19,6 @@ namespace {
 using test::Fails;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 class Edits : public testing::StoreTest {

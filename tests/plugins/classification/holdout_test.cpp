@@ -27,7 +27,6 @@ namespace vitrine::classification {
 namespace {
 
 using test::Names;
-using ::testing::Each;
 using ::testing::SizeIs;
 
 using Reads = std::array<std::atomic<std::int64_t>, 3>;  ///< by Split

@@ -20,7 +20,6 @@ using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using Tags = std::vector<ImageTagRow>;
 
 const ImageTagRow kStar{400, "ab", ImageTagRow::kStar};
