@@ -104,8 +104,13 @@ void RunsPanel::fillGroupMenu(QMenu& menu, const QModelIndex& group) {
   connect(menu.addAction(tr("&Select these runs")), &QAction::triggered, this,
           [this, runs] { select(runs, runs.front()); });
   menu.addSeparator();
-  connect(menu.addAction(tr("&Open all")), &QAction::triggered, view_, &QTreeView::expandAll);
-  connect(menu.addAction(tr("&Close all")), &QAction::triggered, view_, &QTreeView::collapseAll);
+  const auto setAll = [this](bool isOpen) {
+    for (int row = 0; row < proxy_->rowCount(); ++row)
+      view_->setExpanded(proxy_->index(row, 0), isOpen);
+  };
+  connect(menu.addAction(tr("&Open all")), &QAction::triggered, this, [setAll] { setAll(true); });
+  connect(menu.addAction(tr("&Close all")), &QAction::triggered, this,
+          [setAll] { setAll(false); });
 }
 
 void RunsPanel::fillMenu(QMenu& menu) {

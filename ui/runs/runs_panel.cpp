@@ -103,15 +103,24 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     isApplying_ = true;
     proxy_->setQuery(text);
     view_->expandAll();
+    if (!isFiltered())
+      for (int row = 0; row < proxy_->rowCount(); ++row) openExperiment(proxy_->index(row, 0));
     isApplying_ = false;
     showSelection();
     fillHeader();
   });
   connect(proxy_, &QAbstractItemModel::rowsInserted, this,
           [this](const QModelIndex& parentIndex, int first, int last) {
-            if (parentIndex.isValid()) return view_->expand(parentIndex);
+            if (parentIndex.isValid()) {
+              if (!isKeptClosed(parentIndex)) view_->expand(parentIndex);
+              return;
+            }
             for (int row = first; row <= last; ++row) openExperiment(proxy_->index(row, 0));
           });
+  connect(view_, &QTreeView::collapsed, this,
+          [this](const QModelIndex& at) { keepClosed(at, true); });
+  connect(view_, &QTreeView::expanded, this,
+          [this](const QModelIndex& at) { keepClosed(at, false); });
   connect(view_, &QTreeView::clicked, this, [this](const QModelIndex& index) {
     const QModelIndex row = index.siblingAtColumn(0);
     if (!index.parent().isValid()) view_->setExpanded(row, !view_->isExpanded(row));
@@ -196,9 +205,8 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
 
 QString RunsPanel::summary() const {
   const auto selected = static_cast<std::int64_t>(workbench_.selection().runs().size());
-  const bool isFiltered = !filter_->text().trimmed().isEmpty();
   const QString runs = counted(proxy_->allCount(), tr("run"), tr("runs"));
-  QString text = isFiltered ? tr("%1 of %2").arg(count(proxy_->runCount()), runs) : runs;
+  QString text = isFiltered() ? tr("%1 of %2").arg(count(proxy_->runCount()), runs) : runs;
   if (selected > 0) text += tr(", %1 selected").arg(count(selected));
   if (const auto hidden = static_cast<std::int64_t>(workbench_.selection().hidden().size());
       hidden > 0)
@@ -220,18 +228,17 @@ QString RunsPanel::noHitsText() const {
 void RunsPanel::fillHeader() {
   if (const QString problem = proxy_->takeProblem(); !problem.isEmpty())
     workbench_.showError(problem);
-  const bool isFiltered = !filter_->text().trimmed().isEmpty();
   const bool isEmpty = proxy_->rowCount() == 0;
   if (isEmpty) {
     emptyText_->setText(
-        isFiltered
+        isFiltered()
             ? noHitsText()
         : model_.runCount() > 0
             ? tr("All runs are archived. \u201cShow archived runs\u201d in the menu Run lists them.")
             : tr("Runs appear here, by experiment, as soon as one is stored: from this window "
                  "or from a terminal with vitrine train."));
-    create_->setVisible(!isFiltered && model_.runCount() == 0);
-    clear_->setVisible(isFiltered);
+    create_->setVisible(!isFiltered() && model_.runCount() == 0);
+    clear_->setVisible(isFiltered());
   }
   stack_->setCurrentIndex(isEmpty ? 1 : 0);
   tableSummary_->setText(summary());

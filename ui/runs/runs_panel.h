@@ -96,6 +96,10 @@ class RunsPanel : public QWidget {
   void pruned(const Json& report);
   void makeTable();
   void openExperiment(const QModelIndex& at);
+  [[nodiscard]] bool isFiltered() const { return !filter_->text().trimmed().isEmpty(); }
+  /// The user closed this experiment, here or before the last start, and looks for nothing in it.
+  [[nodiscard]] bool isKeptClosed(const QModelIndex& at) const;
+  void keepClosed(const QModelIndex& at, bool isClosed);
   void showSelection();
   void readSelection();
   void readScores();
@@ -132,6 +136,7 @@ class RunsPanel : public QWidget {
   HeadlessQuestion pruning_;
   QTimer scores_;
   std::set<std::int64_t> closed_;  ///< experiments and groups, while rows change
+  std::set<std::int64_t> closedExperiments_;  ///< kept for each database
   bool isApplying_ = false;
   bool isReadingDue_ = false;  ///< a click or key that is being handled changes the selection
   bool isExplained_ = false;   ///< that a click next to a comparison leaves it

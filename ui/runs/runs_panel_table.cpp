@@ -4,12 +4,19 @@
 #include <QShortcut>
 #include <initializer_list>
 
+#include "core/base/read_json.h"
 #include "ui/kit/menus.h"
+#include "ui/kit/settings.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/runs_panel.h"
 
 namespace vitrine::ui {
+namespace {
+
+const QString kClosedExperiments = QStringLiteral("closed_experiments");  // a setting
+
+}  // namespace
 
 /// What only the table has: the way back, its columns, what the header of the dock says of the
 /// list.
@@ -38,6 +45,12 @@ void RunsPanel::makeTable() {
   table_ = new RunTable(
       workbench_, model_, *proxy_, *view_, *delegate_,
       [this](const std::string& sql) { return workbench_.store().query(sql); }, this);
+  const Json kept = readJson(
+      setting(databaseSetting(kClosedExperiments, workbench_.store())).toString().toStdString());
+  if (kept.is_array()) {
+    for (const Json& id : kept)
+      if (id.is_number_integer()) closedExperiments_.insert(id.get<std::int64_t>());
+  }
   const auto rememberClosed = [this] {
     closed_.clear();
     for (int row = 0; row < proxy_->rowCount(); ++row) {
@@ -67,7 +80,23 @@ void RunsPanel::openExperiment(const QModelIndex& at) {
   const bool isSpanned = !model_.isGrouped();  // means stand next to a group
   if (view_->isFirstColumnSpanned(at.row(), {}) != isSpanned)
     view_->setFirstColumnSpanned(at.row(), {}, isSpanned);
-  view_->setExpanded(at, !closed_.contains(at.data(RunsModel::GroupRole).toLongLong()));
+  const bool isClosed = closed_.contains(at.data(RunsModel::GroupRole).toLongLong());
+  view_->setExpanded(at, !isClosed && !isKeptClosed(at));
+}
+
+bool RunsPanel::isKeptClosed(const QModelIndex& at) const {
+  return !isFiltered() && !model_.isGrouped() &&
+         closedExperiments_.contains(at.data(RunsModel::GroupRole).toLongLong());
+}
+
+void RunsPanel::keepClosed(const QModelIndex& at, bool isClosed) {
+  if (isApplying_ || isFiltered() || model_.isGrouped()) return;
+  const std::int64_t id = at.data(RunsModel::GroupRole).toLongLong();
+  const bool isNew =
+      isClosed ? closedExperiments_.insert(id).second : closedExperiments_.erase(id) > 0;
+  if (isNew)
+    storeSetting(databaseSetting(kClosedExperiments, workbench_.store()),
+                 QString::fromStdString(Json(closedExperiments_).dump()));
 }
 
 void RunsPanel::setTable(bool isTable) {

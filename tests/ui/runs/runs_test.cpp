@@ -285,6 +285,41 @@ TEST(RunsPanel, CountsFollowTheFilter) {
   EXPECT_EQ(shown.index(0, 0).data(RunsModel::CountRole).toInt(), 1);
 }
 
+TEST(RunsPanel, AnExperimentThatTheUserClosedIsClosedAtTheNextStart) {
+  const QTemporaryDir folder;
+  useSettings(folder.filePath(QStringLiteral("studio.ini")));
+  SampleStudio studio(SampleOptions{0, 50});
+  const auto at = [](RunsPanel& panel, int row) { return panel.view().model()->index(row, 0); };
+  const auto isOpen = [&at](RunsPanel& panel, int row) {
+    return panel.view().isExpanded(at(panel, row));
+  };
+  const auto click = [&at](RunsPanel& panel, int row) {
+    panel.resize(300, 900);
+    panel.show();
+    QTest::mouseClick(panel.view().viewport(), Qt::LeftButton, {},
+                      panel.view().visualRect(at(panel, row)).center());
+  };
+  {
+    RunsPanel panel(studio.workbench);
+    ASSERT_TRUE(isOpen(panel, 1));
+    click(panel, 1);
+    EXPECT_FALSE(isOpen(panel, 1));
+  }
+  RunsPanel again(studio.workbench);
+  EXPECT_TRUE(isOpen(again, 0));
+  EXPECT_FALSE(isOpen(again, 1));
+  again.filter().setText(QStringLiteral("demo"));
+  EXPECT_TRUE(isOpen(again, 0)) << "what is found is shown";
+  again.filter().clear();
+  EXPECT_FALSE(isOpen(again, 1));
+  EXPECT_TRUE(isOpen(again, 2));
+  click(again, 1);
+  EXPECT_TRUE(isOpen(again, 1));
+  RunsPanel third(studio.workbench);
+  EXPECT_TRUE(isOpen(third, 1));
+  forgetSettings();
+}
+
 TEST(RunsPanel, AFilterThatNothingMatchesSaysSoAndCanBeCleared) {
   SampleStudio studio(SampleOptions{0, 50});
   RunsPanel panel(studio.workbench);
