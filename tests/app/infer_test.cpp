@@ -15,7 +15,6 @@
 namespace vitrine::test {
 namespace {
 
-
 const std::filesystem::path kGolden = std::filesystem::path(VITRINE_SOURCE_DIR) / "tests/golden";
 
 std::vector<float> valuesOf(const SafetensorsFile& file, const std::string& name) {
