@@ -7,6 +7,7 @@
 #include "core/store/maintenance/run_check.h"
 #include "core/store/run_store.h"
 #include "core/store/sqlite/schema.h"
+#include "core/store/tables/dependencies.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 
@@ -23,14 +24,17 @@ struct StoredCheckpoint {
 
 /// Why the checkpoints of a run stay; "" where they may go.
 std::string whyKept(Database& database, const RunRow& run) {
-  if (isAlive(run.state)) return "it is " + toString(run.state) + "; wait for its end or stop it";
+  if (isAlive(run.state) || run.state == RunState::Paused)
+    return "it is " + toString(run.state) + "; wait for its end or stop it";
   Statement queued = database.prepare("SELECT 1 FROM queue_entry WHERE run_id = ?");
   if (queued.with(run.id).step()) return "it waits in the queue";
   // Frozen weights are read from the run that they come from, also when all is done.
+  if (const std::int64_t frozen = frozenUser(database, run); frozen != 0)
+    return nameOf(frozen) + " needs them";
   Statement user = database.prepare(
-      "SELECT r.id FROM run_config c JOIN run r ON r.id = c.run_id WHERE (r.state <> 'done' OR "
-      "json_array_length(c.init, '$.freeze') > 0) AND json_extract(c.init, '$.run') = ?1 UNION "
-      "SELECT run_id FROM run_dependency WHERE kind = 'aux' AND uuid = ?1 ORDER BY 1");
+      "SELECT r.id FROM run_config c JOIN run r ON r.id = c.run_id WHERE r.state <> 'done' AND "
+      "json_valid(c.init) AND json_extract(c.init, '$.run') = ?1 UNION SELECT run_id FROM "
+      "run_dependency WHERE kind = 'aux' AND uuid = ?1 ORDER BY 1");
   if (user.with(run.uuid).step()) return nameOf(user.integer(0)) + " needs them";
   return {};
 }
@@ -123,8 +127,7 @@ std::vector<PrunedRun> pruneCheckpoints(const fs::path& file, std::span<const st
       const fs::path folder = filesFolder(file) / one.folder;
       std::error_code error;
       fs::remove_all(folder, error);
-      if (error)
-        throw FileError("'" + folder.string() + "' cannot be removed: " + error.message());
+      if (error) throw FileError("'" + folder.string() + "' cannot be removed: " + error.message());
     }
   }
   return report;

@@ -24,7 +24,7 @@ struct PrunedRun {
 };
 
 /// What pruneCheckpoints() would do. The checkpoints of a run in progress stay, those of one that
-/// waits in the queue, and those of one that another run starts from or uses.
+/// is paused or waits in the queue, and those of one that another run starts from or uses.
 /// \throws NotFoundError  there is no such run
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<PrunedRun> planPruning(
     const std::filesystem::path& database, std::span<const std::int64_t> runs,

@@ -16,6 +16,16 @@ void storeDependencies(Database& database, std::int64_t run,
   }
 }
 
+std::int64_t frozenUser(Database& database, const RunRow& run) {
+  Statement user = database.prepare(
+      "SELECT run_id FROM run_config WHERE run_id <> ?2 AND json_valid(init) AND "
+      "json_extract(init, '$.run') = ?1 AND (json_array_length(init, '$.freeze') > 0 OR EXISTS "
+      "(SELECT 1 FROM json_each(CASE WHEN json_valid(config) THEN config ELSE '{}' END, "
+      "'$.train.groups') g WHERE json_extract(g.value, '$.freeze') = 1)) ORDER BY run_id LIMIT "
+      "1");
+  return user.with(run.uuid, run.id).step() ? user.integer(0) : 0;
+}
+
 std::string whyNeeded(Database& database, const RunRow& run) {
   {
     Statement other = database.prepare(
@@ -23,18 +33,8 @@ std::string whyNeeded(Database& database, const RunRow& run) {
     if (other.with(run.id).step())
       return "is what " + nameOf(other.integer(0)) + " will start from; delete that one first";
   }
-  {
-    // Its checkpoints refer to those of this run for what it froze.
-    Statement frozen = database.prepare(
-        "SELECT run_id FROM run_config WHERE run_id <> ?2 AND json_valid(init) AND "
-        "json_extract(init, '$.run') = ?1 AND (json_array_length(init, '$.freeze') > 0 OR EXISTS "
-        "(SELECT 1 FROM json_each(CASE WHEN json_valid(config) THEN config ELSE '{}' END, "
-        "'$.train.groups') g WHERE json_extract(g.value, '$.freeze') = 1)) ORDER BY run_id LIMIT "
-        "1");
-    if (frozen.with(run.uuid, run.id).step())
-      return "holds the frozen parameters of " + nameOf(frozen.integer(0)) +
-             "; delete that one first";
-  }
+  if (const std::int64_t user = frozenUser(database, run); user != 0)
+    return "holds the frozen parameters of " + nameOf(user) + "; delete that one first";
   // The checkpoints of a run refer to its auxiliary networks: they are needed after its end, too.
   Statement other = database.prepare(
       "SELECT n.run_id, n.kind, n.name FROM run_dependency n JOIN run r ON r.id = n.run_id WHERE "

@@ -18,6 +18,9 @@ inline constexpr const char* kBlockingRun =
 void storeDependencies(Database& database, std::int64_t run,
                        const std::vector<RunDependency>& dependencies);
 
+/// The first run whose checkpoints refer to those of `run` for what it froze, or 0.
+[[nodiscard]] std::int64_t frozenUser(Database& database, const RunRow& run);
+
 /// Why `run` may not be deleted for the sake of others that need it, or "".
 [[nodiscard]] std::string whyNeeded(Database& database, const RunRow& run);
 

@@ -61,12 +61,38 @@ TEST_F(Pruning, LeavesTheBestAndThenNothingButCurvesAndLog) {
 
 TEST_F(Pruning, LeavesARunAloneThatAnotherOneNeeds) {
   fill();
-  const auto done = pruneCheckpoints(file(), std::array<std::int64_t, 2>{1, 2},
-                                     KeptCheckpoints::None);
+  const auto done =
+      pruneCheckpoints(file(), std::array<std::int64_t, 2>{1, 2}, KeptCheckpoints::None);
   EXPECT_EQ(done[0].checkpoints, 0);
   EXPECT_EQ(done[0].refusal, "run 2 needs them");
   EXPECT_GT(done[1].checkpoints, 0);
   EXPECT_GT(RunStore(file()).checkpoints(1).size(), 0U);
+}
+
+TEST_F(Pruning, LeavesARunAloneWhoseParametersAGroupOfAnotherOneFroze) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  checkpoint(store, run, 1, 100);
+  store.setState(run, RunState::Done);
+  NewRun made = newRun("with a frozen group");
+  made.init = Json{{"run", store.run(run).uuid}, {"freeze", Json::array()}};
+  made.config["train"]["groups"]["head"]["freeze"] = true;
+  const std::int64_t other = store.addRuns(store.experiment("a second one", ""), {made}).front();
+  store.openSegment(other, 0, thisWorker(), Json::object());
+  store.setState(other, RunState::Done);
+  const auto done = pruneCheckpoints(file(), std::array{run}, KeptCheckpoints::None);
+  EXPECT_EQ(done[0].refusal, nameOf(other) + " needs them");
+  EXPECT_THAT(store.checkpoints(run), SizeIs(1));
+}
+
+TEST_F(Pruning, LeavesAPausedRunAlone) {
+  RunStore store(file());
+  const std::int64_t run = addRunning(store);
+  checkpoint(store, run, 1, 100);
+  store.setState(run, RunState::Paused);
+  const auto done = pruneCheckpoints(file(), std::array{run}, KeptCheckpoints::Best);
+  EXPECT_THAT(done[0].refusal, HasSubstr("paused"));
+  EXPECT_THAT(store.checkpoints(run), SizeIs(1));
 }
 
 TEST_F(Pruning, LeavesARunInProgressAlone) {
