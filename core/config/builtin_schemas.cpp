@@ -259,8 +259,7 @@ Schema makeDataSchema() {
                            "train.seed, test samples the same for every run",
                            "the first ones as the data set lists them; of a folder of images, "
                            "the first classes"}),
-      integerField("subset_seed", nullptr,
-                   "seed that draws the training samples; none: train.seed")
+      integerField("subset_seed", nullptr, "seed that draws the training samples; none: train.seed")
           .titled("Subset seed")
           .atLeast(0)
           .orNone(),

@@ -95,9 +95,9 @@ class ExcludeReader {
         readKeys(child, key);
       } else {
         refuse(child, kAtKey, Code::UnknownKey, key,
-               varying_.empty() ? "excludes nothing: the file has neither variants nor a [sweep]"
-                                : "is not swept, so it does not distinguish runs; there are " +
-                                      listed(varying_),
+               varying_.empty()
+                   ? "excludes nothing: the file has neither variants nor a [sweep]"
+                   : "is not swept, so it does not distinguish runs; there are " + listed(varying_),
                nearest(key, varying_));
       }
     }

@@ -387,8 +387,8 @@ class Planner {
     const int index = indexOf(other);
     if (index < 0)
       refuse(Code::Conflict, "starts from the variant '" + shorten(wanted.substr(8), 60) +
-                                 "', which an [[exclude]] removes for '" +
-                                 shorten(run.name, 60) + "'; exclude this run too");
+                                 "', which an [[exclude]] removes for '" + shorten(run.name, 60) +
+                                 "'; exclude this run too");
     return index;
   }
 

@@ -121,8 +121,8 @@ void JobQueue::restore(std::int64_t run, const store::QueueOptions& options, std
 
 void JobQueue::requireEntry(std::int64_t run) {
   if (!table_.contains(run))
-    throw NotFoundError(store::nameOf(run) + " is not in the queue; `vitrine queue` lists the runs "
-                                             "in it");
+    throw NotFoundError(store::nameOf(run) +
+                        " is not in the queue; `vitrine queue` lists the runs in it");
 }
 
 void JobQueue::setPriority(std::int64_t run, std::int64_t priority) {

@@ -10,14 +10,10 @@ namespace vitrine::nn {
 
 std::vector<Field> sizeFields() {
   return {
-      imageSizeField(),
-      patchSizeField(Json{16, 16}),
-      inChannelsField(),
-      classesField(),
-      widthField(768),
-      depthField(12),
-      headsField(12),
-      mlpWidthField(),
+      imageSizeField(),  patchSizeField(Json{16, 16}),
+      inChannelsField(), classesField(),
+      widthField(768),   depthField(12),
+      headsField(12),    mlpWidthField(),
   };
 }
 

@@ -55,8 +55,8 @@ lastValuesOf(const QueryFunction& query, const std::set<std::string>& metrics);
 /// Least and greatest values of `metrics`, by metric and run; of those that recorded one. One
 /// query.
 [[nodiscard]] VITRINE_STORE_EXPORT
-std::map<std::string, std::map<std::int64_t, std::pair<double, double>>>
-rangesOf(const QueryFunction& query, const std::set<std::string>& metrics);
+    std::map<std::string, std::map<std::int64_t, std::pair<double, double>>>
+    rangesOf(const QueryFunction& query, const std::set<std::string>& metrics);
 /// Names of the metrics that any run has recorded, sorted. One query.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> recordedMetrics(
     const QueryFunction& query);

@@ -124,16 +124,15 @@ std::vector<AttentionRecord> captureAttention(const ProbeContext& context,
 }
 
 std::vector<Field> attentionFields() {
-  return {
-      listField("layers", FieldType::Integer, Json::array(),
-                "layers to look at, from 0; empty: all")
-          .titled("Layers")
-          .atLeast(0)
-          .runOnly(),
-      choiceField("attention", "effective", {"effective", "softmax"}, "matrix that is analysed")
-          .titled("Attention")
-          .withChoiceDocs({"weights of the values, after a mask", "right after the softmax"})
-          .runOnly()};
+  return {listField("layers", FieldType::Integer, Json::array(),
+                    "layers to look at, from 0; empty: all")
+              .titled("Layers")
+              .atLeast(0)
+              .runOnly(),
+          choiceField("attention", "effective", {"effective", "softmax"}, "matrix that is analysed")
+              .titled("Attention")
+              .withChoiceDocs({"weights of the values, after a mask", "right after the softmax"})
+              .runOnly()};
 }
 
 AttentionTap::Kind attentionKind(const Config& config) {

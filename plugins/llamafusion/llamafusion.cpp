@@ -14,9 +14,9 @@ std::vector<Field> imageFields() {
                          .titled("Separation");
   separation.withChoiceDocs(
       {"none", "the SwiGLU and its norm", "also the attention's maps and its norm"});
-  Field mask = choiceField("mask", "hybrid", {"hybrid", "causal"},
-                           "tokens that see each other in an image")
-                   .titled("Mask");
+  Field mask =
+      choiceField("mask", "hybrid", {"hybrid", "causal"}, "tokens that see each other in an image")
+          .titled("Mask");
   mask.withChoiceDocs({"all tokens of one image see each other", "each sees those before it"});
   Field positions = choiceField("image_positions", "sequential", {"sequential", "shared"},
                                 "positions of the tokens of an image")

@@ -135,9 +135,9 @@ Layer::Layer(const VisionLstmConfig& c) : heads_(c.heads), cell_(c.cell) {
 CellInput Layer::cellInput(const at::Tensor& x, Grid grid) const {
   const bool isRounded = isWide(x);
   const at::Tensor rows = isRounded ? x.to(at::kDouble) : x;
-  const at::Tensor both = isRounded ? at::linear(rows, matching(rows, up->effectiveWeight()),
-                                                 matching(rows, up->bias))
-                                    : up->forward(rows);
+  const at::Tensor both =
+      isRounded ? at::linear(rows, matching(rows, up->effectiveWeight()), matching(rows, up->bias))
+                : up->forward(rows);
   const std::int64_t inner = both.size(2) / 2;
   CellInput in;
   in.a = both.narrow(2, 0, inner);
@@ -156,8 +156,7 @@ CellInput Layer::cellInput(const at::Tensor& x, Grid grid) const {
   at::Tensor gates = at::linear(in.q, weight.select(1, 0), bias) +
                      at::linear(in.k, weight.select(1, 1)) + at::linear(in.v, weight.select(1, 2));
   if (isRounded) {
-    for (at::Tensor* each :
-         {&in.a, &in.z, &in.convolved, &in.c, &in.q, &in.k, &in.v, &gates})
+    for (at::Tensor* each : {&in.a, &in.z, &in.convolved, &in.c, &in.q, &in.k, &in.v, &gates})
       *each = each->to(at::kFloat);
   }
   const auto perHead = [&](const at::Tensor& channels) {

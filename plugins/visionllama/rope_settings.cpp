@@ -73,11 +73,11 @@ Field ropeField(RopeUse use) {
                              "raster index -1 divided with rounding to zero", "it is not turned"}));
   }
   if (use == RopeUse::Pyramid) {
-    fields.push_back(choiceField("anchor_mode", "stage", {"stage", "repo14"},
-                                 "source of the anchor of a stage")
-                         .titled("Anchor of a stage")
-                         .withChoiceDocs({"the stage's own grid in training",
-                                          "14 in every stage, as the released code has it"}));
+    fields.push_back(
+        choiceField("anchor_mode", "stage", {"stage", "repo14"}, "source of the anchor of a stage")
+            .titled("Anchor of a stage")
+            .withChoiceDocs({"the stage's own grid in training",
+                             "14 in every stage, as the released code has it"}));
     fields.push_back(choiceField("ntk_on", "both", {"both", "queries"},
                                  "change by scale = \"ntk\" in layers with sub-sampled keys")
                          .titled("NTK on")

@@ -313,8 +313,8 @@ Html Part::artifacts() {
 Html Part::published(const fs::path& folder) {
   std::error_code none;
   if (folder.empty() || !fs::exists(folder / "published.toml", none) || rows_.size() < 2) return {};
-  return figures_.draw({"Published numbers next to ours", "compare", uuids(),
-                        Json{{"view", "published"}}, true});
+  return figures_.draw(
+      {"Published numbers next to ours", "compare", uuids(), Json{{"view", "published"}}, true});
 }
 
 Html Part::claims() {

@@ -28,8 +28,8 @@ constexpr auto kPatience = std::chrono::seconds(5);  // for a process that was a
 std::string endingOf(int status) {
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
-    std::string text = "the compute process was ended by signal " + std::to_string(number) +
-                       " (" + ::strsignal(number) + ")";
+    std::string text = "the compute process was ended by signal " + std::to_string(number) + " (" +
+                       ::strsignal(number) + ")";
     if (number == SIGKILL) {
       return text +
              ", which is how the system ends a process when memory runs out; load the models "
@@ -211,8 +211,7 @@ void ComputeLink::answerWithoutProcess(const Json& request) {
                      {"more", false}});
   }
   if (request.contains("model")) {
-    return fail(id, "not_found",
-                "no model is loaded; the process that held the models has ended");
+    return fail(id, "not_found", "no model is loaded; the process that held the models has ended");
   }
   deliver_({{"id", id}, {"unloaded", Json::array()}, {"more", false}});
 }

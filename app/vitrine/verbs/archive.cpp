@@ -16,8 +16,8 @@ int archiveVerb(const Arguments& arguments) {
   for (const std::int64_t id : ids) (void)store.run(id);  // all or none: a wrong number does nothing
   for (const std::int64_t id : ids) {
     store.setMark(id, store::RunField::Archived, isBack ? "" : "yes");
-    log::info(store::nameOf(id) + (isBack ? " unarchived"
-                                          : " archived; `vitrine runs --archived` lists it"));
+    log::info(store::nameOf(id) +
+              (isBack ? " unarchived" : " archived; `vitrine runs --archived` lists it"));
   }
   if (line.wantsJson()) print(Json{{"id", ids}, {"archived", !isBack}});
   return 0;

@@ -303,8 +303,7 @@ int dbVerb(const Arguments& arguments) {
       std::int64_t id = 0;
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
       if (error != std::errc() || end != word.data() + word.size()) {
-        throw ConfigError("vitrine db " + action + ": '" + word +
-                          "' is not the number of a run");
+        throw ConfigError("vitrine db " + action + ": '" + word + "' is not the number of a run");
       }
       choice.runs.push_back(id);
     }

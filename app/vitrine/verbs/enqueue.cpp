@@ -36,8 +36,7 @@ void addEnqueueOptions(CommandLine& line, EnqueueArguments& asked) {
                  "stop a run at a checkpoint after this running time")
       ->capture_default_str()
       ->type_name("TIME");
-  app.add_option("--grace", asked.grace,
-                 "time that a run may take to stop before it is killed")
+  app.add_option("--grace", asked.grace, "time that a run may take to stop before it is killed")
       ->capture_default_str()
       ->type_name("TIME");
   app.add_option("--memory-limit", asked.memoryLimit,

@@ -138,8 +138,8 @@ ItemCard Cifar100Source::card() const {
   card.doc =
       "60,000 colour images, 32 x 32 pixels, 100 classes in 20 super-classes; binary version";
   card.offers = {"image", "label"};
-  Field labels = choiceField("labels", "fine", {"fine", "coarse"}, "labels that are learned")
-                     .titled("Labels");
+  Field labels =
+      choiceField("labels", "fine", {"fine", "coarse"}, "labels that are learned").titled("Labels");
   labels.withChoiceDocs({"100 classes", "20 super-classes"});
   card.schema.fields = {folderField("cifar-100-binary.tar.gz"), labels.runOnly()};
   return card;

@@ -76,9 +76,9 @@ std::vector<Field> fieldsOf(Method method) {
       break;
     case Method::Sde:
       fields = commonFields(250, "steps, with the last one");
-      fields.push_back(choiceField("solver", "sde_euler", {"sde_euler", "sde_heun"},
-                                   "solver of the equation")
-                           .titled("Solver"));
+      fields.push_back(
+          choiceField("solver", "sde_euler", {"sde_euler", "sde_heun"}, "solver of the equation")
+              .titled("Solver"));
       fields.push_back(choiceField("form", "sigma",
                                    {"sigma", "linear", "decreasing", "increasing-decreasing",
                                     "sbdm", "constant"},

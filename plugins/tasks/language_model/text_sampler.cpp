@@ -37,8 +37,8 @@ ItemCard TextSampler::card() const {
           .titled("New tokens")
           .range(1, 1 << 20)
           .withUnit("tokens"),
-      realField("temperature", 0.0, "0: the most likely token; 1: drawn from the model's "
-                                    "probabilities")
+      realField("temperature", 0.0,
+                "0: the most likely token; 1: drawn from the model's probabilities")
           .titled("Temperature")
           .range(0, 100),
       integerField("top_k", nullptr, "draw among this many of the most likely; none: among all")
