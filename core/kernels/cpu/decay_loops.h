@@ -64,6 +64,24 @@ void scaleRows(std::int64_t rows, std::int64_t width, const float* x, std::int64
   }
 }
 
+double dotInDouble(std::int64_t count, const float* a, const float* b) {
+  constexpr std::int64_t kHalf = kLanes / 2;
+  using Half = float __attribute__((vector_size(4 * kHalf), aligned(4), may_alias));
+  using Doubles = double __attribute__((vector_size(8 * kHalf)));
+  const auto product = [&](std::int64_t c) {
+    return __builtin_convertvector(*reinterpret_cast<const Half*>(a + c), Doubles) *
+           __builtin_convertvector(*reinterpret_cast<const Half*>(b + c), Doubles);
+  };
+  Doubles low = {}, high = {};
+  std::int64_t c = 0;
+  for (; c + kLanes <= count; c += kLanes) low += product(c), high += product(c + kHalf);
+  low += high;
+  double sum = 0;
+  for (; c < count; ++c) sum += static_cast<double>(a[c]) * b[c];
+  for (std::int64_t i = 0; i < kHalf; ++i) sum += low[i];
+  return sum;
+}
+
 float dotRows(std::int64_t count, const float* a, const float* b) {
   Vector total = {};
   walk(count, [&](auto lanes, std::int64_t c) { total += lanes.read(a + c) * lanes.read(b + c); });

@@ -164,6 +164,8 @@ struct Kernels {
   void (*scaleRows)(std::int64_t rows, std::int64_t width, const float* x, std::int64_t stride,
                     const float* factors, float* out, std::int64_t outStride);
   float (*dotRows)(std::int64_t count, const float* a, const float* b);
+  /// The same with products and sums in float64.
+  double (*dotInDouble)(std::int64_t count, const float* a, const float* b);
   /// out[r][c] = bias[c] + sum_d wheel[d][c] x[r][c ^ d] (group_loops.h); rows of `out` are dense.
   /// \param bias  or null
   void (*mixGroups)(const GroupRows& rows, const float* wheel, const float* bias, float* out);

@@ -19,7 +19,7 @@ constexpr Kernels tableOf(const char* name) {
           swiGlu,       swiGluBackward, multiplyRows,     addRows,           addScaledRows,
           addGatedRows, gateBackward,   softmaxRows,      slopeRows,         turnRow,
           turnWords,    turnHalves,     decayRows,        decayRowsBackward, scaleRows,
-          dotRows,      mixGroups,      mixGroupsBackward};
+          dotRows,      dotInDouble,    mixGroups,        mixGroupsBackward};
 }
 
 }  // namespace

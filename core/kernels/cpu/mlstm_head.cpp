@@ -12,8 +12,20 @@ namespace vitrine::cpu {
 namespace {
 
 constexpr Factor kFactor = Factor::Float32;
-/// Queries that meet their keys at once: their scores lie in the nearest cache.
-constexpr std::int64_t kMostQueries = 64;
+/// Queries that meet their keys at once: their scores lie in the nearest cache. A chunk's last tile
+/// takes what is left, up to half a tile more: tiles of few rows keep no vector busy.
+constexpr std::int64_t kQueries = 32;
+constexpr std::int64_t tilesOf(std::int64_t count) {
+  return std::max<std::int64_t>(1, (count + kQueries / 2) / kQueries);
+}
+/// Tokens [begin, end) of the chunk that begins at `chunk`.
+struct Tile {
+  std::int64_t chunk, begin, end;
+};
+constexpr Tile tileOf(std::int64_t chunk, std::int64_t end, std::int64_t index) {
+  const std::int64_t begin = chunk + index * kQueries;
+  return {chunk, begin, index + 1 == tilesOf(end - chunk) ? end : begin + kQueries};
+}
 
 constexpr std::int64_t wholeSteps(std::int64_t count) {
   return (count + kScoreStep - 1) / kScoreStep * kScoreStep;
@@ -69,7 +81,9 @@ struct MlstmHead::Room {
   Floats scores, slopes;
 
   explicit Room(const MlstmShape& shape)
-      : p(shape), tile(std::min(shape.chunk, kMostQueries)), stride(wholeSteps(shape.chunk)) {
+      : p(shape),
+        tile(std::min(shape.chunk, kQueries + kQueries / 2)),
+        stride(wholeSteps(shape.chunk)) {
     const auto tokens = static_cast<std::size_t>(p.tokens);
     local.resize(tokens), stabiliser.resize(tokens);
     for (Floats* room : {&enter, &leave, &column}) setSize(*room, p.chunk);
@@ -113,7 +127,8 @@ struct MlstmHead::Room {
     decay = exponentialOf(whole + first - last);
   }
 
-  void setTile(const MlstmRows& in, std::int64_t chunk, std::int64_t begin, std::int64_t end) {
+  void setTile(const MlstmRows& in, const Tile& at) {
+    const auto [chunk, begin, end] = at;
     const bool isFirst = begin == chunk;
     const double past = isFirst ? 0 : local[static_cast<std::size_t>(begin - 1)];
     const double largest = isFirst ? 0 : stabiliser[static_cast<std::size_t>(begin - 1)];
@@ -122,10 +137,10 @@ struct MlstmHead::Room {
       low = static_cast<float>(value - high);
     };
     for (std::int64_t t = begin; t < end; ++t) {
-      const auto at = static_cast<std::size_t>(t), i = static_cast<std::size_t>(t - begin);
-      const double since = local[at] - past;
-      row[i] = isFirst ? 0 : p.scale * exponentialOf(since + largest - stabiliser[at]);
-      split(since - stabiliser[at], rowHigh[i], rowLow[i]);
+      const auto token = static_cast<std::size_t>(t), i = static_cast<std::size_t>(t - begin);
+      const double since = local[token] - past;
+      row[i] = isFirst ? 0 : p.scale * exponentialOf(since + largest - stabiliser[token]);
+      split(since - stabiliser[token], rowHigh[i], rowLow[i]);
       split(in.logInput[t] - since, columnHigh[i], columnLow[i]);
     }
     for (std::int64_t s = chunk; s < begin; ++s) {
@@ -175,25 +190,25 @@ struct MlstmHead::Room {
     std::copy(in.sum, in.sum + p.keyWidth, sum.begin());
   }
 
-  void forwardTile(const MlstmRows& in, const MlstmResults& out, std::int64_t chunk,
-                   std::int64_t begin, std::int64_t end, bool hasMemory);
+  void forwardTile(const MlstmRows& in, const MlstmResults& out, const Tile& at, bool hasMemory);
   void forward(const MlstmRows& in, const MlstmResults& out);
   void keepStates(const MlstmRows& in);
   void setSlopes(const MlstmSlopes& at);
-  void backwardTile(const MlstmRows& in, const MlstmSlopes& at, std::int64_t chunk,
-                    std::int64_t begin, std::int64_t end, const float* sumBefore);
+  void backwardTile(const MlstmRows& in, const MlstmSlopes& to, const Tile& at,
+                    const float* sumBefore, bool isAdded);
   void backwardChunk(const MlstmRows& in, const MlstmSlopes& at, std::int64_t index, bool hasSlope);
   void backward(const MlstmRows& in, const MlstmSlopes& at);
   void gateSlopes(const MlstmRows& in, const MlstmSlopes& at);
 };
 
-void MlstmHead::Room::forwardTile(const MlstmRows& in, const MlstmResults& out, std::int64_t chunk,
-                                  std::int64_t begin, std::int64_t end, bool hasMemory) {
+void MlstmHead::Room::forwardTile(const MlstmRows& in, const MlstmResults& out, const Tile& at,
+                                  bool hasMemory) {
   const Kernels& loops = cpu::kernels();
+  const auto [chunk, begin, end] = at;
   const std::int64_t rows = end - begin, width = end - chunk;
   const float* query = in.query + begin * p.queryStride;
   float *h = out.h + begin * p.outStride, *sums = out.signedSum + begin;
-  setTile(in, chunk, begin, end);
+  setTile(in, at);
   products(rows, width, p.keyWidth, {query, p.queryStride, 1}, keys, scores);
   loops.decayRows(decayRows(rows, begin - chunk), scores.data(), sums);
   values.multiply(rows, p.valueWidth, width, {scores.data(), stride, 1}, {}, h, p.outStride);
@@ -223,8 +238,8 @@ void MlstmHead::Room::forward(const MlstmRows& in, const MlstmResults& out) {
     packValues(in, begin, end);
     if (hasMemory || isWritten) setChunk(in, begin, end);
     if (hasMemory) memoryRows.pack(p.keyWidth, p.valueWidth, {memory.data(), p.valueWidth, 1});
-    for (std::int64_t at = begin; at < end; at += tile)
-      forwardTile(in, out, begin, at, std::min(end, at + tile), hasMemory);
+    for (std::int64_t i = 0; i < tilesOf(end - begin); ++i)
+      forwardTile(in, out, tileOf(begin, end, i), hasMemory);
     if (isWritten) writeMemory(in, hasMemory, begin, end);
     hasMemory = true;
   }
@@ -262,8 +277,7 @@ void MlstmHead::Room::setSlopes(const MlstmSlopes& at) {
   stabiliserSlopes.resize(static_cast<std::size_t>(p.tokens));
   for (std::int64_t t = 0; t < p.tokens; ++t) {
     const auto i = static_cast<std::size_t>(t);
-    const float signedSum = at.signedSum[t], divisor = normaliser(t, signedSum),
-                inverse = 1 / divisor;
+    const float signedSum = at.signedSum[t], inverse = 1 / normaliser(t, signedSum);
     const float* slope = at.slope + t * p.outStride;
     loops.scaleRows(1, p.valueWidth, slope, 0, &inverse, numerator.data() + t * p.valueWidth, 0);
     shift[i] = 0;
@@ -275,14 +289,16 @@ void MlstmHead::Room::setSlopes(const MlstmSlopes& at) {
   }
 }
 
-void MlstmHead::Room::backwardTile(const MlstmRows& in, const MlstmSlopes& at, std::int64_t chunk,
-                                   std::int64_t begin, std::int64_t end, const float* sumBefore) {
+/// \param isAdded  whether gradients of keys and values are there already
+void MlstmHead::Room::backwardTile(const MlstmRows& in, const MlstmSlopes& to, const Tile& at,
+                                   const float* sumBefore, bool isAdded) {
   const Kernels& loops = cpu::kernels();
+  const auto [chunk, begin, end] = at;
   const std::int64_t rows = end - begin, width = end - chunk;
   const float *query = in.query + begin * p.queryStride,
               *g = numerator.data() + begin * p.valueWidth;
-  float* dq = at.query + begin * p.keyWidth;
-  setTile(in, chunk, begin, end);
+  float* dq = to.query + begin * p.keyWidth;
+  setTile(in, at);
   products(rows, width, p.keyWidth, {query, p.queryStride, 1}, keys, scores);
   products(rows, width, p.valueWidth, {g, p.valueWidth, 1}, values, slopes);
   loops.decayRowsBackward(decayRows(rows, begin - chunk), shift.data() + begin, scores.data(),
@@ -294,18 +310,19 @@ void MlstmHead::Room::backwardTile(const MlstmRows& in, const MlstmSlopes& at, s
     memoryRows.multiply(rows, p.keyWidth, p.valueWidth, {scaledValues.data(), p.valueWidth, 1},
                         {dq, p.keyWidth}, dq, p.keyWidth);
     for (std::int64_t r = 0; r < rows; ++r) {
-      float* to = dq + r * p.keyWidth;
-      loops.addScaledRows(p.keyWidth, to, sumBefore,
-                          factor[r] * shift[static_cast<std::size_t>(begin + r)], to);
+      float* into = dq + r * p.keyWidth;
+      loops.addScaledRows(p.keyWidth, into, sumBefore,
+                          factor[r] * shift[static_cast<std::size_t>(begin + r)], into);
     }
   }
-  float *dk = at.key + chunk * p.keyWidth, *dv = at.value + chunk * p.valueWidth;
-  right.pack(rows, p.keyWidth, {query, p.queryStride, 1});
-  right.multiply(width, p.keyWidth, rows, {slopes.data(), 1, stride}, {dk, p.keyWidth}, dk,
-                 p.keyWidth);
-  right.pack(rows, p.valueWidth, {g, p.valueWidth, 1});
-  right.multiply(width, p.valueWidth, rows, {scores.data(), 1, stride}, {dv, p.valueWidth}, dv,
-                 p.valueWidth);
+  const auto add = [&](const Floats& weights, const float* from, std::int64_t fromStride,
+                       std::int64_t columns, float* out) {
+    right.pack(rows, columns, {from, fromStride, 1});
+    const Start start = isAdded ? Start{out, columns} : Start{};
+    right.multiply(width, columns, rows, {weights.data(), 1, stride}, start, out, columns);
+  };
+  add(slopes, query, p.queryStride, p.keyWidth, to.key + chunk * p.keyWidth);
+  add(scores, g, p.valueWidth, p.valueWidth, to.value + chunk * p.valueWidth);
 }
 
 void MlstmHead::Room::backwardChunk(const MlstmRows& in, const MlstmSlopes& at, std::int64_t index,
@@ -333,9 +350,6 @@ void MlstmHead::Room::backwardChunk(const MlstmRows& in, const MlstmSlopes& at, 
       loops.addScaledRows(p.keyWidth, dk + s * p.keyWidth, sum.data(),
                           leave[static_cast<std::size_t>(s)], dk + s * p.keyWidth);
     }
-  } else {
-    std::fill(dk, dk + count * p.keyWidth, 0.0F);
-    std::fill(dv, dv + count * p.valueWidth, 0.0F);
   }
   packKeys(in, begin, end);
   values.pack(p.valueWidth, count, transposed(value));
@@ -347,8 +361,10 @@ void MlstmHead::Room::backwardChunk(const MlstmRows& in, const MlstmSlopes& at, 
         p.valueWidth, p.keyWidth,
         transposed({memories.data() + index * p.keyWidth * p.valueWidth, p.valueWidth, 1}));
   }
-  for (std::int64_t from = begin; from < end; from += tile)
-    backwardTile(in, at, begin, from, std::min(end, from + tile), sumBefore);
+  // The last tile meets all keys of the chunk: its products are those that others are added to.
+  const std::int64_t tiles = tilesOf(count);
+  for (std::int64_t i = tiles - 1; i >= 0; --i)
+    backwardTile(in, at, tileOf(begin, end, i), sumBefore, hasSlope || i + 1 < tiles);
   if (!hasMemory) return;
   right.pack(count, p.valueWidth, {numerator.data() + begin * p.valueWidth, p.valueWidth, 1});
   addToState(hasSlope, count, in.query + begin * p.queryStride, p.queryStride, enter, right);
@@ -361,15 +377,11 @@ void MlstmHead::Room::backwardChunk(const MlstmRows& in, const MlstmSlopes& at, 
 void MlstmHead::Room::gateSlopes(const MlstmRows& in, const MlstmSlopes& at) {
   const auto tokens = static_cast<std::size_t>(p.tokens);
   rowSums.resize(tokens), columnSums.resize(tokens);
-  const auto dot = [&](const float* a, const float* b) {
-    double total = 0;
-    for (std::int64_t i = 0; i < p.keyWidth; ++i) total += static_cast<double>(a[i]) * b[i];
-    return total;
-  };
+  const auto dot = cpu::kernels().dotInDouble;
   for (std::int64_t t = 0; t < p.tokens; ++t) {
     const auto i = static_cast<std::size_t>(t);
-    rowSums[i] = dot(in.query + t * p.queryStride, at.query + t * p.keyWidth);
-    columnSums[i] = dot(in.key + t * p.keyStride, at.key + t * p.keyWidth);
+    rowSums[i] = dot(p.keyWidth, in.query + t * p.queryStride, at.query + t * p.keyWidth);
+    columnSums[i] = dot(p.keyWidth, in.key + t * p.keyStride, at.key + t * p.keyWidth);
   }
   const double carried = kernels::scanGatesBack(
       {p.tokens, p.chunk, in.logForget, in.logInput, in.start}, stabiliser.data(), rowSums.data(),

@@ -114,6 +114,9 @@ TEST(CpuKernels, ActivationsAndSumsAreTheirDefinitions) {
       kernels().multiplyRows(n, x.data(), y.data(), out.data());
       expectNear(
           out, n, [&](std::int64_t i) { return double(x[i]) * y[i]; }, 1e-6, "product");
+      double dot = 0;
+      for (std::int64_t i = 0; i < n; ++i) dot += double(x[i]) * y[i];
+      EXPECT_NEAR(kernels().dotInDouble(n, x.data(), y.data()), dot, 1e-13 * double(n));
       kernels().addScaledRows(n, x.data(), y.data(), 0.3F, out.data());
       expectNear(
           out, n, [&](std::int64_t i) { return x[i] + double(0.3F) * y[i]; }, 1e-6, "sum");
