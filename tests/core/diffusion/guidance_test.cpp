@@ -11,7 +11,6 @@
 namespace vitrine::diffusion {
 namespace {
 
-
 /// Every value of the prediction is the label, times the channel plus one.
 class Echo final : public Denoiser, public GuidedDenoiser {
  public:

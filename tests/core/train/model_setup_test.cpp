@@ -11,7 +11,6 @@
 namespace vitrine::test {
 namespace {
 
-
 /// What the items were asked for.
 struct Asked {
   std::uint64_t seed = 0;

@@ -22,7 +22,6 @@
 namespace vitrine::analyses {
 namespace {
 
-
 /// Two layers that hand out the attention they were given, for each image the same.
 class FakeAttention final : public torch::nn::Module,
                             public Model,

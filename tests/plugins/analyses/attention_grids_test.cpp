@@ -15,7 +15,6 @@
 namespace vitrine::analyses {
 namespace {
 
-
 /// Rows and columns of a grid that begins at `first` with steps of `step`.
 at::Tensor grid(std::int64_t rows, std::int64_t columns, double first, double step) {
   const at::Tensor row = at::arange(rows, at::kDouble).repeat_interleave(columns),
