@@ -132,8 +132,8 @@ TEST_F(RunStateInStore, BecomesInterruptedWhenTheProcessIsGone) {
   EXPECT_THAT(store.reapLostRuns(), ::testing::ElementsAre(lost));
   const RunRow row = store.run(lost);
   EXPECT_EQ(row.state, Interrupted);
-  EXPECT_THAT(row.reason,
-              ::testing::HasSubstr("process " + std::to_string(::getpid()) + " is gone"));
+  EXPECT_THAT(row.reason, ::testing::HasSubstr("process " + std::to_string(::getpid()) +
+                                               " ended without a report"));
   EXPECT_THAT(row.reason,
               ::testing::EndsWith("the last line of its log: terminate called: out of memory"));
   EXPECT_EQ(store.run(alive).state, Running);
