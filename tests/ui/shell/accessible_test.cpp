@@ -193,7 +193,7 @@ TEST(MainWindow, EveryControlOfAPlaygroundThatDrawsIsNamedAndReachedByTheTabKey)
   const QTemporaryDir cache;
   qputenv("XDG_CACHE_HOME", cache.path().toLocal8Bit());
   const FakeServe program(kPainter, described(sampleCatalog()));
-  SampleStudio studio(kRich);
+  SampleStudio studio(SampleOptions{0, 50, true});
   MainWindow window(studio.workbench);
   window.show();
   ASSERT_TRUE(window.showPage(QStringLiteral("playground")));
