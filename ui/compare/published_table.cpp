@@ -1,5 +1,6 @@
 #include "ui/compare/published_table.h"
 
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 #include <map>
