@@ -94,7 +94,7 @@ void RunsModel::remove(const std::vector<std::int64_t>& ids) {
       groups_.erase(groups_.begin() + group);
       endRemoveRows();
     } else {
-      tellMeans(group);
+      tellMeans(group, group, 1, columnCount({}) - 1);
     }
   }
 }
@@ -209,20 +209,17 @@ void RunsModel::setColumns(std::vector<Column> columns) {
     for (int group = 0; group < rowCount({}); ++group) {
       const QModelIndex parent = index(group, 0, {});
       Q_EMIT dataChanged(index(0, column, parent), index(rowCount(parent) - 1, column, parent));
-      if (!grouping_) continue;
-      const QModelIndex mean = index(group, column, {});
-      Q_EMIT dataChanged(mean, mean);
     }
+    tellMeans(0, rowCount({}) - 1, column, column);
   }
 }
 
-void RunsModel::tellMeans() {
-  for (int group = 0; group < rowCount({}); ++group) tellMeans(group);
-}
+void RunsModel::tellMeans() { tellMeans(0, rowCount({}) - 1, 1, columnCount({}) - 1); }
 
-void RunsModel::tellMeans(int group) {
-  if (grouping_ && !columns_.empty())
-    Q_EMIT dataChanged(index(group, 1, {}), index(group, columnCount({}) - 1, {}));
+// All of them at once: a row that is sorted again finds its place only among rows in order.
+void RunsModel::tellMeans(int firstGroup, int lastGroup, int firstColumn, int lastColumn) {
+  if (grouping_ && firstGroup <= lastGroup && firstColumn <= lastColumn)
+    Q_EMIT dataChanged(index(firstGroup, firstColumn, {}), index(lastGroup, lastColumn, {}));
 }
 
 std::vector<std::int64_t> RunsModel::ids() const {

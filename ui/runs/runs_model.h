@@ -126,7 +126,7 @@ class RunsModel : public QAbstractItemModel {
   void regroup(std::optional<Column> column);
   /// Ids of the groups by `grouping_`: a text keeps its id, a group whose value changes, too.
   void numberGroups();
-  void tellMeans(int group);
+  void tellMeans(int firstGroup, int lastGroup, int firstColumn, int lastColumn);
   /// Another run of the experiment has the same name, seed, stage and differences.
   [[nodiscard]] bool hasTwin(const store::RunRow& row) const;
   [[nodiscard]] QString markWords(std::int64_t run) const;

@@ -277,5 +277,36 @@ TEST(RunsModel, GroupsByTheValuesOfAColumnInTheirOrder) {
   EXPECT_EQ(groups(), (QStringList{QStringLiteral("E2"), QStringLiteral("E1")}));
 }
 
+TEST(RunsFilter, GroupsStandInTheOrderOfTheirMeansWhenAllOfThemChange) {
+  SampleStudio studio(SampleOptions{0, 0});
+  RunsModel model;
+  std::vector<store::RunRow> rows(4);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].id = static_cast<std::int64_t>(i) + 1;
+    rows[i].experimentId = 1;
+  }
+  model.upsert(rows);
+  RunsFilter shown(studio.writer, nullptr);
+  shown.setSourceModel(&model);
+  const auto column = [](const char* id, const std::vector<double>& values) {
+    RunsModel::Column made{id, QString::fromLatin1(id), {}, {}};
+    for (std::size_t i = 0; i < values.size(); ++i)
+      made.cells[static_cast<std::int64_t>(i) + 1] = {QString::number(values[i]), values[i]};
+    made.meanText = [](double mean) { return QString::number(mean); };
+    return made;
+  };
+  const auto means = [&shown] {
+    QStringList texts;
+    for (int row = 0; row < shown.rowCount(); ++row) texts << shown.index(row, 1).data().toString();
+    return texts.join(QLatin1Char(' ')).toStdString();
+  };
+  model.setColumns({column("score", {0, 1, 2, 3})});
+  model.groupBy(column("width", {0, 1, 2, 3}));
+  shown.sort(1, Qt::AscendingOrder);
+  ASSERT_EQ(means(), "mean 0 mean 1 mean 2 mean 3");
+  model.setColumns({column("score", {2, 3, 1, 0})});
+  EXPECT_EQ(means(), "mean 0 mean 1 mean 2 mean 3");
+}
+
 }  // namespace
 }  // namespace vitrine::ui
