@@ -21,6 +21,7 @@
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/calibration/sample_strip.h"
+#include "ui/kit/fit_area.h"
 
 namespace vitrine::ui {
 namespace {

@@ -6,6 +6,7 @@
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/painter.h"
 #include "tests/ui/support/qt_test.h"
+#include "ui/kit/fit_area.h"
 #include "ui/live/live_page.h"
 #include "ui/playground/playground_page.h"
 #include "ui/shell/main_window.h"
