@@ -141,7 +141,7 @@ void MainWindow::makePages() {
   for (const PageFactory& factory : pages()) {
     // An empty place until the page is shown: the window is there first.
     auto* place = new QWidget;
-    auto* layout = columnIn(place, {});
+    (new QVBoxLayout(place))->setContentsMargins(0, 0, 0, 0);
     tabs_->addPage(place, factory.title, factory.group);
   }
   auto* middle = new QWidget;
