@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "core/base/text.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 
@@ -59,7 +59,7 @@ QString RunStrip::facts(const store::RunRow& row, const std::string& unit) {
     parts << tr("%1 %2/s").arg(count(std::llround(row.imagesPerSecond)),
                                QString::fromStdString(unit));
   if (std::isfinite(row.remainingSeconds) && row.remainingSeconds > 0)
-    parts << tr("%1 left").arg(QString::fromStdString(formatDuration(row.remainingSeconds)));
+    parts << tr("%1 left").arg(duration(row.remainingSeconds));
   return parts.join(QStringLiteral(" \u00b7 "));
 }
 
