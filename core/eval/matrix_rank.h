@@ -1,5 +1,5 @@
 // Ranks of matrices: singular values, the rank that holds most of their sum, effective and stable
-// rank. After the rank analysis of iLLaMA (Wang et al. 2024, arXiv:2404.06773, figures 4 and 11).
+// rank. After the rank analysis of Wang et al. 2024, arXiv:2404.06773, figures 4 and 11.
 #pragma once
 
 #include <ATen/core/Tensor.h>

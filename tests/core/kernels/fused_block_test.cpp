@@ -457,8 +457,9 @@ TEST(FusedBlockBFloat16, UnderBFloat16RoundsTheFactorsAndNothingElse) {
       const train::AutocastScope autocast(train::Precision::BFloat16, at::kCPU);
       half = run(*model, at::kFloat);
     }
-    // A relative 2^-9 for each of the factors of a chain of twenty products, partly cancelling.
-    expectNear(half, exact, 0.04);
+    // A relative 2^-9 for each of the factors of a chain of twenty products, partly cancelling, most
+    // of all in the gradient of a bias of positions, which sums that of all scores.
+    expectNear(half, exact, 0.06);
     EXPECT_GT(largestDifference(half.logits, exact.logits), 1e-4);
   }
 }
