@@ -147,7 +147,7 @@ TEST_P(Sweep, GivesTheNumbersOfAnEvaluationAtEverySize) {
   trainInto(config, folder.path(), sink);
   std::filesystem::path weights;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
-    if (entry.path().filename() == "model.safetensors") weights = entry.path();
+    if (entry.path().filename() == "model.safetensors") weights = std::max(weights, entry.path());
   }
   ASSERT_FALSE(weights.empty());
   for (const std::int64_t size : {8, 12, 16}) {
