@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -20,6 +21,9 @@ namespace {
 
 /// Tokens of a tile of the CUDA kernel.
 constexpr std::int64_t kCudaTile = 32;
+/// The most tokens of a tile of the plain walk: sums of logarithms over more lose digits of their
+/// differences.
+constexpr std::int64_t kPlainTile = 64;
 
 void checkMlstm(const MlstmInput& in, const MlstmOptions& options) {
   const auto refuse = [&](const std::string& wanted, const at::Tensor& tensor) {
@@ -91,7 +95,7 @@ MlstmCall plainCall(const Inputs& in, const MlstmOptions& options) {
   call.q = flat(in[kQ]), call.k = flat(in[kK]), call.v = flat(in[kV]);
   call.logInput = flat(in[kLogInput]), call.logForget = flat(in[kLogForget]);
   call.scale = 1 / std::sqrt(static_cast<double>(in[kQ].size(3)));
-  call.tile = in[kQ].is_cuda() ? kCudaTile : std::min(options.chunk, tokens);
+  call.tile = in[kQ].is_cuda() ? kCudaTile : std::min({options.chunk, tokens, kPlainTile});
   if (in[kMemory].defined()) {
     call.memory = flat(in[kMemory]), call.sum = flat(in[kSum]), call.start = flat(in[kStart]);
   } else {
