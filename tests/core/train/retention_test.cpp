@@ -312,7 +312,10 @@ TEST(Save, ThatTakesLongerThanItsIntervalDoesNotHoldUpTheSteps) {
   train::Trainer trainer(std::move(run.setup), sink, run.control);
   EXPECT_EQ(trainer.run().outcome, train::Outcome::Done);
   EXPECT_EQ(sink.disk.most(), 1) << "two saves were under way";
-  EXPECT_EQ(sink.next.eventsOf("checkpoint_late").size(), 1U);
+  // Of the first save, and where the processor is busy of the one behind it.
+  const std::size_t late = sink.next.eventsOf("checkpoint_late").size();
+  EXPECT_GE(late, 1U);
+  EXPECT_LE(late, 2U) << "one for each interval";
   const Steps left = stepsIn(folder.path());
   ASSERT_GE(left.size(), 2U);
   EXPECT_EQ(left.front(), 2);
