@@ -150,7 +150,7 @@ TEST_F(Gallery, SaysWhenNothingFitsAndClearsTheSearch) {
   const auto shown = page();
   type(*shown, QStringLiteral("class:99"));
   EXPECT_EQ(shown->model().count(), 0);
-  EXPECT_THAT(texts(*shown), HasSubstr("None of 20 images fits \"class:99\"."));
+  EXPECT_THAT(texts(*shown), HasSubstr("None of 20 images matches \"class:99\"."));
   for (auto* button : shown->findChildren<QPushButton*>())
     if (button->isVisible()) QTest::mouseClick(button, Qt::LeftButton);
   shown->waitUntilIdle();
