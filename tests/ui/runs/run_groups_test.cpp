@@ -151,7 +151,7 @@ TEST_F(RunTables, GroupsByAMetricStayClosedAndInPlaceWhileARunTrains) {
   EXPECT_FALSE(panel.view().isExpanded(groupOf(runs[8]))) << "the group of another value now";
   EXPECT_FALSE(panel.view().isExpanded(groupOf(runs[0])));
   EXPECT_TRUE(panel.view().isExpanded(groupOf(runs[1])));
-  EXPECT_EQ(studio.workbench.selection().runs(), (Ids{runs[0], runs[8]}));
+  EXPECT_EQ(studio.workbench.selection().runs(), (Ids{runs[8], runs[0]}));
   EXPECT_TRUE(panel.view().selectionModel()->isSelected(cell(runs[8], 0)));
 }
 
