@@ -396,7 +396,7 @@ TEST(RunStripFacts, SayStepEpochSpeedAndTimeLeft) {
   EXPECT_NE(facts.find("step 1,200 of 4,000"), std::string::npos) << facts;
   EXPECT_NE(facts.find("epoch 3.1 of 10"), std::string::npos) << facts;
   EXPECT_NE(facts.find("812 images/s"), std::string::npos) << facts;
-  EXPECT_NE(facts.find("3 min 12 s left"), std::string::npos) << facts;
+  EXPECT_NE(facts.find("3\u2009min 12\u2009s left"), std::string::npos) << facts;
 }
 
 TEST(LogPanel, FindsItsWordsAndStartsAgainAtTheTop) {
