@@ -181,6 +181,25 @@ std::string utcDaysAgo(double days) {
   return utcText(utcMilliseconds() - static_cast<std::int64_t>(days * 86'400'000));
 }
 
+std::string whyLeftAlone(const std::string& refusal) {
+  return refusal.empty() ? "" : "left alone: " + refusal;
+}
+
+/// The end of an action that removes parts of runs: prints them run by run.
+/// \param removed  what was removed, or would be: empty where there is nothing
+/// \throws RefusedError  it is not meant
+int finishRemoval(const CommandLine& line, bool isMeant, const Table& table, const Json& json,
+                  const std::string& removed) {
+  if (line.wantsJson()) {
+    print(json);
+  } else {
+    print(table, Format::Text);
+  }
+  if (!removed.empty() && !isMeant) throw RefusedError(removed);
+  log::info(removed.empty() ? "nothing to remove" : removed);
+  return 0;
+}
+
 int thin(const CommandLine& line, ThinChoice choice) {
   openStore(line, Missing::Refuse).reapLostRuns();
   if (choice.days >= 0)
@@ -195,27 +214,22 @@ int thin(const CommandLine& line, ThinChoice choice) {
     before += run.before;
     after += run.after;
     table.rows.push_back({run.run, run.name, formatCount(run.before), formatCount(run.after),
-                          run.refusal.empty() ? "" : "left alone: " + run.refusal});
+                          whyLeftAlone(run.refusal)});
     rows.push_back(
         {{"run", run.run}, {"before", run.before}, {"after", run.after}, {"refusal", run.refusal}});
   }
-  if (line.wantsJson()) {
-    print(Json::object({{"bucket", choice.bucket}, {"done", choice.isMeant}, {"runs", rows}}));
-  } else {
-    print(table, Format::Text);
+  std::string removed;
+  if (before != after && choice.isMeant) {
+    removed = formatCount(before - after) +
+              " points were removed; `vitrine db compact` frees their space";
+  } else if (before != after) {
+    removed = formatCount(before - after) + " of " + formatCount(before) +
+              " points would be removed permanently, of every " + formatCount(choice.bucket) +
+              " all but the lowest and the highest; give --yes to do it";
   }
-  if (before == after) {
-    log::info("nothing to remove");
-  } else if (choice.isMeant) {
-    log::info(formatCount(before - after) +
-              " points were removed; `vitrine db compact` frees their space");
-  } else {
-    throw RefusedError(formatCount(before - after) + " of " + formatCount(before) +
-                       " points would be removed permanently, of every " +
-                       formatCount(choice.bucket) +
-                       " all but the lowest and the highest; give --yes to do it");
-  }
-  return 0;
+  return finishRemoval(
+      line, choice.isMeant, table,
+      Json::object({{"bucket", choice.bucket}, {"done", choice.isMeant}, {"runs", rows}}), removed);
 }
 
 int prune(const CommandLine& line, const std::vector<std::int64_t>& runs,
@@ -231,28 +245,20 @@ int prune(const CommandLine& line, const std::vector<std::int64_t>& runs,
     checkpoints += run.checkpoints;
     bytes += run.bytes;
     table.rows.push_back({run.run, run.name, formatCount(run.checkpoints), bytesText(run.bytes),
-                          run.refusal.empty() ? "" : "left alone: " + run.refusal});
+                          whyLeftAlone(run.refusal)});
     rows.push_back({{"run", run.run},
                     {"checkpoints", run.checkpoints},
                     {"bytes", run.bytes},
                     {"refusal", run.refusal}});
   }
-  if (line.wantsJson()) {
-    print(Json::object({{"done", isMeant}, {"runs", rows}}));
-  } else {
-    print(table, Format::Text);
+  std::string removed;
+  if (checkpoints > 0) {
+    removed = formatCount(checkpoints) + (checkpoints == 1 ? " checkpoint, " : " checkpoints, ") +
+              formatBytes(static_cast<double>(bytes)) +
+              (isMeant ? ", removed" : ", would be removed permanently; give --yes to do it");
   }
-  const std::string what = formatCount(checkpoints) +
-                           (checkpoints == 1 ? " checkpoint, " : " checkpoints, ") +
-                           formatBytes(static_cast<double>(bytes)) + ",";
-  if (checkpoints == 0) {
-    log::info("nothing to remove");
-  } else if (isMeant) {
-    log::info(what + " removed");
-  } else {
-    throw RefusedError(what + " would be removed permanently; give --yes to do it");
-  }
-  return 0;
+  return finishRemoval(line, isMeant, table, Json::object({{"done", isMeant}, {"runs", rows}}),
+                       removed);
 }
 
 }  // namespace
