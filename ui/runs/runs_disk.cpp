@@ -64,12 +64,11 @@ void RunsPanel::askPrune() {
   }
   const std::int64_t bytes = bytesOfCheckpoints(ended);
   if (bytes == 0) return workbench_.showMessage(tr("The selected runs have no checkpoints."));
-  QMessageBox question(
-      QMessageBox::NoIcon, tr("Delete checkpoints"),
-      tr("Delete the checkpoints of %1, %2?")
-          .arg(counted(std::ssize(ended), tr("run"), tr("runs")),
-               QString::fromStdString(formatBytes(static_cast<double>(bytes)))),
-      QMessageBox::Cancel, this);
+  QMessageBox question(QMessageBox::NoIcon, tr("Delete checkpoints"),
+                       tr("Delete the checkpoints of %1, %2?")
+                           .arg(counted(std::ssize(ended), tr("run"), tr("runs")),
+                                QString::fromStdString(formatBytes(static_cast<double>(bytes)))),
+                       QMessageBox::Cancel, this);
   question.setTextFormat(Qt::PlainText);
   question.setInformativeText(
       tr("Curves, artifacts and logs stay. A run without checkpoints cannot be resumed, evaluated "
@@ -83,12 +82,10 @@ void RunsPanel::askPrune() {
   if (clicked != all && clicked != others) return;
   QStringList words{QStringLiteral("db"), QStringLiteral("prune")};
   for (const std::int64_t id : ended) words << QString::number(id);
-  const std::filesystem::path database = std::filesystem::absolute(workbench_.store().file());
   words << QStringLiteral("--keep")
         << (clicked == all ? QStringLiteral("none") : QStringLiteral("best"))
-        << QStringLiteral("--yes") << QStringLiteral("--db")
-        << QString::fromStdString(database.string());
-  pruning_.ask(words);
+        << QStringLiteral("--yes");
+  pruning_.askAbout(workbench_.store().file(), words);
 }
 
 void RunsPanel::pruned(const Json& report) {

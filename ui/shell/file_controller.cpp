@@ -251,13 +251,11 @@ void FileController::exportRuns(const std::vector<std::int64_t>& runs, const QSt
   exportFile_ = QFileInfo(file).absoluteFilePath();
   QStringList words{QStringLiteral("export")};
   for (const std::int64_t run : runs) words << QString::number(run);
-  const std::filesystem::path database = std::filesystem::absolute(workbench_.store().file());
-  words << exportFile_ << QStringLiteral("--checkpoints") << checkpoints << QStringLiteral("--db")
-        << QString::fromStdString(database.string());
+  words << exportFile_ << QStringLiteral("--checkpoints") << checkpoints;
   workbench_.showMessage(
       tr("Exporting %1\u2026")
           .arg(counted(static_cast<std::int64_t>(runs.size()), tr("run"), tr("runs"))));
-  exporting_.ask(words);
+  exporting_.askAbout(workbench_.store().file(), words);
 }
 
 void FileController::exported(const Json& report) {
@@ -308,9 +306,9 @@ void FileController::importEnded() {
     const QStringList lines = QString::fromUtf8(process->readAllStandardError())
                                   .trimmed()
                                   .split(QLatin1Char('\n'), Qt::SkipEmptyParts);
-    workbench_.showError(
-        lines.isEmpty() ? tr("The import of %1 failed: %2.").arg(name, process->errorString())
-                        : lines.last());
+    workbench_.showError(lines.isEmpty()
+                             ? tr("The import of %1 failed: %2.").arg(name, process->errorString())
+                             : lines.last());
   }
   Q_EMIT importing(QString());
   if (!imports_.isEmpty()) import(imports_.takeFirst());

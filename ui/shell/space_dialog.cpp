@@ -4,7 +4,6 @@
 #include <QHeaderView>
 #include <QPushButton>
 #include <QTreeWidget>
-#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -97,18 +96,15 @@ SpaceDialog::SpaceDialog(StudioWorkbench& workbench, QWidget* parent)
   read();
 }
 
-QStringList SpaceDialog::command(const char* what) const {
-  const std::filesystem::path database = std::filesystem::absolute(workbench_.store().file());
-  return {QStringLiteral("db"), QString::fromLatin1(what), QStringLiteral("--db"),
-          QString::fromStdString(database.string())};
+void SpaceDialog::read() {
+  reading_.askAbout(workbench_.store().file(), {QStringLiteral("db"), QStringLiteral("info")});
 }
-
-void SpaceDialog::read() { reading_.ask(command("info")); }
 
 void SpaceDialog::compact() {
   compact_->setEnabled(false);
   about_->setText(tr("Compacting\u2026"));
-  compacting_.ask(command("compact"));
+  compacting_.askAbout(workbench_.store().file(),
+                       {QStringLiteral("db"), QStringLiteral("compact")});
 }
 
 void SpaceDialog::fill(const Json& facts) {

@@ -28,7 +28,6 @@ class SpaceDialog final : public QDialog {
   void compact();
   /// Selects the runs of the chosen experiments and closes.
   void selectRuns();
-  [[nodiscard]] QStringList command(const char* what) const;
 
   StudioWorkbench& workbench_;
   HeadlessQuestion reading_, compacting_;

@@ -158,9 +158,8 @@ void TourOffer::writeReport() {
     show();
     return;
   }
-  const auto file = std::filesystem::absolute(workbench_.store().file());
-  report_.ask({QStringLiteral("demo"), QStringLiteral("--tour"), QStringLiteral("--no-window"),
-               QStringLiteral("--db"), QString::fromStdString(file.string())});
+  report_.askAbout(workbench_.store().file(), {QStringLiteral("demo"), QStringLiteral("--tour"),
+                                               QStringLiteral("--no-window")});
   show();
 }
 

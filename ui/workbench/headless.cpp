@@ -17,6 +17,12 @@ namespace vitrine::ui {
 
 HeadlessQuestion::~HeadlessQuestion() { cancel(); }
 
+void HeadlessQuestion::askAbout(const std::filesystem::path& database, QStringList arguments) {
+  arguments << QStringLiteral("--db")
+            << QString::fromStdString(std::filesystem::absolute(database).string());
+  ask(arguments);
+}
+
 void HeadlessQuestion::cancel() {
   QProcess* process = std::exchange(process_, nullptr);
   if (process == nullptr) return;
@@ -208,8 +214,8 @@ void EnqueueProcess::answer(int exitCode) {
     return;
   }
   const QString reason = QString::fromStdString(errorMessage(report, said.toStdString()));
-  Q_EMIT failed(tr("Nothing was put into the queue: %1")
-                    .arg(reason.isEmpty() ? tr("see ") + log_ : reason));
+  Q_EMIT failed(
+      tr("Nothing was put into the queue: %1").arg(reason.isEmpty() ? tr("see ") + log_ : reason));
 }
 
 }  // namespace vitrine::ui

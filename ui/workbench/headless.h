@@ -28,6 +28,8 @@ class HeadlessQuestion : public QObject {
 
   /// finished() or failed() answers, unless a newer question came or this one is cancelled.
   void ask(const QStringList& arguments, const QByteArray& input = {});
+  /// The same with `--db DATABASE` at the end.
+  void askAbout(const std::filesystem::path& database, QStringList arguments);
   void cancel();
   [[nodiscard]] bool isRunning() const { return process_ != nullptr; }
 

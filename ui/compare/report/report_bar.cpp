@@ -9,7 +9,6 @@
 #include <QToolButton>
 #include <QUrl>
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "core/base/cell_text.h"
@@ -42,8 +41,9 @@ ReportBar::ReportBar(Workbench& workbench, QWidget* parent)
 
 void ReportBar::ask(const std::vector<std::int64_t>& runs, const QString& title) {
   if (const RemoteLink* link = workbench_.link()) {
-    workbench_.showError(tr("A report is written where the database is: run `vitrine report` on %1.")
-                             .arg(link->host()));
+    workbench_.showError(
+        tr("A report is written where the database is: run `vitrine report` on %1.")
+            .arg(link->host()));
     return;
   }
   auto* dialog = new QFileDialog(this, tr("Write report"));
@@ -70,10 +70,9 @@ QStringList ReportBar::subjectOf(const std::vector<std::int64_t>& runs) const {
     const auto found = workbench_.runs().find(id);
     if (found != workbench_.runs().end()) experiments.insert(found->second.experimentId);
   }
-  const bool isWhole =
-      std::ranges::all_of(workbench_.runs(), [&](const auto& entry) {
-        return !experiments.contains(entry.second.experimentId) || wanted.contains(entry.first);
-      });
+  const bool isWhole = std::ranges::all_of(workbench_.runs(), [&](const auto& entry) {
+    return !experiments.contains(entry.second.experimentId) || wanted.contains(entry.first);
+  });
   QStringList words;
   if (isWhole) {
     for (const std::int64_t experiment : experiments) words << QString::number(experiment);
@@ -88,10 +87,8 @@ void ReportBar::write(const std::vector<std::int64_t>& runs, const QString& file
   text_->setText(tr("Writing %1\u2026").arg(QFileInfo(file_).fileName()));
   text_->setToolTip(QDir::toNativeSeparators(file_));
   show();
-  const std::filesystem::path database = std::filesystem::absolute(workbench_.store().file());
-  question_.ask(QStringList{QStringLiteral("report")} + subjectOf(runs) +
-                QStringList{file_, QStringLiteral("--db"),
-                            QString::fromStdString(database.string())});
+  question_.askAbout(workbench_.store().file(),
+                     QStringList{QStringLiteral("report")} + subjectOf(runs) + QStringList{file_});
   // A program that cannot be started has failed by now.
   setVisible(isWriting());
   Q_EMIT changed();
@@ -108,10 +105,10 @@ void ReportBar::take(const Json& report) {
   const auto missing = report.find("not_drawn");
   const bool isWhole = missing == report.end() || !missing->is_array() || missing->empty();
   const QString shown = QDir::toNativeSeparators(file_);
-  workbench_.offer(
-      isWhole ? tr("Wrote %1.").arg(shown)
-              : tr("Wrote %1. It names what could not be drawn.").arg(shown),
-      tr("Open"), [file = file_] { QDesktopServices::openUrl(QUrl::fromLocalFile(file)); });
+  workbench_.offer(isWhole ? tr("Wrote %1.").arg(shown)
+                           : tr("Wrote %1. It names what could not be drawn.").arg(shown),
+                   tr("Open"),
+                   [file = file_] { QDesktopServices::openUrl(QUrl::fromLocalFile(file)); });
 }
 
 void ReportBar::fail(const QString& reason) {
