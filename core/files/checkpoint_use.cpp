@@ -19,6 +19,10 @@ namespace {
 
 constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
+// After so many of them without a whole checkpoint there is none.
+constexpr int kListings = 10;
+constexpr int kVerifications = 3;
+
 int lockRetrying(int descriptor, int operation) {
   int result = 0;
   do {
@@ -51,14 +55,14 @@ CheckpointHold::~CheckpointHold() { ::close(descriptor_); }
 
 std::optional<HeldCheckpoint> holdNewestCheckpoint(
     const fs::path& parent, const std::function<void(const std::string&)>& report) {
+  int empty = 0, damaged = 0;
   for (;;) {
-    const auto newest = newestCheckpoint(parent, report);
+    const auto newest = newestCheckpoint(parent, damaged == 0 ? report : nullptr);
     if (!newest) {
-      // One that was there when it was listed and is gone is not a reason to say that there is
-      // none.
-      if (listCheckpoints(parent).empty()) return std::nullopt;
-      const auto again = newestCheckpoint(parent);
-      if (!again) return std::nullopt;
+      // A listing may miss every folder that another process renames into place or removes while it
+      // is read (POSIX, readdir), and a folder may be gone before it is verified.
+      if (listCheckpoints(parent).empty() ? ++empty == kListings : ++damaged == kVerifications)
+        return std::nullopt;
       continue;
     }
     try {
