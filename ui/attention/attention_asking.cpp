@@ -45,17 +45,36 @@ std::optional<AttentionWay> AttentionPage::wayOf(std::int64_t run) const {
   return std::nullopt;
 }
 
-QString AttentionPage::costOf(std::int64_t run) const {
-  const auto facts = facts_.find(run);
+bool AttentionPage::isMissing(std::size_t index) const {
+  const Shown& shown = shown_[index];
+  const bool isThere = shown.wanted && shown.failure.isEmpty() && !isQueryMissing(index) &&
+                       !isPartShown(index) && !isWindowMissing(index);
+  return !isThere && shown.ticket == 0 && wayOf(panels_[index]->run());
+}
+
+QString AttentionPage::costOfMissing() const {
   double bytes = 0;
-  if (facts != facts_.end()) {
-    for (const store::CheckpointRow& one : facts->second->checkpoints) {
-      if (one.step == shownStep()) bytes = static_cast<double>(one.bytes);
+  int missing = 0;
+  bool isDrawn = false;
+  for (std::size_t i = 0; i < panels_.size(); ++i) {
+    if (!isMissing(i)) continue;
+    ++missing;
+    const std::int64_t run = panels_[i]->run();
+    isDrawn = isDrawn || wayOf(run)->isDrawn;
+    for (const store::CheckpointRow& one : facts_.at(run)->checkpoints) {
+      if (one.step == shownStep()) bytes += static_cast<double>(one.bytes);
     }
   }
-  const auto way = wayOf(run);
   const QString weights = bytes > 0 ? QString::fromStdString(formatBytes(bytes)) : QString();
-  if (way && way->isDrawn)
+  if (missing > 1 && isDrawn)
+    return tr(
+        "Computing asks both runs: it draws an image with every step of the sampler, seconds to "
+        "minutes.");
+  if (missing > 1)
+    return tr("Computing asks both runs: it loads the weights of both (%1) and runs one image "
+              "through each model: seconds on a processor, less for the next image.")
+        .arg(weights.isEmpty() ? tr("size unknown") : weights);
+  if (isDrawn)
     return tr(
         "Computing draws the image once, with every step of the sampler: seconds to minutes.");
   return weights.isEmpty()
@@ -85,17 +104,17 @@ QString AttentionPage::whyNothing(std::int64_t run) const {
     return tr("Step %1 has no checkpoint in this run, and nothing is stored there.")
         .arg(count(shownStep()));
   if (!own_.isNull())
-    return wayOf(run) ? tr("%1 at step %2. %3").arg(ownName_, count(shownStep()), costOf(run))
+    return wayOf(run) ? tr("%1 at step %2. %3").arg(ownName_, count(shownStep()), costOfMissing())
                       : tr("This model draws images; it cannot analyse one.");
   const std::optional<AttentionWay> way = wayOf(run);
   if (way && way->isOfWeights)
     return tr("%1: not stored at step %2. %3")
-        .arg(way->series.title(), count(shownStep()), costOf(run));
+        .arg(way->series.title(), count(shownStep()), costOfMissing());
   const QString sentence =
       way && way->isDrawn
           ? tr("The attention while the image of seed %1 is drawn, at step %2, is not stored. %3")
           : tr("The attention of image %1 at step %2 is not stored. %3");
-  return sentence.arg(sample_).arg(count(shownStep()), costOf(run));
+  return sentence.arg(sample_).arg(count(shownStep()), costOfMissing());
 }
 
 // Of a drawn image the patches are kept that were asked for.
@@ -151,9 +170,7 @@ std::shared_ptr<const AttentionImage> AttentionPage::knownLayers(std::int64_t ru
 void AttentionPage::computeMissing() {
   bool isAsked = false;
   for (std::size_t i = 0; i < panels_.size(); ++i) {
-    const bool isThere =
-        shown_[i].wanted && !isQueryMissing(i) && !isPartShown(i) && !isWindowMissing(i);
-    if (isThere || shown_[i].ticket != 0 || !wayOf(panels_[i]->run())) continue;
+    if (!isMissing(i)) continue;
     compute(i);
     isAsked = true;
   }
@@ -228,8 +245,7 @@ void AttentionPage::compute(std::size_t index) {
                         [](const AttentionLayer& layer) { return layer.window >= 0; });
         if (entry.isDrawn || hasWindows) addKnownQueries(run, entry, one.image);
         entry.maps.clear();
-        keep(keyOf(run, entry),
-             one.image);
+        keep(keyOf(run, entry), one.image);
         std::vector<AttentionEntry>& entries = computed_[run];
         std::erase_if(entries, [&](const AttentionEntry& other) {
           return keyOf(run, other) == keyOf(run, entry);
@@ -249,9 +265,11 @@ void AttentionPage::compute(std::size_t index) {
     const std::size_t at = panelOf(run);
     if (at >= shown_.size()) return;
     shown_[at].ticket = 0;
-    shown_[at].failure = error.kind == "cancelled"
-                             ? tr("Computing was cancelled.")
-                             : tr("The attention cannot be computed: %1").arg(error.sentence);
+    shown_[at].failure =
+        error.kind == "cancelled" ? tr("Computing was cancelled.")
+        : panels_.size() > 1
+            ? tr("The attention of %1 cannot be computed: %2").arg(runName(run), error.sentence)
+            : tr("The attention cannot be computed: %1").arg(error.sentence);
     // The picture that is there stays.
     if (shown_[at].wanted) workbench_.showMessage(shown_[at].failure);
     showPanel(at);
@@ -268,8 +286,8 @@ void AttentionPage::addKnownQueries(std::int64_t run, const AttentionEntry& entr
                                     std::shared_ptr<const AttentionImage>& image) const {
   for (const auto& [key, known] : kept_) {
     if (key.run != run || key.step != entry.step || key.sample != entry.sample ||
-        key.split != entry.split ||
-        key.series.matrix != entry.series.matrix || key.time != entry.time.value_or(-1) ||
+        key.split != entry.split || key.series.matrix != entry.series.matrix ||
+        key.time != entry.time.value_or(-1) ||
         (key.weights == kAverage) != (entry.weights == kAverage) ||
         known->picture != image->picture)
       continue;

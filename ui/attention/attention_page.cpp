@@ -148,7 +148,7 @@ void AttentionPage::arrangePanels() {
     });
     connect(panel, &AttentionPanel::tokenRequested, this, &AttentionPage::askToken);
     const std::size_t index = panels_.size();
-    connect(panel, &AttentionPanel::actionRequested, this, [this, index] { compute(index); });
+    connect(panel, &AttentionPanel::actionRequested, this, &AttentionPage::computeMissing);
     connect(panel, &AttentionPanel::cancelRequested, this,
             [this, index] { cancelComputing(index); });
     panels_.push_back(panel);

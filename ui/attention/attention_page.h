@@ -87,7 +87,7 @@ class AttentionPage final : public ReadingPage {
   };
   struct Shown {
     std::optional<ImageKey> wanted, present;
-    std::uint64_t ticket = 0;  ///< of the computation in progress, or 0
+    std::uint64_t ticket = 0;               ///< of the computation in progress, or 0
     std::optional<TokenGrid::Place> asked;  ///< patch whose window was asked for last
     QString failure;
   };
@@ -124,7 +124,10 @@ class AttentionPage final : public ReadingPage {
   [[nodiscard]] std::vector<AttentionWay> waysOf(std::int64_t run) const;
   [[nodiscard]] std::optional<AttentionWay> wayOf(std::int64_t run) const;
   [[nodiscard]] QString whyNothing(std::int64_t run) const;
-  [[nodiscard]] QString costOf(std::int64_t run) const;
+  /// Of computing what is missing of all runs.
+  [[nodiscard]] QString costOfMissing() const;
+  /// Whether a Compute would ask the model of this run.
+  [[nodiscard]] bool isMissing(std::size_t index) const;
   void compute(std::size_t index);
   /// Whether only one of the wanted layers has been computed.
   [[nodiscard]] bool isPartShown(std::size_t index) const;
@@ -187,7 +190,7 @@ class AttentionPage final : public ReadingPage {
   std::string use_ = kTrained;  ///< which weights
   bool isUseChosen_ = false;    ///< by the user, not from the stored ones
   std::int64_t sample_ = 0;
-  std::string split_;           ///< of the sample, where one was chosen
+  std::string split_;            ///< of the sample, where one was chosen
   bool isSampleChosen_ = false;  ///< by the user, not from the stored ones
   int focusedImage_ = 0;         ///< of the selection, when it was looked at last
   std::optional<double> atTime_;

@@ -239,14 +239,10 @@ void AttentionPage::fillSplits() {
 }
 
 AttentionPage::ImageKey AttentionPage::keyOf(std::int64_t run, const AttentionEntry& entry) {
-  return {run,
-          entry.step,
-          entry.sample,
-          entry.split,
-          entry.series,
-          entry.time.value_or(-1),
-          entry.weights,
-          entry.maps.empty() ? 0 : entry.maps.back()};
+  return {run,           entry.step,
+          entry.sample,  entry.split,
+          entry.series,  entry.time.value_or(-1),
+          entry.weights, entry.maps.empty() ? 0 : entry.maps.back()};
 }
 
 void AttentionPage::fillTimes() {
@@ -316,17 +312,22 @@ std::optional<AttentionEntry> AttentionPage::entryOf(std::int64_t run) const {
 }
 
 void AttentionPage::showImages() {
+  // All first: the cost that one panel shows is that of both runs.
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     const std::int64_t run = panels_[i]->run();
-    Shown& shown = shown_[i];
     const std::optional<AttentionEntry> entry = entryOf(run);
     std::optional<ImageKey> wanted;
     if (entry) wanted = keyOf(run, *entry);
-    if (shown.wanted != wanted) shown.failure.clear();
-    shown.wanted = wanted;
-    showPanel(i);
+    if (shown_[i].wanted != wanted) shown_[i].failure.clear();
+    shown_[i].wanted = wanted;
+  }
+  for (std::size_t i = 0; i < panels_.size(); ++i) showPanel(i);
+  for (std::size_t i = 0; i < panels_.size(); ++i) {
+    const Shown& shown = shown_[i];
     if (shown.ticket != 0 || !shown.failure.isEmpty()) continue;
-    if (isPartShown(i) || isWindowMissing(i) || (!wanted && always_->isChecked() && isVisible())) compute(i);
+    if (isPartShown(i) || isWindowMissing(i) ||
+        (!shown.wanted && always_->isChecked() && isVisible()))
+      compute(i);
   }
   readImages();
   showChoice();
@@ -427,9 +428,8 @@ void AttentionPage::keep(const ImageKey& key, std::shared_ptr<const AttentionIma
     kept_.erase(oldest);
     if (oldest.map != 0) continue;
     std::vector<AttentionEntry>& entries = computed_[oldest.run];
-    std::erase_if(entries, [&](const AttentionEntry& entry) {
-      return keyOf(oldest.run, entry) == oldest;
-    });
+    std::erase_if(entries,
+                  [&](const AttentionEntry& entry) { return keyOf(oldest.run, entry) == oldest; });
   }
 }
 

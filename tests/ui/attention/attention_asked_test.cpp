@@ -5,6 +5,7 @@
 #include <QFile>
 #include <QSpinBox>
 
+#include "core/base/text.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/attention/maps.h"
 #include "tests/ui/figures/qt_test.h"
@@ -18,7 +19,9 @@
 namespace vitrine::ui {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A layer of 4 windows of 2 x 2 patches where a place is asked for, else 2 x 2 patches and a class
 /// token. Writes down what it was asked for.
@@ -166,6 +169,60 @@ TEST_F(AskedAttention, TheWindowOfAPatchComesWhenThePatchIsChosen) {
   Q_EMIT head.clicked(target);
   EXPECT_EQ(scene(*shown).layerAt(scene(*shown).layer()).window, 0);
   EXPECT_EQ(log().count(QStringLiteral("place")), 2);
+}
+
+TEST_F(AskedAttention, OneComputeAsksBothRunsInLockStepAndShowsTheCostOfBoth) {
+  const std::int64_t a = runWith("a", {}, configOf("memory"));
+  const std::int64_t b = runWith("b", {}, configOf("memory"));
+  for (const std::int64_t run : {a, b}) workbench_.addCheckpoint(run, 400);
+  const auto shown = page({a, b});
+  for (const AttentionPanel* panel : shown->panels()) {
+    EXPECT_THAT(panel->sentence().toStdString(),
+                AllOf(HasSubstr("both runs"), HasSubstr(formatBytes(2 * 1'700'000))));
+  }
+  press(*shown, "Compute");
+  ASSERT_TRUE(
+      soon([&] { return shown->panels()[0]->hasImage() && shown->panels()[1]->hasImage(); }));
+  EXPECT_EQ(log().count(QStringLiteral("analyse")), 2);
+  // What one of them has is not computed again.
+  Artifact stored = samples::atStep(samples::attentionMap(3, 1, "weights"), 400);
+  stored.analysis = "memory_weights";
+  workbench_.store().addArtifact(a, stored);
+  shown->setViewState({{"image", 3}});
+  shown->waitUntilIdle();
+  ASSERT_TRUE(shown->panels()[0]->hasImage());
+  EXPECT_THAT(shown->panels()[1]->sentence().toStdString(),
+              AllOf(Not(HasSubstr("both runs")), HasSubstr(formatBytes(1'700'000))));
+  press(*shown, "Compute");
+  ASSERT_TRUE(soon([&] { return shown->panels()[1]->hasImage(); }));
+  EXPECT_EQ(log().count(QStringLiteral("analyse")), 3);
+}
+
+TEST_F(AskedAttention, AFailureOfOneOfTwoRunsNamesItAndKeepsTheOther) {
+  const std::int64_t a = runWith("first", {}, configOf("memory"));
+  const std::int64_t b = runWith("second", {}, configOf("memory"));
+  for (const std::int64_t run : {a, b}) workbench_.addCheckpoint(run, 400);
+  const FakeServe serve(QByteArray(kServe) +
+                        QByteArray(R"(
+def load(request):
+    if request["run"] == SECOND: return {"error": {"kind": "refused", "message": "memory is short"}}
+    return {"model": "model"}
+)")
+                            .replace("SECOND", QByteArray::number(static_cast<qlonglong>(b))));
+  const auto shown = page({a, b});
+  const auto hasFailed = [&] {
+    return shown->panels()[1]->sentence().contains(QStringLiteral("memory is short"));
+  };
+  press(*shown, "Compute");
+  ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage() && hasFailed(); }));
+  EXPECT_THAT(shown->panels()[1]->sentence().toStdString(), HasSubstr("second"));
+  press(*shown, "Try again");
+  ASSERT_FALSE(hasFailed());
+  ASSERT_TRUE(soon(hasFailed));
+  EXPECT_TRUE(shown->panels()[0]->hasImage());
+  QFile asked(serve.path(QStringLiteral("log")));
+  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
+  EXPECT_EQ(asked.readAll().count("analyse"), 1);
 }
 
 }  // namespace
