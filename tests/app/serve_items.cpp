@@ -2,7 +2,6 @@
 // images are noise; what matters is how they come), and a model that `vitrine infer` runs by its
 // names.
 #include <ATen/core/Tensor.h>
-#include <torch/nn/module.h>
 
 #include <QObject>
 #include <chrono>
@@ -17,6 +16,7 @@
 
 #include "core/model/tensor_program.h"
 #include "core/plugin/plugin.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/wait_until.h"
 
 namespace {
@@ -74,13 +74,9 @@ class Painter final : public Sampler {
 
 /// Takes noise away at time t under a class y, with a word a layout cell: what `vitrine infer` runs
 /// of a model that is not a classifier.
-class Denoising final : public torch::nn::Module, public Model, public TensorProgram {
+class Denoising final : public test::FakeModel<TensorProgram> {
  public:
   Denoising() { gain_ = register_parameter("gain", at::zeros({4})); }
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  void setGenerator(const at::Generator&) override {}
-  std::vector<OfferedCapability> capabilities() override { return offersOf<TensorProgram>(*this); }
   std::vector<TensorInput> tensorInputs() const override {
     return {{"latent", at::kFloat, {kBatchAxis, 4, "height", "width"}},
             {"t", at::kLong, {kBatchAxis}},

@@ -4,10 +4,10 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/module.h>
 
 #include "core/base/error.h"
 #include "core/model/capabilities.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine {
@@ -18,11 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// A network that takes noise away at time t under a class y, and with ragged words beside it.
-struct Steps final : torch::nn::Module, Model, TensorProgram {
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  void setGenerator(const at::Generator&) override {}
-  std::vector<OfferedCapability> capabilities() override { return offersOf<TensorProgram>(*this); }
+struct Steps final : test::FakeModel<TensorProgram> {
   std::vector<TensorInput> tensorInputs() const override {
     return {{"latent", at::kFloat, {kBatchAxis, 2, "height", "width"}},
             {"t", at::kLong, {kBatchAxis}},
@@ -48,19 +44,9 @@ struct Steps final : torch::nn::Module, Model, TensorProgram {
   }
 };
 
-struct Nothing final : torch::nn::Module, Model {
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  void setGenerator(const at::Generator&) override {}
-};
+struct Nothing final : test::FakeModel<> {};
 
-struct Classifier final : torch::nn::Module, Model, ImageClassifier {
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  void setGenerator(const at::Generator&) override {}
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<ImageClassifier>(*this);
-  }
+struct Classifier final : test::FakeModel<ImageClassifier> {
   at::Tensor classify(const at::Tensor& images) override { return head(features(images)); }
   at::Tensor features(const at::Tensor& images) override { return images.flatten(1); }
   at::Tensor head(const at::Tensor& features) override { return features.narrow(1, 0, 3); }

@@ -4,12 +4,12 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/module.h>
 
 #include <filesystem>
 
 #include "core/base/error.h"
 #include "core/model/weights.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"
 
@@ -93,11 +93,8 @@ TEST(WeightSource, TakesTheTableOfWhichTheFileHoldsMost) {
 }
 
 /// Keeps its map transposed, and reads two files' halves as one.
-struct Transposing final : torch::nn::Module, Model {
+struct Transposing final : test::FakeModel<> {
   Transposing() { weight = register_parameter("weight", at::zeros({2, 3})); }
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  void setGenerator(const at::Generator&) override {}
   void transform(WeightSource& source) override {
     if (source.has("step")) source.drop("step");
     if (source.has("kernel"))

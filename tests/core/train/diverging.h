@@ -7,11 +7,12 @@
 #include "core/files/checkpoint_folder.h"
 #include "core/train/checkpoint.h"
 #include "tests/core/train/fakes.h"
+#include "tests/support/fake_model.h"
 
 namespace vitrine::test {
 
 /// Convolution, batch norm, dropout, linear: what a ViT has none of.
-class SmallCnn final : public torch::nn::Module, public Model, public ImageClassifier {
+class SmallCnn final : public test::FakeModel<ImageClassifier> {
  public:
   explicit SmallCnn(std::uint64_t seed) {
     const RandomStream stream(seed, "init");
@@ -30,11 +31,6 @@ class SmallCnn final : public torch::nn::Module, public Model, public ImageClass
     variance_ = register_buffer("running_var", at::ones({6}));
     batches_ = register_buffer("batches", at::zeros({}, at::kLong));
     head_ = make("fc", {4, 96});
-  }
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<ImageClassifier>(*this);
   }
   void setGenerator(const at::Generator& generator) override { generator_ = generator; }
   at::Tensor features(const at::Tensor& images) override {
@@ -138,7 +134,8 @@ struct WholeRun {
     do {
       segment();
       ASSERT_LT(starts.size(), 50U) << "it goes back for ever";
-    } while (result.outcome == train::Outcome::RolledBack || result.outcome == train::Outcome::Interrupted);
+    } while (result.outcome == train::Outcome::RolledBack ||
+             result.outcome == train::Outcome::Interrupted);
   }
   std::vector<EventRecord> eventsOf(const std::string& kind) const {
     std::vector<EventRecord> found;

@@ -5,7 +5,6 @@
 #include <ATen/core/Reduction.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
-#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <atomic>
@@ -26,16 +25,14 @@
 #include "core/run/event_sink.h"
 #include "core/train/trainer.h"
 #include "tests/support/core_items.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/temporary_folder.h"
 
 namespace vitrine::test {
 
 /// Two layers with dropout between them and a dropped path beside them, both drawn from the
 /// generator it is given.
-class SmallModel : public torch::nn::Module,
-                   public Model,
-                   public ImageClassifier,
-                   public Scheduled {
+class SmallModel : public test::FakeModel<ImageClassifier, Scheduled> {
  public:
   explicit SmallModel(std::uint64_t seed, double dropout = 0.1) : dropout_(dropout) {
     const RandomStream stream(seed, "init");
@@ -51,11 +48,6 @@ class SmallModel : public torch::nn::Module,
     firstBias_ = make("bias1", {24});
     second_ = make("fc2", {4, 24});
     secondBias_ = make("bias2", {4});
-  }
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<ImageClassifier, Scheduled>(*this);
   }
   void setGenerator(const at::Generator& generator) override { generator_ = generator; }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "tests/core/train/fakes.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::test {
@@ -114,7 +115,7 @@ TEST(LossParts, WithAxesAreRefusedByName) {
 // ---- what is frozen ----
 
 /// A norm with running statistics below a linear head.
-class Normed final : public torch::nn::Module, public Model, public ImageClassifier {
+class Normed final : public test::FakeModel<ImageClassifier> {
  public:
   struct Trunk : torch::nn::Module {
     Trunk() {
@@ -138,12 +139,6 @@ class Normed final : public torch::nn::Module, public Model, public ImageClassif
     trunk = register_module("trunk", std::make_shared<Trunk>());
     weight_ = register_parameter("head", at::full({4, 16}, 0.01));
   }
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<ImageClassifier>(*this);
-  }
-  void setGenerator(const at::Generator&) override {}
   at::Tensor features(const at::Tensor& images) override {
     wasTraining = wasTraining || is_training();
     return trunk->forward(images.flatten(1));

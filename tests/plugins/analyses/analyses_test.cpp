@@ -1,7 +1,6 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <gmock/gmock.h>
-#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +15,7 @@
 #include "plugins/analyses/attention_map.h"
 #include "plugins/analyses/attention_rank.h"
 #include "plugins/analyses/calibration.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 #include "tests/support/refusal.h"
 
@@ -23,19 +23,10 @@ namespace vitrine::analyses {
 namespace {
 
 /// Two layers that hand out the attention they were given, for each image the same.
-class FakeAttention final : public torch::nn::Module,
-                            public Model,
-                            public ImageClassifier,
-                            public AttentionSource {
+class FakeAttention final : public test::FakeModel<ImageClassifier, AttentionSource> {
  public:
   /// \param layers  each [heads, queries, keys]
   explicit FakeAttention(std::vector<at::Tensor> layers) : layers_(std::move(layers)) {}
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<ImageClassifier, AttentionSource>(*this);
-  }
-  void setGenerator(const at::Generator&) override {}
   at::Tensor classify(const at::Tensor& images) override {
     sawGradient = sawGradient || at::GradMode::is_enabled();
     if (fails) throw Error("out of memory");

@@ -1,7 +1,6 @@
 // Attention of windows and of sub-sampled keys: each on a grid of its own.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
-#include <torch/nn/module.h>
 
 #include "core/base/error.h"
 #include "core/files/read_png.h"
@@ -9,6 +8,7 @@
 #include "plugins/analyses/attention_map.h"
 #include "plugins/analyses/attention_rank.h"
 #include "plugins/analyses/token_positions.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 #include "tests/support/refusal.h"
 
@@ -25,17 +25,8 @@ at::Tensor grid(std::int64_t rows, std::int64_t columns, double first, double st
 /// A grid of 4 x 4 tokens without a class token: layer 0 sees four windows of 2 x 2, of which the
 /// last one holds a single token; layer 1 sees keys of 2 x 2 cells, layer 2 all tokens with three
 /// heads.
-class Pyramid final : public torch::nn::Module,
-                      public Model,
-                      public ImageClassifier,
-                      public AttentionSource {
+class Pyramid final : public test::FakeModel<ImageClassifier, AttentionSource> {
  public:
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<ImageClassifier, AttentionSource>(*this);
-  }
-  void setGenerator(const at::Generator&) override {}
   at::Tensor classify(const at::Tensor& images) override {
     if (!tap_) return images.flatten(1);
     const std::int64_t count = images.size(0);

@@ -2,7 +2,6 @@
 // length.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <torch/nn/module.h>
 
 #include <memory>
 #include <string>
@@ -13,23 +12,15 @@
 #include "core/plugin/text_session.h"
 #include "plugins/analyses/attention_map.h"
 #include "plugins/analyses/attention_rank.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
 namespace vitrine::analyses {
 namespace {
 
 /// One layer of two heads: every token reads itself. Two patches of an image behind the words.
-class Sequences final : public torch::nn::Module,
-                        public Model,
-                        public TextImageModel,
-                        public AttentionSource {
+class Sequences final : public test::FakeModel<TextImageModel, AttentionSource> {
  public:
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<TextImageModel, AttentionSource>(*this);
-  }
-  void setGenerator(const at::Generator&) override {}
   Sizes textImageSizes() const override { return {}; }
   at::Tensor keptShares() const override { return {}; }
   MixedPrediction mixed(const MixedSequences& sequences) override {

@@ -2,9 +2,9 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <torch/nn/module.h>
 
 #include "core/base/error.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
 namespace vitrine::analyses {
@@ -13,12 +13,8 @@ namespace {
 constexpr std::int64_t kWidth = 3, kPatch = 2;
 
 /// A class token and 2 x 2 patches of 2 x 2 pixels with two channels, embedded by given weights.
-class Patches final : public torch::nn::Module, public Model, public TokenEncoder {
+class Patches final : public test::FakeModel<TokenEncoder> {
  public:
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override { return offersOf<TokenEncoder>(*this); }
-  void setGenerator(const at::Generator&) override {}
   Tokens embed(const at::Tensor& images) override {
     const at::Tensor input = isSquared ? images.square() : images;
     const at::Tensor patches = at::conv2d(input, weight, bias, kPatch).flatten(2).transpose(1, 2);

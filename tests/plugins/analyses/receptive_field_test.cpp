@@ -2,9 +2,9 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <torch/nn/module.h>
 
 #include "core/base/error.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
 namespace vitrine::analyses {
@@ -12,14 +12,10 @@ namespace {
 
 constexpr std::int64_t kPatch = 2;
 
-/// A class token and 2 x 2 patches of 2 x 2 pixels, embedded by given weights; the first block leaves
-/// tokens as they are, the second makes each the mean of all.
-class Averaging final : public torch::nn::Module, public Model, public TokenEncoder {
+/// A class token and 2 x 2 patches of 2 x 2 pixels, embedded by given weights; the first block
+/// leaves tokens as they are, the second makes each the mean of all.
+class Averaging final : public test::FakeModel<TokenEncoder> {
  public:
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override { return offersOf<TokenEncoder>(*this); }
-  void setGenerator(const at::Generator&) override {}
   Tokens embed(const at::Tensor& images) override {
     const at::Tensor seen = isBlind ? images.detach() : images;
     const at::Tensor patches = at::conv2d(seen, weight, {}, kPatch).flatten(2).transpose(1, 2);

@@ -2,11 +2,11 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <torch/nn/module.h>
 
 #include "core/base/read_json.h"
 #include "core/model/model.h"
 #include "core/plugin/task.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
 namespace vitrine::analyses {
@@ -15,17 +15,13 @@ namespace {
 constexpr std::int64_t kVocabulary = 11;
 
 /// Logits are rows of one matrix, by token.
-class Table final : public torch::nn::Module, public Model, public LanguageModel {
+class Table final : public test::FakeModel<LanguageModel> {
  public:
   explicit Table(std::int64_t context = 0)
       : rows(register_parameter(
             "rows",
             at::arange(kVocabulary * kVocabulary, at::kFloat).view({kVocabulary, kVocabulary}))),
         context_(context) {}
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override { return offersOf<LanguageModel>(*this); }
-  void setGenerator(const at::Generator&) override {}
   std::int64_t vocabularySize() const override { return kVocabulary; }
   std::int64_t contextLength() const override { return context_; }
   std::unique_ptr<Cache> makeCache(std::int64_t) override { return nullptr; }

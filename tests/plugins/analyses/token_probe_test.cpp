@@ -2,24 +2,20 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <torch/nn/module.h>
 
 #include <map>
 #include <numeric>
 
 #include "core/base/error.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
 namespace vitrine::analyses {
 namespace {
 
 /// Tokens are the pixels of 2 x 2 images, behind a class token that says the lower left one, too.
-class Pixels final : public torch::nn::Module, public Model, public TokenEncoder {
+class Pixels final : public test::FakeModel<TokenEncoder> {
  public:
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override { return offersOf<TokenEncoder>(*this); }
-  void setGenerator(const at::Generator&) override {}
   Tokens embed(const at::Tensor& images) override {
     const at::Tensor pixels = images.flatten(2).transpose(1, 2);
     return {at::cat({pixels.narrow(1, 2, 1), pixels}, 1),

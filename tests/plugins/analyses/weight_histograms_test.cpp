@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <gmock/gmock.h>
-#include <torch/nn/module.h>
 
 #include <cmath>
 #include <limits>
@@ -11,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
 namespace vitrine::analyses {
@@ -94,7 +94,7 @@ TEST(SignedBins, SortValuesBySignAndMagnitude) {
   EXPECT_EQ(SignedBins(0).countsOf(at::zeros({4}))[SignedBins::kBounds], 4);
 }
 
-class TwoParameters final : public torch::nn::Module, public Model {
+class TwoParameters final : public test::FakeModel<> {
  public:
   TwoParameters() {
     weight = register_parameter("weight", at::tensor({1.0F, 2.0F, 0.0F, 5.0F}).view({2, 2}));
@@ -102,9 +102,6 @@ class TwoParameters final : public torch::nn::Module, public Model {
     unused = register_parameter("unused", at::zeros({2}));
     none = register_parameter("none", at::zeros({0}));
   }
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  void setGenerator(const at::Generator&) override {}
   at::Tensor weight, bias, unused, none;
 };
 

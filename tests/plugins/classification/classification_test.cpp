@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <gmock/gmock.h>
-#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "core/model/weights.h"
 #include "core/plugin/pipeline.h"
 #include "plugins/transforms/transforms.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::classification {
@@ -47,17 +47,11 @@ class TenImages final : public LabelledImages {
 };
 
 /// The logit of class 1 is the mean brightness, the others are 0.
-class Brightness final : public torch::nn::Module, public Model, public ImageClassifier {
+class Brightness final : public test::FakeModel<ImageClassifier> {
  public:
   explicit Brightness(std::int64_t classes = 3) : classes_(classes) {
     gain = register_parameter("gain", at::ones({1}));
   }
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<ImageClassifier>(*this);
-  }
-  void setGenerator(const at::Generator&) override {}
   at::Tensor classify(const at::Tensor& images) override {
     seen = images.sizes().vec();
     sawGradient = sawGradient || at::GradMode::is_enabled();
@@ -163,17 +157,11 @@ class CountingListener final : public EvaluationListener {
 TEST(Classification, LossIsTheReferencesWithAndWithoutSmoothingAndSoIsItsGradient) {
   const auto io = readTensors(VITRINE_SOURCE_DIR "/tests/golden/analysis/losses/io.safetensors");
   // Ten classes; the logits are the parameter itself.
-  class Fixed final : public torch::nn::Module, public Model, public ImageClassifier {
+  class Fixed final : public test::FakeModel<ImageClassifier> {
    public:
     explicit Fixed(const at::Tensor& value) {
       logits = register_parameter("logits", value.clone());
     }
-    torch::nn::Module& module() override { return *this; }
-    std::vector<BlockCost> cost() const override { return {}; }
-    std::vector<OfferedCapability> capabilities() override {
-      return offersOf<ImageClassifier>(*this);
-    }
-    void setGenerator(const at::Generator&) override {}
     at::Tensor classify(const at::Tensor&) override { return logits; }
     at::Tensor features(const at::Tensor& images) override { return images; }
     at::Tensor head(const at::Tensor& features) override { return features; }
@@ -465,11 +453,8 @@ TEST(Classification, AModelWithOtherClassesIsRefusedWithTheKeyToSet) {
 }
 
 TEST(Classification, RefusesAModelThatClassifiesNothing) {
-  class Blind final : public torch::nn::Module, public Model {
+  class Blind final : public test::FakeModel<> {
    public:
-    torch::nn::Module& module() override { return *this; }
-    std::vector<BlockCost> cost() const override { return {}; }
-    void setGenerator(const at::Generator&) override {}
   };
   try {
     (void)ClassificationTask().open(

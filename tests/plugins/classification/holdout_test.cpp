@@ -2,7 +2,6 @@
 // who reads which split.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
-#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +20,7 @@
 #include "core/train/training_items.h"
 #include "plugins/tasks/classification/classification.h"
 #include "plugins/transforms/transforms.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::classification {
@@ -64,18 +64,12 @@ class CountedImages final : public LabelledImages {
 };
 
 /// One linear layer.
-class Linear final : public torch::nn::Module, public Model, public ImageClassifier {
+class Linear final : public test::FakeModel<ImageClassifier> {
  public:
   Linear() {
     weight_ = register_parameter("weight", at::zeros({4, 4}));
     bias_ = register_parameter("bias", at::zeros({4}));
   }
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<ImageClassifier>(*this);
-  }
-  void setGenerator(const at::Generator&) override {}
   at::Tensor classify(const at::Tensor& images) override { return head(features(images)); }
   at::Tensor features(const at::Tensor& images) override { return images.flatten(1); }
   at::Tensor head(const at::Tensor& features) override {

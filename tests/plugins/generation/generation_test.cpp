@@ -5,13 +5,13 @@
 #include <ATen/core/grad_mode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/module.h>
 
 #include <cmath>
 #include <map>
 
 #include "core/base/error.h"
 #include "tests/plugins/generation/blobs.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::generation {
@@ -159,15 +159,9 @@ TEST(Generation, EvaluationsUseTheSameDrawsWhateverTheBatch) {
 
 /// Says "left", "right" or "top" by the brighter half; the features are the brightness of four
 /// corners.
-class HalfJudge final : public torch::nn::Module, public Model, public ImageClassifier {
+class HalfJudge final : public test::FakeModel<ImageClassifier> {
  public:
   explicit HalfJudge(std::int64_t classes) : classes_(classes) {}
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<ImageClassifier>(*this);
-  }
-  void setGenerator(const at::Generator&) override {}
   at::Tensor classify(const at::Tensor& images) override { return head(features(images)); }
   at::Tensor features(const at::Tensor& images) override {
     seen = images;
@@ -232,12 +226,8 @@ TEST(Generation, RefusesAJudgeOfOtherClassesOrOfUnknownPixels) {
 }
 
 /// Halves the size and doubles the values; two channels of latents.
-class HalfCodec final : public torch::nn::Module, public Model, public LatentCodec {
+class HalfCodec final : public test::FakeModel<LatentCodec> {
  public:
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override { return offersOf<LatentCodec>(*this); }
-  void setGenerator(const at::Generator&) override {}
   Pixels pixels() const override { return {1, 0, 1}; }
   std::int64_t factor() const override { return 2; }
   std::int64_t latentChannels() const override { return 2; }

@@ -2,7 +2,6 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
-#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +15,7 @@
 #include "core/plugin/loss_mean.h"
 #include "core/text/tokenizer.h"
 #include "tests/plugins/text_image/small_setup.h"
+#include "tests/support/fake_model.h"
 
 namespace vitrine::text_image {
 namespace {
@@ -59,24 +59,14 @@ TEST(TextImageLoss, AWeightOfZeroLeavesTheLanguageModelsGradientToTheLastBit) {
 }
 
 /// Predicts nothing and remembers the samples that it was given.
-class RecordingModel final : public torch::nn::Module,
-                             public Model,
-                             public TextImageModel,
-                             public LanguageModel,
-                             public PackedLanguageModel {
+class RecordingModel final
+    : public test::FakeModel<TextImageModel, LanguageModel, PackedLanguageModel> {
  public:
   struct Sample {
     bool isCaptionFirst, hasCaption;
     std::int64_t time;
   };
   std::vector<Sample> samples;
-
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<TextImageModel, LanguageModel, PackedLanguageModel>(*this);
-  }
-  void setGenerator(const at::Generator&) override {}
 
   TextImageModel::Sizes textImageSizes() const override {
     TextImageModel::Sizes sizes;

@@ -5,7 +5,6 @@
 #include <c10/core/GradMode.h>
 #include <gmock/gmock.h>
 #include <torch/csrc/autograd/function.h>
-#include <torch/nn/module.h>
 
 #include <cmath>
 #include <fstream>
@@ -22,6 +21,7 @@
 #include "core/text/token_rows.h"
 #include "plugins/tasks/text_image/sequences.h"
 #include "tests/plugins/text_image/small_setup.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"
 
@@ -333,14 +333,8 @@ TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
 }
 
 /// Takes bright images for class 1.
-class BrightnessJudge final : public torch::nn::Module, public Model, public ImageClassifier {
+class BrightnessJudge final : public test::FakeModel<ImageClassifier> {
  public:
-  torch::nn::Module& module() override { return *this; }
-  std::vector<BlockCost> cost() const override { return {}; }
-  std::vector<OfferedCapability> capabilities() override {
-    return offersOf<ImageClassifier>(*this);
-  }
-  void setGenerator(const at::Generator&) override {}
   at::Tensor classify(const at::Tensor& images) override { return head(features(images)); }
   at::Tensor features(const at::Tensor& images) override {
     return images.mean(at::IntArrayRef{1, 2, 3}).unsqueeze(1);
