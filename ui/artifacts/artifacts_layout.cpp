@@ -71,8 +71,7 @@ QWidget* ArtifactsPage::makeViewer() {
 
   auto* card = withRole(new QFrame(viewer), "card");
   auto* rows = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
-  auto* stepLine = new QHBoxLayout;
-  stepLine->setSpacing(px(8));
+  auto* stepLine = rowIn(nullptr, {}, px(8));
   auto* stepName = new QLabel(tr("Step"), card);
   slider_ = withName(new QSlider(Qt::Horizontal, card), tr("Step"),
                      tr("Steps at which this artifact was made (Ctrl+\u2190, Ctrl+\u2192)"));
@@ -98,7 +97,6 @@ QWidget* ArtifactsPage::makeViewer() {
   rows->addWidget(meta_);
   auto* buttonBar = new FlowBar(card);
   FlowRow* buttons = &buttonBar->row();
-  buttons->setSpacing(px(8));
   sameScale_ = new QCheckBox(tr("Same scale"), card);
   sameScale_->setChecked(true);
   sameScale_->setToolTip(tr("One colour range for all maps and all runs shown"));

@@ -10,7 +10,6 @@
 #include <QSpinBox>
 #include <QTableWidget>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <cmath>
 
 #include "ui/calibration/calibration_page.h"
@@ -39,8 +38,7 @@ QFrame* makeCalibrationCard(QWidget* parent, QVBoxLayout*& column) {
 
 QHBoxLayout* makeCalibrationTitle(QWidget* card, const QString& title, QLabel** titleLabel,
                                   QLabel** about) {
-  auto* line = new QHBoxLayout;
-  line->setSpacing(px(8));
+  auto* line = rowIn(nullptr, {}, px(8));
   auto* label = withRole(new ElidedLabel(title, card), "title");
   line->addWidget(label, 1);
   auto* note = withRole(new ElidedLabel(card), "small");
@@ -71,7 +69,6 @@ QComboBox* CalibrationPage::makeCombo(const QString& name, const QString& tip) {
 QWidget* CalibrationPage::makeTools() {
   auto* bar = new FlowBar(this);
   FlowRow* row = &bar->row();
-  row->setSpacing(px(8));
   edges_ = makeCombo(tr("Bin edges"), tr("Bins of one width, or of as many images each"));
   edges_->addItems({tr("Equal width"), tr("Equal mass")});
   connect(edges_, &QComboBox::activated, this, [this](int index) {
@@ -151,8 +148,7 @@ QWidget* CalibrationPage::makeTemperature() {
   temperatureCard_ = makeCalibrationCard(this, column);
   column->addLayout(
       makeCalibrationTitle(temperatureCard_, tr("Temperature"), nullptr, &temperatureAbout_));
-  auto* line = new QHBoxLayout;
-  line->setSpacing(px(8));
+  auto* line = rowIn(nullptr, {}, px(8));
   auto* letter = new QLabel(QStringLiteral("T"), temperatureCard_);
   line->addWidget(letter);
   temperature_ = withName(new QSlider(Qt::Horizontal, temperatureCard_), tr("Temperature"),
@@ -201,7 +197,6 @@ QWidget* CalibrationPage::makeTemperature() {
   column->addWidget(scores_);
   auto* buttonBar = new FlowBar(temperatureCard_);
   FlowRow* buttons = &buttonBar->row();
-  buttons->setSpacing(px(8));
   useFitted_ = new QPushButton(tr("Use fitted T"), temperatureCard_);
   useFitted_->setProperty("primary", true);
   useFitted_->setToolTip(tr("The temperature with the least negative log-likelihood"));
@@ -224,7 +219,6 @@ QWidget* CalibrationPage::makeImages() {
   // The title has its row to itself: it says which images these are.
   auto* buttonBar = new FlowBar(imagesCard_);
   FlowRow* buttons = &buttonBar->row();
-  buttons->setSpacing(px(8));
   column->addWidget(buttonBar);
   errors_ = makeToolButton(tr("Errors only"),
                            tr("Exclude the images that the model was right about"), imagesCard_);
@@ -242,8 +236,7 @@ QWidget* CalibrationPage::makeImages() {
   allErrors_->setCheckable(true);
   connect(allErrors_, &QToolButton::clicked, this, &CalibrationPage::chooseAllErrors);
   buttons->addWidget(allErrors_);
-  auto* row = new QHBoxLayout;
-  row->setSpacing(px(12));
+  auto* row = rowIn(nullptr, {}, px(12));
   strip_ = new SampleStrip(imagesCard_);
   attend_ = new QAction(tr("Open in Attention"), strip_);
   attend_->setToolTip(tr("Where the model looks in this image (Enter)"));

@@ -132,8 +132,7 @@ ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
       reader_(workbench.store().file()),
       computing_(workbench) {
   auto* column = columnIn(this, {}, px(8));
-  auto* row = new QHBoxLayout;
-  row->setSpacing(px(8));
+  auto* row = rowIn(nullptr, {}, px(8));
   kind_ =
       withName(new QComboBox(this), tr("Artifact"), tr("Artifacts shared by two or more variants"));
   kind_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -341,8 +340,8 @@ void ArtifactTiles::fillComputeMenu() {
   std::vector<AnalysedRun> runs;
   for (std::size_t i = 0; i < variants_.size(); ++i) {
     const bool isRead = i < configs_.size() && i < stored_.size();
-    runs.push_back({variants_[i].run, isRead ? &configs_[i] : nullptr,
-                    isRead ? &stored_[i] : nullptr});
+    runs.push_back(
+        {variants_[i].run, isRead ? &configs_[i] : nullptr, isRead ? &stored_[i] : nullptr});
   }
   fillAnalysisMenu(*compute_->menu(), workbench_, runs,
                    [this](const std::string& analysis, const std::vector<std::int64_t>& missing) {

@@ -39,10 +39,8 @@ void showKey(QComboBox* combo, const std::string& chosen) {
 QWidget* ComparePage::makeCurveTools() {
   auto* bar = new FlowBar(this);
   FlowRow* row = &bar->row();
-  row->setSpacing(px(8));
   axis_ = makeCombo(tr("Horizontal axis"), tr("Horizontal axis of the curves"));
-  axis_->addItems(
-      {tr("x: step"), tr("x: epoch"), tr("x: time")});
+  axis_->addItems({tr("x: step"), tr("x: epoch"), tr("x: time")});
   connect(axis_, &QComboBox::activated, this, [this](int index) {
     change([index](CompareChoice& choice) { choice.axis = static_cast<CurveAxis>(index); });
   });
@@ -74,8 +72,7 @@ QWidget* ComparePage::makeCurveTools() {
          "ever averaged"),
       &CompareChoice::colour);
   key(dash_, tr("Dash"), tr("Key that sets the dash of a line"), &CompareChoice::dash);
-  key(panel_, tr("Panel"), tr("A chart for each value"),
-      &CompareChoice::panel);
+  key(panel_, tr("Panel"), tr("A chart for each value"), &CompareChoice::panel);
   logX_ = makeToggle(tr("log x"), tr("Logarithmic horizontal axis"));
   logY_ = makeToggle(tr("log y"), tr("Logarithmic vertical axis"));
   connect(logX_, &QToolButton::clicked, this,
@@ -138,7 +135,6 @@ QWidget* ComparePage::makeParallel() {
   auto* column = columnIn(view, {}, px(8));
   auto* bar = new FlowBar(view);
   FlowRow* row = &bar->row();
-  row->setSpacing(px(8));
   parallelView_ = new ParallelView(view);
   parallelView_->addAction(exportFigure_);
   parallelView_->setContextMenuPolicy(Qt::ActionsContextMenu);
@@ -151,7 +147,8 @@ QWidget* ComparePage::makeParallel() {
   button(tr("Axes"), tr("Choose the quantities"), [this] { askAxes(); });
   button(tr("Log axis"), tr("The marked axis logarithmic or linear (L)"),
          [this] { parallelView_->toggleLog(); });
-  button(tr("Reverse axis"), tr("Swap the ends of the marked axis (F)"), [this] { parallelView_->flip(); });
+  button(tr("Reverse axis"), tr("Swap the ends of the marked axis (F)"),
+         [this] { parallelView_->flip(); });
   button(tr("Clear brushes"), tr("Keep all runs again"), [this] { parallelView_->clearBrushes(); });
   row->addStretch();
   auto* hint =
@@ -206,9 +203,9 @@ std::unique_ptr<Figure> ComparePage::forestFigure(ComparePicture picture,
                                       : familyChart(*data_, choice_, table, rows),
                          style);
   }
-  return std::make_unique<ForestFigure>(isDifference ? forestDifferences(*data_, table, rows)
-                                                     : forestChart(*data_, table, rows),
-                                        style);
+  return std::make_unique<ForestFigure>(
+      isDifference ? forestDifferences(*data_, table, rows) : forestChart(*data_, table, rows),
+      style);
 }
 
 void ComparePage::drawForest() {
@@ -271,7 +268,6 @@ QWidget* ComparePage::makeScatter() {
   auto* column = columnIn(view, {}, px(8));
   auto* bar = new FlowBar(view);
   FlowRow* row = &bar->row();
-  row->setSpacing(px(8));
   const auto side = [&](const QString& name, QComboBox*& quantity, QComboBox*& better,
                         QToolButton*& log, std::string CompareChoice::*chosen,
                         std::optional<Direction> CompareChoice::*direction,
@@ -283,8 +279,8 @@ QWidget* ComparePage::makeScatter() {
       change([&](CompareChoice& choice) { choice.*chosen = id; });
     });
     better = makeCombo(tr("Better on %1").arg(name), tr("Which way is better, for the front"));
-    better->addItems({tr("better: auto"), tr("better: neither"),
-                      tr("better: lower"), tr("better: higher")});
+    better->addItems(
+        {tr("better: auto"), tr("better: neither"), tr("better: lower"), tr("better: higher")});
     connect(better, &QComboBox::activated, this, [this, direction](int index) {
       change([&](CompareChoice& choice) {
         choice.*direction =

@@ -70,8 +70,7 @@ void ComparePage::makeActions() {
       [this] { chooseColumns(); });
   act(tr("Use variant as baseline"), tr("Compare with the variant of the current row"),
       [this] { setBaselineFromTable(); });
-  act(tr("Copy differences as overrides"),
-      tr("key=value of the current run against the first one"),
+  act(tr("Copy differences as overrides"), tr("key=value of the current run against the first one"),
       [this] { copyOverrides(); });
   exportFigure_ = new QAction(tr("Export figure\u2026"), this);
   exportFigure_->setToolTip(
@@ -157,9 +156,7 @@ QWidget* ComparePage::makeTop() {
 
   auto* secondBar = new FlowBar(top);
   FlowRow* second = &secondBar->row();
-  second->setSpacing(px(8));
-  metric_ = makeCombo(tr("Metric"),
-                      tr("The metric that is compared and drawn; type to search"));
+  metric_ = makeCombo(tr("Metric"), tr("The metric that is compared and drawn; type to search"));
   metric_->setEditable(true);
   metric_->setInsertPolicy(QComboBox::NoInsert);
   metric_->completer()->setFilterMode(Qt::MatchContains);
@@ -219,8 +216,7 @@ QWidget* ComparePage::makeTop() {
   auto* pairRow = rowIn(pair, {}, px(8));
   auto* against = withRole(new QLabel(tr("Baseline"), pair), "small");
   pairRow->addWidget(against);
-  baseline_ =
-      makeCombo(tr("Baseline"), tr("Variant that the others are compared with"));
+  baseline_ = makeCombo(tr("Baseline"), tr("Variant that the others are compared with"));
   baseline_->setMinimumContentsLength(14);
   against->setBuddy(baseline_);
   connect(baseline_, &QComboBox::activated, this, [this](int index) {
@@ -307,8 +303,9 @@ QWidget* ComparePage::makeTableView() {
   copy->setContext(Qt::WidgetShortcut);
   connect(copy, &QShortcut::activated, this, [this] { copyTable(TableFormat::Markdown); });
   auto* selectRuns = new QAction(tr("Select its runs"), tableView_);
-  selectRuns->setToolTip(tr("Select the runs of the variant in the list, for Monitor and the other "
-                            "pages"));
+  selectRuns->setToolTip(
+      tr("Select the runs of the variant in the list, for Monitor and the other "
+         "pages"));
   connect(selectRuns, &QAction::triggered, this, [this] { selectRunsOfTable(); });
   tableView_->addAction(tools_[7]);
   tableView_->addAction(selectRuns);
@@ -377,9 +374,9 @@ void ComparePage::fitDiffers() {
     if (i != kDiffers) others += header->sectionSize(i);
   // The last column is stretched: what it needs, not what it has.
   const QAbstractItemView* view = tableView_;
-  const int last = std::max({view->sizeHintForColumn(header->count() - 1) + px(12),
-                             header->sectionSizeHint(header->count() - 1),
-                             header->minimumSectionSize()});
+  const int last =
+      std::max({view->sizeHintForColumn(header->count() - 1) + px(12),
+                header->sectionSizeHint(header->count() - 1), header->minimumSectionSize()});
   tableView_->resizeColumnToContents(kDiffers);
   const int wanted = header->sectionSize(kDiffers) + px(12);
   const int room = tableView_->viewport()->width() - others - last;
@@ -431,9 +428,9 @@ void ComparePage::chooseColumns() {
   for (const auto& [name, runs] : data_->names) {
     const bool isOn =
         std::find(data_->metrics.begin(), data_->metrics.end(), name) != data_->metrics.end();
-    list.entries.push_back(
-        {name, QString::fromStdString(name),
-         tr("measured in %1 of %2 runs").arg(runs).arg(data_->runs.size()), isOn});
+    list.entries.push_back({name, QString::fromStdString(name),
+                            tr("measured in %1 of %2 runs").arg(runs).arg(data_->runs.size()),
+                            isOn});
   }
   const auto answer = askCheckList(this, list);
   if (!answer || data_ == nullptr) return;  // runs may go while the dialog is open

@@ -46,7 +46,6 @@ QWidget* ComparePage::makeDifferences() {
   auto* column = columnIn(view, {}, px(8));
   auto* bar = new FlowBar(view);
   FlowRow* row = &bar->row();
-  row->setSpacing(px(8));
   onlyDifferences_ = new QCheckBox(tr("Only differences"), view);
   connect(onlyDifferences_, &QCheckBox::clicked, this, [this](bool isOn) {
     change([isOn](CompareChoice& choice) { choice.onlyDifferences = isOn; });
@@ -141,7 +140,7 @@ void ComparePage::showDifferences() {
           .arg(all)
           .arg(data_->runs.size() > differences_.runs.size()
                    ? tr(" \u00b7 one run of each variant, at most six; select up to "
-                                    "six runs to choose")
+                        "six runs to choose")
                    : QString()));
   source_->setPlainText(differences_.source);
 }
@@ -149,8 +148,7 @@ void ComparePage::showDifferences() {
 QWidget* ComparePage::makePublished() {
   auto* view = new QWidget(this);
   auto* column = columnIn(view, {}, px(8));
-  auto* row = new QHBoxLayout;
-  row->setSpacing(px(8));
+  auto* row = rowIn(nullptr, {}, px(8));
   paper_ = withName(new WrapLabel(view), tr("Paper"));
   paper_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(paper_, 1);
@@ -168,10 +166,9 @@ QWidget* ComparePage::makePublished() {
   publishedTree_->setMinimumHeight(px(160));
   publishedTree_->viewport()->installEventFilter(this);
   publishedTree_->setRootIsDecorated(false);
-  publishedTree_->setHeaderLabels(
-      {tr("Variant"), tr("Model"), tr("Metric"),
-       tr("Paper"), tr("Ours"), QStringLiteral("n"),
-       tr("Order"), tr("Verdict"), tr("Place and conditions")});
+  publishedTree_->setHeaderLabels({tr("Variant"), tr("Model"), tr("Metric"), tr("Paper"),
+                                   tr("Ours"), QStringLiteral("n"), tr("Order"), tr("Verdict"),
+                                   tr("Place and conditions")});
   const QStringList tips{
       tr("Our variant that the printed number belongs to"),
       tr("Model and size that the number is of"),
@@ -199,9 +196,8 @@ QWidget* ComparePage::makePublished() {
   claimTree_->setMinimumHeight(px(110));
   claimColumn->addWidget(claimTree_);
   claimTree_->setRootIsDecorated(false);
-  claimTree_->setHeaderLabels({tr("Claim"), tr("Verdict"),
-                               QStringLiteral("n"), tr("Measured, 95\u2009% interval"),
-                               tr("Margin"), tr("Why")});
+  claimTree_->setHeaderLabels({tr("Claim"), tr("Verdict"), QStringLiteral("n"),
+                               tr("Measured, 95\u2009% interval"), tr("Margin"), tr("Why")});
   column->addWidget(claimCard, 1);
   return view;
 }
@@ -231,19 +227,19 @@ void ComparePage::showPublished() {
     paper_->setText(published_.paper + QLatin1Char('\n') + published_.problem);
   } else {
     paper_->setText(tr("%1 \u00b7 %2 of %3 published numbers match a variant \u00b7 "
-                                   "ours: %4")
+                       "ours: %4")
                         .arg(published_.paper)
                         .arg(published_.rows.size())
                         .arg(published_.total)
                         .arg(valueChoiceText(choice_.value)));
   }
   for (const PublishedRow& row : published_.rows) {
-    auto* item = new QTreeWidgetItem(
-        publishedTree_,
-        {data_->labels[row.variant], row.model, row.title, number(row.value, row.decimals),
-         oursText(row), QString::number(row.ours.count), row.order,
-         verdictSign(row.verdict) + shortVerdictText(row),
-         row.place + QStringLiteral(": ") + row.conditions});
+    auto* item =
+        new QTreeWidgetItem(publishedTree_, {data_->labels[row.variant], row.model, row.title,
+                                             number(row.value, row.decimals), oursText(row),
+                                             QString::number(row.ours.count), row.order,
+                                             verdictSign(row.verdict) + shortVerdictText(row),
+                                             row.place + QStringLiteral(": ") + row.conditions});
     for (int i = 0; i < publishedTree_->columnCount(); ++i) {
       item->setToolTip(i, item->text(i));
       if (i >= 3 && i <= 5) item->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
@@ -257,10 +253,10 @@ void ComparePage::showPublished() {
   for (const ClaimRow& row : published_.claims) {
     const SampleStatistics& s = row.judgement.statistics;
     auto* item = new QTreeWidgetItem(
-        claimTree_, {QString::fromStdString(row.claim.name),
-                     QString::fromStdString(toString(row.judgement.verdict)),
-                     QString::number(s.count), measuredText(row), thresholdText(row),
-                     QString::fromStdString(row.judgement.reason)});
+        claimTree_,
+        {QString::fromStdString(row.claim.name),
+         QString::fromStdString(toString(row.judgement.verdict)), QString::number(s.count),
+         measuredText(row), thresholdText(row), QString::fromStdString(row.judgement.reason)});
     item->setToolTip(0, QString::fromStdString(row.claim.source));
     item->setToolTip(3, QString::fromStdString(measureText(row.claim)));
     item->setForeground(1, verdictColor(row.judgement.verdict));

@@ -3,12 +3,10 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QListWidget>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/compare/latex_table.h"
@@ -23,8 +21,7 @@ LatexDialog::LatexDialog(AblationTable table, TableOrigin origin, const LatexCho
   setWindowTitle(tr("Table as LaTeX"));
   auto* column = new QVBoxLayout(this);
   column->setSpacing(px(8));
-  auto* top = new QHBoxLayout;
-  top->setSpacing(px(12));
+  auto* top = rowIn(nullptr, {}, px(12));
   auto* left = new QVBoxLayout;
   auto* metricsLabel = new QLabel(tr("Metrics"), this);
   metrics_ = withName(new QListWidget(this), tr("Metrics that are columns"));

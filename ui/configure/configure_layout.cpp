@@ -70,8 +70,7 @@ QList<QAction*> ConfigurePage::tools() { return {undoAction_, redoAction_, menuA
 QWidget* ConfigurePage::makeBar() {
   auto* holder = new QWidget(this);
   auto* column = columnIn(holder, {px(12), px(8), px(12), 0}, px(4));
-  auto* bar = new QHBoxLayout;
-  bar->setSpacing(px(8));
+  auto* bar = rowIn(nullptr, {}, px(8));
   const auto button = [&](const QString& text, const QString& tip) {
     auto* made = new QToolButton(holder);
     made->setText(text);
@@ -82,10 +81,8 @@ QWidget* ConfigurePage::makeBar() {
     return made;
   };
   auto* fresh = button(tr("New"), tr("Start from the defaults again"));
-  auto* openButton =
-      button(tr("Open\u2026"), tr("Open an experiment file; or drop one here"));
-  auto* clone =
-      button(tr("Clone\u2026"), tr("Fill the form with the configuration of a run"));
+  auto* openButton = button(tr("Open\u2026"), tr("Open an experiment file; or drop one here"));
+  auto* clone = button(tr("Clone\u2026"), tr("Fill the form with the configuration of a run"));
   search_ = new QLineEdit(holder);
   search_->setPlaceholderText(tr("Find a field: name, key or meaning"));
   search_->setAccessibleName(tr("Find a field"));
@@ -126,9 +123,8 @@ QWidget* ConfigurePage::makeBar() {
   connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
     const int found = form_->search(text);
     const bool isSearching = !text.trimmed().isEmpty();
-    searchNote_->setText(found == 0
-                             ? tr("No field matches.")
-                             : counted(found, tr("field"), tr("fields")));
+    searchNote_->setText(found == 0 ? tr("No field matches.")
+                                    : counted(found, tr("field"), tr("fields")));
     searchNote_->setVisible(isSearching);
   });
   connect(search_, &QLineEdit::returnPressed, this, [this] {
@@ -204,7 +200,6 @@ QWidget* ConfigurePage::makeFooter() {
   for (QLabel* label : {headline_, details_, warning_}) column->addWidget(label);
   auto* buttons = new FlowBar(card);
   FlowRow* line = &buttons->row();
-  line->setSpacing(px(8));
   start_ = new QPushButton(tr("Start"), card);
   start_->setProperty("primary", true);
   start_->setToolTip(

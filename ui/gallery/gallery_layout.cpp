@@ -143,7 +143,6 @@ void GalleryPage::makeActions() {
 QWidget* GalleryPage::makeTop() {
   auto* bar = new FlowBar(this);
   FlowRow& row = bar->row();
-  row.setSpacing(px(8));
   search_ = new QLineEdit(this);
   search_->setPlaceholderText(tr("Search: sampler:ddim class:3 guidance>2 step:400 starred tag:x"));
   search_->setAccessibleName(tr("Search images"));

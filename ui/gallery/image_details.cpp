@@ -6,7 +6,6 @@
 #include <QPixmap>
 #include <QStringListModel>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "core/store/tables/image_tags.h"
 #include "ui/gallery/image_pair.h"
@@ -46,15 +45,13 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   title_ = withRole(new ElidedLabel(this), "title");
   column->addWidget(title_);
 
-  auto* top = new QHBoxLayout;
-  top->setSpacing(px(12));
+  auto* top = rowIn(nullptr, {}, px(12));
   preview_ = new QLabel(this);
   preview_->setFixedSize(px(kPreview), px(kPreview));
   preview_->setAlignment(Qt::AlignCenter);
   preview_->setAccessibleName(tr("The image"));
   top->addWidget(preview_, 0, Qt::AlignTop);
-  auto* side = new QVBoxLayout;
-  side->setSpacing(px(6));
+  auto* side = columnIn(nullptr, {}, px(6));
   about_ = withRole(new WrapLabel(this), "small");
   about_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   side->addWidget(about_);

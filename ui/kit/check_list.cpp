@@ -4,7 +4,6 @@
 #include <QDialogButtonBox>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QVBoxLayout>
 
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"

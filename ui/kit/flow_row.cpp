@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "ui/kit/theme.h"
+
 namespace vitrine::ui {
 
 namespace {
@@ -117,6 +119,7 @@ int FlowRow::arrange(const QRect& rect, Place place) const {
 
 FlowBar::FlowBar(QWidget* parent) : OwnHeight<QWidget>(parent), row_(new FlowRow(this)) {
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  row_->setSpacing(px(8));
 }
 
 }  // namespace vitrine::ui

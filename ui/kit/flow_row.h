@@ -39,7 +39,7 @@ class FlowRow : public QLayout {
   QList<QLayoutItem*> items_;
 };
 
-/// A widget with a FlowRow, as high as its lines need.
+/// A widget with a FlowRow, as high as its lines need. Its spacing is px(8).
 class FlowBar : public OwnHeight<QWidget> {
   Q_OBJECT
  public:

@@ -1,9 +1,7 @@
 #include "ui/monitor/plot_card.h"
 
-#include <QHBoxLayout>
 #include <QPainter>
 #include <QPainterPath>
-#include <QVBoxLayout>
 
 #include "ui/kit/series/run_series.h"
 #include "ui/kit/small_widgets.h"
@@ -80,8 +78,7 @@ PlotCard::PlotCard(std::string metric, const MetricCard& card, QWidget* parent)
   bell_ = small(tr("Alerts on this metric"));
   connect(pin_, &QToolButton::clicked, this, &PlotCard::pinRequested);
   connect(bell_, &QToolButton::clicked, this, &PlotCard::bellRequested);
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(0);
+  auto* buttons = rowIn(nullptr, {}, 0);
   buttons->addWidget(bell_);
   buttons->addWidget(pin_);
   header->addLayout(buttons);

@@ -1,6 +1,5 @@
 // The widgets of the Playground.
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
@@ -11,7 +10,6 @@
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
@@ -46,8 +44,8 @@ class ElidedComboBox final : public QComboBox {
     const QRect field =
         style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
     const int mark = option.currentIcon.isNull() ? 0 : option.iconSize.width() + px(8);
-    option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight,
-                                                  field.width() - mark - px(2));
+    option.currentText =
+        fontMetrics().elidedText(option.currentText, Qt::ElideRight, field.width() - mark - px(2));
     painter.drawControl(QStyle::CE_ComboBoxLabel, option);
   }
 };
@@ -61,8 +59,7 @@ struct PlayCard {
 PlayCard playCard(QWidget* parent) {
   auto* frame = withRole(new QFrame(parent), "card");
   auto* column = columnIn(frame, {px(12), px(8), px(12), px(10)}, px(8));
-  auto* head = new QHBoxLayout;
-  head->setSpacing(px(8));
+  auto* head = rowIn(nullptr, {}, px(8));
   column->addLayout(head);
   return {frame, column, head};
 }
@@ -108,8 +105,8 @@ void PlaygroundPage::makeActions() {
                     [this] { recall(Recall::All); });
   recallSeed_ = make(tr("Seed"), tr("Use the seed of the selected image"), Qt::Key_S,
                      [this] { recall(Recall::Seed); });
-  recallPrompt_ = make(tr("Prompt"), tr("Use the prompt or class of the selected image"),
-                       Qt::Key_P, [this] { recall(Recall::Prompt); });
+  recallPrompt_ = make(tr("Prompt"), tr("Use the prompt or class of the selected image"), Qt::Key_P,
+                       [this] { recall(Recall::Prompt); });
   recallRest_ = make(tr("Remix"), tr("Use every setting of the selected image but its seed"),
                      Qt::Key_R, [this] { recall(Recall::AllButSeed); });
   info_ = make(tr("Info"), tr("Show the recipe of the selected image"), Qt::Key_I,
@@ -163,8 +160,7 @@ QWidget* PlaygroundPage::makeSettings() {
   column->addWidget(problem_);
   column->addWidget(cost_);
   column->addWidget(warmth_);
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(px(8));
+  auto* buttons = rowIn(nullptr, {}, px(8));
   drawButton_ = new QPushButton(tr("Draw"), card);
   drawButton_->setProperty("primary", true);
   drawButton_->setProperty(kListed, false);
@@ -211,7 +207,6 @@ QWidget* PlaygroundPage::makeBoard() {
   column->addWidget(board_->area(), 1);
   auto* bar = new FlowBar(card);
   FlowRow& row = bar->row();
-  row.setSpacing(px(8));
   keepButton_ = playButton(keep_, card);
   exportButton_ = new QToolButton(card);
   exportButton_->setText(tr("Export figure\u2026"));
@@ -230,8 +225,7 @@ QWidget* PlaygroundPage::makeBoard() {
   row.addWidget(zoomBox_);
   column->addWidget(bar);
   connect(board_, &ImageBoard::selectionChanged, this, &PlaygroundPage::showSelected);
-  for (QAction* one :
-       {verify_, keep_, recallAll_, recallSeed_, recallPrompt_, recallRest_, info_})
+  for (QAction* one : {verify_, keep_, recallAll_, recallSeed_, recallPrompt_, recallRest_, info_})
     board_->addAction(one);
   return card;
 }
@@ -255,8 +249,7 @@ QWidget* PlaygroundPage::makeFilm() {
   head->addWidget(playButton_);
   film_ = new FilmStrip(card);
   column->addWidget(film_);
-  auto* line = new QHBoxLayout;
-  line->setSpacing(px(8));
+  auto* line = rowIn(nullptr, {}, px(8));
   stepText_ = new QLabel(card);
   slider_ = withName(new QSlider(Qt::Horizontal, card), tr("Step of the image"),
                      tr("Steps that were kept (Ctrl+\u2190, Ctrl+\u2192)"));
@@ -266,8 +259,7 @@ QWidget* PlaygroundPage::makeFilm() {
   column->addLayout(line);
   filmNote_ = withRole(new WrapLabel(card), "small");
   column->addWidget(filmNote_);
-  for (QAction* one :
-       {verify_, keep_, recallAll_, recallSeed_, recallPrompt_, recallRest_, info_})
+  for (QAction* one : {verify_, keep_, recallAll_, recallSeed_, recallPrompt_, recallRest_, info_})
     film_->addAction(one);
   connect(film_, &FilmStrip::patchRequested, this, &PlaygroundPage::replayAt);
   connect(film_, &FilmStrip::stepChanged, this, &PlaygroundPage::showStep);

@@ -34,8 +34,7 @@ class TintedRows : public QStyledItemDelegate {
 
 DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), workbench_(workbench) {
   auto* column = columnIn(this, {px(12), px(12), px(12), px(12)}, px(8));
-  auto* line = new QHBoxLayout;
-  line->setSpacing(px(8));
+  auto* line = rowIn(nullptr, {}, px(8));
   const auto side = [&](Side& one, const QString& name) {
     auto* label = withRole(new QLabel(name, this), "title");
     one.choice = withName(new QComboBox(this), tr("Configuration %1").arg(name),

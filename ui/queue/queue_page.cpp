@@ -152,8 +152,7 @@ QWidget* QueuePage::makeOffer() {
   offerLine_->setContentsMargins(px(12), px(8), px(12), px(8));
   offerLine_->setSpacing(px(8));
   offerLine_->addWidget(offerText_, 1);
-  auto* answers = new QHBoxLayout;
-  answers->setSpacing(px(8));
+  auto* answers = rowIn(nullptr, {}, px(8));
   answers->addStretch(1);
   answers->addWidget(decline);
   answers->addWidget(resume);

@@ -2,11 +2,9 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QMenu>
 #include <QScrollArea>
 #include <QStyle>
-#include <QVBoxLayout>
 #include <initializer_list>
 
 #include "core/base/error.h"
@@ -117,8 +115,7 @@ void Inspector::makeState(QWidget& inside, QVBoxLayout& column) {
   facts_->setLabelWidth(140);
   auto* factsHolder = columnIn(nullptr, {px(8), 0, px(8), 0});
   factsHolder->addWidget(facts_);
-  auto* top = new QVBoxLayout;
-  top->setSpacing(px(2));
+  auto* top = columnIn(nullptr, {}, px(2));
   top->addLayout(stateRow);
   top->addLayout(reasonHolder);
   top->addLayout(factsHolder);

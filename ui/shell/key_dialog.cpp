@@ -1,7 +1,6 @@
 #include "ui/shell/key_dialog.h"
 
 #include <QDialogButtonBox>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeySequenceEdit>
 #include <QLabel>
@@ -55,8 +54,7 @@ KeyDialog::KeyDialog(KeyMap& keys, QWidget* parent) : QDialog(parent), keys_(key
   sentence_->setProperty("role", "small");
   sentence_->setMinimumHeight(px(18));
 
-  auto* row = new QHBoxLayout;
-  row->setSpacing(px(8));
+  auto* row = rowIn(nullptr, {}, px(8));
   row->addWidget(editor_, 1);
   row->addWidget(assign_);
   row->addWidget(none_);

@@ -6,7 +6,6 @@
 #include <QMessageBox>
 #include <QScreen>
 #include <QStatusBar>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/base/text.h"
@@ -418,8 +417,8 @@ void MainWindow::updateTitle() {
 
 bool MainWindow::isNarrow() const {
   const int front = tabs_->currentIndex();
-  const bool isWide = !docksBefore_.isEmpty() ||
-                      (front >= 0 && pages()[static_cast<std::size_t>(front)].isWide);
+  const bool isWide =
+      !docksBefore_.isEmpty() || (front >= 0 && pages()[static_cast<std::size_t>(front)].isWide);
   return width() <= px(isWide ? kFoldWidthOfWidePages : kFoldWidth);
 }
 

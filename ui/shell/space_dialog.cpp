@@ -1,6 +1,5 @@
 #include "ui/shell/space_dialog.h"
 
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QPushButton>
 #include <QTreeWidget>

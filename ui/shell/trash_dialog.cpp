@@ -1,7 +1,6 @@
 #include "ui/shell/trash_dialog.h"
 
 #include <QDateTime>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLocale>
 #include <QPushButton>

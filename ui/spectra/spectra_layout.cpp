@@ -36,7 +36,6 @@ class DragView final : public FigureView {
 QWidget* SpectraPage::makeTools() {
   auto* bar = new FlowBar(this);
   FlowRow* row = &bar->row();
-  row->setSpacing(px(8));
   threshold_ = withName(
       new QSpinBox(this), tr("Threshold of the rank"),
       tr("The rank is the number of singular values that hold this share of their sum; drag the "

@@ -60,8 +60,7 @@ SqlSide::SqlSide(QWidget* parent)
   auto* column = columnIn(this, {}, 0);
   auto* top = new QWidget(this);
   auto* inTop = columnIn(top, {px(12), px(8), px(12), px(8)}, px(8));
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(px(4));
+  auto* buttons = rowIn(nullptr, {}, px(4));
   const std::pair<QString, QString> shelves[] = {
       {tr("Schema"), tr("Views and tables; a double click puts the name into the statement")},
       {tr("Saved"), tr("Statements saved by name; Return opens one")},

@@ -124,8 +124,7 @@ QFrame* StartPage::makeFirst() {
   auto* create = new QPushButton(tr("New experiment"));
   connect(create, &QPushButton::clicked, this,
           [this] { workbench_.showPage(QStringLiteral("configure")); });
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(px(8));
+  auto* buttons = rowIn(nullptr, {}, px(8));
   buttons->addWidget(demo_);
   buttons->addWidget(create);
   buttons->addStretch(1);
@@ -141,8 +140,7 @@ QFrame* StartPage::makeResumable() {
   QVBoxLayout* inside = nullptr;
   QFrame* card = startCard(tr("Continue"), inside);
   resumableText_ = startLabel(QString(), "muted");
-  resumableRows_ = new QVBoxLayout;
-  resumableRows_->setSpacing(0);
+  resumableRows_ = columnIn(nullptr, {}, 0);
   resumeAll_ = new QPushButton(tr("Resume all"));
   connect(resumeAll_, &QPushButton::clicked, this, [this] {
     workbench_.startRuns(workbench_.queue().view().resumable, jobs::QueueEnd::Back);
@@ -157,8 +155,7 @@ QFrame* StartPage::makeResumable() {
 QFrame* StartPage::makeRecent() {
   QVBoxLayout* inside = nullptr;
   QFrame* card = startCard(tr("Other databases"), inside);
-  recentRows_ = new QVBoxLayout;
-  recentRows_->setSpacing(0);
+  recentRows_ = columnIn(nullptr, {}, 0);
   inside->addLayout(recentRows_);
   inside->addStretch(1);
   return card;
@@ -173,8 +170,7 @@ QFrame* StartPage::makePages(const std::vector<PageFactory>& others) {
     open->setMinimumWidth(px(104));
     open->setAccessibleName(tr("Open %1").arg(page.title));
     connect(open, &QPushButton::clicked, this, [this, id = page.id] { workbench_.showPage(id); });
-    auto* line = new QHBoxLayout;
-    line->setSpacing(px(12));
+    auto* line = rowIn(nullptr, {}, px(12));
     line->addWidget(open, 0, Qt::AlignTop);
     line->addWidget(startLabel(page.about, "small"), 1);
     inside->addLayout(line);

@@ -7,8 +7,6 @@
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QGuiApplication>
-#include <QHBoxLayout>
-#include <QVBoxLayout>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -126,15 +124,13 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   export_ = withName(new QPushButton(tr("Export\u2026")), tr("Export"));
   export_->setProperty("primary", true);
   export_->setDefault(true);
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(px(8));
+  auto* buttons = rowIn(nullptr, {}, px(8));
   buttons->addWidget(copy);
   buttons->addStretch();
   buttons->addWidget(close);
   buttons->addWidget(export_);
 
-  auto* middle = new QHBoxLayout;
-  middle->setSpacing(px(16));
+  auto* middle = rowIn(nullptr, {}, px(16));
   middle->addLayout(side);
   middle->addWidget(preview_, 1);
   auto* layout = columnIn(this, {px(16), px(16), px(16), px(16)}, px(16));

@@ -3,13 +3,11 @@
 #include <QDialogButtonBox>
 #include <QDir>
 #include <QFile>
-#include <QHBoxLayout>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QRegularExpression>
 #include <QTextBrowser>
 #include <QTextDocument>
-#include <QVBoxLayout>
 
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
@@ -21,10 +19,10 @@ namespace vitrine::ui {
 namespace {
 
 // In the order in which a new user reads them.
-const char* const kDocuments[] = {"studio.md",      "configuration.md", "command_line.md",
-                                  "datasets.md",    "database.md",      "remote.md",
-                                  "python.md",      "serve.md",         "plugin_author.md",
-                                  "vocabulary.md",  "reliability.md",   "architecture.md"};
+const char* const kDocuments[] = {"studio.md",     "configuration.md", "command_line.md",
+                                  "datasets.md",   "database.md",      "remote.md",
+                                  "python.md",     "serve.md",         "plugin_author.md",
+                                  "vocabulary.md", "reliability.md",   "architecture.md"};
 
 constexpr int kNameRole = Qt::UserRole;
 
@@ -61,12 +59,10 @@ HelpViewer::HelpViewer(QWidget* parent) : QDialog(parent) {
   search_->setClearButtonEnabled(true);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
 
-  auto* right = new QVBoxLayout;
-  right->setSpacing(px(8));
+  auto* right = columnIn(nullptr, {}, px(8));
   right->addWidget(search_);
   right->addWidget(text_, 1);
-  auto* columns = new QHBoxLayout;
-  columns->setSpacing(px(12));
+  auto* columns = rowIn(nullptr, {}, px(12));
   columns->addWidget(list_);
   columns->addLayout(right, 1);
   auto* layout = columnIn(this, {px(12), px(12), px(12), px(12)});

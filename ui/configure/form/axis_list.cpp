@@ -1,12 +1,10 @@
 #include "ui/configure/form/axis_list.h"
 
 #include <QCompleter>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QStyle>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/config/to_toml.h"
@@ -129,9 +127,8 @@ void AxisList::showProblems(const std::vector<Problem>& problems) {
     QString said = unread(axis);
     for (const Problem& problem : problems) {
       const bool isMine =
-          !key.empty() &&
-          (problem.key == place_.toStdString() + "." + key ||
-           (problem.key == key && problem.code == ProblemCode::UnknownKey));
+          !key.empty() && (problem.key == place_.toStdString() + "." + key ||
+                           (problem.key == key && problem.code == ProblemCode::UnknownKey));
       if (!isMine || !said.isEmpty()) continue;
       said = messageOf(problem);
     }
@@ -149,8 +146,7 @@ void AxisList::showProblems(const std::vector<Problem>& problems) {
 void AxisList::append(const std::string& key, const std::vector<Json>& values) {
   auto* row = new QWidget(this);
   auto* column = columnIn(row, {}, px(2));
-  auto* line = new QHBoxLayout;
-  line->setSpacing(px(4));
+  auto* line = rowIn(nullptr, {}, px(4));
   column->addLayout(line);
   auto* keyLine = new QLineEdit(QString::fromStdString(key), row);
   keyLine->setPlaceholderText(tr("key"));

@@ -1,8 +1,6 @@
 #include "ui/configure/form/collapsible_section.h"
 
-#include <QHBoxLayout>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
@@ -41,8 +39,7 @@ CollapsibleSection::CollapsibleSection(const QString& name, const QString& title
       holder_(new QWidget(this)),
       body_(new QVBoxLayout(holder_)) {
   auto* column = columnIn(this, {}, px(6));
-  auto* line = new QHBoxLayout;
-  line->setSpacing(px(4));
+  auto* line = rowIn(nullptr, {}, px(4));
   line->addWidget(heading_);
   line->addStretch();
   line->addLayout(corner_);

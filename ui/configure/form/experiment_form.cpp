@@ -9,7 +9,6 @@
 #include <QStandardItemModel>
 #include <QTimer>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -33,8 +32,7 @@ constexpr int kNarrow = 600;  // pixels: below this the help stands under the ed
 
 ExperimentForm::ExperimentForm(QWidget* parent)
     : QWidget(parent),
-      experiment_(
-          new FormSection(QStringLiteral("experiment"), tr("Experiment"), this)),
+      experiment_(new FormSection(QStringLiteral("experiment"), tr("Experiment"), this)),
       model_(new FormSection(QStringLiteral("model"), tr("Model"), this)),
       task_(new FormSection(QStringLiteral("task"), tr("Task"), this)),
       data_(new FormSection(QStringLiteral("data"), tr("Data"), this)),
@@ -188,13 +186,9 @@ void ExperimentForm::showNotes() {
     } else if (section == init_) {
       const bool isRun = !document_.text("init.run").empty();
       const bool isFile = !document_.text("init.weights").empty();
-      note << (isRun    ? tr("a run")
-               : isFile ? tr("a weights file")
-                        : tr("nothing: new weights"));
+      note << (isRun ? tr("a run") : isFile ? tr("a weights file") : tr("nothing: new weights"));
     } else if (changed > 0) {
-      note << tr("%1 %2 changed")
-                  .arg(changed)
-                  .arg(changed == 1 ? tr("field") : tr("fields"));
+      note << tr("%1 %2 changed").arg(changed).arg(changed == 1 ? tr("field") : tr("fields"));
     }
     section->setNote(note.join(QStringLiteral(" \u00b7 ")));
     section->arrange();

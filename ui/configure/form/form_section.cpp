@@ -2,7 +2,6 @@
 #include <QLabel>
 #include <QStyle>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "ui/configure/form/collapsible_section.h"
 #include "ui/configure/form/form_row.h"

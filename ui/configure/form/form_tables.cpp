@@ -6,7 +6,6 @@
 #include <QPushButton>
 #include <QTimer>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/config/train_schema.h"
@@ -82,12 +81,13 @@ void ExperimentForm::buildAuxiliary(const std::string& path) {
   addFields(aux_, path, auxSchema().fields, 0);
   addSourceButtons(path);
   const std::string model = path + ".model";
-  const QString doc = tr("architecture of a safetensors file; a checkpoint folder or a run names "
-                         "its own");
-  Field field = choiceField("architecture", nullptr, catalog_->ids(ItemKind::Architecture),
-                            doc.toStdString())
-                    .titled(tr("Architecture of the file").toStdString())
-                    .orNone();
+  const QString doc =
+      tr("architecture of a safetensors file; a checkpoint folder or a run names "
+         "its own");
+  Field field =
+      choiceField("architecture", nullptr, catalog_->ids(ItemKind::Architecture), doc.toStdString())
+          .titled(tr("Architecture of the file").toStdString())
+          .orNone();
   addRow(aux_, model + ".architecture", titleOf(field), field, 0);
   const ItemCard* card =
       catalog_->find(ItemKind::Architecture, document_.text(model + ".architecture"));

@@ -3,13 +3,11 @@
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QFrame>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QStandardItemModel>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/config/edit/document.h"
@@ -69,8 +67,7 @@ PipelineEditor::PipelineEditor(const std::string& phase, const QString& title,
       itemsBox_(new QVBoxLayout),
       add_(new QComboBox(this)) {
   auto* column = columnIn(this, {px(16), px(4), px(16), px(4)}, px(4));
-  auto* line = new QHBoxLayout;
-  line->setSpacing(px(8));
+  auto* line = rowIn(nullptr, {}, px(8));
   title_->setFixedWidth(px(150) - px(8));
   line->addWidget(title_);
   line->addWidget(words_, 1);
@@ -167,14 +164,12 @@ void PipelineEditor::append(const ItemCard* card, const std::string& id) {
   auto* column = new QVBoxLayout(item.frame);
   column->setContentsMargins(px(4), px(2), px(4), px(2));
   column->setSpacing(0);
-  auto* line = new QHBoxLayout;
-  line->setSpacing(px(4));
+  auto* line = rowIn(nullptr, {}, px(4));
   item.heading = makeFoldButton(QStringLiteral("%1  %2").arg(at + 1).arg(title), item.frame);
   item.heading->setAccessibleName(
       tr("%1, transform %2 of %3").arg(title).arg(at + 1).arg(title_->text().toLower()));
   item.heading->setProperty(kListed, false);
-  item.heading->setToolTip(
-      tr("Show its fields; Alt+Up and Alt+Down move it, Delete removes it"));
+  item.heading->setToolTip(tr("Show its fields; Alt+Up and Alt+Down move it, Delete removes it"));
   item.heading->installEventFilter(this);
   item.heading->setProperty("place", at);
   item.summary = withRole(new ElidedLabel(item.frame), "small");

@@ -2,12 +2,10 @@
 #include "ui/configure/form/sweep_editor.h"
 
 #include <QAbstractTextDocumentLayout>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "core/config/to_toml.h"
@@ -160,12 +158,10 @@ QStringList SweepEditor::factors(const Document& document) {
   QStringList words;
   if (document.variants.size() > 1) words << tr("%1 variants").arg(document.variants.size());
   for (const Document::Axis& axis : document.sweep) {
-    const QString word =
-        axis.key == kSeedKey
-            ? (axis.values.size() == 1 ? tr("seed") : tr("seeds"))
-            : (axis.values.size() == 1 ? tr("value of ")
-                                       : tr("values of ")) +
-                  QString::fromStdString(axis.key);
+    const QString word = axis.key == kSeedKey
+                             ? (axis.values.size() == 1 ? tr("seed") : tr("seeds"))
+                             : (axis.values.size() == 1 ? tr("value of ") : tr("values of ")) +
+                                   QString::fromStdString(axis.key);
     words << QStringLiteral("%1 %2").arg(axis.values.size()).arg(word);
   }
   if (document.find("select") != nullptr) {
@@ -278,8 +274,7 @@ void SweepEditor::addVariant() {
 void SweepEditor::appendVariant(const Document::Variant& variant) {
   auto* row = new QWidget(this);
   auto* column = columnIn(row, {}, px(4));
-  auto* line = new QHBoxLayout;
-  line->setSpacing(px(4));
+  auto* line = rowIn(nullptr, {}, px(4));
   auto* name = new QLineEdit(QString::fromStdString(variant.name), row);
   name->setAccessibleName(tr("Name of the variant"));
   QToolButton* remove = makeQuietButton(QStringLiteral("\u00d7"), tr("Remove this variant"), row);

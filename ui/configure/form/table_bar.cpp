@@ -1,6 +1,5 @@
 #include "ui/configure/form/table_bar.h"
 
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -30,8 +29,7 @@ TableBar::TableBar(std::string place, std::string name, const QString& what,
       line_(new QLineEdit(QString::fromStdString(name_), this)),
       problem_(new QLabel(this)) {
   auto* column = columnIn(this, {px(16), px(10), px(16), px(2)}, px(2));
-  auto* row = new QHBoxLayout;
-  row->setSpacing(px(8));
+  auto* row = rowIn(nullptr, {}, px(8));
   auto* title = new QLabel(tr("Name"), this);
   title->setFixedWidth(px(kBarTitleWidth));
   title->setBuddy(line_);
@@ -43,8 +41,9 @@ TableBar::TableBar(std::string place, std::string name, const QString& what,
   line_->setFont(bold);
   line_->setMaxLength(40);
   line_->setAccessibleName(tr("Name of the %1 %2").arg(what, line_->text()));
-  line_->setToolTip(tr("Lower-case letters, digits and _; Return applies the name, Escape restores "
-                       "it"));
+  line_->setToolTip(
+      tr("Lower-case letters, digits and _; Return applies the name, Escape restores "
+         "it"));
   line_->installEventFilter(this);
   auto* remove = new QToolButton(this);
   remove->setText(tr("Remove"));
@@ -79,8 +78,7 @@ QString TableBar::whyNot(const QString& name, const std::vector<std::string>& ot
         .arg(name);
   }
   const bool isTaken = std::find(others.begin(), others.end(), name.toStdString()) != others.end();
-  return isTaken ? tr("\"%1\" is used already; choose another name").arg(name)
-                 : QString();
+  return isTaken ? tr("\"%1\" is used already; choose another name").arg(name) : QString();
 }
 
 std::string TableBar::freeName(const std::string& wanted, const std::vector<std::string>& others) {
