@@ -209,8 +209,7 @@ TEST(Mounts, NameTheHostThatServesThem) {
 }
 
 TEST_F(Parts, AFileWithRunsOfAnotherMachineIsWorkedThere) {
-  store::RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   EXPECT_EQ(whyNotHere(store), "");
   store::Worker worker = store::thisWorker();
   worker.host = "bigbox";

@@ -103,8 +103,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
 }
 
 TEST_F(Launcher, LeavesNoChildToWaitFor) {
-  store::RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   launchRun(store, run);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // no children at all
   store.openSegment(run, 0, store.run(run).worker, Json::object());
@@ -113,8 +112,7 @@ TEST_F(Launcher, LeavesNoChildToWaitFor) {
 }
 
 TEST_F(Launcher, AsksARunThatIsOnlyStartingByItsRowAndSendsNoSignal) {
-  store::RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   // Until the launcher knows its child, the row names the launcher: this process.
   store.claim(run);
   ASSERT_EQ(store.run(run).worker.pid, ::getpid());

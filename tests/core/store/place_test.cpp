@@ -264,8 +264,7 @@ TEST_F(Place, ThatCannotBeWrittenIsStillRead) {
 }
 
 TEST_F(Place, WhoseWritePermissionIsLostMidRunLosesNothing) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   ASSERT_EQ(::chmod(file().c_str(), 0444), 0);
   RunStore::Batch batch;
   batch.metrics.push_back(record(1, {{"train/loss", 1.0}}));

@@ -19,8 +19,7 @@ using ::testing::SizeIs;
 class RunFacts : public testing::StoreTest {};
 
 TEST_F(RunFacts, CountMetricsAndEventsAsSignsOfLifeButNoAlarm) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   const std::int64_t before = signsOfLife(store, run);
   store.append(run, 1, {});  // a heartbeat
   store.addEvent(run, {0, "hang", "nothing was heard of it", Json::object()});
@@ -36,8 +35,7 @@ TEST_F(RunFacts, CountMetricsAndEventsAsSignsOfLifeButNoAlarm) {
 }
 
 TEST_F(RunFacts, TellAClaimFromAWorkerThatHasASegment) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   EXPECT_FALSE(isTakenUp(store, run));
   store.claim(run);
   EXPECT_FALSE(isTakenUp(store, run)) << "a claim alone";
@@ -164,8 +162,7 @@ TEST_F(RunFacts, ListViewsBeforeTables) {
 }
 
 TEST_F(RunFacts, GiveAPictureOnlyWithItsIdAndSize) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   Artifact image;
   image.analysis = "analysis";
   image.name = "picture";

@@ -75,8 +75,7 @@ TEST_F(RunStateInStore, ChangesAlongTheLegalTransitionsAndNoOther) {
 }
 
 TEST_F(RunStateInStore, LeavesAnEventForEveryChange) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   store.setState(run, Failed, "loss is not finite at step 12");
   const auto events = store.events(run);
   ASSERT_EQ(events.size(), 2u);
@@ -141,8 +140,7 @@ TEST_F(RunStateInStore, BecomesInterruptedWhenTheProcessIsGone) {
 }
 
 TEST_F(RunStateInStore, BecomesInterruptedByARestartOfTheMachineAndSaysSo) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   Worker worker = thisWorker();
   worker.bootId = "an earlier boot";
   store.openSegment(run, 0, worker, Json::object());
@@ -151,8 +149,7 @@ TEST_F(RunStateInStore, BecomesInterruptedByARestartOfTheMachineAndSaysSo) {
 }
 
 TEST_F(RunStateInStore, StaysWhereItIsWhenTheWorkerIsOnAnotherMachine) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   Worker worker = goneWorker();
   worker.host = "another-machine";
   store.openSegment(run, 0, worker, Json::object());
@@ -197,8 +194,7 @@ TEST_F(RunStateInStore, ForgetsARequestWhenTheRunEnds) {
 }
 
 TEST_F(RunStateInStore, KeepsAStopThatWasAskedForWhileTheRunWasStarting) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   store.claim(run);
   store.setRequest(run, "stop");
   store.setState(run, Stopping);
@@ -208,8 +204,7 @@ TEST_F(RunStateInStore, KeepsAStopThatWasAskedForWhileTheRunWasStarting) {
 }
 
 TEST_F(RunStateInStore, ForgetsAStopThatWasAskedOfAWorkerThatIsGone) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   store.openSegment(run, 0, goneWorker(), Json::object());
   store.setRequest(run, "stop");
   store.setState(run, Stopping);

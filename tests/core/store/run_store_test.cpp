@@ -107,8 +107,7 @@ TEST_F(RunStoreTest, FindsAnExperimentAgainByItsTitle) {
 }
 
 TEST_F(RunStoreTest, AppendsABatchAsOneTransaction) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   batch.metrics.push_back(record(10, {{"train/loss", 2.0}}));
   batch.events.push_back({10, "evaluation", "the test split was evaluated", Json{{"top1", 0.5}}});
@@ -161,8 +160,7 @@ TEST_F(RunStoreTest, AppendsABatchAsOneTransaction) {
 }
 
 TEST_F(RunStoreTest, ShowsProgressThatIsNotANumberAsSuch) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   batch.progress = ProgressRecord{1, 100, 0.1, 5.0, nan, 0.0, 0, nan};
@@ -172,8 +170,7 @@ TEST_F(RunStoreTest, ShowsProgressThatIsNotANumberAsSuch) {
 }
 
 TEST_F(RunStoreTest, TellsLatestAndBestCheckpointAndForgetsRemovedOnes) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   batch.checkpoints = {{100, "r/step-000000100", 10, 0.1, true, {}},
                        {200, "r/step-000000200", 10, 0.1, false, {}},
@@ -196,8 +193,7 @@ TEST_F(RunStoreTest, TellsLatestAndBestCheckpointAndForgetsRemovedOnes) {
 }
 
 TEST_F(RunStoreTest, TakesTheBestCheckpointBeforeWhereABestOneIsLeftBehind) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   batch.checkpoints = {{100, "r/step-000000100", 10, 0.1, true, {}},
                        {200, "r/step-000000200", 10, 0.1, false, {}},
@@ -225,8 +221,7 @@ TEST_F(RunStoreTest, ListsOnlyRunsThatChangedSince) {
 }
 
 TEST_F(RunStoreTest, KeepsNotesAndTags) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   EXPECT_EQ(store.note(run), "");
   store.setNote(run, "the mask was off by one");
   store.setNote(run, "fixed");

@@ -76,6 +76,16 @@ class StoreTest : public ::testing::Test {
     store.openSegment(run, 0, store::thisWorker(), Json{{"device", "cpu"}, {"commit", "abc123"}});
     return run;
   }
+  /// An open database and the run in it: `auto [store, run] = openWithRun();`
+  struct Opened {
+    Opened(const std::filesystem::path& path,
+           std::int64_t (*add)(store::RunStore&, const std::string&))
+        : database(path), run(add(database, "a run")) {}
+    store::RunStore database;
+    std::int64_t run;
+  };
+  [[nodiscard]] Opened openWithRun() const { return {file(), &addRun}; }
+  [[nodiscard]] Opened openWithRunning() const { return {file(), &addRunning}; }
   static MetricRecord record(std::int64_t step,
                              std::vector<std::pair<std::string, double>> values) {
     return {step, static_cast<double>(step) / 469.0, static_cast<double>(step) * 0.031,

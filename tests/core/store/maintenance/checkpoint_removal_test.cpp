@@ -70,8 +70,7 @@ TEST_F(Pruning, LeavesARunAloneThatAnotherOneNeeds) {
 }
 
 TEST_F(Pruning, LeavesARunAloneWhoseParametersAGroupOfAnotherOneFroze) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   checkpoint(store, run, 1, 100);
   store.setState(run, RunState::Done);
   NewRun made = newRun("with a frozen group");
@@ -86,8 +85,7 @@ TEST_F(Pruning, LeavesARunAloneWhoseParametersAGroupOfAnotherOneFroze) {
 }
 
 TEST_F(Pruning, LeavesAPausedRunAlone) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   checkpoint(store, run, 1, 100);
   store.setState(run, RunState::Paused);
   const auto done = pruneCheckpoints(file(), std::array{run}, KeptCheckpoints::Best);
@@ -96,8 +94,7 @@ TEST_F(Pruning, LeavesAPausedRunAlone) {
 }
 
 TEST_F(Pruning, LeavesARunInProgressAlone) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   checkpoint(store, run, 1, 100);
   const auto done = pruneCheckpoints(file(), std::array{run}, KeptCheckpoints::None);
   EXPECT_THAT(done[0].refusal, HasSubstr("running"));

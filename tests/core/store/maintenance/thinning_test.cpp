@@ -115,8 +115,7 @@ TEST_F(Thinning, AgainWidensBucketsAndNeverForgetsTheCount) {
 }
 
 TEST_F(Thinning, LeavesWhatAResumeCutsCountable) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   for (std::int64_t step = 1; step <= 1000; ++step) {
     batch.metrics.push_back(record(step, {{"train/loss", valueAt(step)}}));

@@ -116,8 +116,7 @@ TEST_F(Trash, LinksARunAgainToThoseThatStartedFromIt) {
 }
 
 TEST_F(Trash, GivesAQueuedRunBackAsStopped) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   jobs::JobQueue queue(store);
   const std::vector<std::int64_t> runs{run};
   queue.enqueue(runs, {});

@@ -48,8 +48,7 @@ MetricRecord trainerRecord(std::int64_t step) {
 }
 
 TEST_F(MetricCost, OfACallIsNoAllocationOnceTheNamesAreKnown) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunControl control;
   StoreSink sink(file(), run, 1, control);
   // Two batches take turns: one is filled while the other is stored.
@@ -64,8 +63,7 @@ TEST_F(MetricCost, OfACallIsNoAllocationOnceTheNamesAreKnown) {
 }
 
 TEST_F(MetricCost, OfALongCurveIsOneLargeAllocation) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   for (std::int64_t first = 0; first < 60'500; first += 5500) {
     RunStore::Batch batch;
     for (std::int64_t step = first; step < first + 5500; ++step) {

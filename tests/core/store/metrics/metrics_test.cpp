@@ -93,8 +93,7 @@ void expectSameBits(double actual, double expected, std::int64_t step) {
 }
 
 TEST_F(Metrics, ComeBackBitForBitFromTheTailAndFromChunks) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   const auto strange = strangeValues();
   std::mt19937_64 random(11);
   std::vector<double> values;
@@ -135,8 +134,7 @@ TEST_F(Metrics, ComeBackBitForBitFromTheTailAndFromChunks) {
 }
 
 TEST_F(Metrics, OfOneRecordShareAClockAndOthersHaveTheirOwn) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   for (std::int64_t step = 1; step <= 4000; ++step) {
     MetricRecord moment =
@@ -165,8 +163,7 @@ TEST_F(Metrics, OfOneRecordShareAClockAndOthersHaveTheirOwn) {
 }
 
 TEST_F(Metrics, KeepTheirSequenceThroughPackingSoThatAReaderMissesNothing) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   std::int64_t seen = 0;
   std::vector<std::int64_t> steps;
   for (std::int64_t first = 1; first <= 2101; first += 300) {
@@ -180,8 +177,7 @@ TEST_F(Metrics, KeepTheirSequenceThroughPackingSoThatAReaderMissesNothing) {
 }
 
 TEST_F(Metrics, OfSupersededStepsStayInTheTablesAndOutOfSight) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   appendSteps(store, run, 1, 0, 1700, 10.0);
   store.setState(run, RunState::Interrupted, "a test");
   ASSERT_EQ(store.openSegment(run, 1500, thisWorker(), Json::object()), 2);
@@ -212,8 +208,7 @@ TEST_F(Metrics, OfSupersededStepsStayInTheTablesAndOutOfSight) {
 }
 
 TEST_F(Metrics, OfAnEvaluationThatAPauseLeftOwingAreShownOnce) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   appendSteps(store, run, 1, 0, 30);
   store.setState(run, RunState::Interrupted, "a test");
   RunStore::Batch owed;
@@ -245,8 +240,7 @@ TEST_F(Metrics, OfAnEvaluationThatAPauseLeftOwingAreShownOnce) {
 }
 
 TEST_F(Metrics, OfARunThatStartsAgainFromNothingReplaceTheOldOnesWholly) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   appendSteps(store, run, 1, 0, 30, 10.0);
   store.setState(run, RunState::Interrupted, "a test");
   store.openSegment(run, 0, thisWorker(), Json::object());
@@ -260,8 +254,7 @@ TEST_F(Metrics, OfARunThatStartsAgainFromNothingReplaceTheOldOnesWholly) {
 }
 
 TEST_F(Metrics, AreSummedUpAsTheyCome) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const auto& [step, value] : std::vector<std::pair<std::int64_t, double>>{
            {10, 3.0}, {20, 1.5}, {30, nan}, {40, 9.0}, {50, 1.5}}) {
@@ -285,8 +278,7 @@ TEST_F(Metrics, AreSummedUpAsTheyCome) {
 }
 
 TEST_F(Metrics, AreSummedUpAgainWhenStepsAreSuperseded) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   appendSteps(store, run, 1, 1, 1200);
   store.setState(run, RunState::Interrupted, "a test");
   store.openSegment(run, 700, thisWorker(), Json::object());
@@ -302,8 +294,7 @@ TEST_F(Metrics, AreSummedUpAgainWhenStepsAreSuperseded) {
 }
 
 TEST_F(Metrics, OfNothingButNaNHaveNoMinimum) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   batch.metrics.push_back(record(1, {{"train/loss", std::nan("")}}));
   store.append(run, 1, batch);
@@ -316,8 +307,7 @@ TEST_F(Metrics, OfNothingButNaNHaveNoMinimum) {
 }
 
 TEST_F(Metrics, OfTwoProcessesOnOneRunDoNotMixSegments) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   appendSteps(store, run, 1, 1, 10);
   store.setState(run, RunState::Interrupted, "a test");
   store.openSegment(run, 10, thisWorker(), Json::object());
@@ -371,8 +361,7 @@ TEST_F(Metrics, TakeAtMostNineBytesAPointWithEightOnAClock) {
 }
 
 TEST_F(Metrics, ThatFillChunksAtOnceTakeNoRoomInTheTail) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   for (std::int64_t step = 1; step <= 10'000; ++step) {
     batch.metrics.push_back(record(step, {{"train/loss", 1.0}, {"train/top1", 0.5}}));
@@ -387,8 +376,7 @@ TEST_F(Metrics, ThatFillChunksAtOnceTakeNoRoomInTheTail) {
 }
 
 TEST_F(Metrics, OfTheTailComeBeforeNewOnesInAChunk) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RawDatabase raw(file());
   std::int64_t step = 0;
   for (const std::int64_t count : {999, 1, 998, 3, 2500, 7}) {
@@ -403,8 +391,7 @@ TEST_F(Metrics, OfTheTailComeBeforeNewOnesInAChunk) {
 }
 
 TEST_F(Metrics, NamedTwiceInARecordCountOnceWithTheLastValue) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   for (std::int64_t step = 0; step < 1001; ++step) {
     batch.metrics.push_back(record(step, {{"train/loss", 9.0}, {"train/loss", 1.0}}));

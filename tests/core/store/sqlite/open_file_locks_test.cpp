@@ -52,8 +52,7 @@ class OpenFileLocks : public testing::StoreTest {
 };
 
 TEST_F(OpenFileLocks, StayWhenAnotherDescriptorOfTheFileIsClosed) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   const RunStore reader(file(), OpenMode::ReadOnly);
   ASSERT_TRUE(isLocked(file(), kSharedLock));
   ASSERT_TRUE(isLocked(beside("-shm"), kUseOfMemory));
@@ -143,8 +142,7 @@ TEST_F(OpenFileLocks, OfADeletedLogAreNotWrittenUnder) {
 }
 
 TEST_F(OpenFileLocks, OfADeletedLogThatOthersMadeAgainAreNotWrittenUnder) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   deleteLog();
   const int log = ::open(beside("-wal").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   const int memory = ::open(beside("-shm").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);

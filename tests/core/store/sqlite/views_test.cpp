@@ -189,8 +189,7 @@ TEST_F(Views, HandOutOneAttentionMapPerLayerAndHead) {
 }
 
 TEST_F(Views, LeaveOutArtifactsThatDoNotFitTheirDescription) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   Artifact wrong = artifact("attention_rank", artifact_kind::kSpectrum, 1,
                             Json{{"dtype", "float64"}, {"shape", {1, 1, 4}}});
   setData(wrong, std::vector<double>{1, 2, 3});
@@ -200,8 +199,7 @@ TEST_F(Views, LeaveOutArtifactsThatDoNotFitTheirDescription) {
 }
 
 TEST_F(Views, HideArtifactsOfSupersededStepsButNotThoseOfAnalyse) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   for (const std::int64_t step : {0, 500, 700})
     append(store, run, 1, artifact("calibration", "table", step, Json::object()));
   store.setState(run, RunState::Interrupted, "a test");

@@ -65,8 +65,7 @@ TEST_F(Generated, ImagesAndTextsOfARunAreReadWithTheirRecipes) {
 }
 
 TEST_F(Generated, ThoseOfSupersededStepsAreHiddenButNotThoseOfSample) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   for (const std::int64_t step : {0, 500, 700}) {
     batch.images.push_back(image(step));
@@ -85,8 +84,7 @@ TEST_F(Generated, ThoseOfSupersededStepsAreHiddenButNotThoseOfSample) {
 }
 
 TEST_F(Generated, WhatAResumedRunMakesAgainAtItsFirstStepIsStoredOnce) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   store.append(run, 1, {{}, {}, {}, {image(500)}, {text(500, "same")}, {}, {}});
   store.setState(run, RunState::Interrupted, "a test");
   store.openSegment(run, 500, thisWorker(), Json::object());
@@ -98,8 +96,7 @@ TEST_F(Generated, WhatAResumedRunMakesAgainAtItsFirstStepIsStoredOnce) {
 }
 
 TEST_F(Generated, ReachTheDatabaseThroughTheEventSink) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunControl control;
   {
     StoreSink sink(file(), run, 1, control);

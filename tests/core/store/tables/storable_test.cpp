@@ -85,8 +85,7 @@ class Storable : public testing::StoreTest {
 
 TEST_F(Storable, AnArtifactAboveTheLimitIsLeftOutWithAnEventAndTheRestIsStored) {
   const SmallRows small;
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   ::testing::internal::CaptureStderr();
   {
     StoreSink sink(file(), run, 1, control_);
@@ -141,8 +140,7 @@ TEST_F(Storable, AnImageAndATextAboveTheLimitAreLeftOutWithAnEventEach) {
 
 TEST_F(Storable, AnArtifactThatAlmostFillsARowIsStored) {
   const SmallRows small;
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   ::testing::internal::CaptureStderr();
   StoreSink sink(file(), run, 1, control_);
   for (std::size_t bytes = kLowLimit - 700; bytes < kLowLimit; bytes += 10)
@@ -156,8 +154,7 @@ TEST_F(Storable, AnArtifactThatAlmostFillsARowIsStored) {
 TEST_F(Storable, WhatCanNeverBeStoredDoesNotWaitInASideFileEither) {
   const SmallRows small;
   const FaultVfs disk(fullLog);
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   ::testing::internal::CaptureStderr();
   StoreSink sink(file(), run, 1, control_, quickly());
   sink.flush();
@@ -207,8 +204,7 @@ TEST_F(Storable, ASideFileThatHoldsItIsReadOnceAndGoes) {
 
 TEST_F(Storable, AMetricWithAnEndlessNameIsLeftOutOnceForAllItsPoints) {
   const SmallRows small;
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   ::testing::internal::CaptureStderr();
   StoreSink sink(file(), run, 1, control_);
   for (std::int64_t step = 1; step <= 3; ++step)
@@ -224,8 +220,7 @@ TEST_F(Storable, AMetricWithAnEndlessNameIsLeftOutOnceForAllItsPoints) {
 
 TEST_F(Storable, TextsOfEventsAndTheReasonOfAStateAreCutSoThatTheyFit) {
   const SmallRows small;
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   std::string text = "x";
   while (text.size() < kTooMuch) text += "\u00e9";  // two bytes each: cut between them
   {
