@@ -31,8 +31,8 @@ std::vector<float> maskOf(const live::Matrices& matrices) {
   constexpr float kFloor = 1e-6F;  // of a probability that a factor can be told from
   std::vector<float> mask(matrices.softmax.size());
   for (std::size_t i = 0; i < mask.size(); ++i) {
-    mask[i] = matrices.softmax[i] > kFloor ? matrices.effective[i] / matrices.softmax[i]
-                                           : std::nanf("");
+    mask[i] =
+        matrices.softmax[i] > kFloor ? matrices.effective[i] / matrices.softmax[i] : std::nanf("");
   }
   return mask;
 }
@@ -58,6 +58,7 @@ float partOf(const live::StepTime& time, StepPart part) {
 }
 
 void LiveModel::begin(std::int64_t totalSteps) {
+  if (newest_) sought_.reset();  // it was a moment of the run before
   newest_.reset();
   frozen_.reset();
   kept_.clear();
@@ -96,6 +97,7 @@ void LiveModel::add(live::Frame frame) {
   frame.film.reset();
   newest_ = std::make_shared<const live::Frame>(std::move(frame));
   keep(newest_);
+  if (sought_ && *sought_ < step) scrub(sought_);
 }
 
 void LiveModel::keep(FramePointer frame) {
@@ -220,12 +222,19 @@ std::optional<double> LiveModel::gapAt(double step) const {
 void LiveModel::freeze(bool isOn) { frozen_ = isOn ? shown() : nullptr; }
 
 void LiveModel::scrub(std::optional<double> step) {
+  sought_.reset();
   if (step && newest_) {
     const auto last = static_cast<double>(newest_->step);
     *step = std::clamp(*step, 0.0, last);
     if (*step >= last) step.reset();  // at the last trained step the picture follows again
   }
   scrubbed_ = step;
+}
+
+void LiveModel::seek(std::optional<double> step) {
+  const bool isTrained = step && newest_ && *step < static_cast<double>(newest_->step);
+  scrub(isTrained ? step : std::nullopt);
+  if (!isTrained) sought_ = step;
 }
 
 const live::AttentionLayer* LiveModel::layerShown() const {

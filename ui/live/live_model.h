@@ -84,6 +84,9 @@ class LiveModel {
   /// Goes to a step that was trained already; none: the newest.
   void scrub(std::optional<double> step);
   [[nodiscard]] std::optional<double> scrubbed() const { return scrubbed_; }
+  /// As scrub(); a step that is not trained yet is gone to once it is.
+  void seek(std::optional<double> step);
+  [[nodiscard]] std::optional<double> sought() const { return sought_; }  ///< and not reached
   [[nodiscard]] live::Wishes wishes() const;
   void moveLayer(int by);
   void moveHead(int by);
@@ -105,7 +108,7 @@ class LiveModel {
   LiveCurve loss_;
   std::vector<GapPoint> gaps_;
   std::int64_t totalSteps_ = 0;
-  std::optional<double> scrubbed_;
+  std::optional<double> scrubbed_, sought_;
 };
 
 }  // namespace vitrine::ui

@@ -27,7 +27,7 @@ namespace vitrine::ui {
 namespace {
 
 constexpr int kValuesWidth = 280;  // design pixels
-constexpr int kLookMs = 50;  // frames come at most every 100 ms
+constexpr int kLookMs = 50;        // frames come at most every 100 ms
 
 /// What moves with the schedule is recorded under names of its own, not with the losses and scores.
 bool isScheduleName(const std::string& name) {
@@ -111,8 +111,9 @@ void LivePage::makeActions() {
     made->setToolTip(tip);
     return made;
   };
-  freeze_ = action(tr("Freeze"), Icon::Pause, tr("Hold the picture while the training continues "
-                                                 "(Space)"));
+  freeze_ = action(tr("Freeze"), Icon::Pause,
+                   tr("Hold the picture while the training continues "
+                      "(Space)"));
   freeze_->setCheckable(true);
   connect(freeze_, &QAction::toggled, this, [this](bool isOn) {
     model_.freeze(isOn);
@@ -129,8 +130,8 @@ void LivePage::makeActions() {
   own_->setProperty(kWhyNot, tr("no frame of a run was seen yet"));
   own_->setEnabled(false);
   connect(own_, &QAction::toggled, this, &LivePage::setOwnWindow);
-  valuesAction_ = action(tr("Values"), Icon::Panel,
-                         tr("Show the numbers behind the picture as tables (T)"));
+  valuesAction_ =
+      action(tr("Values"), Icon::Panel, tr("Show the numbers behind the picture as tables (T)"));
   valuesAction_->setCheckable(true);
   connect(valuesAction_, &QAction::toggled, this, [this](bool isOn) {
     valuesArea_->setVisible(isOn);
@@ -149,8 +150,8 @@ void LivePage::makeActions() {
             [this, part = part] { exportPart(part); });
   }
   export_->setMenu(menu);
-  reset_ = action(tr("Reset layout"), Icon::Refresh,
-                  tr("Restore the places of the floating windows"));
+  reset_ =
+      action(tr("Reset layout"), Icon::Refresh, tr("Restore the places of the floating windows"));
   connect(reset_, &QAction::triggered, this, [this] {
     canvas_.arrange();
     redraw();
@@ -170,9 +171,8 @@ const store::RunRow* LivePage::otherRunning() {
 
 bool LivePage::hasWaiting() const {
   const auto& all = workbench_.runs();
-  return std::any_of(all.begin(), all.end(), [](const auto& each) {
-    return each.second.state == store::RunState::Queued;
-  });
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& each) { return each.second.state == store::RunState::Queued; });
 }
 
 void LivePage::takeWayOn() {
@@ -289,7 +289,6 @@ void LivePage::takeFrame(const std::vector<std::byte>& bytes) {
   const bool isFirst = !model_.hasFrame();
   model_.noteArrival(live::liveNow());
   model_.add(std::move(*frame));
-  if (isFirst && wantedMoment_) model_.scrub(std::exchange(wantedMoment_, std::nullopt));
   if (isFirst) explain();
   if (!model_.isFrozen() || isFirst) redraw();
 }
@@ -365,8 +364,7 @@ void LivePage::showStatus() {
   state_->setText(state);
   QStringList facts;
   if (isWatching())
-    facts << tr("%1 updates per second")
-                 .arg(number(model_.framesPerSecond(live::liveNow()), 1));
+    facts << tr("%1 updates per second").arg(number(model_.framesPerSecond(live::liveNow()), 1));
   const double drawn = gl_ ? gl_->drawSeconds() : raster_ ? raster_->drawSeconds() : 0;
   if (drawn > 0)
     facts << tr("drawn in %1\u2009ms, %2")

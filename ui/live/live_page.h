@@ -120,7 +120,6 @@ class LivePage final : public Page {
   LiveValues* values_ = nullptr;
   QWidget* valuesArea_ = nullptr;  ///< where they are
   FigurePart figurePart_ = FigurePart::Attention;
-  std::optional<double> wantedMoment_;  ///< of the schedule, once a frame is there
   QAction *valuesAction_ = nullptr, *export_ = nullptr;
   QAction *freeze_ = nullptr, *follow_ = nullptr, *own_ = nullptr, *reset_ = nullptr;
 };

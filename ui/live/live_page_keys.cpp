@@ -134,9 +134,7 @@ QString LivePage::described() const {
   for (std::size_t i = 0; i < cells.values.size(); ++i) {
     if (cells.values[i] > cells.values[static_cast<std::size_t>(most)]) most = static_cast<int>(i);
   }
-  const auto cell = [&](int i) {
-    return patchName(i / cells.columns, i % cells.columns);
-  };
+  const auto cell = [&](int i) { return patchName(i / cells.columns, i % cells.columns); };
   const QString asking = model_.query.kind == LiveQuery::Kind::Mean ? tr("the mean query")
                          : cells.asking < 0                         ? tr("the class token")
                                             : tr("the patch in %1").arg(cell(cells.asking));
@@ -146,12 +144,17 @@ QString LivePage::described() const {
 }
 
 Json LivePage::viewState() const {
-  const std::optional<double> scrubbed = model_.hasFrame() ? model_.scrubbed() : wantedMoment_;
-  return Json{{"layer", model_.layer},           {"head", model_.head},
-              {"image", model_.image},           {"query", wordOf(model_.query.kind)},
-              {"row", model_.query.row},         {"column", model_.query.column},
-              {"same_scale", model_.isSameScale}, {"scrubbed", scrubbed ? Json(*scrubbed) : Json()},
-              {"values", valuesAction_->isChecked()}, {"figure", wordOf(figurePart_)}};
+  const std::optional<double> scrubbed = model_.sought() ? model_.sought() : model_.scrubbed();
+  return Json{{"layer", model_.layer},
+              {"head", model_.head},
+              {"image", model_.image},
+              {"query", wordOf(model_.query.kind)},
+              {"row", model_.query.row},
+              {"column", model_.query.column},
+              {"same_scale", model_.isSameScale},
+              {"scrubbed", scrubbed ? Json(*scrubbed) : Json()},
+              {"values", valuesAction_->isChecked()},
+              {"figure", wordOf(figurePart_)}};
 }
 
 void LivePage::setViewState(const Json& state) {
@@ -169,12 +172,10 @@ void LivePage::setViewState(const Json& state) {
   if (scale != state.end() && scale->is_boolean()) model_.isSameScale = scale->get<bool>();
   const auto values = state.find("values");
   if (values != state.end() && values->is_boolean()) valuesAction_->setChecked(values->get<bool>());
-  // A moment of the schedule: at once, or with the first frame.
+  // A moment of the schedule: at once, or when the run reaches it.
   if (const auto moment = state.find("scrubbed"); moment != state.end()) {
-    wantedMoment_.reset();
-    if (moment->is_number() && std::isfinite(moment->get<double>()))
-      wantedMoment_ = std::max(0.0, moment->get<double>());
-    if (model_.hasFrame()) model_.scrub(std::exchange(wantedMoment_, std::nullopt));
+    const bool isOne = moment->is_number() && std::isfinite(moment->get<double>());
+    model_.seek(isOne ? std::optional(std::max(0.0, moment->get<double>())) : std::nullopt);
   }
   redraw();
 }

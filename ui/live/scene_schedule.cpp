@@ -163,6 +163,12 @@ void LiveScene::drawMatrices() {
     if (const auto loss = LiveModel::at(model_.loss(), step))
       line += tr("   loss %1").arg(number(*loss, 3));
     say(line, text);
+    // Frames are kept since the page looks.
+    if (const std::int64_t first = model_.kept().front()->step;
+        model_.scrubbed() && step < static_cast<double>(first)) {
+      ImGui::SameLine();
+      say(tr("maps of step %1, the first that was watched").arg(count(first)), muted);
+    }
     if (const auto gap = model_.gapAt(step)) {
       ImGui::SameLine();
       say(tr("Loss change if the schedule ended now"), muted);

@@ -41,6 +41,27 @@ TEST(LiveModel, ScrubbingShowsTheFrameKeptNearestAndNeverTheUntrained) {
   EXPECT_EQ(model.shown()->step, 30);
 }
 
+TEST(LiveModel, AMomentThatIsNotTrainedYetIsShownOnceItIs) {
+  LiveModel model = modelWith({10});
+  model.seek(28.0);
+  model.add(liveFrame(20));
+  EXPECT_EQ(model.shown()->step, 20) << "follows until then";
+  model.add(liveFrame(30));
+  model.add(liveFrame(40));
+  EXPECT_EQ(model.shown()->step, 30);
+  EXPECT_EQ(model.scrubbed(), 28.0);
+  EXPECT_FALSE(model.sought());
+  // A drag, and another run, end the waiting.
+  model.seek(50.0);
+  model.scrub(std::nullopt);
+  model.add(liveFrame(60));
+  EXPECT_EQ(model.shown()->step, 60);
+  model.seek(90.0);
+  model.begin(100);
+  model.add(liveFrame(95));
+  EXPECT_FALSE(model.scrubbed());
+}
+
 TEST(LiveModel, JoinsWhatIsStoredWithWhatIsSeen) {
   LiveModel model = modelWith({50});
   model.setStored({{"model/mask_alpha", {{1, 0.99}, {25, 0.75}, {49, 0.51}}}},

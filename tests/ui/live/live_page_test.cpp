@@ -280,14 +280,15 @@ TEST_F(Live, ShowsTheNumbersBehindThePictureAsTables) {
   };
   // The class token reads itself with 0.5 and every patch with 0.01.
   EXPECT_EQ(rows("Attention of the query by patch").size(), 10);
-  EXPECT_TRUE(rows("Attention of the query by patch").contains(QStringLiteral("class token=0.5000")))
+  EXPECT_TRUE(
+      rows("Attention of the query by patch").contains(QStringLiteral("class token=0.5000")))
       << rows("Attention of the query by patch").join(QLatin1Char('\n')).toStdString();
   EXPECT_TRUE(rows("Values of the moment").contains(QStringLiteral("mask_alpha=0.9000")));
   EXPECT_EQ(rows("Time of each part of a step").size(), kStepParts + 1);
   EXPECT_TRUE(rows("Time of each part of a step").at(2).startsWith(QStringLiteral("backward=20")));
   QTest::keyClick(shown.get(), Qt::Key_Right);
-  EXPECT_TRUE(rows("Attention of the query by patch")
-                  .contains(QStringLiteral("row 1, column 2=0.5000")));
+  EXPECT_TRUE(
+      rows("Attention of the query by patch").contains(QStringLiteral("row 1, column 2=0.5000")));
   EXPECT_EQ(shown->viewState()["values"], true);
   QTest::keyClick(shown.get(), Qt::Key_T);
   EXPECT_TRUE(rows("Values of the moment").isEmpty());
@@ -304,6 +305,11 @@ TEST_F(Live, TheMomentOfTheScheduleIsPartOfTheView) {
   EXPECT_EQ(shown->model().scrubbed(), 12.0);
   shown->setViewState({{"scrubbed", 5.0}});
   EXPECT_EQ(shown->viewState()["scrubbed"], 5.0);
+  shown->setViewState({{"scrubbed", 30.0}});
+  EXPECT_EQ(shown->viewState()["scrubbed"], 30.0) << "kept until it is trained";
+  EXPECT_FALSE(shown->model().scrubbed());
+  publish(trainer, *shown, liveFrame(40));
+  EXPECT_EQ(shown->model().scrubbed(), 30.0);
   shown->setViewState({{"scrubbed", nullptr}});
   EXPECT_FALSE(shown->model().scrubbed());
   shown->setViewState({{"scrubbed", "now"}});
