@@ -20,13 +20,12 @@ QWidget* ArtifactsPage::makeList() {
   auto* panel = withRole(new QWidget(this), "panel");
   panel->setAttribute(Qt::WA_StyledBackground);
   auto* column = columnIn(panel, {});
-  tree_ = withRole(new QTreeWidget(panel), "rows");
+  tree_ = withName(withRole(new QTreeWidget(panel), "rows"), tr("Artifacts by analysis"));
   tree_->setHeaderHidden(true);
   tree_->setIndentation(px(14));
   tree_->setMinimumSize(px(140), px(96));
   tree_->setUniformRowHeights(true);
   tree_->setTextElideMode(Qt::ElideRight);
-  tree_->setAccessibleName(tr("Artifacts by analysis"));
   column->addWidget(tree_, 1);
   auto* below = columnIn(nullptr, {px(8), 0, px(8), px(8)}, px(4));
   compute_ = makeToolButton(
@@ -40,9 +39,8 @@ QWidget* ArtifactsPage::makeList() {
   computeText_ = withRole(new WrapLabel(panel), "small");
   computeText_->hide();
   below->addWidget(computeText_);
-  cancelCompute_ = new QToolButton(panel);
-  cancelCompute_->setText(tr("Cancel computing"));
-  cancelCompute_->setToolTip(tr("Stop the analysis; stored results stay"));
+  cancelCompute_ =
+      makeToolButton(tr("Cancel computing"), tr("Stop the analysis; stored results stay"), panel);
   cancelCompute_->hide();
   connect(cancelCompute_, &QToolButton::clicked, &computing_, &AnalysisJob::cancel);
   below->addWidget(cancelCompute_);
@@ -78,11 +76,9 @@ QWidget* ArtifactsPage::makeViewer() {
   slider_->setPageStep(1);
   stepName->setBuddy(slider_);
   stepText_ = new QLabel(card);
-  follow_ = new QToolButton(card);
-  follow_->setText(tr("Follow"));
+  follow_ = makeToolButton(tr("Follow"), tr("Show the newest, also when a newer one comes"), card);
   follow_->setCheckable(true);
   follow_->setChecked(true);
-  follow_->setToolTip(tr("Show the newest, also when a newer one comes"));
   stepLine->addWidget(stepName);
   stepLine->addWidget(slider_, 1);
   stepLine->addWidget(stepText_);

@@ -176,8 +176,8 @@ QWidget* CalibrationPage::makeTemperature() {
   });
   line->addWidget(temperatureBox_);
   column->addLayout(line);
-  errorsOverT_ = new FigureView(temperatureCard_);
-  errorsOverT_->setAccessibleName(tr("Calibration error over the temperature"));
+  errorsOverT_ =
+      withName(new FigureView(temperatureCard_), tr("Calibration error over the temperature"));
   errorsOverT_->setMinimumHeight(px(140));
   errorsOverT_->setLeastRoom({240, 140});
   column->addWidget(errorsOverT_, 1);

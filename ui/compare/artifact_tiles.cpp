@@ -153,9 +153,8 @@ ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
   connect(menu, &QMenu::aboutToShow, this, &ArtifactTiles::fillComputeMenu);
   compute_->setMenu(menu);
   row->addWidget(compute_);
-  cancelCompute_ = new QToolButton(this);
-  cancelCompute_->setText(tr("Cancel computing"));
-  cancelCompute_->setToolTip(tr("Stop the analysis; stored results stay"));
+  cancelCompute_ =
+      makeToolButton(tr("Cancel computing"), tr("Stop the analysis; stored results stay"), this);
   cancelCompute_->hide();
   connect(cancelCompute_, &QToolButton::clicked, &computing_, &AnalysisJob::cancel);
   row->addWidget(cancelCompute_);

@@ -304,10 +304,9 @@ QWidget* ComparePage::makeScatter() {
   side(QStringLiteral("y"), scatterY_, betterY_, scatterLogY_, &CompareChoice::scatterY,
        &CompareChoice::betterY, &CompareChoice::isScatterLogY);
   column->addWidget(bar);
-  scatterView_ = new FigureView(view);
+  scatterView_ = withName(new FigureView(view), tr("Scatter of the runs"));
   scatterView_->setMinimumHeight(px(240));
   scatterView_->setFocusPolicy(Qt::StrongFocus);
-  scatterView_->setAccessibleName(tr("Scatter of the runs"));
   scatterView_->addAction(exportFigure_);
   scatterView_->setContextMenuPolicy(Qt::ActionsContextMenu);
   column->addWidget(scatterView_, 1);

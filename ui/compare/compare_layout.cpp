@@ -256,9 +256,8 @@ QWidget* ComparePage::makeTableView() {
   heading->addWidget(headline_, 1);
   heading->addWidget(about_, 2);
   column->addLayout(heading);
-  tableView_ = new QTableView(card);
+  tableView_ = withName(new QTableView(card), tr("Ablation table"));
   tableView_->setModel(&order_);
-  tableView_->setAccessibleName(tr("Ablation table"));
   tableView_->setSelectionBehavior(QAbstractItemView::SelectRows);
   tableView_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   tableView_->setShowGrid(false);
@@ -322,13 +321,11 @@ QWidget* ComparePage::makeTableView() {
   below->addWidget(makeCurveTools());
   pair_ = new QBoxLayout(QBoxLayout::LeftToRight);
   pair_->setSpacing(px(12));
-  curvesView_ = new FigureView(charts);
+  curvesView_ = withName(new FigureView(charts), tr("Curves of the variants"));
   curvesView_->setFocusPolicy(Qt::StrongFocus);
-  curvesView_->setAccessibleName(tr("Curves of the variants"));
   curvesView_->setEmptyText(tr("Reading the curves\u2026"));
-  differenceView_ = new FigureView(charts);
+  differenceView_ = withName(new FigureView(charts), tr("Paired difference to the baseline"));
   differenceView_->setFocusPolicy(Qt::StrongFocus);
-  differenceView_->setAccessibleName(tr("Paired difference to the baseline"));
   differenceView_->setEmptyText(tr("Reading the curves\u2026"));
   for (FigureView* view : {curvesView_, differenceView_}) {
     view->addAction(exportFigure_);  // a right click gives the chart the focus

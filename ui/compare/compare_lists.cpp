@@ -75,9 +75,9 @@ QWidget* ComparePage::makeDifferences() {
   auto* sourceColumn = columnIn(sourceCard, {px(12), px(8), px(12), px(8)});
   auto* title = withRole(new QLabel(tr("Source"), sourceCard), "title");
   sourceColumn->addWidget(title);
-  source_ = withRole(new QPlainTextEdit(sourceCard), "mono");
+  source_ = withName(withRole(new QPlainTextEdit(sourceCard), "mono"),
+                     tr("Difference of the experiment files"));
   source_->setReadOnly(true);
-  source_->setAccessibleName(tr("Difference of the experiment files"));
   source_->setLineWrapMode(QPlainTextEdit::NoWrap);
   source_->setMinimumHeight(px(90));
   title->setBuddy(source_);

@@ -72,10 +72,7 @@ QWidget* ConfigurePage::makeBar() {
   auto* column = columnIn(holder, {px(12), px(8), px(12), 0}, px(4));
   auto* bar = rowIn(nullptr, {}, px(8));
   const auto button = [&](const QString& text, const QString& tip) {
-    auto* made = new QToolButton(holder);
-    made->setText(text);
-    made->setToolTip(tip);
-    made->setAccessibleName(text);
+    auto* made = withName(makeToolButton(text, tip, holder), text);
     made->setProperty(kListed, false);  // the menu "Experiment" says the same
     bar->addWidget(made);
     return made;
@@ -83,10 +80,9 @@ QWidget* ConfigurePage::makeBar() {
   auto* fresh = button(tr("New"), tr("Start from the defaults again"));
   auto* openButton = button(tr("Open\u2026"), tr("Open an experiment file; or drop one here"));
   auto* clone = button(tr("Clone\u2026"), tr("Fill the form with the configuration of a run"));
-  search_ = new QLineEdit(holder);
+  search_ = withName(new QLineEdit(holder), tr("Find a field"),
+                     tr("Find a field (Ctrl+F); Return goes to the first"));
   search_->setPlaceholderText(tr("Find a field: name, key or meaning"));
-  search_->setAccessibleName(tr("Find a field"));
-  search_->setToolTip(tr("Find a field (Ctrl+F); Return goes to the first"));
   search_->setClearButtonEnabled(true);
   for (auto* clear : search_->findChildren<QToolButton*>())
     clear->setAccessibleName(tr("Clear the search"));

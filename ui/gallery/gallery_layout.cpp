@@ -143,9 +143,8 @@ void GalleryPage::makeActions() {
 QWidget* GalleryPage::makeTop() {
   auto* bar = new FlowBar(this);
   FlowRow& row = bar->row();
-  search_ = new QLineEdit(this);
+  search_ = withName(new QLineEdit(this), tr("Search images"));
   search_->setPlaceholderText(tr("Search: sampler:ddim class:3 guidance>2 step:400 starred tag:x"));
-  search_->setAccessibleName(tr("Search images"));
   search_->setToolTip(
       tr("Keys of the recipe with : = != < <= > >=, also run, step, seed, tag and starred; other "
          "words are searched in recipes and names of runs (/)"));
@@ -181,13 +180,12 @@ QWidget* GalleryPage::makeTop() {
     Q_EMIT viewChanged();
   });
   row.addWidget(order_);
-  tileSlider_ = new QSlider(Qt::Horizontal, this);
+  tileSlider_ = withName(new QSlider(Qt::Horizontal, this), tr("Size of the images"),
+                         tr("Size of the images (Ctrl and the wheel)"));
   tileSlider_->setRange(ContactSheet::kLeastTile, ContactSheet::kMostTile);
   tileSlider_->setValue(64);
   tileSlider_->setPageStep(16);
   tileSlider_->setFixedWidth(px(90));
-  tileSlider_->setAccessibleName(tr("Size of the images"));
-  tileSlider_->setToolTip(tr("Size of the images (Ctrl and the wheel)"));
   connect(tileSlider_, &QSlider::valueChanged, this, [this](int value) {
     setTile(value);
     Q_EMIT viewChanged();
@@ -287,12 +285,11 @@ QWidget* GalleryPage::makeStage() {
   column->addWidget(bar);
   stage_ = new ImageStage(card);
   column->addWidget(stage_, 1);
-  lineSlider_ = new QSlider(Qt::Horizontal, card);
+  lineSlider_ = withName(new QSlider(Qt::Horizontal, card), tr("Line between A and B"),
+                         tr("Line between A and B (Shift+\u2190, Shift+\u2192)"));
   lineSlider_->setRange(0, kLineParts);
   lineSlider_->setValue(kLineParts / 2);
   lineSlider_->setPageStep(kLineParts / 10);
-  lineSlider_->setAccessibleName(tr("Line between A and B"));
-  lineSlider_->setToolTip(tr("Line between A and B (Shift+\u2190, Shift+\u2192)"));
   column->addWidget(lineSlider_);
   connect(lineSlider_, &QSlider::valueChanged, this, [this](int value) {
     stage_->setLine(static_cast<double>(value) / kLineParts);

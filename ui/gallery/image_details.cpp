@@ -46,10 +46,9 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   column->addWidget(title_);
 
   auto* top = rowIn(nullptr, {}, px(12));
-  preview_ = new QLabel(this);
+  preview_ = withName(new QLabel(this), tr("The image"));
   preview_->setFixedSize(px(kPreview), px(kPreview));
   preview_->setAlignment(Qt::AlignCenter);
-  preview_->setAccessibleName(tr("The image"));
   top->addWidget(preview_, 0, Qt::AlignTop);
   auto* side = columnIn(nullptr, {}, px(6));
   about_ = withRole(new WrapLabel(this), "small");
@@ -67,9 +66,8 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   tags_ = new FlowBar(this);
   tags_->row().setSpacing(px(4));
   column->addWidget(tags_);
-  newTag_ = new QLineEdit(this);
+  newTag_ = withName(new QLineEdit(this), tr("New tag of the image"));
   newTag_->setPlaceholderText(tr("Add a tag"));
-  newTag_->setAccessibleName(tr("New tag of the image"));
   newTag_->setMaxLength(static_cast<int>(store::kLongestImageTag));
   connect(newTag_, &QLineEdit::returnPressed, this, [this] {
     const QString tag = newTag_->text().simplified();
@@ -141,10 +139,9 @@ void ImageDetails::showTags(const QStringList& tags) {
     delete item;
   }
   for (const QString& tag : tags) {
-    auto* chip = new QToolButton(tags_);
-    chip->setText(tag + QStringLiteral(" \u00d7"));
-    chip->setToolTip(tr("Remove the tag \"%1\"").arg(tag));
-    chip->setAccessibleName(tr("Remove the tag %1").arg(tag));
+    auto* chip = withName(makeToolButton(tag + QStringLiteral(" \u00d7"),
+                                         tr("Remove the tag \"%1\"").arg(tag), tags_),
+                          tr("Remove the tag %1").arg(tag));
     chip->setProperty(kListed, false);
     connect(chip, &QToolButton::clicked, this, [this, tag] { Q_EMIT tagRemoved(tag); });
     tags_->row().addWidget(chip);

@@ -13,9 +13,8 @@ namespace vitrine::ui {
 std::optional<std::vector<std::string>> askCheckList(QWidget* parent, const CheckList& asked) {
   QDialog dialog(parent);
   dialog.setWindowTitle(asked.title);
-  auto* search = new QLineEdit(&dialog);
+  auto* search = withName(new QLineEdit(&dialog), asked.search);
   search->setPlaceholderText(asked.search);
-  search->setAccessibleName(asked.search);
   auto* list = withName(new QListWidget(&dialog), asked.name);
   if (asked.order == CheckList::Order::ByUser)
     list->setDragDropMode(QAbstractItemView::InternalMove);

@@ -79,9 +79,7 @@ QToolButton* makeToolButton(const QString& text, const QString& tip, QWidget* pa
 }
 
 QToolButton* makeQuietButton(const QString& text, const QString& name, QWidget* parent) {
-  auto* button = new QToolButton(parent);
-  button->setText(text);
-  button->setAccessibleName(name);
+  auto* button = withName(makeToolButton(text, name, parent), name);
   button->setProperty("quiet", true);
   return button;
 }

@@ -89,9 +89,8 @@ template <class Widget>
 
 /// A thin line across its parent.
 [[nodiscard]] QFrame* makeRule(QWidget* parent);
-[[nodiscard]] QToolButton* makeToolButton(const QString& text, const QString& tip,
-                                          QWidget* parent);
-/// A button without a frame. \param name  that a screen reader says
+[[nodiscard]] QToolButton* makeToolButton(const QString& text, const QString& tip, QWidget* parent);
+/// A button without a frame. \param name  that a screen reader says, and its tool tip
 [[nodiscard]] QToolButton* makeQuietButton(const QString& text, const QString& name,
                                            QWidget* parent);
 

@@ -152,9 +152,8 @@ QWidget* PlaygroundPage::makeSettings() {
   auto* area = makeFitArea(inside, card);
   area->setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
   column->addWidget(area, 1);
-  problem_ = withRole(new WrapLabel(card), "error");
+  problem_ = withName(withRole(new WrapLabel(card), "error"), tr("Problem"));
   problem_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  problem_->setAccessibleName(tr("Problem"));
   cost_ = withName(withRole(new WrapLabel(card), "small"), tr("Cost"));
   warmth_ = withRole(new WrapLabel(card), "small");
   column->addWidget(problem_);
@@ -237,13 +236,11 @@ QWidget* PlaygroundPage::makeFilm() {
   head->addWidget(filmTitle_, 1);
   layerBox_ = withName(new QComboBox(card), tr("Layer of the attention"));
   headBox_ = withName(new QComboBox(card), tr("Head of the attention"));
-  playButton_ = new QToolButton(card);
-  playButton_->setText(tr("Play"));
+  playButton_ = makeToolButton(tr("Play"), tr("Show the steps one after the other"), card);
   playButton_->setCheckable(true);
   playButton_->setIcon(icon(Icon::Play));
   playButton_->setIconSize(QSize(px(12), px(12)));
   playButton_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  playButton_->setToolTip(tr("Show the steps one after the other"));
   head->addWidget(layerBox_);
   head->addWidget(headBox_);
   head->addWidget(playButton_);
@@ -290,13 +287,11 @@ QWidget* PlaygroundPage::makeSide() {
   verdict_ = withName(withRole(new WrapLabel(inside), "small"), tr("Verification"));
   facts_ = new FactTable(tr("Recipe"), inside);
   facts_->setLabelWidth(px(108));
-  recipeButton_ = new QToolButton(inside);
-  recipeButton_->setText(tr("Recipe"));
+  recipeButton_ = makeToolButton(tr("Recipe"), tr("Recipe that makes the image again (I)"), inside);
   recipeButton_->setCheckable(true);
   recipeButton_->setProperty("quiet", true);
   recipeButton_->setArrowType(Qt::RightArrow);
   recipeButton_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  recipeButton_->setToolTip(tr("Recipe that makes the image again (I)"));
   connect(recipeButton_, &QToolButton::toggled, this, [this](bool isOpen) {
     recipeButton_->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
     facts_->setVisible(isOpen && recipe_.is_object());

@@ -37,12 +37,9 @@ Field shownField(const FormEntry& entry) {
 }
 
 QToolButton* formButton(Icon picture, const QString& name, QWidget* parent) {
-  auto* button = new QToolButton(parent);
+  auto* button = makeQuietButton(QString(), name, parent);
   button->setIcon(icon(picture));
   button->setIconSize(QSize(px(14), px(14)));
-  button->setProperty("quiet", true);
-  button->setAccessibleName(name);
-  button->setToolTip(name);
   return button;
 }
 
@@ -53,9 +50,9 @@ struct SamplerForm::Row {
   QLabel* title = nullptr;
   QStackedWidget* stack = nullptr;
   FieldEditor* editor = nullptr;
-  QLineEdit* line = nullptr;     ///< of the axis
-  QToolButton* button = nullptr; ///< axis; nullptr where it cannot be one
-  QWidget* extra = nullptr;      ///< a button of its own: new seed, file
+  QLineEdit* line = nullptr;      ///< of the axis
+  QToolButton* button = nullptr;  ///< axis; nullptr where it cannot be one
+  QWidget* extra = nullptr;       ///< a button of its own: new seed, file
   WrapLabel* problem = nullptr;
   Axis axis = Axis::None;
 };
@@ -78,8 +75,8 @@ void SamplerForm::setEntries(std::vector<FormEntry> entries) {
   const Json before = values();
   const SampleGrid grid = this->grid();
   for (const std::unique_ptr<Row>& one : rows_) {
-    for (QWidget* widget : std::initializer_list<QWidget*>{
-             one->title, one->stack, one->button, one->extra, one->problem}) {
+    for (QWidget* widget : std::initializer_list<QWidget*>{one->title, one->stack, one->button,
+                                                           one->extra, one->problem}) {
       if (widget == nullptr) continue;
       widget->hide();
       grid_->removeWidget(widget);
@@ -88,9 +85,8 @@ void SamplerForm::setEntries(std::vector<FormEntry> entries) {
   }
   rows_.clear();
   grid_->removeWidget(more_);
-  std::stable_sort(entries.begin(), entries.end(), [](const FormEntry& a, const FormEntry& b) {
-    return !a.isRare && b.isRare;
-  });
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const FormEntry& a, const FormEntry& b) { return !a.isRare && b.isRare; });
   int line = 0;
   bool hasRare = false;
   for (FormEntry& entry : entries) {
@@ -278,8 +274,7 @@ std::optional<Json> SamplerForm::valueOf(const Row& row) const {
   const bool isListed = field.type == FieldType::Integer && !row.entry.valueTitles.isEmpty();
   if (!isListed || !shown->is_string()) return normalized(field, *shown);
   bool isNumber = false;
-  const qlonglong number =
-      QString::fromStdString(shown->get<std::string>()).toLongLong(&isNumber);
+  const qlonglong number = QString::fromStdString(shown->get<std::string>()).toLongLong(&isNumber);
   return isNumber ? Json(static_cast<std::int64_t>(number)) : *shown;
 }
 
@@ -293,7 +288,8 @@ AxisValues SamplerForm::axisOf(const Row& row) const {
         const QString words = row.entry.valueTitles[i];
         const bool isName =
             words.compare(part.trimmed(), Qt::CaseInsensitive) == 0 ||
-            words.section(QStringLiteral(", "), 1).compare(part.trimmed(), Qt::CaseInsensitive) == 0;
+            words.section(QStringLiteral(", "), 1).compare(part.trimmed(), Qt::CaseInsensitive) ==
+                0;
         if (isName) part = QString::number(i);
       }
     }
@@ -372,9 +368,7 @@ QString SamplerForm::problem() const {
     cells *= along.values.size();
   }
   if (cells > SampleGrid::kMostCells) {
-    return tr("The grid has %1 cells; take at most %2")
-        .arg(cells)
-        .arg(SampleGrid::kMostCells);
+    return tr("The grid has %1 cells; take at most %2").arg(cells).arg(SampleGrid::kMostCells);
   }
   return {};
 }
@@ -386,8 +380,8 @@ QString SamplerForm::titleOfValue(const std::string& key, const Json& value) con
   qsizetype at = -1;
   if (value.is_number_integer()) at = static_cast<qsizetype>(value.get<std::int64_t>());
   if (value.is_string()) {
-    const auto choice = std::find(field.choices.begin(), field.choices.end(),
-                                  value.get<std::string>());
+    const auto choice =
+        std::find(field.choices.begin(), field.choices.end(), value.get<std::string>());
     if (choice != field.choices.end()) at = choice - field.choices.begin();
   }
   if (at < 0 || at >= found->entry.valueTitles.size()) return valueText(value);

@@ -61,10 +61,8 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
     });
   };
   side(a_, tr("A"));
-  auto* swap = new QToolButton(this);
-  swap->setText(QStringLiteral("\u21c4"));
-  swap->setAccessibleName(tr("Swap A and B"));
-  swap->setToolTip(tr("Swap A and B"));
+  auto* swap = withName(makeToolButton(QStringLiteral("\u21c4"), tr("Swap A and B"), this),
+                        tr("Swap A and B"));
   connect(swap, &QToolButton::clicked, this, &DiffView::swapSides);
   line->addWidget(swap);
   side(b_, tr("B"));
@@ -80,15 +78,13 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   auto* inCard = columnIn(card, {1, 1, 1, 1}, 0);
   auto* head = new QWidget(card);
   auto* inHead = rowIn(head, {px(12), px(8), px(12), px(8)});
-  totals_ = new QLabel(head);
+  totals_ = withName(new QLabel(head), tr("Totals of A and B"));
   totals_->setTextFormat(Qt::RichText);
   totals_->setWordWrap(true);
-  totals_->setAccessibleName(tr("Totals of A and B"));
   totals_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  onlyChanges_ = new QToolButton(head);
-  onlyChanges_->setText(tr("Only changes"));
-  onlyChanges_->setAccessibleName(tr("Only changes"));
-  onlyChanges_->setToolTip(tr("Hide the pieces that are the same in both"));
+  onlyChanges_ = withName(
+      makeToolButton(tr("Only changes"), tr("Hide the pieces that are the same in both"), head),
+      tr("Only changes"));
   onlyChanges_->setCheckable(true);
   onlyChanges_->setProperty("quiet", true);
   connect(onlyChanges_, &QToolButton::toggled, this, &DiffView::showBlocks);

@@ -34,10 +34,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   auto* line = rowIn(head, {px(12), px(4), px(12), px(4)}, px(4));
   auto* group = new QButtonGroup(this);
   const auto mode = [&](const QString& text, const QString& tip) {
-    auto* button = new QToolButton(head);
-    button->setText(text);
-    button->setAccessibleName(text);
-    button->setToolTip(tip);
+    auto* button = withName(makeToolButton(text, tip, head), text);
     button->setCheckable(true);
     button->setProperty("quiet", true);
     group->addButton(button);
@@ -111,9 +108,8 @@ QWidget* PluginsPage::makeList() {
   panel->setAttribute(Qt::WA_StyledBackground);
   panel->setMinimumWidth(px(140));
   auto* column = columnIn(panel, {}, 0);
-  search_ = new QLineEdit(panel);
+  search_ = withName(new QLineEdit(panel), tr("Search plugins and items"));
   search_->setPlaceholderText(tr("Search items and keys"));
-  search_->setAccessibleName(tr("Search plugins and items"));
   search_->setClearButtonEnabled(true);
   auto* top = new QWidget(panel);
   auto* inTop = columnIn(top, {px(12), px(8), px(12), px(8)});
@@ -156,8 +152,7 @@ QWidget* PluginsPage::makeText() {
   text_->setAccessibleName(tr("About the chosen plugin or item"));
   text_->document()->setDocumentMargin(px(12));
   inCard->addWidget(text_, 1);
-  change_ = new QPushButton(card);
-  change_->setAccessibleName(tr("Change the chosen plugin"));  // its text says how
+  change_ = withName(new QPushButton(card), tr("Change the chosen plugin"));  // its text says how
   auto* buttons = rowIn(nullptr, {px(12), 0, px(12), px(4)});
   buttons->addWidget(change_);
   buttons->addStretch();

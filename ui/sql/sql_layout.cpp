@@ -26,11 +26,7 @@ namespace vitrine::ui {
 namespace {
 
 QToolButton* consoleButton(const QString& text, const QString& tip, QWidget* parent) {
-  auto* button = new QToolButton(parent);
-  button->setText(text);
-  button->setAccessibleName(text);
-  button->setToolTip(tip);
-  return button;
+  return withName(makeToolButton(text, tip, parent), text);
 }
 
 }  // namespace
@@ -40,19 +36,18 @@ QWidget* SqlPage::makeEditor() {
   auto* column = columnIn(card, {1, 1, 1, 1}, 0);
   auto* head = new QWidget(card);
   auto* line = rowIn(head, {px(12), px(8), px(12), px(8)}, px(8));
-  runButton_ = new QPushButton(icon(Icon::Play, IconTint::OnAccent), tr("Run"), head);
+  runButton_ = withName(new QPushButton(icon(Icon::Play, IconTint::OnAccent), tr("Run"), head),
+                        tr("Run the statement"));
   runButton_->setProperty("primary", true);
   runButton_->setIconSize(QSize(px(12), px(12)));
-  runButton_->setAccessibleName(tr("Run the statement"));
   runButton_->setToolTip(
       tr("Run the selection, or the statement under the cursor (Ctrl+Return). Only statements that "
          "read: SELECT, WITH, EXPLAIN"));
   connect(runButton_, &QPushButton::clicked, run_, &QAction::trigger);
-  auto* stopButton = new QToolButton(head);
+  auto* stopButton = withName(new QToolButton(head), tr("Stop the statement"));
   stopButton->setDefaultAction(stop_);
   stopButton->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   stopButton->setIconSize(QSize(px(12), px(12)));
-  stopButton->setAccessibleName(tr("Stop the statement"));
   rows_ = withName(new QComboBox(head), tr("Most rows"),
                    tr("At most this many rows are read; the page says when a result is cut"));
   for (const std::int64_t most : {1'000, 10'000, 100'000, 1'000'000})
@@ -109,9 +104,8 @@ QWidget* SqlPage::makeResult() {
   across_ = new QSplitter(stack_);
   across_->setChildrenCollapsible(false);
   across_->setHandleWidth(1);
-  table_ = new QTableView(across_);
+  table_ = withName(new QTableView(across_), tr("Rows of the result"));
   table_->setModel(&model_);
-  table_->setAccessibleName(tr("Rows of the result"));
   table_->setFrameShape(QFrame::NoFrame);
   table_->setFont(bodyFont());
   table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
@@ -156,12 +150,10 @@ QWidget* SqlPage::makeResult() {
 
   auto* broken = new QWidget(stack_);
   auto* inBroken = columnIn(broken, {px(16), px(16), px(16), px(16)}, px(8));
-  failure_ = withRole(new QLabel(broken), "error");
+  failure_ = withName(withRole(new QLabel(broken), "error"), tr("Why the statement failed"));
   failure_->setWordWrap(true);
   failure_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  failure_->setAccessibleName(tr("Why the statement failed"));
-  auto* copy =
-      consoleButton(tr("Copy the error"), tr("Copy the error to the clipboard"), broken);
+  auto* copy = consoleButton(tr("Copy the error"), tr("Copy the error to the clipboard"), broken);
   copy->setObjectName(QStringLiteral("copyFailure"));
   inBroken->addWidget(failure_);
   inBroken->addWidget(copy, 0, Qt::AlignLeft);
@@ -171,11 +163,10 @@ QWidget* SqlPage::makeResult() {
   auto* busy = new QWidget(stack_);
   auto* inBusy = columnIn(busy, {px(16), px(16), px(16), px(16)}, px(8));
   busyText_ = withRole(new QLabel(busy), "muted");
-  auto* bar = new QProgressBar(busy);
+  auto* bar = withName(new QProgressBar(busy), tr("A statement runs"));
   bar->setRange(0, 0);
   bar->setTextVisible(false);
   bar->setMaximumWidth(px(260));
-  bar->setAccessibleName(tr("A statement runs"));
   inBusy->addWidget(busyText_);
   inBusy->addWidget(bar);
   inBusy->addStretch();
@@ -190,9 +181,8 @@ QWidget* SqlPage::makeValuePanel() {
   auto* column = columnIn(valuePanel_, {px(12), px(8), px(12), px(8)}, px(8));
   valueTitle_ = withRole(new QLabel(valuePanel_), "small");
   valueTitle_->setWordWrap(true);
-  valueImage_ = new QLabel(valuePanel_);
+  valueImage_ = withName(new QLabel(valuePanel_), tr("The image in the current cell"));
   valueImage_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  valueImage_->setAccessibleName(tr("The image in the current cell"));
   valueImage_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   valueText_ = new QPlainTextEdit(valuePanel_);
   valueText_->setReadOnly(true);
@@ -228,10 +218,9 @@ QWidget* SqlPage::makeChart() {
   };
   chartX_ = choice();
   chartGroup_ = choice();
-  chartKind_ = new QComboBox(head);
+  chartKind_ =
+      withName(new QComboBox(head), tr("Lines or points"), tr("Lines join rows in the order of x"));
   chartKind_->addItems({tr("Lines"), tr("Points")});
-  chartKind_->setAccessibleName(tr("Lines or points"));
-  chartKind_->setToolTip(tr("Lines join rows in the order of x"));
   chartY_ = new QToolButton(head);
   chartY_->setPopupMode(QToolButton::InstantPopup);
   chartY_->setMenu(new QMenu(chartY_));

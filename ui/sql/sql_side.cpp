@@ -66,10 +66,8 @@ SqlSide::SqlSide(QWidget* parent)
       {tr("Saved"), tr("Statements saved by name; Return opens one")},
       {tr("History"), tr("Earlier statements; Return opens one")}};
   for (int i = 0; i < 3; ++i) {
-    auto* button = new QToolButton(top);
-    button->setText(shelves[i].first);
-    button->setAccessibleName(shelves[i].first);
-    button->setToolTip(shelves[i].second);
+    auto* button =
+        withName(makeToolButton(shelves[i].first, shelves[i].second, top), shelves[i].first);
     button->setCheckable(true);
     button->setProperty("quiet", true);
     choice_->addButton(button, i);

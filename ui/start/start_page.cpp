@@ -166,9 +166,8 @@ QFrame* StartPage::makePages(const std::vector<PageFactory>& others) {
   QFrame* card = startCard(tr("Pages worth seeing first"), inside);
   for (const PageFactory& page : others) {
     if (page.about.isEmpty()) continue;
-    auto* open = new QPushButton(page.title);
+    auto* open = withName(new QPushButton(page.title), tr("Open %1").arg(page.title));
     open->setMinimumWidth(px(104));
-    open->setAccessibleName(tr("Open %1").arg(page.title));
     connect(open, &QPushButton::clicked, this, [this, id = page.id] { workbench_.showPage(id); });
     auto* line = rowIn(nullptr, {}, px(12));
     line->addWidget(open, 0, Qt::AlignTop);

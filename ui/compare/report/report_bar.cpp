@@ -29,9 +29,7 @@ ReportBar::ReportBar(Workbench& workbench, QWidget* parent)
   progress->setTextVisible(false);
   progress->setAccessibleName(tr("Writing the report"));
   row->addWidget(progress, 1);
-  auto* cancel = new QToolButton(this);
-  cancel->setText(tr("Cancel"));
-  cancel->setToolTip(tr("Stop writing the report; no file is left"));
+  auto* cancel = makeToolButton(tr("Cancel"), tr("Stop writing the report; no file is left"), this);
   connect(cancel, &QToolButton::clicked, this, &ReportBar::cancel);
   row->addWidget(cancel);
   connect(&question_, &HeadlessQuestion::finished, this, &ReportBar::take);

@@ -148,18 +148,14 @@ void AxisList::append(const std::string& key, const std::vector<Json>& values) {
   auto* column = columnIn(row, {}, px(2));
   auto* line = rowIn(nullptr, {}, px(4));
   column->addLayout(line);
-  auto* keyLine = new QLineEdit(QString::fromStdString(key), row);
+  auto* keyLine =
+      withName(new QLineEdit(QString::fromStdString(key), row), tr("Key of the %1").arg(wording_));
   keyLine->setPlaceholderText(tr("key"));
-  keyLine->setAccessibleName(tr("Key of the %1").arg(wording_));
   complete(keyLine);
-  auto* valueLine = new QLineEdit(valuesText(values), row);
+  auto* valueLine = withName(new QLineEdit(valuesText(values), row),
+                             tr("Values of the %1, comma separated").arg(wording_));
   valueLine->setPlaceholderText(tr("values, with commas"));
-  valueLine->setAccessibleName(tr("Values of the %1, comma separated").arg(wording_));
-  auto* remove = new QToolButton(row);
-  remove->setText(QStringLiteral("\u00d7"));
-  remove->setProperty("quiet", true);
-  remove->setAccessibleName(tr("Remove this axis"));
-  remove->setToolTip(tr("Remove this axis"));
+  auto* remove = makeQuietButton(QStringLiteral("\u00d7"), tr("Remove this axis"), row);
   line->addWidget(keyLine, 1);
   line->addWidget(valueLine, 1);
   line->addWidget(remove);

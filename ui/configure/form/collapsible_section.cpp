@@ -9,9 +9,8 @@
 namespace vitrine::ui {
 
 QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
-  auto* button = new QToolButton(parent);
+  auto* button = withName(new QToolButton(parent), title);
   button->setText(title);
-  button->setAccessibleName(title);
   button->setProperty(kListed, QStringLiteral("CollapsibleSection: ") + title);
   button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   button->setArrowType(Qt::DownArrow);

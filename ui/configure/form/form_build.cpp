@@ -171,9 +171,8 @@ void ExperimentForm::buildModel() {
 void ExperimentForm::addPreset(FormSection* section, const std::string& table,
                                const ItemCard& card) {
   if (card.schema.presets.empty()) return;
-  Field field =
-      choiceField("preset", nullptr, {},
-                  tr("named sizes; the fields below change single values").toStdString());
+  Field field = choiceField("preset", nullptr, {},
+                            tr("named sizes; the fields below change single values").toStdString());
   field.nullable = true;
   for (const Preset& preset : card.schema.presets) {
     field.choices.push_back(preset.name);
@@ -215,8 +214,8 @@ void ExperimentForm::buildObserve() {
     auto* line = new QWidget(observe_);
     auto* column = columnIn(line, {px(16), px(6), px(16), px(2)}, px(2));
     auto* box = new QCheckBox(QString::fromStdString(card->title.empty() ? id : card->title), line);
-    box->setObjectName(QStringLiteral("observe.") + QString::fromStdString(id));
     box->setAccessibleName(tr("Observe ") + box->text());
+    box->setObjectName(QStringLiteral("observe.") + QString::fromStdString(id));
     box->setChecked(isOn);
     box->setEnabled(reason.isEmpty() || isOn);
     QString said = QString::fromStdString(card->doc);

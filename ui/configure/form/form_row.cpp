@@ -10,6 +10,7 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
 
@@ -185,10 +186,7 @@ void FormRow::leaveMenuOut() {
 }
 
 QToolButton* FormRow::addButton(const QString& text, const QString& name) {
-  auto* button = new QToolButton(this);
-  button->setText(text);
-  button->setAccessibleName(name);
-  button->setToolTip(name);
+  auto* button = withName(makeToolButton(text, name, this), name);
   tools_->insertWidget(0, button);
   return button;
 }

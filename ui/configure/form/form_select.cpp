@@ -42,7 +42,6 @@ void ExperimentForm::buildSelect() {
   QVBoxLayout* column = lineOf(holder, 6);
   auto* box = new QCheckBox(tr("Choose values on a held-out part of the training set"), holder);
   box->setObjectName(QStringLiteral("select"));
-  box->setAccessibleName(box->text());
   box->setChecked(isOn);
   QLabel* about = smallText(
       tr("Every combination of the values below is trained without that part and scored on it; the "
@@ -61,11 +60,7 @@ void ExperimentForm::buildSelect() {
   QVBoxLayout* gridColumn = lineOf(gridHolder, 4);
   auto* line = new QHBoxLayout;
   auto* title = new QLabel(tr("Values to choose between"), gridHolder);
-  auto* add = new QToolButton(gridHolder);
-  add->setText(tr("+ key"));
-  add->setProperty("quiet", true);
-  add->setAccessibleName(tr("Add a key to choose a value of"));
-  add->setToolTip(add->accessibleName());
+  auto* add = makeQuietButton(tr("+ key"), tr("Add a key to choose a value of"), gridHolder);
   line->addWidget(title);
   line->addStretch();
   line->addWidget(add);
@@ -161,8 +156,7 @@ void ExperimentForm::showRuns(const Plan& plan) {
     runsWords_.clear();
   } else if (plan.runs.size() == plan.total) {
     runsWords_ =
-        tr("%1 of the grid, then %2")
-            .arg(plural(grid, tr("run")), plural(refits, tr("final run")));
+        tr("%1 of the grid, then %2").arg(plural(grid, tr("run")), plural(refits, tr("final run")));
   } else {
     runsWords_ = tr("%1 in all").arg(plural(plan.total, tr("run")));
   }

@@ -146,12 +146,8 @@ void PipelineEditor::build() {
 
 QToolButton* PipelineEditor::button(const QString& text, const QString& name,
                                     QWidget* parent) const {
-  auto* made = new QToolButton(parent);
-  made->setText(text);
-  made->setProperty("quiet", true);
+  auto* made = makeQuietButton(text, name, parent);
   made->setProperty(kListed, false);
-  made->setAccessibleName(name);
-  made->setToolTip(name);
   return made;
 }
 

@@ -47,7 +47,6 @@ SweepEditor::SweepEditor(QWidget* parent)
                            const QString& tip, auto slot) {
     auto* part = new CollapsibleSection(name, title, this);
     QToolButton* add = makeQuietButton(button, tip, part);
-    add->setToolTip(tip);
     connect(add, &QToolButton::clicked, this, slot);
     part->corner()->addWidget(add);
     column->addWidget(part);
@@ -275,17 +274,17 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
   auto* row = new QWidget(this);
   auto* column = columnIn(row, {}, px(4));
   auto* line = rowIn(nullptr, {}, px(4));
-  auto* name = new QLineEdit(QString::fromStdString(variant.name), row);
-  name->setAccessibleName(tr("Name of the variant"));
+  auto* name =
+      withName(new QLineEdit(QString::fromStdString(variant.name), row), tr("Name of the variant"));
   QToolButton* remove = makeQuietButton(QStringLiteral("\u00d7"), tr("Remove this variant"), row);
-  remove->setToolTip(remove->accessibleName());
   line->addWidget(name, 1);
   line->addWidget(remove);
   column->addLayout(line);
-  auto* overrides = new QPlainTextEdit(QString::fromStdString(overridesText(variant.set)), row);
+  auto* overrides =
+      withName(new QPlainTextEdit(QString::fromStdString(overridesText(variant.set)), row),
+               tr("Changes of the variant, one key = value per line"));
   overrides->setPlaceholderText(variants_.empty() ? tr("nothing changed: the baseline")
                                                   : QStringLiteral("model.mask.kind = \"soft\""));
-  overrides->setAccessibleName(tr("Changes of the variant, one key = value per line"));
   overrides->setTabChangesFocus(true);
   overrides->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   connect(overrides->document()->documentLayout(),

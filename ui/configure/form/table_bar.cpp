@@ -45,11 +45,8 @@ TableBar::TableBar(std::string place, std::string name, const QString& what,
       tr("Lower-case letters, digits and _; Return applies the name, Escape restores "
          "it"));
   line_->installEventFilter(this);
-  auto* remove = new QToolButton(this);
-  remove->setText(tr("Remove"));
-  remove->setProperty("quiet", true);
-  remove->setAccessibleName(tr("Remove the %1 %2").arg(what, line_->text()));
-  remove->setToolTip(remove->accessibleName());
+  auto* remove =
+      makeQuietButton(tr("Remove"), tr("Remove the %1 %2").arg(what, line_->text()), this);
   row->addWidget(title);
   row->addWidget(line_);
   row->addWidget(remove);
