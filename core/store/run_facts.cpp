@@ -2,6 +2,7 @@
 
 #include "core/base/joined.h"
 #include "core/base/read_json.h"
+#include "core/store/tables/dependencies.h"
 #include "core/store/tables/rows.h"
 
 namespace vitrine::store {
@@ -35,10 +36,12 @@ bool isTakenUp(RunReader& store, std::int64_t run) {
 
 std::set<std::int64_t> stepsOthersNeed(RunReader& store, const std::string& uuid) {
   Statement row = store.connection().prepare(
-      "SELECT CAST(json_extract(c.init, '$.checkpoint') AS INTEGER) FROM run_config c JOIN run r "
-      "ON r.id = c.run_id WHERE (r.state <> 'done' OR json_array_length(c.init, '$.freeze') > 0) "
-      "AND json_extract(c.init, '$.run') = ?1 UNION "
-      "SELECT CAST(checkpoint AS INTEGER) FROM run_dependency WHERE kind = 'aux' AND uuid = ?1");
+      std::string("SELECT CAST(json_extract(c.init, '$.checkpoint') AS INTEGER) FROM run_config c "
+                  "JOIN run r ON r.id = c.run_id WHERE json_valid(c.init) AND "
+                  "json_extract(c.init, '$.run') = ?1 AND (r.state <> 'done' OR ") +
+      kFrozeParts +
+      ") UNION SELECT CAST(checkpoint AS INTEGER) FROM run_dependency WHERE kind = 'aux' AND "
+      "uuid = ?1");
   row.with(uuid);
   std::set<std::int64_t> steps;
   while (row.step()) {

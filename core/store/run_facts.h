@@ -21,7 +21,7 @@ namespace vitrine::store {
 [[nodiscard]] VITRINE_STORE_EXPORT bool isTakenUp(RunReader& store, std::int64_t run);
 
 /// Checkpoint steps of the run with that UUID that others name: those not done yet as their start,
-/// any as the place of an auxiliary network.
+/// those that froze parts as the place of these, any as the place of an auxiliary network.
 [[nodiscard]] VITRINE_STORE_EXPORT std::set<std::int64_t> stepsOthersNeed(RunReader& store,
                                                                           const std::string& uuid);
 

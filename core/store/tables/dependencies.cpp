@@ -18,11 +18,9 @@ void storeDependencies(Database& database, std::int64_t run,
 
 std::int64_t frozenUser(Database& database, const RunRow& run) {
   Statement user = database.prepare(
-      "SELECT run_id FROM run_config WHERE run_id <> ?2 AND json_valid(init) AND "
-      "json_extract(init, '$.run') = ?1 AND (json_array_length(init, '$.freeze') > 0 OR EXISTS "
-      "(SELECT 1 FROM json_each(CASE WHEN json_valid(config) THEN config ELSE '{}' END, "
-      "'$.train.groups') g WHERE json_extract(g.value, '$.freeze') = 1)) ORDER BY run_id LIMIT "
-      "1");
+      std::string("SELECT c.run_id FROM run_config c WHERE c.run_id <> ?2 AND json_valid(c.init) "
+                  "AND json_extract(c.init, '$.run') = ?1 AND ") +
+      kFrozeParts + " ORDER BY c.run_id LIMIT 1");
   return user.with(run.uuid, run.id).step() ? user.integer(0) : 0;
 }
 

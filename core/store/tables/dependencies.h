@@ -14,6 +14,13 @@ inline constexpr const char* kBlockingRun =
     "CASE n.kind WHEN 'select' THEN b.state NOT IN ('done', 'failed') ELSE n.checkpoint IN "
     "('latest', 'best') AND b.state <> 'done' END ORDER BY b.id LIMIT 1))";
 
+/// A condition on a row `c` of `run_config`: the run froze parameters that it started with, by
+/// `init.freeze` or in a group of `train.groups`. Its checkpoints refer to where these lie.
+inline constexpr const char* kFrozeParts =
+    "(json_array_length(CASE WHEN json_valid(c.init) THEN c.init ELSE '{}' END, '$.freeze') > 0 "
+    "OR EXISTS (SELECT 1 FROM json_each(CASE WHEN json_valid(c.config) THEN c.config ELSE '{}' "
+    "END, '$.train.groups') g WHERE json_extract(g.value, '$.freeze') = 1))";
+
 /// Within a transaction.
 void storeDependencies(Database& database, std::int64_t run,
                        const std::vector<RunDependency>& dependencies);

@@ -66,6 +66,26 @@ TEST_F(RunFacts, NameTheCheckpointsThatOthersNeed) {
       << "a run that is done does not start again, and keeps its networks";
 }
 
+TEST_F(RunFacts, NameTheCheckpointsWhoseParametersOthersFrozeEvenWhenTheyAreDone) {
+  RunStore store(file());
+  const std::string uuid = store.run(addRun(store, "source")).uuid;
+  const auto from = [&](const char* step) {
+    NewRun made = newRun("from step " + std::string(step));
+    made.init = Json{{"run", uuid}, {"checkpoint", step}, {"freeze", Json::array()}};
+    return made;
+  };
+  NewRun init = from("100"), group = from("200"), neither = from("300");
+  init.init["freeze"] = Json::array({"trunk.*"});
+  group.config["train"]["groups"]["head"]["freeze"] = true;
+  neither.config["train"]["groups"]["head"]["freeze"] = false;
+  for (const std::int64_t run :
+       store.addRuns(store.experiment("an experiment", ""), {init, group, neither})) {
+    store.openSegment(run, 0, thisWorker(), Json::object());
+    store.setState(run, RunState::Done);
+  }
+  EXPECT_THAT(stepsOthersNeed(store, uuid), ElementsAre(100, 200));
+}
+
 TEST_F(RunFacts, ReadConfigurationsOfNewerRuns) {
   RunStore store(file());
   const std::int64_t first = addRun(store), second = addRun(store);
