@@ -111,22 +111,27 @@ fresh() {
   rm -rf "$fresh" "$folder/$1.files"
   "$build/bin/vitrine" enqueue "$root/experiments/$2" "${@:3}" --db "$fresh" >/dev/null
 }
-# watch NAME DATABASE RUN VIEW: the Live page while that run trains
+# step_of DATABASE RUN: the step that it trains
+step_of() { "$build/bin/vitrine" query --db "$1" --csv "SELECT step FROM run WHERE id = $2" | tr -d '\r' | tail -1; }
+# watch NAME DATABASE RUN VIEW: the Live page while that run trains; SOON in VIEW is a step that it trains before the picture
 watch() {
-  local training
+  local training before now
   "$build/bin/vitrine" run --id "$3" --db "$2" >/dev/null 2>&1 &
   training=$!
-  sleep 25
-  draw "$1" "$2" live --run "$3" --view "$4" --wait-ms 20000
+  sleep 19
+  before=$(step_of "$2" "$3")
+  sleep 6
+  now=$(step_of "$2" "$3")
+  draw "$1" "$2" live --run "$3" --view "${4/SOON/$((2 * now - before))}" --wait-ms 20000
   kill "$training"
   wait "$training" || true
 }
 fresh watched demo.toml train.epochs=20
 watch live "$fresh" 2 '{"query": "patch", "row": 0.6, "column": 0.4, "layer": 1}'
 watch first_patch "$fresh" 1 '{"query": "patch", "row": 0.3, "column": 0.5, "layer": 1, "head": 2}'
-# The mask closes over 4,000 of 6,000 steps: the picture is of one of the first thousand.
+# The mask closes over 4,000 of 6,000 steps: the picture goes back to one that it has seen.
 fresh schedule illama/quick.toml train.epochs=60 model.mask.epochs=40
-watch first_schedule "$fresh" 1 '{"query": "patch", "row": 0.6, "column": 0.4, "layer": 1, "scrubbed": 800}'
+watch first_schedule "$fresh" 1 '{"query": "patch", "row": 0.6, "column": 0.4, "layer": 1, "scrubbed": SOON}'
 
 # What other tools do not show: differences paired by seed, the paper's numbers beside ours, two architectures block by
 # block, what changes before it starts and what it will cost, a file that opens its chart again, a training that waits.
