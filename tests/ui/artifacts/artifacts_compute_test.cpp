@@ -1,7 +1,6 @@
 // What the Artifacts page computes, and where it leads.
 #include <gmock/gmock.h>
 
-#include <QFile>
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
@@ -9,7 +8,7 @@
 #include <QToolButton>
 #include <QTreeWidget>
 
-#include "core/base/read_json.h"
+#include "tests/ui/attention/catalog.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
 #include "tests/ui/support/fake_serve.h"
@@ -24,20 +23,10 @@ namespace {
 using ::testing::HasSubstr;
 
 Catalog analyses() {
-  const auto item = [](ItemKind kind, const char* id, std::vector<std::string> offers,
-                       std::vector<std::string> needs) {
-    ItemCard card;
-    card.kind = kind;
-    card.id = id;
-    card.title = id;
-    card.offers = std::move(offers);
-    card.needs = std::move(needs);
-    return card;
-  };
-  return {{item(ItemKind::Architecture, "seer", {"attention"}, {}),
-           item(ItemKind::Architecture, "blind", {}, {}),
-           item(ItemKind::Analysis, "attention_rank", {}, {"attention"}),
-           item(ItemKind::Analysis, "other", {}, {"language"})}};
+  return {{cardWith(ItemKind::Architecture, "seer", {"attention"}),
+           cardWith(ItemKind::Architecture, "blind", {}),
+           cardWith(ItemKind::Analysis, "attention_rank", {}, {"attention"}),
+           cardWith(ItemKind::Analysis, "other", {}, {"language"})}};
 }
 
 class ArtifactsCompute : public ::testing::Test {
@@ -74,15 +63,7 @@ class ArtifactsCompute : public ::testing::Test {
 };
 
 TEST_F(ArtifactsCompute, AFinishedRunIsAnalysedAndTheResultIsShown) {
-  const FakeServe program(R"(
-import json
-def load(request):
-    return {"model": "m"}
-def analyse(request):
-    del request["is_cancelled"]
-    open(here("asked"), "w").write(json.dumps(request))
-    return {"artifacts": 1}
-)");
+  const FakeAnalyses program;
   workbench_.serve();
   const std::int64_t run = trained("seer");
   Artifact table = samples::table();
@@ -99,13 +80,11 @@ def analyse(request):
   Artifact spectrum = samples::spectrum();
   spectrum.step = 40;
   workbench_.store().addArtifact(run, spectrum);
-  QFile asked(program.path(QStringLiteral("asked")));
   EXPECT_TRUE(soon([&] { return page_->analysis() == QStringLiteral("attention_rank"); }));
   EXPECT_FALSE(button(QStringLiteral("Cancel computing"))->isVisible());
-  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
-  const Json request = readJson(asked.readAll().toStdString());
-  EXPECT_EQ(request["item"], "attention_rank");
-  EXPECT_EQ(request["store"], true);
+  ASSERT_EQ(program.asked().size(), 1u);
+  EXPECT_EQ(program.asked()[0]["item"], "attention_rank");
+  EXPECT_EQ(program.asked()[0]["store"], true);
   page_->waitUntilIdle();
   ASSERT_EQ(entries().size(), 1);
   EXPECT_FALSE(entries()[0]->isEnabled()) << "what is stored is not computed again";

@@ -13,7 +13,6 @@
 #include <QToolButton>
 
 #include "core/base/error.h"
-#include "core/base/read_json.h"
 #include "tests/ui/calibration/answers.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/fake_serve.h"
@@ -253,40 +252,23 @@ TEST_F(Calibration, FollowsWhatARunStoresWhileItTrains) {
 }
 
 TEST_F(Calibration, SaysWhatIsMissingAndComputesItInOneClick) {
-  const FakeServe program(R"(
-import json
-def load(request):
-    return {"model": "m"}
-def analyse(request):
-    del request["is_cancelled"]
-    open(here("asked"), "w").write(json.dumps(request))
-    return {"artifacts": 2}
-)");
+  const FakeAnalyses program;
   workbench_.serve();
   const std::int64_t run = runWith("a", {});
   workbench_.row(run).latestCheckpoint = 40;
   const auto shown = page({run});
   EXPECT_THAT(labels(*shown), HasSubstr("1 checkpoint"));
   press(*shown, "Compute the answers");
-  QFile asked(program.path(QStringLiteral("asked")));
-  EXPECT_TRUE(soon([&] { return asked.exists() && asked.size() > 0; }));
+  ASSERT_TRUE(soon([&] { return !program.asked().empty(); }));
   workbench_.store().addArtifact(run, samples::predictions(samples::mixedAnswers(), 40));
   Q_EMIT workbench_.watcher().dataChanged();
   EXPECT_TRUE(soon([&] { return shown->shown().size() == 1; }));
-  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
-  const Json request = readJson(asked.readAll().toStdString());
-  EXPECT_EQ(request["item"], "calibration");
-  EXPECT_EQ(request["store"], true);
+  EXPECT_EQ(program.asked()[0]["item"], "calibration");
+  EXPECT_EQ(program.asked()[0]["store"], true);
 }
 
 TEST_F(Calibration, TheFilmIsCompletedFromTheStoredCheckpoints) {
-  const FakeServe program(R"(
-def load(request):
-    return {"model": request["checkpoint"]}
-def analyse(request):
-    open(here("asked"), "a").write(request["model"] + " " + request["split"] + "\n")
-    return {"artifacts": 2}
-)");
+  const FakeAnalyses program;
   workbench_.serve();
   const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers(), 300)});
   for (const std::int64_t step : {100, 200, 300}) workbench_.addCheckpoint(run, step);
@@ -294,12 +276,12 @@ def analyse(request):
   EXPECT_EQ(shown->filmView().figure()->imageCount(), 1);
   EXPECT_THAT(labels(*shown), HasSubstr("Without answers: 2 stored checkpoints. Cost: loading 2"))
       << "the cost is told before anything is computed";
-  EXPECT_FALSE(QFile::exists(program.path(QStringLiteral("asked"))));
+  EXPECT_TRUE(program.asked().empty());
   press(*shown, "Complete the film");
-  QFile asked(program.path(QStringLiteral("asked")));
-  EXPECT_TRUE(soon([&] { return asked.size() == 18; }));
-  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
-  EXPECT_EQ(asked.readAll().toStdString(), "100 test\n200 test\n");
+  ASSERT_TRUE(soon([&] { return program.asked().size() == 2; }));
+  EXPECT_EQ(program.asked()[0]["model"], "100");
+  EXPECT_EQ(program.asked()[1]["model"], "200");
+  for (const Json& request : program.asked()) EXPECT_EQ(request["split"], "test");
   store::RunStore other(workbench_.store().file());
   for (const std::int64_t step : {100, 200})
     other.addArtifact(run, samples::predictions(samples::fourAnswers(), step));
@@ -373,15 +355,7 @@ TEST_F(Calibration, SaysThatNoDecisionsBetweenCuesAreStored) {
 }
 
 TEST_F(Calibration, DecisionsBetweenCuesAreComputedInOneClickWhereTheDataHaveBoth) {
-  const FakeServe program(R"(
-import json
-def load(request):
-    return {"model": "m"}
-def analyse(request):
-    del request["is_cancelled"]
-    open(here("asked"), "w").write(json.dumps(request))
-    return {"artifacts": 1}
-)");
+  const FakeAnalyses program;
   workbench_.serve();
   Catalog catalog;
   ItemCard& data = catalog.items.emplace_back();
@@ -398,15 +372,13 @@ def analyse(request):
   EXPECT_THAT(shown->notice().toStdString(),
               HasSubstr("No decisions between shape and texture are stored of a. Cost: loading 1"));
   press(*shown, "Compute the answers");
-  QFile asked(program.path(QStringLiteral("asked")));
-  EXPECT_TRUE(soon([&] { return asked.exists() && asked.size() > 0; }));
+  ASSERT_TRUE(soon([&] { return !program.asked().empty(); }));
   store::RunStore other(workbench_.store().file());
   other.addArtifact(run, samples::cueDecisions({10, 2, 6, 10, 6, 2, 10, 0, 0}));
   Q_EMIT workbench_.watcher().dataChanged();
   EXPECT_TRUE(soon([&] { return shown->confusionView().figure() != nullptr; }));
   EXPECT_TRUE(soon([&] { return button(*shown, "Compute the answers") == nullptr; }));
-  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
-  EXPECT_EQ(readJson(asked.readAll().toStdString())["item"], "shape_bias");
+  EXPECT_EQ(program.asked()[0]["item"], "shape_bias");
 }
 
 TEST_F(Calibration, DecisionsThatDoNotFitAreRefused) {

@@ -10,6 +10,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "tests/ui/attention/catalog.h"
 #include "tests/ui/compare/ablation.h"
 #include "tests/ui/figures/samples.h"
 #include "tests/ui/support/fake_serve.h"
@@ -135,7 +136,8 @@ TEST_F(Tiles, SayWhatToDoWhereTheVariantsShareNothing) {
   QString said;
   for (const QLabel* label : tiles().findChildren<QLabel*>())
     if (label->isVisible()) said += label->text();
-  EXPECT_THAT(said.toStdString(), HasSubstr("Artifacts shared by two or more variants appear here."));
+  EXPECT_THAT(said.toStdString(),
+              HasSubstr("Artifacts shared by two or more variants appear here."));
   EXPECT_EQ(page_->figure(), nullptr);
 }
 
@@ -150,23 +152,12 @@ TEST_F(Tiles, ShowWhatARunAddsWhileTheyAreOpen) {
 
 /// An architecture that shows its attention, and an analysis of it.
 Catalog seeing() {
-  ItemCard architecture, analysis;
-  architecture.kind = ItemKind::Architecture;
-  architecture.id = "seer";
-  architecture.offers = {"attention"};
-  analysis.kind = ItemKind::Analysis;
-  analysis.id = analysis.title = "attention_rank";
-  analysis.needs = {"attention"};
-  return {{architecture, analysis}};
+  return {{cardWith(ItemKind::Architecture, "seer", {"attention"}),
+           cardWith(ItemKind::Analysis, "attention_rank", {}, {"attention"})}};
 }
 
 TEST(TilesCompute, AMissingAnalysisIsComputedOfEachVariantAndShown) {
-  const FakeServe program(R"(
-def load(request):
-    return {"model": "m"}
-def analyse(request):
-    return {"artifacts": 1}
-)");
+  const FakeAnalyses program;
   FakeWorkbench workbench(seeing());
   workbench.serve();
   std::vector<std::int64_t> runs;
@@ -200,6 +191,8 @@ def analyse(request):
   menu->close();
   EXPECT_TRUE(soon([&] { return page.artifactTiles().shown().starts_with("attention_rank/"); }));
   EXPECT_EQ(page.artifactTiles().views().size(), 2u);
+  EXPECT_TRUE(soon([&] { return program.asked().size() == 2; })) << "one of each variant";
+  for (const Json& request : program.asked()) EXPECT_EQ(request["item"], "attention_rank");
 }
 
 TEST(SharedKinds, AreThoseOfAtLeastTwoRunsTheMostSharedFirst) {

@@ -3,12 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <QComboBox>
-#include <QFile>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QToolButton>
 
-#include "core/base/read_json.h"
 #include "tests/support/has_texts.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/figures/qt_test.h"
@@ -147,28 +145,18 @@ TEST_F(Spectra, DrawsTheScoresThatTheRunMeasured) {
 }
 
 TEST_F(Spectra, ComputesWhatIsMissingInOneClick) {
-  const FakeServe program(R"(
-import json
-def load(request):
-    return {"model": "m"}
-def analyse(request):
-    del request["is_cancelled"]
-    open(here("asked"), "w").write(json.dumps(request))
-    return {"artifacts": 2}
-)");
+  const FakeAnalyses program;
   workbench_.serve();
   const std::int64_t run = runWith("a", {});
   workbench_.row(run).latestCheckpoint = 40;
   const auto shown = page({run});
   EXPECT_THAT(labels(*shown), HasSubstr("Cost: 1 checkpoint"));
   press(*shown, "Compute the spectra");
-  QFile asked(program.path(QStringLiteral("asked")));
-  EXPECT_TRUE(soon([&] { return asked.exists() && asked.size() > 0; }));
+  ASSERT_TRUE(soon([&] { return !program.asked().empty(); }));
   workbench_.store().addArtifact(run, falling(0.5, 40));
   Q_EMIT workbench_.watcher().dataChanged();
   EXPECT_TRUE(soon([&] { return shown->shown().size() == 1; }));
-  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
-  EXPECT_EQ(readJson(asked.readAll().toStdString())["item"], "attention_rank");
+  EXPECT_EQ(program.asked()[0]["item"], "attention_rank");
 }
 
 Catalog spectraCatalog() {
@@ -179,23 +167,15 @@ Catalog spectraCatalog() {
 }
 
 TEST_F(Spectra, AModelIsMeasuredByTheAnalysisThatFitsIt) {
-  const FakeServe program(R"(
-def load(request):
-    return {"model": "m"}
-def analyse(request):
-    open(here("asked"), "w").write(request["item"])
-    return {"artifacts": 2}
-)");
+  const FakeAnalyses program;
   workbench_.serve();
   workbench_.become(spectraCatalog());
   const std::int64_t run = runWith("a", {}, configOf("memory"));
   workbench_.row(run).latestCheckpoint = 40;
   const auto shown = page({run});
   press(*shown, "Compute the spectra");
-  QFile asked(program.path(QStringLiteral("asked")));
-  EXPECT_TRUE(soon([&] { return asked.size() == 11; }));
-  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
-  EXPECT_EQ(asked.readAll().toStdString(), "memory_rank");
+  ASSERT_TRUE(soon([&] { return !program.asked().empty(); }));
+  EXPECT_EQ(program.asked()[0]["item"], "memory_rank");
 }
 
 TEST_F(Spectra, SaysWhyAModelHasNoSpectra) {
@@ -209,25 +189,19 @@ TEST_F(Spectra, SaysWhyAModelHasNoSpectra) {
 }
 
 TEST_F(Spectra, TheWaterfallIsCompletedFromTheStoredCheckpoints) {
-  const FakeServe program(R"(
-def load(request):
-    return {"model": request["checkpoint"]}
-def analyse(request):
-    open(here("asked"), "a").write(request["model"] + " " + request["item"] + "\n")
-    return {"artifacts": 2}
-)");
+  const FakeAnalyses program;
   workbench_.serve();
   const std::int64_t run = runWith("a", {falling(0.5, 0), falling(0.9, 100)});
   for (const std::int64_t step : {40, 60, 100}) workbench_.addCheckpoint(run, step);
   const auto shown = page({run});
   EXPECT_THAT(labels(*shown), HasSubstr("Not in the waterfall: 2 stored checkpoints. Cost: 2"))
       << "the cost is told before anything is computed";
-  EXPECT_FALSE(QFile::exists(program.path(QStringLiteral("asked"))));
+  EXPECT_TRUE(program.asked().empty());
   press(*shown, "Complete the waterfall");
-  QFile asked(program.path(QStringLiteral("asked")));
-  EXPECT_TRUE(soon([&] { return asked.size() == 36; }));
-  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
-  EXPECT_EQ(asked.readAll().toStdString(), "40 attention_rank\n60 attention_rank\n");
+  ASSERT_TRUE(soon([&] { return program.asked().size() == 2; }));
+  EXPECT_EQ(program.asked()[0]["model"], "40");
+  EXPECT_EQ(program.asked()[1]["model"], "60");
+  for (const Json& request : program.asked()) EXPECT_EQ(request["item"], "attention_rank");
   store::RunStore other(workbench_.store().file());
   for (const std::int64_t step : {40, 60}) other.addArtifact(run, falling(0.7, step));
   Q_EMIT workbench_.watcher().dataChanged();

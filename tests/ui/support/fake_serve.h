@@ -3,7 +3,11 @@
 
 #include <QByteArray>
 #include <QFile>
+#include <QList>
 #include <QTemporaryDir>
+#include <vector>
+
+#include "core/base/read_json.h"
 
 namespace vitrine::ui {
 
@@ -42,6 +46,31 @@ class FakeServe {
 
   QTemporaryDir folder_;
   QByteArray before_;
+};
+
+/// Loads every model, analyses nothing, and keeps what it was asked.
+class FakeAnalyses : public FakeServe {
+ public:
+  FakeAnalyses()
+      : FakeServe(R"(
+import json
+def load(request):
+    return {"model": request.get("checkpoint") or "m"}
+def analyse(request):
+    del request["is_cancelled"]
+    open(here("asked"), "a").write(json.dumps(request) + "\n")
+    return {"artifacts": 2}
+)") {}
+  /// The requests to analyse so far; "model" of one is the step of its checkpoint.
+  [[nodiscard]] std::vector<Json> asked() const {
+    QFile file(path(QStringLiteral("asked")));
+    std::vector<Json> requests;
+    if (!file.open(QIODevice::ReadOnly)) return requests;
+    QList<QByteArray> lines = file.readAll().split('\n');
+    lines.removeLast();  // empty, or not yet written to its end
+    for (const QByteArray& line : lines) requests.push_back(readJson(line.toStdString()));
+    return requests;
+  }
 };
 
 }  // namespace vitrine::ui
