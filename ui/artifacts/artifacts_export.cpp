@@ -53,16 +53,14 @@ void ArtifactsPage::setViewState(const Json& state) {
     chosen_ = {std::move(analysis), stateText(state, "name")};
     isAsked_ = true;
   }
-  if (const auto step = state.find("step"); step != state.end()) {
-    const bool isOne = step->is_number_integer() && step->get<std::int64_t>() >= 0;
-    step_ = isOne ? std::optional(step->get<std::int64_t>()) : std::nullopt;
+  if (state.contains("step")) {
+    const std::int64_t step = stateInteger(state, "step", -1);
+    step_ = step >= 0 ? std::optional(step) : std::nullopt;
   }
   const QSignalBlocker quietScale(sameScale_), quietMatrix(wholeMatrix_);
   for (const auto& [key, box] :
-       {std::pair("same_scale", sameScale_), std::pair("whole_matrix", wholeMatrix_)}) {
-    const auto found = state.find(key);
-    if (found != state.end() && found->is_boolean()) box->setChecked(found->get<bool>());
-  }
+       {std::pair("same_scale", sameScale_), std::pair("whole_matrix", wholeMatrix_)})
+    box->setChecked(stateFlag(state, key, box->isChecked()));
   const auto index = [&state](const char* key, int otherwise) {
     return stateInteger(state, key, -1, kMostIndex, otherwise);
   };

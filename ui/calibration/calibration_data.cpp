@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/artifact/predictions.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -14,11 +15,7 @@ std::string textOf(const AnswersOf& which) {
 }
 
 AnswersOf whichOf(const Json& meta) {
-  const auto text = [&meta](const char* key, const char* otherwise) {
-    const auto at = meta.find(key);
-    return at != meta.end() && at->is_string() ? at->get<std::string>() : std::string(otherwise);
-  };
-  return {text("split", "test"), text("weights", "model")};
+  return {stateText(meta, "split", "test"), stateText(meta, "weights", "model")};
 }
 
 std::vector<StoredAnswers> storedAnswers(const std::vector<store::ArtifactRow>& artifacts) {

@@ -76,10 +76,8 @@ void CalibrationPage::setViewState(const Json& state) {
   }
   for (const auto& [key, flag] :
        {std::pair("gap", &choice_.hasGap), std::pair("only_errors", &choice_.onlyErrors),
-        std::pair("cues", &choice_.hasCues), std::pair("all_errors", &choice_.hasAllErrors)}) {
-    if (const auto found = state.find(key); found != state.end() && found->is_boolean())
-      *flag = found->get<bool>();
-  }
+        std::pair("cues", &choice_.hasCues), std::pair("all_errors", &choice_.hasAllErrors)})
+    *flag = stateFlag(state, key, *flag);
   choice_.bin = stateInteger(state, "bin", -1, Binning::kMostBins - 1, choice_.bin);
   if (const auto cell = state.find("cell"); cell != state.end() && cell->is_array() &&
                                             cell->size() == 2 && (*cell)[0].is_number_integer() &&
@@ -87,10 +85,8 @@ void CalibrationPage::setViewState(const Json& state) {
     choice_.label = std::clamp((*cell)[0].get<int>(), -1, kMost);
     choice_.predicted = std::clamp((*cell)[1].get<int>(), -1, kMost);
   }
-  if (const auto step = state.find("step"); step != state.end()) {
-    const bool isOne = step->is_number_integer() && step->get<std::int64_t>() >= 0;
-    workbench_.selection().setStep(isOne ? step->get<std::int64_t>() : -1);
-  }
+  if (state.contains("step"))
+    workbench_.selection().setStep(std::max<std::int64_t>(stateInteger(state, "step", -1), -1));
   picture_ = static_cast<Picture>(stateInteger(state, "picture", 0, 4, static_cast<int>(picture_)));
   reload();
 }

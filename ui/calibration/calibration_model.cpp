@@ -8,6 +8,7 @@
 #include "core/artifact/artifact.h"
 #include "core/artifact/predictions.h"
 #include "core/base/error.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -133,12 +134,8 @@ Predictions readPredictions(const Json& meta, std::span<const std::byte> data) {
     throw FileError("answers need the shape [samples, columns]");
   Predictions out;
   out.classes = static_cast<int>(integerAt(meta, "classes", 1, kMostClasses));
-  const auto text = [&](const char* key) {
-    const auto found = meta.find(key);
-    return found != meta.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  out.split = text("split");
-  const std::string form = text("form");
+  out.split = stateText(meta, "split");
+  const std::string form = stateText(meta, "form");
   if (form != predictions_form::kLogits && form != predictions_form::kTop) {
     throw FileError("answers of the form '" + form + "' cannot be read; there are '" +
                     predictions_form::kLogits + "' and '" + predictions_form::kTop + "'");

@@ -22,6 +22,7 @@
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
@@ -199,10 +200,8 @@ void CalibrationPage::reload() {
         if (row.kind == artifact_kind::kCueDecisions)
           one.cues.push_back({row.step, whichOf(row.meta),
                               readCueDecisions(row.meta, store.artifactData(row.id))});
-        if (row.kind != artifact_kind::kReliability || !row.meta.is_object()) continue;
-        const auto samples = row.meta.find("samples");
-        if (samples != row.meta.end() && samples->is_number_integer())
-          one.samples = samples->get<std::int64_t>();
+        if (row.kind == artifact_kind::kReliability)
+          one.samples = stateInteger(row.meta, "samples", one.samples);
       }
       for (const store::CheckpointRow& checkpoint : store.checkpoints(run))
         one.checkpoints.push_back(checkpoint.step);

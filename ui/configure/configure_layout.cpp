@@ -18,6 +18,7 @@
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
@@ -251,12 +252,8 @@ void ConfigurePage::setViewState(const Json& state) {
     for (FormSection* section : form_->sections()) {
       const auto one = groups->find(section->name().toStdString());
       if (one == groups->end() || !one->is_object()) continue;
-      const auto flag = [&](const char* key, bool otherwise) {
-        const auto found = one->find(key);
-        return found != one->end() && found->is_boolean() ? found->get<bool>() : otherwise;
-      };
-      section->setOpen(flag("open", section->isOpen()));
-      section->setUnfolded(flag("all_fields", section->isUnfolded()));
+      section->setOpen(stateFlag(*one, "open", section->isOpen()));
+      section->setUnfolded(stateFlag(*one, "all_fields", section->isUnfolded()));
     }
   }
   if (const auto side = state.find("side"); side != state.end()) side_->setViewState(*side);

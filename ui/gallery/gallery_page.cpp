@@ -17,6 +17,7 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/drawn_runs.h"
 
 namespace vitrine::ui {
@@ -27,18 +28,6 @@ constexpr int kReloadMs = 700;  // at most so often while a run writes
 constexpr std::array kViews{std::pair{GalleryPage::View::Sheet, "sheet"},
                             std::pair{GalleryPage::View::ByStep, "by_step"},
                             std::pair{GalleryPage::View::RunsAndSteps, "runs_and_steps"}};
-
-std::int64_t idIn(const Json& state, const char* key) {
-  const auto found = state.find(key);
-  return found != state.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-}
-
-QString wordIn(const Json& state, const char* key) {
-  const auto found = state.find(key);
-  return found != state.end() && found->is_string()
-             ? QString::fromStdString(found->get<std::string>())
-             : QString();
-}
 
 }  // namespace
 
@@ -285,10 +274,10 @@ Json GalleryPage::viewState() const {
 
 void GalleryPage::setViewState(const Json& state) {
   if (!state.is_object()) return;
-  const QString view = wordIn(state, "view");
+  const QString view = stateWords(state, "view");
   for (const auto& [one, name] : kViews)
     if (view == QLatin1String(name)) view_ = one;
-  if (const auto order = imageOrderFromString(wordIn(state, "order"));
+  if (const auto order = imageOrderFromString(stateWords(state, "order"));
       order && *order != ImageOrder::Step)
     sheetOrder_ = *order;
   model_.setOrder(view_ == View::ByStep ? ImageOrder::Step : sheetOrder_);
@@ -296,34 +285,33 @@ void GalleryPage::setViewState(const Json& state) {
     const QSignalBlocker quiet(order_);
     order_->setCurrentIndex(order_->findData(toString(sheetOrder_)));
   }
-  if (const std::int64_t tile = idIn(state, "tile"); tile > 0)
+  if (const std::int64_t tile = stateInteger(state, "tile", 0); tile > 0)
     setTile(static_cast<int>(std::clamp<std::int64_t>(tile, 1, ContactSheet::kMostTile)));
-  if (const auto compare = stageViewFromString(wordIn(state, "compare"));
+  if (const auto compare = stageViewFromString(stateWords(state, "compare"));
       compare && *compare != ImageStage::View::One)
     compare_ = *compare;
   if (const auto line = state.find("line"); line != state.end() && line->is_number())
     lineSlider_->setValue(qRound(std::clamp(line->get<double>(), 0.0, 1.0) * kLineParts));
   // A file that was exported from here says which images are in it.
-  std::int64_t image = idIn(state, "image");
+  std::int64_t image = stateInteger(state, "image", 0);
   if (const auto images = state.find("images");
       images != state.end() && images->is_array() && !images->empty()) {
     std::set<std::int64_t> picked;
     for (const Json& one : *images)
-      if (one.is_object() && idIn(one, "id") > 0) picked.insert(idIn(one, "id"));
+      if (one.is_object() && stateInteger(one, "id", 0) > 0)
+        picked.insert(stateInteger(one, "id", 0));
     sheet_->setPicked(picked);
     if (image == 0 && !picked.empty()) image = *picked.begin();
   }
   current_ = std::max<std::int64_t>(0, image);
-  other_ = std::max<std::int64_t>(0, idIn(state, "other"));
+  other_ = std::max<std::int64_t>(0, stateInteger(state, "other", 0));
   if (other_ == current_) other_ = 0;
-  const auto enlarged = state.find("enlarged");
-  isEnlarged_ =
-      current_ != 0 && enlarged != state.end() && enlarged->is_boolean() && enlarged->get<bool>();
+  isEnlarged_ = current_ != 0 && stateFlag(state, "enlarged");
   sheet_->refresh();
   sheet_->setCurrent(current_);
   sheet_->setOther(other_);
   stepsView_->setOther(other_);
-  search(wordIn(state, "search"));
+  search(stateWords(state, "search"));
   readLook();
   if (view_ == View::RunsAndSteps) readSteps();
   showView();

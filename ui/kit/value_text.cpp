@@ -46,15 +46,33 @@ QString atStart(QString text) {
 }
 
 int stateInteger(const Json& state, const char* key, int least, int most, int otherwise) {
-  const auto found = state.find(key);
-  if (found == state.end() || !found->is_number_integer()) return otherwise;
-  const auto value = found->get<std::int64_t>();
+  const std::int64_t value = stateInteger(state, key, otherwise);
   return value >= least && value <= most ? static_cast<int>(value) : otherwise;
 }
 
-std::string stateText(const Json& state, const char* key) {
+std::int64_t stateInteger(const Json& state, const char* key, std::int64_t otherwise) {
   const auto found = state.find(key);
-  return found != state.end() && found->is_string() ? found->get<std::string>() : std::string();
+  return found != state.end() && found->is_number_integer() ? found->get<std::int64_t>()
+                                                            : otherwise;
+}
+
+double stateNumber(const Json& state, const char* key, double otherwise) {
+  const auto found = state.find(key);
+  return found != state.end() && found->is_number() ? found->get<double>() : otherwise;
+}
+
+bool stateFlag(const Json& state, const char* key, bool otherwise) {
+  const auto found = state.find(key);
+  return found != state.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+}
+
+std::string stateText(const Json& state, const char* key, const std::string& otherwise) {
+  const auto found = state.find(key);
+  return found != state.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
+QString stateWords(const Json& state, const char* key) {
+  return QString::fromStdString(stateText(state, key));
 }
 
 }  // namespace vitrine::ui

@@ -33,11 +33,15 @@ namespace vitrine::ui {
 /// As the first word of a sentence or a title.
 [[nodiscard]] QString atStart(QString text);
 
-/// Of a view's state in JSON, which a settings file or a recipe holds: a whole number from `least`
-/// to `most`; where it is missing or of another type, `otherwise`.
+/// A member of a JSON object, as a view's state in a settings file or a recipe; where it is missing
+/// or of another type, `otherwise`. A whole number from `least` to `most`:
 [[nodiscard]] int stateInteger(const Json& state, const char* key, int least, int most,
                                int otherwise);
-/// The same of a text, else "".
-[[nodiscard]] std::string stateText(const Json& state, const char* key);
+[[nodiscard]] std::int64_t stateInteger(const Json& state, const char* key, std::int64_t otherwise);
+[[nodiscard]] double stateNumber(const Json& state, const char* key, double otherwise = 0);
+[[nodiscard]] bool stateFlag(const Json& state, const char* key, bool otherwise = false);
+[[nodiscard]] std::string stateText(const Json& state, const char* key,
+                                    const std::string& otherwise = {});
+[[nodiscard]] QString stateWords(const Json& state, const char* key);
 
 }  // namespace vitrine::ui

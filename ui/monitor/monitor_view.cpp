@@ -11,10 +11,11 @@
 #include "ui/kit/series/run_series.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
-#include "ui/workbench/run_facts.h"
 #include "ui/workbench/export_dialog.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {
@@ -22,16 +23,6 @@ namespace {
 constexpr std::array kAxisWords{"step", "epoch", "time", "wall", "metric"};
 constexpr std::array kBandWords{"none", "deviation", "error", "interval", "range", "quartiles"};
 constexpr std::array kSmoothingWords{"none", "ema", "centred"};
-
-bool viewBoolOf(const Json& json, const char* key, bool otherwise) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
-}
-
-std::string viewTextOf(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 bool viewPairOf(const Json& json, double& low, double& high) {
   if (!json.is_array() || json.size() != 2 || !json[0].is_number() || !json[1].is_number())
@@ -70,12 +61,12 @@ Json toJson(const Smoothing& smoothing) {
 Smoothing smoothingFromJson(const Json& json, const Smoothing& otherwise) {
   if (!json.is_object()) return otherwise;
   const auto kind =
-      std::find(kSmoothingWords.begin(), kSmoothingWords.end(), viewTextOf(json, "kind"));
+      std::find(kSmoothingWords.begin(), kSmoothingWords.end(), stateText(json, "kind"));
   const auto amount = json.find("amount");
   if (kind == kSmoothingWords.end() || amount == json.end() || !amount->is_number())
     return otherwise;
   Smoothing made{static_cast<Smoothing::Kind>(kind - kSmoothingWords.begin()),
-                 amount->get<double>(), viewBoolOf(json, "auto", false)};
+                 amount->get<double>(), stateFlag(json, "auto", false)};
   const double most = made.kind == Smoothing::Kind::Ema ? 0.9999 : 1e6;
   if (made.kind == Smoothing::Kind::None) made.amount = 0;
   return made.amount >= 0 && made.amount <= most ? made : otherwise;
@@ -133,22 +124,22 @@ Json MonitorPage::viewState() const {
 void MonitorPage::setViewState(const Json& state) {
   if (!state.is_object()) return;
   PlotSettings changed = settings_;
-  const auto axis = std::find(kAxisWords.begin(), kAxisWords.end(), viewTextOf(state, "x"));
+  const auto axis = std::find(kAxisWords.begin(), kAxisWords.end(), stateText(state, "x"));
   if (axis != kAxisWords.end()) changed.x = static_cast<XAxis>(axis - kAxisWords.begin());
-  if (changed.x == XAxis::Metric) changed.xMetric = viewTextOf(state, "x_metric");
+  if (changed.x == XAxis::Metric) changed.xMetric = stateText(state, "x_metric");
   if (changed.x == XAxis::Metric && changed.xMetric.empty()) changed.x = XAxis::Step;
   if (const auto smoothing = state.find("smoothing"); smoothing != state.end())
     changed.smoothing = smoothingFromJson(*smoothing, changed.smoothing);
-  const auto band = std::find(kBandWords.begin(), kBandWords.end(), viewTextOf(state, "seeds"));
+  const auto band = std::find(kBandWords.begin(), kBandWords.end(), stateText(state, "seeds"));
   if (band != kBandWords.end()) changed.band = static_cast<Spread>(band - kBandWords.begin());
-  changed.isLogX = viewBoolOf(state, "log_x", changed.isLogX);
-  changed.isLogY = viewBoolOf(state, "log_y", changed.isLogY);
-  changed.isClipped = viewBoolOf(state, "clip", changed.isClipped);
-  isZoomShared_ = viewBoolOf(state, "share_zoom", isZoomShared_);
+  changed.isLogX = stateFlag(state, "log_x", changed.isLogX);
+  changed.isLogY = stateFlag(state, "log_y", changed.isLogY);
+  changed.isClipped = stateFlag(state, "clip", changed.isClipped);
+  isZoomShared_ = stateFlag(state, "share_zoom", isZoomShared_);
   shareAction_->setChecked(isZoomShared_);
-  logAction_->setChecked(viewBoolOf(state, "log", !log_->isHidden()));
+  logAction_->setChecked(stateFlag(state, "log", !log_->isHidden()));
   if (const auto pinned = state.find("pinned"); pinned != state.end() && pinned->is_array()) {
-    isUsual_ = viewBoolOf(state, "usual", false);
+    isUsual_ = stateFlag(state, "usual", false);
     pinned_.clear();
     for (const Json& metric : *pinned)
       if (metric.is_string() && pinned_.size() < 500) pinned_.push_back(metric.get<std::string>());
@@ -159,24 +150,24 @@ void MonitorPage::setViewState(const Json& state) {
       if (isOpen.is_boolean()) opened_[QString::fromStdString(name)] = isOpen.get<bool>();
   }
   if (state.contains("search")) {
-    words_ = QString::fromStdString(viewTextOf(state, "search")).simplified().left(200);
+    words_ = QString::fromStdString(stateText(state, "search")).simplified().left(200);
     search_->setText(words_);
   }
-  focused_ = viewTextOf(state, "card");
-  enlarged_ = viewTextOf(state, "enlarged");
+  focused_ = stateText(state, "card");
+  enlarged_ = stateText(state, "enlarged");
   ownAxes_.clear();
   if (const auto axes = state.find("axes"); axes != state.end() && axes->is_object()) {
     for (const auto& [metric, own] : axes->items()) {
       if (!own.is_object()) continue;
-      if (own.contains("log_x")) ownAxes_[metric].isLogX = viewBoolOf(own, "log_x", false);
-      if (own.contains("log_y")) ownAxes_[metric].isLogY = viewBoolOf(own, "log_y", false);
-      if (own.contains("clip")) ownAxes_[metric].isClipped = viewBoolOf(own, "clip", false);
+      if (own.contains("log_x")) ownAxes_[metric].isLogX = stateFlag(own, "log_x", false);
+      if (own.contains("log_y")) ownAxes_[metric].isLogY = stateFlag(own, "log_y", false);
+      if (own.contains("clip")) ownAxes_[metric].isClipped = stateFlag(own, "clip", false);
     }
   }
   pinUsual();
   rebuild();
   setSettings(changed);
-  const bool isFollowing = viewBoolOf(state, "follow", isFollowing_);
+  const bool isFollowing = stateFlag(state, "follow", isFollowing_);
   setFollowing(isFollowing);
   for (PlotCard* card : cards_) {
     giveCurves(*card);
@@ -286,8 +277,7 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
   if (plot.hasGroups())
     said << tr("Seeds: %1, up to the shortest seed.").arg(bandText(Centre::Mean, settings.band));
   if (isSmoothed)
-    said << tr("Smoothed: %1, raw values faint behind it.")
-                .arg(footnoteText(settings.smoothing));
+    said << tr("Smoothed: %1, raw values faint behind it.").arg(footnoteText(settings.smoothing));
   if (settings.isClipped && !plot.isYChosen())
     said << tr("Vertical axis: 1st to 99th percentile of the values.");
   chart.footnote = said.join(QLatin1Char(' '));

@@ -34,23 +34,6 @@ std::uint64_t seedOf(const Json& object, const char* key) {
   return seed.get<std::uint64_t>();
 }
 
-QString textIn(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string()
-             ? QString::fromStdString(found->get<std::string>())
-             : QString();
-}
-
-std::int64_t storedIn(const Json& object) {
-  const auto found = object.find("stored");
-  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-}
-
-double timeOf(const Json& meta) {
-  const auto found = meta.find("time");
-  return found != meta.end() && found->is_number() ? found->get<double>() : 0;
-}
-
 /// Images of [n, height, width, channels] bytes.
 std::vector<QImage> imagesIn(const ArrayView& view) {
   if (view.dtype != "uint8" || view.shape.size() != 4)
@@ -82,7 +65,7 @@ void takePreview(DrawnCell& cell, const Json& preview) {
   const std::uint64_t first = seedOf(meta, "first_seed");
   std::vector<QImage> images = imagesIn(arrayOf(meta, binaryOf(preview)));
   for (std::size_t i = 0; i < images.size(); ++i)
-    cell.films[first + i].push_back({timeOf(meta), std::move(images[i])});
+    cell.films[first + i].push_back({stateNumber(meta, "time"), std::move(images[i])});
 }
 
 }  // namespace
@@ -136,7 +119,7 @@ QString Drawing::title() const {
   if (!parts.isEmpty()) return parts.join(QStringLiteral(" \u00d7 "));
   // With an image a sampler describes, whatever the prompt says.
   for (const char* key : {"image", "prompt"}) {
-    const QString text = textIn(base.values, key);
+    const QString text = stateWords(base.values, key);
     if (!text.isEmpty()) return text;
   }
   const auto found = base.values.find("class");
@@ -163,8 +146,9 @@ void takePart(DrawnCell& cell, const Json& part) {
   if (const auto preview = part.find("preview"); preview != part.end())
     return takePreview(cell, *preview);
   if (const auto text = part.find("text"); text != part.end()) {
-    cell.texts.push_back({seedOf(*text, "seed"), textIn(*text, "prompt"), textIn(*text, "text"),
-                          text->value("recipe", Json::object()), storedIn(*text)});
+    cell.texts.push_back({seedOf(*text, "seed"), stateWords(*text, "prompt"),
+                          stateWords(*text, "text"), text->value("recipe", Json::object()),
+                          stateInteger(*text, "stored", 0)});
     return;
   }
   const auto image = part.find("image");
@@ -172,9 +156,9 @@ void takePart(DrawnCell& cell, const Json& part) {
   const std::span<const std::byte> bytes = binaryOf(*image);
   DrawnImage drawn;
   drawn.seed = seedOf(*image, "seed");
-  drawn.sha256 = textIn(*image, "sha256").toStdString();
+  drawn.sha256 = stateWords(*image, "sha256").toStdString();
   drawn.recipe = image->value("recipe", Json::object());
-  drawn.stored = storedIn(*image);
+  drawn.stored = stateInteger(*image, "stored", 0);
   drawn.image = QImage::fromData(reinterpret_cast<const uchar*>(bytes.data()),
                                  static_cast<int>(bytes.size()), "PNG");
   if (drawn.image.isNull()) throw FileError("an image of the sampler is not a PNG file");
@@ -212,7 +196,7 @@ AttentionFrame attentionIn(const Json& meta, std::span<const std::byte> data) {
   if (!places.is_array() || places.size() != static_cast<std::size_t>(view.shape[3]))
     throw FileError("the attention of a step does not say where its keys lie");
   AttentionFrame frame;
-  frame.time = timeOf(meta);
+  frame.time = stateNumber(meta, "time");
   frame.layers = static_cast<int>(view.shape[0]);
   frame.heads = static_cast<int>(view.shape[1]);
   std::vector<std::array<int, 2>> cells;

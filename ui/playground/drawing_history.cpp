@@ -7,6 +7,7 @@
 
 #include "core/base/read_json.h"
 #include "ui/kit/settings.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -28,11 +29,6 @@ Json toJson(const std::optional<GridAxis>& axis) {
           {"labels", std::move(labels)}};
 }
 
-std::string keptText(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::optional<GridAxis> axisFromJson(const Json& json) {
   if (!json.is_object()) return std::nullopt;
   const auto values = json.find("values"), labels = json.find("labels");
@@ -40,7 +36,7 @@ std::optional<GridAxis> axisFromJson(const Json& json) {
                       labels->is_array() && labels->size() == values->size() &&
                       values->size() <= SampleGrid::kMostCells;
   if (!isAxis) return std::nullopt;
-  GridAxis axis{keptText(json, "key"), QString::fromStdString(keptText(json, "title")), {}, {}};
+  GridAxis axis{stateText(json, "key"), stateWords(json, "title"), {}, {}};
   for (const Json& value : *values) axis.values.push_back(value);
   for (const Json& label : *labels)
     axis.labels << (label.is_string() ? QString::fromStdString(label.get<std::string>())
@@ -53,9 +49,8 @@ Json toJson(const Drawing& drawing) {
   if (const QImage picture = drawing.thumbnail(); !picture.isNull()) {
     const bool isLarge = picture.width() > kKeptSide || picture.height() > kKeptSide;
     QBuffer buffer(&png);
-    (isLarge
-         ? picture.scaled(kKeptSide, kKeptSide, Qt::KeepAspectRatio, Qt::SmoothTransformation)
-         : picture)
+    (isLarge ? picture.scaled(kKeptSide, kKeptSide, Qt::KeepAspectRatio, Qt::SmoothTransformation)
+             : picture)
         .save(&buffer, "PNG");
   }
   return {{"at", drawing.at.toString(Qt::ISODate).toStdString()},
@@ -71,9 +66,9 @@ std::shared_ptr<Drawing> drawingFromJson(const Json& json) {
   if (!json.is_object() || !json.contains("settings")) return nullptr;
   auto drawing = std::make_shared<Drawing>();
   drawing->state = Drawing::State::Kept;
-  drawing->at = QDateTime::fromString(QString::fromStdString(keptText(json, "at")), Qt::ISODate);
-  drawing->runName = QString::fromStdString(keptText(json, "run_name"));
-  drawing->className = QString::fromStdString(keptText(json, "class_name"));
+  drawing->at = QDateTime::fromString(QString::fromStdString(stateText(json, "at")), Qt::ISODate);
+  drawing->runName = QString::fromStdString(stateText(json, "run_name"));
+  drawing->className = QString::fromStdString(stateText(json, "class_name"));
   drawing->base = settingsFromJson(json.at("settings"));
   drawing->grid = {axisFromJson(json.value("rows", Json())),
                    axisFromJson(json.value("columns", Json()))};
@@ -83,7 +78,7 @@ std::shared_ptr<Drawing> drawingFromJson(const Json& json) {
   for (SampleSettings& cell : cellsOf(drawing->base, drawing->grid))
     drawing->cells.emplace_back().settings = std::move(cell);
   drawing->kept.loadFromData(
-      QByteArray::fromBase64(QByteArray::fromStdString(keptText(json, "picture"))), "PNG");
+      QByteArray::fromBase64(QByteArray::fromStdString(stateText(json, "picture"))), "PNG");
   return drawing;
 }
 

@@ -107,10 +107,9 @@ void PlaygroundPage::showInfo() {
 void PlaygroundPage::copyCommand() {
   const DrawnCell* cell = selectedCell();
   if (cell == nullptr) return;
-  QGuiApplication::clipboard()->setText(
-      sampleCommand(cell->settings, samplerSchema(workbench_.catalog(), cell->settings.sampler),
-                    workbench_.link() == nullptr ? workbench_.store().file()
-                                                 : std::filesystem::path()));
+  QGuiApplication::clipboard()->setText(sampleCommand(
+      cell->settings, samplerSchema(workbench_.catalog(), cell->settings.sampler),
+      workbench_.link() == nullptr ? workbench_.store().file() : std::filesystem::path()));
   workbench_.showMessage(tr("The command is on the clipboard."));
 }
 
@@ -198,11 +197,8 @@ void PlaygroundPage::applyState() {
   const int zoom = zoomBox_->findData(stateInteger(state, "zoom", -1, 16, 0));
   zoomBox_->setCurrentIndex(std::max(0, zoom));
   board_->setZoom(zoomBox_->currentData().toInt());
-  if (const auto open = state.find("recipe"); open != state.end() && open->is_boolean())
-    recipeButton_->setChecked(open->get<bool>());
-  const auto isDrawn = state.find("drawn");
-  if (isDrawn != state.end() && isDrawn->is_boolean() && isDrawn->get<bool>() &&
-      !worker_.isBusy()) {
+  recipeButton_->setChecked(stateFlag(state, "recipe", recipeButton_->isChecked()));
+  if (stateFlag(state, "drawn") && !worker_.isBusy()) {
     const SampleSettings base = settings();
     const SampleGrid grid = form_->grid();
     const auto known = std::find_if(history_.rbegin(), history_.rend(), [&](const auto& one) {

@@ -15,17 +15,6 @@ namespace {
 
 constexpr std::size_t kMostAxisValues = 100;
 
-std::int64_t integerIn(const Json& values, const char* key, std::int64_t otherwise) {
-  const auto found = values.find(key);
-  return found != values.end() && found->is_number_integer() ? found->get<std::int64_t>()
-                                                             : otherwise;
-}
-
-std::string wordIn(const Json& values, const char* key, const std::string& otherwise) {
-  const auto found = values.find(key);
-  return found != values.end() && found->is_string() ? found->get<std::string>() : otherwise;
-}
-
 /// "0..9", "0..1..0.25": nothing where it is not of that form.
 std::optional<AxisValues> axisRange(const Field& field, const QString& text) {
   static const QString kNumber = QStringLiteral("([+-]?(?:\\d+(?:\\.\\d+)?|\\.\\d+))");
@@ -39,8 +28,10 @@ std::optional<AxisValues> axisRange(const Field& field, const QString& text) {
   const double step = match.captured(3).isEmpty() ? 1 : match.captured(3).toDouble();
   AxisValues range;
   if (!(step > 0) || last < first) {
-    range.problem = QObject::tr("\"%1\" is not a range; write first..last or first..last..step "
-                                "with a step above 0").arg(text);
+    range.problem = QObject::tr(
+                        "\"%1\" is not a range; write first..last or first..last..step "
+                        "with a step above 0")
+                        .arg(text);
     return range;
   }
   constexpr double kRounding = 1e-9;
@@ -102,22 +93,19 @@ Json chosenValue(const SampleSettings& settings, const std::string& key) {
 }  // namespace
 
 Json toJson(const SampleSettings& settings) {
-  return {{"run", settings.model.run},
-          {kCheckpointKey, settings.model.checkpoint},
-          {kWeightsKey, settings.model.use},
-          {"device", settings.model.device},
-          {kSamplerKey, settings.sampler},
-          {"values", settings.values}};
+  return {{"run", settings.model.run},       {kCheckpointKey, settings.model.checkpoint},
+          {kWeightsKey, settings.model.use}, {"device", settings.model.device},
+          {kSamplerKey, settings.sampler},   {"values", settings.values}};
 }
 
 SampleSettings settingsFromJson(const Json& json) {
   SampleSettings settings;
   if (!json.is_object()) return settings;
-  settings.model.run = integerIn(json, "run", 0);
-  settings.model.checkpoint = wordIn(json, kCheckpointKey, settings.model.checkpoint);
-  settings.model.use = wordIn(json, kWeightsKey, settings.model.use);
-  settings.model.device = wordIn(json, "device", settings.model.device);
-  settings.sampler = wordIn(json, kSamplerKey, {});
+  settings.model.run = stateInteger(json, "run", 0);
+  settings.model.checkpoint = stateText(json, kCheckpointKey, settings.model.checkpoint);
+  settings.model.use = stateText(json, kWeightsKey, settings.model.use);
+  settings.model.device = stateText(json, "device", settings.model.device);
+  settings.sampler = stateText(json, kSamplerKey, {});
   const auto values = json.find("values");
   if (values != json.end() && values->is_object()) settings.values = *values;
   return settings;
@@ -154,8 +142,8 @@ std::vector<SampleSettings> cellsOf(const SampleSettings& base, const SampleGrid
       SampleSettings cell = base;
       const auto take = [&cell](const std::optional<GridAxis>& axis, int place) {
         if (axis)
-          cell = withValue(std::move(cell), axis->key,
-                           axis->values[static_cast<std::size_t>(place)]);
+          cell =
+              withValue(std::move(cell), axis->key, axis->values[static_cast<std::size_t>(place)]);
       };
       const bool isRunAcross = grid.columns && grid.columns->key == kRunKey;
       if (isRunAcross) take(grid.columns, column);
@@ -197,10 +185,10 @@ AxisValues axisValues(const Field& field, const QString& text) {
     if (!found.problem.isEmpty()) return found;
   }
   if (found.values.empty()) {
-    found.problem = isText ? QObject::tr("Type the values of %1, with | between two of them")
-                                 .arg(titleOf(field))
-                           : QObject::tr("Type the values of %1, as 1, 2, 4 or 0..9")
-                                 .arg(titleOf(field));
+    found.problem =
+        isText
+            ? QObject::tr("Type the values of %1, with | between two of them").arg(titleOf(field))
+            : QObject::tr("Type the values of %1, as 1, 2, 4 or 0..9").arg(titleOf(field));
   } else if (found.values.size() > kMostAxisValues) {
     found.problem = QObject::tr("%1 has %2 values; take at most %3")
                         .arg(titleOf(field))
@@ -246,14 +234,13 @@ std::string SamplePace::keyOf(const SampleSettings& settings) {
   const auto found = settings.values.find("guidance");
   const bool isGuided =
       found != settings.values.end() && found->is_number() && found->get<double>() != 1;
-  return std::to_string(settings.model.run) + '/' + settings.model.device + '/' +
-         settings.sampler + '/' + settings.values.value("solver", Json()).dump() + '/' +
-         (isGuided ? "guided" : "");
+  return std::to_string(settings.model.run) + '/' + settings.model.device + '/' + settings.sampler +
+         '/' + settings.values.value("solver", Json()).dump() + '/' + (isGuided ? "guided" : "");
 }
 
 void SamplePace::learn(const SampleSettings& settings, double seconds,
                        std::optional<std::int64_t> evaluations) {
-  const auto steps = static_cast<double>(integerIn(settings.values, "steps", 1));
+  const auto steps = static_cast<double>(stateInteger(settings.values, "steps", 1));
   const auto images = static_cast<double>(settings.count());
   if (steps < 1 || images < 1 || !(seconds > 0)) return;
   Pace& pace = paces_[keyOf(settings)];
@@ -269,7 +256,8 @@ SampleCost SamplePace::costOf(const std::vector<SampleSettings>& cells) const {
     cost.images += cell.count();
     const auto found = cell.values.find("steps");
     std::optional<std::int64_t> steps;
-    if (found != cell.values.end() && found->is_number_integer()) steps = found->get<std::int64_t>();
+    if (found != cell.values.end() && found->is_number_integer())
+      steps = found->get<std::int64_t>();
     std::optional<std::int64_t> evaluations;
     const auto pace = paces_.find(keyOf(cell));
     if (pace == paces_.end()) {

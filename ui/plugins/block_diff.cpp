@@ -17,18 +17,6 @@ namespace {
 constexpr std::size_t kMostVariants = 20;
 constexpr int kSamePlace = 3, kSameKind = 1;  // how well two pieces fit
 
-QString blockText(const Json& block, const char* key) {
-  const auto found = block.find(key);
-  return found != block.end() && found->is_string()
-             ? QString::fromStdString(found->get<std::string>())
-             : QString();
-}
-
-double blockNumber(const Json& block, const char* key) {
-  const auto found = block.find(key);
-  return found != block.end() && found->is_number() ? found->get<double>() : 0;
-}
-
 int fitOf(const ModelBlock& a, const ModelBlock& b) {
   if (a.kind != b.kind || (a.layer() < 0) != (b.layer() < 0)) return 0;
   return a.place() == b.place() ? kSamePlace : kSameKind;
@@ -89,12 +77,12 @@ std::vector<ModelBlock> blocksFromJson(const Json& report) {
   for (const Json& one : report["blocks"]) {
     if (!one.is_object()) continue;
     ModelBlock block;
-    block.name = blockText(one, "name");
-    block.kind = blockText(one, "kind");
-    block.what = blockText(one, "operator");
-    block.parameters = static_cast<std::int64_t>(blockNumber(one, "parameters"));
-    block.flops = blockNumber(one, "flops");
-    block.bytes = blockNumber(one, "activation_bytes");
+    block.name = stateWords(one, "name");
+    block.kind = stateWords(one, "kind");
+    block.what = stateWords(one, "operator");
+    block.parameters = static_cast<std::int64_t>(stateNumber(one, "parameters"));
+    block.flops = stateNumber(one, "flops");
+    block.bytes = stateNumber(one, "activation_bytes");
     blocks.push_back(std::move(block));
   }
   return blocks;

@@ -3,17 +3,9 @@
 #include <QFileInfo>
 #include <utility>
 
+#include "ui/kit/value_text.h"
+
 namespace vitrine::ui {
-namespace {
-
-QString reportText(const Json& entry, const char* key) {
-  const auto found = entry.find(key);
-  return found != entry.end() && found->is_string()
-             ? QString::fromStdString(found->get<std::string>())
-             : QString();
-}
-
-}  // namespace
 
 QString PluginEntry::name() const { return id.isEmpty() ? QFileInfo(file).fileName() : id; }
 
@@ -29,15 +21,15 @@ std::vector<PluginEntry> pluginsFromJson(const Json& report) {
       if (!one.is_object()) continue;
       PluginEntry entry;
       entry.state = state;
-      entry.id = reportText(one, "id");
-      entry.version = reportText(one, "version");
-      entry.file = reportText(one, "file");
-      entry.sha256 = reportText(one, "sha256");
-      entry.interface = reportText(one, "interface");
-      entry.torch = reportText(one, "torch");
-      entry.compiler = reportText(one, "compiler");
-      entry.trust = reportText(one, "trust");
-      entry.sentence = reportText(one, "sentence");
+      entry.id = stateWords(one, "id");
+      entry.version = stateWords(one, "version");
+      entry.file = stateWords(one, "file");
+      entry.sha256 = stateWords(one, "sha256");
+      entry.interface = stateWords(one, "interface");
+      entry.torch = stateWords(one, "torch");
+      entry.compiler = stateWords(one, "compiler");
+      entry.trust = stateWords(one, "trust");
+      entry.sentence = stateWords(one, "sentence");
       entry.canBeTrusted = one.contains("can_be_trusted") && one["can_be_trusted"] == true;
       all.push_back(std::move(entry));
     }

@@ -17,6 +17,7 @@
 #include "ui/figures/figure.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/plugins/diff_view.h"
 #include "ui/plugins/item_text.h"
 #include "ui/plugins/plugin_list.h"
@@ -118,7 +119,7 @@ void PluginsPage::showCurrent() {
     message_->style()->unpolish(message_);
     message_->style()->polish(message_);
     message_->setText(!failure_.isEmpty() ? tr("The plugins cannot be read: %1").arg(failure_)
-                      : isBusy ? tr("Reading the plugins: a second or two.")
+                      : isBusy            ? tr("Reading the plugins: a second or two.")
                       : folders_.isEmpty()
                           ? tr("No plugin was found: without one there is no model to train.")
                           : tr("No plugin was found, and without one there is no model to train. "
@@ -206,12 +207,7 @@ Json PluginsPage::viewState() const {
 
 void PluginsPage::setViewState(const Json& state) {
   if (!state.is_object()) return;
-  const auto text = [&state](const char* key) {
-    const auto found = state.find(key);
-    return found != state.end() && found->is_string()
-               ? QString::fromStdString(found->get<std::string>())
-               : QString();
-  };
+  const auto text = [&state](const char* key) { return stateWords(state, key); };
   showDiff(text("show") == QLatin1String("diff"));
   showEntry(text("entry"));
   if (!text("a").isEmpty() && !text("b").isEmpty() &&
@@ -225,7 +221,8 @@ std::unique_ptr<Figure> PluginsPage::figure() {
   const std::string bytes = table.dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
   return makeFigure(QString::fromLatin1(artifact_kind::kTable),
-                    {{"title", tr("Architecture, block by block").toStdString()}}, {begin, begin + bytes.size()});
+                    {{"title", tr("Architecture, block by block").toStdString()}},
+                    {begin, begin + bytes.size()});
 }
 
 QString PluginsPage::howToRead() const {

@@ -4,6 +4,7 @@
 
 #include "core/base/read_json.h"
 #include "ui/kit/settings.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 namespace {
@@ -29,10 +30,8 @@ std::optional<Layout> layoutOf(const QString& text) {
   const Json all = readJson(text.toStdString());
   if (!all.is_object()) return std::nullopt;
   Layout layout;
-  if (const auto docks = all.find("docks"); docks != all.end() && docks->is_string())
-    layout.docks = QByteArray::fromBase64(QByteArray::fromStdString(docks->get<std::string>()));
-  if (const auto page = all.find("page"); page != all.end() && page->is_string())
-    layout.page = QString::fromStdString(page->get<std::string>());
+  layout.docks = QByteArray::fromBase64(QByteArray::fromStdString(stateText(all, "docks")));
+  layout.page = stateWords(all, "page");
   if (const auto views = all.find("views"); views != all.end() && views->is_object()) {
     for (const auto& [page, view] : views->items())
       layout.views[QString::fromStdString(page)] = view;

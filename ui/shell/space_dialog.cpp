@@ -10,18 +10,14 @@
 #include "core/base/text.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/studio_workbench.h"
 
 namespace vitrine::ui {
 namespace {
 
-double spaceAt(const Json& from, const char* key) {
-  const auto found = from.find(key);
-  return found != from.end() && found->is_number() ? found->get<double>() : 0;
-}
-
 QString spaceText(const Json& from, const char* key) {
-  return QString::fromStdString(formatBytes(spaceAt(from, key)));
+  return QString::fromStdString(formatBytes(stateNumber(from, key)));
 }
 
 const Json& partOf(const Json& from, const char* key) {
@@ -114,7 +110,7 @@ void SpaceDialog::fill(const Json& facts) {
     const std::string title = experiment.value("title", std::string());
     auto* item = new QTreeWidgetItem(
         list_, {QString::fromStdString(title),
-                count(static_cast<std::int64_t>(spaceAt(experiment, "runs"))),
+                count(static_cast<std::int64_t>(stateNumber(experiment, "runs"))),
                 spaceText(experiment, "metrics"), spaceText(experiment, "artifacts"),
                 spaceText(experiment, "images"), spaceText(experiment, "files"),
                 spaceText(experiment, "bytes")});
@@ -134,7 +130,7 @@ void SpaceDialog::fill(const Json& facts) {
                      .arg(spaceText(files, "checkpoints"), spaceText(files, "logs"),
                           spaceText(files, "trash"), spaceText(files, "orphans"),
                           spaceText(space, "free")));
-  compact_->setEnabled(spaceAt(space, "free") > 0);
+  compact_->setEnabled(stateNumber(space, "free") > 0);
 }
 
 void SpaceDialog::selectRuns() {

@@ -6,6 +6,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -27,12 +28,6 @@ std::vector<float> sharesOfValues(const std::vector<float>& values) {
   return shares;
 }
 
-std::string textIn(const Json& meta, const char* key, const char* otherwise) {
-  const auto found = meta.find(key);
-  return found != meta.end() && found->is_string() ? found->get<std::string>()
-                                                   : std::string(otherwise);
-}
-
 }  // namespace
 
 void addLayers(Spectrum& spectrum, const Json& meta, std::span<const std::byte> values,
@@ -49,8 +44,7 @@ void addLayers(Spectrum& spectrum, const Json& meta, std::span<const std::byte> 
   constexpr std::int64_t kMostSide = 4096;
   if (view.shape[0] > kMostSide || view.shape[1] > kMostSide)
     throw FileError("a spectrum has at most 4,096 layers and heads");
-  if (const auto images = meta.find("images"); images != meta.end() && images->is_number_integer())
-    spectrum.images = images->get<std::int64_t>();
+  spectrum.images = stateInteger(meta, "images", spectrum.images);
   const auto names = meta.find("layers");
   for (std::int64_t l = 0; l < view.shape[0]; ++l) {
     LayerSpectrum layer;
@@ -161,11 +155,11 @@ std::vector<StoredSpectrum> storedSpectra(const std::vector<store::ArtifactRow>&
   std::pair<std::int64_t, std::string> newest{-1, ""};
   const auto isMeant = [](const store::ArtifactRow& row) {
     return row.meta.is_object() && !row.meta.contains("overrides") &&
-           textIn(row.meta, "weights", "model") == "model";
+           stateText(row.meta, "weights", "model") == "model";
   };
   for (const store::ArtifactRow& row : artifacts) {
     if (row.kind != artifact_kind::kSpectrum || !isMeant(row)) continue;
-    const std::string attention = textIn(row.meta, "attention", "");
+    const std::string attention = stateText(row.meta, "attention", "");
     StoredSpectrum& one = found[{row.step, attention}];
     one.step = row.step;
     one.attention = attention;
@@ -176,7 +170,7 @@ std::vector<StoredSpectrum> storedSpectra(const std::vector<store::ArtifactRow>&
       const std::string beside = "cumulative" + row.name.substr(word.size());
       for (const store::ArtifactRow& other : artifacts) {
         if (other.step == row.step && other.analysis == row.analysis && other.name == beside &&
-            isMeant(other) && textIn(other.meta, "attention", "") == attention)
+            isMeant(other) && stateText(other.meta, "attention", "") == attention)
           part.shares = other.id;
       }
     }

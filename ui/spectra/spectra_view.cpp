@@ -317,32 +317,20 @@ Json SpectraPage::viewState() const {
 
 void SpectraPage::setViewState(const Json& state) {
   if (!state.is_object()) return;
-  const auto integer = [&](const char* key, int least, int most, int otherwise) {
-    const auto found = state.find(key);
-    if (found == state.end() || !found->is_number_integer()) return otherwise;
-    const auto value = found->get<std::int64_t>();
-    return value >= least && value <= most ? static_cast<int>(value) : otherwise;
-  };
-  if (const auto found = state.find("threshold"); found != state.end() && found->is_number()) {
-    const auto value = found->get<double>();
-    if (value >= 0.01 && value <= 1) choice_.threshold = value;
-  }
+  const double threshold = stateNumber(state, "threshold");
+  if (threshold >= 0.01 && threshold <= 1) choice_.threshold = threshold;
   for (const auto& [key, flag] :
        {std::pair("log", &choice_.isLog), std::pair("values", &choice_.isValues),
-        std::pair("same_scale", &choice_.isSameScale), std::pair("seeds", &choice_.hasSeeds)}) {
-    if (const auto found = state.find(key); found != state.end() && found->is_boolean())
-      *flag = found->get<bool>();
-  }
+        std::pair("same_scale", &choice_.isSameScale), std::pair("seeds", &choice_.hasSeeds)})
+    *flag = stateFlag(state, key, *flag);
   constexpr int kMost = 4096;
-  choice_.layer = integer("layer", 0, kMost, choice_.layer);
-  choice_.head = integer("head", -1, kMost, choice_.head);
+  choice_.layer = stateInteger(state, "layer", 0, kMost, choice_.layer);
+  choice_.head = stateInteger(state, "head", -1, kMost, choice_.head);
   workbench_.selection().setFocus(workbench_.selection().image(), choice_.layer,
                                   std::max(0, choice_.head));
-  if (const auto step = state.find("step"); step != state.end()) {
-    const bool isOne = step->is_number_integer() && step->get<std::int64_t>() >= 0;
-    workbench_.selection().setStep(isOne ? step->get<std::int64_t>() : -1);
-  }
-  picture_ = static_cast<Picture>(integer("picture", 0, 5, static_cast<int>(picture_)));
+  if (state.contains("step"))
+    workbench_.selection().setStep(std::max<std::int64_t>(stateInteger(state, "step", -1), -1));
+  picture_ = static_cast<Picture>(stateInteger(state, "picture", 0, 5, static_cast<int>(picture_)));
   reload();
 }
 

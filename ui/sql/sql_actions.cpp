@@ -23,6 +23,7 @@
 #include "ui/figures/figure_view.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_editor.h"
 #include "ui/sql/sql_page.h"
@@ -63,19 +64,13 @@ Json SqlPage::viewState() const {
 void SqlPage::setViewState(const Json& state) {
   if (!state.is_object()) return;
   isFilling_ = true;
-  const auto text = [&state](const char* key) {
-    const auto found = state.find(key);
-    return found != state.end() && found->is_string()
-               ? QString::fromStdString(found->get<std::string>())
-               : QString();
-  };
   if (state.contains("chart")) {
     chart_ = sqlChartFromJson(state["chart"]);
     charted_.reset();
   }
-  isChart_ = text("show") == QLatin1String("chart");
+  isChart_ = stateWords(state, "show") == QLatin1String("chart");
   isFilling_ = false;
-  const QString statement = text("statement");
+  const QString statement = stateWords(state, "statement");
   if (!statement.isEmpty() && statement != shown_) {
     if (!editor_->toPlainText().contains(statement)) editor_->replaceAll(statement);
     runStatement(statement);

@@ -3,24 +3,10 @@
 #include <algorithm>
 
 #include "core/base/read_json.h"
+#include "ui/kit/value_text.h"
 #include "ui/sql/sql_docs.h"
 
 namespace vitrine::ui {
-namespace {
-
-QString bookText(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string()
-             ? QString::fromStdString(found->get<std::string>())
-             : QString();
-}
-
-double bookNumber(const Json& object, const char* key, double otherwise) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number() ? found->get<double>() : otherwise;
-}
-
-}  // namespace
 
 SqlBook::SqlBook() = default;
 
@@ -85,14 +71,14 @@ SqlBook SqlBook::fromText(const QString& text) {
   };
   for (const Json& one : list("past")) {
     if (!one.is_object() || book.past_.size() >= kMostPast) continue;
-    const Past past{bookText(one, "sql"), bookText(one, "at"),
-                    static_cast<std::int64_t>(bookNumber(one, "rows", -1)),
-                    bookNumber(one, "seconds", 0)};
+    const Past past{stateWords(one, "sql"), stateWords(one, "at"),
+                    static_cast<std::int64_t>(stateNumber(one, "rows", -1)),
+                    stateNumber(one, "seconds")};
     if (!past.sql.isEmpty() && past.sql.size() <= kLongest) book.past_.push_back(past);
   }
   for (const Json& one : list("saved")) {
     if (!one.is_object()) continue;
-    const QString name = bookText(one, "name"), sql = bookText(one, "sql");
+    const QString name = stateWords(one, "name"), sql = stateWords(one, "sql");
     if (!name.isEmpty() && !sql.isEmpty()) book.save(name, sql);
   }
   return book;

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "ui/kit/series/run_series.h"
+#include "ui/kit/value_text.h"
 #include "ui/sql/sql_result.h"
 
 namespace vitrine::ui {
@@ -268,24 +269,17 @@ Json toJson(const SqlChartChoice& choice) {
 SqlChartChoice sqlChartFromJson(const Json& json) {
   SqlChartChoice choice;
   if (!json.is_object()) return choice;
-  const auto text = [](const Json& value) {
-    return value.is_string() ? QString::fromStdString(value.get<std::string>()) : QString();
-  };
-  const auto isSet = [&json](const char* key) {
-    const auto found = json.find(key);
-    return found != json.end() && found->is_boolean() && found->get<bool>();
-  };
-  choice.x = text(json.value("x", Json()));
-  choice.group = text(json.value("group", Json()));
+  choice.x = stateWords(json, "x");
+  choice.group = stateWords(json, "group");
   const Json names = json.value("y", Json());
   if (names.is_array()) {
     for (const Json& name : names) {
-      if (name.is_string()) choice.y << text(name);
+      if (name.is_string()) choice.y << QString::fromStdString(name.get<std::string>());
     }
   }
-  choice.isPoints = isSet("points");
-  if (isSet("log_x")) choice.xScale = AxisScale::Log;
-  if (isSet("log_y")) choice.yScale = AxisScale::Log;
+  choice.isPoints = stateFlag(json, "points");
+  if (stateFlag(json, "log_x")) choice.xScale = AxisScale::Log;
+  if (stateFlag(json, "log_y")) choice.yScale = AxisScale::Log;
   return choice;
 }
 

@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 namespace {
@@ -232,22 +233,18 @@ FigurePaper paperFromJson(const Json& json) {
   FigurePaper paper;
   if (!json.is_object()) return paper;
   const auto take = [&json](const char* key, double& value, double low, double high) {
-    const auto found = json.find(key);
-    if (found == json.end() || !found->is_number()) return;
-    const double stored = found->get<double>();
+    const double stored = stateNumber(json, key, value);
     if (stored >= low && stored <= high) value = stored;
   };
   take("width_mm", paper.width, 20, 2000);
   take("ratio", paper.ratio, 0.1, 5);
   take("font_pt", paper.fontPoints, 3, 48);
   take("dpi", paper.dotsPerInch, 50, 1200);
-  if (const auto titles = json.find("axis_titles"); titles != json.end() && titles->is_boolean())
-    paper.hasAxisTitles = titles->get<bool>();
+  paper.hasAxisTitles = stateFlag(json, "axis_titles", paper.hasAxisTitles);
   double legend = -1;
   take("legend", legend, 0, 3);
   if (legend >= 0) paper.legend = static_cast<FigureLegend>(static_cast<int>(legend));
-  if (const auto title = json.find("title"); title != json.end() && title->is_boolean())
-    paper.hasTitle = title->get<bool>();
+  paper.hasTitle = stateFlag(json, "title", paper.hasTitle);
   double every = 0;
   take("marker_every", every, 0, FigurePaper::kMostMarked);
   paper.markerEvery = static_cast<int>(every);

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/jobs/launcher.h"
 #include "core/remote/client.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/remote_link.h"
 
 namespace vitrine::ui {
@@ -21,12 +22,8 @@ constexpr std::array kCarriers{"artifact", "output", "image", "preview", "sample
 ModelError errorIn(const Json& answer) {
   // The other side may send anything: a field of another type counts as missing.
   const Json& error = answer.at("error");
-  const auto text = [&](const char* key) {
-    const auto found = error.is_object() ? error.find(key) : error.end();
-    return found != error.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  const std::string kind = text("kind");
-  return {kind.empty() ? "failed" : kind, QString::fromStdString(text("message"))};
+  const std::string kind = stateText(error, "kind");
+  return {kind.empty() ? "failed" : kind, stateWords(error, "message")};
 }
 
 }  // namespace

@@ -7,23 +7,14 @@
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
-namespace {
-
-std::int64_t integerIn(const Json& values, const char* key, std::int64_t otherwise) {
-  const auto found = values.find(key);
-  return found != values.end() && found->is_number_integer() ? found->get<std::int64_t>()
-                                                             : otherwise;
-}
-
-}  // namespace
-
-std::int64_t SampleSettings::count() const { return integerIn(values, "count", 1); }
+std::int64_t SampleSettings::count() const { return stateInteger(values, "count", 1); }
 
 std::uint64_t SampleSettings::seed() const {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, integerIn(values, "seed", 0)));
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, stateInteger(values, "seed", 0)));
 }
 
 Json SampleSettings::request() const {
@@ -96,8 +87,7 @@ std::optional<HashedImage> imageIn(const Json& answer, std::uint64_t seed) {
 
 Verdict verdictOf(const HashedImage& stored, const std::optional<HashedImage>& again) {
   if (!again) return {false, QObject::tr("The sampler did not make this image again")};
-  if (again->sha256 == stored.sha256)
-    return {true, QObject::tr("Bit-exact on this machine")};
+  if (again->sha256 == stored.sha256) return {true, QObject::tr("Bit-exact on this machine")};
   const auto difference = pixelDifference(stored.image, again->image);
   if (!difference) return {false, QObject::tr("Made again with another size")};
   return {false, QObject::tr("Differs in %1, by %2 of 255 at most")
