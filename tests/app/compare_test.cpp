@@ -19,11 +19,6 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Ended onShared(std::vector<std::string> words) {
-  words.insert(words.end(), {"--db", sharedDatabase()});
-  return vitrine(words);
-}
-
 TEST(Compare, GivesMeanAndDeviationOverSeedsAndWhatDiffers) {
   const Json groups = onShared({"compare", "Tiny", "--json", "--metric", "test/*"}).json();
   ASSERT_EQ(groups.size(), 2u);

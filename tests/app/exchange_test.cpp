@@ -12,11 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-Ended onShared(std::vector<std::string> words) {
-  words.insert(words.end(), {"--db", sharedDatabase()});
-  return vitrine(words);
-}
-
 /// Everything that `show` says of a run but where it is.
 Json factsOf(const std::string& database, const std::string& run) {
   Json facts = vitrine({"show", run, "--json", "--db", database}).json();

@@ -131,6 +131,12 @@ Ended vitrine(const std::vector<std::string>& arguments, const std::string& inpu
 
 fs::path sharedFolder() { return VITRINE_APP_DATA; }
 std::string sharedDatabase() { return (sharedFolder() / "runs.sqlite").string(); }
+
+Ended onShared(std::vector<std::string> words) {
+  words.insert(words.end(), {"--db", sharedDatabase()});
+  return vitrine(words);
+}
+
 std::string sharedExperiment() { return (sharedFolder() / "tiny.toml").string(); }
 std::string sharedSingle() { return (sharedFolder() / "one.toml").string(); }
 

@@ -49,6 +49,8 @@ class Program {
 /// Prepare.
 [[nodiscard]] std::filesystem::path sharedFolder();
 [[nodiscard]] std::string sharedDatabase();
+/// `vitrine WORDS --db DATABASE` of it.
+[[nodiscard]] Ended onShared(std::vector<std::string> words);
 [[nodiscard]] std::string sharedExperiment();  ///< two variants with two seeds each
 [[nodiscard]] std::string sharedSingle();      ///< the first variant alone, one run
 

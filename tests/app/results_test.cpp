@@ -13,11 +13,6 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Ended onShared(std::vector<std::string> words) {
-  words.insert(words.end(), {"--db", sharedDatabase()});
-  return vitrine(words);
-}
-
 TEST(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
   const Json result = Json::parse(readText(sharedFolder() / "train.json"));
   ASSERT_EQ(result.size(), 4u);

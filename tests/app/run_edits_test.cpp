@@ -17,11 +17,6 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Ended onShared(std::vector<std::string> words) {
-  words.insert(words.end(), {"--db", sharedDatabase()});
-  return vitrine(words);
-}
-
 TEST(Notes, StayWithTheRun) {
   const Copy copy;
   EXPECT_EQ(copy.run({"note", "2", "too wide; drop"}).code, 0);
