@@ -1,3 +1,5 @@
+#include "plugins/analyses/analyses.h"
+
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <gmock/gmock.h>
@@ -12,9 +14,6 @@
 #include "core/eval/calibration.h"
 #include "core/model/chosen_layers.h"
 #include "core/model/weights.h"
-#include "plugins/analyses/attention_map.h"
-#include "plugins/analyses/attention_rank.h"
-#include "plugins/analyses/calibration.h"
 #include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 #include "tests/support/refusal.h"
@@ -103,8 +102,8 @@ TEST(AttentionRank, TheProbeNamesEveryLayerAndHead) {
   const at::Tensor first = io.at("input/attention_masked")[0],
                    second = io.at("input/attention_bidirectional")[0];
   FakeAttention model({first, second});
-  const AttentionRank analysis;
-  const auto later = probed(analysis, configOf(analysis), model, batchOf(2));
+  const auto analysis = makeAttentionRank();
+  const auto later = probed(*analysis, configOf(*analysis), model, batchOf(2));
   EXPECT_EQ(model.tap, nullptr);
   EXPECT_FALSE(model.sawGradient);
   const Analysis::Findings findings = later();
@@ -136,9 +135,9 @@ TEST(AttentionRank, TheProbeNamesEveryLayerAndHead) {
 
 TEST(AttentionRank, LooksAtTheLayersAndTheMatrixItIsToldTo) {
   FakeAttention model({at::eye(5).unsqueeze(0), at::eye(5).unsqueeze(0)});
-  const AttentionRank analysis;
+  const auto analysis = makeAttentionRank();
   const auto scoresOf = [&](const Json& changes) {
-    const auto findings = probed(analysis, configOf(analysis, changes), model, batchOf(1))();
+    const auto findings = probed(*analysis, configOf(*analysis, changes), model, batchOf(1))();
     return std::map<std::string, double>(findings.scores.begin(), findings.scores.end());
   };
   const auto second = scoresOf({{"layers", {1}}, {"threshold", 0.6}});
@@ -158,23 +157,23 @@ TEST(AttentionProbes, TakeTheirTapAwayEvenWhenTheModelFailsAndDrawNothing) {
   at::manual_seed(5);
   const at::Tensor expected = at::rand({3});
   at::manual_seed(5);
-  const AttentionRank rank;
-  const AttentionMap map;
-  (void)probed(rank, configOf(rank), model, batchOf(2))();
-  (void)probed(map, configOf(map), model, batchOf(2))();
+  const auto rank = makeAttentionRank();
+  const auto map = makeAttentionMap();
+  (void)probed(*rank, configOf(*rank), model, batchOf(2))();
+  (void)probed(*map, configOf(*map), model, batchOf(2))();
   EXPECT_TRUE(at::equal(at::rand({3}), expected));
   model.fails = true;
-  EXPECT_THROW((void)probed(rank, configOf(rank), model, batchOf(2)), Error);
+  EXPECT_THROW((void)probed(*rank, configOf(*rank), model, batchOf(2)), Error);
   EXPECT_EQ(model.tap, nullptr);
 }
 
 TEST(AttentionMap, GivesEveryChosenImageItsMapsAndItsPixels) {
   const at::Tensor heads = at::arange(2 * 5 * 5, at::kFloat).view({2, 5, 5});
   FakeAttention model({heads, heads + 100});
-  const AttentionMap analysis;
-  const Config config = configOf(analysis, {{"ids", {2, 0}}});
-  EXPECT_EQ(analysis.probeSamples(config).ids, (std::vector<std::int64_t>{2, 0}));
-  const auto findings = probed(analysis, config, model, only(batchOf(3), {2, 0}))();
+  const auto analysis = makeAttentionMap();
+  const Config config = configOf(*analysis, {{"ids", {2, 0}}});
+  EXPECT_EQ(analysis->probeSamples(config).ids, (std::vector<std::int64_t>{2, 0}));
+  const auto findings = probed(*analysis, config, model, only(batchOf(3), {2, 0}))();
   ASSERT_EQ(findings.artifacts.size(), 4u);
   const Artifact& map = findings.artifacts[0];
   EXPECT_EQ(map.kind, artifact_kind::kAttention);
@@ -201,31 +200,33 @@ TEST(AttentionMap, GivesEveryChosenImageItsMapsAndItsPixels) {
 
 TEST(AttentionMap, KeepsOnlyTheClassTokensRowWhenAskedAndSaysWhenThereIsNone) {
   FakeAttention model({at::arange(25, at::kFloat).view({1, 5, 5})});
-  const AttentionMap analysis;
-  const Config config = configOf(analysis, {{"query", "class"}, {"images", 1}});
-  const auto findings = probed(analysis, config, model, batchOf(1))();
+  const auto analysis = makeAttentionMap();
+  const Config config = configOf(*analysis, {{"query", "class"}, {"images", 1}});
+  const auto findings = probed(*analysis, config, model, batchOf(1))();
   EXPECT_EQ(findings.artifacts.at(0).meta["shape"], Json({1, 1, 1, 5}));
   EXPECT_EQ(findings.artifacts.at(0).meta["query_positions"].size(), 1u);
   model.hasClassToken = false;
-  EXPECT_THAT([&] { (void)probed(analysis, config, model, batchOf(1))(); },
+  EXPECT_THAT([&] { (void)probed(*analysis, config, model, batchOf(1))(); },
               test::Fails<ConfigError>("query = \"all\""));
 }
 
 TEST(AttentionMap, ManyQueriesAreKeptOnlyForTheClassToken) {
   FakeAttention model({at::ones({1, 65, 65})});
-  const AttentionMap analysis;
-  EXPECT_EQ(probed(analysis, configOf(analysis), model, batchOf(1))().artifacts.at(0).meta["shape"],
-            Json({1, 1, 1, 65}));
+  const auto analysis = makeAttentionMap();
+  EXPECT_EQ(
+      probed(*analysis, configOf(*analysis), model, batchOf(1))().artifacts.at(0).meta["shape"],
+      Json({1, 1, 1, 65}));
   model.hasClassToken = false;
-  EXPECT_EQ(probed(analysis, configOf(analysis), model, batchOf(1))().artifacts.at(0).meta["shape"],
-            Json({1, 1, 65, 65}));
+  EXPECT_EQ(
+      probed(*analysis, configOf(*analysis), model, batchOf(1))().artifacts.at(0).meta["shape"],
+      Json({1, 1, 65, 65}));
 }
 
 TEST(CalibrationListener, GivesTheReferencesBinsHoweverTheBatchesFall) {
   const auto io =
       readTensors(VITRINE_SOURCE_DIR "/tests/golden/analysis/calibration/io.safetensors");
-  const Calibration analysis;
-  const auto listener = analysis.listen(configOf(analysis), {});
+  const auto analysis = makeCalibration();
+  const auto listener = analysis->listen(configOf(*analysis), {});
   for (std::int64_t first = 0; first < 2000; first += 300) {
     const std::int64_t size = std::min<std::int64_t>(300, 2000 - first);
     Batch batch;
@@ -255,7 +256,7 @@ TEST(CalibrationListener, GivesTheReferencesBinsHoweverTheBatchesFall) {
 }
 
 /// What the analysis stores of 60 samples whose ids begin at `firstId`, heard in batches of 25.
-CollectedResults heard(const Calibration& analysis, const Json& settings, const at::Tensor& logits,
+CollectedResults heard(const Analysis& analysis, const Json& settings, const at::Tensor& logits,
                        const at::Tensor& labels, std::int64_t firstId = 100) {
   DatasetInfo info;
   const auto listener = analysis.listen(configOf(analysis, settings), info);
@@ -275,7 +276,7 @@ CollectedResults heard(const Calibration& analysis, const Json& settings, const 
 TEST(CalibrationListener, StoresAnswersFromWhichItsScoreIsComputedAgain) {
   const at::Tensor logits = at::linspace(-3, 4, 600, at::kFloat).sin().view({60, 10}) * 4;
   const at::Tensor labels = at::arange(60, at::kLong) % 10;
-  const CollectedResults results = heard(Calibration(), {{"bins", 7}}, logits, labels);
+  const CollectedResults results = heard(*makeCalibration(), {{"bins", 7}}, logits, labels);
   ASSERT_EQ(results.artifacts.size(), 2u);
   const Artifact& rows = results.artifacts[1];
   EXPECT_EQ(rows.name, "predictions");
@@ -300,7 +301,7 @@ TEST(CalibrationListener, KeepsTheTopClassesWhereAllLogitsAreTooLarge) {
   const at::Tensor logits = at::linspace(-90, 90, 400'000, at::kFloat).sin().view({2000, 200}) * 6;
   const at::Tensor labels = at::arange(2000, at::kLong) % 200;
   const CollectedResults results =
-      heard(Calibration(), {{"bins", 7}, {"predictions", 1}}, logits, labels);
+      heard(*makeCalibration(), {{"bins", 7}, {"predictions", 1}}, logits, labels);
   ASSERT_EQ(results.artifacts.size(), 2u);
   const Artifact& rows = results.artifacts[1];
   EXPECT_EQ(rows.meta["form"], "top");
@@ -324,8 +325,8 @@ TEST(CalibrationListener, KeepsTheTopClassesWhereAllLogitsAreTooLarge) {
 
 TEST(CalibrationListener, StoresNoAnswersWhenToldSoAndSaysWhenTheyAreTooLarge) {
   const at::Tensor logits = at::rand({12'000, 100}), labels = at::zeros({12'000}, at::kLong);
-  EXPECT_EQ(heard(Calibration(), {{"predictions", 0}}, logits, labels).artifacts.size(), 1u);
-  const CollectedResults large = heard(Calibration(), {{"predictions", 1}}, logits, labels);
+  EXPECT_EQ(heard(*makeCalibration(), {{"predictions", 0}}, logits, labels).artifacts.size(), 1u);
+  const CollectedResults large = heard(*makeCalibration(), {{"predictions", 1}}, logits, labels);
   ASSERT_EQ(large.artifacts.size(), 1u);
   EXPECT_EQ(large.artifacts[0].meta["predictions"], "left out: larger than 1 MiB");
 }
@@ -333,7 +334,7 @@ TEST(CalibrationListener, StoresNoAnswersWhenToldSoAndSaysWhenTheyAreTooLarge) {
 TEST(CalibrationListener, KeepsLargeSampleIdsExact) {
   const std::int64_t first = (std::int64_t{1} << 24) + 1;
   const CollectedResults results =
-      heard(Calibration(), Json::object(), at::rand({3, 4}), at::zeros({3}, at::kLong), first);
+      heard(*makeCalibration(), Json::object(), at::rand({3, 4}), at::zeros({3}, at::kLong), first);
   const Artifact& rows = results.artifacts.at(1);
   EXPECT_EQ(rows.meta["dtype"], "float64");
   EXPECT_EQ(arrayOf(rows.meta, rows.data).at(0), static_cast<double>(first));

@@ -5,9 +5,7 @@
 #include "core/base/error.h"
 #include "core/files/read_png.h"
 #include "core/model/chosen_layers.h"
-#include "plugins/analyses/attention_map.h"
-#include "plugins/analyses/attention_rank.h"
-#include "plugins/analyses/token_positions.h"
+#include "plugins/analyses/analyses.h"
 #include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 #include "tests/support/refusal.h"
@@ -83,7 +81,7 @@ Analysis::Findings findingsOf(const Analysis& analysis, const Json& changes) {
 }
 
 TEST(AttentionGrids, LayersOfDifferentGridsAreArtifactsOfTheirOwn) {
-  const auto findings = findingsOf(AttentionMap(), Json::object());
+  const auto findings = findingsOf(*makeAttentionMap(), Json::object());
   ASSERT_EQ(findings.artifacts.size(), 4u);
   const Artifact &window = findings.artifacts[0], &cells = findings.artifacts[1],
                  &all = findings.artifacts[2];
@@ -105,21 +103,21 @@ TEST(AttentionGrids, LayersOfDifferentGridsAreArtifactsOfTheirOwn) {
 }
 
 TEST(AttentionGrids, WindowsAreChosenByNumber) {
-  const auto findings = findingsOf(AttentionMap(), Json{{"layers", {0}}, {"windows", {3, 1}}});
+  const auto findings = findingsOf(*makeAttentionMap(), Json{{"layers", {0}}, {"windows", {3, 1}}});
   ASSERT_EQ(findings.artifacts.size(), 3u);
   EXPECT_EQ(findings.artifacts[0].meta["window"], 1);
   EXPECT_EQ(findings.artifacts[1].meta["shape"], Json({1, 2, 1, 1}));
   EXPECT_EQ(arrayOf(findings.artifacts[1].meta, findings.artifacts[1].data).at(0), 4);
   EXPECT_THAT(
       [&] {
-        (void)findingsOf(AttentionMap(), Json{{"layers", {0}}, {"windows", {9}}});
+        (void)findingsOf(*makeAttentionMap(), Json{{"layers", {0}}, {"windows", {9}}});
       },
       test::Fails<ConfigError>("layer 0", "0 to 3"));
 }
 
 TEST(AttentionGrids, TheWindowOfAPatchIsChosenByItsPlace) {
   const auto windowAt = [](double down, double right) {
-    const auto findings = findingsOf(AttentionMap(), Json{{"place", {down, right}}});
+    const auto findings = findingsOf(*makeAttentionMap(), Json{{"place", {down, right}}});
     EXPECT_EQ(findings.artifacts.size(), 4u) << "layers without windows stay whole";
     EXPECT_EQ(findings.artifacts[0].meta["grid"], Json({4, 4})) << "what it is cut from";
     return findings.artifacts[0].meta["window"].get<int>();
@@ -129,11 +127,11 @@ TEST(AttentionGrids, TheWindowOfAPatchIsChosenByItsPlace) {
   EXPECT_EQ(windowAt(1, 0), 2);
   EXPECT_EQ(windowAt(0.6, 0.6), 3);
   EXPECT_EQ(windowAt(0.99, 0.99), 2) << "no window has that patch: the one in the middle";
-  EXPECT_THROW((void)findingsOf(AttentionMap(), Json{{"place", {0.5}}}), ConfigError);
+  EXPECT_THROW((void)findingsOf(*makeAttentionMap(), Json{{"place", {0.5}}}), ConfigError);
 }
 
 TEST(AttentionGrids, RanksOfWindowsAreTheMeanOverThemAndHeadsMayDiffer) {
-  const auto findings = findingsOf(AttentionRank(), Json{{"images", 1}});
+  const auto findings = findingsOf(*makeAttentionRank(), Json{{"images", 1}});
   std::map<std::string, double> scores;
   for (const auto& [name, value] : findings.scores)
     EXPECT_TRUE(scores.emplace(name, value).second) << name << " comes twice";
@@ -149,7 +147,7 @@ TEST(AttentionGrids, RanksOfWindowsAreTheMeanOverThemAndHeadsMayDiffer) {
 
 /// Figure 3 of arXiv:2403.00522: keys of 2 x 2 cells stand in the middle of their cells.
 TEST(TokenPositions, AreDrawnWhereALayerComputesThem) {
-  const Analysis::Findings found = findingsOf(TokenPositions(), {{"cell", 20}});
+  const Analysis::Findings found = findingsOf(*makeTokenPositions(), {{"cell", 20}});
   ASSERT_EQ(found.artifacts.size(), 3U);
   EXPECT_EQ(found.artifacts[0].name, "layer 0, window 2");
   EXPECT_EQ(found.artifacts[2].name, "layer 2");
@@ -171,7 +169,7 @@ TEST(TokenPositions, AreDrawnWhereALayerComputesThem) {
   EXPECT_EQ(colour(10, 10), query);
   EXPECT_EQ(colour(70, 30), query);
   EXPECT_EQ(colour(3, 13), paper);
-  EXPECT_THROW((void)findingsOf(TokenPositions(), {{"layers", {3}}}), ConfigError);
+  EXPECT_THROW((void)findingsOf(*makeTokenPositions(), {{"layers", {3}}}), ConfigError);
 }
 
 }  // namespace

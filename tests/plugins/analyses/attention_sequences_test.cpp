@@ -10,8 +10,7 @@
 
 #include "core/model/text_image_model.h"
 #include "core/plugin/text_session.h"
-#include "plugins/analyses/attention_map.h"
-#include "plugins/analyses/attention_rank.h"
+#include "plugins/analyses/analyses.h"
 #include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
@@ -74,7 +73,7 @@ Analysis::Findings findingsOf(const Analysis& analysis, const Json& changes) {
 }
 
 TEST(AttentionSequences, NameWordsBesideTheGridOfPatches) {
-  const auto findings = findingsOf(AttentionMap(), Json::object());
+  const auto findings = findingsOf(*makeAttentionMap(), Json::object());
   ASSERT_EQ(findings.artifacts.size(), 4u);
   const Artifact &first = findings.artifacts[0], &second = findings.artifacts[2];
   EXPECT_EQ(first.name, "image 7");
@@ -91,7 +90,7 @@ TEST(AttentionSequences, NameWordsBesideTheGridOfPatches) {
 }
 
 TEST(AttentionSequences, KeepTheWordsOfTheQueriesThatAreKept) {
-  const auto findings = findingsOf(AttentionMap(), Json{{"query", "class"}});
+  const auto findings = findingsOf(*makeAttentionMap(), Json{{"query", "class"}});
   const Artifact& first = findings.artifacts.at(0);
   EXPECT_EQ(first.meta["shape"], Json({1, 2, 2, 4}));
   EXPECT_EQ(first.meta["query_words"], Json({"a", "bag"}));
@@ -99,7 +98,7 @@ TEST(AttentionSequences, KeepTheWordsOfTheQueriesThatAreKept) {
 }
 
 TEST(AttentionSequences, HaveSingularValuesOfTheSamplesOfOneLength) {
-  const auto findings = findingsOf(AttentionRank(), Json::object());
+  const auto findings = findingsOf(*makeAttentionRank(), Json::object());
   EXPECT_EQ(findings.artifacts.at(0).meta["shape"], Json({1, 2, 4}));
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "plugins/analyses/analyses.h"
 #include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
@@ -42,7 +43,7 @@ Analysis::Findings findingsOf(Patches& model, const Json& settings) {
   batch.fields["image"] = at::rand({1, 2, 4, 4});
   Json values = settings;
   ProbeContext context{session, model, batch, {}, {}};
-  return FirstLayerAnalysis().probe(Config(values), context)();
+  return makeFirstLayer()->probe(Config(values), context)();
 }
 
 TEST(FirstLayer, FiltersAreTheWeightsThatEmbedAPatch) {

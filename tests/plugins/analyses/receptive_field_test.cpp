@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "plugins/analyses/analyses.h"
 #include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
@@ -88,7 +89,7 @@ TEST(ReceptiveField, IsStoredAsAMapOfEachBlockWithItsAreas) {
   batch.fields["image"] = at::rand({3, 2, 4, 4});
   ProbeContext context{session, model, batch, {}, {}};
   const at::NoGradGuard asProbesAreCalled;
-  const auto found = ReceptiveFieldAnalysis().probe(Config(Json{{"images", 3}}), context)();
+  const auto found = makeReceptiveField()->probe(Config(Json{{"images", 3}}), context)();
   ASSERT_EQ(found.artifacts.size(), 1U);
   const Artifact& artifact = found.artifacts.front();
   EXPECT_EQ(artifact.kind, artifact_kind::kAttention);

@@ -1,6 +1,4 @@
 // A trained run on images of other sizes: the numbers of the sweep are those of an evaluation.
-#include "plugins/analyses/resolution_sweep.h"
-
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
@@ -13,6 +11,7 @@
 #include "core/train/model_setup.h"
 #include "core/train/trainer.h"
 #include "core/train/training_items.h"
+#include "plugins/analyses/analyses.h"
 #include "plugins/tasks/classification/classification.h"
 #include "plugins/transforms/transforms.h"
 #include "plugins/visionllama/plain.h"
@@ -71,7 +70,7 @@ const Registry& registry() {
     registry.add(std::make_unique<visionllama::PlainArchitecture>());
     registry.add(std::make_unique<vit::VitArchitecture>());
     registry.add(std::make_unique<classification::ClassificationTask>());
-    registry.add(std::make_unique<ResolutionSweep>());
+    registry.add(makeResolutionSweep());
     transforms::registerAll(registry);
     train::addTrainingItems(registry);
     registry.add(std::make_unique<QuartersSource>());

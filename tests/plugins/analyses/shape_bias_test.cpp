@@ -1,5 +1,3 @@
-#include "plugins/analyses/shape_bias.h"
-
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 
 #include "core/artifact/cue_decisions.h"
 #include "core/base/error.h"
+#include "plugins/analyses/analyses.h"
 
 namespace vitrine::analyses {
 namespace {
@@ -21,7 +20,7 @@ DatasetInfo conflicts() {
 }
 
 CollectedResults heard(const std::vector<std::array<std::int64_t, 3>>& samples) {
-  const auto listener = ShapeBias().listen(Config(Json::object()), conflicts());
+  const auto listener = makeShapeBias()->listen(Config(Json::object()), conflicts());
   // One batch a sample: decided class, shape, texture.
   for (const auto& [decided, shape, texture] : samples) {
     Batch batch;
@@ -61,7 +60,7 @@ TEST(ShapeBias, WithoutAnyConflictThereIsNoScore) {
 TEST(ShapeBias, RefusesDataWithoutBothCues) {
   DatasetInfo info = conflicts();
   info.fields.pop_back();
-  EXPECT_THROW((void)ShapeBias().listen(Config(Json::object()), info), ConfigError);
+  EXPECT_THROW((void)makeShapeBias()->listen(Config(Json::object()), info), ConfigError);
 }
 
 }  // namespace

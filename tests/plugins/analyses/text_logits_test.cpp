@@ -1,11 +1,10 @@
-#include "plugins/analyses/text_logits.h"
-
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "core/base/read_json.h"
 #include "core/model/model.h"
 #include "core/plugin/task.h"
+#include "plugins/analyses/analyses.h"
 #include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
@@ -42,7 +41,7 @@ Json rowOf(Table& model, std::int64_t texts = 3, std::int64_t tokens = 5) {
   const Batch batch;
   ProbeContext context{session, model, batch, {}, {}};
   const auto findings =
-      TextLogits().probe(Config(Json{{"texts", texts}, {"tokens", tokens}}), context)();
+      makeTextLogits()->probe(Config(Json{{"texts", texts}, {"tokens", tokens}}), context)();
   EXPECT_EQ(findings.artifacts.size(), 1U);
   const auto& data = findings.artifacts.front().data;
   return readJson(std::string(reinterpret_cast<const char*>(data.data()), data.size()))

@@ -1,5 +1,3 @@
-#include "plugins/analyses/token_probe.h"
-
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "plugins/analyses/analyses.h"
 #include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
@@ -57,7 +56,7 @@ class LowerRows final : public NoSession {
 Analysis::Findings probed(TaskSession& session, Model& model) {
   const Batch batch;
   ProbeContext context{session, model, batch, {}, {}};
-  return TokenProbe().probe(
+  return makeTokenProbe()->probe(
       Config(Json{{"train_samples", 200}, {"test_samples", 100}, {"ridge", 1e-3}}), context)();
 }
 

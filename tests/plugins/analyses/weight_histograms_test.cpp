@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
+#include "plugins/analyses/analyses.h"
 #include "tests/support/fake_model.h"
 #include "tests/support/no_session.h"
 
@@ -129,7 +130,7 @@ Batch twoSamples() {
 }
 
 Config configOf(const Json& changes = Json::object()) {
-  Json values = WeightHistograms().card().schema.defaults();
+  Json values = makeWeightHistograms()->card().schema.defaults();
   values.update(changes);
   return Config(values);
 }
@@ -138,7 +139,7 @@ Analysis::Findings findingsOf(TwoParts& session, const Config& config) {
   const at::NoGradGuard noGradient;  // as probes are called
   const Batch batch = twoSamples();
   ProbeContext context{session, session.model(), batch, {}, {}};
-  return WeightHistograms().probe(config, context)();
+  return makeWeightHistograms()->probe(config, context)();
 }
 
 const Artifact& named(const Analysis::Findings& findings, const std::string& name) {
@@ -234,7 +235,7 @@ TEST(WeightHistograms, CountGradientsThatAreNotFinite) {
 
 TEST(WeightHistograms, AskForABatchOfTheNamedSplit) {
   const ProbeSamples samples =
-      WeightHistograms().probeSamples(configOf({{"split", "test"}, {"batch", 5}}));
+      makeWeightHistograms()->probeSamples(configOf({{"split", "test"}, {"batch", 5}}));
   EXPECT_EQ(samples.split, Split::Test);
   EXPECT_EQ(samples.count, 5);
 }

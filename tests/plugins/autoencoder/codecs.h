@@ -14,7 +14,7 @@
 #include "core/plugin/registry.h"
 #include "plugins/autoencoder/autoencoder_kl.h"
 #include "plugins/autoencoder/taesd.h"
-#include "plugins/transforms/transforms.h"
+#include "tests/plugins/transforms/registry.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::autoencoder {
@@ -71,15 +71,6 @@ class Squares final : public LabelledImages {
   DatasetInfo info_;
 };
 
-inline const Registry& transformItems() {
-  static const std::unique_ptr<Registry> registry = [] {
-    auto made = std::make_unique<Registry>();
-    transforms::registerAll(*made);
-    return made;
-  }();
-  return *registry;
-}
-
 /// A resolved table [data]. \param flip  probability of a mirrored training image
 inline Json dataTable(const std::string& normalize = "half", double flip = 0) {
   return {{"dataset", "squares"},
@@ -92,8 +83,9 @@ inline Json dataTable(const std::string& normalize = "half", double flip = 0) {
 
 inline std::shared_ptr<const Pipeline> pipelineOf(const Json& data, std::uint64_t seed = 0,
                                                   std::int64_t side = 8) {
-  return std::make_shared<const Pipeline>(
-      transformItems(), Config(data), std::make_shared<Squares>(side), seed, Pipeline::Wanted{});
+  return std::make_shared<const Pipeline>(test::transformRegistry(), Config(data),
+                                          std::make_shared<Squares>(side), seed,
+                                          Pipeline::Wanted{});
 }
 
 }  // namespace vitrine::autoencoder

@@ -91,7 +91,8 @@ struct Cached {
     options.splits = std::move(splits);
     options.batchSize = 7;
     options.progress = [this](std::int64_t, std::int64_t) { ++encoded; };
-    return Latents(network, pipelineOf(data)).cached(transformItems(), Config(data), 0, options);
+    return Latents(network, pipelineOf(data))
+        .cached(test::transformRegistry(), Config(data), 0, options);
   }
   std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> all;

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/model/weights.h"
 #include "core/plugin/pipeline.h"
-#include "plugins/transforms/transforms.h"
+#include "tests/plugins/transforms/registry.h"
 #include "tests/support/fake_model.h"
 #include "tests/support/refusal.h"
 
@@ -82,18 +82,14 @@ Json dataValues() {
 TaskSetup setupOf(std::shared_ptr<Model> model, std::shared_ptr<const Dataset> dataset,
                   const Json& data = dataValues(), double smoothing = 0, std::uint64_t seed = 0,
                   std::array<std::int64_t, 2> imageSize = {0, 0}) {
-  static const std::unique_ptr<Registry> registry = [] {
-    auto made = std::make_unique<Registry>();
-    transforms::registerAll(*made);
-    return made;
-  }();
   TaskSetup setup;
   setup.task = Config(Json{{"label_smoothing", smoothing}});
   setup.data = Config(data);
   setup.model = std::move(model);
   setup.seed = seed;
-  setup.pipeline = std::make_shared<const Pipeline>(*registry, setup.data, std::move(dataset), seed,
-                                                    Pipeline::Wanted{imageSize, 0});
+  setup.pipeline =
+      std::make_shared<const Pipeline>(test::transformRegistry(), setup.data, std::move(dataset),
+                                       seed, Pipeline::Wanted{imageSize, 0});
   return setup;
 }
 

@@ -19,7 +19,7 @@
 #include "core/train/trainer.h"
 #include "core/train/training_items.h"
 #include "plugins/tasks/classification/classification.h"
-#include "plugins/transforms/transforms.h"
+#include "tests/plugins/transforms/registry.h"
 #include "tests/support/fake_model.h"
 #include "tests/support/refusal.h"
 
@@ -82,11 +82,6 @@ class Linear final : public test::FakeModel<ImageClassifier> {
 
 std::unique_ptr<TaskSession> openSession(const Json& data, std::uint64_t seed = 0,
                                          bool hasValidation = false) {
-  static const std::unique_ptr<Registry> registry = [] {
-    auto made = std::make_unique<Registry>();
-    transforms::registerAll(*made);
-    return made;
-  }();
   Json all = {{"train_samples", nullptr},   {"test_samples", nullptr},
               {"subset", "stratified"},     {"holdout", nullptr},
               {"evaluate_splits", nullptr}, {"augment", {{"crop_padding", 0}, {"flip", 0.0}}},
@@ -100,7 +95,7 @@ std::unique_ptr<TaskSession> openSession(const Json& data, std::uint64_t seed = 
   setup.batchSize = 1;
   setup.evaluationBatchSize = 1000;
   setup.pipeline = std::make_shared<const Pipeline>(
-      *registry, setup.data,
+      test::transformRegistry(), setup.data,
       std::make_shared<CountedImages>(std::make_shared<Reads>(), hasValidation), seed,
       Pipeline::Wanted{});
   return ClassificationTask().open(setup);

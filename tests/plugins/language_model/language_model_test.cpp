@@ -14,7 +14,7 @@
 #include "core/model/weights.h"
 #include "core/plugin/pipeline.h"
 #include "plugins/llamafusion/llama.h"
-#include "plugins/transforms/transforms.h"
+#include "tests/plugins/transforms/registry.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::language_model {
@@ -53,11 +53,6 @@ struct Options {
 };
 
 TaskSetup setupOf(const Options& options) {
-  static const std::unique_ptr<Registry> registry = [] {
-    auto made = std::make_unique<Registry>();
-    transforms::registerAll(*made);
-    return made;
-  }();
   const llamafusion::LlamaArchitecture architecture;
   Json model{{"dim", 32},
              {"depth", 2},
@@ -79,9 +74,10 @@ TaskSetup setupOf(const Options& options) {
   setup.batchSize = options.batchSize;
   setup.evaluationBatchSize = options.batchSize;
   setup.loaderWorkers = 0;
-  setup.registry = registry.get();
-  setup.pipeline = std::make_shared<const Pipeline>(
-      *registry, setup.data, std::make_shared<Texts>(options.texts), 0, Pipeline::Wanted{});
+  setup.registry = &test::transformRegistry();
+  setup.pipeline = std::make_shared<const Pipeline>(test::transformRegistry(), setup.data,
+                                                    std::make_shared<Texts>(options.texts), 0,
+                                                    Pipeline::Wanted{});
   return setup;
 }
 

@@ -12,8 +12,8 @@
 #include "core/plugin/pipeline.h"
 #include "plugins/llamafusion/llamafusion.h"
 #include "plugins/tasks/text_image/text_image.h"
-#include "plugins/transforms/transforms.h"
 #include "tests/plugins/text_image/two_kinds.h"
+#include "tests/plugins/transforms/registry.h"
 
 namespace vitrine::text_image {
 
@@ -28,11 +28,6 @@ struct Options {
 };
 
 inline TaskSetup setupOf(const Options& options) {
-  static const std::unique_ptr<Registry> registry = [] {
-    auto made = std::make_unique<Registry>();
-    transforms::registerAll(*made);
-    return made;
-  }();
   const llamafusion::LlamaFusionArchitecture architecture;
   Json model{{"dim", 32},
              {"depth", 2},
@@ -67,10 +62,10 @@ inline TaskSetup setupOf(const Options& options) {
   setup.model = architecture.build(Config(model), 3);
   setup.batchSize = setup.evaluationBatchSize = 8;
   setup.loaderWorkers = 0;
-  setup.registry = registry.get();
+  setup.registry = &test::transformRegistry();
   if (options.judge) setup.auxiliaries = {*options.judge};
   setup.pipeline = std::make_shared<const Pipeline>(
-      *registry, setup.data, std::make_shared<TwoKinds>(), 0, Pipeline::Wanted{});
+      test::transformRegistry(), setup.data, std::make_shared<TwoKinds>(), 0, Pipeline::Wanted{});
   return setup;
 }
 

@@ -6,7 +6,7 @@
 
 #include "core/plugin/pipeline.h"
 #include "core/plugin/registry.h"
-#include "plugins/transforms/transforms.h"
+#include "tests/plugins/transforms/registry.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::test {
@@ -35,15 +35,6 @@ class Patterns final : public LabelledImages {
  private:
   std::int64_t count_;
 };
-
-inline const Registry& transformRegistry() {
-  static const std::unique_ptr<Registry> registry = [] {
-    auto made = std::make_unique<Registry>();
-    transforms::registerAll(*made);
-    return made;
-  }();
-  return *registry;
-}
 
 /// `[data]` with every key of core's own.
 inline Json dataValues() { return dataSchema().defaults(); }
