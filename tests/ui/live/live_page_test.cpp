@@ -18,6 +18,7 @@
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/live/live_frames.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/program_script.h"
 #include "tests/ui/support/soon.h"
 #include "ui/figures/figure.h"
 #include "ui/kit/empty_page.h"
@@ -60,6 +61,19 @@ class Live : public ::testing::Test {
   }
 
   FakeWorkbench workbench_;
+};
+
+/// The page in front of a run whose trainer is this process.
+class LiveTraining : public Live {
+ protected:
+  LiveTraining() {
+    choose(run);
+    shown = page();
+  }
+
+  const std::int64_t run = running("a");
+  live::Publisher trainer{workbench_.row(run).uuid};
+  std::unique_ptr<LivePage> shown;
 };
 
 TEST_F(Live, WatchesTheSelectedRunOnlyWhileThePageIsInFront) {
@@ -115,13 +129,8 @@ TEST_F(Live, WhereNothingTrainsTheDemoIsStartedInOneClickWithItsCost) {
   // Stands in for `vitrine enqueue FILE`.
   const QTemporaryDir folder;
   const QString kept = folder.filePath(QStringLiteral("kept.toml"));
-  QFile program(folder.filePath(QStringLiteral("vitrine")));
-  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
-  program.write("#!/bin/sh\n[ \"$1\" = enqueue ] || exit 0\ncp \"$2\" '" + kept.toLocal8Bit() +
-                "'\necho 'the disk is full' >&2\nexit 1\n");
-  program.close();
-  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-  qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
+  becomeProgram(folder, "[ \"$1\" = enqueue ] || exit 0\ncp \"$2\" '" + kept.toLocal8Bit() +
+                            "'\necho 'the disk is full' >&2\nexit 1");
   const auto shown = page();
   EXPECT_TRUE(sentence(*shown).contains(QStringLiteral("Cost: 2 runs")));
   auto* button = shown->findChild<EmptyPage*>()->findChild<QPushButton*>();
@@ -139,11 +148,7 @@ TEST_F(Live, WhereNothingTrainsTheDemoIsStartedInOneClickWithItsCost) {
   EXPECT_TRUE(text.readAll().contains("Demo: "));
 }
 
-TEST_F(Live, ShowsFramesAsTheyComeAndAsksForWhatTheUserChooses) {
-  const std::int64_t run = running("a");
-  live::Publisher trainer(workbench_.row(run).uuid);
-  choose(run);
-  const auto shown = page();
+TEST_F(LiveTraining, ShowsFramesAsTheyComeAndAsksForWhatTheUserChooses) {
   publish(trainer, *shown, liveFrame(10));
   ASSERT_TRUE(shown->model().hasFrame());
   EXPECT_EQ(shown->model().shown()->step, 10);
@@ -160,11 +165,7 @@ TEST_F(Live, ShowsFramesAsTheyComeAndAsksForWhatTheUserChooses) {
   EXPECT_TRUE(shown->accessibleDescription().contains(QStringLiteral("row 1, column 2")));
 }
 
-TEST_F(Live, OffersAWindowOfItsOwnOnlyForAPicture) {
-  const std::int64_t run = running("a");
-  live::Publisher trainer(workbench_.row(run).uuid);
-  choose(run);
-  const auto shown = page();
+TEST_F(LiveTraining, OffersAWindowOfItsOwnOnlyForAPicture) {
   const QList<QAction*> tools = shown->tools();
   const auto own = std::find_if(tools.begin(), tools.end(), [](const QAction* action) {
     return action->text() == QStringLiteral("Own window");
@@ -184,11 +185,7 @@ TEST_F(Live, OffersAWindowOfItsOwnOnlyForAPicture) {
   EXPECT_FALSE(window->isVisible());
 }
 
-TEST_F(Live, HoldsThePictureAndFollowsAgain) {
-  const std::int64_t run = running("a");
-  live::Publisher trainer(workbench_.row(run).uuid);
-  choose(run);
-  const auto shown = page();
+TEST_F(LiveTraining, HoldsThePictureAndFollowsAgain) {
   publish(trainer, *shown, liveFrame(10));
   QTest::keyClick(shown.get(), Qt::Key_Space);
   publish(trainer, *shown, liveFrame(20));
@@ -199,11 +196,7 @@ TEST_F(Live, HoldsThePictureAndFollowsAgain) {
   EXPECT_TRUE(shown->model().scrubbed());
 }
 
-TEST_F(Live, BytesThatAreNoFrameAreNotShown) {
-  const std::int64_t run = running("a");
-  live::Publisher trainer(workbench_.row(run).uuid);
-  choose(run);
-  const auto shown = page();
+TEST_F(LiveTraining, BytesThatAreNoFrameAreNotShown) {
   publish(trainer, *shown, liveFrame(10));
   ASSERT_TRUE(trainer.publish(std::vector<std::byte>(1000, std::byte{255})));
   shown->look();
@@ -226,11 +219,7 @@ TEST_F(Live, KeepsTheLastPictureWhenTheTrainingEnds) {
   EXPECT_FALSE(shown->grab().isNull());
 }
 
-TEST_F(Live, AnExportHasEveryHeadAndTheValues) {
-  const std::int64_t run = running("a");
-  live::Publisher trainer(workbench_.row(run).uuid);
-  choose(run);
-  const auto shown = page();
+TEST_F(LiveTraining, AnExportHasEveryHeadAndTheValues) {
   EXPECT_EQ(shown->figure(), nullptr);
   publish(trainer, *shown, liveFrame(10));
   const auto figure = shown->figure();
@@ -238,11 +227,7 @@ TEST_F(Live, AnExportHasEveryHeadAndTheValues) {
   EXPECT_EQ(figure->problem(), QString());
 }
 
-TEST_F(Live, EveryPartIsAFigureWithItsValues) {
-  const std::int64_t run = running("a");
-  live::Publisher trainer(workbench_.row(run).uuid);
-  choose(run);
-  const auto shown = page();
+TEST_F(LiveTraining, EveryPartIsAFigureWithItsValues) {
   for (const auto part : {LivePage::FigurePart::Schedule, LivePage::FigurePart::Matrices,
                           LivePage::FigurePart::Steps})
     EXPECT_EQ(shown->figureOf(part), nullptr);
@@ -262,11 +247,7 @@ TEST_F(Live, EveryPartIsAFigureWithItsValues) {
   EXPECT_TRUE(csv(LivePage::FigurePart::Steps).contains(QStringLiteral("backward")));
 }
 
-TEST_F(Live, ShowsTheNumbersBehindThePictureAsTables) {
-  const std::int64_t run = running("a");
-  live::Publisher trainer(workbench_.row(run).uuid);
-  choose(run);
-  const auto shown = page();
+TEST_F(LiveTraining, ShowsTheNumbersBehindThePictureAsTables) {
   publish(trainer, *shown, liveFrame(10));
   QTest::keyClick(shown.get(), Qt::Key_T);
   const auto rows = [&](const char* name) {
@@ -294,11 +275,7 @@ TEST_F(Live, ShowsTheNumbersBehindThePictureAsTables) {
   EXPECT_TRUE(rows("Values of the moment").isEmpty());
 }
 
-TEST_F(Live, TheMomentOfTheScheduleIsPartOfTheView) {
-  const std::int64_t run = running("a");
-  live::Publisher trainer(workbench_.row(run).uuid);
-  choose(run);
-  const auto shown = page();
+TEST_F(LiveTraining, TheMomentOfTheScheduleIsPartOfTheView) {
   shown->setViewState({{"scrubbed", 12.0}});
   EXPECT_EQ(shown->viewState()["scrubbed"], 12.0) << "kept for the first frame";
   publish(trainer, *shown, liveFrame(20));
@@ -328,11 +305,7 @@ TEST_F(Live, TheViewCanBeTakenBackAndNonsenseIsLeftOut) {
   EXPECT_EQ(shown->viewState()["head"], 2);
 }
 
-TEST_F(Live, OpensInAWindowOfItsOwnAndComesBack) {
-  const std::int64_t run = running("a");
-  live::Publisher trainer(workbench_.row(run).uuid);
-  choose(run);
-  const auto shown = page();
+TEST_F(LiveTraining, OpensInAWindowOfItsOwnAndComesBack) {
   publish(trainer, *shown, liveFrame(10));
   QAction* own = shown->tools().at(2);
   own->trigger();

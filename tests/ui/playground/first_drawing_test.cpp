@@ -15,12 +15,7 @@ class FirstImages : public PlaygroundTest {
   ~FirstImages() override { qputenv("VITRINE_PROGRAM", before_); }
   /// What `vitrine enqueue FILE` does from here on.
   void enqueueBy(const QByteArray& commands) {
-    QFile program(folder_.filePath(QStringLiteral("vitrine")));
-    ASSERT_TRUE(program.open(QIODevice::WriteOnly));
-    program.write("#!/bin/sh\n[ \"$1\" = enqueue ] || exit 0\n" + commands + "\n");
-    program.close();
-    program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-    qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
+    becomeProgram(folder_, "[ \"$1\" = enqueue ] || exit 0\n" + commands);
   }
 
   QTemporaryDir folder_;

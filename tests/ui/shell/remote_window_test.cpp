@@ -36,13 +36,10 @@ struct Lab {
     return folder.filePath(QLatin1String(name)).toStdString();
   }
   void become(const QByteArray& script) const {
-    QFile program(folder.filePath(QStringLiteral("ssh.new")));
-    ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
-    program.write("#!/bin/sh\n" + script + '\n');
-    program.close();
-    program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    const QString made = folder.filePath(QStringLiteral("ssh.new"));
+    writeScript(made, script);
     QFile::remove(folder.filePath(QStringLiteral("ssh")));
-    ASSERT_TRUE(program.rename(folder.filePath(QStringLiteral("ssh"))));
+    ASSERT_TRUE(QFile::rename(made, folder.filePath(QStringLiteral("ssh"))));
   }
   void connect() const {
     become("for last; do :; done\necho $$ > $(dirname $0)/pid\nexec sh -c \"$last\"");

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
-#include <QFile>
 #include <QTemporaryDir>
 #include <memory>
 
+#include "tests/ui/support/program_script.h"
 #include "tests/ui/support/sample_database.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
@@ -66,12 +66,7 @@ struct SampleStudio {
 
 /// Puts a shell script in the place of the headless program.
 inline void becomeProgram(const SampleStudio& studio, const QByteArray& script) {
-  QFile program(studio.folder.filePath(QStringLiteral("vitrine")));
-  ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
-  program.write("#!/bin/sh\n" + script + '\n');
-  program.close();
-  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-  qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
+  becomeProgram(studio.folder, script);
   qputenv("XDG_CACHE_HOME", studio.folder.path().toLocal8Bit());
 }
 

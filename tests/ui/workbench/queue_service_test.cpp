@@ -31,14 +31,7 @@ struct OpenQueue {
     return run;
   }
   /// A script in the place of the headless program.
-  void becomeProgram(const QByteArray& script) {
-    QFile program(folder.filePath(QStringLiteral("vitrine")));
-    ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
-    program.write("#!/bin/sh\n" + script + '\n');
-    program.close();
-    program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-    qputenv("VITRINE_PROGRAM", program.fileName().toLocal8Bit());
-  }
+  void becomeProgram(const QByteArray& script) { ui::becomeProgram(folder, script); }
   QByteArray contentOf(const QString& name) {
     QFile file(folder.filePath(name));
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
