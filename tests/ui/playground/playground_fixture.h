@@ -66,6 +66,10 @@ class PlaygroundTest : public ::testing::Test {
   void waitForModel() {
     EXPECT_TRUE(soon([&] { return log().contains("sample") && !page_->worker().isWarming(); }));
   }
+  void openPainter() {
+    open(addRun("a", "painter", "paint"));
+    waitForModel();
+  }
   QPushButton* button(const QString& text) const {
     for (QPushButton* one : page_->findChildren<QPushButton*>()) {
       if (one->text() == text && one->isVisibleTo(page_.get())) return one;

@@ -46,16 +46,14 @@ TEST_F(Playground, WithoutARunThatDrawsOffersAnExperimentThatDoes) {
 }
 
 TEST_F(Playground, LoadsTheModelWhenItIsChosenAndLearnsWhichSamplerFits) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   EXPECT_EQ(log().split('\n').first(), "load 1 100 ema");
   EXPECT_EQ(page_->form().values().at(kSamplerKey), "quick");
   EXPECT_TRUE(visibleText().contains(QStringLiteral("5\u202fMB")));
 }
 
 TEST_F(Playground, DrawsOneImageAndShowsItsRecipe) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   type("seed", QStringLiteral("40"));
   draw();
   ASSERT_NE(page_->shown(), nullptr);
@@ -67,8 +65,7 @@ TEST_F(Playground, DrawsOneImageAndShowsItsRecipe) {
 }
 
 TEST_F(Playground, CtrlReturnInAFieldDraws) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   page_->form().input("seed")->setFocus();
   QTest::keyClick(page_->form().input("seed"), Qt::Key_Return, Qt::ControlModifier);
   EXPECT_TRUE(soon([&] { return !page_->history().empty() && !page_->worker().isBusy(); }));
@@ -86,8 +83,7 @@ TEST_F(Playground, AClickWhileTheModelIsBeingLoadedDrawsOnceItIsThere) {
 
 TEST_F(Playground, DrawsAGridOverTwoSettings) {
   nameClasses();
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   makeAxis("class", kRows, QStringLiteral("Sneaker, 2"));
   makeAxis("guidance", kColumns, QStringLiteral("1..3"));
   EXPECT_TRUE(visibleText().contains(QStringLiteral("6 images")));
@@ -122,8 +118,7 @@ TEST_F(Playground, DrawsAGridOverRuns) {
 
 TEST_F(Playground, CallsWhatWasDrawnByTheNameOfItsClass) {
   nameClasses();
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   page_->form().setValues({{"class", 1}});
   draw();
   EXPECT_EQ(page_->shown()->title(), QStringLiteral("Sneaker"));
@@ -131,8 +126,7 @@ TEST_F(Playground, CallsWhatWasDrawnByTheNameOfItsClass) {
 }
 
 TEST_F(Playground, TheRecipeIsFoldedUntilItIsAskedFor) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   draw();
   QWidget* recipe = nullptr;
   for (QWidget* one : page_->findChildren<QWidget*>()) {
@@ -147,15 +141,13 @@ TEST_F(Playground, TheRecipeIsFoldedUntilItIsAskedFor) {
 }
 
 TEST_F(Playground, SaysWhichSizeTheModelDraws) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   EXPECT_TRUE(visibleText().contains(QStringLiteral("It draws 8 \u00d7 8 pixels, the size it was")))
       << visibleText().toStdString();
 }
 
 TEST_F(Playground, AnAxisThatIsLeftShowsItsBeginning) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   makeAxis("guidance", kRows, QStringLiteral("1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"));
   QLineEdit* line = page_->form().axisLine("guidance");
   page_->activateWindow();
@@ -167,24 +159,21 @@ TEST_F(Playground, AnAxisThatIsLeftShowsItsBeginning) {
 }
 
 TEST_F(Playground, AWrongAxisIsNamedAndNothingIsDrawn) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   makeAxis("guidance", kRows, QStringLiteral("1, 200"));
   EXPECT_TRUE(visibleText().contains(QStringLiteral("200")));
   EXPECT_FALSE(button(QStringLiteral("Draw"))->isEnabled());
 }
 
 TEST_F(Playground, TheCostIsInSecondsOnceADrawingWasTimed) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   EXPECT_TRUE(visibleText().contains(QStringLiteral("1 image \u00b7 4 steps each")));
   draw();
   EXPECT_TRUE(visibleText().contains(QStringLiteral("8 evaluations each")));
 }
 
 TEST_F(Playground, RecallsSettingsByOneKey) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   type("seed", QStringLiteral("40"));
   type("guidance", QStringLiteral("3"));
   draw();
@@ -223,8 +212,7 @@ TEST_F(Playground, ShowsTextsAsTexts) {
 }
 
 TEST_F(Playground, CancelEndsTheDrawingAndThePageContinues) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   touch(QStringLiteral("waits"));
   QTest::mouseClick(button(QStringLiteral("Draw")), Qt::LeftButton);
   EXPECT_TRUE(soon([&] { return page_->worker().share() > 0; }));
@@ -238,8 +226,7 @@ TEST_F(Playground, CancelEndsTheDrawingAndThePageContinues) {
 }
 
 TEST_F(Playground, AWorkerThatDiesIsASentenceAndThePageContinues) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   touch(QStringLiteral("dies"));
   draw();
   EXPECT_EQ(page_->shown()->state, Drawing::State::Failed);
@@ -250,8 +237,7 @@ TEST_F(Playground, AWorkerThatDiesIsASentenceAndThePageContinues) {
 }
 
 TEST_F(Playground, ADrawingOfTheHistoryIsShownAgain) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   type("seed", QStringLiteral("1"));
   draw();
   type("seed", QStringLiteral("2"));
@@ -265,8 +251,7 @@ TEST_F(Playground, ADrawingOfTheHistoryIsShownAgain) {
 
 TEST_F(Playground, ADrawingOfAnEarlierStartIsInTheHistoryAndGivesItsSettingsBack) {
   useSettings(workbench_.path(QStringLiteral("studio.ini")));
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   type("seed", QStringLiteral("40"));
   makeAxis("guidance", kRows, QStringLiteral("1, 2"));
   draw();
@@ -342,8 +327,7 @@ TEST_F(Playground, TakesTheSettingsOfAStoredImageOver) {
 }
 
 TEST_F(Playground, CopiesTheCommandThatDrawsTheImage) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   type("seed", QStringLiteral("40"));
   draw();
   action(QStringLiteral("Copy as command"))->trigger();
@@ -353,8 +337,7 @@ TEST_F(Playground, CopiesTheCommandThatDrawsTheImage) {
 }
 
 TEST_F(Playground, AViewComesBackWithItsSettingsAndItsDrawing) {
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   type("seed", QStringLiteral("40"));
   makeAxis("guidance", kRows, QStringLiteral("1, 2"));
   draw();
@@ -457,8 +440,7 @@ TEST_F(Playground, SaysNothingOfTrainingsWhereNoneRuns) {
 
 TEST_F(Playground, NothingLiesOnAnythingElse) {
   nameClasses();
-  open(addRun("a", "painter", "paint"));
-  waitForModel();
+  openPainter();
   makeAxis("class", kRows, QStringLiteral("0..2"));
   draw();
   QWidget holder;
