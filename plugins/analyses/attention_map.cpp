@@ -1,5 +1,3 @@
-#include "plugins/analyses/attention_map.h"
-
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -17,6 +15,7 @@
 #include "core/base/joined.h"
 #include "core/config/item_card.h"
 #include "core/data/shown_image.h"
+#include "plugins/analyses/analyses.h"
 #include "plugins/analyses/attention_tap.h"
 
 namespace vitrine::analyses {
@@ -107,8 +106,8 @@ bool isAt(const AttentionRecord& record, const WholeGrid& grid, const std::vecto
   for (const std::size_t axis : {0U, 1U}) {
     const auto side = static_cast<double>(grid[axis]);
     const double cell = std::min(std::floor(place[axis] * side), side - 1);
-    isHere =
-        isHere.logical_and(record.queryPositions.select(1, static_cast<std::int64_t>(axis)).eq(cell));
+    isHere = isHere.logical_and(
+        record.queryPositions.select(1, static_cast<std::int64_t>(axis)).eq(cell));
   }
   return isHere.any().item<bool>();
 }
@@ -123,7 +122,8 @@ struct Group {
     const auto isSame = [](const at::Tensor& a, const at::Tensor& b) {
       return a.defined() == b.defined() && (!a.defined() || at::equal(a, b));
     };
-    return record.window == first.window && itsGrid == grid && record.weights.sizes() == first.weights.sizes() &&
+    return record.window == first.window && itsGrid == grid &&
+           record.weights.sizes() == first.weights.sizes() &&
            isSame(record.queryPositions, first.queryPositions) &&
            isSame(record.keyPositions, first.keyPositions);
   }
@@ -179,11 +179,10 @@ std::vector<Group> groupsOf(const Captured& captured) {
        chooseWindows(captured.records, captured.windows, captured.place)) {
     const AttentionRecord record = chooseQueries(each, captured.query);
     const auto known = grids.find(record.layer);
-    const auto grid = known == grids.end() || record.window < 0 ? std::nullopt
-                                                                : std::optional(known->second);
-    const auto fits = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      return group.takes(record, grid);
-    });
+    const auto grid =
+        known == grids.end() || record.window < 0 ? std::nullopt : std::optional(known->second);
+    const auto fits = std::find_if(groups.begin(), groups.end(),
+                                   [&](const Group& group) { return group.takes(record, grid); });
     if (fits != groups.end())
       fits->records.push_back(record);
     else
@@ -282,94 +281,100 @@ Analysis::Findings findingsOf(const Captured& captured) {
   return findings;
 }
 
+class AttentionMap final : public Analysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card = itemCard(ItemKind::Analysis, "attention_map", "Attention maps",
+                             "Attention of chosen images, layers and heads");
+    card.offers = {"attention:effective", "attention:softmax"};
+    card.needs = {AttentionSource::kId};
+    card.schema.fields = {
+        integerField("images", 4,
+                     "test images, of the classes in turn; `ids` wins when it is not empty")
+            .titled("Images")
+            .range(1, 256)
+            .withUnit("images")
+            .runOnly(),
+        listField("ids", FieldType::Integer, Json::array(), "test images by number, from 0")
+            .titled("Image numbers")
+            .atLeast(0)
+            .runOnly(),
+        choiceField("query", "auto", {"auto", "class", "all"},
+                    "rows of the attention that are kept")
+            .titled("Query tokens")
+            .withChoiceDocs({"all of up to 64 tokens, else the class token's", "the class token's",
+                             "every token's"})
+            .runOnly(),
+        listField("windows", FieldType::Integer, Json::array(),
+                  "of layers that see windows, which of them, from 0; empty: the one in the middle")
+            .titled("Windows")
+            .atLeast(0)
+            .runOnly(),
+        listField("place", FieldType::Real, Json::array(),
+                  "instead of `windows`: the one with the patch there, [down, right] from 0 to 1")
+            .titled("Place")
+            .range(0, 1)
+            .runOnly()};
+    for (Field& field : attentionFields()) card.schema.fields.push_back(std::move(field));
+    return card;
+  }
+  Kind kind() const noexcept override { return Kind::Probe; }
+
+  ProbeSamples probeSamples(const Config& config) const override {
+    return {config.integer("images"), config.integers("ids")};
+  }
+
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    const Batch& batch = context.batch;
+    Captured captured;
+    captured.ids = batch.sampleIds;
+    const at::Tensor& images = batch.at("image");
+    std::vector<CapturedSequence> sequences =
+        captureSequences(context, config.integers("layers"), attentionKind(config));
+    // Captions need not come with a class.
+    if (sequences.empty() || batch.fields.contains("label")) {
+      const at::Tensor labels = batch.at("label").to(at::kCPU).contiguous();
+      captured.labels.assign(labels.const_data_ptr<std::int64_t>(),
+                             labels.const_data_ptr<std::int64_t>() + labels.numel());
+    }
+    captured.images = images.to(at::kCPU, at::kFloat, false, true);
+    captured.attention = config.text("attention");
+    captured.query = config.text("query");
+    captured.windows = config.integers("windows");
+    captured.place = config.reals("place");
+    if (!captured.place.empty() && captured.place.size() != 2)
+      throw ConfigError("'place' has to be [down, right], two numbers from 0 to 1");
+    captured.classes = context.session.dataset().classes;
+    std::vector<Captured> all;
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+      Captured one = captured;
+      one.ids = {captured.ids[i]};
+      one.images = captured.images.narrow(0, static_cast<std::int64_t>(i), 1);
+      if (!captured.labels.empty()) one.labels = {captured.labels[i]};
+      one.records = std::move(sequences[i].records);
+      one.words = std::move(sequences[i].words);
+      all.push_back(std::move(one));
+    }
+    if (all.empty()) {
+      captured.records = captureAttention(context, config.integers("layers"), attentionKind(config),
+                                          &captured.logits);
+      all.push_back(std::move(captured));
+    }
+    return [all = std::move(all)] {
+      const at::NoGradGuard noGradient;
+      Findings findings;
+      for (const Captured& each : all) {
+        Findings part = findingsOf(each);
+        std::move(part.artifacts.begin(), part.artifacts.end(),
+                  std::back_inserter(findings.artifacts));
+      }
+      return findings;
+    };
+  }
+};
+
 }  // namespace
 
-ItemCard AttentionMap::card() const {
-  ItemCard card = itemCard(ItemKind::Analysis, "attention_map", "Attention maps",
-                           "Attention of chosen images, layers and heads");
-  card.offers = {"attention:effective", "attention:softmax"};
-  card.needs = {AttentionSource::kId};
-  card.schema.fields = {
-      integerField("images", 4,
-                   "test images, of the classes in turn; `ids` wins when it is not empty")
-          .titled("Images")
-          .range(1, 256)
-          .withUnit("images")
-          .runOnly(),
-      listField("ids", FieldType::Integer, Json::array(), "test images by number, from 0")
-          .titled("Image numbers")
-          .atLeast(0)
-          .runOnly(),
-      choiceField("query", "auto", {"auto", "class", "all"}, "rows of the attention that are kept")
-          .titled("Query tokens")
-          .withChoiceDocs({"all of up to 64 tokens, else the class token's", "the class token's",
-                           "every token's"})
-          .runOnly(),
-      listField("windows", FieldType::Integer, Json::array(),
-                "of layers that see windows, which of them, from 0; empty: the one in the middle")
-          .titled("Windows")
-          .atLeast(0)
-          .runOnly(),
-      listField("place", FieldType::Real, Json::array(),
-                "instead of `windows`: the one with the patch there, [down, right] from 0 to 1")
-          .titled("Place")
-          .range(0, 1)
-          .runOnly()};
-  for (Field& field : attentionFields()) card.schema.fields.push_back(std::move(field));
-  return card;
-}
-
-ProbeSamples AttentionMap::probeSamples(const Config& config) const {
-  return {config.integer("images"), config.integers("ids")};
-}
-
-std::function<Analysis::Findings()> AttentionMap::probe(const Config& config,
-                                                        ProbeContext& context) const {
-  const Batch& batch = context.batch;
-  Captured captured;
-  captured.ids = batch.sampleIds;
-  const at::Tensor& images = batch.at("image");
-  std::vector<CapturedSequence> sequences =
-      captureSequences(context, config.integers("layers"), attentionKind(config));
-  // Captions need not come with a class.
-  if (sequences.empty() || batch.fields.contains("label")) {
-    const at::Tensor labels = batch.at("label").to(at::kCPU).contiguous();
-    captured.labels.assign(labels.const_data_ptr<std::int64_t>(),
-                           labels.const_data_ptr<std::int64_t>() + labels.numel());
-  }
-  captured.images = images.to(at::kCPU, at::kFloat, false, true);
-  captured.attention = config.text("attention");
-  captured.query = config.text("query");
-  captured.windows = config.integers("windows");
-  captured.place = config.reals("place");
-  if (!captured.place.empty() && captured.place.size() != 2)
-    throw ConfigError("'place' has to be [down, right], two numbers from 0 to 1");
-  captured.classes = context.session.dataset().classes;
-  std::vector<Captured> all;
-  for (std::size_t i = 0; i < sequences.size(); ++i) {
-    Captured one = captured;
-    one.ids = {captured.ids[i]};
-    one.images = captured.images.narrow(0, static_cast<std::int64_t>(i), 1);
-    if (!captured.labels.empty()) one.labels = {captured.labels[i]};
-    one.records = std::move(sequences[i].records);
-    one.words = std::move(sequences[i].words);
-    all.push_back(std::move(one));
-  }
-  if (all.empty()) {
-    captured.records = captureAttention(context, config.integers("layers"), attentionKind(config),
-                                        &captured.logits);
-    all.push_back(std::move(captured));
-  }
-  return [all = std::move(all)] {
-    const at::NoGradGuard noGradient;
-    Findings findings;
-    for (const Captured& each : all) {
-      Findings part = findingsOf(each);
-      std::move(part.artifacts.begin(), part.artifacts.end(),
-                std::back_inserter(findings.artifacts));
-    }
-    return findings;
-  };
-}
+std::unique_ptr<Analysis> makeAttentionMap() { return std::make_unique<AttentionMap>(); }
 
 }  // namespace vitrine::analyses

@@ -1,5 +1,3 @@
-#include "plugins/analyses/attention_rank.h"
-
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -7,15 +5,16 @@
 
 #include "core/config/item_card.h"
 #include "core/eval/matrix_rank.h"
+#include "plugins/analyses/analyses.h"
 #include "plugins/analyses/attention_tap.h"
 
 namespace vitrine::analyses {
 
 namespace {
 
-/// Windows of a layer, and further texts with images, as further images of it. Those that hold other
-/// numbers of tokens than the first, as windows at an edge do, are left out: they have other numbers
-/// of singular values.
+/// Windows of a layer, and further texts with images, as further images of it. Those that hold
+/// other numbers of tokens than the first, as windows at an edge do, are left out: they have other
+/// numbers of singular values.
 std::vector<eval::LayerMatrices> withoutWindows(const std::vector<AttentionRecord>& records) {
   std::vector<eval::LayerMatrices> layers;
   std::vector<std::vector<at::Tensor>> weights;
@@ -33,49 +32,54 @@ std::vector<eval::LayerMatrices> withoutWindows(const std::vector<AttentionRecor
   return layers;
 }
 
+class AttentionRank final : public Analysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card = itemCard(ItemKind::Analysis, "attention_rank", "Attention rank");
+    card.paper = "Wang et al. 2024, arXiv:2404.06773, figure 4";
+    card.doc = "Singular values of every head's attention and the rank that holds most of them";
+    card.offers = {"spectrum"};
+    card.needs = {AttentionSource::kId};
+    card.schema.fields = attentionFields();
+    card.schema.fields.insert(
+        card.schema.fields.begin(),
+        {integerField("images", 4, "test images looked at, of the classes in turn")
+             .titled("Images")
+             .range(1, 1024)
+             .withUnit("images")
+             .runOnly(),
+         realField("threshold", 0.8, "share of the sum of singular values that the rank must hold")
+             .titled("Rank threshold")
+             .moreThan(0)
+             .range(0, 1)
+             .runOnly()});
+    return card;
+  }
+  Kind kind() const noexcept override { return Kind::Probe; }
+
+  ProbeSamples probeSamples(const Config& config) const override {
+    return {config.integer("images"), {}};
+  }
+
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    const Batch& batch = context.batch;
+    std::vector<AttentionRecord> records =
+        captureAttention(context, config.integers("layers"), attentionKind(config));
+    const double threshold = config.real("threshold");
+    const Json meta = {{"attention", config.text("attention")},
+                       {"images", batch.size()},
+                       {"sample_ids", batch.sampleIds}};
+    return [records = std::move(records), threshold, meta] {
+      const at::NoGradGuard noGradient;
+      eval::RankFindings found =
+          eval::rankFindings("attention_rank", withoutWindows(records), threshold, meta);
+      return Findings{std::move(found.artifacts), std::move(found.scores)};
+    };
+  }
+};
+
 }  // namespace
 
-ItemCard AttentionRank::card() const {
-  ItemCard card = itemCard(ItemKind::Analysis, "attention_rank", "Attention rank");
-  card.paper = "Wang et al. 2024, arXiv:2404.06773, figure 4";
-  card.doc = "Singular values of every head's attention and the rank that holds most of them";
-  card.offers = {"spectrum"};
-  card.needs = {AttentionSource::kId};
-  card.schema.fields = attentionFields();
-  card.schema.fields.insert(
-      card.schema.fields.begin(),
-      {integerField("images", 4, "test images looked at, of the classes in turn")
-           .titled("Images")
-           .range(1, 1024)
-           .withUnit("images")
-           .runOnly(),
-       realField("threshold", 0.8, "share of the sum of singular values that the rank must hold")
-           .titled("Rank threshold")
-           .moreThan(0)
-           .range(0, 1)
-           .runOnly()});
-  return card;
-}
-
-ProbeSamples AttentionRank::probeSamples(const Config& config) const {
-  return {config.integer("images"), {}};
-}
-
-std::function<Analysis::Findings()> AttentionRank::probe(const Config& config,
-                                                         ProbeContext& context) const {
-  const Batch& batch = context.batch;
-  std::vector<AttentionRecord> records =
-      captureAttention(context, config.integers("layers"), attentionKind(config));
-  const double threshold = config.real("threshold");
-  const Json meta = {{"attention", config.text("attention")},
-                     {"images", batch.size()},
-                     {"sample_ids", batch.sampleIds}};
-  return [records = std::move(records), threshold, meta] {
-    const at::NoGradGuard noGradient;
-    eval::RankFindings found =
-        eval::rankFindings("attention_rank", withoutWindows(records), threshold, meta);
-    return Findings{std::move(found.artifacts), std::move(found.scores)};
-  };
-}
+std::unique_ptr<Analysis> makeAttentionRank() { return std::make_unique<AttentionRank>(); }
 
 }  // namespace vitrine::analyses

@@ -1,9 +1,9 @@
-#include "plugins/analyses/calibration.h"
+#include "core/eval/calibration.h"
 
 #include <utility>
 
 #include "core/config/item_card.h"
-#include "core/eval/calibration.h"
+#include "plugins/analyses/analyses.h"
 #include "plugins/analyses/predictions.h"
 
 namespace vitrine::analyses {
@@ -63,40 +63,47 @@ class Listener final : public EvaluationListener {
   PredictionRows predictions_;
 };
 
+class Calibration final : public Analysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card = itemCard(ItemKind::Analysis, "calibration", "Calibration");
+    card.paper = "Guo et al. 2017, arXiv:1706.04599";
+    card.doc =
+        "Whether the model is as sure as it is right: reliability bins and expected calibration "
+        "error";
+    card.needs = {"image_classifier"};
+    card.schema.fields = {
+        integerField("bins", 15, "bins of the confidence")
+            .titled("Bins")
+            .range(1, 1000)
+            .withUnit("bins")
+            .runOnly(),
+        choiceField("binning", "equal_width", {"equal_width", "equal_mass"}, "edges of the bins")
+            .titled("Bin edges")
+            .withChoiceDocs({"every bin covers the same range of confidence",
+                             "every bin holds the same number of images"})
+            .runOnly(),
+        integerField("predictions", 64,
+                     "largest size of the stored answers of one evaluation; where "
+                     "the logits of all classes are larger, only the top classes "
+                     "are stored; 0 stores none")
+            .titled("Stored answers")
+            .range(0, 900)
+            .withUnit("MiB")
+            .runOnly()};
+    return card;
+  }
+  Kind kind() const noexcept override { return Kind::Listener; }
+  std::vector<std::string> outputs() const override { return {"logits"}; }
+
+  std::unique_ptr<EvaluationListener> listen(const Config& config,
+                                             const DatasetInfo& dataset) const override {
+    return std::make_unique<Listener>(config, dataset.classes);
+  }
+};
+
 }  // namespace
 
-ItemCard Calibration::card() const {
-  ItemCard card = itemCard(ItemKind::Analysis, "calibration", "Calibration");
-  card.paper = "Guo et al. 2017, arXiv:1706.04599";
-  card.doc =
-      "Whether the model is as sure as it is right: reliability bins and expected calibration "
-      "error";
-  card.needs = {"image_classifier"};
-  card.schema.fields = {
-      integerField("bins", 15, "bins of the confidence")
-          .titled("Bins")
-          .range(1, 1000)
-          .withUnit("bins")
-          .runOnly(),
-      choiceField("binning", "equal_width", {"equal_width", "equal_mass"}, "edges of the bins")
-          .titled("Bin edges")
-          .withChoiceDocs({"every bin covers the same range of confidence",
-                           "every bin holds the same number of images"})
-          .runOnly(),
-      integerField("predictions", 64,
-                   "largest size of the stored answers of one evaluation; where "
-                   "the logits of all classes are larger, only the top classes "
-                   "are stored; 0 stores none")
-          .titled("Stored answers")
-          .range(0, 900)
-          .withUnit("MiB")
-          .runOnly()};
-  return card;
-}
-
-std::unique_ptr<EvaluationListener> Calibration::listen(const Config& config,
-                                                        const DatasetInfo& dataset) const {
-  return std::make_unique<Listener>(config, dataset.classes);
-}
+std::unique_ptr<Analysis> makeCalibration() { return std::make_unique<Calibration>(); }
 
 }  // namespace vitrine::analyses

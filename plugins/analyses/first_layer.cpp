@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/config/item_card.h"
+#include "plugins/analyses/analyses.h"
 
 namespace vitrine::analyses {
 
@@ -146,32 +147,43 @@ FirstLayer firstLayerOf(TokenEncoder& model, const at::Tensor& image) {
   return layer;
 }
 
-ItemCard FirstLayerAnalysis::card() const {
-  ItemCard card = itemCard(ItemKind::Analysis, "first_layer", "First layer",
-                           "Principal filters of the patch embedding, and how alike positions are");
-  card.paper = "after Dosovitskiy et al. 2021, arXiv:2010.11929, figure 7";
-  card.offers = {"attention_of_weights:similarity"};
-  card.needs = {TokenEncoder::kId};
-  card.schema.fields = {integerField("filters", 28, "principal filters that are stored")
-                            .titled("Filters")
-                            .range(1, 256)
-                            .runOnly()};
-  return card;
-}
+namespace {
 
-ProbeSamples FirstLayerAnalysis::probeSamples(const Config&) const { return {1}; }
+class FirstLayerAnalysis final : public Analysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card =
+        itemCard(ItemKind::Analysis, "first_layer", "First layer",
+                 "Principal filters of the patch embedding, and how alike positions are");
+    card.paper = "after Dosovitskiy et al. 2021, arXiv:2010.11929, figure 7";
+    card.offers = {"attention_of_weights:similarity"};
+    card.needs = {TokenEncoder::kId};
+    card.schema.fields = {integerField("filters", 28, "principal filters that are stored")
+                              .titled("Filters")
+                              .range(1, 256)
+                              .runOnly()};
+    return card;
+  }
+  Kind kind() const noexcept override { return Kind::Probe; }
 
-std::function<Analysis::Findings()> FirstLayerAnalysis::probe(const Config& config,
-                                                              ProbeContext& context) const {
-  auto& encoder = requireCapability<TokenEncoder>(context.model, "this analysis");
-  FirstLayer layer = firstLayerOf(encoder, context.batch.at("image"));
-  return [layer = std::move(layer), most = config.integer("filters")] {
-    const at::NoGradGuard noGradient;
-    Findings findings;
-    if (layer.filters.defined()) findings.artifacts.push_back(filtersArtifact(layer.filters, most));
-    findings.artifacts.push_back(positionsArtifact(layer));
-    return findings;
-  };
-}
+  ProbeSamples probeSamples(const Config&) const override { return {1}; }
+
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    auto& encoder = requireCapability<TokenEncoder>(context.model, "this analysis");
+    FirstLayer layer = firstLayerOf(encoder, context.batch.at("image"));
+    return [layer = std::move(layer), most = config.integer("filters")] {
+      const at::NoGradGuard noGradient;
+      Findings findings;
+      if (layer.filters.defined())
+        findings.artifacts.push_back(filtersArtifact(layer.filters, most));
+      findings.artifacts.push_back(positionsArtifact(layer));
+      return findings;
+    };
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> makeFirstLayer() { return std::make_unique<FirstLayerAnalysis>(); }
 
 }  // namespace vitrine::analyses

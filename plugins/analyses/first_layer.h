@@ -6,7 +6,6 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/model/capabilities.h"
-#include "core/plugin/registry.h"
 
 namespace vitrine::analyses {
 
@@ -20,17 +19,5 @@ struct FirstLayer {
 /// \param image  [1, C, H, W]: its shape, type and device alone are used
 /// \throws ConfigError  the patches are on no grid that divides the image
 [[nodiscard]] FirstLayer firstLayerOf(TokenEncoder& model, const at::Tensor& image);
-
-/// Artifacts: "filters", an image_grid of the principal filters, mid-grey zero, with the share of
-/// the squares that each explains in `explained`; and "positions" of kind attention, [1, 1,
-/// patches, patches], cosines between the tokens of an image of zeros, with `image` null.
-class FirstLayerAnalysis final : public Analysis {
- public:
-  [[nodiscard]] ItemCard card() const override;
-  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
-  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
-  [[nodiscard]] std::function<Findings()> probe(const Config& config,
-                                                ProbeContext& context) const override;
-};
 
 }  // namespace vitrine::analyses

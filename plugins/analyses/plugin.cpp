@@ -3,17 +3,7 @@
 
 #include <QObject>
 
-#include "plugins/analyses/attention_map.h"
-#include "plugins/analyses/attention_rank.h"
-#include "plugins/analyses/calibration.h"
-#include "plugins/analyses/first_layer.h"
-#include "plugins/analyses/receptive_field.h"
-#include "plugins/analyses/resolution_sweep.h"
-#include "plugins/analyses/shape_bias.h"
-#include "plugins/analyses/text_logits.h"
-#include "plugins/analyses/token_positions.h"
-#include "plugins/analyses/token_probe.h"
-#include "plugins/analyses/weight_histograms.h"
+#include "plugins/analyses/analyses.h"
 
 class AnalysesPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -21,17 +11,17 @@ class AnalysesPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::analyses::AttentionRank>());
-    registry.add(std::make_unique<vitrine::analyses::Calibration>());
-    registry.add(std::make_unique<vitrine::analyses::AttentionMap>());
-    registry.add(std::make_unique<vitrine::analyses::FirstLayerAnalysis>());
-    registry.add(std::make_unique<vitrine::analyses::ReceptiveFieldAnalysis>());
-    registry.add(std::make_unique<vitrine::analyses::ResolutionSweep>());
-    registry.add(std::make_unique<vitrine::analyses::ShapeBias>());
-    registry.add(std::make_unique<vitrine::analyses::TextLogits>());
-    registry.add(std::make_unique<vitrine::analyses::TokenPositions>());
-    registry.add(std::make_unique<vitrine::analyses::TokenProbe>());
-    registry.add(std::make_unique<vitrine::analyses::WeightHistograms>());
+    registry.add(vitrine::analyses::makeAttentionRank());
+    registry.add(vitrine::analyses::makeCalibration());
+    registry.add(vitrine::analyses::makeAttentionMap());
+    registry.add(vitrine::analyses::makeFirstLayer());
+    registry.add(vitrine::analyses::makeReceptiveField());
+    registry.add(vitrine::analyses::makeResolutionSweep());
+    registry.add(vitrine::analyses::makeShapeBias());
+    registry.add(vitrine::analyses::makeTextLogits());
+    registry.add(vitrine::analyses::makeTokenPositions());
+    registry.add(vitrine::analyses::makeTokenProbe());
+    registry.add(vitrine::analyses::makeWeightHistograms());
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/config/item_card.h"
+#include "plugins/analyses/analyses.h"
 
 namespace vitrine::analyses {
 
@@ -46,7 +47,8 @@ Central centralOf(const at::Tensor& positions) {
   central.columns = sides[1].item<std::int64_t>();
   central.row = central.rows / 2;
   central.column = central.columns / 2;
-  const at::Tensor isIt = places.select(1, 0).eq(central.row) & places.select(1, 1).eq(central.column);
+  const at::Tensor isIt =
+      places.select(1, 0).eq(central.row) & places.select(1, 1).eq(central.column);
   if (central.rows <= 0 || central.columns <= 0 || !isIt.any().item<bool>())
     throw ConfigError("no token of this model is a patch in the middle of the image");
   central.token = isIt.nonzero()[0].item<std::int64_t>();
@@ -56,8 +58,7 @@ Central centralOf(const at::Tensor& positions) {
 /// Pixels along a side of a cell: the fewest that divide the image and leave few enough cells.
 std::int64_t cellSide(std::int64_t height, std::int64_t width, std::int64_t mostCells) {
   for (std::int64_t side = 1; side < std::max(height, width); ++side) {
-    if (height % side == 0 && width % side == 0 &&
-        height / side * (width / side) <= mostCells)
+    if (height % side == 0 && width % side == 0 && height / side * (width / side) <= mostCells)
       return side;
   }
   throw ConfigError("an image of " + std::to_string(height) + " x " + std::to_string(width) +
@@ -132,37 +133,48 @@ double areaOf(const at::Tensor& map, double mass) {
   return static_cast<double>(below + 1) / static_cast<double>(map.numel());
 }
 
-ItemCard ReceptiveFieldAnalysis::card() const {
-  ItemCard card = itemCard(
-      ItemKind::Analysis, "receptive_field", "Effective receptive field",
-      "How much each part of the image counts for the patch in the middle, block by block");
-  card.paper = "after Luo et al. 2016, arXiv:1701.04128";
-  card.offers = {"attention_of_weights:gradient"};
-  card.needs = {TokenEncoder::kId};
-  card.schema.fields = {integerField("images", 8, "images whose gradients are averaged")
-                            .titled("Images")
-                            .range(1, 256)
-                            .runOnly()};
-  return card;
-}
+namespace {
 
-ProbeSamples ReceptiveFieldAnalysis::probeSamples(const Config& config) const {
-  return {config.integer("images")};
-}
+class ReceptiveFieldAnalysis final : public Analysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card = itemCard(
+        ItemKind::Analysis, "receptive_field", "Effective receptive field",
+        "How much each part of the image counts for the patch in the middle, block by block");
+    card.paper = "after Luo et al. 2016, arXiv:1701.04128";
+    card.offers = {"attention_of_weights:gradient"};
+    card.needs = {TokenEncoder::kId};
+    card.schema.fields = {integerField("images", 8, "images whose gradients are averaged")
+                              .titled("Images")
+                              .range(1, 256)
+                              .runOnly()};
+    return card;
+  }
+  Kind kind() const noexcept override { return Kind::Probe; }
 
-std::function<Analysis::Findings()> ReceptiveFieldAnalysis::probe(const Config&,
-                                                                  ProbeContext& context) const {
-  auto& encoder = requireCapability<TokenEncoder>(context.model, "this analysis");
-  const at::Tensor& images = context.batch.at("image");
-  ReceptiveField field = receptiveFieldOf(encoder, images, kMostCells);
-  return [field = std::move(field), images = images.size(0)] {
-    const at::NoGradGuard noGradient;
-    Findings findings;
-    findings.artifacts.push_back(fieldArtifact(field, images));
-    findings.scores = {{"area_50", areaOf(field.maps.back(), 0.5)},
-                       {"area_90", areaOf(field.maps.back(), 0.9)}};
-    return findings;
-  };
+  ProbeSamples probeSamples(const Config& config) const override {
+    return {config.integer("images")};
+  }
+
+  std::function<Findings()> probe(const Config&, ProbeContext& context) const override {
+    auto& encoder = requireCapability<TokenEncoder>(context.model, "this analysis");
+    const at::Tensor& images = context.batch.at("image");
+    ReceptiveField field = receptiveFieldOf(encoder, images, kMostCells);
+    return [field = std::move(field), images = images.size(0)] {
+      const at::NoGradGuard noGradient;
+      Findings findings;
+      findings.artifacts.push_back(fieldArtifact(field, images));
+      findings.scores = {{"area_50", areaOf(field.maps.back(), 0.5)},
+                         {"area_90", areaOf(field.maps.back(), 0.9)}};
+      return findings;
+    };
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> makeReceptiveField() {
+  return std::make_unique<ReceptiveFieldAnalysis>();
 }
 
 }  // namespace vitrine::analyses

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/model/capabilities.h"
-#include "core/plugin/registry.h"
 
 namespace vitrine::analyses {
 
@@ -27,16 +26,5 @@ struct ReceptiveField {
 
 /// The smallest share of the cells that holds `mass` of a map.
 [[nodiscard]] double areaOf(const at::Tensor& map, double mass);
-
-/// An artifact "receptive field" of kind attention, [blocks, 1, 1, cells], with `image` null; scores
-/// "area_50" and "area_90" of the last block.
-class ReceptiveFieldAnalysis final : public Analysis {
- public:
-  [[nodiscard]] ItemCard card() const override;
-  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
-  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
-  [[nodiscard]] std::function<Findings()> probe(const Config& config,
-                                                ProbeContext& context) const override;
-};
 
 }  // namespace vitrine::analyses

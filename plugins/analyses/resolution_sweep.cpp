@@ -1,5 +1,3 @@
-#include "plugins/analyses/resolution_sweep.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "core/base/joined.h"
 #include "core/config/item_card.h"
 #include "core/model/model_device.h"
+#include "plugins/analyses/analyses.h"
 
 namespace vitrine::analyses {
 
@@ -111,48 +110,53 @@ Analysis::Findings findingsOf(const std::vector<Point>& points, Sides trained,
   return findings;
 }
 
+class ResolutionSweep final : public Analysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card = itemCard(ItemKind::Analysis, "resolution_sweep", "Resolution sweep",
+                             "The task's scores on images of other sizes than those of training");
+    card.schema.fields = {
+        listField("sizes", FieldType::Integer, Json::array(),
+                  "heights of the images, in the proportions of training; empty: that of training "
+                  "and twice that")
+            .titled("Image heights")
+            .range(1, 16384)
+            .withUnit("px")
+            .runOnly(),
+        textField("score", "top1", "score of the task that is drawn").titled("Score").runOnly()};
+    return card;
+  }
+  Kind kind() const noexcept override { return Kind::Probe; }
+
+  ProbeSamples probeSamples(const Config& /*config*/) const override { return {1}; }
+
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    if (!context.reopen)
+      throw ConfigError(
+          "this run cannot be opened for another image size: its configuration is not "
+          "known");
+    const Config now(context.reopen(Json::object()).config);
+    if (!now.has("model.image_size"))
+      throw ConfigError("the model of this run has no image_size to change");
+    const Sides trained = now.size("model.image_size");
+    std::vector<std::int64_t> heights = config.integers("sizes");
+    if (heights.empty()) heights = {trained[0], 2 * trained[0]};
+    const std::set<std::int64_t> ordered(heights.begin(), heights.end());
+    const std::string score = config.text("score");
+    std::vector<Point> points;
+    for (const std::int64_t height : ordered) {
+      points.push_back(measure(context, sizeOf(height, trained)));
+      if (scoreOf(points.back(), score)) continue;
+      throw ConfigError("the task has no score '" + score + "'; it has " +
+                        joined(points.back().scores, [](const auto& each) { return each.first; }));
+    }
+    return
+        [points = std::move(points), trained, score] { return findingsOf(points, trained, score); };
+  }
+};
+
 }  // namespace
 
-ItemCard ResolutionSweep::card() const {
-  ItemCard card = itemCard(ItemKind::Analysis, "resolution_sweep", "Resolution sweep",
-                           "The task's scores on images of other sizes than those of training");
-  card.schema.fields = {
-      listField("sizes", FieldType::Integer, Json::array(),
-                "heights of the images, in the proportions of training; empty: that of training "
-                "and twice that")
-          .titled("Image heights")
-          .range(1, 16384)
-          .withUnit("px")
-          .runOnly(),
-      textField("score", "top1", "score of the task that is drawn").titled("Score").runOnly()};
-  return card;
-}
-
-ProbeSamples ResolutionSweep::probeSamples(const Config& /*config*/) const { return {1}; }
-
-std::function<Analysis::Findings()> ResolutionSweep::probe(const Config& config,
-                                                           ProbeContext& context) const {
-  if (!context.reopen)
-    throw ConfigError(
-        "this run cannot be opened for another image size: its configuration is not "
-        "known");
-  const Config now(context.reopen(Json::object()).config);
-  if (!now.has("model.image_size"))
-    throw ConfigError("the model of this run has no image_size to change");
-  const Sides trained = now.size("model.image_size");
-  std::vector<std::int64_t> heights = config.integers("sizes");
-  if (heights.empty()) heights = {trained[0], 2 * trained[0]};
-  const std::set<std::int64_t> ordered(heights.begin(), heights.end());
-  const std::string score = config.text("score");
-  std::vector<Point> points;
-  for (const std::int64_t height : ordered) {
-    points.push_back(measure(context, sizeOf(height, trained)));
-    if (scoreOf(points.back(), score)) continue;
-    throw ConfigError("the task has no score '" + score + "'; it has " +
-                      joined(points.back().scores, [](const auto& each) { return each.first; }));
-  }
-  return
-      [points = std::move(points), trained, score] { return findingsOf(points, trained, score); };
-}
+std::unique_ptr<Analysis> makeResolutionSweep() { return std::make_unique<ResolutionSweep>(); }
 
 }  // namespace vitrine::analyses

@@ -1,5 +1,3 @@
-#include "plugins/analyses/shape_bias.h"
-
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "core/artifact/cue_decisions.h"
 #include "core/base/error.h"
 #include "core/config/item_card.h"
+#include "plugins/analyses/analyses.h"
 
 namespace vitrine::analyses {
 
@@ -61,28 +60,35 @@ class Listener final : public EvaluationListener {
   std::vector<std::array<double, 3>> counts_;  ///< by class of the shape
 };
 
+class ShapeBias final : public Analysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card = itemCard(ItemKind::Analysis, "shape_bias", "Shape bias");
+    card.paper = "Geirhos et al. 2019, arXiv:1811.12231";
+    card.doc =
+        "Whether the model goes by shape or by texture, on images whose cues are of two classes";
+    card.needs = {"image_classifier"};
+    return card;
+  }
+  Kind kind() const noexcept override { return Kind::Listener; }
+  std::vector<std::string> outputs() const override { return {"logits"}; }
+
+  std::unique_ptr<EvaluationListener> listen(const Config&,
+                                             const DatasetInfo& dataset) const override {
+    for (const char* wanted : {kShape, kTexture}) {
+      const bool isThere = std::any_of(dataset.fields.begin(), dataset.fields.end(),
+                                       [&](const auto& field) { return field.name == wanted; });
+      if (!isThere)
+        throw ConfigError(std::string("shape_bias needs data with the label fields 'shape' and "
+                                      "'texture', as cue_conflict has them; '") +
+                          wanted + "' is missing");
+    }
+    return std::make_unique<Listener>(dataset.classes);
+  }
+};
+
 }  // namespace
 
-ItemCard ShapeBias::card() const {
-  ItemCard card = itemCard(ItemKind::Analysis, "shape_bias", "Shape bias");
-  card.paper = "Geirhos et al. 2019, arXiv:1811.12231";
-  card.doc =
-      "Whether the model goes by shape or by texture, on images whose cues are of two classes";
-  card.needs = {"image_classifier"};
-  return card;
-}
-
-std::unique_ptr<EvaluationListener> ShapeBias::listen(const Config&,
-                                                      const DatasetInfo& dataset) const {
-  for (const char* wanted : {kShape, kTexture}) {
-    const bool isThere = std::any_of(dataset.fields.begin(), dataset.fields.end(),
-                                     [&](const auto& field) { return field.name == wanted; });
-    if (!isThere)
-      throw ConfigError(std::string("shape_bias needs data with the label fields 'shape' and "
-                                    "'texture', as cue_conflict has them; '") +
-                        wanted + "' is missing");
-  }
-  return std::make_unique<Listener>(dataset.classes);
-}
+std::unique_ptr<Analysis> makeShapeBias() { return std::make_unique<ShapeBias>(); }
 
 }  // namespace vitrine::analyses

@@ -1,5 +1,3 @@
-#include "plugins/analyses/text_logits.h"
-
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
@@ -11,6 +9,7 @@
 #include "core/config/item_card.h"
 #include "core/model/capabilities.h"
 #include "core/model/model_device.h"
+#include "plugins/analyses/analyses.h"
 
 namespace vitrine::analyses {
 
@@ -27,46 +26,52 @@ at::Tensor fixedTexts(std::int64_t texts, std::int64_t tokens, std::int64_t voca
       .view({texts, tokens});
 }
 
+class TextLogits final : public Analysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card = itemCard(
+        ItemKind::Analysis, "text_logits", "Text logits",
+        "Hash of a model's logits on fixed texts: equal as long as it says the same of text");
+    card.needs = {LanguageModel::kId};
+    card.schema.fields = {
+        integerField("texts", 4, "texts to look at").titled("Texts").range(1, 256),
+        integerField("tokens", 64, "tokens of each, at most the model's context")
+            .titled("Tokens")
+            .range(1, 4096)};
+    return card;
+  }
+  Kind kind() const noexcept override { return Kind::Probe; }
+
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    auto* model = capabilityOf<LanguageModel>(context.model);
+    if (model == nullptr) throw ConfigError("text_logits needs a language model");
+    const std::int64_t vocabulary = model->vocabularySize(), longest = model->contextLength();
+    std::int64_t tokens = config.integer("tokens");
+    if (longest > 0) tokens = std::min(tokens, longest);
+    const c10::NoGradGuard noGradient;
+    const at::Tensor texts =
+        fixedTexts(config.integer("texts"), tokens, vocabulary).to(deviceOf(context.model));
+    const at::Tensor logits = model->next(texts, nullptr, LanguageModel::Rows::All)
+                                  .to(at::kCPU, at::kFloat)
+                                  .contiguous()
+                                  .clone();
+    return [logits] {
+      Sha256 hash;
+      hash.update({static_cast<const std::byte*>(logits.const_data_ptr()), logits.nbytes()});
+      Artifact artifact{"text_logits", "logits", artifact_kind::kTable};
+      setJson(artifact, {{"columns", {"texts", "tokens", "vocabulary", "norm", "sha256"}},
+                         {"rows",
+                          {{logits.size(0), logits.size(1), logits.size(2),
+                            logits.to(at::kDouble).norm().item<double>(), hash.finish()}}}});
+      Findings findings;
+      findings.artifacts.push_back(std::move(artifact));
+      return findings;
+    };
+  }
+};
+
 }  // namespace
 
-ItemCard TextLogits::card() const {
-  ItemCard card = itemCard(
-      ItemKind::Analysis, "text_logits", "Text logits",
-      "Hash of a model's logits on fixed texts: equal as long as it says the same of text");
-  card.needs = {LanguageModel::kId};
-  card.schema.fields = {integerField("texts", 4, "texts to look at").titled("Texts").range(1, 256),
-                        integerField("tokens", 64, "tokens of each, at most the model's context")
-                            .titled("Tokens")
-                            .range(1, 4096)};
-  return card;
-}
-
-std::function<Analysis::Findings()> TextLogits::probe(const Config& config,
-                                                      ProbeContext& context) const {
-  auto* model = capabilityOf<LanguageModel>(context.model);
-  if (model == nullptr) throw ConfigError("text_logits needs a language model");
-  const std::int64_t vocabulary = model->vocabularySize(), longest = model->contextLength();
-  std::int64_t tokens = config.integer("tokens");
-  if (longest > 0) tokens = std::min(tokens, longest);
-  const c10::NoGradGuard noGradient;
-  const at::Tensor texts =
-      fixedTexts(config.integer("texts"), tokens, vocabulary).to(deviceOf(context.model));
-  const at::Tensor logits = model->next(texts, nullptr, LanguageModel::Rows::All)
-                                .to(at::kCPU, at::kFloat)
-                                .contiguous()
-                                .clone();
-  return [logits] {
-    Sha256 hash;
-    hash.update({static_cast<const std::byte*>(logits.const_data_ptr()), logits.nbytes()});
-    Artifact artifact{"text_logits", "logits", artifact_kind::kTable};
-    setJson(artifact, {{"columns", {"texts", "tokens", "vocabulary", "norm", "sha256"}},
-                       {"rows",
-                        {{logits.size(0), logits.size(1), logits.size(2),
-                          logits.to(at::kDouble).norm().item<double>(), hash.finish()}}}});
-    Findings findings;
-    findings.artifacts.push_back(std::move(artifact));
-    return findings;
-  };
-}
+std::unique_ptr<Analysis> makeTextLogits() { return std::make_unique<TextLogits>(); }
 
 }  // namespace vitrine::analyses

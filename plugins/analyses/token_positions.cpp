@@ -1,5 +1,3 @@
-#include "plugins/analyses/token_positions.h"
-
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "core/base/joined.h"
 #include "core/config/item_card.h"
 #include "core/files/png.h"
+#include "plugins/analyses/analyses.h"
 #include "plugins/analyses/attention_tap.h"
 
 namespace vitrine::analyses {
@@ -159,37 +158,42 @@ Artifact artifactOf(const Layout& layout, std::int64_t cell) {
   return artifact;
 }
 
+class TokenPositions final : public Analysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card =
+        itemCard(ItemKind::Analysis, "token_positions", "Token positions",
+                 "Where the queries and keys of each attention layer stand on the grid of patches");
+    card.needs = {AttentionSource::kId};
+    card.schema.fields = {listField("layers", FieldType::Integer, Json::array(),
+                                    "layers to look at, from 0; empty: all")
+                              .titled("Layers")
+                              .atLeast(0)
+                              .runOnly(),
+                          integerField("cell", 32, "side of a patch in the drawing")
+                              .titled("Cell")
+                              .range(8, 256)
+                              .withUnit("px")
+                              .runOnly()};
+    return card;
+  }
+  Kind kind() const noexcept override { return Kind::Probe; }
+
+  ProbeSamples probeSamples(const Config&) const override { return {1}; }
+
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    const std::vector<Layout> layouts = layoutsOf(
+        captureAttention(context, config.integers("layers"), AttentionTap::Kind::Softmax));
+    return [layouts, cell = config.integer("cell")] {
+      Findings findings;
+      for (const Layout& layout : layouts) findings.artifacts.push_back(artifactOf(layout, cell));
+      return findings;
+    };
+  }
+};
+
 }  // namespace
 
-ItemCard TokenPositions::card() const {
-  ItemCard card =
-      itemCard(ItemKind::Analysis, "token_positions", "Token positions",
-               "Where the queries and keys of each attention layer stand on the grid of patches");
-  card.needs = {AttentionSource::kId};
-  card.schema.fields = {listField("layers", FieldType::Integer, Json::array(),
-                                  "layers to look at, from 0; empty: all")
-                            .titled("Layers")
-                            .atLeast(0)
-                            .runOnly(),
-                        integerField("cell", 32, "side of a patch in the drawing")
-                            .titled("Cell")
-                            .range(8, 256)
-                            .withUnit("px")
-                            .runOnly()};
-  return card;
-}
-
-ProbeSamples TokenPositions::probeSamples(const Config&) const { return {1}; }
-
-std::function<Analysis::Findings()> TokenPositions::probe(const Config& config,
-                                                          ProbeContext& context) const {
-  const std::vector<Layout> layouts =
-      layoutsOf(captureAttention(context, config.integers("layers"), AttentionTap::Kind::Softmax));
-  return [layouts, cell = config.integer("cell")] {
-    Findings findings;
-    for (const Layout& layout : layouts) findings.artifacts.push_back(artifactOf(layout, cell));
-    return findings;
-  };
-}
+std::unique_ptr<Analysis> makeTokenPositions() { return std::make_unique<TokenPositions>(); }
 
 }  // namespace vitrine::analyses

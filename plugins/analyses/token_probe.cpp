@@ -1,5 +1,3 @@
-#include "plugins/analyses/token_probe.h"
-
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
@@ -12,6 +10,7 @@
 #include "core/config/item_card.h"
 #include "core/model/model_device.h"
 #include "core/plugin/task.h"
+#include "plugins/analyses/analyses.h"
 
 namespace vitrine::analyses {
 
@@ -28,8 +27,7 @@ std::vector<at::Tensor> tokensByRow(const at::Tensor& positions) {
   const auto count = rows.max().item<std::int64_t>() + 1;
   if (count < 1) throw ConfigError("no token of this model is a patch of the image");
   std::vector<at::Tensor> tokens;
-  for (std::int64_t row = 0; row < count; ++row)
-    tokens.push_back(rows.eq(row).nonzero().flatten());
+  for (std::int64_t row = 0; row < count; ++row) tokens.push_back(rows.eq(row).nonzero().flatten());
   return tokens;
 }
 
@@ -89,9 +87,9 @@ LinearProbe fitted(const RowSums& sums, double ridge) {
   const at::Tensor covariance = sums.squares / sums.count - at::outer(mean, mean);
   const double penalty = ridge * covariance.diagonal().mean().item<double>() + kLeastPenalty;
   LinearProbe probe;
-  probe.weights = at::linalg_solve(
-      covariance + at::eye(covariance.size(0), covariance.options()) * penalty,
-      sums.products / sums.count - at::outer(mean, answer));
+  probe.weights =
+      at::linalg_solve(covariance + at::eye(covariance.size(0), covariance.options()) * penalty,
+                       sums.products / sums.count - at::outer(mean, answer));
   probe.offset = answer - mean.matmul(probe.weights);
   return probe;
 }
@@ -130,72 +128,77 @@ Analysis::Findings probeFindings(const std::vector<at::Tensor>& shares, const Js
   return findings;
 }
 
+class TokenProbe final : public Analysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card =
+        itemCard(ItemKind::Analysis, "token_probe", "Token probe",
+                 "How well a linear probe of each row of tokens finds the class of the image");
+    card.needs = {TokenEncoder::kId};
+    card.schema.fields = {
+        integerField("train_samples", 2000, "training samples that the probes are fitted to")
+            .titled("Training samples")
+            .range(10, 1000000)
+            .withUnit("images")
+            .runOnly(),
+        integerField("test_samples", 1000, "samples that they are tested on")
+            .titled("Test samples")
+            .range(1, 1000000)
+            .withUnit("images")
+            .runOnly(),
+        realField("ridge", 1e-3, "penalty on weights, times the mean variance of a feature")
+            .titled("Ridge")
+            .moreThan(0)
+            .runOnly()};
+    return card;
+  }
+  Kind kind() const noexcept override { return Kind::Probe; }
+
+  ProbeSamples probeSamples(const Config& /*config*/) const override { return {1}; }
+
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    const c10::NoGradGuard noGradient;
+    TaskSession& session = context.session;
+    const auto classes = static_cast<std::int64_t>(session.dataset().classes.size());
+    if (classes < 1) throw ConfigError("token_probe needs data with classes");
+    const std::vector<Evaluation> evaluations = session.evaluations();
+    const Split tested = evaluations.empty() ? Split::Test : evaluations.back().split;
+    const std::vector<std::int64_t> learned =
+        session.chooseSamples(Split::Train, config.integer("train_samples"));
+    const std::vector<std::int64_t> asked =
+        session.chooseSamples(tested, config.integer("test_samples"));
+    if (learned.empty() || asked.empty())
+      throw ConfigError("token_probe needs training samples and samples of an evaluation");
+
+    std::vector<RowSums> sums;
+    readTokens(context, Split::Train, learned, [&](const ProbedImages& images) {
+      const at::Tensor answers = at::one_hot(images.labels, classes).to(at::kDouble);
+      sums.resize(images.rows.size());
+      for (std::size_t row = 0; row < sums.size(); ++row) sums[row].add(images.rows[row], answers);
+    });
+    std::vector<LinearProbe> probes;
+    for (const RowSums& each : sums) probes.push_back(fitted(each, config.real("ridge")));
+
+    std::vector<at::Tensor> right(probes.size());
+    readTokens(context, tested, asked, [&](const ProbedImages& images) {
+      for (std::size_t row = 0; row < probes.size(); ++row) {
+        const at::Tensor found =
+            (images.rows[row].matmul(probes[row].weights) + probes[row].offset).argmax(-1);
+        const at::Tensor count = found.eq(images.labels.unsqueeze(1)).sum(0).to(at::kDouble);
+        right[row] = right[row].defined() ? right[row] + count : count;
+      }
+    });
+    for (at::Tensor& row : right) row = row / static_cast<double>(asked.size());
+    const Json meta = {{"train_samples", learned.size()},
+                       {"test_samples", asked.size()},
+                       {"ridge", config.real("ridge")},
+                       {"split", toString(tested)}};
+    return [right = std::move(right), meta] { return probeFindings(right, meta); };
+  }
+};
+
 }  // namespace
 
-ItemCard TokenProbe::card() const {
-  ItemCard card =
-      itemCard(ItemKind::Analysis, "token_probe", "Token probe",
-               "How well a linear probe of each row of tokens finds the class of the image");
-  card.needs = {TokenEncoder::kId};
-  card.schema.fields = {
-      integerField("train_samples", 2000, "training samples that the probes are fitted to")
-          .titled("Training samples")
-          .range(10, 1000000)
-          .withUnit("images")
-          .runOnly(),
-      integerField("test_samples", 1000, "samples that they are tested on")
-          .titled("Test samples")
-          .range(1, 1000000)
-          .withUnit("images")
-          .runOnly(),
-      realField("ridge", 1e-3, "penalty on weights, times the mean variance of a feature")
-          .titled("Ridge")
-          .moreThan(0)
-          .runOnly()};
-  return card;
-}
-
-ProbeSamples TokenProbe::probeSamples(const Config& /*config*/) const { return {1}; }
-
-std::function<Analysis::Findings()> TokenProbe::probe(const Config& config,
-                                                      ProbeContext& context) const {
-  const c10::NoGradGuard noGradient;
-  TaskSession& session = context.session;
-  const auto classes = static_cast<std::int64_t>(session.dataset().classes.size());
-  if (classes < 1) throw ConfigError("token_probe needs data with classes");
-  const std::vector<Evaluation> evaluations = session.evaluations();
-  const Split tested = evaluations.empty() ? Split::Test : evaluations.back().split;
-  const std::vector<std::int64_t> learned =
-      session.chooseSamples(Split::Train, config.integer("train_samples"));
-  const std::vector<std::int64_t> asked =
-      session.chooseSamples(tested, config.integer("test_samples"));
-  if (learned.empty() || asked.empty())
-    throw ConfigError("token_probe needs training samples and samples of an evaluation");
-
-  std::vector<RowSums> sums;
-  readTokens(context, Split::Train, learned, [&](const ProbedImages& images) {
-    const at::Tensor answers = at::one_hot(images.labels, classes).to(at::kDouble);
-    sums.resize(images.rows.size());
-    for (std::size_t row = 0; row < sums.size(); ++row) sums[row].add(images.rows[row], answers);
-  });
-  std::vector<LinearProbe> probes;
-  for (const RowSums& each : sums) probes.push_back(fitted(each, config.real("ridge")));
-
-  std::vector<at::Tensor> right(probes.size());
-  readTokens(context, tested, asked, [&](const ProbedImages& images) {
-    for (std::size_t row = 0; row < probes.size(); ++row) {
-      const at::Tensor found =
-          (images.rows[row].matmul(probes[row].weights) + probes[row].offset).argmax(-1);
-      const at::Tensor count = found.eq(images.labels.unsqueeze(1)).sum(0).to(at::kDouble);
-      right[row] = right[row].defined() ? right[row] + count : count;
-    }
-  });
-  for (at::Tensor& row : right) row = row / static_cast<double>(asked.size());
-  const Json meta = {{"train_samples", learned.size()},
-                     {"test_samples", asked.size()},
-                     {"ridge", config.real("ridge")},
-                     {"split", toString(tested)}};
-  return [right = std::move(right), meta] { return probeFindings(right, meta); };
-}
+std::unique_ptr<Analysis> makeTokenProbe() { return std::make_unique<TokenProbe>(); }
 
 }  // namespace vitrine::analyses

@@ -15,6 +15,7 @@
 #include "core/config/item_card.h"
 #include "core/plugin/loss_mean.h"
 #include "core/plugin/task.h"
+#include "plugins/analyses/analyses.h"
 
 namespace vitrine::analyses {
 
@@ -234,49 +235,58 @@ std::vector<std::int64_t> SignedBins::countsOf(const at::Tensor& tensor) const {
   return counts;
 }
 
-ItemCard WeightHistograms::card() const {
-  ItemCard card =
-      itemCard(ItemKind::Analysis, "weight_histograms", "Weights and gradients",
-               "Histogram, mean, deviation and norm of each parameter and of its gradient");
-  card.schema.fields = {
-      choiceField("split", "train", {"train", "validation", "test"},
-                  "split of the batch that the gradients are taken of")
-          .titled("Split")
-          .runOnly(),
-      integerField("batch", 32, "samples of that batch; 0 leaves the gradients out")
-          .titled("Batch")
-          .range(0, 4096)
-          .withUnit("samples")
-          .runOnly()};
-  return card;
-}
+namespace {
 
-ProbeSamples WeightHistograms::probeSamples(const Config& config) const {
-  // One sample is the least that a session reads.
-  return {std::max<std::int64_t>(1, config.integer("batch")),
-          {},
-          splitFromString(config.text("split"))};
-}
-
-std::function<Analysis::Findings()> WeightHistograms::probe(const Config& config,
-                                                            ProbeContext& context) const {
-  const std::vector<NamedTensor> live = parametersOf(context.session);
-  std::vector<NamedTensor> gradients;
-  Json ofWeights = Json::object();
-  Json ofGradients{{"split", config.text("split")}, {"sample_ids", context.batch.sampleIds}};
-  try {
-    if (config.integer("batch") == 0) throw ConfigError("batch is 0");
-    gradients = copied(gradientsOf(live, context));
-  } catch (const ConfigError& error) {
-    ofWeights["gradients"] = std::string("left out: ") + error.what();
+class WeightHistograms final : public Analysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card =
+        itemCard(ItemKind::Analysis, "weight_histograms", "Weights and gradients",
+                 "Histogram, mean, deviation and norm of each parameter and of its gradient");
+    card.schema.fields = {
+        choiceField("split", "train", {"train", "validation", "test"},
+                    "split of the batch that the gradients are taken of")
+            .titled("Split")
+            .runOnly(),
+        integerField("batch", 32, "samples of that batch; 0 leaves the gradients out")
+            .titled("Batch")
+            .range(0, 4096)
+            .withUnit("samples")
+            .runOnly()};
+    return card;
   }
-  return [weights = copied(live), gradients = std::move(gradients),
-          ofWeights = std::move(ofWeights), ofGradients = std::move(ofGradients)] {
-    Findings findings;
-    describe(weights, "weight", ofWeights, findings);
-    if (!gradients.empty()) describe(gradients, "gradient", ofGradients, findings);
-    return findings;
-  };
-}
+  Kind kind() const noexcept override { return Kind::Probe; }
+
+  ProbeSamples probeSamples(const Config& config) const override {
+    // One sample is the least that a session reads.
+    return {std::max<std::int64_t>(1, config.integer("batch")),
+            {},
+            splitFromString(config.text("split"))};
+  }
+
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    const std::vector<NamedTensor> live = parametersOf(context.session);
+    std::vector<NamedTensor> gradients;
+    Json ofWeights = Json::object();
+    Json ofGradients{{"split", config.text("split")}, {"sample_ids", context.batch.sampleIds}};
+    try {
+      if (config.integer("batch") == 0) throw ConfigError("batch is 0");
+      gradients = copied(gradientsOf(live, context));
+    } catch (const ConfigError& error) {
+      ofWeights["gradients"] = std::string("left out: ") + error.what();
+    }
+    return [weights = copied(live), gradients = std::move(gradients),
+            ofWeights = std::move(ofWeights), ofGradients = std::move(ofGradients)] {
+      Findings findings;
+      describe(weights, "weight", ofWeights, findings);
+      if (!gradients.empty()) describe(gradients, "gradient", ofGradients, findings);
+      return findings;
+    };
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> makeWeightHistograms() { return std::make_unique<WeightHistograms>(); }
 
 }  // namespace vitrine::analyses

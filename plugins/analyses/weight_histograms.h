@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/plugin/registry.h"
-
 namespace vitrine::analyses {
 
 /// Numbers that sum up a tensor. All but the counts are of its finite values.
@@ -32,20 +30,6 @@ struct SignedBins {
   /// finite is in no bin.
   [[nodiscard]] std::vector<std::int64_t> countsOf(const at::Tensor& tensor) const;
   std::vector<double> bounds;
-};
-
-/// Artifacts: "weights" and "gradients" of kind matrix, a row for each parameter with the share of
-/// its values in each bin, and the tables "weight summary" and "gradient summary". Where the task's
-/// loss cannot be taken of the samples there are no gradients; `gradients` in the meta of "weights"
-/// says why. Scores: largest_weight_norm and largest_gradient_norm, of a parameter, and weight_zeros
-/// and gradient_zeros, shares of all values.
-class WeightHistograms final : public Analysis {
- public:
-  [[nodiscard]] ItemCard card() const override;
-  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
-  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
-  [[nodiscard]] std::function<Findings()> probe(const Config& config,
-                                                ProbeContext& context) const override;
 };
 
 }  // namespace vitrine::analyses

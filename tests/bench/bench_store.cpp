@@ -19,8 +19,7 @@
 #include "core/store/spool/store_sink.h"
 #include "core/train/model_setup.h"
 #include "core/train/training_items.h"
-#include "plugins/analyses/attention_rank.h"
-#include "plugins/analyses/calibration.h"
+#include "plugins/analyses/analyses.h"
 #include "plugins/datasets/idx/idx_dataset.h"
 #include "plugins/tasks/classification/classification.h"
 #include "plugins/vit/vit.h"
@@ -85,8 +84,8 @@ int main(int count, char** words) {
   registry.add(std::make_unique<vit::VitArchitecture>());
   registry.add(std::make_unique<idx::FashionMnistSource>());
   registry.add(std::make_unique<classification::ClassificationTask>());
-  registry.add(std::make_unique<analyses::AttentionRank>());
-  registry.add(std::make_unique<analyses::Calibration>());
+  registry.add(analyses::makeAttentionRank());
+  registry.add(analyses::makeCalibration());
   std::vector<Override> overrides{{"train.threads", options["--threads"]}};
   if (savesOften) overrides.push_back({"train.checkpoint.every_steps", "10"});
   if (measuresSaves) {
