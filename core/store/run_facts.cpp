@@ -121,10 +121,13 @@ std::map<std::int64_t, std::string> notesByRun(const QueryFunction& query) {
   return notes;
 }
 
-std::map<std::int64_t, std::int64_t> checkpointBytes(const QueryFunction& query) {
+std::map<std::int64_t, std::int64_t> checkpointBytes(const QueryFunction& query,
+                                                     const std::set<std::int64_t>& of) {
+  const std::string which = of.empty() ? "" : " AND run_id IN (" + listOf(of) + ")";
   std::map<std::int64_t, std::int64_t> bytes;
   for (const std::vector<Json>& row :
-       query("SELECT run_id, sum(bytes) FROM checkpoint WHERE removed_at = '' GROUP BY run_id")
+       query("SELECT run_id, sum(bytes) FROM checkpoint WHERE removed_at = ''" + which +
+             " GROUP BY run_id")
            .rows)
     bytes[row[0].get<std::int64_t>()] = row[1].get<std::int64_t>();
   return bytes;

@@ -109,8 +109,7 @@ void RunsPanel::fillGroupMenu(QMenu& menu, const QModelIndex& group) {
       view_->setExpanded(proxy_->index(row, 0), isOpen);
   };
   connect(menu.addAction(tr("&Open all")), &QAction::triggered, this, [setAll] { setAll(true); });
-  connect(menu.addAction(tr("&Close all")), &QAction::triggered, this,
-          [setAll] { setAll(false); });
+  connect(menu.addAction(tr("&Close all")), &QAction::triggered, this, [setAll] { setAll(false); });
 }
 
 void RunsPanel::fillMenu(QMenu& menu) {
@@ -143,10 +142,10 @@ void RunsPanel::fillMenu(QMenu& menu) {
     add({}, tr("Show on&ly this run in charts"), [this] { showOnlyCurrent(); });
     add({}, tr("Select only this r&un"), [this] { selectOnlyCurrent(); });
   }
-  if (!selection.hidden().empty())
-    add({}, tr("Sho&w hidden runs"), [this] { showHidden(); });
-  add({}, tr("Select all runs of the e&xperiment"), [this] { selectExperiment(); })
-      ->setEnabled(selection.current() != 0);
+  if (!selection.hidden().empty()) add({}, tr("Sho&w hidden runs"), [this] { showHidden(); });
+  add({}, tr("Select all runs of the e&xperiment"), [this] {
+    selectExperiment();
+  })->setEnabled(selection.current() != 0);
   QAction* colours =
       add({}, tr("Colour by &variant"), [this] { colours_.setOn(!colours_.isOn()); });
   colours->setCheckable(true);
@@ -178,15 +177,17 @@ void RunsPanel::fillMenu(QMenu& menu) {
     }
     QGuiApplication::clipboard()->setText(texts.join(QLatin1Char('\n')));
   });
-  add({}, tr("O&pen folder of the run"), [this] { openFolder(); })
-      ->setEnabled(selection.current() != 0);
+  add({}, tr("O&pen folder of the run"), [this] {
+    openFolder();
+  })->setEnabled(selection.current() != 0);
   menu.addSeparator();
   QAction* remove =
       add(icon(Icon::Trash, IconTint::Bad), tr("&Delete\u2026"), [this] { askDelete(); });
   remove->setShortcut(QKeySequence::Delete);
   remove->setEnabled(any(&StudioWorkbench::canDelete));
-  add({}, tr("Delete chec&kpoints\u2026"), [this] { askPrune(); })
-      ->setEnabled(any(&StudioWorkbench::canDelete));
+  add({}, tr("Delete chec&kpoints\u2026"), [this] {
+    askPrune();
+  })->setEnabled(any(&StudioWorkbench::canDelete));
 }
 
 void RunsPanel::rename() {
@@ -205,12 +206,12 @@ void RunsPanel::askTags() { edits_.askTags(workbench_.selection().targets()); }
 void RunsPanel::askNote() { edits_.askNote(workbench_.selection().targets()); }
 
 void RunsPanel::askDelete() {
-  std::vector<std::int64_t> ended;
-  for (const std::int64_t id : workbench_.selection().targets()) {
-    const store::RunRow* row = workbench_.run(id);
-    if (row != nullptr && StudioWorkbench::canDelete(*row)) ended.push_back(id);
-  }
+  const std::vector<std::int64_t> ended = endedTargets();
   if (ended.empty()) return;
+  askWithBytes(ended, [this, ended](std::int64_t bytes) { confirmDelete(ended, bytes); });
+}
+
+void RunsPanel::confirmDelete(const std::vector<std::int64_t>& ended, std::int64_t bytes) {
   constexpr std::size_t kMostNames = 10;
   const auto runs = static_cast<std::int64_t>(ended.size());
   QStringList names;
@@ -227,7 +228,6 @@ void RunsPanel::askDelete() {
   }
   const QString stays = runs == 1 ? tr("You can restore it for %1 days: Run > Deleted runs.")
                                   : tr("You can restore them for %1 days: Run > Deleted runs.");
-  const std::int64_t bytes = bytesOfCheckpoints(ended);
   const QString size =
       bytes == 0 ? QString()
                  : tr("The checkpoints take %1 until the trash is emptied. ")

@@ -3,11 +3,12 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QUrl>
-#include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <set>
+#include <string>
 #include <system_error>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/store/run_facts.h"
 #include "ui/kit/theme.h"
@@ -36,17 +37,25 @@ void RunsPanel::openFolder() {
     workbench_.showError(tr("No program opens the folder %1.").arg(place));
 }
 
-std::int64_t RunsPanel::bytesOfCheckpoints(const std::vector<std::int64_t>& runs) {
-  std::int64_t bytes = 0;
-  try {
-    for (const auto& [run, size] : store::checkpointBytes(
-             [this](const std::string& sql) { return workbench_.store().query(sql); })) {
-      if (std::find(runs.begin(), runs.end(), run) != runs.end()) bytes += size;
-    }
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
+std::vector<std::int64_t> RunsPanel::endedTargets() const {
+  std::vector<std::int64_t> ended;
+  for (const std::int64_t id : workbench_.selection().targets()) {
+    const store::RunRow* row = workbench_.run(id);
+    if (row != nullptr && StudioWorkbench::canDelete(*row)) ended.push_back(id);
   }
-  return bytes;
+  return ended;
+}
+
+void RunsPanel::askWithBytes(const std::vector<std::int64_t>& runs,
+                             const std::function<void(std::int64_t bytes)>& ask) {
+  disk_.run([of = std::set<std::int64_t>(runs.begin(), runs.end()), ask](
+                store::RunReader& store, const std::atomic<bool>&) -> Background::Finish {
+    std::int64_t bytes = 0;
+    for (const auto& [run, size] :
+         store::checkpointBytes([&store](const std::string& sql) { return store.query(sql); }, of))
+      bytes += size;
+    return [ask, bytes] { ask(bytes); };
+  });
 }
 
 void RunsPanel::askPrune() {
@@ -57,12 +66,12 @@ void RunsPanel::askPrune() {
   if (pruning_.isRunning())
     return workbench_.showMessage(
         tr("Checkpoints are still being deleted. Try again in a moment."));
-  std::vector<std::int64_t> ended;
-  for (const std::int64_t id : workbench_.selection().targets()) {
-    const store::RunRow* row = workbench_.run(id);
-    if (row != nullptr && StudioWorkbench::canDelete(*row)) ended.push_back(id);
-  }
-  const std::int64_t bytes = bytesOfCheckpoints(ended);
+  const std::vector<std::int64_t> ended = endedTargets();
+  if (ended.empty()) return workbench_.showMessage(tr("Select a run that has ended."));
+  askWithBytes(ended, [this, ended](std::int64_t bytes) { confirmPrune(ended, bytes); });
+}
+
+void RunsPanel::confirmPrune(const std::vector<std::int64_t>& ended, std::int64_t bytes) {
   if (bytes == 0) return workbench_.showMessage(tr("The selected runs have no checkpoints."));
   QMessageBox question(QMessageBox::NoIcon, tr("Delete checkpoints"),
                        tr("Delete the checkpoints of %1, %2?")

@@ -25,7 +25,8 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
       workbench_(workbench),
       edits_(workbench, this),
       memory_(workbench.store()),
-      colours_(workbench, this) {
+      colours_(workbench, this),
+      disk_(workbench.store().file()) {
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);
   marks_ = new RunMarkActions(workbench, edits_, model_, this);
@@ -138,9 +139,8 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
   connect(view_, &RunsView::inputHandled, this, [this] {
     if (std::exchange(isReadingDue_, false)) readSelection();
   });
-  connect(view_, &RunsView::eyeClicked, this, [this](const QModelIndex& at) {
-    clickEye(at.data(RunsModel::IdRole).toLongLong());
-  });
+  connect(view_, &RunsView::eyeClicked, this,
+          [this](const QModelIndex& at) { clickEye(at.data(RunsModel::IdRole).toLongLong()); });
   connect(view_, &QTreeView::doubleClicked, this, [this](const QModelIndex& at) {
     const std::int64_t run = at.data(RunsModel::IdRole).toLongLong();
     if (run != 0) select({run}, run);
@@ -187,6 +187,9 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     view_->doItemsLayout();
     view_->viewport()->update();
   });
+  connect(&disk_, &Background::failed, this, [this](const QString& reason) {
+    workbench_.showError(tr("The size of the checkpoints cannot be read: %1").arg(reason));
+  });
   connect(&pruning_, &HeadlessQuestion::finished, this, &RunsPanel::pruned);
   connect(&pruning_, &HeadlessQuestion::failed, this, [this](const QString& reason) {
     workbench_.showError(tr("The checkpoints were not deleted: %1").arg(reason));
@@ -231,10 +234,10 @@ void RunsPanel::fillHeader() {
   const bool isEmpty = proxy_->rowCount() == 0;
   if (isEmpty) {
     emptyText_->setText(
-        isFiltered()
-            ? noHitsText()
+        isFiltered() ? noHitsText()
         : model_.runCount() > 0
-            ? tr("All runs are archived. \u201cShow archived runs\u201d in the menu Run lists them.")
+            ? tr("All runs are archived. \u201cShow archived runs\u201d in the menu Run lists "
+                 "them.")
             : tr("Runs appear here, by experiment, as soon as one is stored: from this window "
                  "or from a terminal with vitrine train."));
     create_->setVisible(!isFiltered() && model_.runCount() == 0);
@@ -294,10 +297,9 @@ void RunsPanel::readSelection() {
   isApplying_ = false;
   fillHeader();
   if (isBeside && !isIn(ids, current) && !std::exchange(isExplained_, true)) {
-    Q_EMIT workbench_.offered(
-        tr("The inspector shows %1; the %2 selected runs stay in the charts.")
-            .arg(workbench_.namesOf({current}), count(std::ssize(ids))),
-        tr("Select only this run"), [this] { selectOnlyCurrent(); });
+    Q_EMIT workbench_.offered(tr("The inspector shows %1; the %2 selected runs stay in the charts.")
+                                  .arg(workbench_.namesOf({current}), count(std::ssize(ids))),
+                              tr("Select only this run"), [this] { selectOnlyCurrent(); });
   }
 }
 
@@ -332,8 +334,8 @@ void RunsPanel::readScores() {
   try {
     store::RunReader& store = workbench_.store();
     if (std::exchange(areNamesNew_, false)) {
-      model_.setDifferences(runDifferences(
-          workbench_.runs(), [this](const store::RunRow& run) -> const FlatConfig& {
+      model_.setDifferences(
+          runDifferences(workbench_.runs(), [this](const store::RunRow& run) -> const FlatConfig& {
             return proxy_->configs().of(run);
           }));
       colours_.refresh();
@@ -382,7 +384,10 @@ void RunsPanel::readMarks() {
     const std::int64_t current = workbench_.selection().current();
     const bool stays =
         !gone.contains(current) || std::find(runs.begin(), runs.end(), current) != runs.end();
-    workbench_.selection().setRuns(runs, stays ? current : runs.empty() ? 0 : runs.front(),
+    workbench_.selection().setRuns(runs,
+                                   stays          ? current
+                                   : runs.empty() ? 0
+                                                  : runs.front(),
                                    workbench_.selection().hidden());
   }
   showSelection();

@@ -7,12 +7,14 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QStackedWidget>
-#include <QToolButton>
 #include <QTimer>
+#include <QToolButton>
 #include <QWidget>
+#include <functional>
 #include <set>
 #include <vector>
 
+#include "ui/kit/background.h"
 #include "ui/runs/run_edits.h"
 #include "ui/runs/run_mark_actions.h"
 #include "ui/runs/run_table.h"
@@ -91,7 +93,14 @@ class RunsPanel : public QWidget {
  private:
   void fillHeader();
   [[nodiscard]] QString noHitsText() const;
-  [[nodiscard]] std::int64_t bytesOfCheckpoints(const std::vector<std::int64_t>& runs);
+  /// Reads in the background what the checkpoints of these runs take, in bytes, and asks then: the
+  /// newest question alone. A reading that fails is an error instead.
+  void askWithBytes(const std::vector<std::int64_t>& runs,
+                    const std::function<void(std::int64_t bytes)>& ask);
+  void confirmDelete(const std::vector<std::int64_t>& ended, std::int64_t bytes);
+  void confirmPrune(const std::vector<std::int64_t>& ended, std::int64_t bytes);
+  /// Of the runs that are acted on.
+  [[nodiscard]] std::vector<std::int64_t> endedTargets() const;
   /// \param report  of `vitrine db prune`
   void pruned(const Json& report);
   void makeTable();
@@ -133,9 +142,10 @@ class RunsPanel : public QWidget {
   VariantColours colours_;
   store::RunScores scoreReader_;
   store::MetricKinds kinds_;
+  Background disk_;
   HeadlessQuestion pruning_;
   QTimer scores_;
-  std::set<std::int64_t> closed_;  ///< experiments and groups, while rows change
+  std::set<std::int64_t> closed_;             ///< experiments and groups, while rows change
   std::set<std::int64_t> closedExperiments_;  ///< kept for each database
   bool isApplying_ = false;
   bool isReadingDue_ = false;  ///< a click or key that is being handled changes the selection

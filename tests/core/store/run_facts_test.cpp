@@ -161,6 +161,8 @@ TEST_F(RunFacts, SumTheCheckpointsThatAreKept) {
   batch.checkpoints = {newest};
   store.append(run, 1, batch);
   EXPECT_THAT(checkpointBytes(query), ElementsAre(Pair(run, 6500)));
+  EXPECT_THAT(checkpointBytes(query, {run, 99}), ElementsAre(Pair(run, 6500)));
+  EXPECT_THAT(checkpointBytes(query, {run + 1}), IsEmpty());
 }
 
 TEST_F(RunFacts, ListViewsBeforeTables) {

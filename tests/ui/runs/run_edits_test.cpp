@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "tests/support/wait_until.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/runs/runs_panel.h"
 #include "ui/runs/tags_dialog.h"
 
@@ -23,13 +24,13 @@ using Texts = std::vector<std::string>;
 /// What was said last, and the Undo that was offered with it.
 struct Offer {
   explicit Offer(StudioWorkbench& workbench) {
-    QObject::connect(&workbench, &StudioWorkbench::offered, &workbench,
-                     [this](const QString& said, const QString& name,
-                            const std::function<void()>& act) {
-                       sentence = said;
-                       label = name;
-                       undo = act;
-                     });
+    QObject::connect(
+        &workbench, &StudioWorkbench::offered, &workbench,
+        [this](const QString& said, const QString& name, const std::function<void()>& act) {
+          sentence = said;
+          label = name;
+          undo = act;
+        });
   }
   QString sentence, label;
   std::function<void()> undo;
@@ -52,12 +53,15 @@ class RunEditing : public ::testing::Test {
   }
   /// Acts on the dialog that opens next.
   template <typename Dialog>
-  static void inDialog(const std::function<void(Dialog&)>& act) {
-    QTimer::singleShot(0, [act] {
+  void inDialog(const std::function<void(Dialog&)>& act) {
+    auto* look = new QTimer(&panel);
+    QObject::connect(look, &QTimer::timeout, &panel, [look, act] {
       auto* dialog = qobject_cast<Dialog*>(QApplication::activeModalWidget());
-      ASSERT_NE(dialog, nullptr);
+      if (dialog == nullptr) return;
+      look->stop();
       act(*dialog);
     });
+    look->start(10);
   }
   [[nodiscard]] QLineEdit* editor() const {
     return panel.findChild<QTreeView*>()->viewport()->findChild<QLineEdit*>();
@@ -140,9 +144,7 @@ TEST_F(RunEditing, TagsOfManyRunsAreSetAtOnceAndThoseOfSomeStay) {
 
 TEST_F(RunEditing, TheListShowsTagsAndFollowsThem) {
   const std::int64_t run = studio.runs[0];
-  const auto shown = [&](int role) {
-    return panel.model().indexOf(run).data(role).toString();
-  };
+  const auto shown = [&](int role) { return panel.model().indexOf(run).data(role).toString(); };
   const QString plain = shown(RunsModel::DetailRole);
   const auto becomes = [&](const QString& detail) {
     return waitUntil([&] {
@@ -207,17 +209,15 @@ TEST_F(RunEditing, TheDeleteKeyInTheListMovesEndedRunsToTheTrash) {
   panel.view().setFocus();
   ASSERT_TRUE(QTest::qWaitForWindowActive(&panel));
   bool isAsked = false;
-  QTimer::singleShot(0, [&isAsked] {
-    auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
-    ASSERT_NE(question, nullptr);
+  inDialog<QMessageBox>([&isAsked](QMessageBox& question) {
     isAsked = true;
-    for (QAbstractButton* button : question->buttons()) {
+    for (QAbstractButton* button : question.buttons()) {
       if (button->text().remove(QLatin1Char('&')) == QLatin1String("Delete"))
         return button->click();
     }
   });
   QTest::keyClick(&panel.view(), Qt::Key_Delete);
-  ASSERT_TRUE(isAsked);
+  ASSERT_TRUE(soon([&] { return isAsked; }));
   studio.workbench.queue().waitUntilIdle();
   QCoreApplication::processEvents();
   EXPECT_EQ(studio.workbench.run(studio.runs[0]), nullptr);
@@ -240,6 +240,7 @@ TEST_F(RunEditing, TheQuestionBeforeADeletionSaysWhatTheCheckpointsTake) {
     box.reject();
   });
   choose(QStringLiteral("Delete"));
+  ASSERT_TRUE(soon([&] { return !question.isEmpty(); }));
   EXPECT_TRUE(question.contains(QStringLiteral("The checkpoints take ") +
                                 QString::fromStdString(formatBytes(1.5e6))))
       << question.toStdString();

@@ -162,7 +162,7 @@ TEST_F(RunMenu, DeletesARunAndTakesThatBack) {
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_Space);
   });
   choose(QStringLiteral("Delete\u2026"));
-  EXPECT_TRUE(isAnswered);
+  ASSERT_TRUE(soon([&] { return isAnswered; }));
   studio.workbench.queue().waitUntilIdle();
   ASSERT_TRUE(soon([&] { return studio.workbench.run(run) == nullptr; }));
   ASSERT_TRUE(

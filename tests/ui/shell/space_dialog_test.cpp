@@ -42,7 +42,11 @@ class DiskSpace : public ::testing::Test {
     });
     hand.start(20);
     for (QAction* one : window_.actions()) {
-      if (one->text().remove(QLatin1Char('&')) == text) return one->trigger();
+      if (one->text().remove(QLatin1Char('&')) != text) continue;
+      one->trigger();
+      // A question may open once the database has been read.
+      EXPECT_TRUE(soon([&] { return !hand.isActive(); })) << "no dialog opened";
+      return;
     }
     ADD_FAILURE() << "no action " << text.toStdString();
   }
