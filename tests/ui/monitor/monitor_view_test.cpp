@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "tests/support/has_texts.h"
 #include "tests/ui/monitor/open_monitor.h"
 #include "tests/ui/support/line_chart_probe.h"
 #include "tests/ui/support/soon.h"
@@ -73,8 +74,7 @@ TEST(MonitorGroups, TheSearchShowsWhatHasAllOfItsWords) {
   open.page->search(QStringLiteral("train loss"));
   ASSERT_FALSE(open.page->cards().empty());
   for (PlotCard* card : open.page->cards()) {
-    EXPECT_NE(card->metric().find("train"), std::string::npos);
-    EXPECT_NE(card->metric().find("loss"), std::string::npos);
+    EXPECT_THAT(card->metric(), test::HasTexts("train", "loss"));
   }
   open.page->search(QStringLiteral("nothing has this name"));
   EXPECT_TRUE(open.page->cards().empty());
@@ -393,10 +393,8 @@ TEST(RunStripFacts, SayStepEpochSpeedAndTimeLeft) {
   row.imagesPerSecond = 812;
   row.remainingSeconds = 192;
   const std::string facts = RunStrip::facts(row, "images").toStdString();
-  EXPECT_NE(facts.find("step 1,200 of 4,000"), std::string::npos) << facts;
-  EXPECT_NE(facts.find("epoch 3.1 of 10"), std::string::npos) << facts;
-  EXPECT_NE(facts.find("812 images/s"), std::string::npos) << facts;
-  EXPECT_NE(facts.find("3\u2009min 12\u2009s left"), std::string::npos) << facts;
+  EXPECT_THAT(facts, test::HasTexts("step 1,200 of 4,000", "epoch 3.1 of 10", "812 images/s",
+                                    "3\u2009min 12\u2009s left"));
 }
 
 TEST(LogPanel, FindsItsWordsAndStartsAgainAtTheTop) {

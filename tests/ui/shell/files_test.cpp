@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/files/safetensors.h"
+#include "tests/support/has_texts.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/configure/configure_page.h"
@@ -61,8 +62,7 @@ TEST_F(DroppedFiles, AFolderOfImagesBecomesADataset) {
   drop(studio_.folder.filePath(QStringLiteral("flowers")));
   auto* form = qobject_cast<ConfigurePage*>(window_.currentPage());
   ASSERT_NE(form, nullptr);
-  EXPECT_NE(form->text().find("dataset = \"image_folder\""), std::string::npos);
-  EXPECT_NE(form->text().find("/flowers\""), std::string::npos);
+  EXPECT_THAT(form->text(), test::HasTexts("dataset = \"image_folder\"", "/flowers\""));
 }
 
 TEST_F(DroppedFiles, WeightsAreListed) {

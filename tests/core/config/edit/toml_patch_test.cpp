@@ -5,6 +5,7 @@
 #include <random>
 
 #include "core/config/edit/toml_outline.h"
+#include "tests/support/has_texts.h"
 
 namespace vitrine {
 namespace {
@@ -174,8 +175,8 @@ TEST(TomlPatch, KeepsStagesAndWhatTheFormDoesNotKnow) {
     document.title = "Another";
     document.set("init.run", "previous");
   });
-  EXPECT_NE(text.find("name = \"pretrain\"   # first"), std::string::npos);
-  EXPECT_NE(text.find("[[claim]]\nname = \"wide wins\""), std::string::npos);
+  EXPECT_THAT(text,
+              test::HasTexts("name = \"pretrain\"   # first", "[[claim]]\nname = \"wide wins\""));
   EXPECT_EQ(read(text).rest, read(kCommented).rest);
 }
 

@@ -4,6 +4,7 @@
 #include <QStandardItemModel>
 #include <QTest>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/catalog.h"
 #include "tests/ui/support/changed_rows.h"
@@ -101,12 +102,8 @@ TEST_F(Form, WritesAnEditAsToml) {
   type("model.mlp_width", QStringLiteral("256"));
   input<QCheckBox>("model.qkv_bias").setChecked(false);
   choose("model.pool", QStringLiteral("mean"));
-  EXPECT_NE(text().find("width = 128"), std::string::npos) << text();
-  EXPECT_NE(text().find("image_size = [28, 56]"), std::string::npos) << text();
-  EXPECT_NE(text().find("rates = [0.25, 0.5]"), std::string::npos) << text();
-  EXPECT_NE(text().find("mlp_width = 256"), std::string::npos) << text();
-  EXPECT_NE(text().find("qkv_bias = false"), std::string::npos) << text();
-  EXPECT_NE(text().find("pool = \"mean\""), std::string::npos) << text();
+  EXPECT_THAT(text(), test::HasTexts("width = 128", "image_size = [28, 56]", "rates = [0.25, 0.5]",
+                                     "mlp_width = 256", "qkv_bias = false", "pool = \"mean\""));
 }
 
 TEST_F(Form, SaysNothingAboutAFieldThatIsBackAtItsDefault) {
