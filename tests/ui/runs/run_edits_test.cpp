@@ -171,7 +171,7 @@ TEST_F(RunEditing, TheListShowsTagsAndFollowsThem) {
 TEST_F(RunEditing, ANoteReplacesThatOfOneRunAndIsAddedToThoseOfMany) {
   const std::int64_t a = studio.runs[0], b = studio.runs[1];
   studio.writer.setNote(a, "first");
-  const auto type = [](const QString& text) {
+  const auto type = [this](const QString& text) {
     inDialog<QInputDialog>([text](QInputDialog& dialog) {
       auto* edit = dialog.findChild<QPlainTextEdit*>();
       ASSERT_NE(edit, nullptr);
