@@ -3,6 +3,7 @@
 #include <QIconEngine>
 #include <QPainter>
 #include <QPainterPath>
+#include <QPolygonF>
 
 #include "ui/kit/theme.h"
 
@@ -14,53 +15,42 @@ struct Drawing {
   QPainterPath filled;
 };
 
-void segment(QPainterPath& path, double x1, double y1, double x2, double y2) {
-  path.moveTo(x1, y1);
-  path.lineTo(x2, y2);
-}
+void polyline(QPainterPath& path, const QList<QPointF>& points) { path.addPolygon(points); }
 
 // In a box of 16 x 16.
 Drawing drawingOf(Icon name) {
   Drawing d;
   switch (name) {
     case Icon::Plus:
-      segment(d.lines, 8, 3, 8, 13);
-      segment(d.lines, 3, 8, 13, 8);
+      polyline(d.lines, {{8, 3}, {8, 13}});
+      polyline(d.lines, {{3, 8}, {13, 8}});
       break;
     case Icon::More:
-      for (const double x : {4.0, 8.5}) {
-        d.lines.moveTo(x, 4);
-        d.lines.lineTo(x + 4, 8);
-        d.lines.lineTo(x, 12);
-      }
+      for (const double x : {4.0, 8.5}) polyline(d.lines, {{x, 4}, {x + 4, 8}, {x, 12}});
       break;
     case Icon::Play:
-      d.filled.moveTo(4.5, 3);
-      d.filled.lineTo(13, 8);
-      d.filled.lineTo(4.5, 13);
-      d.filled.closeSubpath();
+      polyline(d.filled, {{4.5, 3}, {13, 8}, {4.5, 13}, {4.5, 3}});
       break;
     case Icon::Stop:
       d.filled.addRoundedRect(3.5, 3.5, 9, 9, 1, 1);
       break;
     case Icon::Search:
       d.lines.addEllipse(QPointF(7, 7), 4, 4);
-      segment(d.lines, 10, 10, 13.5, 13.5);
+      polyline(d.lines, {{10, 10}, {13.5, 13.5}});
       break;
     case Icon::Copy:
       d.lines.addRoundedRect(5.5, 5.5, 8, 8, 1.5, 1.5);
-      d.lines.moveTo(10.5, 3);
-      d.lines.lineTo(4, 3);
+      polyline(d.lines, {{10.5, 3}, {4, 3}});
       d.lines.quadTo(2.5, 3, 2.5, 4.5);
       d.lines.lineTo(2.5, 10.5);
       break;
     case Icon::Panel:
       d.lines.addRoundedRect(2, 3, 12, 10, 1.5, 1.5);
-      segment(d.lines, 10, 3, 10, 13);
+      polyline(d.lines, {{10, 3}, {10, 13}});
       break;
     case Icon::Close:
-      segment(d.lines, 4, 4, 12, 12);
-      segment(d.lines, 12, 4, 4, 12);
+      polyline(d.lines, {{4, 4}, {12, 12}});
+      polyline(d.lines, {{12, 4}, {4, 12}});
       break;
     case Icon::Follow:
       d.lines.addEllipse(QPointF(8, 8), 5.5, 5.5);
@@ -68,36 +58,25 @@ Drawing drawingOf(Icon name) {
       break;
     case Icon::Fit:
       for (const int sx : {1, -1}) {
-        for (const int sy : {1, -1}) {
-          d.lines.moveTo(8 + sx * 2.5, 8 + sy * 5.5);
-          d.lines.lineTo(8 + sx * 5.5, 8 + sy * 5.5);
-          d.lines.lineTo(8 + sx * 5.5, 8 + sy * 2.5);
-        }
+        for (const int sy : {1, -1})
+          polyline(d.lines, {{8 + sx * 2.5, 8 + sy * 5.5},
+                             {8 + sx * 5.5, 8 + sy * 5.5},
+                             {8 + sx * 5.5, 8 + sy * 2.5}});
       }
       break;
     case Icon::Trash:
-      segment(d.lines, 2.5, 4, 13.5, 4);
-      d.lines.moveTo(4, 4);
-      d.lines.lineTo(4.8, 13.5);
-      d.lines.lineTo(11.2, 13.5);
-      d.lines.lineTo(12, 4);
-      segment(d.lines, 6, 2, 10, 2);
+      polyline(d.lines, {{2.5, 4}, {13.5, 4}});
+      polyline(d.lines, {{4, 4}, {4.8, 13.5}, {11.2, 13.5}, {12, 4}});
+      polyline(d.lines, {{6, 2}, {10, 2}});
       break;
     case Icon::Folder:
-      d.lines.moveTo(2, 12.5);
-      d.lines.lineTo(2, 3.5);
-      d.lines.lineTo(6, 3.5);
-      d.lines.lineTo(7.5, 5.5);
-      d.lines.lineTo(14, 5.5);
-      d.lines.lineTo(14, 12.5);
+      polyline(d.lines, {{2, 12.5}, {2, 3.5}, {6, 3.5}, {7.5, 5.5}, {14, 5.5}, {14, 12.5}});
       d.lines.closeSubpath();
       break;
     case Icon::Refresh:
       d.lines.arcMoveTo(QRectF(3, 3, 10, 10), 60);
       d.lines.arcTo(QRectF(3, 3, 10, 10), 60, 290);
-      d.lines.moveTo(10.2, 1.2);
-      d.lines.lineTo(10.5, 3.7);
-      d.lines.lineTo(8, 4.2);
+      polyline(d.lines, {{10.2, 1.2}, {10.5, 3.7}, {8, 4.2}});
       break;
     case Icon::Moon:
       d.lines.addEllipse(QPointF(8, 8), 5.5, 5.5);
@@ -106,24 +85,20 @@ Drawing drawingOf(Icon name) {
       d.filled.closeSubpath();
       break;
     case Icon::Remove:
-      segment(d.lines, 3, 8, 13, 8);
+      polyline(d.lines, {{3, 8}, {13, 8}});
       break;
     case Icon::Pause:
       d.filled.addRect(QRectF(4, 3.5, 2.8, 9));
       d.filled.addRect(QRectF(9.2, 3.5, 2.8, 9));
       break;
     case Icon::Front:
-      segment(d.lines, 3, 2.5, 13, 2.5);
-      segment(d.lines, 8, 5.5, 8, 13.5);
-      d.lines.moveTo(4.5, 9);
-      d.lines.lineTo(8, 5.5);
-      d.lines.lineTo(11.5, 9);
+      polyline(d.lines, {{3, 2.5}, {13, 2.5}});
+      polyline(d.lines, {{8, 5.5}, {8, 13.5}});
+      polyline(d.lines, {{4.5, 9}, {8, 5.5}, {11.5, 9}});
       break;
     case Icon::Clock:
       d.lines.addEllipse(QPointF(8, 8), 5.5, 5.5);
-      d.lines.moveTo(8, 4.8);
-      d.lines.lineTo(8, 8);
-      d.lines.lineTo(10.4, 9.4);
+      polyline(d.lines, {{8, 4.8}, {8, 8}, {10.4, 9.4}});
       break;
     case Icon::Eye:
     case Icon::EyeOff:
@@ -131,14 +106,10 @@ Drawing drawingOf(Icon name) {
       d.lines.quadTo(8, 0, 14.5, 8);
       d.lines.quadTo(8, 16, 1.5, 8);
       d.filled.addEllipse(QPointF(8, 8), 2.2, 2.2);
-      if (name == Icon::EyeOff) segment(d.lines, 3, 13.5, 13, 2.5);
+      if (name == Icon::EyeOff) polyline(d.lines, {{3, 13.5}, {13, 2.5}});
       break;
     case Icon::Bookmark:
-      d.lines.moveTo(4.5, 13.5);
-      d.lines.lineTo(4.5, 2.5);
-      d.lines.lineTo(11.5, 2.5);
-      d.lines.lineTo(11.5, 13.5);
-      d.lines.lineTo(8, 10.5);
+      polyline(d.lines, {{4.5, 13.5}, {4.5, 2.5}, {11.5, 2.5}, {11.5, 13.5}, {8, 10.5}});
       d.lines.closeSubpath();
       break;
   }
