@@ -96,6 +96,12 @@ Figure::Header Figure::headerOf(double width, const QString& title, const QStrin
   return header;
 }
 
+void Figure::drawNothing(QPainter& painter, const QRectF& body, const QString& sentence) const {
+  painter.setFont(bodyLetters());
+  painter.setPen(themeColors().muted);
+  painter.drawText(body, Qt::AlignCenter | Qt::TextWordWrap, sentence);
+}
+
 double Figure::headerHeight(double width, const QString& title, const QString& about) const {
   return headerOf(width, style_.title.isEmpty() ? title : style_.title, about).height;
 }
@@ -200,8 +206,7 @@ std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
   const auto maker = kMakers.find(kind);
   if (maker == kMakers.end()) {
     return makeMetaFigure(
-        QObject::tr("No picture is known for the kind \"%1\"; this is its description.")
-            .arg(kind),
+        QObject::tr("No picture is known for the kind \"%1\"; this is its description.").arg(kind),
         QString(), meta, std::move(style));
   }
   try {

@@ -153,6 +153,8 @@ class Figure {
   /// nothing of it is cut: what does not fit continues in lines of its own.
   QRectF drawHeader(QPainter& painter, const QRectF& area, const QString& title,
                     const QString& about) const;
+  /// Instead of the drawing, where there is nothing to draw.
+  void drawNothing(QPainter& painter, const QRectF& body, const QString& sentence) const;
   /// What the first line takes of an area of this width.
   [[nodiscard]] double headerHeight(double width, const QString& title, const QString& about) const;
   /// What parts of a figure take from the whole: the theme, and how it is drawn on paper.

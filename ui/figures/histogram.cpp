@@ -33,9 +33,7 @@ class HistogramFigure final : public Figure {
   QString summary() const override {
     double total = 0;
     for (const Bin& bin : bins_) total += bin.count;
-    return QObject::tr("Histogram of %1 bins, %2 values")
-        .arg(bins_.size())
-        .arg(shortNumber(total));
+    return QObject::tr("Histogram of %1 bins, %2 values").arg(bins_.size()).arg(shortNumber(total));
   }
 
   QString csv() const override {
@@ -53,9 +51,7 @@ class HistogramFigure final : public Figure {
     const QRectF body = drawHeader(
         painter, area, title.isEmpty() ? QObject::tr("Histogram") : title, metaAbout(meta_));
     if (bins_.empty()) {
-      painter.setFont(bodyLetters());
-      painter.setPen(themeColors().muted);
-      painter.drawText(body, Qt::AlignCenter, QObject::tr("No bins."));
+      drawNothing(painter, body, QObject::tr("No bins."));
       return;
     }
     double x0 = bins_.front().lower, x1 = bins_.front().upper, top = 0;
@@ -65,11 +61,10 @@ class HistogramFigure final : public Figure {
       if (std::isfinite(bin.count)) top = std::max(top, bin.count);
     }
     if (!(x1 > x0)) x1 = x0 + 1;
-    const ChartFrame axes(body, {.range = {{x0, x1}}, .target = 6},
-                          {.range = {{0, top > 0 ? top * 1.05 : 1}}, .target = 5},
-                          {.font = axisLetters(),
-                           .xTitle = metaText(meta_, "unit"),
-                           .yTitle = QObject::tr("count")});
+    const ChartFrame axes(
+        body, {.range = {{x0, x1}}, .target = 6},
+        {.range = {{0, top > 0 ? top * 1.05 : 1}}, .target = 5},
+        {.font = axisLetters(), .xTitle = metaText(meta_, "unit"), .yTitle = QObject::tr("count")});
     axes.draw(painter, themeColors());
     QColor fill = seriesOrAccent();
     painter.setPen(QPen(themeColors().panel, 1));

@@ -176,9 +176,7 @@ class ImageGridFigure final : public Figure {
   void draw(QPainter& painter, const QRectF& area) override {
     const QRectF body = drawHeader(painter, area, title(), about());
     if (images_.empty()) {
-      painter.setFont(bodyLetters());
-      painter.setPen(themeColors().muted);
-      painter.drawText(body, Qt::AlignCenter, QObject::tr("No images."));
+      drawNothing(painter, body, QObject::tr("No images."));
       return;
     }
     const int total = static_cast<int>(images_.size());

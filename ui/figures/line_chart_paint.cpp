@@ -51,9 +51,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
   const bool hasPoints = std::any_of(chart_.series.begin(), chart_.series.end(),
                                      [](const ChartSeries& series) { return !series.x.empty(); });
   if (!hasPoints) {
-    painter.setFont(bodyLetters());
-    painter.setPen(themeColors().muted);
-    painter.drawText(body, Qt::AlignCenter | Qt::TextWordWrap, chart_.emptyText);
+    drawNothing(painter, body, chart_.emptyText);
     return;
   }
   const FigureLegend place = legendPlace(body.width());

@@ -122,9 +122,7 @@ class HeatmapFigure final : public Figure {
   void draw(QPainter& painter, const QRectF& area) override {
     QRectF body = drawHeader(painter, area, title(), about());
     if (maps_ == 0 || rows_ == 0 || columns_ == 0) {
-      painter.setFont(bodyLetters());
-      painter.setPen(themeColors().muted);
-      painter.drawText(body, Qt::AlignCenter, QObject::tr("No cells."));
+      drawNothing(painter, body, QObject::tr("No cells."));
       return;
     }
     const bool isShared = style().scale == FigureStyle::Scale::Shared || style().range;

@@ -164,9 +164,7 @@ class MatrixFigure final : public Figure {
   void draw(QPainter& painter, const QRectF& area) override {
     const QRectF body = drawHeader(painter, area, title(), metaAbout(meta_));
     if (rows_ == 0 || columns_ == 0) {
-      painter.setFont(bodyLetters());
-      painter.setPen(themeColors().muted);
-      painter.drawText(body, Qt::AlignCenter, QObject::tr("No cells."));
+      drawNothing(painter, body, QObject::tr("No cells."));
       return;
     }
     const QFont font = axisLetters();
@@ -231,8 +229,9 @@ class MatrixFigure final : public Figure {
         for (int column = 0; column < columns_; ++column) {
           painter.setPen(inkOn(color(row, column)));
           const double cellValue = value(row, column);
-          painter.drawText(QRectF(grid.left() + column * across, grid.top() + row * high, across, high),
-                           Qt::AlignCenter, cellText(cellValue));
+          painter.drawText(
+              QRectF(grid.left() + column * across, grid.top() + row * high, across, high),
+              Qt::AlignCenter, cellText(cellValue));
         }
       }
     }
@@ -241,8 +240,7 @@ class MatrixFigure final : public Figure {
     if (hasLabels) {
       for (int row = 0; row < rows_; row += everyRow) {
         const double middle = grid.top() + (row + 0.5) * high, line = std::max(high, lineHeight);
-        drawLine(painter,
-                 QRectF(grid.left() - rowLabel - 6, middle - line / 2, rowLabel, line),
+        drawLine(painter, QRectF(grid.left() - rowLabel - 6, middle - line / 2, rowLabel, line),
                  Qt::AlignRight | Qt::AlignVCenter, rowLabels_[row],
                  isSquare() ? Qt::ElideRight : Qt::ElideMiddle);
       }
@@ -283,8 +281,8 @@ class MatrixFigure final : public Figure {
     if (const auto chosen = chosenCell()) {
       painter.setPen(QPen(themeColors().accent, 2));
       painter.setBrush(Qt::NoBrush);
-      painter.drawRect(
-          QRectF(grid.left() + (*chosen)[1] * across, grid.top() + (*chosen)[0] * high, across, high));
+      painter.drawRect(QRectF(grid.left() + (*chosen)[1] * across, grid.top() + (*chosen)[0] * high,
+                              across, high));
     }
     const auto cellAt = [this, grid, across, high](const QPointF& at) {
       return std::array{

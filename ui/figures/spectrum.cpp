@@ -150,9 +150,7 @@ class SpectrumFigure final : public Figure {
   void draw(QPainter& painter, const QRectF& area) override {
     QRectF body = drawHeader(painter, area, title(), about());
     if (layers_ == 0 || heads_ == 0 || size_ == 0) {
-      painter.setFont(bodyLetters());
-      painter.setPen(themeColors().muted);
-      painter.drawText(body, Qt::AlignCenter, QObject::tr("No singular values."));
+      drawNothing(painter, body, QObject::tr("No singular values."));
       return;
     }
     const double key = drawKey(painter, body);
