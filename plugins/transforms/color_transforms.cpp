@@ -81,27 +81,14 @@ namespace {
 
 /// A transform that draws once for a sample and then changes each of its images.
 template <class Draw, class Apply>
-class OnImages final : public SampleTransform {
- public:
-  OnImages(std::vector<std::string> images, Draw draw, Apply change)
-      : images_(std::move(images)), draw_(std::move(draw)), change_(std::move(change)) {}
-  void apply(Sample& sample, const Draws& draws) override {
-    Lanes lanes(draws);
-    const auto drawn = draw_(lanes);
-    for (const std::string& name : images_) change_(pixelsOf(sample[name]), drawn);
-  }
-
- private:
-  std::vector<std::string> images_;
-  Draw draw_;
-  Apply change_;
-};
-
-template <class Draw, class Apply>
 std::unique_ptr<SampleTransform> onImages(const TransformContext& context, const char* transform,
                                           Draw draw, Apply change) {
-  return std::make_unique<OnImages<Draw, Apply>>(byteImages(context.fields, transform),
-                                                 std::move(draw), std::move(change));
+  return onSamples([images = byteImages(context.fields, transform), draw = std::move(draw),
+                    change = std::move(change)](Sample& sample, const Draws& draws) {
+    Lanes lanes(draws);
+    const auto drawn = draw(lanes);
+    for (const std::string& name : images) change(pixelsOf(sample[name]), drawn);
+  });
 }
 
 ItemCard colorCard(const char* id, const char* title, const char* paper, const char* doc) {

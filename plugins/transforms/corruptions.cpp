@@ -330,28 +330,18 @@ class Corrupt final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
-    class Work final : public SampleTransform {
-     public:
-      Work(std::vector<std::string> images, std::string kind, int severity)
-          : images_(std::move(images)), kind_(std::move(kind)), severity_(severity) {}
-      void apply(Sample& sample, const Draws& draws) override {
-        Lanes lanes(draws);
-        const CorruptionNumbers numbers{
-            [&] { return lanes.normal(); },
-            [&](double low, double high) { return lanes.between(low, high); },
-            [&](std::int64_t bound) { return lanes.below(bound); },
-            [&](double mean) { return poissonOf(mean, lanes.uniform()); }};
-        for (const std::string& name : images_)
-          corrupt(pixelsOf(sample[name]), kind_, severity_, numbers);
-      }
-
-     private:
-      std::vector<std::string> images_;
-      std::string kind_;
-      int severity_;
-    };
-    return std::make_unique<Work>(byteImages(context.fields, "corrupt"), config.text("kind"),
-                                  static_cast<int>(config.integer("severity")));
+    return onSamples([images = byteImages(context.fields, "corrupt"), kind = config.text("kind"),
+                      severity = static_cast<int>(config.integer("severity"))](Sample& sample,
+                                                                               const Draws& draws) {
+      Lanes lanes(draws);
+      const CorruptionNumbers numbers{
+          [&] { return lanes.normal(); },
+          [&](double low, double high) { return lanes.between(low, high); },
+          [&](std::int64_t bound) { return lanes.below(bound); },
+          [&](double mean) { return poissonOf(mean, lanes.uniform()); }};
+      for (const std::string& name : images)
+        corrupt(pixelsOf(sample[name]), kind, severity, numbers);
+    });
   }
 };
 

@@ -105,24 +105,14 @@ class CenterCrop final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
-    class Work final : public SampleTransform {
-     public:
-      Work(const TransformContext& context, Size size, bool isByPixels, double share)
-          : spatial_(context.fields), size_(size), isByPixels_(isByPixels), share_(share) {}
-      void apply(Sample& sample, const Draws&) override {
-        const Size image = spatial_.sizeOf(sample);
-        spatial_.crop(
-            sample, isByPixels_ ? centred(image, size_) : centredProportions(image, size_, share_));
-      }
-
-     private:
-      SpatialFields spatial_;
-      Size size_;
-      bool isByPixels_;
-      double share_;
-    };
-    return std::make_unique<Work>(context, sizeFrom(config, context, "center_crop"),
-                                  config.text("by") == "pixels", config.real("share"));
+    return onSamples([spatial = SpatialFields(context.fields),
+                      size = sizeFrom(config, context, "center_crop"),
+                      isByPixels = config.text("by") == "pixels",
+                      share = config.real("share")](Sample& sample, const Draws&) mutable {
+      const Size image = spatial.sizeOf(sample);
+      spatial.crop(sample,
+                   isByPixels ? centred(image, size) : centredProportions(image, size, share));
+    });
   }
 };
 
@@ -152,45 +142,22 @@ class RandomCrop final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
-    class Work final : public SampleTransform {
-     public:
-      Work(const TransformContext& context, std::int64_t padding, Size size)
-          : spatial_(context.fields), padding_(padding), size_(size) {}
-      void apply(Sample& sample, const Draws& draws) override {
-        const Size image = spatial_.sizeOf(sample);
-        const Size size = size_.height > 0 ? size_ : image;
-        const auto place = [&](std::int64_t side, std::int64_t wanted, std::uint32_t lane) {
-          const std::int64_t places = side + 2 * padding_ - wanted + 1;
-          return places > 1 ? draws.below(places, lane) - padding_ : -padding_;
-        };
-        const std::int64_t top = place(image.height, size.height, 1);
-        const std::int64_t left = place(image.width, size.width, 2);
-        spatial_.crop(sample, {top, left, size.height, size.width});
-      }
-
-     private:
-      SpatialFields spatial_;
-      std::int64_t padding_;
-      Size size_;  // height 0: that of the image
-    };
-    const Size size = config.has("size") ? sizeFrom(config, context, "random_crop") : Size{};
-    return std::make_unique<Work>(context, config.integer("padding"), size);
+    // Of height 0: that of the image.
+    const Size asked = config.has("size") ? sizeFrom(config, context, "random_crop") : Size{};
+    return onSamples([spatial = SpatialFields(context.fields), padding = config.integer("padding"),
+                      asked](Sample& sample, const Draws& draws) mutable {
+      const Size image = spatial.sizeOf(sample);
+      const Size size = asked.height > 0 ? asked : image;
+      const auto place = [&](std::int64_t side, std::int64_t wanted, std::uint32_t lane) {
+        const std::int64_t places = side + 2 * padding - wanted + 1;
+        return places > 1 ? draws.below(places, lane) - padding : -padding;
+      };
+      const std::int64_t top = place(image.height, size.height, 1);
+      const std::int64_t left = place(image.width, size.width, 2);
+      spatial.crop(sample, {top, left, size.height, size.width});
+    });
   }
 };
-
-CropRanges rangesFrom(const Config& config) {
-  CropRanges ranges;
-  for (const auto& [name, range] :
-       {std::pair{"area", &ranges.area}, std::pair{"aspect", &ranges.aspect}}) {
-    const std::vector<double> given = config.reals(name);
-    if (given.size() != 2 || !(given[0] > 0) || given[0] > given[1]) {
-      throw ConfigError(std::string("data.pipeline: random_resized_crop: ") + name +
-                        " must be a range of two numbers above 0, the smaller first");
-    }
-    *range = {given[0], given[1]};
-  }
-  return ranges;
-}
 
 class RandomResizedCrop final : public Transform {
  public:
@@ -221,26 +188,16 @@ class RandomResizedCrop final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
-    class Work final : public SampleTransform {
-     public:
-      Work(const TransformContext& context, Size size, const CropRanges& ranges,
-           ResampleFilter filter)
-          : spatial_(context.fields), size_(size), ranges_(ranges), filter_(filter) {}
-      void apply(Sample& sample, const Draws& draws) override {
-        const Window window = drawCrop(spatial_.sizeOf(sample), ranges_,
-                                       [&](std::uint32_t lane) { return draws.uniform(lane); });
-        spatial_.crop(sample, window);
-        spatial_.resize(sample, size_, filter_);
-      }
-
-     private:
-      SpatialFields spatial_;
-      Size size_;
-      CropRanges ranges_;
-      ResampleFilter filter_;
-    };
-    return std::make_unique<Work>(context, sizeFrom(config, context, "random_resized_crop"),
-                                  rangesFrom(config), filterFrom(config));
+    return onSamples([spatial = SpatialFields(context.fields),
+                      size = sizeFrom(config, context, "random_resized_crop"),
+                      ranges = CropRanges{rangeFrom(config, "random_resized_crop", "area"),
+                                          rangeFrom(config, "random_resized_crop", "aspect")},
+                      filter = filterFrom(config)](Sample& sample, const Draws& draws) mutable {
+      const Window window = drawCrop(spatial.sizeOf(sample), ranges,
+                                     [&](std::uint32_t lane) { return draws.uniform(lane); });
+      spatial.crop(sample, window);
+      spatial.resize(sample, size, filter);
+    });
   }
 };
 

@@ -91,46 +91,29 @@ class RandomErasing final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext&) const override {
-    class Work final : public SampleTransform {
-     public:
-      Work(const EraseRules& rules, EraseFill fill, double probability)
-          : rules_(rules), fill_(fill), probability_(probability) {}
-      void apply(Sample& sample, const Draws& draws) override {
-        Lanes lanes(draws);
-        if (!lanes.chance(probability_)) return;
-        SampleValue& image = sample["image"];
-        const Size size{image.shape()[1], image.shape()[2]};
-        for (const Window& box : drawErasing(size, rules_, [&] { return lanes.uniform(); }))
-          erase(image.edit<float>(), size, box, fill_,
-                [&] { return static_cast<float>(lanes.normal()); });
-      }
-
-     private:
-      EraseRules rules_;
-      EraseFill fill_;
-      double probability_;
-    };
     const std::string fill = config.text("fill");
-    return std::make_unique<Work>(rulesFrom(config),
-                                  fill == "pixel"     ? EraseFill::Pixel
-                                  : fill == "channel" ? EraseFill::Channel
-                                                      : EraseFill::Constant,
-                                  config.real("probability"));
+    return onSamples(
+        [rules = rulesFrom(config),
+         filling = fill == "pixel"     ? EraseFill::Pixel
+                   : fill == "channel" ? EraseFill::Channel
+                                       : EraseFill::Constant,
+         probability = config.real("probability")](Sample& sample, const Draws& draws) {
+          Lanes lanes(draws);
+          if (!lanes.chance(probability)) return;
+          SampleValue& image = sample["image"];
+          const Size size{image.shape()[1], image.shape()[2]};
+          for (const Window& box : drawErasing(size, rules, [&] { return lanes.uniform(); }))
+            erase(image.edit<float>(), size, box, filling,
+                  [&] { return static_cast<float>(lanes.normal()); });
+        });
   }
 
  private:
   static EraseRules rulesFrom(const Config& config) {
     EraseRules rules;
     rules.count = config.integer("count");
-    for (const auto& [name, range] :
-         {std::pair{"area", &rules.area}, std::pair{"aspect", &rules.aspect}}) {
-      const std::vector<double> given = config.reals(name);
-      if (given.size() != 2 || !(given[0] > 0) || given[0] > given[1]) {
-        throw ConfigError(std::string("data.pipeline: random_erasing: ") + name +
-                          " must be a range of two numbers above 0, the smaller first");
-      }
-      *range = {given[0], given[1]};
-    }
+    rules.area = rangeFrom(config, "random_erasing", "area");
+    rules.aspect = rangeFrom(config, "random_erasing", "aspect");
     return rules;
   }
 };

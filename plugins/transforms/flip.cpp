@@ -22,19 +22,11 @@ class Flip final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
-    class Work final : public SampleTransform {
-     public:
-      Work(const TransformContext& context, double probability)
-          : spatial_(context.fields), probability_(probability) {}
-      void apply(Sample& sample, const Draws& draws) override {
-        if (draws.uniform(0) < probability_) spatial_.mirror(sample);
-      }
-
-     private:
-      SpatialFields spatial_;
-      double probability_;
-    };
-    return std::make_unique<Work>(context, config.real("probability"));
+    return onSamples(
+        [spatial = SpatialFields(context.fields), probability = config.real("probability")](
+            Sample& sample, const Draws& draws) mutable {
+          if (draws.uniform(0) < probability) spatial.mirror(sample);
+        });
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "plugins/transforms/lanes.h"
 #include "plugins/transforms/transforms.h"
 
 namespace vitrine::transforms {
@@ -82,69 +83,32 @@ void mixBatch(Batch& batch, std::int64_t classes, double lambda, const std::opti
 
 namespace {
 
-/// Numbers of one batch in a row.
-class Row {
- public:
-  explicit Row(const Draws& draws) : draws_(draws) {}
-  double uniform() { return draws_.uniform(lane_++); }
-  std::int64_t below(std::int64_t bound) { return draws_.below(bound, lane_++); }
-  /// Beta(alpha, alpha), as the share of one of two gamma variates.
-  double beta(double alpha) {
-    const double a = gamma(alpha), b = gamma(alpha);
-    return a + b > 0 ? a / (a + b) : 0.5;
+/// Marsaglia and Tsang 2000, "A simple method for generating gamma variables".
+double gammaOf(Lanes& lanes, double shape) {
+  if (shape < 1) {
+    const double u = 1 - lanes.uniform();  // in (0, 1]
+    return gammaOf(lanes, shape + 1) * std::pow(u, 1 / shape);
   }
+  const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const double x = lanes.normal();
+    const double v = std::pow(1 + c * x, 3);
+    if (v <= 0) continue;
+    const double u = 1 - lanes.uniform();
+    if (std::log(u) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v;
+  }
+}
 
- private:
-  /// Marsaglia and Tsang 2000, "A simple method for generating gamma variables".
-  double gamma(double shape) {
-    if (shape < 1) {
-      const double u = 1 - uniform();  // in (0, 1]
-      return gamma(shape + 1) * std::pow(u, 1 / shape);
-    }
-    const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-    for (;;) {
-      const double x = draws_.normal(lane_++);
-      const double v = std::pow(1 + c * x, 3);
-      if (v <= 0) continue;
-      const double u = 1 - uniform();
-      if (std::log(u) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v;
-    }
-  }
-  const Draws& draws_;
-  std::uint32_t lane_ = 0;
-};
+/// Beta(alpha, alpha), as the share of one of two gamma variates.
+double betaOf(Lanes& lanes, double alpha) {
+  const double a = gammaOf(lanes, alpha), b = gammaOf(lanes, alpha);
+  return a + b > 0 ? a / (a + b) : 0.5;
+}
 
 struct MixSettings {
   double mixup = 0, cutmix = 0;  ///< alpha of each; 0: never
   double probability = 1, cutmixShare = 0.5;
   OddSide odd = OddSide::Keep;
-};
-
-class MixWork final : public BatchTransform {
- public:
-  MixWork(const MixSettings& settings, std::int64_t classes)
-      : settings_(settings), classes_(classes) {}
-
-  void apply(Batch& batch, const Draws& draws) override {
-    Row row(draws);
-    const at::Tensor& images = batch.at("image");
-    const bool isMixed = row.uniform() < settings_.probability;
-    const bool isCut =
-        settings_.cutmix > 0 && (settings_.mixup <= 0 || row.uniform() < settings_.cutmixShare);
-    const double alpha = isCut ? settings_.cutmix : settings_.mixup;
-    const double lambda = isMixed && alpha > 0 ? row.beta(alpha) : 1;
-    std::optional<CutBox> box;
-    if (isCut && isMixed) {
-      const Size size{images.size(2), images.size(3)};
-      const std::int64_t y = row.below(size.height), x = row.below(size.width);
-      box = cutBox(size, lambda, y, x, settings_.odd);
-    }
-    mixBatch(batch, classes_, lambda, box);
-  }
-
- private:
-  MixSettings settings_;
-  std::int64_t classes_;
 };
 
 enum class MixKind { Mixup, Cutmix, Either };
@@ -227,7 +191,23 @@ class Mix final : public Transform {
       settings.cutmixShare = config.real("cutmix_probability");
     }
     if (kind_ != MixKind::Mixup && config.text("odd_side") == "cut") settings.odd = OddSide::Cut;
-    return std::make_unique<MixWork>(settings, std::ssize(context.dataset->classes));
+    return onBatches([settings, classes = std::ssize(context.dataset->classes)](
+                         Batch& batch, const Draws& draws) {
+      Lanes lanes(draws);
+      const at::Tensor& images = batch.at("image");
+      const bool isMixed = lanes.chance(settings.probability);
+      const bool isCut =
+          settings.cutmix > 0 && (settings.mixup <= 0 || lanes.chance(settings.cutmixShare));
+      const double alpha = isCut ? settings.cutmix : settings.mixup;
+      const double lambda = isMixed && alpha > 0 ? betaOf(lanes, alpha) : 1;
+      std::optional<CutBox> box;
+      if (isCut && isMixed) {
+        const Size size{images.size(2), images.size(3)};
+        const std::int64_t y = lanes.below(size.height), x = lanes.below(size.width);
+        box = cutBox(size, lambda, y, x, settings.odd);
+      }
+      mixBatch(batch, classes, lambda, box);
+    });
   }
 
  private:

@@ -34,34 +34,6 @@ std::vector<Table> tablesFor(std::size_t channels, std::vector<double> mean,
   return tables;
 }
 
-class NormalizeWork final : public SampleTransform {
- public:
-  NormalizeWork(std::vector<std::string> images, std::vector<Table> tables)
-      : images_(std::move(images)), tables_(std::move(tables)) {}
-
-  void apply(Sample& sample, const Draws&) override {
-    for (const std::string& name : images_) {
-      SampleValue& value = sample[name];
-      const std::span<const std::uint8_t> in = value.get<std::uint8_t>();
-      const std::span<float> out =
-          scratch_.resize<float>(std::span<const std::int64_t>(value.shape()));
-      const std::size_t plane = in.size() / tables_.size();
-      for (std::size_t c = 0; c < tables_.size(); ++c) {
-        const Table& table = tables_[c];
-        const std::uint8_t* from = in.data() + c * plane;
-        float* to = out.data() + c * plane;
-        for (std::size_t i = 0; i < plane; ++i) to[i] = table[from[i]];
-      }
-      value.swap(scratch_);
-    }
-  }
-
- private:
-  std::vector<std::string> images_;
-  std::vector<Table> tables_;  // by channel
-  SampleValue scratch_;
-};
-
 class Normalize final : public Transform {
  public:
   ItemCard card() const override {
@@ -119,8 +91,24 @@ class Normalize final : public Transform {
       mean = config.reals("mean");
       deviation = config.reals("deviation");
     }
-    return std::make_unique<NormalizeWork>(std::move(images),
-                                           tablesFor(count, std::move(mean), std::move(deviation)));
+    return onSamples([images = std::move(images),
+                      tables = tablesFor(count, std::move(mean), std::move(deviation)),
+                      scratch = SampleValue()](Sample& sample, const Draws&) mutable {
+      for (const std::string& name : images) {
+        SampleValue& value = sample[name];
+        const std::span<const std::uint8_t> in = value.get<std::uint8_t>();
+        const std::span<float> out =
+            scratch.resize<float>(std::span<const std::int64_t>(value.shape()));
+        const std::size_t plane = in.size() / tables.size();
+        for (std::size_t c = 0; c < tables.size(); ++c) {
+          const Table& table = tables[c];
+          const std::uint8_t* from = in.data() + c * plane;
+          float* to = out.data() + c * plane;
+          for (std::size_t i = 0; i < plane; ++i) to[i] = table[from[i]];
+        }
+        value.swap(scratch);
+      }
+    });
   }
 };
 

@@ -152,29 +152,20 @@ class RandAugment final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
-    class Work final : public SampleTransform {
-     public:
-      Work(Augmenter augmenter, const RandAugmentRules& rules)
-          : augmenter_(std::move(augmenter)), rules_(rules) {}
-      void apply(Sample& sample, const Draws& draws) override {
-        Lanes lanes(draws);
-        for (const AugmentStep& step : drawRandAugment(rules_, lanes))
-          augmenter_.apply(sample, step);
-      }
-
-     private:
-      Augmenter augmenter_;
-      RandAugmentRules rules_;
-    };
     const std::string filter = config.text("filter");
-    return std::make_unique<Work>(
-        Augmenter(context.fields,
-                  filter == "bicubic"    ? WarpFilter::Bicubic
-                  : filter == "bilinear" ? WarpFilter::Bilinear
-                                         : WarpFilter::Nearest,
-                  fillFrom(config, context)),
-        RandAugmentRules{config.integer("operations"), config.real("magnitude"),
-                         config.real("spread"), config.real("probability")});
+    return onSamples(
+        [augmenter = Augmenter(context.fields,
+                               filter == "bicubic"    ? WarpFilter::Bicubic
+                               : filter == "bilinear" ? WarpFilter::Bilinear
+                                                      : WarpFilter::Nearest,
+                               fillFrom(config, context)),
+         rules = RandAugmentRules{config.integer("operations"), config.real("magnitude"),
+                                  config.real("spread"), config.real("probability")}](
+            Sample& sample, const Draws& draws) mutable {
+          Lanes lanes(draws);
+          for (const AugmentStep& step : drawRandAugment(rules, lanes))
+            augmenter.apply(sample, step);
+        });
   }
 
  private:

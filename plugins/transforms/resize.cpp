@@ -48,6 +48,15 @@ Size sizeFrom(const Config& config, const TransformContext& context, const char*
                     "' needs a size, for the model takes images of any");
 }
 
+std::array<double, 2> rangeFrom(const Config& config, const char* transform, const char* field) {
+  const std::vector<double> given = config.reals(field);
+  if (given.size() != 2 || !(given[0] > 0) || given[0] > given[1]) {
+    throw ConfigError(std::string("data.pipeline: ") + transform + ": " + field +
+                      " must be a range of two numbers above 0, the smaller first");
+  }
+  return {given[0], given[1]};
+}
+
 Field filterField() {
   return choiceField("filter", "bilinear",
                      {"nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"},
@@ -103,28 +112,17 @@ class Resize final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
-    class Work final : public SampleTransform {
-     public:
-      Work(const TransformContext& context, Size size, ResampleFilter filter, bool isShortSide)
-          : spatial_(context.fields), size_(size), filter_(filter), isShortSide_(isShortSide) {}
-      void apply(Sample& sample, const Draws&) override {
-        spatial_.resize(sample,
-                        isShortSide_ ? withShortSide(spatial_.sizeOf(sample), size_.height) : size_,
-                        filter_);
-      }
-
-     private:
-      SpatialFields spatial_;
-      Size size_;
-      ResampleFilter filter_;
-      bool isShortSide_;
-    };
     for (const SampleField& field : context.fields) {
       if (field.kind != FieldKind::Image || field.type == at::kByte) continue;
       throw ConfigError("data.pipeline: resize works on bytes; put it before normalize");
     }
-    return std::make_unique<Work>(context, sizeFrom(config, context, "resize"), filterFrom(config),
-                                  config.text("mode") == "short_side");
+    return onSamples([spatial = SpatialFields(context.fields),
+                      size = sizeFrom(config, context, "resize"), filter = filterFrom(config),
+                      isShortSide = config.text("mode") == "short_side"](Sample& sample,
+                                                                         const Draws&) mutable {
+      spatial.resize(
+          sample, isShortSide ? withShortSide(spatial.sizeOf(sample), size.height) : size, filter);
+    });
   }
 };
 

@@ -309,33 +309,23 @@ class SegmentCrop final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
-    class Work final : public SampleTransform {
-     public:
-      Work(const TransformContext& context, Size size, const ClassShareRules& rules)
-          : spatial_(context.fields), size_(size), rules_(rules) {}
-      void apply(Sample& sample, const Draws& draws) override {
-        const Size image = spatial_.sizeOf(sample);
-        const auto windowOf = [&](int attempt) {
-          const auto lane = static_cast<std::uint32_t>(2 * attempt);
-          const auto place = [&](std::int64_t spare, std::uint32_t at) {
-            return spare > 0 ? draws.below(spare + 1, at) : 0;
+    return onSamples(
+        [spatial = SpatialFields(context.fields), size = sizeFrom(config, context, "segment_crop"),
+         rules = ClassShareRules{config.real("most_share"),
+                                 static_cast<std::uint8_t>(config.integer("ignored"))}](
+            Sample& sample, const Draws& draws) mutable {
+          const Size image = spatial.sizeOf(sample);
+          const auto windowOf = [&](int attempt) {
+            const auto lane = static_cast<std::uint32_t>(2 * attempt);
+            const auto place = [&](std::int64_t spare, std::uint32_t at) {
+              return spare > 0 ? draws.below(spare + 1, at) : 0;
+            };
+            return Window{place(image.height - size.height, lane),
+                          place(image.width - size.width, lane + 1), size.height, size.width};
           };
-          return Window{place(image.height - size_.height, lane),
-                        place(image.width - size_.width, lane + 1), size_.height, size_.width};
-        };
-        const auto labels = sample.at("mask").get<std::uint8_t>();
-        spatial_.crop(sample, windowOf(chooseWindow(labels, image, rules_, windowOf)));
-      }
-
-     private:
-      SpatialFields spatial_;
-      Size size_;
-      ClassShareRules rules_;
-    };
-    return std::make_unique<Work>(
-        context, sizeFrom(config, context, "segment_crop"),
-        ClassShareRules{config.real("most_share"),
-                        static_cast<std::uint8_t>(config.integer("ignored"))});
+          const auto labels = sample.at("mask").get<std::uint8_t>();
+          spatial.crop(sample, windowOf(chooseWindow(labels, image, rules, windowOf)));
+        });
   }
 };
 

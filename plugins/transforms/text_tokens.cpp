@@ -58,35 +58,27 @@ class LabelText final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
-    class Work final : public SampleTransform {
-     public:
-      Work(std::vector<std::string> templates, std::vector<std::string> names)
-          : templates_(std::move(templates)), names_(std::move(names)) {}
-      void apply(Sample& sample, const Draws&) override {
-        const std::int64_t label = sample.at("label").get<std::int64_t>()[0];
-        if (label < 0 || label >= std::ssize(names_)) {
-          throw ConfigError("sample " + std::to_string(sample.id()) + " has the label " +
-                            std::to_string(label) + ", and label_text names " +
-                            std::to_string(names_.size()) + " classes; set its names");
-        }
-        const auto texts = sample["captions"].resizeTexts(templates_.size());
-        for (std::size_t i = 0; i < templates_.size(); ++i)
-          texts[i] = filledIn(templates_[i], names_[static_cast<std::size_t>(label)]);
-      }
-
-     private:
-      std::vector<std::string> templates_, names_;
-    };
     std::vector<std::string> names = config.texts("names");
     if (names.empty()) {
       for (const std::string& name : context.dataset->classes) names.push_back(lowered(name));
     }
     if (names.empty())
       throw ConfigError("data.pipeline: label_text: the data set names no classes; set its names");
-    const std::vector<std::string> templates = config.texts("templates");
+    std::vector<std::string> templates = config.texts("templates");
     if (templates.empty())
       throw ConfigError("data.pipeline: label_text: there are no templates; give one or more");
-    return std::make_unique<Work>(templates, std::move(names));
+    return onSamples(
+        [templates = std::move(templates), names = std::move(names)](Sample& sample, const Draws&) {
+          const std::int64_t label = sample.at("label").get<std::int64_t>()[0];
+          if (label < 0 || label >= std::ssize(names)) {
+            throw ConfigError("sample " + std::to_string(sample.id()) + " has the label " +
+                              std::to_string(label) + ", and label_text names " +
+                              std::to_string(names.size()) + " classes; set its names");
+          }
+          const auto texts = sample["captions"].resizeTexts(templates.size());
+          for (std::size_t i = 0; i < templates.size(); ++i)
+            texts[i] = filledIn(templates[i], names[static_cast<std::size_t>(label)]);
+        });
   }
 };
 
@@ -144,7 +136,38 @@ class Tokenize final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
-    return std::make_unique<Work>(config, textsOf(config, context));
+    const std::shared_ptr<const text::Tokenizer> tokenizer =
+        text::openTokenizer(config.text("tokenizer"), config.texts("words"));
+    std::optional<std::int64_t> begin, end;
+    if (config.flag("begin")) begin = required(tokenizer->beginToken(), "begin");
+    if (config.flag("end")) end = required(tokenizer->endToken(), "end");
+    return onSamples([tokenizer, begin, end, field = textsOf(config, context),
+                      length = config.maybeInteger("length").value_or(0),
+                      takesFirst = config.text("choose") == "first",
+                      beginsFirst = config.text("window") == "first"](Sample& sample,
+                                                                      const Draws& draws) {
+      const std::span<const std::string> texts = sample.at(field).texts();
+      if (texts.empty()) {
+        throw ConfigError("sample " + std::to_string(sample.id()) + " has no text in '" + field +
+                          "'");
+      }
+      const auto count = std::ssize(texts);
+      const std::int64_t chosen = takesFirst || count == 1 ? 0 : draws.below(count, kChoiceLane);
+      text::TokenIds tokens;
+      if (begin) tokens.push_back(*begin);
+      const text::TokenIds body =
+          tokenizer->encode(texts[static_cast<std::size_t>(chosen)],
+                            "'" + field + "' of sample " + std::to_string(sample.id()));
+      tokens.insert(tokens.end(), body.begin(), body.end());
+      if (end) tokens.push_back(*end);
+      std::int64_t first = 0, taken = std::ssize(tokens);
+      if (length > 0 && taken > length) {
+        first = beginsFirst ? 0 : draws.below(taken - length + 1, kWindowLane);
+        taken = length;
+      }
+      const auto out = sample["tokens"].resize<std::int64_t>({taken});
+      std::copy_n(tokens.begin() + first, taken, out.begin());
+    });
   }
 
  private:
@@ -164,54 +187,11 @@ class Tokenize final : public Transform {
                       joined(context.fields, [](const SampleField& each) { return each.name; }));
   }
 
-  class Work final : public SampleTransform {
-   public:
-    Work(const Config& config, std::string field)
-        : tokenizer_(text::openTokenizer(config.text("tokenizer"), config.texts("words"))),
-          field_(std::move(field)),
-          length_(config.maybeInteger("length").value_or(0)),
-          takesFirst_(config.text("choose") == "first"),
-          beginsFirst_(config.text("window") == "first") {
-      if (config.flag("begin")) begin_ = required(tokenizer_->beginToken(), "begin");
-      if (config.flag("end")) end_ = required(tokenizer_->endToken(), "end");
-    }
-
-    void apply(Sample& sample, const Draws& draws) override {
-      const std::span<const std::string> texts = sample.at(field_).texts();
-      if (texts.empty()) {
-        throw ConfigError("sample " + std::to_string(sample.id()) + " has no text in '" + field_ +
-                          "'");
-      }
-      const auto count = std::ssize(texts);
-      const std::int64_t chosen = takesFirst_ || count == 1 ? 0 : draws.below(count, kChoiceLane);
-      text::TokenIds tokens;
-      if (begin_) tokens.push_back(*begin_);
-      const text::TokenIds body =
-          tokenizer_->encode(texts[static_cast<std::size_t>(chosen)],
-                             "'" + field_ + "' of sample " + std::to_string(sample.id()));
-      tokens.insert(tokens.end(), body.begin(), body.end());
-      if (end_) tokens.push_back(*end_);
-      std::int64_t first = 0, taken = std::ssize(tokens);
-      if (length_ > 0 && taken > length_) {
-        first = beginsFirst_ ? 0 : draws.below(taken - length_ + 1, kWindowLane);
-        taken = length_;
-      }
-      const auto out = sample["tokens"].resize<std::int64_t>({taken});
-      std::copy_n(tokens.begin() + first, taken, out.begin());
-    }
-
-   private:
-    static std::int64_t required(std::optional<std::int64_t> token, const char* key) {
-      if (token) return *token;
-      throw ConfigError(std::string("data.pipeline: tokenize: the tokenizer has no token to ") +
-                        key + " a text with; set " + key + " = false");
-    }
-    std::shared_ptr<const text::Tokenizer> tokenizer_;
-    std::string field_;
-    std::optional<std::int64_t> begin_, end_;
-    std::int64_t length_;
-    bool takesFirst_, beginsFirst_;
-  };
+  static std::int64_t required(std::optional<std::int64_t> token, const char* key) {
+    if (token) return *token;
+    throw ConfigError(std::string("data.pipeline: tokenize: the tokenizer has no token to ") + key +
+                      " a text with; set " + key + " = false");
+  }
 };
 
 }  // namespace

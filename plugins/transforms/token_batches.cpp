@@ -82,38 +82,29 @@ class Pad final : public Transform {
 
   std::unique_ptr<BatchTransform> forBatches(const Config& config,
                                              const TransformContext& context) const override {
-    class Work final : public BatchTransform {
-     public:
-      Work(std::string name, std::int64_t length, std::int64_t value)
-          : name_(std::move(name)), length_(length), value_(value) {}
-      void apply(Batch& batch, const Draws&) override {
-        const Rows rows(batch, name_);
-        std::int64_t length = length_;
-        if (length == 0) {
-          for (std::int64_t i = 0; i < rows.size(); ++i)
-            length = std::max(length, std::ssize(rows[i]));
-        }
-        at::Tensor dense = at::empty({rows.size(), length}, at::kLong);
-        at::Tensor counts = at::empty({rows.size()}, at::kLong);
-        std::int64_t* to = dense.mutable_data_ptr<std::int64_t>();
-        for (std::int64_t i = 0; i < rows.size(); ++i, to += length) {
-          const std::span<const std::int64_t> tokens = rows[i];
-          const std::int64_t count = std::min(length, std::ssize(tokens));
-          std::copy_n(tokens.begin(), count, to);
-          std::fill(to + count, to + length, value_);
-          counts.mutable_data_ptr<std::int64_t>()[i] = count;
-        }
-        batch.fields[name_] = std::move(dense);
-        batch.fields[name_ + "_count"] = std::move(counts);
+    // Of length 0: that of the longest.
+    return onBatches([name = raggedTokens(config, context, "pad").name,
+                      asked = config.maybeInteger("length").value_or(0),
+                      value = config.integer("value")](Batch& batch, const Draws&) {
+      const Rows rows(batch, name);
+      std::int64_t length = asked;
+      if (length == 0) {
+        for (std::int64_t i = 0; i < rows.size(); ++i)
+          length = std::max(length, std::ssize(rows[i]));
       }
-
-     private:
-      std::string name_;
-      std::int64_t length_, value_;  // length 0: that of the longest
-    };
-    return std::make_unique<Work>(raggedTokens(config, context, "pad").name,
-                                  config.maybeInteger("length").value_or(0),
-                                  config.integer("value"));
+      at::Tensor dense = at::empty({rows.size(), length}, at::kLong);
+      at::Tensor counts = at::empty({rows.size()}, at::kLong);
+      std::int64_t* to = dense.mutable_data_ptr<std::int64_t>();
+      for (std::int64_t i = 0; i < rows.size(); ++i, to += length) {
+        const std::span<const std::int64_t> tokens = rows[i];
+        const std::int64_t count = std::min(length, std::ssize(tokens));
+        std::copy_n(tokens.begin(), count, to);
+        std::fill(to + count, to + length, value);
+        counts.mutable_data_ptr<std::int64_t>()[i] = count;
+      }
+      batch.fields[name] = std::move(dense);
+      batch.fields[name + "_count"] = std::move(counts);
+    });
   }
 };
 
@@ -147,47 +138,38 @@ class Pack final : public Transform {
 
   std::unique_ptr<BatchTransform> forBatches(const Config& config,
                                              const TransformContext& context) const override {
-    class Work final : public BatchTransform {
-     public:
-      Work(std::string name, std::int64_t length, std::int64_t value)
-          : name_(std::move(name)), length_(length), value_(value) {}
-      void apply(Batch& batch, const Draws&) override {
-        const Rows rows(batch, name_);
-        // The first row with room.
-        std::vector<std::int64_t> used, rowOf, start;
-        for (std::int64_t i = 0; i < rows.size(); ++i) {
-          const std::int64_t count = std::min(length_, std::ssize(rows[i]));
-          auto row = std::find_if(used.begin(), used.end(),
-                                  [&](std::int64_t taken) { return taken + count <= length_; });
-          if (row == used.end()) row = used.insert(used.end(), 0);
-          rowOf.push_back(row - used.begin());
-          start.push_back(*row);
-          *row += count;
-        }
-        const std::int64_t count = std::ssize(used);
-        at::Tensor tokens = at::full({count, length_}, value_, at::kLong);
-        at::Tensor documents = at::full({count, length_}, -1, at::kLong);
-        at::Tensor positions = at::zeros({count, length_}, at::kLong);
-        for (std::int64_t i = 0; i < rows.size(); ++i) {
-          const std::int64_t at =
-              rowOf[static_cast<std::size_t>(i)] * length_ + start[static_cast<std::size_t>(i)];
-          const std::int64_t size = std::min(length_, std::ssize(rows[i]));
-          std::copy_n(rows[i].begin(), size, tokens.mutable_data_ptr<std::int64_t>() + at);
-          std::fill_n(documents.mutable_data_ptr<std::int64_t>() + at, size, i);
-          for (std::int64_t t = 0; t < size; ++t)
-            positions.mutable_data_ptr<std::int64_t>()[at + t] = t;
-        }
-        batch.fields[name_] = std::move(tokens);
-        batch.fields[name_ + "_document"] = std::move(documents);
-        batch.fields[name_ + "_position"] = std::move(positions);
+    return onBatches([name = raggedTokens(config, context, "pack").name,
+                      length = config.integer("length"),
+                      value = config.integer("value")](Batch& batch, const Draws&) {
+      const Rows rows(batch, name);
+      // The first row with room.
+      std::vector<std::int64_t> used, rowOf, start;
+      for (std::int64_t i = 0; i < rows.size(); ++i) {
+        const std::int64_t count = std::min(length, std::ssize(rows[i]));
+        auto row = std::find_if(used.begin(), used.end(),
+                                [&](std::int64_t taken) { return taken + count <= length; });
+        if (row == used.end()) row = used.insert(used.end(), 0);
+        rowOf.push_back(row - used.begin());
+        start.push_back(*row);
+        *row += count;
       }
-
-     private:
-      std::string name_;
-      std::int64_t length_, value_;
-    };
-    return std::make_unique<Work>(raggedTokens(config, context, "pack").name,
-                                  config.integer("length"), config.integer("value"));
+      const std::int64_t count = std::ssize(used);
+      at::Tensor tokens = at::full({count, length}, value, at::kLong);
+      at::Tensor documents = at::full({count, length}, -1, at::kLong);
+      at::Tensor positions = at::zeros({count, length}, at::kLong);
+      for (std::int64_t i = 0; i < rows.size(); ++i) {
+        const std::int64_t at =
+            rowOf[static_cast<std::size_t>(i)] * length + start[static_cast<std::size_t>(i)];
+        const std::int64_t size = std::min(length, std::ssize(rows[i]));
+        std::copy_n(rows[i].begin(), size, tokens.mutable_data_ptr<std::int64_t>() + at);
+        std::fill_n(documents.mutable_data_ptr<std::int64_t>() + at, size, i);
+        for (std::int64_t t = 0; t < size; ++t)
+          positions.mutable_data_ptr<std::int64_t>()[at + t] = t;
+      }
+      batch.fields[name] = std::move(tokens);
+      batch.fields[name + "_document"] = std::move(documents);
+      batch.fields[name + "_position"] = std::move(positions);
+    });
   }
 };
 

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/config/item_card.h"
 #include "core/data/spatial.h"
@@ -39,6 +41,34 @@ void registerAll(Registry& registry);
 [[nodiscard]] std::unique_ptr<Transform> makeTokenize();
 [[nodiscard]] std::unique_ptr<Transform> makeCorrupt();
 
+/// The work of a transform on samples: calls `function(Sample&, const Draws&)`, whose captures are
+/// its settings and scratch memory.
+template <class Function>
+[[nodiscard]] std::unique_ptr<SampleTransform> onSamples(Function function) {
+  class Work final : public SampleTransform {
+   public:
+    explicit Work(Function work) : work_(std::move(work)) {}
+    void apply(Sample& sample, const Draws& draws) override { work_(sample, draws); }
+
+   private:
+    Function work_;
+  };
+  return std::make_unique<Work>(std::move(function));
+}
+/// The same on batches: `function(Batch&, const Draws&)`.
+template <class Function>
+[[nodiscard]] std::unique_ptr<BatchTransform> onBatches(Function function) {
+  class Work final : public BatchTransform {
+   public:
+    explicit Work(Function work) : work_(std::move(work)) {}
+    void apply(Batch& batch, const Draws& draws) override { work_(batch, draws); }
+
+   private:
+    Function work_;
+  };
+  return std::make_unique<Work>(std::move(function));
+}
+
 using Size = SpatialFields::Size;
 
 /// A field `size`: n or [height, width]; without it the model's image size.
@@ -46,6 +76,9 @@ using Size = SpatialFields::Size;
 /// What it says. \throws ConfigError  it says nothing and the model takes any size
 [[nodiscard]] Size sizeFrom(const Config& config, const TransformContext& context,
                             const char* transform);
+/// The two numbers of a field. \throws ConfigError  they are no range of numbers above 0
+[[nodiscard]] std::array<double, 2> rangeFrom(const Config& config, const char* transform,
+                                              const char* field);
 [[nodiscard]] Field filterField();
 [[nodiscard]] ResampleFilter filterFrom(const Config& config);
 
