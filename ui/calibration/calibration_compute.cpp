@@ -3,22 +3,45 @@
 
 #include "core/config/catalog.h"
 #include "ui/calibration/calibration_page.h"
+#include "ui/workbench/analyses/analysis_menu.h"
 #include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 
 namespace {
 
+constexpr const char* kAnswersAnalysis = "calibration";
 constexpr const char* kCueAnalysis = "shape_bias";
 
 }  // namespace
+
+bool CalibrationPage::canAnswer(std::int64_t run) const {
+  const Catalog& catalog = workbench_.catalog();
+  const ItemCard* analysis = catalog.find(ItemKind::Analysis, kAnswersAnalysis);
+  const auto stored = stored_.find(run);
+  if (analysis == nullptr || stored == stored_.end()) return true;  // the program will say
+  return canAnalyse(catalog, {run, &stored->second.config}, *analysis);
+}
+
+QString CalibrationPage::whyNone() const {
+  QStringList names;
+  for (const std::int64_t run : storedOf_) {
+    const auto stored = stored_.find(run);
+    if (stored != stored_.end() && stored->second.answers.empty() && !canAnswer(run))
+      names << runName(run);
+  }
+  if (names.isEmpty()) return {};
+  return tr("No analysis here compares confidence with accuracy for the model of %1.")
+      .arg(names.join(QStringLiteral(", ")));
+}
 
 std::vector<std::int64_t> CalibrationPage::runsWithout() const {
   std::vector<std::int64_t> without;
   for (const std::int64_t run : storedOf_) {
     const auto stored = stored_.find(run);
     const store::RunRow* row = workbench_.run(run);
-    if (stored == stored_.end() || row == nullptr || row->latestCheckpoint < 0) continue;
+    if (stored == stored_.end() || row == nullptr || row->latestCheckpoint < 0 || !canAnswer(run))
+      continue;
     const bool hasThem = choice_.which
                              ? answersAt(stored->second.answers, *choice_.which, -1) != nullptr
                              : !stored->second.answers.empty();
@@ -38,7 +61,8 @@ std::vector<std::int64_t> CalibrationPage::runsWithoutCues() const {
     const ItemCard* dataset = workbench_.catalog().find(ItemKind::Dataset, stored->second.dataset);
     if (dataset == nullptr) continue;
     const auto has = [dataset](const char* field) {
-      return std::find(dataset->offers.begin(), dataset->offers.end(), field) != dataset->offers.end();
+      return std::find(dataset->offers.begin(), dataset->offers.end(), field) !=
+             dataset->offers.end();
     };
     if (has("shape") && has("texture")) without.push_back(run->run);
   }
@@ -91,6 +115,7 @@ QString CalibrationPage::notice() const {
   }
   if (!none.isEmpty() && !shown_.empty())
     sentences << tr("No answers are stored of %1.").arg(none.join(QStringLiteral(", ")));
+  if (const QString why = whyNone(); !why.isEmpty()) sentences << why;
   // Bins of other classes say nothing about these.
   const CalibrationRun* main = current();
   QStringList others;
@@ -115,7 +140,8 @@ QString CalibrationPage::notice() const {
     for (const std::int64_t run : cues) names << runName(run);
     if (!cues.empty()) {
       sentences << tr("No decisions between shape and texture are stored of %1. %2")
-                       .arg(names.join(QStringLiteral(", ")), costOf(cues, QLatin1String(kCueAnalysis)));
+                       .arg(names.join(QStringLiteral(", ")),
+                            costOf(cues, QLatin1String(kCueAnalysis)));
     }
   }
   return sentences.join(QLatin1Char(' '));
@@ -168,7 +194,7 @@ RunAnalysis CalibrationPage::answersOf(std::int64_t run, std::int64_t checkpoint
     one.name = tr("step %1 of %2").arg(count(checkpoint), runName(run));
     one.model.checkpoint = std::to_string(checkpoint);
   }
-  one.request = {{"op", "analyse"}, {"item", "calibration"}, {"store", true}};
+  one.request = {{"op", "analyse"}, {"item", kAnswersAnalysis}, {"store", true}};
   if (choice_.which) one.request["split"] = choice_.which->split;
   if (choice_.which && choice_.which->weights == "ema") one.model.use = "ema";
   return one;
@@ -179,7 +205,8 @@ void CalibrationPage::showNotice() {
   std::vector<RunAnalysis> missing, ofFilm;
   if (!filmAnalyses_->isComputing()) {
     for (const std::int64_t run : runsWithout()) missing.push_back(answersOf(run));
-    for (const std::int64_t run : choice_.hasCues ? runsWithoutCues() : std::vector<std::int64_t>()) {
+    for (const std::int64_t run :
+         choice_.hasCues ? runsWithoutCues() : std::vector<std::int64_t>()) {
       missing.push_back(answersOf(run));
       missing.back().request["item"] = kCueAnalysis;
     }

@@ -126,9 +126,8 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] { showAll(); });
   // The schemas say which data have two cues.
-  connect(&workbench_, &Workbench::catalogReady, this, [this] {
-    if (!shown_.empty()) showNotice();
-  });
+  connect(&workbench_, &Workbench::catalogReady, this,
+          [this] { shown_.empty() ? changed() : showNotice(); });
   // Export takes the picture that had the focus last.
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
     if (now == reliability_) picture_ = Picture::Reliability;
@@ -206,8 +205,9 @@ void CalibrationPage::reload() {
       for (const store::CheckpointRow& checkpoint : store.checkpoints(run))
         one.checkpoints.push_back(checkpoint.step);
       std::sort(one.checkpoints.begin(), one.checkpoints.end());
-      if (const Json config = store.config(run); config.is_object()) {
-        const Json dataset = Config(config).at("data.dataset");
+      one.config = store.config(run);
+      if (one.config.is_object()) {
+        const Json dataset = Config(one.config).at("data.dataset");
         if (dataset.is_string()) one.dataset = dataset.get<std::string>();
       }
     }
@@ -241,8 +241,10 @@ void CalibrationPage::takeStored(const std::vector<std::int64_t>& runs,
   }
   showNotice();
   const RunAnalyses::EmptyWords words = analyses_->emptyWords(
-      tr("The selected runs have no checkpoint yet. Answers are stored while a run trains where "
-         "calibration is ticked under Observe, or computed here from a checkpoint."),
+      whyNone().isEmpty()
+          ? tr("The selected runs have no checkpoint yet. Answers are stored while a run trains "
+               "where calibration is ticked under Observe, or computed here from a checkpoint.")
+          : whyNone(),
       tr("No answers of these runs are stored yet. %1").arg(costOf(runsWithout())));
   showEmpty(words.sentence, words.action);
 }

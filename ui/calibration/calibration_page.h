@@ -93,6 +93,7 @@ class CalibrationPage final : public ReadingPage {
     std::vector<std::int64_t> checkpoints;  ///< steps, ascending
     std::vector<StoredCues> cues;           ///< by step
     std::string dataset;                    ///< that the run trains on; "": not known
+    Json config;
   };
   struct FilmLine {
     Binning binning;
@@ -154,6 +155,9 @@ class CalibrationPage final : public ReadingPage {
   [[nodiscard]] std::unique_ptr<Figure> cueFigure() const;
   // calibration_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
+  [[nodiscard]] bool canAnswer(std::int64_t run) const;
+  /// Of runs that cannot answer, a sentence; "" where there are none.
+  [[nodiscard]] QString whyNone() const;
   /// Runs that are drawn, whose data have images with two cues, and that have no decisions stored.
   [[nodiscard]] std::vector<std::int64_t> runsWithoutCues() const;
   /// \param analysis  its id

@@ -267,6 +267,27 @@ TEST_F(Calibration, SaysWhatIsMissingAndComputesItInOneClick) {
   EXPECT_EQ(program.asked()[0]["store"], true);
 }
 
+TEST_F(Calibration, AModelThatDoesNotClassifyIsASentenceAndNoOffer) {
+  const FakeAnalyses program;
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {}, {{"model", {{"architecture", "painter"}}}});
+  workbench_.row(run).latestCheckpoint = 40;
+  const auto shown = page({run});
+  ASSERT_NE(button(*shown, "Compute the answers"), nullptr) << "while the plugins are read";
+  Catalog catalog;
+  ItemCard& painter = catalog.items.emplace_back();
+  painter.kind = ItemKind::Architecture;
+  painter.id = "painter";
+  painter.offers = {"denoiser"};
+  ItemCard& answers = catalog.items.emplace_back();
+  answers.kind = ItemKind::Analysis;
+  answers.id = "calibration";
+  answers.needs = {"image_classifier"};
+  workbench_.become(std::move(catalog));
+  EXPECT_TRUE(soon([&] { return button(*shown, "Compute the answers") == nullptr; }));
+  EXPECT_THAT(labels(*shown), HasSubstr("for the model of a."));
+}
+
 TEST_F(Calibration, TheFilmIsCompletedFromTheStoredCheckpoints) {
   const FakeAnalyses program;
   workbench_.serve();

@@ -14,24 +14,6 @@ namespace vitrine::ui {
 
 namespace {
 
-/// What its architecture, task and data offer includes all that the analysis needs.
-bool canAnalyse(const Catalog& catalog, const AnalysedRun& run, const ItemCard& analysis) {
-  if (run.config == nullptr) return false;
-  const std::pair<ItemKind, const char*> items[] = {{ItemKind::Architecture, "model.architecture"},
-                                                    {ItemKind::Task, "task.name"},
-                                                    {ItemKind::Dataset, "data.dataset"}};
-  std::vector<std::string> offers;
-  for (const auto& [kind, key] : items) {
-    const Json* id = valueAt(*run.config, key);
-    const ItemCard* card =
-        id == nullptr || !id->is_string() ? nullptr : catalog.find(kind, id->get<std::string>());
-    if (card != nullptr) offers.insert(offers.end(), card->offers.begin(), card->offers.end());
-  }
-  return std::ranges::all_of(analysis.needs, [&](const std::string& need) {
-    return std::ranges::find(offers, need) != offers.end();
-  });
-}
-
 bool isEndedWithCheckpoint(Workbench& workbench, std::int64_t run) {
   const store::RunRow* row = workbench.run(run);
   return row != nullptr && row->latestCheckpoint >= 0 && !isAlive(row->state);
@@ -70,13 +52,29 @@ QString costOf(Workbench& workbench, const std::vector<AnalysedRun>& runs) {
   }
   const QString models =
       counted(std::ssize(runs), QObject::tr("checkpoint"), QObject::tr("checkpoints"));
-  if (!isKnown)
-    return QObject::tr("Cost: loading %1, at most one evaluation of each").arg(models);
+  if (!isKnown) return QObject::tr("Cost: loading %1, at most one evaluation of each").arg(models);
   return QObject::tr("Cost: loading %1, and at most %2 samples in about %3")
       .arg(models, count(samples), duration(std::max(1.0, seconds)));
 }
 
 }  // namespace
+
+bool canAnalyse(const Catalog& catalog, const AnalysedRun& run, const ItemCard& analysis) {
+  if (run.config == nullptr) return false;
+  const std::pair<ItemKind, const char*> items[] = {{ItemKind::Architecture, "model.architecture"},
+                                                    {ItemKind::Task, "task.name"},
+                                                    {ItemKind::Dataset, "data.dataset"}};
+  std::vector<std::string> offers;
+  for (const auto& [kind, key] : items) {
+    const Json* id = valueAt(*run.config, key);
+    const ItemCard* card =
+        id == nullptr || !id->is_string() ? nullptr : catalog.find(kind, id->get<std::string>());
+    if (card != nullptr) offers.insert(offers.end(), card->offers.begin(), card->offers.end());
+  }
+  return std::ranges::all_of(analysis.needs, [&](const std::string& need) {
+    return std::ranges::find(offers, need) != offers.end();
+  });
+}
 
 bool canCompute(Workbench& workbench, const std::vector<std::int64_t>& runs) {
   return workbench.models() != nullptr && std::ranges::any_of(runs, [&](std::int64_t run) {
@@ -84,10 +82,9 @@ bool canCompute(Workbench& workbench, const std::vector<std::int64_t>& runs) {
          });
 }
 
-void fillAnalysisMenu(
-    QMenu& menu, Workbench& workbench, const std::vector<AnalysedRun>& runs,
-    const std::function<void(const std::string& analysis, const std::vector<std::int64_t>& runs)>&
-        compute) {
+void fillAnalysisMenu(QMenu& menu, Workbench& workbench, const std::vector<AnalysedRun>& runs,
+                      const std::function<void(const std::string& analysis,
+                                               const std::vector<std::int64_t>& runs)>& compute) {
   const Catalog& catalog = workbench.catalog();
   bool isAny = false;
   for (const ItemCard& item : catalog.items) {
