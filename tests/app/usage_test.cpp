@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <regex>
+#include <sstream>
 
 #include "tests/app/program.h"
 #include "tests/support/has_texts.h"
@@ -51,25 +52,22 @@ TEST(CommandLine, NoVerbExplainsItselfOnStderr) {
 
 TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
   const std::string usage = vitrine({"--help"}).out;
-  int verbs = 0;
-  for (const char* verb :
-       {"demo",    "plugins", "describe", "check",    "train",   "run",   "resume",
-        "stop",    "retry",   "delete",   "note",     "tag",     "runs",  "show",
-        "compare", "query",   "analyse",  "evaluate", "sample",  "infer", "db",
-        "doctor",  "export",  "import",   "search",   "enqueue", "queue", "work",
-        "move",    "pause",   "trash",    "data",     "report",  "log",
-        "archive"}) {
-    EXPECT_THAT(usage, HasSubstr(std::string("\n  ") + verb + " ")) << verb;
+  std::istringstream lines(usage.substr(usage.find("Verbs:\n") + 7));
+  std::vector<std::string> verbs;
+  for (std::string line; std::getline(lines, line) && line.starts_with("  ");)
+    verbs.push_back(line.substr(2, line.find(' ', 2) - 2));
+  ASSERT_GE(verbs.size(), 36u) << usage;
+  for (const std::string& verb : verbs) {
     const Ended ended = vitrine({verb, "--help"});
     EXPECT_EQ(ended.code, 0) << verb;
     EXPECT_EQ(ended.err, "") << verb;
-    const std::string example = std::string("\n  vitrine ") + verb;
-    const auto first = ended.out.find(example);
+    const std::size_t list = ended.out.find("Examples:\n");
+    ASSERT_NE(list, std::string::npos) << verb;
+    const std::size_t first = ended.out.find("vitrine " + verb, list);
     ASSERT_NE(first, std::string::npos) << verb;
-    EXPECT_NE(ended.out.find(example, first + 1), std::string::npos) << verb << " has one example";
-    ++verbs;
+    EXPECT_NE(ended.out.find("vitrine " + verb, first + 1), std::string::npos)
+        << verb << " has one example";
   }
-  EXPECT_EQ(verbs, 35);
 }
 
 TEST(CommandLine, ArgumentsThatDoNotFitEndWithTwo) {

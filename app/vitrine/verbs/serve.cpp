@@ -13,9 +13,9 @@ int serveVerb(const Arguments& arguments) {
   CommandLine line("serve", {"vitrine serve --db lab.sqlite",
                              "ssh lab vitrine serve --db lab.sqlite   # the same, on the other "
                              "machine"});
-  line.app().footer(
-      "Requests come in on standard input, answers go out on standard output: "
-      "frames of a length and a CBOR map, described in resources/docs/serve.md.");
+  line.app().footer(line.app().get_footer() +
+                    "\n\nRequests come in on standard input, answers go out on standard output: "
+                    "frames of a length and a CBOR map, described in resources/docs/serve.md.");
   std::string idleMinutes = "10", modelMemory;
   line.app()
       .add_option("--idle-minutes", idleMinutes,
