@@ -472,20 +472,6 @@ TEST_F(Artifacts, DescribesAnArtifactInOneLine) {
   EXPECT_FALSE(metaLine(row).isEmpty());
 }
 
-TEST_F(Artifacts, NamesEveryControlForAScreenReader) {
-  const auto shown = page({runWith("a", {samples::attention()})});
-  for (QWidget* widget : shown->findChildren<QWidget*>()) {
-    const auto* button = qobject_cast<QAbstractButton*>(widget);
-    const bool isInput = button != nullptr || qobject_cast<QSlider*>(widget) != nullptr ||
-                         qobject_cast<QTreeWidget*>(widget) != nullptr ||
-                         qobject_cast<FigureView*>(widget) != nullptr;
-    if (!isInput) continue;
-    const bool isNamed =
-        !widget->accessibleName().isEmpty() || (button != nullptr && !button->text().isEmpty());
-    EXPECT_TRUE(isNamed) << widget->metaObject()->className();
-  }
-}
-
 TEST_F(Artifacts, DrawsItselfOffScreenAtScaleTwo) {
   const auto shown = page({runWith("a", {samples::spectrum()})});
   const QImage image = shown->snapshot(QSize(800, 600), 2);

@@ -377,22 +377,5 @@ TEST_F(SqlConsole, DropsAnOrderOfRowsThatAreShownNoMore) {
   EXPECT_EQ(page_.model().order(), (std::vector<int>{0, 1, 2}));
 }
 
-TEST_F(SqlConsole, NamesEveryControl) {
-  for (const QWidget* one : page_.findChildren<QWidget*>()) {
-    const bool isControl = qobject_cast<const QAbstractButton*>(one) != nullptr ||
-                           qobject_cast<const QComboBox*>(one) != nullptr ||
-                           qobject_cast<const QTableView*>(one) != nullptr ||
-                           qobject_cast<const QTreeWidget*>(one) != nullptr ||
-                           qobject_cast<const QPlainTextEdit*>(one) != nullptr;
-    if (!isControl || one->objectName().startsWith(QLatin1String("qt_"))) continue;
-    const auto* button = qobject_cast<const QAbstractButton*>(one);
-    if (one->metaObject()->className() == std::string("QTableCornerButton") ||
-        qobject_cast<const QLineEdit*>(one->parent()) != nullptr)
-      continue;
-    EXPECT_FALSE(one->accessibleName().isEmpty() && (button == nullptr || button->text().isEmpty()))
-        << one->metaObject()->className();
-  }
-}
-
 }  // namespace
 }  // namespace vitrine::ui

@@ -207,17 +207,6 @@ TEST_F(Form, UnfoldsARareFieldThatIsWrongOrChanged) {
   EXPECT_FALSE(rare.isHidden());
 }
 
-TEST_F(Form, NamesEveryEditorForAScreenReader) {
-  for (QWidget* widget : form_.findChildren<QWidget*>()) {
-    const bool isInput = qobject_cast<QLineEdit*>(widget) != nullptr ||
-                         qobject_cast<QComboBox*>(widget) != nullptr ||
-                         qobject_cast<QAbstractButton*>(widget) != nullptr;
-    if (isInput) {
-      EXPECT_FALSE(widget->accessibleName().isEmpty()) << widget->metaObject()->className();
-    }
-  }
-}
-
 TEST_F(Form, DoesNotChangeAChoiceWhenThePageIsScrolled) {
   auto& list = input<QComboBox>("model.pool");
   const int before = list.currentIndex();
