@@ -73,11 +73,11 @@ TEST_F(GalleryAgain, VerifyMakesTheImageAgainAndComparesItsPixels) {
   QTest::keyClick(&shown->sheet(), Qt::Key_V);
   EXPECT_TRUE(soon([&] { return texts(*shown).find("Bit-exact") != std::string::npos; }));
   const auto* details = shown->findChild<ImageDetails*>();
-  for (const QLabel* label : details->findChildren<QLabel*>()) {
-    if (label->accessibleName() == QStringLiteral("Verification")) {
-      EXPECT_LT(label->y(), details->findChild<QTreeWidget*>()->y()) << "above the recipe";
-    }
-  }
+  const QLabel* verdict = nullptr;
+  for (const QLabel* label : details->findChildren<QLabel*>())
+    if (label->accessibleName() == QStringLiteral("Verification")) verdict = label;
+  ASSERT_NE(verdict, nullptr);
+  EXPECT_LT(verdict->y(), details->findChild<QTreeWidget*>()->y()) << "above the recipe";
   touch(QStringLiteral("drifts"));
   QTest::keyClick(&shown->sheet(), Qt::Key_V);
   EXPECT_TRUE(soon([&] { return texts(*shown).find("by 3 of 255") != std::string::npos; }));

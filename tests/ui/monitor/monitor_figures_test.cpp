@@ -146,15 +146,19 @@ TEST(MonitorFormat, NoTitleReadsAsAQuotient) {
   auto* chart = dynamic_cast<LineChartFigure*>(figure.get());
   ASSERT_NE(chart, nullptr);
   EXPECT_EQ(chart->chart().x.title, QStringLiteral("Loss, train"));
+  int metrics = 0;
   for (QAction* tool : open.page->tools()) {
     if (tool->menu() == nullptr) continue;
     Q_EMIT tool->menu()->aboutToShow();
     for (const QAction* choice : tool->menu()->actions()) {
       if (choice->menu() == nullptr) continue;
-      for (const QAction* metric : choice->menu()->actions())
+      for (const QAction* metric : choice->menu()->actions()) {
         EXPECT_FALSE(metric->text().contains('/')) << metric->text().toStdString();
+        ++metrics;
+      }
     }
   }
+  EXPECT_GT(metrics, 3) << "the choices of an axis";
 }
 
 }  // namespace

@@ -89,13 +89,16 @@ TEST_F(Exchange, CopiesEveryTableThatBelongsToRuns) {
   // What belongs to this database alone: news for its windows, and its queue.
   std::set<std::string> copied{"deleted_run", "queue_entry"};
   for (const RunTable& table : runTables()) copied.insert(table.name);
+  std::size_t found = 0;
   RawDatabase(file()).each(
       "SELECT m.name FROM sqlite_schema m, pragma_table_xinfo(m.name) c WHERE m.type = 'table' AND "
       "c.name = 'run_id'",
       [&](sqlite3_stmt* row) {
         const std::string table = reinterpret_cast<const char*>(sqlite3_column_text(row, 0));
         EXPECT_EQ(copied.count(table), 1u) << table << " is not exported";
+        ++found;
       });
+  EXPECT_GE(found, 10u);
 }
 
 TEST_F(Exchange, HoldsTheChosenRunsAlone) {
