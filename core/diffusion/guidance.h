@@ -10,7 +10,7 @@
 
 namespace vitrine::diffusion {
 
-/// A denoiser that learned with and without its condition, and the units of its time.
+/// A denoiser that was trained with and without its condition, and the unit of its time.
 class VITRINE_ENGINE_EXPORT GuidedDenoiser : public Capability {
  public:
   static constexpr const char* kId = "guided_denoiser";
@@ -19,8 +19,8 @@ class VITRINE_ENGINE_EXPORT GuidedDenoiser : public Capability {
     Flow,  ///< 0 noise to 1 data, outputs of Transport
   };
   [[nodiscard]] virtual Time timeUnit() const = 0;
-  /// Share of the samples that learn without their label: "none of them" is shown instead. 0: the
-  /// network knows no such label and cannot be guided.
+  /// Share of the training samples whose label is replaced by "none of them", 0 to 1. 0: the
+  /// network has no such label and cannot be guided.
   [[nodiscard]] virtual double labelDrop() const = 0;
 };
 
@@ -35,13 +35,15 @@ struct Guidance {
                                                       const at::Tensor& unconditional, double scale,
                                                       std::int64_t channels = 0);
 
-/// The network's prediction for labels [B] at one time for all, both halves in one pass where it is
-/// guided.
-/// \throws ConfigError  guidance of a network that learned without label drop
+/// The network's prediction at one time for all samples. A guided one computes both halves in one
+/// pass.
+/// \param state   [B, C, H, W]
+/// \param labels  [B] int64
+/// \throws ConfigError  guidance of a network that was trained without label drop
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor guidedPrediction(
     Denoiser& network, const GuidedDenoiser& drop, const at::Tensor& state, double time,
     const at::Tensor& labels, const Guidance& guidance);
-/// \throws ConfigError  the scale is not 1 and the network learned without label drop
+/// \throws ConfigError  the scale is not 1 and the network was trained without label drop
 VITRINE_ENGINE_EXPORT void requireGuidable(const GuidedDenoiser& network, const Guidance& guidance);
 
 }  // namespace vitrine::diffusion

@@ -84,8 +84,10 @@ class VITRINE_ENGINE_EXPORT NoiseProcess {
   /// q(x_(t-1) | x_t, x_0): mean and clipped log variance, both of the shape of `state`.
   [[nodiscard]] StepBack posterior(const at::Tensor& start, const at::Tensor& state,
                                    const at::Tensor& step) const;
+  /// (state - sqrt(1 - alphaBar) noise) / sqrt(alphaBar)
   [[nodiscard]] at::Tensor startFromNoise(const at::Tensor& state, const at::Tensor& step,
                                           const at::Tensor& noise) const;
+  /// (state - sqrt(alphaBar) start) / sqrt(1 - alphaBar)
   [[nodiscard]] at::Tensor noiseFromStart(const at::Tensor& state, const at::Tensor& step,
                                           const at::Tensor& start) const;
   /// \throws ShapeError  the output has not the channels that `form` reads

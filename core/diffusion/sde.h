@@ -50,6 +50,7 @@ struct SdeSolution {
   bool isComplete = true;
 };
 
+/// \param start  noise, [B, ..]; `noise` gives tensors of its shape
 /// \throws ConfigError  fewer than 2 steps, or a form that this transport refuses
 [[nodiscard]] VITRINE_ENGINE_EXPORT SdeSolution solve(const Transport& transport,
                                                       const Predictor& network,

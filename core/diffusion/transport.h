@@ -1,6 +1,7 @@
 // Stochastic interpolants (Ma et al. 2024, arXiv:2401.08740): states between noise at time 0
-// and data at time 1, x_t = alpha_t data + sigma_t noise, what a network may predict of them, and
-// how one prediction becomes another. B samples, `time` is [B] of the type of the states.
+// and data at time 1, x_t = alpha_t data + sigma_t noise. A network predicts velocity, noise or
+// score; each of these becomes another. States, data, noise and predictions are [B, ..] of one
+// shape and type, `time` is [B] of that type.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -59,19 +60,23 @@ class VITRINE_ENGINE_EXPORT Transport {
   };
   [[nodiscard]] Drift drift(const at::Tensor& state, const at::Tensor& time) const;
 
+  /// alpha data + sigma noise
   [[nodiscard]] at::Tensor state(const at::Tensor& data, const at::Tensor& noise,
                                  const at::Tensor& time) const;
   /// alphaRate data + sigmaRate noise
   [[nodiscard]] at::Tensor velocity(const at::Tensor& data, const at::Tensor& noise,
                                     const at::Tensor& time) const;
 
+  /// -noise / sigma, with the noise of noiseFromVelocity().
   [[nodiscard]] at::Tensor scoreFromVelocity(const at::Tensor& velocity, const at::Tensor& state,
                                              const at::Tensor& time) const;
+  /// (a velocity - state) / (a sigmaRate - sigma) with a = alpha / alphaRate.
   [[nodiscard]] at::Tensor noiseFromVelocity(const at::Tensor& velocity, const at::Tensor& state,
                                              const at::Tensor& time) const;
+  /// kappa score - drift
   [[nodiscard]] at::Tensor velocityFromScore(const at::Tensor& score, const at::Tensor& state,
                                              const at::Tensor& time) const;
-  /// What a network's output, as `options().predicts` says, means.
+  /// Velocity and score of a network's output, which is of kind `options().predicts`.
   [[nodiscard]] at::Tensor velocityOf(const at::Tensor& output, const at::Tensor& state,
                                       const at::Tensor& time) const;
   [[nodiscard]] at::Tensor scoreOf(const at::Tensor& output, const at::Tensor& state,
@@ -86,7 +91,7 @@ class VITRINE_ENGINE_EXPORT Transport {
   [[nodiscard]] at::Tensor loss(const at::Tensor& output, const at::Tensor& data,
                                 const at::Tensor& noise, const at::Tensor& time) const;
 
-  /// Times in which the network is asked: ends where it would divide by zero are left out.
+  /// Times at which the network is called, without ends that divide by zero.
   struct Interval {
     double first = 0, last = 1;
   };
@@ -100,6 +105,7 @@ class VITRINE_ENGINE_EXPORT Transport {
   /// names those that are
   [[nodiscard]] at::Tensor diffusion(DiffusionForm form, const at::Tensor& state,
                                      const at::Tensor& time) const;
+  /// \throws ConfigError  as diffusion()
   void requireForm(DiffusionForm form) const;
 
  private:

@@ -33,6 +33,7 @@ struct MlstmSums {
   at::Tensor memory, last;  ///< C and n after the last token
 };
 
+/// Shapes as in MlstmCall; `memory` and `sum` are those of the start state.
 struct MlstmGradients {
   at::Tensor q, k, v, memory, sum;
 };
@@ -40,6 +41,7 @@ struct MlstmGradients {
 /// Fills `local` and `stabiliser` on the call's device.
 void scanGatesOf(MlstmCall& call);
 
+/// Numerators and sums of `call`, whose gates are scanned, in the given form.
 [[nodiscard]] MlstmSums mlstmForward(MlstmForm form, const MlstmCall& call);
 /// \param numerator  gradient of the numerators, [units, tokens, value]
 /// \param sum        gradient of the sums, [units, tokens]

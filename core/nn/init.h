@@ -30,6 +30,7 @@ struct Init {
 };
 
 [[nodiscard]] VITRINE_ENGINE_EXPORT Init constantInit(double value);
+/// Normal of mean 0.
 [[nodiscard]] VITRINE_ENGINE_EXPORT Init normalInit(double deviation);
 /// Normal cut at +-`cut` deviations; the deviation is that before the cut.
 [[nodiscard]] VITRINE_ENGINE_EXPORT Init truncatedNormalInit(double deviation, double cut);
@@ -52,6 +53,7 @@ VITRINE_ENGINE_EXPORT void initialise(const at::Tensor& parameter, const Init& i
 /// What each parameter of a model begins with, by its name and shape; nothing leaves it as it is.
 using InitRule =
     std::function<std::optional<Init>(const std::string& name, const at::Tensor& parameter)>;
+/// Fills every parameter of `module` for which `rule` gives a value.
 VITRINE_ENGINE_EXPORT void initialise(torch::nn::Module& module, const InitRule& rule,
                                       std::uint64_t seed);
 

@@ -13,6 +13,7 @@ struct ColorChange {
   ColorStep step = ColorStep::Brightness;
   double amount = 1;  ///< factor of a blend; of the hue a share of the circle
 };
+/// Applies one change in place.
 void applyColor(const Pixels& image, const ColorChange& change);
 
 /// How far colour jitter goes: factors within 1 - s and 1 + s, hues within -hue and hue.
@@ -28,6 +29,7 @@ struct ThreeAugmentChange {
   ThreeAugmentKind kind = ThreeAugmentKind::Gray;
   double radius = 0;  ///< of the blur: standard deviation, pixels
 };
+/// Draws one of the three (Touvron et al. 2022, "DeiT III", arXiv:2204.07118), the radius evenly.
 [[nodiscard]] ThreeAugmentChange drawThreeAugment(double leastRadius, double mostRadius,
                                                   Lanes& lanes);
 void applyThreeAugment(const Pixels& image, const ThreeAugmentChange& change);
@@ -40,6 +42,8 @@ struct PhotometricChange {
   double contrast = 1, saturation = 1;
   int hue = 0;  ///< in steps of 2 degrees
 };
+/// Draws each of the four with probability 1/2: offsets within +-brightness, factors within
+/// 1 +- spread, hues within +-hue steps.
 [[nodiscard]] PhotometricChange drawPhotometric(double brightness, double spread, int hue,
                                                 Lanes& lanes);
 void applyPhotometric(const Pixels& image, const PhotometricChange& change);

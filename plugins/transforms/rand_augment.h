@@ -47,6 +47,8 @@ struct RandAugmentRules {
   double level = 9, spread = 0.5;  ///< each step's level is normal with this deviation
   double probability = 0.5;        ///< of each step
 };
+/// Draws the steps of one sample, those that are applied, in order (Cubuk et al. 2019,
+/// arXiv:1909.13719).
 [[nodiscard]] std::vector<AugmentStep> drawRandAugment(const RandAugmentRules& rules, Lanes& lanes);
 
 /// Changes the images of a sample, and with the geometric operations what lies on them.

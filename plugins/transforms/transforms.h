@@ -19,6 +19,7 @@ namespace vitrine::transforms {
 /// Adds every transform of this plugin.
 void registerAll(Registry& registry);
 
+// One transform each, as resources/docs/datasets.md lists them.
 [[nodiscard]] std::unique_ptr<Transform> makeResize();
 [[nodiscard]] std::unique_ptr<Transform> makeCenterCrop();
 [[nodiscard]] std::unique_ptr<Transform> makeRandomCrop();
@@ -73,10 +74,10 @@ using Size = SpatialFields::Size;
 
 /// A field `size`: n or [height, width]; without it the model's image size.
 [[nodiscard]] Field imageSizeField(const std::string& doc);
-/// What it says. \throws ConfigError  it says nothing and the model takes any size
+/// Value of that field. \throws ConfigError  it is absent and the model takes any size
 [[nodiscard]] Size sizeFrom(const Config& config, const TransformContext& context,
                             const char* transform);
-/// The two numbers of a field. \throws ConfigError  they are no range of numbers above 0
+/// The two numbers of a field. \throws ConfigError  they are not an ascending pair above 0
 [[nodiscard]] std::array<double, 2> rangeFrom(const Config& config, const char* transform,
                                               const char* field);
 [[nodiscard]] Field filterField();
@@ -107,8 +108,9 @@ struct CutBox {
 enum class OddSide { Keep, Cut };  ///< of an odd side the last pixel is kept or cut off
 /// Cutmix's box around a centre for the share `lambda` that stays, clipped to the image.
 [[nodiscard]] CutBox cutBox(Size image, double lambda, std::int64_t y, std::int64_t x, OddSide odd);
-/// Mixes each image and its one-hot label with those of the batch in reverse order: lambda of its
-/// own. \param box  instead of all pixels, those in the box are the partner's
+/// Mixes each image and its one-hot label with those of the batch in reverse order.
+/// \param lambda  share that stays, 0 to 1
+/// \param box     given: the pixels in it are the partner's, all others stay
 void mixBatch(Batch& batch, std::int64_t classes, double lambda, const std::optional<CutBox>& box);
 
 }  // namespace vitrine::transforms

@@ -55,8 +55,8 @@ struct BlockInput {
   double normEps = 1e-6;
   MlpKind mlp = MlpKind::GeluErf;
   std::int64_t heads = 1;
-  std::int64_t row = -1;      ///< the one token wanted, or -1 for all
-  at::Tensor angles;          ///< [tokens, pairs], or of each image, or undefined
+  std::int64_t row = -1;  ///< the one token wanted, or -1 for all
+  at::Tensor angles;      ///< [tokens, pairs], or of each image, or undefined
   /// Constant, [queries, keys] values, or so many of each image; or of each head, [1, heads,
   /// queries, keys], which may be trained.
   at::Tensor additive;
@@ -103,10 +103,9 @@ struct AttentionShape {
 
 /// Whether attention() is the faster way at that shape, where canAttend() holds.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool takesAttention(const AttentionShape& shape);
-/// Whether attention() can compute it: float32 on the CPU or a half type (which the caller widens:
-/// a library's half-precision attention is slower still for short sequences), short sequences,
-/// masks (or none) that serve all samples and are constants; an additive one may be of each head,
-/// and trained then.
+/// Whether attention() can compute it: short sequences on the CPU in float32, or in a half type,
+/// which the caller widens. Masks are constants for all samples; an additive one may be of each
+/// head, and may then be trained.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool canAttend(const at::Tensor& query,
                                                    const AttentionShape& shape,
                                                    const at::Tensor& additive,
@@ -143,6 +142,7 @@ struct AttentionShape {
 /// \pre  takesGelu(x)
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor gelu(const at::Tensor& x, Gelu form);
 
+/// Whether swiGlu() takes these: float32 rows on the CPU.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool takesSwiGlu(const at::Tensor& gate, const at::Tensor& up);
 /// silu(gate) * up. \pre  takesSwiGlu(gate, up)
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up);
