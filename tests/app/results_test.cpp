@@ -245,6 +245,13 @@ TEST(Analyse, StoresWhatItFindsWithTheRun) {
   EXPECT_EQ(
       copy.run({"analyse", "1", "calibration", "--json"}).json().at("artifacts").at(0).at("kind"),
       "reliability");
+  std::vector<std::string> names;
+  const Json histograms =
+      copy.run({"analyse", "1", "weight_histograms", "batch=8", "--json"}).json();
+  for (const Json& artifact : histograms.at("artifacts"))
+    names.push_back(artifact.at("name").get<std::string>());
+  EXPECT_EQ(names, (std::vector<std::string>{"weights", "weight summary", "gradients",
+                                             "gradient summary"}));
   EXPECT_EQ(copy.run({"analyse", "1", "attention_rank", "imges=2"}).code, 2);
   EXPECT_EQ(copy.run({"analyse", "1", "attention_bank"}).code, 3);
 }

@@ -36,7 +36,7 @@ export XDG_DATA_HOME="$folder/data" XDG_CACHE_HOME="$folder/cache"
 unset VITRINE_DB VITRINE_PROGRAM VITRINE_PLUGIN_PATH LD_LIBRARY_PATH 2>/dev/null || true
 
 # The installed tree is whole and knows nothing of the tree that it was built in.
-for file in bin/vitrine share/vitrine/experiments/vit/quick.toml share/doc/Vitrine/command_line.md; do
+for file in bin/vitrine share/vitrine/experiments/vit/quick.toml share/vitrine/python/vitrine.py share/doc/Vitrine/command_line.md; do
   [ -e "$folder/prefix/$file" ] || fail "$file is not installed"
 done
 for built in "$build"/bin/vitrine* "$build"/lib/*.so* "$build"/lib/vitrine/*.so "$build"/lib/vitrine/plugins/*.so; do

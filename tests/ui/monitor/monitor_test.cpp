@@ -73,8 +73,7 @@ TEST(MonitorPage, TellsSeedsOfOneNameAndColourApart) {
   batch.metrics.push_back({24, 1, 1, {{"train/loss", 0.5}}});
   batch.metrics.push_back({48, 2, 1, {{"train/loss", 0.4}}});
   open.studio.writer.append(
-      other,
-      open.studio.writer.openSegment(other, 0, store::thisWorker(), Json::object()), batch);
+      other, open.studio.writer.openSegment(other, 0, store::thisWorker(), Json::object()), batch);
   open.studio.workbench.watcher().poll();
   setRunSeries({{first.id, 5}, {other, 5}});
   open.studio.workbench.selection().setRuns({first.id, other}, first.id);
@@ -280,6 +279,7 @@ TEST(MonitorPage, TheWheelAloneScrollsThePage) {
                     Qt::NoModifier, Qt::NoScrollPhase, false);
   wheel.accept();
   QCoreApplication::sendEvent(&plot, &wheel);
+  EXPECT_FALSE(wheel.isAccepted()) << "it goes on to the area that scrolls";
   EXPECT_DOUBLE_EQ(plot.xAxis().lower, x.lower);
   EXPECT_DOUBLE_EQ(plot.yAxis().upper, y.upper);
 }
