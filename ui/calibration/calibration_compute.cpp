@@ -25,7 +25,7 @@ bool CalibrationPage::canAnswer(std::int64_t run) const {
 
 QString CalibrationPage::whyNone() const {
   QStringList names;
-  for (const std::int64_t run : storedOf_) {
+  for (const std::int64_t run : readOf_) {
     const auto stored = stored_.find(run);
     if (stored != stored_.end() && stored->second.answers.empty() && !canAnswer(run))
       names << runName(run);
@@ -37,7 +37,7 @@ QString CalibrationPage::whyNone() const {
 
 std::vector<std::int64_t> CalibrationPage::runsWithout() const {
   std::vector<std::int64_t> without;
-  for (const std::int64_t run : storedOf_) {
+  for (const std::int64_t run : readOf_) {
     const auto stored = stored_.find(run);
     const store::RunRow* row = workbench_.run(run);
     if (stored == stored_.end() || row == nullptr || row->latestCheckpoint < 0 || !canAnswer(run))
@@ -98,7 +98,7 @@ QString CalibrationPage::notice() const {
   QStringList sentences;
   if (const QString status = analyses_->status(); !status.isEmpty()) sentences << status;
   QStringList otherSplit, none;
-  for (const std::int64_t run : storedOf_) {
+  for (const std::int64_t run : readOf_) {
     const auto stored = stored_.find(run);
     if (stored == stored_.end() || !choice_.which) continue;
     if (answersAt(stored->second.answers, *choice_.which, -1) != nullptr) continue;
@@ -127,10 +127,7 @@ QString CalibrationPage::notice() const {
     sentences << tr("%1 have another number of classes: their data are not those of %2.")
                      .arg(others.join(QStringLiteral(", ")), runName(main->run));
   }
-  const std::size_t selected = workbench_.selection().drawn().size();
-  if (selected > storedOf_.size() && !storedOf_.empty()) {
-    sentences << tr("%1 of %2 selected runs are drawn.").arg(storedOf_.size()).arg(selected);
-  }
+  if (const QString share = drawnShare(); !share.isEmpty()) sentences << share;
   const std::vector<std::int64_t> without = runsWithout();
   if (!analyses_->isComputing() && !without.empty() && !shown_.empty())
     sentences << costOf(without);
@@ -145,33 +142,6 @@ QString CalibrationPage::notice() const {
     }
   }
   return sentences.join(QLatin1Char(' '));
-}
-
-void CalibrationPage::makeAnalyses() {
-  analyses_ = new RunAnalyses(
-      workbench_,
-      {.compute = tr("Compute the answers"),
-       .tip = tr("Evaluate the newest checkpoint once and store the answers in the database"),
-       .computing = tr("Computing the answers of %1"),
-       .cancelled = tr("Computing the answers was cancelled."),
-       .failed = tr("The answers of %1 cannot be computed: %2")},
-      this);
-  filmAnalyses_ = new RunAnalyses(
-      workbench_,
-      {.compute = tr("Complete the film"),
-       .tip = tr("Evaluate every stored checkpoint that was not evaluated, once, and store the "
-                 "answers in the database"),
-       .computing = tr("Computing the answers at %1"),
-       .cancelled = tr("Completing the film was cancelled; computed answers are kept."),
-       .failed = tr("The answers at %1 cannot be computed: %2")},
-      this);
-  connect(analyses_, &RunAnalyses::progressed, this, [this] {
-    showNotice();
-    if (shown_.empty()) showEmpty(analyses_->status(), tr("Cancel"));
-  });
-  connect(filmAnalyses_, &RunAnalyses::progressed, this, &CalibrationPage::showNotice);
-  for (RunAnalyses* one : {analyses_, filmAnalyses_})
-    connect(one, &RunAnalyses::ended, this, &CalibrationPage::reload);
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> CalibrationPage::checkpointsWithout() const {
@@ -203,7 +173,7 @@ RunAnalysis CalibrationPage::answersOf(std::int64_t run, std::int64_t checkpoint
 void CalibrationPage::showNotice() {
   // One at a time: both would ask for the same answers.
   std::vector<RunAnalysis> missing, ofFilm;
-  if (!filmAnalyses_->isComputing()) {
+  if (!stepAnalyses_->isComputing()) {
     for (const std::int64_t run : runsWithout()) missing.push_back(answersOf(run));
     for (const std::int64_t run :
          choice_.hasCues ? runsWithoutCues() : std::vector<std::int64_t>()) {
@@ -220,15 +190,15 @@ void CalibrationPage::showNotice() {
   }
   analyses_->setMissing(std::move(missing));
   analyses_->showMessage(notice());
-  QString film = filmAnalyses_->status();
-  if (!filmAnalyses_->isComputing() && !ofFilm.empty()) {
+  QString film = stepAnalyses_->status();
+  if (!stepAnalyses_->isComputing() && !ofFilm.empty()) {
     if (!film.isEmpty()) film += QLatin1Char(' ');
     film += tr("Without answers: %1. %2")
                 .arg(counted(std::ssize(ofFilm), tr("stored checkpoint"), tr("stored checkpoints")),
                      costOf(runs));
   }
-  filmAnalyses_->setMissing(std::move(ofFilm));
-  filmAnalyses_->showMessage(film);
+  stepAnalyses_->setMissing(std::move(ofFilm));
+  stepAnalyses_->showMessage(film);
 }
 
 }  // namespace vitrine::ui

@@ -17,7 +17,6 @@
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
-#include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
 
@@ -129,17 +128,8 @@ QWidget* CalibrationPage::makeTools() {
     Q_EMIT viewChanged();
   });
   row->addWidget(cues_);
-  row->addStretch();
-  cancel_ = makeToolButton(tr("Cancel"), tr("Stop reading"), this);
-  cancel_->hide();
-  connect(cancel_, &QToolButton::clicked, this, &CalibrationPage::cancelReading);
-  row->addWidget(cancel_);
-  auto* exports = makeToolButton(
-      tr("Export figure\u2026"),
-      tr("As PNG, SVG, PDF or CSV: the diagram, or the picture that had the focus last"), this);
-  connect(exports, &QToolButton::clicked, this,
-          [this] { exportFigureOf(this, workbench_, *this, QStringLiteral("calibration")); });
-  row->addWidget(exports);
+  addTools(*row, QStringLiteral("calibration"),
+           tr("As PNG, SVG, PDF or CSV: the diagram, or the picture that had the focus last"));
   return bar;
 }
 
@@ -285,8 +275,8 @@ QWidget* CalibrationPage::makeFilm() {
   film_->setMinimumHeight(px(150));
   film_->setLeastRoom({260, 130});
   column->addWidget(film_, 1);
-  filmAnalyses_->layout()->setContentsMargins(px(12), 0, px(12), 0);
-  column->addWidget(filmAnalyses_);
+  stepAnalyses_->layout()->setContentsMargins(px(12), 0, px(12), 0);
+  column->addWidget(stepAnalyses_);
   stepBar_ = new StepBar(tr("Steps whose answers are stored"), this);
   stepBar_->layout()->setContentsMargins(px(12), 0, px(12), 0);
   column->addWidget(stepBar_);
@@ -301,15 +291,7 @@ QWidget* CalibrationPage::makeFilm() {
 }
 
 void CalibrationPage::arrange() {
-  const bool isNarrow = width() < px(640);
-  QWidget* const parts[] = {reliability_, temperatureCard_, imagesCard_, confusion_, filmCard_};
-  for (QWidget* part : parts) grid_->removeWidget(part);
-  for (int i = 0; i < 8; ++i) grid_->setRowStretch(i, 0);
-  if (isNarrow) {
-    int row = 0;
-    for (QWidget* part : parts) grid_->addWidget(part, row++, 0, 1, 2);
-    return;
-  }
+  if (stackParts({reliability_, temperatureCard_, imagesCard_, confusion_, filmCard_}, 2)) return;
   grid_->addWidget(reliability_, 0, 0);
   grid_->addWidget(temperatureCard_, 0, 1);
   grid_->addWidget(imagesCard_, 1, 0);

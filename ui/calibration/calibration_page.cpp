@@ -9,7 +9,6 @@
 #include <QScrollBar>
 #include <QSlider>
 #include <QSpinBox>
-#include <QStackedWidget>
 #include <QTableWidget>
 #include <QToolButton>
 #include <algorithm>
@@ -20,7 +19,6 @@
 #include "core/config/config.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"
-#include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/value_text.h"
 #include "ui/workbench/recipe.h"
@@ -36,24 +34,27 @@ constexpr std::size_t kMostFrames = 10;
 }  // namespace
 
 CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
-    : ReadingPage(parent),
-      workbench_(workbench),
-      lists_(workbench.store().file()),
-      numbers_(workbench.store().file()),
-      films_(workbench.store().file()),
-      loading_({&lists_, &numbers_, &films_}, kCalibrationReloadMs),
-      pictures_(workbench.models()),
-      stack_(new QStackedWidget(this)) {
-  setMinimumSize(240, 140);
-  auto* outer = columnIn(this, {});
-  outer->addWidget(stack_);
+    : ResultsPage(workbench, kMostCalibrated, 3, kCalibrationReloadMs, parent),
+      lists_(reader(0)),
+      numbers_(reader(1)),
+      films_(reader(2)),
+      pictures_(workbench.models()) {
   auto* shown = new QWidget(this);
   auto* column = columnIn(shown, {px(12), px(12), px(12), px(12)}, px(8));
   column->addWidget(makeTools());
-  makeAnalyses();
+  makeAnalyses(
+      {.compute = tr("Compute the answers"),
+       .tip = tr("Evaluate the newest checkpoint once and store the answers in the database"),
+       .computing = tr("Computing the answers of %1"),
+       .cancelled = tr("Computing the answers was cancelled."),
+       .failed = tr("The answers of %1 cannot be computed: %2")},
+      {.compute = tr("Complete the film"),
+       .tip = tr("Evaluate every stored checkpoint that was not evaluated, once, and store the "
+                 "answers in the database"),
+       .computing = tr("Computing the answers at %1"),
+       .cancelled = tr("Completing the film was cancelled; computed answers are kept."),
+       .failed = tr("The answers at %1 cannot be computed: %2")});
   column->addWidget(analyses_);
-  grid_ = new QGridLayout;
-  grid_->setSpacing(px(12));
   column->addLayout(grid_, 1);
   reliability_ = withName(new FigureView(this), tr("Reliability diagram"));
   reliability_->setSteered(true);
@@ -76,55 +77,9 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
   makeTemperature();
   makeImages();
   makeFilm();
-  arrange();
-  stack_->addWidget(makeFitArea(shown, this));
-  empty_ = new EmptyPage(QString(), QString(), this);
-  connect(empty_, &EmptyPage::actionRequested, this, [this] {
-    if (runs().empty())
-      workbench_.showPage(QStringLiteral("configure"));
-    else
-      analyses_->press();
-  });
-  connect(empty_, &EmptyPage::cancelRequested, this, &CalibrationPage::cancelReading);
-  stack_->addWidget(makeFitArea(empty_, this));
-  keepWheelForFocus(*this);
-  QWidget* before = gap_;
-  for (QWidget* next : std::initializer_list<QWidget*>{
-           reliability_, temperature_, temperatureBox_, scores_, useFitted_, reset_, errors_,
-           allErrors_, strip_, confusion_, film_, stepBar_->slider()}) {
-    setTabOrder(before, next);
-    before = next;
-  }
-
-  connect(&loading_, &LoadingState::again, this, &CalibrationPage::reload);
-  connect(&loading_, &LoadingState::cancellable, this, [this] {
-    cancel_->show();
-    empty_->setCancelShown(true);
-  });
-  connect(&loading_, &LoadingState::waiting, this, [this] {
-    if (storedOf_ != runs() && lists_.isBusy())
-      showEmpty(tr("Reading the answers of the runs\u2026"), QString());
-  });
-  connect(&loading_, &LoadingState::done, this, [this] {
-    cancel_->hide();
-    empty_->setCancelShown(false);
-  });
-  for (Background* one : {&lists_, &numbers_, &films_}) {
-    connect(one, &Background::failed, this, [this](const QString& sentence) {
-      showEmpty(tr("The answers cannot be read: %1").arg(sentence), QString());
-    });
-  }
-  connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this,
-          [this] { changed(loading_); });
-  connect(&workbench_.selection(), &Selection::runsChanged, this, [this] { changed(); });
-  connect(&workbench_.selection(), &Selection::stepChanged, this, [this] {
-    const std::int64_t step = workbench_.selection().step();
-    const auto wanted = step < 0 ? std::nullopt : std::optional(step);
-    if (wanted == step_) return;
-    step_ = wanted;
-    if (isVisible() && storedOf_ == runs()) recompute();
-  });
-  connect(&workbench_, &Workbench::themeChanged, this, [this] { showAll(); });
+  begin(shown, tr("Reading the answers of the runs\u2026"), tr("The answers cannot be read: %1"),
+        {gap_, reliability_, temperature_, temperatureBox_, scores_, useFitted_, reset_, errors_,
+         allErrors_, strip_, confusion_, film_, stepBar_->slider()});
   // The schemas say which data have two cues.
   connect(&workbench_, &Workbench::catalogReady, this,
           [this] { shown_.empty() ? changed() : showNotice(); });
@@ -136,19 +91,7 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
     if (now == film_) picture_ = Picture::Film;
     if (now == sample_ || now == strip_) picture_ = Picture::Sample;
   });
-  stack_->setCurrentIndex(1);
 }
-
-void CalibrationPage::resizeEvent(QResizeEvent* event) {
-  Page::resizeEvent(event);
-  arrange();
-}
-
-std::vector<std::int64_t> CalibrationPage::runs() const {
-  return drawnRuns(workbench_.selection(), kMostCalibrated);
-}
-
-QString CalibrationPage::runName(std::int64_t run) const { return runNameOf(workbench_, run); }
 
 std::optional<std::size_t> CalibrationPage::indexOfCurrent() const {
   if (shown_.empty()) return std::nullopt;
@@ -184,9 +127,7 @@ std::vector<std::int64_t> CalibrationPage::steps() const {
 }
 
 void CalibrationPage::reload() {
-  isStale_ = false;
-  const std::int64_t step = workbench_.selection().step();
-  step_ = step < 0 ? std::nullopt : std::optional(step);
+  beginReading();
   lists_.run([this, wanted = runs()](store::RunReader& store,
                                      const std::atomic<bool>& isStale) -> Background::Finish {
     std::map<std::int64_t, Stored> stored;
@@ -221,7 +162,7 @@ void CalibrationPage::reload() {
 void CalibrationPage::takeStored(const std::vector<std::int64_t>& runs,
                                  std::map<std::int64_t, Stored> stored) {
   stored_ = std::move(stored);
-  storedOf_ = runs;
+  readOf_ = runs;
   const bool hasAny = std::any_of(stored_.begin(), stored_.end(),
                                   [](const auto& entry) { return !entry.second.answers.empty(); });
   if (hasAny) {
@@ -247,11 +188,6 @@ void CalibrationPage::takeStored(const std::vector<std::int64_t>& runs,
           : whyNone(),
       tr("No answers of these runs are stored yet. %1").arg(costOf(runsWithout())));
   showEmpty(words.sentence, words.action);
-}
-
-void CalibrationPage::showEmpty(const QString& sentence, const QString& action) {
-  empty_->showMessage(sentence, action);
-  stack_->setCurrentIndex(1);
 }
 
 void CalibrationPage::fillControls() {
@@ -315,7 +251,7 @@ void CalibrationPage::fillTargets() {
 void CalibrationPage::recompute() {
   if (!choice_.which) return;
   std::vector<CalibrationRequest> asks;
-  for (const std::int64_t run : storedOf_) {
+  for (const std::int64_t run : readOf_) {
     const std::vector<StoredAnswers>& stored = stored_[run].answers;
     const StoredAnswers* found = answersAt(stored, *choice_.which, step_.value_or(-1));
     if (found == nullptr) continue;
@@ -358,7 +294,7 @@ void CalibrationPage::takeShown(std::vector<std::shared_ptr<const CalibrationRun
               QString());
     return;
   }
-  stack_->setCurrentIndex(0);
+  showContent();
   fillTargets();
   showAll();
   readFilm();
@@ -413,13 +349,6 @@ void CalibrationPage::readFilm() {
   });
 }
 
-void CalibrationPage::cancelReading() {
-  loading_.cancel();
-  isStale_ = true;  // shown again, it reads again
-  if (shown_.empty())
-    showEmpty(tr("Reading was cancelled: choose a run to read again."), QString());
-}
-
 void CalibrationPage::chooseBinning(const Binning& binning) {
   if (binning == choice_.binning) return;
   choice_.binning = binning;
@@ -434,27 +363,6 @@ void CalibrationPage::chooseTemperature(double temperature) {
   choice_.temperatures[run] = temperature;
   recompute();
   Q_EMIT viewChanged();
-}
-
-void CalibrationPage::chooseStep(std::int64_t step) {
-  const std::vector<std::int64_t> all = steps();
-  const bool isLast = !all.empty() && step == all.back();
-  step_ = isLast ? std::nullopt : std::optional(step);
-  workbench_.selection().setStep(step_.value_or(-1));
-  recompute();
-  Q_EMIT viewChanged();
-}
-
-void CalibrationPage::waitUntilIdle() {
-  loading_.forgetLater();
-  reload();
-  // One reading asks for the next.
-  for (int round = 0; round < 2; ++round) {
-    lists_.waitUntilIdle();
-    numbers_.waitUntilIdle();
-    films_.waitUntilIdle();
-  }
-  layOutNow();
 }
 
 }  // namespace vitrine::ui

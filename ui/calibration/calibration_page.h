@@ -13,24 +13,19 @@
 #include "ui/calibration/calibration_figures.h"
 #include "ui/calibration/cue_picture.h"
 #include "ui/calibration/sample_pictures.h"
-#include "ui/kit/loading_state.h"
-#include "ui/workbench/drawn_runs.h"
-#include "ui/workbench/page.h"
+#include "ui/workbench/analyses/results_page.h"
 
 class QComboBox;
 class QDoubleSpinBox;
-class QGridLayout;
 class QLabel;
 class QPushButton;
 class QSlider;
 class QSpinBox;
-class QStackedWidget;
 class QTableWidget;
 class QToolButton;
 
 namespace vitrine::ui {
 
-class EmptyPage;
 class FigureView;
 class SampleStrip;
 
@@ -40,12 +35,11 @@ class SampleStrip;
 /// The line of ui/shell/pages.cpp.
 [[nodiscard]] PageFactory calibrationPage();
 
-class CalibrationPage final : public ReadingPage {
+class CalibrationPage final : public ResultsPage {
   Q_OBJECT
  public:
   explicit CalibrationPage(Workbench& workbench, QWidget* parent = nullptr);
 
-  void waitUntilIdle() override;
   [[nodiscard]] Json viewState() const override;
   void setViewState(const Json& state) override;
   /// The picture that had the focus last; the diagram before that.
@@ -62,11 +56,7 @@ class CalibrationPage final : public ReadingPage {
   [[nodiscard]] FigureView& confusionView() { return *confusion_; }
   [[nodiscard]] FigureView& filmView() { return *film_; }
   [[nodiscard]] SampleStrip& strip() { return *strip_; }
-  /// What the page says about runs that are not drawn; "" where all are.
-  [[nodiscard]] QString notice() const;
-
- protected:
-  void resizeEvent(QResizeEvent* event) override;
+  [[nodiscard]] QString notice() const override;
 
  private:
   enum class Picture { Reliability, Temperature, Confusion, Film, Sample };
@@ -103,12 +93,11 @@ class CalibrationPage final : public ReadingPage {
 
   // calibration_layout.cpp
   QWidget* makeTools();
-  void makeAnalyses();
   QWidget* makeTemperature();
   QWidget* makeImages();
   QWidget* makeFilm();
   QComboBox* makeCombo(const QString& name, const QString& tip);
-  void arrange();
+  void arrange() override;
   // calibration_page.cpp
   void reload() override;
   void takeStored(const std::vector<std::int64_t>& runs, std::map<std::int64_t, Stored> stored);
@@ -117,19 +106,16 @@ class CalibrationPage final : public ReadingPage {
   void recompute();
   void takeShown(std::vector<std::shared_ptr<const CalibrationRun>> shown, PredictionCache cache);
   void readFilm();
-  void showEmpty(const QString& sentence, const QString& action);
-  void cancelReading();
   void chooseBinning(const Binning& binning);
   void chooseTemperature(double temperature);
-  void chooseStep(std::int64_t step);
-  [[nodiscard]] std::vector<std::int64_t> runs() const;
   [[nodiscard]] std::int64_t currentRun() const;
   [[nodiscard]] double temperatureOf(std::int64_t run) const;
-  [[nodiscard]] QString runName(std::int64_t run) const;
-  [[nodiscard]] std::vector<std::int64_t> steps() const;
+  [[nodiscard]] bool hasShown() const override { return !shown_.empty(); }
+  [[nodiscard]] std::vector<std::int64_t> steps() const override;
+  void showStep() override { recompute(); }
   [[nodiscard]] std::optional<std::size_t> indexOfCurrent() const;
   // calibration_view.cpp
-  void showAll();
+  void showAll() override;
   void showReliability();
   void showTemperature();
   void showScores();
@@ -137,7 +123,7 @@ class CalibrationPage final : public ReadingPage {
   void showFilm();
   void showImages();
   void showSample();
-  void showNotice();
+  void showNotice() override;
   void chooseBin(int bin);
   void chooseCell(int label, int predicted);
   void chooseAllErrors();
@@ -168,32 +154,21 @@ class CalibrationPage final : public ReadingPage {
   /// \param checkpoint  -1: the newest
   [[nodiscard]] RunAnalysis answersOf(std::int64_t run, std::int64_t checkpoint = -1) const;
 
-  Workbench& workbench_;
-  Background lists_, numbers_, films_;
-  LoadingState loading_;  ///< all of them
+  Background &lists_, &numbers_, &films_;
   SamplePictures pictures_;
   Choice choice_;
   Picture picture_ = Picture::Reliability;
   std::map<std::int64_t, Stored> stored_;
-  std::vector<std::int64_t> storedOf_;  ///< runs that stored_ was read for
   std::vector<std::shared_ptr<const CalibrationRun>> shown_;
   PredictionCache cache_;
   std::map<std::int64_t, FilmLine> filmLines_;  ///< by artifact
   std::vector<CalibrationFrame> frames_;
-  std::vector<std::size_t> listed_;   ///< samples of the strip
-  std::optional<std::int64_t> step_;  ///< nothing: the newest
-  bool isFilling_ = false;
+  std::vector<std::size_t> listed_;  ///< samples of the strip
 
-  QStackedWidget* stack_;
-  EmptyPage* empty_ = nullptr;
-  QGridLayout* grid_ = nullptr;
   QComboBox *edges_ = nullptr, *target_ = nullptr, *which_ = nullptr;
   QSpinBox* bins_ = nullptr;
-  QToolButton *gap_ = nullptr, *cues_ = nullptr, *errors_ = nullptr, *cancel_ = nullptr,
-              *allErrors_ = nullptr;
+  QToolButton *gap_ = nullptr, *cues_ = nullptr, *errors_ = nullptr, *allErrors_ = nullptr;
   QAction* attend_ = nullptr;
-  RunAnalyses *analyses_ = nullptr, *filmAnalyses_ = nullptr;
-  StepBar* stepBar_ = nullptr;
   QWidget *temperatureCard_ = nullptr, *imagesCard_ = nullptr, *filmCard_ = nullptr;
   QLabel *imagesTitle_ = nullptr, *imagesAbout_ = nullptr, *temperatureAbout_ = nullptr;
   QPushButton *useFitted_ = nullptr, *reset_ = nullptr;

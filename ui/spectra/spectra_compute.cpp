@@ -4,7 +4,6 @@
 #include <set>
 
 #include "core/config/catalog.h"
-#include "ui/kit/empty_page.h"
 #include "ui/spectra/spectra_page.h"
 
 namespace vitrine::ui {
@@ -34,8 +33,9 @@ std::string SpectraPage::analysisOf(std::int64_t run) const {
       model != config.end() && model->second.is_string()
           ? catalog.find(ItemKind::Architecture, model->second.get<std::string>())
           : nullptr;
-  const bool isTold = std::any_of(catalog.items.begin(), catalog.items.end(),
-                                  [](const ItemCard& card) { return offersAny(card, {kSpectrum}); });
+  const bool isTold =
+      std::any_of(catalog.items.begin(), catalog.items.end(),
+                  [](const ItemCard& card) { return offersAny(card, {kSpectrum}); });
   if (architecture == nullptr || !isTold) return kUsualAnalysis;
   // Analyses of samples need a way to run the model on images.
   if (!offersAny(*architecture, {"image_classifier", "token_encoder", "text_image_model"}))
@@ -51,7 +51,7 @@ std::string SpectraPage::analysisOf(std::int64_t run) const {
 
 QString SpectraPage::whyNone() const {
   QStringList names;
-  for (const std::int64_t run : factsOf_) {
+  for (const std::int64_t run : readOf_) {
     const auto facts = facts_.find(run);
     if (facts != facts_.end() && facts->second.stored.empty() && analysisOf(run).empty())
       names << runName(run);
@@ -63,7 +63,7 @@ QString SpectraPage::whyNone() const {
 
 std::vector<std::int64_t> SpectraPage::runsWithout() const {
   std::vector<std::int64_t> without;
-  for (const std::int64_t run : factsOf_) {
+  for (const std::int64_t run : readOf_) {
     const auto facts = facts_.find(run);
     const store::RunRow* row = workbench_.run(run);
     if (facts == facts_.end() || row == nullptr || row->latestCheckpoint < 0) continue;
@@ -114,7 +114,7 @@ QString SpectraPage::notice() const {
   QStringList sentences;
   if (const QString status = analyses_->status(); !status.isEmpty()) sentences << status;
   QStringList none;
-  for (const std::int64_t run : factsOf_) {
+  for (const std::int64_t run : readOf_) {
     const auto facts = facts_.find(run);
     if (facts != facts_.end() && facts->second.stored.empty()) none << runName(run);
   }
@@ -139,45 +139,17 @@ QString SpectraPage::notice() const {
   }
   if (sizes.size() > 1)
     sentences << tr("The matrices differ in size: compare shares of it, not ranks.");
-  const std::size_t selected = workbench_.selection().drawn().size();
-  if (selected > factsOf_.size() && !factsOf_.empty())
-    sentences << tr("%1 of %2 selected runs are drawn.").arg(factsOf_.size()).arg(selected);
+  if (const QString share = drawnShare(); !share.isEmpty()) sentences << share;
   const std::vector<std::int64_t> without = runsWithout();
-  if (!analyses_->isComputing() && !without.empty() && !shown_.empty()) sentences << costOfMissing();
+  if (!analyses_->isComputing() && !without.empty() && !shown_.empty())
+    sentences << costOfMissing();
   return sentences.join(QLatin1Char(' '));
-}
-
-void SpectraPage::makeAnalyses() {
-  analyses_ = new RunAnalyses(
-      workbench_,
-      {.compute = tr("Compute the spectra"),
-       .tip = tr("Measure the newest checkpoint once and store the results in the database"),
-       .computing = tr("Computing the spectra of %1"),
-       .cancelled = tr("Computing the spectra was cancelled."),
-       .failed = tr("The spectra of %1 cannot be computed: %2")},
-      this);
-  columns_ = new RunAnalyses(
-      workbench_,
-      {.compute = tr("Complete the waterfall"),
-       .tip = tr("Measure every stored checkpoint that was not measured, once, and store the "
-                 "results in the database"),
-       .computing = tr("Computing the spectra at %1"),
-       .cancelled = tr("Completing the waterfall was cancelled; computed spectra are kept."),
-       .failed = tr("The spectra at %1 cannot be computed: %2")},
-      this);
-  connect(analyses_, &RunAnalyses::progressed, this, [this] {
-    showNotice();
-    if (shown_.empty()) showEmpty(analyses_->status(), tr("Cancel"));
-  });
-  connect(columns_, &RunAnalyses::progressed, this, &SpectraPage::showNotice);
-  for (RunAnalyses* one : {analyses_, columns_})
-    connect(one, &RunAnalyses::ended, this, &SpectraPage::reload);
 }
 
 void SpectraPage::showNotice() {
   // One at a time: a model that is loaded for the one is not for the other.
   std::vector<RunAnalysis> missing, ofWaterfall;
-  if (!columns_->isComputing()) {
+  if (!stepAnalyses_->isComputing()) {
     for (const std::int64_t run : runsWithout())
       missing.push_back({runName(run),
                          {.run = run},
@@ -186,16 +158,16 @@ void SpectraPage::showNotice() {
   if (!analyses_->isComputing()) ofWaterfall = columnsWithout();
   analyses_->setMissing(std::move(missing));
   analyses_->showMessage(notice());
-  QString sentence = columns_->status();
-  if (!columns_->isComputing() && !ofWaterfall.empty()) {
+  QString sentence = stepAnalyses_->status();
+  if (!stepAnalyses_->isComputing() && !ofWaterfall.empty()) {
     if (!sentence.isEmpty()) sentence += QLatin1Char(' ');
     sentence += tr("Not in the waterfall: %1. %2")
                     .arg(counted(std::ssize(ofWaterfall), tr("stored checkpoint"),
                                  tr("stored checkpoints")),
                          costOf(ofWaterfall.size(), ofWaterfall.front().model.run));
   }
-  columns_->setMissing(std::move(ofWaterfall));
-  columns_->showMessage(sentence);
+  stepAnalyses_->setMissing(std::move(ofWaterfall));
+  stepAnalyses_->showMessage(sentence);
   showVariants();
 }
 

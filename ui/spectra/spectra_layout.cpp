@@ -11,7 +11,6 @@
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
 #include "ui/spectra/spectra_page.h"
-#include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
 
@@ -106,17 +105,8 @@ QWidget* SpectraPage::makeTools() {
       Q_EMIT viewChanged();
     }
   });
-  row->addStretch();
-  cancel_ = makeToolButton(tr("Cancel"), tr("Stop reading"), this);
-  cancel_->hide();
-  connect(cancel_, &QToolButton::clicked, this, &SpectraPage::cancelReading);
-  row->addWidget(cancel_);
-  auto* exports = makeToolButton(
-      tr("Export figure\u2026"),
-      tr("As PNG, SVG, PDF or CSV: the heads, or the picture that had the focus last"), this);
-  connect(exports, &QToolButton::clicked, this,
-          [this] { exportFigureOf(this, workbench_, *this, QStringLiteral("spectra")); });
-  row->addWidget(exports);
+  addTools(*row, QStringLiteral("spectra"),
+           tr("As PNG, SVG, PDF or CSV: the heads, or the picture that had the focus last"));
   return bar;
 }
 
@@ -164,15 +154,8 @@ void SpectraPage::connectViews() {
 }
 
 void SpectraPage::arrange() {
-  const bool isNarrow = width() < px(640);
-  QWidget* const parts[] = {heads_, share_, waterfall_, controls_, stepBar_, effective_, stable_};
-  for (QWidget* part : parts) grid_->removeWidget(part);
-  for (int i = 0; i < 8; ++i) grid_->setRowStretch(i, 0);
-  if (isNarrow) {
-    int row = 0;
-    for (QWidget* part : parts) grid_->addWidget(part, row++, 0, 1, 12);
+  if (stackParts({heads_, share_, waterfall_, controls_, stepBar_, effective_, stable_}, 12))
     return;
-  }
   grid_->addWidget(heads_, 0, 0, 1, 6);
   grid_->addWidget(share_, 0, 6, 1, 6);
   grid_->addWidget(waterfall_, 1, 0, 1, 7);

@@ -9,34 +9,28 @@
 #include <optional>
 #include <vector>
 
-#include "ui/kit/loading_state.h"
 #include "ui/spectra/seed_curves.h"
 #include "ui/spectra/spectra_figures.h"
-#include "ui/workbench/drawn_runs.h"
-#include "ui/workbench/page.h"
+#include "ui/workbench/analyses/results_page.h"
 
 class QComboBox;
-class QGridLayout;
 class QPushButton;
 class QSpinBox;
-class QStackedWidget;
 class QToolButton;
 
 namespace vitrine::ui {
 
-class EmptyPage;
 class FigureView;
 class WrapLabel;
 
 /// The line of ui/shell/pages.cpp.
 [[nodiscard]] PageFactory spectraPage();
 
-class SpectraPage final : public ReadingPage {
+class SpectraPage final : public ResultsPage {
   Q_OBJECT
  public:
   explicit SpectraPage(Workbench& workbench, QWidget* parent = nullptr);
 
-  void waitUntilIdle() override;
   [[nodiscard]] Json viewState() const override;
   void setViewState(const Json& state) override;
   /// The picture that had the focus last; the heads before that.
@@ -55,11 +49,8 @@ class SpectraPage final : public ReadingPage {
   [[nodiscard]] FigureView& shareView() { return *share_; }
   [[nodiscard]] FigureView& waterfallView() { return *waterfall_; }
   [[nodiscard]] FigureView& controlsView() { return *controls_; }
-  /// What the page says about runs that are not drawn, or not alike; "" where there is nothing.
-  [[nodiscard]] QString notice() const;
-
- protected:
-  void resizeEvent(QResizeEvent* event) override;
+  /// Also about runs that are not alike.
+  [[nodiscard]] QString notice() const override;
 
  private:
   enum class Picture { Heads, Share, Waterfall, Controls, Effective, Stable };
@@ -97,26 +88,22 @@ class SpectraPage final : public ReadingPage {
 
   // spectra_layout.cpp
   QWidget* makeTools();
-  void makeAnalyses();
   FigureView* makeView(const QString& name, int leastHeight);
   void connectViews();
-  void arrange();
+  void arrange() override;
   // spectra_page.cpp
   void reload() override;
   void takeFacts(const std::vector<std::int64_t>& runs, std::map<std::int64_t, Facts> facts);
   void readRuns();
   void takeRuns(std::vector<std::shared_ptr<const SpectraRun>> shown, SpectrumCache cache,
                 SeedScores seeds, RankClaims claims);
-  void showEmpty(const QString& sentence, const QString& action);
-  void cancelReading();
   void chooseThreshold(double threshold);
   void chooseHead(int layer, int head);
-  void chooseStep(std::int64_t step);
-  [[nodiscard]] std::vector<std::int64_t> runs() const;
-  [[nodiscard]] std::vector<std::int64_t> steps() const;
-  [[nodiscard]] QString runName(std::int64_t run) const;
+  [[nodiscard]] bool hasShown() const override { return !shown_.empty(); }
+  [[nodiscard]] std::vector<std::int64_t> steps() const override;
+  void showStep() override { showAll(); }
   // spectra_view.cpp
-  void showAll();
+  void showAll() override;
   void makeRoom();
   void showHeads();
   void showShare();
@@ -124,7 +111,7 @@ class SpectraPage final : public ReadingPage {
   void showControls();
   void showCurves();
   void showSteps();
-  void showNotice();
+  void showNotice() override;
   [[nodiscard]] std::unique_ptr<Figure> headsFigure() const;
   [[nodiscard]] std::unique_ptr<Figure> shareFigure() const;
   [[nodiscard]] std::unique_ptr<Figure> waterfallFigure() const;
@@ -158,32 +145,22 @@ class SpectraPage final : public ReadingPage {
   [[nodiscard]] QString costOf(std::size_t checkpoints, std::int64_t run) const;
   [[nodiscard]] QString costOfMissing() const;  ///< of the newest checkpoint of each run
 
-  Workbench& workbench_;
-  Background lists_, spectra_;
-  LoadingState loading_;  ///< both of them
+  Background &lists_, &spectra_;
   Choice choice_;
   Picture picture_ = Picture::Heads;
   std::map<std::int64_t, Facts> facts_;
-  std::vector<std::int64_t> factsOf_;  ///< runs that facts_ was read for
   std::vector<std::shared_ptr<const SpectraRun>> shown_;
   SpectrumCache cache_;
   SeedScores seeds_;
   RankClaims claims_;
-  std::optional<std::int64_t> step_;  ///< nothing: the newest
-  bool isFilling_ = false;
 
-  QStackedWidget* stack_;
-  EmptyPage* empty_ = nullptr;
-  QGridLayout* grid_ = nullptr;
   QSpinBox* threshold_ = nullptr;
   QComboBox* headChoice_ = nullptr;
   QToolButton *log_ = nullptr, *values_ = nullptr, *sameScale_ = nullptr, *meanOfSeeds_ = nullptr,
-              *follow_ = nullptr, *cancel_ = nullptr;
-  RunAnalyses *analyses_ = nullptr, *columns_ = nullptr;
+              *follow_ = nullptr;
   QWidget* variants_ = nullptr;
   WrapLabel* variantsText_ = nullptr;
   QPushButton* startVariants_ = nullptr;
-  StepBar* stepBar_ = nullptr;
   FigureView *heads_ = nullptr, *share_ = nullptr, *waterfall_ = nullptr, *controls_ = nullptr,
              *effective_ = nullptr, *stable_ = nullptr;
 };

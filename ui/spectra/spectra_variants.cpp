@@ -37,7 +37,7 @@ QWidget* SpectraPage::makeVariants() {
 
 std::vector<const store::RunRow*> SpectraPage::runsOfExperiment() const {
   std::set<std::int64_t> experiments;
-  for (const std::int64_t run : factsOf_) {
+  for (const std::int64_t run : readOf_) {
     if (const store::RunRow* row = workbench_.run(run)) experiments.insert(row->experimentId);
   }
   std::vector<const store::RunRow*> rows;
@@ -54,7 +54,7 @@ SpectraPage::MissingVariants SpectraPage::missingVariants() const {
   double seconds = 0;
   int measured = 0;
   for (const store::RunRow* row : rows) {
-    const bool isDrawn = std::find(factsOf_.begin(), factsOf_.end(), row->id) != factsOf_.end();
+    const bool isDrawn = std::find(readOf_.begin(), readOf_.end(), row->id) != readOf_.end();
     const bool isDone = row->state == store::RunState::Done;
     if (isDrawn || isDone || store::isAlive(row->state))
       known.insert({row->experimentId, row->variant});
