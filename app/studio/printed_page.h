@@ -20,8 +20,9 @@ void printPage(const QString& html, const QString& pdf);
 [[nodiscard]] QString printable(const QString& html, QStringList& pictures);
 
 /// Paints a document page by page, with the number of each below it. Nothing but that number lies
-/// outside of `body`. \param body  of a page, in the painter's units \param startPage  called
-/// before every page but the first
+/// outside of `body`.
+/// \param body       of a page, in the painter's units
+/// \param startPage  called before every page but the first
 void paintPages(QTextDocument& document, QPainter& painter, const QRectF& body,
                 const std::function<void()>& startPage);
 

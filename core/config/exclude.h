@@ -19,8 +19,8 @@ namespace vitrine {
 /// Forgets an axis that the command line sets, and what was left out by its values.
 void dropAxis(std::vector<Exclude>& excludes, std::size_t axis);
 
-/// Which of `excludes` leaves a run out: its place, or -1. \param choice  place of each axis's
-/// value
+/// Which of `excludes` leaves a run out: its place, or -1.
+/// \param choice  place of each axis's value
 [[nodiscard]] int excludedBy(const std::vector<Exclude>& excludes, std::size_t variant,
                              const std::vector<std::size_t>& choice);
 

@@ -42,7 +42,8 @@ class VITRINE_ENGINE_EXPORT Dataset {
   [[nodiscard]] virtual const DatasetInfo& info() const noexcept = 0;
   [[nodiscard]] virtual std::int64_t size(Split split) const = 0;
   /// Fills every field of `info().fields`, at its native size.
-  /// \pre sample.begin(id) was called \throws ShapeError  the split has no sample `id`
+  /// \pre  sample.begin(id) was called
+  /// \throws ShapeError  the split has no sample `id`
   virtual void read(Split split, std::int64_t id, Sample& sample) const = 0;
   /// Bytes of memory that a run takes for this once every sample was read; for the estimate before
   /// it. Here: none.
@@ -67,8 +68,8 @@ class VITRINE_ENGINE_EXPORT LabelledImages : public Dataset {
   [[nodiscard]] double memoryBytes() const override;
 
  protected:
-  /// For readImage(). \throws ShapeError  the split has no image `id`, or `image` is not as long as
-  /// one
+  /// For readImage().
+  /// \throws ShapeError  the split has no image `id`, or `image` is not as long as one
   void requireImage(Split split, std::int64_t id, std::span<const std::uint8_t> image) const;
 };
 

@@ -9,8 +9,8 @@
 
 namespace vitrine {
 
-/// Which neighbours a resized pixel is a mean of. The support is in output pixels when an image
-/// becomes smaller (antialiasing), in input pixels when it becomes larger.
+/// Filter whose weighted mean of neighbours makes a resized pixel. The support is in output pixels
+/// when an image becomes smaller (antialiasing), in input pixels when it becomes larger.
 enum class ResampleFilter {
   Nearest,   ///< the pixel below the centre; no mean, no antialiasing
   Box,       ///< support 0.5
@@ -22,10 +22,13 @@ enum class ResampleFilter {
 
 /// Weights of a one-dimensional resize.
 ///
-/// Output i of n lies over the input at c = start + (i + 1/2) s with s = (end - start) / n. With f
-/// = max(s, 1) and the filter's support r, it is the mean of the inputs j from int(c - f r + 1/2)
-/// to int(c + f r + 1/2), cut to the image, with weights filter((j + 1/2 - c) / f) that are scaled
-/// to the sum 1 and rounded to 22 bits.
+/// Output i of n lies over the input at c = start + (i + 1/2) s with s = (end - start) / n. Let r
+/// be the filter's support and f = max(s, 1). The output is the mean of these inputs, cut to the
+/// image:
+///
+///     j from int(c - f r + 1/2) to int(c + f r + 1/2), with weight filter((j + 1/2 - c) / f)
+///
+/// Weights are scaled to the sum 1 and rounded to 22 bits.
 class VITRINE_ENGINE_EXPORT ResampleAxis {
  public:
   /// \param start, end  part of the input that becomes the output, in pixels; may be fractions

@@ -107,8 +107,8 @@ class VITRINE_ENGINE_EXPORT NoiseProcess {
   /// The step down: mean + deviation * noise, at step 0 the mean.
   [[nodiscard]] at::Tensor ddpmStep(const StepBack& back, const at::Tensor& step,
                                     const at::Tensor& noise) const;
-  /// The step down of DDIM. \param eta  0: without noise, which is then not read; 1: as much as
-  /// DDPM
+  /// The step down of DDIM.
+  /// \param eta  0: without noise, which is then not read; 1: as much as DDPM
   [[nodiscard]] at::Tensor ddimStep(const StepBack& back, const at::Tensor& state,
                                     const at::Tensor& step, double eta,
                                     const at::Tensor& noise = {}) const;

@@ -1,7 +1,9 @@
 // Calibration of a classifier: reliability bins and the expected calibration error.
 //
-// Rules of Guo et al. 2017, "On calibration of modern neural networks", as the code of Beyond-INet has them: confidence
-// is the largest softmax probability, bins are (low, high], ECE = sum_b n_b / n |accuracy_b - confidence_b|.
+// Rules of Guo et al. 2017, "On calibration of modern neural networks" (arXiv:1706.04599), as in
+// the code of Beyond-INet. Confidence is the largest softmax probability, bins are (low, high], and
+//
+//     ECE = sum_b n_b / n |accuracy_b - confidence_b|
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,7 +26,7 @@ struct VITRINE_ENGINE_EXPORT ReliabilityBin {
   std::int64_t count = 0;
   double confidence = 0;  ///< mean; 0 in an empty bin
   double accuracy = 0;    ///< 0 in an empty bin
-  /// What published diagrams draw as the gap: |middle of the bin - accuracy|, of an empty bin too.
+  /// The gap in published diagrams: |middle of the bin - accuracy|, also of an empty bin.
   [[nodiscard]] double gapMidpoint() const noexcept;
 };
 
@@ -38,13 +40,13 @@ struct VITRINE_ENGINE_EXPORT Confidences {
 /// \param logits  [samples, classes], any floating dtype and device
 /// \param labels  [samples] int64
 /// \param temperature  logits are divided by it, > 0
-/// \throws ShapeError
+/// \throws ShapeError  the two do not have these shapes
 [[nodiscard]] VITRINE_ENGINE_EXPORT Confidences confidencesOf(const at::Tensor& logits,
                                                               const at::Tensor& labels,
                                                               double temperature = 1);
 
-/// A confidence of exactly 0, or NaN, falls in no bin but counts in the total of `calibrationError`.
-/// \pre bins > 0
+/// A confidence of exactly 0, or NaN, falls in no bin but counts in the total of
+/// `calibrationError`. \pre bins > 0
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<ReliabilityBin> reliabilityBins(
     const Confidences& samples, std::int64_t bins, Binning binning = Binning::EqualWidth);
 

@@ -15,8 +15,8 @@ namespace vitrine::eval {
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::string> captionWords(
     const std::string& caption);
 
-/// One score for each image, 0 to 10, and their mean. n-grams of 1 to 4 words are weighted by how
-/// few images have them in their references; a set of one image scores 0.
+/// One score for each image, 0 to 10, and their mean. An n-gram of 1 to 4 words weighs more where
+/// fewer images have it in their references; a set of one image scores 0.
 struct CaptionScores {
   std::vector<double> scores;
   double mean = 0;
@@ -27,9 +27,11 @@ struct CaptionScores {
 captionScores(const std::vector<std::string>& captions,
               const std::vector<std::vector<std::string>>& references);
 
-/// 100 times the cosine of each image's and its caption's features, by the network that both are
-/// of: [pairs] float64, negative ones as they are.
-/// \param images, captions  [pairs, width] \throws ShapeError  two shapes
+/// 100 times the cosine of the features of an image and of its caption, by one network; negative
+/// scores stay.
+/// \param images, captions  [pairs, width]
+/// \returns  [pairs] float64
+/// \throws ShapeError  the two shapes differ
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor clipScores(const at::Tensor& images,
                                                           const at::Tensor& captions);
 

@@ -46,7 +46,8 @@ VITRINE_FOUNDATION_EXPORT std::optional<HeldCheckpoint> holdNewestCheckpoint(
 class VITRINE_FOUNDATION_EXPORT CheckpointWriterLock {
  public:
   /// \param parent  the run's folder; made when missing
-  /// \throws RefusedError  another one writes there  \throws FileError  the folder cannot be made
+  /// \throws RefusedError  another one writes there
+  /// \throws FileError  the folder cannot be made
   explicit CheckpointWriterLock(const std::filesystem::path& parent);
   ~CheckpointWriterLock();
   CheckpointWriterLock(const CheckpointWriterLock&) = delete;

@@ -51,7 +51,8 @@ struct SummaryEvent {
 class VITRINE_FOUNDATION_EXPORT EventFileWriter {
  public:
   /// Makes or empties `file`, whose name must contain "tfevents" for TensorBoard to find it.
-  /// \param wallTime  of the file, seconds since 1970 \throws FileError
+  /// \param wallTime  of the file, seconds since 1970
+  /// \throws FileError
   EventFileWriter(const std::filesystem::path& file, double wallTime);
   ~EventFileWriter();
   EventFileWriter(const EventFileWriter&) = delete;

@@ -35,8 +35,8 @@ class VITRINE_FOUNDATION_EXPORT Descriptor {
 [[noreturn]] VITRINE_FOUNDATION_EXPORT void throwSystemError(const std::filesystem::path& file,
                                                              const std::string& what);
 
-/// A regular file, read only, and its size in bytes. \throws FileError  it is missing, unreadable
-/// or not a regular file
+/// A regular file, read only, and its size in bytes.
+/// \throws FileError  it is missing, unreadable or not a regular file
 [[nodiscard]] std::pair<Descriptor, std::uint64_t> openToRead(const std::filesystem::path& file);
 
 /// Fills `out` from `offset`; returns how much there was, less than asked for at the end of the

@@ -50,8 +50,9 @@ class VITRINE_FOUNDATION_EXPORT SafetensorsSet {
   /// Shard by shard in the order of their names, within each by offset.
   [[nodiscard]] const std::vector<SafetensorsEntry>& entries() const noexcept;
   [[nodiscard]] const SafetensorsEntry* find(const std::string& name) const noexcept;
-  /// Reads one tensor's bytes. \throws FileError  cut file or I/O error  \pre out.size() == end -
-  /// begin
+  /// Reads one tensor's bytes.
+  /// \throws FileError  cut file or I/O error
+  /// \pre  out.size() == end - begin
   void read(const SafetensorsEntry& entry, std::span<std::byte> out) const;
   /// Of the file; of a list nothing, since shards may differ.
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const noexcept;

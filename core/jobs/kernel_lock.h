@@ -18,7 +18,9 @@ class VITRINE_STORE_EXPORT KernelLock {
   [[nodiscard]] static std::optional<KernelLock> tryLock(const std::filesystem::path& file);
 
   /// A name that one process of this machine has at a time: an abstract socket that nothing is sent
-  /// to. Nothing when another process has it. \param name  107 bytes at most  \throws Error
+  /// to. Nothing when another process has it.
+  /// \param name  107 bytes at most
+  /// \throws Error
   [[nodiscard]] static std::optional<KernelLock> tryName(const std::string& name);
 
   enum class Try { Locked, Held, Unusable };

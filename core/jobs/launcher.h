@@ -10,8 +10,8 @@
 
 namespace vitrine::jobs {
 
-/// The headless program: $VITRINE_PROGRAM, else `vitrine` next to this program. \throws
-/// NotFoundError
+/// The headless program: $VITRINE_PROGRAM, else `vitrine` next to this program.
+/// \throws NotFoundError
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path headlessProgram();
 
 /// \throws RefusedError  the run that `run` depends on is not done; names it and its state

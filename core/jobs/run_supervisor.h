@@ -28,8 +28,9 @@ struct SupervisorOptions {
   double timeLimitSeconds = 0;  ///< that is left; 0: none
 };
 
-/// Works until the run's process has ended and the database knows how it ended. \returns  the exit
-/// code of the process, 128 + its signal, or 4 when the run must not be started any more
+/// Works until the run's process has ended and the database knows how it ended.
+/// \returns  the exit code of the process, 128 + its signal, or 4 when the run must not be started
+///         any more
 VITRINE_STORE_EXPORT int superviseRun(const SupervisorOptions& options);
 
 /// What `vitrine work --supervise N` does: reads limits from the queue, then superviseRun().

@@ -16,8 +16,8 @@ struct SpawnExtras {
 
 /// Runs `arguments` (the program first) in a session of its own, with stdin from /dev/null and
 /// stdout and stderr appended to `log`. Returns its pid. It is not a child of this process: no
-/// caller needs to wait for it. \throws Error  the log cannot be opened or the program cannot be
-/// run
+/// caller needs to wait for it.
+/// \throws Error  the log cannot be opened or the program cannot be run
 [[nodiscard]] std::int64_t spawnDetached(const std::vector<std::string>& arguments,
                                          const std::filesystem::path& log,
                                          const SpawnExtras& extras = {});

@@ -9,9 +9,9 @@ namespace vitrine::kernels {
 
 /// y = x weight^T + bias
 ///
-/// In float32 on the CPU by this engine's products, which take processors as they are and not as
-/// their maker's library knows them: of many rows each way, and of a few without a gradient. By the
-/// library elsewhere, and under autocast. Each sum runs in one order, whatever the threads.
+/// In float32 on the CPU the engine's own products compute it: many rows with a gradient, a few
+/// without one. LibTorch computes all else, and all under autocast. The number of threads does not
+/// change the order of a sum.
 /// \param x       [.., in]
 /// \param weight  [out, in]
 /// \param bias    [out], or undefined

@@ -35,8 +35,8 @@ struct MlstmInput {
 [[nodiscard]] VITRINE_ENGINE_EXPORT MlstmOutput mlstm(const MlstmInput& input,
                                                       const MlstmOptions& options);
 
-/// Tokens of a chunk where none is asked for: all of them below the length from which the memory
-/// between chunks costs less than the pairs that it replaces, 64 + 2 x width; 64 above it.
+/// Default length of a chunk: all tokens up to 64 + 2 x width, else 64. From that length on, the
+/// memory between chunks costs less than the pairs that it replaces.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t mlstmChunk(std::int64_t tokens,
                                                             std::int64_t width);
 
@@ -48,8 +48,8 @@ struct MlstmWeights {
   at::Tensor decay;   ///< D: [batch, heads, tokens, tokens] of q's type
   at::Tensor scores;  ///< S = s (q k^T) D: rows are signed and do not sum to one
 };
-/// For looking at; without a start state and without gradient. h is S v / (max(|row sum|, exp(-m))
-/// + eps).
+/// For analyses: without a start state and without gradient.
+/// h = S v / (max(|row sum|, exp(-m)) + eps)
 [[nodiscard]] VITRINE_ENGINE_EXPORT MlstmWeights mlstmWeights(const MlstmInput& input,
                                                               const MlstmOptions& options);
 

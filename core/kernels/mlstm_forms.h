@@ -48,11 +48,13 @@ void scanGatesOf(MlstmCall& call);
 [[nodiscard]] MlstmGradients mlstmBackward(MlstmForm form, const MlstmCall& call,
                                            const at::Tensor& numerator, const at::Tensor& sum);
 
-/// {d log forget, d log input, d m_0}, float64. \param stabilisers  direct gradients of m, [units,
-/// tokens] float64, or undefined
+/// Gradients of log forget, log input and m_0, float64.
 struct MlstmGateGradients {
   at::Tensor logForget, logInput, start;
 };
+/// \param rows, columns  sums of the pairs' gradients over keys and over queries, [units, tokens]
+///                       float64
+/// \param stabilisers    direct gradients of m, [units, tokens] float64, or undefined
 [[nodiscard]] MlstmGateGradients mlstmGateGradients(const MlstmCall& call, const at::Tensor& rows,
                                                     const at::Tensor& columns,
                                                     const at::Tensor& stabilisers);

@@ -5,9 +5,9 @@
 //     out[2m]   = x[2m] cos a - x[2m+1] sin a
 //     out[2m+1] = x[2m] sin a + x[2m+1] cos a
 //
-// (Su et al. 2021, "RoFormer", arXiv:2104.09864, interleaved pairs.) Whether positions lie on a
-// line or on a patch grid is in the angles alone, so 1-D and 2-D are one kernel. The map is
-// orthogonal, so the backward pass is the same turn by -a.
+// (Su et al. 2021, "RoFormer", arXiv:2104.09864, interleaved pairs.) Positions on a line and on a
+// patch grid differ in the angles alone, so 1-D and 2-D share one kernel. The map is orthogonal,
+// so the backward pass is the same turn by -a.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,11 +20,10 @@ namespace vitrine::kernels {
 
 enum class Turn { Forward, Backward };
 
-/// One tensor, on the CPU: the readable truth that every other version is measured against.
+/// One tensor on the CPU: the readable definition that tests compare every other version with.
 ///
-/// \param x       [batch, heads, tokens, headDim], headDim even and dense; any strides otherwise;
-/// float64, float32, bfloat16 or
-///                float16; the half types turn in float32
+/// \param x       [batch, heads, tokens, headDim], headDim even and dense, any strides otherwise;
+///                float64, float32, bfloat16 or float16; the half types turn in float32
 /// \param angles  [tokens, headDim/2] radians, float32 (float64 for float64 `x`), contiguous
 /// \returns       a new contiguous tensor of the shape and dtype of `x`
 /// \throws ShapeError  the two do not fit

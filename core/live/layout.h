@@ -52,8 +52,8 @@ inline constexpr std::size_t kSegmentBytes = kHeadBytes + kSlots * kFrameCapacit
   return reinterpret_cast<Word*>(segment + kHeadBytes + slot * kFrameCapacity);
 }
 
-/// Writes words under a sequence lock that this process alone writes. \param size  receives the
-/// number of bytes under the same lock; may be null
+/// Writes words under a sequence lock that this process alone writes.
+/// \param size  receives the number of bytes under the same lock; may be null
 void writeLocked(Word& sequence, Word* words, std::span<const std::byte> bytes,
                  Word* size = nullptr);
 /// Copies words that are not being written meanwhile. \returns  false: they were

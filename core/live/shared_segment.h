@@ -12,7 +12,9 @@ namespace vitrine::live {
 class SharedSegment {
  public:
   /// Makes it, for this user alone and with every page there: no later write can fail for lack of
-  /// memory. \returns  nothing where the name is taken  \throws Error  no room, no permission
+  /// memory.
+  /// \returns  nothing where the name is taken
+  /// \throws Error  no room, no permission
   [[nodiscard]] static std::optional<SharedSegment> create(const std::string& name,
                                                            std::size_t bytes);
   /// One that is there, of this user and of exactly that size; nothing otherwise.

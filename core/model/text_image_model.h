@@ -50,7 +50,8 @@ class VITRINE_ENGINE_EXPORT TextImageModel : public Capability {
     Yes,  ///< what follows sees it
   };
   /// The noise of images that follow the tokens of a cache, one for each of its samples.
-  /// \param images  [B, C, H, W] \param time  [B] int64
+  /// \param images  [B, C, H, W]
+  /// \param time    [B] int64
   [[nodiscard]] virtual at::Tensor noiseAfter(LanguageModel::Cache& cache, const at::Tensor& images,
                                               const at::Tensor& time, Keep keep) = 0;
   /// Whether a parameter belongs to the text: what a frozen language model consists of.

@@ -1,4 +1,4 @@
-// A mask between tokens that belongs to a model: which it is, is the model's business.
+// A mask between tokens that a model brings, such as a causal one.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,11 +19,11 @@ enum class MaskMode {
 class VITRINE_ENGINE_EXPORT SequenceMask {
  public:
   virtual ~SequenceMask();
-  /// [tokens, tokens] float32: 1 where a query (row) sees a key (column), 0 where not, between them
-  /// in part. Asked before each pass; what does not change is made once.
+  /// [tokens, tokens] float32: 1 where a query (row) sees a key (column), 0 where not, a number
+  /// between them where in part. Called before each pass, so constant factors are made once.
   [[nodiscard]] virtual at::Tensor factor(std::int64_t tokens, at::Device device) = 0;
   [[nodiscard]] virtual MaskMode mode() const = 0;
-  /// "causal": what a cost table calls it.
+  /// Name in a cost table: "causal".
   [[nodiscard]] virtual std::string name() const = 0;
 };
 

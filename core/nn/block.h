@@ -32,9 +32,9 @@ struct BlockOptions {
   BlockNames names = {};
 };
 
-/// How a condition acts on one block (Peebles & Xie 2023, "Scalable Diffusion Models with
-/// Transformers", adaLN): norm(x) * (1 + scale) + shift, and the branch times its gate. Each is
-/// [batch, width], or undefined for nothing.
+/// The effect of a condition on one block (Peebles & Xie 2023, arXiv:2212.09748, adaLN):
+/// norm(x) * (1 + scale) + shift, and the branch times its gate. Each is [batch, width], or
+/// undefined for none.
 struct Modulation {
   at::Tensor attentionShift, attentionScale, attentionGate;
   at::Tensor mlpShift, mlpScale, mlpGate;
@@ -57,6 +57,8 @@ struct BlockCall {
 /// additive mask of (position/relative_bias.h).
 struct VITRINE_ENGINE_EXPORT Block final : torch::nn::Module {
   explicit Block(const BlockOptions& options);
+  /// \param stream  [batch, tokens, width]
+  /// \returns       the same, or [batch, 1, width] with `call.row`
   [[nodiscard]] Stream forward(const Stream& stream, const BlockCall& call) const;
   /// Attention and MLP with what stands between them and the stream, without the norms. Published
   /// counts of all `tokens`; `kept` of them continue after the attention, and what is kept is

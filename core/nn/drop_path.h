@@ -12,7 +12,7 @@
 
 namespace vitrine::nn {
 
-/// How a branch is left out in training.
+/// The way in which branches are left out in training.
 struct DropPath {
   enum class Kind {
     Sample,  ///< each sample by its own draw: dropPath()
@@ -28,16 +28,18 @@ struct DropPath {
 [[nodiscard]] at::Tensor dropPathGains(std::int64_t batch, const at::Tensor& like, double rate,
                                        const at::Generator& generator);
 
-/// Each sample's branch is dropped whole with probability `rate`, kept ones are scaled by 1 / (1 -
-/// rate), rounded once to the type of `branch`. \param branch     [batch, ..] \param generator  of
-/// the branch's device; never torch's global one
+/// Drops the whole branch of each sample with probability `rate`. Kept ones are scaled by
+/// 1 / (1 - rate), rounded once to the type of `branch`.
+/// \param branch     [batch, ..]
+/// \param generator  of the branch's device; never torch's global one
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor dropPath(const at::Tensor& branch, double rate,
                                                         const at::Generator& generator);
 
-/// Which samples go through the branch when a random part of the batch does: the first of a random
-/// permutation, floor(batch * (1 - rate)) of them, int64 on `device`. Their branch is to be scaled
-/// by batch / kept. Undefined for a rate of zero, and where that share misses 1 - rate by more than
-/// a hundredth: a batch that small is dropped by sample.
+/// Samples that go through the branch when a random part of the batch does: the first
+/// floor(batch * (1 - rate)) of a random permutation. The caller scales their branch by
+/// batch / kept.
+/// \returns  [kept] int64 on `device`; undefined for a rate of zero, and where kept / batch misses
+///           1 - rate by more than a hundredth: such a small batch is dropped by sample
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor keptSamples(std::int64_t batch, double rate,
                                                            const at::Generator& generator,
                                                            at::Device device);

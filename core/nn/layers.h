@@ -2,8 +2,8 @@
 // parameters' names from the module that registers them, stand on buildDevice(), draw from
 // generators of the caller, and say what they cost.
 //
-// A new layer computes something defined: gains are one, biases and maps zero. What else a map
-// begins with is for initialise() of init.h. For source files only: this brings torch/nn/module.h.
+// A new layer has gains of one, and zero biases and maps; initialise() of init.h gives other first
+// values. For source files only: this brings torch/nn/module.h.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -26,8 +26,8 @@
 
 namespace vitrine::nn {
 
-/// What a map multiplies with in place of its weight, computed at each use and differentiable:
-/// rounding to fewer bits, or the weight plus a product of two small ones.
+/// Gives the matrix that a map uses in place of its weight, at each use and differentiable.
+/// Examples: rounding to fewer bits, or the weight plus a product of two small matrices.
 using WeightTransform = std::function<at::Tensor(const at::Tensor& weight)>;
 
 /// x W^T + b. Parameters: weight [out, in], bias [out].
@@ -70,7 +70,7 @@ struct VITRINE_ENGINE_EXPORT Conv2d : torch::nn::Module {
   ConvolutionOptions options_;
 };
 
-/// A norm that a residual branch begins with.
+/// The norm at the beginning of a residual branch; tensors keep their shapes.
 struct VITRINE_ENGINE_EXPORT AnyNorm : torch::nn::Module {
   [[nodiscard]] virtual at::Tensor forward(const at::Tensor& x) const = 0;
   /// {x + branch, norm(x + branch)}; an undefined branch is zero.

@@ -21,7 +21,8 @@ namespace vitrine::nn {
                                                           const at::Tensor& bias);
 
 /// "images [2, 1, 28, 28] do not fit a model of 3 channels, 224 x 224 pixels; ...".
-/// \param what  between the two \throws ShapeError  always
+/// \param what  between the two
+/// \throws ShapeError  always
 [[noreturn]] VITRINE_ENGINE_EXPORT void refuseImages(const at::Tensor& images, const char* what,
                                                      std::int64_t channels,
                                                      std::array<std::int64_t, 2> size);

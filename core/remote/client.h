@@ -44,8 +44,10 @@ class VITRINE_STORE_EXPORT RemoteClient {
 
   /// From any thread. `request` needs no id. \returns  the id it got
   std::int64_t send(Json request, OnAnswer onAnswer);
-  /// All answers to a request. \throws the error of the other side (NotFoundError for `not_found`,
-  /// RefusedError for `refused`, ConfigError for `config`) \throws LinkError
+  /// All answers to a request.
+  /// \throws the error of the other side (NotFoundError for `not_found`, RefusedError for
+  ///         `refused`, ConfigError for `config`)
+  /// \throws LinkError
   [[nodiscard]] std::future<std::vector<Json>> post(Json request);
   /// The same, waited for. \throws LinkError  no answer in that time
   std::vector<Json> ask(Json request, std::chrono::milliseconds within);

@@ -19,12 +19,13 @@ class VITRINE_STORE_EXPORT ChangeReader {
     std::vector<std::int64_t> deleted;  ///< ids
   };
 
-  /// \param store  at least as long as this object \param after  the caller knows all changes up to
-  /// this one; 0: none, so that all runs are reported and no deleted ones
+  /// \param store  at least as long as this object
+  /// \param after  the caller knows all changes up to this one; 0: none, so that all runs are
+  ///         reported and no deleted ones
   explicit ChangeReader(RunReader& store, std::int64_t after = 0) : store_(&store), seen_(after) {}
 
-  /// Costs two short statements when nothing changed. \throws Error  the store cannot be read;
-  /// nothing counts as reported then
+  /// Costs two short statements when nothing changed.
+  /// \throws Error  the store cannot be read; nothing counts as reported then
   [[nodiscard]] Changes read();
   /// The newest change that was reported.
   [[nodiscard]] std::int64_t seen() const noexcept { return seen_; }

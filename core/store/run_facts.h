@@ -61,8 +61,8 @@ lastValuesOf(const QueryFunction& query, const std::set<std::string>& metrics);
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> recordedMetrics(
     const QueryFunction& query);
 
-/// Bytes of the checkpoints that are kept, by run; of those that have some. One query. \param of
-/// these runs alone; empty: all
+/// Bytes of the checkpoints that are kept, by run; of those that have some. One query.
+/// \param of  these runs alone; empty: all
 [[nodiscard]] VITRINE_STORE_EXPORT std::map<std::int64_t, std::int64_t> checkpointBytes(
     const QueryFunction& query, const std::set<std::int64_t>& of = {});
 

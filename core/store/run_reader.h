@@ -106,8 +106,10 @@ class VITRINE_STORE_EXPORT RunReader {
     std::size_t rows = std::numeric_limits<std::size_t>::max();
     const std::atomic<bool>* isStopped = nullptr;  ///< read while the statement runs
   };
-  /// Any one read-only statement. \throws RefusedError  it would write
-  /// \throws SqlError  it is not a statement of SQLite  \throws StoreError  stopped, or out of time
+  /// Any one read-only statement.
+  /// \throws RefusedError  it would write
+  /// \throws SqlError  it is not a statement of SQLite
+  /// \throws StoreError  stopped, or out of time
   [[nodiscard]] Table query(const std::string& sql, const QueryLimits& limits);
   [[nodiscard]] Table query(const std::string& sql) { return query(sql, QueryLimits()); }
 

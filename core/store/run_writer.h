@@ -38,8 +38,8 @@ class VITRINE_STORE_EXPORT RunWriter {
   /// Replaces the reason of the state that a run is in already.
   void setReason(std::int64_t run, const std::string& reason);
   /// Makes a run `starting` for this process, or for a child of it (see setWorker): of two that
-  /// try, one succeeds. Returns the state it was in. \throws RefusedError  it is in progress
-  /// already, or has ended permanently
+  /// try, one succeeds. Returns the state it was in.
+  /// \throws RefusedError  it is in progress already, or has ended permanently
   RunState claim(std::int64_t run);
   /// Opens a segment and returns its number (from 1): closes the one before at `firstStep`, claims
   /// the run for `worker`, state becomes running. `environment` has at least `device` and `commit`,

@@ -21,9 +21,9 @@ struct SearchHit {
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path searchFolder();
 
 /// Runs that hold every one of `words`, or a word that begins so, anywhere; best first. Characters
-/// that mean something to a search engine are words like any other. \param folder  for the index,
-/// `<uuid of the database>.sqlite`; made where it is missing \throws StoreError  the folder cannot
-/// be written
+/// that mean something to a search engine are words like any other.
+/// \param folder  for the index, `<uuid of the database>.sqlite`; made where it is missing
+/// \throws StoreError  the folder cannot be written
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<SearchHit> searchRuns(
     const std::filesystem::path& database, const std::string& words, std::size_t limit,
     const std::filesystem::path& folder);

@@ -1,4 +1,4 @@
-// Cuts text into the pieces that a byte-level tokenizer joins within.
+// Cuts text into words; a byte-level tokenizer joins bytes within a word only.
 #pragma once
 
 #include <string_view>
@@ -6,10 +6,15 @@
 
 namespace vitrine::text {
 
-/// The first of these that fits, again and again, greedy: an English contraction in either case;
-/// letters, with at most one character before them that is neither letter, number nor line end; one
-/// to three numbers; other characters, with at most one space before and line ends behind; white
-/// space up to its last line end; white space but the last before a word; white space.
+/// The first of these that fits is taken, again and again, as long as possible:
+///
+/// - an English contraction in either case;
+/// - letters, with at most one character before them that is not a letter, number or line end;
+/// - one to three numbers;
+/// - other characters, with at most one space before and line ends after them;
+/// - white space up to its last line end;
+/// - white space without its last character, where a word follows;
+/// - white space.
 inline constexpr const char* kWordPattern =
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| "
     "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";

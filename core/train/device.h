@@ -22,8 +22,10 @@ enum class Precision { Float32, BFloat16, Float16 };
 VITRINE_ENGINE_EXPORT void requirePrecision(Precision precision, const at::Device& device);
 
 /// "auto" is the first GPU that can be had, else the CPU. Loads the CUDA module only when asked for
-/// a GPU. \param name  auto | cpu | cuda | cuda:N \throws ConfigError   a name of no device \throws
-/// RefusedError  no such GPU can be had here: says why
+/// a GPU.
+/// \param name  auto | cpu | cuda | cuda:N
+/// \throws ConfigError  a name of no device
+/// \throws RefusedError  no such GPU can be had here: says why
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Device resolveDevice(const std::string& name);
 
 /// Sets the threads of the computation; none: as many as LibTorch had at the start of the process.

@@ -33,8 +33,9 @@ class VITRINE_ENGINE_EXPORT LossScale {
   [[nodiscard]] const at::Tensor& value() const noexcept { return value_; }
   /// 0-d bool: the gradient is not finite while the loss is, and a smaller scale may help.
   [[nodiscard]] at::Tensor overflows(const at::Tensor& loss, const at::Tensor& norm) const;
-  /// After a step. \param overflow  what overflows() said \param hold  0-d float32: 1 if it changed
-  /// nothing
+  /// After a step.
+  /// \param overflow  what overflows() said
+  /// \param hold      0-d float32: 1 if it changed nothing
   void update(const at::Tensor& overflow, const at::Tensor& hold);
 
   /// "loss_scale/value" and "loss_scale/good_steps".

@@ -101,8 +101,8 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   void addBatch(StepContext& context, const Batch& batch, std::vector<Part>& parts);
   /// Their gradients into the parameters. \returns  the loss
   [[nodiscard]] at::Tensor addUp(std::vector<Part>& parts);
-  /// Lets averaged networks begin where those that they follow are. \throws PluginError  they
-  /// differ
+  /// Lets averaged networks begin where those that they follow are.
+  /// \throws PluginError  they differ
   void followNetworks();
   void keepBuffers();
   void restoreBuffers(const at::Tensor& hold);

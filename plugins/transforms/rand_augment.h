@@ -33,8 +33,9 @@ enum class AugmentOperation {
 inline constexpr std::size_t kAugmentOperations = 15;
 [[nodiscard]] const std::string& toString(AugmentOperation operation);  ///< "auto_contrast" ...
 
-/// What a level from 0 to 10 means for an operation. \param isNegative  to the other side, where
-/// there is one \returns  nothing where the operation takes no number
+/// What a level from 0 to 10 means for an operation.
+/// \param isNegative  to the other side, where there is one
+/// \returns  nothing where the operation takes no number
 [[nodiscard]] std::optional<double> augmentArgument(AugmentOperation operation, double level,
                                                     bool isNegative);
 

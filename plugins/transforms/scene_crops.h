@@ -19,7 +19,8 @@ struct JitterPlan {
 [[nodiscard]] JitterPlan planJitter(Size image, std::int64_t target, double ratio, double top,
                                     double left);
 /// Planes scaled without antialiasing as OpenCV does it, cut, and padded to target x target.
-/// \param isMask  the nearest pixel instead of a mean of four \param to  [count, target, target]
+/// \param isMask  the nearest pixel instead of a mean of four
+/// \param to      [count, target, target]
 void jitterPlanes(const BytePlanes& from, const JitterPlan& plan, std::int64_t target, bool isMask,
                   std::uint8_t padding, std::uint8_t* to);
 /// Scales, moves and clips one box. \returns  whether a part of it lies in the window
@@ -39,7 +40,8 @@ struct ClassShareRules {
 [[nodiscard]] double largestShare(std::span<const std::uint8_t> labels, Size image,
                                   const Window& window, std::uint8_t ignored, int& classes);
 /// The first of ten windows with two classes or more and none above its share, else the eleventh.
-/// \param windowOf  of an attempt, 0 to 10 \returns  the attempt
+/// \param windowOf  of an attempt, 0 to 10
+/// \returns  the attempt
 [[nodiscard]] int chooseWindow(std::span<const std::uint8_t> labels, Size image,
                                const ClassShareRules& rules,
                                const std::function<Window(int)>& windowOf);

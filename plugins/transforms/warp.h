@@ -26,8 +26,8 @@ enum class WarpFilter { Nearest, Bilinear, Bicubic };
 void warpPixels(const Pixels& image, const Affine& map, WarpFilter filter,
                 const std::vector<std::uint8_t>& fill, const Pixels& out);
 
-/// The smallest box around the four corners of a box after the map, cut to the image. \param box
-/// left, top, right, bottom
+/// The smallest box around the four corners of a box after the map, cut to the image.
+/// \param box  left, top, right, bottom
 void warpBox(const Affine& map, SpatialFields::Size size, float* box);
 
 /// Everything of a sample that lies on its image: masks by the nearest pixel, 0 from outside.

@@ -49,8 +49,9 @@ class VisionLstm final : public Model,
 
   /// Positions added, class tokens in their places.
   [[nodiscard]] Tokens embed(const at::Tensor& images) override;
-  /// After the last norm. \throws RefusedError  a mask, or other tokens than those of a whole
-  /// image: a scan needs its grid
+  /// After the last norm.
+  /// \throws RefusedError  a mask, or other tokens than those of a whole image: a scan needs its
+  ///         grid
   [[nodiscard]] at::Tensor encode(const Tokens& tokens, const at::Tensor& mask) override;
   void setBlockTap(std::function<void(std::int64_t, const at::Tensor&)> tap) override;
 

@@ -21,7 +21,8 @@ inline constexpr const char* kPaper =
     "arXiv:2403.00522";
 
 /// mlp mlp_bias norm qkv_bias layer_scale drop_path drop_path_rule.
-/// \param eps   default of norm.eps; \param rule  default of drop_path_rule
+/// \param eps   default of norm.eps
+/// \param rule  default of drop_path_rule
 [[nodiscard]] std::vector<Field> blockFields(double eps, const char* rule);
 
 /// Those fields as they were resolved.

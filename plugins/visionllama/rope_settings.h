@@ -122,7 +122,8 @@ enum class KeyPlaces {
   Released,    ///< as the released code computes them: offset 1 - 1/r, and the index of the key
                ///< divided by the width of the whole grid
 };
-/// \param cells  of the reduced grid, [height, width]; \param cell  tokens along a side of a cell
+/// \param cells    of the reduced grid, [height, width]
+/// \param cell     tokens along a side of a cell
 /// \param columns  of the grid of the queries
 [[nodiscard]] at::Tensor keyPositions(KeyPlaces rule, Sides cells, std::int64_t cell,
                                       std::int64_t columns);

@@ -22,8 +22,10 @@ struct CheckpointChoice {
                                               const store::RunRow& run);
 
 /// \param which  latest | best | a step; "latest" falls back to an older one when the newest is
-/// damaged, and says so \param use    model | ema \throws NotFoundError  there is none \throws
-/// ConfigError    `which` or `use` is neither
+///         damaged, and says so
+/// \param use    model | ema
+/// \throws NotFoundError  there is none
+/// \throws ConfigError  `which` or `use` is neither
 [[nodiscard]] CheckpointChoice chooseCheckpoint(const store::RunStore& store,
                                                 const store::RunRow& run, const std::string& which,
                                                 const std::string& use);

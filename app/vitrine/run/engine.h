@@ -25,8 +25,9 @@ void loadEngine(Engine& engine, Refused refused = Refused::Warn);
 /// Says every problem on stderr. \throws ConfigError  there are some: counts them
 void requireValid(const std::vector<Problem>& problems);
 
-/// `values` of one item with `overrides` laid over them, checked and complete. \param prefix  of
-/// the keys in problems \throws ConfigError  after saying every problem
+/// `values` of one item with `overrides` laid over them, checked and complete.
+/// \param prefix  of the keys in problems
+/// \throws ConfigError  after saying every problem
 [[nodiscard]] Json resolveOrThrow(const Schema& schema, const std::string& prefix, Json values,
                                   const std::vector<Override>& overrides = {});
 

@@ -39,9 +39,11 @@ struct JudgedPlan {
 /// `blocks` of the first.
 [[nodiscard]] Json toJson(const JudgedPlan& judged, const LoadedPlugins& plugins);
 
-/// A plan that `check --json` printed. \param file  "-": standard input
-/// \throws RefusedError  made by another version or with other plugins \throws ConfigError  it is
-/// not a whole plan, or has problems \throws NotFoundError, FileError  the file
+/// A plan that `check --json` printed.
+/// \param file  "-": standard input
+/// \throws RefusedError  made by another version or with other plugins
+/// \throws ConfigError  it is not a whole plan, or has problems
+/// \throws NotFoundError, FileError  the file
 [[nodiscard]] JudgedPlan readJudgedPlan(const std::string& file, const Engine& engine);
 
 }  // namespace vitrine::app

@@ -16,8 +16,9 @@ namespace vitrine::app {
                                            const std::string& with, Json& settings);
 
 /// The sampler of that name; "": the one that the run prefers, or the only one that fits it.
-/// \throws NotFoundError  there is none of that name  \throws RefusedError  it needs what the model
-/// does not offer, or none fits  \throws ConfigError  several fit
+/// \throws NotFoundError  there is none of that name
+/// \throws RefusedError  it needs what the model does not offer, or none fits
+/// \throws ConfigError  several fit
 [[nodiscard]] const Sampler& samplerFor(const Registry& registry, TaskSession& session,
                                         const std::string& asked);
 

@@ -41,8 +41,9 @@ class ServeSession {
   ServeSession(const ServeSession&) = delete;
   ServeSession& operator=(const ServeSession&) = delete;
 
-  /// Answers, now or later from another thread. \returns false  the conversation cannot continue:
-  /// the first request was no `hello` of a protocol that is spoken here
+  /// Answers, now or later from another thread.
+  /// \returns  false: the conversation cannot continue: the first request was no `hello` of a
+  ///         protocol that is spoken here
   bool take(const Json& request);
 
  private:

@@ -63,8 +63,8 @@ class VITRINE_FOUNDATION_EXPORT Document {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Document::Exclude excludeOf(const Document& document,
                                                                     const std::string& variant,
                                                                     const SweepPoint& point);
-/// Takes a run back in. What left others out with it continues doing so. \param excluded  of the
-/// plan
+/// Takes a run back in. What left others out with it continues doing so.
+/// \param excluded  of the plan
 VITRINE_FOUNDATION_EXPORT void include(Document& document, const std::vector<ExcludedRun>& excluded,
                                        std::size_t place);
 
@@ -90,8 +90,9 @@ freshDocument(const Catalog& catalog, const std::string& architecture = {});
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string overridesText(
     const std::vector<std::pair<std::string, Json>>& overrides);
 
-/// `over` laid over `base`, tables key by key. \param whole  paths whose tables replace; \param
-/// path  of `base`
+/// `over` laid over `base`, tables key by key.
+/// \param whole  paths whose tables replace
+/// \param path   of `base`
 VITRINE_FOUNDATION_EXPORT void mergeInto(Json& base, const Json& over,
                                          const std::set<std::string>& whole = {},
                                          const std::string& path = "");

@@ -50,8 +50,8 @@ struct Claim {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Claim> readClaims(
     const std::string& text, const std::string& fileName, std::vector<Problem>& problems);
 
-/// The title in the text of an experiment file: by it the runs are found. \throws ConfigError  it
-/// has none
+/// The title in the text of an experiment file: by it the runs are found.
+/// \throws ConfigError  it has none
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string titleOf(const std::string& text,
                                                             const std::string& fileName);
 

@@ -23,8 +23,9 @@ struct MlstmCellGradients {
   at::Tensor q, k, v, logInput, logForget;
   kernels::MlstmState start;
 };
-/// \param h      of mlstmForward(); \param signedSum  likewise
-/// \param slope  gradient of h, any strides
+/// \param h          of mlstmForward()
+/// \param signedSum  likewise
+/// \param slope      gradient of h, any strides
 [[nodiscard]] MlstmCellGradients mlstmBackward(const MlstmCellCall& call, const at::Tensor& h,
                                                const at::Tensor& signedSum,
                                                const at::Tensor& slope);

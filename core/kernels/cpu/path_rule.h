@@ -1,4 +1,4 @@
-// The rule that decides which calls this room computes, by shape. cpu_layers.h asks.
+// The rule that decides by shape which calls this folder computes, for cpu_layers.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>

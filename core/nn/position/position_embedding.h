@@ -24,9 +24,11 @@ enum class ResizeRule {
 /// "bicubic" | "bicubic_antialias" | "linear_corners"; anything else is not a rule.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::optional<ResizeRule> resizeRule(const std::string& name);
 
-/// \param table  [1, rows, width]; the class token's row is first, last or absent and stays as it
-/// is \param from   [height, width] of the table's grid in patches; \param to  the grid wanted
-/// \returns      [1, rows', width] of the table's dtype, computed in float32 at least
+/// The table of another grid of patches; the row of the class token stays as it is.
+/// \param table  [1, rows, width]; the class token's row is first, last or absent
+/// \param from   [height, width] of the table's grid in patches
+/// \param to     the grid wanted
+/// \returns  [1, rows', width] of the table's dtype, computed in float32 at least
 /// \throws ShapeError  the rows are not those of `from`
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor resizePositions(const at::Tensor& table,
                                                                ClassToken classToken,
@@ -34,12 +36,13 @@ enum class ResizeRule {
                                                                std::array<std::int64_t, 2> to,
                                                                ResizeRule rule);
 
-/// Which axis the first half of the channels tells.
+/// Axis of the first half of the channels.
 enum class GridOrder { ColumnFirst, RowFirst };
 
-/// Fixed 2-D sines and cosines, [1, height * width (+ 1), width] float32 on the CPU: one half of
-/// the channels holds sin and cos of column * w_k, the other of row * w_k, w_k = 1e4 ^ (-4k /
-/// width); the class token's row is zero. \throws ShapeError  width is not a multiple of 4
+/// Fixed 2-D sines and cosines. One half of the channels holds sin and cos of column * w_k, the
+/// other of row * w_k, with w_k = 1e4 ^ (-4k / width). The class token's row is zero.
+/// \returns  [1, height * width (+ 1), width] float32 on the CPU
+/// \throws ShapeError  width is not a multiple of 4
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor sinCosPositions(
     std::array<std::int64_t, 2> grid, std::int64_t width, ClassToken classToken,
     GridOrder order = GridOrder::ColumnFirst);

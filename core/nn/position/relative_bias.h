@@ -1,5 +1,5 @@
-// Relative positions as a bias of the attention (Bao et al. 2021, "BEiT", arXiv:2106.08254): a
-// learned number for each head and each distance between two patches, added to the scores.
+// Relative positions as a bias of the attention (Bao et al. 2021, "BEiT", arXiv:2106.08254). Each
+// head has a learned number for each distance between two patches, added to the scores.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,8 +15,8 @@ namespace vitrine::nn {
 /// The table's name in an attention, as BEiT's checkpoints have it.
 inline constexpr const char* kRelativeTable = "relative_position_bias_table";
 
-/// Rows of a table [rows, heads]: the distances (2 height - 1)(2 width - 1), rows outermost; with a
-/// class token three more: from it to a patch, from a patch to it, and to itself.
+/// Rows of a table [rows, heads]: the (2 height - 1)(2 width - 1) distances, rows outermost. A
+/// class token adds three: from it to a patch, from a patch to it, and to itself.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t relativeRows(std::array<std::int64_t, 2> grid,
                                                               ClassToken classToken);
 

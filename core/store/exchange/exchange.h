@@ -35,9 +35,10 @@ struct ExportReport {
 };
 
 /// Writes `runs` (ids) of `database` to `file`, which appears complete or not at all. The database
-/// is only read, run by run, so jobs continue. \throws NotFoundError  there is no such run \throws
-/// RefusedError  `file` exists already \throws FileError  it cannot be written, or a checkpoint
-/// that should go along is not whole
+/// is only read, run by run, so jobs continue.
+/// \throws NotFoundError  there is no such run
+/// \throws RefusedError  `file` exists already
+/// \throws FileError  it cannot be written, or a checkpoint that should go along is not whole
 VITRINE_STORE_EXPORT ExportReport exportRuns(const std::filesystem::path& database,
                                              std::span<const std::int64_t> runs,
                                              const std::filesystem::path& file, ExportFormat format,
@@ -61,9 +62,10 @@ struct ImportReport {
 /// `database`. Each run arrives in one transaction, with its files: a kill leaves whole runs.
 /// Nothing in `source` is trusted: it is opened read-only, its schema compared with Vitrine's
 /// before anything is read, its values are checked as they are stored, and names of files cannot
-/// leave the folder of their run. \param experiment  title for runs of TensorBoard; "" makes one
-/// from the name of `source` \throws NotFoundError  there is no `source` \throws StoreError,
-/// FileError  it is not what it should be; one sentence
+/// leave the folder of their run.
+/// \param experiment  title for runs of TensorBoard; "" makes one from the name of `source`
+/// \throws NotFoundError  there is no `source`
+/// \throws StoreError, FileError  it is not what it should be; one sentence
 VITRINE_STORE_EXPORT ImportReport importRuns(const std::filesystem::path& database,
                                              const std::filesystem::path& source,
                                              Duplicates duplicates, const std::string& experiment,

@@ -16,8 +16,9 @@ namespace vitrine::store {
 using Fraction = std::function<void(double done)>;
 
 /// Copies `database` to `file` as it is at one moment, while others write to it, checks the copy
-/// and gives it its name. Checkpoints and logs are not in it. Returns its size in bytes. \throws
-/// RefusedError  `file` exists \throws StoreError  the copy is not whole
+/// and gives it its name. Checkpoints and logs are not in it. Returns its size in bytes.
+/// \throws RefusedError  `file` exists
+/// \throws StoreError  the copy is not whole
 VITRINE_STORE_EXPORT std::uint64_t backupDatabase(const std::filesystem::path& database,
                                                   const std::filesystem::path& file,
                                                   const Fraction& progress = {});

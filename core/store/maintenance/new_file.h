@@ -23,8 +23,9 @@ class NewFile {
   NewFile& operator=(const NewFile&) = delete;
 
   [[nodiscard]] const std::filesystem::path& temporary() const noexcept { return temporary_; }
-  /// Syncs the file, or every file in the folder, and renames. \throws RefusedError  `target` was
-  /// made meanwhile \throws FileError
+  /// Syncs the file, or every file in the folder, and renames.
+  /// \throws RefusedError  `target` was made meanwhile
+  /// \throws FileError
   void finish();
 
  private:

@@ -34,8 +34,8 @@ inline constexpr std::int64_t kSmallestBucket = 8;
     const std::filesystem::path& database, std::span<const std::int64_t> runs, std::int64_t bucket);
 
 /// Does it, a run in one transaction, and leaves an event `thinned` in each. What was taken out
-/// cannot be had back. Summaries stay as they are. \param progress  called with the run and what
-/// becomes of it, after each
+/// cannot be had back. Summaries stay as they are.
+/// \param progress  called with the run and what becomes of it, after each
 VITRINE_STORE_EXPORT std::vector<ThinnedRun> thinRuns(
     const std::filesystem::path& database, std::span<const std::int64_t> runs, std::int64_t bucket,
     const std::function<void(const ThinnedRun&)>& progress = {});

@@ -26,9 +26,10 @@ struct TrashedRun {
     const std::filesystem::path& database);
 
 /// Moves a run out of the database into the trash, with its files, and removes permanently what has
-/// been there for kTrashTime. \throws NotFoundError  no such run \throws RefusedError  it is in
-/// progress, or another run waits for it \throws FileError  the trash cannot be written, say
-/// because the disk is full
+/// been there for kTrashTime.
+/// \throws NotFoundError  no such run
+/// \throws RefusedError  it is in progress, or another run waits for it
+/// \throws FileError  the trash cannot be written, say because the disk is full
 VITRINE_STORE_EXPORT void trashRun(const std::filesystem::path& database, std::int64_t run);
 
 /// Brings a run back under its id, or a new one where that is taken; what started from it is linked

@@ -19,8 +19,8 @@ struct MetricFormat {
 [[nodiscard]] VITRINE_STORE_EXPORT MetricFormat metricFormat(const std::string& metric,
                                                              const MetricKind& kind);
 
-/// The same from the facts of a metric without its kind. \param title  as
-/// MetricKind::title
+/// The same from the facts of a metric without its kind.
+/// \param title  as MetricKind::title
 [[nodiscard]] VITRINE_STORE_EXPORT MetricFormat metricFormat(const std::string& metric,
                                                              const std::string& unit,
                                                              const std::string& title);
@@ -30,9 +30,10 @@ struct MetricFormat {
 [[nodiscard]] VITRINE_STORE_EXPORT std::string metricWords(const MetricFormat& format,
                                                            double value);
 
-/// The same number in a column whose head says the unit: without "%". \param shown  in that unit, a
-/// fraction times 100 \param decimals  those that an interval supports (decimalsFor()); -1: there
-/// is no interval, and the format decides
+/// The same number in a column whose head says the unit: without "%".
+/// \param shown     in that unit, a fraction times 100
+/// \param decimals  those that an interval supports (decimalsFor()); -1: there is no interval, and
+///         the format decides
 [[nodiscard]] VITRINE_STORE_EXPORT std::string metricNumber(const MetricFormat& format,
                                                             double shown, int decimals = -1);
 

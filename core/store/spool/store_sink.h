@@ -43,8 +43,8 @@ class VITRINE_STORE_EXPORT StoreSink final : public EventSink {
   void text(GeneratedText text) override;
   void progress(const ProgressRecord& record) override;
   void checkpoint(const CheckpointRecord& record) override;
-  /// Durable in the database or in the side file. \throws StoreError  neither can be written; the
-  /// records are kept and tried again
+  /// Durable in the database or in the side file.
+  /// \throws StoreError  neither can be written; the records are kept and tried again
   void flush() override;
 
   /// Transactions committed so far: what the tests count.

@@ -25,9 +25,9 @@ struct Migration {
 [[nodiscard]] VITRINE_STORE_EXPORT std::string_view exportTables();
 
 /// Makes the tables of an empty file, brings an older file up to date (after a backup next to it),
-/// refuses every other. A connection for reading only checks. \throws StoreError  not ours, newer
-/// than this program, or not of the expected schema \throws RefusedError  an older file has runs in
-/// progress
+/// refuses every other. A connection for reading only checks.
+/// \throws StoreError  not ours, newer than this program, or not of the expected schema
+/// \throws RefusedError  an older file has runs in progress
 VITRINE_STORE_EXPORT void openSchema(Database& database,
                                      std::span<const Migration> steps = migrations());
 

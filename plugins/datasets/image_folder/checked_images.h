@@ -26,9 +26,9 @@ struct CheckOptions {
 };
 
 /// Takes what cannot be used out of `listing.images` and adds it to `listing.unusable`, sorted by
-/// path; the others get their number of pixels. Warns of each, by name up to 200 of them. \throws
-/// FileError  more than `badLimit` of the images, or all of a split, cannot be used: names the
-/// first five
+/// path; the others get their number of pixels. Warns of each, by name up to 200 of them.
+/// \throws FileError  more than `badLimit` of the images, or all of a split, cannot be used: names
+///         the first five
 void keepUsable(const std::filesystem::path& folder, const CheckOptions& options, Listing& listing);
 
 /// $XDG_CACHE_HOME/vitrine/image_folder, or "" where there is no home.

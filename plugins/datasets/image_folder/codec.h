@@ -28,8 +28,10 @@ using DecodeFunction = const char* (*)(const unsigned char* bytes, std::size_t s
                                        std::int64_t channels, PixelRoom room, void* context);
 
 /// Checks the structure and the limits, then decodes. Upright: an orientation in the file is
-/// applied. Thread-safe. \param name  for messages \param out  becomes [channels, height, width]
-/// bytes \throws FileError  the file cannot be used: one sentence that begins with `name`
+/// applied. Thread-safe.
+/// \param name  for messages
+/// \param out   becomes [channels, height, width] bytes
+/// \throws FileError  the file cannot be used: one sentence that begins with `name`
 /// \throws Error  this build has no decoders
 void decodeImage(std::span<const std::byte> bytes, const std::string& name, std::int64_t channels,
                  SampleValue& out);

@@ -47,8 +47,8 @@ class Scene {
 [[nodiscard]] std::string phraseOf(const Object& object);
 /// Radius of a small or large object in an image of this size.
 [[nodiscard]] double radiusOf(bool isLarge, std::int64_t size) noexcept;
-/// Tries up to 40 places for an object whose shape, colour and radius are given. \returns  whether
-/// one was found
+/// Tries up to 40 places for an object whose shape, colour and radius are given.
+/// \returns  whether one was found
 bool addAnywhere(Scene& scene, Object object, Numbers& numbers);
 /// A quiet texture of any family over the whole canvas.
 void paintBackground(Canvas& canvas, Numbers& numbers);

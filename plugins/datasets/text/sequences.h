@@ -50,8 +50,8 @@ class SequenceNumbers {
   std::uint32_t lane_ = 0;
 };
 
-/// Fills one row. \param tokens, targets  [length]; a target is the token that follows, or
-/// kNoTarget
+/// Fills one row.
+/// \param tokens, targets  [length]; a target is the token that follows, or kNoTarget
 void drawSequence(const SequenceRules& rules, SequenceNumbers& numbers,
                   std::span<std::int64_t> tokens, std::span<std::int64_t> targets);
 
