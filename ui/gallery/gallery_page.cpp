@@ -34,6 +34,7 @@ constexpr std::array kViews{std::pair{GalleryPage::View::Sheet, "sheet"},
 GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
     : ReadingPage(parent),
       workbench_(workbench),
+      offer_(workbench),
       list_(workbench.store().file()),
       look_(workbench.store().file()),
       steps_(workbench.store().file()),
@@ -51,8 +52,16 @@ GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
   column->addWidget(makeViews(), 1);
   stack_->addWidget(makeFitArea(page, this));
   empty_ = new EmptyPage(QString(), QString(), this);
-  connect(empty_, &EmptyPage::actionRequested, this,
-          [this] { workbench_.showPage(QStringLiteral("playground")); });
+  connect(empty_, &EmptyPage::actionRequested, this, [this] {
+    hasOffer() ? offer_.press() : workbench_.showPage(QStringLiteral("playground"));
+  });
+  connect(&offer_, &DrawingOffer::changed, this, [this] {
+    if (isRead_ && total_ == 0) afterReading();
+  });
+  // It says which runs can draw.
+  connect(&workbench_, &Workbench::catalogReady, this, [this] {
+    if (total_ == 0) changed();
+  });
   connect(empty_, &EmptyPage::cancelRequested, this, [this] {
     loading_.cancel();
     isStale_ = true;

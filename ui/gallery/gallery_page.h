@@ -20,6 +20,7 @@
 #include "ui/gallery/thumbnails.h"
 #include "ui/kit/loading_state.h"
 #include "ui/workbench/page.h"
+#include "ui/workbench/sampling/first_drawing.h"
 #include "ui/workbench/sampling/image_again.h"
 
 class QComboBox;
@@ -109,6 +110,8 @@ class GalleryPage final : public ReadingPage {
   struct Look;
   void reload() override;
   void afterReading();
+  /// Whether the empty page offers a run that draws, as there is none.
+  [[nodiscard]] bool hasOffer() const;
   void readLook();
   void readSteps();
   void showLook();
@@ -133,6 +136,8 @@ class GalleryPage final : public ReadingPage {
   [[nodiscard]] QString describe(const store::ImageEntry& image) const;
 
   Workbench& workbench_;
+  DrawingOffer offer_;
+  DrawingRuns drawing_;  ///< while there are no images
   Background list_, look_, steps_;
   LoadingState loading_;
   GalleryModel model_;
@@ -160,7 +165,7 @@ class GalleryPage final : public ReadingPage {
 
   ImageQuery query_;
   ClassNames classNames_;
-  std::int64_t namesHistory_ = -1;  ///< of the runs that the names were read from
+  std::int64_t namesHistory_ = -1;                ///< of the runs that the names were read from
   std::optional<store::ImageStanding> standing_;  ///< of what the model holds
   std::int64_t newestRead_ = 0, total_ = 0;       ///< of all images, found or not
   QString failure_;

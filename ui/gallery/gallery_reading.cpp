@@ -52,21 +52,23 @@ void GalleryPage::reload() {
   isStale_ = false;
   failure_.clear();
   list_.run([this, search = query_.search, standing = standing_, newest = newestRead_,
-             names = classNames_, namesHistory = namesHistory_](
+             names = classNames_, namesHistory = namesHistory_,
+             catalog = total_ == 0 ? workbench_.catalog() : Catalog()](
                 store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     const store::ImageStanding now = store::imageStanding(store);
     // Rows of images never change: what was found is still there, unless a run went or was resumed.
     const bool isMore = standing && standing->history == now.history;
     // The first segment of a new run changes the history.
-    const ClassNames classes =
-        now.history == namesHistory ? names : readClassNames(store, isStale);
+    const ClassNames classes = now.history == namesHistory ? names : readClassNames(store, isStale);
     std::vector<store::ImageEntry> found;
     if (!isMore || now.newest > newest || now.count != standing->count)
       found = store::findImages(store, withClasses(search, classes), isMore ? newest : 0, isStale);
     auto tags = store::taggedImages(store);
+    const DrawingRuns drawing =
+        now.count == 0 ? drawingRuns(store, catalog, isStale) : DrawingRuns();
     if (isStale) return {};
-    return [this, now, isMore, search, classes, found = std::move(found), tags = std::move(tags),
-            uuid = databaseUuid(store)] {
+    return [this, now, drawing, isMore, search, classes, found = std::move(found),
+            tags = std::move(tags), uuid = databaseUuid(store)] {
       rememberUuid(workbench_, uuid);
       if (search != query_.search) return;
       standing_ = now;
@@ -74,6 +76,7 @@ void GalleryPage::reload() {
       namesHistory_ = now.history;
       newestRead_ = now.newest;
       total_ = now.count;
+      drawing_ = drawing;
       if (isMore) {
         model_.addImages(found);
       } else {
@@ -86,6 +89,10 @@ void GalleryPage::reload() {
   });
 }
 
+bool GalleryPage::hasOffer() const {
+  return drawing_.ready == 0 && !workbench_.catalog().items.empty();
+}
+
 void GalleryPage::afterReading() {
   isRead_ = failure_.isEmpty();
   if (!failure_.isEmpty()) {
@@ -94,10 +101,14 @@ void GalleryPage::afterReading() {
     return;
   }
   if (total_ == 0) {
-    empty_->showMessage(
+    const QString sentence =
         tr("No image is stored yet. Samples that a run draws while it trains are shown "
-           "here, and those that you send from the Playground."),
-        tr("Open Playground"));
+           "here, and those that you send from the Playground.");
+    offer_.setComing(drawing_.coming);
+    if (hasOffer())
+      empty_->showMessage(sentence + QLatin1Char(' ') + offer_.sentence(), offer_.action());
+    else
+      empty_->showMessage(sentence, tr("Open Playground"));
     stack_->setCurrentIndex(1);
     return;
   }
@@ -177,8 +188,8 @@ void GalleryPage::readSteps() {
   stepsOf_ = current_;
   std::vector<std::int64_t> runs = workbench_.selection().drawn();
   if (runs.size() < 2) runs.clear();  // one is selected always; several were chosen
-  steps_.run([this, id = current_, runs, names = classNames_](store::RunReader& store,
-                                         const std::atomic<bool>& isStale) -> Background::Finish {
+  steps_.run([this, id = current_, runs, names = classNames_](
+                 store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     StepsTable found;
     QString note;
     try {

@@ -22,12 +22,6 @@ constexpr std::int64_t kFirstPreviews = 10;  // pictures along the way of an ima
 constexpr std::array kCommonKeys{"checkpoint", "weights", "sampler",  "class", "prompt", "image",
                                  "seed",       "steps",   "guidance", "size",  "count",  "solver"};
 
-bool hasEvery(const std::vector<std::string>& offered, const std::vector<std::string>& needed) {
-  return std::all_of(needed.begin(), needed.end(), [&](const std::string& need) {
-    return std::find(offered.begin(), offered.end(), need) != offered.end();
-  });
-}
-
 std::string textAt(const Json& config, const char* key) {
   const Json value = Config(config).at(key);
   return value.is_string() ? value.get<std::string>() : std::string();
@@ -69,9 +63,10 @@ std::optional<FormEntry> runEntry(const DrawableRun& run, const std::string& sam
   const std::string own = std::to_string(run.id);
   if (numbers.size() < 2 || std::find(numbers.begin(), numbers.end(), own) == numbers.end())
     return std::nullopt;
-  Field field = choiceField(
-      kRunKey, own, std::move(numbers),
-      QObject::tr("numbers of runs; another run is drawn with its newest checkpoint").toStdString());
+  Field field =
+      choiceField(kRunKey, own, std::move(numbers),
+                  QObject::tr("numbers of runs; another run is drawn with its newest checkpoint")
+                      .toStdString());
   field.title = QObject::tr("Runs").toStdString();
   return FormEntry{std::move(field), std::move(titles), true};
 }
@@ -81,25 +76,6 @@ bool isCommonKey(const std::string& key) {
 }
 
 }  // namespace
-
-std::vector<std::string> samplersFor(const Catalog& catalog, const Json& config) {
-  const ItemCard* model =
-      catalog.find(ItemKind::Architecture, textAt(config, "model.architecture"));
-  const ItemCard* task = catalog.find(ItemKind::Task, textAt(config, "task.name"));
-  std::vector<std::string> found;
-  if (model == nullptr) return found;
-  for (const ItemCard& card : catalog.items) {
-    if (card.kind != ItemKind::Sampler || card.needs.empty() || !hasEvery(model->offers, card.needs))
-      continue;
-    // A task that trains the same model for something else makes no samples of it.
-    const bool isMadeFor =
-        task == nullptr || std::any_of(card.needs.begin(), card.needs.end(), [&](const auto& need) {
-          return std::find(task->needs.begin(), task->needs.end(), need) != task->needs.end();
-        });
-    if (isMadeFor) found.push_back(card.id);
-  }
-  return found;
-}
 
 DrawableRuns readDrawableRuns(store::RunReader& store, const Catalog& catalog,
                               const std::atomic<bool>& isStale) {
@@ -114,9 +90,13 @@ DrawableRuns readDrawableRuns(store::RunReader& store, const Catalog& catalog,
     if (!config.is_object()) continue;
     const std::string dataset = textAt(config, "data.dataset");
     others[row.id] = dataset;
+    if (isBeforeCheckpoint(row) && !samplersFor(catalog, config).empty()) found.coming = row.id;
     if (row.latestCheckpoint < 0) continue;
-    DrawableRun run{row.id, QString::fromStdString(row.name), dataset,
-                    samplersFor(catalog, config), store.checkpoints(row.id),
+    DrawableRun run{row.id,
+                    QString::fromStdString(row.name),
+                    dataset,
+                    samplersFor(catalog, config),
+                    store.checkpoints(row.id),
                     Config(config).at("train.ema.decay").is_number()};
     if (run.samplers.empty() || run.checkpoints.empty()) continue;
     std::sort(run.checkpoints.begin(), run.checkpoints.end(),
@@ -149,13 +129,12 @@ std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& ru
                                    const std::string& sampler, const QStringList& classNames,
                                    const std::vector<DrawableRun>& others) {
   std::vector<FormEntry> entries{checkpointEntry(run)};
-  FormEntry weights{choiceOf(kWeightsKey, QObject::tr("Weights"),
-                             run.hasAverage ? std::vector<std::string>{"ema", "model"}
-                                            : std::vector<std::string>{"model"},
-                             QObject::tr("averaged weights (EMA), or those of the step (raw)"))};
-  weights.valueTitles = run.hasAverage
-                            ? QStringList{QObject::tr("EMA"), QObject::tr("raw")}
-                            : QStringList{QObject::tr("raw")};
+  FormEntry weights{choiceOf(
+      kWeightsKey, QObject::tr("Weights"),
+      run.hasAverage ? std::vector<std::string>{"ema", "model"} : std::vector<std::string>{"model"},
+      QObject::tr("averaged weights (EMA), or those of the step (raw)"))};
+  weights.valueTitles = run.hasAverage ? QStringList{QObject::tr("EMA"), QObject::tr("raw")}
+                                       : QStringList{QObject::tr("raw")};
   entries.push_back(std::move(weights));
   FormEntry samplers{
       choiceOf(kSamplerKey, QObject::tr("Sampler"), run.samplers, QObject::tr("how it is drawn"))};
@@ -164,10 +143,10 @@ std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& ru
     samplers.valueTitles << QString::fromStdString(card->title.empty() ? id : card->title);
   }
   entries.push_back(std::move(samplers));
-  FormEntry device{choiceOf("device", QObject::tr("Device"), {"auto", "cpu"},
-                            QObject::tr("where it is drawn")),
-                   {QObject::tr("automatic"), QObject::tr("processor")},
-                   true};
+  FormEntry device{
+      choiceOf("device", QObject::tr("Device"), {"auto", "cpu"}, QObject::tr("where it is drawn")),
+      {QObject::tr("automatic"), QObject::tr("processor")},
+      true};
   entries.push_back(std::move(device));
   if (std::optional<FormEntry> runs = runEntry(run, sampler, others))
     entries.push_back(std::move(*runs));
@@ -203,41 +182,6 @@ Json probeSettings(const Catalog& catalog, const DrawableRun& run) {
   }
   settings["steps"] = static_cast<std::int64_t>(steps);
   return settings;
-}
-
-std::string drawingExperiment(const Catalog& catalog) {
-  for (const ItemCard& sampler : catalog.items) {
-    if (sampler.kind != ItemKind::Sampler || sampler.needs.empty()) continue;
-    for (const ItemCard& task : catalog.items) {
-      if (task.kind != ItemKind::Task || !hasEvery(task.needs, sampler.needs)) continue;
-      for (const ItemCard& model : catalog.items) {
-        if (model.kind != ItemKind::Architecture || !hasEvery(model.offers, sampler.needs)) continue;
-        // The data have what the task needs besides the model.
-        std::vector<std::string> fields;
-        for (const std::string& need : task.needs) {
-          if (std::find(model.offers.begin(), model.offers.end(), need) == model.offers.end())
-            fields.push_back(need);
-        }
-        for (const ItemCard& data : catalog.items) {
-          const bool isReady =
-              std::none_of(data.schema.fields.begin(), data.schema.fields.end(),
-                           [](const Field& field) { return field.required; });
-          if (data.kind != ItemKind::Dataset || !isReady || !hasEvery(data.offers, fields)) continue;
-          std::string text = "title = \"Draw with " + model.title + "\"\n\n[model]\narchitecture = \"" +
-                             model.id + "\"\n";
-          const auto demo = std::find_if(
-              model.schema.presets.begin(), model.schema.presets.end(),
-              [](const Preset& preset) { return preset.name.ends_with("/demo"); });
-          if (demo != model.schema.presets.end()) text += "preset = \"" + demo->name + "\"\n";
-          text += "\n[task]\nname = \"" + task.id + "\"\n\n[data]\ndataset = \"" + data.id + "\"\n";
-          const Field* normalize = dataSchema().find("normalize");
-          if (normalize != nullptr && normalize->offers("half")) text += "normalize = \"half\"\n";
-          return text;
-        }
-      }
-    }
-  }
-  return {};
 }
 
 }  // namespace vitrine::ui

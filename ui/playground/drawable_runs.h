@@ -13,6 +13,7 @@
 #include "core/config/catalog.h"
 #include "core/store/run_reader.h"
 #include "ui/playground/sampler_form.h"
+#include "ui/workbench/sampling/first_drawing.h"
 
 namespace vitrine::ui {
 
@@ -25,11 +26,9 @@ struct DrawableRun {
   bool hasAverage = false;                        ///< averaged weights (EMA) were kept
 };
 
-/// Samplers that can draw with the model of a resolved configuration.
-[[nodiscard]] std::vector<std::string> samplersFor(const Catalog& catalog, const Json& config);
-
 struct DrawableRuns {
-  std::vector<DrawableRun> runs;  ///< the newest first
+  std::vector<DrawableRun> runs;                  ///< the newest first
+  std::int64_t coming = 0;                        ///< as in DrawingRuns
   std::map<std::string, QStringList> classNames;  ///< by data set, where they are known
 };
 /// Names of classes come from the configuration, else from a matrix that a run of the same data
@@ -48,8 +47,5 @@ struct DrawableRuns {
                                                  const std::vector<DrawableRun>& others = {});
 /// Settings with which any of the run's samplers draws as little as it can.
 [[nodiscard]] Json probeSettings(const Catalog& catalog, const DrawableRun& run);
-
-/// The text of an experiment whose runs can draw; "" where no plugin brings what that needs.
-[[nodiscard]] std::string drawingExperiment(const Catalog& catalog);
 
 }  // namespace vitrine::ui

@@ -46,6 +46,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
       workbench_(workbench),
       lists_(workbench.store().file()),
       worker_(workbench.models(), workbench.store().file()),
+      offer_(workbench),
       stack_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
   auto* outer = columnIn(this, {});
@@ -73,21 +74,13 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(body, this));
   empty_ = new EmptyPage(QString(), QString(), this);
   stack_->addWidget(makeFitArea(empty_, this));
-  connect(empty_, &EmptyPage::actionRequested, this, &PlaygroundPage::startFirst);
-  enqueue_.setLink(workbench_.link());
-  connect(&enqueue_, &EnqueueProcess::finished, this,
-          [this](const std::vector<std::int64_t>& runs) {
-            workbench_.selectEnqueued(runs);
-            workbench_.showPage(QStringLiteral("monitor"));
-            isStale_ = true;
-          });
-  connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
-    workbench_.showError(sentence);
+  connect(empty_, &EmptyPage::actionRequested, &offer_, &DrawingOffer::press);
+  connect(&offer_, &DrawingOffer::changed, this, [this] {
     if (drawable_.runs.empty()) showNothingDraws();
   });
 
-  for (auto [timer, milliseconds] : {std::pair(&reloadTimer_, kReloadEveryMs),
-                                     std::pair(&warmTimer_, kWarmAfterMs)}) {
+  for (auto [timer, milliseconds] :
+       {std::pair(&reloadTimer_, kReloadEveryMs), std::pair(&warmTimer_, kWarmAfterMs)}) {
     timer->setSingleShot(true);
     timer->setInterval(milliseconds);
   }
@@ -271,8 +264,7 @@ void PlaygroundPage::startDrawing() {
   const DrawableRun* run = drawable(run_);
   if (run != nullptr) drawing->runName = run->name;
   drawing->base = settings();
-  drawing->className =
-      classNameIn(classNames(run_), drawing->base.values.value("class", Json()));
+  drawing->className = classNameIn(classNames(run_), drawing->base.values.value("class", Json()));
   drawing->grid = form_->grid();
   for (SampleSettings& cell : cellsOf(drawing->base, drawing->grid)) {
     DrawnCell& made = drawing->cells.emplace_back();
@@ -298,8 +290,8 @@ void PlaygroundPage::showDrawing(std::shared_ptr<Drawing> drawing) {
 
 void PlaygroundPage::showProgress() {
   if (shown_ == nullptr) return showButtons();
-  const bool isDrawn = worker_.work() == DrawWorker::Work::Draw &&
-                       shown_->state == Drawing::State::Drawing;
+  const bool isDrawn =
+      worker_.work() == DrawWorker::Work::Draw && shown_->state == Drawing::State::Drawing;
   board_->refresh(isDrawn ? worker_.share() : -1);
   boardTitle_->setText(shown_->title());
   QStringList about;
@@ -376,8 +368,8 @@ void PlaygroundPage::showCost() {
 
 void PlaygroundPage::showButtons() {
   const bool isBusy = worker_.isBusy() || wantsDraw_;
-  const bool canDraw = worker_.canCompute() && drawable(run_) != nullptr &&
-                       form_->problem().isEmpty() && !isBusy;
+  const bool canDraw =
+      worker_.canCompute() && drawable(run_) != nullptr && form_->problem().isEmpty() && !isBusy;
   draw_->setEnabled(canDraw);
   drawButton_->setEnabled(canDraw);
   cancel_->setEnabled(isBusy);
@@ -398,10 +390,9 @@ void PlaygroundPage::showButtons() {
 }
 
 PageFactory playgroundPage() {
-  return {QStringLiteral("playground"), PlaygroundPage::tr("Playground"),
-          [](Workbench& workbench, QWidget* parent) {
-            return new PlaygroundPage(workbench, parent);
-          }};
+  return {
+      QStringLiteral("playground"), PlaygroundPage::tr("Playground"),
+      [](Workbench& workbench, QWidget* parent) { return new PlaygroundPage(workbench, parent); }};
 }
 
 }  // namespace vitrine::ui

@@ -15,8 +15,6 @@
 #include "ui/kit/background.h"
 #include "ui/playground/draw_worker.h"
 #include "ui/playground/drawable_runs.h"
-#include "ui/playground/first_drawing.h"
-#include "ui/workbench/headless.h"
 #include "ui/workbench/page.h"
 
 class QComboBox;
@@ -89,7 +87,6 @@ class PlaygroundPage final : public ReadingPage {
   void takeWarm(const Json& loaded, const QString& sampler);
   void showEmpty(const QString& sentence, const QString& action = {});
   void showNothingDraws();
-  void startFirst();
   void showLending();
   void showLendingPaused();
   [[nodiscard]] std::vector<std::int64_t> trainingRuns() const;
@@ -132,22 +129,20 @@ class PlaygroundPage final : public ReadingPage {
   DrawWorker worker_;
   SamplePace pace_;
   DrawableRuns drawable_;
-  EnqueueProcess enqueue_;
-  FirstDrawing first_;          ///< that an empty page offers
-  std::int64_t firstRun_ = 0;   ///< of that experiment, in the queue or in progress; 0: none
+  DrawingOffer offer_;
   std::vector<std::shared_ptr<Drawing>> history_;
   std::string database_;  ///< uuid; "": the kept drawings were not read yet
   std::shared_ptr<Drawing> shown_;
-  Json compared_;        ///< recipe of the image that was selected before
-  Json recipe_;          ///< of the one that is
+  Json compared_;  ///< recipe of the image that was selected before
+  Json recipe_;    ///< of the one that is
   std::int64_t run_ = 0;
   std::string sampler_;  ///< whose schema the form shows
   ModelChoice warmModel_;
   QString warmText_;
-  bool wantsDraw_ = false;      ///< as soon as the model is there
-  bool isSamplerKnown_ = false; ///< the model said which one fits, or the user chose
+  bool wantsDraw_ = false;       ///< as soon as the model is there
+  bool isSamplerKnown_ = false;  ///< the model said which one fits, or the user chose
   bool isSideBelow_ = false;
-  std::optional<Json> pending_; ///< a state that waits for the runs
+  std::optional<Json> pending_;  ///< a state that waits for the runs
   /// Runs that this page asked to pause, and whether they did.
   std::map<std::int64_t, bool> paused_;
   bool holdsQueue_ = false;  ///< it ran before this page paused the runs
@@ -178,8 +173,8 @@ class PlaygroundPage final : public ReadingPage {
   FactTable* facts_ = nullptr;
   QListWidget* historyList_ = nullptr;
   QAction *draw_ = nullptr, *cancel_ = nullptr, *verify_ = nullptr, *keep_ = nullptr,
-          *copy_ = nullptr, *recallAll_ = nullptr, *recallSeed_ = nullptr,
-          *recallPrompt_ = nullptr, *recallRest_ = nullptr, *info_ = nullptr;
+          *copy_ = nullptr, *recallAll_ = nullptr, *recallSeed_ = nullptr, *recallPrompt_ = nullptr,
+          *recallRest_ = nullptr, *info_ = nullptr;
 };
 
 [[nodiscard]] PageFactory playgroundPage();

@@ -91,56 +91,14 @@ void PlaygroundPage::showEmpty(const QString& sentence, const QString& action) {
 }
 
 void PlaygroundPage::showNothingDraws() {
-  first_ = firstDrawing(workbench_.catalog());
-  firstRun_ = 0;
-  for (const auto& [id, row] : workbench_.runs()) {
-    const bool isComing = row.state == store::RunState::Queued || store::isAlive(row.state);
-    if (isComing && !first_.title.empty() && row.experiment == first_.title) firstRun_ = id;
-  }
-  const QString title = QString::fromStdString(first_.title);
-  const QString none =
-      tr("No run here has a checkpoint of a model that a sampler can draw with.");
-  if (enqueue_.isRunning()) {
-    showEmpty(tr("One step of \u201c%1\u201d is tried, then it goes into the queue.").arg(title));
-  } else if (firstRun_ != 0) {
-    showEmpty(none + QLatin1Char(' ') +
-                  tr("\u201c%1\u201d will have one at its first checkpoint.").arg(title),
-              tr("Show its training"));
-  } else if (first_.seconds > 0) {
-    showEmpty(none + QLatin1Char(' ') +
-                  tr("\u201c%1\u201d trains one. Cost: 1 run, about %2 on two cores.")
-                      .arg(title, duration(first_.seconds)),
-              tr("Train it"));
-  } else {
-    showEmpty(none + QLatin1Char(' ') +
-                  tr("Train one that generates images or texts; the form says what it costs."),
-              tr("New experiment"));
-  }
-}
-
-void PlaygroundPage::startFirst() {
-  if (firstRun_ != 0) {
-    workbench_.selection().setRuns({firstRun_}, firstRun_);
-    workbench_.showPage(QStringLiteral("monitor"));
-  } else if (first_.seconds > 0) {
-    try {
-      enqueue_.start(first_.text, first_.title, workbench_.store().file(), jobs::QueueEnd::Front);
-    } catch (const Error& error) {
-      workbench_.showError(QString::fromUtf8(error.what()));
-    }
-    showNothingDraws();
-  } else if (first_.text.empty()) {
-    workbench_.showPage(QStringLiteral("configure"));
-  } else {
-    workbench_.configure(first_.text, QString());
-  }
+  offer_.setComing(drawable_.coming);
+  showEmpty(offer_.sentence(), offer_.action());
 }
 
 void PlaygroundPage::takeRuns(DrawableRuns found) {
   const DrawableRun* before = drawable(run_);
-  const bool wasNewest =
-      before != nullptr &&
-      settings().model.checkpoint == std::to_string(before->checkpoints.front().step);
+  const bool wasNewest = before != nullptr && settings().model.checkpoint ==
+                                                  std::to_string(before->checkpoints.front().step);
   drawable_ = std::move(found);
   if (drawable_.runs.empty()) {
     run_ = 0;
@@ -238,7 +196,8 @@ void PlaygroundPage::takeWarm(const Json& loaded, const QString& sampler) {
       // A sampler that can draw another size has a field for it.
       const bool isFixed = samplerSchema(workbench_.catalog(), sampler_).find("size") == nullptr;
       if (isFixed)
-        warmText_ += tr(". It draws %1 \u00d7 %2 pixels, the size it was trained for").arg(wide).arg(high);
+        warmText_ +=
+            tr(". It draws %1 \u00d7 %2 pixels, the size it was trained for").arg(wide).arg(high);
     }
   }
   if (!isSamplerKnown_ && !sampler.isEmpty() && sampler.toStdString() != sampler_)
@@ -330,15 +289,14 @@ void PlaygroundPage::pauseTraining() {
   command.runs = trainingRuns();
   if (command.runs.empty()) return;
   for (const std::int64_t run : command.runs) paused_[run] = false;
-  workbench_.queue().execute(
-      command, [page = QPointer(this)](const jobs::CommandResult& result) {
-        if (page == nullptr) return QString();
-        if (result.isHeld) page->holdsQueue_ = true;
-        page->showLending();
-        return result.runs.size() == 1
-                   ? tr("The run pauses at a checkpoint; Resume training continues it.")
-                   : tr("The runs pause at a checkpoint; Resume training continues them.");
-      });
+  workbench_.queue().execute(command, [page = QPointer(this)](const jobs::CommandResult& result) {
+    if (page == nullptr) return QString();
+    if (result.isHeld) page->holdsQueue_ = true;
+    page->showLending();
+    return result.runs.size() == 1
+               ? tr("The run pauses at a checkpoint; Resume training continues it.")
+               : tr("The runs pause at a checkpoint; Resume training continues them.");
+  });
   showLending();
 }
 

@@ -13,14 +13,18 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QSlider>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 #include <QTreeWidget>
 
 #include "core/base/read_json.h"
+#include "core/config/edit/document.h"
 #include "tests/support/has_texts.h"
 #include "tests/ui/gallery/gallery_fixture.h"
 #include "tests/ui/support/fit.h"
+#include "tests/ui/support/painter.h"
+#include "tests/ui/support/program_script.h"
 #include "tests/ui/support/soon.h"
 #include "ui/gallery/contact_sheet.h"
 #include "ui/gallery/image_details.h"
@@ -39,6 +43,38 @@ TEST_F(Gallery, SaysWhatWillBeHereAndOffersTheWayThere) {
   for (auto* button : shown->findChildren<QPushButton*>())
     if (button->isVisible()) QTest::mouseClick(button, Qt::LeftButton);
   EXPECT_THAT(workbench_.pages, ElementsAre(QStringLiteral("playground")));
+}
+
+TEST_F(Gallery, WhereNoRunDrawsOneIsTrainedInOneClickWithItsCost) {
+  const QTemporaryDir folder;
+  const QByteArray before = qgetenv("VITRINE_PROGRAM");
+  becomeProgram(folder, "[ \"$1\" = enqueue ] || exit 0\necho '{\"ids\":[1]}'");
+  workbench_.become(sampleCatalog());
+  const auto shown = page();
+  const auto button = [&](const char* text) {
+    QPushButton* found = nullptr;
+    for (auto* one : shown->findChildren<QPushButton*>())
+      if (one->isVisible() && one->text() == QLatin1String(text)) found = one;
+    return found;
+  };
+  EXPECT_THAT(texts(*shown), HasSubstr("Cost: 1 run, about"));
+  ASSERT_NE(button("Train it"), nullptr);
+  const std::int64_t run = workbench_.addRun("drawing", [this] {
+    Problem problem;
+    return parseDocument(firstDrawing(workbench_.catalog()).text, problem)->tables;
+  }());
+  QTest::mouseClick(button("Train it"), Qt::LeftButton);
+  EXPECT_TRUE(soon([&] { return !workbench_.pages.empty(); }));
+  EXPECT_THAT(workbench_.pages, ElementsAre(QStringLiteral("monitor")));
+  before.isEmpty() ? qunsetenv("VITRINE_PROGRAM") : qputenv("VITRINE_PROGRAM", before);
+  // What was started is shown until it can draw.
+  shown->waitUntilIdle();
+  EXPECT_NE(button("Show its training"), nullptr);
+  workbench_.addCheckpoint(run, 100);
+  shown->waitUntilIdle();
+  ASSERT_NE(button("Open Playground"), nullptr);
+  QTest::mouseClick(button("Open Playground"), Qt::LeftButton);
+  EXPECT_EQ(workbench_.pages.back(), QStringLiteral("playground"));
 }
 
 TEST_F(Gallery, ShowsImagesOfAllRunsTheNewestFirst) {

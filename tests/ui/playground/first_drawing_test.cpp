@@ -1,8 +1,9 @@
 // What the Playground offers where no run can draw yet.
-#include "ui/playground/first_drawing.h"
+#include "ui/workbench/sampling/first_drawing.h"
 
 #include <QTemporaryDir>
 
+#include "core/config/edit/document.h"
 #include "tests/ui/playground/playground_fixture.h"
 
 namespace vitrine::ui {
@@ -54,15 +55,20 @@ TEST_F(FirstImages, WhatKeptTheRunFromStartingIsSaidAndItIsOfferedAgain) {
 TEST_F(FirstImages, ARunThatIsInTheQueueIsShownInstead) {
   const FirstDrawing first = firstDrawing(workbench_.catalog());
   EXPECT_NE(first.text.find("in 148 s on two cores"), std::string::npos) << "its cost is measured";
+  Problem problem;
+  const auto document = parseDocument(first.text, problem);
+  ASSERT_TRUE(document);
   store::NewRun fresh;
   fresh.name = "drawing";
-  fresh.config = Json::object();
+  fresh.config = document->tables;
   fresh.origins = Json::object();
   store::RunStore& store = workbench_.store();
-  const std::int64_t id = store.addRuns(store.experiment(first.title, first.text), {fresh}).front();
+  const std::int64_t id = store.addRuns(store.experiment("Of any name", ""), {fresh}).front();
   (void)workbench_.run(id);
   open(id);
   EXPECT_EQ(button(QStringLiteral("Train it")), nullptr);
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("\u201cdrawing\u201d will have one")))
+      << visibleText().toStdString();
   QTest::mouseClick(button(QStringLiteral("Show its training")), Qt::LeftButton);
   ASSERT_FALSE(workbench_.pages.empty());
   EXPECT_EQ(workbench_.pages.back().toStdString(), "monitor");
