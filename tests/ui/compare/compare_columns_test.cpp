@@ -123,8 +123,9 @@ TEST_F(ComparedOnALaptop, PublishedShowsTitlesAndTheWholeVerdict) {
       if (one->accessibleName() == QLatin1String("Published numbers next to ours")) tree = one;
     ASSERT_NE(tree, nullptr);
     ASSERT_EQ(tree->topLevelItemCount(), 8);
-    constexpr int kMetric = 2, kVerdict = 7;
+    constexpr int kModel = 1, kMetric = 2, kVerdict = 7;
     QTreeWidgetItem* item = tree->topLevelItem(0);
+    EXPECT_EQ(item->text(kModel).toStdString(), "a model with a long name, Base/16");
     EXPECT_EQ(item->text(kMetric).toStdString(), "Accuracy, test (%)");
     EXPECT_THAT(item->toolTip(kMetric).toStdString(), HasSubstr("top1"));
     EXPECT_EQ(tree->topLevelItem(7)->text(kMetric).toStdString(), "Loss, train");
