@@ -363,7 +363,10 @@ void AttentionPage::showPanel(std::size_t index) {
     // A short reading shows no message: the earlier picture stays until then.
     if (!panel.hasImage()) sayReading(index);
   } else {
-    panel.say(whyNothing(panel.run()), wayOf(panel.run()) ? tr("Compute") : QString());
+    const QString why = whyNothing(panel.run());
+    // Of two runs only pictures have a title.
+    panel.say(panels_.size() > 1 ? tr("%1: %2").arg(runName(panel.run()), why) : why,
+              wayOf(panel.run()) ? tr("Compute") : QString());
   }
 }
 

@@ -192,7 +192,8 @@ TEST_F(AskedAttention, OneComputeAsksBothRunsInLockStepAndShowsTheCostOfBoth) {
   shown->waitUntilIdle();
   ASSERT_TRUE(shown->panels()[0]->hasImage());
   EXPECT_THAT(shown->panels()[1]->sentence().toStdString(),
-              AllOf(Not(HasSubstr("both runs")), HasSubstr(formatBytes(1'700'000))));
+              AllOf(HasSubstr("b: The attention of image 3"), Not(HasSubstr("both runs")),
+                    HasSubstr(formatBytes(1'700'000))));
   press(*shown, "Compute");
   ASSERT_TRUE(soon([&] { return shown->panels()[1]->hasImage(); }));
   EXPECT_EQ(log().count(QStringLiteral("analyse")), 3);
