@@ -10,7 +10,6 @@
 #include <QStackedWidget>
 #include <algorithm>
 
-#include "core/base/error.h"
 #include "core/jobs/command.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
