@@ -301,13 +301,10 @@ QWidget* ComparePage::makeTableView() {
   auto* copy = new QShortcut(QKeySequence::Copy, tableView_);
   copy->setContext(Qt::WidgetShortcut);
   connect(copy, &QShortcut::activated, this, [this] { copyTable(TableFormat::Markdown); });
-  auto* selectRuns = new QAction(tr("Select its runs"), tableView_);
-  selectRuns->setToolTip(
-      tr("Select the runs of the variant in the list, for Monitor and the other "
-         "pages"));
-  connect(selectRuns, &QAction::triggered, this, [this] { selectRunsOfTable(); });
   tableView_->addAction(tools_[7]);
-  tableView_->addAction(selectRuns);
+  tableView_->addAction(tr("Select its runs"), this, [this] { selectRunsOfTable(); })
+      ->setToolTip(
+          tr("Select the runs of the variant in the list, for Monitor and the other pages"));
   for (int i = 0; i < 3; ++i) tableView_->addAction(tools_[i]);
   tableView_->setContextMenuPolicy(Qt::ActionsContextMenu);
   column->addWidget(tableView_, 1);

@@ -26,11 +26,9 @@ namespace vitrine::ui {
 void ConfigurePage::makeActions() {
   menu_ = std::make_unique<QMenu>(tr("Experiment"));
   const auto add = [this](const QString& text, const QList<QKeySequence>& keys, auto slot) {
-    auto* made = new QAction(text, this);
+    QAction* made = addAction(text, this, slot);
     made->setShortcuts(keys);
     made->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(made, &QAction::triggered, this, slot);
-    addAction(made);
     menu_->addAction(made);
     keys_ << made;
     return made;

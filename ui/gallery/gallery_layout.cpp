@@ -35,13 +35,10 @@ QToolButton* actionButton(QAction* action, QWidget* parent) {
 
 QAction* GalleryPage::act(const QString& text, const QString& tip, const QKeySequence& keys,
                           std::function<void()> use) {
-  auto* action = new QAction(text, this);
+  QAction* action = addAction(text, keys, this, std::move(use));
   action->setToolTip(tip);
-  if (!keys.isEmpty()) action->setShortcut(keys);
   // A single letter acts only while the page has the focus, never in a text field.
   action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  connect(action, &QAction::triggered, this, std::move(use));
-  addAction(action);
   return action;
 }
 

@@ -166,23 +166,15 @@ void MonitorPage::makeMoreTools() {
   });
   connect(logAction_, &QAction::triggered, this, &MonitorPage::viewChanged);
 
-  auto* back = new QAction(tr("Cursor to the previous point"), this);
-  back->setShortcut(Qt::CTRL | Qt::Key_Left);
-  connect(back, &QAction::triggered, this, [this] { stepCursor(-1); });
-  auto* forward = new QAction(tr("Cursor to the next point"), this);
-  forward->setShortcut(Qt::CTRL | Qt::Key_Right);
-  connect(forward, &QAction::triggered, this, [this] { stepCursor(1); });
-  auto* find = new QAction(tr("Search plots"), this);
-  find->setShortcut(Qt::Key_Slash);
-  connect(find, &QAction::triggered, this, [this] {
+  QAction* back = addAction(tr("Cursor to the previous point"), Qt::CTRL | Qt::Key_Left, this,
+                            [this] { stepCursor(-1); });
+  QAction* forward = addAction(tr("Cursor to the next point"), Qt::CTRL | Qt::Key_Right, this,
+                               [this] { stepCursor(1); });
+  QAction* find = addAction(tr("Search plots"), Qt::Key_Slash, this, [this] {
     search_->setFocus(Qt::ShortcutFocusReason);
     search_->selectAll();
   });
-  auto* all = new QAction(tr("Show all plots"), this);
-  all->setShortcut(Qt::Key_Escape);
-  all->setToolTip(tr(
-      "Restores an enlarged plot, or clears the search; an export then has all visible plots"));
-  connect(all, &QAction::triggered, this, [this] {
+  QAction* all = addAction(tr("Show all plots"), Qt::Key_Escape, this, [this] {
     if (!enlarged_.empty()) {
       enlarge({});
       Q_EMIT viewChanged();
@@ -193,16 +185,15 @@ void MonitorPage::makeMoreTools() {
     scroll_->setFocus();
     Q_EMIT viewChanged();
   });
-  auto* logY = new QAction(tr("Log y of the plot under the cursor"), this);
-  logY->setShortcut(Qt::Key_L);
-  connect(logY, &QAction::triggered, this, [this] { switchLog(Qt::Vertical); });
-  auto* logX = new QAction(tr("Log x of the plot under the cursor"), this);
-  logX->setShortcut(Qt::SHIFT | Qt::Key_L);
-  connect(logX, &QAction::triggered, this, [this] { switchLog(Qt::Horizontal); });
+  all->setToolTip(
+      tr("Restores an enlarged plot, or clears the search; an export then has all visible plots"));
+  QAction* logY = addAction(tr("Log y of the plot under the cursor"), Qt::Key_L, this,
+                            [this] { switchLog(Qt::Vertical); });
+  QAction* logX = addAction(tr("Log x of the plot under the cursor"), Qt::SHIFT | Qt::Key_L, this,
+                            [this] { switchLog(Qt::Horizontal); });
   // A single letter acts only while the page has the focus, never in a text field.
   for (QAction* action : {back, forward, find, all, logY, logX})
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  addActions({back, forward, find, all, logY, logX});
 }
 
 QList<QAction*> MonitorPage::tools() {
@@ -261,9 +252,9 @@ void MonitorPage::setSettings(const PlotSettings& settings) {
   seedsAction_->setText(settings.band == Spread::None ? tr("Seeds: each") : tr("Seeds: mean"));
   const bool hasSharedAxis = settings.x != XAxis::Wall && settings.x != XAxis::Metric;
   seedsAction_->setEnabled(hasSharedAxis);
-  seedsAction_->setToolTip(
-      hasSharedAxis ? tr("The runs of a variant as the mean over its seeds with a band")
-                    : tr("Seeds can only be averaged over step, epoch or running time"));
+  seedsAction_->setToolTip(hasSharedAxis
+                               ? tr("The runs of a variant as the mean over its seeds with a band")
+                               : tr("Seeds can only be averaged over step, epoch or running time"));
   for (QAction* choice : seedsGroup_->actions())
     choice->setChecked(choice->data().toInt() == static_cast<int>(settings.band));
   isSetting_ = true;

@@ -32,10 +32,7 @@ QKeySequence keyOfPage(std::size_t place) {
 
 QAction* MainWindow::action(const QString& text, const QKeySequence& key,
                             const std::function<void()>& act) {
-  auto* made = new QAction(text, this);
-  made->setShortcut(key);
-  connect(made, &QAction::triggered, this, act);
-  addAction(made);
+  QAction* made = addAction(text, key, this, act);
   keys_.adopt(made, QStringLiteral("window"), tr("Window"));
   return made;
 }
@@ -82,20 +79,22 @@ void MainWindow::makeActions() {
   stop_ = action(tr("S&top"), Qt::CTRL | Qt::ALT | Qt::Key_Return,
                  [this] { workbench_.stopRuns(workbench_.selection().targets()); });
   stop_->setIcon(icon(Icon::Stop));
-  stop_->setToolTip(tr("Stop the selected runs: at a checkpoint, or before they start (Ctrl+Alt+Return)"));
-  hide_ = action(tr("&Hide from charts"), Qt::CTRL | Qt::Key_H,
-                 [this] { runsPanel_->hideOrShow(); });
+  stop_->setToolTip(
+      tr("Stop the selected runs: at a checkpoint, or before they start (Ctrl+Alt+Return)"));
+  hide_ =
+      action(tr("&Hide from charts"), Qt::CTRL | Qt::Key_H, [this] { runsPanel_->hideOrShow(); });
   showOnly_ = action(tr("Show on&ly this run in charts"), QKeySequence(),
                      [this] { runsPanel_->showOnlyCurrent(); });
   showHidden_ =
       action(tr("Sho&w hidden runs"), QKeySequence(), [this] { runsPanel_->showHidden(); });
   selectOnly_ = action(tr("Select only this r&un"), QKeySequence(),
                        [this] { runsPanel_->selectOnlyCurrent(); });
-  for (QAction* one : {showOnly_, selectOnly_}) one->setProperty(kWhyNot, tr("select several runs"));
+  for (QAction* one : {showOnly_, selectOnly_})
+    one->setProperty(kWhyNot, tr("select several runs"));
   selectExperiment_ = action(tr("Select all runs of the e&xperiment"), QKeySequence(),
                              [this] { runsPanel_->selectExperiment(); });
-  openFolder_ = action(tr("O&pen folder of the run"), QKeySequence(),
-                       [this] { runsPanel_->openFolder(); });
+  openFolder_ =
+      action(tr("O&pen folder of the run"), QKeySequence(), [this] { runsPanel_->openFolder(); });
   openFolder_->setToolTip(tr("Checkpoints and log of the current run, in the file manager"));
   for (QAction* one : {selectExperiment_, openFolder_})
     one->setProperty(kWhyNot, tr("select a run"));
@@ -112,16 +111,15 @@ void MainWindow::makeActions() {
   });
   tags_ = action(tr("Ta&gs\u2026"), QKeySequence(), [this] { runsPanel_->askTags(); });
   note_ = action(tr("N&ote\u2026"), QKeySequence(), [this] { runsPanel_->askNote(); });
-  prune_ = action(tr("Delete chec&kpoints\u2026"), QKeySequence(),
-                  [this] { runsPanel_->askPrune(); });
+  prune_ =
+      action(tr("Delete chec&kpoints\u2026"), QKeySequence(), [this] { runsPanel_->askPrune(); });
   prune_->setToolTip(tr("Curves, artifacts and logs of the runs stay"));
   prune_->setProperty(kWhyNot, tr("select a run that has ended"));
   delete_ = &runsPanel_->deleteAction();
   addAction(delete_);
   keys_.adopt(delete_, QStringLiteral("window"), tr("Window"));
   RunMarkActions& marks = runsPanel_->marks();
-  for (QAction* one :
-       {&marks.archive(), &marks.baseline(), &runsPanel_->showArchivedAction()}) {
+  for (QAction* one : {&marks.archive(), &marks.baseline(), &runsPanel_->showArchivedAction()}) {
     addAction(one);
     keys_.adopt(one, QStringLiteral("window"), tr("Window"));
   }
@@ -151,14 +149,12 @@ void MainWindow::makeActions() {
   runTable_ = action(tr("Runs as a &table"), Qt::CTRL | Qt::Key_T,
                      [this] { showRunTable(runTable_->isChecked()); });
   runTable_->setCheckable(true);
-  variantColours_ = action(tr("Colour runs by &variant"), QKeySequence(), [this] {
-    runsPanel_->colours().setOn(variantColours_->isChecked());
-  });
+  variantColours_ = action(tr("Colour runs by &variant"), QKeySequence(),
+                           [this] { runsPanel_->colours().setOn(variantColours_->isChecked()); });
   variantColours_->setCheckable(true);
   variantColours_->setToolTip(tr("All seeds of a variant have one colour, on every page"));
   variantColours_->setChecked(runsPanel_->colours().isOn());
-  connect(&runsPanel_->colours(), &VariantColours::switched, variantColours_,
-          &QAction::setChecked);
+  connect(&runsPanel_->colours(), &VariantColours::switched, variantColours_, &QAction::setChecked);
   reload_ = action(tr("&Refresh"), Qt::Key_F5, [this] {
     // Requested, not awaited: results of other threads come when they are there.
     workbench_.watcher().poll();
@@ -185,8 +181,7 @@ void MainWindow::makeActions() {
   });
   ownKeep_ = action(tr("&Keep this as my layout"), QKeySequence(), [this] {
     storeOwnDefaultLayout(layoutNow());
-    workbench_.showMessage(
-        tr("\u201cReset to my layout\u201d now restores this layout."));
+    workbench_.showMessage(tr("\u201cReset to my layout\u201d now restores this layout."));
   });
   nameLayout_ = action(tr("&Save layout as\u2026"), QKeySequence(), [this] { nameLayout(); });
   paletteAction_ = action(tr("&Command palette"), QKeySequence(), [this] { openPalette(); });

@@ -190,11 +190,9 @@ SqlPage::~SqlPage() {
 }
 
 void SqlPage::makeActions() {
-  run_ = new QAction(tr("Run the statement"), this);
-  run_->setShortcut(Qt::CTRL | Qt::Key_Return);
+  run_ =
+      addAction(tr("Run the statement"), Qt::CTRL | Qt::Key_Return, this, &SqlPage::runRequested);
   run_->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  connect(run_, &QAction::triggered, this, &SqlPage::runRequested);
-  addAction(run_);
   stop_ = new QAction(icon(Icon::Stop), tr("Stop the statement"), this);
   stop_->setIconText(tr("Stop"));
   stop_->setToolTip(tr("Stop the statement that runs"));
@@ -298,8 +296,8 @@ void SqlPage::runStatement(const QString& sql) {
       outcome->failure = QString::fromUtf8(error.what());
       if (error.place) {
         const QString before = QString::fromStdString(statement.substr(0, *error.place));
-        outcome->place = sqlErrorPlace(sql, QString::fromStdString(statement),
-                                       static_cast<int>(before.size()));
+        outcome->place =
+            sqlErrorPlace(sql, QString::fromStdString(statement), static_cast<int>(before.size()));
       }
     } catch (const Error& error) {
       outcome->failure = QString::fromUtf8(error.what());
