@@ -123,7 +123,7 @@ TEST(Sample, RefusesWhatTheRunCannotShowInOneSentence) {
     EXPECT_EQ(ended.code, 2) << ended.out;
     return ended.err;
   };
-  EXPECT_THAT(refused({"--steps", "0"}), HasSubstr("--steps 0 shows nothing; give a number"));
+  EXPECT_THAT(refused({"--steps", "0"}), Names("--steps 0"));
   EXPECT_THAT(refused({"--steps", "few"}), Names("--steps", "few"));
   EXPECT_THAT(refused({"--attention", "3"}), Names("3,2"));
   EXPECT_THAT(refused({"--attention", "0,4"}), Names("attention = [0, 4]"));
@@ -137,8 +137,7 @@ TEST(Sample, RefusesGuidanceAndDiffusionsThatAModelHasNotLearned) {
   const Drawn drawn("", {"model.class_dropout_prob=0"});
   const Ended guided = drawn.sample({"guidance=2"});
   EXPECT_EQ(guided.code, 2);
-  EXPECT_THAT(guided.err,
-              HasSubstr("guidance = 2 needs a model that also learned without labels"));
+  EXPECT_THAT(guided.err, Names("guidance = 2"));
   EXPECT_EQ(drawn.sample({"guidance=1", "count=1"}).code, 0);
   // A velocity on a straight path has no finite form of this name.
   const Ended form = drawn.sample({"sampler=sde", "form=sbdm"});

@@ -56,8 +56,7 @@ TEST(Tour, NamesItsExperimentsInOrderAndWhatIsSampledOfEach) {
 TEST(Tour, WhatIsWrongInItIsSaidWithItsPlace) {
   EXPECT_THAT(problemsOf(replaced(kTour, "minutes = 2.5", "minutes = 0")), Names("tour.toml:4:11"));
   EXPECT_THAT(problemsOf(replaced(kTour, "minutes = 2.5", "")), Names("minutes"));
-  EXPECT_THAT(problemsOf(replaced(kTour, "minutes =", "minuets =")),
-              HasSubstr("did you mean 'minutes'"));
+  EXPECT_THAT(problemsOf(replaced(kTour, "minutes =", "minuets =")), Names("minuets", "minutes"));
   EXPECT_THAT(problemsOf(replaced(kTour, "\"a.toml\", \"b.toml\"", "\"a.toml\"")), Names("b.toml"));
   EXPECT_THAT(problemsOf(replaced(kTour, "[\"a.toml\", \"b.toml\"]", "[]")),
               HasSubstr("must be a list of files"));

@@ -293,7 +293,7 @@ TEST(Loader, RefusesWhatCannotBe) {
     return test::refusal<ConfigError>([&] { (void)loaderOf(dataset, options); });
   };
   EXPECT_EQ(sentence([](LoaderOptions&) {}), "");
-  EXPECT_THAT(sentence([](LoaderOptions& o) { o.batchSize = 0; }), HasSubstr("batch size of 0"));
+  EXPECT_THAT(sentence([](LoaderOptions& o) { o.batchSize = 0; }), Names("batch size", 0));
   EXPECT_THAT(sentence([](LoaderOptions& o) { o.prefetch = 0; }), HasSubstr("prefetched"));
   EXPECT_THAT(sentence([](LoaderOptions& o) { o.dropLast = true; }), Names(5));
   EXPECT_THAT(sentence([](LoaderOptions& o) { o.split = Split::Validation; }),

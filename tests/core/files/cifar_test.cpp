@@ -10,8 +10,8 @@
 namespace vitrine {
 namespace {
 
-using ::testing::HasSubstr;
 using test::Names;
+using ::testing::HasSubstr;
 
 std::string record(const std::string& labels, char red, char green, char blue) {
   return labels + std::string(1024, red) + std::string(1024, green) + std::string(1024, blue);
@@ -81,7 +81,7 @@ TEST(CifarNames, AreOneALineAndAsManyAsThereAreClasses) {
   };
   putFile(folder / "n", "cat\r\nmaple_tree\n\n");
   EXPECT_EQ(readCifarNames(folder / "n", 2), (std::vector<std::string>{"cat", "maple_tree"}));
-  EXPECT_THAT(names("cat\n"), HasSubstr("has 1 class names; there must be 2"));
+  EXPECT_THAT(names("cat\n"), Names(1, 2));
   EXPECT_THAT(names("cat\ndog\nfrog\n"), Names(3, 2));
   EXPECT_THAT(names("cat\ncat\n"), Names("cat"));
   for (const std::string& bad : {std::string("\xff"), std::string("d\x1bg"), std::string(129, 'd')})

@@ -9,9 +9,8 @@
 namespace vitrine {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using test::Names;
+using ::testing::ElementsAre;
 
 /// One image of 4 x 3 pixels (width x height) with one object.
 Json small() {
@@ -105,7 +104,7 @@ TEST(Coco, WhatDoesNotFitIsRefusedWithItsPlace) {
     json[Json::json_pointer(pointer)] = value;
     return refusal(json);
   };
-  EXPECT_THAT(changed("/annotations", 3), HasSubstr("has no list 'annotations'"));
+  EXPECT_THAT(changed("/annotations", 3), Names("annotations"));
   EXPECT_THAT(changed("/images", Json::array()), Names("images"));
   EXPECT_THAT(changed("/categories", Json::array()), Names("categories"));
   EXPECT_THAT(changed("/images/0/file_name", "../1.png"), Names("images[0]"));

@@ -12,8 +12,8 @@
 namespace vitrine {
 namespace {
 
-using ::testing::HasSubstr;
 using test::Names;
+using ::testing::HasSubstr;
 
 std::string seed(const std::string& name) {
   return getFile(std::string(VITRINE_SOURCE_DIR) + "/tests/fuzz/seeds/image/" + name);
@@ -102,8 +102,7 @@ TEST(ImageHeader, EveryFlippedBitOfAPngIsSeen) {
 
 TEST(ImageHeader, WhatWouldTakeTooMuchMemoryIsRefusedByItsHeaderAlone) {
   EXPECT_EQ(refusal(png(7000, 7000)), "");
-  EXPECT_THAT(refusal(png(30000, 30000)), HasSubstr("900,000,000 pixels, and the limit is "
-                                                    "50,000,000"));
+  EXPECT_THAT(refusal(png(30000, 30000)), Names("900,000,000", "50,000,000"));
   EXPECT_THAT(refusal(png(32769, 1)), Names("32769 x 1", "32,768"));
   EXPECT_THAT(refusal(png(0xffffffff, 0xffffffff)), Names("32,768"));
   // Refused before the checksum and before what follows are looked at.

@@ -8,9 +8,9 @@
 namespace vitrine {
 namespace {
 
+using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using test::Names;
 
 class SampleLists : public ::testing::Test {
  protected:
@@ -37,7 +37,7 @@ TEST_F(SampleLists, APathThatLeadsOutOfTheFolderIsRefusedWithItsLine) {
   const auto read = [&](const std::string& line) {
     return refusal([](const auto&... all) { return readSplitList(all...); }, "a/b.png\n" + line);
   };
-  EXPECT_THAT(read("/etc/passwd"), HasSubstr("list, line 2: '/etc/passwd' is not a path below"));
+  EXPECT_THAT(read("/etc/passwd"), Names("line 2", "/etc/passwd"));
   for (const char* path :
        {"a/../../b.png", "a//b.png", "a\\b.png", "a/\x01.png", "alone.png", "a/b.png\t"})
     EXPECT_THAT(read(path), Names("list", "line 2")) << path;

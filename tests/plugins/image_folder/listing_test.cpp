@@ -11,7 +11,6 @@ namespace {
 
 using test::Names;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 const ListingOptions kAllTrain{Links::Inside, 0, 0};
 
@@ -108,7 +107,7 @@ TEST(Listing, FoldersThatHoldNoDataSetSaySo) {
   EXPECT_THAT(refusal(folder / "absent"), Names("absent", "data.folder"));
   EXPECT_THAT(refusal(folder.path()), Names(folder.path().filename().string()));
   std::filesystem::create_directory(folder / "a");
-  EXPECT_THAT(refusal(folder.path()), HasSubstr("a has no PNG, JPEG or WebP files"));
+  EXPECT_THAT(refusal(folder.path()), Names("a", "PNG", "JPEG", "WebP"));
   putImage(folder / "train/x/1.png", "x");
   std::filesystem::remove(folder / "a");
   EXPECT_THAT(refusal(folder.path()), Names("train"));

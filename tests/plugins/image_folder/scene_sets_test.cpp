@@ -19,7 +19,6 @@ namespace {
 using shapes::test::sampleOf;
 using test::Fails;
 using test::Names;
-using ::testing::HasSubstr;
 
 std::shared_ptr<const Dataset> scenes() {
   return shapes::test::open("shape_segments", {{"size", 32}});
@@ -180,7 +179,7 @@ TEST(Ade20k, AMaskThatIsMissingColouredOrOfAnotherSizeIsNamed) {
   EXPECT_THAT([&] { (void)openAs(Ade20kSource(), folder.path()); }, Fails<FileError>("000000.png"));
   const TemporaryFolder empty;
   EXPECT_THAT(test::refusal<FileError>([&] { (void)openAs(Ade20kSource(), empty.path()); }),
-              HasSubstr("has no images in images/training"));
+              Names("images/training"));
 }
 
 #endif

@@ -316,8 +316,7 @@ TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
   const auto refused = [](const auto& act) -> std::string {
     return test::refusal<ConfigError>([&] { act(); });
   };
-  EXPECT_THAT(refused([&] { (void)drawn(0.0, 2.0); }),
-              HasSubstr("guidance = 2 needs a model that also learned without captions"));
+  EXPECT_THAT(refused([&] { (void)drawn(0.0, 2.0); }), Names("guidance = 2"));
   const auto evaluate = [](const Json& guidance) {
     Options options;
     options.captionDrop = 0;

@@ -140,7 +140,7 @@ TEST_F(Maintenance, CheckFindsCheckpointsThatAreGoneOrChanged) {
   EXPECT_THAT(problems(), ElementsAre());
   EXPECT_THAT(problems(CheckpointFiles::Verified), ElementsAre(Names("model.safetensors")));
   fs::remove_all(filesFolder(file()) / checkpoints[1].folder);
-  EXPECT_THAT(problems(), ElementsAre(HasSubstr("run 1: the checkpoint of step 2300 is not in")));
+  EXPECT_THAT(problems(), ElementsAre(Names("run 1", "step 2300")));
 }
 
 TEST_F(Maintenance, ACheckpointThatWasRemovedJustBeforeTheKillIsNoDamage) {
