@@ -242,16 +242,14 @@ std::int64_t RunReader::version(std::int64_t run, RunField field) {
 }
 
 std::vector<EditRow> RunReader::edits(std::int64_t run, RunField field) {
-  Statement row = database_->prepare(
+  return database_->rows(
       "SELECT id, version, is_taken, at, text FROM edit WHERE run_id = ? AND field = ? ORDER BY "
-      "id");
-  row.with(run, toString(field));
-  std::vector<EditRow> edits;
-  while (row.step()) {
-    edits.push_back({row.integer(0), row.integer(1), row.integer(2) != 0, row.text(3),
-                     shownText(field, row.text(4))});
-  }
-  return edits;
+      "id",
+      [&](const Statement& row) {
+        return EditRow{row.integer(0), row.integer(1), row.integer(2) != 0, row.text(3),
+                       shownText(field, row.text(4))};
+      },
+      run, toString(field));
 }
 
 }  // namespace vitrine::store

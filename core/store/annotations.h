@@ -31,10 +31,10 @@ class VITRINE_STORE_EXPORT Annotations {
                        std::int64_t basedOn = kWhateverStands);
   std::int64_t setTags(std::int64_t run, const std::vector<std::string>& tags,
                        std::int64_t basedOn = kWhateverStands);
-  /// The notes on all curves of a run, in any order. Of two that change the same version, what each
-  /// has added and removed is done, without a message: another version than `basedOn` + 1 says
-  /// that others wrote too. There is a conflict only where the list of `basedOn` is not kept any
-  /// more. \throws ConfigError  more than 1,000, one without words or with more than 200 characters
+  /// The notes on all curves of a run, in any order. When two change the same version, the
+  /// additions and removals of both apply. A version other than `basedOn` + 1 shows that others
+  /// wrote, too. There is a conflict only where the list of `basedOn` is not kept any more. \throws
+  /// ConfigError more than 1,000, one without words or with more than 200 characters
   std::int64_t setCurveNotes(std::int64_t run, const std::vector<CurveNoteRow>& notes,
                              std::int64_t basedOn = kWhateverStands);
   /// Stars and tags of all images of a run, in any order; merged as setCurveNotes() does.

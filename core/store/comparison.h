@@ -1,5 +1,5 @@
-// Runs next to each other: which of them differ in their seed alone, what each variant changes, and
-// one value per seed, read with a handful of queries however many runs there are.
+// Comparison of runs: those that differ in their seed alone, the changes of each variant, and one
+// value per seed. The number of queries does not depend on the number of runs.
 #pragma once
 
 #include <cstdint>
@@ -70,9 +70,9 @@ struct Measurements {
                                                         ValueChoice choice,
                                                         const MetricKinds& kinds);
 
-/// Runs that differ in their seed alone: one experiment, one variant of its file, one stage, one
-/// planned name (a later stage may owe its difference to an earlier one), one configuration. A run
-/// whose configuration names no seed, as an imported one, is alone.
+/// Runs that differ in their seed alone. They share experiment, variant, stage, configuration and
+/// planned name (a later stage may owe its difference to an earlier one). A run whose configuration
+/// names no seed, as an imported one, is alone.
 struct VariantGroup {
   std::string name;  ///< of the file, with the stage; else what its runs are called, or ""
   Json config;       ///< without the seed
@@ -110,9 +110,9 @@ struct VariantSample {
 sampleOf(const VariantGroup& variant, const std::vector<ComparedRun>& runs,
          const std::map<std::int64_t, MetricValue>& values, const MetricMeaning& meaning,
          ValueChoice choice, Unfinished unfinished);
-/// Runs that give no value, counted by reason: "1 failed, 2 repeated with the same seed (the newest
-/// counts), 1 without a value for test/ece"; "" where every run gives one. Names a metric where a
-/// run is left out of some metrics only.
+/// Runs that give no value, counted by reason; "" where every run gives one. Example: "1 failed, 2
+/// repeated with the same seed (the newest counts), 1 without a value for test/ece". Names a metric
+/// where a run is left out of some metrics only.
 /// \param byMetric  of all variants
 [[nodiscard]] VITRINE_STORE_EXPORT std::string leftOutText(
     const std::map<std::string, std::vector<LeftOutRun>>& byMetric);

@@ -9,8 +9,8 @@
 
 namespace vitrine::store {
 
-/// The folder, one below a root, whose experiment file has this title: published.toml and
-/// claims.toml speak of it. "" where there is none; a file that cannot be read is not the one.
+/// The folder, one below a root, whose experiment file has this title; its published.toml and
+/// claims.toml are about that experiment. "" where there is none. Unreadable files are skipped.
 /// \param roots  "experiments" of the source tree and of the installed program
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path folderOfExperiment(
     const std::string& title, const std::vector<std::filesystem::path>& roots);

@@ -96,10 +96,9 @@ bool QueueTable::contains(std::int64_t run) {
 }
 
 std::vector<std::int64_t> QueueTable::inProgress() {
-  return database_.rows(
+  return database_.integers(
       "SELECT q.run_id FROM queue_entry q JOIN run r ON r.id = q.run_id WHERE r.state IN "
-      "('starting', 'running', 'pausing', 'stopping') ORDER BY 1",
-      [](const Statement& row) { return row.integer(0); });
+      "('starting', 'running', 'pausing', 'stopping') ORDER BY 1");
 }
 
 std::int64_t QueueTable::firstPosition() {

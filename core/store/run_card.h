@@ -1,5 +1,5 @@
-// The metrics that sum up a run, the plots worth a look and the unit of its throughput: from the
-// card of its task, or from the recorded metrics where the task is not known here.
+// Headline metrics, pinned plots and the unit of throughput of a run. They come from the card of
+// its task, or from the recorded metrics where the task is not known here.
 #pragma once
 
 #include <cstdint>

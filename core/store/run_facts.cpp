@@ -21,10 +21,10 @@ std::string textOf(const Json& value) {
 }  // namespace
 
 std::int64_t signsOfLife(RunReader& store, std::int64_t run) {
-  Statement row = store.connection().prepare(
+  return store.connection().integer(
       "SELECT r.step + r.last_sequence + (SELECT coalesce(max(id), 0) FROM event WHERE run_id = "
-      "r.id AND kind <> 'hang') FROM run r WHERE r.id = ?");
-  return row.with(run).step() ? row.integer(0) : 0;
+      "r.id AND kind <> 'hang') FROM run r WHERE r.id = ?",
+      run);
 }
 
 bool isTakenUp(RunReader& store, std::int64_t run) {
@@ -35,18 +35,16 @@ bool isTakenUp(RunReader& store, std::int64_t run) {
 }
 
 std::set<std::int64_t> stepsOthersNeed(RunReader& store, const std::string& uuid) {
-  Statement row = store.connection().prepare(
+  const std::vector<std::int64_t> named = store.connection().integers(
       std::string("SELECT CAST(json_extract(c.init, '$.checkpoint') AS INTEGER) FROM run_config c "
                   "JOIN run r ON r.id = c.run_id WHERE json_valid(c.init) AND "
                   "json_extract(c.init, '$.run') = ?1 AND (r.state <> 'done' OR ") +
-      kFrozeParts +
-      ") UNION SELECT CAST(checkpoint AS INTEGER) FROM run_dependency WHERE kind = 'aux' AND "
-      "uuid = ?1");
-  row.with(uuid);
-  std::set<std::int64_t> steps;
-  while (row.step()) {
-    if (!row.isNull(0) && row.integer(0) > 0) steps.insert(row.integer(0));
-  }
+          kFrozeParts +
+          ") UNION SELECT CAST(checkpoint AS INTEGER) FROM run_dependency WHERE kind = 'aux' AND "
+          "uuid = ?1",
+      uuid);
+  std::set<std::int64_t> steps(named.begin(), named.end());
+  steps.erase(steps.begin(), steps.upper_bound(0));
   return steps;
 }
 
@@ -57,9 +55,10 @@ std::vector<std::pair<std::int64_t, std::string>> configsAfter(RunReader& store,
 }
 
 std::map<std::int64_t, std::vector<std::string>> tagsByRun(RunReader& store) {
-  Statement row = store.connection().prepare("SELECT run_id, tag FROM tag ORDER BY run_id, tag");
   std::map<std::int64_t, std::vector<std::string>> tags;
-  while (row.step()) tags[row.integer(0)].push_back(row.text(1));
+  store.connection().each(
+      "SELECT run_id, tag FROM tag ORDER BY run_id, tag",
+      [&](const Statement& row) { tags[row.integer(0)].push_back(row.text(1)); });
   return tags;
 }
 

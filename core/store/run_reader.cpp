@@ -6,19 +6,13 @@
 #include "core/store/tables/dependencies.h"
 #include "core/store/tables/generated_rows.h"
 #include "core/store/tables/image_tags.h"
-#include "core/store/tables/run_marks.h"
 #include "core/store/tables/rows.h"
+#include "core/store/tables/run_marks.h"
 #include "core/store/tables/run_states.h"
 
 namespace vitrine::store {
 
 namespace {
-
-/// One text column of one row, or "".
-std::string textOf(Database& database, const char* sql, std::int64_t id) {
-  Statement row = database.prepare(sql);
-  return row.with(id).step() ? row.text(0) : std::string();
-}
 
 Json jsonOf(Database& database, const char* sql, std::int64_t run, const char* what) {
   Statement row = database.prepare(sql);
@@ -67,9 +61,8 @@ std::vector<RunRow> RunReader::runs(std::int64_t changedSince) {
 }
 
 std::vector<std::int64_t> RunReader::deletedRuns(std::int64_t changedSince) {
-  return database_->rows(
-      "SELECT run_id FROM deleted_run WHERE change_sequence > ? ORDER BY run_id",
-      [](const Statement& row) { return row.integer(0); }, changedSince);
+  return database_->integers(
+      "SELECT run_id FROM deleted_run WHERE change_sequence > ? ORDER BY run_id", changedSince);
 }
 
 std::int64_t RunReader::lastChange() {
@@ -117,9 +110,8 @@ std::optional<RunReader::Blocker> RunReader::blocker(std::int64_t run) {
 }
 
 Json RunReader::environment(std::int64_t run) {
-  const std::string text =
-      textOf(*database_,
-             "SELECT environment FROM segment WHERE run_id = ? ORDER BY number DESC LIMIT 1", run);
+  const std::string text = database_->text(
+      "SELECT environment FROM segment WHERE run_id = ? ORDER BY number DESC LIMIT 1", run);
   if (text.empty()) return nullptr;
   return parseJson(text, "the environment of run " + std::to_string(run));
 }
@@ -141,16 +133,14 @@ std::string RunReader::mark(std::int64_t run, RunField field) {
 }
 
 std::vector<SegmentRow> RunReader::segments(std::int64_t run) {
-  Statement row = database_->prepare(
+  return database_->rows(
       "SELECT number, first_step, coalesce(last_step, -1), resumed_from, started_at FROM segment "
-      "WHERE run_id = ? ORDER BY number");
-  row.with(run);
-  std::vector<SegmentRow> segments;
-  while (row.step()) {
-    segments.push_back(
-        {row.integer(0), row.integer(1), row.integer(2), row.integer(3), row.text(4)});
-  }
-  return segments;
+      "WHERE run_id = ? ORDER BY number",
+      [](const Statement& row) {
+        return SegmentRow{row.integer(0), row.integer(1), row.integer(2), row.integer(3),
+                          row.text(4)};
+      },
+      run);
 }
 
 std::vector<MetricSummary> RunReader::summaries(std::int64_t run) {
@@ -165,9 +155,7 @@ std::vector<std::pair<std::int64_t, double>> RunReader::lastValues(const std::st
 }
 
 std::vector<std::string> RunReader::metricNames(std::int64_t run) {
-  return database_->rows(
-      "SELECT name FROM metric_summaries WHERE run_id = ? ORDER BY name",
-      [](const Statement& row) { return row.text(0); }, run);
+  return database_->texts("SELECT name FROM metric_summaries WHERE run_id = ? ORDER BY name", run);
 }
 
 std::vector<MetricPoint> RunReader::points(std::int64_t run, const std::string& name,
@@ -176,21 +164,19 @@ std::vector<MetricPoint> RunReader::points(std::int64_t run, const std::string& 
 }
 
 std::vector<EventRow> RunReader::events(std::int64_t run, std::int64_t after) {
-  Statement row = database_->prepare(
-      "SELECT id, step, at, kind, text, data FROM event WHERE run_id = ? AND id > ? ORDER BY id");
-  row.with(run, after);
-  std::vector<EventRow> events;
-  while (row.step()) {
-    EventRow event;
-    event.id = row.integer(0);
-    event.step = row.integer(1);
-    event.at = row.text(2);
-    event.kind = row.text(3);
-    event.text = row.text(4);
-    event.data = parseJson(row.text(5), "the data of event " + std::to_string(event.id));
-    events.push_back(std::move(event));
-  }
-  return events;
+  return database_->rows(
+      "SELECT id, step, at, kind, text, data FROM event WHERE run_id = ? AND id > ? ORDER BY id",
+      [](const Statement& row) {
+        EventRow event;
+        event.id = row.integer(0);
+        event.step = row.integer(1);
+        event.at = row.text(2);
+        event.kind = row.text(3);
+        event.text = row.text(4);
+        event.data = parseJson(row.text(5), "the data of event " + std::to_string(event.id));
+        return event;
+      },
+      run, after);
 }
 
 std::vector<ArtifactRow> RunReader::artifacts(std::int64_t run) {
@@ -242,40 +228,36 @@ GeneratedImageRow RunReader::generatedImage(std::int64_t id) {
 #undef VITRINE_IMAGES
 
 std::vector<GeneratedTextRow> RunReader::generatedTexts(std::int64_t run) {
-  Statement row = database_->prepare(
+  return database_->rows(
       "SELECT id, run_id, step, recipe, seed, prompt, text FROM generated_texts WHERE run_id = ? "
-      "ORDER BY step, id");
-  row.with(run);
-  std::vector<GeneratedTextRow> texts;
-  while (row.step()) {
-    GeneratedTextRow text;
-    text.id = row.integer(0);
-    text.runId = row.integer(1);
-    text.step = row.integer(2);
-    text.recipe = parseJson(row.text(3), "the recipe of text " + std::to_string(text.id));
-    text.seed = seedOf(row, 4);
-    text.prompt = row.text(5);
-    text.text = row.text(6);
-    texts.push_back(std::move(text));
-  }
-  return texts;
+      "ORDER BY step, id",
+      [](const Statement& row) {
+        GeneratedTextRow text;
+        text.id = row.integer(0);
+        text.runId = row.integer(1);
+        text.step = row.integer(2);
+        text.recipe = parseJson(row.text(3), "the recipe of text " + std::to_string(text.id));
+        text.seed = seedOf(row, 4);
+        text.prompt = row.text(5);
+        text.text = row.text(6);
+        return text;
+      },
+      run);
 }
 
 std::vector<CheckpointRow> RunReader::checkpoints(std::int64_t run) {
-  Statement row = database_->prepare(
+  return database_->rows(
       "SELECT c.step, c.bytes, c.folder, c.created_at, c.step IS r.best_checkpoint, c.step IS "
       "r.latest_checkpoint "
       "FROM checkpoint c JOIN run r ON r.id = c.run_id "
       "JOIN segment s ON s.run_id = c.run_id AND s.number = c.segment "
       "WHERE c.run_id = ? AND c.removed_at = '' AND c.step > s.shown_above AND c.step <= "
-      "s.shown_to ORDER BY c.step");
-  row.with(run);
-  std::vector<CheckpointRow> checkpoints;
-  while (row.step()) {
-    checkpoints.push_back({row.integer(0), row.integer(1), row.text(2), row.text(3),
-                           row.integer(4) != 0, row.integer(5) != 0});
-  }
-  return checkpoints;
+      "s.shown_to ORDER BY c.step",
+      [](const Statement& row) {
+        return CheckpointRow{row.integer(0), row.integer(1),      row.text(2),
+                             row.text(3),    row.integer(4) != 0, row.integer(5) != 0};
+      },
+      run);
 }
 
 std::string RunReader::experimentSource(std::int64_t experimentId) {

@@ -100,10 +100,9 @@ void update(Database& database, Database& index) {
     std::int64_t change = 0;
   };
   std::map<std::int64_t, Known> known;
-  {
-    Statement row = index.prepare("SELECT run_id, uuid, change, log FROM indexed");
-    while (row.step()) known[row.integer(0)] = {row.text(1), row.text(3), row.integer(2)};
-  }
+  index.each("SELECT run_id, uuid, change, log FROM indexed", [&](const Statement& row) {
+    known[row.integer(0)] = {row.text(1), row.text(3), row.integer(2)};
+  });
   const fs::path files = filesFolder(database.file());
   const auto forget = [&](std::int64_t run) {
     index.run("DELETE FROM words WHERE rowid = ?", run);
@@ -122,19 +121,14 @@ void update(Database& database, Database& index) {
       if (found != known.end()) known.erase(found);
       if (isSame) continue;
       forget(run.id);
-      std::string tags, note, config;
-      {
-        Statement row = database.prepare("SELECT tag FROM tag WHERE run_id = ? ORDER BY tag");
-        row.with(run.id);
-        while (row.step()) tags += row.text(0) + "\n";
-        Statement text = database.prepare("SELECT text FROM note WHERE run_id = ?");
-        if (text.with(run.id).step()) note = text.text(0);
-        Statement noted = database.prepare("SELECT text FROM curve_note WHERE run_id = ?");
-        noted.with(run.id);
-        while (noted.step()) note += (note.empty() ? "" : "\n") + noted.text(0);
-        Statement resolved = database.prepare("SELECT config FROM run_config WHERE run_id = ?");
-        if (resolved.with(run.id).step()) config = configText(resolved.text(0));
-      }
+      std::string tags, note = readNote(database, run.id), config;
+      for (const std::string& tag : readTags(database, run.id)) tags += tag + "\n";
+      for (const std::string& text :
+           database.texts("SELECT text FROM curve_note WHERE run_id = ?", run.id))
+        note += (note.empty() ? "" : "\n") + text;
+      const std::string resolved =
+          database.text("SELECT config FROM run_config WHERE run_id = ?", run.id);
+      if (!resolved.empty()) config = configText(resolved);
       index.run(
           "INSERT INTO words(rowid, name, note, tags, configuration, log) VALUES (?, ?, ?, ?, "
           "?, ?)",

@@ -60,9 +60,9 @@ struct ImportReport {
 
 /// Puts the runs of an exported SQLite file, a TensorBoard event file or a folder of them into
 /// `database`. Each run arrives in one transaction, with its files: a kill leaves whole runs.
-/// Nothing in `source` is trusted: it is opened read-only, its schema compared with Vitrine's
-/// before anything is read, its values are checked as they are stored, and names of files cannot
-/// leave the folder of their run.
+/// Nothing in `source` is trusted. It is opened read-only, and its schema is compared with
+/// Vitrine's before anything is read. Values are checked as they are stored, and names of files
+/// cannot leave the folder of their run.
 /// \param experiment  title for runs of TensorBoard; "" makes one from the name of `source`
 /// \throws NotFoundError  there is no `source`
 /// \throws StoreError, FileError  it is not what it should be; one sentence

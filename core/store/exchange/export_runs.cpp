@@ -83,12 +83,9 @@ void exportFiles(const ExportTask& task, Database& to, const RunRow& run, std::i
   const fs::path files = filesFolder(task.database.file());
   const std::string runFolder = runFolderName(run.uuid);
   std::map<std::int64_t, std::string> folders;
-  {
-    Statement row =
-        to.prepare("SELECT step, folder FROM checkpoint WHERE run_id = ? AND removed_at = ''");
-    row.with(id);
-    while (row.step()) folders[row.integer(0)] = row.text(1);
-  }
+  to.each(
+      "SELECT step, folder FROM checkpoint WHERE run_id = ? AND removed_at = ''",
+      [&](const Statement& row) { folders[row.integer(0)] = row.text(1); }, id);
   std::set<std::int64_t> kept;
   for (const auto& entry : folders) kept.insert(entry.first);
   const std::set<std::int64_t> chosen = chosenSteps(run, task.checkpoints, kept);
@@ -127,8 +124,7 @@ void exportFiles(const ExportTask& task, Database& to, const RunRow& run, std::i
 }
 
 std::int64_t dependencyOf(Database& database, std::int64_t run) {
-  Statement row = database.prepare("SELECT coalesce(depends_on, 0) FROM run WHERE id = ?");
-  return row.with(run).step() ? row.integer(0) : 0;
+  return database.integer("SELECT coalesce(depends_on, 0) FROM run WHERE id = ?", run);
 }
 
 std::int64_t countOf(Database& database, const char* sql) { return database.integer(sql); }

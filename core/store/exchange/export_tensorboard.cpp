@@ -32,12 +32,12 @@ std::string plainName(const std::string& text) {
 class WallClock {
  public:
   WallClock(Database& database, const RunRow& run) {
-    Statement row = database.prepare(
-        "SELECT number, started_at, first_step FROM segment WHERE run_id = ? ORDER BY number");
-    row.with(run.id);
-    while (row.step()) {
-      starts_[row.integer(0)] = {secondsOfUtc(row.text(1)), -1};
-    }
+    database.each(
+        "SELECT number, started_at FROM segment WHERE run_id = ? ORDER BY number",
+        [&](const Statement& row) {
+          starts_[row.integer(0)] = {secondsOfUtc(row.text(1)), -1};
+        },
+        run.id);
     fallback_ = secondsOfUtc(run.createdAt);
   }
   /// Running time at which a segment began, as far as its points tell. Told in any order.
@@ -173,8 +173,9 @@ void writeImages(const ExportTask& task, const RunRow& run, EventFileWriter& out
       ++left["generated image that is not a PNG"];
     }
   }
-  Statement texts = task.database.prepare("SELECT count(*) FROM generated_texts WHERE run_id = ?");
-  if (texts.with(run.id).step() && texts.integer(0) > 0) left["generated text"] += texts.integer(0);
+  const std::int64_t texts =
+      task.database.integer("SELECT count(*) FROM generated_texts WHERE run_id = ?", run.id);
+  if (texts > 0) left["generated text"] += texts;
 }
 
 }  // namespace

@@ -80,122 +80,116 @@ void writeRun(Database& database, const RunRow& run, Lines& lines) {
           parseJson(row.text(4), "the selection of run " + std::to_string(run.id));
     }
   }
-  object["needs"] = Json::array();
-  Statement need = database.prepare(
+  object["needs"] = database.rows(
       "SELECT kind, name, uuid, checkpoint FROM run_dependency WHERE run_id = ? ORDER BY kind, "
-      "name");
-  need.with(run.id);
-  while (need.step()) {
-    object["needs"].push_back({{"kind", text(need, 0)},
-                               {"name", text(need, 1)},
-                               {"run", text(need, 2)},
-                               {"checkpoint", text(need, 3)}});
-  }
-  object["tags"] = Json::array();
-  Statement tag = database.prepare("SELECT tag FROM tag WHERE run_id = ? ORDER BY tag");
-  tag.with(run.id);
-  while (tag.step()) object["tags"].push_back(text(tag, 0));
-  object["curve_notes"] = Json::array();
-  Statement note = database.prepare(
-      "SELECT metric, step, text FROM curve_note WHERE run_id = ? ORDER BY metric, step, text");
-  note.with(run.id);
-  while (note.step()) {
-    object["curve_notes"].push_back(
-        {{"metric", text(note, 0)}, {"step", note.integer(1)}, {"text", text(note, 2)}});
-  }
-  object["image_tags"] = Json::array();
-  Statement marked = database.prepare(
-      "SELECT step, sha256, tag FROM image_tag WHERE run_id = ? ORDER BY step, sha256, tag");
-  marked.with(run.id);
-  while (marked.step()) {
-    object["image_tags"].push_back(
-        {{"step", marked.integer(0)}, {"sha256", text(marked, 1)}, {"tag", text(marked, 2)}});
-  }
+      "name",
+      [](const Statement& row) {
+        return Json{{"kind", text(row, 0)},
+                    {"name", text(row, 1)},
+                    {"run", text(row, 2)},
+                    {"checkpoint", text(row, 3)}};
+      },
+      run.id);
+  object["tags"] = database.rows(
+      "SELECT tag FROM tag WHERE run_id = ? ORDER BY tag",
+      [](const Statement& row) { return text(row, 0); }, run.id);
+  object["curve_notes"] = database.rows(
+      "SELECT metric, step, text FROM curve_note WHERE run_id = ? ORDER BY metric, step, text",
+      [](const Statement& row) {
+        return Json{{"metric", text(row, 0)}, {"step", row.integer(1)}, {"text", text(row, 2)}};
+      },
+      run.id);
+  object["image_tags"] = database.rows(
+      "SELECT step, sha256, tag FROM image_tag WHERE run_id = ? ORDER BY step, sha256, tag",
+      [](const Statement& row) {
+        return Json{{"step", row.integer(0)}, {"sha256", text(row, 1)}, {"tag", text(row, 2)}};
+      },
+      run.id);
   object["marks"] = Json::object();
-  Statement mark =
-      database.prepare("SELECT field, value FROM run_mark WHERE run_id = ? ORDER BY field");
-  mark.with(run.id);
-  while (mark.step()) object["marks"][text(mark, 0)] = text(mark, 1);
+  database.each(
+      "SELECT field, value FROM run_mark WHERE run_id = ? ORDER BY field",
+      [&](const Statement& row) { object["marks"][cleanUtf8(row.text(0))] = text(row, 1); },
+      run.id);
   lines.write(object);
 
-  Statement segment = database.prepare(
+  database.each(
       "SELECT number, first_step, last_step, resumed_from, started_at, environment FROM segment "
-      "WHERE run_id = ? ORDER BY number");
-  segment.with(run.id);
-  while (segment.step()) {
-    lines.write({{"type", "segment"},
-                 {"run", run.uuid},
-                 {"number", segment.integer(0)},
-                 {"first_step", segment.integer(1)},
-                 {"last_step", segment.isNull(2) ? Json(nullptr) : Json(segment.integer(2))},
-                 {"resumed_from", segment.integer(3)},
-                 {"started_at", text(segment, 4)},
-                 {"environment",
-                  parseJson(segment.text(5), "the environment of run " + std::to_string(run.id))}});
-  }
+      "WHERE run_id = ? ORDER BY number",
+      [&](const Statement& row) {
+        lines.write({{"type", "segment"},
+                     {"run", run.uuid},
+                     {"number", row.integer(0)},
+                     {"first_step", row.integer(1)},
+                     {"last_step", row.isNull(2) ? Json(nullptr) : Json(row.integer(2))},
+                     {"resumed_from", row.integer(3)},
+                     {"started_at", text(row, 4)},
+                     {"environment",
+                      parseJson(row.text(5), "the environment of run " + std::to_string(run.id))}});
+      },
+      run.id);
 }
 
 void writeBlobs(const ExportTask& task, const RunRow& run, Lines& lines) {
-  Statement event = task.database.prepare(
-      "SELECT step, at, kind, text, data FROM event WHERE run_id = ? ORDER BY id");
-  event.with(run.id);
-  while (event.step()) {
-    lines.write({{"type", "event"},
-                 {"run", run.uuid},
-                 {"step", event.integer(0)},
-                 {"at", text(event, 1)},
-                 {"kind", text(event, 2)},
-                 {"text", text(event, 3)},
-                 {"data", parseJson(event.text(4),
-                                    "the data of an event of run " + std::to_string(run.id))}});
-  }
-  Statement artifact = task.database.prepare(
-      "SELECT step, analysis, name, kind, meta, data FROM artifacts WHERE run_id = ? ORDER BY id");
-  artifact.with(run.id);
-  while (artifact.step()) {
-    lines.write({{"type", "artifact"},
-                 {"run", run.uuid},
-                 {"step", artifact.integer(0)},
-                 {"analysis", text(artifact, 1)},
-                 {"name", text(artifact, 2)},
-                 {"kind", text(artifact, 3)},
-                 {"meta", parseJson(artifact.text(4), "the description of an artifact of run " +
-                                                          std::to_string(run.id))},
-                 {"base64", base64(artifact.blob(5))}});
-    ++task.report.artifacts;
-  }
-  Statement image = task.database.prepare(
+  task.database.each(
+      "SELECT step, at, kind, text, data FROM event WHERE run_id = ? ORDER BY id",
+      [&](const Statement& row) {
+        lines.write({{"type", "event"},
+                     {"run", run.uuid},
+                     {"step", row.integer(0)},
+                     {"at", text(row, 1)},
+                     {"kind", text(row, 2)},
+                     {"text", text(row, 3)},
+                     {"data", parseJson(row.text(4),
+                                        "the data of an event of run " + std::to_string(run.id))}});
+      },
+      run.id);
+  task.database.each(
+      "SELECT step, analysis, name, kind, meta, data FROM artifacts WHERE run_id = ? ORDER BY id",
+      [&](const Statement& row) {
+        lines.write({{"type", "artifact"},
+                     {"run", run.uuid},
+                     {"step", row.integer(0)},
+                     {"analysis", text(row, 1)},
+                     {"name", text(row, 2)},
+                     {"kind", text(row, 3)},
+                     {"meta", parseJson(row.text(4), "the description of an artifact of run " +
+                                                         std::to_string(run.id))},
+                     {"base64", base64(row.blob(5))}});
+        ++task.report.artifacts;
+      },
+      run.id);
+  task.database.each(
       "SELECT step, recipe, seed, width, height, sha256, png FROM generated_images WHERE run_id = "
       "? "
-      "ORDER BY id");
-  image.with(run.id);
-  while (image.step()) {
-    lines.write({{"type", "image"},
-                 {"run", run.uuid},
-                 {"step", image.integer(0)},
-                 {"recipe", parseJson(image.text(1),
-                                      "the recipe of an image of run " + std::to_string(run.id))},
-                 {"seed", text(image, 2)},
-                 {"width", image.integer(3)},
-                 {"height", image.integer(4)},
-                 {"sha256", text(image, 5)},
-                 {"base64", base64(image.blob(6))}});
-    ++task.report.images;
-  }
-  Statement made = task.database.prepare(
-      "SELECT step, recipe, seed, prompt, text FROM generated_texts WHERE run_id = ? ORDER BY id");
-  made.with(run.id);
-  while (made.step()) {
-    lines.write({{"type", "text"},
-                 {"run", run.uuid},
-                 {"step", made.integer(0)},
-                 {"recipe",
-                  parseJson(made.text(1), "the recipe of a text of run " + std::to_string(run.id))},
-                 {"seed", text(made, 2)},
-                 {"prompt", text(made, 3)},
-                 {"text", text(made, 4)}});
-    ++task.report.texts;
-  }
+      "ORDER BY id",
+      [&](const Statement& row) {
+        lines.write({{"type", "image"},
+                     {"run", run.uuid},
+                     {"step", row.integer(0)},
+                     {"recipe", parseJson(row.text(1), "the recipe of an image of run " +
+                                                           std::to_string(run.id))},
+                     {"seed", text(row, 2)},
+                     {"width", row.integer(3)},
+                     {"height", row.integer(4)},
+                     {"sha256", text(row, 5)},
+                     {"base64", base64(row.blob(6))}});
+        ++task.report.images;
+      },
+      run.id);
+  task.database.each(
+      "SELECT step, recipe, seed, prompt, text FROM generated_texts WHERE run_id = ? ORDER BY id",
+      [&](const Statement& row) {
+        lines.write({{"type", "text"},
+                     {"run", run.uuid},
+                     {"step", row.integer(0)},
+                     {"recipe", parseJson(row.text(1),
+                                          "the recipe of a text of run " + std::to_string(run.id))},
+                     {"seed", text(row, 2)},
+                     {"prompt", text(row, 3)},
+                     {"text", text(row, 4)}});
+        ++task.report.texts;
+      },
+      run.id);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Identifies a file that a user drops on the window or names on the command line: by its name, and
-// a database by opening it, read-only, in a process that may crash over it.
+// Identifies a file that a user drops on the window or names on the command line, by its name. A
+// database is opened read-only, in a process that may crash.
 #pragma once
 
 #include <chrono>

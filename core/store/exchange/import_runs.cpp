@@ -228,21 +228,19 @@ class SqliteImport {
       : task_(task), from_(from), copier_(from, task.database) {}
 
   void all() {
-    Statement row =
-        from_.prepare("SELECT id, uuid, name, coalesce(depends_on, 0) FROM run ORDER BY id");
-    while (row.step()) {
-      Source run;
-      run.uuid = row.text(1);
-      run.name = shown(row.text(2));
-      run.parent = row.integer(3);
-      sources_.emplace(row.integer(0), run);
-    }
+    from_.each("SELECT id, uuid, name, coalesce(depends_on, 0) FROM run ORDER BY id",
+               [&](const Statement& row) {
+                 Source run;
+                 run.uuid = row.text(1);
+                 run.name = shown(row.text(2));
+                 run.parent = row.integer(3);
+                 sources_.emplace(row.integer(0), run);
+               });
     if (hasTable(from_, "exported_dependency")) {
-      Statement other = from_.prepare("SELECT run_id, uuid FROM exported_dependency");
-      while (other.step()) {
-        const auto found = sources_.find(other.integer(0));
-        if (found != sources_.end()) found->second.parentUuid = other.text(1);
-      }
+      from_.each("SELECT run_id, uuid FROM exported_dependency", [&](const Statement& row) {
+        const auto found = sources_.find(row.integer(0));
+        if (found != sources_.end()) found->second.parentUuid = row.text(1);
+      });
     }
     for (const auto& entry : sources_) take(entry.first);
   }
@@ -257,13 +255,8 @@ class SqliteImport {
 
   /// Runs of the file that run `id` needs come before it, so that it can follow their new names.
   void takeNeeded(std::int64_t id) {
-    std::vector<std::string> uuids;
-    {
-      Statement row = from_.prepare("SELECT uuid FROM run_dependency WHERE run_id = ?");
-      row.with(id);
-      while (row.step()) uuids.push_back(row.text(0));
-    }
-    for (const std::string& uuid : uuids) {
+    for (const std::string& uuid :
+         from_.texts("SELECT uuid FROM run_dependency WHERE run_id = ?", id)) {
       for (const auto& [other, source] : sources_) {
         if (source.uuid == uuid && source.here == 0) {
           if (source.isVisited) refuseCircle();
@@ -290,8 +283,7 @@ class SqliteImport {
       return parent->second.here;
     }
     if (source.parentUuid.empty()) return 0;
-    Statement row = task_.database.prepare("SELECT id FROM run WHERE uuid = ?");
-    return row.with(source.parentUuid).step() ? row.integer(0) : 0;
+    return task_.database.integer("SELECT id FROM run WHERE uuid = ?", source.parentUuid);
   }
 
   void take(std::int64_t id) {

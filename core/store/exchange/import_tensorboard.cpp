@@ -324,10 +324,7 @@ void importTensorBoard(const ImportTask& task) {
     task.tell(folder.name, i, folders.size());
     std::string uuid = uuidOf(folder);
     if (task.isDuplicate(uuid, folder.name)) continue;
-    {
-      Statement known = task.database.prepare("SELECT 1 FROM run WHERE uuid = ?");
-      if (known.with(uuid).step()) uuid = newUuid();
-    }
+    if (task.database.any("SELECT 1 FROM run WHERE uuid = ?", uuid)) uuid = newUuid();
     // Reading and packing take their time, and no other process waits for that: what others wait
     // for is the copy of finished rows, a part at a time.
     StagingFile staging(task.database.file());

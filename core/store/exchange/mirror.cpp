@@ -61,8 +61,7 @@ Json rowWithout(const Statement& row, const std::vector<std::string>& columns) {
 }
 
 std::string metaOf(Database& database, const char* key) {
-  Statement row = database.prepare("SELECT value FROM meta WHERE key = ?");
-  return row.with(key).step() ? row.text(0) : std::string();
+  return database.text("SELECT value FROM meta WHERE key = ?", key);
 }
 
 void setMeta(Database& database, const char* key, const std::string& value) {
@@ -212,10 +211,7 @@ Mirror::~Mirror() = default;
 void Mirror::clear() {
   Database& database = *database_;
   database.write([&] {
-    Statement row = database.prepare("SELECT id FROM run");
-    std::vector<std::int64_t> runs;
-    while (row.step()) runs.push_back(row.integer(0));
-    remove(runs);
+    remove(database.integers("SELECT id FROM run"));
     for (const MirrorTable& table : mirrorTables())
       database.execute((std::string("DELETE FROM ") + table.name).c_str());
     setMeta(database, kChange, "0");
@@ -318,8 +314,7 @@ void Mirror::remove(std::span<const std::int64_t> runs) {
 }
 
 std::filesystem::path Mirror::logFile(std::int64_t run) {
-  Statement row = database_->prepare("SELECT 1 FROM run WHERE id = ?");
-  if (!row.with(run).step()) return {};
+  if (!database_->any("SELECT 1 FROM run WHERE id = ?", run)) return {};
   // Reading it checks that the UUID is one: it becomes a folder.
   const std::filesystem::path folder =
       filesFolder(database_->file()) / runFolderName(readRun(*database_, run).uuid);

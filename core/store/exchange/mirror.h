@@ -1,6 +1,6 @@
-// A copy of a database that lies on another machine, kept up to date over a pipe: what the window
-// reads while the link is there, and after it dropped. Rows keep their ids and their bytes.
-// Protocol and order of the questions: resources/docs/serve.md, `copy`.
+// A copy of a database on another machine, kept up to date over a pipe. The window reads it, also
+// when the link has dropped. Rows keep their ids and their bytes. Protocol and order of the
+// questions: resources/docs/serve.md, `copy`.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ class VITRINE_STORE_EXPORT MirrorSource {
   /// At most that many bytes of values in one part, and in one answer; a single row may be more.
   static constexpr std::size_t kPartBytes = std::size_t{1} << 20;
   static constexpr std::size_t kAnswerBytes = std::size_t{32} << 20;
-  /// Bytes of a row's values, at most: it goes into a frame with a part. Of a row that has more,
-  /// values above kPartBytes stay behind: bytes become none, a text becomes {"left_out": its
-  /// bytes}, and `left_out` is added to the meta of an artifact.
+  /// Bytes of a row's values, at most: it goes into a frame with a part. A larger row comes without
+  /// its values above kPartBytes. Bytes become empty, a text becomes {"left_out": its bytes}, and
+  /// the meta of an artifact gets `left_out`.
   static constexpr std::size_t kRowBytes = std::size_t{60} << 20;
 
   /// \throws StoreError  as RunStore

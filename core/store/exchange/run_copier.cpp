@@ -126,20 +126,20 @@ void RunCopier::learnKinds(const std::vector<std::string>& names) {
 
 /// Ids by name, so that they do not depend on what else the source has seen.
 void RunCopier::learnMetrics(std::int64_t run) {
-  Statement name = from_.prepare(
+  metrics_.clear();
+  std::vector<std::string> names;
+  from_.each(
       "SELECT id, name FROM metric_name WHERE id IN (SELECT metric_id FROM metric_summary WHERE "
       "run_id = ?1 UNION SELECT metric_id FROM metric_tail WHERE run_id = ?1 UNION SELECT "
       "metric_id "
-      "FROM metric_chunk WHERE run_id = ?1) ORDER BY name");
-  name.with(run);
-  metrics_.clear();
-  std::vector<std::string> names;
-  while (name.step()) {
-    names.push_back(name.text(1));
-    to_.run("INSERT OR IGNORE INTO metric_name(name) VALUES (?)", name.text(1));
-    Statement known = to_.prepare("SELECT id FROM metric_name WHERE name = ?");
-    if (known.with(name.text(1)).step()) metrics_[name.integer(0)] = known.integer(0);
-  }
+      "FROM metric_chunk WHERE run_id = ?1) ORDER BY name",
+      [&](const Statement& name) {
+        names.push_back(name.text(1));
+        to_.run("INSERT OR IGNORE INTO metric_name(name) VALUES (?)", name.text(1));
+        Statement known = to_.prepare("SELECT id FROM metric_name WHERE name = ?");
+        if (known.with(name.text(1)).step()) metrics_[name.integer(0)] = known.integer(0);
+      },
+      run);
   learnKinds(names);
 }
 
@@ -312,12 +312,10 @@ std::int64_t RunCopier::copyInParts(std::int64_t id, const Changes& changes) {
 }
 
 std::set<std::int64_t> unfinishedRuns(Database& database) {
-  std::set<std::int64_t> runs;
-  Statement row = database.prepare(
-      "SELECT CAST(substr(key, ?2) AS INTEGER) FROM meta WHERE key GLOB ?1 || '[0-9]*'");
-  row.with(kUnfinished, static_cast<std::int64_t>(std::string_view(kUnfinished).size()) + 1);
-  while (row.step()) runs.insert(row.integer(0));
-  return runs;
+  const std::vector<std::int64_t> runs = database.integers(
+      "SELECT CAST(substr(key, ?2) AS INTEGER) FROM meta WHERE key GLOB ?1 || '[0-9]*'",
+      kUnfinished, static_cast<std::int64_t>(std::string_view(kUnfinished).size()) + 1);
+  return {runs.begin(), runs.end()};
 }
 
 void sweepUnfinished(Database& database) {

@@ -38,8 +38,7 @@ class RunCopier {
 
   /// The same in transactions of about a megabyte, for a run of any size: no writer waits longer
   /// than for one of them. Not within a transaction. Until the last one the run has no row, so no
-  /// reader sees it; what a process leaves that does not live to make that one is removed by
-  /// sweepUnfinished().
+  /// reader sees it. sweepUnfinished() removes the rest of a process that ended before.
   std::int64_t copyInParts(std::int64_t id, const Changes& changes);
 
  private:

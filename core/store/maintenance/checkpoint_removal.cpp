@@ -26,8 +26,8 @@ struct StoredCheckpoint {
 std::string whyKept(Database& database, const RunRow& run) {
   if (isAlive(run.state) || run.state == RunState::Paused)
     return "it is " + toString(run.state) + "; wait for its end or stop it";
-  Statement queued = database.prepare("SELECT 1 FROM queue_entry WHERE run_id = ?");
-  if (queued.with(run.id).step()) return "it waits in the queue";
+  if (database.any("SELECT 1 FROM queue_entry WHERE run_id = ?", run.id))
+    return "it waits in the queue";
   // Frozen weights are read from the run that they come from, also when all is done.
   if (const std::int64_t frozen = frozenUser(database, run); frozen != 0)
     return nameOf(frozen) + " needs them";
@@ -44,15 +44,15 @@ std::vector<StoredCheckpoint> removable(Database& database, const RunRow& run,
   const std::int64_t best = run.bestCheckpoint >= 0 ? run.bestCheckpoint : run.latestCheckpoint;
   const std::string folder = runFolderName(run.uuid);
   std::vector<StoredCheckpoint> found;
-  Statement row = database.prepare(
+  database.each(
       "SELECT step, bytes, folder FROM checkpoint WHERE run_id = ? AND removed_at = '' ORDER BY "
-      "step");
-  row.with(run.id);
-  while (row.step()) {
-    StoredCheckpoint one{row.integer(0), row.integer(1), row.text(2)};
-    const bool isKept = kept == KeptCheckpoints::Best && one.step == best;
-    if (!isKept && isPlainPath(one.folder, folder)) found.push_back(std::move(one));
-  }
+      "step",
+      [&](const Statement& row) {
+        StoredCheckpoint one{row.integer(0), row.integer(1), row.text(2)};
+        const bool isKept = kept == KeptCheckpoints::Best && one.step == best;
+        if (!isKept && isPlainPath(one.folder, folder)) found.push_back(std::move(one));
+      },
+      run.id);
   return found;
 }
 

@@ -27,22 +27,18 @@ bool isUnfinished(Database& database, const std::string& table, std::int64_t id)
 
 std::vector<std::string> problemsOf(Database& database) {
   std::vector<std::string> problems;
-  {
-    Statement row = database.prepare("PRAGMA integrity_check");
-    while (row.step()) {
-      // One row may hold several lines, the first of which names the database.
-      std::istringstream lines(row.text(0));
-      for (std::string line; std::getline(lines, line);) {
-        if (line != "ok" && !line.starts_with("*** in database")) problems.push_back(shown(line));
-      }
+  database.each("PRAGMA integrity_check", [&](const Statement& row) {
+    // One row may hold several lines, the first of which names the database.
+    std::istringstream lines(row.text(0));
+    for (std::string line; std::getline(lines, line);) {
+      if (line != "ok" && !line.starts_with("*** in database")) problems.push_back(shown(line));
     }
-  }
-  Statement row = database.prepare("PRAGMA foreign_key_check");
-  while (row.step()) {
-    if (isUnfinished(database, row.text(0), row.integer(1))) continue;
+  });
+  database.each("PRAGMA foreign_key_check", [&](const Statement& row) {
+    if (isUnfinished(database, row.text(0), row.integer(1))) return;
     problems.push_back("a row of '" + shown(row.text(0)) + "' refers to a missing row of '" +
                        shown(row.text(2)) + "'");
-  }
+  });
   return problems;
 }
 

@@ -63,21 +63,19 @@ struct Weights {
 
 std::map<std::int64_t, Weights> weighExperiments(Database& database) {
   std::map<std::int64_t, Weights> weights;
-  {
-    Statement row = database.prepare(
-        "SELECT e.id, e.title, count(r.id) FROM experiment e LEFT JOIN run r ON r.experiment_id = "
-        "e.id GROUP BY e.id");
-    while (row.step()) {
-      Weights& weight = weights[row.integer(0)];
-      weight.title = cleanUtf8(row.text(1));
-      weight.runs = row.integer(2);
-    }
-  }
+  database.each(
+      "SELECT e.id, e.title, count(r.id) FROM experiment e LEFT JOIN run r ON r.experiment_id = "
+      "e.id GROUP BY e.id",
+      [&](const Statement& row) {
+        Weights& weight = weights[row.integer(0)];
+        weight.title = cleanUtf8(row.text(1));
+        weight.runs = row.integer(2);
+      });
   const auto add = [&](std::int64_t Weights::*part, const std::string& table,
                        const std::string& bytes) {
-    Statement row = database.prepare("SELECT r.experiment_id, sum(" + bytes + ") FROM " + table +
-                                     " t JOIN run r ON r.id = t.run_id GROUP BY r.experiment_id");
-    while (row.step()) weights[row.integer(0)].*part += row.integer(1);
+    database.each("SELECT r.experiment_id, sum(" + bytes + ") FROM " + table +
+                      " t JOIN run r ON r.id = t.run_id GROUP BY r.experiment_id",
+                  [&](const Statement& row) { weights[row.integer(0)].*part += row.integer(1); });
   };
   // length() of a blob reads its header alone. Numbers of a row are taken as what they need at
   // most.
@@ -107,16 +105,14 @@ std::map<std::int64_t, Weights> weighExperiments(Database& database) {
 Json tableBytes(Database& database) {
   // Indexes count as the table they belong to.
   std::map<std::string, std::string> owner;
-  {
-    Statement row = database.prepare("SELECT name, tbl_name FROM sqlite_schema");
-    while (row.step()) owner[row.text(0)] = row.text(1);
-  }
+  database.each("SELECT name, tbl_name FROM sqlite_schema",
+                [&](const Statement& row) { owner[row.text(0)] = row.text(1); });
   std::map<std::string, std::int64_t> bytes;
-  Statement row = database.prepare("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE");
-  while (row.step()) {
-    const auto known = owner.find(row.text(0));
-    bytes[known == owner.end() ? row.text(0) : known->second] += row.integer(1);
-  }
+  database.each("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE",
+                [&](const Statement& row) {
+                  const auto known = owner.find(row.text(0));
+                  bytes[known == owner.end() ? row.text(0) : known->second] += row.integer(1);
+                });
   std::vector<std::pair<std::string, std::int64_t>> sorted(bytes.begin(), bytes.end());
   std::sort(sorted.begin(), sorted.end(),
             [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -169,23 +165,17 @@ std::vector<std::string> checkContents(const fs::path& database, CheckpointFiles
   const auto add = [&](const std::vector<std::string>& more) {
     problems.insert(problems.end(), more.begin(), more.end());
   };
-  std::vector<std::int64_t> ids;
-  {
-    Statement row = from.prepare("SELECT id FROM run ORDER BY id");
-    while (row.step()) ids.push_back(row.integer(0));
-  }
+  const std::vector<std::int64_t> ids = from.integers("SELECT id FROM run ORDER BY id");
   const fs::path folder = filesFolder(database);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     std::vector<std::string> checkpoints;
     from.read([&] {
-      Statement still = from.prepare("SELECT 1 FROM run WHERE id = ?");
-      if (!still.with(ids[i]).step()) return;  // deleted meanwhile
+      if (!from.any("SELECT 1 FROM run WHERE id = ?", ids[i])) return;  // deleted meanwhile
       add(runProblems(from, ids[i]));
       add(fileProblems(from, ids[i], folder));
-      Statement row = from.prepare(
-          "SELECT folder FROM checkpoint WHERE run_id = ? AND removed_at = '' ORDER BY step");
-      row.with(ids[i]);
-      while (row.step()) checkpoints.push_back(row.text(0));
+      checkpoints = from.texts(
+          "SELECT folder FROM checkpoint WHERE run_id = ? AND removed_at = '' ORDER BY step",
+          ids[i]);
     });
     if (files == CheckpointFiles::Verified) {
       const std::string own = runFolderName(readRun(from, ids[i]).uuid);
@@ -243,8 +233,8 @@ Json databaseSpace(const fs::path& database) {
     space["free"] = from.integer("PRAGMA freelist_count") * from.integer("PRAGMA page_size");
     space["tables"] = tableBytes(from);
     experiments = weighExperiments(from);
-    Statement row = from.prepare("SELECT uuid, experiment_id FROM run");
-    while (row.step()) owner[runFolderName(row.text(0))] = row.integer(1);
+    from.each("SELECT uuid, experiment_id FROM run",
+              [&](const Statement& row) { owner[runFolderName(row.text(0))] = row.integer(1); });
   });
   std::uint64_t checkpoints = 0, logs = 0, other = 0, trash = 0, orphans = 0;
   std::error_code error;

@@ -68,10 +68,7 @@ class RunCheck {
     if (problems_.size() < kMostProblems) problems_.push_back(nameOf(run_) + " " + what);
   }
 
-  std::int64_t count(const std::string& sql) {
-    Statement row = database_.prepare(sql);
-    return row.with(run_).step() ? row.integer(0) : 0;
-  }
+  std::int64_t count(const std::string& sql) { return database_.integer(sql, run_); }
 
   void json(const char* table, const char* column) {
     Statement row =
@@ -137,22 +134,23 @@ class RunCheck {
   }
 
   void clocks() {
-    Statement row = database_.prepare(std::string("SELECT k.id, k.segment, ") + kClockColumns +
-                                      " FROM clock_chunk k WHERE k.run_id = ?");
-    row.with(run_);
-    while (row.step()) {
-      const std::int64_t id = row.integer(0);
-      Clock clock;
-      clock.segment = row.integer(1);
-      const std::int64_t moments = row.integer(2);
-      if (moments < 1 || moments > static_cast<std::int64_t>(chunk::kRows)) {
-        say("has a clock of " + std::to_string(moments) + " moments");
-      } else {
-        clock.count = moments;
-        clock.lastSequence = chunk::unpackClock(readClock(row, 2)).back().sequence;
-      }
-      clocks_.emplace(id, clock);
-    }
+    database_.each(
+        std::string("SELECT k.id, k.segment, ") + kClockColumns +
+            " FROM clock_chunk k WHERE k.run_id = ?",
+        [&](const Statement& row) {
+          const std::int64_t id = row.integer(0);
+          Clock clock;
+          clock.segment = row.integer(1);
+          const std::int64_t moments = row.integer(2);
+          if (moments < 1 || moments > static_cast<std::int64_t>(chunk::kRows)) {
+            say("has a clock of " + std::to_string(moments) + " moments");
+          } else {
+            clock.count = moments;
+            clock.lastSequence = chunk::unpackClock(readClock(row, 2)).back().sequence;
+          }
+          clocks_.emplace(id, clock);
+        },
+        run_);
   }
 
   void chunks() {
@@ -192,19 +190,16 @@ class RunCheck {
       std::int64_t metric, count, first, last, tail, minimumStep, maximumStep;
       double lastValue, minimum, maximum;
     };
-    std::vector<Row> rows;
-    {
-      Statement row = database_.prepare(
-          "SELECT n.name, m.metric_id, m.count, m.first_step, m.last_step, m.tail_rows, "
-          "m.minimum_step, m.maximum_step, m.last, m.minimum, m.maximum FROM metric_summary m JOIN "
-          "metric_name n ON n.id = m.metric_id WHERE m.run_id = ?");
-      row.with(run_);
-      while (row.step()) {
-        rows.push_back({row.text(0), row.integer(1), row.integer(2), row.integer(3), row.integer(4),
-                        row.integer(5), row.integer(6), row.integer(7), row.real(8), row.real(9),
-                        row.real(10)});
-      }
-    }
+    const std::vector<Row> rows = database_.rows(
+        "SELECT n.name, m.metric_id, m.count, m.first_step, m.last_step, m.tail_rows, "
+        "m.minimum_step, m.maximum_step, m.last, m.minimum, m.maximum FROM metric_summary m JOIN "
+        "metric_name n ON n.id = m.metric_id WHERE m.run_id = ?",
+        [](const Statement& row) {
+          return Row{row.text(0),    row.integer(1), row.integer(2), row.integer(3),
+                     row.integer(4), row.integer(5), row.integer(6), row.integer(7),
+                     row.real(8),    row.real(9),    row.real(10)};
+        },
+        run_);
     for (const Row& row : rows) check(row);
     const std::string without =
         "SELECT count(*) FROM (SELECT metric_id FROM metric_tail WHERE run_id = ?1 UNION SELECT "
@@ -215,10 +210,10 @@ class RunCheck {
 
   template <typename Row>
   void check(const Row& row) {
-    Statement tail =
-        database_.prepare("SELECT count(*) FROM metric_tail WHERE run_id = ? AND metric_id = ?");
-    if (tail.with(run_, row.metric).step() && tail.integer(0) != row.tail) {
-      say("has " + std::to_string(tail.integer(0)) + " points of '" + shown(row.name) +
+    const std::int64_t tail = database_.integer(
+        "SELECT count(*) FROM metric_tail WHERE run_id = ? AND metric_id = ?", run_, row.metric);
+    if (tail != row.tail) {
+      say("has " + std::to_string(tail) + " points of '" + shown(row.name) +
           "' that are not packed, where its summary says " + std::to_string(row.tail));
     }
     const std::vector<MetricPoint> points = readPoints(database_, run_, row.name, 0);
@@ -286,20 +281,18 @@ void settleRemovedCheckpoints(Database& database, std::int64_t run) {
   const std::filesystem::path files = filesFolder(database.file());
   const std::string folder = runFolderName(readRun(database, run).uuid);
   std::vector<std::int64_t> gone;
-  {
-    Statement row = database.prepare(
-        "SELECT folder, step FROM checkpoint WHERE run_id = ? AND removed_at = ''");
-    row.with(run);
-    while (row.step()) {
-      std::error_code error;
-      const std::string path = row.text(0);
-      if (isPlainPath(path, folder) &&
-          !std::filesystem::is_regular_file(files / path / "manifest.json", error) &&
-          hasNewerCheckpoint(files / folder, row.integer(1))) {
-        gone.push_back(row.integer(1));
-      }
-    }
-  }
+  database.each(
+      "SELECT folder, step FROM checkpoint WHERE run_id = ? AND removed_at = ''",
+      [&](const Statement& row) {
+        std::error_code error;
+        const std::string path = row.text(0);
+        if (isPlainPath(path, folder) &&
+            !std::filesystem::is_regular_file(files / path / "manifest.json", error) &&
+            hasNewerCheckpoint(files / folder, row.integer(1))) {
+          gone.push_back(row.integer(1));
+        }
+      },
+      run);
   for (const std::int64_t step : gone) {
     database.run("UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND step = ?", utcNow(),
                  run, step);

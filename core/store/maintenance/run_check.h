@@ -10,9 +10,12 @@
 
 namespace vitrine::store {
 
-/// Sentences about run `id`; empty when all is well: points lie in segments of the run, chunks and
-/// clocks agree in count and length and decode, minima and maxima are those of their values,
-/// summaries are those of the points that count, texts that should be JSON are.
+/// Sentences about damage in run `id`; empty when there is none. It checks that
+///
+/// - points lie in segments of the run;
+/// - chunks and clocks agree in count and length, and decode;
+/// - minima, maxima and summaries are those of the points;
+/// - texts that should be JSON are.
 [[nodiscard]] std::vector<std::string> runProblems(Database& database, std::int64_t id);
 
 /// Checkpoints of the run whose folders below `files` are not there, and paths that lead elsewhere.

@@ -40,31 +40,24 @@ class RunThinning {
  public:
   RunThinning(Database& database, std::int64_t run, std::int64_t bucket)
       : database_(database), run_(run), bucket_(bucket) {
-    Statement row = database_.prepare(
-        "SELECT number, shown_above, shown_to FROM segment WHERE run_id = ? ORDER BY number");
-    row.with(run);
-    while (row.step()) {
-      segments_[row.integer(0)] = {row.integer(1), row.integer(2)};
-      borders_.insert({row.integer(1), row.integer(2)});
-    }
+    database_.each(
+        "SELECT number, shown_above, shown_to FROM segment WHERE run_id = ? ORDER BY number",
+        [&](const Statement& row) {
+          segments_[row.integer(0)] = {row.integer(1), row.integer(2)};
+          borders_.insert({row.integer(1), row.integer(2)});
+        },
+        run);
     // A resume begins at a checkpoint and cuts what came after: no bucket may lie across.
-    Statement checkpoint = database_.prepare(
-        "SELECT step FROM checkpoint WHERE run_id = ? AND removed_at = '' ORDER BY step");
-    checkpoint.with(run);
-    while (checkpoint.step()) borders_.insert(checkpoint.integer(0));
+    for (const std::int64_t step : database_.integers(
+             "SELECT step FROM checkpoint WHERE run_id = ? AND removed_at = '' ORDER BY step", run))
+      borders_.insert(step);
   }
 
   enum class Mode { Look, Do };
   /// Within a snapshot, or a transaction where something is done.
   void all(Mode mode) {
-    std::vector<std::int64_t> metrics;
-    {
-      Statement row =
-          database_.prepare("SELECT metric_id FROM metric_summary WHERE run_id = ? ORDER BY 1");
-      row.with(run_);
-      while (row.step()) metrics.push_back(row.integer(0));
-    }
-    for (const std::int64_t metric : metrics) {
+    for (const std::int64_t metric : database_.integers(
+             "SELECT metric_id FROM metric_summary WHERE run_id = ? ORDER BY 1", run_)) {
       for (const auto& entry : segments_) thin(metric, entry.first, mode);
     }
     if (mode == Mode::Look || after == before) return;
@@ -95,48 +88,47 @@ class RunThinning {
  private:
   std::vector<Point> pointsOf(std::int64_t metric, std::int64_t segment) {
     std::vector<Point> points;
-    Statement row = database_.prepare(
+    database_.each(
         std::string("SELECT c.data, ") + kClockColumns +
-        " FROM metric_chunk c JOIN clock_chunk k ON k.id = c.clock_id WHERE c.run_id = ? AND "
-        "c.metric_id = ? AND c.segment = ? ORDER BY c.last_sequence");
-    row.with(run_, metric, segment);
-    while (row.step()) {
-      const auto moments = chunk::unpackClock(readClock(row, 1));
-      const auto values = chunk::unpackValues(row.blob(0));
-      if (values.size() != moments.size()) {
-        throw StoreError(nameOf(run_) + " has a chunk whose values do not fit its clock; the " +
-                         "database is damaged: see `vitrine db check`");
-      }
-      for (std::size_t i = 0; i < values.size(); ++i) points.push_back({moments[i], values[i]});
-    }
-    Statement tail = database_.prepare(
+            " FROM metric_chunk c JOIN clock_chunk k ON k.id = c.clock_id WHERE c.run_id = ? AND "
+            "c.metric_id = ? AND c.segment = ? ORDER BY c.last_sequence",
+        [&](const Statement& row) {
+          const auto moments = chunk::unpackClock(readClock(row, 1));
+          const auto values = chunk::unpackValues(row.blob(0));
+          if (values.size() != moments.size()) {
+            throw StoreError(nameOf(run_) + " has a chunk whose values do not fit its clock; the " +
+                             "database is damaged: see `vitrine db check`");
+          }
+          for (std::size_t i = 0; i < values.size(); ++i) points.push_back({moments[i], values[i]});
+        },
+        run_, metric, segment);
+    database_.each(
         "SELECT sequence, step, time, epoch, value, kind FROM metric_tail WHERE run_id = ? AND "
-        "metric_id = ? AND segment = ? ORDER BY sequence");
-    tail.with(run_, metric, segment);
-    while (tail.step()) {
-      points.push_back({{tail.integer(0), tail.integer(1), tail.integer(2), tail.integer(3)},
-                        tailValue(tail, 4, 5)});
-    }
+        "metric_id = ? AND segment = ? ORDER BY sequence",
+        [&](const Statement& row) {
+          points.push_back({{row.integer(0), row.integer(1), row.integer(2), row.integer(3)},
+                            tailValue(row, 4, 5)});
+        },
+        run_, metric, segment);
     return points;
   }
 
   /// In the order of writing; what an earlier thinning left of several points is one item.
   std::vector<Item> itemsOf(std::int64_t metric, std::int64_t segment) {
-    std::vector<Item> earlier;
-    Statement row = database_.prepare(
-        "SELECT first_sequence, last_sequence, first_step, last_step, count, nans FROM "
-        "metric_bucket WHERE run_id = ? AND metric_id = ? AND segment = ? ORDER BY first_sequence");
-    row.with(run_, metric, segment);
     const std::string what = "a bucket of points of run " + std::to_string(run_);
-    while (row.step()) {
-      earlier.push_back({{},
-                         row.integer(0),
-                         row.integer(1),
-                         row.integer(2),
-                         row.integer(3),
-                         counted(row.integer(4), what),
-                         counted(row.integer(5), what)});
-    }
+    const std::vector<Item> earlier = database_.rows(
+        "SELECT first_sequence, last_sequence, first_step, last_step, count, nans FROM "
+        "metric_bucket WHERE run_id = ? AND metric_id = ? AND segment = ? ORDER BY first_sequence",
+        [&](const Statement& row) {
+          return Item{{},
+                      row.integer(0),
+                      row.integer(1),
+                      row.integer(2),
+                      row.integer(3),
+                      counted(row.integer(4), what),
+                      counted(row.integer(5), what)};
+        },
+        run_, metric, segment);
     std::vector<Item> items;
     std::size_t next = 0;
     for (const Point& point : pointsOf(metric, segment)) {
@@ -318,33 +310,24 @@ std::vector<std::int64_t> runsEndedBefore(const std::filesystem::path& database,
                                           const std::string& utc) {
   Database from(database, Database::Access::Read);
   openSchema(from);
-  std::vector<std::int64_t> ids;
-  Statement row = from.prepare(
+  return from.integers(
       "SELECT id FROM run r WHERE state NOT IN ('queued', 'starting', 'running', 'pausing', "
       "'stopping') AND finished_at <> '' AND finished_at < ? AND EXISTS (SELECT 1 FROM "
-      "metric_summary m WHERE m.run_id = r.id) ORDER BY id");
-  row.with(utc);
-  while (row.step()) ids.push_back(row.integer(0));
-  return ids;
+      "metric_summary m WHERE m.run_id = r.id) ORDER BY id",
+      utc);
 }
 
 std::int64_t thinnedOut(Database& database, std::int64_t run, std::int64_t metric) {
-  Statement row = database.prepare(
+  return database.integer(
       "SELECT coalesce(sum(b.count - b.kept), 0) FROM metric_bucket b JOIN segment s ON s.run_id = "
       "b.run_id AND s.number = b.segment WHERE b.run_id = ? AND b.metric_id = ? AND b.first_step > "
-      "s.shown_above AND b.last_step <= s.shown_to");
-  return row.with(run, metric).step() ? row.integer(0) : 0;
+      "s.shown_above AND b.last_step <= s.shown_to",
+      run, metric);
 }
 
 void countThinnedOut(Database& database, std::int64_t run) {
-  std::vector<std::int64_t> metrics;
-  {
-    Statement row =
-        database.prepare("SELECT DISTINCT metric_id FROM metric_bucket WHERE run_id = ?");
-    row.with(run);
-    while (row.step()) metrics.push_back(row.integer(0));
-  }
-  for (const std::int64_t metric : metrics) {
+  for (const std::int64_t metric :
+       database.integers("SELECT DISTINCT metric_id FROM metric_bucket WHERE run_id = ?", run)) {
     database.run("UPDATE metric_summary SET count = count + ? WHERE run_id = ? AND metric_id = ?",
                  thinnedOut(database, run, metric), run, metric);
   }

@@ -1,5 +1,5 @@
-// Points taken out of runs, by the word of a person alone: of every so many that follow each other
-// the lowest and the highest stay, with how many there were.
+// Removes points of runs, on request only. Of every so many neighbouring points the lowest and the
+// highest stay, with the number that there were.
 #pragma once
 
 #include <cstddef>
@@ -26,15 +26,15 @@ struct ThinnedRun {
 /// The fewest points that are worth replacing by two.
 inline constexpr std::int64_t kSmallestBucket = 8;
 
-/// What thinning would do. Of every `bucket` points of a metric that follow each other stay the
-/// lowest, the highest and the first that is not a number; of a whole metric also the first and the
-/// last point. A run in progress is left alone. \throws NotFoundError  there is no such run
+/// What thinning would do. Of every `bucket` neighbouring points of a metric, the lowest, the
+/// highest and the first NaN stay. The first and the last point of the metric stay, too. A run in
+/// progress is left alone. \throws NotFoundError there is no such run
 /// \throws ConfigError  `bucket` is below kSmallestBucket
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<ThinnedRun> planThinning(
     const std::filesystem::path& database, std::span<const std::int64_t> runs, std::int64_t bucket);
 
-/// Does it, a run in one transaction, and leaves an event `thinned` in each. What was taken out
-/// cannot be had back. Summaries stay as they are.
+/// Does it, a run in one transaction, and leaves an event `thinned` in each. Removed points cannot
+/// be restored. Summaries stay as they are.
 /// \param progress  called with the run and what becomes of it, after each
 VITRINE_STORE_EXPORT std::vector<ThinnedRun> thinRuns(
     const std::filesystem::path& database, std::span<const std::int64_t> runs, std::int64_t bucket,

@@ -86,18 +86,9 @@ std::vector<Entry> entriesOf(Database& database) {
   return entries;
 }
 
-std::vector<std::string> uuidsOf(Database& database, const char* sql, std::int64_t run) {
-  std::vector<std::string> uuids;
-  Statement row = database.prepare(sql);
-  row.with(run);
-  while (row.step()) uuids.push_back(row.text(0));
-  return uuids;
-}
-
 void writeAbout(Database& database, const RunRow& run, const fs::path& folder) {
-  const auto parents =
-      uuidsOf(database, "SELECT p.uuid FROM run r JOIN run p ON p.id = r.depends_on WHERE r.id = ?",
-              run.id);
+  const auto parents = database.texts(
+      "SELECT p.uuid FROM run r JOIN run p ON p.id = r.depends_on WHERE r.id = ?", run.id);
   const Json about{
       {"id", run.id},
       {"uuid", run.uuid},
@@ -105,7 +96,7 @@ void writeAbout(Database& database, const RunRow& run, const fs::path& folder) {
       {"experiment", cleanUtf8(run.experiment)},
       {"deleted_at", utcNow()},
       {"parent", parents.empty() ? std::string() : parents.front()},
-      {"dependents", uuidsOf(database, "SELECT uuid FROM run WHERE depends_on = ?", run.id)}};
+      {"dependents", database.texts("SELECT uuid FROM run WHERE depends_on = ?", run.id)}};
   NewFile file(folder / kAbout);
   Appender text(file.temporary());
   text.write(about.dump(1) + "\n");

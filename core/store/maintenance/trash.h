@@ -1,5 +1,5 @@
-// Runs that were deleted and can be brought back: their rows and files lie in `trash` in the folder
-// next to the database, and no list, view, search or export shows them.
+// Deleted runs that can be restored. Their rows and files lie in `trash` in the folder next to the
+// database; no list, view, search or export shows them.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace vitrine::store {
 
-/// How long a deleted run can be brought back; the first deletion after that removes it
+/// Time for which a deleted run can be restored; the first deletion after that removes it
 /// permanently.
 constexpr std::chrono::days kTrashTime{30};
 

@@ -116,17 +116,17 @@ struct Column {
 
 /// Puts the points of the tail before the new ones of `column`.
 void loadTail(Database& database, std::int64_t run, Column& column) {
-  Statement row = database.prepare(
-      "SELECT sequence, step, time, epoch, value, kind FROM metric_tail "
-      "WHERE run_id = ? AND metric_id = ? AND segment = ? ORDER BY sequence");
-  row.with(run, column.metric, column.segment);
   std::vector<std::int64_t> sequences;
   std::vector<double> values;
-  while (row.step()) {
-    column.tail.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(3)});
-    sequences.push_back(row.integer(0));
-    values.push_back(tailValue(row, 4, 5));
-  }
+  database.each(
+      "SELECT sequence, step, time, epoch, value, kind FROM metric_tail "
+      "WHERE run_id = ? AND metric_id = ? AND segment = ? ORDER BY sequence",
+      [&](const Statement& row) {
+        column.tail.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(3)});
+        sequences.push_back(row.integer(0));
+        values.push_back(tailValue(row, 4, 5));
+      },
+      run, column.metric, column.segment);
   column.sequences.insert(column.sequences.begin(), sequences.begin(), sequences.end());
   column.values.insert(column.values.begin(), values.begin(), values.end());
 }
@@ -388,13 +388,13 @@ void appendMetrics(Database& database, std::int64_t run, std::int64_t segment,
 
 void packMetrics(Database& database, std::int64_t run, std::size_t minimumRows) {
   std::vector<Column> columns;
-  {
-    Statement row = database.prepare(
-        "SELECT metric_id, segment FROM metric_tail WHERE run_id = ? GROUP BY segment, metric_id "
-        "HAVING count(*) >= ?");
-    row.with(run, static_cast<std::int64_t>(minimumRows));
-    while (row.step()) columns.push_back({row.integer(0), row.integer(1), {}, {}, {}});
-  }
+  database.each(
+      "SELECT metric_id, segment FROM metric_tail WHERE run_id = ? GROUP BY segment, metric_id "
+      "HAVING count(*) >= ?",
+      [&](const Statement& row) {
+        columns.push_back({row.integer(0), row.integer(1), {}, {}, {}});
+      },
+      run, static_cast<std::int64_t>(minimumRows));
   for (Column& column : columns) loadTail(database, run, column);
   packColumns(database, run, columns, minimumRows, {});
   for (const Column& column : columns) {
@@ -406,14 +406,10 @@ void packMetrics(Database& database, std::int64_t run, std::size_t minimumRows) 
 }
 
 void rebuildSummaries(Database& database, std::int64_t run) {
-  std::vector<std::pair<std::int64_t, std::string>> metrics;
-  {
-    Statement row = database.prepare(
-        "SELECT n.id, n.name FROM metric_summary m JOIN metric_name n ON n.id = m.metric_id WHERE "
-        "m.run_id = ?");
-    row.with(run);
-    while (row.step()) metrics.emplace_back(row.integer(0), row.text(1));
-  }
+  const auto metrics = database.rows(
+      "SELECT n.id, n.name FROM metric_summary m JOIN metric_name n ON n.id = m.metric_id WHERE "
+      "m.run_id = ?",
+      [](const Statement& row) { return std::pair(row.integer(0), row.text(1)); }, run);
   for (const auto& [metric, name] : metrics) {
     Summary summary;
     summary.tailRows = loadSummary(database, run, metric).tailRows;

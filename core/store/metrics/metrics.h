@@ -28,8 +28,8 @@ struct ShownSteps {
 /// \throws StoreError  the run has no such segment
 [[nodiscard]] ShownSteps shownSteps(Database& database, std::int64_t run, std::int64_t segment);
 
-/// The segment that shows what `segment` stores of `step`: for a step up to its first one, which is
-/// an evaluation that a pause left owing, the one before that ended there; else `segment`.
+/// The segment that shows a point of `segment` at `step`. That is `segment`, but for a step up to
+/// its first one the segment before, which ended there: a pause prevented its evaluation.
 [[nodiscard]] std::int64_t segmentShowing(Database& database, std::int64_t run,
                                           std::int64_t segment, std::int64_t step);
 

@@ -27,10 +27,12 @@ std::optional<std::int64_t> knownMetric(Database& database, const std::string& n
 
 std::map<std::int64_t, ShownSteps> allShownSteps(Database& database, std::int64_t run) {
   std::map<std::int64_t, ShownSteps> shown;
-  Statement row =
-      database.prepare("SELECT number, shown_above, shown_to FROM segment WHERE run_id = ?");
-  row.with(run);
-  while (row.step()) shown[row.integer(0)] = {row.integer(1), row.integer(2)};
+  database.each(
+      "SELECT number, shown_above, shown_to FROM segment WHERE run_id = ?",
+      [&](const Statement& row) {
+        shown[row.integer(0)] = {row.integer(1), row.integer(2)};
+      },
+      run);
   return shown;
 }
 
@@ -97,26 +99,23 @@ struct TailPoint {
 
 std::vector<TailPoint> readTail(Database& database, std::int64_t run, std::int64_t metric,
                                 std::int64_t after) {
-  Statement row = database.prepare(
+  return database.rows(
       "SELECT segment, sequence, step, time, epoch, value, kind FROM metric_tail "
-      "WHERE run_id = ? AND metric_id = ? AND sequence > ? ORDER BY sequence");
-  row.with(run, metric, after);
-  std::vector<TailPoint> points;
-  while (row.step()) {
-    points.push_back({row.integer(0),
-                      {row.integer(1), row.integer(2), row.integer(3), row.integer(4)},
-                      tailValue(row, 5, 6)});
-  }
-  return points;
+      "WHERE run_id = ? AND metric_id = ? AND sequence > ? ORDER BY sequence",
+      [](const Statement& row) {
+        return TailPoint{row.integer(0),
+                         {row.integer(1), row.integer(2), row.integer(3), row.integer(4)},
+                         tailValue(row, 5, 6)};
+      },
+      run, metric, after);
 }
 
 /// How many chunks readPoints will read: from the index alone.
 std::size_t chunkCount(Database& database, std::int64_t run, std::int64_t metric,
                        std::int64_t after) {
-  Statement row = database.prepare(
-      "SELECT count(*) FROM metric_chunk WHERE run_id = ? AND metric_id = ? AND last_sequence > ?");
-  row.with(run, metric, after);
-  return row.step() ? static_cast<std::size_t>(row.integer(0)) : 0;
+  return static_cast<std::size_t>(database.integer(
+      "SELECT count(*) FROM metric_chunk WHERE run_id = ? AND metric_id = ? AND last_sequence > ?",
+      run, metric, after));
 }
 
 }  // namespace
@@ -141,24 +140,22 @@ std::vector<MetricPoint> readPoints(Database& database, std::int64_t run, const 
     // Counted first: room that is taken once is not copied again as it grows.
     const std::vector<TailPoint> tail = readTail(database, run, *metric, after);
     curve.reserve(chunkCount(database, run, *metric, after) * chunk::kRows + tail.size());
-    {
-      Statement row = database.prepare(
-          std::string("SELECT c.segment, c.data, ") + kClockColumns +
-          " FROM metric_chunk c JOIN clock_chunk k ON k.id = c.clock_id WHERE c.run_id = ? AND "
-          "c.metric_id = ? AND c.last_sequence > ? ORDER BY c.last_sequence");
-      row.with(run, *metric, after);
-      while (row.step()) {
-        const auto moments = chunk::unpackClock(readClock(row, 2));
-        const auto values = chunk::unpackValues(row.blob(1));
-        if (values.size() != moments.size()) {
-          throw StoreError("a chunk of '" + name + "' of run " + std::to_string(run) + " has " +
-                           std::to_string(values.size()) + " values at " +
-                           std::to_string(moments.size()) + " moments; the database is damaged");
-        }
-        curve.enter(row.integer(0));
-        for (std::size_t i = 0; i < values.size(); ++i) curve.add(moments[i], values[i]);
-      }
-    }
+    database.each(
+        std::string("SELECT c.segment, c.data, ") + kClockColumns +
+            " FROM metric_chunk c JOIN clock_chunk k ON k.id = c.clock_id WHERE c.run_id = ? AND "
+            "c.metric_id = ? AND c.last_sequence > ? ORDER BY c.last_sequence",
+        [&](const Statement& row) {
+          const auto moments = chunk::unpackClock(readClock(row, 2));
+          const auto values = chunk::unpackValues(row.blob(1));
+          if (values.size() != moments.size()) {
+            throw StoreError("a chunk of '" + name + "' of run " + std::to_string(run) + " has " +
+                             std::to_string(values.size()) + " values at " +
+                             std::to_string(moments.size()) + " moments; the database is damaged");
+          }
+          curve.enter(row.integer(0));
+          for (std::size_t i = 0; i < values.size(); ++i) curve.add(moments[i], values[i]);
+        },
+        run, *metric, after);
     for (const TailPoint& point : tail) {
       curve.enter(point.segment);
       curve.add(point.moment, point.value);
@@ -168,17 +165,16 @@ std::vector<MetricPoint> readPoints(Database& database, std::int64_t run, const 
 }
 
 std::vector<MetricSummary> readSummaries(Database& database, std::int64_t run) {
-  Statement row = database.prepare(
+  return database.rows(
       "SELECT name, count, first_step, last_step, minimum_step, maximum_step, last, minimum, "
       "maximum "
-      "FROM metric_summaries WHERE run_id = ? ORDER BY name");
-  row.with(run);
-  std::vector<MetricSummary> summaries;
-  while (row.step()) {
-    summaries.push_back({row.text(0), row.integer(1), row.integer(2), row.integer(3),
-                         row.integer(4), row.integer(5), row.real(6), row.real(7), row.real(8)});
-  }
-  return summaries;
+      "FROM metric_summaries WHERE run_id = ? ORDER BY name",
+      [](const Statement& row) {
+        return MetricSummary{row.text(0),    row.integer(1), row.integer(2),
+                             row.integer(3), row.integer(4), row.integer(5),
+                             row.real(6),    row.real(7),    row.real(8)};
+      },
+      run);
 }
 
 }  // namespace vitrine::store

@@ -52,8 +52,8 @@ Stamped unstamped(std::span<const std::byte> record) {
 std::string markOf(const std::string& id) { return "spool/" + id; }
 
 std::uint64_t storedOf(Database& database, const std::string& id) {
-  Statement row = database.prepare("SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?");
-  return row.with(markOf(id)).step() ? static_cast<std::uint64_t>(row.integer(0)) : 0;
+  return static_cast<std::uint64_t>(
+      database.integer("SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?", markOf(id)));
 }
 
 /// Says it once a process: a window looks every few seconds.
@@ -164,8 +164,8 @@ void Spool::store() {
 void Spool::storeFile(Database& database, SpoolFile& file) {
   const auto run = readRunByUuid(database, file.owner().run);
   if (!run) {
-    Statement gone = database.prepare("SELECT 1 FROM deleted_run WHERE uuid = ?");
-    if (gone.with(file.owner().run).step()) return;  // the run is gone
+    if (database.any("SELECT 1 FROM deleted_run WHERE uuid = ?", file.owner().run))
+      return;  // the run is gone
     throw StoreError("the run they belong to is not in '" + database.file().string() + "'");
   }
   std::uint64_t next = storedOf(database, file.id());

@@ -1,5 +1,5 @@
-// A file of records that can still be written when the disk is full: its room is taken beforehand,
-// and when that is used up it continues in a second file on another disk. Private to core/store.
+// A file of records that can still be written when the disk is full. Its room is reserved, and when
+// that is used up, it continues in a second file on another disk. Private to core/store.
 #pragma once
 
 #include <cstddef>

@@ -23,10 +23,9 @@ struct SpoolSettings {
   std::chrono::milliseconds retry{2000};  ///< between two tries to write the database
 };
 
-/// While the database cannot be written because the disk is full, another process keeps it or
-/// permission is missing, results go to a side file (resources/docs/database.md) and are stored
-/// later, by this process or the next one that opens the database. Where there is no room for that
-/// either, they are kept in memory.
+/// When the disk is full, another process keeps the database or permission is missing, results go
+/// to a side file (resources/docs/database.md). This process, or the next one that opens the
+/// database, stores them later. Where there is no room for that either, they are kept in memory.
 class VITRINE_STORE_EXPORT StoreSink final : public EventSink {
  public:
   /// Opens its own connection. `control` receives the row's `request`.

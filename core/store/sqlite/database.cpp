@@ -241,11 +241,6 @@ void Database::execute(const char* sql) {
   if (code != SQLITE_OK) fail(code, quoted(std::string(sql).substr(0, 60)));
 }
 
-std::int64_t Database::integer(std::string_view sql) {
-  Statement statement = prepare(sql);
-  return statement.step() ? statement.integer(0) : 0;
-}
-
 /// Takes the writer lock, when writing is possible at all.
 void Database::lock() {
   if (isReadOnly()) {

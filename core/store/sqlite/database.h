@@ -15,6 +15,7 @@
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -131,14 +132,46 @@ class VITRINE_STORE_EXPORT Database {
   [[nodiscard]] std::uint64_t mostRowBytes() const noexcept;
 
   [[nodiscard]] Statement prepare(std::string_view sql);
-  /// What `make` makes of each row of one statement with these parameters, in their order.
+  /// Calls `use` with each row of one statement with these parameters, in their order.
+  template <typename Use, typename... Values>
+  void each(std::string_view sql, const Use& use, const Values&... values) {
+    Statement row = bound(sql, values...);
+    while (row.step()) use(std::as_const(row));
+  }
+  /// What `make` makes of each row.
   template <typename Make, typename... Values>
   [[nodiscard]] auto rows(std::string_view sql, const Make& make, const Values&... values) {
-    Statement row = prepare(sql);
-    if constexpr (sizeof...(values) > 0) row.with(values...);
     std::vector<std::decay_t<std::invoke_result_t<const Make&, const Statement&>>> made;
-    while (row.step()) made.push_back(make(row));
+    each(
+        sql, [&](const Statement& row) { made.push_back(make(row)); }, values...);
     return made;
+  }
+  /// The first column of each row.
+  template <typename... Values>
+  [[nodiscard]] std::vector<std::int64_t> integers(std::string_view sql, const Values&... values) {
+    return rows(
+        sql, [](const Statement& row) { return row.integer(0); }, values...);
+  }
+  template <typename... Values>
+  [[nodiscard]] std::vector<std::string> texts(std::string_view sql, const Values&... values) {
+    return rows(
+        sql, [](const Statement& row) { return row.text(0); }, values...);
+  }
+  /// The first column of the first row; 0 or "" where there is no row.
+  template <typename... Values>
+  [[nodiscard]] std::int64_t integer(std::string_view sql, const Values&... values) {
+    Statement row = bound(sql, values...);
+    return row.step() ? row.integer(0) : 0;
+  }
+  template <typename... Values>
+  [[nodiscard]] std::string text(std::string_view sql, const Values&... values) {
+    Statement row = bound(sql, values...);
+    return row.step() ? row.text(0) : std::string();
+  }
+  /// Whether there is a row.
+  template <typename... Values>
+  [[nodiscard]] bool any(std::string_view sql, const Values&... values) {
+    return bound(sql, values...).step();
   }
   /// Runs one statement with these parameters to its end.
   template <typename... Values>
@@ -146,7 +179,6 @@ class VITRINE_STORE_EXPORT Database {
     prepare(sql).with(values...).run();
   }
   void execute(const char* sql);  ///< any number of statements without parameters
-  [[nodiscard]] std::int64_t integer(std::string_view sql);
 
   /// Runs `body` in BEGIN IMMEDIATE ... COMMIT under the writer lock; rolls back when it throws.
   /// Nests.
@@ -173,9 +205,9 @@ class VITRINE_STORE_EXPORT Database {
   /// times, twelve times as long.
   void setPatience(std::chrono::milliseconds patience);
 
-  /// Turns the write-ahead log on, under the writer lock: of several that open a new file at once,
-  /// SQLite would tell all but one that it is busy, without waiting. Returns the journal mode that
-  /// is on then. Not within a transaction.
+  /// Turns the write-ahead log on, under the writer lock. Without the lock, SQLite would report
+  /// "busy" to all but one of several processes that open a new file at once. Returns the journal
+  /// mode that is on then. Not within a transaction.
   [[nodiscard]] std::string useLog();
 
   /// VACUUM and an empty log, under the writer lock. Not within a transaction.
@@ -188,6 +220,12 @@ class VITRINE_STORE_EXPORT Database {
   [[noreturn]] void fail(int code, const std::string& doing);
 
  private:
+  template <typename... Values>
+  [[nodiscard]] Statement bound(std::string_view sql, const Values&... values) {
+    Statement row = prepare(sql);
+    if constexpr (sizeof...(values) > 0) row.with(values...);
+    return row;
+  }
   void open();
   void configure();
   void lock();

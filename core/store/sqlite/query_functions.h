@@ -8,9 +8,9 @@
 
 namespace vitrine::store {
 
-/// Takes the place of SQLite's functions that compare every part of one text with every part of
-/// another (instr, replace, trim, like, glob, json_patch): no interrupt reaches into one of them.
-/// Long texts are refused, others are given to SQLite's own: like and glob at once, for a statement
+/// Replaces SQLite's functions that compare every part of one text with every part of another
+/// (instr, replace, trim, like, glob, json_patch). An interrupt does not end one of them. Long
+/// texts are refused, others are given to SQLite's own: like and glob at once, for a statement
 /// calls them for every row, the others on another connection.
 class BoundedFunctions {
  public:

@@ -17,11 +17,11 @@ void storeDependencies(Database& database, std::int64_t run,
 }
 
 std::int64_t frozenUser(Database& database, const RunRow& run) {
-  Statement user = database.prepare(
+  return database.integer(
       std::string("SELECT c.run_id FROM run_config c WHERE c.run_id <> ?2 AND json_valid(c.init) "
                   "AND json_extract(c.init, '$.run') = ?1 AND ") +
-      kFrozeParts + " ORDER BY c.run_id LIMIT 1");
-  return user.with(run.uuid, run.id).step() ? user.integer(0) : 0;
+          kFrozeParts + " ORDER BY c.run_id LIMIT 1",
+      run.uuid, run.id);
 }
 
 std::string whyNeeded(Database& database, const RunRow& run) {

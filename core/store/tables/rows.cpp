@@ -83,12 +83,6 @@ RunRow rowOf(const Statement& row) {
   return run;
 }
 
-std::vector<RunRow> rowsOf(Statement& row) {
-  std::vector<RunRow> runs;
-  while (row.step()) runs.push_back(rowOf(row));
-  return runs;
-}
-
 }  // namespace
 
 RunRow readRun(Database& database, std::int64_t run) {
@@ -110,26 +104,18 @@ std::optional<RunRow> readRunByUuid(Database& database, const std::string& uuid)
   return readRun(database, id);
 }
 
-std::vector<RunRow> readRunsAlive(Database& database) {
-  Statement row = database.prepare(kAlive);
-  return rowsOf(row);
-}
+std::vector<RunRow> readRunsAlive(Database& database) { return database.rows(kAlive, rowOf); }
 
 std::vector<RunRow> readRunsChanged(Database& database, std::int64_t since) {
-  Statement row = database.prepare(kChanged);
-  row.with(since);
-  return rowsOf(row);
+  return database.rows(kChanged, rowOf, since);
 }
 
 std::string readNote(Database& database, std::int64_t run) {
-  Statement row = database.prepare("SELECT text FROM note WHERE run_id = ?");
-  return row.with(run).step() ? row.text(0) : std::string();
+  return database.text("SELECT text FROM note WHERE run_id = ?", run);
 }
 
 std::vector<std::string> readTags(Database& database, std::int64_t run) {
-  return database.rows(
-      "SELECT tag FROM tag WHERE run_id = ? ORDER BY tag",
-      [](const Statement& row) { return row.text(0); }, run);
+  return database.texts("SELECT tag FROM tag WHERE run_id = ? ORDER BY tag", run);
 }
 
 std::vector<CurveNoteRow> readCurveNotes(Database& database, std::int64_t run) {
@@ -142,8 +128,7 @@ std::vector<CurveNoteRow> readCurveNotes(Database& database, std::int64_t run) {
 }
 
 std::string uuidOf(Database& database) {
-  Statement row = database.prepare("SELECT value FROM meta WHERE key = 'uuid'");
-  return row.step() ? row.text(0) : std::string();
+  return database.text("SELECT value FROM meta WHERE key = 'uuid'");
 }
 
 std::string dumpJson(const Json& value) {
@@ -174,9 +159,7 @@ std::string quotedSql(const std::string& text) {
 }
 
 std::vector<std::string> writableColumns(Database& database, const std::string& table) {
-  return database.rows(
-      "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0",
-      [](const Statement& row) { return row.text(0); }, table);
+  return database.texts("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", table);
 }
 
 std::string columnList(const std::vector<std::string>& names, const char* item) {

@@ -70,8 +70,7 @@ void addEvent(Database& database, std::int64_t run, std::int64_t segment, const 
 }
 
 std::int64_t lastSegment(Database& database, std::int64_t run) {
-  Statement row = database.prepare("SELECT coalesce(max(number), 0) FROM segment WHERE run_id = ?");
-  return row.with(run).step() ? row.integer(0) : 0;
+  return database.integer("SELECT coalesce(max(number), 0) FROM segment WHERE run_id = ?", run);
 }
 
 }  // namespace vitrine::store

@@ -37,8 +37,8 @@ void checkMark(RunField field, const std::string& value) {
 }
 
 std::string readMark(Database& database, std::int64_t run, RunField field) {
-  Statement row = database.prepare("SELECT value FROM run_mark WHERE run_id = ? AND field = ?");
-  return row.with(run, toString(field)).step() ? row.text(0) : "";
+  return database.text("SELECT value FROM run_mark WHERE run_id = ? AND field = ?", run,
+                       toString(field));
 }
 
 void writeMark(Database& database, std::int64_t run, RunField field, const std::string& value) {
@@ -51,12 +51,12 @@ void writeMark(Database& database, std::int64_t run, RunField field, const std::
 }
 
 std::vector<std::int64_t> otherBaselines(Database& database, std::int64_t run) {
-  return database.rows(
+  return database.integers(
       "SELECT m.run_id FROM run_mark m JOIN run r ON r.id = m.run_id WHERE m.field = 'baseline' "
       "AND "
       "m.run_id <> ?1 AND r.experiment_id = (SELECT experiment_id FROM run WHERE id = ?1) ORDER BY "
       "m.run_id",
-      [](const Statement& row) { return row.integer(0); }, run);
+      run);
 }
 
 std::vector<MarkedBaseline> markedBaselines(const QueryFunction& query) {
@@ -72,23 +72,20 @@ std::vector<MarkedBaseline> markedBaselines(const QueryFunction& query) {
 }
 
 std::set<std::int64_t> archivedRuns(RunReader& store) {
-  Statement row =
-      store.connection().prepare("SELECT run_id FROM run_mark WHERE field = 'archived'");
-  std::set<std::int64_t> runs;
-  while (row.step()) runs.insert(row.integer(0));
-  return runs;
+  const std::vector<std::int64_t> runs =
+      store.connection().integers("SELECT run_id FROM run_mark WHERE field = 'archived'");
+  return {runs.begin(), runs.end()};
 }
 
 std::map<std::int64_t, RunMarks> marksByRun(RunReader& store) {
-  Statement row = store.connection().prepare("SELECT run_id, field, value FROM run_mark");
   std::map<std::int64_t, RunMarks> marks;
-  while (row.step()) {
+  store.connection().each("SELECT run_id, field, value FROM run_mark", [&](const Statement& row) {
     RunMarks& one = marks[row.integer(0)];
     const auto field = runFieldFromString(row.text(1));
     if (field == RunField::Archived) one.isArchived = true;
     if (field == RunField::Baseline) one.isBaseline = true;
     if (field == RunField::Colour) one.colour = colourOf(row.text(2));
-  }
+  });
   return marks;
 }
 

@@ -34,11 +34,7 @@ void changeState(Database& database, std::int64_t run, RunState to, const std::s
         run, worker.pid, worker.startTime, worker.bootId, worker.host);
   }
   if (from != to) {
-    std::int64_t step = 0;
-    {
-      Statement at = database.prepare("SELECT step FROM run WHERE id = ?");
-      if (at.with(run).step()) step = at.integer(0);
-    }
+    const std::int64_t step = database.integer("SELECT step FROM run WHERE id = ?", run);
     EventRecord event{step, "state", reason, Json::object()};
     event.data["from"] = toString(from);
     event.data["to"] = toString(to);

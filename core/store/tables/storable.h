@@ -10,8 +10,8 @@
 
 namespace vitrine::store {
 
-/// Takes artifacts, images, texts and metrics that need a row of more than `limit` bytes out of
-/// `batch` and puts an event of the kind "not_stored" in their place.
+/// Replaces artifacts, images, texts and metrics of `batch` that need a row above `limit` bytes by
+/// an event of the kind "not_stored".
 VITRINE_STORE_EXPORT void dropUnstorable(RunWriter::Batch& batch, std::uint64_t limit);
 
 /// Why it cannot be stored, or "".
