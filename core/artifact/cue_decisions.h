@@ -1,6 +1,5 @@
-// The layout of a classifier's decisions on images with the shape of one class and the texture of
-// another: who counts them and who draws them agree here. resources/docs/database.md says it in
-// words.
+// Layout of a classifier's decisions on images with the shape of one class and the texture of
+// another, as resources/docs/database.md describes it.
 #pragma once
 
 namespace vitrine::artifact_kind {

@@ -2,9 +2,9 @@
 //
 // Precedence, later wins: schema default, `model.preset`, file, variant, stage, sweep, seed,
 // command line. A dotted key merges, a whole table replaces. Runs are variants x sweep axes in file
-// order x seeds, the last fastest, without those that an [[exclude]] names; each is a chain of
-// stages where the file has [[stage]] entries. With [select] each of them becomes a grid of runs on
-// a part of the training set and, after it, runs on all of it with the values that did best.
+// order x seeds, the last fastest, without those that an [[exclude]] names. With [[stage]] entries
+// each is a chain of stages. With [select] each becomes a grid of runs on a part of the training
+// set, followed by runs on all of it with the best values.
 #pragma once
 
 #include <atomic>

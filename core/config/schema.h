@@ -1,6 +1,6 @@
 // The configuration keys of an item. One schema per item drives the form, the command line,
-// validation, `describe`, the docs page and the diff between runs; it is data, so no plugin code
-// runs to read it.
+// validation, `describe`, the docs page and the diff between runs. It is data: reading it runs no
+// code of a plugin.
 #pragma once
 
 #include <optional>

@@ -51,9 +51,9 @@ struct LatentTable {
 VITRINE_ENGINE_EXPORT void writeLatents(const std::filesystem::path& file,
                                         const LatentSource& source, const LatentTable& table);
 
-/// The samples of another data set with latents in place of their images: fields `latent` and, as
-/// far as the tables have them, `latent_log_variance`, `latent_mirrored` and
-/// `latent_mirrored_log_variance`, of kind latent; all other fields as they are.
+/// The samples of another data set with latents in place of their images. Fields of kind latent are
+/// `latent` and, where the tables have them, `latent_log_variance`, `latent_mirrored` and
+/// `latent_mirrored_log_variance`. All other fields stay.
 class VITRINE_ENGINE_EXPORT LatentDataset final : public Dataset {
  public:
   /// \param tables  by Split; nullptr: the latents of that split were not made

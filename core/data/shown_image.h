@@ -18,8 +18,8 @@ struct ShownImage {
   std::int64_t height = 0, width = 0, channels = 0;
 };
 
-/// The image stretched from its smallest to its largest value: what it was normalised with is not
-/// known here. \param image  [channels, height, width]; of other than 3 channels the first is shown
+/// The image stretched from its smallest to its largest value, as its normalisation is not known
+/// here. \param image [channels, height, width]; of other than 3 channels the first is shown
 [[nodiscard]] VITRINE_ENGINE_EXPORT ShownImage shownImage(const at::Tensor& image);
 /// The same as bytes [height, width, channels]. \param image  of the channels that are shown
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor stretchedBytes(const at::Tensor& image);

@@ -13,9 +13,9 @@
 
 namespace vitrine {
 
-/// What these keys of `[data]` say: train_samples or train_share, test_samples or test_share,
-/// subset, subset_seed; and, where they are there, holdout (a share of the training samples that
-/// becomes the validation split, of every class its share) and evaluate_splits. Thread-safe.
+/// Settings of these keys of `[data]`: train_samples or train_share, test_samples or test_share,
+/// subset, subset_seed, holdout and evaluate_splits. The last two may be absent; holdout is the
+/// share of each class's training samples that becomes the validation split. Thread-safe.
 class VITRINE_ENGINE_EXPORT UsedSamples {
  public:
   /// \param seed  of the run: it draws the training samples unless `subset_seed` does

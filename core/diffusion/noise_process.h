@@ -1,6 +1,6 @@
-// The diffusion of Ho et al. 2020 (arXiv:2006.11239) with the learned variances and the hybrid loss
-// of Nichol & Dhariwal 2021 (arXiv:2102.09672), and the steps of DDPM and DDIM (arXiv:2010.02502)
-// back. B samples, `step` is [B] int64: an index of this process, 0 the least noisy.
+// The diffusion of Ho et al. 2020 (arXiv:2006.11239), with the learned variances and the hybrid
+// loss of Nichol & Dhariwal 2021 (arXiv:2102.09672). Steps back are those of DDPM and DDIM
+// (arXiv:2010.02502). B samples, `step` is [B] int64: an index of this process, 0 the least noisy.
 #pragma once
 
 #include <ATen/core/Tensor.h>

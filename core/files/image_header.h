@@ -1,10 +1,10 @@
 // Headers of PNG, JPEG and WebP files, checked before a decoder reads them. No decoder is linked
 // here.
 //
-// A decoder takes memory for the size that a header names: a PNG of 2.6 MB can ask for 2.6 GB. And
-// decoders are lenient: a JPEG that is cut comes out grey at the bottom without an error. So the
-// structure is walked from the first to the last byte: chunks of a PNG with their CRC-32, markers
-// of a JPEG up to the end marker, the RIFF size of a WebP.
+// A decoder allocates memory for the size in a header: a PNG of 2.6 MB can ask for 2.6 GB. Decoders
+// are also lenient: a JPEG that is cut comes out grey at the bottom without an error. The structure
+// is therefore checked to the last byte: chunks of a PNG with their CRC-32, markers of a JPEG up to
+// the end marker, the RIFF size of a WebP.
 #pragma once
 
 #include <cstddef>

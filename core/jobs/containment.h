@@ -16,8 +16,8 @@ struct JobLimits {
   std::int64_t tasks = 4096;     ///< processes and threads
 };
 
-/// The strictest that can be had here: a control group of our own (version 2 or 1), a scope of the
-/// user's systemd if it outlives the log-out, or nothing, in which case the supervisor watches.
+/// The strictest containment of this machine: a control group of our own (version 2 or 1), or a
+/// scope of the user's systemd that outlives the log-out. Without either, the supervisor watches.
 class VITRINE_STORE_EXPORT Containment {
  public:
   enum class Kind { GroupV2, GroupV1, Scope, Watched };

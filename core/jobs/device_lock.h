@@ -11,13 +11,13 @@
 
 namespace vitrine::jobs {
 
-/// One holder at a time on this machine, whatever its environment, its session and its working
-/// folder: a GPU has one of all users, the CPU one of each user.
+/// A lock with one holder at a time on this machine, in any environment, session and folder. A GPU
+/// has one lock for all users, the CPU one for each user.
 ///
-/// It is a name in the kernel (an abstract socket) and no file: it needs no folder that could be
-/// missing, read-only, emptied at the log-out or prepared by another user, and it is free when the
-/// last process that inherited it is gone. Containers with a network of their own have names of
-/// their own; a GPU's device file, which they share, is locked too where it can be opened.
+/// The lock is a name in the kernel (an abstract socket), not a file. It needs no folder, which
+/// could be missing, read-only, emptied at the log-out or prepared by another user. It is free when
+/// the last process that inherited it has ended. Containers with a network of their own have names
+/// of their own; a GPU's device file, which they share, is locked too where it can be opened.
 class VITRINE_STORE_EXPORT DeviceLock {
  public:
   /// \param device  Device::key(): "cpu", or the UUID of a GPU

@@ -45,9 +45,9 @@ class VITRINE_STORE_EXPORT SystemDevices final : public DeviceSource {
 [[nodiscard]] VITRINE_STORE_EXPORT bool agree(const std::string& configured,
                                               const std::string& device);
 
-/// The value of CUDA_VISIBLE_DEVICES for a run on `device` whose configuration says
-/// `configured` ("auto", "cuda:1" ...): the UUID of the GPU alone, unless the configuration counts
-/// GPUs; "" on the CPU.
+/// The value of CUDA_VISIBLE_DEVICES for a run on `device` whose configuration says `configured`
+/// ("auto", "cuda:1" ...). It is the UUID of the GPU alone, unless the configuration counts GPUs;
+/// "" on the CPU.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string visibleDevices(const std::vector<Device>& all,
                                                               const Device& device,
                                                               const std::string& configured);

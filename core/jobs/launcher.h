@@ -22,18 +22,18 @@ VITRINE_STORE_EXPORT void requireDependency(store::RunReader& store, std::int64_
 /// paused or interrupted: stopped at once. \throws RefusedError  it has ended
 VITRINE_STORE_EXPORT void stopRun(store::RunStore& store, std::int64_t run);
 
-/// Asks a run in progress to write a checkpoint and end as `paused`: its process and the memory of
-/// its device go. \throws RefusedError  it is not in progress
+/// Asks a run in progress to write a checkpoint and end as `paused`, which frees its process and
+/// device memory. \throws RefusedError it is not in progress
 VITRINE_STORE_EXPORT void pauseRun(store::RunStore& store, std::int64_t run);
 
-/// Writes down that the process of a run has come to its end, for `to` and `reason`. A stop that
-/// was asked for meanwhile counts more than a pause or an interruption: the run is `stopped` then.
+/// Records that the process of a run has ended, with the state `to` and a reason. A stop that was
+/// requested meanwhile wins over a pause or an interruption: the run is `stopped`.
 /// \returns  its state now
 VITRINE_STORE_EXPORT store::RunState endRun(store::RunStore& store, std::int64_t run,
                                             store::RunState to, const std::string& reason);
 
-/// What `vitrine describe --json` says, kept in $XDG_CACHE_HOME/vitrine/describe-<hash>.json until
-/// the program, a library or a plugin file changes. \throws Error  the program failed
+/// Output of `vitrine describe --json`, kept in $XDG_CACHE_HOME/vitrine/describe-<hash>.json until
+/// the program, a library or a plugin file changes. \throws Error the program failed
 [[nodiscard]] VITRINE_STORE_EXPORT std::string describeJson(const std::stop_token& stop = {});
 
 }  // namespace vitrine::jobs

@@ -34,8 +34,8 @@ struct ProcessUse {
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<MetricDeclaration> machineMetrics();
 
 /// Adds its values to points that a run stores anyway: to the first one, then at most every two
-/// seconds, and in a long run at most every thousandth part of its time. They depend on the clock,
-/// nothing of the run depends on them.
+/// seconds. In a long run it does so at most every thousandth part of its time. The values depend
+/// on the clock; nothing of the run depends on them.
 class VITRINE_STORE_EXPORT MachineMeter {
  public:
   using Clock = std::chrono::steady_clock;
@@ -44,7 +44,8 @@ class VITRINE_STORE_EXPORT MachineMeter {
 
   /// Measures from here on. \param device  "cpu", "cuda:0"
   explicit MachineMeter(std::string device);
-  /// The values for a point of a step; nothing where none are due, or for the step of the last ones.
+  /// The values for a point of a step; nothing where none are due, or for the step of the last
+  /// ones.
   [[nodiscard]] Values read(std::int64_t step);
 
   [[nodiscard]] bool isDue(std::int64_t step, Clock::time_point now) const;

@@ -42,8 +42,8 @@ class VITRINE_STORE_EXPORT JobQueue {
   explicit JobQueue(store::RunStore& store);
   JobQueue(store::RunStore& store, Policy policy);
 
-  /// Puts runs that can be started into the queue, in order; those that are in it already are
-  /// moved. \throws RefusedError  one of them is done or in progress; then none is put in
+  /// Puts runs that can be started into the queue, in order; queued ones are moved. \throws
+  /// RefusedError one of them is done or in progress; then none is put in
   void enqueue(std::span<const std::int64_t> runs, const store::QueueOptions& options,
                QueueEnd end = QueueEnd::Back);
   /// In the order in which they will be started.
@@ -82,8 +82,8 @@ class VITRINE_STORE_EXPORT JobQueue {
   /// This process has claimed the run and started `supervisor` for it. Nothing happens when the
   /// supervisor, or the run's own process, said so before.
   void handOver(std::int64_t run, const store::Worker& supervisor);
-  /// Writes down how the process that worked on a run ended: a run that is in progress becomes
-  /// `interrupted` (`stopped` when that was asked), and it leaves the queue unless it may continue.
+  /// Records how the process of a run ended. A run in progress becomes `interrupted`, or `stopped`
+  /// when that was requested. It leaves the queue unless it may continue.
   void ended(std::int64_t run, const RunEnding& ending);
 
   /// An event of a run in progress, by another process than its own.
@@ -92,8 +92,8 @@ class VITRINE_STORE_EXPORT JobQueue {
   /// Removes runs that have ended permanently; ends AfterCurrent. Any process may call it at any
   /// time.
   void prune();
-  /// Takes runs out that have been started too often without a new checkpoint. Only who starts runs
-  /// may say so: the policy is theirs.
+  /// Takes runs out that have been started too often without a new checkpoint. Only the process
+  /// that starts runs may call it: the policy is its own.
   void failExhausted();
   /// Runs of the queue in progress.
   [[nodiscard]] std::vector<std::int64_t> inProgress();

@@ -40,13 +40,13 @@ struct WorkReport {
 VITRINE_STORE_EXPORT WorkReport workQueue(store::RunStore& store, DeviceSource& devices,
                                           const WorkOptions& options);
 
-/// Whether something in the queue can be started on one of `devices`, now or in a moment: what is
-/// about to be retried counts, what starts from a run that has ended does not.
+/// Whether a run of the queue can be started on one of `devices`, now or soon. A run that waits for
+/// its retry counts; one that starts from a run that has ended without success does not.
 [[nodiscard]] VITRINE_STORE_EXPORT bool hasStartable(JobQueue& queue,
                                                      const std::vector<Device>& devices);
 
-/// Held by a workQueue() for all devices that continues until it is asked or nothing is left, so
-/// that the window knows that the queue is attended: `<files>/queue.lock`.
+/// The lock `<files>/queue.lock`, by which the window knows that a process works on the queue. A
+/// workQueue() for all devices holds it until it is asked to end or the queue is empty.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path workLockFile(
     const std::filesystem::path& database);
 

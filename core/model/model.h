@@ -71,10 +71,10 @@ class VITRINE_ENGINE_EXPORT Model {
   virtual void transform(WeightSource& source);
   /// What the model can do; asked once, so the list may be built each time. Here: nothing.
   [[nodiscard]] virtual std::vector<OfferedCapability> capabilities();
-  /// Of every parameter, by name, in the order of named_parameters(). Here, from names and shapes:
-  /// "blocks.N." or "layers.N." is layer N + 1, what stands before the first of them is layer 0,
-  /// and what stands after it the last; matrices and kernels decay, vectors and the tables of
-  /// positions and of class tokens do not.
+  /// Of every parameter, by name, in the order of named_parameters(). The default uses names and
+  /// shapes. "blocks.N." or "layers.N." is layer N + 1; parameters before the first of them are
+  /// layer 0, those after them the last layer. Matrices and kernels decay; vectors, position tables
+  /// and class tokens do not.
   [[nodiscard]] virtual std::vector<std::pair<std::string, ParameterInfo>> parameterInfo();
   /// Chooses where dropout and drop path draw from. Nothing draws from torch's global generator.
   virtual void setGenerator(const at::Generator& generator) = 0;

@@ -94,8 +94,8 @@ struct ImageShape {
 VITRINE_ENGINE_EXPORT void requireOutputs(const TensorProgram& program, const TensorMap& inputs,
                                           const std::set<std::string>& wanted);
 
-/// Whether samples may go through the program some at a time: every given tensor and every wanted
-/// output begins with the batch axis, or has no axis at all on the way in.
+/// Whether the program may compute a part of the samples at a time. Every wanted output must begin
+/// with the batch axis, and every given tensor, too, unless it has no axis.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool isSplittable(const TensorProgram& program,
                                                       const TensorMap& inputs,
                                                       const std::set<std::string>& wanted);

@@ -12,8 +12,8 @@ namespace vitrine::nn {
 
 inline constexpr double kNormCost = 4, kSoftmaxCost = 5, kActivationCost = 8;
 inline constexpr double kFloatBytes = 4;
-/// Dropout keeps what it multiplied with, and its temporaries leave gaps between what is kept:
-/// measured as 2.1 (with GELU) and 3 (with SwiGLU) times the factors' own bytes.
+/// Dropout keeps its factors, and its temporaries leave gaps between kept tensors. Measured: 2.1
+/// (with GELU) and 3 (with SwiGLU) times the bytes of the factors.
 inline constexpr double kDropoutKept = 2.25;
 
 /// Of a sum's numbers; name and kind stay.

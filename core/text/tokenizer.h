@@ -18,7 +18,7 @@ namespace vitrine::text {
 
 using TokenIds = std::vector<std::int64_t>;
 
-/// What becomes of the names of special tokens inside a text.
+/// Treatment of the names of special tokens inside a text.
 enum class SpecialNames {
   AsText,      ///< they are letters like all others: text from outside cannot make special tokens
   Recognised,  ///< each becomes its token
@@ -94,9 +94,11 @@ class VITRINE_ENGINE_EXPORT ByteTokenizer final : public Tokenizer {
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::shared_ptr<const Tokenizer> readRankedTokenizer(
     const std::filesystem::path& file, const std::vector<std::string>& specials);
 
-/// `bytes`, or a file: tokenizer.json (byte-level BPE, or BPE with byte fallback), or
-/// tokenizer.model: lines of base64 and rank with the 256 special tokens that public files of that
-/// kind have, or a SentencePiece model of pairs.
+/// Opens `bytes`, or a file of one of these kinds:
+///
+/// - tokenizer.json: byte-level BPE, or BPE with byte fallback;
+/// - tokenizer.model: lines of base64 and rank, with the 256 special tokens of public files;
+/// - tokenizer.model: a SentencePiece model of pairs.
 /// \param words       of `bytes`, see ByteTokenizer
 /// \throws ConfigError  words for a file
 /// \throws FileError    the file breaks its format, or has a part that is not offered: names it

@@ -108,9 +108,9 @@ class VITRINE_ENGINE_EXPORT CheckpointWriter {
  public:
   /// \param folder  the run's; made when missing
   /// \param prefix  what CheckpointRecord::folder begins with
-  /// \param beforeNaming  called on the writing thread when all files are there and before the
-  /// folder gets its name, which is when a resume can find it: what was recorded up to its step
-  /// must be durable by then, since those steps are never done again
+  /// \param beforeNaming  called on the writing thread when all files are written, before the
+  ///         folder gets the name by which a resume finds it. Records up to its step must be
+  ///         durable by then: those steps are never done again
   /// \throws RefusedError  another trainer writes into the folder
   CheckpointWriter(std::filesystem::path folder, std::string prefix, RetentionOptions retention,
                    std::function<void()> beforeNaming = {});

@@ -1,11 +1,11 @@
 // Divergence of training: its detection, the reaction, and the record of it. Knows no
 // torch.
 //
-// A step diverges when its loss or gradient norm is not finite, or when it is a spike: the loss
-// above `loss_factor`, or the gradient norm above `gradient_factor`, times its median over the last
-// `window` steps that were applied, `spike_steps` times in a row. Rolling back is the recipe of
-// PaLM (Chowdhery et al. 2022, section 5.1): from the last good checkpoint, without the batches
-// between it and the spike.
+// A step diverges when its loss or gradient norm is not finite, or at the `spike_steps`-th spike in
+// a row. A spike is a loss above `loss_factor`, or a gradient norm above `gradient_factor`, times
+// its median over the last `window` applied steps. Rolling back is the recipe of PaLM (Chowdhery et
+// al. 2022, section 5.1): from the last good checkpoint, without the batches between it and the
+// spike.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,7 @@ struct DivergenceOptions {
 
   [[nodiscard]] bool hasSpikes() const noexcept { return lossFactor || gradientFactor; }
 };
-/// Reads `divergence` of a table of trainSchema(); what a run stored before there was one lacks is
-/// as by default.
+/// Reads `divergence` of a table of trainSchema(); keys that an old run lacks have their defaults.
 [[nodiscard]] VITRINE_ENGINE_EXPORT DivergenceOptions divergenceFrom(const Config& train);
 
 /// Above these a step is a spike.
@@ -45,9 +44,8 @@ struct SpikeLimits {
   double gradientNorm = std::numeric_limits<double>::infinity();
 };
 
-/// The running medians. Limits of a step depend on readings at least kDelay steps older, which have
-/// been read back whenever and however the run was interrupted: so they are the same bits in a
-/// resumed run.
+/// The running medians. Limits of a step depend on readings at least kDelay steps older, which are
+/// always read back before. A resumed run therefore has the same limits, bit for bit.
 class VITRINE_ENGINE_EXPORT DivergenceWatch {
  public:
   static constexpr std::int64_t kDelay = 8;

@@ -12,8 +12,8 @@ namespace vitrine::app {
 /// \throws RefusedError  the run offers less than the analysis needs: says what
 void requireCapabilities(const ItemCard& card, const TrainedModel& trained);
 
-/// Scores have the names that the trainer gives: "ece", and "train/ece" for another split than the
-/// one that evaluations end with; so are artifacts of a probe, "train image 3".
+/// Scores have the names that the trainer gives: "ece", and "train/ece" for another split than that
+/// of evaluations. Artifacts of a probe follow the same rule: "train image 3".
 /// \param split    what a listener hears, and where a probe takes its samples from unless its
 ///                 settings say that
 /// \param watcher  hears every batch of an evaluation, too; may be nullptr; what it throws ends the

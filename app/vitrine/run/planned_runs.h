@@ -15,8 +15,8 @@ struct PlacedRuns {
   std::vector<std::int64_t> missing;  ///< of these: not done yet
 };
 
-/// A run that means the same and is done, or can continue, stands for a planned one; the others are
-/// stored as `queued`, and start from those that stand for their sources.
+/// A stored run with the same meaning that is done, or can continue, stands for a planned one. The
+/// others are stored as `queued`, and start from the runs that stand for their sources.
 /// \param again  Yes: nothing that is there counts
 [[nodiscard]] PlacedRuns placeRuns(store::RunStore& store, const Plan& plan, Again again);
 

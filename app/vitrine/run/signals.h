@@ -5,8 +5,8 @@
 
 namespace vitrine::app {
 
-/// While it lives, the first SIGINT or SIGTERM asks the current run to end at a checkpoint and a
-/// second SIGINT ends the process with code 130 at once. One at a time.
+/// While an object lives, the first SIGINT or SIGTERM asks the current run to end at a checkpoint.
+/// A second SIGINT ends the process with code 130 at once. There is one object at a time.
 class SignalScope {
  public:
   SignalScope();
@@ -15,8 +15,7 @@ class SignalScope {
   SignalScope& operator=(const SignalScope&) = delete;
 };
 
-/// Whom a signal is passed on to; nullptr for none. A signal that came before is passed on at
-/// once.
+/// Sets the run that gets the signal; nullptr for none. An earlier signal is passed on at once.
 void setSignalledRun(RunControl* control) noexcept;
 [[nodiscard]] bool wasSignalled() noexcept;
 

@@ -25,8 +25,8 @@ VITRINE_FOUNDATION_EXPORT void renameTable(TomlText& text, const TomlPath& path,
 using TableEdit =
     std::function<std::string(const std::string& text, const Json& from, const Json& to)>;
 
-/// Brings a list of tables to `target`, element by element: those that stay keep their text and
-/// their comments, also where they move. \returns false where the text has no such list
+/// Brings a list of tables to `target`, element by element. Elements that stay keep their text and
+/// comments, also where they move. \returns false where the text has no such list
 bool patchList(TomlText& text, const TomlPath& path, const Json& now, const Json& target,
                const TableEdit& edit);
 

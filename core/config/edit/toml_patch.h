@@ -10,9 +10,9 @@ namespace vitrine {
 /// Whether two documents are the same experiment, however they are spelt.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT bool meansTheSame(const Document& a, const Document& b);
 
-/// `text` with what `target` says differently, and nothing else changed. Where the text cannot be
-/// edited so (it is not TOML, or spells a table in a way that has no room for the change), the
-/// document is written again, without the comments.
+/// `text` with the differences of `target`, and nothing else changed. A text that is not TOML, or
+/// spells a table in a form without room for the change, is replaced by the document, without
+/// comments.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string patchToml(const std::string& text,
                                                               const Document& target);
 

@@ -18,9 +18,12 @@
 
 namespace vitrine {
 
-/// What of a run's curve is compared. "last": its last value. "mean": its mean over the steps that
-/// both runs have, whose difference is the area between the curves divided by its length.
-/// "steps_to", "time_to": steps, or seconds of running time, until it reaches a target.
+/// The compared quantity of a run's curve.
+///
+/// - "last": its last value.
+/// - "mean": its mean over the steps that both runs have. The difference is the area between the
+///   curves, divided by the steps.
+/// - "steps_to", "time_to": steps, or seconds of running time, until it reaches a target.
 enum class ClaimMeasure { Last, Mean, StepsTo, TimeTo };
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(ClaimMeasure measure);
 
@@ -71,8 +74,9 @@ class VITRINE_FOUNDATION_EXPORT ClaimedExperiment {
   /// "train.epochs = 1, not 6". "" where it is. Swept keys may have any value.
   [[nodiscard]] std::string deviation(const Json& config, const std::string& variant,
                                       const std::string& stage) const;
-  /// `config` without what the two sides of a claim may differ in: the keys that `set` names in
-  /// either, the seed, and what changes no score (threads, checkpoints, observations).
+  /// `config` without the keys in which the two sides of a claim may differ. These are the keys
+  /// that `set` names in either, the seed, and keys that change no score (threads, checkpoints,
+  /// observations).
   [[nodiscard]] Json conditions(const Json& config, const Claim& claim) const;
 
  private:

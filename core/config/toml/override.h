@@ -26,8 +26,8 @@ struct Override {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Override> parseOverrides(
     const std::vector<std::string>& texts);
 
-/// Puts each at its dotted key below resolved `tables`: "none" stays a word, and what takes the
-/// place of a text is the text as it was typed. \throws ConfigError  a value that is not TOML
+/// Puts each at its dotted key below resolved `tables`. "none" stays a word, and a value that
+/// replaces a text is the text as typed. \throws ConfigError a value that is not TOML
 VITRINE_FOUNDATION_EXPORT void layOverrides(Json& tables, const std::vector<Override>& overrides);
 
 }  // namespace vitrine

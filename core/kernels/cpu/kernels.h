@@ -1,9 +1,9 @@
 // The engine's own loops over floats on the CPU: one table of functions for each width of vectors.
-// The fused block, short attention and the fused rows of this room are built from them.
+// The fused block, short attention and the fused rows of this folder use them.
 //
-// Every file of this room whose name is that of a path is compiled with the flags of that path and
-// includes all loops, which lie in *_loops.h in unnamed namespaces. They use nothing of the
-// standard library: an inline function that the linker keeps from such a file would run everywhere.
+// Each file with the name of a path is compiled with the flags of that path. It includes all loops,
+// which lie in *_loops.h in unnamed namespaces. They use nothing of the standard library: an inline
+// function that the linker keeps from such a file would run everywhere.
 #pragma once
 
 #include <cstdint>
@@ -70,9 +70,9 @@ struct ScoreRows {
 /// Rows that are walked along the keys end at a multiple of this.
 inline constexpr std::int64_t kScoreStep = 16;
 
-/// Rows of one tile of queries against keys: `before` keys of earlier tiles, whose weights are
-/// row[r] * column[c], then the tile's own `rows`, whose weights are scale * exp(row + column) of
-/// two logarithms in a leading and a trailing part each, up to the query itself.
+/// Rows of one tile of queries against keys: first `before` keys of earlier tiles with weights
+/// row[r] * column[c], then the tile's own `rows` up to the query itself. Weights of the latter are
+/// scale * exp(row + column); each logarithm has a leading and a trailing part.
 struct DecayRows {
   std::int64_t rows, before;
   std::int64_t stride;  ///< of a row of products

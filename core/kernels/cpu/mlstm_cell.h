@@ -7,8 +7,8 @@
 
 namespace vitrine::cpu {
 
-/// A call as it is handed over: q, k, v [batch, heads, tokens, width] float32 with dense widths,
-/// gates' logarithms [batch, heads, tokens] float64 and contiguous, the start state contiguous.
+/// One call. q, k and v are [batch, heads, tokens, width] float32 with dense widths. Logarithms of
+/// gates are [batch, heads, tokens] float64 and contiguous; the start state is contiguous.
 struct MlstmCellCall {
   at::Tensor q, k, v, logInput, logForget;
   kernels::MlstmState start;
@@ -18,7 +18,8 @@ struct MlstmCellCall {
 /// \pre cpuPath() is not the reference path
 [[nodiscard]] kernels::MlstmOutput mlstmForward(const MlstmCellCall& call);
 
-/// Gradients of what it is named after; start's are undefined without a start state.
+/// Gradients of the tensors of the same names; those of `start` are undefined without a start
+/// state.
 struct MlstmCellGradients {
   at::Tensor q, k, v, logInput, logForget;
   kernels::MlstmState start;

@@ -1,4 +1,4 @@
-// The scalar part of an mLSTM: what follows from its gates alone, before any query meets a key.
+// The scalar part of an mLSTM, which depends on its gates alone and not on queries or keys.
 //
 // With l_t the logarithm of the forget gate and i_t that of the input gate,
 //
@@ -41,8 +41,8 @@ VITRINE_EVERYWHERE inline void scanGates(const GateScan& scan, double* local, do
   }
 }
 
-/// Gradients of the two logarithms. The pair (t, s) of a query and a key before it adds its
-/// weight's gradient to i_s and to every l from s + 1 to t: sums of it over keys and over queries
+/// Gradients of the two logarithms. The pair (t, s) of a query and an earlier key adds its weight's
+/// gradient to i_s and to every l from s + 1 to t. Sums over keys and over queries therefore
 /// suffice.
 ///
 /// \param rows         [tokens], of each query over its keys: q_t . dq_t

@@ -1,5 +1,5 @@
-// One head of an mLSTM over one sample in float32, forward and backward, by the calling thread
-// alone: straight from rows of the projections, in chunks, with tiles of queries within them.
+// One head of an mLSTM over one sample in float32, forward and backward, on the calling thread. It
+// reads rows of the projections directly, in chunks, with tiles of queries within them.
 //
 // Weights of pairs of tokens follow from the gates (core/kernels/cpu/mlstm_gates.h), so scores need
 // no largest value and nothing is rescaled; only pairs of one tile take an exponential.

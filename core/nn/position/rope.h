@@ -86,8 +86,8 @@ enum class ClassPlace {
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor classPosition(std::array<std::int64_t, 2> grid,
                                                              ClassPlace place);
 
-/// By what positions of `grid` are multiplied so that it spans as much as the grid of training did
-/// (auto-scaled 2-D RoPE, arXiv:2403.00522, equation 4): {rows, columns}, anchor / grid.
+/// Factors {rows, columns} = anchor / grid of the positions of `grid`, which then spans as much as
+/// the grid of training (auto-scaled 2-D RoPE, arXiv:2403.00522, equation 4).
 /// \param perAxis  each axis by its own ratio; else both by that of the rows
 /// \throws ShapeError  a side is not positive
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::array<double, 2> anchorScale(
