@@ -1,20 +1,16 @@
-// From a click on Draw to the first picture on Studio's Playground with a small model in the memory of
-// `vitrine serve`, and how long Cancel leaves that process busy.
+// From a click on Draw to the first picture on Studio's Playground with a small model in the memory
+// of `vitrine serve`, and how long Cancel leaves that process busy.
 //   bench_draw VITRINE [DRAWINGS]
 #include <QAction>
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QEventLoop>
-#include <QFile>
-#include <QProcess>
 #include <QTemporaryDir>
-#include <QTimer>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <vector>
 
+#include "tests/bench/trained_window.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 #include "ui/playground/playground_page.h"
@@ -22,6 +18,7 @@
 
 namespace {
 
+namespace bench = vitrine::bench;
 namespace ui = vitrine::ui;
 
 constexpr const char* kExperiment = R"(title = "A small model that draws"
@@ -49,29 +46,6 @@ steps = 2
 batch_size = 8
 )";
 
-/// \returns  false after a minute
-bool waitFor(const std::function<bool()>& isThere) {
-  QElapsedTimer clock;
-  clock.start();
-  while (!isThere()) {
-    if (clock.elapsed() > 60'000) return false;
-    // Asleep between events, as a window is.
-    QEventLoop loop;
-    QTimer::singleShot(1, Qt::PreciseTimer, &loop, &QEventLoop::quit);
-    loop.exec();
-  }
-  return true;
-}
-
-void report(const char* what, std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const auto at = [&times](double share) {
-    return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
-  };
-  std::printf("%-52s p50 %7.1f ms   p90 %7.1f ms   max %7.1f ms   (%zu)\n", what, at(0.5), at(0.9),
-              times.back(), times.size());
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -86,30 +60,18 @@ int main(int argc, char** argv) {
   ui::forgetSettings();
   ui::applyTheme(ui::ThemeKind::Dark);
   const QTemporaryDir folder;
-  const QString file = folder.filePath(QStringLiteral("small.toml"));
-  const QString database = folder.filePath(QStringLiteral("small.sqlite"));
-  if (QFile text(file); !text.open(QIODevice::WriteOnly) || text.write(kExperiment) < 0) return 1;
-  QProcess training;
-  training.start(QString::fromLocal8Bit(argv[1]),
-                 {QStringLiteral("train"), file, QStringLiteral("--db"), database});
-  if (!training.waitForFinished(300'000) || training.exitCode() != 0) {
-    std::fprintf(stderr, "%s\n", training.readAllStandardError().constData());
-    return 1;
-  }
-
-  ui::StudioWorkbench workbench(database.toStdString());
-  workbench.start();
-  workbench.selection().setRuns({1}, 1);
-  bool hasCatalog = !workbench.catalog().items.empty();
-  QObject::connect(&workbench, &ui::Workbench::catalogReady, &workbench, [&] { hasCatalog = true; });
-  if (!waitFor([&] { return hasCatalog; })) return 1;
+  const std::string database = bench::trainedDatabase(argv[1], kExperiment, folder);
+  if (database.empty()) return 1;
+  ui::StudioWorkbench workbench(database);
+  if (!bench::openRun(workbench)) return 1;
   ui::PlaygroundPage page(workbench);
   page.resize(1366, 768);
   page.show();
   page.waitUntilIdle();
   bool isWarm = false;
   QObject::connect(&page.worker(), &ui::DrawWorker::warmed, &page, [&] { isWarm = true; });
-  if (page.run() != 1 || !waitFor([&] { return isWarm && !page.worker().isWarming(); })) return 1;
+  if (page.run() != 1 || !bench::waitFor([&] { return isWarm && !page.worker().isWarming(); }))
+    return 1;
   QAction* draw = nullptr;
   for (QAction* action : page.findChildren<QAction*>()) {
     if (action->text() == QLatin1String("Draw")) draw = action;
@@ -122,7 +84,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i <= drawings; ++i) {
     page.form().setValues({{"seed", i}});
     draw->trigger();
-    if (!waitFor([&] { return !page.worker().isBusy(); })) return 1;
+    if (!bench::waitFor([&] { return !page.worker().isBusy(); })) return 1;
     const ui::Drawing& drawing = *page.shown();
     if (drawing.imageCount() != 1) {
       std::fprintf(stderr, "nothing was drawn: %s\n", qPrintable(drawing.failure));
@@ -132,8 +94,8 @@ int main(int argc, char** argv) {
     first.push_back(1e3 * drawing.firstSeconds);
     whole.push_back(1e3 * drawing.seconds);
   }
-  report("click to the first picture", first);
-  report("click to the image, 20 steps", whole);
+  bench::report("click to the first picture", first);
+  bench::report("click to the image, 20 steps", whole);
 
   // The process takes the next request when it has left the cancelled one.
   constexpr int kLong = 1000;
@@ -144,23 +106,23 @@ int main(int argc, char** argv) {
     QElapsedTimer clock;
     clock.start();
     draw->trigger();
-    if (!waitFor([&] { return !page.worker().isBusy(); })) return 1;
+    if (!bench::waitFor([&] { return !page.worker().isBusy(); })) return 1;
     plain.push_back(static_cast<double>(clock.nsecsElapsed()) / 1e6);
     page.form().setValues({{"steps", kLong}, {"seed", 200 + i}});
     clock.restart();
     draw->trigger();
     constexpr double kShare = 0.02;
-    if (!waitFor([&] { return page.worker().share() >= kShare; })) return 1;
+    if (!bench::waitFor([&] { return page.worker().share() >= kShare; })) return 1;
     step = static_cast<double>(clock.nsecsElapsed()) / 1e6 / (kLong * page.worker().share());
     page.worker().cancel();
     page.form().setValues({{"steps", 2}, {"seed", 300 + i}});
     clock.restart();
     draw->trigger();
-    if (!waitFor([&] { return !page.worker().isBusy(); })) return 1;
+    if (!bench::waitFor([&] { return !page.worker().isBusy(); })) return 1;
     free.push_back(static_cast<double>(clock.nsecsElapsed()) / 1e6);
   }
-  report("an image of 2 steps", plain);
-  report("the same after Cancel of another one", free);
+  bench::report("an image of 2 steps", plain);
+  bench::report("the same after Cancel of another one", free);
   std::printf("a step of the cancelled drawing: %.1f ms\n", step);
   return 0;
 }

@@ -1,0 +1,67 @@
+// A small trained model in a page of Studio, and how long what happens there takes.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ui/workbench/studio_workbench.h"
+
+namespace vitrine::bench {
+
+/// \returns  false after a minute
+inline bool waitFor(const std::function<bool()>& isThere) {
+  QElapsedTimer clock;
+  clock.start();
+  while (!isThere()) {
+    if (clock.elapsed() > 60'000) return false;
+    // Asleep between events, as a window is: a loop that looks all the time takes a core away from
+    // the model.
+    QEventLoop loop;
+    QTimer::singleShot(1, Qt::PreciseTimer, &loop, &QEventLoop::quit);
+    loop.exec();
+  }
+  return true;
+}
+
+/// \param times  ms
+inline void report(const char* what, std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  const auto at = [&times](double share) {
+    return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
+  };
+  std::printf("%-46s p50 %7.2f ms   p90 %7.2f ms   max %7.2f ms   (%zu)\n", what, at(0.5), at(0.9),
+              times.back(), times.size());
+}
+
+/// Trains an experiment as run 1. \returns  the database; "" where that failed, with the reason on
+/// stderr
+inline std::string trainedDatabase(const char* program, const char* experiment,
+                                   const QTemporaryDir& folder) {
+  const QString file = folder.filePath(QStringLiteral("experiment.toml"));
+  const QString database = folder.filePath(QStringLiteral("experiment.sqlite"));
+  if (QFile text(file); !text.open(QIODevice::WriteOnly) || text.write(experiment) < 0) return "";
+  QProcess training;
+  training.start(QString::fromLocal8Bit(program),
+                 {QStringLiteral("train"), file, QStringLiteral("--db"), database});
+  if (training.waitForFinished(300'000) && training.exitCode() == 0) return database.toStdString();
+  std::fprintf(stderr, "%s\n", training.readAllStandardError().constData());
+  return "";
+}
+
+/// Selects run 1 and waits for the plugins' schemas. \returns  false where none came
+inline bool openRun(ui::StudioWorkbench& workbench) {
+  workbench.start();
+  workbench.selection().setRuns({1}, 1);
+  return waitFor([&] { return !workbench.catalog().items.empty(); });
+}
+
+}  // namespace vitrine::bench
