@@ -6,6 +6,7 @@
 #include <QSignalSpy>
 #include <QTimer>
 #include <atomic>
+#include <functional>
 #include <string>
 #include <thread>
 
