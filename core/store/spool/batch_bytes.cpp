@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <string_view>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
@@ -23,22 +25,34 @@ static_assert(std::endian::native == std::endian::little);
 constexpr std::uint32_t kFormat = 2;
 constexpr std::uint32_t kOldestFormat = 1;
 
+/// Writes what Reader reads: both take the same fields in the same order.
 class Writer {
  public:
-  template <typename T>
-  void number(T value) {
-    const auto bytes = std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  template <typename... Fields>
+  void operator()(const Fields&... fields) {
+    (put(fields), ...);
   }
-  void size(std::size_t value) { number(static_cast<std::uint64_t>(value)); }
-  void bytes(std::span<const std::byte> value) {
-    size(value.size());
-    bytes_.insert(bytes_.end(), value.begin(), value.end());
+  template <typename Item, typename Each>
+  void list(const std::vector<Item>& items, std::size_t /*least*/, const Each& each) {
+    put(static_cast<std::uint64_t>(items.size()));
+    for (const Item& item : items) each(item);
   }
-  void text(std::string_view value) { bytes(std::as_bytes(std::span(value.data(), value.size()))); }
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
+  template <typename T>
+  requires(std::is_arithmetic_v<T>) void put(T value) {
+    const auto bytes = std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  void put(std::span<const std::byte> value) {
+    put(static_cast<std::uint64_t>(value.size()));
+    bytes_.insert(bytes_.end(), value.begin(), value.end());
+  }
+  void put(const std::vector<std::byte>& value) { put(std::span(value)); }
+  void put(const std::string& value) { put(std::as_bytes(std::span(value.data(), value.size()))); }
+  void put(const Json& value) { put(dumpJson(value)); }
+
   std::vector<std::byte> bytes_;
 };
 
@@ -46,25 +60,18 @@ class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
 
-  template <typename T>
-  T number() {
-    std::array<std::byte, sizeof(T)> bytes{};
-    const auto part = take(sizeof(T));
-    std::copy(part.begin(), part.end(), bytes.begin());
-    return std::bit_cast<T>(bytes);
+  template <typename... Fields>
+  void operator()(Fields&... fields) {
+    (get(fields), ...);
   }
-  std::int64_t integer() { return number<std::int64_t>(); }
-  double real() { return number<double>(); }
-  std::span<const std::byte> bytes() { return take(number<std::uint64_t>()); }
-  std::string text() {
-    const auto part = bytes();
-    return {reinterpret_cast<const char*>(part.data()), part.size()};
-  }
-  /// How many of something follow, each of at least `least` bytes.
-  std::size_t count(std::size_t least) {
-    const auto value = number<std::uint64_t>();
-    if (value > rest_.size() / least) fail();
-    return static_cast<std::size_t>(value);
+  /// \param least  bytes of the smallest item
+  template <typename Item, typename Each>
+  void list(std::vector<Item>& items, std::size_t least, const Each& each) {
+    std::uint64_t count = 0;
+    get(count);
+    if (count > rest_.size() / least) fail();
+    items.resize(static_cast<std::size_t>(count));
+    for (Item& item : items) each(item);
   }
   void end() const {
     if (!rest_.empty()) fail();
@@ -80,203 +87,126 @@ class Reader {
     rest_ = rest_.subspan(part.size());
     return part;
   }
+  template <typename T>
+  requires(std::is_arithmetic_v<T>) void get(T& value) {
+    std::array<std::byte, sizeof(T)> bytes{};
+    const auto part = take(sizeof(T));
+    std::copy(part.begin(), part.end(), bytes.begin());
+    value = std::bit_cast<T>(bytes);
+  }
+  void get(bool& value) {
+    std::uint8_t byte = 0;
+    get(byte);
+    value = byte != 0;
+  }
+  std::span<const std::byte> bytes() {
+    std::uint64_t size = 0;
+    get(size);
+    return take(size);
+  }
+  void get(std::vector<std::byte>& value) {
+    const auto part = bytes();
+    value.assign(part.begin(), part.end());
+  }
+  void get(std::string& value) {
+    const auto part = bytes();
+    value.assign(reinterpret_cast<const char*>(part.data()), part.size());
+  }
+  void get(Json& value) {
+    std::string text;
+    get(text);
+    value = readJson(text);
+    if (value.is_discarded()) fail();
+  }
 
   std::span<const std::byte> rest_;
 };
 
-Json jsonOf(const std::string& text) {
-  Json value = readJson(text);
-  if (value.is_discarded()) Reader::fail();
-  return value;
-}
-
 void writeMetrics(Writer& out, const std::vector<MetricRecord>& records) {
-  std::unordered_map<std::string_view, std::uint32_t> ids;
-  std::vector<std::string_view> names;
+  std::unordered_map<std::string, std::uint32_t> ids;
+  std::vector<std::string> names;
   for (const MetricRecord& record : records) {
-    for (const auto& entry : record.values) {
-      const std::string_view name = entry.first;
+    for (const auto& [name, value] : record.values) {
       if (ids.emplace(name, static_cast<std::uint32_t>(names.size())).second) names.push_back(name);
     }
   }
-  out.size(names.size());
-  for (const std::string_view name : names) out.text(name);
-  out.size(records.size());
-  for (const MetricRecord& record : records) {
-    out.number(record.step);
-    out.number(record.epoch);
-    out.number(record.time);
-    out.size(record.values.size());
-    for (const auto& [name, value] : record.values) {
-      out.number(ids.at(name));
-      out.number(value);
-    }
-  }
+  out.list(names, 8, [&](const std::string& name) { out(name); });
+  out.list(records, 32, [&](const MetricRecord& record) {
+    out(record.step, record.epoch, record.time);
+    out.list(record.values, 12, [&](const auto& value) { out(ids.at(value.first), value.second); });
+  });
 }
 
 std::vector<MetricRecord> readMetrics(Reader& in) {
-  std::vector<std::string> names(in.count(8));
-  for (std::string& name : names) name = in.text();
-  std::vector<MetricRecord> records(in.count(32));
-  for (MetricRecord& record : records) {
-    record.step = in.integer();
-    record.epoch = in.real();
-    record.time = in.real();
-    record.values.resize(in.count(12));
-    for (auto& [name, value] : record.values) {
-      const auto id = in.number<std::uint32_t>();
+  std::vector<std::string> names;
+  in.list(names, 8, [&](std::string& name) { in(name); });
+  std::vector<MetricRecord> records;
+  in.list(records, 32, [&](MetricRecord& record) {
+    in(record.step, record.epoch, record.time);
+    in.list(record.values, 12, [&](auto& value) {
+      std::uint32_t id = 0;
+      in(id, value.second);
       if (id >= names.size()) Reader::fail();
-      name = names[id];
-      value = in.real();
-    }
-  }
+      value.first = names[id];
+    });
+  });
   return records;
 }
 
-void writeCheckpoint(Writer& out, const CheckpointRecord& checkpoint) {
-  out.number(checkpoint.step);
-  out.text(checkpoint.folder);
-  out.number(checkpoint.bytes);
-  out.number(checkpoint.seconds);
-  out.number(static_cast<std::uint8_t>(checkpoint.isBest ? 1 : 0));
-  out.size(checkpoint.removed.size());
-  for (const std::string& folder : checkpoint.removed) out.text(folder);
+/// The parts of a batch behind its metrics. \param bytes  a Writer of a const batch, or a Reader
+template <typename Bytes, typename Batch>
+void passParts(Bytes& bytes, Batch& batch, std::uint32_t format) {
+  bytes.list(batch.events, 32,
+             [&](auto& event) { bytes(event.step, event.kind, event.text, event.data); });
+  bytes.list(batch.artifacts, 48, [&](auto& artifact) {
+    bytes(artifact.step, artifact.analysis, artifact.name, artifact.kind, artifact.meta,
+          artifact.data);
+  });
+  if (format >= 2) {
+    bytes.list(batch.images, 56, [&](auto& image) {
+      bytes(image.step, image.recipe, image.seed, image.width, image.height, image.sha256,
+            image.png);
+    });
+    bytes.list(batch.texts, 40, [&](auto& text) {
+      bytes(text.step, text.recipe, text.seed, text.prompt, text.text);
+    });
+  }
+  bytes.list(batch.checkpoints, 41, [&](auto& checkpoint) {
+    bytes(checkpoint.step, checkpoint.folder, checkpoint.bytes, checkpoint.seconds,
+          checkpoint.isBest);
+    bytes.list(checkpoint.removed, 8, [&](auto& folder) { bytes(folder); });
+  });
 }
 
-CheckpointRecord readCheckpoint(Reader& in) {
-  CheckpointRecord checkpoint;
-  checkpoint.step = in.integer();
-  checkpoint.folder = in.text();
-  checkpoint.bytes = in.integer();
-  checkpoint.seconds = in.real();
-  checkpoint.isBest = in.number<std::uint8_t>() != 0;
-  checkpoint.removed.resize(in.count(8));
-  for (std::string& folder : checkpoint.removed) folder = in.text();
-  return checkpoint;
-}
-
-void writeGenerated(Writer& out, const RunWriter::Batch& batch) {
-  out.size(batch.images.size());
-  for (const GeneratedImage& image : batch.images) {
-    out.number(image.step);
-    out.text(dumpJson(image.recipe));
-    out.number(image.seed);
-    out.number(image.width);
-    out.number(image.height);
-    out.text(image.sha256);
-    out.bytes(image.png);
-  }
-  out.size(batch.texts.size());
-  for (const GeneratedText& text : batch.texts) {
-    out.number(text.step);
-    out.text(dumpJson(text.recipe));
-    out.number(text.seed);
-    out.text(text.prompt);
-    out.text(text.text);
-  }
-}
-
-void readGenerated(Reader& in, RunWriter::Batch& batch) {
-  batch.images.resize(in.count(56));
-  for (GeneratedImage& image : batch.images) {
-    image.step = in.integer();
-    image.recipe = jsonOf(in.text());
-    image.seed = in.number<std::uint64_t>();
-    image.width = in.integer();
-    image.height = in.integer();
-    image.sha256 = in.text();
-    const auto png = in.bytes();
-    image.png.assign(png.begin(), png.end());
-  }
-  batch.texts.resize(in.count(40));
-  for (GeneratedText& text : batch.texts) {
-    text.step = in.integer();
-    text.recipe = jsonOf(in.text());
-    text.seed = in.number<std::uint64_t>();
-    text.prompt = in.text();
-    text.text = in.text();
-  }
-}
-
-void writeProgress(Writer& out, const ProgressRecord& progress) {
-  out.number(progress.step);
-  out.number(progress.totalSteps);
-  for (const double value : {progress.epoch, progress.totalEpochs, progress.loss,
-                             progress.imagesPerSecond, progress.remainingSeconds}) {
-    out.number(value);
-  }
-  out.number(progress.memoryBytes);
-}
-
-ProgressRecord readProgress(Reader& in) {
-  ProgressRecord progress;
-  progress.step = in.integer();
-  progress.totalSteps = in.integer();
-  for (double* value : {&progress.epoch, &progress.totalEpochs, &progress.loss,
-                        &progress.imagesPerSecond, &progress.remainingSeconds}) {
-    *value = in.real();
-  }
-  progress.memoryBytes = in.integer();
-  return progress;
+template <typename Bytes, typename Progress>
+void passProgress(Bytes& bytes, Progress& progress) {
+  bytes(progress.step, progress.totalSteps, progress.epoch, progress.totalEpochs, progress.loss,
+        progress.imagesPerSecond, progress.remainingSeconds, progress.memoryBytes);
 }
 
 }  // namespace
 
 std::vector<std::byte> packBatch(const RunWriter::Batch& batch) {
   Writer out;
-  out.number(kFormat);
+  out(kFormat);
   writeMetrics(out, batch.metrics);
-  out.size(batch.events.size());
-  for (const EventRecord& event : batch.events) {
-    out.number(event.step);
-    out.text(event.kind);
-    out.text(event.text);
-    out.text(dumpJson(event.data));
-  }
-  out.size(batch.artifacts.size());
-  for (const Artifact& artifact : batch.artifacts) {
-    out.number(artifact.step);
-    for (const std::string* text : {&artifact.analysis, &artifact.name, &artifact.kind}) {
-      out.text(*text);
-    }
-    out.text(dumpJson(artifact.meta));
-    out.bytes(artifact.data);
-  }
-  writeGenerated(out, batch);
-  out.size(batch.checkpoints.size());
-  for (const CheckpointRecord& checkpoint : batch.checkpoints) writeCheckpoint(out, checkpoint);
-  out.number(static_cast<std::uint8_t>(batch.progress ? 1 : 0));
-  if (batch.progress) writeProgress(out, *batch.progress);
+  passParts(out, batch, kFormat);
+  out(batch.progress.has_value());
+  if (batch.progress) passProgress(out, *batch.progress);
   return out.take();
 }
 
 RunWriter::Batch unpackBatch(std::span<const std::byte> bytes) {
   Reader in(bytes);
-  const auto format = in.number<std::uint32_t>();
+  std::uint32_t format = 0;
+  in(format);
   if (format < kOldestFormat || format > kFormat) Reader::fail();
   RunWriter::Batch batch;
   batch.metrics = readMetrics(in);
-  batch.events.resize(in.count(32));
-  for (EventRecord& event : batch.events) {
-    event.step = in.integer();
-    event.kind = in.text();
-    event.text = in.text();
-    event.data = jsonOf(in.text());
-  }
-  batch.artifacts.resize(in.count(48));
-  for (Artifact& artifact : batch.artifacts) {
-    artifact.step = in.integer();
-    for (std::string* text : {&artifact.analysis, &artifact.name, &artifact.kind}) {
-      *text = in.text();
-    }
-    artifact.meta = jsonOf(in.text());
-    const auto data = in.bytes();
-    artifact.data.assign(data.begin(), data.end());
-  }
-  if (format >= 2) readGenerated(in, batch);
-  const std::size_t checkpoints = in.count(41);
-  for (std::size_t i = 0; i < checkpoints; ++i) batch.checkpoints.push_back(readCheckpoint(in));
-  if (in.number<std::uint8_t>() != 0) batch.progress = readProgress(in);
+  passParts(in, batch, format);
+  bool hasProgress = false;
+  in(hasProgress);
+  if (hasProgress) passProgress(in, batch.progress.emplace());
   in.end();
   return batch;
 }
