@@ -47,8 +47,9 @@ std::optional<AttentionWay> AttentionPage::wayOf(std::int64_t run) const {
 
 bool AttentionPage::isMissing(std::size_t index) const {
   const Shown& shown = shown_[index];
-  const bool isThere = shown.wanted && shown.failure.isEmpty() && !isQueryMissing(index) &&
-                       !isPartShown(index) && !isWindowMissing(index);
+  const bool isUnread = !shown.failure.isEmpty() && !panels_[index]->hasImage();
+  const bool isThere = shown.wanted && !isUnread && !isQueryMissing(index) && !isPartShown(index) &&
+                       !isWindowMissing(index);
   return !isThere && shown.ticket == 0 && wayOf(panels_[index]->run());
 }
 
