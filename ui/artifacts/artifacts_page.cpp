@@ -468,10 +468,4 @@ QString ArtifactsPage::howToRead() const {
       "decides. A cell of a confusion matrix opens its images on Calibration.");
 }
 
-PageFactory artifactsPage() {
-  return {
-      QStringLiteral("artifacts"), QObject::tr("Artifacts"),
-      [](Workbench& workbench, QWidget* parent) { return new ArtifactsPage(workbench, parent); }};
-}
-
 }  // namespace vitrine::ui

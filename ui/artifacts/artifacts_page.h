@@ -174,6 +174,4 @@ class ArtifactsPage final : public ReadingPage {
   AnalysisJob computing_;
 };
 
-[[nodiscard]] PageFactory artifactsPage();
-
 }  // namespace vitrine::ui

@@ -389,10 +389,4 @@ void AttentionPage::dropEvent(QDropEvent* event) {
   openOwnImage(file);
 }
 
-PageFactory attentionPage() {
-  return {
-      QStringLiteral("attention"), QStringLiteral("Attention"),
-      [](Workbench& workbench, QWidget* parent) { return new AttentionPage(workbench, parent); }};
-}
-
 }  // namespace vitrine::ui

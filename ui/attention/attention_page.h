@@ -205,6 +205,4 @@ class AttentionPage final : public ReadingPage {
   std::map<std::int64_t, std::vector<AttentionEntry>> computed_;  ///< by run
 };
 
-[[nodiscard]] PageFactory attentionPage();
-
 }  // namespace vitrine::ui

@@ -109,15 +109,4 @@ QString CalibrationPage::howToRead() const {
       "for a third class are left out, and counted in the tool tip.");
 }
 
-PageFactory calibrationPage() {
-  PageFactory factory;
-  factory.id = QStringLiteral("calibration");
-  factory.title = CalibrationPage::tr("Calibration");
-  factory.make = [](Workbench& workbench, QWidget* parent) {
-    return new CalibrationPage(workbench, parent);
-  };
-  factory.isWide = true;
-  return factory;
-}
-
 }  // namespace vitrine::ui

@@ -32,9 +32,6 @@ class SampleStrip;
 /// Of the slider, whose places are equal steps of the logarithm.
 [[nodiscard]] int placeOfTemperature(double temperature);
 
-/// The line of ui/shell/pages.cpp.
-[[nodiscard]] PageFactory calibrationPage();
-
 class CalibrationPage final : public ResultsPage {
   Q_OBJECT
  public:

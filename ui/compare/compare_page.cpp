@@ -76,8 +76,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
     if (isVisible() && !isCancelled_) loading_.readLater();
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
-    const std::vector<std::int64_t> before =
-        std::exchange(drawn_, workbench_.selection().drawn());
+    const std::vector<std::int64_t> before = std::exchange(drawn_, workbench_.selection().drawn());
     // Another run became the current one, which changes nothing here.
     if (isBrushing_ || drawn_ == before) return;
     changed();
@@ -161,9 +160,8 @@ void ComparePage::reload() {
   const Selection& selection = workbench_.selection();
   std::vector<store::RunRow> rows =
       comparedRows(workbench_.runs(), selection.runs(), archivedRuns(workbench_.store()));
-  std::erase_if(rows, [&selection](const store::RunRow& row) {
-    return selection.hidden().contains(row.id);
-  });
+  std::erase_if(
+      rows, [&selection](const store::RunRow& row) { return selection.hidden().contains(row.id); });
   scope_ = selection.runs();
   drawn_ = selection.drawn();
   if (rows.size() < 2) {
@@ -477,13 +475,6 @@ void ComparePage::waitUntilIdle() {
   curveReader_.waitUntilIdle();
   chartMaker_.waitUntilIdle();
   layOutNow();
-}
-
-PageFactory comparePage() {
-  PageFactory factory{
-      QStringLiteral("compare"), QStringLiteral("Compare"),
-      [](Workbench& workbench, QWidget* parent) { return new ComparePage(workbench, parent); }};
-  return factory;
 }
 
 }  // namespace vitrine::ui

@@ -39,9 +39,6 @@ class FigureView;
 class ParallelView;
 class ReportBar;
 
-/// The line of ui/shell/pages.cpp.
-[[nodiscard]] PageFactory comparePage();
-
 class ComparePage final : public ReadingPage {
   Q_OBJECT
  public:
@@ -178,7 +175,7 @@ class ComparePage final : public ReadingPage {
   std::vector<std::int64_t> drawn_;    ///< by pages of several runs, when that changed last
   bool isBrushing_ = false;            ///< the selection is being set by this page
   bool isFilling_ = false;             ///< controls are being set by this page
-  QSplitter* split_ = nullptr;  ///< of table and charts
+  QSplitter* split_ = nullptr;         ///< of table and charts
   bool isSplitByHand_ = false;
   std::vector<int> fitted_;   ///< widths that fitColumns() gave the columns of the table
   bool isCancelled_ = false;  ///< what runs write is not read until the user asks again

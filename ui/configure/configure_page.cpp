@@ -243,8 +243,7 @@ void ConfigurePage::setText(const std::string& text, const QString& origin) {
   origin_ = origin;
   saved_ = origin.isEmpty() ? std::string() : text;
   side_->setText(QString::fromStdString(text));
-  commit(origin.isEmpty() ? tr("new experiment")
-                          : tr("opening of ") + QFileInfo(origin).fileName(),
+  commit(origin.isEmpty() ? tr("new experiment") : tr("opening of ") + QFileInfo(origin).fileName(),
          QString());
   if (form_->catalog() != nullptr) takeText();
   if (syntax_) side_->showText();
@@ -279,8 +278,7 @@ void ConfigurePage::applyDocument(const Document& document, const QString& label
 void ConfigurePage::onTextEdited() {
   text_ = side_->text().toPlainText().toStdString();
   // Typing in one line is one step.
-  commit(tr("typing"),
-         QStringLiteral("text:%1").arg(side_->text().textCursor().blockNumber()));
+  commit(tr("typing"), QStringLiteral("text:%1").arg(side_->text().textCursor().blockNumber()));
   textTimer_.start();
   textChanged();
 }
@@ -479,12 +477,6 @@ void ConfigurePage::dropEvent(QDropEvent* event) {
   if (urls.isEmpty()) return;
   event->acceptProposedAction();
   openFile(urls.front().toLocalFile());
-}
-
-PageFactory configurePage() {
-  return {
-      QStringLiteral("configure"), QObject::tr("Configure"),
-      [](Workbench& workbench, QWidget* parent) { return new ConfigurePage(workbench, parent); }};
 }
 
 }  // namespace vitrine::ui

@@ -199,6 +199,4 @@ class ConfigurePage final : public Page {
   bool isSideChosen_ = false;  ///< the user showed or hid it
 };
 
-[[nodiscard]] PageFactory configurePage();
-
 }  // namespace vitrine::ui

@@ -342,9 +342,4 @@ QString GalleryPage::howToRead() const {
       "Equal pixels have an equal SHA-256. Enlarged images are never smoothed.");
 }
 
-PageFactory galleryPage() {
-  return {QStringLiteral("gallery"), GalleryPage::tr("Gallery"),
-          [](Workbench& workbench, QWidget* parent) { return new GalleryPage(workbench, parent); }};
-}
-
 }  // namespace vitrine::ui

@@ -193,6 +193,4 @@ class GalleryPage final : public ReadingPage {
   std::map<std::int64_t, Verdict> verdicts_;  ///< by image
 };
 
-[[nodiscard]] PageFactory galleryPage();
-
 }  // namespace vitrine::ui

@@ -476,11 +476,4 @@ QImage LivePage::snapshot(QSize size, double scale) {
   return image;
 }
 
-PageFactory livePage() {
-  return {QStringLiteral("live"), QCoreApplication::translate("LivePage", "Live"),
-          [](Workbench& workbench, QWidget* parent) -> Page* {
-            return new LivePage(workbench, parent);
-          }};
-}
-
 }  // namespace vitrine::ui

@@ -124,6 +124,4 @@ class LivePage final : public Page {
   QAction *freeze_ = nullptr, *follow_ = nullptr, *own_ = nullptr, *reset_ = nullptr;
 };
 
-[[nodiscard]] PageFactory livePage();
-
 }  // namespace vitrine::ui

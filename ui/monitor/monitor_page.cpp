@@ -13,14 +13,6 @@
 #include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
-PageFactory monitorPageFactory() {
-  return {QStringLiteral("monitor"),
-          MonitorPage::tr("Monitor"),
-          [](Workbench& workbench, QWidget* parent) -> Page* {
-            return new MonitorPage(workbench, parent);
-          },
-          {}};
-}
 
 MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
     : Page(parent),

@@ -29,9 +29,6 @@ namespace vitrine::ui {
 
 class EmptyPage;
 
-/// The line of ui/shell/pages.cpp.
-[[nodiscard]] PageFactory monitorPageFactory();
-
 class MonitorPage : public Page {
   Q_OBJECT
  public:
@@ -222,7 +219,7 @@ class MonitorPage : public Page {
   bool isUsual_ = false;  ///< no choice yet: pinned are the plots that the tasks of the runs name
   std::set<std::string> measured_;
   std::vector<std::int64_t> drawn_;  ///< runs that the cards were given last
-  std::map<QString, bool> opened_;  ///< groups that the user opened or closed
+  std::map<QString, bool> opened_;   ///< groups that the user opened or closed
   QString words_;
   struct Notes {
     NotesOfRun read;

@@ -389,10 +389,4 @@ void PlaygroundPage::showButtons() {
   problem_->setVisible(!problem_->text().isEmpty());
 }
 
-PageFactory playgroundPage() {
-  return {
-      QStringLiteral("playground"), PlaygroundPage::tr("Playground"),
-      [](Workbench& workbench, QWidget* parent) { return new PlaygroundPage(workbench, parent); }};
-}
-
 }  // namespace vitrine::ui

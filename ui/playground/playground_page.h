@@ -177,6 +177,4 @@ class PlaygroundPage final : public ReadingPage {
           *recallRest_ = nullptr, *info_ = nullptr;
 };
 
-[[nodiscard]] PageFactory playgroundPage();
-
 }  // namespace vitrine::ui

@@ -29,11 +29,6 @@ constexpr int kPluginsSettleMs = 20'000;
 
 }  // namespace
 
-PageFactory pluginsPage() {
-  return {QStringLiteral("plugins"), PluginsPage::tr("Plugins"),
-          [](Workbench& workbench, QWidget* parent) { return new PluginsPage(workbench, parent); }};
-}
-
 void PluginsPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   if (!isAsked_) {

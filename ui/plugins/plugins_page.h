@@ -82,6 +82,4 @@ class PluginsPage final : public Page {
   DiffView* diff_ = nullptr;
 };
 
-[[nodiscard]] PageFactory pluginsPage();
-
 }  // namespace vitrine::ui

@@ -31,11 +31,6 @@ QString declinedKey(Workbench& workbench) {
 
 }  // namespace
 
-PageFactory queuePage() {
-  return {QStringLiteral("queue"), QueuePage::tr("Queue"),
-          [](Workbench& workbench, QWidget* parent) { return new QueuePage(workbench, parent); }};
-}
-
 QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), devices_(workbench.link()) {
   setProperty("role", "canvas");

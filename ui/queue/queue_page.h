@@ -19,9 +19,6 @@
 
 namespace vitrine::ui {
 
-/// The line of ui/shell/pages.cpp.
-[[nodiscard]] PageFactory queuePage();
-
 class QueuePage : public Page {
   Q_OBJECT
  public:

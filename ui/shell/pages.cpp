@@ -20,26 +20,24 @@
 namespace vitrine::ui {
 namespace {
 
-PageFactory offered(PageFactory page, const char* about) {
-  page.about = QCoreApplication::translate("Pages", about);
-  return page;
-}
+enum class Width { Usual, Wide };
 
-PageFactory wide(PageFactory page) {
-  page.isWide = true;
-  return page;
-}
+// Tabs of several pages: those that look into a model, and those of generated images.
+constexpr const char* kAlone = "";
+constexpr const char* kInside = QT_TRANSLATE_NOOP("Pages", "Look inside");
+constexpr const char* kImages = QT_TRANSLATE_NOOP("Pages", "Images");
 
-/// One tab for the pages that look into a model.
-PageFactory inside(PageFactory page) {
-  page.group = QObject::tr("Look inside");
-  return page;
-}
-
-/// One tab for the pages of generated images.
-PageFactory generated(PageFactory page) {
-  page.group = QObject::tr("Images");
-  return page;
+template <class Made>
+PageFactory pageOf(const char* id, const char* title, Width width, const char* group,
+                   const char* about) {
+  const auto words = [](const char* text) { return QCoreApplication::translate("Pages", text); };
+  return {
+      QString::fromLatin1(id),
+      words(title),
+      [](Workbench& workbench, QWidget* parent) -> Page* { return new Made(workbench, parent); },
+      words(about),
+      width == Width::Wide,
+      words(group)};
 }
 
 }  // namespace
@@ -47,36 +45,43 @@ PageFactory generated(PageFactory page) {
 const std::vector<PageFactory>& pages() {
   static const std::vector<PageFactory> all = [] {
     std::vector<PageFactory> ordered{
-        offered(
-            wide(configurePage()),
+        pageOf<ConfigurePage>(
+            "configure", "Configure", Width::Wide, kAlone,
             "Choose a model, a data set and the training; see changes and costs before the start."),
-        queuePage(),
-        offered(monitorPageFactory(),
-                "Curves of the selected runs while they train, with one cursor for all of them."),
-        offered(wide(comparePage()),
-                "Variants with intervals over seeds, their differences, and the paper's numbers."),
-        offered(inside(wide(attentionPage())),
-                "Where every head reads, for any patch, image and step; two runs in lock-step."),
-        offered(inside(spectraPage()),
-                "Singular values of every head's attention, their ranks, step by step while a run "
-                "trains."),
-        offered(
-            inside(calibrationPage()),
+        pageOf<QueuePage>("queue", "Queue", Width::Usual, kAlone, ""),
+        pageOf<MonitorPage>(
+            "monitor", "Monitor", Width::Usual, kAlone,
+            "Curves of the selected runs while they train, with one cursor for all of them."),
+        pageOf<ComparePage>(
+            "compare", "Compare", Width::Wide, kAlone,
+            "Variants with intervals over seeds, their differences, and the paper's numbers."),
+        pageOf<AttentionPage>(
+            "attention", "Attention", Width::Wide, kInside,
+            "Where every head reads, for any patch, image and step; two runs in lock-step."),
+        pageOf<SpectraPage>("spectra", "Spectra", Width::Wide, kInside,
+                            "Singular values of every head's attention, their ranks, step by step "
+                            "while a run trains."),
+        pageOf<CalibrationPage>(
+            "calibration", "Calibration", Width::Wide, kInside,
             "Confidence against accuracy: bins, temperature, steps, and the images behind them."),
-        offered(inside(wide(livePage())),
-                "Attention, schedule and step time of a run while it trains: click a patch, drag "
-                "along the schedule."),
-        offered(
-            generated(wide(playgroundPage())),
+        pageOf<LivePage>(
+            "live", "Live", Width::Wide, kInside,
+            "Attention, schedule and step time of a run while it trains: click a patch, "
+            "drag along the schedule."),
+        pageOf<PlaygroundPage>(
+            "playground", "Playground", Width::Wide, kImages,
             "Draw with a model in memory: grids over settings, every step, where a patch reads."),
-        offered(generated(wide(galleryPage())),
-                "All generated images: by step, by run, compared pixel by pixel, with recipes."),
-        offered(wide(artifactsPage()),
-                "Results of analyses: attention maps, ranks, calibration, images, by step."),
-        offered(wide(sqlPage()),
-                "Queries to the database in SQL: documented views, saved queries, charts."),
-        offered(wide(pluginsPage()),
-                "Installed plugins, the keys of each item; two architectures block by block."),
+        pageOf<GalleryPage>(
+            "gallery", "Gallery", Width::Wide, kImages,
+            "All generated images: by step, by run, compared pixel by pixel, with recipes."),
+        pageOf<ArtifactsPage>(
+            "artifacts", "Artifacts", Width::Wide, kAlone,
+            "Results of analyses: attention maps, ranks, calibration, images, by step."),
+        pageOf<SqlPage>("sql", "SQL", Width::Wide, kAlone,
+                        "Queries to the database in SQL: documented views, saved queries, charts."),
+        pageOf<PluginsPage>(
+            "plugins", "Plugins", Width::Wide, kAlone,
+            "Installed plugins, the keys of each item; two architectures block by block."),
     };
     ordered.insert(ordered.begin(), startPage(ordered));
     return ordered;

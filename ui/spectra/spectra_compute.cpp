@@ -188,15 +188,4 @@ QString SpectraPage::howToRead() const {
       "largest square.");
 }
 
-PageFactory spectraPage() {
-  PageFactory factory;
-  factory.id = QStringLiteral("spectra");
-  factory.title = QStringLiteral("Spectra");
-  factory.make = [](Workbench& workbench, QWidget* parent) {
-    return new SpectraPage(workbench, parent);
-  };
-  factory.isWide = true;
-  return factory;
-}
-
 }  // namespace vitrine::ui

@@ -23,9 +23,6 @@ namespace vitrine::ui {
 class FigureView;
 class WrapLabel;
 
-/// The line of ui/shell/pages.cpp.
-[[nodiscard]] PageFactory spectraPage();
-
 class SpectraPage final : public ResultsPage {
   Q_OBJECT
  public:

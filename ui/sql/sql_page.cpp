@@ -51,11 +51,6 @@ struct SqlPage::Outcome {
   double seconds = 0;
 };
 
-PageFactory sqlPage() {
-  return {QStringLiteral("sql"), SqlPage::tr("SQL"),
-          [](Workbench& workbench, QWidget* parent) { return new SqlPage(workbench, parent); }};
-}
-
 SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
     : Page(parent),
       workbench_(workbench),

@@ -154,6 +154,4 @@ class SqlPage final : public Page {
   std::optional<std::vector<std::string>> charted_;  ///< columns that chart_ was chosen for
 };
 
-[[nodiscard]] PageFactory sqlPage();
-
 }  // namespace vitrine::ui

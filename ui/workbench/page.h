@@ -1,4 +1,4 @@
-// A page of the window: one folder under ui/, one factory, one line in ui/shell/pages.cpp.
+// A page of the window: one folder under ui/, and one entry in ui/shell/pages.cpp.
 #pragma once
 
 #include <QAction>
