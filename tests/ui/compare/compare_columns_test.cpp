@@ -29,9 +29,10 @@ class ComparedOnALaptop : public ComparePageTest {
         // The differences to the first vary over seeds, too: an interval decides their digits.
         const double spread = (0.002 + 0.0005 * variant) * static_cast<double>(seed);
         const double last = 0.8 + 0.011 * variant + spread;
-        addAblationRun(studio_.writer,
-                       {"step " + std::to_string(variant) + " of the roadmap", model, seed,
-                        {last - 0.1, last}});
+        addAblationRun(studio_.writer, {"step " + std::to_string(variant) + " of the roadmap",
+                                        model,
+                                        seed,
+                                        {last - 0.1, last}});
       }
       const std::string key = "part_" + std::to_string(variant) + "_of_the_block";
       model[key] = "special_" + std::to_string(variant);
@@ -86,8 +87,7 @@ TEST_F(ComparedOnALaptop, WhatDiffersBeginsWithWhatIsNewAndIsFoundByEveryKey) {
 }
 
 TEST_F(ComparedOnALaptop, NumbersOfAColumnHaveTheSameDecimals) {
-  fill();
-  show();
+  showFilled();
   std::set<qsizetype> values, differences;
   const auto decimals = [](const QString& text) {
     const QString number = text.section(QLatin1Char(' '), 0, 0);
@@ -107,7 +107,8 @@ TEST_F(ComparedOnALaptop, PublishedShowsTitlesAndTheWholeVerdict) {
   std::ofstream out(file);
   out << "paper = \"P\"\n";
   for (int variant = 0; variant < 8; ++variant)
-    out << "[[result]]\ntable = \"T\"\nmodel = \"a model with a long name, Base/16\"\nstep = \"step "
+    out << "[[result]]\ntable = \"T\"\nmodel = \"a model with a long name, Base/16\"\nstep = "
+           "\"step "
         << variant << " of the roadmap\"\ndataset = \"ImageNet-1k\"\nmetric = \""
         << (variant == 7 ? "train_loss" : "top1") << "\"\nvalue = " << 80 + variant << "\n";
   out.close();

@@ -40,8 +40,7 @@ class CompareForest : public ComparePageTest {
 };
 
 TEST_F(CompareForest, TheTableHasTheSpreadThatIsChosen) {
-  fill();
-  show();
+  showFilled();
   const QString difference = cells(1)[3];
   pick(QStringLiteral("Band"), QStringLiteral("standard deviation"));
   EXPECT_EQ(cells(0)[2].toStdString(), "82.0 \u00b1 2.0");
@@ -131,8 +130,7 @@ TEST_F(CompareForest, IsExportedWithEveryMeanAndEverySeed) {
 }
 
 TEST_F(CompareForest, TheLatexTableHasTheColumnsThatAreChosen) {
-  fill();
-  show();
+  showFilled();
   for (QAction* action : page_->findChildren<QAction*>()) {
     if (action->text() == QStringLiteral("Table as LaTeX\u2026")) action->trigger();
   }

@@ -31,6 +31,10 @@ class ComparePageTest : public ::testing::Test {
     page_->show();
     page_->waitUntilIdle();
   }
+  void showFilled() {
+    fill();
+    show();
+  }
   template <class Widget>
   Widget* named(const QString& name) {
     for (auto* widget : page_->findChildren<Widget*>()) {

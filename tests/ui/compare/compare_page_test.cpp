@@ -53,8 +53,7 @@ TEST_F(ComparePageTest, SaysWhatWillBeHereAndHowToGetThere) {
 }
 
 TEST_F(ComparePageTest, ShowsTheNewestExperimentAsAnAblationTable) {
-  fill();
-  show();
+  showFilled();
   EXPECT_THAT(cells(0), ElementsAre(QStringLiteral("base"), QStringLiteral("baseline"),
                                     QStringLiteral("82.0 \u00b1 5.0"), QStringLiteral("\u2013"),
                                     QStringLiteral("3"), QStringLiteral("3 done")));
@@ -70,8 +69,7 @@ TEST_F(ComparePageTest, ShowsTheNewestExperimentAsAnAblationTable) {
 }
 
 TEST_F(ComparePageTest, ComparesWithTheBaselineThatIsChosen) {
-  fill();
-  show();
+  showFilled();
   QSignalSpy changed(page_.get(), &Page::viewChanged);
   pick(QStringLiteral("Baseline"), QStringLiteral("+ better"));
   EXPECT_EQ(changed.count(), 1);
@@ -80,8 +78,7 @@ TEST_F(ComparePageTest, ComparesWithTheBaselineThatIsChosen) {
 }
 
 TEST_F(ComparePageTest, ShowsAVariantInTheColourThatItsRunsShareInTheList) {
-  fill();
-  show();
+  showFilled();
   const auto hasColour = [](const QImage& picture, std::int64_t number) {
     const QColor wanted = seriesColor(number);
     for (int y = 0; y < picture.height(); ++y) {
@@ -118,8 +115,7 @@ TEST_F(ComparePageTest, ShowsAVariantInTheColourThatItsRunsShareInTheList) {
 }
 
 TEST_F(ComparePageTest, TakesTheValueThatIsChosen) {
-  fill();
-  show();
+  showFilled();
   pick(QStringLiteral("Value of a run"), QStringLiteral("At step"));
   auto* step = named<QSpinBox>(QStringLiteral("Step"));
   EXPECT_TRUE(step->isVisible());
@@ -131,8 +127,7 @@ TEST_F(ComparePageTest, TakesTheValueThatIsChosen) {
 }
 
 TEST_F(ComparePageTest, CountsUnfinishedRunsWhenAsked) {
-  fill();
-  show();
+  showFilled();
   EXPECT_EQ(cells(3)[4], QStringLiteral("2"));
   for (auto* box : page_->findChildren<QCheckBox*>()) {
     if (box->text().startsWith(QLatin1String("Count"))) box->click();
@@ -142,8 +137,7 @@ TEST_F(ComparePageTest, CountsUnfinishedRunsWhenAsked) {
 }
 
 TEST_F(ComparePageTest, SortsUpDownAndBack) {
-  fill();
-  show();
+  showFilled();
   QHeaderView* header = page_->tableView().horizontalHeader();
   const auto click = [&] {
     QTest::mouseClick(header->viewport(), Qt::LeftButton, {},
@@ -158,8 +152,7 @@ TEST_F(ComparePageTest, SortsUpDownAndBack) {
 }
 
 TEST_F(ComparePageTest, FiltersByWordsOfVariantAndKey) {
-  fill();
-  show();
+  showFilled();
   named<QLineEdit>(QStringLiteral("Filter variants"))->setText(QStringLiteral("width"));
   EXPECT_THAT(variants(), ElementsAre(QStringLiteral("+ noise"), QStringLiteral("+ worse")));
   EXPECT_THAT(page_->tableText(ComparePage::TableFormat::Csv).toStdString(),
@@ -178,8 +171,7 @@ TEST_F(ComparePageTest, ComparesTheRunsThatAreSelected) {
 }
 
 TEST_F(ComparePageTest, ShowsRunsThatEndWhileOneLooks) {
-  fill();
-  show();
+  showFilled();
   addAblationRun(studio_.writer,
                  {"late", {{"width", 48}, {"mlp", "late"}, {"preset", nullptr}}, 0, {0.9}});
   studio_.workbench.watcher().poll();
@@ -188,8 +180,7 @@ TEST_F(ComparePageTest, ShowsRunsThatEndWhileOneLooks) {
 }
 
 TEST_F(ComparePageTest, ColumnsGrowWithWhatComesInButForThoseSizedByHand) {
-  fill();
-  show();
+  showFilled();
   const QHeaderView& header = *page_->tableView().horizontalHeader();
   const int before = header.sectionSize(0);
   page_->tableView().setColumnWidth(1, 77);
@@ -202,8 +193,7 @@ TEST_F(ComparePageTest, ColumnsGrowWithWhatComesInButForThoseSizedByHand) {
 }
 
 TEST_F(ComparePageTest, PutsTheTableOnTheClipboardInThreeForms) {
-  fill();
-  show();
+  showFilled();
   const auto trigger = [&](const QString& text) {
     for (QAction* action : page_->findChildren<QAction*>()) {
       if (action->text() == text) action->trigger();
@@ -223,8 +213,7 @@ TEST_F(ComparePageTest, PutsTheTableOnTheClipboardInThreeForms) {
 }
 
 TEST_F(ComparePageTest, BrushedRunsStaySelectedAndTheOthersStayVisible) {
-  fill();
-  show();
+  showFilled();
   press(QStringLiteral("Parallel"));
   ParallelView& view = page_->parallelView();
   ASSERT_GE(view.chart().axes.size(), 3u);
@@ -243,8 +232,7 @@ TEST_F(ComparePageTest, BrushedRunsStaySelectedAndTheOthersStayVisible) {
 }
 
 TEST_F(ComparePageTest, ParallelCoordinatesWorkByKeysAlone) {
-  fill();
-  show();
+  showFilled();
   press(QStringLiteral("Parallel"));
   ParallelView& view = page_->parallelView();
   view.setFocus();
@@ -262,8 +250,7 @@ TEST_F(ComparePageTest, ParallelCoordinatesWorkByKeysAlone) {
 }
 
 TEST_F(ComparePageTest, EveryViewHasAPicture) {
-  fill();
-  show();
+  showFilled();
   QStringList pictures;
   for (const char* name : {"Table", "Parallel", "Scatter", "Differences"}) {
     press(QString::fromLatin1(name));
@@ -281,8 +268,7 @@ TEST_F(ComparePageTest, EveryViewHasAPicture) {
 }
 
 TEST_F(ComparePageTest, TheDifferencesAreExportedAsTheyAreShown) {
-  fill();
-  show();
+  showFilled();
   press(QStringLiteral("Differences"));
   const auto keys = [&] { return page_->figure()->csv().split(QLatin1Char('\n')); };
   EXPECT_EQ(keys().front().toStdString().substr(0, 12), "section,key,");
@@ -296,8 +282,7 @@ TEST_F(ComparePageTest, TheDifferencesAreExportedAsTheyAreShown) {
 
 // What was exported opens again: the chart that was meant and the rows that were picked.
 TEST_F(ComparePageTest, ARecipeTellsWhichPartOfTheTableWasMeant) {
-  fill();
-  show();
+  showFilled();
   page_->activateWindow();
   ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
   page_->tableView().selectRow(1);
@@ -323,8 +308,7 @@ TEST_F(ComparePageTest, ARecipeTellsWhichPartOfTheTableWasMeant) {
 }
 
 TEST_F(ComparePageTest, ControlsGoOnInASecondLineWhereOneIsTooShort) {
-  fill();
-  show();
+  showFilled();
   const auto inside = [&](int width) {
     page_->resize(width, 760);
     page_->waitUntilIdle();
@@ -374,8 +358,7 @@ TEST_F(ComparePageTest, LongReadingCanBeCancelled) {
 }
 
 TEST_F(ComparePageTest, ViewsAreTakenBackAsTheyWere) {
-  fill();
-  show();
+  showFilled();
   const Json before = page_->viewState();
   pick(QStringLiteral("Band"), QStringLiteral("standard error"));
   pick(QStringLiteral("Colour"), QStringLiteral("mlp"));
@@ -393,8 +376,7 @@ TEST_F(ComparePageTest, ViewsAreTakenBackAsTheyWere) {
 }
 
 TEST_F(ComparePageTest, TheMedianHasBandsOfItsOwn) {
-  fill();
-  show();
+  showFilled();
   pick(QStringLiteral("Aggregate"), QStringLiteral("median"));
   EXPECT_EQ(page_->choice().spread, Spread::Quartiles);
   EXPECT_EQ(named<QComboBox>(QStringLiteral("Band"))
@@ -414,8 +396,7 @@ TEST_F(ComparePageTest, CopiesADifferenceAsOverrides) {
 }
 
 TEST_F(ComparePageTest, SaysThatNoPaperBelongsToTheExperiment) {
-  fill();
-  show();
+  showFilled();
   press(QStringLiteral("Published"));
   page_->waitUntilIdle();
   QString all;
@@ -424,8 +405,7 @@ TEST_F(ComparePageTest, SaysThatNoPaperBelongsToTheExperiment) {
 }
 
 TEST_F(ComparePageTest, EveryControlHasAName) {
-  fill();
-  show();
+  showFilled();
   for (QWidget* widget : page_->findChildren<QWidget*>()) {
     if (widget->focusPolicy() == Qt::NoFocus || widget->focusProxy() != nullptr) continue;
     if (qobject_cast<QLineEdit*>(widget) != nullptr &&
@@ -442,8 +422,7 @@ TEST_F(ComparePageTest, EveryControlHasAName) {
 }
 
 TEST_F(ComparePageTest, CurvesAreDrawnInTheBackgroundAndReadOnce) {
-  fill();
-  show();
+  showFilled();
   CompareChoice choice = page_->choice();
   choice.isLogY = true;
   const Figure* before = page_->curvesView().figure();

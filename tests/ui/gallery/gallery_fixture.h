@@ -65,6 +65,10 @@ class Gallery : public ::testing::Test {
     made->sheet().setFocus();
     return made;
   }
+  std::unique_ptr<GalleryPage> filledPage() {
+    fill();
+    return page();
+  }
   static void click(GalleryPage& page, int index, Qt::KeyboardModifiers keys = {}) {
     QTest::mouseClick(page.sheet().viewport(), Qt::LeftButton, keys,
                       page.sheet().placeOf(index).center());

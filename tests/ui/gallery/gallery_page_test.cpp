@@ -78,8 +78,7 @@ TEST_F(Gallery, WhereNoRunDrawsOneIsTrainedInOneClickWithItsCost) {
 }
 
 TEST_F(Gallery, ShowsImagesOfAllRunsTheNewestFirst) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   EXPECT_EQ(shown->model().count(), 20);
   EXPECT_EQ(shown->model().at(0).id, 20);
   EXPECT_EQ(shown->current(), 20);
@@ -87,8 +86,7 @@ TEST_F(Gallery, ShowsImagesOfAllRunsTheNewestFirst) {
 }
 
 TEST_F(Gallery, ShowsWhatARunAddsWhileItIsOpen) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   click(*shown, 5);
   const std::int64_t current = shown->current();
   store::RunStore other(workbench_.store().file());
@@ -101,8 +99,7 @@ TEST_F(Gallery, ShowsWhatARunAddsWhileItIsOpen) {
 }
 
 TEST_F(Gallery, ForgetsImagesOfADeletedRun) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   workbench_.store().deleteRun(second_);
   shown->waitUntilIdle();
   EXPECT_EQ(shown->model().count(), 10);
@@ -110,8 +107,7 @@ TEST_F(Gallery, ForgetsImagesOfADeletedRun) {
 }
 
 TEST_F(Gallery, MovesWithTheArrowsAndEnlargesWithSpace) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   QTest::keyClick(&shown->sheet(), Qt::Key_Home);
   QTest::keyClick(&shown->sheet(), Qt::Key_Right);
   EXPECT_EQ(shown->current(), 19);
@@ -131,8 +127,7 @@ TEST_F(Gallery, MovesWithTheArrowsAndEnlargesWithSpace) {
 }
 
 TEST_F(Gallery, EnlargesWholePixelsWithoutSmoothing) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   shown->setEnlarged(true);
   shown->waitUntilIdle();
   const QImage drawn = shown->stage().grab().toImage();
@@ -182,8 +177,7 @@ TEST_F(Gallery, NamesClassesAndFindsImagesByThem) {
 }
 
 TEST_F(Gallery, SaysWhenNothingFitsAndClearsTheSearch) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   type(*shown, QStringLiteral("class:99"));
   EXPECT_EQ(shown->model().count(), 0);
   EXPECT_THAT(texts(*shown), HasSubstr("None of 20 images matches \"class:99\"."));
@@ -194,16 +188,14 @@ TEST_F(Gallery, SaysWhenNothingFitsAndClearsTheSearch) {
 }
 
 TEST_F(Gallery, KeepsTheImagesAndSaysWhatOfASearchCannotBeAsked) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   type(*shown, QStringLiteral("guidance>much"));
   EXPECT_EQ(shown->model().count(), 20);
   EXPECT_THAT(texts(*shown), HasSubstr("\"much\" is not a number"));
 }
 
 TEST_F(Gallery, StarsWithAKeyAndFindsTheStar) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   click(*shown, 3);
   QTest::keyClick(&shown->sheet(), Qt::Key_S);
   shown->waitUntilIdle();
@@ -216,8 +208,7 @@ TEST_F(Gallery, StarsWithAKeyAndFindsTheStar) {
 }
 
 TEST_F(Gallery, TagsAllPickedImagesAndTakesTheTagAway) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   click(*shown, 0);
   click(*shown, 2, Qt::ShiftModifier);
   EXPECT_EQ(shown->chosen().size(), 3u);
@@ -235,8 +226,7 @@ TEST_F(Gallery, TagsAllPickedImagesAndTakesTheTagAway) {
 }
 
 TEST_F(Gallery, LettersInTheSearchAreNotKeysOfThePage) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   type(*shown, QStringLiteral("scm"));
   EXPECT_EQ(workbench_.store().imageTags(second_).size(), 0u);
   EXPECT_TRUE(workbench_.said.empty());
@@ -257,8 +247,7 @@ TEST_F(Gallery, GroupsImagesByStepAndGoesToAStepWithTheSlider) {
 }
 
 TEST_F(Gallery, ShowsTheSameSeedByAllRunsOverTheirSteps) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   click(*shown, 0);  // of "narrow", step 400, seed 4
   QTest::keyClick(&shown->sheet(), Qt::Key_3);
   shown->waitUntilIdle();
@@ -281,8 +270,7 @@ TEST_F(Gallery, ShowsTheSameSeedByAllRunsOverTheirSteps) {
 }
 
 TEST_F(Gallery, ComparesTwoImagesInEveryWay) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   click(*shown, 0);
   QTest::keyClick(&shown->sheet(), Qt::Key_Right, Qt::AltModifier);
   EXPECT_EQ(shown->other(), shown->model().at(1).id);
@@ -312,8 +300,7 @@ TEST_F(Gallery, ComparesTwoImagesInEveryWay) {
 }
 
 TEST_F(Gallery, DragsTheLineBetweenTwoImages) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   click(*shown, 0);
   click(*shown, 2, Qt::AltModifier);
   QTest::keyClick(&shown->sheet(), Qt::Key_M);
@@ -325,8 +312,7 @@ TEST_F(Gallery, DragsTheLineBetweenTwoImages) {
 }
 
 TEST_F(Gallery, CopiesTheRecipeAndShowsTheRun) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   click(*shown, 0);
   press(*shown, "Copy recipe");
   const Json recipe = readJson(QGuiApplication::clipboard()->text().toStdString());
@@ -337,8 +323,7 @@ TEST_F(Gallery, CopiesTheRecipeAndShowsTheRun) {
 }
 
 TEST_F(Gallery, SavesAnImagePixelByPixelWithItsRecipe) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   click(*shown, 1);
   const QString file = workbench_.path(QStringLiteral("one.png"));
   shown->saveImage(file);
@@ -352,8 +337,7 @@ TEST_F(Gallery, SavesAnImagePixelByPixelWithItsRecipe) {
 }
 
 TEST_F(Gallery, SavesPickedImagesAsAGridAndOnPaperAndOpensThemAgain) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   click(*shown, 0);
   click(*shown, 3, Qt::ShiftModifier);
   const QString grid = workbench_.path(QStringLiteral("grid.png"));
@@ -375,8 +359,7 @@ TEST_F(Gallery, SavesPickedImagesAsAGridAndOnPaperAndOpensThemAgain) {
 }
 
 TEST_F(Gallery, ItsFigureIsWhatIsOnTheScreen) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   auto figure = shown->figure();
   ASSERT_NE(figure, nullptr);
   EXPECT_EQ(figure->imageCount(), 20);
@@ -389,8 +372,7 @@ TEST_F(Gallery, ItsFigureIsWhatIsOnTheScreen) {
 }
 
 TEST_F(Gallery, ShowsTheViewOfAState) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   click(*shown, 3);
   click(*shown, 5, Qt::AltModifier);
   QTest::keyClick(&shown->sheet(), Qt::Key_M);
@@ -452,8 +434,7 @@ TEST_F(Gallery, SaysWhichPictureCannotBeRead) {
 }
 
 TEST_F(Gallery, TellsAScreenReaderWhatIsInSight) {
-  fill();
-  const auto shown = page();
+  const auto shown = filledPage();
   const DescribedPlot::Table table = shown->sheet().plotTable();
   EXPECT_EQ(table.rows.size(), 20u);
   EXPECT_EQ(table.rows[0][1].toStdString(), "narrow, step 400, seed 4");

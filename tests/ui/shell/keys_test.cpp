@@ -8,19 +8,20 @@
 #include <algorithm>
 #include <map>
 
-#include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/studio_window.h"
 #include "ui/shell/key_dialog.h"
-#include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 
 namespace vitrine::ui {
 namespace {
 
-using Keys = std::map<QString, QStringList>;  // the actions that answer to each key
+class Keys : public StudioWindow {};
+
+using KeyActions = std::map<QString, QStringList>;  // the actions that answer to each key
 
 /// Of the actions of the window that can be used now; those of other pages are not in sight.
-Keys keysOf(MainWindow& window, const Page& page) {
-  Keys keys;
+KeyActions keysOf(MainWindow& window, const Page& page) {
+  KeyActions keys;
   for (const KeyMap::Entry& entry : window.keys().entries()) {
     if (!entry.id.startsWith(QStringLiteral("window/")) &&
         !entry.id.startsWith(QStringLiteral("page/")))
@@ -33,10 +34,8 @@ Keys keysOf(MainWindow& window, const Page& page) {
   return keys;
 }
 
-TEST(Keys, NoneOfTheWindowIsGivenTwice) {
-  SampleStudio studio(SampleOptions{0, 50});
+TEST_F(Keys, NoneOfTheWindowIsGivenTwice) {
   studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
-  MainWindow window(studio.workbench);
   window.show();
   for (const PageFactory& page : pages()) {
     ASSERT_TRUE(window.showPage(page.id));
@@ -58,15 +57,13 @@ TEST(Keys, NoneOfTheWindowIsGivenTwice) {
 }
 
 // Two actions that answer to one key are none: Qt runs neither.
-TEST(Keys, OfAPageAreItsOwnOrTakenFromTheWindowByThePage) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(Keys, OfAPageAreItsOwnOrTakenFromTheWindowByThePage) {
   window.show();
   for (const PageFactory& factory : pages()) {
     ASSERT_TRUE(window.showPage(factory.id));
     window.waitUntilIdle();
     Page& page = *window.currentPage();
-    const Keys ofWindow = keysOf(window, page);
+    const KeyActions ofWindow = keysOf(window, page);
     for (const QAction* action : page.findChildren<QAction*>()) {
       if (!action->isEnabled() || action->shortcutContext() != Qt::WidgetWithChildrenShortcut)
         continue;
@@ -85,9 +82,7 @@ TEST(Keys, OfAPageAreItsOwnOrTakenFromTheWindowByThePage) {
   }
 }
 
-TEST(Keys, OfEveryPageOpenItAndAreShownInMenuPaletteAndTab) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(Keys, OfEveryPageOpenItAndAreShownInMenuPaletteAndTab) {
   window.resize(1366, 768);
   window.show();
   ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
@@ -110,8 +105,7 @@ TEST(Keys, OfEveryPageOpenItAndAreShownInMenuPaletteAndTab) {
     QTest::keyClick(&window, key[0].key(), key[0].keyboardModifiers());
     EXPECT_TRUE(window.windowTitle().startsWith(page.title))
         << text.toStdString() << ": " << window.windowTitle().toStdString();
-    EXPECT_EQ(tabs->tabToolTip(place),
-              QStringLiteral("%1 (%2)").arg(page.title, text));
+    EXPECT_EQ(tabs->tabToolTip(place), QStringLiteral("%1 (%2)").arg(page.title, text));
     EXPECT_FALSE(entry->action->associatedObjects().isEmpty());
     window.openPalette();
     CommandPalette& palette = window.commandPalette();
@@ -125,9 +119,7 @@ TEST(Keys, OfEveryPageOpenItAndAreShownInMenuPaletteAndTab) {
   }
 }
 
-TEST(Keys, OfTheNormalSizeSetItBack) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(Keys, OfTheNormalSizeSetItBack) {
   window.show();
   ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
   window.setZoom(1.2);
@@ -135,23 +127,18 @@ TEST(Keys, OfTheNormalSizeSetItBack) {
   EXPECT_EQ(uiZoom(), 1.0);
 }
 
-TEST(Keys, OfAPageAreTakenFromItByTheUserOnceTheyAreAnothersToo) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(Keys, OfAPageAreTakenFromItByTheUserOnceTheyAreAnothersToo) {
   window.showPage(QStringLiteral("sql"));
   const KeyMap::Entry* rival =
       window.keys().rivalOf(QStringLiteral("sql/run-the-statement"), {Qt::CTRL | Qt::Key_4});
   ASSERT_NE(rival, nullptr);
   EXPECT_EQ(rival->title, QStringLiteral("Monitor"));
   window.keys().setKeys(QStringLiteral("page/monitor"), {Qt::CTRL | Qt::ALT | Qt::Key_M});
-  EXPECT_EQ(window.findChild<QTabWidget*>()->tabToolTip(3),
-            QStringLiteral("Monitor (Ctrl+Alt+M)"));
+  EXPECT_EQ(window.findChild<QTabWidget*>()->tabToolTip(3), QStringLiteral("Monitor (Ctrl+Alt+M)"));
   window.keys().reset(QStringLiteral("page/monitor"));
 }
 
-TEST(Keys, DeleteStandsInTheRunMenuAndActsInTheListAlone) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(Keys, DeleteStandsInTheRunMenuAndActsInTheListAlone) {
   window.show();
   const QAction* found = nullptr;
   for (const QAction* menu : window.menuBar()->actions()) {
@@ -165,9 +152,7 @@ TEST(Keys, DeleteStandsInTheRunMenuAndActsInTheListAlone) {
   EXPECT_TRUE(window.runsPanel().view().actions().contains(const_cast<QAction*>(found)));
 }
 
-TEST(Keys, TheListOfThemSaysWhatTheMouseDoesToPlots) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(Keys, TheListOfThemSaysWhatTheMouseDoesToPlots) {
   KeyDialog dialog(window.keys(), &window);
   std::map<QString, QString> gestures;
   const auto* list = dialog.findChild<QTreeWidget*>();

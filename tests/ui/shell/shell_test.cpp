@@ -20,6 +20,7 @@
 #include "tests/ui/support/describing.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/studio_window.h"
 #include "ui/configure/configure_page.h"
 #include "ui/shell/machine_facts.h"
 #include "ui/shell/main_window.h"
@@ -103,9 +104,7 @@ TEST(MainWindow, AHundredRunsShowInHalfASecond) {
   EXPECT_EQ(made, 1) << "a page is made when it is looked at, not before the window is there";
 }
 
-TEST(MainWindow, TheInspectorFoldsToTheEdgeOfANarrowWindow) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(StudioWindow, TheInspectorFoldsToTheEdgeOfANarrowWindow) {
   window.resize(1440, 900);
   window.show();
   QCoreApplication::processEvents();
@@ -118,9 +117,7 @@ TEST(MainWindow, TheInspectorFoldsToTheEdgeOfANarrowWindow) {
   EXPECT_TRUE(window.inspectorDock().isVisible());
 }
 
-TEST(MainWindow, TheInspectorGivesItsRoomToPagesThatNeedIt) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(StudioWindow, TheInspectorGivesItsRoomToPagesThatNeedIt) {
   window.resize(1440, 900);
   window.show();
   for (const char* page : {"configure", "sql", "plugins"}) {
@@ -135,9 +132,7 @@ TEST(MainWindow, TheInspectorGivesItsRoomToPagesThatNeedIt) {
   EXPECT_TRUE(window.inspectorDock().isVisible());
 }
 
-TEST(MainWindow, TheTitleNamesThePageAndTheDatabase) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(StudioWindow, TheTitleNamesThePageAndTheDatabase) {
   window.showPage(QStringLiteral("sql"));
   const QString database =
       QFileInfo(QString::fromStdString(studio.workbench.store().file().string())).fileName();
@@ -147,9 +142,7 @@ TEST(MainWindow, TheTitleNamesThePageAndTheDatabase) {
   EXPECT_TRUE(window.windowTitle().startsWith(QStringLiteral("Monitor ")));
 }
 
-TEST(MainWindow, AnErrorStandsAboveThePageUntilItIsDismissed) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(StudioWindow, AnErrorStandsAboveThePageUntilItIsDismissed) {
   window.resize(1366, 768);
   window.show();
   EXPECT_EQ(window.errors().sentence(), QString());
@@ -190,9 +183,7 @@ TEST(ToolTips, OfButtonsAreWrapped) {
   EXPECT_GT(QToolTip::text().count(QLatin1Char('\n')), 2);
 }
 
-TEST(MainWindow, OnePrimaryButtonIsInSight) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(StudioWindow, OnePrimaryButtonIsInSight) {
   window.show();
   for (const char* page : {"monitor", "sql", "compare"}) {
     window.showPage(QString::fromUtf8(page));
@@ -203,9 +194,7 @@ TEST(MainWindow, OnePrimaryButtonIsInSight) {
   }
 }
 
-TEST(MainWindow, NumbersGoToThePages) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(StudioWindow, NumbersGoToThePages) {
   window.show();
   ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
   QTest::keyClick(&window, Qt::Key_2, Qt::ControlModifier);
@@ -214,9 +203,7 @@ TEST(MainWindow, NumbersGoToThePages) {
   EXPECT_TRUE(window.windowTitle().startsWith(QStringLiteral("Start ")));
 }
 
-TEST(MainWindow, TheTabKeyGoesFromTheTabsIntoTheirPage) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(StudioWindow, TheTabKeyGoesFromTheTabsIntoTheirPage) {
   window.show();
   window.showPage(QStringLiteral("artifacts"));
   window.showPage(QStringLiteral("monitor"));
@@ -226,9 +213,7 @@ TEST(MainWindow, TheTabKeyGoesFromTheTabsIntoTheirPage) {
   EXPECT_TRUE(window.currentPage()->isAncestorOf(next)) << next->metaObject()->className();
 }
 
-TEST(MainWindow, ThePaletteFindsActionsPagesAndRuns) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(StudioWindow, ThePaletteFindsActionsPagesAndRuns) {
   window.show();
   window.openPalette();
   CommandPalette& palette = window.commandPalette();
@@ -243,9 +228,7 @@ TEST(MainWindow, ThePaletteFindsActionsPagesAndRuns) {
   EXPECT_FALSE(palette.isVisible());
 }
 
-TEST(MainWindow, ThePaletteSaysThatNothingMatches) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(StudioWindow, ThePaletteSaysThatNothingMatches) {
   window.show();
   window.openPalette();
   CommandPalette& palette = window.commandPalette();
@@ -256,9 +239,7 @@ TEST(MainWindow, ThePaletteSaysThatNothingMatches) {
   EXPECT_TRUE(palette.isVisible()) << "there is nothing to do";
 }
 
-TEST(MainWindow, AMessageCanBeCopied) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(StudioWindow, AMessageCanBeCopied) {
   window.show();
   studio.workbench.showMessage(QStringLiteral("patch size 5 does not divide image size 28"));
   EXPECT_EQ(window.bottomBar().sentence().toStdString(),
@@ -343,9 +324,7 @@ TEST(MainWindow, ZoomedIsAsOneThatIsMadeAtThatZoomAndComesBackToTheSameLengths) 
   }
 }
 
-TEST(MainWindow, ThemesAndZoomChangeEveryWidgetAndBack) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
+TEST_F(StudioWindow, ThemesAndZoomChangeEveryWidgetAndBack) {
   window.show();
   window.setTheme(ThemeKind::Light);
   EXPECT_EQ(QApplication::palette().color(QPalette::Window),
