@@ -12,7 +12,7 @@
 
 namespace vitrine::ui {
 
-/// What a sheet's file says: {"title", "figures": [{"recipe" | "image", "title", "wide"}]}.
+/// Content of a sheet's file: {"title", "figures": [{"recipe" | "image", "title", "wide"}]}.
 struct Sheet {
   struct Place {
     Json recipe;          ///< null where a picture is shown

@@ -22,7 +22,7 @@ enum class ItemKind {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toString(
     ItemKind kind);  ///< "architecture", ...
 
-/// What the metrics of a name mean.
+/// Meaning of the metrics of a name.
 struct VITRINE_FOUNDATION_EXPORT MetricDeclaration {
   std::string pattern;  ///< of whole names, * stands for anything: "*/distance", "test/fid/*"
   std::string title;    ///< "distance of the moments"
@@ -31,13 +31,13 @@ struct VITRINE_FOUNDATION_EXPORT MetricDeclaration {
   std::string definition;          ///< one sentence
 };
 
-/// How the runs of a task are shown: the window and the tables ask this and assume nothing.
+/// Presentation of the runs of a task, for the window and tables.
 struct VITRINE_FOUNDATION_EXPORT MetricCard {
   /// Quantities without their split that sum a run up, the most important first: "top1", "ece".
   std::vector<std::string> headline;
   /// Metrics that are worth a plot before the user chooses: "train/loss", "test/top1".
   std::vector<std::string> plots;
-  /// What throughput counts: "images" gives system/images_per_second.
+  /// Unit of throughput: "images" gives system/images_per_second.
   std::string unit = "images";
   /// What the task records and core does not know (resources/docs/database.md). A run writes them
   /// into its database; where a pattern is known there already, that one holds.
@@ -55,7 +55,7 @@ struct VITRINE_FOUNDATION_EXPORT ItemCard {
   /// Of an architecture its capabilities, of a data set or transform the fields it fills, of a task
   /// the outputs that listeners hear.
   std::vector<std::string> offers;
-  /// What an item asks the others for, by the same names.
+  /// Capabilities and fields that an item needs of others, by the same names.
   std::vector<std::string> needs;
   Schema schema;
   MetricCard metrics;  ///< of a task
@@ -75,7 +75,7 @@ struct VITRINE_FOUNDATION_EXPORT Catalog {
 /// evaluation. Core's own, the same for every task.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& trainSchema();
 
-/// What `[data]` takes next to the dataset's own keys: subsets, augmentation, normalisation.
+/// Keys of `[data]` next to those of the data set: subsets, augmentation, normalisation.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& dataSchema();
 
 /// When an analysis under `[observe]` is due: every_steps, every_epochs, weights; added to each
@@ -89,7 +89,7 @@ struct VITRINE_FOUNDATION_EXPORT Catalog {
 /// The schema of each `[aux.NAME]`: a trained model that the run uses and does not train.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& auxSchema();
 
-/// What every sampler takes next to its own keys: seed, count.
+/// Keys of every sampler next to its own: seed, count.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT const Schema& sampleSchema();
 
 }  // namespace vitrine

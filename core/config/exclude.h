@@ -19,7 +19,7 @@ namespace vitrine {
 /// Forgets an axis that the command line sets, and what was left out by its values.
 void dropAxis(std::vector<Exclude>& excludes, std::size_t axis);
 
-/// Which of `excludes` leaves a run out: its place, or -1.
+/// Place of the first of `excludes` that leaves a run out, or -1.
 /// \param choice  place of each axis's value
 [[nodiscard]] int excludedBy(const std::vector<Exclude>& excludes, std::size_t variant,
                              const std::vector<std::size_t>& choice);

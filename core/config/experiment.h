@@ -27,7 +27,7 @@ namespace vitrine {
 /// "task/classification"
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string itemName(ItemKind kind, const std::string& id);
 
-/// Where a resolved value came from.
+/// Origin of a resolved value.
 struct Origin {
   /// "default", "preset mlp/small", "file", "variant + soft mask", "stage fine-tune", "sweep",
   /// "select", "command line"
@@ -35,7 +35,7 @@ struct Origin {
   int line = 0;  ///< in the file, 0 where there is none
 };
 
-/// What a run starts from.
+/// The start of a run.
 struct InitSource {
   std::string weights;  ///< a safetensors file, or ""
   std::string run;      ///< a run's UUID, or ""
@@ -60,7 +60,7 @@ struct AuxSource {
   std::string use = "model";          ///< "ema" | "model"
 };
 
-/// What a run of a file with [select] is for.
+/// Purpose of a run of a file with [select].
 enum class RunPart {
   Plain,  ///< the file has no [select]
   Grid,   ///< leaves a part of the training set out and is scored on it
@@ -106,7 +106,7 @@ struct VITRINE_FOUNDATION_EXPORT Plan {
   std::vector<Problem> problems;  ///< empty means go
 };
 
-/// How far a plan is worked out: a form looks at the first runs, and at none once its text is old.
+/// Extent of a plan: a form reads the first runs only, and cancels the plan of an old text.
 struct PlanLimits {
   std::size_t mostRuns = std::numeric_limits<std::size_t>::max();
   const std::atomic<bool>* isStale = nullptr;  ///< true: stop; the result is incomplete

@@ -68,8 +68,8 @@ struct Checked {
 /// "a, b, c" of at most a dozen.
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);
 
-/// What a rule says about resolved `values`: key of the first argument and a message, both empty
-/// when it holds.
+/// Result of a rule on resolved `values`: key of the first argument and a message, both empty when
+/// it holds.
 struct Verdict {
   std::string key;
   std::vector<std::string> keys;  ///< every field the rule looked at

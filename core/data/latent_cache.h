@@ -23,7 +23,7 @@
 
 namespace vitrine {
 
-/// What latents were made of; where anything differs they are others.
+/// Source of latents; any difference makes other latents.
 struct LatentSource {
   std::string codec;    ///< SHA-256 of the codec's weights
   std::string dataset;  ///< id of the data set
@@ -39,7 +39,7 @@ struct LatentTable {
   at::Tensor logVariance;  ///< of the shape of `mean`; undefined of a codec of points
 };
 
-/// Where the latents of `source` are kept.
+/// Folder of the latents of `source`.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::filesystem::path latentFile(
     const std::filesystem::path& folder, const LatentSource& source);
 /// \returns  nothing where there is no such file

@@ -13,7 +13,7 @@
 
 namespace vitrine::diffusion {
 
-/// What the members of the family begin with.
+/// Blocks of the members of the family.
 enum class BlockStyle {
   Additive,  ///< GELU and an added sin-cos table
   Rotary,    ///< SwiGLU and rotary positions

@@ -34,7 +34,7 @@ enum class StepVariance {
   FixedSmall,    ///< the posterior's
   FixedLarge,    ///< beta
 };
-/// How a network's output [B, C or 2 C, H, W] is read.
+/// Meaning of a network's output [B, C or 2 C, H, W].
 struct StepOutput {
   StepPrediction predicts = StepPrediction::Noise;
   StepVariance variance = StepVariance::LearnedRange;

@@ -18,7 +18,7 @@ enum class SdeMethod {
   Euler,  ///< Euler-Maruyama
   Heun,   ///< noise first, then the explicit trapezoid
 };
-/// How the last step is taken, without noise.
+/// Form of the last step, without noise.
 enum class LastStep {
   None,     ///< not at all: the equation is solved to the end
   Mean,     ///< along velocity + w score

@@ -22,7 +22,8 @@ namespace vitrine::eval {
 /// Up to this many classes a confusion matrix is counted: 4 MB of float32, four times the squares a figure can show.
 inline constexpr std::int64_t kMostMatrixClasses = 1000;
 
-/// What was predicted for the samples of each class, batch by batch; prediction = argmax (the first of equals).
+/// Counts of the predictions for the samples of each class, batch by batch; prediction = argmax
+/// (the first of equals).
 class VITRINE_ENGINE_EXPORT ClassCounts {
  public:
   /// \pre classes > 0

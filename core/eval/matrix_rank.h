@@ -41,7 +41,7 @@ struct LayerMatrices {
   at::Tensor matrices;
 };
 
-/// What an analysis says of its matrices.
+/// Results of an analysis about its matrices.
 struct RankFindings {
   std::vector<std::pair<std::string, double>> scores;
   std::vector<Artifact> artifacts;

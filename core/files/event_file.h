@@ -78,7 +78,7 @@ class VITRINE_FOUNDATION_EXPORT EventFileReader {
   /// The next event that holds a scalar or an image; nothing at the end of what can be read.
   [[nodiscard]] std::optional<SummaryEvent> next();
 
-  /// What was left out on the way, up to now.
+  /// Records that were left out so far.
   struct Report {
     std::int64_t records = 0;                     ///< whole ones
     std::map<std::string, std::int64_t> skipped;  ///< kind ("histogram") -> how many

@@ -23,7 +23,7 @@
 
 namespace vitrine {
 
-/// Which shard holds which tensor.
+/// The shard of each tensor.
 struct SafetensorsIndex {
   std::map<std::string, std::string> shardOf;  ///< tensor -> file name
 };

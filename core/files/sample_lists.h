@@ -53,7 +53,7 @@ struct ChoiceQuestion {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<ChoiceQuestion> readChoices(
     const std::filesystem::path& file, const SampleListLimits& limits = {});
 
-/// How a text file is divided.
+/// Unit of a document in a text file.
 enum class Documents { File, Paragraph, Line };
 /// The documents of a text as ranges of its bytes, none empty. Paragraphs lie between empty lines;
 /// white space around a document is left out.

@@ -52,7 +52,7 @@ struct Command {
   std::vector<Place> places;
 };
 
-/// What came of it.
+/// Result of a command.
 struct CommandResult {
   std::vector<std::int64_t> runs;  ///< that it was done to
   store::QueueMode mode = store::QueueMode::Running;

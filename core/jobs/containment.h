@@ -57,7 +57,7 @@ class VITRINE_STORE_EXPORT Containment {
 [[nodiscard]] VITRINE_STORE_EXPORT bool outlivesLogOut(const std::filesystem::path& lingering,
                                                        const std::string& user);
 
-/// How jobs are limited on this machine, for people: "control group (version 2)" ...
+/// Name of the containment of this machine: "control group (version 2)" ...
 [[nodiscard]] VITRINE_STORE_EXPORT std::string describeContainment();
 
 }  // namespace vitrine::jobs

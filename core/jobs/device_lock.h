@@ -25,7 +25,7 @@ class VITRINE_STORE_EXPORT DeviceLock {
   /// \throws Error  the system has no room for it
   [[nodiscard]] static std::optional<DeviceLock> tryLock(const std::string& device);
 
-  /// What a child must inherit to hold it.
+  /// Descriptors that a child must inherit to hold the lock.
   [[nodiscard]] std::vector<int> descriptors() const;
 
  private:

@@ -19,7 +19,7 @@ struct Device {
   [[nodiscard]] const std::string& key() const noexcept { return isGpu() ? uuid : name; }
 };
 
-/// Where devices come from; tests have one of their own.
+/// Source of the list of devices; tests replace it.
 class VITRINE_STORE_EXPORT DeviceSource {
  public:
   virtual ~DeviceSource();

@@ -30,7 +30,7 @@ struct ProcessUse {
 [[nodiscard]] VITRINE_STORE_EXPORT std::optional<std::size_t> cardOf(
     const std::string& device, const char* visible, const std::vector<GpuLoad>& cards);
 
-/// What a MachineMeter measures, for the table of metric kinds.
+/// Metrics of a MachineMeter, for the table of metric kinds.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<MetricDeclaration> machineMetrics();
 
 /// Adds its values to points that a run stores anyway: to the first one, then at most every two

@@ -29,7 +29,7 @@ struct ProcessFacts {
 [[nodiscard]] std::int64_t tasksOfUser();
 /// Those of the whole machine; 0 where /proc does not say.
 [[nodiscard]] VITRINE_STORE_EXPORT std::int64_t tasksOfMachine();
-/// How many the machine can have; 0 where /proc does not say.
+/// Limit of tasks of the machine; 0 where /proc has none.
 [[nodiscard]] std::int64_t mostTasksOfMachine();
 
 /// Sends `number` once to every descendant of this process, and to the process groups that they

@@ -22,7 +22,7 @@ struct QueueEntry : store::QueueRow {
   bool isReady = false;  ///< nothing but its turn and a device is missing
 };
 
-/// How a process ended that worked on a run.
+/// End of the process of a run.
 struct RunEnding {
   std::string reason;          ///< one sentence; "" leaves what the run says of itself
   bool mayResume = false;      ///< the queue may start it again

@@ -11,7 +11,7 @@
 
 namespace vitrine::jobs {
 
-/// What holds for every run of a `vitrine work`.
+/// Settings for every run of a `vitrine work`.
 struct SupervisorSettings {
   double hangAlarmSeconds = 30;  ///< without a sign of life: an event says so
   double hangLimitSeconds = 0;   ///< without a sign of life: the end; 0: never
@@ -33,8 +33,8 @@ struct SupervisorOptions {
 ///         any more
 VITRINE_STORE_EXPORT int superviseRun(const SupervisorOptions& options);
 
-/// What `vitrine work --supervise N` does: reads limits from the queue, then superviseRun().
-/// `program` is the headless program.
+/// Does the work of `vitrine work --supervise N`: reads limits from the queue, then calls
+/// superviseRun(). `program` is the headless program.
 VITRINE_STORE_EXPORT int superviseQueuedRun(const std::filesystem::path& database, std::int64_t run,
                                             const std::filesystem::path& program,
                                             const SupervisorSettings& settings);

@@ -8,7 +8,7 @@
 
 namespace vitrine::jobs {
 
-/// What a started program is given besides its arguments.
+/// Input of a started program next to its arguments.
 struct SpawnExtras {
   std::vector<std::string> environment;  ///< NAME=value, before what this process has
   std::vector<int> keep;                 ///< descriptors that stay open in it

@@ -18,7 +18,7 @@ struct MlstmWalk;
 struct MlstmCall;
 struct MlstmGateGradients;
 
-/// What the module offers; the current CUDA stream is used throughout.
+/// Functions of the module; all use the current CUDA stream.
 struct CudaKernels {
   /// Turns q and k into `qOut` and `kOut` (contiguous, allocated). Shapes are checked by the
   /// caller; head width dense.

@@ -65,7 +65,7 @@ class VITRINE_FOUNDATION_EXPORT Publisher {
   [[nodiscard]] Wishes wishes() const;
   /// \returns  false: the frame is larger than a segment holds, and was not written
   bool publish(std::span<const std::byte> frame);
-  /// How often a segment was looked for.
+  /// Number of searches for a segment.
   [[nodiscard]] std::int64_t looks() const noexcept { return looks_; }
 
  private:

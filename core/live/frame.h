@@ -61,7 +61,7 @@ struct ScheduleGap {
   std::int32_t samples = 0;
 };
 
-/// What a denoiser that is being trained takes a few noises for, from noise to image.
+/// Images that a denoiser in training predicts from a few noises, step by step.
 struct Film {
   std::int64_t step = 0;  ///< of the weights
   std::int32_t images = 0, height = 0, width = 0, channels = 0;

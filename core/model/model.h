@@ -21,7 +21,7 @@ namespace vitrine {
 
 class WeightSource;
 
-/// What a model can do, as an interface with the name `kId`:
+/// A capability of a model, as an interface with the name `kId`:
 ///
 ///     class Captioner : public vitrine::Capability {
 ///      public:
@@ -39,7 +39,7 @@ struct OfferedCapability {
   Capability* capability;
 };
 
-/// Where a parameter stands in a model, for rules about groups of parameters.
+/// Layer and decay of a parameter, for rules about groups of parameters.
 struct ParameterInfo {
   std::int64_t layer = 0;   ///< 0: embedding, 1 .. depth: blocks, depth + 1: what follows them
   std::int64_t layers = 2;  ///< depth + 2
@@ -69,7 +69,7 @@ class VITRINE_ENGINE_EXPORT Model {
   /// them, resizes those of another resolution (core/model/weight_source.h). Here: nothing, the
   /// file has the model's names and shapes.
   virtual void transform(WeightSource& source);
-  /// What the model can do; asked once, so the list may be built each time. Here: nothing.
+  /// Capabilities of the model; called once, so the list may be built each time. Default: none.
   [[nodiscard]] virtual std::vector<OfferedCapability> capabilities();
   /// Of every parameter, by name, in the order of named_parameters(). The default uses names and
   /// shapes. "blocks.N." or "layers.N." is layer N + 1; parameters before the first of them are

@@ -15,7 +15,7 @@
 
 namespace vitrine {
 
-/// Where the value of a tensor lies unchanged: rows of `names`, one behind the other.
+/// File that holds the value of a tensor unchanged: rows of `names`, one after the other.
 struct WeightOrigin {
   std::filesystem::path file;      ///< one safetensors file
   std::string sha256;              ///< of it; "" before the first request
@@ -88,7 +88,7 @@ class VITRINE_ENGINE_EXPORT WeightSource {
   std::string resizePositions_;
 };
 
-/// How a public name becomes ours: one tensor of a file, or a row block of ours (separate q, k, v
+/// Rule from a public name to ours: one tensor of a file, or a row block of ours (separate q, k, v
 /// into a fused qkv).
 struct WeightRename {
   std::string theirs;       ///< name in the file

@@ -24,7 +24,7 @@ struct LoadOptions {
   std::function<std::string(const std::vector<std::string>& names)> family{};
 };
 
-/// What a load did, for the log and for `show`.
+/// Report of a load, for the log and for `show`.
 struct LoadReport {
   std::vector<std::string> loaded, skipped, missing, unused, resized;
   std::map<std::string, WeightOrigin> origins;  ///< of those of `loaded` that came unchanged
@@ -37,7 +37,7 @@ struct WeightReference {
   std::map<std::string, std::vector<std::string>>
       tensors;  ///< by name here: as WeightOrigin::names
 };
-/// What writeTensors() is given so that openWeightSource() finds them: one entry, or none.
+/// Metadata for writeTensors() by which openWeightSource() finds them: one entry, or none.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::map<std::string, std::string> referenceMetadata(
     const std::vector<WeightReference>& references);
 

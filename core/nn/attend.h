@@ -19,7 +19,7 @@ enum class AttentionPath {
   Short,      ///< our own kernel for short sequences on the CPU, float32 inside
 };
 
-/// How queries meet keys:
+/// Options of the attention of queries over keys:
 ///
 ///     P = softmax(scale * q k^T + bias)      q and k turned by their angles first
 ///     out = (P * factor) v                   rows are not renormalised

@@ -12,7 +12,7 @@
 
 namespace vitrine::nn {
 
-/// What one attention reads; `additive` is the `bias` of AttendOptions, `multiplicative` its
+/// Inputs of one attention; `additive` is the `bias` of AttendOptions, `multiplicative` its
 /// `factor`, angles may be any of its angles.
 using AttentionInput = cpu::PackedAttention;
 

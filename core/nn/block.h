@@ -40,7 +40,7 @@ struct Modulation {
   at::Tensor mlpShift, mlpScale, mlpGate;
 };
 
-/// What the blocks of one forward pass share.
+/// Inputs that the blocks of one forward pass share.
 struct BlockCall {
   at::Tensor angles;    ///< RoPE, or undefined
   at::Tensor additive;  ///< masks of AttentionInput

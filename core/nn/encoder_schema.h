@@ -13,7 +13,7 @@ namespace vitrine::nn {
 
 /// Sizes: image_size patch_size in_channels num_classes width depth heads mlp_width.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<Field> sizeFields();
-/// What the architectures leave open: qkv_bias mlp_bias pool final_norm norm_eps layer_scale
+/// Fields that the architectures share: qkv_bias mlp_bias pool final_norm norm_eps layer_scale
 /// drop_path dropout.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<Field> commonFields();
 /// Values of the sizes: of an encoder for the 1,000 classes of ImageNet, patches square.

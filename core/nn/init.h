@@ -39,8 +39,8 @@ struct Init {
 [[nodiscard]] VITRINE_ENGINE_EXPORT Init lecunNormalInit(std::int64_t fanIn);
 /// Glorot & Bengio 2010: uniform in +-sqrt(6 / (fanIn + fanOut)).
 [[nodiscard]] VITRINE_ENGINE_EXPORT Init xavierUniformInit(std::int64_t fanIn, std::int64_t fanOut);
-/// What PyTorch gives a convolution's or linear map's weight and bias by default: uniform in
-/// +-1 / sqrt(fanIn).
+/// PyTorch's default for weight and bias of a convolution or linear map: uniform in +-1 /
+/// sqrt(fanIn).
 [[nodiscard]] VITRINE_ENGINE_EXPORT Init torchDefaultInit(std::int64_t fanIn);
 
 /// Fills `parameter` in place; a parameter on the Meta device is left alone.
@@ -50,7 +50,7 @@ struct Init {
 VITRINE_ENGINE_EXPORT void initialise(const at::Tensor& parameter, const Init& init,
                                       const std::string& name, std::uint64_t seed);
 
-/// What each parameter of a model begins with, by its name and shape; nothing leaves it as it is.
+/// First values of each parameter of a model, by its name and shape; nothing leaves it unchanged.
 using InitRule =
     std::function<std::optional<Init>(const std::string& name, const at::Tensor& parameter)>;
 /// Fills every parameter of `module` for which `rule` gives a value.

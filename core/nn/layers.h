@@ -95,7 +95,7 @@ struct VITRINE_ENGINE_EXPORT Norm final : AnyNorm {
                                                           const at::Tensor& branch) const override;
   /// Kept for the backward pass: input, output and the statistics.
   [[nodiscard]] BlockCost cost(double tokens) const override;
-  /// What it multiplies with, [width]; undefined without Affine.
+  /// Factors of the channels, [width]; undefined without Affine.
   [[nodiscard]] at::Tensor gains() const;
   at::Tensor weight, bias;
 

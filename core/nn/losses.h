@@ -38,7 +38,8 @@ enum class OverClasses { Mean, Sum };
                                                                   const at::Tensor& targets,
                                                                   OverClasses over);
 
-/// What a student learns from a teacher (Touvron et al. 2021, arXiv:2012.12877, equations 2 and 3).
+/// Loss of a student that learns from a teacher (Touvron et al. 2021, arXiv:2012.12877, equations 2
+/// and 3).
 struct Distillation {
   double alpha = 0.5;  ///< share of the teacher's part
   /// None: the teacher's first class is the label. Otherwise temperature^2 KL(teacher || student),

@@ -15,8 +15,8 @@
 
 namespace vitrine::nn {
 
-/// How many maps make queries, keys and values. Rows of a map that makes several lie one kind after
-/// the other, heads within.
+/// Number of maps that make queries, keys and values. A map of several has its rows by kind, then
+/// by head.
 enum class Projections {
   One,       ///< q, k and v
   KeyValue,  ///< q; k and v
@@ -40,7 +40,7 @@ struct MultiHeadOptions {
   AttentionNames names = {};
 };
 
-/// What one pass through the layer is asked for.
+/// Inputs and options of one pass through the layer.
 struct AttentionCall {
   AttendOptions options;  ///< of the whole sequence; its path is ignored where `tap` is set
   at::Tensor context;     ///< [batch, keys, contextWidth]; undefined for x itself
@@ -66,7 +66,7 @@ struct VITRINE_ENGINE_EXPORT MultiHeadAttention final : torch::nn::Module {
   [[nodiscard]] at::Tensor join(const at::Tensor& values) const;
 
   [[nodiscard]] BlockCost cost(double queries, double keys, bool hasFactor = false) const;
-  /// What one pass keeps for its gradient, bytes; `cost` holds it.
+  /// Bytes that one pass keeps for its gradient; part of `cost`.
   [[nodiscard]] double keptBytes(double queries, double keys, bool hasFactor = false) const;
 
   [[nodiscard]] const MultiHeadOptions& options() const { return options_; }

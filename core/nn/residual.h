@@ -19,7 +19,7 @@ struct Stream {
   [[nodiscard]] at::Tensor sum() const { return branch.defined() ? x + branch : x; }
 };
 
-/// What the branch does, given norm(x).
+/// The function of the branch on norm(x).
 /// \param samples  int64: which of the batch these are, where drop path left some out; undefined
 ///                 when they are all there. Positions and masks of each sample go by it
 using Mixer = std::function<at::Tensor(const at::Tensor& normed, const at::Tensor& samples)>;

@@ -60,7 +60,7 @@ struct VisionTransformerConfig {
   /// A table of relative positions in each block, added to its scores (position/relative_bias.h);
   /// zero at first, whatever `init` says.
   bool relativeBias = false;
-  /// What parameters begin with; none: maps, class token and table truncated normal 0.02, the rest
+  /// First values of parameters. None: maps, class token and table truncated normal 0.02, the rest
   /// as its layer has it.
   InitRule init;
   EncoderNames names = {};

@@ -29,7 +29,7 @@ class VITRINE_FOUNDATION_EXPORT BrokenStream : public std::runtime_error {
 /// \throws BrokenStream  a length of 0 or above kLargestFrame, an end within a frame, a read error
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<std::vector<std::uint8_t>> readFrame(int fd);
 
-/// What a frame says.
+/// Map of a frame.
 /// \throws std::invalid_argument  not CBOR, not a map, deeper than 32 levels, or bytes behind it;
 ///         the stream continues with the next frame
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Json frameMap(std::span<const std::uint8_t> bytes);

@@ -26,7 +26,7 @@ class Mirror;
 
 namespace vitrine::remote {
 
-/// How the link stands.
+/// State of the link.
 struct RemoteState {
   enum class Link {
     Connecting,

@@ -21,8 +21,7 @@ struct RemotePlace {
   /// `vitrine serve` there, through the user's own ssh ($VITRINE_SSH, words split at blanks,
   /// instead of `ssh`): his keys, names and jump hosts. It never asks for anything.
   [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> command() const;
-  /// Where the copy of it lies on this machine:
-  /// $XDG_CACHE_HOME/vitrine/remote/<host>-<hash>.sqlite.
+  /// Path of its copy on this machine: $XDG_CACHE_HOME/vitrine/remote/<host>-<hash>.sqlite.
   [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path copy() const;
 };
 

@@ -23,7 +23,7 @@ struct ComparedRun {
   std::string plannedName;  ///< before it was renamed; "": as in `row`
 };
 
-/// Which of a curve's values stands for its run.
+/// Value of a curve that stands for its run.
 enum class CurveValue { Last, Best, Minimum, Maximum, AtStep };
 [[nodiscard]] VITRINE_STORE_EXPORT std::string toString(CurveValue value);  ///< "last", "at step"
 [[nodiscard]] VITRINE_STORE_EXPORT std::optional<CurveValue> curveValueFromString(
@@ -123,7 +123,7 @@ sampleOf(const VariantGroup& variant, const std::vector<ComparedRun>& runs,
 [[nodiscard]] VITRINE_STORE_EXPORT std::map<std::uint64_t, std::int64_t> seedRuns(
     const VariantGroup& variant, const std::vector<ComparedRun>& runs, Unfinished unfinished);
 
-/// What `choice` says of a run; nothing where Best has no direction or the step was not reached.
+/// Value of a run by `choice`; nothing where Best has no direction or the step was not reached.
 [[nodiscard]] VITRINE_STORE_EXPORT std::optional<double> valueOf(const MetricValue& value,
                                                                  const MetricMeaning& meaning,
                                                                  ValueChoice choice);

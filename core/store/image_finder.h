@@ -51,8 +51,8 @@ using ImageSearch = std::vector<ImageCondition>;
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::pair<std::int64_t, std::string>> taggedImages(
     RunReader& store);
 
-/// What a list of images was read from: while `history` stays, those that were found are still
-/// there, and new ones have an id above `newest`.
+/// State that a list of images was read from. While `history` stays, all images of the list exist,
+/// and new ones have an id above `newest`.
 struct ImageStanding {
   std::int64_t newest = 0, count = 0, history = 0;
   [[nodiscard]] bool operator==(const ImageStanding&) const = default;

@@ -69,7 +69,7 @@ struct RunCard {
 [[nodiscard]] VITRINE_STORE_EXPORT RunCard joined(const std::vector<RunCard>& cards);
 /// `plots`, then `morePlots`, each once.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> allPlots(const RunCard& card);
-/// What a comparison shows before the user chooses: the headline, then the losses outside training.
+/// Metrics that a comparison shows by default: the headline, then the losses outside training.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> comparedMetrics(
     const RunCard& card, const std::vector<std::string>& recorded);
 

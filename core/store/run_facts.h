@@ -79,7 +79,7 @@ struct StoredTable {
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<StoredTable> storedTables(
     RunReader& store, const RunReader::QueryLimits& limits);
 
-/// Where users see the bytes of a picture.
+/// The view that shows a picture.
 enum class PictureView {
   Artifacts,  ///< of the kind "image"
   GeneratedImages,

@@ -46,10 +46,10 @@ class VITRINE_STORE_EXPORT RunReader {
   [[nodiscard]] Json origins(std::int64_t run);
   [[nodiscard]] Json init(std::int64_t run);
   [[nodiscard]] Json environment(std::int64_t run);  ///< of the last segment; null before the first
-  /// What the values of the run are chosen from, or null. \see RunWriter::completeConfig()
+  /// Candidates of the run's chosen values, or null. \see RunWriter::completeConfig()
   [[nodiscard]] Json selection(std::int64_t run);
   [[nodiscard]] std::vector<RunDependency> dependencies(std::int64_t run);  ///< by kind and name
-  /// What a run waits for.
+  /// Reason why a run waits.
   struct Blocker {
     std::int64_t run = 0;
     RunState state = RunState::Queued;

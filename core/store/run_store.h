@@ -41,8 +41,8 @@ class VITRINE_STORE_EXPORT RunStore : public RunReader, public RunWriter, public
   RunStore(const RunStore&) = delete;
   RunStore& operator=(const RunStore&) = delete;
 
-  /// How long a write waits for a process that makes no progress, 5 s by default; where
-  /// many write, up to twelve times as long.
+  /// Time that a write waits for a process without progress, 5 s by default; up to twelve times as
+  /// long where many write.
   void setPatience(std::chrono::milliseconds patience);
   /// integrity_check; empty means ok. Takes the mark of an I/O error away then.
   [[nodiscard]] std::vector<std::string> check();

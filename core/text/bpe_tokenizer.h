@@ -11,7 +11,7 @@
 
 namespace vitrine::text {
 
-/// What a vocabulary file says.
+/// Content of a vocabulary file.
 struct Vocabulary {
   std::vector<std::string> bytes;  ///< of each token; "" of one that has none
   std::unordered_map<std::string, std::int64_t> tokenOf;

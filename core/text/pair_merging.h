@@ -9,7 +9,7 @@
 
 namespace vitrine::text {
 
-/// What two adjacent symbols become.
+/// Merge of two adjacent symbols.
 struct Merge {
   std::int64_t rank = 0, token = 0;
 };

@@ -27,7 +27,7 @@ inline constexpr std::int64_t kNoTarget = -100;
 /// The first place of each token's document in its row, [B, N] int64.
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor documentBegins(const at::Tensor& documents);
 
-/// How the next token is chosen.
+/// Rule that chooses the next token.
 struct TokenChoice {
   double temperature = 0;              ///< 0: the likeliest
   std::optional<std::int64_t> topK{};  ///< among so many of the likeliest
@@ -41,7 +41,7 @@ struct TokenChoice {
 /// Bytes of text that each token stands for, [vocabulary] int64.
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor byteCounts(const Tokenizer& tokenizer);
 
-/// What `tokenize` of a run's pipeline says.
+/// Settings of `tokenize` in a run's pipeline.
 struct TokenizeStage {
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null where the pipeline has no such stage
   bool begins = false, ends = false;           ///< whether texts have a first and a last token

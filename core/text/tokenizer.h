@@ -47,7 +47,7 @@ class VITRINE_ENGINE_EXPORT Tokenizer {
 
   /// Special tokens by name.
   [[nodiscard]] const std::map<std::string, std::int64_t>& specials() const { return specials_; }
-  /// What a text begins and ends with; nothing where the vocabulary has no such token.
+  /// First and last token of a text; nothing where the vocabulary has no such token.
   [[nodiscard]] std::optional<std::int64_t> beginToken() const { return begin_; }
   [[nodiscard]] std::optional<std::int64_t> endToken() const { return end_; }
 

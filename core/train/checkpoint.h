@@ -86,7 +86,7 @@ readCheckpoint(const std::filesystem::path& folder);
 [[nodiscard]] VITRINE_ENGINE_EXPORT CheckpointState
 readCheckpointState(const std::filesystem::path& folder);
 
-/// How one save ended: a record, or an error.
+/// Result of one save: a record, or an error.
 struct SaveResult {
   CheckpointRecord record;
   std::string error;

@@ -63,7 +63,7 @@ struct ProcessMemory {
 /// Peak resident size on the CPU, peak allocated on a GPU: bytes.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::int64_t peakMemory(const at::Device& device);
 
-/// What decides whether a resume is bit-exact.
+/// Conditions of a bit-exact resume.
 struct ComputeEnvironment {
   std::string device, libtorch, cpuCapability;
   int threads = 1;

@@ -53,7 +53,7 @@ class VITRINE_ENGINE_EXPORT DivergenceWatch {
   explicit DivergenceWatch(const DivergenceOptions& options) : options_(options) {}
   /// \param step  the one that is about to be made, counted from 1
   [[nodiscard]] SpikeLimits limits(std::int64_t step) const;
-  /// What was read back of a step; in order.
+  /// Takes the values that were read back of a step, in order.
   void heard(std::int64_t step, double loss, double gradientNorm, bool isApplied,
              const SpikeLimits& limits);
 

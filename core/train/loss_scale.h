@@ -40,7 +40,7 @@ class VITRINE_ENGINE_EXPORT LossScale {
 
   /// "loss_scale/value" and "loss_scale/good_steps".
   [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> state() const;
-  /// What `saved` lacks stays as it is: the run began in another precision.
+  /// Values that `saved` lacks stay: the run began in another precision.
   void load(const std::map<std::string, at::Tensor>& saved);
 
  private:

@@ -18,7 +18,7 @@ struct MemoryPart {
   double bytes = 0;
 };
 
-/// What the estimate is made from: nothing of it needs the model's memory.
+/// Input of the estimate; reading it does not need the model's memory.
 struct MemoryInput {
   double parameters = 0;          ///< of the model and the task's head
   double trainedParameters = -1;  ///< without frozen ones; -1: all

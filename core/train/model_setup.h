@@ -27,7 +27,7 @@ struct AuxChoice {
   std::shared_ptr<const void> hold;  ///< as InitChoice::hold
 };
 
-/// What a run starts from, with every name turned into a file.
+/// The start of a run, with a file for every name.
 struct InitChoice {
   std::filesystem::path
       weights;  ///< a safetensors file, or a checkpoint folder; empty: initialised from the seed
@@ -39,7 +39,7 @@ struct InitChoice {
   std::vector<AuxChoice> auxiliaries;  ///< in the order of the file
 };
 
-/// How much of the data a run's evaluations read.
+/// Part of the data that a run's evaluations read.
 enum class Extent {
   Whole,
   DryStep,  ///< one batch of each split: enough to see that it works and fits into memory

@@ -16,8 +16,8 @@
 
 namespace vitrine::train {
 
-/// What decides, besides weights and data, which numbers an evaluation gives: the same for a run
-/// and for a later evaluation of its checkpoint.
+/// Conditions of the numbers of an evaluation, next to weights and data. They are the same for a
+/// run and for a later evaluation of its checkpoint.
 struct Look {
   Precision precision = Precision::Float32;
   at::Device device = at::kCPU;
@@ -40,7 +40,7 @@ VITRINE_ENGINE_EXPORT void evaluate(TaskSession& session, const Evaluation& eval
 /// after that step see it; a run without schedules is left alone.
 VITRINE_ENGINE_EXPORT void placeAfterStep(TaskSession& session, const StepPosition& completed);
 
-/// What of a run moves along its steps, by the name that its state has in checkpoints.
+/// Parts of a run that change along its steps, by the name of their state in checkpoints.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<std::pair<std::string, Scheduled*>> scheduledOf(
     TaskSession& session);
 

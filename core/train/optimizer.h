@@ -43,7 +43,7 @@ class VITRINE_ENGINE_EXPORT Optimizer {
   [[nodiscard]] const std::vector<at::Tensor>& parameters() const noexcept { return all_; }
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
 
-  /// What the rule remembers, by "<parameter>/exp_avg" and so on.
+  /// State of the rule, by "<parameter>/exp_avg" and so on.
   [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> state() const;
   /// \throws FileError  a moment is missing or has another shape
   void load(const std::map<std::string, at::Tensor>& moments, std::int64_t updates);

@@ -18,7 +18,7 @@
 
 namespace vitrine::train {
 
-/// What a step does that is not finite, or a spike.
+/// Action at a step that is not finite, or a spike.
 enum class OnBadStep {
   Latch,  ///< it and every later one changes nothing
   Skip,   ///< it changes nothing, the running statistics of norms included
@@ -36,7 +36,7 @@ struct StepOptions {
   LossScaleOptions lossScale{};  ///< of Float16
 };
 
-/// What the device said about one step, read back late.
+/// Readings of one step from the device, late.
 struct StepReadings {
   double loss = 0;            ///< of all accumulated batches
   double gradientNorm = 0;    ///< before clipping
@@ -47,7 +47,7 @@ struct StepReadings {
   std::vector<double> parts;  ///< named by TrainStep::partNames(), each without its weight
 };
 
-/// Where the host spent a step. On a GPU, which works later, what it took to ask for it.
+/// Seconds of the host by part of a step. On a GPU, which works later, those of the launches.
 struct StepSeconds {
   double forward = 0, backward = 0, optimizer = 0;
 };
@@ -75,7 +75,7 @@ class VITRINE_ENGINE_EXPORT TrainStep {
   /// Of the steps before the first one here.
   void setSpikesInRow(std::int64_t count);
   [[nodiscard]] Optimizer& optimizer() noexcept { return optimizer_; }
-  /// What a checkpoint holds of optimizer and loss scale.
+  /// State of optimizer and loss scale for a checkpoint.
   [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> state() const;
   /// \throws FileError  as Optimizer::load()
   void load(const std::map<std::string, at::Tensor>& saved, std::int64_t updates);

@@ -28,7 +28,7 @@ struct Observed {
   Config config;  ///< observeSchema() + the analysis's own keys
 };
 
-/// Where a run stands when it is opened again next to itself.
+/// State of a run that is opened again while it trains.
 struct Moment {
   at::Device device = at::kCPU;
   std::uint64_t seed = 0;
@@ -46,8 +46,8 @@ struct TrainerSetup {
   const ScheduleItem* schedule = nullptr;    ///< that train.schedule.name is
   std::vector<Observed> observed;
   std::vector<std::string> freeze;  ///< parameter-name globs that are not trained
-  /// Where tensors of the model came from unchanged, by name: checkpoints refer to the frozen ones
-  /// among them and do not hold them.
+  /// Files that hold tensors of the model unchanged, by name. Checkpoints refer to the frozen ones
+  /// among them.
   std::map<std::string, WeightOrigin> weightOrigins;
   std::filesystem::path checkpointFolder;  ///< `<name>.files/run-<uuid>`; empty: no checkpoints
   std::string checkpointPrefix;      ///< what CheckpointRecord::folder begins with: "run-<uuid>"
@@ -57,13 +57,13 @@ struct TrainerSetup {
   std::vector<std::string> damaged;
   /// Checkpoint steps that other runs start from; see RetentionOptions::needed.
   std::function<std::set<std::int64_t>()> neededSteps;
-  /// How long the run may wait for its own saves, apart from a twentieth of its running time; a
-  /// save that would wait longer is made later.
+  /// Time that the run may wait for its own saves, next to a twentieth of its running time. A save
+  /// that would wait longer is made later.
   std::chrono::duration<double> saveWait = std::chrono::seconds(5);
   /// Called once, after the first step on the CPU: which way each kind of call went (takenPaths()).
   std::function<void(const std::vector<std::pair<std::string, std::string>>&)> onTakenPaths;
   std::string throughput = "system/images_per_second";  ///< name of that metric
-  /// What the recipes of images and texts that evaluations make begin with: {"run": uuid}.
+  /// First keys of the recipes of images and texts of evaluations: {"run": uuid}.
   Json origin = Json::object();
   Reopen reopen{};  ///< empty where the run was not made from a configuration
   Json evaluateTransforms = Json::array();  ///< of the samples of evaluations, in order

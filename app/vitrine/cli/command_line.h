@@ -45,7 +45,7 @@ class CommandLine {
   bool csv_ = false;
 };
 
-/// What `check` and `train` are asked about.
+/// The experiment and overrides of `check` and `train`.
 struct ExperimentChoice {
   std::string file;                    ///< "-": standard input
   std::vector<std::string> overrides;  ///< key=value
@@ -56,7 +56,7 @@ CLI::Option* addExperiment(CommandLine& line, ExperimentChoice& choice);
 /// The run of `resume`, `retry`, `stop` (a bare number) and `run` (`name` is "--id").
 void addRunId(CommandLine& line, std::int64_t& id, const std::string& name = "id");
 
-/// Which weights of a run `analyse` and `evaluate` look at, and on which images.
+/// The weights and images that `analyse` and `evaluate` use.
 struct ModelChoice {
   std::int64_t run = 0;
   std::string split;  ///< "": the one that evaluations end with

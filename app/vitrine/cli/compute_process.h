@@ -43,7 +43,7 @@ inline void becomeComputeProcess(char** words) {
   if (isSet) return;
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  // Where it cannot start again it computes all the same, and waits less politely.
+  // If it cannot start again, it computes with the settings that it has.
   if (!error) ::execv(self.c_str(), words);
 }
 

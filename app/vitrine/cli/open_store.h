@@ -7,8 +7,8 @@
 
 namespace vitrine::app {
 
-/// What to do when --db names a file that does not exist. The user's own database is made at first
-/// use by any verb.
+/// Action when --db names a file that does not exist. The user's own database is made at first use
+/// by any verb.
 enum class Missing { Create, Refuse };
 
 [[nodiscard]] std::filesystem::path databaseOf(const CommandLine& line);
@@ -21,7 +21,7 @@ enum class Missing { Create, Refuse };
 /// full, it is a warning: the stored rows can still be read.
 void reapBeforeShowing(store::RunStore& store);
 
-/// What a verb that worked on a run ends with, by the state that the run ended in.
+/// Exit code of a verb that worked on a run, by the final state of the run.
 [[nodiscard]] ExitCode exitCodeOf(store::RunState state) noexcept;
 
 }  // namespace vitrine::app

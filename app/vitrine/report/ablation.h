@@ -36,7 +36,7 @@ struct Ablation {
                                    const store::VariantGroup& variant);
 /// "model.width = 32, train.epochs = 5": what the variant has and the first has not.
 [[nodiscard]] std::string differsText(const Ablation& ablation, const store::VariantGroup& variant);
-/// How the numbers of one metric are written: of each column with the same decimals.
+/// Format of the numbers of one metric: the same decimals in each column.
 struct ColumnStyle {
   store::MetricFormat format;
   int decimals = -1, differenceDecimals = -1;  ///< as store::columnDecimals() has them

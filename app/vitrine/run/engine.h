@@ -31,7 +31,7 @@ void requireValid(const std::vector<Problem>& problems);
 [[nodiscard]] Json resolveOrThrow(const Schema& schema, const std::string& prefix, Json values,
                                   const std::vector<Override>& overrides = {});
 
-/// What a stored or planned run starts from, as it is kept in its row.
+/// The start of a stored or planned run, as its row keeps it.
 [[nodiscard]] Json initToJson(const InitSource& init);
 /// \throws ConfigError  not written by initToJson
 [[nodiscard]] InitSource initFromJson(const Json& json);

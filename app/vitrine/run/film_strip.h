@@ -11,7 +11,7 @@
 
 namespace vitrine::app {
 
-/// What an image came from, step by step.
+/// The steps of one image.
 struct Film {
   std::vector<Artifact> artifacts;  ///< the strip, then the attention of each step, where asked for
   std::vector<std::byte> png;       ///< steps from left to right; below them where the patch reads

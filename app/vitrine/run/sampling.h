@@ -22,7 +22,7 @@ namespace vitrine::app {
 [[nodiscard]] const Sampler& samplerFor(const Registry& registry, TaskSession& session,
                                         const std::string& asked);
 
-/// What every sampler takes and the item's own.
+/// Keys of every sampler, and those of the item.
 [[nodiscard]] Schema settingsOf(const ItemCard& sampler);
 
 /// \param settings       resolved

@@ -17,7 +17,7 @@ struct TrainedModel {
   double time = 0;   ///< seconds of running time up to the checkpoint
 };
 
-/// What of a run is opened, and how it is computed.
+/// The part of a run that is opened, with device and precision.
 struct Opening {
   std::string which = "latest", use = "model";  ///< see chooseCheckpoint
   std::string device = "cpu";                   ///< auto | cpu | cuda | cuda:N

@@ -25,7 +25,7 @@ class VITRINE_FOUNDATION_EXPORT Document {
     std::vector<std::pair<std::string, Json>> set;  ///< dotted keys in order
   };
 
-  /// What runs have that are left out: "variant" and swept keys, with their values.
+  /// Condition of runs that are left out: "variant" and swept keys, with their values.
   using Exclude = std::vector<std::pair<std::string, Json>>;
 
   std::string title;
@@ -59,7 +59,7 @@ class VITRINE_FOUNDATION_EXPORT Document {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isExcludedBy(const Document::Exclude& exclude,
                                                           const std::string& variant,
                                                           const SweepPoint& point);
-/// What tells one run of `document` from all others: as little as its [[exclude]] must say.
+/// The shortest [[exclude]] that names one run of `document` alone.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Document::Exclude excludeOf(const Document& document,
                                                                     const std::string& variant,
                                                                     const SweepPoint& point);
@@ -74,8 +74,8 @@ VITRINE_FOUNDATION_EXPORT void include(Document& document, const std::vector<Exc
 /// TOML that means the document; reading it back gives the same document.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string toText(const Document& document);
 
-/// What a new experiment starts with: the first items that need nothing more and fit each other,
-/// and the architecture's demo preset where there is one.
+/// A new experiment: the first items that need nothing more and fit each other, and the
+/// architecture's demo preset where there is one.
 /// \param architecture  its id; "": one that classifies images, where there is one
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Document
 freshDocument(const Catalog& catalog, const std::string& architecture = {});

@@ -32,7 +32,7 @@ struct TomlStatement {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<TomlStatement> outlineToml(
     std::string_view text);
 
-/// Which `[[variant]]`, counted from 0, says what stands in a line (from 1); -1: none of them.
+/// Number of the `[[variant]]`, from 0, that a line (from 1) belongs to; -1: none.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT int variantAt(std::string_view text, int line);
 
 /// A `key = value` inside `{ ... }`.

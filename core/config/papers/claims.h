@@ -58,7 +58,7 @@ struct Claim {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string titleOf(const std::string& text,
                                                             const std::string& fileName);
 
-/// What an experiment file says of its runs, by key, without the catalog that would complete it.
+/// Values of an experiment file, by key, without the defaults of the catalog.
 class VITRINE_FOUNDATION_EXPORT ClaimedExperiment {
  public:
   /// Values by dotted key; a table that stands in one line, as `set` has them, takes the place of
@@ -70,8 +70,8 @@ class VITRINE_FOUNDATION_EXPORT ClaimedExperiment {
 
   [[nodiscard]] const std::string& title() const { return title_; }
   [[nodiscard]] bool has(const std::string& variantOrStage) const;
-  /// Where `config`, a resolved one of a run of that variant and stage, is not as the file says:
-  /// "train.epochs = 1, not 6". "" where it is. Swept keys may have any value.
+  /// Deviation of `config`, that of a run of the variant and stage, from the file: "train.epochs =
+  /// 1, not 6". "" for none. Swept keys may have any value.
   [[nodiscard]] std::string deviation(const Json& config, const std::string& variant,
                                       const std::string& stage) const;
   /// `config` without the keys in which the two sides of a claim may differ. These are the keys

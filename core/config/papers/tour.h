@@ -11,7 +11,7 @@ namespace vitrine {
 struct Tour {
   struct Part {
     std::string experiment;  ///< a file next to the tour's
-    /// What follows the run in each call of `vitrine sample` with the last run of the part.
+    /// Arguments of each call of `vitrine sample`, after the number of the part's last run.
     std::vector<std::vector<std::string>> samples;
   };
   std::string title;

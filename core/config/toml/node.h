@@ -11,7 +11,7 @@
 
 namespace vitrine {
 
-/// Which of the precedence's layers a value came from, weakest first.
+/// Layer that a value came from, weakest first.
 enum class Source { Default, Preset, File, Variant, Stage, Sweep, Select, CommandLine };
 
 struct Node {

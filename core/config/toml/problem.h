@@ -9,7 +9,7 @@
 
 namespace vitrine {
 
-/// What kind of problem it is. toString() gives the name that `--json` prints; names stay.
+/// Kind of a problem. toString() gives the name that `--json` prints; names stay.
 enum class ProblemCode {
   BadSyntax,          ///< the text, or a value of the command line, is not TOML
   TooLarge,           ///< bytes, levels, values or runs are beyond a bound

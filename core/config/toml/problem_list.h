@@ -12,7 +12,7 @@ namespace vitrine {
 
 using Code = ProblemCode;
 
-/// Where in the text of an entry a problem stands.
+/// Part of an entry that a problem points at.
 enum class At { Key, Value };
 inline constexpr At kAtKey = At::Key, kAtValue = At::Value;
 

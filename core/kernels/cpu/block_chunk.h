@@ -14,7 +14,7 @@
 
 namespace vitrine::cpu {
 
-/// What does not change from image to image.
+/// The constants of a call, equal for all images.
 struct BlockPlan {
   std::int64_t batch, tokens, width, hidden, heads;
   std::int64_t firstRow,
@@ -30,7 +30,7 @@ struct BlockPlan {
   std::int64_t angleStep, additiveStep;
   std::int64_t headMaskStep;  ///< from one head's additive mask to the next one's; 0: one for all
   std::array<const float*, kBlockParameters> parameters;
-  /// Whose gradients the backward pass computes.
+  /// Parameters whose gradients the backward pass computes.
   std::array<bool, kBlockParameters> isTrained;
   /// Those that are [batch, width].
   std::array<bool, kBlockParameters> isOfImage;
@@ -58,7 +58,7 @@ struct PackedMaps {
   static PackedMaps& ofThread();
 };
 
-/// Where the gradient of each parameter lies in a share; those that are not trained, or of each
+/// Offset of each parameter's gradient in a share. Parameters that are not trained, or of each
 /// image, take no room.
 struct GradientLayout {
   explicit GradientLayout(const BlockPlan& p) {
@@ -94,7 +94,7 @@ struct GradientLayout {
 void forwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& maps,
                   const float* stream, const SavedTensors& saved, float* result);
 
-/// Where the backward pass puts what it computes.
+/// Destinations of the backward pass.
 struct BlockGradients {
   float* x;      ///< of the whole batch
   float* share;  ///< of the trained parameters, by the layout; added to

@@ -110,7 +110,7 @@ struct AttentionShape {
                                                    const AttentionShape& shape,
                                                    const at::Tensor& additive,
                                                    const at::Tensor& multiplicative);
-/// What canAttend() asks for, for messages.
+/// The conditions of canAttend(), for messages.
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::string attentionLimits();
 /// Differentiable in `query`, `keyValue` and an additive mask of each head; keeps the probabilities
 /// for that.

@@ -9,7 +9,7 @@
 
 namespace vitrine::cpu {
 
-/// How the factors of a product are held; sums are float32 in both.
+/// Type of the factors of a product; sums are float32 in both.
 enum class Factor {
   Float32,   ///< as they are
   BFloat16,  ///< rounded to the nearest bfloat16, two neighbours along the depth in one word
@@ -45,7 +45,7 @@ VITRINE_ENGINE_EXPORT void packRight(Factor factor, std::int64_t depth, std::int
                                                         std::int64_t depth, const MatrixView& left,
                                                         float* packed);
 
-/// What a product is added to: rows `stride` apart, 0 for one row that serves all; null for zero.
+/// Start of the sums of a product: rows `stride` apart, 0 for one row for all; null for zero.
 struct Start {
   const float* values = nullptr;
   std::int64_t stride = 0;

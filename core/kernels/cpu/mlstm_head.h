@@ -24,7 +24,7 @@ struct MlstmShape {
   bool keepsState = false;
 };
 
-/// What a head reads.
+/// Inputs of a head.
 struct MlstmRows {
   const float *query, *key, *value;
   const double *logForget, *logInput;             ///< [tokens]
@@ -32,7 +32,7 @@ struct MlstmRows {
   double start = 0;                               ///< m_0, -inf without a start state
 };
 
-/// What the forward pass writes.
+/// Outputs of the forward pass.
 struct MlstmResults {
   float* h;                                 ///< rows outStride apart
   float* stabiliser;                        ///< [tokens]
@@ -40,7 +40,7 @@ struct MlstmResults {
   float *memory = nullptr, *sum = nullptr;  ///< of the last token, where they are kept
 };
 
-/// What the backward pass reads and writes. Gradients of q, k and v are dense rows.
+/// Inputs and outputs of the backward pass. Gradients of q, k and v are dense rows.
 struct MlstmSlopes {
   const float* h;          ///< rows outStride apart
   const float* signedSum;  ///< [tokens]

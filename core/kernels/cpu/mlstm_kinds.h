@@ -8,7 +8,7 @@
 
 namespace vitrine::kernels {
 
-/// What a gate makes of its pre-activation.
+/// Activation of a gate.
 enum class GateKind { Exp, Sigmoid };
 
 enum class MlstmForm {
@@ -17,7 +17,7 @@ enum class MlstmForm {
   Chunkwise,  ///< for use: linear in the number of tokens
 };
 
-/// What the sum over the memory is divided by.
+/// Divisor of the sum over the memory.
 enum class Normaliser {
   Bounded,  ///< max(|s n.q|, 1)
   None,     ///< 1

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kTileRows = VITRINE_TILE_ROWS;
 
-/// How the left factor lies.
+/// Layout of the left factor.
 enum class Left {
   Rows,     ///< a row is dense: the tile walks along kRows rows
   Columns,  ///< a column is dense: the tile reads kRows neighbours at a time

@@ -14,7 +14,7 @@ namespace vitrine::nn {
 
 enum class ClassToken { None, First, Last };
 
-/// How a position table becomes one of another grid.
+/// Rule that resizes a position table to another grid.
 enum class ResizeRule {
   Bicubic,           ///< a = -0.75, half-pixel centres, no antialias
   BicubicAntialias,  ///< the same with antialias

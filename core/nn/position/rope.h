@@ -12,14 +12,14 @@
 
 namespace vitrine::nn {
 
-/// What positions are, and which axis turns which pairs.
+/// Kind of positions, and the axis of each pair.
 enum class RopeAxes {
   Line,         ///< one number a token
   ColumnFirst,  ///< row and column: even pairs turn with the column, odd ones with the row
   RowFirst,     ///< row and column: even pairs turn with the row, odd ones with the column
 };
 
-/// Which channels make a pair.
+/// Channels of a pair.
 enum class RopePairs {
   Interleaved,  ///< (2m, 2m + 1)
   HalfSplit,    ///< (m, m + pairs)
@@ -58,7 +58,7 @@ struct RopeSpectrum {
                                                           const RopeSpectrum& spectrum,
                                                           at::ScalarType type = at::kFloat);
 
-/// How a base grows so that a longer sequence turns slow pairs no further than training did
+/// Growth of the base by which a longer sequence turns slow pairs no further than in training
 /// ("NTK-aware" scaling). Below, d is the number of channels that turn.
 enum class NtkRule {
   Plain,       ///< theta * alpha
@@ -76,7 +76,7 @@ enum class NtkRule {
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor cellPositions(std::array<std::int64_t, 2> cells,
                                                              std::int64_t cell);
 
-/// Where a leading class token is thought to lie.
+/// Position of a leading class token.
 enum class ClassPlace {
   Origin,      ///< (0, 0): it is not turned
   BeforeGrid,  ///< (-1, width - 1): raster index -1, divided with rounding down

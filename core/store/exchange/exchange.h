@@ -22,7 +22,7 @@ enum class ExportFormat {
 /// for TensorBoard. \throws ConfigError  another ending
 [[nodiscard]] VITRINE_STORE_EXPORT ExportFormat exportFormatOf(const std::filesystem::path& file);
 
-/// Which checkpoints an SQLite export holds.
+/// Checkpoints in an SQLite export.
 enum class ExportedCheckpoints { None, Latest, Best, All };
 
 /// Called with the progress, "run 3 (2 of 5)", before each run.

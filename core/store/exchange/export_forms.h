@@ -11,7 +11,7 @@
 
 namespace vitrine::store {
 
-/// What all forms are given. `runs` ascend and exist.
+/// Input of all forms. `runs` ascend and exist.
 struct ExportTask {
   Database& database;
   std::span<const RunRow> runs;

@@ -35,8 +35,8 @@ struct ProbedFile {
   std::int64_t version = 0, runs = 0;
 };
 
-/// What `vitrine db probe` does: opens a database or export read-only, compares its schema with
-/// ours and counts its runs. Whatever is wrong with the file is in `refusal`.
+/// Does the work of `vitrine db probe`: opens a database or export read-only, compares its schema
+/// with ours and counts its runs. Whatever is wrong with the file is in `refusal`.
 [[nodiscard]] VITRINE_STORE_EXPORT ProbedFile probeHere(const std::filesystem::path& file);
 [[nodiscard]] VITRINE_STORE_EXPORT Json toJson(const ProbedFile& probed);
 

@@ -18,7 +18,7 @@ namespace vitrine::store {
 
 class Database;
 
-/// Where everything is that belongs to no run: experiments, names of metrics, the queue.
+/// Number that stands for rows without a run: experiments, names of metrics, the queue.
 inline constexpr std::int64_t kSharedRows = 0;
 
 /// The side that has the database.
@@ -38,7 +38,7 @@ class VITRINE_STORE_EXPORT MirrorSource {
   MirrorSource(const MirrorSource&) = delete;
   MirrorSource& operator=(const MirrorSource&) = delete;
 
-  /// What a copy lacks of a run (of what all share: kSharedRows), read from one snapshot.
+  /// Rows of a run (or kSharedRows) that a copy lacks, read from one snapshot.
   /// \param known  what Mirror::known() said
   /// \param part   is called with {table, columns, rows, again}: with `again` the copy's rows go
   /// first; returns false when no more is wanted
@@ -88,7 +88,7 @@ class VITRINE_STORE_EXPORT Mirror {
   std::unique_ptr<Database> database_;
 };
 
-/// What the file is a copy of; "" for a database of its own.
+/// Address of the database that the file is a copy of; "" for an original.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string mirrorOf(const std::filesystem::path& file);
 
 }  // namespace vitrine::store

@@ -26,7 +26,7 @@ struct MirrorTable {
 /// Every table apart from `meta`, `counter`, `numbers` and `deleted_run`, and those of exports.
 [[nodiscard]] VITRINE_STORE_EXPORT std::span<const MirrorTable> mirrorTables();
 
-/// What there is of a table: {rows, last, check} up to the key `upTo`, or {print} over all rows.
+/// State of a table: {rows, last, check} up to the key `upTo`, or {print} over all rows.
 [[nodiscard]] Json standing(Database& database, const MirrorTable& table, std::int64_t run,
                             std::int64_t upTo);
 

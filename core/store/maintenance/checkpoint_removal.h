@@ -23,8 +23,8 @@ struct PrunedRun {
   std::string refusal;                      ///< why all of them stay, or ""
 };
 
-/// What pruneCheckpoints() would do. Checkpoints of a run that is in progress, paused or queued
-/// stay, and those of a run that another run starts from or uses.
+/// Runs and checkpoints that pruneCheckpoints() would change. Checkpoints of a run that is in
+/// progress, paused or queued stay, and those of a run that another run starts from or uses.
 /// \throws NotFoundError  there is no such run
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<PrunedRun> planPruning(
     const std::filesystem::path& database, std::span<const std::int64_t> runs,

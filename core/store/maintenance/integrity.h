@@ -8,7 +8,7 @@
 
 namespace vitrine::store {
 
-/// What integrity_check and foreign_key_check find; empty means that the file is whole.
+/// Findings of integrity_check and foreign_key_check; empty for a whole file.
 [[nodiscard]] std::vector<std::string> problemsOf(Database& database);
 
 }  // namespace vitrine::store

@@ -26,9 +26,9 @@ struct ThinnedRun {
 /// The fewest points that are worth replacing by two.
 inline constexpr std::int64_t kSmallestBucket = 8;
 
-/// What thinning would do. Of every `bucket` neighbouring points of a metric, the lowest, the
-/// highest and the first NaN stay. The first and the last point of the metric stay, too. A run in
-/// progress is left alone. \throws NotFoundError there is no such run
+/// Runs that thinning would change, with numbers of points. Of every `bucket` neighbouring points
+/// of a metric, the lowest, the highest and the first NaN stay. The first and the last point of the
+/// metric stay, too. A run in progress is left alone. \throws NotFoundError there is no such run
 /// \throws ConfigError  `bucket` is below kSmallestBucket
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<ThinnedRun> planThinning(
     const std::filesystem::path& database, std::span<const std::int64_t> runs, std::int64_t bucket);

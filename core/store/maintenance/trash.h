@@ -21,7 +21,7 @@ struct TrashedRun {
   std::string uuid, name, experiment, deletedAt;
   std::uint64_t bytes = 0;  ///< of its rows and files
 };
-/// What lies in the trash, the newest first.
+/// Runs in the trash, the newest first.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<TrashedRun> trashedRuns(
     const std::filesystem::path& database);
 

@@ -20,7 +20,7 @@ struct Lane {
   std::vector<std::byte> rest;
 };
 
-/// What several metrics share: when.
+/// Moment of several metrics.
 struct Moment {
   std::int64_t sequence = 0;
   std::int64_t step = 0;

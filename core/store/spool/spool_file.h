@@ -15,7 +15,7 @@
 
 namespace vitrine::store {
 
-/// Whose results a spool holds.
+/// Owner of a spool.
 struct SpoolOwner {
   std::string database, run;  ///< UUIDs
   std::int64_t segment = 0;
@@ -27,8 +27,8 @@ class VITRINE_STORE_EXPORT SpoolFile {
   enum class Kind : std::uint8_t { Batch = 1, Ending = 2, Continued = 3 };
   struct Settings {
     std::uint64_t reserve = 4u << 20;  ///< bytes that are taken beforehand
-    /// Where it continues once the reserve is used up and its own disk is full; folders on the same
-    /// disk are passed over.
+    /// Folders in which it continues when its reserve is used up and its disk is full. Folders on
+    /// the same disk are skipped.
     std::vector<std::filesystem::path> elsewhere;
   };
   /// Folders of this user that often lie on another disk than a database.

@@ -15,7 +15,7 @@
 
 namespace vitrine::store {
 
-/// Where results wait while the database cannot be written.
+/// Folders for results while the database cannot be written.
 struct SpoolSettings {
   std::uint64_t reserve = 4u << 20;  ///< bytes of the side file that are taken beforehand
   /// Folders on other disks for what the reserve cannot hold; those of this user when empty.

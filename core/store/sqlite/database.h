@@ -138,7 +138,7 @@ class VITRINE_STORE_EXPORT Database {
     Statement row = bound(sql, values...);
     while (row.step()) use(std::as_const(row));
   }
-  /// What `make` makes of each row.
+  /// Result of `make` for each row.
   template <typename Make, typename... Values>
   [[nodiscard]] auto rows(std::string_view sql, const Make& make, const Values&... values) {
     std::vector<std::decay_t<std::invoke_result_t<const Make&, const Statement&>>> made;
@@ -201,8 +201,8 @@ class VITRINE_STORE_EXPORT Database {
   /// The error text for that, with the remedy.
   [[nodiscard]] std::string logSentence() const;
 
-  /// How long writing waits for another process that makes no progress; for one that writes many
-  /// times, twelve times as long.
+  /// Time that writing waits for another process without progress; twelve times as long for one
+  /// that writes.
   void setPatience(std::chrono::milliseconds patience);
 
   /// Turns the write-ahead log on, under the writer lock. Without the lock, SQLite would report

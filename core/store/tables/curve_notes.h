@@ -20,7 +20,7 @@ VITRINE_STORE_EXPORT void checkCurveNotes(const std::vector<CurveNoteRow>& notes
 /// \throws ConfigError  no such list, or refused by checkCurveNotes()
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<CurveNoteRow> curveNotesFromText(
     const std::string& text);
-/// What `mine` has more than `base` is added to `theirs`, what it has less is taken out.
+/// `theirs` with the additions and without the removals of `mine` against `base`.
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<CurveNoteRow> mergeCurveNotes(
     const std::vector<CurveNoteRow>& base, const std::vector<CurveNoteRow>& mine,
     const std::vector<CurveNoteRow>& theirs);

@@ -12,7 +12,7 @@
 
 namespace vitrine::store {
 
-/// What `mine` has more than `base` is added to `theirs`, what it has less is taken out.
+/// `theirs` with the additions and without the removals of `mine` against `base`.
 template <typename Row>
 [[nodiscard]] std::vector<Row> mergedList(const std::vector<Row>& base,
                                           const std::vector<Row>& mine,
