@@ -1,5 +1,6 @@
 #include "core/base/cpu_path.h"
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <string>
@@ -57,17 +58,8 @@ std::atomic<CpuPath>& current() {
 }  // namespace
 
 const char* nameOf(CpuPath path) noexcept {
-  switch (path) {
-    case CpuPath::Reference:
-      return "reference";
-    case CpuPath::Baseline:
-      return "baseline";
-    case CpuPath::Avx2:
-      return "avx2";
-    case CpuPath::Avx512:
-      break;
-  }
-  return "avx512";
+  static constexpr std::array kNames = {"reference", "baseline", "avx2", "avx512"};
+  return kNames[static_cast<std::size_t>(path)];
 }
 
 const std::vector<CpuPath>& cpuPathsHere() {

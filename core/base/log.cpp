@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <string>
@@ -13,17 +14,8 @@ namespace {
 std::atomic<Level> lowest{Level::Info};
 
 std::string_view prefixOf(Level level) {
-  switch (level) {
-    case Level::Debug:
-      return "debug: ";
-    case Level::Info:
-      return "";
-    case Level::Warning:
-      return "warning: ";
-    case Level::Error:
-      return "error: ";
-  }
-  return "";
+  static constexpr std::array kPrefixes = {"debug: ", "", "warning: ", "error: "};
+  return kPrefixes.at(static_cast<std::size_t>(level));
 }
 
 }  // namespace

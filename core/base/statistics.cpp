@@ -122,21 +122,9 @@ Outcome outcomeOf(const SampleStatistics& difference, Direction direction) {
 }
 
 std::string toString(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::Better:
-      return "better";
-    case Outcome::Worse:
-      return "worse";
-    case Outcome::Higher:
-      return "higher";
-    case Outcome::Lower:
-      return "lower";
-    case Outcome::NoClearDifference:
-      return "no clear difference";
-    case Outcome::Unknown:
-      break;
-  }
-  return "";
+  static constexpr std::array kNames = {"",       "better", "worse",
+                                        "higher", "lower",  "no clear difference"};
+  return kNames.at(static_cast<std::size_t>(outcome));
 }
 
 int decimalsFor(double uncertainty) {

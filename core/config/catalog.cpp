@@ -1,19 +1,21 @@
 #include "core/config/catalog.h"
 
+#include <algorithm>
+#include <array>
+
 #include "core/base/error.h"
 
 namespace vitrine {
 
 namespace {
 
-constexpr ItemKind kKinds[] = {ItemKind::Architecture, ItemKind::Task,     ItemKind::Dataset,
-                               ItemKind::Transform,    ItemKind::Analysis, ItemKind::Sampler,
-                               ItemKind::Optimizer,    ItemKind::Schedule};
+/// In the order of the kinds.
+constexpr std::array kKinds = {"architecture", "task",    "dataset",   "transform",
+                               "analysis",     "sampler", "optimizer", "schedule"};
 
 ItemKind kindFrom(const std::string& text) {
-  for (const ItemKind kind : kKinds) {
-    if (toString(kind) == text) return kind;
-  }
+  const auto found = std::find(kKinds.begin(), kKinds.end(), text);
+  if (found != kKinds.end()) return static_cast<ItemKind>(found - kKinds.begin());
   throw ConfigError("'" + text +
                     "' is not a kind of item; the catalogue was written by another version");
 }
@@ -50,27 +52,7 @@ MetricCard metricCardFromJson(const Json& json) {
 
 }  // namespace
 
-std::string toString(ItemKind kind) {
-  switch (kind) {
-    case ItemKind::Architecture:
-      return "architecture";
-    case ItemKind::Task:
-      return "task";
-    case ItemKind::Dataset:
-      return "dataset";
-    case ItemKind::Transform:
-      return "transform";
-    case ItemKind::Analysis:
-      return "analysis";
-    case ItemKind::Sampler:
-      return "sampler";
-    case ItemKind::Optimizer:
-      return "optimizer";
-    case ItemKind::Schedule:
-      return "schedule";
-  }
-  return "";
-}
+std::string toString(ItemKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
 
 const ItemCard* Catalog::find(ItemKind kind, const std::string& id) const {
   for (const ItemCard& item : items) {

@@ -1,5 +1,7 @@
 #include "core/data/dataset.h"
 
+#include <array>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -58,15 +60,8 @@ void LabelledImages::requireImage(Split split, std::int64_t id,
 }
 
 std::string toString(Split split) {
-  switch (split) {
-    case Split::Train:
-      return "train";
-    case Split::Validation:
-      return "validation";
-    case Split::Test:
-      return "test";
-  }
-  return "";
+  static constexpr std::array kNames = {"train", "validation", "test"};
+  return kNames.at(static_cast<std::size_t>(split));
 }
 
 Split splitFromString(const std::string& name) {

@@ -1,6 +1,7 @@
 #include "core/data/sample.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/base/error.h"
@@ -19,29 +20,9 @@ constexpr at::ScalarType kTypeOf<float> = at::kFloat;
 }  // namespace
 
 std::string toString(FieldKind kind) {
-  switch (kind) {
-    case FieldKind::Image:
-      return "image";
-    case FieldKind::Label:
-      return "label";
-    case FieldKind::Labels:
-      return "labels";
-    case FieldKind::SoftLabel:
-      return "soft label";
-    case FieldKind::Mask:
-      return "mask";
-    case FieldKind::Boxes:
-      return "boxes";
-    case FieldKind::Tokens:
-      return "tokens";
-    case FieldKind::Text:
-      return "text";
-    case FieldKind::Latent:
-      return "latent";
-    case FieldKind::Number:
-      return "number";
-  }
-  return "";
+  static constexpr std::array kNames = {"image", "label",  "labels", "soft label", "mask",
+                                        "boxes", "tokens", "text",   "latent",     "number"};
+  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 bool SampleField::isRagged() const noexcept {

@@ -223,15 +223,8 @@ ImageHeader inspectWebp(const Bytes& file) {
 }  // namespace
 
 std::string toString(ImageFormat format) {
-  switch (format) {
-    case ImageFormat::Png:
-      return "PNG";
-    case ImageFormat::Jpeg:
-      return "JPEG";
-    case ImageFormat::Webp:
-      return "WebP";
-  }
-  return "";
+  static constexpr std::array kNames = {"PNG", "JPEG", "WebP"};
+  return kNames.at(static_cast<std::size_t>(format));
 }
 
 ImageHeader inspectImage(std::span<const std::byte> bytes, const std::string& name,

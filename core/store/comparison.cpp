@@ -16,13 +16,8 @@ namespace vitrine::store {
 
 namespace {
 
-constexpr std::array<std::pair<CurveValue, const char*>, 5> kCurveValues = {{
-    {CurveValue::Last, "last"},
-    {CurveValue::Best, "best"},
-    {CurveValue::Minimum, "minimum"},
-    {CurveValue::Maximum, "maximum"},
-    {CurveValue::AtStep, "at step"},
-}};
+/// In the order of the values.
+constexpr std::array kCurveValues = {"last", "best", "minimum", "maximum", "at step"};
 
 std::string idListOf(const std::vector<ComparedRun>& runs) {
   std::string list;
@@ -94,18 +89,12 @@ std::map<std::uint64_t, std::size_t> chosenRuns(const VariantGroup& variant,
 
 }  // namespace
 
-std::string toString(CurveValue value) {
-  for (const auto& [candidate, text] : kCurveValues) {
-    if (candidate == value) return text;
-  }
-  return "last";
-}
+std::string toString(CurveValue value) { return kCurveValues.at(static_cast<std::size_t>(value)); }
 
 std::optional<CurveValue> curveValueFromString(const std::string& text) {
-  for (const auto& [candidate, name] : kCurveValues) {
-    if (text == name) return candidate;
-  }
-  return std::nullopt;
+  const auto found = std::find(kCurveValues.begin(), kCurveValues.end(), text);
+  if (found == kCurveValues.end()) return std::nullopt;
+  return static_cast<CurveValue>(found - kCurveValues.begin());
 }
 
 Json withoutSeed(Json config) {

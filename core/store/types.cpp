@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <utility>
@@ -13,18 +14,11 @@ namespace vitrine::store {
 
 namespace {
 
-constexpr std::array<std::pair<RunState, const char*>, 10> kStateNames{{
-    {RunState::Queued, "queued"},
-    {RunState::Starting, "starting"},
-    {RunState::Running, "running"},
-    {RunState::Pausing, "pausing"},
-    {RunState::Paused, "paused"},
-    {RunState::Stopping, "stopping"},
-    {RunState::Stopped, "stopped"},
-    {RunState::Done, "done"},
-    {RunState::Failed, "failed"},
-    {RunState::Interrupted, "interrupted"},
-}};
+// In the order of the states and of the fields.
+constexpr std::array kStateNames = {"queued",   "starting", "running", "pausing", "paused",
+                                    "stopping", "stopped",  "done",    "failed",  "interrupted"};
+constexpr std::array kFieldNames = {"name",       "note",     "tags",     "curve_notes",
+                                    "image_tags", "archived", "baseline", "colour"};
 
 constexpr unsigned bit(RunState state) { return 1u << static_cast<unsigned>(state); }
 
@@ -90,17 +84,11 @@ std::string hostName() {
 
 std::string nameOf(std::int64_t run) { return "run " + std::to_string(run); }
 
-std::string toString(RunState state) {
-  for (const auto& [value, name] : kStateNames) {
-    if (value == state) return name;
-  }
-  throw StoreError("there is no run state " + std::to_string(static_cast<int>(state)));
-}
+std::string toString(RunState state) { return kStateNames.at(static_cast<std::size_t>(state)); }
 
 RunState runStateFromString(const std::string& text) {
-  for (const auto& [value, name] : kStateNames) {
-    if (text == name) return value;
-  }
+  const auto found = std::find(kStateNames.begin(), kStateNames.end(), text);
+  if (found != kStateNames.end()) return static_cast<RunState>(found - kStateNames.begin());
   throw StoreError("there is no run state '" + shown(text) + "'");
 }
 
@@ -122,27 +110,7 @@ bool isWorkerAlive(const Worker& worker) {
   return !start.empty() && start == worker.startTime;
 }
 
-std::string toString(RunField field) {
-  switch (field) {
-    case RunField::Name:
-      return "name";
-    case RunField::Note:
-      return "note";
-    case RunField::Tags:
-      return "tags";
-    case RunField::CurveNotes:
-      return "curve_notes";
-    case RunField::Archived:
-      return "archived";
-    case RunField::Baseline:
-      return "baseline";
-    case RunField::Colour:
-      return "colour";
-    case RunField::ImageTags:
-      break;
-  }
-  return "image_tags";
-}
+std::string toString(RunField field) { return kFieldNames.at(static_cast<std::size_t>(field)); }
 
 std::string wordsOf(RunField field) {
   if (field == RunField::ImageTags) return "tags of images";
@@ -152,12 +120,9 @@ std::string wordsOf(RunField field) {
 }
 
 std::optional<RunField> runFieldFromString(const std::string& text) {
-  for (const RunField field : {RunField::Name, RunField::Note, RunField::Tags, RunField::CurveNotes,
-                               RunField::ImageTags, RunField::Archived, RunField::Baseline,
-                               RunField::Colour}) {
-    if (toString(field) == text) return field;
-  }
-  return std::nullopt;
+  const auto found = std::find(kFieldNames.begin(), kFieldNames.end(), text);
+  if (found == kFieldNames.end()) return std::nullopt;
+  return static_cast<RunField>(found - kFieldNames.begin());
 }
 
 }  // namespace vitrine::store

@@ -1,6 +1,7 @@
 #include "app/vitrine/log/log_session.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -25,19 +26,8 @@ namespace {
 constexpr const char* kUnit = "samples";
 
 const char* wordOf(Request request) {
-  switch (request) {
-    case Request::Checkpoint:
-      return "checkpoint";
-    case Request::Pause:
-      return "pause";
-    case Request::Interrupt:
-      return "interrupt";
-    case Request::Stop:
-      return "stop";
-    case Request::None:
-      break;
-  }
-  return "";
+  static constexpr std::array kWords = {"", "checkpoint", "pause", "interrupt", "stop"};
+  return kWords.at(static_cast<std::size_t>(request));
 }
 
 /// The run with that id or UUID.

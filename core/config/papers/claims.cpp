@@ -175,17 +175,8 @@ std::string shownValue(const Json& value) {
 }  // namespace
 
 std::string toString(ClaimMeasure measure) {
-  switch (measure) {
-    case ClaimMeasure::Mean:
-      return "mean";
-    case ClaimMeasure::StepsTo:
-      return "steps_to";
-    case ClaimMeasure::TimeTo:
-      return "time_to";
-    case ClaimMeasure::Last:
-      break;
-  }
-  return "last";
+  static constexpr std::array kNames = {"last", "mean", "steps_to", "time_to"};
+  return kNames.at(static_cast<std::size_t>(measure));
 }
 
 std::string measureText(const Claim& claim) {
@@ -316,15 +307,8 @@ Json ClaimedExperiment::conditions(const Json& config, const Claim& claim) const
 }
 
 std::string toString(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::Reproduced:
-      return "reproduced";
-    case Verdict::Contradicted:
-      return "contradicted";
-    case Verdict::Undecided:
-      break;
-  }
-  return "undecided";
+  static constexpr std::array kNames = {"reproduced", "contradicted", "undecided"};
+  return kNames.at(static_cast<std::size_t>(verdict));
 }
 
 Judgement judge(const Claim& claim, const std::map<std::uint64_t, double>& better,

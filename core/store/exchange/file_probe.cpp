@@ -19,17 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::pair<FileKind, const char*>, 8> kNames{{
-    {FileKind::Database, "database"},
-    {FileKind::Export, "export"},
-    {FileKind::TensorBoard, "tensorboard"},
-    {FileKind::Folder, "folder"},
-    {FileKind::Experiment, "experiment"},
-    {FileKind::Weights, "weights"},
-    {FileKind::Foreign, "foreign"},
-    {FileKind::Unknown, "unknown"},
-}};
-
 bool hasDatabase(FileKind kind) { return kind == FileKind::Database || kind == FileKind::Export; }
 
 std::string quoted(const fs::path& file) {
@@ -48,10 +37,9 @@ ProbedFile refused(ProbedFile probed, std::string why) {
 }  // namespace
 
 std::string toString(FileKind kind) {
-  for (const auto& [known, name] : kNames) {
-    if (known == kind) return name;
-  }
-  return "unknown";
+  static constexpr std::array kNames = {"database",   "export",  "tensorboard", "folder",
+                                        "experiment", "weights", "foreign",     "unknown"};
+  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 FileKind kindByName(const fs::path& file) {
