@@ -91,8 +91,7 @@ std::vector<QueueRow> QueueTable::rows() {
 
 bool QueueTable::contains(std::int64_t run) {
   static_cast<void>(stateOf(database_, run));  // says that there is no such run
-  Statement row = database_.prepare("SELECT 1 FROM queue_entry WHERE run_id = ?");
-  return row.with(run).step();
+  return database_.any("SELECT 1 FROM queue_entry WHERE run_id = ?", run);
 }
 
 std::vector<std::int64_t> QueueTable::inProgress() {
@@ -180,8 +179,7 @@ void QueueTable::countStart(std::int64_t run) {
 }
 
 QueueMode QueueTable::mode() {
-  Statement row = database_.prepare("SELECT mode FROM queue_state");
-  const std::string text = row.step() ? row.text(0) : "";
+  const std::string text = database_.text("SELECT mode FROM queue_state");
   for (const auto& [value, name] : kModes) {
     if (text == name) return value;
   }

@@ -51,6 +51,20 @@ void addParameters(Database& database, std::int64_t run, const Json& config) {
   }
 }
 
+/// Stores a result that belongs to no segment. \param store  returns the id of the row
+template <typename Result, typename Store>
+std::int64_t addOne(Database& database, std::int64_t run, const Result& result, const char* remedy,
+                    const Store& store) {
+  const std::string why = whyUnstorable(result, database.mostRowBytes());
+  if (!why.empty()) throw StoreError(why + "; " + remedy);
+  return database.write([&] {
+    static_cast<void>(stateOf(database, run));
+    const std::int64_t id = store(database, run, 0, result, utcNow());
+    touch(database, run);
+    return id;
+  });
+}
+
 }  // namespace
 
 std::int64_t RunWriter::experiment(const std::string& title, const std::string& sourceText) {
@@ -148,17 +162,6 @@ void RunWriter::append(std::int64_t run, std::int64_t segment, const Batch& batc
   appendBatch(*database_, run, segment, batch, utcNow());
 }
 
-std::int64_t RunWriter::addArtifact(std::int64_t run, const Artifact& artifact) {
-  const std::string why = whyUnstorable(artifact, database_->mostRowBytes());
-  if (!why.empty()) throw StoreError(why + "; analyse fewer layers or images at once");
-  return database_->write([&] {
-    static_cast<void>(stateOf(*database_, run));
-    const std::int64_t id = storeArtifact(*database_, run, 0, artifact, utcNow());
-    touch(*database_, run);
-    return id;
-  });
-}
-
 void RunWriter::addEvent(std::int64_t run, const EventRecord& event) {
   Database& database = *database_;
   database.write([&] {
@@ -168,26 +171,16 @@ void RunWriter::addEvent(std::int64_t run, const EventRecord& event) {
   });
 }
 
+std::int64_t RunWriter::addArtifact(std::int64_t run, const Artifact& artifact) {
+  return addOne(*database_, run, artifact, "analyse fewer layers or images at once", storeArtifact);
+}
+
 std::int64_t RunWriter::addImage(std::int64_t run, const GeneratedImage& image) {
-  const std::string why = whyUnstorable(image, database_->mostRowBytes());
-  if (!why.empty()) throw StoreError(why + "; make it smaller");
-  return database_->write([&] {
-    static_cast<void>(stateOf(*database_, run));
-    const std::int64_t id = storeImage(*database_, run, 0, image, utcNow());
-    touch(*database_, run);
-    return id;
-  });
+  return addOne(*database_, run, image, "make it smaller", storeImage);
 }
 
 std::int64_t RunWriter::addText(std::int64_t run, const GeneratedText& text) {
-  const std::string why = whyUnstorable(text, database_->mostRowBytes());
-  if (!why.empty()) throw StoreError(why + "; make it shorter");
-  return database_->write([&] {
-    static_cast<void>(stateOf(*database_, run));
-    const std::int64_t id = storeText(*database_, run, 0, text, utcNow());
-    touch(*database_, run);
-    return id;
-  });
+  return addOne(*database_, run, text, "make it shorter", storeText);
 }
 
 }  // namespace vitrine::store
