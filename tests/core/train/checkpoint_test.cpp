@@ -53,8 +53,7 @@ struct Reference {
 
 Reference uninterrupted(const Config& config) {
   const TemporaryFolder folder;
-  SmallRun run(config);
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(config, folder);
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   return {run.sink.curve("train/loss"), run.sink.curve("test/loss@ema"), run.weights(),
           readTensors(folder.path() / checkpointName(40) / "ema.safetensors")};
@@ -73,8 +72,7 @@ TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
     const TemporaryFolder folder;
     std::vector<std::pair<std::int64_t, double>> loss, evaluated;
     {
-      SmallRun run(everything());
-      run.setup.checkpointFolder = folder.path();
+      SmallRun run(everything(), folder);
       askAt(run, stop, Request::Interrupt);
       const train::TrainerResult result = run.go();
       EXPECT_EQ(result.outcome, train::Outcome::Interrupted);
@@ -105,13 +103,11 @@ TEST(Resume, IsBitIdenticalAtSeveralStepsInTheMiddleOfAnEpoch) {
 
 TEST(Resume, FromACheckpointOnTheWayEqualsTheRunThatWroteIt) {
   const TemporaryFolder folder;
-  SmallRun first(withEvery(everything(), "checkpoint", "every_steps", 17));
-  first.setup.checkpointFolder = folder.path();
+  SmallRun first(withEvery(everything(), "checkpoint", "every_steps", 17), folder);
   static_cast<void>(first.go());
   EXPECT_EQ(stepsIn(folder.path()), (Steps{17, 34, 40}));
-  SmallRun second(everything());
-  second.setup.checkpointFolder = folder.path();
-  second.setup.resumeFrom = folder.path() / checkpointName(17);
+  SmallRun second(everything(), folder);
+  second.resumeAt(17);
   static_cast<void>(second.go());
   EXPECT_TRUE(at::equal(first.weights(), second.weights()));
 }
@@ -120,13 +116,11 @@ TEST(Resume, OfSgdIsBitIdenticalToo) {
   const Config config = withEvery(everything(), "optimizer", "name", "sgd");
   const Reference whole = uninterrupted(config);
   const TemporaryFolder folder;
-  SmallRun stopped(config);
-  stopped.setup.checkpointFolder = folder.path();
+  SmallRun stopped(config, folder);
   askAt(stopped, 15, Request::Pause);
   EXPECT_EQ(stopped.go().outcome, train::Outcome::Paused);
-  SmallRun run(config);
-  run.setup.checkpointFolder = folder.path();
-  run.setup.resumeFrom = folder.path() / checkpointName(15);
+  SmallRun run(config, folder);
+  run.resumeAt(15);
   static_cast<void>(run.go());
   EXPECT_TRUE(at::equal(run.weights(), whole.weights));
 }
@@ -136,15 +130,13 @@ TEST(Resume, MakesTheEvaluationThatAPauseLeftOwingAndMarksItsCheckpointAsTheBest
   const Config config =
       withEvery(withEvery(everything(), "evaluate", "every_steps", 10), "checkpoint", "best", true);
   {
-    SmallRun stopped(config);
-    stopped.setup.checkpointFolder = folder.path();
+    SmallRun stopped(config, folder);
     askAt(stopped, 10, Request::Pause);
     EXPECT_EQ(stopped.go().outcome, train::Outcome::Paused);
     EXPECT_TRUE(stopped.sink.curve("test/top1").empty()) << "a pause does not wait for it";
   }
-  SmallRun run(config);
-  run.setup.checkpointFolder = folder.path();
-  run.setup.resumeFrom = folder.path() / checkpointName(10);
+  SmallRun run(config, folder);
+  run.resumeAt(10);
   askAt(run, 1, Request::Pause);
   EXPECT_EQ(run.go().outcome, train::Outcome::Paused);
   EXPECT_EQ(run.sink.steps("test/top1"), Steps{10});
@@ -161,14 +153,12 @@ TEST(Resume, MakesTheEvaluationThatAPauseLeftOwingAndMarksItsCheckpointAsTheBest
 TEST(Resume, FromStepZeroEvaluatesNothingThere) {
   const TemporaryFolder folder;
   {
-    SmallRun stopped(everything());
-    stopped.setup.checkpointFolder = folder.path();
+    SmallRun stopped(everything(), folder);
     stopped.control.ask(Request::Pause);
     EXPECT_EQ(stopped.go().step, 0);
   }
-  SmallRun run(everything());
-  run.setup.checkpointFolder = folder.path();
-  run.setup.resumeFrom = folder.path() / checkpointName(0);
+  SmallRun run(everything(), folder);
+  run.resumeAt(0);
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(run.sink.steps("test/top1"), (Steps{12, 24, 36, 40}));
 }
@@ -202,31 +192,27 @@ TEST(Resume, LetsProbesDrawWhatTheyWouldHaveDrawn) {
 
 TEST(Resume, WithAnotherNumberOfThreadsSaysThatItIsNotBitExact) {
   const TemporaryFolder folder;
-  SmallRun stopped(everything());
-  stopped.setup.checkpointFolder = folder.path();
+  SmallRun stopped(everything(), folder);
   askAt(stopped, 3, Request::Stop);
   EXPECT_EQ(stopped.go().outcome, train::Outcome::Stopped);
   Json config = everything().json();
   config["threads"] = 2;
-  SmallRun run{Config(config)};
-  run.setup.checkpointFolder = folder.path();
-  run.setup.resumeFrom = folder.path() / checkpointName(3);
+  SmallRun run(Config(config), folder);
+  run.resumeAt(3);
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(run.sink.eventsOf("resumed").at(0).text, "not bit-exact: threads 2 instead of 1");
 }
 
 TEST(Resume, CountsRunningTimeOverAllSegments) {
   const TemporaryFolder folder;
-  SmallRun stopped(everything());
-  stopped.setup.checkpointFolder = folder.path();
+  SmallRun stopped(everything(), folder);
   stopped.session->onLoss = [&stopped, count = 0](const Batch&) mutable {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (++count == 10) stopped.control.ask(Request::Pause);
   };
   const double before = stopped.go().seconds;
-  SmallRun run(everything());
-  run.setup.checkpointFolder = folder.path();
-  run.setup.resumeFrom = folder.path() / checkpointName(10);
+  SmallRun run(everything(), folder);
+  run.resumeAt(10);
   EXPECT_GE(run.go().seconds, 0.2);
   EXPECT_GE(run.sink.times.front(), 0.19);
   EXPECT_GE(before, 0.2);
@@ -234,8 +220,7 @@ TEST(Resume, CountsRunningTimeOverAllSegments) {
 
 TEST(Resume, OfAnotherModelIsRefusedByName) {
   const TemporaryFolder folder;
-  SmallRun stopped(everything());
-  stopped.setup.checkpointFolder = folder.path();
+  SmallRun stopped(everything(), folder);
   askAt(stopped, 2, Request::Pause);
   static_cast<void>(stopped.go());
   struct Other final : SmallModel {
@@ -249,8 +234,7 @@ TEST(Resume, OfAnotherModelIsRefusedByName) {
 
 TEST(Resume, OfAnotherConfigurationIsRefusedWithTheKeysThatDiffer) {
   const TemporaryFolder folder;
-  SmallRun stopped(everything());
-  stopped.setup.checkpointFolder = folder.path();
+  SmallRun stopped(everything(), folder);
   stopped.setup.config = Json::parse(R"({"model": {"width": 32, "mlp": "gelu"}})");
   stopped.setup.configHash = "a";
   askAt(stopped, 2, Request::Pause);
@@ -278,8 +262,7 @@ TEST(Resume, OfAnotherConfigurationIsRefusedWithTheKeysThatDiffer) {
 
 TEST(Checkpoint, HoldsModelAverageMomentsAndStateUnderTheirNames) {
   const TemporaryFolder folder;
-  SmallRun run(everything());
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(everything(), folder);
   static_cast<void>(run.go());
   const fs::path last = folder.path() / checkpointName(40);
   EXPECT_EQ(verifyCheckpointFolder(last), "");
@@ -318,8 +301,7 @@ TEST(Checkpoint, KeepsTheNewestAndTheBestAndSaysWhatItRemoved) {
   config["checkpoint"] = {
       {"every_steps", 5}, {"every_epochs", nullptr}, {"keep", 2}, {"best", true}};
   config["evaluate"]["every_steps"] = 10;
-  SmallRun run{Config(config)};
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(Config(config), folder);
   static_cast<void>(run.go());
   std::int64_t best = -1;
   std::set<std::string> removed;
@@ -407,8 +389,7 @@ TEST(Checkpoint, ThatCouldNotBeSavedIsTriedAgainAtTheSameStepWhenTheRunEndsThere
 
 TEST(Request, ForACheckpointWritesOneAndContinues) {
   const TemporaryFolder folder;
-  SmallRun run(everything());
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(everything(), folder);
   askAt(run, 9, Request::Checkpoint);
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(stepsIn(folder.path()), (Steps{9, 40}));
@@ -444,8 +425,7 @@ TEST(Checkpoint, GetsItsNameAfterThePointsUpToItsStepAreDurable) {
 
 TEST(Checkpoint, OfATrainerWaitsForTheStoreEachTime) {
   const TemporaryFolder folder;
-  SmallRun run(withEvery(everything(), "checkpoint", "every_steps", 4));
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(withEvery(everything(), "checkpoint", "every_steps", 4), folder);
   ASSERT_EQ(run.go().outcome, train::Outcome::Done);
   ASSERT_EQ(run.sink.checkpoints.size(), 10U);
   EXPECT_GE(run.sink.flushes, 10);

@@ -295,8 +295,7 @@ TEST(DivergenceOptions, OfARunThatWasStoredBeforeThereWereAnyAreTheDefaults) {
   old["threads"] = 1;
   old["steps"] = 3;
   const TemporaryFolder folder;
-  SmallRun run{Config(old)};
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(Config(old), folder);
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(train::divergenceFrom(Config(old)).policy, train::DivergenceOptions::Policy::Stop);
 }

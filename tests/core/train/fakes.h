@@ -21,6 +21,7 @@
 
 #include "core/base/random.h"
 #include "core/config/experiment.h"
+#include "core/files/checkpoint_folder.h"
 #include "core/model/capabilities.h"
 #include "core/run/event_sink.h"
 #include "core/train/trainer.h"
@@ -379,6 +380,14 @@ struct SmallRun {
     setup.schedule = &coreItems().schedule(setup.train.text("schedule.name"));
     setup.seed = 5;
     setup.checkpointPrefix = "run-test";
+  }
+  /// The same with checkpoints in `folder`.
+  SmallRun(Config train, const TemporaryFolder& folder) : SmallRun(std::move(train)) {
+    setup.checkpointFolder = folder.path();
+  }
+  /// Continues at a checkpoint of its folder.
+  void resumeAt(std::int64_t step) {
+    setup.resumeFrom = setup.checkpointFolder / checkpointName(step);
   }
   /// Another model than the usual one.
   void use(std::shared_ptr<Model> other) { session->use(std::move(other)); }

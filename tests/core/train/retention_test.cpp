@@ -210,8 +210,7 @@ TEST(Retention, NeverTakesAScoreThatIsNotANumberForTheBest) {
 
 TEST(Retention, SaysWhenNoEvaluationGivesTheScoreThatDecides) {
   const TemporaryFolder folder;
-  SmallRun run(saving({{"checkpoint.best", true}, {"checkpoint.best_by", "test/top5"}}));
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(saving({{"checkpoint.best", true}, {"checkpoint.best_by", "test/top5"}}), folder);
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   ASSERT_EQ(run.sink.eventsOf("best_unknown").size(), 1U);
   EXPECT_EQ(run.sink.eventsOf("best_unknown")[0].text,
@@ -221,8 +220,7 @@ TEST(Retention, SaysWhenNoEvaluationGivesTheScoreThatDecides) {
 
 TEST(Retention, OfARunWritesAndKeepsEveryNth) {
   const TemporaryFolder folder;
-  SmallRun run(saving({{"checkpoint.keep", 1}, {"checkpoint.keep_every", 10}}));
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(saving({{"checkpoint.keep", 1}, {"checkpoint.keep_every", 10}}), folder);
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   EXPECT_EQ(stepsIn(folder.path()), (Steps{10, 20, 24}));
 }
@@ -301,8 +299,7 @@ TEST(Save, ThatTakesLongerThanItsIntervalDoesNotHoldUpTheSteps) {
     std::thread::id trainer = std::this_thread::get_id();
   } sink;
   const TemporaryFolder folder;
-  SmallRun run(saving({{"checkpoint.every_steps", 2}, {"checkpoint.keep", 100}}));
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(saving({{"checkpoint.every_steps", 2}, {"checkpoint.keep", 100}}), folder);
   run.setup.saveWait = std::chrono::seconds(0);
   run.session->onLoss = [&, step = 0](const Batch&) mutable {
     // The disk takes up the first save, and is done with it when 18 more steps have been made.
@@ -325,8 +322,8 @@ TEST(Save, ThatTakesLongerThanItsIntervalDoesNotHoldUpTheSteps) {
 
 TEST(Save, OnAFullDiskIsAnEventAndTheNextOneWorks) {
   const TemporaryFolder folder;
-  SmallRun run(saving({{"steps", 120}, {"checkpoint.every_steps", 20}, {"checkpoint.keep", 100}}));
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(saving({{"steps", 120}, {"checkpoint.every_steps", 20}, {"checkpoint.keep", 100}}),
+               folder);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   struct rlimit before {};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -364,15 +361,13 @@ TEST(Save, OnAFullDiskIsAnEventAndTheNextOneWorks) {
 TEST(Damage, IsAnEventOfTheRunThatContinuesFromAnOlderCheckpoint) {
   const TemporaryFolder folder;
   {
-    SmallRun run(saving({{"checkpoint.every_steps", 8}}));
-    run.setup.checkpointFolder = folder.path();
+    SmallRun run(saving({{"checkpoint.every_steps", 8}}), folder);
     static_cast<void>(run.go());
   }
   const fs::path newest = folder.path() / checkpointName(24);
   fs::resize_file(newest / "optimizer.safetensors",
                   fs::file_size(newest / "optimizer.safetensors") - 1);
-  SmallRun run(saving({}));
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(saving({}), folder);
   const auto found = newestCheckpoint(
       folder.path(), [&](const std::string& why) { run.setup.damaged.push_back(why); });
   ASSERT_TRUE(found.has_value());
@@ -435,8 +430,7 @@ TEST(ChangedConditions, AreNamedOneByOneAndTheRunContinues) {
   const TemporaryFolder folder;
   double undisturbed = 0;
   {
-    SmallRun run(saving({{"checkpoint.every_steps", 8}}));
-    run.setup.checkpointFolder = folder.path();
+    SmallRun run(saving({{"checkpoint.every_steps", 8}}), folder);
     static_cast<void>(run.go());
     undisturbed = run.sink.curve("train/loss").back().second;
   }
@@ -446,8 +440,7 @@ TEST(ChangedConditions, AreNamedOneByOneAndTheRunContinues) {
     Json state = Json::parse(whole);
     state[key] = value;
     std::ofstream(from / "state.json") << state.dump();
-    SmallRun run(saving({}));
-    run.setup.checkpointFolder = folder.path();
+    SmallRun run(saving({}), folder);
     run.setup.resumeFrom = from;
     EXPECT_EQ(run.go().outcome, train::Outcome::Done);
     EXPECT_NEAR(run.sink.curve("train/loss").back().second, undisturbed, 0.5) << key;

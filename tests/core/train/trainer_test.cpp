@@ -249,8 +249,8 @@ TEST(EvaluatedWeights, AreTheOnesThatAreAskedFor) {
 
 TEST(EvaluatedWeights, OfTheAverageAloneDecideWhichCheckpointIsTheBest) {
   const TemporaryFolder folder;
-  SmallRun run(trainConfig({{"steps", 24}, {"ema.decay", 0.9}, {"evaluate.weights", "ema"}}));
-  run.setup.checkpointFolder = folder.path();
+  SmallRun run(trainConfig({{"steps", 24}, {"ema.decay", 0.9}, {"evaluate.weights", "ema"}}),
+               folder);
   static_cast<void>(run.go());
   const auto curve = run.sink.curve("test/top1@ema");
   double best = 0;
