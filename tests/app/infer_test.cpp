@@ -28,12 +28,42 @@ std::vector<float> valuesOf(const SafetensorsFile& file, const std::string& name
   return values;
 }
 
-/// The input of a case as a file that infer reads.
-void writeInput(const std::string& path, const SafetensorsFile& io) {
-  const std::vector<float> image = valuesOf(io, "input/image");
-  writeSafetensors(
-      path, {{"image", "F32", io.find("input/image")->shape, std::as_bytes(std::span(image))}});
-}
+/// A case of the golden files, and its image as a file that infer reads.
+class InferCase : public Scratch {
+ public:
+  explicit InferCase(const std::string& name)
+      : folder_(kGolden / name),
+        io(folder_ / "io.safetensors"),
+        model(Json::parse(readText(folder_ / "case.json")).value("model", Json::object())) {
+    const std::vector<float> image = valuesOf(io, "input/image");
+    writeSafetensors(path("in.safetensors"), {{"image", "F32", io.find("input/image")->shape,
+                                               std::as_bytes(std::span(image))}});
+  }
+  /// `vitrine infer` with the weights of the case and these words.
+  [[nodiscard]] Ended run(std::vector<std::string> words) const {
+    words.insert(words.begin(),
+                 {"infer", "--weights", (folder_ / "weights.safetensors").string(), "--input",
+                  path("in.safetensors"), "--output", path("out.safetensors")});
+    return vitrine(words);
+  }
+  [[nodiscard]] SafetensorsFile out() const { return SafetensorsFile(path("out.safetensors")); }
+  /// Words for a ViT with the sizes of the case, behind `more`.
+  [[nodiscard]] std::vector<std::string> vit(std::vector<std::string> more = {}) const {
+    more.insert(more.end(),
+                {"model.architecture=vit", "model.mlp=" + model.at("mlp").get<std::string>()});
+    for (const char* key : {"image_size", "patch_size", "in_channels", "width", "depth", "heads",
+                            "mlp_width", "num_classes", "qkv_bias"})
+      more.push_back(std::string("model.") + key + "=" + model.at(key).dump());
+    return more;
+  }
+
+ private:
+  std::filesystem::path folder_;
+
+ public:
+  const SafetensorsFile io;
+  const Json model;
+};
 
 void expectClose(const SafetensorsFile& actual, const std::string& name,
                  const SafetensorsFile& expected, const std::string& reference) {
@@ -48,74 +78,42 @@ void expectClose(const SafetensorsFile& actual, const std::string& name,
 }
 
 TEST(Infer, ReproducesTheAuthorsTensorsFromTheirWeights) {
-  Scratch scratch;
-  const std::filesystem::path folder = kGolden / "illama/roadmap_8_soft_mask";
-  const SafetensorsFile io(folder / "io.safetensors");
-  writeInput(scratch.path("in.safetensors"), io);
-  const std::vector<std::string> words{"infer",
-                                       "--weights",
-                                       (folder / "weights.safetensors").string(),
-                                       "--input",
-                                       scratch.path("in.safetensors"),
-                                       "--output",
-                                       scratch.path("out.safetensors"),
-                                       "--blocks",
-                                       "--attention",
-                                       "--json",
-                                       "model.architecture=illama",
-                                       "model.image_size=32",
-                                       "model.patch_size=8",
-                                       "model.in_channels=3",
-                                       "model.width=36",
-                                       "model.depth=2",
-                                       "model.heads=3",
-                                       "model.mlp_width=72",
-                                       "model.mlp_bias=false",
-                                       "model.num_classes=10",
-                                       "model.mask.kind=soft",
-                                       "model.mask.mode=multiplicative",
-                                       "model.mask.alpha=0.3"};
-  const Ended ended = vitrine(words);
+  const InferCase golden("illama/roadmap_8_soft_mask");
+  std::vector<std::string> words{"--blocks",
+                                 "--attention",
+                                 "--json",
+                                 "model.architecture=illama",
+                                 "model.image_size=32",
+                                 "model.patch_size=8",
+                                 "model.in_channels=3",
+                                 "model.width=36",
+                                 "model.depth=2",
+                                 "model.heads=3",
+                                 "model.mlp_width=72",
+                                 "model.mlp_bias=false",
+                                 "model.num_classes=10",
+                                 "model.mask.kind=soft",
+                                 "model.mask.mode=multiplicative",
+                                 "model.mask.alpha=0.3"};
+  const Ended ended = golden.run(words);
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(ended.json().at("tensors").at("logits"), Json::parse("[2, 10]"));
-  const SafetensorsFile out(scratch.path("out.safetensors"));
   for (const char* name :
-       {"logits", "features", "block_0", "block_1", "attention_0", "attention_1"}) {
-    expectClose(out, name, io, std::string("output/") + name);
-  }
+       {"logits", "features", "block_0", "block_1", "attention_0", "attention_1"})
+    expectClose(golden.out(), name, golden.io, std::string("output/") + name);
 
-  std::vector<std::string> effective = words;
-  effective.insert(effective.begin() + 1, "--effective");
-  ASSERT_EQ(vitrine(effective).code, 0);
-  const SafetensorsFile masked(scratch.path("out.safetensors"));
-  expectClose(masked, "attention_0", io, "output/attention_masked_0");
-  expectClose(masked, "attention_1", io, "output/attention_masked_1");
+  words.insert(words.begin(), "--effective");
+  ASSERT_EQ(golden.run(words).code, 0);
+  expectClose(golden.out(), "attention_0", golden.io, "output/attention_masked_0");
+  expectClose(golden.out(), "attention_1", golden.io, "output/attention_masked_1");
 }
 
 /// `vitrine infer` on a case of ViT, with its sizes, gives the case's logits.
 void expectLogits(const char* name, const std::vector<std::string>& more) {
-  Scratch scratch;
-  const std::filesystem::path folder = kGolden / name;
-  const SafetensorsFile io(folder / "io.safetensors");
-  writeInput(scratch.path("in.safetensors"), io);
-  const Json model = Json::parse(readText(folder / "case.json")).at("model");
-  std::vector<std::string> words{"infer",
-                                 "--weights",
-                                 (folder / "weights.safetensors").string(),
-                                 "--input",
-                                 scratch.path("in.safetensors"),
-                                 "--output",
-                                 scratch.path("out.safetensors"),
-                                 "model.architecture=vit"};
-  words.insert(words.end(), more.begin(), more.end());
-  for (const char* key : {"image_size", "patch_size", "in_channels", "width", "depth", "heads",
-                          "mlp_width", "num_classes", "qkv_bias"}) {
-    words.push_back(std::string("model.") + key + "=" + model.at(key).dump());
-  }
-  words.push_back("model.mlp=" + model.at("mlp").get<std::string>());
-  const Ended ended = vitrine(words);
+  const InferCase golden(name);
+  const Ended ended = golden.run(golden.vit(more));
   ASSERT_EQ(ended.code, 0) << ended.err;
-  expectClose(SafetensorsFile(scratch.path("out.safetensors")), "logits", io, "output/logits");
+  expectClose(golden.out(), "logits", golden.io, "output/logits");
 }
 
 TEST(Infer, GivesTheSameForOneImageAtATime) {
@@ -127,54 +125,31 @@ TEST(Infer, TakesNoneAsAChoiceOfTheModel) {
 }
 
 TEST(Infer, SaysWhatDoesNotFit) {
-  Scratch scratch;
-  const std::filesystem::path folder = kGolden / "vit/vit_nonsquare";
-  const SafetensorsFile io(folder / "io.safetensors");
-  writeInput(scratch.path("in.safetensors"), io);
-  const auto run = [&](std::vector<std::string> words) {
-    words.insert(words.begin(),
-                 {"infer", "--weights", (folder / "weights.safetensors").string(), "--input",
-                  scratch.path("in.safetensors"), "--output", scratch.path("out.safetensors")});
-    return vitrine(words);
-  };
-  EXPECT_EQ(run({"model.architecture=vitt"}).code, 3);
-  EXPECT_EQ(run({"model.architecture=vit", "model.wdth=3"}).code, 2);
-  EXPECT_EQ(run({"train.seed=1"}).code, 2);
-  EXPECT_THAT(run({"model.architecture=vit", "model.preset=vit/demo"}).err,
+  const InferCase golden("vit/vit_nonsquare");
+  EXPECT_EQ(golden.run({"model.architecture=vitt"}).code, 3);
+  EXPECT_EQ(golden.run({"model.architecture=vit", "model.wdth=3"}).code, 2);
+  EXPECT_EQ(golden.run({"train.seed=1"}).code, 2);
+  EXPECT_THAT(golden.run({"model.architecture=vit", "model.preset=vit/demo"}).err,
               Names("cls_token", "[1, 1, 48]", "[1, 1, 64]"));
 
   const std::vector<float> pixels(1 * 3 * 8 * 8, 0.5f);
-  writeSafetensors(scratch.path("in.safetensors"),
+  writeSafetensors(golden.path("in.safetensors"),
                    {{"image", "F32", {1, 3, 8, 8}, std::as_bytes(std::span(pixels))}});
-  const Json model = Json::parse(readText(folder / "case.json")).at("model");
-  std::vector<std::string> words{"model.architecture=vit"};
-  for (const char* key : {"image_size", "patch_size", "in_channels", "width", "depth", "heads",
-                          "mlp_width", "num_classes", "qkv_bias"})
-    words.push_back(std::string("model.") + key + "=" + model.at(key).dump());
-  const Ended shape = run(words);
+  const Ended shape = golden.run(golden.vit());
   EXPECT_NE(shape.code, 0);
   EXPECT_THAT(shape.err, Names("image", "[1, 3, 8, 8]"));
-  EXPECT_FALSE(std::filesystem::exists(scratch.path("out.safetensors")));
+  EXPECT_FALSE(std::filesystem::exists(golden.path("out.safetensors")));
 }
 
 TEST(Infer, RefusesWeightsOfAnotherVersionByItsName) {
-  Scratch scratch;
-  const std::filesystem::path folder = kGolden / "vision_lstm/v1_stride";
-  writeInput(scratch.path("in.safetensors"), SafetensorsFile(folder / "io.safetensors"));
-  std::vector<std::string> words{"infer",
-                                 "--weights",
-                                 (folder / "weights.safetensors").string(),
-                                 "--input",
-                                 scratch.path("in.safetensors"),
-                                 "--output",
-                                 scratch.path("out.safetensors"),
-                                 "model.architecture=vision_lstm"};
-  Json model = Json::parse(readText(folder / "case.json")).at("model");
+  const InferCase golden("vision_lstm/v1_stride");
+  Json model = golden.model;
   model["conv"] = "conv2d";  // that of the second version
   model["conv_kernel"] = 3;
+  std::vector<std::string> words{"model.architecture=vision_lstm"};
   for (const auto& [key, value] : model.items())
     words.push_back("model." + key + "=" + value.dump());
-  const Ended ended = vitrine(words);
+  const Ended ended = golden.run(words);
   EXPECT_EQ(ended.code, 2);
   EXPECT_THAT(ended.err, Names("a Vision-LSTM of the first version"));
 }
@@ -262,38 +237,19 @@ TEST_F(InferByName, AnswersAWrongNameWithThoseThereAre) {
 }
 
 TEST(Infer, GivesTheLossOfTheCaseWhereItHasTheTargets) {
-  Scratch scratch;
-  const std::filesystem::path folder = kGolden / "vit/vit_nonsquare";
-  const SafetensorsFile io(folder / "io.safetensors");
-  const std::vector<float> image = valuesOf(io, "input/image");
-  const SafetensorsEntry* target = io.find("input/target");
+  const InferCase golden("vit/vit_nonsquare");
+  const std::vector<float> image = valuesOf(golden.io, "input/image");
+  const SafetensorsEntry* target = golden.io.find("input/target");
   std::vector<std::byte> labels(target->end - target->begin);
-  io.read(*target, labels);
+  golden.io.read(*target, labels);
   writeSafetensors(
-      scratch.path("in.safetensors"),
-      {{"image", "F32", io.find("input/image")->shape, std::as_bytes(std::span(image))},
+      golden.path("in.safetensors"),
+      {{"image", "F32", golden.io.find("input/image")->shape, std::as_bytes(std::span(image))},
        {"target", target->dtype, target->shape, labels}});
-  const Json model = Json::parse(readText(folder / "case.json")).at("model");
-  std::vector<std::string> words{"infer",
-                                 "--weights",
-                                 (folder / "weights.safetensors").string(),
-                                 "--input",
-                                 scratch.path("in.safetensors"),
-                                 "--output",
-                                 scratch.path("out.safetensors"),
-                                 "--outputs",
-                                 "all",
-                                 "model.architecture=vit",
-                                 "model.mlp=" + model.at("mlp").get<std::string>()};
-  for (const char* key : {"image_size", "patch_size", "in_channels", "width", "depth", "heads",
-                          "mlp_width", "num_classes", "qkv_bias"}) {
-    words.push_back(std::string("model.") + key + "=" + model.at(key).dump());
-  }
-  const Ended ended = vitrine(words);
+  const Ended ended = golden.run(golden.vit({"--outputs", "all"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
-  const SafetensorsFile out(scratch.path("out.safetensors"));
   for (const char* name : {"loss", "logits", "features", "embeddings", "block_0", "attention_0"})
-    expectClose(out, name, io, std::string("output/") + name);
+    expectClose(golden.out(), name, golden.io, std::string("output/") + name);
 }
 
 }  // namespace
