@@ -19,12 +19,12 @@ struct ImageEntry {
   [[nodiscard]] bool operator==(const ImageEntry&) const = default;
 };
 
-/// One thing that is asked of an image.
+/// One condition on an image.
 struct ImageCondition {
   enum class Test { Is, IsNot, Less, AtMost, More, AtLeast };
   /// "run" (number, or a part of the name), "step", "seed", "width", "height", "tag", "starred"
-  /// (without a value), "words" (a part of the recipe or of the run's name), else a key of the
-  /// recipe: "sampler", "class", "settings.steps"; of the settings also without "settings.".
+  /// (without a value), or "words" (a part of the recipe or of the run's name). Else a key of the
+  /// recipe: "sampler", "class", "settings.steps"; those of the settings also without "settings.".
   std::string key;
   Test test = Test::Is;
   std::string value;  ///< a number where it reads as one

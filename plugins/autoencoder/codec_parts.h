@@ -61,8 +61,8 @@ void requireImages(const at::Tensor& images, std::int64_t channels, std::int64_t
 /// \throws ShapeError  other channels: they are another codec's
 void requireLatents(const at::Tensor& latents, std::int64_t channels);
 
-/// What a buffer holds, as float64 on the CPU. Waits for the device only after the buffer was
-/// written, so that a frozen codec never makes a step wait.
+/// Copy of a buffer as float64 on the CPU. It waits for the device only after the buffer was
+/// written, so a frozen codec never delays a step.
 class HostCopy {
  public:
   [[nodiscard]] const at::Tensor& of(const at::Tensor& buffer) const;
@@ -72,8 +72,8 @@ class HostCopy {
   mutable std::uint32_t version_ = 0;  // of the buffer when it was copied
 };
 
-/// The factor between latents and what networks read: a number of the configuration, or 1 over the
-/// deviation of the latents that were seen in training, which is kept with the weights as
+/// The factor between latents and the input of networks. It is a number of the configuration, or 1
+/// over the standard deviation of the training latents, whose moments are the buffer
 /// `latent_moments`.
 class LatentScale {
  public:
@@ -86,7 +86,7 @@ class LatentScale {
   /// Counts latents in, those of the last 100 batches most; latents that are not finite are left
   /// out. Never waits for the device.
   void observe(const at::Tensor& latents);
-  /// What a file of public weights does not hold.
+  /// Adds the tensors that a file of public weights lacks.
   void complete(WeightSource& source) const;
 
  private:
@@ -95,7 +95,7 @@ class LatentScale {
   HostCopy seen_;
 };
 
-/// What a codec is and offers, and its scale.
+/// Base class of the codecs, with their capabilities and scale.
 class Codec : public torch::nn::Module,
               public Model,
               public LatentCodec,

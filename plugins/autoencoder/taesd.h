@@ -10,10 +10,10 @@
 
 namespace vitrine::autoencoder {
 
-/// Images in [0, 1] to latents that are scaled already, and back. Weights under the names of
-/// taesd.py load as they are, and under those of diffusers' AutoencoderTiny, which reads and makes
-/// images in [-1, 1]: a model whose weights have these names does so, too. Offers `latent_codec`,
-/// `measured_scale` and `tensor_program`.
+/// Images in [0, 1] to latents that are scaled already, and back. Weights load under the names of
+/// taesd.py and of diffusers' AutoencoderTiny. The latter reads and makes images in [-1, 1], and so
+/// does a model whose weights have its names. Offers `latent_codec`, `measured_scale` and
+/// `tensor_program`.
 class TaesdArchitecture final : public Architecture {
  public:
   [[nodiscard]] ItemCard card() const override;

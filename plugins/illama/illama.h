@@ -26,7 +26,7 @@ enum class MaskSchedule {
 [[nodiscard]] double maskAlphaAt(MaskSchedule schedule, double start, std::int64_t cutoffSteps,
                                  std::int64_t step);
 
-/// How the soft mask moves.
+/// Schedule of the soft mask.
 struct SoftMask {
   MaskSchedule schedule = MaskSchedule::None;
   std::optional<double>

@@ -21,7 +21,7 @@
 
 namespace vitrine::llamafusion {
 
-/// Which modules images have of their own.
+/// Modules that images do not share with text.
 enum class Separation {
   Dense,    ///< none
   Shallow,  ///< the SwiGLU and its norm
@@ -72,8 +72,8 @@ class DecoderCache final : public LanguageModel::Cache {
   std::vector<std::int64_t> positions_;
 };
 
-/// One pass through the layers. B samples of N tokens, of which the first P are text that sees no
-/// image; the other M = N - P come in rows, text and image mixed.
+/// One pass through the layers. B samples of N tokens. The first P are text that sees no image; the
+/// other M = N - P are rows of text and image, mixed.
 struct DecoderPass {
   at::Tensor prefix;  ///< [B, P, dim]; undefined where P is 0
   at::Tensor tail;    ///< [B * M, dim]; undefined where M is 0
@@ -123,7 +123,7 @@ struct Decoder : torch::nn::Module {
                                  std::int64_t batch) const;
   [[nodiscard]] DecoderStream layer(std::int64_t index, const DecoderStream& stream,
                                     const DecoderPass& pass, const at::Tensor& angles) const;
-  /// What hidden keys add to the logits of a text, [tokens, tokens] or [batch, tokens, tokens];
+  /// Additive mask of the hidden keys of a text, [tokens, tokens] or [batch, tokens, tokens];
   /// undefined where a layer cannot go as one operation.
   [[nodiscard]] at::Tensor textMask(const DecoderPass& pass) const;
   /// A layer of a text alone as one operation on the CPU; undefined where that is not taken.

@@ -66,7 +66,7 @@ class FusionModel final : public TextDecoder,
   [[nodiscard]] Joint joint(const MixedSequences& sequences, const at::Tensor& imageTokens,
                             const std::function<void(std::int64_t, const at::Tensor&)>& tap) const;
   [[nodiscard]] ImageIo& io() const;
-  /// What hands the probabilities of a joint pass to the tap.
+  /// Function that gives the probabilities of a joint pass to the tap.
   [[nodiscard]] std::function<void(std::int64_t, const at::Tensor&)> attentionReceiver(
       const at::Tensor& imageIndex) const;
   [[nodiscard]] at::Tensor noised(const at::Tensor& start, const at::Tensor& noise,

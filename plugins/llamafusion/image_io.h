@@ -34,7 +34,7 @@ struct ImageIoConfig {
 /// The module `img_io`: the only part that knows the time.
 class ImageIo : public torch::nn::Module {
  public:
-  /// What the way back needs of the way in.
+  /// Values of the way in that the way back needs.
   struct Entered {
     at::Tensor tokens;  ///< [images, tokens, dim], in raster order
     at::Tensor time;

@@ -33,8 +33,8 @@ enum class ImagePositions {
 /// \returns  int64, of the shape of `imageIndex`
 [[nodiscard]] at::Tensor tokenPositions(const at::Tensor& imageIndex, ImagePositions kind);
 
-/// The place of the token that each token is to predict, -1 for none: tokens of an image and the
-/// one before an image have none, nor has the last token of a document.
+/// The place of the token that each token is to predict, -1 for none. Tokens of an image, the one
+/// before an image and the last token of a document have none.
 [[nodiscard]] at::Tensor targetPlaces(const at::Tensor& imageIndex, const at::Tensor& document);
 
 /// Row and column of the patch that each token is, -1 of a text's: [N, 2] float64. Patches are in

@@ -13,7 +13,7 @@
 
 namespace vitrine::llamafusion {
 
-/// How rotary frequencies change so that a model reads longer texts than it was trained on.
+/// Change of rotary frequencies for texts longer than those of training.
 struct RopeScaling {
   enum class Kind {
     Default,  ///< they stay

@@ -16,7 +16,7 @@ struct ColorChange {
 /// Applies one change in place.
 void applyColor(const Pixels& image, const ColorChange& change);
 
-/// How far colour jitter goes: factors within 1 - s and 1 + s, hues within -hue and hue.
+/// Ranges of colour jitter: factors within 1 - s and 1 + s, hues within -hue and hue.
 struct ColorJitterRules {
   double brightness = 0.4, contrast = 0.4, saturation = 0.4, hue = 0;
 };

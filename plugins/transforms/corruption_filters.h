@@ -24,7 +24,7 @@ struct FloatImage {
   }
 };
 
-/// What lies beyond the border.
+/// Values beyond the border.
 enum class Border {
   Nearest,     ///< a a a | a b c d
   Reflect,     ///< c b a | a b c d
@@ -55,8 +55,8 @@ enum class Border {
 [[nodiscard]] std::vector<double> plasma(std::int64_t side, double decay,
                                          const std::function<double(double, double)>& between);
 
-/// What a JPEG file of this quality gives back, with chroma at half the resolution: the forward and
-/// inverse transform in integers, quantisation, and smooth enlargement of libjpeg. In place.
+/// Compresses pixels as a JPEG file of this quality and decodes them, in place. Chroma has half the
+/// resolution. Transforms in integers, quantisation and smooth enlargement are those of libjpeg.
 /// \param pixels  [channels, height, width], 1 or 3 channels
 void throughJpeg(std::uint8_t* pixels, std::int64_t channels, std::int64_t height,
                  std::int64_t width, int quality);

@@ -14,7 +14,7 @@
 
 namespace vitrine::transforms {
 
-/// Where a corruption gets its numbers, asked for in the order of use: rows, columns, channels.
+/// Source of a corruption's numbers, called in the order of use: rows, columns, channels.
 struct CorruptionNumbers {
   std::function<double()> normal;                          ///< standard normal
   std::function<double(double low, double high)> between;  ///< in [low, high)

@@ -19,7 +19,7 @@ struct EraseRules {
 [[nodiscard]] std::vector<Window> drawErasing(Size image, const EraseRules& rules,
                                               const std::function<double()>& uniform);
 
-/// What a box is filled with.
+/// Fill of a box.
 enum class EraseFill { Constant, Channel, Pixel };  ///< 0, one number a channel, one a pixel
 /// \param image  [channels, image]
 /// \param next   the number for each channel or pixel, in the order they lie in

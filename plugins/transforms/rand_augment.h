@@ -33,7 +33,7 @@ enum class AugmentOperation {
 inline constexpr std::size_t kAugmentOperations = 15;
 [[nodiscard]] const std::string& toString(AugmentOperation operation);  ///< "auto_contrast" ...
 
-/// What a level from 0 to 10 means for an operation.
+/// Argument of an operation at a level from 0 to 10.
 /// \param isNegative  to the other side, where there is one
 /// \returns  nothing where the operation takes no number
 [[nodiscard]] std::optional<double> augmentArgument(AugmentOperation operation, double level,

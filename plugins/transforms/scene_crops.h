@@ -9,7 +9,7 @@
 
 namespace vitrine::transforms {
 
-/// Where an image lands: scaled, a window of it cut out, the rest of a square left empty.
+/// Place of an image: scaled, a window of it cut out, the rest of a square left empty.
 struct JitterPlan {
   Size scaled, crop;
   std::int64_t top = 0, left = 0;  ///< of the window in the scaled image

@@ -10,7 +10,8 @@
 
 namespace vitrine::vision_lstm {
 
-/// How many tokens each head remembers: 1 / -(mean log forget gate), with the gates along the scan.
+/// Number of tokens that each head remembers: 1 / -(mean log forget gate), with the gates along the
+/// scan.
 ///
 /// Artifacts: matrix "memory length" [layers, heads] in tokens; heatmaps "forget gate" and "input
 /// gate" [layers, tokens], means over heads and images. Scores "length/layer<i>/head<j>".
@@ -54,9 +55,9 @@ class MemoryRank final : public Analysis {
 ///
 /// Artifacts: curves "chunkwise", "quadratic", "recurrent", "softmax attention" of milliseconds of
 /// processor time; table "cost", with multiply-adds and what a next token would need. Scores
-/// "slope/<form>": of log time over log tokens, on the upper half of the sizes;
+/// "slope/<form>": slope of log time over log tokens, on the upper half of the sizes.
 /// "crossing/measured": tokens from which chunks take less time than softmax attention, where that
-/// lies among the sizes; "crossing/counted": the same by multiply-adds of causal pairs, chunk + 2
+/// lies among the sizes. "crossing/counted": the same by multiply-adds of causal pairs, chunk + 2
 /// head widths.
 class TokenCost final : public Analysis {
  public:

@@ -74,13 +74,13 @@ struct MatrixMemory final : torch::nn::Module {
 /// Receives named activations of one block.
 using Internals = std::function<void(const std::string& name, const at::Tensor& value)>;
 
-/// How a block walks through the tokens.
+/// Order in which a block scans the tokens.
 struct Scan {
   at::Tensor order, inverse;  ///< [tokens] int64; undefined: in raster order
   Grid grid;                  ///< as it sees them
 };
 
-/// What queries, keys, values and gates of a block are, in scan order.
+/// Queries, keys, values and gates of a block, in scan order.
 struct CellInput {
   at::Tensor a, z, convolved, c, q, k, v;  ///< [batch, tokens, inner width]
   kernels::MlstmInput cell;

@@ -11,7 +11,7 @@
 
 namespace vitrine::vision_lstm {
 
-/// What one layer's memory works on, heads apart, tokens in the order of its scan.
+/// Inputs of one layer's memory by head, tokens in the order of its scan.
 struct MemoryRecord {
   std::int64_t layer = 0;
   kernels::MlstmInput cell;

@@ -21,7 +21,7 @@
 
 namespace vitrine::visionllama {
 
-/// Which tokens a token sees.
+/// Tokens that a token sees.
 enum class Sight {
   Window,  ///< those of its window (LSA)
   Cells,   ///< every cell of a reduced grid (GSA)
@@ -45,7 +45,7 @@ struct GridAngles {
   at::Tensor query, key;  ///< of the grid, and of what its tokens see
 };
 
-/// What the blocks of a grid share in one pass.
+/// Inputs that the blocks of a grid share in one pass.
 struct MapCall {
   Sides grid{};
   const GridAngles* angles = nullptr;
@@ -67,8 +67,8 @@ struct MapBlock final : torch::nn::Module {
   [[nodiscard]] const MapBlockOptions& options() const { return options_; }
 
  private:
-  /// The block as one operation on the CPU, window by window where it sees windows; undefined where
-  /// that is not taken: padding, sub-sampled keys, a tap, one map for gate and up.
+  /// The block as one operation on the CPU, window by window where it sees windows. Undefined with
+  /// padding, sub-sampled keys, a tap, or one map for gate and up.
   [[nodiscard]] at::Tensor whole(const nn::Stream& stream, const MapCall& call) const;
   [[nodiscard]] at::Tensor attendWindows(const at::Tensor& x, const MapCall& call) const;
   [[nodiscard]] at::Tensor attendCells(const at::Tensor& x, const MapCall& call) const;

@@ -25,14 +25,14 @@ enum class RopeMode {
   Grid,  ///< by row and column
 };
 
-/// What becomes of positions or frequencies at another resolution than that of training.
+/// Change of positions or frequencies at another resolution than that of training.
 enum class RopeScale {
   None,
   Anchor,  ///< positions are multiplied by anchor / grid (AS2DRoPE)
   Ntk,     ///< the base of the frequencies grows
 };
 
-/// Where the anchor of a pyramid's stage comes from.
+/// Source of the anchor of a pyramid's stage.
 enum class AnchorMode {
   Stage,     ///< the stage's own grid in training: one factor in every stage
   Fourteen,  ///< 14 / height of the stage's grid, as the released code computes it
@@ -71,7 +71,7 @@ enum class RopeUse { Plain, Pyramid, Windowed };
 /// trained as `config` keeps at another image size.
 [[nodiscard]] Json trainedAnchor(const Config& config);
 
-/// How the heads of one width turn.
+/// Rotation of the heads of one width.
 class HeadRotation {
  public:
   /// Nothing turns.
@@ -79,7 +79,7 @@ class HeadRotation {
   /// \throws ConfigError  the channels that turn are not whole pairs (1-D) or quads (2-D)
   HeadRotation(const RopeSettings& settings, std::int64_t heads, std::int64_t headDim);
 
-  /// Which base the frequencies have.
+  /// Base of the frequencies.
   enum class Base {
     Training,
     Scaled,  ///< the grown one of RopeScale::Ntk

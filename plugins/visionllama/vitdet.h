@@ -1,5 +1,5 @@
-// The plain backbone of detection: windows in most blocks, all tokens in the others (section 4.4.2,
-// after ViTDet), under the names of the MAE code whose weights it takes.
+// The plain backbone of detection (section 4.4.2, after ViTDet): windows in most blocks, all tokens
+// in the others. Names are those of the MAE code, whose weights it takes.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ namespace vitrine::app {
 /// [init] and [aux] of the run, with every UUID turned into a file that stays while it is held.
 /// \param isResumed  its checkpoint has every weight of its own, also where it is only looked at;
 /// the auxiliary networks and frozen parameters count then
-/// \throws RefusedError  a run that it needs is not done, or an auxiliary network is another one
-/// than when the run began \throws NotFoundError, FileError, ConfigError  a run or file is missing
+/// \throws RefusedError  a run that it needs is not done, or an auxiliary network has changed since
+///         the run began \throws NotFoundError, FileError, ConfigError a run or file is missing
 [[nodiscard]] train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run,
                                              bool isResumed);
 

@@ -12,7 +12,7 @@
 
 namespace vitrine::cifar {
 
-/// What a version of the set looks like on disk.
+/// Layout of a version of the set on the disk.
 struct Layout {
   std::string folder;  ///< the name its archive unpacks to
   std::vector<std::string> trainFiles, testFiles;

@@ -1,8 +1,8 @@
 // From the bytes of a PNG, JPEG or WebP file to pixels.
 //
-// OpenCV decodes, in a module that is loaded at the first call (codec_module.cpp): its limits are
-// read from the environment when the library is loaded, so they are set before; and a program that
-// reads no images is spared a hundred libraries.
+// OpenCV decodes, in a module that is loaded at the first call (codec_module.cpp). OpenCV reads its
+// limits from the environment when it is loaded, so they are set before. A program without images
+// does not load its hundred libraries.
 #pragma once
 
 #include <cstddef>

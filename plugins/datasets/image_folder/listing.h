@@ -68,7 +68,7 @@ struct CaptionedListing {
 [[nodiscard]] bool isOutside(const std::filesystem::path& folder,
                              const std::filesystem::path& path);
 
-/// Where the hash of a path puts an image: SHA-256 as a number in [0, 1), test first, then
+/// Split of an image by the hash of its path: SHA-256 as a number in [0, 1), test first, then
 /// validation, then train.
 [[nodiscard]] Split splitOf(const std::string& path, const ListingOptions& options);
 

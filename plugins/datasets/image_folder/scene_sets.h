@@ -12,7 +12,7 @@
 
 namespace vitrine::image_folder {
 
-/// How the masks of objects come.
+/// Form of the masks of objects.
 enum class CocoMasks {
   Objects,    ///< `masks` [objects, height, width]
   Instances,  ///< `instances`: number + 1 of the object in front, and `mask`: its class + 1

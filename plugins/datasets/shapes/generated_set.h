@@ -41,7 +41,7 @@ class GeneratedSet : public Dataset {
                                      const std::string& doc, std::vector<std::string> offers,
                                      std::int64_t imageSize,
                                      std::array<std::int64_t, 3> sizes = {0, 0, 0});
-/// What those keys say.
+/// Values of those keys.
 [[nodiscard]] std::array<std::int64_t, 3> sizesFrom(const Config& config);
 [[nodiscard]] std::uint64_t seedFrom(const Config& config);
 /// Channels, sides, mean and deviation of images drawn here, with the fields "image" and "label";

@@ -14,7 +14,7 @@ struct Point {
 using Outline = std::vector<Point>;  ///< a closed polygon
 using Color = std::array<float, 3>;  ///< red, green, blue in [0, 1]
 
-/// How much of each pixel a polygon covers. Keeps its memory from polygon to polygon.
+/// Share of each pixel that a polygon covers. Keeps its memory from polygon to polygon.
 class Coverage {
  public:
   Coverage(std::int64_t height, std::int64_t width);

@@ -1,4 +1,4 @@
-// Which continuation of a sentence is the real one? Sentences of a grammar or of a text.
+// Data set that asks for the true continuation of a sentence, of a grammar or of a text.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@
 
 namespace vitrine::text {
 
-/// What a sequence asks for. Targets are the next tokens where the sequence determines them.
+/// Rule of a sequence. Targets are the next tokens where the sequence determines them.
 enum class SequenceKind {
   Copy,       ///< symbols, a separator, the same symbols
   Reverse,    ///< symbols, a separator, the symbols backwards
@@ -25,7 +25,7 @@ enum class SequenceKind {
 };
 inline constexpr std::int64_t kNoTarget = -1;
 
-/// How the tokens of a kind are numbered: 0 fills the rest of a row, 1 is the separator or mark.
+/// Numbers of the tokens of a kind: 0 fills the rest of a row, 1 is the separator or mark.
 struct SequenceRules {
   SequenceKind kind = SequenceKind::Copy;
   std::int64_t length = 64;   ///< tokens of a row

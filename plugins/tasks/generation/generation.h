@@ -12,7 +12,7 @@
 
 namespace vitrine::generation {
 
-/// What a network of this run learned, as samplers need it.
+/// Network, process and guidance of a run, for samplers.
 class GenerationSession : public PipelineSession {
  public:
   using PipelineSession::PipelineSession;
@@ -31,8 +31,8 @@ class GenerationSession : public PipelineSession {
 
 /// Scores of a split: loss with the same noise and times whatever the run and step, of steps also
 /// mse and vb. Artifact: a grid of samples, one of each class. With a judge ([aux] and task.judge)
-/// scores `<split>/samples/...`: agreement (its answer is the class asked for), frechet, precision,
-/// recall, inception, on samples.count images; its name and hash stand in the table next to them.
+/// it gives scores `<split>/samples/...` on samples.count images: agreement (its answer is the
+/// requested class), frechet, precision, recall, inception. The table has its name and hash.
 class GenerationTask final : public Task {
  public:
   [[nodiscard]] ItemCard card() const override;

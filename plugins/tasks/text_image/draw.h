@@ -14,7 +14,7 @@
 
 namespace vitrine::text_image {
 
-/// How a model was trained to draw. A session of this task is one, too.
+/// Conditions under which a model was trained to draw. A session of this task is one, too.
 class CaptionedSession {
  public:
   virtual ~CaptionedSession();

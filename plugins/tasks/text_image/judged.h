@@ -18,8 +18,8 @@ struct CaptionedDrawing {
   std::vector<std::int64_t> labels;  ///< empty: captions are not those of classes
 };
 
-/// Draws every caption, captions that are equal together, and gives `results` a grid of the first
-/// images; with a judge and labels also the score `agreement` and a table of it by class.
+/// Draws every caption, equal captions together, and gives `results` a grid of the first images.
+/// With a judge and labels it adds the score `agreement` and a table of it by class.
 /// \throws ConfigError  see drawnImages(), ImageJudge
 void judgeDrawings(TextImageModel& model, LanguageModel& language, const CaptionedDrawing& drawing,
                    const DrawSettings& settings, const ImageJudge* judge,

@@ -24,7 +24,7 @@ struct NoiseStep {
 /// \throws ConfigError  there are not so many steps, or fewer than one are asked for
 [[nodiscard]] std::vector<NoiseStep> noiseSteps(const at::Tensor& shares, std::int64_t count);
 
-/// What one step makes of an image.
+/// Result of one step.
 struct SteppedDown {
   at::Tensor clean;  ///< x_0 as the network sees it, clipped
   at::Tensor mean;   ///< of the image before this step's noise
