@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "core/base/program.h"
 #include "core/files/read_png.h"
@@ -108,12 +108,7 @@ class Client {
     signalProcess(pid_, SIGKILL);
     static_cast<void>(wait());
   }
-  int wait() {
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
+  int wait() { return exitCodeOf(std::exchange(pid_, -1)); }
 
  private:
   int pid_ = -1, out_ = -1;

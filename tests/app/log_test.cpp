@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "core/base/program.h"
 #include "core/base/read_json.h"
@@ -102,12 +103,7 @@ class Talk {
     return readJson(line);
   }
   [[nodiscard]] int pid() const { return program_; }
-  int wait() {
-    int status = 0;
-    ::waitpid(program_, &status, 0);
-    program_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
+  int wait() { return exitCodeOf(std::exchange(program_, -1)); }
 
  private:
   int program_ = -1, in_ = -1, out_ = -1;
@@ -141,10 +137,9 @@ TEST_F(Logged, ARunIsStoredAsANativeOneIs) {
   EXPECT_EQ(points[4].value, 0.2);
   EXPECT_EQ(points[4].epoch, 0.5);
   EXPECT_EQ(points[4].time, 10.0);
-  const Json parameters =
-      vitrine({"query", "SELECT key, value FROM parameters ORDER BY key", "--json", "--db",
-               database()})
-          .json();
+  const Json parameters = vitrine({"query", "SELECT key, value FROM parameters ORDER BY key",
+                                   "--json", "--db", database()})
+                              .json();
   ASSERT_EQ(parameters.size(), 4u) << parameters.dump();
   EXPECT_EQ(parameters[3].at("key"), "seed");
   EXPECT_EQ(parameters[1].at("value"), 0.1);

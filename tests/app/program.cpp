@@ -12,6 +12,7 @@
 #include <fstream>
 #include <random>
 #include <sstream>
+#include <utility>
 
 #include "tests/support/child.h"
 #include "tests/support/wait_until.h"
@@ -32,8 +33,7 @@ std::vector<std::string> environment() {
   std::vector<std::string> all{"XDG_DATA_HOME=" + (sharedFolder() / "home").string(),
                                "XDG_CACHE_HOME=" + (sharedFolder() / "cache").string(),
                                "XDG_CONFIG_HOME=" + (sharedFolder() / "config").string(),
-                               "VITRINE_DEVICE_LOCKS=" + deviceLocks(),
-                               "OMP_NUM_THREADS=1"};
+                               "VITRINE_DEVICE_LOCKS=" + deviceLocks(), "OMP_NUM_THREADS=1"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     const bool isOurs = text.rfind("VITRINE_", 0) == 0 && text.rfind("VITRINE_CPU=", 0) != 0;
@@ -114,10 +114,7 @@ bool Program::waitForError(const std::string& text) const {
 
 Ended Program::wait() {
   Ended ended;
-  int status = 0;
-  ::waitpid(pid_, &status, 0);
-  pid_ = -1;
-  ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  ended.code = exitCodeOf(std::exchange(pid_, -1));
   ended.out = readText(out_);
   ended.err = readText(err_);
   return ended;

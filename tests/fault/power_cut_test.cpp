@@ -9,7 +9,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,9 +42,7 @@ int command(std::vector<std::string> words) {
     ::execvp(pointers[0], pointers.data());
     ::_exit(127);
   }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exitCodeOf(child);
 }
 
 class PowerCut : public testing::FaultTest {

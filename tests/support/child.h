@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,6 +24,13 @@ namespace vitrine {
     if (::getppid() != parent) ::_exit(127);
   }
   return child;
+}
+
+/// Waits for its end. \returns  the exit code; 128 + number when a signal ended it
+inline int exitCodeOf(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /// kill(2) for one process. To kill(2) itself, a fork that failed (-1) is every process of the

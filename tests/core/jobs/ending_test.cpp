@@ -245,9 +245,7 @@ int inChild(const std::function<int()>& test) {
     ::alarm(60);
     ::_exit(test());
   }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exitCodeOf(child);
 }
 
 /// A job with `count` processes that stay for a minute; each leaves the process group if asked to.

@@ -41,11 +41,6 @@ class Processes : public testing::StoreTest {
     }
     return child;
   }
-  static int waitFor(pid_t child) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
   [[nodiscard]] std::filesystem::path acknowledgementsOf(const std::string& name) const {
     return folder_ / (name + ".acknowledged");
   }
@@ -112,7 +107,7 @@ TEST_F(Processes, LoseNothingAcknowledgedWhenKilledInTheMiddle) {
     // A random moment.
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
     signalProcess(worker, SIGKILL);
-    ASSERT_EQ(waitFor(worker), 128 + SIGKILL);
+    ASSERT_EQ(exitCodeOf(worker), 128 + SIGKILL);
 
     RunStore store(file());
     const RunRow run = store.runs().back();
@@ -144,7 +139,7 @@ TEST_F(Processes, LoseNothingAcknowledgedWhenKilledInTheMiddle) {
 TEST_F(Processes, MakeTheSameFileAtTheSameTimeOnce) {
   std::vector<pid_t> workers;
   for (int i = 0; i < 4; ++i) workers.push_back(startWorker("worker " + std::to_string(i), 1));
-  for (const pid_t worker : workers) EXPECT_EQ(waitFor(worker), 0);
+  for (const pid_t worker : workers) EXPECT_EQ(exitCodeOf(worker), 0);
   RunStore store(file());
   EXPECT_EQ(store.runs().size(), 4u);
   EXPECT_TRUE(store.check().empty());
@@ -179,7 +174,7 @@ TEST_F(Processes, LetInWhoWaitsAtTheGateBeforeOneThatComesBack) {
   // without a turn to wait for it is a dozen each time.
   EXPECT_LE(overtaken, 2 * 50);
   signalProcess(greedy, SIGKILL);
-  ASSERT_EQ(waitFor(greedy), 128 + SIGKILL);
+  ASSERT_EQ(exitCodeOf(greedy), 128 + SIGKILL);
   EXPECT_TRUE(lock.lock(std::chrono::seconds(30))) << "the dead keep neither lock nor turn";
   lock.unlock();
   ::munmap(shared, sizeof(std::atomic<int>));
