@@ -169,12 +169,19 @@ class WaterfallFigure final : public Figure {
       painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()));
     }
     painter.setPen(themeColors().muted);
-    const int ticks = box.height() > 60 ? 3 : 2;
-    for (const double tick : niceTicks(1, rows, ticks).values) {
-      if (tick < 1 || !isWhole(tick)) continue;
-      painter.drawText(QRectF(box.left() - 30, yOf(tick) - 7, 26, 14),
-                       Qt::AlignRight | Qt::AlignVCenter, number(tick, 0));
-    }
+    // The first and the last index, and what has room between them.
+    constexpr double kLine = 14;
+    std::vector<double> labels{1};
+    const auto hasRoom = [&](double tick) {
+      return std::none_of(labels.begin(), labels.end(),
+                          [&](double other) { return std::abs(yOf(tick) - yOf(other)) < kLine; });
+    };
+    if (hasRoom(rows)) labels.push_back(rows);
+    for (const double tick : niceTicks(1, rows, box.height() > 60 ? 3 : 2).values)
+      if (tick >= 1 && isWhole(tick) && hasRoom(tick)) labels.push_back(tick);
+    for (const double label : labels)
+      painter.drawText(QRectF(box.left() - 30, yOf(label) - kLine / 2, 26, kLine),
+                       Qt::AlignRight | Qt::AlignVCenter, number(label, 0));
     addRegion(box, [this, index, box, size](const QPointF& point) {
       return describe(index, box, size, point);
     });
@@ -201,8 +208,8 @@ class WaterfallFigure final : public Figure {
     const auto k = static_cast<std::size_t>(
         std::clamp((box.bottom() - point.y()) / box.height() * static_cast<double>(size), 0.0,
                    static_cast<double>(size - 1)));
-    QString text = QObject::tr("%1, step %2: rank %3")
-                       .arg(run.name, count(run.steps[at]), rankText(column));
+    QString text =
+        QObject::tr("%1, step %2: rank %3").arg(run.name, count(run.steps[at]), rankText(column));
     if (k < column.values.size())
       text += QObject::tr("\n\u03c3 %1 of k = %2").arg(shortNumber(column.values[k])).arg(k + 1);
     return text;
@@ -309,8 +316,7 @@ class ControlsFigure final : public Figure {
     double widest = 0;
     for (const ControlsPicture::Row& row : picture_.rows)
       widest = std::max(widest, metrics.horizontalAdvance(valueText(row)));
-    const double notes =
-        kNoteHeight * static_cast<double>(picture_.notes.size()) + claimsHeight();
+    const double notes = kNoteHeight * static_cast<double>(picture_.notes.size()) + claimsHeight();
     const double axis = 18;
     const double room = body.height() - notes - axis;
     const double rows = std::max(1.0, static_cast<double>(picture_.rows.size()));
@@ -353,9 +359,7 @@ class ControlsFigure final : public Figure {
 
   static constexpr double kLeastRow = 20, kNoteHeight = 34;
 
-  double claimsHeight() const {
-    return kNoteHeight * static_cast<double>(picture_.claims.size());
-  }
+  double claimsHeight() const { return kNoteHeight * static_cast<double>(picture_.claims.size()); }
 
   /// The verdict and the claim in one line, what was measured below.
   void drawClaim(QPainter& painter, const QRectF& place, const ClaimRow& row) {
