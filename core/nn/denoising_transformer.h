@@ -93,9 +93,13 @@ struct VITRINE_ENGINE_EXPORT DenoisingTransformer final : torch::nn::Module {
     std::vector<bool> tapped;  ///< by block, where there is a tap
     std::function<void(std::int64_t block, const at::Tensor& stream)> blockTap;
   };
-  /// \param x  [B, inChannels, H, W] -> [B, outChannels, H, W]
+  /// \param x       [B, inChannels, H, W]
+  /// \param time    [B], any number type
+  /// \param labels  [B] int64
+  /// \returns       [B, outChannels, H, W]
   [[nodiscard]] at::Tensor forward(const at::Tensor& x, const at::Tensor& time,
                                    const at::Tensor& labels, const Call& call) const;
+  /// Costs of all parts for one sample.
   [[nodiscard]] std::vector<BlockCost> cost() const;
   /// Xavier-uniform maps, embeddings normal 0.02, every map of the condition and the last map zero.
   void start(std::uint64_t seed);

@@ -1,13 +1,5 @@
 // The root object of a plugin file. Qt's part of the plugin system is this file and the loader;
-// everything a plugin adds is plain C++ (core/plugin/registry.h).
-//
-//     class PlainMlpPlugin final : public QObject, public vitrine::Plugin {
-//       Q_OBJECT
-//       Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "plain_mlp.json")
-//       Q_INTERFACES(vitrine::Plugin)
-//      public:
-//       void registerInto(vitrine::Registry& registry) override;
-//     };
+// everything a plugin adds is plain C++ (core/plugin/registry.h). vitrine_add_plugin() generates it.
 #pragma once
 
 #include <QtPlugin>

@@ -57,7 +57,9 @@ class VITRINE_ENGINE_EXPORT Tokenizer {
   /// Bytes of tokens, special ones by their names.
   [[nodiscard]] virtual std::string decodeAll(std::span<const std::int64_t> tokens) const = 0;
   void addSpecial(const std::string& name, std::int64_t token);
+  /// nullptr for a token that is not special.
   [[nodiscard]] const std::string* specialName(std::int64_t token) const;
+  /// \throws ConfigError  the vocabulary has no such token
   void requireToken(std::int64_t token) const;
   std::optional<std::int64_t> begin_, end_;
 

@@ -28,6 +28,7 @@ using Size = std::array<std::int64_t, 2>;  ///< height and width
 /// scaling_factor. \param usual  of the released weights
 [[nodiscard]] Field scaleField(double usual);
 
+/// A convolution with square kernel, stride and padding, pixels.
 [[nodiscard]] std::shared_ptr<nn::Conv2d> convolution(std::int64_t in, std::int64_t out,
                                                       std::int64_t kernel, std::int64_t stride = 1,
                                                       std::int64_t padding = 0,
@@ -65,6 +66,7 @@ void requireLatents(const at::Tensor& latents, std::int64_t channels);
 /// written, so a frozen codec never delays a step.
 class HostCopy {
  public:
+  /// \param buffer  the same one at each call
   [[nodiscard]] const at::Tensor& of(const at::Tensor& buffer) const;
 
  private:
@@ -81,6 +83,7 @@ class LatentScale {
   LatentScale(torch::nn::Module& owner, std::optional<double> fixed);
   /// \throws ConfigError  nothing was measured yet
   [[nodiscard]] double scale() const;
+  /// Whether scale() gives a number.
   [[nodiscard]] bool isKnown() const;
   [[nodiscard]] bool isMeasured() const { return moments_.defined(); }
   /// Counts latents in, those of the last 100 batches most; latents that are not finite are left

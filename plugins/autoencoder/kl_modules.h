@@ -27,7 +27,9 @@ struct KlSizes {
   std::int64_t groups = 32;         ///< of every GroupNorm; divide every width
   double eps = 1e-6;                ///< of every GroupNorm
   MidAttention midAttention = MidAttention::Present;
+  /// Number of resolutions.
   [[nodiscard]] std::int64_t levels() const { return static_cast<std::int64_t>(widths.size()); }
+  /// Pixels along a side of a cell of a latent.
   [[nodiscard]] std::int64_t factor() const { return std::int64_t{1} << (levels() - 1); }
 };
 
@@ -58,6 +60,7 @@ struct PlaceAttention final : torch::nn::Module {
 /// Residual block, attention, residual block, at the coarsest level.
 struct MidBlock final : torch::nn::Module {
   MidBlock(std::int64_t width, const KlSizes& sizes);
+  /// [batch, width, height, width of the map], the same out
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
   void cost(const std::string& name, Size size, const AddCost& add) const;
   std::vector<std::shared_ptr<ResidualBlock>> resnets;
@@ -82,6 +85,7 @@ struct Level final : torch::nn::Module {
 /// Images to twice the channels of a latent: means, then logarithms of variances.
 struct KlEncoder final : torch::nn::Module {
   explicit KlEncoder(const KlSizes& sizes);
+  /// [batch, channels, height, width] -> [batch, 2 latentChannels, height / factor, width / factor]
   [[nodiscard]] at::Tensor forward(const at::Tensor& images) const;
   /// \param size  of an image \returns  of its latent
   Size cost(const std::string& name, Size size, const AddCost& add) const;
@@ -94,6 +98,7 @@ struct KlEncoder final : torch::nn::Module {
 /// Latents to images.
 struct KlDecoder final : torch::nn::Module {
   explicit KlDecoder(const KlSizes& sizes);
+  /// [batch, latentChannels, height, width] -> [batch, channels, height * factor, width * factor]
   [[nodiscard]] at::Tensor forward(const at::Tensor& latents) const;
   /// \param size  of a latent
   void cost(const std::string& name, Size size, const AddCost& add) const;

@@ -55,6 +55,7 @@ class DecoderCache final : public LanguageModel::Cache {
   struct Layer {
     at::Tensor keys, values;
   };
+  /// Keys and values of layer `i`.
   [[nodiscard]] Layer layer(std::int64_t i) const;
   /// Those of layer `i` with these behind them, [batch, tokens, keyHeads, headDim]. They stay where
   /// append() follows, and are written over otherwise. Without gradient.
@@ -98,8 +99,8 @@ struct Decoder : torch::nn::Module {
   /// \param ownImageNorm  images have a final norm of their own
   Decoder(const LlamaConfig& config, Separation separation, bool ownImageNorm);
 
-  [[nodiscard]] at::Tensor embed(const at::Tensor& tokens) const;  ///< [..] -> [.., dim]
-  [[nodiscard]] DecoderStream forward(const DecoderPass& pass) const;
+  [[nodiscard]] at::Tensor embed(const at::Tensor& tokens) const;      ///< [..] -> [.., dim]
+  [[nodiscard]] DecoderStream forward(const DecoderPass& pass) const;  ///< without the last norm
   /// Rows behind the last layer, each normalised as its modality is.
   [[nodiscard]] at::Tensor finishTail(const at::Tensor& tail, const Routing& routing) const;
   [[nodiscard]] at::Tensor finishText(const at::Tensor& text) const { return norm->forward(text); }

@@ -58,6 +58,7 @@ class Augmenter {
   /// \param fill  of what lies outside, a value for each channel
   Augmenter(const std::vector<SampleField>& fields, WarpFilter filter,
             std::vector<std::uint8_t> fill);
+  /// Applies one step in place.
   void apply(Sample& sample, const AugmentStep& step);
 
  private:

@@ -35,6 +35,7 @@ struct VisionLstm::State {
   [[nodiscard]] at::Tensor project(const at::Tensor& images) const;
   /// Images of any size that the strides divide, with class tokens: [batch, tokens, width].
   [[nodiscard]] at::Tensor embed(const at::Tensor& images, Grid& grid) const;
+  /// [batch, patches, width] <-> [batch, tokens, width]
   [[nodiscard]] at::Tensor withClassTokens(const at::Tensor& patches) const;
   [[nodiscard]] at::Tensor withoutClassTokens(const at::Tensor& tokens, Grid grid) const;
   /// Through all blocks, or up to `last` of them.
@@ -57,12 +58,13 @@ struct VisionLstm::State {
 /// Costs of all parts for one image.
 [[nodiscard]] std::vector<BlockCost> costOf(const Network& network, const VisionLstmConfig& config);
 
-/// Multiply-adds of one block's memory over `tokens`, by the ways of counting in use: "paper",
-/// "chunkwise_exact", "chunkwise_exact_plus_diagonal", "chunkwise_pairs", "quadratic_pairs",
-/// "quadratic_causal", "quadratic_full", "recurrent".
+/// Sizes of one block's memory; `inner` is the width of all heads.
 struct CellCount {
   std::int64_t tokens = 0, inner = 0, heads = 0, chunk = 64;
 };
+/// Multiply-adds of one block's memory.
+/// \param way  "paper", "chunkwise_exact", "chunkwise_exact_plus_diagonal", "chunkwise_pairs",
+///             "quadratic_pairs", "quadratic_causal", "quadratic_full" or "recurrent"
 [[nodiscard]] double cellMacs(const std::string& way, const CellCount& count);
 
 /// Gives the tensors of a file the model's names, whichever of the public ones they have.

@@ -16,6 +16,7 @@ namespace vitrine::generation {
 class GenerationSession : public PipelineSession {
  public:
   using PipelineSession::PipelineSession;
+  /// The trained network, and its unit of time with its label drop.
   [[nodiscard]] virtual Denoiser& denoiser() const = 0;
   [[nodiscard]] virtual const diffusion::GuidedDenoiser& guidance() const = 0;
   /// Steps of a diffusion, or a path from noise to data.
@@ -23,7 +24,7 @@ class GenerationSession : public PipelineSession {
   [[nodiscard]] virtual const diffusion::NoiseProcess& steps() const = 0;  ///< \pre process() Step
   [[nodiscard]] virtual const diffusion::StepOutput& stepOutput() const = 0;
   [[nodiscard]] virtual const diffusion::Transport& transport() const = 0;  ///< \pre Flow
-  [[nodiscard]] virtual bool hasCodec() const = 0;
+  [[nodiscard]] virtual bool hasCodec() const = 0;                          ///< states are latents
   [[nodiscard]] virtual AttentionSource* attention() const = 0;  ///< nullptr: it hands out none
   /// Images in [-1, 1] of what was sampled: itself, or decoded. [B, C, H, W]
   [[nodiscard]] virtual at::Tensor images(const at::Tensor& state) const = 0;
