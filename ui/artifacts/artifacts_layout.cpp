@@ -3,7 +3,6 @@
 #include <QCheckBox>
 #include <QGridLayout>
 #include <QLabel>
-#include <QMenu>
 #include <QPushButton>
 #include <QSlider>
 #include <QToolButton>
@@ -13,6 +12,7 @@
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
+#include "ui/workbench/analyses/analysis_menu.h"
 
 namespace vitrine::ui {
 
@@ -28,22 +28,13 @@ QWidget* ArtifactsPage::makeList() {
   tree_->setTextElideMode(Qt::ElideRight);
   column->addWidget(tree_, 1);
   auto* below = columnIn(nullptr, {px(8), 0, px(8), px(8)}, px(4));
-  compute_ = makeToolButton(
-      tr("Compute\u2026"), tr("An analysis of the newest checkpoints of the selected runs"), panel);
-  compute_->setPopupMode(QToolButton::InstantPopup);
-  auto* menu = new QMenu(compute_);
-  menu->setToolTipsVisible(true);
-  connect(menu, &QMenu::aboutToShow, this, &ArtifactsPage::fillComputeMenu);
-  compute_->setMenu(menu);
-  below->addWidget(compute_);
+  analyses_ = new AnalysisMenu(
+      workbench_, tr("An analysis of the newest checkpoints of the selected runs"),
+      [this] { return analysedRuns(); }, panel);
+  below->addWidget(analyses_);
   computeText_ = withRole(new WrapLabel(panel), "small");
   computeText_->hide();
   below->addWidget(computeText_);
-  cancelCompute_ =
-      makeToolButton(tr("Cancel computing"), tr("Stop the analysis; stored results stay"), panel);
-  cancelCompute_->hide();
-  connect(cancelCompute_, &QToolButton::clicked, &computing_, &AnalysisJob::cancel);
-  below->addWidget(cancelCompute_);
   column->addLayout(below);
   connect(tree_, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
     if (item == nullptr || item->parent() == nullptr) return;

@@ -5,7 +5,6 @@
 #include <QGridLayout>
 #include <QHeaderView>
 #include <QLabel>
-#include <QMenu>
 #include <QPushButton>
 #include <QShortcut>
 #include <QSlider>
@@ -41,8 +40,7 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
       lists_(workbench.store().file()),
       figures_(workbench.store().file()),
       loading_({&lists_, &figures_}, kReloadMs),
-      stack_(new QStackedWidget(this)),
-      computing_(workbench) {
+      stack_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
   auto* outer = columnIn(this, {});
   outer->addWidget(stack_);
@@ -55,10 +53,8 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   stack_->addWidget(makeFitArea(splitter_, this));
   empty_ = new EmptyPage(QString(), QString(), this);
   connect(empty_, &EmptyPage::actionRequested, this, [this] {
-    if (computing_.isRunning()) {
-      computing_.cancel();
-    } else if (canCompute(workbench_, rowsOf_)) {
-      compute_->menu()->popup(empty_->mapToGlobal(empty_->rect().center()));
+    if (!analyses_->sentence().isEmpty() || canCompute(workbench_, rowsOf_)) {
+      analyses_->press(*empty_);
     } else {
       workbench_.showPage(QStringLiteral("configure"));
     }

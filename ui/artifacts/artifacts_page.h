@@ -14,7 +14,6 @@
 
 #include "ui/figures/figure.h"
 #include "ui/kit/loading_state.h"
-#include "ui/workbench/analyses/analysis_job.h"
 #include "ui/workbench/page.h"
 
 class QCheckBox;
@@ -29,6 +28,8 @@ class QTreeWidget;
 
 namespace vitrine::ui {
 
+class AnalysisMenu;
+struct AnalysedRun;
 class EmptyPage;
 class FigureView;
 
@@ -107,7 +108,7 @@ class ArtifactsPage final : public ReadingPage {
   void cancelReading();
   // artifacts_compute.cpp
   void connectComputing();
-  void fillComputeMenu();
+  [[nodiscard]] std::vector<AnalysedRun> analysedRuns() const;
   void showComputing();
   // artifacts_page.cpp
   void showChoice();
@@ -151,8 +152,8 @@ class ArtifactsPage final : public ReadingPage {
   QLabel* note_ = nullptr;
   QLabel* meta_ = nullptr;
   QToolButton *follow_ = nullptr, *cancel_ = nullptr;
-  QToolButton *compute_ = nullptr, *cancelCompute_ = nullptr, *open_ = nullptr,
-              *misclassified_ = nullptr;
+  QToolButton *open_ = nullptr, *misclassified_ = nullptr;
+  AnalysisMenu* analyses_ = nullptr;
   QLabel* computeText_ = nullptr;
   QList<QAction*> figureActions_;  ///< copy and export: of the button and of every figure
   QCheckBox* sameScale_ = nullptr;
@@ -171,7 +172,6 @@ class ArtifactsPage final : public ReadingPage {
   FigureStyle style_;
 
   std::map<std::int64_t, Json> configs_;  ///< of the runs of rows_
-  AnalysisJob computing_;
 };
 
 }  // namespace vitrine::ui

@@ -86,14 +86,14 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
                 : tr("This run observed nothing. Tick analyses under Observe when you "
                      "configure the next one."),
             true);
-  if (computing_.isRunning()) showComputing();
+  showComputing();
 }
 
 void ArtifactsPage::showEmpty(const QString& sentence, bool hasButton) {
   figures_.cancel();
-  empty_->showMessage(sentence, !hasButton     ? QString()
+  empty_->showMessage(sentence, !hasButton                        ? QString()
                                 : canCompute(workbench_, rowsOf_) ? tr("Compute\u2026")
-                                               : tr("New experiment"));
+                                                                  : tr("New experiment"));
   stack_->setCurrentIndex(1);
   views_.clear();
   shown_.clear();

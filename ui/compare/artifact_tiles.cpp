@@ -3,9 +3,7 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
-#include <QMenu>
 #include <QSignalBlocker>
-#include <QToolButton>
 #include <algorithm>
 #include <array>
 #include <map>
@@ -127,10 +125,7 @@ std::vector<store::GeneratedImageRow> newestImages(
 }
 
 ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
-    : QWidget(parent),
-      workbench_(workbench),
-      reader_(workbench.store().file()),
-      computing_(workbench) {
+    : QWidget(parent), workbench_(workbench), reader_(workbench.store().file()) {
   auto* column = columnIn(this, {}, px(8));
   auto* row = rowIn(nullptr, {}, px(8));
   kind_ =
@@ -145,39 +140,32 @@ ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
   row->addWidget(kind_, 1);
   about_ = withRole(new QLabel(this), "small");
   row->addWidget(about_, 1);
-  compute_ = makeToolButton(tr("Compute\u2026"),
-                            tr("An analysis of the newest checkpoint of each variant"), this);
-  compute_->setPopupMode(QToolButton::InstantPopup);
-  auto* menu = new QMenu(compute_);
-  menu->setToolTipsVisible(true);
-  connect(menu, &QMenu::aboutToShow, this, &ArtifactTiles::fillComputeMenu);
-  compute_->setMenu(menu);
-  row->addWidget(compute_);
-  cancelCompute_ =
-      makeToolButton(tr("Cancel computing"), tr("Stop the analysis; stored results stay"), this);
-  cancelCompute_->hide();
-  connect(cancelCompute_, &QToolButton::clicked, &computing_, &AnalysisJob::cancel);
-  row->addWidget(cancelCompute_);
-  connect(&computing_, &AnalysisJob::progressed, this, &ArtifactTiles::showComputing);
-  connect(&computing_, &AnalysisJob::finished, this, [this](const std::string& analysis) {
+  const auto shown = [this] {
+    std::vector<AnalysedRun> runs;
+    for (std::size_t i = 0; i < variants_.size(); ++i) {
+      const bool isRead = i < configs_.size() && i < stored_.size();
+      runs.push_back(
+          {variants_[i].run, isRead ? &configs_[i] : nullptr, isRead ? &stored_[i] : nullptr});
+    }
+    return runs;
+  };
+  analyses_ = new AnalysisMenu(
+      workbench_, tr("An analysis of the newest checkpoint of each variant"), shown, this);
+  row->addWidget(analyses_);
+  connect(analyses_, &AnalysisMenu::progressed, this, &ArtifactTiles::showComputing);
+  connect(analyses_, &AnalysisMenu::computed, this, [this](const std::string& analysis) {
     forget();  // what was computed is not among what was read
     show(variants_, analysis + "/");
     Q_EMIT kindChosen(wanted_);
   });
-  connect(&computing_, &AnalysisJob::failed, this, [this](const QString& sentence) {
+  connect(analyses_, &AnalysisMenu::failed, this, [this](const QString& sentence) {
     reload();
     workbench_.showError(sentence);
   });
   column->addLayout(row);
   empty_ = new EmptyPage(tr("Artifacts shared by two or more variants appear here."),
                          tr("Compute\u2026"), this);
-  connect(empty_, &EmptyPage::actionRequested, this, [this] {
-    if (computing_.isRunning()) {
-      computing_.cancel();
-    } else {
-      compute_->menu()->popup(empty_->mapToGlobal(empty_->rect().center()));
-    }
-  });
+  connect(empty_, &EmptyPage::actionRequested, this, [this] { analyses_->press(*empty_); });
   empty_->hide();
   column->addWidget(empty_, 1);
   auto* tiles = new QWidget(this);
@@ -334,27 +322,11 @@ void ArtifactTiles::take(Answer answer) {
   applyTheme();
 }
 
-void ArtifactTiles::fillComputeMenu() {
-  compute_->menu()->clear();
-  std::vector<AnalysedRun> runs;
-  for (std::size_t i = 0; i < variants_.size(); ++i) {
-    const bool isRead = i < configs_.size() && i < stored_.size();
-    runs.push_back(
-        {variants_[i].run, isRead ? &configs_[i] : nullptr, isRead ? &stored_[i] : nullptr});
-  }
-  fillAnalysisMenu(*compute_->menu(), workbench_, runs,
-                   [this](const std::string& analysis, const std::vector<std::int64_t>& missing) {
-                     computing_.start(analysis, missing);
-                   });
-}
-
 void ArtifactTiles::showComputing() {
-  const QString& sentence = computing_.sentence();
+  const QString sentence = analyses_->sentence();
   const bool isComputing = !sentence.isEmpty();
   std::vector<std::int64_t> runs;
   for (const Variant& variant : variants_) runs.push_back(variant.run);
-  compute_->setVisible(!isComputing);
-  cancelCompute_->setVisible(isComputing);
   about_->setText(isComputing      ? sentence
                   : kinds_.empty() ? QString()
                                    : tr("newest step of each \u00b7 the same scale in all"));

@@ -11,16 +11,15 @@
 #include "core/store/types.h"
 #include "ui/figures/figure.h"
 #include "ui/kit/background.h"
-#include "ui/workbench/analyses/analysis_job.h"
 
 class QAction;
 class QComboBox;
 class QGridLayout;
 class QLabel;
-class QToolButton;
 
 namespace vitrine::ui {
 
+class AnalysisMenu;
 class EmptyPage;
 class FigureView;
 class Workbench;
@@ -97,22 +96,20 @@ class ArtifactTiles : public QWidget {
                        const std::vector<store::GeneratedImageRow>& images);
   void reload();
   void take(Answer answer);
-  void fillComputeMenu();
   void showComputing();
   void arrange();
   void style(std::vector<std::pair<Figure*, const Tile*>> figures) const;
 
   Workbench& workbench_;
   Background reader_;
-  AnalysisJob computing_;
   QComboBox* kind_;
   QLabel* about_;
-  QToolButton *compute_, *cancelCompute_;
+  AnalysisMenu* analyses_;
   EmptyPage* empty_;
   QGridLayout* grid_;
   QAction* action_ = nullptr;
   std::vector<Variant> variants_;
-  std::vector<Json> configs_;                             ///< of the runs of variants_
+  std::vector<Json> configs_;                            ///< of the runs of variants_
   std::vector<std::vector<store::ArtifactRow>> stored_;  ///< of the same
   std::vector<TileKind> kinds_;
   std::string wanted_, shown_;

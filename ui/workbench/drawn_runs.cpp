@@ -10,6 +10,7 @@
 
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/page.h"
 
 namespace vitrine::ui {
@@ -86,28 +87,83 @@ void StepBar::tell() {
                                 : tr("%1 of %2").arg(count(shown()), count(steps_.back())));
 }
 
-RunAnalyses::RunAnalyses(Workbench& workbench, Words words, QWidget* parent)
+AnalysisQueue::AnalysisQueue(Workbench& workbench, Words words, QObject* parent)
+    : QObject(parent), workbench_(workbench), words_(std::move(words)) {}
+
+AnalysisQueue::~AnalysisQueue() {
+  disconnect();
+  cancel();
+}
+
+void AnalysisQueue::start(const std::vector<RunAnalysis>& analyses) {
+  if (isRunning() || workbench_.models() == nullptr) return;
+  problem_.clear();
+  waiting_.assign(analyses.begin(), analyses.end());
+  next();
+}
+
+void AnalysisQueue::cancel() {
+  waiting_.clear();
+  if (isRunning() && workbench_.models() != nullptr) workbench_.models()->cancel(ticket_);
+}
+
+QString AnalysisQueue::sentence() const {
+  if (!isRunning()) return {};
+  return words_.computing.arg(current_.name) + (progress_.isEmpty() ? tr("\u2026") : progress_);
+}
+
+void AnalysisQueue::next() {
+  ticket_ = 0;
+  progress_.clear();
+  if (waiting_.empty()) {
+    Q_EMIT ended(stateText(current_.request, "item"));
+    return;
+  }
+  current_ = std::move(waiting_.front());
+  waiting_.pop_front();
+  ModelService::Listener listener;
+  listener.onPart = [this](const Json& answer) {
+    const std::int64_t done = stateInteger(answer, "done", -1);
+    const std::int64_t total = stateInteger(answer, "total", -1);
+    if (done < 0 || total < 0) return;
+    progress_ = tr(": %1 of %2").arg(count(done), count(total));
+    Q_EMIT progressed();
+  };
+  listener.onDone = [this](const Json&) { next(); };
+  listener.onError = [this](const ModelError& error) {
+    problem_ = error.kind == "cancelled" ? words_.cancelled
+                                         : words_.failed.arg(current_.name, error.sentence);
+    waiting_.clear();
+    next();
+  };
+  ticket_ =
+      workbench_.models()->compute(current_.model, current_.request, this, std::move(listener));
+  Q_EMIT progressed();
+}
+
+RunAnalyses::RunAnalyses(Workbench& workbench, const Words& words, QWidget* parent)
     : QWidget(parent),
       workbench_(workbench),
-      words_(std::move(words)),
+      compute_(words.compute),
+      queue_(workbench, {words.computing, words.cancelled, words.failed}),
       sentence_(new WrapLabel(this)),
-      button_(new QPushButton(words_.compute, this)) {
+      button_(new QPushButton(compute_, this)) {
   auto* row = rowIn(this, {}, px(8));
   sentence_->setProperty("role", QStringLiteral("small"));
   sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(sentence_, 1);
-  button_->setToolTip(words_.tip);
+  button_->setToolTip(words.tip);
   connect(button_, &QPushButton::clicked, this, &RunAnalyses::press);
   row->addWidget(button_, 0, Qt::AlignTop);
+  connect(&queue_, &AnalysisQueue::progressed, this, [this] {
+    dress();
+    Q_EMIT progressed();
+  });
+  connect(&queue_, &AnalysisQueue::ended, this, [this] {
+    dress();
+    Q_EMIT ended();
+  });
   hide();
-}
-
-RunAnalyses::~RunAnalyses() {
-  disconnect();
-  if (ModelService* models = workbench_.models(); models != nullptr && isComputing()) {
-    waiting_.clear();
-    models->cancel(ticket_);
-  }
 }
 
 void RunAnalyses::setMissing(std::vector<RunAnalysis> missing) {
@@ -122,67 +178,26 @@ void RunAnalyses::showMessage(const QString& sentence) {
 
 void RunAnalyses::dress() {
   const bool hasButton = isComputing() || (!missing_.empty() && workbench_.models() != nullptr);
-  button_->setText(isComputing() ? tr("Cancel") : words_.compute);
+  button_->setText(isComputing() ? tr("Cancel") : compute_);
   button_->setVisible(hasButton);
   setVisible(hasButton || !sentence_->text().isEmpty());
 }
 
 void RunAnalyses::press() {
-  ModelService* models = workbench_.models();
-  if (models == nullptr) return;
-  if (isComputing()) {
-    waiting_.clear();
-    models->cancel(ticket_);
-    return;
-  }
-  problem_.clear();
-  waiting_.assign(missing_.begin(), missing_.end());
-  next();
+  if (isComputing())
+    queue_.cancel();
+  else
+    queue_.start(missing_);
 }
 
-QString RunAnalyses::status() const {
-  if (!isComputing()) return problem_;
-  return words_.computing.arg(current_) + (progress_.isEmpty() ? tr("\u2026") : progress_);
-}
+QString RunAnalyses::status() const { return isComputing() ? queue_.sentence() : queue_.problem(); }
 
 RunAnalyses::EmptyWords RunAnalyses::emptyWords(const QString& cannot, const QString& can) const {
   if (isComputing()) return {status(), tr("Cancel")};
-  if (!problem_.isEmpty()) return {problem_, missing_.empty() ? QString() : tr("Compute again")};
+  if (!queue_.problem().isEmpty())
+    return {queue_.problem(), missing_.empty() ? QString() : tr("Compute again")};
   if (missing_.empty()) return {cannot, QString()};
-  return {can, workbench_.models() == nullptr ? QString() : words_.compute};
-}
-
-void RunAnalyses::next() {
-  ticket_ = 0;
-  progress_.clear();
-  if (waiting_.empty()) {
-    dress();
-    Q_EMIT ended();
-    return;
-  }
-  const RunAnalysis one = std::move(waiting_.front());
-  waiting_.pop_front();
-  current_ = one.name;
-  ModelService::Listener listener;
-  listener.onPart = [this](const Json& answer) {
-    const auto done = answer.find("done"), total = answer.find("total");
-    if (done == answer.end() || total == answer.end() || !done->is_number_integer() ||
-        !total->is_number_integer())
-      return;
-    progress_ =
-        tr(": %1 of %2").arg(count(done->get<std::int64_t>()), count(total->get<std::int64_t>()));
-    Q_EMIT progressed();
-  };
-  listener.onDone = [this](const Json&) { next(); };
-  listener.onError = [this](const ModelError& error) {
-    problem_ =
-        error.kind == "cancelled" ? words_.cancelled : words_.failed.arg(current_, error.sentence);
-    waiting_.clear();
-    next();
-  };
-  ticket_ = workbench_.models()->compute(one.model, one.request, this, std::move(listener));
-  dress();
-  Q_EMIT progressed();
+  return {can, workbench_.models() == nullptr ? QString() : compute_};
 }
 
 }  // namespace vitrine::ui

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "ui/workbench/model_service.h"
@@ -60,20 +61,54 @@ struct RunAnalysis {
   Json request;  ///< {op: "analyse", item ...}
 };
 
-/// Computes analyses one after another through the ModelService of the workbench: a bar with a
-/// sentence and a button, which is Cancel meanwhile. The first that fails ends the row.
-class RunAnalyses final : public QWidget {
+/// Computes analyses one after another through the ModelService of the workbench. The first that
+/// fails ends the row; what was computed before stays.
+class AnalysisQueue final : public QObject {
   Q_OBJECT
  public:
   struct Words {
-    QString compute;    ///< on the button: "Compute the spectra"
-    QString tip;        ///< of the button
     QString computing;  ///< "Computing the spectra of %1"
     QString cancelled;  ///< "Computing the spectra was cancelled."
     QString failed;     ///< "The spectra of %1 cannot be computed: %2"
   };
-  RunAnalyses(Workbench& workbench, Words words, QWidget* parent);
-  ~RunAnalyses() override;
+  AnalysisQueue(Workbench& workbench, Words words, QObject* parent = nullptr);
+  ~AnalysisQueue() override;
+
+  /// Does nothing while it computes, or where nothing can be computed.
+  void start(const std::vector<RunAnalysis>& analyses);
+  void cancel();
+  [[nodiscard]] bool isRunning() const { return ticket_ != 0; }
+  /// The computation in progress and its state; "" for none.
+  [[nodiscard]] QString sentence() const;
+  /// Why the last row ended early; "" where it did not.
+  [[nodiscard]] const QString& problem() const { return problem_; }
+
+ Q_SIGNALS:
+  void progressed();
+  /// \param item  the id of the last analysis
+  void ended(const std::string& item);
+
+ private:
+  void next();
+
+  Workbench& workbench_;
+  Words words_;
+  std::deque<RunAnalysis> waiting_;
+  RunAnalysis current_;
+  QString progress_, problem_;
+  ModelService::Ticket ticket_ = 0;
+};
+
+/// A bar with a sentence and a button, which computes what is missing and is Cancel meanwhile.
+class RunAnalyses final : public QWidget {
+  Q_OBJECT
+ public:
+  struct Words {
+    QString compute;                       ///< on the button: "Compute the spectra"
+    QString tip;                           ///< of the button
+    QString computing, cancelled, failed;  ///< as AnalysisQueue::Words
+  };
+  RunAnalyses(Workbench& workbench, const Words& words, QWidget* parent);
 
   /// What the button asks for; without any there is no button.
   void setMissing(std::vector<RunAnalysis> missing);
@@ -81,7 +116,7 @@ class RunAnalyses final : public QWidget {
   void showMessage(const QString& sentence);
   /// Computes missing results; cancels while it computes.
   void press();
-  [[nodiscard]] bool isComputing() const { return ticket_ != 0; }
+  [[nodiscard]] bool isComputing() const { return queue_.isRunning(); }
   /// The computation in progress and its state, or its error; "" for none.
   [[nodiscard]] QString status() const;
 
@@ -98,15 +133,12 @@ class RunAnalyses final : public QWidget {
   void ended();
 
  private:
-  void next();
   void dress();
 
   Workbench& workbench_;
-  Words words_;
+  QString compute_;
+  AnalysisQueue queue_;
   std::vector<RunAnalysis> missing_;
-  std::deque<RunAnalysis> waiting_;
-  QString current_, progress_, problem_;
-  ModelService::Ticket ticket_ = 0;
   WrapLabel* sentence_;
   QPushButton* button_;
 };

@@ -1,11 +1,12 @@
 #include "ui/workbench/analyses/analysis_menu.h"
 
 #include <QAction>
-#include <QCoreApplication>
 #include <QMenu>
+#include <QToolButton>
 #include <algorithm>
 
 #include "core/config/lookup.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page.h"
 #include "ui/workbench/run_facts.h"
@@ -82,42 +83,84 @@ bool canCompute(Workbench& workbench, const std::vector<std::int64_t>& runs) {
          });
 }
 
-void fillAnalysisMenu(QMenu& menu, Workbench& workbench, const std::vector<AnalysedRun>& runs,
-                      const std::function<void(const std::string& analysis,
-                                               const std::vector<std::int64_t>& runs)>& compute) {
-  const Catalog& catalog = workbench.catalog();
+AnalysisMenu::AnalysisMenu(Workbench& workbench, const QString& tip, Runs runs, QWidget* parent)
+    : QWidget(parent),
+      workbench_(workbench),
+      runs_(std::move(runs)),
+      queue_(workbench, {.computing = tr("Computing %1"),
+                         .cancelled = tr("Computing was cancelled."),
+                         .failed = tr("%1 cannot be computed: %2")}),
+      compute_(makeToolButton(tr("Compute\u2026"), tip, this)),
+      cancel_(makeToolButton(tr("Cancel computing"), tr("Stop the analysis; stored results stay"),
+                             this)) {
+  auto* row = rowIn(this, {}, 0);
+  for (QToolButton* button : {compute_, cancel_}) row->addWidget(button);
+  compute_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(compute_);
+  menu->setToolTipsVisible(true);
+  connect(menu, &QMenu::aboutToShow, this, &AnalysisMenu::fill);
+  compute_->setMenu(menu);
+  cancel_->hide();
+  connect(cancel_, &QToolButton::clicked, &queue_, &AnalysisQueue::cancel);
+  connect(&queue_, &AnalysisQueue::progressed, this, &AnalysisMenu::dress);
+  connect(&queue_, &AnalysisQueue::ended, this, [this](const std::string& analysis) {
+    dress();
+    if (queue_.problem().isEmpty())
+      Q_EMIT computed(analysis);
+    else
+      Q_EMIT failed(queue_.problem());
+  });
+}
+
+void AnalysisMenu::press(QWidget& over) {
+  if (queue_.isRunning())
+    queue_.cancel();
+  else
+    compute_->menu()->popup(over.mapToGlobal(over.rect().center()));
+}
+
+void AnalysisMenu::dress() {
+  compute_->setVisible(!queue_.isRunning());
+  cancel_->setVisible(queue_.isRunning());
+  Q_EMIT progressed();
+}
+
+void AnalysisMenu::fill() {
+  QMenu& menu = *compute_->menu();
+  menu.clear();
+  const Catalog& catalog = workbench_.catalog();
+  const std::vector<AnalysedRun> runs = runs_();
   bool isAny = false;
   for (const ItemCard& item : catalog.items) {
     const auto fits = [&](const AnalysedRun& run) { return canAnalyse(catalog, run, item); };
     if (item.kind != ItemKind::Analysis || !std::ranges::any_of(runs, fits)) continue;
     isAny = true;
+    const QString id = QString::fromStdString(item.id);
     std::vector<AnalysedRun> without;
-    std::vector<std::int64_t> ids;
+    std::vector<RunAnalysis> missing;
     for (const AnalysedRun& run : runs) {
-      if (!fits(run) || !lacks(workbench, run, item.id)) continue;
+      if (!fits(run) || !lacks(workbench_, run, item.id)) continue;
       without.push_back(run);
-      ids.push_back(run.run);
+      missing.push_back({tr("%1 of %2").arg(id, runNameOf(workbench_, run.run)),
+                         {.run = run.run},
+                         {{"op", "analyse"}, {"item", item.id}, {"store", true}}});
     }
     const QString title = QString::fromStdString(item.title);
     QAction* action = menu.addAction(title);
-    action->setEnabled(!ids.empty() && workbench.models() != nullptr);
+    action->setEnabled(!missing.empty() && workbench_.models() != nullptr);
     action->setToolTip(QString::fromStdString(item.doc));
-    if (ids.empty()) {
-      action->setText(QObject::tr("%1: stored, or no checkpoint").arg(title));
-    } else if (workbench.models() == nullptr) {
-      action->setText(QObject::tr("%1: vitrine analyse %2 %3")
-                          .arg(title)
-                          .arg(ids.front())
-                          .arg(QString::fromStdString(item.id)));
+    if (missing.empty()) {
+      action->setText(tr("%1: stored, or no checkpoint").arg(title));
+    } else if (workbench_.models() == nullptr) {
+      action->setText(tr("%1: vitrine analyse %2 %3").arg(title).arg(without.front().run).arg(id));
     } else {
-      action->setText(QObject::tr("%1. %2").arg(title, costOf(workbench, without)));
-      QObject::connect(action, &QAction::triggered, &menu,
-                       [compute, id = item.id, ids] { compute(id, ids); });
+      action->setText(tr("%1. %2").arg(title, costOf(workbench_, without)));
+      connect(action, &QAction::triggered, this, [this, missing] { queue_.start(missing); });
     }
   }
   if (isAny) return;
-  menu.addAction(catalog.items.empty() ? QObject::tr("The plugins are being read\u2026")
-                                       : QObject::tr("No analysis fits the selected runs"))
+  menu.addAction(catalog.items.empty() ? tr("The plugins are being read\u2026")
+                                       : tr("No analysis fits the selected runs"))
       ->setEnabled(false);
 }
 

@@ -1,6 +1,8 @@
 // The menu of analyses that runs lack, each with what computing it costs.
 #pragma once
 
+#include <QString>
+#include <QWidget>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,8 +11,9 @@
 #include "core/base/json.h"
 #include "core/config/catalog.h"
 #include "core/store/types.h"
+#include "ui/workbench/drawn_runs.h"
 
-class QMenu;
+class QToolButton;
 
 namespace vitrine::ui {
 
@@ -29,10 +32,34 @@ struct AnalysedRun {
 /// Whether anything can be computed of one of them now.
 [[nodiscard]] bool canCompute(Workbench& workbench, const std::vector<std::int64_t>& runs);
 
-/// Fills an empty menu. \param compute  is called with the analysis that the user chose, and the
-/// ended runs with a checkpoint of which it has not seen the newest
-void fillAnalysisMenu(QMenu& menu, Workbench& workbench, const std::vector<AnalysedRun>& runs,
-                      const std::function<void(const std::string& analysis,
-                                               const std::vector<std::int64_t>& runs)>& compute);
+/// "Compute…" with the menu of analyses that runs lack; Cancel in its place while it computes.
+class AnalysisMenu final : public QWidget {
+  Q_OBJECT
+ public:
+  using Runs = std::function<std::vector<AnalysedRun>()>;
+  /// \param runs  those that the page shows, as they were read
+  AnalysisMenu(Workbench& workbench, const QString& tip, Runs runs, QWidget* parent);
+  /// Opens the menu in the middle of `over`; cancels while it computes.
+  void press(QWidget& over);
+  /// The computation in progress and its state; "" for none.
+  [[nodiscard]] QString sentence() const { return queue_.sentence(); }
+
+ Q_SIGNALS:
+  /// sentence() is another one.
+  void progressed();
+  /// All runs have it.
+  void computed(const std::string& analysis);
+  /// What was computed before stays.
+  void failed(const QString& sentence);
+
+ private:
+  void dress();
+  void fill();
+
+  Workbench& workbench_;
+  Runs runs_;
+  AnalysisQueue queue_;
+  QToolButton *compute_, *cancel_;
+};
 
 }  // namespace vitrine::ui

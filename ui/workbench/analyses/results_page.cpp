@@ -42,9 +42,9 @@ ResultsPage::ResultsPage(Workbench& workbench, std::size_t mostRuns, std::size_t
 
 ResultsPage::~ResultsPage() = default;
 
-void ResultsPage::makeAnalyses(RunAnalyses::Words newest, RunAnalyses::Words steps) {
-  analyses_ = new RunAnalyses(workbench_, std::move(newest), this);
-  stepAnalyses_ = new RunAnalyses(workbench_, std::move(steps), this);
+void ResultsPage::makeAnalyses(const RunAnalyses::Words& newest, const RunAnalyses::Words& steps) {
+  analyses_ = new RunAnalyses(workbench_, newest, this);
+  stepAnalyses_ = new RunAnalyses(workbench_, steps, this);
   connect(analyses_, &RunAnalyses::progressed, this, [this] {
     showNotice();
     if (!hasShown()) showEmpty(analyses_->status(), tr("Cancel"));

@@ -37,7 +37,7 @@ class ResultsPage : public ReadingPage {
 
   // For the constructor of a page, in this order.
   /// \param newest  of the newest checkpoints \param steps  of the other ones
-  void makeAnalyses(RunAnalyses::Words newest, RunAnalyses::Words steps);
+  void makeAnalyses(const RunAnalyses::Words& newest, const RunAnalyses::Words& steps);
   /// Cancel and Export at the end of the tools. \param id  of the page
   void addTools(FlowRow& row, const QString& id, const QString& exportTip);
   /// Shows the empty state until showContent(). \param reading  "Reading the spectra..." \param
