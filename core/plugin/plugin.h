@@ -1,5 +1,6 @@
-// The root object of a plugin file. Qt's part of the plugin system is this file and the loader;
-// everything a plugin adds is plain C++ (core/plugin/registry.h). vitrine_add_plugin() generates it.
+// The root object of a plugin file, which vitrine_add_plugin() generates. Qt's part of the plugin
+// system is this file and the loader; everything a plugin adds is plain C++
+// (core/plugin/registry.h).
 #pragma once
 
 #include <QtPlugin>

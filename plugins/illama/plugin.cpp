@@ -1,18 +1,6 @@
-// The plugin file of iLLaMA.
-#include "core/plugin/plugin.h"
-
-#include <QObject>
-
+// The items of iLLaMA.
 #include "plugins/illama/illama.h"
 
-class IllamaPlugin final : public QObject, public vitrine::Plugin {
-  Q_OBJECT
-  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "illama.json")
-  Q_INTERFACES(vitrine::Plugin)
- public:
-  void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::illama::IllamaArchitecture>());
-  }
-};
-
-#include "plugin.moc"
+static void registerItems(vitrine::Registry& registry) {
+  registry.add(std::make_unique<vitrine::illama::IllamaArchitecture>());
+}

@@ -1,20 +1,8 @@
-// The plugin file of Llama and LlamaFusion.
-#include "core/plugin/plugin.h"
-
-#include <QObject>
-
+// The items of Llama and LlamaFusion.
 #include "plugins/llamafusion/llama.h"
 #include "plugins/llamafusion/llamafusion.h"
 
-class LlamaFusionPlugin final : public QObject, public vitrine::Plugin {
-  Q_OBJECT
-  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "llamafusion.json")
-  Q_INTERFACES(vitrine::Plugin)
- public:
-  void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::llamafusion::LlamaArchitecture>());
-    registry.add(std::make_unique<vitrine::llamafusion::LlamaFusionArchitecture>());
-  }
-};
-
-#include "plugin.moc"
+static void registerItems(vitrine::Registry& registry) {
+  registry.add(std::make_unique<vitrine::llamafusion::LlamaArchitecture>());
+  registry.add(std::make_unique<vitrine::llamafusion::LlamaFusionArchitecture>());
+}

@@ -1,23 +1,11 @@
-// The plugin file of Vision-LSTM: the architecture, and analyses of its memories.
-#include "core/plugin/plugin.h"
-
-#include <QObject>
-
+// The items of Vision-LSTM: the architecture, and analyses of its memories.
 #include "plugins/vision_lstm/analyses.h"
 #include "plugins/vision_lstm/vision_lstm.h"
 
-class VisionLstmPlugin final : public QObject, public vitrine::Plugin {
-  Q_OBJECT
-  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "vision_lstm.json")
-  Q_INTERFACES(vitrine::Plugin)
- public:
-  void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::vision_lstm::VisionLstmArchitecture>());
-    registry.add(std::make_unique<vitrine::vision_lstm::MemoryLength>());
-    registry.add(std::make_unique<vitrine::vision_lstm::MemoryWeights>());
-    registry.add(std::make_unique<vitrine::vision_lstm::MemoryRank>());
-    registry.add(std::make_unique<vitrine::vision_lstm::TokenCost>());
-  }
-};
-
-#include "plugin.moc"
+static void registerItems(vitrine::Registry& registry) {
+  registry.add(std::make_unique<vitrine::vision_lstm::VisionLstmArchitecture>());
+  registry.add(std::make_unique<vitrine::vision_lstm::MemoryLength>());
+  registry.add(std::make_unique<vitrine::vision_lstm::MemoryWeights>());
+  registry.add(std::make_unique<vitrine::vision_lstm::MemoryRank>());
+  registry.add(std::make_unique<vitrine::vision_lstm::TokenCost>());
+}

@@ -1,18 +1,6 @@
-// The plugin file of the Vision Transformer.
-#include "core/plugin/plugin.h"
-
-#include <QObject>
-
+// The items of the Vision Transformer.
 #include "plugins/vit/vit.h"
 
-class VitPlugin final : public QObject, public vitrine::Plugin {
-  Q_OBJECT
-  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "vit.json")
-  Q_INTERFACES(vitrine::Plugin)
- public:
-  void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::vit::VitArchitecture>());
-  }
-};
-
-#include "plugin.moc"
+static void registerItems(vitrine::Registry& registry) {
+  registry.add(std::make_unique<vitrine::vit::VitArchitecture>());
+}

@@ -1,18 +1,4 @@
-// The plugin file of the generated sets.
-#include "core/plugin/plugin.h"
-
-#include <QObject>
-
+// The items of the generated sets.
 #include "plugins/datasets/shapes/generated_set.h"
 
-class ShapesPlugin final : public QObject, public vitrine::Plugin {
-  Q_OBJECT
-  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "shapes.json")
-  Q_INTERFACES(vitrine::Plugin)
- public:
-  void registerInto(vitrine::Registry& registry) override {
-    vitrine::shapes::registerAll(registry);
-  }
-};
-
-#include "plugin.moc"
+static void registerItems(vitrine::Registry& registry) { vitrine::shapes::registerAll(registry); }
