@@ -226,9 +226,7 @@ QWidget* ComparePage::makeTop() {
   growInRow(baseline_);
   pairRow->addWidget(baseline_, 1);
   second->addWidget(pair);
-  filter_ = withName(new QLineEdit(top), tr("Filter variants"));
-  filter_->setPlaceholderText(tr("Filter variants"));
-  filter_->setClearButtonEnabled(true);
+  filter_ = makeSearchField(tr("Filter variants"), QString(), top);
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
     if (!isFilling_) change([&](CompareChoice& choice) { choice.filter = text; });
   });

@@ -79,12 +79,8 @@ QWidget* ConfigurePage::makeBar() {
   auto* fresh = button(tr("New"), tr("Start from the defaults again"));
   auto* openButton = button(tr("Open\u2026"), tr("Open an experiment file; or drop one here"));
   auto* clone = button(tr("Clone\u2026"), tr("Fill the form with the configuration of a run"));
-  search_ = withName(new QLineEdit(holder), tr("Find a field"),
-                     tr("Find a field (Ctrl+F); Return goes to the first"));
-  search_->setPlaceholderText(tr("Find a field: name, key or meaning"));
-  search_->setClearButtonEnabled(true);
-  for (auto* clear : search_->findChildren<QToolButton*>())
-    clear->setAccessibleName(tr("Clear the search"));
+  search_ = makeSearchField(tr("Find a field"), tr("Find a field: name, key or meaning"), holder);
+  search_->setToolTip(tr("Find a field (Ctrl+F); Return goes to the first"));
   search_->setMinimumWidth(px(120));
   bar->addWidget(search_, 1);
   clone->setAccessibleName(tr("Clone a run"));

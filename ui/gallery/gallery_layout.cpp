@@ -140,12 +140,12 @@ void GalleryPage::makeActions() {
 QWidget* GalleryPage::makeTop() {
   auto* bar = new FlowBar(this);
   FlowRow& row = bar->row();
-  search_ = withName(new QLineEdit(this), tr("Search images"));
-  search_->setPlaceholderText(tr("Search: sampler:ddim class:3 guidance>2 step:400 starred tag:x"));
+  search_ =
+      makeSearchField(tr("Search images"),
+                      tr("Search: sampler:ddim class:3 guidance>2 step:400 starred tag:x"), this);
   search_->setToolTip(
       tr("Keys of the recipe with : = != < <= > >=, also run, step, seed, tag and starred; other "
          "words are searched in recipes and names of runs (/)"));
-  search_->setClearButtonEnabled(true);
   search_->setMinimumWidth(px(220));
   search_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   connect(search_, &QLineEdit::editingFinished, this, [this] { search(search_->text()); });

@@ -84,6 +84,15 @@ QToolButton* makeQuietButton(const QString& text, const QString& name, QWidget* 
   return button;
 }
 
+QLineEdit* makeSearchField(const QString& name, const QString& hint, QWidget* parent) {
+  auto* field = withName(new QLineEdit(parent), name);
+  field->setPlaceholderText(hint.isEmpty() ? name : hint);
+  field->setClearButtonEnabled(true);
+  for (auto* clear : field->findChildren<QToolButton*>())
+    clear->setAccessibleName(QObject::tr("Clear the search"));
+  return field;
+}
+
 void putBehind(QWidget& before, QWidget& late) {
   QList<QWidget*> inside;
   for (QWidget* next = late.nextInFocusChain(); next != &late; next = next->nextInFocusChain()) {

@@ -4,6 +4,7 @@
 
 #include <QBoxLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMargins>
 #include <QPushButton>
 #include <QToolButton>
@@ -93,6 +94,10 @@ template <class Widget>
 /// A button without a frame. \param name  that a screen reader says, and its tool tip
 [[nodiscard]] QToolButton* makeQuietButton(const QString& text, const QString& name,
                                            QWidget* parent);
+
+/// A line to search with, and a button that clears it. \param name  that a screen reader says
+/// \param hint  shown while it is empty; "": the name
+[[nodiscard]] QLineEdit* makeSearchField(const QString& name, const QString& hint, QWidget* parent);
 
 /// The places of the tab order in `late`, which was made after its neighbours, behind `before`.
 void putBehind(QWidget& before, QWidget& late);

@@ -10,19 +10,12 @@ namespace vitrine::ui {
 LogPanel::LogPanel(QWidget* parent) : QWidget(parent) {
   setProperty("role", "panel");
   setAttribute(Qt::WA_StyledBackground);
-  field_ = new QLineEdit;
-  field_->setPlaceholderText(tr("Search the log"));
-  field_->setAccessibleName(tr("Search the log"));
-  field_->setClearButtonEnabled(true);
+  field_ = makeSearchField(tr("Search the log"), QString(), this);
   field_->setMaximumWidth(px(280));
   found_ = withRole(new QLabel, "small");
   auto* title = withRole(new QLabel(tr("Log of the current run")), "title");
   const auto button = [this](const QString& text, const QString& tip) {
-    auto* made = new QToolButton;
-    made->setText(text);
-    made->setToolTip(tip);
-    made->setAccessibleName(tip);
-    return made;
+    return withName(makeToolButton(text, tip, this), tip);
   };
   auto* up = button(QStringLiteral("\u2191"), tr("Previous match"));
   auto* down = button(QStringLiteral("\u2193"), tr("Next match"));

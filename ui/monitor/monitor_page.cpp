@@ -42,11 +42,8 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
     selection.setRuns(selection.runs(), selection.current());
   });
 
-  search_ = new QLineEdit;
-  search_->setPlaceholderText(tr("Search plots"));
-  search_->setAccessibleName(tr("Search plots"));
+  search_ = makeSearchField(tr("Search plots"), QString(), this);
   search_->setToolTip(tr("Words of a metric's name or title; all must match (/)"));
-  search_->setClearButtonEnabled(true);
   search_->setMaximumWidth(px(220));
   connect(search_, &QLineEdit::textEdited, this, [this](const QString& text) {
     search(text);

@@ -108,9 +108,7 @@ QWidget* PluginsPage::makeList() {
   panel->setAttribute(Qt::WA_StyledBackground);
   panel->setMinimumWidth(px(140));
   auto* column = columnIn(panel, {}, 0);
-  search_ = withName(new QLineEdit(panel), tr("Search plugins and items"));
-  search_->setPlaceholderText(tr("Search items and keys"));
-  search_->setClearButtonEnabled(true);
+  search_ = makeSearchField(tr("Search plugins and items"), tr("Search items and keys"), panel);
   auto* top = new QWidget(panel);
   auto* inTop = columnIn(top, {px(12), px(8), px(12), px(8)});
   inTop->addWidget(search_);

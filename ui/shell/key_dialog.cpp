@@ -27,10 +27,7 @@ QString nativeKeys(const QList<QKeySequence>& keys) {
 
 KeyDialog::KeyDialog(KeyMap& keys, QWidget* parent) : QDialog(parent), keys_(keys) {
   setWindowTitle(tr("Keyboard shortcuts"));
-  search_ = new QLineEdit;
-  search_->setPlaceholderText(tr("Search actions and keys"));
-  search_->setAccessibleName(tr("Search actions and keys"));
-  search_->setClearButtonEnabled(true);
+  search_ = makeSearchField(tr("Search actions and keys"), QString(), this);
   list_ = withName(new QTreeWidget, tr("Keyboard shortcuts"));
   list_->setRootIsDecorated(false);
   list_->setUniformRowHeights(true);

@@ -108,10 +108,7 @@ WeightsDialog::WeightsDialog(const QString& path, QWidget* parent) : QDialog(par
   auto* place = withRole(new QLabel(QFileInfo(path).absoluteFilePath()), "small");
   place->setWordWrap(true);
 
-  search_ = new QLineEdit;
-  search_->setPlaceholderText(tr("Search tensors"));
-  search_->setAccessibleName(tr("Search tensors"));
-  search_->setClearButtonEnabled(true);
+  search_ = makeSearchField(tr("Search tensors"), QString(), this);
   auto* model = new TensorModel(weights.entries(), this);
   auto* shown = new QSortFilterProxyModel(this);
   shown->setSourceModel(model);

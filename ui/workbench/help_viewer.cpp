@@ -53,10 +53,7 @@ HelpViewer::HelpViewer(QWidget* parent) : QDialog(parent) {
   }
   text_ = withName(new QTextBrowser, tr("Document"));
   text_->setOpenLinks(false);
-  search_ = new QLineEdit;
-  search_->setPlaceholderText(tr("Find in this document"));
-  search_->setAccessibleName(tr("Find in this document"));
-  search_->setClearButtonEnabled(true);
+  search_ = makeSearchField(tr("Find in this document"), QString(), this);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
 
   auto* right = columnIn(nullptr, {}, px(8));

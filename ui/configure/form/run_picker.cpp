@@ -46,11 +46,14 @@ class AllWords final : public QSortFilterProxyModel {
 
 RunPicker::RunPicker(const QString& title, const std::map<std::int64_t, store::RunRow>& rows,
                      bool (*only)(const store::RunRow&), QWidget* parent)
-    : QDialog(parent), filter_(new QLineEdit(this)), list_(new QTreeView(this)), model_(nullptr) {
+    : QDialog(parent),
+      filter_(makeSearchField(tr("Search runs"), tr("Number, name, experiment or state"), this)),
+      list_(new QTreeView(this)),
+      model_(nullptr) {
   setWindowTitle(title);
   auto* source = new QStandardItemModel(this);
-  source->setHorizontalHeaderLabels({QStringLiteral("#"), tr("Name"),
-                                     tr("Experiment"), tr("State")});
+  source->setHorizontalHeaderLabels(
+      {QStringLiteral("#"), tr("Name"), tr("Experiment"), tr("State")});
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {  // the newest first
     const store::RunRow& run = row->second;
     if (only != nullptr && !only(run)) continue;
@@ -70,11 +73,6 @@ RunPicker::RunPicker(const QString& title, const std::map<std::int64_t, store::R
   words->setSourceModel(source);
   model_ = words;
   auto* column = columnIn(this, {px(12), px(12), px(12), px(12)}, px(8));
-  filter_->setPlaceholderText(tr("Number, name, experiment or state"));
-  filter_->setAccessibleName(tr("Search runs"));
-  filter_->setClearButtonEnabled(true);
-  for (auto* clear : filter_->findChildren<QToolButton*>())
-    clear->setAccessibleName(tr("Clear the search"));
   filter_->installEventFilter(this);
   column->addWidget(filter_);
   list_->setAccessibleName(tr("Runs"));
