@@ -271,85 +271,99 @@ Analysis::Findings costFindings(std::int64_t width, std::int64_t most, int repea
   return findings;
 }
 
+/// Of the memories of chosen images.
+class MemoryAnalysis : public Analysis {
+ public:
+  Kind kind() const noexcept override { return Kind::Probe; }
+  ProbeSamples probeSamples(const Config& config) const override {
+    return {config.integer("images"), config.integers("ids")};
+  }
+};
+
+class MemoryLength final : public MemoryAnalysis {
+ public:
+  ItemCard card() const override {
+    return cardOf(
+        "memory_length", "Memory length",
+        "How many tokens each head of a gated memory remembers, and its gates along the scan",
+        {imagesField(16), idsField(), layersField()});
+  }
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    return [logs = gateLogs(context, config.integers("layers"))] {
+      const at::NoGradGuard noGradient;
+      return lengthFindings(logs);
+    };
+  }
+};
+
+class MemoryWeights final : public MemoryAnalysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card =
+        cardOf("memory_weights", "Memory as a matrix",
+               "Decay and signed weights between all tokens of chosen images, as the memory acts",
+               {imagesField(2), idsField(), layersField()});
+    card.offers = {"attention:weights", "attention:decay"};
+    return card;
+  }
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    return [all = matricesOf(context, config.integers("layers"))] {
+      const at::NoGradGuard noGradient;
+      return matrixFindings(all);
+    };
+  }
+};
+
+class MemoryRank final : public MemoryAnalysis {
+ public:
+  ItemCard card() const override {
+    ItemCard card = cardOf("memory_rank", "Memory rank",
+                           "Singular values of every head's signed weights and the ranks they give",
+                           {imagesField(4), idsField(), layersField()});
+    card.offers = {"spectrum"};
+    return card;
+  }
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    return [all = matricesOf(context, config.integers("layers"))] {
+      const at::NoGradGuard noGradient;
+      return rankFindings(all);
+    };
+  }
+};
+
+class TokenCost final : public Analysis {
+ public:
+  ItemCard card() const override {
+    return cardOf(
+        "token_cost", "Cost against tokens",
+        "Time, multiply-adds and state of the memory from 256 tokens on, next to softmax attention",
+        {integerField("most_tokens", 8192, "largest number of tokens; sizes double from 256")
+             .titled("Tokens")
+             .range(2048, 65536)
+             .withUnit("tokens")
+             .runOnly(),
+         integerField("repeats", 3, "measurements of each size; the least counts")
+             .titled("Repeats")
+             .range(1, 100)
+             .runOnly()});
+  }
+  Kind kind() const noexcept override { return Kind::Probe; }
+  std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {
+    auto& source = requireCapability<MemorySource>(context.model, "token_cost");
+    const std::vector<MemoryRecord> records = source.memories(context.batch.at("image"), {0});
+    return [width = records.front().cell.q.size(3), most = config.integer("most_tokens"),
+            repeats = static_cast<int>(config.integer("repeats"))] {
+      return costFindings(width, most, repeats);
+    };
+  }
+};
+
 }  // namespace
 
-ItemCard MemoryLength::card() const {
-  return cardOf(
-      "memory_length", "Memory length",
-      "How many tokens each head of a gated memory remembers, and its gates along the scan",
-      {imagesField(16), idsField(), layersField()});
-}
-ProbeSamples MemoryLength::probeSamples(const Config& config) const {
-  return {config.integer("images"), config.integers("ids")};
-}
-std::function<Analysis::Findings()> MemoryLength::probe(const Config& config,
-                                                        ProbeContext& context) const {
-  return [logs = gateLogs(context, config.integers("layers"))] {
-    const at::NoGradGuard noGradient;
-    return lengthFindings(logs);
-  };
-}
-
-ItemCard MemoryWeights::card() const {
-  ItemCard card =
-      cardOf("memory_weights", "Memory as a matrix",
-             "Decay and signed weights between all tokens of chosen images, as the memory acts",
-             {imagesField(2), idsField(), layersField()});
-  card.offers = {"attention:weights", "attention:decay"};
-  return card;
-}
-ProbeSamples MemoryWeights::probeSamples(const Config& config) const {
-  return {config.integer("images"), config.integers("ids")};
-}
-std::function<Analysis::Findings()> MemoryWeights::probe(const Config& config,
-                                                         ProbeContext& context) const {
-  return [all = matricesOf(context, config.integers("layers"))] {
-    const at::NoGradGuard noGradient;
-    return matrixFindings(all);
-  };
-}
-
-ItemCard MemoryRank::card() const {
-  ItemCard card = cardOf("memory_rank", "Memory rank",
-                         "Singular values of every head's signed weights and the ranks they give",
-                         {imagesField(4), idsField(), layersField()});
-  card.offers = {"spectrum"};
-  return card;
-}
-ProbeSamples MemoryRank::probeSamples(const Config& config) const {
-  return {config.integer("images"), config.integers("ids")};
-}
-std::function<Analysis::Findings()> MemoryRank::probe(const Config& config,
-                                                      ProbeContext& context) const {
-  return [all = matricesOf(context, config.integers("layers"))] {
-    const at::NoGradGuard noGradient;
-    return rankFindings(all);
-  };
-}
-
-ItemCard TokenCost::card() const {
-  return cardOf(
-      "token_cost", "Cost against tokens",
-      "Time, multiply-adds and state of the memory from 256 tokens on, next to softmax attention",
-      {integerField("most_tokens", 8192, "largest number of tokens; sizes double from 256")
-           .titled("Tokens")
-           .range(2048, 65536)
-           .withUnit("tokens")
-           .runOnly(),
-       integerField("repeats", 3, "measurements of each size; the least counts")
-           .titled("Repeats")
-           .range(1, 100)
-           .runOnly()});
-}
-std::function<Analysis::Findings()> TokenCost::probe(const Config& config,
-                                                     ProbeContext& context) const {
-  auto& source = requireCapability<MemorySource>(context.model, "token_cost");
-  const std::vector<MemoryRecord> records = source.memories(context.batch.at("image"), {0});
-  return [width = records.front().cell.q.size(3), most = config.integer("most_tokens"),
-          repeats = static_cast<int>(config.integer("repeats"))] {
-    return costFindings(width, most, repeats);
-  };
-}
+std::unique_ptr<Analysis> makeMemoryLength() { return std::make_unique<MemoryLength>(); }
+std::unique_ptr<Analysis> makeMemoryWeights() { return std::make_unique<MemoryWeights>(); }
+std::unique_ptr<Analysis> makeMemoryRank() { return std::make_unique<MemoryRank>(); }
+std::unique_ptr<Analysis> makeTokenCost() { return std::make_unique<TokenCost>(); }
 
 double measureCost(CostForm form, std::int64_t tokens, std::int64_t width, int repeats) {
   // One head: it stays on the calling thread, whose processor time is measured.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,40 +16,20 @@ namespace vitrine::vision_lstm {
 ///
 /// Artifacts: matrix "memory length" [layers, heads] in tokens; heatmaps "forget gate" and "input
 /// gate" [layers, tokens], means over heads and images. Scores "length/layer<i>/head<j>".
-class MemoryLength final : public Analysis {
- public:
-  [[nodiscard]] ItemCard card() const override;
-  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
-  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
-  [[nodiscard]] std::function<Findings()> probe(const Config& config,
-                                                ProbeContext& context) const override;
-};
+[[nodiscard]] std::unique_ptr<Analysis> makeMemoryLength();
 
 /// The matrices of one pass, for chosen images, in the order of each layer's scan.
 ///
 /// Artifacts per image of kind attention, [layers, heads, queries, keys]: "image ID decay", D, and
 /// "image ID weights", S / max(|row sum|, exp(-m)), which multiplies the values. Weights are signed
 /// and their rows do not sum to one.
-class MemoryWeights final : public Analysis {
- public:
-  [[nodiscard]] ItemCard card() const override;
-  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
-  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
-  [[nodiscard]] std::function<Findings()> probe(const Config& config,
-                                                ProbeContext& context) const override;
-};
+[[nodiscard]] std::unique_ptr<Analysis> makeMemoryWeights();
 
-/// Singular values of the signed weights that MemoryWeights shows, and the ranks that they give.
+/// Singular values of the signed weights that makeMemoryWeights() shows, and the ranks that they
+/// give.
 ///
 /// Scores and artifacts of eval::rankFindings(), as analyses of attention have them.
-class MemoryRank final : public Analysis {
- public:
-  [[nodiscard]] ItemCard card() const override;
-  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
-  [[nodiscard]] ProbeSamples probeSamples(const Config& config) const override;
-  [[nodiscard]] std::function<Findings()> probe(const Config& config,
-                                                ProbeContext& context) const override;
-};
+[[nodiscard]] std::unique_ptr<Analysis> makeMemoryRank();
 
 /// Time of one head's forward pass against the number of tokens: a memory in three forms, and
 /// softmax attention of the same width.
@@ -59,13 +40,7 @@ class MemoryRank final : public Analysis {
 /// "crossing/measured": tokens from which chunks take less time than softmax attention, where that
 /// lies among the sizes. "crossing/counted": the same by multiply-adds of causal pairs, chunk + 2
 /// head widths.
-class TokenCost final : public Analysis {
- public:
-  [[nodiscard]] ItemCard card() const override;
-  [[nodiscard]] Kind kind() const noexcept override { return Kind::Probe; }
-  [[nodiscard]] std::function<Findings()> probe(const Config& config,
-                                                ProbeContext& context) const override;
-};
+[[nodiscard]] std::unique_ptr<Analysis> makeTokenCost();
 
 enum class CostForm { Chunkwise, Quadratic, Recurrent, Softmax };
 

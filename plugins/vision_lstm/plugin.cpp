@@ -4,8 +4,8 @@
 
 static void registerItems(vitrine::Registry& registry) {
   registry.add(std::make_unique<vitrine::vision_lstm::VisionLstmArchitecture>());
-  registry.add(std::make_unique<vitrine::vision_lstm::MemoryLength>());
-  registry.add(std::make_unique<vitrine::vision_lstm::MemoryWeights>());
-  registry.add(std::make_unique<vitrine::vision_lstm::MemoryRank>());
-  registry.add(std::make_unique<vitrine::vision_lstm::TokenCost>());
+  registry.add(vitrine::vision_lstm::makeMemoryLength());
+  registry.add(vitrine::vision_lstm::makeMemoryWeights());
+  registry.add(vitrine::vision_lstm::makeMemoryRank());
+  registry.add(vitrine::vision_lstm::makeTokenCost());
 }

@@ -54,7 +54,7 @@ const Artifact& named(const Analysis::Findings& found, const std::string& name) 
 
 TEST(MemoryLength, OfAFreshModelIsThatOfItsBiases) {
   const auto model = tinyModel();
-  const auto found = findings(MemoryLength(), *model, Json::object());
+  const auto found = findings(*makeMemoryLength(), *model, Json::object());
   // 1 / |log sigmoid| of 3, 4, 5, 6.
   const at::Tensor wanted = at::tensor({20.5816, 55.0966, 148.9127, 403.9286}, at::kDouble);
   const at::Tensor lengths = tensorOf(named(found, "memory length"));
@@ -73,7 +73,7 @@ TEST(MemoryWeights, TimesTheValuesAreWhatIsRead) {
     for (const auto& item : model->module().named_parameters())
       item.value().add_(at::randn(item.value().sizes(), generator), 0.3);
   }
-  const auto found = findings(MemoryWeights(), *model, Json::object());
+  const auto found = findings(*makeMemoryWeights(), *model, Json::object());
   ASSERT_EQ(found.artifacts.size(), 4U);
   const at::Tensor weights = tensorOf(named(found, "image 9 weights"));
   ASSERT_EQ(weights.sizes(), at::IntArrayRef({2, 4, 16, 16}));
@@ -96,17 +96,17 @@ TEST(MemoryWeights, TimesTheValuesAreWhatIsRead) {
 
 TEST(MemoryWeights, RefuseALayerThatIsNotThere) {
   const auto model = tinyModel();
-  EXPECT_THROW((void)findings(MemoryWeights(), *model, Json{{"layers", {5}}}), ConfigError);
+  EXPECT_THROW((void)findings(*makeMemoryWeights(), *model, Json{{"layers", {5}}}), ConfigError);
 }
 
 TEST(MemoryRank, HasTheSingularValuesOfTheSignedWeights) {
   const auto model = tinyModel();
-  const auto found = findings(MemoryRank(), *model, Json::object());
+  const auto found = findings(*makeMemoryRank(), *model, Json::object());
   const at::Tensor values = tensorOf(named(found, "spectrum"));
   ASSERT_EQ(values.sizes(), at::IntArrayRef({2, 4, 16}));
   EXPECT_EQ(named(found, "spectrum").meta.at("dtype"), "float64") << "as SQL reads spectra";
   // Means over the two images.
-  const auto matrices = findings(MemoryWeights(), *model, Json::object());
+  const auto matrices = findings(*makeMemoryWeights(), *model, Json::object());
   const auto ofImage = [&](const char* name) {
     return at::linalg_svdvals(tensorOf(named(matrices, name)));
   };
@@ -128,7 +128,7 @@ TEST(MemoryRank, IsZeroOfAMemoryThatReadsNothing) {
     const at::NoGradGuard noGradient;
     for (const auto& item : model->module().named_parameters()) item.value().zero_();
   }
-  const auto found = findings(MemoryRank(), *model, Json::object());
+  const auto found = findings(*makeMemoryRank(), *model, Json::object());
   ASSERT_FALSE(found.scores.empty());
   for (const auto& [name, value] : found.scores) EXPECT_EQ(value, 0) << name;
 }
@@ -153,7 +153,8 @@ TEST(TokenCost, GrowsLinearlyInChunksAndSquarelyOverPairs) {
 
 TEST(TokenCost, DrawsACurveForEachForm) {
   const auto model = tinyModel();
-  const auto found = findings(TokenCost(), *model, Json{{"most_tokens", 2048}, {"repeats", 1}});
+  const auto found =
+      findings(*makeTokenCost(), *model, Json{{"most_tokens", 2048}, {"repeats", 1}});
   ASSERT_EQ(found.artifacts.size(), 5U);
   EXPECT_EQ(tensorOf(named(found, "chunkwise")).sizes(), at::IntArrayRef({4, 2}));
   EXPECT_EQ(tensorOf(named(found, "softmax attention")).sizes(), at::IntArrayRef({4, 2}));
