@@ -440,14 +440,10 @@ TEST_F(Artifacts, ReadingThatIsCancelledStaysCancelledUntilAnotherChoice) {
 
 TEST_F(Artifacts, NothingLiesOnAnythingElseAtAnySizeAndZoom) {
   const std::int64_t first = runWith("a", samples::all()), second = runWith("b", samples::all());
+  workbench_.selection().setRuns({first, second}, first);
   for (const double zoom : {1.0, 2.4}) {
-    const Zoomed zoomed(zoom);
-    QWidget place;
-    place.resize(1400, 1000);
-    place.show();
-    ArtifactsPage page(workbench_, &place);
-    workbench_.selection().setRuns({first, second}, first);
-    page.show();
+    const PageAtZoom<ArtifactsPage> shown(workbench_, zoom);
+    ArtifactsPage& page = *shown.page;
     for (const Artifact& artifact : {samples::attention(), samples::table()}) {
       page.showArtifact(QString::fromStdString(artifact.analysis),
                         QString::fromStdString(artifact.name));

@@ -464,13 +464,8 @@ TEST_F(Calibration, NothingLiesOnAnythingElseAtAnySize) {
       runWith("a run with a long name", {samples::predictions(samples::mixedAnswers())});
   workbench_.selection().setRuns({a, b}, a);
   for (const double zoom : {1.0, 1.6}) {
-    const Zoomed zoomed(zoom);
-    QWidget place;
-    place.resize(1400, 1000);
-    place.show();
-    auto* shown = new CalibrationPage(workbench_, &place);
-    shown->show();
-    EXPECT_EQ(whatDoesNotFitAnywhere(*shown), "");
+    const PageAtZoom<CalibrationPage> shown(workbench_, zoom);
+    EXPECT_EQ(whatDoesNotFitAnywhere(*shown.page), "");
   }
 }
 

@@ -445,12 +445,8 @@ TEST_F(ComparePageTest, NothingLiesOnAnythingElseAtAnySizeAndZoom) {
   fill();
   studio_.workbench.watcher().poll();
   for (const double zoom : {1.0, 2.4}) {
-    const Zoomed zoomed(zoom);
-    QWidget place;
-    place.resize(1400, 1000);
-    place.show();
-    ComparePage page(studio_.workbench, &place);
-    page.show();
+    const PageAtZoom<ComparePage> shown(studio_.workbench, zoom);
+    ComparePage& page = *shown.page;
     for (const CompareView view :
          {CompareView::Table, CompareView::Parallel, CompareView::Scatter, CompareView::Differences,
           CompareView::Published, CompareView::Artifacts}) {

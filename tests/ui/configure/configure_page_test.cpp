@@ -353,14 +353,9 @@ TEST_F(Configure, DrawsItselfAtEverySizeAndInEveryTheme) {
 
 TEST_F(Configure, NothingLiesOnAnythingElseAtAnySizeAndZoom) {
   for (const double zoom : {1.0, 2.4}) {
-    const Zoomed zoomed(zoom);
-    QWidget place;
-    place.resize(1400, 1000);
-    place.show();
-    ConfigurePage page(workbench_, &place);
-    page.show();
-    page.planNow();
-    EXPECT_EQ(whatDoesNotFitAnywhere(page), "");
+    const PageAtZoom<ConfigurePage> shown(workbench_, zoom);
+    shown.page->planNow();
+    EXPECT_EQ(whatDoesNotFitAnywhere(*shown.page), "");
   }
 }
 

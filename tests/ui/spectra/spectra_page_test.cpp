@@ -319,13 +319,8 @@ TEST_F(Spectra, NothingLiesOnAnythingElseAtAnySize) {
   const std::int64_t b = runWith("a run with a long name", {falling(0.5, 0), falling(0.9, 200)});
   workbench_.selection().setRuns({a, b}, a);
   for (const double zoom : {1.0, 1.6}) {
-    const Zoomed zoomed(zoom);
-    QWidget place;
-    place.resize(1400, 1000);
-    place.show();
-    auto* shown = new SpectraPage(workbench_, &place);
-    shown->show();
-    EXPECT_EQ(whatDoesNotFitAnywhere(*shown), "");
+    const PageAtZoom<SpectraPage> shown(workbench_, zoom);
+    EXPECT_EQ(whatDoesNotFitAnywhere(*shown.page), "");
   }
 }
 

@@ -126,6 +126,22 @@ struct Zoomed {
   }
 };
 
+/// A page by itself, made at that zoom.
+template <class PageType>
+struct PageAtZoom {
+  template <class AnyWorkbench>
+  PageAtZoom(AnyWorkbench& workbench, double zoom) : zoomed(zoom) {
+    place.resize(1400, 1000);
+    place.show();
+    page = new PageType(workbench, &place);
+    page->show();
+  }
+
+  Zoomed zoomed;
+  QWidget place;
+  PageType* page = nullptr;
+};
+
 /// At a size that nothing enlarges: what the window leaves for its page at 800 x 480, 1024 x 600,
 /// 1366 x 768 and 1440 x 900.
 inline const std::vector<QSize> kPageSizes{
