@@ -116,6 +116,14 @@ VisionTransformerConfig commonConfig(const Config& config) {
   return c;
 }
 
+InitRule commonInit(std::int64_t patchInputs) {
+  return [patchInputs](const std::string& name, const at::Tensor& value) -> std::optional<Init> {
+    if (name.starts_with("patch_embed.proj.")) return torchDefaultInit(patchInputs);
+    if (value.dim() < 2) return std::nullopt;
+    return truncatedNormalInit(0.02, 100);
+  };
+}
+
 ClassToken classTokenOf(const std::string& word) {
   return valueOf<ClassToken>(
       "class_token", word.empty() ? "none" : word,

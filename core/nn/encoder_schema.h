@@ -27,6 +27,10 @@ namespace vitrine::nn {
 /// stay at their defaults.
 [[nodiscard]] VITRINE_ENGINE_EXPORT VisionTransformerConfig commonConfig(const Config& config);
 
+/// timm's first values: truncated normal 0.02, cut at +-2 (a hundred deviations), for maps, class
+/// token and tables; torch's default for the patch kernel, whose inputs are `patchInputs`.
+[[nodiscard]] VITRINE_ENGINE_EXPORT InitRule commonInit(std::int64_t patchInputs);
+
 /// Words of the vocabulary. \throws ConfigError  a word that is none of them
 [[nodiscard]] VITRINE_ENGINE_EXPORT ClassToken classTokenOf(const std::string& word);
 [[nodiscard]] VITRINE_ENGINE_EXPORT PositionKind positionKindOf(const std::string& word);

@@ -21,6 +21,20 @@ std::string sizeText(std::array<std::int64_t, 2> size) {
   return std::to_string(size[0]) + " x " + std::to_string(size[1]);
 }
 
+/// Of a map of rows. \param from  its kind and inputs as a text
+BlockCost mapCost(const std::string& from, const at::Tensor& weight, const at::Tensor& bias,
+                  double rows) {
+  const double out = static_cast<double>(weight.size(0)),
+               in = static_cast<double>(weight.numel()) / out;
+  BlockCost cost;
+  cost.kind = from + " to " + std::to_string(weight.size(0));
+  cost.parameters = weight.numel() + (bias.defined() ? bias.numel() : 0);
+  cost.macs = rows * in * out;
+  cost.flops = 2 * cost.macs + (bias.defined() ? rows * out : 0);
+  cost.activationBytes = kFloatBytes * rows * in;
+  return cost;
+}
+
 }  // namespace
 
 Linear::Linear(std::int64_t in, std::int64_t out, Bias hasBias) {
@@ -37,14 +51,7 @@ at::Tensor Linear::forwardRows(const at::Tensor& x, std::int64_t first, std::int
                          bias.defined() ? bias.narrow(0, first, count) : at::Tensor());
 }
 BlockCost Linear::cost(double rows) const {
-  const double in = static_cast<double>(weight.size(1)), out = static_cast<double>(weight.size(0));
-  BlockCost cost;
-  cost.kind = "linear:" + std::to_string(weight.size(1)) + " to " + std::to_string(weight.size(0));
-  cost.parameters = weight.numel() + (bias.defined() ? bias.numel() : 0);
-  cost.macs = rows * in * out;
-  cost.flops = 2 * cost.macs + (bias.defined() ? rows * out : 0);
-  cost.activationBytes = kFloatBytes * rows * in;
-  return cost;
+  return mapCost("linear:" + std::to_string(weight.size(1)), weight, bias, rows);
 }
 
 Conv2d::Conv2d(const ConvolutionOptions& options) : options_(options) {
@@ -189,16 +196,8 @@ at::Tensor PatchEmbed::forward(const at::Tensor& images) const {
   return patchEmbed(images, weight, bias);
 }
 BlockCost PatchEmbed::cost(double patches) const {
-  const double inputs = static_cast<double>(weight[0].numel()),
-               width = static_cast<double>(weight.size(0));
-  BlockCost cost;
-  cost.kind = "patch_embed:" + sizeText({weight.size(2), weight.size(3)}) + " px to " +
-              std::to_string(weight.size(0));
-  cost.parameters = weight.numel() + (bias.defined() ? bias.numel() : 0);
-  cost.macs = patches * inputs * width;
-  cost.flops = 2 * cost.macs + (bias.defined() ? patches * width : 0);
-  cost.activationBytes = kFloatBytes * patches * inputs;
-  return cost;
+  return mapCost("patch_embed:" + sizeText({weight.size(2), weight.size(3)}) + " px", weight, bias,
+                 patches);
 }
 
 LearnedPositions::LearnedPositions(std::int64_t places, std::int64_t width,

@@ -137,17 +137,6 @@ std::optional<MaskKind> maskKindOf(const std::string& word) {
                     "\" is not one of bidirectional, causal, modified_causal, soft");
 }
 
-/// Truncated normal 0.02 for every map, class token, table and head; torch's default for the patch
-/// kernel, whose inputs are `patchInputs`.
-nn::InitRule startOf(std::int64_t patchInputs) {
-  return
-      [patchInputs](const std::string& name, const at::Tensor& value) -> std::optional<nn::Init> {
-        if (name.starts_with("patch_embed.proj.")) return nn::torchDefaultInit(patchInputs);
-        if (value.dim() < 2) return std::nullopt;
-        return nn::truncatedNormalInit(0.02, 100);  // the authors cut at +-2, a hundred deviations
-      };
-}
-
 }  // namespace
 
 double maskAlphaAt(MaskSchedule schedule, double start, std::int64_t cutoffSteps,
@@ -218,7 +207,7 @@ std::shared_ptr<Model> IllamaArchitecture::build(const Config& config, std::uint
   std::shared_ptr<CausalMask> mask;
   if (kind) mask = std::make_shared<CausalMask>(*kind, mode);
   c.mask = mask;
-  c.init = startOf(c.inChannels * c.patchSize[0] * c.patchSize[1]);
+  c.init = nn::commonInit(c.inChannels * c.patchSize[0] * c.patchSize[1]);
   SoftMask softMask;
   softMask.schedule = scheduleOf(config.text("mask.schedule"));
   softMask.alpha = config.maybeReal("mask.alpha");

@@ -55,17 +55,6 @@ Schema makeSchema() {
   return schema;
 }
 
-/// timm's rules: truncated normal 0.02 (cut at +-2, a hundred deviations) for maps, class token and
-/// position table, torch's default for the patch kernel, whose inputs are `patchInputs`.
-nn::InitRule startOf(std::int64_t patchInputs) {
-  return
-      [patchInputs](const std::string& name, const at::Tensor& value) -> std::optional<nn::Init> {
-        if (name.starts_with("patch_embed.proj.")) return nn::torchDefaultInit(patchInputs);
-        if (value.dim() < 2) return std::nullopt;
-        return nn::truncatedNormalInit(0.02, 100);
-      };
-}
-
 /// The encoder, which takes a fixed table of positions in a file for what it is.
 class Plain final : public nn::VisionTransformer {
  public:
@@ -119,7 +108,7 @@ std::shared_ptr<Model> PlainArchitecture::build(const Config& config, std::uint6
   c.pool = isPooled ? nn::Pool::Average : nn::Pool::ClassToken;
   c.finalNorm = isPooled ? nn::FinalNorm::AfterPool : nn::FinalNorm::BeforePool;
   c.names = {block.names(), "norm"};
-  c.init = startOf(c.inChannels * c.patchSize[0] * c.patchSize[1]);
+  c.init = nn::commonInit(c.inChannels * c.patchSize[0] * c.patchSize[1]);
   const RopeSettings rope = ropeSettingsOf(config, c.imageSize, c.patchSize);
   if (rope.mode != RopeMode::None) {
     c.rotation = std::make_shared<PlainRotation>(rope, c.heads, c.width / c.heads, c.patchSize,
