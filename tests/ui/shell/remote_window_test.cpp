@@ -94,10 +94,16 @@ struct RemoteWindow {
   std::unique_ptr<MainWindow> window;
 };
 
-TEST(RemoteWindow, ShowsTheRunsThatAreThereAndWhatBecomesOfThem) {
+/// One that has its link.
+class LinkedWindow : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString(); }
+
   Lab lab;
-  RemoteWindow remote(lab);
-  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+  RemoteWindow remote{lab};
+};
+
+TEST_F(LinkedWindow, ShowsTheRunsThatAreThereAndWhatBecomesOfThem) {
   ASSERT_TRUE(soon([&] { return remote.workbench.runs().size() == lab.runs.size(); }));
   EXPECT_FALSE(remote.bar().isVisible());
   const std::int64_t gone = lab.runs.front();
@@ -168,10 +174,7 @@ TEST(RemoteWindow, CarriesStartStopAndDeleteThere) {
   EXPECT_EQ(lab.store.runs().size(), lab.runs.size() - 1);
 }
 
-TEST(RemoteWindow, SaysWhyThereIsNoLinkAndTakesItUpAgain) {
-  Lab lab;
-  RemoteWindow remote(lab);
-  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+TEST_F(LinkedWindow, SaysWhyThereIsNoLinkAndTakesItUpAgain) {
   ASSERT_TRUE(soon([&] { return remote.workbench.runs().size() == lab.runs.size(); }));
   lab.cut();
   ASSERT_TRUE(remote.isLost());
@@ -270,10 +273,7 @@ TEST(RemoteWindow, NotesOnCurvesWithoutALinkAreShownAndArriveBesideThoseOfOthers
   EXPECT_TRUE(soon([&] { return remote.link.waitingEdits() == 0; }));
 }
 
-TEST(RemoteWindow, ShowsBothTextsWhenAUserThereWasFaster) {
-  Lab lab;
-  RemoteWindow remote(lab);
-  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+TEST_F(LinkedWindow, ShowsBothTextsWhenAUserThereWasFaster) {
   remote.choose(lab.runs[0]);
   remote.type(QStringLiteral("mine"));
   lab.store.setNote(lab.runs[0], "theirs");
@@ -304,10 +304,7 @@ TEST(RemoteWindow, ImportsNothingIntoTheCopy) {
   EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("run `vitrine import` there")));
 }
 
-TEST(RemoteWindow, AnExperimentIsCheckedByTheMachineThatHasThePlugins) {
-  Lab lab;
-  RemoteWindow remote(lab);
-  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+TEST_F(LinkedWindow, AnExperimentIsCheckedByTheMachineThatHasThePlugins) {
   qputenv("VITRINE_PROGRAM", "/bin/false");  // that of this machine
   CheckProcess check;
   check.setLink(&remote.link);
@@ -331,10 +328,7 @@ TEST(RemoteWindow, AnExperimentIsCheckedByTheMachineThatHasThePlugins) {
 }
 
 // All that pages compute goes this way. These runs have no weights: it is said where they would be.
-TEST(RemoteWindow, ModelsAreLoadedOnTheMachineThatHasTheirWeights) {
-  Lab lab;
-  RemoteWindow remote(lab);
-  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+TEST_F(LinkedWindow, ModelsAreLoadedOnTheMachineThatHasTheirWeights) {
   ModelService* models = remote.workbench.models();
   ASSERT_NE(models, nullptr);
   ModelChoice model;
@@ -349,10 +343,7 @@ TEST(RemoteWindow, ModelsAreLoadedOnTheMachineThatHasTheirWeights) {
       << sentence.toStdString();
 }
 
-TEST(RemoteWindow, AnExperimentThatIsNoneIsRefusedByTheMachineThatHasTheQueue) {
-  Lab lab;
-  RemoteWindow remote(lab);
-  ASSERT_TRUE(remote.isLinked()) << remote.link.sentence().toStdString();
+TEST_F(LinkedWindow, AnExperimentThatIsNoneIsRefusedByTheMachineThatHasTheQueue) {
   EnqueueProcess enqueue;
   enqueue.setLink(&remote.link);
   QSignalSpy failed(&enqueue, &EnqueueProcess::failed);
