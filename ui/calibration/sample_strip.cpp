@@ -249,13 +249,11 @@ void SampleStrip::keyPressEvent(QKeyEvent* event) {
 bool SampleStrip::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    for (int i = 0; i < static_cast<int>(entries_.size()); ++i) {
-      if (!cellOf(i).contains(help->pos())) continue;
-      QToolTip::showText(help->globalPos(), sampleSentence(entries_[static_cast<std::size_t>(i)]),
-                         this);
-      return true;
-    }
-    QToolTip::hideText();
+    QString text;
+    for (int i = 0; i < static_cast<int>(entries_.size()); ++i)
+      if (cellOf(i).contains(help->pos()))
+        text = sampleSentence(entries_[static_cast<std::size_t>(i)]);
+    QToolTip::showText(help->globalPos(), text, this);
     return true;
   }
   return QWidget::event(event);

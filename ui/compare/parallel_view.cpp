@@ -102,12 +102,8 @@ void ParallelView::paintEvent(QPaintEvent* /*event*/) {
 bool ParallelView::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip && figure_ != nullptr) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    const QString text = figure_->describeAt(QPointF(help->pos()) / designScale());
-    if (text.isEmpty()) {
-      QToolTip::hideText();
-    } else {
-      QToolTip::showText(help->globalPos(), text, this);
-    }
+    QToolTip::showText(help->globalPos(), figure_->describeAt(QPointF(help->pos()) / designScale()),
+                       this);
     return true;
   }
   return QWidget::event(event);

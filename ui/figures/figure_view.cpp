@@ -123,14 +123,10 @@ bool FigureView::event(QEvent* event) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const QString text =
         figure_ ? figure_->describeAt(QPointF(help->pos()) / drawnScale()) : QString();
-    if (text.isEmpty()) {
-      QToolTip::hideText();
-    } else {
-      // It goes when the mouse leaves what it is about, of which only the place is known.
-      const int reach = px(6);
-      QToolTip::showText(help->globalPos(), text, this,
-                         QRect(help->pos(), QSize(1, 1)).adjusted(-reach, -reach, reach, reach));
-    }
+    // It goes when the mouse leaves what it is about, of which only the place is known.
+    const int reach = px(6);
+    QToolTip::showText(help->globalPos(), text, this,
+                       QRect(help->pos(), QSize(1, 1)).adjusted(-reach, -reach, reach, reach));
     return true;
   }
   return QWidget::event(event);

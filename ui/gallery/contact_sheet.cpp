@@ -341,11 +341,8 @@ bool ContactSheet::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const int index = layout_.indexAt(help->pos() + QPoint(0, verticalScrollBar()->value()));
-    if (index >= 0) {
-      QToolTip::showText(help->globalPos(), describe_(model_.at(index)), viewport());
-    } else {
-      QToolTip::hideText();
-    }
+    QToolTip::showText(help->globalPos(), index < 0 ? QString() : describe_(model_.at(index)),
+                       viewport());
     return true;
   }
   return QAbstractScrollArea::viewportEvent(event);
