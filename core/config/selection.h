@@ -33,8 +33,8 @@ namespace vitrine {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Json withCandidate(Json config, const Json& selection,
                                                            std::size_t index);
 
-/// Score of each candidate: the mean over its runs; nothing where one of them has none or is not
-/// a number. \param scores  by name of the run
+/// Score of each candidate, the mean over its runs; nothing where a run has no score or NaN. \param
+/// scores by name of the run
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::optional<double>> candidateScores(
     const Json& selection, const std::map<std::string, double>& scores);
 

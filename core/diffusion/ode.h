@@ -33,8 +33,8 @@ struct OdeOptions {
   /// Dopri5: a step is taken when the root mean square over the whole batch of error / (absolute +
   /// relative max(|x|, |x'|)) is at most 1. A sample's result therefore depends on its batch.
   double absolute = 1e-6, relative = 1e-3;
-  /// Dopri5: the last step goes as far as the error allows and the end is interpolated, as
-  /// torchdiffeq does; the field is then asked beyond the last time. Otherwise it ends there.
+  /// Dopri5: the last step goes as far as the error allows and the end is interpolated, as in
+  /// torchdiffeq. The field is then called beyond the last time. Otherwise it ends there.
   bool mayOvershoot = false;
   OdeWatch watch{};
 };

@@ -16,9 +16,9 @@ namespace vitrine::jobs {
 /// left, so that its table of processes never fills up.
 [[nodiscard]] VITRINE_STORE_EXPORT std::int64_t taskLimit(std::int64_t wanted);
 
-/// Counts the tasks of the machine a hundred times a second, which costs one small read. When there
-/// are so many more that the job may have passed its limit, counts those below this process, and
-/// ends them all when they are too many.
+/// Counts the tasks of the machine a hundred times a second, which costs one small read. When the
+/// number has grown so far that the job may be above its limit, it counts the tasks below this
+/// process. It ends them all when they are too many.
 class VITRINE_STORE_EXPORT TaskWatch {
  public:
   /// \param job  a child of this process that leads a process group; not waited for before stop()

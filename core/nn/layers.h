@@ -1,6 +1,6 @@
-// Layers as torch modules, for models of any kind. They know no configuration, take their
-// parameters' names from the module that registers them, stand on buildDevice(), draw from
-// generators of the caller, and say what they cost.
+// Layers as torch modules, for models of any kind. They read no configuration, take their
+// parameters' names from the module that registers them, and stand on buildDevice(). They draw from
+// generators of the caller and give their costs.
 //
 // A new layer has gains of one, and zero biases and maps; initialise() of init.h gives other first
 // values. For source files only: this brings torch/nn/module.h.

@@ -27,8 +27,8 @@ using TaskCards = std::map<std::string, MetricCard>;
 [[nodiscard]] VITRINE_STORE_EXPORT const MetricCard* cardOf(const TaskCards& cards,
                                                             const std::string& task);
 
-/// Whether throughput counts the samples of a batch, one each: the default unit does, and that of a
-/// task which is not known is taken for it.
+/// Whether throughput counts the samples of a batch, one each. The default unit does; it also
+/// stands for that of an unknown task.
 [[nodiscard]] VITRINE_STORE_EXPORT bool countsSamples(const MetricCard* card);
 
 /// A row of metric_kind: what the metrics of a pattern mean.

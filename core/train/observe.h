@@ -36,8 +36,8 @@ VITRINE_ENGINE_EXPORT void evaluate(TaskSession& session, const Evaluation& eval
                                     const std::vector<EvaluationListener*>& listeners,
                                     Results& results);
 
-/// Sets the scheduled values to where step `completed.step` was taken, which is how the evaluations
-/// after that step see it; a run without schedules is left alone.
+/// Sets the scheduled values to those of step `completed.step`, as evaluations after that step use
+/// them. A run without schedules does not change.
 VITRINE_ENGINE_EXPORT void placeAfterStep(TaskSession& session, const StepPosition& completed);
 
 /// Parts of a run that change along its steps, by the name of their state in checkpoints.

@@ -6,8 +6,8 @@
 
 namespace vitrine::train {
 
-/// `train` with the schema's default for every key that it lacks: a run that was stored before a
-/// key existed ran as if it had the default. Keys that are null stay null.
+/// `train` with the schema's default for every key that it lacks. A run that was stored before a
+/// key existed ran with its default. Keys that are null stay null.
 [[nodiscard]] VITRINE_ENGINE_EXPORT Config withTrainDefaults(const Config& train);
 
 }  // namespace vitrine::train

@@ -27,10 +27,9 @@ namespace vitrine::analyses {
 /// its meta; "predictions", one row per sample, to be binned again.
 [[nodiscard]] std::unique_ptr<Analysis> makeCalibration();
 
-/// Artifacts: "filters", an image_grid of the principal filters of firstLayerOf(), mid-grey zero,
-/// with the share of the squares that each explains in `explained`; and "positions" of kind
-/// attention, [1, 1, patches, patches], cosines between the tokens of an image of zeros, with
-/// `image` null.
+/// Artifact "filters": an image_grid of the principal filters of firstLayerOf(), mid-grey zero;
+/// `explained` has the share of the squares of each. Artifact "positions" of kind attention: [1, 1,
+/// patches, patches], cosines between the tokens of an image of zeros, with `image` null.
 [[nodiscard]] std::unique_ptr<Analysis> makeFirstLayer();
 
 /// An artifact "receptive field" of receptiveFieldOf(), kind attention, [blocks, 1, 1, cells], with
@@ -64,8 +63,8 @@ namespace vitrine::analyses {
 /// Positions of queries and keys of each attention layer on the grid of patches, as a drawing.
 ///
 /// One image for each layout of tokens: "layers 0, 2", or with ", window 4" behind it. Cells are
-/// patches, a grey disc is a query, a coloured one a key; both stand at the positions that the
-/// layer computes with, which `query_positions` and `key_positions` of the meta hold as numbers:
+/// patches, a grey disc is a query, a coloured one a key. Both stand at the positions that the
+/// layer computes with. `query_positions` and `key_positions` of the meta hold them as numbers:
 /// rows and columns in patches, cells begin at whole numbers less one half. Of layers with windows
 /// the one in the middle is drawn.
 [[nodiscard]] std::unique_ptr<Analysis> makeTokenPositions();
@@ -73,16 +72,16 @@ namespace vitrine::analyses {
 /// Probes the tokens of a trained model: a linear probe of every row of tokens. A scan in one
 /// direction has not seen the rest of the image in its first rows; Vision-LSTM scans in both (Alkin
 /// et al. 2024, arXiv:2406.04303, Table 4a). Ridge regression in closed form, one for each row of
-/// patches: from what a token is after the last block to the class of its image, fitted to training
-/// samples. Class tokens are left out. Data without classes are refused.
+/// patches, fitted to training samples. It maps a token after the last block to the class of its
+/// image. Class tokens are left out. Data without classes are refused.
 ///
 /// Artifacts: "accuracy by token", a map of the patches, and "accuracy by row", a curve, on samples
 /// of the last split that evaluations visit. Scores: top1 over all tokens, top1/ROW (from 0, the
 /// uppermost), and rise, by how much the last row is above the first.
 [[nodiscard]] std::unique_ptr<Analysis> makeTokenProbe();
 
-/// Artifacts: "weights" and "gradients" of kind matrix, a row for each parameter with the share of
-/// its values in each bin, and the tables "weight summary" and "gradient summary". Where the task's
+/// Artifacts "weights" and "gradients" of kind matrix have a row for each parameter: the share of
+/// its values in each bin. The tables are "weight summary" and "gradient summary". Where the task's
 /// loss cannot be taken of the samples there are no gradients; `gradients` in the meta of "weights"
 /// says why. Scores: largest_weight_norm and largest_gradient_norm, of a parameter, and
 /// weight_zeros and gradient_zeros, shares of all values.

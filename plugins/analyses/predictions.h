@@ -11,8 +11,8 @@
 
 namespace vitrine::analyses {
 
-/// Rows of an evaluation, as logits of all classes while they take at most `largestBytes`, else as
-/// the top classes with sums over all classes at a grid of temperatures.
+/// Rows of an evaluation, as logits of all classes while they take at most `largestBytes`. Else the
+/// rows hold the top classes, with sums over all classes at a grid of temperatures.
 class PredictionRows {
  public:
   static constexpr std::int64_t kTopClasses = 8;

@@ -1,5 +1,5 @@
-// The influence of each part of an image on the patch in the middle: the effective receptive field
-// of Luo et al. 2016 (arXiv:1701.04128), from gradients with respect to the input.
+// The influence of each part of an image on the patch in the middle, from gradients with respect to
+// the input. It is the effective receptive field of Luo et al. 2016 (arXiv:1701.04128).
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
-// The weights of a model and their gradients: a histogram of each parameter on one scale for all of
-// them, and tables of what sums them up.
+// Histograms of the weights of a model and of their gradients, on one scale for all parameters, and
+// tables that summarise them.
 #pragma once
 
 #include <ATen/core/Tensor.h>

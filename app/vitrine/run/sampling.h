@@ -8,9 +8,8 @@
 namespace vitrine::app {
 
 /// The name of the sampler that `with` or the key `sampler` of `settings` means, which is taken
-/// out;
-/// "" where neither is given. The name of a solver (sampler = "heun") means the sampler that has
-/// it, and sets `solver`. \throws NotFoundError  neither a sampler nor a solver has that name
+/// out; "" where neither is given. The name of a solver (sampler = "heun") stands for its sampler,
+/// and sets `solver`. \throws NotFoundError neither a sampler nor a solver has that name
 /// \throws ConfigError  two are named
 [[nodiscard]] std::string requestedSampler(const Registry& registry, TaskSession& session,
                                            const std::string& with, Json& settings);

@@ -30,8 +30,8 @@ struct RopeSpectrum {
   std::int64_t channels = 0;  ///< of a head that turn, the first ones; the others pass
   RopeAxes axes = RopeAxes::Line;
   double theta = 1e4;  ///< base, > 1
-  /// One spectrum for all heads (0), or one over the channels of this many heads together, of which
-  /// each takes its slice: the first head turns fastest.
+  /// One spectrum for all heads (0), or one over the channels of this many heads together. Each
+  /// head takes its slice of it; the first head turns fastest.
   std::int64_t heads = 0;
 };
 
@@ -71,8 +71,8 @@ enum class NtkRule {
 
 /// Row and column of every patch in raster order, [height * width, 2] float64 on the CPU.
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor gridPositions(std::array<std::int64_t, 2> grid);
-/// Of a grid that was reduced by square cells: the mean row and column of each cell's tokens,
-/// (cell - 1) / 2 + cell * (row, column). [cells, 2] float64.
+/// Positions of a grid that was reduced by square cells. They are the mean row and column of each
+/// cell's tokens: (cell - 1) / 2 + cell * (row, column). [cells, 2] float64.
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor cellPositions(std::array<std::int64_t, 2> cells,
                                                              std::int64_t cell);
 

@@ -19,8 +19,8 @@ namespace vitrine::store {
 [[nodiscard]] std::vector<std::string> runProblems(Database& database, std::int64_t id);
 
 /// Checkpoints of the run whose folders below `files` are not there, and paths that lead elsewhere.
-/// A trainer removes older ones before the row can say so: where none has come to an end, those
-/// before one that is there may be gone.
+/// A trainer removes older ones before it changes the row. In a run that has not ended, those
+/// before an existing one may therefore be missing.
 [[nodiscard]] std::vector<std::string> fileProblems(Database& database, std::int64_t id,
                                                     const std::filesystem::path& files);
 

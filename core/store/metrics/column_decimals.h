@@ -12,8 +12,8 @@ struct ColumnNumber {
   double shown = 0;    ///< in the unit of the column: a fraction times 100
   int supported = -1;  ///< decimals that its interval supports, of decimalsFor(); -1: no interval
 };
-/// The middle of what the intervals support; without intervals the most that one of the numbers is
-/// written with, and -1 where one of them needs an exponent.
+/// The median of the decimals that the intervals support. Without intervals it is the largest
+/// number of decimals in use, and -1 where a number needs an exponent.
 [[nodiscard]] VITRINE_STORE_EXPORT int columnDecimals(const std::vector<ColumnNumber>& column,
                                                       const MetricFormat& format);
 

@@ -1,5 +1,5 @@
-// Metric records on their way into the database, in flat arrays: a name is kept once, and a record
-// like the one before it costs no allocation. Private to core/store.
+// Metric records for the database, in flat arrays. A name is kept once, and a record with the names
+// of the record before costs no allocation. Private to core/store.
 #pragma once
 
 #include <cstddef>

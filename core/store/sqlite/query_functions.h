@@ -10,8 +10,8 @@ namespace vitrine::store {
 
 /// Replaces SQLite's functions that compare every part of one text with every part of another
 /// (instr, replace, trim, like, glob, json_patch). An interrupt does not end one of them. Long
-/// texts are refused, others are given to SQLite's own: like and glob at once, for a statement
-/// calls them for every row, the others on another connection.
+/// texts are refused; SQLite's own functions get the others. A statement calls like and glob for
+/// every row, so these run at once, the others on another connection.
 class BoundedFunctions {
  public:
   /// For `handle`, which must not run a statement after this object is gone.

@@ -19,8 +19,8 @@ class VITRINE_STORE_EXPORT WriterLock {
   WriterLock(const WriterLock&) = delete;
   WriterLock& operator=(const WriterLock&) = delete;
 
-  /// Waits for the writers before it, for each at most `wait` and for all of them at most twelve
-  /// times that; false when it did not get in. Many who write briefly one after the other are not
+  /// Waits for the writers before it, at most `wait` for each and twelve times that for all.
+  /// Returns false when it did not get the lock. Many who write briefly one after the other are not
   /// the same as one that hangs.
   [[nodiscard]] bool lock(std::chrono::milliseconds wait);
   void unlock() noexcept;

@@ -31,8 +31,8 @@ namespace vitrine::store {
 /// \throws StoreError  the text is not JSON; names `what`
 [[nodiscard]] Json parseJson(const std::string& text, const std::string& what);
 
-/// `text` of a file from outside, or of SQLite about one, as a part of a message: one line, nothing
-/// that a terminal obeys, at most 160 bytes.
+/// `text` of a file from outside, or of SQLite about one, as a part of a message. It is one line of
+/// at most 160 bytes without control characters.
 [[nodiscard]] std::string shown(std::string_view text);
 
 /// Text as a literal of SQL: 'it''s'. For queries that take no parameters.

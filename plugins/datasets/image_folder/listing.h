@@ -4,9 +4,9 @@
 //     FOLDER/{train,validation|val|valid,test}/<class>/**/x.png
 //
 // Images are sorted by path, byte by byte, so the order is the same on every file system. A
-// symbolic link counts as what it leads to if that lies inside FOLDER; one that leads out is named
-// among the unusable, unless links may lead anywhere. Folders below a class are entered, linked
-// ones among them never.
+// symbolic link to a place inside FOLDER counts as its target. A link that leads out is listed as
+// unusable, unless links may lead anywhere. Folders below a class are entered, linked ones among
+// them never.
 #pragma once
 
 #include <array>
@@ -44,9 +44,9 @@ struct Listing {
   std::map<std::string, std::int64_t> otherFiles;  ///< ending -> how many were passed over
 };
 
-/// \throws FileError  no folder, no classes, a class of one split unknown to train, train next to
-/// no other split, above 10,000,000 images or 8 folders deep; a list that is broken, or names an
-/// image twice
+/// \throws FileError  there is no folder or class, a split has a class that train lacks, or train
+///         is the only split. Also above 10,000,000 images or 8 folders deep, and for a list that
+///         is broken or names an image twice
 [[nodiscard]] Listing listImages(const std::filesystem::path& folder,
                                  const ListingOptions& options);
 

@@ -1,6 +1,6 @@
 // Parts shared by the generated sets: sizes, streams of numbers, their part of `[data]`.
 //
-// A sample is a function of (set, version, seed, split, id) alone, through Philox: order, threads
+// A sample is a function of (set, version, seed, split, id) alone, through Philox. Order, threads
 // and resumes do not matter, and nothing is kept in memory.
 #pragma once
 

@@ -31,8 +31,8 @@ struct Reconstructed {
 /// nothing differs.
 [[nodiscard]] at::Tensor psnrOf(const at::Tensor& input, const at::Tensor& output);
 
-/// Tiles of input, output and their absolute difference side by side, one for each image; channels
-/// that are neither one nor three are shown by their first.
+/// Tiles of input, output and their absolute difference side by side, one for each image. Of a
+/// number of channels other than 1 and 3, the first is shown.
 [[nodiscard]] Artifact pairsOf(const Reconstructed& images, const std::vector<std::int64_t>& ids);
 
 /// \throws ConfigError  the pipeline's images have other channels or sides than the codec takes
