@@ -118,6 +118,7 @@ TEST(ExportDialog, OfARecipeThatWasOpenedBeginsWithItsPaper) {
 TEST(MonitorFormat, FractionsAreInPercentEverywhereOnTheCard) {
   OpenMonitor open;
   CurvePlot& plot = open.page->card("test/top1")->plot();
+  EXPECT_FALSE(plot.plotTable().rows.empty());
   for (const QStringList& row : plot.plotTable().rows)
     EXPECT_TRUE(row[2].endsWith(QStringLiteral("\u2009%"))) << row[2].toStdString();
   open.page->card("test/top1")->plot().setFocus();

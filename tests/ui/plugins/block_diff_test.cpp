@@ -55,7 +55,9 @@ TEST(BlockDiff, LaysAPieceThatOnlyOneHasBesideNothing) {
 }
 
 TEST(BlockDiff, AModelBesideItselfHasNoChange) {
-  for (const BlockPair& pair : alignBlocks(encoder(6, true), encoder(6, true))) {
+  const auto pairs = alignBlocks(encoder(6, true), encoder(6, true));
+  ASSERT_FALSE(pairs.empty());
+  for (const BlockPair& pair : pairs) {
     EXPECT_FALSE(pair.isChanged());
     EXPECT_EQ(pair.parameterDelta(), 0);
   }

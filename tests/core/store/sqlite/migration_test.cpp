@@ -260,6 +260,7 @@ TEST_F(ReleasedFile, IsBroughtUpToDateOnceByManyAtTheSameTime) {
     EXPECT_EQ(version(), migrations().back().version);
   }
   EXPECT_THAT(beside(".tmp-"), IsEmpty());
+  EXPECT_FALSE(beside(".bak").empty());
   for (const auto& backup : beside(".bak"))
     EXPECT_EQ(RawDatabase(backup).integer("PRAGMA user_version"), 1) << backup;
 }
