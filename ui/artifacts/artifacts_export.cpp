@@ -1,10 +1,9 @@
-// Exports of the Artifacts page: its view, its picture, files and the clipboard.
+// Exports of the Artifacts page: its view, its picture and the clipboard.
 #include <QCheckBox>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QSignalBlocker>
 
-#include "core/base/error.h"
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/side_by_side.h"
@@ -109,22 +108,6 @@ void ArtifactsPage::exportShown() {
   }
   exportFigure(this, workbench_, *picture, recipeOf(workbench_, QStringLiteral("artifacts"), *this),
                fileName());
-}
-
-void ArtifactsPage::exportTo(const QString& file) {
-  const std::unique_ptr<Figure> picture = figure();
-  if (picture == nullptr) {
-    workbench_.showMessage(tr("There is no figure to export: choose an artifact in the list."));
-    return;
-  }
-  try {
-    Recipe recipe = recipeOf(workbench_, QStringLiteral("artifacts"), *this);
-    recipe.paper = paperFor(*picture, storedPaper());
-    saveFigure(*picture, file, recipe);
-    workbench_.showMessage(tr("Wrote %1.").arg(file));
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
 }
 
 void ArtifactsPage::copyImage() {

@@ -65,8 +65,6 @@ class ArtifactsPage final : public ReadingPage {
   void nextStep();
   /// Asks how large on paper and where to.
   void exportShown();
-  /// Writes figure() with its recipe; the ending of the name decides: .png, .svg, .pdf or .csv.
-  void exportTo(const QString& file);
   void copyImage();
 
  protected:
