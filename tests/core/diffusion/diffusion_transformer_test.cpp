@@ -99,6 +99,7 @@ TEST(DiffusionTransformer, BeginsWithAPredictionOfZeroAndTheWeightsOfItsSheet) {
         model.denoise(drawn({2, 4, 8, 8}, 1), at::tensor({3.0, 900.0}), condition);
     EXPECT_EQ(out.abs().max().item<float>(), 0);
     EXPECT_EQ(out.sizes(), (std::vector<std::int64_t>{2, 8, 8, 8}));
+    int normal = 0, zero = 0;
     for (const auto& [name, tensor] : namedTensors(model)) {
       const double most = tensor.abs().max().item<double>();
       if (name.ends_with("attn.qkv.weight")) {
@@ -108,11 +109,15 @@ TEST(DiffusionTransformer, BeginsWithAPredictionOfZeroAndTheWeightsOfItsSheet) {
       }
       if (name == "t_embedder.mlp.0.weight") {
         EXPECT_NEAR(tensor.std().item<double>(), 0.02, 1e-3);
+        ++normal;
       }
       if (name.starts_with("final_layer.") || name.find("adaLN_modulation") != std::string::npos) {
         EXPECT_EQ(most, 0) << name;
+        ++zero;
       }
     }
+    EXPECT_EQ(normal, 1);
+    EXPECT_GT(zero, 2);
   }
 }
 

@@ -116,11 +116,9 @@ TEST(VisionLlamaPresets, HiddenWidthsAreThoseOfTheTable) {
   for (const auto& [width, hidden] : widths) {
     const auto model = buildWith(kPlain, plainTable(),
                                  Json{{"width", width}, {"depth", 1}, {"mlp_width", nullptr}});
-    for (const auto& [name, tensor] : namedTensors(*model)) {
-      if (name == "blocks.0.mlp.c_fc1.weight") {
-        EXPECT_EQ(tensor.size(0), hidden) << width;
-      }
-    }
+    const auto tensors = namedTensors(*model);
+    const testing::Tensors named(tensors.begin(), tensors.end());
+    EXPECT_EQ(named.at("blocks.0.mlp.c_fc1.weight").size(0), hidden) << width;
   }
 }
 
