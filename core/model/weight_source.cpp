@@ -3,7 +3,6 @@
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "core/base/error.h"
@@ -79,28 +78,26 @@ void WeightSource::rename(const std::string& from, const std::string& to) {
   put(to, take(from));
 }
 
-void WeightSource::merge(const std::vector<std::string>& from, const std::string& to,
-                         std::int64_t axis) {
-  const auto place = static_cast<std::size_t>(axis);
+void WeightSource::merge(const std::vector<std::string>& from, const std::string& to) {
   Entry whole;
   std::vector<Read> parts;
   for (const std::string& name : from) {
     const Entry& part = entryOf(name);
     Shape expected = parts.empty() ? part.shape : whole.shape;
-    if (place >= part.shape.size() || part.shape.size() != expected.size())
+    if (part.shape.empty() || part.shape.size() != expected.size())
       throw ConfigError("'" + name + "' and '" + from.front() + "' cannot be parts of '" + to +
                         "'");
-    const std::int64_t before = parts.empty() ? 0 : whole.shape[place];
-    expected[place] = part.shape[place];
+    const std::int64_t before = parts.empty() ? 0 : whole.shape.front();
+    expected.front() = part.shape.front();
     if (expected != part.shape) {
       throw ConfigError("'" + name + "' is " + c10::str(at::IntArrayRef(part.shape)) +
                         " in the file, which does not fit '" + from.front() + "' next to it in '" +
                         to + "'");
     }
     whole.shape = part.shape;
-    whole.shape[place] = before + part.shape[place];
+    whole.shape.front() = before + part.shape.front();
     if (parts.empty()) {
-      whole.origin = axis == 0 ? part.origin : std::nullopt;
+      whole.origin = part.origin;
     } else if (whole.origin && part.origin && part.origin->file == whole.origin->file) {
       whole.origin->names.insert(whole.origin->names.end(), part.origin->names.begin(),
                                  part.origin->names.end());
@@ -110,37 +107,13 @@ void WeightSource::merge(const std::vector<std::string>& from, const std::string
     parts.push_back(part.read);
     whole.origins.insert(whole.origins.end(), part.origins.begin(), part.origins.end());
   }
-  whole.read = [parts, axis] {
+  whole.read = [parts] {
     std::vector<at::Tensor> values;
     for (const Read& part : parts) values.push_back(part());
-    return at::cat(values, axis);
+    return at::cat(values);
   };
   for (const std::string& name : from) entries_.erase(name);
   put(to, std::move(whole));
-}
-
-void WeightSource::split(const std::string& from, const std::vector<std::string>& to,
-                         const std::vector<std::int64_t>& sizes, std::int64_t axis) {
-  const Entry& given = entryOf(from);
-  const auto place = static_cast<std::size_t>(axis);
-  const std::int64_t sum = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  if (to.size() != sizes.size() || place >= given.shape.size() || given.shape[place] != sum) {
-    throw ConfigError("'" + from + "' is " + c10::str(at::IntArrayRef(given.shape)) +
-                      " in the file, which " + std::to_string(to.size()) + " parts of " +
-                      std::to_string(sum) + " in all along axis " + std::to_string(axis) +
-                      " do not make up");
-  }
-  const Entry whole = take(from);
-  std::int64_t first = 0;
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    Entry part{whole.shape, {}, whole.origins, {}, whole.isResized};
-    part.shape[place] = sizes[i];
-    part.read = [read = whole.read, axis, first, size = sizes[i]] {
-      return read().narrow(axis, first, size).clone();
-    };
-    put(to[i], std::move(part));
-    first += sizes[i];
-  }
 }
 
 void WeightSource::change(const std::string& name, Shape shape,

@@ -52,17 +52,14 @@ class VITRINE_ENGINE_EXPORT WeightSource {
   /// Names in the file that it is made of, in order.
   [[nodiscard]] const std::vector<std::string>& origins(const std::string& name) const;
   [[nodiscard]] bool isResized(const std::string& name) const;
-  /// Nothing where its value was changed, split, or made of tensors of several files.
+  /// Nothing where its value was changed, or made of tensors of several files.
   [[nodiscard]] const std::optional<WeightOrigin>& origin(const std::string& name) const;
 
   /// \throws ConfigError  `from` is not there, or `to` is
   void rename(const std::string& from, const std::string& to);
-  /// Several become one, one behind the other along `axis`: separate q, k and v a fused qkv.
-  /// \throws ConfigError  one is not there, or they do not fit together
-  void merge(const std::vector<std::string>& from, const std::string& to, std::int64_t axis = 0);
-  /// One becomes several along `axis`. \param sizes  of each along the axis; their sum is its size
-  void split(const std::string& from, const std::vector<std::string>& to,
-             const std::vector<std::int64_t>& sizes, std::int64_t axis = 0);
+  /// Several become one, one behind the other along the first axis: separate q, k and v a fused
+  /// qkv. \throws ConfigError  one is not there, or they do not fit together
+  void merge(const std::vector<std::string>& from, const std::string& to);
   /// Another value of another shape in the place of `name`'s: a transposed matrix.
   void change(const std::string& name, Shape shape,
               std::function<at::Tensor(const at::Tensor&)> by);

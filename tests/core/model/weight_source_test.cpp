@@ -39,7 +39,7 @@ at::Tensor rows(std::int64_t first, std::int64_t count) {
   return at::arange(first * 2, (first + count) * 2).view({count, 2}).to(at::kFloat);
 }
 
-TEST(WeightSource, MergesRowsInOrderAndSplitsThemAgain) {
+TEST(WeightSource, MergesRowsInOrder) {
   Counted file({{"q", rows(0, 2)}, {"k", rows(2, 1)}, {"v", rows(3, 2)}});
   file.source.merge({"q", "k", "v"}, "qkv");
   EXPECT_THAT(file.source.names(), ElementsAre("qkv"));
@@ -47,13 +47,8 @@ TEST(WeightSource, MergesRowsInOrderAndSplitsThemAgain) {
   EXPECT_THAT(file.source.origins("qkv"), ElementsAre("q", "k", "v"));
   EXPECT_THAT(file.source.origin("qkv")->names, ElementsAre("q", "k", "v"));
   EXPECT_TRUE(file.source.tensor("qkv").equal(rows(0, 5)));
-  file.source.split("qkv", {"a", "b"}, {1, 4});
-  EXPECT_TRUE(file.source.tensor("a").equal(rows(0, 1)));
-  EXPECT_TRUE(file.source.tensor("b").equal(rows(1, 4)));
-  EXPECT_FALSE(file.source.origin("a").has_value()) << "half a tensor lies in no file";
-  EXPECT_THROW(file.source.split("b", {"c", "d"}, {1, 1}), ConfigError);
-  EXPECT_THROW(file.source.rename("a", "b"), ConfigError) << "there is one of that name";
-  EXPECT_THROW(file.source.merge({"a", "nowhere"}, "c"), ConfigError);
+  EXPECT_THROW(file.source.rename("qkv", "qkv"), ConfigError) << "there is one of that name";
+  EXPECT_THROW(file.source.merge({"qkv", "nowhere"}, "c"), ConfigError);
 }
 
 TEST(WeightSource, ReadsWhatIsAskedForAndNothingElse) {
