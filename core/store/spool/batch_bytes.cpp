@@ -127,7 +127,8 @@ void writeMetrics(Writer& out, const std::vector<MetricRecord>& records) {
   std::vector<std::string> names;
   for (const MetricRecord& record : records) {
     for (const auto& [name, value] : record.values) {
-      if (ids.emplace(name, static_cast<std::uint32_t>(names.size())).second) names.push_back(name);
+      if (ids.try_emplace(name, static_cast<std::uint32_t>(names.size())).second)
+        names.push_back(name);
     }
   }
   out.list(names, 8, [&](const std::string& name) { out(name); });
