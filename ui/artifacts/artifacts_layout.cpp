@@ -4,7 +4,6 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QSlider>
 #include <QToolButton>
 #include <QTreeWidget>
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
 #include "ui/workbench/analyses/analysis_menu.h"
+#include "ui/workbench/drawn_runs.h"
 
 namespace vitrine::ui {
 
@@ -61,18 +61,11 @@ QWidget* ArtifactsPage::makeViewer() {
   auto* card = withRole(new QFrame(viewer), "card");
   auto* rows = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
   auto* stepLine = rowIn(nullptr, {}, px(8));
-  auto* stepName = new QLabel(tr("Step"), card);
-  slider_ = withName(new QSlider(Qt::Horizontal, card), tr("Step"),
-                     tr("Steps at which this artifact was made (Ctrl+\u2190, Ctrl+\u2192)"));
-  slider_->setPageStep(1);
-  stepName->setBuddy(slider_);
-  stepText_ = new QLabel(card);
+  stepBar_ = new StepBar(tr("Steps at which this artifact was made"), this);
   follow_ = makeToolButton(tr("Follow"), tr("Show the newest, also when a newer one comes"), card);
   follow_->setCheckable(true);
   follow_->setChecked(true);
-  stepLine->addWidget(stepName);
-  stepLine->addWidget(slider_, 1);
-  stepLine->addWidget(stepText_);
+  stepLine->addWidget(stepBar_, 1);
   stepLine->addWidget(follow_);
   cancel_ = makeToolButton(tr("Cancel"), tr("Stop reading"), card);
   cancel_->hide();
@@ -125,10 +118,8 @@ QWidget* ArtifactsPage::makeViewer() {
   rows->addWidget(buttonBar);
   column->addWidget(card);
 
-  connect(slider_, &QSlider::valueChanged, this, [this](int index) {
-    if (index < 0 || index >= static_cast<int>(steps_.size())) return;
-    const bool isLast = index + 1 == static_cast<int>(steps_.size());
-    step_ = isLast ? std::nullopt : std::optional(steps_[static_cast<std::size_t>(index)]);
+  connect(stepBar_, &StepBar::chosen, this, [this](std::int64_t step) {
+    step_ = step == stepBar_->steps().back() ? std::nullopt : std::optional(step);
     workbench_.selection().setStep(step_.value_or(-1));
     showFigures();
     Q_EMIT viewChanged();

@@ -7,7 +7,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QShortcut>
-#include <QSlider>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QToolButton>
@@ -86,8 +85,6 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
     shortcut->setContext(Qt::WidgetWithChildrenShortcut);
     connect(shortcut, &QShortcut::activated, this, act);
   };
-  key(Qt::CTRL | Qt::Key_Left, [this] { previousStep(); });
-  key(Qt::CTRL | Qt::Key_Right, [this] { nextStep(); });
   key(Qt::Key_BracketLeft, [this] { moveImage(-1); });
   key(Qt::Key_BracketRight, [this] { moveImage(1); });
   key(Qt::Key_Comma, [this] { moveLayer(-1); });
@@ -131,23 +128,11 @@ void ArtifactsPage::fillSteps() {
       if (row.analysis == chosen_.analysis && row.name == chosen_.name) steps.insert(row.step);
     }
   }
-  steps_.assign(steps.begin(), steps.end());
-  const QSignalBlocker quiet(slider_);
-  slider_->setRange(0, std::max(0, static_cast<int>(steps_.size()) - 1));
-  slider_->setEnabled(steps_.size() > 1);
-  int index = slider_->maximum();
-  if (step_) {
-    const auto after = std::upper_bound(steps_.begin(), steps_.end(), *step_);
-    index = std::max(0, static_cast<int>(after - steps_.begin()) - 1);
-  }
-  slider_->setValue(index);
+  stepBar_->setSteps({steps.begin(), steps.end()}, step_.value_or(-1));
   showFigures();
 }
 
-std::int64_t ArtifactsPage::shownStep() const {
-  const auto index = static_cast<std::size_t>(slider_->value());
-  return index < steps_.size() ? steps_[index] : -1;
-}
+std::int64_t ArtifactsPage::shownStep() const { return stepBar_->shown(); }
 
 const store::ArtifactRow* ArtifactsPage::rowOf(std::int64_t run) const {
   const auto rows = rows_.find(run);
@@ -332,10 +317,6 @@ void ArtifactsPage::showOpen() {
 void ArtifactsPage::showMeta() {
   const QSignalBlocker quiet(follow_);
   follow_->setChecked(!step_);
-  const std::int64_t step = shownStep();
-  stepText_->setText(
-      step < 0 ? QString()
-               : tr("%1 of %2").arg(count(step), count(steps_.empty() ? 0 : steps_.back())));
   QStringList lines;
   for (const Shown& one : shown_) {
     const std::int64_t run = one.run;
@@ -370,10 +351,6 @@ void ArtifactsPage::waitUntilIdle() {
   figures_.waitUntilIdle();
   layOutNow();
 }
-
-void ArtifactsPage::previousStep() { moveStep(-1); }
-void ArtifactsPage::nextStep() { moveStep(1); }
-void ArtifactsPage::moveStep(int by) { slider_->setValue(slider_->value() + by); }
 
 void ArtifactsPage::focusOn(int image, int layer, int head) {
   style_.image = image;

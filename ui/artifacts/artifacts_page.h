@@ -20,7 +20,6 @@ class QCheckBox;
 class QGridLayout;
 class QLabel;
 class QPushButton;
-class QSlider;
 class QSplitter;
 class QStackedWidget;
 class QToolButton;
@@ -32,6 +31,7 @@ class AnalysisMenu;
 struct AnalysedRun;
 class EmptyPage;
 class FigureView;
+class StepBar;
 
 class ArtifactsPage final : public ReadingPage {
   Q_OBJECT
@@ -52,8 +52,6 @@ class ArtifactsPage final : public ReadingPage {
 
   [[nodiscard]] QString analysis() const { return QString::fromStdString(chosen_.analysis); }
   [[nodiscard]] QString name() const { return QString::fromStdString(chosen_.name); }
-  /// Steps at which the chosen artifact exists, ascending.
-  [[nodiscard]] const std::vector<std::int64_t>& steps() const { return steps_; }
   [[nodiscard]] std::int64_t shownStep() const;  ///< -1 where nothing is shown
   [[nodiscard]] bool isFollowing() const { return !step_; }
   [[nodiscard]] const std::vector<FigureView*>& views() const { return views_; }
@@ -61,8 +59,6 @@ class ArtifactsPage final : public ReadingPage {
   [[nodiscard]] bool isReading() const { return loading_.isBusy(); }
 
  public Q_SLOTS:
-  void previousStep();
-  void nextStep();
   /// Asks how large on paper and where to.
   void exportShown();
   void copyImage();
@@ -117,7 +113,6 @@ class ArtifactsPage final : public ReadingPage {
   void showFigures();
   void applyStyle();
   void showMeta();
-  void moveStep(int by);
   void moveImage(int by);
   void moveLayer(int by);
   void moveHead(int by);
@@ -145,8 +140,7 @@ class ArtifactsPage final : public ReadingPage {
   EmptyPage* empty_ = nullptr;
   QTreeWidget* tree_ = nullptr;
   QGridLayout* grid_ = nullptr;
-  QSlider* slider_ = nullptr;
-  QLabel* stepText_ = nullptr;
+  StepBar* stepBar_ = nullptr;
   QLabel* note_ = nullptr;
   QLabel* meta_ = nullptr;
   QToolButton *follow_ = nullptr, *cancel_ = nullptr;
@@ -160,9 +154,8 @@ class ArtifactsPage final : public ReadingPage {
   Rows rows_;
   std::vector<std::int64_t> rowsOf_;  ///< runs whose rows these are
   Chosen chosen_;
-  std::optional<Chosen> asked_;  ///< to be complained about where it turns out not to be there
-  bool isAsked_ = false;         ///< chosen_ was asked for by name, not by default
-  std::vector<std::int64_t> steps_;
+  std::optional<Chosen> asked_;       ///< to be complained about where it turns out not to be there
+  bool isAsked_ = false;              ///< chosen_ was asked for by name, not by default
   std::optional<std::int64_t> step_;  ///< nothing: the newest, also when newer ones come
   std::vector<FigureView*> views_;
   std::vector<Shown> shown_;          ///< per view

@@ -9,7 +9,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QSlider>
 #include <QTest>
 #include <QToolButton>
 #include <QTreeWidget>
@@ -24,6 +23,7 @@
 #include "tests/ui/support/soon.h"
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"
+#include "ui/workbench/drawn_runs.h"
 #include "ui/workbench/export_dialog.h"
 #include "ui/workbench/figure_file.h"
 #include "ui/workbench/recipe.h"
@@ -74,7 +74,7 @@ TEST_F(Artifacts, ShowsTheNewestSpectrumFirst) {
                     at(samples::spectrum(), 200), at(samples::confusion(), 300)});
   const auto shown = page({run});
   EXPECT_EQ(shown->analysis().toStdString(), "attention_rank");
-  EXPECT_EQ(shown->steps(), (std::vector<std::int64_t>{100, 200}));
+  EXPECT_EQ(shown->findChild<StepBar*>()->steps(), (std::vector<std::int64_t>{100, 200}));
   EXPECT_EQ(shown->shownStep(), 200);
   ASSERT_EQ(shown->views().size(), 1U);
   EXPECT_TRUE(
@@ -101,12 +101,12 @@ TEST_F(Artifacts, StaysAtAnOlderStepWhileNewerOnesCome) {
   const std::int64_t run =
       runWith("a", {at(samples::spectrum(), 100), at(samples::spectrum(), 200)});
   const auto shown = page({run});
-  shown->previousStep();
+  shown->findChild<StepBar*>()->move(-1);
   EXPECT_EQ(shown->shownStep(), 100);
   EXPECT_FALSE(shown->isFollowing());
   workbench_.store().addArtifact(run, at(samples::spectrum(), 300));
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->steps().size(), 3U);
+  EXPECT_EQ(shown->findChild<StepBar*>()->steps().size(), 3U);
   EXPECT_EQ(shown->shownStep(), 100);
 }
 
@@ -299,7 +299,7 @@ TEST_F(Artifacts, TheViewIsTakenBackAsItWas) {
   shown->waitUntilIdle();
   const Json before = shown->viewState();
   QSignalSpy changed(shown.get(), &Page::viewChanged);
-  shown->previousStep();
+  shown->findChild<StepBar*>()->move(-1);
   for (QCheckBox* box : shown->findChildren<QCheckBox*>()) box->toggle();
   Q_EMIT shown->views()[0]->clicked({-1, 0, 1, std::array<double, 2>{0.75, 0.25}, {}, {}});
   EXPECT_EQ(changed.count(), 4);
@@ -396,7 +396,7 @@ TEST(ArtifactsReading, AsksNothingOnTheConnectionOfTheWindow) {
     page.showArtifact(QString::fromStdString(artifact.analysis),
                       QString::fromStdString(artifact.name));
     EXPECT_TRUE(soon(isDrawn)) << artifact.name;
-    page.previousStep();
+    page.findChild<StepBar*>()->move(-1);
     EXPECT_TRUE(soon(isDrawn)) << artifact.name;
     EXPECT_EQ(page.shownStep(), 10);
   }
@@ -432,7 +432,7 @@ TEST_F(Artifacts, ReadingThatIsCancelledStaysCancelledUntilAnotherChoice) {
   const std::int64_t run =
       runWith("a", {at(samples::spectrum(), 100), at(samples::spectrum(), 200)});
   const auto shown = page({run});
-  shown->previousStep();
+  shown->findChild<StepBar*>()->move(-1);
   ASSERT_TRUE(shown->isReading());
   for (QToolButton* button : shown->findChildren<QToolButton*>()) {
     if (button->text() == QLatin1String("Cancel")) button->click();
@@ -442,7 +442,7 @@ TEST_F(Artifacts, ReadingThatIsCancelledStaysCancelledUntilAnotherChoice) {
   EXPECT_TRUE(shown->views()[0]->accessibleDescription().contains(QStringLiteral("cancelled")));
   shown->waitUntilIdle();  // as a run that writes asks again
   EXPECT_EQ(shown->views()[0]->figure(), nullptr);
-  shown->nextStep();
+  shown->findChild<StepBar*>()->move(1);
   shown->waitUntilIdle();
   EXPECT_NE(shown->views()[0]->figure(), nullptr);
 }
