@@ -80,7 +80,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   connect(&timer_, &QTimer::timeout, this, &MonitorPage::refreshNow);
   catchUp_.setSingleShot(true);
   catchUp_.setInterval(0);
-  connect(&catchUp_, &QTimer::timeout, this, &MonitorPage::catchUp);
+  connect(&catchUp_, &QTimer::timeout, this, &MonitorPage::read);
   connect(&workbench.selection(), &Selection::runsChanged, this, [this] {
     // Another run became the current one: the curves and their zoom stay.
     if (workbench_.selection().drawn() == drawn_) return showCurrent();

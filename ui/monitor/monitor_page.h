@@ -124,8 +124,6 @@ class MonitorPage : public Page {
   void later();
   void refreshNow();
   void refreshCard(PlotCard& card);
-  /// Reads and draws the cards that came into sight.
-  void catchUp();
   [[nodiscard]] CurveKey keyOf(std::int64_t run, const PlotCard& card) const;
   /// One curve of a card: of a run, or of the seeds of a variant.
   struct Line {
@@ -244,7 +242,7 @@ class MonitorPage : public Page {
   QLineEdit* search_;
   RunStrip* strip_;
   LogPanel* log_;
-  QTimer timer_, catchUp_;
+  QTimer timer_, catchUp_;  ///< catchUp_: for cards that came into sight
   QElapsedTimer sinceRefresh_, sinceMeasured_;
   QAction *xAction_, *smoothAction_, *seedsAction_, *logYAction_, *logXAction_, *followAction_,
       *fitAction_, *metricsAction_, *clipAction_, *shareAction_, *logAction_, *axesAction_;

@@ -261,8 +261,6 @@ void MonitorPage::refreshNow() {
   read();
 }
 
-void MonitorPage::catchUp() { read(); }
-
 void MonitorPage::refreshCard(PlotCard& card) {
   card.isStale = false;
   giveCurves(card);

@@ -37,8 +37,6 @@ class SqlEditor;
 class SqlPage final : public Page {
   Q_OBJECT
  public:
-  static constexpr std::size_t kUsualRows = 100'000;
-
   explicit SqlPage(Workbench& workbench, QWidget* parent = nullptr);
   ~SqlPage() override;
 
