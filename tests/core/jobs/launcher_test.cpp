@@ -63,8 +63,7 @@ std::int64_t launchRun(store::RunStore& store, std::int64_t run) {
 }
 
 TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
-  store::RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   const std::int64_t pid = launchRun(store, run);
   store::RunRow row = store.run(run);
   EXPECT_EQ(row.state, store::RunState::Starting);
@@ -122,8 +121,7 @@ TEST_F(Launcher, AsksARunThatIsOnlyStartingByItsRowAndSendsNoSignal) {
 }
 
 TEST_F(Launcher, StopsARunThatIsNotInProgressAtOnce) {
-  store::RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   stopRun(store, run);
   EXPECT_EQ(store.run(run).state, store::RunState::Stopped);
   EXPECT_EQ(test::refusal<RefusedError>([&] { stopRun(store, run); }),
@@ -166,8 +164,7 @@ TEST_F(Launcher, RefusesARunWhoseBeginningIsNotDone) {
 }
 
 TEST_F(Launcher, SaysThatTheProgramIsNotThere) {
-  store::RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   ::setenv("VITRINE_PROGRAM", "/nowhere/vitrine", 1);
   EXPECT_EQ(test::refusal<NotFoundError>([&] { launchRun(store, run); }),
             "VITRINE_PROGRAM names '/nowhere/vitrine', which cannot be run");
@@ -175,8 +172,7 @@ TEST_F(Launcher, SaysThatTheProgramIsNotThere) {
 }
 
 TEST_F(Launcher, MarksARunFailedWhenTheProgramCannotBeExecuted) {
-  store::RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   const auto program = folder_ / "not_a_program";
   std::ofstream(program) << "\x7f"
                             "ELF but not really";

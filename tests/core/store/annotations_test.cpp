@@ -181,8 +181,7 @@ class Counts : public testing::StoreTest {
 };
 
 TEST_F(Counts, AtTheEndOfTheIntegersAreRefusedWithTheRemedy) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   store.setNote(run, "a note");
   spoil("edit", "version");
   EXPECT_THAT([&] { store.setNote(run, "another"); },

@@ -139,8 +139,7 @@ TEST_F(RunFacts, GiveNotesAndTheRangesOfMetricsOfAllRuns) {
 }
 
 TEST_F(RunFacts, SumTheCheckpointsThatAreKept) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   const auto query = [&store](const std::string& sql) { return store.query(sql); };
   EXPECT_THAT(checkpointBytes(query), IsEmpty());
   RunStore::Batch batch;

@@ -158,8 +158,7 @@ TEST_F(RunStateInStore, StaysWhereItIsWhenTheWorkerIsOnAnotherMachine) {
 }
 
 TEST_F(RunStateInStore, IsClaimedByOneOfTwo) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   store.claim(run);
   EXPECT_EQ(store.run(run).state, Starting);
   EXPECT_EQ(store.run(run).worker.pid, ::getpid());
@@ -168,8 +167,7 @@ TEST_F(RunStateInStore, IsClaimedByOneOfTwo) {
 }
 
 TEST_F(RunStateInStore, IsNotTakenFromALivingWorker) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   const pid_t child = forkChild();
   if (child == 0) ::pause();
   store.openSegment(run, 0, workerOf(child), Json::object());
@@ -181,8 +179,7 @@ TEST_F(RunStateInStore, IsNotTakenFromALivingWorker) {
 }
 
 TEST_F(RunStateInStore, ForgetsARequestWhenTheRunEnds) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   store.setRequest(run, "stop");
   EXPECT_EQ(store.request(run), "stop");
   store.setState(run, Stopping);

@@ -234,8 +234,7 @@ TEST_F(RunStoreTest, KeepsNotesAndTags) {
 }
 
 TEST_F(RunStoreTest, DeletesARunWithItsFilesUnlessItIsAlive) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   const std::int64_t other = addRunning(store, "another");
   RunStore::Batch batch;
   for (std::int64_t step = 1; step <= 1500; ++step)
@@ -267,8 +266,7 @@ TEST_F(RunStoreTest, DeletesARunWithItsFilesUnlessItIsAlive) {
 }
 
 TEST_F(RunStoreTest, DeletesNoFolderThatADamagedUuidNames) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   std::filesystem::create_directories(filesFolder(file()) / "run-");
   std::filesystem::create_directories(folder_ / "precious");
   RawDatabase(file()).run("UPDATE run SET uuid = '/../../precious'");

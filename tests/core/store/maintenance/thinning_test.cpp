@@ -151,8 +151,7 @@ TEST_F(Thinning, OfEveryKindOfRunKeepsTheDatabaseWhole) {
 }
 
 TEST_F(Thinning, LeavesRunsInProgressAloneAndSaysSo) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   for (std::int64_t step = 1; step <= 100; ++step) {
     batch.metrics.push_back(record(step, {{"train/loss", valueAt(step)}}));

@@ -321,8 +321,7 @@ TEST_F(Metrics, OfTwoProcessesOnOneRunDoNotMixSegments) {
 }
 
 TEST_F(Metrics, OfASegmentThatWasNeverOpenedAreRefused) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   batch.metrics.push_back(record(1, {{"train/loss", 1.0}}));
   EXPECT_EQ(test::refusal<StoreError>([&] { store.append(run, 2, batch); }),
@@ -331,8 +330,7 @@ TEST_F(Metrics, OfASegmentThatWasNeverOpenedAreRefused) {
 }
 
 TEST_F(Metrics, TakeAtMostNineBytesAPointWithEightOnAClock) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RawDatabase raw(file());
   std::mt19937_64 random(5);
   double time = 0;

@@ -128,8 +128,7 @@ TEST_F(OpenFileLocks, KeepAnotherProcessFromWritingMeanwhile) {
 }
 
 TEST_F(OpenFileLocks, OfADeletedLogAreNotWrittenUnder) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   store.setNote(run, "before");
   EXPECT_FALSE(store.isLogGone());
   RunStore reader(file(), OpenMode::ReadOnly);

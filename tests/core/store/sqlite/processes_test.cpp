@@ -181,8 +181,7 @@ TEST_F(Processes, LetInWhoWaitsAtTheGateBeforeOneThatComesBack) {
 }
 
 TEST_F(Processes, WaitAtTheGateThatAnotherHolds) {
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   const std::string lock = file().string() + ".gate";
   const int held = ::open(lock.c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_GE(held, 0);

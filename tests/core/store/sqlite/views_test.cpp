@@ -80,8 +80,7 @@ TEST_F(Views, ShowARunWithNullsForWhatIsNotYet) {
 }
 
 TEST_F(Views, DecodeASpectrumExactly) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   const std::size_t layers = 2, heads = 3, size = 1203;  // longer than the table of numbers
   std::vector<double> values(layers * heads * size);
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -122,8 +121,7 @@ TEST_F(Views, DecodeASpectrumExactly) {
 }
 
 TEST_F(Views, DecodeReliabilityBinsExactly) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   std::vector<double> bins;
   for (int bin = 0; bin < 15; ++bin) {
     bins.insert(bins.end(), {bin / 15.0, (bin + 1) / 15.0, 100.0 * bin, (bin + 0.4) / 15.0,
@@ -156,8 +154,7 @@ TEST_F(Views, DecodeReliabilityBinsExactly) {
 }
 
 TEST_F(Views, HandOutOneAttentionMapPerLayerAndHead) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   const std::size_t layers = 2, heads = 2, rows = 3, columns = 5;
   std::vector<float> values(layers * heads * rows * columns);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 7.0f;

@@ -32,8 +32,7 @@ class Generated : public testing::StoreTest {
 };
 
 TEST_F(Generated, ImagesAndTextsOfARunAreReadWithTheirRecipes) {
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   RunStore::Batch batch;
   batch.images = {image(10), image(5, std::numeric_limits<std::uint64_t>::max())};
   batch.texts = {text(10, "one \xff"), text(5, "two")};

@@ -115,8 +115,7 @@ TEST_F(Storable, AnArtifactAboveTheLimitIsLeftOutWithAnEventAndTheRestIsStored) 
 
 TEST_F(Storable, AnImageAndATextAboveTheLimitAreLeftOutWithAnEventEach) {
   const SmallRows small;
-  RunStore store(file());
-  const std::int64_t run = addRunning(store);
+  auto [store, run] = openWithRunning();
   GeneratedImage image;
   image.step = 3;
   image.png.resize(kTooMuch);
@@ -240,8 +239,7 @@ TEST_F(Storable, TextsOfEventsAndTheReasonOfAStateAreCutSoThatTheyFit) {
 
 TEST_F(Storable, WhatACommandStoresIsRefusedInASentence) {
   const SmallRows small;
-  RunStore store(file());
-  const std::int64_t run = addRun(store);
+  auto [store, run] = openWithRun();
   EXPECT_THAT([&] { store.addArtifact(run, artifact("image 3", kTooMuch)); },
               Fails<StoreError>("image 3", "classification", "step 500"));
   NewRun large = newRun("large");
