@@ -131,9 +131,8 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   stack_->addWidget(down);
   auto* other = new QWidget(stack_);
   auto* inOther = columnIn(other, {px(16), px(16), px(16), px(16)});
-  message_ = new QLabel(other);
+  message_ = withRole(new QLabel(other), "muted");
   message_->setWordWrap(true);
-  message_->setProperty("role", "muted");
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   inOther->addWidget(message_);
   inOther->addStretch();

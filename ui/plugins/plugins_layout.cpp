@@ -143,9 +143,8 @@ QWidget* PluginsPage::makeText() {
   auto* column = columnIn(shown, {px(12), px(12), px(12), px(12)});
   auto* card = withRole(new QFrame(shown), "card");
   auto* inCard = columnIn(card, {px(4), px(4), px(4), px(8)}, px(8));
-  text_ = new QTextBrowser(card);
-  text_->setFrameShape(QFrame::NoFrame);
-  text_->setProperty("role", "mono");  // no field around it
+  text_ = withRole(new QTextBrowser(card), "mono");
+  text_->setFrameShape(QFrame::NoFrame);  // no field around it
   text_->setOpenLinks(false);
   text_->setAccessibleName(tr("About the chosen plugin or item"));
   text_->document()->setDocumentMargin(px(12));

@@ -37,10 +37,9 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   setAttribute(Qt::WA_StyledBackground);
   makeActions();
 
-  view_ = new QTreeView;
+  view_ = withRole(new QTreeView, "list");
   view_->setObjectName(QStringLiteral("queue"));
   view_->setAccessibleName(tr("Runs in progress, waiting and ended"));
-  view_->setProperty("role", "list");
   view_->setModel(&model_);
   view_->setItemDelegate(new QueueDelegate(view_));
   view_->setIndentation(0);

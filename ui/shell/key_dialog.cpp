@@ -46,9 +46,8 @@ KeyDialog::KeyDialog(KeyMap& keys, QWidget* parent) : QDialog(parent), keys_(key
   none_ = new QPushButton(tr("No keys"));
   giveBack_ = new QPushButton(tr("Default"));
   giveBack_->setToolTip(tr("The keys this action has by default"));
-  sentence_ = new QLabel;
+  sentence_ = withRole(new QLabel, "small");
   sentence_->setWordWrap(true);
-  sentence_->setProperty("role", "small");
   sentence_->setMinimumHeight(px(18));
 
   auto* row = rowIn(nullptr, {}, px(8));

@@ -290,9 +290,8 @@ void MainWindow::makeToolBar() {
   connect(search, &QPushButton::clicked, this, &MainWindow::openPalette);
   bar_->addWidget(search);
 
-  edge_ = new QToolBar(tr("Edge"), this);
+  edge_ = withRole(new QToolBar(tr("Edge"), this), "edge");
   edge_->setObjectName(QStringLiteral("edge"));
-  edge_->setProperty("role", "edge");
   edge_->setMovable(false);
   edge_->setContextMenuPolicy(Qt::PreventContextMenu);
   auto* unfold = new EdgeButton;

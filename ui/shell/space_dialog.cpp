@@ -33,9 +33,8 @@ SpaceDialog::SpaceDialog(StudioWorkbench& workbench, QWidget* parent)
   setWindowTitle(tr("Disk space"));
   resize(px(720), px(400));
   about_ = withRole(new WrapLabel, "muted");
-  list_ = new QTreeWidget;
+  list_ = withRole(new QTreeWidget, "rows");
   list_->setRootIsDecorated(false);
-  list_->setProperty("role", "rows");
   list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   list_->setHeaderLabels({tr("Experiment"), tr("Runs"), tr("Curves"), tr("Artifacts"), tr("Images"),
                           tr("Files"), tr("Total")});

@@ -20,9 +20,8 @@ TrashDialog::TrashDialog(StudioWorkbench& workbench, QWidget* parent)
   setWindowTitle(tr("Deleted runs"));
   resize(px(640), px(360));
   about_ = withRole(new WrapLabel, "muted");
-  list_ = new QTreeWidget;
+  list_ = withRole(new QTreeWidget, "rows");
   list_->setRootIsDecorated(false);
-  list_->setProperty("role", "rows");
   list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   list_->setHeaderLabels({tr("Run"), tr("Name"), tr("Experiment"), tr("Deleted"), tr("Size")});
   list_->headerItem()->setTextAlignment(0, Qt::AlignRight | Qt::AlignVCenter);

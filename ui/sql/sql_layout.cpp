@@ -64,9 +64,8 @@ QWidget* SqlPage::makeEditor() {
   line->addWidget(seconds_);
   column->addWidget(head);
   column->addWidget(makeRule(card));
-  editor_ = new SqlEditor(card);
+  editor_ = withRole(new SqlEditor(card), "mono");
   editor_->setFrameShape(QFrame::NoFrame);
-  editor_->setProperty("role", "mono");
   editor_->document()->setDocumentMargin(px(10));
   column->addWidget(editor_, 1);
   connect(editor_, &SqlEditor::runRequested, run_, &QAction::trigger);
@@ -184,9 +183,8 @@ QWidget* SqlPage::makeValuePanel() {
   valueImage_ = withName(new QLabel(valuePanel_), tr("The image in the current cell"));
   valueImage_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   valueImage_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  valueText_ = new QPlainTextEdit(valuePanel_);
+  valueText_ = withRole(new QPlainTextEdit(valuePanel_), "mono");
   valueText_->setReadOnly(true);
-  valueText_->setProperty("role", "mono");
   useMonoFont(*valueText_);
   valueText_->setTabChangesFocus(true);
   valueText_->setAccessibleName(tr("The value of the current cell"));

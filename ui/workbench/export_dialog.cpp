@@ -111,12 +111,11 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   side->addWidget(facts_);
   side->addWidget(problem_);
   side->addStretch();
-  preview_ = new QLabel;
+  preview_ = withRole(new QLabel, "canvas");
   preview_->setAlignment(Qt::AlignCenter);
   preview_->installEventFilter(this);
   preview_->setMinimumSize(px(360), px(280));
   preview_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
-  preview_->setProperty("role", "canvas");
   preview_->setAccessibleName(tr("Preview"));
 
   auto* copy = withName(new QPushButton(tr("Copy picture")), tr("Copy picture"));
