@@ -279,7 +279,7 @@ TEST(MonitorPage, TheWheelAloneScrollsThePage) {
                     Qt::NoModifier, Qt::NoScrollPhase, false);
   wheel.accept();
   QCoreApplication::sendEvent(&plot, &wheel);
-  EXPECT_FALSE(wheel.isAccepted()) << "it goes on to the area that scrolls";
+  EXPECT_FALSE(wheel.isAccepted()) << "left to the area that scrolls";
   EXPECT_DOUBLE_EQ(plot.xAxis().lower, x.lower);
   EXPECT_DOUBLE_EQ(plot.yAxis().upper, y.upper);
 }
