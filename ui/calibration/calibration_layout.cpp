@@ -238,11 +238,7 @@ QWidget* CalibrationPage::makeImages() {
   auto* attend = new QToolButton(imagesCard_);
   attend->setDefaultAction(attend_);
   buttons->addWidget(attend);
-  auto* area = new QScrollArea(imagesCard_);
-  area->setWidget(strip_);
-  area->setWidgetResizable(true);
-  area->setFrameShape(QFrame::NoFrame);
-  area->setFocusPolicy(Qt::NoFocus);
+  auto* area = makeFitArea(strip_, imagesCard_);
   area->setMinimumHeight(px(132));
   area->setMinimumWidth(px(100));
   row->addWidget(area, 3);

@@ -242,11 +242,7 @@ QWidget* GalleryPage::makeSteps() {
   connect(stepsView_, &StepsView::currentChosen, this, &GalleryPage::chooseCurrent);
   connect(stepsView_, &StepsView::otherChosen, this, &GalleryPage::setOther);
   connect(stepsView_, &StepsView::activated, this, [this] { setEnlarged(true); });
-  stepsArea_ = new QScrollArea(card);
-  stepsArea_->setFrameShape(QFrame::NoFrame);
-  stepsArea_->setWidgetResizable(true);
-  stepsArea_->setFocusPolicy(Qt::NoFocus);
-  stepsArea_->setWidget(stepsView_);
+  stepsArea_ = makeFitArea(stepsView_, card);
   column->addWidget(stepsArea_, 1);
   auto* line = new QHBoxLayout;
   auto* name = new QLabel(tr("Step"), card);

@@ -65,9 +65,7 @@ PlayCard playCard(QWidget* parent) {
 }
 
 ElidedLabel* playTitle(const QString& text, const char* role, QWidget* parent) {
-  auto* label = new ElidedLabel(text, parent);
-  label->setProperty("role", role);
-  return label;
+  return withRole(new ElidedLabel(text, parent), role);
 }
 
 QToolButton* playButton(QAction* action, QWidget* parent) {
