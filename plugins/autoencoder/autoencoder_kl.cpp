@@ -1,5 +1,3 @@
-#include "plugins/autoencoder/autoencoder_kl.h"
-
 #include <ATen/ATen.h>
 
 #include <optional>
@@ -8,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/config/item_card.h"
 #include "core/model/weights.h"
+#include "plugins/autoencoder/architectures.h"
 #include "plugins/autoencoder/kl_modules.h"
 #include "plugins/autoencoder/kl_names.h"
 

@@ -1,5 +1,3 @@
-#include "plugins/autoencoder/taesd.h"
-
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "core/config/item_card.h"
 #include "core/model/build_device.h"
 #include "core/nn/cost.h"
+#include "plugins/autoencoder/architectures.h"
 #include "plugins/autoencoder/codec_parts.h"
 
 namespace vitrine::autoencoder {

@@ -1,9 +1,8 @@
-#include "plugins/llamafusion/llama.h"
-
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
 #include "core/config/item_card.h"
+#include "plugins/llamafusion/architectures.h"
 #include "plugins/llamafusion/text_decoder.h"
 
 namespace vitrine::llamafusion {

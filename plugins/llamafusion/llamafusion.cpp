@@ -1,7 +1,6 @@
-#include "plugins/llamafusion/llamafusion.h"
-
 #include "core/base/error.h"
 #include "core/config/item_card.h"
+#include "plugins/llamafusion/architectures.h"
 #include "plugins/llamafusion/fusion_model.h"
 
 namespace vitrine::llamafusion {

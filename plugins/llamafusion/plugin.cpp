@@ -1,6 +1,5 @@
 // The items of Llama and LlamaFusion.
-#include "plugins/llamafusion/llama.h"
-#include "plugins/llamafusion/llamafusion.h"
+#include "plugins/llamafusion/architectures.h"
 
 static void registerItems(vitrine::Registry& registry) {
   registry.add(std::make_unique<vitrine::llamafusion::LlamaArchitecture>());

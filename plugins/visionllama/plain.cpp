@@ -1,11 +1,10 @@
-#include "plugins/visionllama/plain.h"
-
 #include <string>
 #include <utility>
 
 #include "core/config/item_card.h"
 #include "core/model/weight_source.h"
 #include "core/nn/encoder_schema.h"
+#include "plugins/visionllama/architectures.h"
 #include "plugins/visionllama/common.h"
 #include "plugins/visionllama/rope_settings.h"
 

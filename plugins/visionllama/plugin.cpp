@@ -1,7 +1,5 @@
 // The items of VisionLLaMA.
-#include "plugins/visionllama/plain.h"
-#include "plugins/visionllama/pyramid.h"
-#include "plugins/visionllama/vitdet.h"
+#include "plugins/visionllama/architectures.h"
 
 static void registerItems(vitrine::Registry& registry) {
   registry.add(std::make_unique<vitrine::visionllama::PlainArchitecture>());

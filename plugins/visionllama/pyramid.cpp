@@ -1,11 +1,10 @@
-#include "plugins/visionllama/pyramid.h"
-
 #include <string>
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/config/item_card.h"
 #include "core/config/model_fields.h"
+#include "plugins/visionllama/architectures.h"
 #include "plugins/visionllama/pyramid_model.h"
 
 namespace vitrine::visionllama {
@@ -22,23 +21,23 @@ struct PyramidSize {
 /// Table 17; heads are 32 channels wide, drop path as in Table 14.
 const std::vector<PyramidSize>& sizes() {
   static const std::vector<PyramidSize> all{{"pyramid_s",
-                                      "Pyramid VisionLLaMA-S",
-                                      {64, 128, 256, 512},
-                                      {2, 2, 10, 4},
-                                      {2, 4, 8, 16},
-                                      0.2},
-                                     {"pyramid_b",
-                                      "Pyramid VisionLLaMA-B",
-                                      {96, 192, 384, 768},
-                                      {2, 2, 18, 2},
-                                      {3, 6, 12, 24},
-                                      0.3},
-                                     {"pyramid_l",
-                                      "Pyramid VisionLLaMA-L",
-                                      {128, 256, 512, 1024},
-                                      {2, 2, 18, 2},
-                                      {4, 8, 16, 32},
-                                      0.5}};
+                                             "Pyramid VisionLLaMA-S",
+                                             {64, 128, 256, 512},
+                                             {2, 2, 10, 4},
+                                             {2, 4, 8, 16},
+                                             0.2},
+                                            {"pyramid_b",
+                                             "Pyramid VisionLLaMA-B",
+                                             {96, 192, 384, 768},
+                                             {2, 2, 18, 2},
+                                             {3, 6, 12, 24},
+                                             0.3},
+                                            {"pyramid_l",
+                                             "Pyramid VisionLLaMA-L",
+                                             {128, 256, 512, 1024},
+                                             {2, 2, 18, 2},
+                                             {4, 8, 16, 32},
+                                             0.5}};
   return all;
 }
 

@@ -1,5 +1,3 @@
-#include "plugins/visionllama/vitdet.h"
-
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/nn/module.h>
@@ -15,6 +13,7 @@
 #include "core/nn/drop_path.h"
 #include "core/nn/encoder_schema.h"
 #include "core/nn/init.h"
+#include "plugins/visionllama/architectures.h"
 #include "plugins/visionllama/map_block.h"
 
 namespace vitrine::visionllama {

@@ -25,11 +25,9 @@
 #include "core/train/training_items.h"
 #include "plugins/baselines/diffusion_transformers.h"
 #include "plugins/illama/illama.h"
-#include "plugins/llamafusion/llama.h"
-#include "plugins/llamafusion/llamafusion.h"
+#include "plugins/llamafusion/architectures.h"
 #include "plugins/vision_lstm/vision_lstm.h"
-#include "plugins/visionllama/plain.h"
-#include "plugins/visionllama/pyramid.h"
+#include "plugins/visionllama/architectures.h"
 #include "plugins/visionllama_diffusion/rotary_diffusion.h"
 #include "tests/bench/turns.h"
 

@@ -12,9 +12,9 @@
 #include "core/model/text_image_model.h"
 #include "core/model/weights.h"
 #include "core/nn/position/timestep_embedding.h"
+#include "plugins/llamafusion/architectures.h"
 #include "plugins/llamafusion/image_io.h"
 #include "plugins/llamafusion/layout.h"
-#include "plugins/llamafusion/llamafusion.h"
 #include "plugins/llamafusion/text_decoder.h"
 #include "plugins/tasks/text_image/noise_steps.h"
 #include "tests/support/core_items.h"
@@ -47,9 +47,8 @@ Layout layoutOf(const std::string& words) {
       ++documents;
       continue;
     }
-    const bool isRun =
-        (word[0] == 't' || word[0] == 'i') && word.size() > 1 &&
-        word.find_first_not_of("0123456789", 1) == std::string::npos;
+    const bool isRun = (word[0] == 't' || word[0] == 'i') && word.size() > 1 &&
+                       word.find_first_not_of("0123456789", 1) == std::string::npos;
     if (!isRun && word != "BOS" && word != "EOS" && word != "BOI" && word != "EOI")
       throw Unmapped("'" + word + "' of a layout has no counterpart");
     const std::int64_t count = isRun ? std::stoll(word.substr(1)) : 1;
@@ -288,8 +287,7 @@ at::Tensor lossesOf(const GoldenCase& golden, const AdamSteps& steps, Tensors& p
     if (step == steps.count) break;
     loss.backward();
     at::Tensor divisor;
-    if (steps.clip > 0)
-      divisor = optimizer.gradientNorm().add(1e-6).div(steps.clip).clamp_min(1);
+    if (steps.clip > 0) divisor = optimizer.gradientNorm().add(1e-6).div(steps.clip).clamp_min(1);
     optimizer.step(1e-3, at::zeros({}), divisor);
     optimizer.clearGradients();
   }
@@ -330,8 +328,7 @@ bool isFusionCase(const GoldenCase& golden) {
   const std::string architecture = golden.json.value("architecture", "");
   // One dense decoder of text and images from scratch is the same program.
   return architecture == "llamafusion" || golden.io.contains("cosine/alpha_bar") ||
-         (architecture == "baselines" &&
-          golden.json.contains("/model/separation"_json_pointer));
+         (architecture == "baselines" && golden.json.contains("/model/separation"_json_pointer));
 }
 
 std::vector<Tensors> runFusionCase(const GoldenCase& golden) {

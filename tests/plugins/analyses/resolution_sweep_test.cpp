@@ -14,7 +14,7 @@
 #include "plugins/analyses/analyses.h"
 #include "plugins/tasks/classification/classification.h"
 #include "plugins/transforms/transforms.h"
-#include "plugins/visionllama/plain.h"
+#include "plugins/visionllama/architectures.h"
 #include "plugins/vit/vit.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temporary_folder.h"

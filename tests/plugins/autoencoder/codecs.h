@@ -12,8 +12,7 @@
 #include "core/config/experiment.h"
 #include "core/plugin/pipeline.h"
 #include "core/plugin/registry.h"
-#include "plugins/autoencoder/autoencoder_kl.h"
-#include "plugins/autoencoder/taesd.h"
+#include "plugins/autoencoder/architectures.h"
 #include "tests/plugins/transforms/registry.h"
 #include "tests/support/refusal.h"
 

@@ -13,7 +13,7 @@
 #include "core/model/capabilities.h"
 #include "core/model/weights.h"
 #include "core/plugin/pipeline.h"
-#include "plugins/llamafusion/llama.h"
+#include "plugins/llamafusion/architectures.h"
 #include "tests/plugins/transforms/registry.h"
 #include "tests/support/refusal.h"
 

@@ -1,5 +1,3 @@
-#include "plugins/llamafusion/llama.h"
-
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <gmock/gmock.h>
@@ -14,6 +12,7 @@
 #include "core/model/packed_language_model.h"
 #include "core/model/weights.h"
 #include "core/text/token_rows.h"
+#include "plugins/llamafusion/architectures.h"
 #include "tests/support/every_cpu_path.h"
 #include "tests/support/golden_case.h"
 #include "tests/support/refusal.h"

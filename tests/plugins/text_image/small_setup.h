@@ -10,7 +10,7 @@
 
 #include "core/config/experiment.h"
 #include "core/plugin/pipeline.h"
-#include "plugins/llamafusion/llamafusion.h"
+#include "plugins/llamafusion/architectures.h"
 #include "plugins/tasks/text_image/text_image.h"
 #include "tests/plugins/text_image/two_kinds.h"
 #include "tests/plugins/transforms/registry.h"

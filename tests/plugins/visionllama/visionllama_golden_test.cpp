@@ -6,9 +6,7 @@
 
 #include "core/model/build_device.h"
 #include "core/model/weights.h"
-#include "plugins/visionllama/plain.h"
-#include "plugins/visionllama/pyramid.h"
-#include "plugins/visionllama/vitdet.h"
+#include "plugins/visionllama/architectures.h"
 #include "tests/plugins/visionllama/small_models.h"
 #include "tests/support/golden_case.h"
 
