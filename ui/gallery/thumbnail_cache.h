@@ -1,37 +1,34 @@
 // Decoded pictures, as many as a number of bytes holds; those that were not used longest go first.
 #pragma once
 
+#include <QCache>
 #include <QImage>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <list>
-#include <unordered_map>
 #include <utility>
 
 namespace vitrine::ui {
 
 class ThumbnailCache {
  public:
-  explicit ThumbnailCache(qsizetype mostBytes) : most_(mostBytes) {}
+  explicit ThumbnailCache(qsizetype mostBytes) : pictures_(mostBytes) {}
 
   /// nullptr where it is not there. What was asked for last goes last.
-  [[nodiscard]] const QImage* find(std::int64_t id);
+  [[nodiscard]] const QImage* find(std::int64_t id) { return pictures_.object(id); }
   /// A picture larger than all of the cache is alone in it.
-  void insert(std::int64_t id, QImage picture);
-  void clear();
+  void insert(std::int64_t id, QImage picture) {
+    const qsizetype withEntry = picture.sizeInBytes() + 256;
+    pictures_.insert(id, new QImage(std::move(picture)), std::min(withEntry, mostBytes()));
+  }
+  void clear() { pictures_.clear(); }
 
-  [[nodiscard]] qsizetype bytes() const { return bytes_; }
-  [[nodiscard]] qsizetype mostBytes() const { return most_; }
-  [[nodiscard]] std::size_t count() const { return places_.size(); }
+  [[nodiscard]] qsizetype bytes() const { return pictures_.totalCost(); }
+  [[nodiscard]] qsizetype mostBytes() const { return pictures_.maxCost(); }
+  [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(pictures_.size()); }
 
  private:
-  /// Of a picture and its entry.
-  [[nodiscard]] static qsizetype costOf(const QImage& picture) {
-    return picture.sizeInBytes() + 256;
-  }
-  using Order = std::list<std::pair<std::int64_t, QImage>>;  ///< the last used one first
-  Order order_;
-  std::unordered_map<std::int64_t, Order::iterator> places_;
-  qsizetype most_, bytes_ = 0;
+  QCache<std::int64_t, QImage> pictures_;
 };
 
 }  // namespace vitrine::ui

@@ -1,14 +1,8 @@
 #include "ui/configure/plan/stored_runs.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace vitrine::ui {
-
-namespace {
-
-constexpr std::size_t kMostConfigs = 16;
-
-}  // namespace
 
 StoredRuns::StoredRuns(std::filesystem::path database, QObject* parent)
     : QObject(parent), configReader_(database), stepReader_(std::move(database)) {
@@ -20,20 +14,14 @@ StoredRuns::StoredRuns(std::filesystem::path database, QObject* parent)
 }
 
 const Json* StoredRuns::config(std::int64_t run) {
-  const auto known = std::find_if(configs_.begin(), configs_.end(),
-                                  [run](const auto& one) { return one.first == run; });
-  if (known != configs_.end()) {
-    configs_.splice(configs_.begin(), configs_, known);
-    return &configs_.front().second;
-  }
+  if (const Json* known = configs_.object(run)) return known;
   if (configAsked_ == run && configReader_.isBusy()) return nullptr;
   configAsked_ = run;
   configReader_.run(
       [this, run](store::RunReader& store, const std::atomic<bool>&) -> Background::Finish {
         auto config = std::make_shared<Json>(store.config(run));
         return [this, run, config] {
-          configs_.emplace_front(run, std::move(*config));
-          if (configs_.size() > kMostConfigs) configs_.pop_back();
+          configs_.insert(run, new Json(std::move(*config)));
           Q_EMIT arrived();
         };
       });

@@ -2,12 +2,11 @@
 // are kept, and checkpoints.
 #pragma once
 
+#include <QCache>
 #include <QObject>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "core/base/json.h"
@@ -32,7 +31,7 @@ class StoredRuns : public QObject {
   void failed(const QString& sentence);
 
  private:
-  std::list<std::pair<std::int64_t, Json>> configs_;  ///< the last few, newest first
+  QCache<std::int64_t, Json> configs_{16};  ///< by run, the last few that were asked for
   std::int64_t configAsked_ = 0;
   struct Steps {
     std::int64_t run = 0, sign = 0;
