@@ -5,8 +5,6 @@
 #include <set>
 
 #include "app/vitrine/report/judged_claims.h"
-#include "app/vitrine/report/remake_part.h"
-#include "app/vitrine/report/samples_part.h"
 #include "app/vitrine/report/stored_json.h"
 #include "core/artifact/predictions.h"
 #include "core/base/cell_text.h"
@@ -263,9 +261,9 @@ Html Part::families(const std::map<std::string, std::int64_t>& points) {
   const std::vector<store::MetricFamily> all = store::metricFamilies(names);
   for (std::size_t i = 0; i < all.size() && i < kMostCurves; ++i) {
     const std::string& any = all[i].members.begin()->second;
-    content += figures_.draw(
-        {titleOf(ablation_, all[i].name) + ", " + all[i].over, "compare", uuids(),
-         Json{{"view", "table"}, {"picture", "curves"}, {"metrics", {any}}}});
+    content +=
+        figures_.draw({titleOf(ablation_, all[i].name) + ", " + all[i].over, "compare", uuids(),
+                       Json{{"view", "table"}, {"picture", "curves"}, {"metrics", {any}}}});
   }
   return content;
 }

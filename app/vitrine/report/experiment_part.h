@@ -1,4 +1,4 @@
-// The part of a report about one experiment.
+// The part of a report about one experiment, and the parts of that.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +27,17 @@ struct PartOptions {
 [[nodiscard]] Html experimentPart(store::RunReader& store, const std::vector<store::RunRow>& rows,
                                   const std::string& anchor, const PartOptions& options,
                                   FigureDrawer& figures);
+
+/// Generated images and texts of the newest step that each run has, by recipe; images are in the
+/// page. Empty where there are none. \param mostImages  of each run
+[[nodiscard]] Html samplesPart(store::RunReader& store, const std::vector<store::RunRow>& rows,
+                               std::size_t mostImages);
+
+/// Files, commands and hashes that reproduce the runs.
+/// \param rows        runs of one experiment, at least one
+/// \param reportName  file name of the report
+[[nodiscard]] Html remakePart(store::RunReader& store, const std::vector<store::RunRow>& rows,
+                              const std::string& reportName);
 
 /// Under what circumstances runs were made: versions, commit, CPU path, plugins.
 [[nodiscard]] Html environmentPart(store::RunReader& store, const std::vector<store::RunRow>& rows);

@@ -1,5 +1,3 @@
-#include "app/vitrine/report/remake_part.h"
-
 #include <set>
 
 #include "app/vitrine/report/experiment_part.h"

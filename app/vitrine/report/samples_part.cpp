@@ -1,5 +1,3 @@
-#include "app/vitrine/report/samples_part.h"
-
 #include <algorithm>
 #include <set>
 

@@ -1,8 +1,7 @@
-#include "app/vitrine/run/plan_store.h"
-
 #include <algorithm>
 
 #include "app/vitrine/run/engine.h"
+#include "app/vitrine/run/planned_runs.h"
 #include "core/base/error.h"
 
 namespace vitrine::app {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "app/vitrine/run/plan_store.h"
 #include "core/base/log.h"
 
 namespace vitrine::app {

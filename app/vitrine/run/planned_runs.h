@@ -1,4 +1,4 @@
-// The runs of a plan that a database has already, and those that it lacks.
+// The runs of a plan in a database.
 #pragma once
 
 #include <vector>
@@ -7,6 +7,11 @@
 #include "core/store/run_store.h"
 
 namespace vitrine::app {
+
+/// Stores every run of a sound plan as `queued`, in order. An [init] that names another run of the
+/// plan becomes that run's UUID; so do auxiliary networks and the runs of a grid.
+/// \returns  their ids, in the order of the plan
+[[nodiscard]] std::vector<std::int64_t> storePlan(store::RunStore& store, const Plan& plan);
 
 enum class Again { No, Yes };
 

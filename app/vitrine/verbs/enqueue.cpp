@@ -2,7 +2,7 @@
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/cli/quantities.h"
-#include "app/vitrine/run/plan_store.h"
+#include "app/vitrine/run/planned_runs.h"
 #include "app/vitrine/run/preflight.h"
 #include "core/base/error.h"
 #include "core/base/log.h"

@@ -1,6 +1,6 @@
 // vitrine train: every run of an experiment, in the foreground.
 #include "app/vitrine/cli/open_store.h"
-#include "app/vitrine/run/plan_store.h"
+#include "app/vitrine/run/planned_runs.h"
 #include "app/vitrine/run/train_runs.h"
 
 namespace vitrine::app {
