@@ -6,6 +6,7 @@
 
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/fuzzy.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -209,8 +210,7 @@ QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int
     case Part::Differs:
       return isTip ? tr("Configuration keys that differ from the baseline") : tr("What differs");
     case Part::Runs:
-      return isTip ? tr("All runs of the variant, whether they are counted or not")
-                   : tr("Runs");
+      return isTip ? tr("All runs of the variant, whether they are counted or not") : tr("Runs");
     case Part::Count:
       return isTip ? tr("Seeds that the mean is from, and pairs that the difference is "
                         "from where they are fewer; of one seed the newest run counts")
@@ -263,8 +263,7 @@ bool AblationOrder::filterAcceptsRow(int row, const QModelIndex& parent) const {
     text += index.data().toString() + QLatin1Char(' ') + index.data(Qt::ToolTipRole).toString() +
             QLatin1Char(' ');
   }
-  return std::all_of(words_.begin(), words_.end(),
-                     [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+  return holdsWords(text, words_);
 }
 
 }  // namespace vitrine::ui

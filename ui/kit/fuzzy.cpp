@@ -36,4 +36,9 @@ int fuzzyScore(const QString& pattern, const QString& text) {
   return *std::max_element(best.begin(), best.end());
 }
 
+bool holdsWords(const QString& text, const QStringList& words) {
+  return std::all_of(words.begin(), words.end(),
+                     [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+}
+
 }  // namespace vitrine::ui

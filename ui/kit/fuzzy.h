@@ -1,7 +1,8 @@
-// Scores a typed pattern against a line of text, for the command palette.
+// Finds typed words in texts, and scores a pattern for the command palette.
 #pragma once
 
 #include <QString>
+#include <QStringList>
 
 namespace vitrine::ui {
 
@@ -9,5 +10,8 @@ namespace vitrine::ui {
 /// each other and at the start of words count more, so that "nex" ranks "New experiment" above
 /// "Next sample". Case and spaces do not matter.
 [[nodiscard]] int fuzzyScore(const QString& pattern, const QString& text);
+
+/// Whether `text` has every one of `words`, whatever their case.
+[[nodiscard]] bool holdsWords(const QString& text, const QStringList& words);
 
 }  // namespace vitrine::ui

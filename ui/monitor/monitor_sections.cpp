@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "ui/kit/fuzzy.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
@@ -77,10 +78,7 @@ bool MonitorPage::isFound(const std::string& metric) const {
   if (words_.isEmpty()) return true;
   const QString text = QString::fromStdString(metric) + QLatin1Char(' ') +
                        metricCard(metric, kinds_).title + QLatin1Char(' ') + groupOf(metric);
-  for (const QString& word : words_.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-    if (!text.contains(word, Qt::CaseInsensitive)) return false;
-  }
-  return true;
+  return holdsWords(text, words_.split(QLatin1Char(' '), Qt::SkipEmptyParts));
 }
 
 void MonitorPage::rebuild() {
@@ -178,7 +176,8 @@ void MonitorPage::rebuild() {
       isFirstGroup = false;
       section.header->setProperty("isOpen", isOpen);
       section.header->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
-      section.header->setText(tr("%1 (%2)").arg(groupTitle(section.name)).arg(section.metrics.size()));
+      section.header->setText(
+          tr("%1 (%2)").arg(groupTitle(section.name)).arg(section.metrics.size()));
       section.header->setAccessibleName(
           tr("Plots of %1, %2").arg(groupTitle(section.name), isOpen ? tr("open") : tr("closed")));
     }

@@ -9,6 +9,7 @@
 #include <QTreeWidget>
 #include <utility>
 
+#include "ui/kit/fuzzy.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
@@ -127,10 +128,7 @@ void KeyDialog::filter(const QString& text) {
     QTreeWidgetItem* item = list_->topLevelItem(row);
     const QString all =
         item->text(0) + QLatin1Char(' ') + item->text(1) + QLatin1Char(' ') + item->text(2);
-    bool isWanted = true;
-    for (const QString& word : words)
-      isWanted = isWanted && all.contains(word, Qt::CaseInsensitive);
-    item->setHidden(!isWanted);
+    item->setHidden(!holdsWords(all, words));
   }
 }
 

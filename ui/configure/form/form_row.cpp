@@ -10,6 +10,7 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "ui/kit/fuzzy.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
@@ -28,11 +29,6 @@ void setRowRole(QWidget* widget, const char* role) {
 }
 
 }  // namespace
-
-bool holdsWords(const QString& text, const QStringList& words) {
-  return std::all_of(words.begin(), words.end(),
-                     [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
-}
 
 QString withMarks(const QString& text, const QStringList& words) {
   std::vector<bool> isMarked(static_cast<std::size_t>(text.size()), false);

@@ -17,8 +17,6 @@ class QVBoxLayout;
 
 namespace vitrine::ui {
 
-/// Whether every word occurs in `text`, whatever the case.
-[[nodiscard]] bool holdsWords(const QString& text, const QStringList& words);
 /// `text` as rich text with the words marked; plain where there are none.
 [[nodiscard]] QString withMarks(const QString& text, const QStringList& words);
 

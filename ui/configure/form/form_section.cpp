@@ -5,6 +5,7 @@
 
 #include "ui/configure/form/collapsible_section.h"
 #include "ui/configure/form/form_row.h"
+#include "ui/kit/fuzzy.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 

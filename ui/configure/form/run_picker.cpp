@@ -11,6 +11,7 @@
 #include <QToolButton>
 #include <QTreeView>
 
+#include "ui/kit/fuzzy.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
@@ -32,10 +33,7 @@ class AllWords final : public QSortFilterProxyModel {
     QString text;
     for (int column = 0; column < sourceModel()->columnCount(); ++column)
       text += sourceModel()->index(row, column, parent).data().toString() + QLatin1Char(' ');
-    for (const QString& word : words_) {
-      if (!text.contains(word, Qt::CaseInsensitive)) return false;
-    }
-    return true;
+    return holdsWords(text, words_);
   }
 
  private:
