@@ -6,7 +6,10 @@
 #include <QRegularExpression>
 #include <QStackedWidget>
 #include <QToolButton>
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
@@ -25,6 +28,36 @@ int yearOf(const ItemCard& card) {
   const auto match = year.match(QString::fromStdString(card.paper));
   return match.hasMatch() ? match.captured().toInt() : 9999;
 }
+
+/// The source of an architecture's demo preset, or of its first one.
+QString demoOf(const ItemCard& card) {
+  const Preset* demo = card.schema.preset(card.id + "/demo");
+  return QStringLiteral("preset:") +
+         QString::fromStdString(demo != nullptr ? demo->name : card.schema.presets.front().name);
+}
+
+/// The demo presets of the oldest architecture and of the one most like it: the difference that
+/// most people ask for first.
+std::pair<QString, QString> firstDifference(const Catalog& catalog) {
+  std::multimap<int, const ItemCard*> byYear;
+  for (const ItemCard& card : catalog.items)
+    if (card.kind == ItemKind::Architecture && !card.schema.presets.empty())
+      byYear.emplace(yearOf(card), &card);
+  if (byYear.empty()) return {};
+  const ItemCard& oldest = *byYear.begin()->second;
+  const ItemCard* like = &oldest;
+  std::ptrdiff_t most = -1;
+  for (auto each = std::next(byYear.begin()); each != byYear.end(); ++each) {
+    const auto& offers = each->second->offers;
+    const auto shared = std::count_if(offers.begin(), offers.end(), [&](const std::string& offer) {
+      return std::find(oldest.offers.begin(), oldest.offers.end(), offer) != oldest.offers.end();
+    });
+    if (shared > most) like = each->second;
+    most = std::max(most, shared);
+  }
+  return {demoOf(oldest), demoOf(*like)};
+}
+
 }  // namespace
 
 void DiffView::fill(Side& side, const QString& wanted) {
@@ -54,40 +87,29 @@ void DiffView::fill(Side& side, const QString& wanted) {
 
 void DiffView::fillSources() {
   isFilling_ = true;
-  QString a = sourceA(), b = sourceB();
+  QString a = a_.wanted.isEmpty() ? sourceA() : a_.wanted;
+  QString b = b_.wanted.isEmpty() ? sourceB() : b_.wanted;
   if (a.isEmpty() || b.isEmpty()) {
-    // The demo presets of two architectures are the difference that most people ask for first.
-    // What others were made of comes first: the older paper.
-    std::multimap<int, QString> byYear;
-    for (const ItemCard& card : workbench_.catalog().items) {
-      if (card.kind != ItemKind::Architecture || card.schema.presets.empty()) continue;
-      const Preset* demo = card.schema.preset(card.id + "/demo");
-      byYear.emplace(yearOf(card),
-                     QStringLiteral("preset:") +
-                         QString::fromStdString(
-                             demo != nullptr ? demo->name : card.schema.presets.front().name));
-    }
-    QStringList presets;
-    for (const auto& [year, preset] : byYear) presets << preset;
-    if (a.isEmpty()) a = presets.value(0);
-    if (b.isEmpty()) b = presets.value(1, presets.value(0));
+    const auto [first, second] = firstDifference(workbench_.catalog());
+    if (a.isEmpty()) a = first;
+    if (b.isEmpty()) b = second;
   }
   fill(a_, a);
   fill(b_, b);
   isFilling_ = false;
   for (Side* side : {&a_, &b_}) {
-    if (side->choice->currentData().toString() != side->asked) ask(*side);
+    const QString shown = side->choice->currentData().toString();
+    if (!workbench_.catalog().items.empty()) side->wanted.clear();
+    if (shown != side->asked) ask(*side);
   }
   show();
 }
 
 void DiffView::choose(const QString& a, const QString& b) {
-  isFilling_ = true;
-  a_.choice->setCurrentIndex(a_.choice->findData(a));
-  b_.choice->setCurrentIndex(b_.choice->findData(b));
-  isFilling_ = false;
-  ask(a_);
-  ask(b_);
+  a_.wanted = a;
+  b_.wanted = b;
+  // A view that is opened with the window comes before the catalog.
+  if (!workbench_.catalog().items.empty()) fillSources();
 }
 
 void DiffView::swapSides() {

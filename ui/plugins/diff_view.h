@@ -54,6 +54,7 @@ class DiffView : public QWidget {
   struct Side {
     QComboBox* choice = nullptr;
     CheckProcess* check = nullptr;
+    QString wanted;       ///< a source that is not listed yet
     QString asked, text;  ///< the source that was asked about, and its experiment file
     std::optional<Json> report;
     QString failure;

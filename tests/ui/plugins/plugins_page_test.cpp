@@ -225,6 +225,37 @@ TEST_F(Plugins, SaysWhichSideCannotBeBuilt) {
   EXPECT_TRUE(texts.contains(QStringLiteral("A: model.width: 5 is odd"))) << texts.toStdString();
 }
 
+TEST_F(Plugins, ADifferenceThatIsAskedForBeforeTheCatalogIsThereIsShownLater) {
+  workbench_.become(Catalog());
+  const auto shown = page();
+  shown->setViewState(
+      {{"show", "diff"}, {"a", "architecture:blind"}, {"b", "preset:picture/tiny"}});
+  EXPECT_EQ(shown->diff().sourceA(), QString());
+  workbench_.become(catalogOfPlugins());
+  EXPECT_EQ(shown->diff().sourceA(), QStringLiteral("architecture:blind"));
+  EXPECT_EQ(shown->diff().sourceB(), QStringLiteral("preset:picture/tiny"));
+}
+
+TEST_F(Plugins, TheFirstDifferenceIsOneBetweenArchitecturesThatOfferTheSame) {
+  Catalog catalog = catalogOfPlugins();
+  const auto add = [&catalog](const char* id, const char* paper, std::vector<std::string> offers) {
+    ItemCard card;
+    card.id = id;
+    card.paper = paper;
+    card.offers = std::move(offers);
+    card.schema.presets.push_back({std::string(id) + "/demo", "", Json::object()});
+    catalog.items.push_back(std::move(card));
+  };
+  add("first", "Authors 1990", {"class_scores", "attention"});
+  add("codec", "Authors 1991", {"codec"});
+  add("second", "Authors 1992", {"class_scores"});
+  workbench_.become(std::move(catalog));
+  const auto shown = page();
+  shown->showDiff(true);
+  EXPECT_EQ(shown->diff().sourceA(), QStringLiteral("preset:first/demo"));
+  EXPECT_EQ(shown->diff().sourceB(), QStringLiteral("preset:second/demo"));
+}
+
 TEST_F(Plugins, RemembersWhatWasLookedAt) {
   const auto shown = page();
   shown->showEntry(QStringLiteral("item:task/sorting"));
