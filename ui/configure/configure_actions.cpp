@@ -47,7 +47,7 @@ void ConfigurePage::startFrom(std::int64_t run) {
     fromRunLater_ = run;  // until it is read
     return;
   }
-  try {
+  workbench_.attempt([&] {
     Problem problem;
     std::optional<Document> document = parseDocument(toToml(withOwnTrainKeys(*stored)), problem);
     if (!document)
@@ -75,9 +75,7 @@ void ConfigurePage::startFrom(std::int64_t run) {
     }
     setText(toText(*document));
     workbench_.showMessage(tr("The form shows the configuration of run #%1.").arg(run));
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void ConfigurePage::cloneRun() {
@@ -113,16 +111,14 @@ void ConfigurePage::enqueue(jobs::QueueEnd end, Afterwards afterwards) {
             .arg(QString::fromStdString(problems.front().value("sentence", std::string()))));
     return;
   }
-  try {
+  workbench_.attempt([&] {
     enqueue_.startPlan(*report_, plan_->title, workbench_.store().file(), end);
     afterwards_ = afterwards;
     workbench_.showMessage(
         tr("Trying one step of \"%1\" before %2 put into the queue \u2026")
             .arg(QString::fromStdString(plan_->title),
                  plan_->runs.size() == 1 ? tr("its run is") : tr("its runs are")));
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
   showCost();
 }
 
@@ -274,8 +270,7 @@ void ConfigurePage::exclude(const std::vector<int>& rows) {
     workbench_.showMessage(tr("One run must stay: change the form instead."));
     return;
   }
-  applyDocument(document, left == 1 ? tr("exclude ") + label
-                                    : tr("exclude %1 runs").arg(left));
+  applyDocument(document, left == 1 ? tr("exclude ") + label : tr("exclude %1 runs").arg(left));
 }
 
 void ConfigurePage::include(const std::vector<int>& rows) {

@@ -97,7 +97,7 @@ void GalleryPage::writeFile(const QString& file, const QByteArray& bytes) {
 
 void GalleryPage::saveImage(const QString& file) {
   if (!canExport()) return;
-  try {
+  workbench_.attempt([&] {
     const std::vector<LabelledImage> images = readImages({current_});
     const std::vector<std::byte> png = workbench_.store().generatedImagePng(current_);
     Recipe recipe = recipeOf(workbench_, QStringLiteral("gallery"), *this);
@@ -107,14 +107,12 @@ void GalleryPage::saveImage(const QString& file) {
                         QByteArray(reinterpret_cast<const char*>(png.data()), std::ssize(png)),
                         toText(recipe)));
     workbench_.showMessage(wroteWords(file, 1, 1));
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void GalleryPage::saveGrid(const QString& file) {
   if (!canExport()) return;
-  try {
+  workbench_.attempt([&] {
     const std::vector<std::int64_t> ids = inSight();
     const std::vector<LabelledImage> images = readImages(ids);
     const StepsTable& table = stepsView_->table();
@@ -130,14 +128,12 @@ void GalleryPage::saveGrid(const QString& file) {
     recipe.view["images"] = recipesOf(images);
     writeFile(file, withRecipeInPng(png, toText(recipe)));
     workbench_.showMessage(wroteWords(file, images.size(), ids.size()));
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void GalleryPage::savePdf(const QString& file) {
   if (!canExport()) return;
-  try {
+  workbench_.attempt([&] {
     const std::vector<std::int64_t> ids = inSight();
     const std::vector<LabelledImage> images = readImages(ids);
     const std::unique_ptr<Figure> picture = imagesFigure(images, tr("Generated images"));
@@ -146,9 +142,7 @@ void GalleryPage::savePdf(const QString& file) {
     recipe.paper = paperFor(*picture, storedPaper());
     saveFigure(*picture, file, recipe);
     workbench_.showMessage(wroteWords(file, images.size(), ids.size()));
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void GalleryPage::copyRecipe() {

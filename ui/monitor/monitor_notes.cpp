@@ -112,7 +112,7 @@ void MonitorPage::takeNotes(std::map<std::int64_t, NotesOfRun> notes,
 
 void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
                             const std::function<void()>& onStored) {
-  try {
+  workbench_.attempt([&] {
     // What stands now, and not what was read for the plots. The version comes first, so that it is
     // not newer than the list: what others change after it stays.
     store::RunReader& store = workbench_.store();
@@ -138,9 +138,7 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
                       if (isStored && outcome.version != version + 1) outcome.version = 0;
                       notesAnswered(run, text, outcome);
                     });
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
   for (PlotCard* card : cards_) giveNotes(*card);
 }
 
@@ -149,8 +147,7 @@ void MonitorPage::notesAnswered(std::int64_t run, const std::string& text,
   if (!outcome.trouble.isEmpty()) {
     workbench_.showError(outcome.trouble);
   } else if (outcome.isConflict) {
-    workbench_.showError(
-        tr("Your note was not added: others changed the notes. Add it again."));
+    workbench_.showError(tr("Your note was not added: others changed the notes. Add it again."));
   } else if (!outcome.isWaiting) {
     // Others may have added some: those come with the next reading, as all do of another machine.
     Notes& known = notes_[run];
@@ -196,7 +193,7 @@ void MonitorPage::moveNotes() {
   std::map<std::string, std::set<store::CurveNoteRow>> stored;  // by run
   for (const CurveNote& note : storedNotes(key))
     stored[note.runUuid].insert({note.metric, note.step, note.text.toStdString()});
-  try {
+  workbench_.attempt([&] {
     for (const auto& [uuid, notes] : stored) {
       const std::optional<store::RunRow> run = workbench_.store().runByUuid(uuid);
       if (!run) continue;  // it may come with an import
@@ -206,9 +203,7 @@ void MonitorPage::moveNotes() {
           [&notes](std::set<store::CurveNoteRow>& all) { all.insert(notes.begin(), notes.end()); },
           [key, uuid] { forgetStoredNotes(key, uuid); });
     }
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 }  // namespace vitrine::ui

@@ -158,12 +158,10 @@ void FileController::openWindow(const QString& place, const QString& what) {
 
 void FileController::openDatabase(const QString& file) {
   if (remote::isRemotePlace(file.toStdString())) {
-    try {
+    workbench_.attempt([&] {
       const remote::RemotePlace place = remote::remotePlace(file.toStdString());
       openWindow(QString::fromStdString(place.url()), QString::fromStdString(place.url()));
-    } catch (const Error& error) {
-      workbench_.showError(QString::fromUtf8(error.what()));
-    }
+    });
     return;
   }
   if (isProbing_) {

@@ -246,7 +246,7 @@ void Inspector::showRun() {
   stored_->clear();
   stack_->setCurrentWidget(content_);
   Q_EMIT titleChanged(QString::fromStdString(row->name), QStringLiteral("#%1").arg(id));
-  try {
+  workbench_.attempt([&] {
     store::RunReader& store = workbench_.store();
     config_ = store.config(id);
     origins_ = store.origins(id);
@@ -256,9 +256,7 @@ void Inspector::showRun() {
     note_->document()->setModified(false);
     tags_->setModified(false);
     showEdits();
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
   showConfig();
   showFacts();
 }
@@ -282,11 +280,9 @@ bool Inspector::readBaseline() {
 
 void Inspector::followBaseline() {
   if (run_ == 0 || content_ == nullptr) return;
-  try {
+  workbench_.attempt([&] {
     if (readBaseline()) showConfig();
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void Inspector::showFacts() {
@@ -310,7 +306,7 @@ void Inspector::showFacts() {
                                : row->state == store::RunState::Interrupted ? "warn"
                                                                             : "small");
   reason_->style()->polish(reason_);
-  try {
+  workbench_.attempt([&] {
     store::RunReader& store = workbench_.store();
     showEdits();
     environment_ = store.environment(run_);
@@ -324,9 +320,7 @@ void Inspector::showFacts() {
     environmentTable_->setFacts(environmentFacts(environment_));
     log_->setFile(QString::fromStdString(
         store::placeBelow(store::filesFolder(store.file()), row->logFile).string()));
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void Inspector::showConfig() {

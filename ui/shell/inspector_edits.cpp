@@ -146,11 +146,7 @@ void Inspector::takeTheirs(store::RunField field) {
     tags_->setModified(false);
     tagsVersion_ = -1;
   }
-  try {
-    showEdits();
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  workbench_.attempt([&] { showEdits(); });
 }
 
 /// Stores what was typed, or has it kept next to what another user wrote.

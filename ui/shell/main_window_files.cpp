@@ -73,8 +73,8 @@ void MainWindow::chooseExport() {
   };
   QStringList filters;
   for (const Form& form : forms) filters << form.filter;
-  auto* dialog = new QFileDialog(
-      this, tr("Export %1").arg(counted(std::ssize(runs), tr("run"), tr("runs"))));
+  auto* dialog =
+      new QFileDialog(this, tr("Export %1").arg(counted(std::ssize(runs), tr("run"), tr("runs"))));
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setAcceptMode(QFileDialog::AcceptSave);
   dialog->setOption(QFileDialog::DontConfirmOverwrite);  // an existing file is refused
@@ -159,15 +159,13 @@ void MainWindow::showImport(const QString& file) {
 }
 
 void MainWindow::showWeights(const QString& file) {
-  try {
+  workbench_.attempt([&] {
     auto* dialog = new WeightsDialog(file, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &WeightsDialog::experimentRequested, this,
             [this](const std::string& text) { workbench_.configure(text, QString()); });
     dialog->show();
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void MainWindow::exportPage() {

@@ -1,5 +1,6 @@
 #include "ui/workbench/page.h"
 
+#include "core/base/error.h"
 #include "ui/figures/figure.h"
 #include "ui/kit/loading_state.h"
 #include "ui/kit/theme.h"
@@ -15,6 +16,14 @@ void Workbench::selectEnqueued(const std::vector<std::int64_t>& runs) {
   watcher().poll();
   queue().refresh();
   if (!runs.empty()) selection().setRuns(runs, runs.front());
+}
+
+void Workbench::attempt(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    showError(QString::fromUtf8(error.what()));
+  }
 }
 
 void Page::setViewState(const Json& /*state*/) {}

@@ -64,6 +64,8 @@ class Workbench : public QObject {
   }
   /// What did not work and what to do about it, in a bar above the pages until the user closes it.
   virtual void showError(const QString& sentence) { showMessage(sentence); }
+  /// Does it; an Error that ends it early is shown.
+  void attempt(const std::function<void()>& act);
   virtual void showPage(const QString& id) = 0;
   /// Shows a page with such a view, as its setViewState() takes it: what is meant, rather than
   /// where it can be looked for.
@@ -156,9 +158,9 @@ struct PageFactory {
   QString id;     ///< "monitor"
   QString title;  ///< "Monitor"
   std::function<Page*(Workbench& workbench, QWidget* parent)> make;
-  QString about = {};  ///< what it is good for, one sentence, for the Start page; "": not offered
+  QString about = {};   ///< what it is good for, one sentence, for the Start page; "": not offered
   bool isWide = false;  ///< the inspector folds away for it in windows of usual widths
-  QString group = {};  ///< pages of a group share a tab until one of them is in front
+  QString group = {};   ///< pages of a group share a tab until one of them is in front
 };
 
 }  // namespace vitrine::ui

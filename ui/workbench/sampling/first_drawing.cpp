@@ -164,11 +164,9 @@ void DrawingOffer::press() {
     workbench_.selection().setRuns({coming_}, coming_);
     workbench_.showPage(QStringLiteral("monitor"));
   } else if (first.seconds > 0) {
-    try {
+    workbench_.attempt([&] {
       enqueue_.start(first.text, first.title, workbench_.store().file(), jobs::QueueEnd::Front);
-    } catch (const Error& error) {
-      workbench_.showError(QString::fromUtf8(error.what()));
-    }
+    });
     Q_EMIT changed();
   } else if (first.text.empty()) {
     workbench_.showPage(QStringLiteral("configure"));
