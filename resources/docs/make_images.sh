@@ -59,7 +59,6 @@ draw() {
 }
 draw start "$demo" start
 draw configure "$demo" configure --run 2
-draw queue "$demo" queue
 draw monitor "$demo" monitor --run 1,2
 draw artifacts "$demo" artifacts --run 1,2
 "$build/bin/vitrine" analyse 1 attention_map query=all --db "$demo" >/dev/null
@@ -69,7 +68,7 @@ draw first_lockstep "$demo" attention --run 1,2 --view '{"layer": 1, "head": 2, 
 draw compare "$ablation" compare --run 1 --theme light
 draw spectra "$demo" spectra --run 1,2
 draw calibration "$demo" calibration --run 1,2 --theme light --view '{"bin": 7, "bins": 10}' --wait-ms 15000
-draw sql "$ablation" sql
+draw sql "$ablation" sql --view '{"show": "table", "statement": "SELECT r.variant, count(*) AS runs, avg(s.last) AS accuracy, min(s.last) AS lowest, max(s.last) AS highest\nFROM runs r JOIN metric_summaries s ON s.run_id = r.id\nWHERE s.name = \u0027test/top1\u0027\nGROUP BY r.variant ORDER BY accuracy DESC"}'
 # A grid of classes and guidance by the tour's run that draws, which is drawn for the picture.
 painter=$("$build/bin/vitrine" runs --db "$tour" --json | python3 -c '
 import json, sys
@@ -126,6 +125,14 @@ watch() {
   kill "$training"
   wait "$training" || true
 }
+# One trains, the others wait.
+fresh queued illama/quick.toml train.epochs=20
+"$build/bin/vitrine" work --db "$fresh" >/dev/null 2>&1 &
+worker=$!
+sleep 25
+draw queue "$fresh" queue
+kill "$worker"
+wait "$worker" || true
 fresh watched demo.toml train.epochs=20
 watch live "$fresh" 2 '{"query": "patch", "row": 0.6, "column": 0.4, "layer": 1}'
 watch first_patch "$fresh" 1 '{"query": "patch", "row": 0.3, "column": 0.5, "layer": 1, "head": 2}'
