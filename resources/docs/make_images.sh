@@ -126,7 +126,7 @@ watch() {
   wait "$training" || true
 }
 # One trains, the others wait.
-fresh queued illama/quick.toml train.epochs=20
+fresh queued illama/roadmap.toml
 "$build/bin/vitrine" work --db "$fresh" >/dev/null 2>&1 &
 worker=$!
 sleep 25
