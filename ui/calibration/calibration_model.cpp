@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "core/artifact/artifact.h"
 #include "core/artifact/predictions.h"

@@ -2,7 +2,6 @@
 
 #include <QFileInfo>
 #include <QStringList>
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -103,8 +102,7 @@ ShownNumber shownNumber(const AblationTable& table, const store::VariantSample& 
 }
 
 QString differenceText(const SampleStatistics& statistics, const AblationMetric& metric) {
-  return numberText(shownNumber(statistics, metric.format), metric.differenceDecimals,
-                    Signed::Yes);
+  return numberText(shownNumber(statistics, metric.format), metric.differenceDecimals, Signed::Yes);
 }
 
 QString sampleText(const AblationTable& table, const store::VariantSample& sample,

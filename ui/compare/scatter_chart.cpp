@@ -2,7 +2,6 @@
 
 #include <QStringList>
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 

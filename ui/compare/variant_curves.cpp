@@ -1,7 +1,6 @@
 #include "ui/compare/variant_curves.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/config/lookup.h"
 #include "ui/figures/painting.h"
@@ -225,9 +224,8 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
   for (CurvePanel& panel : panels) {
     LineChart& chart = panel.chart;
     chart.title = panel.name.isEmpty() ? metricTitle(data, request.metric) : panel.name;
-    chart.about = mostRuns > 1
-                      ? bandText(choice.centre, choice.spread) + QObject::tr(" over seeds")
-                      : QObject::tr("one run each");
+    chart.about = mostRuns > 1 ? bandText(choice.centre, choice.spread) + QObject::tr(" over seeds")
+                               : QObject::tr("one run each");
     chart.x = axisOf(choice);
     chart.y.title = metricTitle(data, request.metric);
     chart.y.scale = choice.isLogY ? AxisScale::Log : AxisScale::Linear;

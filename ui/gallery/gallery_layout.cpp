@@ -10,7 +10,6 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QToolButton>
-#include <array>
 
 #include "ui/gallery/contact_sheet.h"
 #include "ui/gallery/gallery_page.h"

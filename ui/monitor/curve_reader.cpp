@@ -1,13 +1,12 @@
 #include "ui/monitor/curve_reader.h"
 
 #include <QDateTime>
-#include <algorithm>
 #include <exception>
 
 #include "core/base/error.h"
 #include "core/store/comparison.h"
-#include "ui/workbench/run_facts.h"
 #include "ui/workbench/recipe.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {

@@ -1,6 +1,5 @@
 #include "ui/playground/draw_recipe.h"
 
-#include <algorithm>
 #include <cctype>
 #include <vector>
 

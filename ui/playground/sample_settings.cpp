@@ -1,7 +1,6 @@
 #include "ui/playground/sample_settings.h"
 
 #include <QRegularExpression>
-#include <algorithm>
 #include <cmath>
 
 #include "core/config/config.h"

@@ -2,7 +2,6 @@
 #include <QInputDialog>
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <utility>
 
 #include "core/base/error.h"
@@ -33,8 +32,8 @@ void QueuePage::makeActions() {
   pauses->addAction(tr("&Now: runs in progress pause at a checkpoint"), this,
                     [this] { pauseQueue(store::QueueMode::Paused); });
   pauseQueue_->setMenu(pauses);
-  resumeQueue_ = make(Icon::Play, tr("Resume queue"), tr("Resume the queue"), {},
-                      [this] { resumeQueue(); });
+  resumeQueue_ =
+      make(Icon::Play, tr("Resume queue"), tr("Resume the queue"), {}, [this] { resumeQueue(); });
   front_ = make(Icon::Front, tr("To the front"), tr("Start the selected runs next"),
                 Qt::CTRL | Qt::SHIFT | Qt::Key_Return, [this] {
                   resumeRuns(selected(Section::Resumable), jobs::QueueEnd::Front);
@@ -61,9 +60,8 @@ void QueuePage::makeActions() {
                     });
   remove_ = make(Icon::Remove, tr("Remove"), tr("Remove the selected runs from the queue"),
                  QKeySequence::Delete, [this] { removeRuns(); });
-  limit_ =
-      make(Icon::Clock, tr("Time limit"),
-           tr("Stop the selected runs at a checkpoint after this running time"), {}, [] {});
+  limit_ = make(Icon::Clock, tr("Time limit"),
+                tr("Stop the selected runs at a checkpoint after this running time"), {}, [] {});
   makeLimitMenu();
   device_ = make(Icon::Panel, tr("Device"), tr("Device of the selected runs"), {}, [] {});
   device_->setIcon({});
@@ -135,12 +133,11 @@ void QueuePage::pauseQueue(store::QueueMode mode) {
                  ? tr("The queue is paused: nothing is in progress.")
                  : tr("The queue pauses after the runs in progress.");
     }
-    return result.runs.empty()
-               ? tr("The queue is paused.")
-               : tr("The queue is paused; %1 when the queue resumes.")
-                     .arg(counted(std::ssize(result.runs),
-                                  tr("run stops at a checkpoint and is first"),
-                                  tr("runs stop at a checkpoint and are first")));
+    return result.runs.empty() ? tr("The queue is paused.")
+                               : tr("The queue is paused; %1 when the queue resumes.")
+                                     .arg(counted(std::ssize(result.runs),
+                                                  tr("run stops at a checkpoint and is first"),
+                                                  tr("runs stop at a checkpoint and are first")));
   });
 }
 
@@ -192,9 +189,9 @@ void QueuePage::removeRuns() {
     QMetaObject::invokeMethod(
         this,
         [this, sentence, removed] {
-          workbench_.offer(
-              sentence, tr("Undo"),
-              [&queue = workbench_.queue(), removed] { restoreToQueue(queue, removed); });
+          workbench_.offer(sentence, tr("Undo"), [&queue = workbench_.queue(), removed] {
+            restoreToQueue(queue, removed);
+          });
         },
         Qt::QueuedConnection);
     return QString();

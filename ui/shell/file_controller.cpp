@@ -7,7 +7,6 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QUrl>
-#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"

@@ -2,7 +2,6 @@
 // and what happens when another user changed them meanwhile.
 #include <QPushButton>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"

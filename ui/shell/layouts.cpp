@@ -1,7 +1,5 @@
 #include "ui/shell/layouts.h"
 
-#include <algorithm>
-
 #include "core/base/read_json.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/value_text.h"

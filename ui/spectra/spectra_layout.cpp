@@ -5,7 +5,6 @@
 #include <QSpinBox>
 #include <QToolButton>
 #include <algorithm>
-#include <cmath>
 
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"

@@ -6,7 +6,6 @@
 #include <QResizeEvent>
 #include <QScrollArea>
 #include <QTimer>
-#include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"

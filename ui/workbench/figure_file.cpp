@@ -9,7 +9,6 @@
 #include <QXmlStreamWriter>
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "ui/figures/line_chart.h"

@@ -2,7 +2,6 @@
 
 #include <QFile>
 #include <QtEndian>
-#include <algorithm>
 #include <array>
 
 #include "core/base/error.h"

@@ -10,7 +10,6 @@
 #include <QTimer>
 #include <QToolButton>
 #include <algorithm>
-#include <set>
 #include <string_view>
 
 #include "core/base/text.h"

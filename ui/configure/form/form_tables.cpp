@@ -6,7 +6,6 @@
 #include <QPushButton>
 #include <QTimer>
 #include <QToolButton>
-#include <algorithm>
 
 #include "core/config/train_schema.h"
 #include "ui/configure/form/axis_list.h"

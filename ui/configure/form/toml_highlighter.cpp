@@ -2,7 +2,6 @@
 #include "ui/configure/form/toml_highlighter.h"
 
 #include <QTextCharFormat>
-#include <array>
 
 #include "ui/kit/theme.h"
 

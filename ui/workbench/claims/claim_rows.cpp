@@ -4,7 +4,6 @@
 #include <QObject>
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
 #include "core/config/config.h"
 #include "core/config/edit/document.h"
 #include "ui/workbench/drawn_runs.h"
