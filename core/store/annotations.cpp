@@ -55,16 +55,15 @@ std::string shownText(RunField field, const std::string& stored) {
 }
 
 std::int64_t versionOf(Database& database, std::int64_t run, RunField field) {
-  Statement row = database.prepare(
-      "SELECT coalesce(max(version), 0) FROM edit WHERE run_id = ? AND field = ? AND is_taken = 1");
-  if (!row.with(run, toString(field)).step()) return 0;
-  return counted(row.integer(0), std::string("the ") + toString(field) + " of " + nameOf(run));
+  const std::int64_t version = database.integer(
+      "SELECT coalesce(max(version), 0) FROM edit WHERE run_id = ? AND field = ? AND is_taken = 1",
+      run, toString(field));
+  return counted(version, "the " + toString(field) + " of " + nameOf(run));
 }
 
 bool hasEdits(Database& database, std::int64_t run, RunField field) {
-  Statement row = database.prepare(
-      "SELECT 1 FROM edit WHERE run_id = ? AND field = ? AND is_taken = 1 LIMIT 1");
-  return row.with(run, toString(field)).step();
+  return database.any("SELECT 1 FROM edit WHERE run_id = ? AND field = ? AND is_taken = 1 LIMIT 1",
+                      run, toString(field));
 }
 
 void write(Database& database, std::int64_t run, RunField field, const std::string& text) {

@@ -28,10 +28,10 @@ std::int64_t signsOfLife(RunReader& store, std::int64_t run) {
 }
 
 bool isTakenUp(RunReader& store, std::int64_t run) {
-  Statement row = store.connection().prepare(
+  return store.connection().any(
       "SELECT 1 FROM run r JOIN segment s ON s.run_id = r.id AND s.worker_pid = r.worker_pid AND "
-      "s.worker_start = r.worker_start AND s.worker_boot = r.worker_boot WHERE r.id = ?");
-  return row.with(run).step();
+      "s.worker_start = r.worker_start AND s.worker_boot = r.worker_boot WHERE r.id = ?",
+      run);
 }
 
 std::set<std::int64_t> stepsOthersNeed(RunReader& store, const std::string& uuid) {

@@ -77,10 +77,7 @@ ProbedFile probeHere(const fs::path& file) {
     const auto all = migrations();
     const bool isOlder = isOurs && probed.version > 0 && probed.version < all.back().version;
     openSchema(database, isOlder ? all.first(static_cast<std::size_t>(probed.version)) : all);
-    {
-      Statement row = database.prepare("SELECT value FROM meta WHERE key = 'uuid'");
-      if (row.step()) probed.uuid = cleanUtf8(row.text(0));
-    }
+    probed.uuid = cleanUtf8(uuidOf(database));
     probed.runs = database.integer("SELECT count(*) FROM run");
     probed.isUsable = true;
   } catch (const Error& error) {

@@ -87,9 +87,7 @@ class ForeignFile {
 };
 
 bool hasTable(Database& database, const char* name) {
-  Statement row =
-      database.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?");
-  return row.with(name).step() && row.integer(0) > 0;
+  return database.any("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", name);
 }
 
 /// A folder of the run's files that gets its name with the commit of its rows.
@@ -300,10 +298,8 @@ class SqliteImport {
     }
     RunCopier::Changes changes;
     changes.dependsOn = parent;
-    {
-      Statement known = task_.database.prepare("SELECT 1 FROM run WHERE uuid = ?");
-      if (known.with(source.uuid).step()) changes.uuid = newUuid();
-    }
+    if (task_.database.any("SELECT 1 FROM run WHERE uuid = ?", source.uuid))
+      changes.uuid = newUuid();
     const std::string uuid = changes.uuid.empty() ? source.uuid : changes.uuid;
     renamed_[source.uuid] = uuid;
     const fs::path files = filesFolder(task_.database.file());

@@ -278,12 +278,9 @@ std::vector<Column> columnsOf(Database& database, std::int64_t segment, const Me
 /// Stores all of `batch` in `segment`, of which views show `shown`.
 void appendTo(Database& database, std::int64_t run, std::int64_t segment, const ShownSteps& shown,
               const MetricBatch& batch) {
-  std::int64_t sequence = 0;
-  {
-    Statement row = database.prepare("SELECT last_sequence FROM run WHERE id = ?");
-    if (row.with(run).step())
-      sequence = counted(row.integer(0), "the last point of run " + std::to_string(run));
-  }
+  std::int64_t sequence =
+      counted(database.integer("SELECT last_sequence FROM run WHERE id = ?", run),
+              "the last point of run " + std::to_string(run));
   std::vector<Column> columns = columnsOf(database, segment, batch, sequence + 1);
   NewMoments fresh;
   for (const MetricBatch::Moment& moment : batch.moments()) {

@@ -280,11 +280,7 @@ void Database::begin() {
 std::string Database::useLog() {
   lock();
   try {
-    std::string mode;
-    {
-      Statement statement = prepare("PRAGMA journal_mode = WAL");
-      if (statement.step()) mode = statement.text(0);
-    }
+    const std::string mode = text("PRAGMA journal_mode = WAL");
     unlock();
     sqlite3_exec(handle_, kReadSomething, nullptr, nullptr, nullptr);
     rememberLog();

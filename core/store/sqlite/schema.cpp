@@ -287,13 +287,7 @@ void openSchema(Database& database, std::span<const Migration> steps) {
     compareObjects(database, expectedObjects(steps));
   }
   // A backup or an export that became a database has no log yet.
-  if (wantsLog && version > 0) {
-    const auto mode = [&] {
-      Statement statement = database.prepare("PRAGMA journal_mode");
-      return statement.step() ? statement.text(0) : std::string();
-    };
-    if (mode() != "wal") useLog();
-  }
+  if (wantsLog && version > 0 && database.text("PRAGMA journal_mode") != "wal") useLog();
 }
 
 }  // namespace vitrine::store

@@ -50,10 +50,10 @@ std::string requestOf(Database& database, std::int64_t run) {
 }
 
 bool hasSegment(Database& database, const RunRow& run) {
-  Statement row = database.prepare(
+  return database.any(
       "SELECT 1 FROM segment WHERE run_id = ? AND worker_pid = ? AND worker_start = ? AND "
-      "worker_boot = ? LIMIT 1");
-  return row.with(run.id, run.worker.pid, run.worker.startTime, run.worker.bootId).step();
+      "worker_boot = ? LIMIT 1",
+      run.id, run.worker.pid, run.worker.startTime, run.worker.bootId);
 }
 
 void settleEnding(Database& database, std::int64_t run, std::int64_t segment, RunState to,
