@@ -66,10 +66,7 @@ QHBoxLayout* rowIn(QWidget* owner, const QMargins& edges, int spacing) {
   return row;
 }
 
-QFrame* makeRule(QWidget* parent) {
-  auto* rule = withRole(new QFrame(parent), "rule");
-  return rule;
-}
+QFrame* makeRule(QWidget* parent) { return withRole(new QFrame(parent), "rule"); }
 
 QToolButton* makeToolButton(const QString& text, const QString& tip, QWidget* parent) {
   auto* button = new QToolButton(parent);

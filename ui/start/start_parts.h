@@ -11,8 +11,7 @@ namespace vitrine::ui {
 
 /// Words that wrap. \param role  of the style sheet: "muted", "small", "title"
 [[nodiscard]] inline QLabel* startLabel(const QString& text, const char* role) {
-  auto* label = withRole(new WordLabel(text), role);
-  return label;
+  return withRole(new WordLabel(text), role);
 }
 
 /// A card with its title; what follows is added to its layout.

@@ -21,11 +21,6 @@ namespace {
 
 const char* const kSeedKey = "train.seed";
 
-QLabel* labelOf(const QString& text, const char* role, QWidget* parent) {
-  auto* label = withRole(new QLabel(text, parent), role);
-  return label;
-}
-
 /// As tall as its lines, up to six.
 void fitOverrides(QPlainTextEdit& overrides) {
   const int lines = static_cast<int>(overrides.document()->size().height());  // of a plain text
@@ -57,7 +52,7 @@ SweepEditor::SweepEditor(QWidget* parent)
       section(QStringLiteral("sweep"), tr("Sweep"), tr("+ axis"),
               tr("Add an axis: every value makes a run"), qOverload<>(&SweepEditor::addAxis));
   auto* seedLine = new QHBoxLayout;
-  auto* seedLabel = labelOf(tr("Seeds"), "muted", this);
+  auto* seedLabel = withRole(new QLabel(tr("Seeds"), this), "muted");
   seedLabel->setBuddy(seeds_);
   seedLine->addWidget(seedLabel);
   seeds_->setPlaceholderText(tr("0, 1, 2 for three runs"));
@@ -292,7 +287,7 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
           [overrides] { fitOverrides(*overrides); });
   fitOverrides(*overrides);
   column->addWidget(overrides);
-  QLabel* problem = labelOf(QString(), "error", row);
+  QLabel* problem = withRole(new QLabel(row), "error");
   problem->setWordWrap(true);
   problem->hide();
   column->addWidget(problem);

@@ -22,15 +22,6 @@
 
 namespace vitrine::ui {
 
-namespace {
-
-QFrame* ruleLine(QWidget* parent) {
-  auto* line = withRole(new QFrame(parent), "rule");
-  return line;
-}
-
-}  // namespace
-
 SidePanel::SidePanel(QWidget* parent)
     : QWidget(parent),
       changes_(new ChangesView(this)),
@@ -39,8 +30,7 @@ SidePanel::SidePanel(QWidget* parent)
       text_(new QPlainTextEdit(this)),
       plannedRunsNote_(new QLabel(this)),
       problems_(new QLabel(this)),
-      changesSection_(
-          new CollapsibleSection(QStringLiteral("changes"), tr("Changes"), this)),
+      changesSection_(new CollapsibleSection(QStringLiteral("changes"), tr("Changes"), this)),
       runsSection_(new CollapsibleSection(QStringLiteral("runs"), tr("Planned runs"), this)),
       textSection_(new CollapsibleSection(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
   setProperty("role", QStringLiteral("panel"));
@@ -58,15 +48,15 @@ SidePanel::SidePanel(QWidget* parent)
   changesSection_->corner()->addWidget(changes_->choice());
   changesSection_->body()->addWidget(changes_);
   column->addWidget(changesSection_);
-  column->addWidget(ruleLine(content));
+  column->addWidget(makeRule(content));
   column->addWidget(sweep_);
-  column->addWidget(ruleLine(content));
+  column->addWidget(makeRule(content));
   plannedRunsNote_->setProperty("role", QStringLiteral("small"));
   plannedRunsNote_->setWordWrap(true);
   runsSection_->body()->addWidget(plannedRunsNote_);
   runsSection_->body()->addWidget(plannedRuns_);
   column->addWidget(runsSection_);
-  column->addWidget(ruleLine(content));
+  column->addWidget(makeRule(content));
   text_->setAccessibleName(tr("The experiment as TOML"));
   useMonoFont(*text_);
   text_->setLineWrapMode(QPlainTextEdit::NoWrap);
