@@ -1,16 +1,12 @@
 # vitrine_add_plugin(ID VERSION x.y.z SOURCES ... [PLUGIN plugin.cpp] [LINKS ...])
 #
-# SOURCES become an OBJECT library without Qt, vitrine_ID_objects: tests and the GPU machine link it directly. PLUGIN defines
-#
-#     static void registerItems(vitrine::Registry& registry)
-#
-# and is included by the root object, which is generated with the manifest ID.json; together they are the MODULE vitrine_ID.
-# The same call serves a third party after find_package(Vitrine).
+# SOURCES become an OBJECT library without Qt, vitrine_ID_objects: tests and the GPU machine link it directly. PLUGIN is the
+# one file with the root object; together they are the MODULE vitrine_ID. The same call serves a third party after
+# find_package(Vitrine). The manifest is generated as ID.json beside the build: Q_PLUGIN_METADATA(... FILE "ID.json").
 
 set(VITRINE_COMPILER "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 set(VITRINE_VERSION_MINOR "0.1")
 set(VITRINE_PLUGIN_TEMPLATE "${CMAKE_CURRENT_LIST_DIR}/plugin.json.in")
-set(VITRINE_PLUGIN_ROOT "${CMAKE_CURRENT_LIST_DIR}/plugin.cpp.in")
 
 function(vitrine_add_plugin plugin_id)
   cmake_parse_arguments(arg "" "VERSION;PLUGIN" "SOURCES;LINKS" ${ARGN})
@@ -29,11 +25,8 @@ function(vitrine_add_plugin plugin_id)
     return()
   endif()
 
-  set(plugin_items "${CMAKE_CURRENT_SOURCE_DIR}/${arg_PLUGIN}")
-  set(plugin_root "${CMAKE_CURRENT_BINARY_DIR}/${plugin_id}_root.cpp")
   configure_file("${VITRINE_PLUGIN_TEMPLATE}" "${CMAKE_CURRENT_BINARY_DIR}/${plugin_id}.json" @ONLY)
-  configure_file("${VITRINE_PLUGIN_ROOT}" "${plugin_root}" @ONLY)
-  add_library(vitrine_${plugin_id} MODULE "${plugin_root}")
+  add_library(vitrine_${plugin_id} MODULE ${arg_PLUGIN})
   set_property(GLOBAL APPEND PROPERTY VITRINE_PLUGINS vitrine_${plugin_id})
   target_link_libraries(vitrine_${plugin_id} PRIVATE ${objects} Qt6::Core)
   target_include_directories(vitrine_${plugin_id} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")

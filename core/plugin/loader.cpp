@@ -209,7 +209,7 @@ void loadInto(Registry& registry, const PluginManifest& manifest) {
   auto* plugin = qobject_cast<Plugin*>(loader.instance());
   if (plugin == nullptr) {
     refuse(RefusalCode::NotAPlugin, manifest,
-           " has no root object of " VITRINE_PLUGIN_IID "; build it with vitrine_add_plugin");
+           " has no root object of " VITRINE_PLUGIN_IID "; see Q_INTERFACES in plugin.h");
   }
   Registry own;
   own.setPlugin(manifest.id);

@@ -1,6 +1,5 @@
-// The root object of a plugin file, which vitrine_add_plugin() generates. Qt's part of the plugin
-// system is this file and the loader; everything a plugin adds is plain C++
-// (core/plugin/registry.h).
+// The root object of a plugin file. Qt's part of the plugin system is this file and the loader;
+// everything a plugin adds is plain C++ (core/plugin/registry.h). vitrine_add_plugin() generates it.
 #pragma once
 
 #include <QtPlugin>

@@ -1,7 +1,19 @@
-// The items of the IDX data sets.
+// The plugin file of the IDX data sets.
+#include "core/plugin/plugin.h"
+
+#include <QObject>
+
 #include "plugins/datasets/idx/idx_dataset.h"
 
-static void registerItems(vitrine::Registry& registry) {
-  registry.add(std::make_unique<vitrine::idx::FashionMnistSource>());
-  registry.add(std::make_unique<vitrine::idx::IdxFolderSource>());
-}
+class IdxPlugin final : public QObject, public vitrine::Plugin {
+  Q_OBJECT
+  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "idx.json")
+  Q_INTERFACES(vitrine::Plugin)
+ public:
+  void registerInto(vitrine::Registry& registry) override {
+    registry.add(std::make_unique<vitrine::idx::FashionMnistSource>());
+    registry.add(std::make_unique<vitrine::idx::IdxFolderSource>());
+  }
+};
+
+#include "plugin.moc"

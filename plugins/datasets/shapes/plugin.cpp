@@ -1,4 +1,18 @@
-// The items of the generated sets.
+// The plugin file of the generated sets.
+#include "core/plugin/plugin.h"
+
+#include <QObject>
+
 #include "plugins/datasets/shapes/generated_set.h"
 
-static void registerItems(vitrine::Registry& registry) { vitrine::shapes::registerAll(registry); }
+class ShapesPlugin final : public QObject, public vitrine::Plugin {
+  Q_OBJECT
+  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "shapes.json")
+  Q_INTERFACES(vitrine::Plugin)
+ public:
+  void registerInto(vitrine::Registry& registry) override {
+    vitrine::shapes::registerAll(registry);
+  }
+};
+
+#include "plugin.moc"

@@ -1,7 +1,19 @@
-// The items of language models.
+// The plugin file of language models.
+#include "core/plugin/plugin.h"
+
+#include <QObject>
+
 #include "plugins/tasks/language_model/language_model.h"
 
-static void registerItems(vitrine::Registry& registry) {
-  registry.add(std::make_unique<vitrine::language_model::LanguageModelTask>());
-  registry.add(std::make_unique<vitrine::language_model::TextSampler>());
-}
+class LanguageModelPlugin final : public QObject, public vitrine::Plugin {
+  Q_OBJECT
+  Q_PLUGIN_METADATA(IID VITRINE_PLUGIN_IID FILE "language_model.json")
+  Q_INTERFACES(vitrine::Plugin)
+ public:
+  void registerInto(vitrine::Registry& registry) override {
+    registry.add(std::make_unique<vitrine::language_model::LanguageModelTask>());
+    registry.add(std::make_unique<vitrine::language_model::TextSampler>());
+  }
+};
+
+#include "plugin.moc"
