@@ -21,9 +21,10 @@ void Extremes::update(std::span<const double> values, std::size_t firstChanged) 
   size_ = values.size();
   std::size_t below = size_, l = 0;
   for (; below > kBlock || l == 0; ++l) {
-    if (levels_.size() <= l) levels_.emplace_back();
+    const bool isNew = levels_.size() <= l;
+    if (isNew) levels_.emplace_back();
     std::vector<Block>& level = levels_[l];
-    first /= kBlock;
+    first = isNew ? 0 : first / kBlock;  // a new level is over all that was there before, too
     level.resize((below + kBlock - 1) / kBlock);
     for (std::size_t b = first; b < level.size(); ++b) {
       Block block;
