@@ -11,6 +11,7 @@
 #include <QStyle>
 #include <QToolButton>
 #include <algorithm>
+#include <tuple>
 
 #include "ui/form/field_editor.h"
 #include "ui/kit/fit_area.h"
@@ -43,6 +44,14 @@ QToolButton* formButton(Icon picture, const QString& name, QWidget* parent) {
   return button;
 }
 
+/// What the form shows of a key.
+auto shownOf(const FormEntry& entry) {
+  const Field& field = entry.field;
+  return std::tie(field.name, field.type, field.defaultValue, field.nullable, field.minimum,
+                  field.maximum, field.choices, field.unit, field.doc, field.title,
+                  entry.valueTitles, entry.isRare);
+}
+
 }  // namespace
 
 struct SamplerForm::Row {
@@ -72,6 +81,13 @@ SamplerForm::SamplerForm(QWidget* parent)
 SamplerForm::~SamplerForm() = default;
 
 void SamplerForm::setEntries(std::vector<FormEntry> entries) {
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const FormEntry& a, const FormEntry& b) { return !a.isRare && b.isRare; });
+  // A list that is open and the text that is being typed stay while a run is training.
+  const auto isSame = [](const std::unique_ptr<Row>& row, const FormEntry& entry) {
+    return shownOf(row->entry) == shownOf(entry);
+  };
+  if (std::equal(rows_.begin(), rows_.end(), entries.begin(), entries.end(), isSame)) return;
   const Json before = values();
   const SampleGrid grid = this->grid();
   for (const std::unique_ptr<Row>& one : rows_) {
@@ -85,8 +101,6 @@ void SamplerForm::setEntries(std::vector<FormEntry> entries) {
   }
   rows_.clear();
   grid_->removeWidget(more_);
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const FormEntry& a, const FormEntry& b) { return !a.isRare && b.isRare; });
   int line = 0;
   bool hasRare = false;
   for (FormEntry& entry : entries) {

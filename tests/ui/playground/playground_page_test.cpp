@@ -73,6 +73,21 @@ TEST_F(Playground, CtrlReturnInAFieldDraws) {
   EXPECT_EQ(page_->shown()->imageCount(), 1);
 }
 
+TEST_F(Playground, AFieldStaysWhileRunsAreReadAgain) {
+  open(addRun("a", "painter", "paint"));
+  QWidget* seed = page_->form().input("seed");
+  seed->setFocus();
+  Q_EMIT workbench_.watcher().dataChanged();
+  page_->waitUntilIdle();
+  EXPECT_EQ(page_->form().input("seed"), seed) << "a list that is open would close";
+}
+
+TEST_F(Playground, WithoutADrawingTheSentenceHasTheWholeCard) {
+  open(addRun("a", "painter", "paint"));
+  EXPECT_EQ(page_->board().size(), page_->board().area()->viewport()->size());
+  EXPECT_GT(page_->board().width(), 160);
+}
+
 TEST_F(Playground, AClickWhileTheModelIsBeingLoadedDrawsOnceItIsThere) {
   open(addRun("a", "painter", "paint"));
   QTest::mouseClick(button(QStringLiteral("Draw")), Qt::LeftButton);
