@@ -64,7 +64,8 @@ void ImageBoard::arrange() {
     layout_ = layoutBoard(*drawing_, room - QSizeF(2 * kEdge, 2 * kEdge),
                           imageSizeOf(*drawing_, expected_), zoom_, smallFont());
   }
-  resize(sizeHint());
+  // Without a drawing there is a sentence in the middle.
+  resize(drawing_ == nullptr && area_ != nullptr ? area_->viewport()->size() : sizeHint());
   update();
 }
 
@@ -116,8 +117,13 @@ void ImageBoard::paintEvent(QPaintEvent*) {
 
 void ImageBoard::mousePressEvent(QMouseEvent* event) {
   setFocus(Qt::MouseFocusReason);
-  const BoardTile* tile = layout_.at(event->position() - QPointF(kEdge, kEdge));
-  if (tile != nullptr) select(tile->place);
+  const QPointF at = event->position() - QPointF(kEdge, kEdge);
+  const BoardTile* tile = layout_.at(at);
+  if (tile == nullptr) return;
+  if (tile->place != selected_) return select(tile->place);
+  const QRectF& rect = tile->rect;
+  Q_EMIT placeClicked(
+      {(at.y() - rect.top()) / rect.height(), (at.x() - rect.left()) / rect.width()});
 }
 
 void ImageBoard::keyPressEvent(QKeyEvent* event) {
@@ -171,14 +177,13 @@ QString ImageBoard::wordsOf(const BoardTile& tile) const {
   QStringList words;
   const int columns = drawing_->grid.columnCount();
   if (drawing_->grid.rows) {
-    words << QStringLiteral("%1 %2").arg(drawing_->grid.rows->title,
-                                         drawing_->grid.rows->labels.value(tile.place.cell /
-                                                                           columns));
+    words << QStringLiteral("%1 %2").arg(
+        drawing_->grid.rows->title, drawing_->grid.rows->labels.value(tile.place.cell / columns));
   }
   if (drawing_->grid.columns) {
-    words << QStringLiteral("%1 %2").arg(drawing_->grid.columns->title,
-                                         drawing_->grid.columns->labels.value(tile.place.cell %
-                                                                              columns));
+    words << QStringLiteral("%1 %2").arg(
+        drawing_->grid.columns->title,
+        drawing_->grid.columns->labels.value(tile.place.cell % columns));
   }
   words << tr("seed %1").arg(cell.settings.seed() + number);
   if (number < cell.texts.size()) words << cell.texts[number].text;
@@ -203,8 +208,8 @@ DescribedPlot::Table ImageBoard::plotTable() const {
     const QString hash = number < cell.images.size()
                              ? QString::fromStdString(cell.images[number].sha256)
                              : QString();
-    table.rows.push_back({QString::number(tile.row + 1), QString::number(tile.column + 1),
-                          wordsOf(tile), hash});
+    table.rows.push_back(
+        {QString::number(tile.row + 1), QString::number(tile.column + 1), wordsOf(tile), hash});
   }
   return table;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <array>
 #include <memory>
 
 #include "ui/kit/plot_accessible.h"
@@ -40,6 +41,8 @@ class ImageBoard : public QWidget, public DescribedPlot {
 
  Q_SIGNALS:
   void selectionChanged();
+  /// A click on the selected image: the shares of its height and width.
+  void placeClicked(const std::array<double, 2>& at);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

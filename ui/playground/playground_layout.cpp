@@ -201,6 +201,7 @@ QWidget* PlaygroundPage::makeBoard() {
   head->addWidget(boardTitle_, 2);
   head->addWidget(boardAbout_, 3);
   board_ = new ImageBoard(card);
+  connect(board_, &ImageBoard::placeClicked, this, &PlaygroundPage::replayAt);
   column->addWidget(board_->area(), 1);
   auto* bar = new FlowBar(card);
   FlowRow& row = bar->row();

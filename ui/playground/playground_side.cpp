@@ -30,9 +30,9 @@ void PlaygroundPage::showFilm(bool keepsStep) {
   std::vector<FilmFrame> film;
   if (const DrawnCell* cell = selectedCell(); cell != nullptr) {
     const auto found = cell->films.find(
-        image != nullptr ? image->seed
-                         : cell->settings.seed() +
-                               static_cast<std::uint64_t>(board_->selected().image));
+        image != nullptr
+            ? image->seed
+            : cell->settings.seed() + static_cast<std::uint64_t>(board_->selected().image));
     if (found != cell->films.end()) film = found->second;
   }
   const Replay* replay = image != nullptr && image->replay ? &*image->replay : nullptr;
@@ -63,12 +63,12 @@ void PlaygroundPage::showFilm(bool keepsStep) {
   else if (replay != nullptr)
     filmNote_->setText(tr("%1. Attention shows where a head reads, not why.").arg(replay->note));
   else
-    filmNote_->setText(canReplay() ? tr("Click a patch to see where it reads at each step")
-                                   : QString());
-  filmTitle_->setText(
-      selectedCell() == nullptr
-          ? tr("Denoising")
-          : tr("Denoising: %1").arg(shown_->cellTitle(board_->selected().cell)));
+    filmNote_->setText(canReplay()
+                           ? tr("Click a patch of the image to see where it reads at each step")
+                           : QString());
+  filmTitle_->setText(selectedCell() == nullptr
+                          ? tr("Denoising")
+                          : tr("Denoising: %1").arg(shown_->cellTitle(board_->selected().cell)));
   showStep();
 }
 
@@ -90,13 +90,13 @@ void PlaygroundPage::showStep() {
   // Whole multiples without smoothing; a large image is cut to its place by a smaller copy.
   const int side = std::max(shown.width(), shown.height());
   const int scale = std::max(1, px(kPictureSide) / side);
-  const QSize size = side > px(kPictureSide)
-                         ? shown.size().scaled(px(kPictureSide), px(kPictureSide),
-                                               Qt::KeepAspectRatio)
-                         : shown.size() * scale;
-  picture_->setPixmap(QPixmap::fromImage(shown.scaled(
-      size, Qt::KeepAspectRatio,
-      side > px(kPictureSide) ? Qt::SmoothTransformation : Qt::FastTransformation)));
+  const QSize size =
+      side > px(kPictureSide)
+          ? shown.size().scaled(px(kPictureSide), px(kPictureSide), Qt::KeepAspectRatio)
+          : shown.size() * scale;
+  picture_->setPixmap(QPixmap::fromImage(
+      shown.scaled(size, Qt::KeepAspectRatio,
+                   side > px(kPictureSide) ? Qt::SmoothTransformation : Qt::FastTransformation)));
   picture_->setFixedHeight(size.height());
 }
 
@@ -105,7 +105,9 @@ void PlaygroundPage::showRecipe() {
   const DrawnCell* cell = selectedCell();
   const auto number = static_cast<std::size_t>(board_->selected().image);
   const bool isText = cell != nullptr && number < cell->texts.size();
-  const Json recipe = image != nullptr ? image->recipe : isText ? cell->texts[number].recipe : Json();
+  const Json recipe = image != nullptr ? image->recipe
+                      : isText         ? cell->texts[number].recipe
+                                       : Json();
   if (recipe != recipe_) {
     if (recipe_.is_object()) compared_ = recipe_;
     recipe_ = recipe;
@@ -114,8 +116,7 @@ void PlaygroundPage::showRecipe() {
   for (QWidget* one : std::initializer_list<QWidget*>{recipeButton_, command_})
     one->setVisible(hasRecipe);
   facts_->setVisible(hasRecipe && recipeButton_->isChecked());
-  verdict_->setVisible(image != nullptr &&
-                       (!image->verdict.isEmpty() || image->stored != 0));
+  verdict_->setVisible(image != nullptr && (!image->verdict.isEmpty() || image->stored != 0));
   if (!hasRecipe) {
     imageTitle_->setText(tr("Draw to see an image and its recipe here."));
     return;
@@ -138,9 +139,10 @@ void PlaygroundPage::showRecipe() {
     if (image->stored != 0) words << tr("In the gallery as image %1").arg(image->stored);
     verdict_->setText(words.join(QStringLiteral("<br>")));
   }
-  const std::vector<RecipeFact> lines = recipeFacts(
-      recipe_, compared_, QStringLiteral("#%1 %2").arg(cell->settings.model.run).arg(shown_->runName),
-      classNames(cell->settings.model.run));
+  const std::vector<RecipeFact> lines =
+      recipeFacts(recipe_, compared_,
+                  QStringLiteral("#%1 %2").arg(cell->settings.model.run).arg(shown_->runName),
+                  classNames(cell->settings.model.run));
   std::vector<Fact> facts;
   for (const RecipeFact& line : lines) {
     facts.push_back({line.label, line.value,
@@ -165,8 +167,7 @@ void PlaygroundPage::showHistory() {
     const bool isKept = drawing.state == Drawing::State::Kept;
     QStringList about{isKept ? drawing.at.toString(QStringLiteral("d MMM HH:mm"))
                              : drawing.at.toString(QStringLiteral("HH:mm:ss"))};
-    if (drawing.imageCount() > 1)
-      about << counted(drawing.imageCount(), tr("image"), tr("images"));
+    if (drawing.imageCount() > 1) about << counted(drawing.imageCount(), tr("image"), tr("images"));
     if (i > 0) {
       QStringList keys;
       for (const std::string& key : changedKeys(history_[i - 1]->base, drawing.base))

@@ -92,6 +92,15 @@ TEST_F(Replaying, AClickShowsWhereThatPatchReadsAtEachStep) {
   EXPECT_EQ(table.rows[9][3], QStringLiteral("1"));
 }
 
+TEST_F(Replaying, AClickOnTheLargeImageAsksForItsPatch) {
+  const QRectF tile = page_->board().tiles().tiles.at(0).rect;
+  const QPointF at(tile.left() + tile.width() * 0.4, tile.top() + tile.height() * 0.6);
+  QTest::mouseClick(&page_->board(), Qt::LeftButton, {}, at.toPoint() + QPoint(4, 4));
+  EXPECT_TRUE(soon([&] { return !page_->worker().isBusy(); }));
+  ASSERT_TRUE(image().replay);
+  EXPECT_EQ(image().replay->patch, (std::array<int, 2>{2, 1}));
+}
+
 TEST_F(Replaying, ALayerIsShownAlone) {
   clickPatch(9, 2, 1);
   EXPECT_NEAR(page_->film().largest(), (0.75 + 1.0 / 16) / 2, 1e-6);
