@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <QStyledItemDelegate>
 #include <algorithm>
+#include <tuple>
 
 #include "ui/kit/fuzzy.h"
 #include "ui/kit/small_widgets.h"
@@ -93,19 +94,27 @@ void CommandPalette::ask(std::vector<Command> commands) {
 }
 
 void CommandPalette::filter(const QString& text) {
-  std::vector<std::pair<int, std::size_t>> found;
+  struct Hit {
+    bool isWhole;  // the letters stand together, as they were typed
+    int score;
+    bool isEnabled;
+    std::size_t index;
+  };
+  std::vector<Hit> found;
   for (std::size_t i = 0; i < commands_.size(); ++i) {
-    const int score = fuzzyScore(text, commands_[i].title);
-    if (score >= 0) found.emplace_back(score, i);
+    const Command& command = commands_[i];
+    const int score = fuzzyScore(text, command.title);
+    const bool isWhole = command.title.contains(text.trimmed(), Qt::CaseInsensitive);
+    if (score >= 0) found.push_back({isWhole, score, command.isEnabled, i});
   }
   // What can be done now comes before what cannot.
-  std::stable_sort(found.begin(), found.end(), [this](const auto& a, const auto& b) {
-    if (a.first != b.first) return a.first > b.first;
-    return commands_[a.second].isEnabled && !commands_[b.second].isEnabled;
+  std::stable_sort(found.begin(), found.end(), [](const Hit& a, const Hit& b) {
+    return std::tie(a.isWhole, a.score, a.isEnabled) > std::tie(b.isWhole, b.score, b.isEnabled);
   });
   list_->clear();
-  for (const auto& [score, i] : found) {
+  for (const Hit& hit : found) {
     if (list_->count() == kMostShown) break;
+    const std::size_t i = hit.index;
     auto* item = new QListWidgetItem(commands_[i].title, list_);
     item->setData(Qt::UserRole, static_cast<qulonglong>(i));
     item->setData(kGroupRole, commands_[i].group);

@@ -125,6 +125,17 @@ TEST(CommandPalette, ShowsTheKeyOfAPagesActionAndRunsIt) {
   EXPECT_FALSE(row->data(Qt::AccessibleTextRole).toString().contains(QStringLiteral("not now")));
 }
 
+TEST(CommandPalette, ATypedWordComesBeforeItsLettersInOtherWords) {
+  QWidget window;
+  CommandPalette palette(&window);
+  // "acT on THE MEssage" holds the letters, too.
+  palette.ask({{.title = QStringLiteral("Act on the message")},
+               {.title = QStringLiteral("Dark theme"), .isEnabled = false}});
+  palette.input().setText(QStringLiteral("theme"));
+  ASSERT_EQ(palette.list().count(), 2);
+  EXPECT_EQ(palette.list().item(0)->text(), QStringLiteral("Dark theme"));
+}
+
 TEST(CommandPalette, SaysWhyACommandCannotBeUsedAndStaysOpen) {
   SampleStudio studio;
   MainWindow window(studio.workbench);
