@@ -309,13 +309,14 @@ void Inspector::showFacts() {
     store::RunReader& store = workbench_.store();
     showEdits();
     environment_ = store.environment(run_);
-    if (kinds_.empty()) kinds_ = metricKinds(store);
     const std::vector<store::MetricSummary> summaries = store.summaries(run_);
     std::vector<std::string> recorded;
     for (const store::MetricSummary& summary : summaries) recorded.push_back(summary.name);
+    // Not kept: the first run of a task declares its metrics.
+    const store::MetricKinds kinds = metricKinds(store);
     const store::RunCard card =
-        store::runCard(store::cardOf(workbench_.cards(), store::taskOf(config_)), recorded, kinds_);
-    facts_->setFacts(runFacts(*row, summaries, environment_, card, kinds_));
+        store::runCard(store::cardOf(workbench_.cards(), store::taskOf(config_)), recorded, kinds);
+    facts_->setFacts(runFacts(*row, summaries, environment_, card, kinds));
     environmentTable_->setFacts(environmentFacts(environment_));
     log_->setFile(QString::fromStdString(
         store::placeBelow(store::filesFolder(store.file()), row->logFile).string()));

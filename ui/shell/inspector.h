@@ -89,7 +89,6 @@ class Inspector : public QWidget {
   StudioWorkbench& workbench_;
   std::int64_t run_ = 0, baselineRun_ = 0;
   Json config_, baseline_, origins_, environment_;
-  store::MetricKinds kinds_;
   ConfigFilter filter_ = ConfigFilter::Baseline;
 
   QStackedWidget* stack_;

@@ -123,6 +123,7 @@ std::vector<Fact> runFacts(const store::RunRow& row,
                    metricText(store::metricFormat(store::kTrainLoss, {}), loss),
                    sayOfRun("training objective of the last recorded step")});
   for (const std::string& metric : card.headline) {
+    if (metric == store::kTrainLoss) continue;  // it has its row
     // A score that an ended run never measured, as that of an absent judge, has no row.
     const bool hasEnded =
         row.state == store::RunState::Done || row.state == store::RunState::Failed;

@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QSignalSpy>
 
+#include "core/store/declared_metrics.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/compare/compare_page.h"
@@ -97,14 +98,22 @@ TEST_F(TwoTasks, TheInspectorTakesTheCardOfTheCurrentRun) {
   Inspector inspector(studio_.workbench);
   select({drawings_[0]});
   studio_.workbench.waitForCards();
-  const auto tables = inspector.findChildren<FactTable*>();
-  ASSERT_FALSE(tables.isEmpty());
-  QStringList labels;
-  for (const FactTable* table : tables) {
-    for (int row = 0; row < table->topLevelItemCount(); ++row)
-      labels << table->topLevelItem(row)->text(0);
-  }
-  EXPECT_TRUE(labels.contains(QStringLiteral("FID, test"))) << labels.join('\n').toStdString();
+  const auto labels = [&inspector] {
+    QStringList found;
+    for (const FactTable* table : inspector.findChildren<FactTable*>()) {
+      for (int row = 0; row < table->topLevelItemCount(); ++row)
+        found << table->topLevelItem(row)->text(0);
+    }
+    return found;
+  };
+  EXPECT_TRUE(labels().contains(QStringLiteral("FID, test"))) << labels().join('\n').toStdString();
+
+  store::declareMetrics(studio_.writer, {{"test/fid", "Distance", "", "lower", ""}});
+  select({labels_[0]});
+  select({drawings_[0]});
+  EXPECT_TRUE(labels().contains(QStringLiteral("Distance, test")))
+      << "titles that a run declares while the window is open: "
+      << labels().join('\n').toStdString();
 }
 
 TEST_F(TwoTasks, TheMonitorPinsThePlotsOfTheSelectedTasksUntilTheUserChooses) {

@@ -60,6 +60,15 @@ TEST(RunFacts, AScoreThatAnAnalysisHasTooIsOneRow) {
   EXPECT_EQ(valuesOf({measured("test/ece", 0.03)}).size(), 1U);
 }
 
+TEST(RunFacts, TheTrainingLossIsOneRow) {
+  store::RunCard card;
+  card.headline = {"train/loss", "test/top1"};
+  const auto facts = runFacts(store::RunRow(), {}, Json(), card, {});
+  EXPECT_EQ(std::count_if(facts.begin(), facts.end(),
+                          [](const Fact& fact) { return fact.label == "Loss, train"; }),
+            1);
+}
+
 TEST(RunFacts, TheCpuIsWrittenInCapitals) {
   EXPECT_EQ(deviceText("cpu").toStdString(), "CPU");
   EXPECT_EQ(deviceText("cuda:0").toStdString(), "cuda:0");
