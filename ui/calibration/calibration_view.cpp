@@ -210,8 +210,8 @@ void CalibrationPage::showScores() {
   int widest = px(40);
   for (int column = 0; column < scores_->columnCount(); ++column) {
     const bool isOther = columns[static_cast<std::size_t>(column)].run != 0;
-    titles->setSectionResizeMode(column, hasOthers && !isOther ? QHeaderView::ResizeToContents
-                                                               : QHeaderView::Stretch);
+    titles->setSectionResizeMode(
+        column, hasOthers && !isOther ? QHeaderView::ResizeToContents : QHeaderView::Stretch);
     if (!hasOthers) widest = std::max(widest, titles->sectionSizeHint(column));
     for (int row = 0; row < scores_->rowCount(); ++row)
       widest = std::max(
@@ -377,6 +377,9 @@ void CalibrationPage::showImages() {
     });
   }
   const auto all = std::ssize(listed_);
+  const auto shown = [this] {
+    return count(static_cast<std::int64_t>(std::min(listed_.size(), kMostListed)));
+  };
   const auto errors = std::count_if(listed_.begin(), listed_.end(),
                                     [&](std::size_t i) { return confidence.isHit[i] == 0; });
   if (isBin) {
@@ -384,25 +387,25 @@ void CalibrationPage::showImages() {
     if (choice_.onlyErrors) listed_.resize(static_cast<std::size_t>(errors));
     title = choice_.onlyErrors ? tr("Bin %1\u2013%2: %3 of %4 errors, most confident first")
                                      .arg(number(bin.lower, 2), number(bin.upper, 2))
-                                     .arg(std::min(listed_.size(), kMostListed))
-                                     .arg(errors)
+                                     .arg(shown())
+                                     .arg(count(errors))
                                : tr("Bin %1\u2013%2: %3 of %4 images, errors first")
                                      .arg(number(bin.lower, 2), number(bin.upper, 2))
-                                     .arg(std::min(listed_.size(), kMostListed))
-                                     .arg(all);
+                                     .arg(shown())
+                                     .arg(count(all));
     about = tr("%1 images \u00b7 accuracy %2 \u00b7 confidence %3")
                 .arg(count(all), percent(bin.accuracy, 1), percent(bin.confidence, 1));
   } else if (isCell) {
     title = tr("true %1, predicted %2: %3 of %4 images")
                 .arg(QString::fromStdString(run.predictions->nameOf(choice_.label)),
                      QString::fromStdString(run.predictions->nameOf(choice_.predicted)))
-                .arg(std::min(listed_.size(), kMostListed))
-                .arg(all);
+                .arg(shown())
+                .arg(count(all));
     about = runName(run.run);
   } else if (isAllErrors) {
     title = tr("%1 of %2 misclassified, most confident first")
-                .arg(std::min(listed_.size(), kMostListed))
-                .arg(all);
+                .arg(shown())
+                .arg(count(all));
     about = tr("%1 \u00b7 of %2 images").arg(runName(run.run), count(run.now.scores.samples));
   }
   if (listed_.size() > kMostListed) listed_.resize(kMostListed);

@@ -31,7 +31,7 @@ class FamilyLine {
   void add(double x, const ShownNumber& shown) {
     if (shown.count == 0) return;
     const bool hasSpread = shown.around != ShownNumber::Around::Nothing &&
-                         std::isfinite(shown.lower) && std::isfinite(shown.upper);
+                           std::isfinite(shown.lower) && std::isfinite(shown.upper);
     series_.x.push_back(x);
     series_.y.push_back(shown.centre);
     series_.low.push_back(hasSpread ? shown.lower : shown.centre);
@@ -92,7 +92,7 @@ LineChart familyDifferences(const CompareData& data, const CompareChoice& choice
                       : QStringLiteral("\u0394 ") + metric.title();
   chart.rules.push_back({Qt::Horizontal, 0, QObject::tr("baseline")});
   chart.emptyText =
-      QObject::tr("No variant has a seed in common with %1.").arg(table.baselineLabel);
+      QObject::tr("No variant has a counted run of a seed that %1 has.").arg(table.baselineLabel);
   const std::size_t baseline = data.baseline(choice);
   for (const std::size_t variant : variants) {
     if (variant == baseline) continue;

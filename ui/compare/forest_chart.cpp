@@ -85,7 +85,7 @@ ForestChart forestDifferences(const CompareData& data, const AblationTable& tabl
                               const std::vector<std::size_t>& variants) {
   ForestChart chart;
   chart.emptyText =
-      QObject::tr("No variant has a seed in common with %1.").arg(table.baselineLabel);
+      QObject::tr("No variant has a counted run of a seed that %1 has.").arg(table.baselineLabel);
   if (table.metrics.empty()) return chart;
   const AblationMetric& metric = table.metrics.front();
   const double factor = metric.format.isPercent ? 100 : 1;

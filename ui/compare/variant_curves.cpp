@@ -263,7 +263,7 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
   chart.emptyText =
       data.variants.size() < 2
           ? QObject::tr("One variant: there is nothing to subtract.")
-          : QObject::tr("No variant has a seed in common with %1.").arg(baselineLabel);
+          : QObject::tr("No variant has a counted run of a seed that %1 has.").arg(baselineLabel);
   const auto base = data.variants.empty() ? std::map<std::uint64_t, std::int64_t>()
                                           : countedRuns(data, choice, baseline, request.metric);
   for (const std::size_t variant : request.variants) {

@@ -129,8 +129,8 @@ TEST(CommandPalette, ATypedWordComesBeforeItsLettersInOtherWords) {
   QWidget window;
   CommandPalette palette(&window);
   // "acT on THE MEssage" holds the letters, too.
-  palette.ask({{.title = QStringLiteral("Act on the message")},
-               {.title = QStringLiteral("Dark theme"), .isEnabled = false}});
+  palette.ask({{QStringLiteral("Act on the message"), {}, {}, {}},
+               {QStringLiteral("Dark theme"), {}, {}, {}, false}});
   palette.input().setText(QStringLiteral("theme"));
   ASSERT_EQ(palette.list().count(), 2);
   EXPECT_EQ(palette.list().item(0)->text(), QStringLiteral("Dark theme"));
