@@ -172,6 +172,17 @@ optimizer = { learning_rate = -1.0 }
   EXPECT_TRUE(json.json().at("totals").is_null());
 }
 
+TEST(Check, NamesAFewDifferencesOfARunAndCountsTheOthers) {
+  const Ended ended =
+      vitrine({"check", VITRINE_SOURCE_DIR "/experiments/visionllama/convergence.toml"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  std::smatch line;
+  ASSERT_TRUE(std::regex_search(ended.out, line, std::regex("VisionLLaMA, seed 0 .*\n")));
+  EXPECT_THAT(line.str(), HasSubstr("model.architecture = visionllama_plain, "));
+  EXPECT_TRUE(std::regex_search(line.str(), std::regex(", [0-9]+ more\n"))) << line.str();
+  EXPECT_LT(line.length(), 400);
+}
+
 TEST(Check, PrintsEachValueWithItsOrigin) {
   const Ended ended = vitrine({"check", sharedExperiment(), "train.batch_size=16"});
   ASSERT_EQ(ended.code, 0) << ended.err;

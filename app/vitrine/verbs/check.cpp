@@ -41,6 +41,22 @@ std::string blocksText(const RunCost& cost) {
   return toText(table);
 }
 
+/// "model.depth = 6, model.width = 96, 12 more": what fits a terminal; --json has all.
+std::string changesText(const std::vector<Difference>& changes) {
+  constexpr std::size_t kMostNamed = 6;
+  std::vector<Difference> named;
+  // Keys that another architecture does not have are counted only.
+  for (const Difference& change : changes)
+    if (!change.after.is_null() && named.size() < kMostNamed) named.push_back(change);
+  std::string text = joined(
+      named, [](const Difference& change) { return change.key + " = " + plain(change.after); });
+  if (changes.size() > named.size()) {
+    if (!text.empty()) text += ", ";
+    text += formatCount(static_cast<long long>(changes.size() - named.size())) + " more";
+  }
+  return text;
+}
+
 /// Runs that [[exclude]] removes, one line each; "" for none.
 std::string excludedText(const Plan& plan) {
   if (plan.excluded.empty()) return {};
@@ -114,13 +130,11 @@ std::string forPeople(const JudgedPlan& judged) {
   if (plan.runs.size() > 1) {
     Table runs{{"run", "name", "parameters", "memory", "differs from run 1"}, {}};
     for (std::size_t i = 0; i < plan.runs.size(); ++i) {
-      const std::string changes =
-          joined(difference(plan.runs.front().config, plan.runs[i].config),
-                 [](const Difference& change) { return change.key + " = " + plain(change.after); });
       const auto& cost = judged.costs[i];
-      runs.rows.push_back(
-          {i + 1, plan.runs[i].name, cost ? Json(formatCount(cost->parameters)) : Json(nullptr),
-           cost ? Json(formatBytes(cost->memory.peakBytes)) : Json(nullptr), changes});
+      runs.rows.push_back({i + 1, plan.runs[i].name,
+                           cost ? Json(formatCount(cost->parameters)) : Json(nullptr),
+                           cost ? Json(formatBytes(cost->memory.peakBytes)) : Json(nullptr),
+                           changesText(difference(plan.runs.front().config, plan.runs[i].config))});
     }
     text += "\n" + toText(runs);
   }
