@@ -2,7 +2,6 @@
 // them.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "core/store/maintenance/maintenance.h"
 #include "core/store/sqlite/writer_lock.h"
 #include "tests/core/store/full_database.h"
+#include "tests/core/store/kill_at_commit.h"
 #include "tests/support/child.h"
 #include "tests/support/wait_until.h"
 
@@ -317,34 +317,13 @@ TEST_F(Forms, OfALargeRunOfTensorBoardAreStoredInManyTransactions) {
   EXPECT_EQ(store.addRuns(store.experiment("e", ""), {next}).front(), report.runs[0].id + 1);
 }
 
-int commitsUntilKilled = 0;
-
-/// Every connection opened from now on kills the process at one of the commits to its own file.
-void killAtCommit(const fs::path& database, int commits) {
-  static std::string file;
-  file = database.string();
-  commitsUntilKilled = commits;
-  const auto countCommits = [](sqlite3* connection, char**, const void*) {
-    if (const char* name = sqlite3_db_filename(connection, "main"); name == nullptr || file != name)
-      return SQLITE_OK;
-    const auto count = [](void*) {
-      if (--commitsUntilKilled == 0) signalProcess(::getpid(), SIGKILL);
-      return 0;
-    };
-    sqlite3_commit_hook(connection, count, nullptr);
-    return SQLITE_OK;
-  };
-  int (*const entry)(sqlite3*, char**, const void*) = countCommits;
-  sqlite3_auto_extension(reinterpret_cast<void (*)()>(entry));
-}
-
 TEST_F(Forms, OfALargeRunWhoseImportIsKilledAreNotSeenAndGoWithTheNextOne) {
   writeLongEvents(folder_, 300'000);
   const fs::path database = folder_ / "there.sqlite";
   { RunStore store(database); }
   const pid_t child = forkChild();
   if (child == 0) {
-    killAtCommit(database, 4);
+    testing::killAtCommit(database, 4);
     try {
       importRuns(database, folder_ / "long", Duplicates::Skip, "");
     } catch (const std::exception&) {

@@ -2,18 +2,16 @@
 #include "core/store/exchange/exchange.h"
 
 #include <gmock/gmock.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <set>
-#include <thread>
 
 #include "core/store/exchange/run_copier.h"
 #include "core/store/maintenance/maintenance.h"
 #include "core/store/sqlite/schema.h"
 #include "tests/core/store/full_database.h"
+#include "tests/core/store/kill_at_commit.h"
 #include "tests/support/child.h"
 
 namespace vitrine::store {
@@ -225,18 +223,15 @@ TEST_F(Exchange, LeavesWholeRunsWhenItIsKilled) {
   std::vector<std::int64_t> all(7);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i) + 1;
   exportTo(out("all.vitrine"), all, ExportedCheckpoints::All);
-  // Kills are spread over the time that one import takes here and now.
-  const auto start = std::chrono::steady_clock::now();
-  import(out("measure.sqlite"), out("all.vitrine"));
-  const auto whole = std::chrono::duration_cast<std::chrono::microseconds>(
-      std::chrono::steady_clock::now() - start);
-  constexpr int kCycles = 12;
+  constexpr int kMostCommits = 200;
   int partly = 0;
-  for (int cycle = 0; cycle < kCycles; ++cycle) {
-    const fs::path target = out("k" + std::to_string(cycle) + ".sqlite");
+  bool isKilled = true;
+  for (int commit = 1; isKilled && commit < kMostCommits; ++commit) {
+    const fs::path target = out("k" + std::to_string(commit) + ".sqlite");
     { RunStore store(target); }
     const pid_t child = forkChild();
     if (child == 0) {
+      testing::killAtCommit(target, commit);
       try {
         import(target, out("all.vitrine"));
       } catch (const std::exception&) {
@@ -244,9 +239,10 @@ TEST_F(Exchange, LeavesWholeRunsWhenItIsKilled) {
       }
       ::_exit(0);
     }
-    std::this_thread::sleep_for(whole * cycle / kCycles);
-    signalProcess(child, SIGKILL);
-    ::waitpid(child, nullptr, 0);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    isKilled = WIFSIGNALED(status);
+    ASSERT_TRUE(isKilled || WEXITSTATUS(status) == 0);
     ASSERT_THAT(RunStore(target).check(), ElementsAre());
     ASSERT_THAT(checkContents(target, CheckpointFiles::Verified), ElementsAre());
     const std::size_t there = RunStore(target).runs().size();
@@ -256,6 +252,7 @@ TEST_F(Exchange, LeavesWholeRunsWhenItIsKilled) {
     ASSERT_EQ(RunStore(target).runs().size(), all.size());
     ASSERT_THAT(checkContents(target, CheckpointFiles::Verified), ElementsAre());
   }
+  EXPECT_FALSE(isKilled) << "the import never ended";
   EXPECT_GT(partly, 0) << "no kill came in the middle";
 }
 
