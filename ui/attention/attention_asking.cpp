@@ -178,6 +178,16 @@ void AttentionPage::computeMissing() {
   if (!isAsked) workbench_.showMessage(tr("Nothing is missing that could be computed here."));
 }
 
+void AttentionPage::computeNewest() {
+  atStep_ = newestMissing_;
+  workbench_.selection().setStep(newestMissing_);
+  fillSteps();
+  for (std::size_t i = 0; i < panels_.size(); ++i) {
+    if (isMissing(i)) compute(i);
+  }
+  Q_EMIT viewChanged();
+}
+
 void AttentionPage::compute(std::size_t index) {
   const std::int64_t run = panels_[index]->run();
   ModelService* models = workbench_.models();

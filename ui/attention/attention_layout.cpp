@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QShortcut>
 #include <QSignalBlocker>
 #include <QSlider>
@@ -49,8 +50,7 @@ QWidget* AttentionPage::makeControls() {
   image_ = new QSpinBox(bar);
   image_->setRange(0, std::numeric_limits<int>::max());
   image_->setAccessibleName(tr("Image"));
-  image_->setToolTip(
-      tr("Image number in the evaluation split ([ and ]: stored images)"));
+  image_->setToolTip(tr("Image number in the evaluation split ([ and ]: stored images)"));
   image_->setKeyboardTracking(false);
   splits_ = attentionCombo(bar, tr("Split"), tr("Which images the number counts"));
   splits_->hide();
@@ -176,6 +176,15 @@ QWidget* AttentionPage::makeBottom() {
   line->addWidget(timeName_);
   line->addWidget(time_);
   rows->addLayout(line);
+  newest_ = new QWidget(card);
+  auto* inNewest = rowIn(newest_, {}, px(8));
+  newestText_ = new WrapLabel(newest_);
+  computeNewest_ = new QPushButton(newest_);
+  computeNewest_->setToolTip(tr("Run the image through the model of the newest checkpoint"));
+  inNewest->addWidget(newestText_, 1);
+  inNewest->addWidget(computeNewest_, 0, Qt::AlignTop);
+  newest_->hide();
+  rows->addWidget(newest_);
   auto* bar = new FlowBar(card);
   bar->row().setSpacing(px(8));
   note_ = withRole(new WrapLabel(card), "small");
@@ -196,6 +205,7 @@ QWidget* AttentionPage::makeBottom() {
     showImages();
     Q_EMIT viewChanged();
   });
+  connect(computeNewest_, &QPushButton::clicked, this, &AttentionPage::computeNewest);
   connect(time_, &QComboBox::activated, this, [this](int index) {
     atTime_ = time_->itemData(index).toDouble();
     showImages();

@@ -23,6 +23,7 @@ class QCheckBox;
 class QComboBox;
 class QHBoxLayout;
 class QLabel;
+class QPushButton;
 class QSlider;
 class QSpinBox;
 class QStackedWidget;
@@ -110,6 +111,8 @@ class AttentionPage final : public ReadingPage {
   [[nodiscard]] std::string shownSplit() const;
   [[nodiscard]] static ImageKey keyOf(std::int64_t run, const AttentionEntry& entry);
   void fillSteps();
+  /// Says that a checkpoint is newer than all attention of the image.
+  void showNewest();
   [[nodiscard]] std::vector<AttentionEntry> entriesOf(std::int64_t run) const;
   [[nodiscard]] AttentionSeries seriesOf(std::int64_t run) const;
   [[nodiscard]] std::optional<AttentionEntry> entryOf(std::int64_t run) const;
@@ -129,6 +132,7 @@ class AttentionPage final : public ReadingPage {
   /// Whether a Compute would ask the model of this run.
   [[nodiscard]] bool isMissing(std::size_t index) const;
   void compute(std::size_t index);
+  void computeNewest();
   /// Whether only one of the wanted layers has been computed.
   [[nodiscard]] bool isPartShown(std::size_t index) const;
   /// An image of the same model that shows which layers there are; null where one layer cannot be
@@ -181,7 +185,9 @@ class AttentionPage final : public ReadingPage {
   QCheckBox *sameScale_ = nullptr, *rollout_ = nullptr, *distances_ = nullptr, *follow_ = nullptr,
             *always_ = nullptr, *store_ = nullptr;
   QToolButton *open_ = nullptr, *back_ = nullptr;
-  WrapLabel* note_ = nullptr;
+  QWidget* newest_ = nullptr;
+  QPushButton* computeNewest_ = nullptr;
+  WrapLabel *note_ = nullptr, *newestText_ = nullptr;
   QList<QAction*> tools_;
 
   Facts facts_;
@@ -195,6 +201,8 @@ class AttentionPage final : public ReadingPage {
   int focusedImage_ = 0;         ///< of the selection, when it was looked at last
   std::optional<double> atTime_;
   std::optional<std::int64_t> atStep_;  ///< nothing: the newest
+  /// Step of a checkpoint that is newer than all attention of the image, or -1.
+  std::int64_t newestMissing_ = -1;
   AttentionChoice choice_;
   QImage own_;
   QString ownName_;

@@ -2,6 +2,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStackedWidget>
@@ -267,7 +268,7 @@ void AttentionPage::fillTimes() {
 
 void AttentionPage::fillSteps() {
   std::set<std::int64_t> steps;
-  std::int64_t newest = -1;
+  std::int64_t newest = -1, newestWeights = -1;
   for (const std::int64_t run : runsOf_) {
     const AttentionSeries series = seriesOf(run);
     for (const AttentionEntry& entry : entriesOf(run)) {
@@ -278,12 +279,25 @@ void AttentionPage::fillSteps() {
     if (waysOf(run).empty()) continue;
     const auto facts = facts_.find(run);
     if (facts == facts_.end()) continue;
-    for (const store::CheckpointRow& checkpoint : facts->second->checkpoints)
+    for (const store::CheckpointRow& checkpoint : facts->second->checkpoints) {
       steps.insert(checkpoint.step);
+      newestWeights = std::max(newestWeights, checkpoint.step);
+    }
   }
+  newestMissing_ = newest >= 0 && newestWeights > newest ? newestWeights : -1;
   // Without a choice the newest that is there to see.
   steps_->setSteps({steps.begin(), steps.end()}, atStep_.value_or(newest));
   showImages();
+}
+
+void AttentionPage::showNewest() {
+  const std::int64_t shown = shownStep();
+  newest_->setVisible(shown >= 0 && shown < newestMissing_);
+  const QString step = count(newestMissing_);
+  newestText_->setText(
+      shown == 0 ? tr("Step 0, before training, is shown; step %1 can be computed.").arg(step)
+                 : tr("Step %1 is shown; step %2 can be computed.").arg(count(shown), step));
+  computeNewest_->setText(tr("Compute step %1").arg(step));
 }
 
 std::int64_t AttentionPage::shownStep() const { return steps_->shown(); }
@@ -322,6 +336,7 @@ void AttentionPage::showImages() {
     shown_[i].wanted = wanted;
   }
   for (std::size_t i = 0; i < panels_.size(); ++i) showPanel(i);
+  showNewest();
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     const Shown& shown = shown_[i];
     if (shown.ticket != 0 || !shown.failure.isEmpty()) continue;

@@ -140,6 +140,25 @@ TEST_F(AskedAttention, StoresWhatIsComputedAndReadsItBack) {
   EXPECT_THAT(log().toStdString(), HasSubstr("analyse memory_weights 9 keep"));
 }
 
+TEST_F(AskedAttention, ACheckpointThatIsNewerThanAllMapsIsNamedAndOneClickComputesIt) {
+  const std::int64_t run =
+      runWith("a", {samples::atStep(samples::attentionMap(3), 0)}, configOf("patches"));
+  workbench_.addCheckpoint(run, 400);
+  const auto shown = page({run});
+  EXPECT_EQ(shown->shownStep(), 0);
+  EXPECT_THAT(labels(*shown), HasSubstr("Step 0, before training, is shown; step 400 can be"));
+  press(*shown, "Compute step 400");
+  EXPECT_EQ(shown->shownStep(), 400);
+  ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
+  EXPECT_EQ(log().count(QStringLiteral("analyse attention_map 3")), 1);
+  EXPECT_EQ(button(*shown, "Compute step 400"), nullptr);
+  // A later checkpoint again, next to what was computed.
+  workbench_.addCheckpoint(run, 1200);
+  shown->waitUntilIdle();
+  EXPECT_TRUE(shown->panels()[0]->hasImage());
+  EXPECT_THAT(labels(*shown), HasSubstr("Step 400 is shown; step 1,200 can be computed."));
+}
+
 TEST_F(AskedAttention, TheWindowOfAPatchComesWhenThePatchIsChosen) {
   const std::int64_t run = runWith("a", {}, configOf("pyramid"));
   workbench_.addCheckpoint(run, 400);
