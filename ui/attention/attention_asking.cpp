@@ -56,17 +56,21 @@ bool AttentionPage::isMissing(std::size_t index) const {
 QString AttentionPage::costOfMissing() const {
   double bytes = 0;
   int missing = 0;
-  bool isDrawn = false;
+  bool isDrawn = false, isOfWeights = false;
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     if (!isMissing(i)) continue;
     ++missing;
     const std::int64_t run = panels_[i]->run();
     isDrawn = isDrawn || wayOf(run)->isDrawn;
+    isOfWeights = isOfWeights || wayOf(run)->isOfWeights;
     for (const store::CheckpointRow& one : facts_.at(run)->checkpoints) {
       if (one.step == shownStep()) bytes += static_cast<double>(one.bytes);
     }
   }
   const QString weights = bytes > 0 ? QString::fromStdString(formatBytes(bytes)) : QString();
+  if (isOfWeights)
+    return tr("Computing loads the weights (%1): seconds on a processor.")
+        .arg(weights.isEmpty() ? tr("size unknown") : weights);
   if (missing > 1 && isDrawn)
     return tr(
         "Computing asks both runs: it draws an image with every step of the sampler, seconds to "
@@ -109,8 +113,8 @@ QString AttentionPage::whyNothing(std::int64_t run) const {
                       : tr("This model draws images; it cannot analyse one.");
   const std::optional<AttentionWay> way = wayOf(run);
   if (way && way->isOfWeights)
-    return tr("%1: not stored at step %2. %3")
-        .arg(way->series.title(), count(shownStep()), costOfMissing());
+    return tr("Not stored at step %1: %2. %3")
+        .arg(count(shownStep()), way->series.title(), costOfMissing());
   const QString sentence =
       way && way->isDrawn
           ? tr("The attention while the image of seed %1 is drawn, at step %2, is not stored. %3")
@@ -118,13 +122,22 @@ QString AttentionPage::whyNothing(std::int64_t run) const {
   return sentence.arg(sample_).arg(count(shownStep()), costOfMissing());
 }
 
-// Of a drawn image the patches are kept that were asked for.
+// Of a drawn image the patches are kept that were asked for; a run may have stored few queries.
 bool AttentionPage::isQueryMissing(std::size_t index) const {
   const AttentionPanel& panel = *panels_[index];
   const std::optional<AttentionWay> way = wayOf(panel.run());
-  return way && way->isDrawn && panel.hasImage() &&
-         choice_.query.kind == QueryChoice::Kind::Patch &&
-         !panel.scene().query(panel.scene().layer());
+  if (!way || !(way->isDrawn || way->hasQueries) || !panel.hasImage() || isPartShown(index) ||
+      choice_.query.kind != QueryChoice::Kind::Patch)
+    return false;
+  const AttentionScene& scene = panel.scene();
+  return scene.layerAt(scene.layer()).window < 0 && !scene.query(scene.layer());
+}
+
+bool AttentionPage::isAnyQueryMissing() const {
+  for (std::size_t i = 0; i < panels_.size(); ++i) {
+    if (shown_[i].ticket == 0 && isQueryMissing(i)) return true;
+  }
+  return false;
 }
 
 bool AttentionPage::isWindowMissing(std::size_t index) const {
@@ -178,14 +191,28 @@ void AttentionPage::computeMissing() {
   if (!isAsked) workbench_.showMessage(tr("Nothing is missing that could be computed here."));
 }
 
-void AttentionPage::computeNewest() {
-  atStep_ = newestMissing_;
-  workbench_.selection().setStep(newestMissing_);
-  fillSteps();
+void AttentionPage::showOffer() {
+  const std::int64_t shown = shownStep();
+  const bool isQuery = isAnyQueryMissing();
+  offer_->setVisible(isQuery || (shown >= 0 && shown < newestMissing_));
+  const QString step = count(newestMissing_);
+  offerText_->setText(
+      isQuery      ? tr("The attention of this patch is not stored; it can be computed.")
+      : shown == 0 ? tr("Step 0, before training, is shown; step %1 can be computed.").arg(step)
+                   : tr("Step %1 is shown; step %2 can be computed.").arg(count(shown), step));
+  computeOffer_->setText(isQuery ? tr("Compute this patch") : tr("Compute step %1").arg(step));
+}
+
+void AttentionPage::computeOffer() {
+  if (!isAnyQueryMissing()) {
+    atStep_ = newestMissing_;
+    workbench_.selection().setStep(newestMissing_);
+    fillSteps();
+    Q_EMIT viewChanged();
+  }
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     if (isMissing(i)) compute(i);
   }
-  Q_EMIT viewChanged();
 }
 
 void AttentionPage::compute(std::size_t index) {
@@ -201,8 +228,11 @@ void AttentionPage::compute(std::size_t index) {
   if (own_.isNull()) question.split = shownSplit();
   if (way->hasPlaces && choice_.query.kind == QueryChoice::Kind::Patch)
     shown_[index].asked = question.place = choice_.query.place;
-  if (const AttentionPanel* shown = leading(); way->isDrawn && shown != nullptr) {
-    const TokenGrid& grid = shown->scene().layerAt(0).keyGrid;
+  // The grid is known from any image of the run.
+  const auto drawn = std::find_if(kept_.begin(), kept_.end(),
+                                  [run](const auto& kept) { return kept.first.run == run; });
+  if (way->isDrawn && drawn != kept_.end()) {
+    const TokenGrid& grid = drawn->second->layers.front().keyGrid;
     question.patch = {static_cast<std::int64_t>(choice_.query.place[0] * grid.rows),
                       static_cast<std::int64_t>(choice_.query.place[1] * grid.columns)};
   }

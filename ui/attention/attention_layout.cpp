@@ -176,15 +176,15 @@ QWidget* AttentionPage::makeBottom() {
   line->addWidget(timeName_);
   line->addWidget(time_);
   rows->addLayout(line);
-  newest_ = new QWidget(card);
-  auto* inNewest = rowIn(newest_, {}, px(8));
-  newestText_ = new WrapLabel(newest_);
-  computeNewest_ = new QPushButton(newest_);
-  computeNewest_->setToolTip(tr("Run the image through the model of the newest checkpoint"));
-  inNewest->addWidget(newestText_, 1);
-  inNewest->addWidget(computeNewest_, 0, Qt::AlignTop);
-  newest_->hide();
-  rows->addWidget(newest_);
+  offer_ = new QWidget(card);
+  auto* inOffer = rowIn(offer_, {}, px(8));
+  offerText_ = new WrapLabel(offer_);
+  computeOffer_ = new QPushButton(offer_);
+  computeOffer_->setToolTip(tr("Run the image through the model of a checkpoint"));
+  inOffer->addWidget(offerText_, 1);
+  inOffer->addWidget(computeOffer_, 0, Qt::AlignTop);
+  offer_->hide();
+  rows->addWidget(offer_);
   auto* bar = new FlowBar(card);
   bar->row().setSpacing(px(8));
   note_ = withRole(new WrapLabel(card), "small");
@@ -205,7 +205,7 @@ QWidget* AttentionPage::makeBottom() {
     showImages();
     Q_EMIT viewChanged();
   });
-  connect(computeNewest_, &QPushButton::clicked, this, &AttentionPage::computeNewest);
+  connect(computeOffer_, &QPushButton::clicked, this, &AttentionPage::computeOffer);
   connect(time_, &QComboBox::activated, this, [this](int index) {
     atTime_ = time_->itemData(index).toDouble();
     showImages();
@@ -284,6 +284,7 @@ void AttentionPage::dressControls() {
       "Attention shows where a head reads, not why the model decides. Keys: , . layer, < > "
       "head, [ ] image, arrows patch, Ctrl+arrows step.");
   note_->setText(notes.join(QLatin1Char('\n')));
+  showOffer();
 }
 
 }  // namespace vitrine::ui

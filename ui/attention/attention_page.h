@@ -111,8 +111,6 @@ class AttentionPage final : public ReadingPage {
   [[nodiscard]] std::string shownSplit() const;
   [[nodiscard]] static ImageKey keyOf(std::int64_t run, const AttentionEntry& entry);
   void fillSteps();
-  /// Says that a checkpoint is newer than all attention of the image.
-  void showNewest();
   [[nodiscard]] std::vector<AttentionEntry> entriesOf(std::int64_t run) const;
   [[nodiscard]] AttentionSeries seriesOf(std::int64_t run) const;
   [[nodiscard]] std::optional<AttentionEntry> entryOf(std::int64_t run) const;
@@ -132,7 +130,10 @@ class AttentionPage final : public ReadingPage {
   /// Whether a Compute would ask the model of this run.
   [[nodiscard]] bool isMissing(std::size_t index) const;
   void compute(std::size_t index);
-  void computeNewest();
+  /// Names the query or the newer checkpoint that can be computed for what is shown.
+  void showOffer();
+  void computeOffer();
+  [[nodiscard]] bool isAnyQueryMissing() const;
   /// Whether only one of the wanted layers has been computed.
   [[nodiscard]] bool isPartShown(std::size_t index) const;
   /// An image of the same model that shows which layers there are; null where one layer cannot be
@@ -185,9 +186,9 @@ class AttentionPage final : public ReadingPage {
   QCheckBox *sameScale_ = nullptr, *rollout_ = nullptr, *distances_ = nullptr, *follow_ = nullptr,
             *always_ = nullptr, *store_ = nullptr;
   QToolButton *open_ = nullptr, *back_ = nullptr;
-  QWidget* newest_ = nullptr;
-  QPushButton* computeNewest_ = nullptr;
-  WrapLabel *note_ = nullptr, *newestText_ = nullptr;
+  QWidget* offer_ = nullptr;
+  QPushButton* computeOffer_ = nullptr;
+  WrapLabel *note_ = nullptr, *offerText_ = nullptr;
   QList<QAction*> tools_;
 
   Facts facts_;

@@ -2,7 +2,6 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
-#include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStackedWidget>
@@ -181,6 +180,9 @@ void AttentionPage::fillSamples() {
     }
     const std::vector<AttentionWay> ways = waysOf(run);
     isDrawn = isDrawn || (!ways.empty() && ways.front().isDrawn);
+    isOfWeights = isOfWeights || std::any_of(ways.begin(), ways.end(), [&](const auto& way) {
+                    return way.isOfWeights && way.series == series;
+                  });
   }
   if (!isSampleChosen_ && own_.isNull() && !stored.empty() && stored.count(sample_) == 0)
     sample_ = *stored.begin();
@@ -290,16 +292,6 @@ void AttentionPage::fillSteps() {
   showImages();
 }
 
-void AttentionPage::showNewest() {
-  const std::int64_t shown = shownStep();
-  newest_->setVisible(shown >= 0 && shown < newestMissing_);
-  const QString step = count(newestMissing_);
-  newestText_->setText(
-      shown == 0 ? tr("Step 0, before training, is shown; step %1 can be computed.").arg(step)
-                 : tr("Step %1 is shown; step %2 can be computed.").arg(count(shown), step));
-  computeNewest_->setText(tr("Compute step %1").arg(step));
-}
-
 std::int64_t AttentionPage::shownStep() const { return steps_->shown(); }
 
 bool AttentionPage::hasCheckpoint(std::int64_t run, std::int64_t step) const {
@@ -336,7 +328,6 @@ void AttentionPage::showImages() {
     shown_[i].wanted = wanted;
   }
   for (std::size_t i = 0; i < panels_.size(); ++i) showPanel(i);
-  showNewest();
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     const Shown& shown = shown_[i];
     if (shown.ticket != 0 || !shown.failure.isEmpty()) continue;
@@ -368,6 +359,7 @@ void AttentionPage::showPanel(std::size_t index) {
     panel.showImage(kept->second, title);
     panel.scene().setChoice(choice_);
     if (isLeading && window >= 0) followLayer(number, window);
+    if (shown.ticket == 0 && leading() == &panel && !panel.scene().canAnswer()) choice_.query = {};
     return;
   }
   if (shown.ticket != 0) return;  // says how far it is

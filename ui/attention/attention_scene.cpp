@@ -83,6 +83,14 @@ std::optional<int> AttentionScene::query(int layer) const {
   return queryOf(layerAt(layer), choice_.query);
 }
 
+bool AttentionScene::canAnswer() const {
+  return image_ != nullptr && std::any_of(image_->layers.begin(), image_->layers.end(),
+                                          [this](const AttentionLayer& layer) {
+                                            return layer.window >= 0 ||
+                                                   queryOf(layer, choice_.query).has_value();
+                                          });
+}
+
 QString AttentionScene::queryText(int layer) const {
   const AttentionLayer& shown = layerAt(layer);
   if (shown.queries == 0) return QObject::tr("still being computed");

@@ -25,7 +25,7 @@ struct AttentionChoice {
   QueryChoice query;
   int layer = 0;  ///< index among the layers that are shown, from 0
   int head = 0;
-  double share = 1;  ///< of the mass that is drawn
+  double share = 1;          ///< of the mass that is drawn
   bool isSameScale = false;  ///< else each map has its own
   bool isRollout = false;
   bool isDistances = false;  ///< how far heads read instead of their maps
@@ -65,6 +65,8 @@ class AttentionScene {
   [[nodiscard]] const AttentionLayer& layerAt(int layer) const;
   [[nodiscard]] std::optional<int> query(int layer) const;
   /// "query: row 4, column 5", "mean of 17 queries", or why there is none.
+  /// Whether a layer has the query, or another window that is not there may have it.
+  [[nodiscard]] bool canAnswer() const;
   [[nodiscard]] QString queryText(int layer) const;
 
   [[nodiscard]] const Row& row(int layer, int head) const;

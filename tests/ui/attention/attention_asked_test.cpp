@@ -159,6 +159,42 @@ TEST_F(AskedAttention, ACheckpointThatIsNewerThanAllMapsIsNamedAndOneClickComput
   EXPECT_THAT(labels(*shown), HasSubstr("Step 400 is shown; step 1,200 can be computed."));
 }
 
+/// A map that has the row of the class token alone, as a run stores it by itself.
+Artifact classRowOf(std::int64_t image) {
+  Artifact artifact = samples::atStep(samples::attentionMap(image, 1), 400);
+  setFloat32(artifact, std::vector<float>(10, 0.2F), {1, 2, 1, 5},
+             {"layer", "head", "query", "key"});
+  artifact.meta["query_positions"] = Json::array({Json::array({-1, -1})});
+  return artifact;
+}
+
+TEST_F(AskedAttention, APatchThatIsNotStoredIsComputedByOneClick) {
+  const std::int64_t run = runWith("a", {classRowOf(3)}, configOf("patches"));
+  workbench_.addCheckpoint(run, 400);
+  const auto shown = page({run});
+  EXPECT_EQ(scene(*shown).query(0), 0);
+  EXPECT_EQ(button(*shown, "Compute this patch"), nullptr);
+  FigureTarget target;
+  target.queryAt = {0.25, 0.25};
+  Q_EMIT shown->panels()[0]->headView().clicked(target);
+  EXPECT_EQ(scene(*shown).query(0), std::nullopt);
+  press(*shown, "Compute this patch");
+  ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
+  EXPECT_EQ(scene(*shown).query(0), 1);
+  EXPECT_EQ(button(*shown, "Compute this patch"), nullptr);
+}
+
+TEST_F(AskedAttention, APatchThatTheNextImageDoesNotHaveIsNotTheQueryAnyMore) {
+  const auto shown =
+      page({runWith("a", {samples::atStep(samples::attentionMap(5), 400), classRowOf(6)})});
+  shown->setViewState({{"image", 5}, {"query", "patch"}, {"place", {0.25, 0.25}}});
+  shown->waitUntilIdle();
+  EXPECT_EQ(scene(*shown).query(0), 1);
+  shown->setViewState({{"image", 6}});
+  shown->waitUntilIdle();
+  EXPECT_EQ(scene(*shown).query(0), 0) << "the class token, not an empty picture";
+}
+
 TEST_F(AskedAttention, TheWindowOfAPatchComesWhenThePatchIsChosen) {
   const std::int64_t run = runWith("a", {}, configOf("pyramid"));
   workbench_.addCheckpoint(run, 400);
