@@ -187,7 +187,8 @@ void AttentionPage::fillSamples() {
   if (!isSampleChosen_ && own_.isNull() && !stored.empty() && stored.count(sample_) == 0)
     sample_ = *stored.begin();
   const QSignalBlocker quiet(image_);
-  image_->setValue(static_cast<int>(std::max<std::int64_t>(sample_, 0)));
+  // The number that Back to samples returns to.
+  if (own_.isNull()) image_->setValue(static_cast<int>(std::max<std::int64_t>(sample_, 0)));
   image_->setPrefix(isDrawn         ? tr("seed ")
                     : split.empty() ? tr("image ")
                                     : tr("%1 image ").arg(QString::fromStdString(split)));

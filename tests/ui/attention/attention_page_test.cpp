@@ -370,6 +370,7 @@ TEST_F(Attention, AsksAboutAnImageThatIsDropped) {
   const std::int64_t run = runWith("a", {samples::atStep(samples::attentionMap(3), 400)});
   workbench_.addCheckpoint(run, 400);
   const auto shown = page({run});
+  shown->setViewState({{"image", 3}});  // chosen by the user
   shown->show();
   QTemporaryDir folder;
   const QString file = folder.filePath(QStringLiteral("cat.png"));
