@@ -158,6 +158,7 @@ std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& ru
     if (field.name == "class" && field.type == FieldType::Integer) {
       for (qsizetype i = 0; i < classNames.size(); ++i)
         entry.valueTitles << QStringLiteral("%1, %2").arg(i).arg(classNames[i]);
+      entry.noneTitle = QObject::tr("each in turn");  // by seed, not without a class
     }
     entries.push_back(std::move(entry));
   }

@@ -88,6 +88,7 @@ void PlaygroundPage::recall(Recall what) {
     values["device"] = then.model.device;
   }
   form_->setValues(values);
+  showError({});
   warmTimer_.start();
   showCost();
   workbench_.showMessage(what == Recall::All      ? tr("Recalled every setting.")

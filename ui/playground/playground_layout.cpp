@@ -27,7 +27,7 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr int kSettingsWidth = 324, kSideWidth = 276;
+constexpr int kSettingsWidth = 356, kSideWidth = 276;
 constexpr int kSideFrom = 996;  // narrower pages have the side panel below the images
 
 /// A list whose choice ends in an ellipsis where it has no room.
@@ -176,6 +176,7 @@ QWidget* PlaygroundPage::makeSettings() {
     Q_EMIT viewChanged();
   });
   connect(form_, &SamplerForm::edited, this, [this] {
+    showError({});
     const Json values = form_->values();
     const auto other = values.find(kRunKey);
     if (form_->axis(kRunKey) == SamplerForm::Axis::None && other != values.end() &&

@@ -231,11 +231,10 @@ void PlaygroundPage::showLending() {
     const QString names = trainingNames(workbench_, training);
     const std::string& device = workbench_.runs().at(training.front()).device;
     lendingText_->setText(
-        training.size() > 1
-            ? tr("%1 train: drawing and training slow each other down.").arg(names)
-            : tr("%1 trains on %2: drawing and training slow each other down.")
-                  .arg(names, device.empty() ? tr("this machine")
-                                             : QString::fromStdString(device).toHtmlEscaped()));
+        training.size() > 1 ? tr("%1 train: drawing and training slow each other down.").arg(names)
+                            : tr("%1 trains on %2: drawing and training slow each other down.")
+                                  .arg(names, device.empty() ? tr("this machine")
+                                                             : deviceText(device).toHtmlEscaped()));
     lendingButton_->setText(tr("Pause training"));
     lendingButton_->setToolTip(
         training.size() > 1

@@ -118,7 +118,8 @@ void PlaygroundPage::showRecipe() {
   facts_->setVisible(hasRecipe && recipeButton_->isChecked());
   verdict_->setVisible(image != nullptr && (!image->verdict.isEmpty() || image->stored != 0));
   if (!hasRecipe) {
-    imageTitle_->setText(tr("Draw to see an image and its recipe here."));
+    imageTitle_->setText(cell == nullptr ? tr("Draw to see an image and its recipe here.")
+                                         : shown_->cellTitle(board_->selected().cell));
     return;
   }
   const QString title = shown_->cellTitle(board_->selected().cell);

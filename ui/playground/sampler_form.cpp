@@ -1,5 +1,6 @@
 #include "ui/playground/sampler_form.h"
 
+#include <QBoxLayout>
 #include <QComboBox>
 #include <QFileDialog>
 #include <QGridLayout>
@@ -23,7 +24,7 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr int kInputWidth = 128;
+constexpr int kInputWidth = 72;  // at least; an input takes the room that is left
 constexpr std::uint32_t kMostRandomSeed = 1'000'000;
 
 /// A whole number with words for its values is chosen from a list.
@@ -49,7 +50,7 @@ auto shownOf(const FormEntry& entry) {
   const Field& field = entry.field;
   return std::tie(field.name, field.type, field.defaultValue, field.nullable, field.minimum,
                   field.maximum, field.choices, field.unit, field.doc, field.title,
-                  entry.valueTitles, entry.isRare);
+                  entry.valueTitles, entry.noneTitle, entry.isRare);
 }
 
 }  // namespace
@@ -61,7 +62,6 @@ struct SamplerForm::Row {
   FieldEditor* editor = nullptr;
   QLineEdit* line = nullptr;      ///< of the axis
   QToolButton* button = nullptr;  ///< axis; nullptr where it cannot be one
-  QWidget* extra = nullptr;       ///< a button of its own: new seed, file
   WrapLabel* problem = nullptr;
   Axis axis = Axis::None;
 };
@@ -91,8 +91,8 @@ void SamplerForm::setEntries(std::vector<FormEntry> entries) {
   const Json before = values();
   const SampleGrid grid = this->grid();
   for (const std::unique_ptr<Row>& one : rows_) {
-    for (QWidget* widget : std::initializer_list<QWidget*>{one->title, one->stack, one->button,
-                                                           one->extra, one->problem}) {
+    for (QWidget* widget :
+         std::initializer_list<QWidget*>{one->title, one->stack, one->button, one->problem}) {
       if (widget == nullptr) continue;
       widget->hide();
       grid_->removeWidget(widget);
@@ -128,9 +128,18 @@ void SamplerForm::addRow(FormEntry entry, int line) {
   row.stack = new QStackedWidget(this);
   row.stack->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   row.editor = new FieldEditor(shownField(row.entry), title, row.stack);
-  row.editor->input()->setFixedWidth(px(kInputWidth));
-  if (auto* list = qobject_cast<QComboBox*>(row.editor->input()); list != nullptr) {
+  QWidget* input = row.editor->input();
+  input->setMinimumWidth(px(kInputWidth));
+  input->setMaximumWidth(QWIDGETSIZE_MAX);
+  auto* inside = qobject_cast<QBoxLayout*>(row.editor->layout());
+  inside->setStretchFactor(input, 1);
+  const QString none = row.entry.noneTitle;
+  if (auto* text = qobject_cast<QLineEdit*>(input); text != nullptr && !none.isEmpty())
+    text->setPlaceholderText(none);
+  if (auto* list = qobject_cast<QComboBox*>(input); list != nullptr) {
     for (int i = 0; i < list->count(); ++i) {
+      if (!none.isEmpty() && list->itemData(i).toString() == QStringLiteral("none"))
+        list->setItemText(i, none);
       bool isNumber = false;
       const int value = list->itemData(i).toString().toInt(&isNumber);
       if (field.type == FieldType::Integer && isNumber && value < row.entry.valueTitles.size())
@@ -149,28 +158,25 @@ void SamplerForm::addRow(FormEntry entry, int line) {
   row.stack->addWidget(row.line);
   row.problem = withRole(new WrapLabel(this), "error");
   row.problem->hide();
-  row.title->setBuddy(row.editor->input());
+  row.title->setBuddy(input);
   grid_->addWidget(row.title, line, 0);
   grid_->addWidget(row.stack, line, 1);
   grid_->addWidget(row.problem, line + 1, 0, 1, 3);
-  auto* tools = new QWidget(this);
-  auto* buttons = rowIn(tools, {}, 0);
-  row.extra = tools;
   if (field.name == "seed") {
-    QToolButton* dice = formButton(Icon::Refresh, tr("New seed"), tools);
+    QToolButton* dice = formButton(Icon::Refresh, tr("New seed"), row.editor);
     connect(dice, &QToolButton::clicked, this, [this] {
       setValues({{"seed", QRandomGenerator::global()->bounded(kMostRandomSeed)}});
       Q_EMIT edited();
     });
-    buttons->addWidget(dice);
+    inside->addWidget(dice);
   }
   if (field.name == "image" && field.type == FieldType::Text) {
-    QToolButton* file = formButton(Icon::Folder, tr("Choose a PNG file"), tools);
+    QToolButton* file = formButton(Icon::Folder, tr("Choose a PNG file"), row.editor);
     connect(file, &QToolButton::clicked, this, [this, &row] { chooseFile(row); });
-    buttons->addWidget(file);
+    inside->addWidget(file);
   }
   if (canBeAxis(field)) {
-    row.button = new QToolButton(tools);
+    row.button = new QToolButton(this);
     row.button->setProperty("quiet", true);
     row.button->setPopupMode(QToolButton::InstantPopup);
     row.button->setCheckable(true);
@@ -183,9 +189,8 @@ void SamplerForm::addRow(FormEntry entry, int line) {
             .arg(px(2))
             .arg(px(6)));
     fillAxisMenu(row);
-    buttons->addWidget(row.button);
+    grid_->addWidget(row.button, line, 2, Qt::AlignRight);
   }
-  grid_->addWidget(tools, line, 2, Qt::AlignLeft);
   connect(row.editor, &FieldEditor::edited, this, [this, &row] {
     showAxis(row);
     Q_EMIT edited();
@@ -269,7 +274,7 @@ void SamplerForm::showRare() {
     const bool isShown = !one->entry.isRare || more_->isChecked() || one->axis != Axis::None;
     one->title->setVisible(isShown);
     one->stack->setVisible(isShown);
-    one->extra->setVisible(isShown);
+    if (one->button != nullptr) one->button->setVisible(isShown);
     one->problem->setVisible(isShown && !one->problem->text().isEmpty());
   }
 }
@@ -309,7 +314,17 @@ AxisValues SamplerForm::axisOf(const Row& row) const {
     }
     text = parts.join(QLatin1Char(','));
   }
-  return axisValues(row.entry.field, text);
+  AxisValues along = axisValues(row.entry.field, text);
+  const qsizetype titles = row.entry.valueTitles.size();
+  if (row.entry.field.type != FieldType::Integer || titles == 0) return along;
+  for (const Json& value : along.values) {
+    if (!value.is_number_integer() || value.get<std::int64_t>() < titles) continue;
+    along.problem = tr("%1 has no value %2; use 0 to %3")
+                        .arg(titleOf(row.entry.field))
+                        .arg(value.get<std::int64_t>())
+                        .arg(titles - 1);
+  }
+  return along;
 }
 
 Json SamplerForm::values() const {

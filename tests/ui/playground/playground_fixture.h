@@ -4,8 +4,11 @@
 #include <QAction>
 #include <QFile>
 #include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QTest>
+#include <QToolButton>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,6 +79,12 @@ class PlaygroundTest : public ::testing::Test {
     }
     return nullptr;
   }
+  void makeAxis(const std::string& key, int entry, const QString& values) {
+    page_->form().axisButton(key)->menu()->actions().at(entry)->trigger();
+    QLineEdit* line = page_->form().axisLine(key);
+    line->selectAll();
+    QTest::keyClicks(line, values);
+  }
   QAction* action(const QString& text) const {
     for (QAction* one : page_->findChildren<QAction*>()) {
       if (one->text() == text) return one;
@@ -105,6 +114,7 @@ class PlaygroundTest : public ::testing::Test {
     return texts.join(QLatin1Char('\n'));
   }
 
+  static constexpr int kRows = 1, kColumns = 2;
   FakeServe serve_;
   FakeWorkbench workbench_;
   std::unique_ptr<PlaygroundPage> page_;

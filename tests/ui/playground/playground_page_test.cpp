@@ -1,15 +1,12 @@
 #include "ui/playground/playground_page.h"
 
 #include <QClipboard>
-#include <QComboBox>
 #include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QMenu>
 #include <QPushButton>
 #include <QTest>
-#include <QToolButton>
 
 #include "tests/ui/playground/playground_fixture.h"
 #include "tests/ui/support/fit.h"
@@ -28,13 +25,6 @@ class Playground : public PlaygroundTest {
     line->selectAll();
     QTest::keyClicks(line, text);
   }
-  void makeAxis(const std::string& key, int entry, const QString& values) {
-    page_->form().axisButton(key)->menu()->actions().at(entry)->trigger();
-    QLineEdit* line = page_->form().axisLine(key);
-    line->selectAll();
-    QTest::keyClicks(line, values);
-  }
-  static constexpr int kRows = 1, kColumns = 2;
 };
 
 TEST_F(Playground, WithoutARunThatDrawsOffersAnExperimentThatDoes) {
@@ -161,25 +151,6 @@ TEST_F(Playground, SaysWhichSizeTheModelDraws) {
       << visibleText().toStdString();
 }
 
-TEST_F(Playground, AnAxisThatIsLeftShowsItsBeginning) {
-  openPainter();
-  makeAxis("guidance", kRows, QStringLiteral("1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"));
-  QLineEdit* line = page_->form().axisLine("guidance");
-  page_->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
-  line->setFocus();
-  EXPECT_GT(line->cursorPosition(), 0);
-  page_->board().setFocus();
-  EXPECT_EQ(line->cursorPosition(), 0);
-}
-
-TEST_F(Playground, AWrongAxisIsNamedAndNothingIsDrawn) {
-  openPainter();
-  makeAxis("guidance", kRows, QStringLiteral("1, 200"));
-  EXPECT_TRUE(visibleText().contains(QStringLiteral("200")));
-  EXPECT_FALSE(button(QStringLiteral("Draw"))->isEnabled());
-}
-
 TEST_F(Playground, TheCostIsInSecondsOnceADrawingWasTimed) {
   openPainter();
   EXPECT_TRUE(visibleText().contains(QStringLiteral("1 image \u00b7 4 steps each")));
@@ -246,9 +217,12 @@ TEST_F(Playground, AWorkerThatDiesIsASentenceAndThePageContinues) {
   draw();
   EXPECT_EQ(page_->shown()->state, Drawing::State::Failed);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("signal 9")));
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("Seed 0"))) << "the title of what failed";
+  EXPECT_FALSE(visibleText().contains(QStringLiteral("Draw to see")));
+  type("seed", QStringLiteral("3"));
+  EXPECT_FALSE(visibleText().contains(QStringLiteral("signal 9"))) << "of other settings";
   draw();
   EXPECT_EQ(page_->shown()->imageCount(), 1);
-  EXPECT_FALSE(visibleText().contains(QStringLiteral("signal 9")));
 }
 
 TEST_F(Playground, ADrawingOfTheHistoryIsShownAgain) {
@@ -395,7 +369,9 @@ TEST_F(Playground, OffersToPauseATrainingAndResumesIt) {
   const std::int64_t run = addRun("a", "painter", "paint");
   const std::int64_t other = addRun("training", "judge", "choose");
   workbench_.row(other).state = store::RunState::Running;
+  workbench_.row(other).device = "cpu";
   open(run);
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("training trains on CPU:")));
   QPushButton* pause = button(QStringLiteral("Pause training"));
   ASSERT_NE(pause, nullptr);
   EXPECT_TRUE(pause->isVisibleTo(page_.get()));

@@ -1,0 +1,69 @@
+#include "ui/playground/sampler_form.h"
+
+#include <QAbstractScrollArea>
+#include <QComboBox>
+#include <QCoreApplication>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QTest>
+#include <QToolButton>
+
+#include "tests/ui/playground/playground_fixture.h"
+
+namespace vitrine::ui {
+namespace {
+
+using SamplerFormTest = PlaygroundTest;
+
+TEST_F(SamplerFormTest, AnAxisThatIsLeftShowsItsBeginning) {
+  openPainter();
+  makeAxis("guidance", kRows, QStringLiteral("1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"));
+  QLineEdit* line = page_->form().axisLine("guidance");
+  page_->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
+  line->setFocus();
+  EXPECT_GT(line->cursorPosition(), 0);
+  page_->board().setFocus();
+  EXPECT_EQ(line->cursorPosition(), 0);
+}
+
+TEST_F(SamplerFormTest, AWrongAxisIsNamedAndNothingIsDrawn) {
+  openPainter();
+  makeAxis("guidance", kRows, QStringLiteral("1, 200"));
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("200")));
+  EXPECT_FALSE(button(QStringLiteral("Draw"))->isEnabled());
+}
+
+TEST_F(SamplerFormTest, AClassThatTheDataDoNotHaveIsNamedBeforeTheDrawing) {
+  nameClasses();
+  openPainter();
+  makeAxis("class", kRows, QStringLiteral("Bag, 9"));
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("Class has no value 9; use 0 to 2")));
+  EXPECT_FALSE(button(QStringLiteral("Draw"))->isEnabled());
+}
+
+TEST_F(SamplerFormTest, WithoutAClassEachIsDrawnInTurn) {
+  nameClasses();
+  openPainter();
+  const auto* list = qobject_cast<QComboBox*>(page_->form().input("class"));
+  ASSERT_NE(list, nullptr);
+  EXPECT_EQ(list->currentText(), QStringLiteral("each in turn"));
+  EXPECT_EQ(page_->form().values().at("class"), Json());
+}
+
+TEST_F(SamplerFormTest, EverySettingFitsItsCard) {
+  openPainter();
+  makeAxis("seed", kColumns, QStringLiteral("1, 2"));
+  QCoreApplication::processEvents();
+  const QAbstractScrollArea* area = nullptr;
+  for (QWidget* one = &page_->form(); one != nullptr && area == nullptr; one = one->parentWidget())
+    area = qobject_cast<QAbstractScrollArea*>(one);
+  ASSERT_NE(area, nullptr);
+  EXPECT_EQ(area->horizontalScrollBar()->maximum(), 0);
+  EXPECT_EQ(page_->form().axisButton("guidance")->geometry().right(),
+            page_->form().axisButton("seed")->geometry().right());
+}
+
+}  // namespace
+}  // namespace vitrine::ui
