@@ -17,6 +17,17 @@ constexpr float kMaskedKey = std::numeric_limits<float>::quiet_NaN();
 
 bool seesNothing(float weight) { return weight == 0.0F || std::isnan(weight); }
 
+/// Whether a head gives a patch some weight: words before an image see none.
+bool seesPatches(const AttentionLayer& layer, int query) {
+  for (int key = 0; key < layer.keys; ++key) {
+    if (!layer.keyGrid.cells[static_cast<std::size_t>(key)].isOnGrid()) continue;
+    for (int head = 0; head < layer.heads; ++head) {
+      if (!seesNothing(layer.at(head, query, key))) return true;
+    }
+  }
+  return false;
+}
+
 enum class Reach { Inside, Anywhere };
 
 /// The patch of the grid that lies at `place` in the image; with Reach::Anywhere the nearest one.
@@ -115,8 +126,8 @@ int AttentionImage::mostHeads() const {
 
 void addWindows(AttentionImage& image, const AttentionImage& known) {
   for (const AttentionLayer& layer : known.layers) {
-    const bool isThere = std::any_of(
-        image.layers.begin(), image.layers.end(), [&layer](const AttentionLayer& one) {
+    const bool isThere =
+        std::any_of(image.layers.begin(), image.layers.end(), [&layer](const AttentionLayer& one) {
           return one.number == layer.number && one.window == layer.window;
         });
     if (layer.window >= 0 && !isThere) image.layers.push_back(layer);
@@ -130,8 +141,8 @@ void addWindows(AttentionImage& image, const AttentionImage& known) {
 AttentionImage amongLayersOf(const AttentionImage& known, AttentionImage part) {
   std::vector<AttentionLayer> layers;
   for (const AttentionLayer& layer : known.layers) {
-    const auto own = std::find_if(
-        part.layers.begin(), part.layers.end(), [&layer](const AttentionLayer& one) {
+    const auto own =
+        std::find_if(part.layers.begin(), part.layers.end(), [&layer](const AttentionLayer& one) {
           return one.number == layer.number && one.window == layer.window;
         });
     if (own != part.layers.end()) {
@@ -160,9 +171,12 @@ std::optional<int> queryOf(const AttentionLayer& layer, const QueryChoice& choic
       if (choice.token < 0 || choice.token >= static_cast<int>(off.size())) return std::nullopt;
       return off[static_cast<std::size_t>(choice.token)];
     }
-    case QueryChoice::Kind::Auto:
-      if (!off.empty()) return off.front();
-      break;
+    case QueryChoice::Kind::Auto: {
+      if (off.empty()) break;
+      const auto seeing = std::find_if(off.begin(), off.end(),
+                                       [&](int query) { return seesPatches(layer, query); });
+      return seeing == off.end() ? off.front() : *seeing;
+    }
     case QueryChoice::Kind::Patch:
       break;
   }

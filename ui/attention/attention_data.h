@@ -99,7 +99,7 @@ void addWindows(AttentionImage& image, const AttentionImage& known);
 /// place in the image does not.
 struct QueryChoice {
   enum class Kind {
-    Auto,   ///< the class token, or the patch in the middle
+    Auto,   ///< the class token or first word that sees a patch, or the patch in the middle
     Patch,  ///< the patch at `place`
     Token,  ///< the token of this number among those on no grid
     Mean,   ///< all queries, their mean

@@ -41,6 +41,14 @@ TEST(Query, IsTheClassTokenUnlessOneIsChosen) {
   EXPECT_EQ(queryOf(squareLayer(cellsOf(3, 3, false), std::vector<float>(81)), {}), 4);
 }
 
+TEST(Query, IsTheFirstWordThatSeesAPatch) {
+  // A causal text of two words around one patch.
+  const AttentionLayer layer = squareLayer({{}, {0, 0}, {}}, {1.0F, 0.0F, 0.0F,  //
+                                                              0.5F, 0.5F, 0.0F,  //
+                                                              0.2F, 0.5F, 0.3F});
+  EXPECT_EQ(queryOf(layer, {}), 2);
+}
+
 TEST(Query, IsThePatchAtAPlaceOfTheImage) {
   const AttentionLayer layer = threeTokens();
   EXPECT_EQ(queryOf(layer, patchAt(0.5, 0.2)), 1);
