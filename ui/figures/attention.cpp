@@ -80,7 +80,10 @@ class AttentionFigure final : public Figure {
   }
 
   QString note() const override {
-    return QObject::tr("Attention shows where a head reads, not why the model decides.");
+    const QString unit = metaText(meta_, "unit");
+    return unit.isEmpty() || unit == QStringLiteral("probability")
+               ? QObject::tr("Attention shows where a head reads, not why the model decides.")
+               : QObject::tr("Not attention: %1.").arg(unit);
   }
 
   QString csv() const override {
@@ -258,8 +261,7 @@ class AttentionFigure final : public Figure {
   QRectF drawOverview(QPainter& painter, const QRectF& area) {
     painter.setFont(smallLetters());
     const QFontMetricsF metrics(painter.font());
-    const double label =
-        metrics.horizontalAdvance(QObject::tr("layer ") + layerNames_.last()) + 8;
+    const double label = metrics.horizontalAdvance(QObject::tr("layer ") + layerNames_.last()) + 8;
     const double space = layers_ * heads_ > 60 ? 3 : 6;
     const double wide = std::max(2.0, (area.width() - label - space * (heads_ - 1)) / heads_);
     const double titles = area.height() > 4 * kHeadTitle ? kHeadTitle : 0;

@@ -133,7 +133,8 @@ class ImageGridFigure final : public Figure {
 
   QString summary() const override {
     return images_.empty() ? QObject::tr("Image grid without images")
-                           : QObject::tr("%1 images of %2 x %3 pixels")
+                           : (areFilters() ? QObject::tr("%1 filters of %2 x %3 pixels")
+                                           : QObject::tr("%1 images of %2 x %3 pixels"))
                                  .arg(count())
                                  .arg(images_.front().width())
                                  .arg(images_.front().height());
@@ -162,7 +163,10 @@ class ImageGridFigure final : public Figure {
     const QString own = metaText(meta_, "title");
     return own.isEmpty() ? QObject::tr("Images") : own;
   }
+  /// Principal filters are of the weights, not of a split.
+  bool areFilters() const { return meta_.is_object() && meta_.contains("explained"); }
   QString about() const {
+    if (areFilters()) return QObject::tr("%1 filters \u00b7 share explained by each").arg(count());
     QString text = QObject::tr("%1 images").arg(count());
     if (const QString more = metaAbout(meta_); !more.isEmpty())
       text += QStringLiteral(" \u00b7 ") + more;

@@ -109,7 +109,7 @@ TEST_F(AttentionWeights, TheFirstLayerShowsFiltersAndPositionsLikeTheChosenOne) 
   const auto shown = page({runWith("a", {samples::positions(), samples::filters()})});
   AttentionPanel& panel = *shown->panels()[0];
   ASSERT_TRUE(panel.hasImage());
-  EXPECT_THAT(summary(panel.headsView()), HasSubstr("6 images of 2 x 2 pixels"));
+  EXPECT_THAT(summary(panel.headsView()), HasSubstr("6 filters of 2 x 2 pixels"));
   AttentionView& similar = panel.headView();
   QTest::mouseClick(
       &similar, Qt::LeftButton, Qt::NoModifier, placeOf(similar, [](const FigureTarget& target) {

@@ -114,6 +114,10 @@ TEST(Attention, TheLargeMapLiesOverTheImageUnlessItIsAWindow) {
 TEST(Attention, SaysWhatItDoesNotShow) {
   EXPECT_EQ(figureOf(samples::attention())->note().toStdString(),
             "Attention shows where a head reads, not why the model decides.");
+  Artifact positions = samples::attention();
+  positions.meta["unit"] = "cosine similarity of positions";
+  EXPECT_EQ(figureOf(positions)->note().toStdString(),
+            "Not attention: cosine similarity of positions.");
 }
 
 TEST(Attention, RefusesPositionsThatDoNotMatchItsTokens) {
