@@ -294,6 +294,8 @@ void ArtifactsPage::showOpen() {
        tr("One head large over its image, with its label and prediction")},
       {artifact_kind::kReliability, QStringLiteral("calibration"), tr("Open in Calibration"),
        tr("The images of each bin, and the misclassified images")},
+      {artifact_kind::kPredictions, QStringLiteral("calibration"), tr("Open in Calibration"),
+       tr("Reliability at any number of bins and any temperature")},
       {artifact_kind::kMatrix, QStringLiteral("calibration"), tr("Open in Calibration"),
        tr("The images of a cell: click it, or choose it with the arrow keys and press Enter")}};
   const store::ArtifactRow* row = nullptr;

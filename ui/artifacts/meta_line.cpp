@@ -17,7 +17,7 @@ QString metaLine(const store::ArtifactRow& row) {
       meta.is_object() && ids != meta.end() && ids->is_array()) {
     if (ids->size() == 1) {
       parts << QObject::tr("sample ") + QString::fromStdString(ids->front().dump());
-    } else if (!ids->empty() && !meta.contains("samples")) {
+    } else if (!ids->empty() && !meta.contains("samples") && !meta.contains("images")) {
       parts << QObject::tr("%1 samples").arg(ids->size());
     }
   }

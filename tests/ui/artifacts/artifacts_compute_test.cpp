@@ -161,6 +161,15 @@ TEST_F(ArtifactsCompute, LeadsToThePageThatHasTheImages) {
   page_->waitUntilIdle();
   QTest::mouseClick(button(QStringLiteral("Open in Calibration")), Qt::LeftButton);
   EXPECT_EQ(workbench_.pages.back().toStdString(), "calibration");
+  Artifact answers = samples::table();
+  answers.kind = artifact_kind::kPredictions;
+  answers.name = "predictions";
+  workbench_.store().addArtifact(run, answers);
+  page_->waitUntilIdle();
+  page_->showArtifact(QString::fromStdString(answers.analysis), QStringLiteral("predictions"));
+  page_->waitUntilIdle();
+  EXPECT_EQ(page_->name().toStdString(), "predictions");
+  EXPECT_TRUE(button(QStringLiteral("Open in Calibration"))->isVisible());
 }
 
 TEST_F(ArtifactsCompute, ACellOfAConfusionMatrixOpensItsImages) {

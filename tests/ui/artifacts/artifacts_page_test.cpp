@@ -473,6 +473,8 @@ TEST_F(Artifacts, DescribesAnArtifactInOneLine) {
                            "unit: probability", "step 2,000"}) {
     EXPECT_TRUE(line.contains(QString::fromLatin1(part))) << part << " in " << line.toStdString();
   }
+  row.meta = {{"images", 2}, {"sample_ids", {4, 9}}};
+  EXPECT_FALSE(metaLine(row).contains(QStringLiteral("samples"))) << "they are counted once";
   row.meta = Json();
   EXPECT_FALSE(metaLine(row).isEmpty());
 }
