@@ -42,7 +42,7 @@ QHBoxLayout* makeCalibrationTitle(QWidget* card, const QString& title, QLabel** 
   line->addWidget(label, 1);
   auto* note = withRole(new ElidedLabel(card), "small");
   note->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  line->addWidget(note, 1);
+  line->addWidget(note);
   if (titleLabel != nullptr) *titleLabel = label;
   if (about != nullptr) *about = note;
   return line;

@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QFile>
 #include <QHeaderView>
+#include <QLabel>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QSlider>
@@ -157,6 +158,21 @@ TEST_F(Calibration, ACellOpensItsImages) {
     EXPECT_EQ(entry.label.toStdString(), "1");
     EXPECT_EQ(entry.predicted.toStdString(), "0");
   }
+}
+
+TEST_F(Calibration, TheTitleOfACellTakesTheRoomThatItsNoteLeaves) {
+  Artifact answers = samples::predictions(samples::mixedAnswers());
+  answers.meta["class_names"] = {"T-shirt or top", "Dress or skirt", "Ankle boot"};
+  const auto shown = page({runWith("a", {answers})});
+  shown->setViewState({{"cell", {1, 0}}});
+  shown->waitUntilIdle();
+  layOutNow();
+  const QLabel* title = nullptr;
+  for (const QLabel* label : shown->findChildren<QLabel*>()) {
+    if (label->text().startsWith(QStringLiteral("true Dress or skirt, predicted"))) title = label;
+  }
+  ASSERT_NE(title, nullptr);
+  EXPECT_GE(title->width(), title->sizeHint().width()) << title->text().toStdString();
 }
 
 TEST_F(Calibration, AllThatIsMisclassifiedIsListedMostConfidentFirst) {
