@@ -43,6 +43,12 @@ QString flopText(double flops) {
 
 constexpr const char* kExcludeLink = "exclude";  // no field has this key
 
+/// Of a key that the sweep varies, the axis is wrong: the field has a value that no run takes.
+Problem ofAxis(const Document& document, Problem problem) {
+  if (document.axis(problem.key) != nullptr) problem.key = "sweep." + problem.key;
+  return problem;
+}
+
 /// "0.4 GB"; from `vitrine check` or a run.
 QString forecastMemory(double bytes) { return QString::fromStdString(formatBytes(bytes)); }
 
@@ -64,7 +70,9 @@ int ConfigurePage::variantOf(const Problem& problem) const {
 
 void ConfigurePage::showPlan() {
   if (form_->catalog() == nullptr) return;
-  std::vector<Problem> problems = plan_->problems;
+  std::vector<Problem> problems;
+  for (const Problem& problem : plan_->problems)
+    problems.push_back(ofAxis(form_->document(), problem));
   if (syntax_ && problems.empty()) problems.push_back(*syntax_);
   // A field says what the first run has: what a variant makes wrong stands next to the variant.
   std::map<int, QString> ofVariants;
@@ -104,24 +112,24 @@ void ConfigurePage::showForecast() {
   QStringList note;
   if (isForecast_) {
     if (forecast_.seconds > 0) {
-      note << tr("about %1 in all, %2")
-                  .arg(duration(forecast_.seconds), forecast_.timeSource);
+      note << tr("about %1 in all, %2").arg(duration(forecast_.seconds), forecast_.timeSource);
     }
-    if (made > 0) note << (made == static_cast<int>(forecast_.runs.size())
-                                 ? tr("already queued or run")
-                                 : tr("%1 already queued or run").arg(count(made)));
+    if (made > 0)
+      note << (made == static_cast<int>(forecast_.runs.size())
+                   ? tr("already queued or run")
+                   : tr("%1 already queued or run").arg(count(made)));
     if (twice > 0) note << tr("%1 the same as another here").arg(count(twice));
   }
   if (const auto out = static_cast<std::int64_t>(plan_->excluded.size()); out > 0)
     note.prepend(tr("%1 excluded").arg(count(out)));
   if (runs > plan_->runs.size()) {
-    note.prepend(tr("the first %1 are listed")
-                     .arg(count(static_cast<std::int64_t>(plan_->runs.size()))));
+    note.prepend(
+        tr("the first %1 are listed").arg(count(static_cast<std::int64_t>(plan_->runs.size()))));
   }
-  side_->setPlannedRuns(
-      runs == 0 ? tr("Planned runs")
-                : tr("Planned runs: %1").arg(count(static_cast<std::int64_t>(runs))),
-      note.join(QStringLiteral(" \u00b7 ")));
+  side_->setPlannedRuns(runs == 0
+                            ? tr("Planned runs")
+                            : tr("Planned runs: %1").arg(count(static_cast<std::int64_t>(runs))),
+                        note.join(QStringLiteral(" \u00b7 ")));
   showChanges();
   showCost();
   showNotice();
@@ -236,9 +244,9 @@ void ConfigurePage::showSourceRun(const std::string& table) {
   auto* line =
       checkpoint == nullptr ? nullptr : qobject_cast<QLineEdit*>(checkpoint->editor().input());
   if (line == nullptr) return;
-  checkpoint->setNote(steps.size() > 2 ? tr("latest, best or a step: ") +
-                                             steps.mid(2).join(QStringLiteral(", "))
-                                       : QString());
+  checkpoint->setNote(steps.size() > 2
+                          ? tr("latest, best or a step: ") + steps.mid(2).join(QStringLiteral(", "))
+                          : QString());
   if (line->completer() == nullptr ||
       line->completer()->property("steps").toStringList() != steps) {
     auto* completer = new QCompleter(steps, line);
@@ -257,16 +265,14 @@ void ConfigurePage::showHistory() {
     action->setToolTip((label.isEmpty() ? verb : verb + QStringLiteral(": ") + label) +
                        QStringLiteral(" (") + key + QLatin1Char(')'));
   };
-  show(undoAction_, history_.canUndo(), tr("Undo"), history_.undoLabel(),
-       QStringLiteral("Ctrl+Z"));
+  show(undoAction_, history_.canUndo(), tr("Undo"), history_.undoLabel(), QStringLiteral("Ctrl+Z"));
   show(redoAction_, history_.canRedo(), tr("Redo"), history_.redoLabel(),
        QStringLiteral("Ctrl+Shift+Z"));
 }
 
 void ConfigurePage::showOrigin() {
   originLabel_->setVisible(!origin_.isEmpty());
-  originLabel_->setText(origin_ +
-                        (text_ == saved_ ? QString() : tr(" \u00b7 changed")));
+  originLabel_->setText(origin_ + (text_ == saved_ ? QString() : tr(" \u00b7 changed")));
 }
 
 void ConfigurePage::showCost() {
@@ -286,12 +292,12 @@ void ConfigurePage::showCost() {
   if (!isSound) {
     const std::size_t problems = plan_->problems.size() + static_cast<std::size_t>(unread.size());
     headline_->setText(
-        tr("Not ready: %1")
-            .arg(plural(std::max<std::size_t>(problems, 1), tr("problem"))));
+        tr("Not ready: %1").arg(plural(std::max<std::size_t>(problems, 1), tr("problem"))));
     QStringList sentences = unread;
     std::string first;  // with a field
     const QStringList names = side_->sweep().variantNames();
-    for (const Problem& problem : plan_->problems) {
+    for (const Problem& each : plan_->problems) {
+      const Problem problem = ofAxis(form_->document(), each);
       if (const int variant = variantOf(problem); variant >= 0 && variant < names.size()) {
         sentences << tr("In the variant \"%1\": %2").arg(names[variant], sentenceOf(problem));
       } else if (!form_->shows(problem.key)) {
@@ -301,9 +307,8 @@ void ConfigurePage::showCost() {
       }
     }
     if (syntax_ && sentences.isEmpty()) {
-      sentences << tr("line %1: %2")
-                       .arg(syntax_->line)
-                       .arg(QString::fromStdString(syntax_->message));
+      sentences
+          << tr("line %1: %2").arg(syntax_->line).arg(QString::fromStdString(syntax_->message));
     }
     for (QString& sentence : sentences) sentence = sentence.toHtmlEscaped();
     const bool isExclude =
@@ -315,9 +320,8 @@ void ConfigurePage::showCost() {
                        .arg(QString::fromLatin1(kExcludeLink), themeColors().accent.name());
     }
     if (!first.empty()) {
-      sentences << tr(
-                       "Correct the fields in red: <a href='%1' style='color:%2'>show the "
-                       "first</a>")
+      sentences << tr("Correct the fields in red: <a href='%1' style='color:%2'>show the "
+                      "first</a>")
                        .arg(QString::fromStdString(first), themeColors().accent.name());
     }
     details_->setTextFormat(Qt::RichText);
@@ -333,8 +337,8 @@ void ConfigurePage::showCost() {
   const QStringList factors = SweepEditor::factors(form_->document());
   if (!factors.isEmpty()) details << factors.join(QStringLiteral(" \u00d7 "));
   if (!factors.isEmpty() && !plan_->excluded.empty())
-    details.last() += tr(", %1 excluded")
-                          .arg(count(static_cast<std::int64_t>(plan_->excluded.size())));
+    details.last() +=
+        tr(", %1 excluded").arg(count(static_cast<std::int64_t>(plan_->excluded.size())));
   QStringList sources;
   if (isForecast_ && forecast_.seconds > 0) {
     details << tr("about %1").arg(duration(forecast_.seconds));

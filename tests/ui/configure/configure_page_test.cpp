@@ -124,6 +124,28 @@ TEST_F(Configure, CountsRunsAsVariantsTimesSeeds) {
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("2 variants \u00d7 3 seeds")));
 }
 
+TEST_F(Configure, AWrongSeedIsNamedAtTheSeedsAndNotAtTheFieldTheyReplace) {
+  const auto shown = page();
+  auto* seeds = named<QLineEdit>(shown->side(), QStringLiteral("Seeds, comma separated"));
+  ASSERT_NE(seeds, nullptr);
+  const auto enter = [&](const QString& text) {
+    seeds->setText(text);
+    Q_EMIT seeds->textEdited(text);
+    shown->planNow();
+  };
+  enter(QStringLiteral("0-2"));
+  EXPECT_TRUE(seeds->property("invalid").toBool());
+  EXPECT_TRUE(labels(shown->side().sweep()).contains(QStringLiteral("0-2")));
+  EXPECT_FALSE(shown->form().row("train.seed")->editor().input()->property("invalid").toBool());
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("sweep.train.seed")))
+      << labels(*shown).toStdString();
+  enter(QStringLiteral("0, 1, 1"));
+  EXPECT_TRUE(seeds->property("invalid").toBool());
+  enter(QStringLiteral("0, 1, 2"));
+  EXPECT_FALSE(seeds->property("invalid").toBool());
+  EXPECT_FALSE(labels(shown->side().sweep()).contains(QStringLiteral("0-2")));
+}
+
 TEST_F(Configure, SaysBesideTheVariantWhatTheVariantMakesWrong) {
   const auto shown = page();
   auto& sweep = shown->side().sweep();

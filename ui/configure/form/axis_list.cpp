@@ -37,6 +37,13 @@ QString valuesText(const std::vector<Json>& values) {
   return parts.join(QStringLiteral(", "));
 }
 
+void showInvalid(QLineEdit& line, bool isInvalid) {
+  if (line.property("invalid").toBool() == isInvalid) return;
+  line.setProperty("invalid", isInvalid);
+  line.style()->unpolish(&line);
+  line.style()->polish(&line);
+}
+
 AxisList::AxisList(const QString& place, const QString& wording, QWidget* parent)
     : QWidget(parent), place_(place), wording_(wording), column_(new QVBoxLayout(this)) {
   column_->setContentsMargins(0, 0, 0, 0);
@@ -134,12 +141,7 @@ void AxisList::showProblems(const std::vector<Problem>& problems) {
     }
     axis.problem->setText(said);
     axis.problem->setVisible(!said.isEmpty());
-    for (QLineEdit* line : {axis.key, axis.values}) {
-      if (line->property("invalid").toBool() == !said.isEmpty()) continue;
-      line->setProperty("invalid", !said.isEmpty());
-      line->style()->unpolish(line);
-      line->style()->polish(line);
-    }
+    for (QLineEdit* line : {axis.key, axis.values}) showInvalid(*line, !said.isEmpty());
   }
 }
 

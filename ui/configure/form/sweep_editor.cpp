@@ -35,6 +35,7 @@ SweepEditor::SweepEditor(QWidget* parent)
     : QWidget(parent),
       stages_(new QLabel(this)),
       seeds_(new QLineEdit(this)),
+      seedsProblem_(withRole(new QLabel(this), "error")),
       axes_(new AxisList(QStringLiteral("sweep"), tr("sweep axis"), this)),
       variantsBox_(new QVBoxLayout) {
   auto* column = columnIn(this, {}, px(8));
@@ -62,6 +63,9 @@ SweepEditor::SweepEditor(QWidget* parent)
          "variant is run with each"));
   seedLine->addWidget(seeds_, 1);
   sweep->body()->addLayout(seedLine);
+  seedsProblem_->setWordWrap(true);
+  seedsProblem_->hide();
+  sweep->body()->addWidget(seedsProblem_);
   sweep->body()->addWidget(axes_);
   connect(axes_, &AxisList::edited, this, &SweepEditor::edited);
   CollapsibleSection* variants =
@@ -244,6 +248,14 @@ QStringList SweepEditor::unread() const {
 
 void SweepEditor::showProblems(const std::vector<Problem>& problems) {
   axes_->showProblems(problems);
+  QString said;
+  for (const Problem& problem : problems) {
+    if (said.isEmpty() && problem.key == std::string("sweep.") + kSeedKey)
+      said = messageOf(problem);
+  }
+  showInvalid(*seeds_, !said.isEmpty());
+  seedsProblem_->setText(said);
+  seedsProblem_->setVisible(!said.isEmpty());
 }
 
 void SweepEditor::showVariantProblems(const std::map<int, QString>& problems) {

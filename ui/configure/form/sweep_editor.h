@@ -72,6 +72,7 @@ class SweepEditor : public QWidget {
   std::vector<CollapsibleSection*> sections_;
   QLabel* stages_;
   QLineEdit* seeds_;
+  QLabel* seedsProblem_;
   AxisList* axes_;
   QVBoxLayout* variantsBox_;
   std::vector<VariantRow> variants_;
