@@ -36,7 +36,7 @@ std::vector<AttentionWay> AttentionPage::waysOf(std::int64_t run) const {
 }
 
 std::optional<AttentionWay> AttentionPage::wayOf(std::int64_t run) const {
-  if (!hasCheckpoint(run, shownStep())) return std::nullopt;
+  if (checkpointOf(run) < 0) return std::nullopt;
   const std::vector<AttentionWay> ways = waysOf(run);
   const AttentionSeries series = seriesOf(run);
   for (const AttentionWay& way : ways) {
@@ -64,7 +64,7 @@ QString AttentionPage::costOfMissing() const {
     isDrawn = isDrawn || wayOf(run)->isDrawn;
     isOfWeights = isOfWeights || wayOf(run)->isOfWeights;
     for (const store::CheckpointRow& one : facts_.at(run)->checkpoints) {
-      if (one.step == shownStep()) bytes += static_cast<double>(one.bytes);
+      if (one.step == checkpointOf(run)) bytes += static_cast<double>(one.bytes);
     }
   }
   const QString weights = bytes > 0 ? QString::fromStdString(formatBytes(bytes)) : QString();
@@ -105,21 +105,21 @@ QString AttentionPage::whyNothing(std::int64_t run) const {
     return tr(
         "This run has no checkpoint yet. Attention can be computed from its first one on, or "
         "stored while it trains: choose attention maps under Observe.");
-  if (!hasCheckpoint(run, shownStep()))
-    return tr("Step %1 has no checkpoint in this run, and nothing is stored there.")
+  if (checkpointOf(run) < 0)
+    return tr("This run has no checkpoint up to step %1, and nothing is stored there.")
         .arg(count(shownStep()));
+  const QString step = count(checkpointOf(run));
   if (!own_.isNull())
-    return wayOf(run) ? tr("%1 at step %2. %3").arg(ownName_, count(shownStep()), costOfMissing())
+    return wayOf(run) ? tr("%1 at step %2. %3").arg(ownName_, step, costOfMissing())
                       : tr("This model draws images; it cannot analyse one.");
   const std::optional<AttentionWay> way = wayOf(run);
   if (way && way->isOfWeights)
-    return tr("Not stored at step %1: %2. %3")
-        .arg(count(shownStep()), way->series.title(), costOfMissing());
+    return tr("Not stored at step %1: %2. %3").arg(step, way->series.title(), costOfMissing());
   const QString sentence =
       way && way->isDrawn
           ? tr("The attention while the image of seed %1 is drawn, at step %2, is not stored. %3")
           : tr("The attention of image %1 at step %2 is not stored. %3");
-  return sentence.arg(sample_).arg(count(shownStep()), costOfMissing());
+  return sentence.arg(sample_).arg(step, costOfMissing());
 }
 
 // Of a drawn image the patches are kept that were asked for; a run may have stored few queries.
@@ -246,7 +246,7 @@ void AttentionPage::compute(std::size_t index) {
     question.layer = known->layers[static_cast<std::size_t>(choice_.layer)].number;
   ModelChoice model;
   model.run = run;
-  model.checkpoint = std::to_string(shownStep());
+  model.checkpoint = std::to_string(checkpointOf(run));
   model.use = use_;
   const auto answer = std::make_shared<AttentionResponse>();
   const auto panelOf = [this](std::int64_t asked) {
@@ -317,8 +317,9 @@ void AttentionPage::compute(std::size_t index) {
   };
   shown_[index].failure.clear();
   if (!isQuiet)
-    panels_[index]->say(tr("Computing the attention at step %1\u2026").arg(count(shownStep())),
-                        QString(), true);
+    panels_[index]->say(
+        tr("Computing the attention at step %1\u2026").arg(count(checkpointOf(run))), QString(),
+        true);
   shown_[index].ticket =
       models->compute(model, attentionRequest(question), this, std::move(listener));
 }

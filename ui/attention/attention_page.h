@@ -114,7 +114,8 @@ class AttentionPage final : public ReadingPage {
   [[nodiscard]] std::vector<AttentionEntry> entriesOf(std::int64_t run) const;
   [[nodiscard]] AttentionSeries seriesOf(std::int64_t run) const;
   [[nodiscard]] std::optional<AttentionEntry> entryOf(std::int64_t run) const;
-  [[nodiscard]] bool hasCheckpoint(std::int64_t run, std::int64_t step) const;
+  /// The newest checkpoint up to the step that is shown, as of the stored attention; -1: none.
+  [[nodiscard]] std::int64_t checkpointOf(std::int64_t run) const;
   void showImages();
   void readImages();
   void showPanel(std::size_t index);

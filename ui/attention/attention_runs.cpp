@@ -295,18 +295,20 @@ void AttentionPage::fillSteps() {
 
 std::int64_t AttentionPage::shownStep() const { return steps_->shown(); }
 
-bool AttentionPage::hasCheckpoint(std::int64_t run, std::int64_t step) const {
+std::int64_t AttentionPage::checkpointOf(std::int64_t run) const {
+  std::int64_t newest = -1;
   const auto facts = facts_.find(run);
-  if (facts == facts_.end()) return false;
-  const auto& all = facts->second->checkpoints;
-  return std::any_of(all.begin(), all.end(),
-                     [step](const store::CheckpointRow& one) { return one.step == step; });
+  if (facts == facts_.end()) return newest;
+  for (const store::CheckpointRow& one : facts->second->checkpoints) {
+    if (one.step <= shownStep()) newest = std::max(newest, one.step);
+  }
+  return newest;
 }
 
 std::optional<AttentionEntry> AttentionPage::entryOf(std::int64_t run) const {
   const AttentionSeries series = seriesOf(run);
   std::optional<AttentionEntry> found;
-  const bool isExact = hasCheckpoint(run, shownStep()) && !waysOf(run).empty();
+  const bool isExact = checkpointOf(run) == shownStep() && !waysOf(run).empty();
   for (const AttentionEntry& entry : entriesOf(run)) {
     if (entry.series != series || !entry.isOf(sample_, shownSplit()) || entry.step > shownStep())
       continue;

@@ -254,6 +254,21 @@ TEST_F(AskedAttention, OneComputeAsksBothRunsInLockStepAndShowsTheCostOfBoth) {
   EXPECT_EQ(log().count(QStringLiteral("analyse")), 3);
 }
 
+TEST_F(AskedAttention, AShorterRunIsAskedAtItsNewestCheckpoint) {
+  const std::int64_t a =
+      runWith("long", {samples::atStep(samples::attentionMap(3), 800)}, configOf("patches"));
+  const std::int64_t b = runWith("short", {}, configOf("patches"));
+  workbench_.addCheckpoint(a, 800);
+  workbench_.addCheckpoint(b, 400);
+  const auto shown = page({a, b});
+  EXPECT_EQ(shown->shownStep(), 800);
+  EXPECT_THAT(shown->panels()[1]->sentence().toStdString(), HasSubstr("at step 400"));
+  press(*shown, "Compute");
+  ASSERT_TRUE(soon([&] { return shown->panels()[1]->hasImage(); }));
+  EXPECT_TRUE(shown->panels()[0]->hasImage());
+  EXPECT_EQ(shown->shownStep(), 800);
+}
+
 TEST_F(AskedAttention, AFailureOfOneOfTwoRunsNamesItAndKeepsTheOther) {
   const std::int64_t a = runWith("first", {}, configOf("memory"));
   const std::int64_t b = runWith("second", {}, configOf("memory"));
