@@ -316,8 +316,12 @@ void QueuePage::setColumns() {
                                        "%2px; } QHeaderView::section:first { padding-left: %2px; }")
                             .arg(px(8))
                             .arg(px(12)));
-  // "88 min 88 s left" is never cut.
-  const int time = QFontMetrics(bodyFont()).horizontalAdvance(tr("%1 left").arg(duration(5328)));
+  // Neither "88 min 88 s left" nor the title is cut.
+  const QFontMetrics metrics(bodyFont());
+  const QString title =
+      model_.headerData(QueueModel::TimeColumn, Qt::Horizontal, Qt::DisplayRole).toString();
+  const int time = std::max(metrics.horizontalAdvance(tr("%1 left").arg(duration(5328))),
+                            metrics.horizontalAdvance(title));
   const std::pair<int, int> widths[] = {{QueueModel::DeviceColumn, px(90)},
                                         {QueueModel::LimitColumn, px(90)},
                                         {QueueModel::TimeColumn, time + px(24)}};

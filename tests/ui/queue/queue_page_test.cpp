@@ -1,6 +1,7 @@
 // The Queue page through its actions: order, limits, pauses, offers, and what it says.
 #include "ui/queue/queue_page.h"
 
+#include <QFontMetrics>
 #include <QHeaderView>
 #include <QLabel>
 #include <QMimeData>
@@ -161,6 +162,16 @@ TEST_F(QueuePages, PutsTheTitlesOverTheirColumns) {
   };
   while (first < image.width() && !hasInk(first)) ++first;
   EXPECT_NEAR(first / scale, px(12), 2);  // as the titles of the sections
+}
+
+TEST_F(QueuePages, TheTitleOfTheTimesFitsItsColumn) {
+  enqueued("one");
+  open();
+  const QHeaderView* header = page_->view().header();
+  const QString title =
+      header->model()->headerData(QueueModel::TimeColumn, Qt::Horizontal).toString();
+  EXPECT_GE(header->sectionSize(QueueModel::TimeColumn),
+            QFontMetrics(header->font()).horizontalAdvance(title) + px(20));
 }
 
 TEST_F(QueuePages, MovesRunsByKeysAndByDragging) {
