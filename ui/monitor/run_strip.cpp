@@ -53,8 +53,11 @@ QString RunStrip::facts(const store::RunRow& row, const std::string& unit) {
   QStringList parts;
   parts << (row.totalSteps > 0 ? tr("step %1 of %2").arg(count(row.step), count(row.totalSteps))
                                : tr("step %1").arg(count(row.step)));
-  if (row.totalEpochs > 0)
-    parts << tr("epoch %1 of %2").arg(number(row.epoch, 1), number(row.totalEpochs, 0));
+  if (row.totalEpochs > 0) {
+    const bool isWhole = std::abs(row.totalEpochs - std::round(row.totalEpochs)) < 0.05;
+    parts
+        << tr("epoch %1 of %2").arg(number(row.epoch, 1), number(row.totalEpochs, isWhole ? 0 : 1));
+  }
   if (row.imagesPerSecond > 0)
     parts << tr("%1 %2/s").arg(count(std::llround(row.imagesPerSecond)),
                                QString::fromStdString(unit));

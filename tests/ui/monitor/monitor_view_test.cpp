@@ -395,6 +395,9 @@ TEST(RunStripFacts, SayStepEpochSpeedAndTimeLeft) {
   const std::string facts = RunStrip::facts(row, "images").toStdString();
   EXPECT_THAT(facts, test::HasTexts("step 1,200 of 4,000", "epoch 3.1 of 10", "812 images/s",
                                     "3\u2009min 12\u2009s left"));
+  row.totalEpochs = 0.43;
+  EXPECT_TRUE(RunStrip::facts(row, "images").contains(QStringLiteral("of 0.4")))
+      << "a run of less than an epoch has not 0 of them";
 }
 
 TEST(LogPanel, FindsItsWordsAndStartsAgainAtTheTop) {
