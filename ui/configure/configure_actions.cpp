@@ -129,9 +129,9 @@ void ConfigurePage::onEnqueued(const std::vector<std::int64_t>& runs) {
   if (runs.empty()) return;
   const store::QueueMode mode = workbench_.queue().view().mode;
   workbench_.showMessage(
-      tr("%1 in the queue; %2.")
-          .arg(runs.size() == 1 ? tr("Run #%1 is").arg(runs.front())
-                                : tr("%1 are").arg(plural(runs.size(), tr("run"))),
+      tr("Queued %1; %2.")
+          .arg(runs.size() == 1 ? tr("run #%1").arg(runs.front())
+                                : plural(runs.size(), tr("run")),
                mode != store::QueueMode::Running ? tr("it is paused: Resume queue lets it continue")
                : runs.size() == 1                ? tr("it continues when the window is closed")
                                                  : tr("they continue when the window is closed")));

@@ -43,7 +43,7 @@ TEST_F(Starting, QueuesAndStays) {
   shown->queueUp();
   ASSERT_TRUE(soon([&] { return startButton(*shown)->isEnabled(); }));
   EXPECT_TRUE(workbench_.pages.empty());
-  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("in the queue")));
+  EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("Queued run #")));
 }
 
 TEST_F(Starting, StartsWithKeysWhereverTheFocusIs) {
