@@ -66,6 +66,7 @@ bool RunsView::viewportEvent(QEvent* event) {
 
 void RunsView::keyPressEvent(QKeyEvent* event) {
   const bool isReturn = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (isReturn && state() == EditingState) return event->ignore();  // of the line over a name
   if (isReturn && (event->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier) {
     event->accept();
     Q_EMIT returnPressed();

@@ -91,6 +91,16 @@ TEST_F(RunEditing, ARunIsRenamedInTheListAndBackWithUndo) {
   EXPECT_EQ(studio.writer.run(run).name, before);
 }
 
+TEST_F(RunEditing, ReturnInANameKeepsTheSelectedRuns) {
+  panel.select({studio.runs[1], studio.runs[2]}, studio.runs[2]);
+  panel.rename();
+  ASSERT_NE(editor(), nullptr);
+  QTest::keyClicks(editor(), QStringLiteral("x"));
+  QTest::keyClick(editor(), Qt::Key_Return);
+  QCoreApplication::processEvents();  // the line is taken when the key is handled
+  EXPECT_EQ(studio.workbench.selection().runs().size(), 2U);
+}
+
 TEST_F(RunEditing, EscapeAndAnEmptyNameChangeNothing) {
   const std::int64_t run = studio.runs[2];
   const std::string before = studio.writer.run(run).name;
