@@ -56,7 +56,7 @@ Cell dayCell(const std::string& utc) {
 
 Cell durationCell(const store::RunRow& run) {
   const QDateTime start = timeOf(run.startedAt);
-  const QDateTime end = isAlive(run.state) ? QDateTime::currentDateTimeUtc()
+  const QDateTime end = isAlive(run.state)        ? QDateTime::currentDateTimeUtc()
                         : !run.finishedAt.empty() ? timeOf(run.finishedAt)
                                                   : timeOf(run.heartbeatAt);
   if (!start.isValid() || !end.isValid()) return {};
@@ -140,14 +140,13 @@ RunsModel::Column RunColumns::named(const std::string& id,
     const store::MetricKind kind = store::kindOf(kinds_, metric);
     const store::MetricTitle title = store::metricTitle(metric, kind.title);
     column.title = QString::fromStdString(title.title);
-    column.tip = QString::fromStdString(kind.definition.empty() ? metric
-                                                                : metric + '\n' + kind.definition);
+    column.tip =
+        QString::fromStdString(kind.definition.empty() ? metric : metric + '\n' + kind.definition);
   }
   if (const std::string metric = restOf(id, kBestColumn); !metric.empty()) {
     const store::MetricKind kind = store::kindOf(kinds_, metric);
-    column.title =
-        sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "%1, best"))
-            .arg(QString::fromStdString(store::metricTitle(metric, kind.title).title));
+    column.title = sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "%1, best"))
+                       .arg(QString::fromStdString(store::metricTitle(metric, kind.title).title));
     column.tip = kind.direction == Direction::Lower
                      ? sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "Least value of the run"))
                      : sayOfColumn(QT_TRANSLATE_NOOP("RunColumns", "Greatest value of the run"));
@@ -179,11 +178,20 @@ std::vector<RunsModel::Column> RunColumns::offered() {
 
 std::vector<std::string> RunColumns::usual(std::int64_t experiment, const std::string& metric) {
   std::map<std::int64_t, ConfigTexts> configs;
+  std::set<std::string> objects;  // transforms and the like: a cell cannot show them
   for (const auto& [id, run] : runs_) {
-    if (run.experimentId == experiment) configs[id] = configTexts(configs_.of(run));
+    if (run.experimentId != experiment) continue;
+    const FlatConfig& config = configs_.of(run);
+    configs[id] = configTexts(config);
+    for (const auto& [key, value] : config) {
+      if (value.is_array() &&
+          std::any_of(value.begin(), value.end(), [](const Json& one) { return one.is_object(); }))
+        objects.insert(key);
+    }
   }
   const std::set<std::string> differing = keysThatDiffer(configs);
   std::vector<std::string> keys(differing.begin(), differing.end());
+  std::erase_if(keys, [&objects](const std::string& key) { return objects.contains(key); });
   // What all of them have tells more of them apart.
   std::stable_partition(keys.begin(), keys.end(), [&configs](const std::string& key) {
     return std::all_of(configs.begin(), configs.end(),
@@ -224,7 +232,8 @@ std::vector<RunsModel::Column> RunColumns::read(const std::vector<std::string>& 
     }
     if (column.id == "duration") column.meanText = [](double mean) { return duration(mean); };
     if (column.id == kTags) {
-      for (const auto& [id, run] : runs_) put(column, id, textCell(model_.tagsOf(id).toStdString()));
+      for (const auto& [id, run] : runs_)
+        put(column, id, textCell(model_.tagsOf(id).toStdString()));
     }
     if (column.id == kNote) {
       for (const auto& [id, note] : store::notesByRun(query_))

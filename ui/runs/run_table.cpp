@@ -27,9 +27,8 @@ QString withoutMnemonic(QString title) {
 
 }  // namespace
 
-RunTable::RunTable(StudioWorkbench& workbench, RunsModel& model, RunsFilter& filter,
-                   RunsView& view, RunsDelegate& delegate, store::QueryFunction query,
-                   QObject* parent)
+RunTable::RunTable(StudioWorkbench& workbench, RunsModel& model, RunsFilter& filter, RunsView& view,
+                   RunsDelegate& delegate, store::QueryFunction query, QObject* parent)
     : QObject(parent),
       workbench_(workbench),
       model_(model),
@@ -48,6 +47,8 @@ RunTable::RunTable(StudioWorkbench& workbench, RunsModel& model, RunsFilter& fil
   QHeaderView* header = view_.header();
   header->setAccessibleName(tr("Columns of runs"));
   header->setSectionsMovable(false);
+  header->setStretchLastSection(false);
+  header->setSectionResizeMode(QHeaderView::Stretch);  // of a list: as wide as its place
   header->setSortIndicatorClearable(true);
   header->setSortIndicator(-1, Qt::AscendingOrder);
   header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -86,8 +87,7 @@ void RunTable::restoreLook() {
   const auto sorted = kept.find("sorted_by"), down = kept.find("is_descending");
   if (sorted != kept.end() && sorted->is_string()) sortedBy_ = sorted->get<std::string>();
   sortSection_ = sortedBy_.empty() ? -1 : sortedBy_ == kNames ? 0 : 1;
-  if (down != kept.end() && down->is_boolean() && down->get<bool>())
-    order_ = Qt::DescendingOrder;
+  if (down != kept.end() && down->is_boolean() && down->get<bool>()) order_ = Qt::DescendingOrder;
   const auto grouped = kept.find("grouped_by");
   if (grouped != kept.end() && grouped->is_string()) groupedBy_ = grouped->get<std::string>();
 }
@@ -133,7 +133,7 @@ void RunTable::setShown(bool isShown) {
   isShown_ = isShown;
   isSizing_ = true;
   delegate_.setTable(isShown);
-  header->setStretchLastSection(!isShown);
+  header->setSectionResizeMode(isShown ? QHeaderView::Interactive : QHeaderView::Stretch);
   view_.setHeaderHidden(!isShown);
   view_.setHorizontalScrollBarPolicy(isShown ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
   if (isShown) {
@@ -147,7 +147,7 @@ void RunTable::setShown(bool isShown) {
 }
 
 void RunTable::nameView() {
-  const QString name = !isShown_             ? tr("Runs by experiment")
+  const QString name = !isShown_            ? tr("Runs by experiment")
                        : model_.isGrouped() ? tr("Table of runs by %1").arg(model_.groupedBy())
                                             : tr("Table of runs by experiment");
   if (view_.accessibleName() != name) view_.setAccessibleName(name);
@@ -179,7 +179,8 @@ void RunTable::show() {
   }
   const auto sorted = std::find(ids_.begin(), ids_.end(), sortedBy_);
   int section = sortSection_;
-  if (section > 0) section = sorted == ids_.end() ? -1 : static_cast<int>(sorted - ids_.begin()) + 1;
+  if (section > 0)
+    section = sorted == ids_.end() ? -1 : static_cast<int>(sorted - ids_.begin()) + 1;
   QHeaderView* header = view_.header();
   header->setSortIndicator(section, order_);
   view_.setSortingEnabled(true);
@@ -191,8 +192,8 @@ void RunTable::show() {
       header->resizeSection(column, px(kNameWidth));
     } else {
       view_.resizeColumnToContents(column);
-      header->resizeSection(
-          column, std::clamp(header->sectionSize(column), px(kLeastCell), px(kMostCell)));
+      header->resizeSection(column,
+                            std::clamp(header->sectionSize(column), px(kLeastCell), px(kMostCell)));
     }
   }
   isSizing_ = false;

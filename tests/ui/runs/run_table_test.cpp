@@ -33,6 +33,37 @@ TEST_F(RunTables, ShowsWhatTellsTheRunsApartAndTheirMainMetric) {
   EXPECT_EQ(shown().columnCount(), 1) << "a list has its names alone";
 }
 
+TEST_F(RunTables, TheListIsAsWideAsItsPlaceWhenTheTableCloses) {
+  panel.resize(280, 900);
+  panel.setTable(false);
+  QCoreApplication::processEvents();
+  EXPECT_EQ(header().length(), panel.view().viewport()->width());
+  panel.resize(360, 900);
+  QCoreApplication::processEvents();
+  EXPECT_EQ(header().length(), panel.view().viewport()->width());
+}
+
+TEST(RunColumns, ListsOfObjectsAreNotUsualColumns) {
+  SampleStudio studio(SampleOptions{0, 0});
+  const std::int64_t experiment = studio.writer.experiment("Transforms", "");
+  std::vector<store::NewRun> added(2);
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    added[i].name = "run " + std::to_string(i);
+    const Json crop = {{"name", "crop"}, {"size", 8 + i}};
+    added[i].config["data"]["train"] = Json::array({crop});
+    added[i].config["model"]["width"] = 8 + i;
+    added[i].origins = Json::object();
+  }
+  (void)studio.writer.addRuns(experiment, added);
+  studio.workbench.watcher().poll();
+  RunConfigs configs(studio.workbench.store());
+  const RunsModel model;
+  RunColumns columns(studio.workbench.runs(), model, configs,
+                     [&](const std::string& sql) { return studio.workbench.store().query(sql); });
+  EXPECT_EQ(columns.usual(experiment, ""),
+            (Names{"state", "seed", "config:model.width", "duration"}));
+}
+
 TEST_F(RunTables, TheHeaderSortsTheRunsOfAnExperimentAndTheThirdClickTheList) {
   panel.table().setColumns({"seed", "id"});
   const std::vector<Ids> list = order();
