@@ -161,7 +161,8 @@ class MonitorPage : public Page {
   void fillMetricMenu();
   void fillEmpty();
   void showCardMenu(PlotCard& card, const QPoint& place);
-  void askNote(PlotCard& card);
+  /// At `x`, or at the last step of the run.
+  void askNote(PlotCard& card, std::optional<double> x);
   void askAlerts(PlotCard& card);
   void askRemoveNotes(PlotCard& card);
   using NoteChange = std::function<void(std::set<store::CurveNoteRow>& notes)>;

@@ -372,6 +372,7 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   QAction* pin = menu.addAction(isPinned ? tr("&Unpin") : tr("&Pin to the top"));
   // The card may go while the menu is open: a run that writes can change the metrics of the page.
   const QPointer<PlotCard> alive(&card);
+  const std::optional<double> clicked = cursor_;  // the mouse leaves the plot for the menu
   QAction* chosen = menu.exec(place);
   if (alive == nullptr) return;
   if (chosen == large) Q_EMIT card.plot().enlargeRequested();
@@ -381,7 +382,7 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   if (chosen == fit) fitCard(card);
   if (chosen != nullptr && chosen->actionGroup() == sizes)
     setSize(card.metric(), static_cast<PlotSize>(chosen->data().toInt()));
-  if (chosen == note) askNote(card);
+  if (chosen == note) askNote(card, clicked);
   if (chosen == forget) askRemoveNotes(card);
   if (chosen == alert) askAlerts(card);
   if (chosen == figure) exportCard(card);
@@ -390,13 +391,13 @@ void MonitorPage::showCardMenu(PlotCard& card, const QPoint& place) {
   if (chosen == pin) Q_EMIT card.pinRequested();
 }
 
-void MonitorPage::askNote(PlotCard& card) {
+void MonitorPage::askNote(PlotCard& card, std::optional<double> x) {
   const std::int64_t run = workbench_.selection().current();
   const store::RunRow* row = workbench_.run(run);
   if (row == nullptr) return;
   std::int64_t step = row->step;
   const CurveSeries& curve = cache_.curve(keyOf(run, card));
-  const std::ptrdiff_t place = cursor_ ? curve.at(settings_.x, *cursor_) : -1;
+  const std::ptrdiff_t place = x ? curve.at(settings_.x, *x) : -1;
   if (place >= 0) step = std::llround(curve.x(XAxis::Step)[static_cast<std::size_t>(place)]);
   bool isOk = false;
   const std::string metric = card.metric();  // the card may go while the dialog is open

@@ -55,6 +55,8 @@ struct NotesWindow {
             menu->setActiveAction(action);
         }
         isChosen = true;
+        QEvent leave(QEvent::Leave);  // the menu has the mouse
+        QCoreApplication::sendEvent(&card().plot(), &leave);
         QTest::keyClick(menu, menu->activeAction() != nullptr ? Qt::Key_Return : Qt::Key_Escape);
       } else if (QWidget* dialog = QApplication::activeModalWidget(); dialog != nullptr) {
         ++dialogs;
@@ -112,6 +114,19 @@ TEST_F(MonitorNotes, AreWrittenIntoTheDatabaseByTheMenuOfAPlotAndTakenOutOfIt) {
   EXPECT_EQ(window.dialogs, 2) << "one is removed without a question";
   EXPECT_TRUE(stored().isEmpty());
   EXPECT_TRUE(window.shown().isEmpty());
+}
+
+TEST_F(MonitorNotes, StandAtTheStepThatWasClicked) {
+  NotesWindow window(studio.writer.file(), runs);
+  CurvePlot& plot = window.card().plot();
+  const double clicked = plot.xAxis().valueAt(100);  // choose() clicks there
+  const std::int64_t last = studio.writer.run(run).step;
+  ASSERT_LT(clicked, static_cast<double>(last) / 2);
+  QTest::mouseMove(&plot, QPoint(100, 60));
+  window.write(QStringLiteral("here"));
+  const auto notes = studio.writer.curveNotes(run);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NEAR(static_cast<double>(notes[0].step), clicked, static_cast<double>(last) / 50);
 }
 
 TEST_F(MonitorNotes, AreThereInEveryWindowAndAfterTheNextStart) {
