@@ -335,15 +335,18 @@ void CurvePlot::drawReadout(QPainter& painter) const {
     nameWidth = std::max(nameWidth, metrics.horizontalAdvance(row.name) + 1);
     valueWidth = std::max(valueWidth, metrics.horizontalAdvance(row.value));
   }
-  nameWidth = std::min(nameWidth, widest);
   const int more = static_cast<int>(curves_.size()) - static_cast<int>(rows.size());
   const QString title = readoutTitle();
   const int pad = px(8), square = px(14), gap = px(12), height = px(17);
+  const int at = qRound(frame_.x.pixelOf(*cursor_));
+  // Names have the room of the wider side, so that the line stays in sight.
+  const int room =
+      std::max(at, rect().right() - at) - px(10) - (2 * pad + square + gap + valueWidth);
+  nameWidth = std::min({nameWidth, widest, std::max(room, px(60))});
   const int width = std::max(2 * pad + square + nameWidth + gap + valueWidth,
                              2 * pad + QFontMetrics(bold).horizontalAdvance(title));
   const int lines = 1 + static_cast<int>(rows.size()) + (more > 0 ? 1 : 0);
   QRect box(0, 0, width, 2 * px(5) + lines * height);
-  const int at = qRound(frame_.x.pixelOf(*cursor_));
   // Next to the line, on the side with more room; always inside the widget.
   box.moveLeft(at + px(10));
   if (box.right() > rect().right()) box.moveRight(at - px(10));
@@ -366,7 +369,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
     painter.drawRoundedRect(QRectF(line.left(), line.center().y() - px(3), px(7), px(7)), 2, 2);
     painter.setPen(t.muted);
     painter.drawText(line.adjusted(square, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                     metrics.elidedText(row.name, Qt::ElideRight, nameWidth));
+                     metrics.elidedText(row.name, Qt::ElideMiddle, nameWidth));
     painter.setPen(t.text);
     painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, row.value);
   }

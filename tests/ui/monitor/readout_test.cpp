@@ -1,4 +1,5 @@
 // What the plot under the mouse says of its curves.
+#include <QImage>
 #include <QMouseEvent>
 #include <QTest>
 #include <cmath>
@@ -15,8 +16,8 @@ struct Read {
     std::vector<PlottedCurve> curves;
     for (std::size_t i = 0; i < values.size(); ++i) {
       EXPECT_TRUE(series[i].append({point(0, values[i]), point(100, values[i])}));
-      curves.push_back({static_cast<std::int64_t>(i) + 1,
-                        QStringLiteral("run %1").arg(values[i]), &series[i]});
+      curves.push_back(
+          {static_cast<std::int64_t>(i) + 1, QStringLiteral("run %1").arg(values[i]), &series[i]});
     }
     plot.resize(600, 400);
     plot.setCurves(curves);
@@ -62,6 +63,26 @@ TEST(Readout, OfManyCurvesHasThoseNextToTheMouse) {
   read.pointAt(2);
   EXPECT_TRUE(read.names().contains(QStringLiteral("run 1")));
   EXPECT_FALSE(read.names().contains(QStringLiteral("run 30")));
+}
+
+TEST(Readout, OfALongNameLeavesTheLineInSight) {
+  Read read({2, 5});
+  std::vector<PlottedCurve> curves = read.plot.curves();
+  for (PlottedCurve& curve : curves) curve.name += QStringLiteral(" of a sweep").repeated(20);
+  read.plot.setCurves(curves);
+  read.plot.resize(360, 200);
+  (void)read.plot.grab();
+  read.pointAt(3);
+  const QImage image = read.plot.grab().toImage();
+  const int line = qRound(read.plot.xAxis().pixelOf(50));
+  const QRgb box = themeColors().raised.rgb();
+  int covered = 0, drawn = 0;
+  for (int y = 0; y < image.height(); ++y) {
+    covered += image.pixel(line, y) == box ? 1 : 0;
+    for (int x = 0; x < image.width(); ++x) drawn += image.pixel(x, y) == box ? 1 : 0;
+  }
+  EXPECT_GT(drawn, 500) << "the read-out is there";
+  EXPECT_EQ(covered, 0);
 }
 
 TEST(Readout, WritesTheRunningTimeInHoursMinutesAndSeconds) {
