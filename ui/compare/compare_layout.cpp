@@ -365,6 +365,7 @@ void ComparePage::fitDiffers() {
   for (int i = 0; i + 1 < header->count(); ++i)
     if (i != kDiffers) others += header->sectionSize(i);
   // The last column is stretched: what it needs, not what it has.
+  header->setStretchLastSection(false);
   const QAbstractItemView* view = tableView_;
   const int last =
       std::max({view->sizeHintForColumn(header->count() - 1) + px(12),
@@ -373,10 +374,8 @@ void ComparePage::fitDiffers() {
   const int wanted = header->sectionSize(kDiffers) + px(12);
   const int room = tableView_->viewport()->width() - others - last;
   header->resizeSection(kDiffers, std::clamp(room, px(90), std::max(px(90), wanted)));
-  // The stretched column may keep more than it needs.
-  const int beyond = header->length() - tableView_->viewport()->width();
-  if (beyond > 0)
-    header->resizeSection(kDiffers, std::max(px(90), header->sectionSize(kDiffers) - beyond));
+  header->resizeSection(header->count() - 1, last);
+  header->setStretchLastSection(true);
   fitted = header->sectionSize(kDiffers);
 }
 
@@ -420,9 +419,9 @@ void ComparePage::chooseColumns() {
   for (const auto& [name, runs] : data_->names) {
     const bool isOn =
         std::find(data_->metrics.begin(), data_->metrics.end(), name) != data_->metrics.end();
-    list.entries.push_back({name, QString::fromStdString(name),
-                            tr("measured in %1 of %2 runs").arg(runs).arg(data_->runs.size()),
-                            isOn});
+    const QString measured = tr("measured in %1 of %2 runs").arg(runs).arg(data_->runs.size());
+    list.entries.push_back({name, data_->titleOf(name),
+                            QString::fromStdString(name) + QLatin1Char('\n') + measured, isOn});
   }
   const auto answer = askCheckList(this, list);
   if (!answer || data_ == nullptr) return;  // runs may go while the dialog is open

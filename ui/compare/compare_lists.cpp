@@ -9,6 +9,7 @@
 #include <QTableView>
 #include <QToolButton>
 #include <QTreeWidget>
+#include <algorithm>
 
 #include "core/base/text.h"
 #include "ui/compare/compare_page.h"
@@ -133,7 +134,9 @@ void ComparePage::showDifferences() {
   }
   differenceTree_->header()->setStretchLastSection(true);
   differenceTree_->setColumnWidth(0, px(240));
-  for (int i = 1; i < header.size(); ++i) differenceTree_->setColumnWidth(i, px(190));
+  for (int i = 1; i < header.size(); ++i)
+    differenceTree_->setColumnWidth(
+        i, std::clamp(differenceTree_->header()->sectionSizeHint(i), px(190), px(320)));
   differencesAbout_->setText(
       tr("%1 of %2 keys%3")
           .arg(shown)

@@ -26,8 +26,12 @@ std::optional<std::vector<std::string>> askCheckList(QWidget* parent, const Chec
     item->setToolTip(entry.tip);
   }
   QObject::connect(search, &QLineEdit::textChanged, list, [list](const QString& text) {
-    for (int i = 0; i < list->count(); ++i)
-      list->item(i)->setHidden(!list->item(i)->text().contains(text, Qt::CaseInsensitive));
+    for (int i = 0; i < list->count(); ++i) {
+      QListWidgetItem* item = list->item(i);
+      const QString id = item->data(Qt::UserRole).toString();
+      item->setHidden(!item->text().contains(text, Qt::CaseInsensitive) &&
+                      !id.contains(text, Qt::CaseInsensitive));
+    }
   });
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, &dialog);
   QObject::connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);

@@ -74,6 +74,19 @@ TEST_F(ComparedOnALaptop, TheVerdictLiesInsideTheTable) {
   }
 }
 
+TEST_F(ComparedOnALaptop, WhatDiffersHasItsRoomAgainAfterAWideWindow) {
+  fillRoadmap();
+  const QTableView& view = openWindow(1440, 900).tableView();
+  constexpr int kDiffers = 1;
+  const int before = view.columnWidth(kDiffers);
+  ASSERT_GT(before, px(90));
+  for (const int width : {2400, 1440}) {
+    window_->resize(width, 900);
+    for (int i = 0; i < 6; ++i) QCoreApplication::processEvents();
+  }
+  EXPECT_EQ(view.columnWidth(kDiffers), before);
+}
+
 TEST_F(ComparedOnALaptop, WhatDiffersBeginsWithWhatIsNewAndIsFoundByEveryKey) {
   fillRoadmap();
   show();
