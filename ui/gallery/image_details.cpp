@@ -87,7 +87,7 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   head->addWidget(hint_);
   column->addLayout(head);
   recipe_ = new RecipeTable(tr("Recipe of the image"), this);
-  recipe_->setLabelWidth(110);
+  recipe_->setLabelWidth(134);  // "relative tolerance"
   column->addWidget(recipe_);
   buttons_ = new FlowBar(this);
   buttons_->row().setSpacing(px(6));

@@ -286,7 +286,7 @@ QWidget* PlaygroundPage::makeSide() {
   picture_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   verdict_ = withName(withRole(new WrapLabel(inside), "small"), tr("Verification"));
   facts_ = new FactTable(tr("Recipe"), inside);
-  facts_->setLabelWidth(px(108));
+  facts_->setLabelWidth(134);
   recipeButton_ = makeToolButton(tr("Recipe"), tr("Recipe that makes the image again (I)"), inside);
   recipeButton_->setCheckable(true);
   recipeButton_->setProperty("quiet", true);

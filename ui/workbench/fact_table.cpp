@@ -4,6 +4,7 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <algorithm>
 
 #include "ui/kit/theme.h"
 
@@ -68,12 +69,16 @@ void FactTable::resizeEvent(QResizeEvent* event) {
 void FactTable::fitColumns() {
   const int width = viewport()->width();
   if (labelWidth_ <= 0) return setColumnWidth(0, width * 55 / 100);
-  int values = 0;
-  for (int row = 0; row < topLevelItemCount(); ++row)
-    values = std::max(values, fontMetrics().horizontalAdvance(topLevelItem(row)->text(1)));
-  values += px(8);  // the margins that a cell has around its text
+  const auto widest = [this](int column) {
+    int text = 0;
+    for (int row = 0; row < topLevelItemCount(); ++row)
+      text = std::max(text, fontMetrics().horizontalAdvance(topLevelItem(row)->text(column)));
+    return text + px(8);  // the margins that a cell has around its text
+  };
+  // One long value costs no label its letters as long as both have half of the width.
   const int most = std::min(px(labelWidth_), width * 6 / 10);
-  setColumnWidth(0, std::clamp(width - values, std::min(most, width * 4 / 10), most));
+  const int least = std::min({most, widest(0), width / 2});
+  setColumnWidth(0, std::clamp(width - widest(1), least, most));
 }
 
 void FactTable::keyPressEvent(QKeyEvent* event) {

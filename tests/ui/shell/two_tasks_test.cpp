@@ -8,10 +8,12 @@
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/compare/compare_page.h"
+#include "ui/kit/theme.h"
 #include "ui/monitor/metric_card.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/runs/runs_panel.h"
 #include "ui/shell/inspector.h"
+#include "ui/workbench/fact_table.h"
 #include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
@@ -114,6 +116,17 @@ TEST_F(TwoTasks, TheInspectorTakesTheCardOfTheCurrentRun) {
   EXPECT_TRUE(labels().contains(QStringLiteral("Distance, test")))
       << "titles that a run declares while the window is open: "
       << labels().join('\n').toStdString();
+}
+
+TEST_F(TwoTasks, ALongValueCutsNoLabelOfItsTable) {
+  FactTable table(QStringLiteral("Recipe"));
+  table.setLabelWidth(134);
+  table.resize(px(270), px(100));
+  table.show();
+  const QString label = QStringLiteral("relative tolerance");
+  table.setFacts({{label, QStringLiteral("0.001"), {}},
+                  {QStringLiteral("run"), QString(80, QLatin1Char('w')), {}}});
+  EXPECT_GE(table.columnWidth(0), table.fontMetrics().horizontalAdvance(label) + px(8));
 }
 
 TEST_F(TwoTasks, TheMonitorPinsThePlotsOfTheSelectedTasksUntilTheUserChooses) {
