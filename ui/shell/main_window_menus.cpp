@@ -137,7 +137,7 @@ void MainWindow::makeActions() {
     addAction(one);
     keys_.adopt(one, QStringLiteral("window"), tr("Window"));
   }
-  trash_ = action(tr("Deleted &runs\u2026"), QKeySequence(), [this] {
+  trash_ = action(tr("Deleted &runs (trash)\u2026"), QKeySequence(), [this] {
     TrashDialog dialog(workbench_, this);
     dialog.exec();
   });

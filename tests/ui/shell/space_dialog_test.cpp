@@ -162,7 +162,7 @@ TEST_F(DiskSpace, EmptyTrashRemovesDeletedRunsAfterAQuestion) {
     button(*question, QStringLiteral("Remove"))->click();
   });
   answer.start(20);
-  inDialog<TrashDialog>(QStringLiteral("Deleted runs\u2026"), [](TrashDialog& dialog) {
+  inDialog<TrashDialog>(QStringLiteral("Deleted runs (trash)\u2026"), [](TrashDialog& dialog) {
     EXPECT_EQ(dialog.runs().size(), 1U);
     button(dialog, QStringLiteral("Empty trash\u2026"))->click();
     return true;
