@@ -55,12 +55,18 @@ GlView::GlView(LiveCanvas& canvas) : canvas_(canvas) {
 }
 
 GlView::~GlView() {
-  if (!context_ || !context_->makeCurrent(this)) return;
+  if (!context_) return;
+  // A container has destroyed the surface of this window before it deletes it.
+  QOffscreenSurface surface;
+  surface.setFormat(context_->format());
+  surface.create();
+  const bool isCurrent = context_->makeCurrent(&surface);
   for (auto& [number, picture] : canvas_.textures().all()) {
     const auto texture = static_cast<GLuint>(picture.texture);
-    if (texture != 0) context_->functions()->glDeleteTextures(1, &texture);
+    if (isCurrent && texture != 0) context_->functions()->glDeleteTextures(1, &texture);
     picture.texture = picture.made = 0;
   }
+  if (!isCurrent) return;
   canvas_.makeCurrent();
   if (isReady_) ImGui_ImplOpenGL3_Shutdown();
   context_->doneCurrent();
