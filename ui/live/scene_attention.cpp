@@ -110,8 +110,7 @@ void LiveScene::drawOverview(int layers, int heads) {
   const LiveModel::FramePointer frame = model_.shown();
   const int columns = std::min(heads, kMostHeads) + (heads > 1 ? 1 : 0);
   const Small small(*canvas_);
-  const double left = static_cast<double>(sizeOf(layerName(layers)).x) + px(8),
-               head = px(16);
+  const double left = static_cast<double>(sizeOf(layerName(layers)).x) + px(8), head = px(16);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const double cell = std::max(
       8.0, std::floor(std::min((static_cast<double>(room.x) - left) / columns,
@@ -120,9 +119,7 @@ void LiveScene::drawOverview(int layers, int heads) {
   ImVec2 at = ImGui::GetCursorScreenPos();
   for (int i = 0; i < columns; ++i) {
     const bool isMean = heads > 1 && i == columns - 1;
-    const QString title = isMean          ? tr("mean")
-                          : cell < px(44) ? QString::number(i)
-                                          : headName(i);
+    const QString title = isMean ? tr("mean") : cell < px(44) ? QString::number(i) : headName(i);
     const ImVec2 size = sizeOf(title);
     textAt({at.x + f(left + cell * (i + 0.5)) - size.x / 2, at.y}, title,
            i == model_.head ? themeColors().text : themeColors().muted);
@@ -215,8 +212,7 @@ void LiveScene::drawHeadRow(const live::AttentionLayer& layer, double cell, doub
     if (ImGui::IsItemHovered()) {
       ImGui::BeginTooltip();
       say(tr("%1, %2: row sum %3")
-              .arg(layerName(layer.layer),
-                   isMean ? tr("mean of all heads") : headName(i),
+              .arg(layerName(layer.layer), isMean ? tr("mean of all heads") : headName(i),
                    number(cells.rowSum, 2)),
           themeColors().text);
       say(tr("Click to use this patch as the query of every head"), themeColors().muted);
@@ -348,7 +344,7 @@ void LiveScene::drawProbeFacts(const AttentionCells& cells, const live::Attentio
   });
   for (std::ptrdiff_t i = 0; i < most; ++i) {
     const int cell = order[static_cast<std::size_t>(i)];
-    pair(QStringLiteral("%1, %2").arg(cell / cells.columns + 1).arg(cell % cells.columns + 1),
+    pair(patchName(cell / cells.columns, cell % cells.columns),
          number(static_cast<double>(cells.values[static_cast<std::size_t>(cell)]), 3));
   }
   if (cells.classValue >= 0)
