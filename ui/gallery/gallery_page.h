@@ -168,6 +168,7 @@ class GalleryPage final : public ReadingPage {
   std::int64_t namesHistory_ = -1;                ///< of the runs that the names were read from
   std::optional<store::ImageStanding> standing_;  ///< of what the model holds
   std::int64_t newestRead_ = 0, total_ = 0;       ///< of all images, found or not
+  std::vector<std::pair<std::int64_t, std::string>> tagsRead_;  ///< by id
   QString failure_;
   View view_ = View::Sheet;
   ImageOrder sheetOrder_ = ImageOrder::Newest;  ///< in the view Sheet

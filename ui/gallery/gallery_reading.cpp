@@ -52,18 +52,24 @@ void GalleryPage::reload() {
   isStale_ = false;
   failure_.clear();
   list_.run([this, search = query_.search, standing = standing_, newest = newestRead_,
-             names = classNames_, namesHistory = namesHistory_,
+             tagsBefore = tagsRead_, names = classNames_, namesHistory = namesHistory_,
              catalog = total_ == 0 ? workbench_.catalog() : Catalog()](
                 store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     const store::ImageStanding now = store::imageStanding(store);
     // Rows of images never change: what was found is still there, unless a run went or was resumed.
-    const bool isMore = standing && standing->history == now.history;
+    // What a search for stars or tags found is that only until another one is set.
+    auto tags = store::taggedImages(store);
+    const bool asksTags =
+        std::any_of(search.begin(), search.end(), [](const store::ImageCondition& condition) {
+          return condition.key == "starred" || condition.key == "tag";
+        });
+    const bool isMore =
+        standing && standing->history == now.history && (!asksTags || tags == tagsBefore);
     // The first segment of a new run changes the history.
     const ClassNames classes = now.history == namesHistory ? names : readClassNames(store, isStale);
     std::vector<store::ImageEntry> found;
     if (!isMore || now.newest > newest || now.count != standing->count)
       found = store::findImages(store, withClasses(search, classes), isMore ? newest : 0, isStale);
-    auto tags = store::taggedImages(store);
     const DrawingRuns drawing =
         now.count == 0 ? drawingRuns(store, catalog, isStale) : DrawingRuns();
     if (isStale) return {};
@@ -82,6 +88,7 @@ void GalleryPage::reload() {
       } else {
         model_.setImages(found);
       }
+      tagsRead_ = tags;
       model_.setTags(tags);
       details_->setKnownTags(model_.allTags());
       afterReading();
@@ -211,6 +218,7 @@ void GalleryPage::readSteps() {
         for (const char* key : {"class", "prompt", "guidance", "steps", "sampler"})
           if (line.key == key) parts << QStringLiteral("%1 %2").arg(line.label, line.value);
       }
+      if (!runs.empty()) parts << tr("only the selected runs");
       note = parts.join(QStringLiteral(" \u00b7 "));
     } catch (const NotFoundError&) {  // its run was deleted meanwhile
     }

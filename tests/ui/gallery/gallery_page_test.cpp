@@ -205,6 +205,7 @@ TEST_F(Gallery, StarsWithAKeyAndFindsTheStar) {
   EXPECT_EQ(shown->model().count(), 1);
   press(*shown, "\xe2\x98\x85 Starred");
   EXPECT_EQ(workbench_.store().imageTags(second_).size(), 0u);
+  EXPECT_EQ(shown->model().count(), 0) << "it has no star any more";
 }
 
 TEST_F(Gallery, TagsAllPickedImagesAndTakesTheTagAway) {
@@ -267,6 +268,19 @@ TEST_F(Gallery, ShowsTheSameSeedByAllRunsOverTheirSteps) {
     if (one->accessibleName() == QLatin1String("Step of all runs")) slider = one;
   slider->setValue(1);
   EXPECT_EQ(shown->current(), table.at(first_, 400)->id);
+}
+
+TEST_F(Gallery, SaysThatOnlySelectedRunsAreBelowEachOther) {
+  const auto shown = filledPage();
+  click(*shown, 0);
+  QTest::keyClick(&shown->sheet(), Qt::Key_3);
+  shown->waitUntilIdle();
+  EXPECT_THAT(texts(*shown), testing::Not(HasSubstr("only the selected runs")));
+  const std::int64_t other = workbench_.addRun("without images", Json::object());
+  workbench_.selection().setRuns({second_, other}, second_);
+  shown->waitUntilIdle();
+  EXPECT_THAT(shown->stepsView().table().runs, ElementsAre(second_));
+  EXPECT_THAT(texts(*shown), HasSubstr("only the selected runs"));
 }
 
 TEST_F(Gallery, ComparesTwoImagesInEveryWay) {
