@@ -243,8 +243,10 @@ bool LiveCanvas::take(QEvent* event) {
       io.MousePos = {static_cast<float>(mouse->position().x()),
                      static_cast<float>(mouse->position().y())};
       const int button = mouseButton(mouse->button());
-      if (event->type() != QEvent::MouseMove && button >= 0)
-        io.MouseDown[button] = event->type() != QEvent::MouseButtonRelease;
+      if (event->type() == QEvent::MouseMove || button < 0) return true;
+      io.MouseDown[button] = event->type() != QEvent::MouseButtonRelease;
+      // A press and its release may come before the next painting: each is seen.
+      if (styledScale_ > 0) static_cast<void>(frame(size_, styledScale_));
       return true;
     }
     case QEvent::Wheel: {

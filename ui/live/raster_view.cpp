@@ -22,9 +22,6 @@ void RasterView::redraw() {
 bool RasterView::event(QEvent* event) {
   const bool isTaken = canvas_.take(event);
   if (isTaken) {
-    // A press and its release may come before the next painting: each is drawn.
-    if (event->type() == QEvent::MouseButtonPress || event->type() == QEvent::MouseButtonRelease)
-      static_cast<void>(canvas_.image(size(), devicePixelRatio()));
     redraw();
     if (event->type() != QEvent::Leave && event->type() != QEvent::MouseButtonPress) return true;
   }

@@ -22,14 +22,15 @@ class Scene : public ::testing::Test {
       : scene_(model_, [this] { ++chosen_; }), canvas_([this](LiveCanvas& c) { scene_.draw(c); }) {
     model_.begin(100);
   }
+  /// As fast as a tap: nothing is painted in between.
   void press(const QPointF& at) {
     for (const auto type :
          {QEvent::MouseMove, QEvent::MouseButtonPress, QEvent::MouseButtonRelease}) {
       const auto button = type == QEvent::MouseMove ? Qt::NoButton : Qt::LeftButton;
       QMouseEvent event(type, at, at, button, button, Qt::NoModifier);
       ASSERT_TRUE(canvas_.take(&event));
-      static_cast<void>(canvas_.frame(kSize, 1));
     }
+    static_cast<void>(canvas_.frame(kSize, 1));
   }
   void moveTo(const QPointF& at, bool isDown) {
     QMouseEvent move(QEvent::MouseMove, at, at, Qt::NoButton, Qt::NoButton, Qt::NoModifier);
