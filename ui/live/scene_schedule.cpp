@@ -171,9 +171,12 @@ void LiveScene::drawMatrices() {
     }
     if (const auto gap = model_.gapAt(step)) {
       ImGui::SameLine();
-      say(tr("Loss change if the schedule ended now"), muted);
+      const QString value = signedNumber(*gap), words = tr("Loss change if the schedule ended now");
+      const bool fits =
+          sizeOf(words).x + sizeOf(value).x + f(px(8)) <= ImGui::GetContentRegionAvail().x;
+      say(fits ? words : tr("loss change"), muted);
       ImGui::SameLine();
-      say(signedNumber(*gap), themeColors().accent);
+      say(value, themeColors().accent);
     }
   };
   const Small small(*canvas_);
@@ -217,7 +220,8 @@ void LiveScene::drawMatrices() {
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const ImVec2 at{corner.x + f((wide + gap) * static_cast<double>(i)), corner.y};
     const ImVec2 size = textAt(at, panels[i].title, text);
-    textAt({at.x + size.x + f(px(8)), at.y}, panels[i].about, muted);
+    if (size.x + f(px(8)) + sizeOf(panels[i].about).x <= f(wide))
+      textAt({at.x + size.x + f(px(8)), at.y}, panels[i].about, muted);
     if (tall < 8) continue;
     // Stretched to the place, as whole cells: queries down, keys to the right.
     list.AddImage(
