@@ -33,11 +33,23 @@ QString breakable(const std::string& key) {
                                                              QStringLiteral(".&#8203;"));
 }
 
+/// "resize, normalise": what a list of transforms has; "" of any other value.
+QString namesOf(const Json& value) {
+  if (!value.is_array()) return {};
+  QStringList names;
+  for (const Json& one : value) {
+    if (!one.is_object() || !one.contains("name") || !one["name"].is_string()) return {};
+    names << QString::fromStdString(one["name"].get<std::string>());
+  }
+  return names.join(QStringLiteral(", "));
+}
+
 }  // namespace
 
 QString shortValue(const Json& value) {
   if (value.is_null()) return QStringLiteral("\u2013");
-  QString text = valueText(value);
+  const QString names = namesOf(value);
+  QString text = names.isEmpty() ? valueText(value) : names;
   if (text.size() > 28) text = text.left(27) + QChar(0x2026);
   return text;
 }

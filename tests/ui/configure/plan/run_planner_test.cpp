@@ -77,6 +77,12 @@ TEST(RunPlanner, LooksAtNoMoreRunsThanAreShown) {
   EXPECT_EQ(most, RunPlanner::kMostRuns);
 }
 
+TEST(ShortValue, NamesTheTransformsOfAPipeline) {
+  const Json pipeline = Json::parse(R"([{"name": "resize", "size": null}, {"name": "normalise"}])");
+  EXPECT_EQ(shortValue(pipeline), QStringLiteral("resize, normalise"));
+  EXPECT_EQ(shortValue(Json::array({1, 2, 3})), QStringLiteral("1, 2, 3"));
+}
+
 TEST_F(Configure, ReadsNothingThroughTheWindowsConnectionWhileOneTypes) {
   const auto shown = page();
   Json config = shown->plan().runs.at(0).config;
