@@ -86,8 +86,8 @@ void RunsDelegate::updateEditorGeometry(QWidget* editor, const QStyleOptionViewI
   const QRect row = option.rect;
   const int left = row.left() + nameLeft(isTable_) - px(4), edge = px(8);
   const int height = std::min(editor->sizeHint().height(), row.height());
-  editor->setGeometry(left, row.top() + (row.height() - height) / 2,
-                      row.right() + 1 - edge - left, height);
+  editor->setGeometry(left, row.top() + (row.height() - height) / 2, row.right() + 1 - edge - left,
+                      height);
 }
 
 bool RunsDelegate::helpEvent(QHelpEvent* event, QAbstractItemView* view,
@@ -113,8 +113,8 @@ void RunsDelegate::paintExperiment(QPainter* painter, const QStyleOptionViewItem
   painter->fillRect(row, t.raised);
   painter->fillRect(QRect(row.left(), row.bottom(), row.width(), 1), t.line);
   if (index.column() > 0)
-    return drawLine(painter, smallFont(), t.text, row.adjusted(px(8), 0, -px(8), 0),
-                    Qt::AlignRight, index.data().toString());
+    return drawLine(painter, smallFont(), t.text, row.adjusted(px(8), 0, -px(8), 0), Qt::AlignRight,
+                    index.data().toString());
   drawChevron(painter, QPointF(row.left() + px(15), row.center().y() + 0.5),
               option.state.testFlag(QStyle::State_Open));
   QFont bold = smallFont();
@@ -177,8 +177,7 @@ void RunsDelegate::paintRun(QPainter* painter, const QStyleOptionViewItem& optio
     const QRect track(left, row.bottom() - px(4), first.width(), px(2));
     painter->fillRect(track, t.line);
     painter->fillRect(
-        QRect(track.topLeft(), QSize(qRound(track.width() * progress), track.height())),
-        t.accent);
+        QRect(track.topLeft(), QSize(qRound(track.width() * progress), track.height())), t.accent);
   }
 }
 
@@ -190,19 +189,21 @@ void RunsDelegate::paintCell(QPainter* painter, const QStyleOptionViewItem& opti
   const QRect inside = cell.adjusted(index.column() == 0 ? nameLeft(true) : px(8), 0, -px(8), 0);
   const bool isHidden = index.data(RunsModel::HiddenRole).toBool();
   if (index.column() > 0) {
-    const QVariant order = index.data(RunsModel::OrderRole);
+    const bool isMissing = !index.data(RunsModel::OrderRole).isValid();
+    const QVariant side =
+        index.model()->headerData(index.column(), Qt::Horizontal, Qt::TextAlignmentRole);
     const QString state = index.data(RunsModel::StateRole).toString();
     drawLine(painter, bodyFont(),
-             !order.isValid() ? t.muted : state.isEmpty() ? t.text : stateColor(state), inside,
-             order.typeId() == QMetaType::Double || !order.isValid() ? Qt::AlignRight
-                                                                     : Qt::AlignLeft,
-             index.data().toString(), Qt::ElideMiddle);
+             isMissing         ? t.muted
+             : state.isEmpty() ? t.text
+                               : stateColor(state),
+             inside, side.isValid() ? Qt::AlignRight : Qt::AlignLeft, index.data().toString(),
+             Qt::ElideMiddle);
     return;
   }
   const std::int64_t id = index.data(RunsModel::IdRole).toLongLong();
   drawEye(painter, cell, option, isHidden);
-  drawRunMark(*painter,
-              QRectF(cell.left() + px(32), cell.center().y() - px(4) + 1, px(8), px(8)),
+  drawRunMark(*painter, QRectF(cell.left() + px(32), cell.center().y() - px(4) + 1, px(8), px(8)),
               seriesOf(id), seriesColor(seriesOf(id)));
   QFont name = bodyFont();
   name.setWeight(QFont::Medium);

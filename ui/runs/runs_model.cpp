@@ -248,9 +248,8 @@ bool RunsModel::hasTwin(const store::RunRow& row) const {
     return found == differences_.end() ? QString() : found->second;
   };
   return std::any_of(runs.begin(), runs.end(), [&](const store::RunRow& other) {
-    return other.id != row.id && other.experimentId == row.experimentId &&
-           other.seed == row.seed && other.name == row.name && other.stage == row.stage &&
-           wordsOf(other) == wordsOf(row);
+    return other.id != row.id && other.experimentId == row.experimentId && other.seed == row.seed &&
+           other.name == row.name && other.stage == row.stage && wordsOf(other) == wordsOf(row);
   });
 }
 
@@ -278,7 +277,9 @@ QModelIndex RunsModel::parent(const QModelIndex& index) const {
 
 int RunsModel::rowCount(const QModelIndex& parent) const {
   if (!parent.isValid()) return static_cast<int>(groups_.size());
-  if (parent.column() != 0 || parent.internalId() != 0 || parent.row() >= static_cast<int>(groups_.size())) return 0;
+  if (parent.column() != 0 || parent.internalId() != 0 ||
+      parent.row() >= static_cast<int>(groups_.size()))
+    return 0;
   return static_cast<int>(groups_[static_cast<std::size_t>(parent.row())]->runs.size());
 }
 
@@ -291,6 +292,9 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
   const Column* column = section == 0 ? nullptr : &columns_[static_cast<std::size_t>(section) - 1];
   if (role == Qt::DisplayRole) return column == nullptr ? tr("Run") : column->title;
   if (role == Qt::ToolTipRole && column != nullptr) return column->tip;
+  if (role == Qt::TextAlignmentRole && column != nullptr && !column->cells.empty() &&
+      column->cells.begin()->second.order.typeId() == QMetaType::Double)
+    return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
   return {};
 }
 
@@ -395,7 +399,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (found != scores_.end()) {
         tip += tr("\n%1, last value: %2").arg(found->second.what, found->second.text);
       }
-      if (const QString mark = markWords(row->id); !mark.isEmpty()) tip += tr("\nMarked: %1").arg(mark);
+      if (const QString mark = markWords(row->id); !mark.isEmpty())
+        tip += tr("\nMarked: %1").arg(mark);
       if (const QString tags = tagsOf(row->id); !tags.isEmpty()) tip += tr("\nTags: %1").arg(tags);
       if (!row->reason.empty()) tip += QLatin1Char('\n') + QString::fromStdString(row->reason);
       return tip;

@@ -276,6 +276,11 @@ TEST(RunColumns, AValueThatWasNotRecordedIsNoNumber) {
   EXPECT_EQ(run.siblingAtColumn(2).data(Qt::AccessibleTextRole).toString(),
             QStringLiteral("Accuracy: no value"));
   EXPECT_FALSE(model.flags(run.siblingAtColumn(1)).testFlag(Qt::ItemIsEditable));
+  const auto side = [&model](int column) {
+    return model.headerData(column, Qt::Horizontal, Qt::TextAlignmentRole);
+  };
+  EXPECT_EQ(side(1).toInt(), static_cast<int>(Qt::AlignRight | Qt::AlignVCenter));
+  EXPECT_FALSE(side(2).isValid()) << "a column without numbers stands to the left";
   QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
   QSignalSpy changes(&model, &QAbstractItemModel::dataChanged);
   model.setColumns(
