@@ -5,6 +5,7 @@
 #include <QSpinBox>
 #include <QToolButton>
 #include <algorithm>
+#include <cmath>
 
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"
@@ -143,9 +144,13 @@ void SpectraPage::connectViews() {
       const store::RunRow* row = workbench_.run(run->run);
       if (row != nullptr) last = std::max(last, row->totalSteps);
     }
-    const auto wanted = static_cast<std::int64_t>((*target.queryAt)[1] * static_cast<double>(last));
-    const auto after = std::upper_bound(all.begin(), all.end(), wanted);
-    chooseStep(after == all.begin() ? all.front() : *(after - 1));
+    // The column that is drawn there reaches half way to its neighbours.
+    const double wanted = (*target.queryAt)[1] * static_cast<double>(last);
+    const auto away = [wanted](std::int64_t step) {
+      return std::abs(static_cast<double>(step) - wanted);
+    };
+    chooseStep(*std::min_element(
+        all.begin(), all.end(), [&](std::int64_t a, std::int64_t b) { return away(a) < away(b); }));
   };
   connect(waterfall_, &FigureView::clicked, this, pick);
   connect(waterfall_, &FigureView::steered, this,

@@ -147,7 +147,8 @@ class WaterfallFigure final : public Figure {
                            : i > 0 ? before
                                    : static_cast<double>(std::max<std::int64_t>(1, last_)) / 40;
       const double left = std::min(xOf(box, step - before), box.right() - 2);
-      const double right = std::min(box.right(), std::max(xOf(box, step + after), left + 1));
+      // The next column covers a pixel of this one: no seam is left between two that are rounded.
+      const double right = std::min(box.right(), std::max(xOf(box, step + after), left) + 1);
       const HeadSpectrum& column = run.columns[i];
       const auto values = static_cast<int>(column.values.size());
       drawCells(painter, QRectF(QPointF(left, yOf(values)), QPointF(right, box.bottom())), values,
@@ -199,11 +200,14 @@ class WaterfallFigure final : public Figure {
     const WaterfallPicture::Run& run = picture_.runs[index];
     const double step = (point.x() - box.left()) / box.width() *
                         static_cast<double>(std::max<std::int64_t>(1, last_));
-    std::size_t at = run.steps.size();
-    for (std::size_t i = 0; i < run.steps.size(); ++i) {
-      if (static_cast<double>(run.steps[i]) <= step) at = i;
+    if (run.steps.empty()) return {};
+    const auto away = [&](std::size_t i) {
+      return std::abs(static_cast<double>(run.steps[i]) - step);
+    };
+    std::size_t at = 0;
+    for (std::size_t i = 1; i < run.steps.size(); ++i) {
+      if (away(i) < away(at)) at = i;
     }
-    if (at >= run.steps.size()) return {};
     const HeadSpectrum& column = run.columns[at];
     const auto k = static_cast<std::size_t>(
         std::clamp((box.bottom() - point.y()) / box.height() * static_cast<double>(size), 0.0,

@@ -6,9 +6,11 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QToolButton>
+#include <set>
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/attention/catalog.h"
+#include "tests/ui/figures/figure_of.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/spectra/falling.h"
@@ -97,6 +99,12 @@ TEST_F(Spectra, StepsAreReachedByKeyAndOnTheWaterfall) {
                       return target.queryAt && (*target.queryAt)[1] < 0.1;
                     }));
   EXPECT_EQ(shown->shownStep(), 0);
+  // A column reaches half way to the next one.
+  QTest::mouseClick(&fall, Qt::LeftButton, Qt::NoModifier,
+                    placeOf(fall, [](const FigureTarget& target) {
+                      return target.queryAt && (*target.queryAt)[1] > 0.3;
+                    }));
+  EXPECT_EQ(shown->shownStep(), 50);
 }
 
 TEST_F(Spectra, TheWaterfallGrowsWhileARunTrains) {
@@ -231,6 +239,25 @@ TEST_F(Spectra, TheNumbersOfAnAxisAreWhereTheySay) {
   const SvgDocument steps = readSvg(figureBytes(*makeWaterfallFigure(fall), FigureFormat::Svg, {}));
   for (const SvgDocument::Text& text : steps.texts)
     EXPECT_FALSE(text.words.startsWith(QStringLiteral("2.5"))) << "no step is between two";
+}
+
+TEST_F(Spectra, TheWaterfallHasNoSeamsAndNamesTheColumnUnderThePointer) {
+  WaterfallPicture fall;
+  WaterfallPicture::Run run;
+  for (int step = 0; step <= 1000; step += 25) run.steps.push_back(step);
+  run.columns.assign(run.steps.size(), HeadSpectrum{{1, 0.5F, 0.2F}, {0.6F, 0.9F, 1}});
+  fall.runs = {run};
+  const auto figure = makeWaterfallFigure(fall);
+  const QImage image = figure->image(kSize, 1);
+  const QRect lowest = where(*figure, QStringLiteral("of k = 1"));
+  ASSERT_GT(lowest.width(), 200);
+  std::set<QRgb> colors;
+  for (int x = lowest.left() + 2; x < lowest.right() - 2; ++x)
+    colors.insert(image.pixel(x, lowest.center().y()));
+  EXPECT_EQ(colors.size(), 1u);
+  const double x = lowest.left() + 0.024 * lowest.width();  // step 24 of 1,000
+  EXPECT_TRUE(
+      figure->describeAt({x, lowest.center().y() + 0.0}).contains(QStringLiteral("step 25:")));
 }
 
 TEST_F(Spectra, EachRunHasItsOwnScaleWhenAsked) {
