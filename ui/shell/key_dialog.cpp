@@ -66,7 +66,7 @@ KeyDialog::KeyDialog(KeyMap& keys, QWidget* parent) : QDialog(parent), keys_(key
   layout->addWidget(buttons);
 
   connect(search_, &QLineEdit::textChanged, this, &KeyDialog::filter);
-  connect(list_, &QTreeWidget::currentItemChanged, this, &KeyDialog::showChosen);
+  connect(list_, &QTreeWidget::itemSelectionChanged, this, &KeyDialog::showChosen);
   connect(editor_, &QKeySequenceEdit::keySequenceChanged, this, &KeyDialog::showChosen);
   connect(assign_, &QPushButton::clicked, this, &KeyDialog::assignKeys);
   connect(none_, &QPushButton::clicked, this, [this] { keys_.setKeys(chosen(), {}); });
@@ -81,8 +81,9 @@ KeyDialog::KeyDialog(KeyMap& keys, QWidget* parent) : QDialog(parent), keys_(key
 QString KeyDialog::sentence() const { return sentence_->text(); }
 
 QString KeyDialog::chosen() const {
-  const QTreeWidgetItem* item = list_->currentItem();
-  return item == nullptr ? QString() : item->data(0, kIdRole).toString();
+  // Not the current one, which a list that gets the focus has before any is chosen.
+  const QList<QTreeWidgetItem*> items = list_->selectedItems();
+  return items.isEmpty() ? QString() : items.first()->data(0, kIdRole).toString();
 }
 
 void KeyDialog::fill() {
@@ -124,12 +125,19 @@ void KeyDialog::fill() {
 
 void KeyDialog::filter(const QString& text) {
   const QStringList words = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  QTreeWidgetItem* first = nullptr;
   for (int row = 0; row < list_->topLevelItemCount(); ++row) {
     QTreeWidgetItem* item = list_->topLevelItem(row);
     const QString all =
         item->text(0) + QLatin1Char(' ') + item->text(1) + QLatin1Char(' ') + item->text(2);
     item->setHidden(!holdsWords(all, words));
+    if (first == nullptr && !item->isHidden()) first = item;
   }
+  // Keys go to an action that is in sight.
+  const QList<QTreeWidgetItem*> items = list_->selectedItems();
+  if (words.isEmpty() || (!items.isEmpty() && !items.first()->isHidden())) return;
+  list_->clearSelection();
+  list_->setCurrentItem(first);
 }
 
 void KeyDialog::showChosen() {
@@ -146,7 +154,7 @@ void KeyDialog::showChosen() {
     sentence_->setText(
         tr("%1 belongs to \u201c%2\u201d (%3); Assign moves it here.")
             .arg(wanted.toString(QKeySequence::NativeText), rival->title, rival->scope));
-  } else if (!canChange && list_->currentItem() != nullptr) {
+  } else if (!canChange && !list_->selectedItems().isEmpty()) {
     sentence_->setText(tr("Mouse gestures cannot be changed."));
   } else {
     sentence_->setText(canChange ? QString() : tr("Choose an action to give it other keys."));

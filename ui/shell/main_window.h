@@ -133,14 +133,16 @@ class MainWindow : public QMainWindow {
   void showShortcuts();
   void showAbout();
   [[nodiscard]] std::vector<Command> commands();
-  QAction* action(const QString& text, const QKeySequence& key, const std::function<void()>& act);
+  /// \param other  a second key
+  QAction* action(const QString& text, const QKeySequence& key, const std::function<void()>& act,
+                  const QKeySequence& other = {});
 
   StudioWorkbench& workbench_;
   KeyMap keys_;
   ViewHistory history_;
   LiveZoom liveZoom_{uiZoom()};
   FileController files_;
-  QElapsedTimer sinceView_;     ///< since the user chose a view
+  QElapsedTimer sinceView_;  ///< since the user chose a view
   QElapsedTimer sinceSelection_;
   bool isSelectionKnown_ = false;
   bool isShowingView_ = false;  ///< a page is given a state: not a choice of the user
@@ -155,7 +157,7 @@ class MainWindow : public QMainWindow {
   ErrorBar* errors_ = nullptr;
   QPushButton* create_ = nullptr;
   std::map<int, Page*> made_;
-  std::set<int> outdated_;  ///< pages that may have changed their view by themselves
+  std::set<int> outdated_;           ///< pages that may have changed their view by themselves
   std::vector<QAction*> pageShown_;  ///< of the menu, in the order of pages()
   QToolBar* bar_ = nullptr;
   QToolBar* edge_ = nullptr;

@@ -31,8 +31,9 @@ QKeySequence keyOfPage(std::size_t place) {
 }  // namespace
 
 QAction* MainWindow::action(const QString& text, const QKeySequence& key,
-                            const std::function<void()>& act) {
+                            const std::function<void()>& act, const QKeySequence& other) {
   QAction* made = addAction(text, key, this, act);
+  if (!other.isEmpty()) made->setShortcuts({key, other});
   keys_.adopt(made, QStringLiteral("window"), tr("Window"));
   return made;
 }
@@ -65,8 +66,9 @@ void MainWindow::makeActions() {
   });
   space_->setToolTip(tr("What takes the space, by experiment"));
   undo_ = action(tr("&Undo"), QKeySequence::Undo, [this] { showView(history_.undo()); });
-  redo_ = action(tr("&Redo"), QKeySequence(), [this] { showView(history_.redo()); });
-  redo_->setShortcuts({Qt::CTRL | Qt::SHIFT | Qt::Key_Z, Qt::CTRL | Qt::Key_Y});
+  redo_ = action(
+      tr("&Redo"), Qt::CTRL | Qt::SHIFT | Qt::Key_Z, [this] { showView(history_.redo()); },
+      Qt::CTRL | Qt::Key_Y);
   answer_ = action(tr("Act on the &message"), Qt::Key_F6, [this] { bottom_->act(); });
   answer_->setToolTip(tr("Press the button next to the last message, such as Undo (F6)"));
   answer_->setProperty(kWhyNot, tr("the last message has no button"));
@@ -165,8 +167,9 @@ void MainWindow::makeActions() {
   fullScreen_ = action(tr("F&ull screen"), Qt::Key_F11,
                        [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
   fullScreen_->setCheckable(true);
-  zoomIn_ = action(tr("Zoom &in"), QKeySequence(), [this] { setZoom(uiZoom() + 0.1); });
-  zoomIn_->setShortcuts({Qt::CTRL | Qt::Key_Plus, Qt::CTRL | Qt::Key_Equal});
+  zoomIn_ = action(
+      tr("Zoom &in"), Qt::CTRL | Qt::Key_Plus, [this] { setZoom(uiZoom() + 0.1); },
+      Qt::CTRL | Qt::Key_Equal);
   zoomOut_ = action(tr("Zoom &out"), Qt::CTRL | Qt::Key_Minus, [this] { setZoom(uiZoom() - 0.1); });
   zoomReset_ = action(tr("&Normal size"), Qt::CTRL | Qt::Key_0, [this] { setZoom(1); });
   toggleTheme_ =
@@ -184,8 +187,9 @@ void MainWindow::makeActions() {
     workbench_.showMessage(tr("\u201cReset to my layout\u201d now restores this layout."));
   });
   nameLayout_ = action(tr("&Save layout as\u2026"), QKeySequence(), [this] { nameLayout(); });
-  paletteAction_ = action(tr("&Command palette"), QKeySequence(), [this] { openPalette(); });
-  paletteAction_->setShortcuts({Qt::CTRL | Qt::Key_K, Qt::CTRL | Qt::Key_P});
+  paletteAction_ = action(
+      tr("&Command palette"), Qt::CTRL | Qt::Key_K, [this] { openPalette(); },
+      Qt::CTRL | Qt::Key_P);
   howTo_ = action(tr("How to read this &page"), Qt::Key_F1, [this] { showHowToRead(); });
   documents_ = action(tr("&Documents"), Qt::SHIFT | Qt::Key_F1, [this] { showDocuments(); });
   shortcuts_ =

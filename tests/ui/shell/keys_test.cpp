@@ -1,7 +1,9 @@
 // The keys of the window: none is given twice, and each is shown where its action is.
 #include <QKeyEvent>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
+#include <QPushButton>
 #include <QTabWidget>
 #include <QTest>
 #include <QTreeWidget>
@@ -150,6 +152,38 @@ TEST_F(Keys, DeleteStandsInTheRunMenuAndActsInTheListAlone) {
   EXPECT_EQ(found->shortcut(), QKeySequence(Qt::Key_Delete));
   EXPECT_EQ(found->shortcutContext(), Qt::WidgetShortcut);
   EXPECT_TRUE(window.runsPanel().view().actions().contains(const_cast<QAction*>(found)));
+}
+
+TEST_F(Keys, AllDefaultsGiveEveryActionItsKeysBack) {
+  window.keys().resetAll();
+  int found = 0;
+  for (const KeyMap::Entry& entry : window.keys().entries()) {
+    if (!entry.id.startsWith(QStringLiteral("window/"))) continue;
+    for (const char* title : {"Redo", "Zoom in", "Command palette"}) {
+      if (entry.title != QLatin1String(title)) continue;
+      ++found;
+      EXPECT_EQ(entry.keys.size(), 2) << title;
+      EXPECT_EQ(entry.action->shortcuts().size(), 2) << title;
+    }
+  }
+  EXPECT_EQ(found, 3);
+}
+
+TEST_F(Keys, GoToTheActionThatTheSearchLeavesInSight) {
+  KeyDialog dialog(window.keys(), &window);
+  const auto chosen = [&dialog] {
+    const auto items = dialog.list().selectedItems();
+    return items.isEmpty() ? QString() : items.first()->text(0);
+  };
+  EXPECT_EQ(chosen(), QString());
+  dialog.search().setText(QStringLiteral("full screen"));
+  EXPECT_EQ(chosen(), QStringLiteral("Full screen"));
+  EXPECT_TRUE(dialog.giveBack().isEnabled());
+  dialog.search().setText(QStringLiteral("command palette"));
+  EXPECT_EQ(chosen(), QStringLiteral("Command palette"));
+  dialog.search().setText(QStringLiteral("no such action"));
+  EXPECT_EQ(chosen(), QString());
+  EXPECT_FALSE(dialog.giveBack().isEnabled()) << "no action is in sight";
 }
 
 TEST_F(Keys, TheListOfThemSaysWhatTheMouseDoesToPlots) {
