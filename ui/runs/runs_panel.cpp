@@ -297,8 +297,8 @@ void RunsPanel::readSelection() {
   isApplying_ = false;
   fillHeader();
   if (isBeside && !isIn(ids, current) && !std::exchange(isExplained_, true)) {
-    Q_EMIT workbench_.offered(tr("The inspector shows %1; the %2 selected runs stay in the charts.")
-                                  .arg(workbench_.namesOf({current}), count(std::ssize(ids))),
+    Q_EMIT workbench_.offered(tr("The inspector shows %1; the selected runs stay in the charts.")
+                                  .arg(workbench_.namesOf({current})),
                               tr("Select only this run"), [this] { selectOnlyCurrent(); });
   }
 }

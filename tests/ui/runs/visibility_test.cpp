@@ -67,6 +67,8 @@ TEST_F(RunVisibility, AClickBesideAComparisonLooksAtTheRunAndLeavesTheComparison
   EXPECT_EQ(changes.count(), 1) << "the pages show a click once";
   ASSERT_EQ(offers.count(), 1);
   EXPECT_EQ(offers[0][1].toString(), QStringLiteral("Select only this run"));
+  EXPECT_FALSE(offers[0][0].toString().contains(studio.workbench.namesOf({runs[4]})))
+      << "the words stay while other runs are clicked";
   click(runs[1]);
   EXPECT_EQ(selection().runs(), (Ids{runs[0], runs[1]}));
   EXPECT_EQ(selection().current(), runs[1]);
