@@ -3,7 +3,6 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/base/error.h"
@@ -297,9 +296,10 @@ void RunsPanel::readSelection() {
   isApplying_ = false;
   fillHeader();
   if (isBeside && !isIn(ids, current) && !std::exchange(isExplained_, true)) {
-    Q_EMIT workbench_.offered(tr("The inspector shows %1; the selected runs stay in the charts.")
-                                  .arg(workbench_.namesOf({current})),
-                              tr("Select only this run"), [this] { selectOnlyCurrent(); });
+    // The words stay while other runs are clicked.
+    Q_EMIT workbench_.offered(
+        tr("The inspector shows the run at the cursor; the selected runs stay in the charts."),
+        tr("Select only this run"), [this] { selectOnlyCurrent(); });
   }
 }
 
