@@ -241,21 +241,33 @@ QString shortKey(const std::string& key, const std::vector<std::string>& keys) {
 
 std::vector<QString> variantLabels(const std::vector<store::ComparedRun>& runs,
                                    const std::vector<store::VariantGroup>& variants) {
-  const std::vector<std::string> keys = differingKeys(variants);
-  std::map<std::string, int> named;
-  for (const store::VariantGroup& variant : variants) ++named[variant.name];
-  std::set<std::int64_t> experiments;
-  for (const store::ComparedRun& run : runs) experiments.insert(run.row.experimentId);
+  constexpr qsizetype kMostParts = 6;
+  // A variant is told from the others of its experiment, whose title tells it from the rest.
+  std::map<std::int64_t, std::vector<store::VariantGroup>> experiments;
+  for (const store::VariantGroup& variant : variants)
+    experiments[runs[variant.runs.front()].row.experimentId].push_back(variant);
+  std::map<std::int64_t, std::vector<std::string>> keysOf;
+  for (const auto& [experiment, inside] : experiments) keysOf[experiment] = differingKeys(inside);
   std::map<QString, int> taken;
   std::vector<QString> labels;
   for (const store::VariantGroup& variant : variants) {
+    const std::int64_t experiment = runs[variant.runs.front()].row.experimentId;
+    const std::vector<store::VariantGroup>& inside = experiments[experiment];
+    const auto named = std::count_if(
+        inside.begin(), inside.end(),
+        [&variant](const store::VariantGroup& other) { return other.name == variant.name; });
     QString label = QString::fromStdString(variant.name);
-    if (label.isEmpty() || named[variant.name] > 1) {
+    if (label.isEmpty() || named > 1) {
+      const std::vector<std::string>& keys = keysOf[experiment];
       QStringList parts;
       for (const std::string& key : keys) {
         const Json* value = valueAt(variant.config, key);
         if (value != nullptr && !value->is_null())
           parts << shortKey(key, keys) + QLatin1Char(' ') + valueText(*value);
+      }
+      if (const qsizetype more = parts.size() - kMostParts; more > 0) {
+        parts.resize(kMostParts);
+        parts << sayOfRun("%1 more").arg(more);
       }
       const QString told = parts.join(QStringLiteral(", "));
       if (!told.isEmpty()) label += (label.isEmpty() ? QString() : QStringLiteral(": ")) + told;

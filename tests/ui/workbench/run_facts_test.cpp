@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
+
+#include "core/store/comparison.h"
 
 namespace vitrine::ui {
 namespace {
@@ -17,6 +20,40 @@ TEST(RunFacts, MissingValuesAreDashesAndNeverZero) {
   EXPECT_GE(facts.size(), 6U);
   for (const Fact& fact : facts)
     EXPECT_EQ(fact.value.toStdString(), "\u2013") << fact.label.toStdString();
+}
+
+TEST(RunFacts, AVariantIsToldFromThoseOfItsOwnExperiment) {
+  std::vector<store::ComparedRun> runs;
+  const auto add = [&runs](std::int64_t experiment, const Json& config) {
+    store::ComparedRun run;
+    run.row.id = std::ssize(runs) + 1;
+    run.row.experimentId = experiment;
+    run.row.experiment = "experiment " + std::to_string(experiment);
+    run.config = config;
+    runs.push_back(run);
+  };
+  const Json seed = {{"seed", 0}};
+  add(1, {{"train", seed}, {"model", {{"width", 8}, {"depth", 2}}}});
+  add(2, {{"train", seed}, {"model", {{"width", 8}, {"depth", 4}}}});
+  add(2, {{"train", seed}, {"model", {{"width", 16}, {"depth", 4}}}});
+  Json one = {{"train", seed}}, other = {{"train", seed}};
+  for (int i = 0; i < 9; ++i) {
+    one["model"]["part_" + std::to_string(i)] = 0;
+    other["model"]["part_" + std::to_string(i)] = 1;
+  }
+  add(3, one);
+  add(3, other);
+  std::vector<std::string> labels;
+  for (const QString& label : variantLabels(runs, store::variantsOf(runs)))
+    labels.push_back(label.toStdString());
+  EXPECT_EQ(labels,
+            (std::vector<std::string>{
+                "experiment 1 \u203a all runs", "experiment 2 \u203a width 8",
+                "experiment 2 \u203a width 16",
+                "experiment 3 \u203a part_0 0, part_1 0, part_2 0, part_3 0, part_4 0, part_5 0, "
+                "3 more",
+                "experiment 3 \u203a part_0 1, part_1 1, part_2 1, part_3 1, part_4 1, part_5 1, "
+                "3 more"}));
 }
 
 TEST(RunFacts, AnEndedRunHasNoRowForAScoreThatItNeverMeasured) {
