@@ -87,7 +87,8 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
     if (data_ == nullptr) return;
-    charts_.reset();  // the runs may have other colours
+    charts_.reset();                                   // the runs may have other colours
+    differenceTree_->setProperty("only", QVariant());  // its rows keep theirs
     showTable(model_.table());
     showView();
   });

@@ -395,6 +395,19 @@ TEST_F(ComparePageTest, CopiesADifferenceAsOverrides) {
   EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), "'model.mlp=\"swiglu\"'");
 }
 
+TEST_F(ComparePageTest, DifferencesHaveTheColoursOfTheThemeInUse) {
+  fill();
+  studio_.workbench.selection().setRuns({1, 4}, 1);
+  show();
+  press(QStringLiteral("Differences"));
+  auto* tree = named<QTreeWidget>(QStringLiteral("Differences between the runs"));
+  const ThemeKind before = currentTheme();
+  applyTheme(before == ThemeKind::Light ? ThemeKind::Dark : ThemeKind::Light);
+  Q_EMIT studio_.workbench.themeChanged();
+  EXPECT_EQ(tree->topLevelItem(0)->child(0)->foreground(1).color(), themeColors().text);
+  applyTheme(before);
+}
+
 TEST_F(ComparePageTest, SaysThatNoPaperBelongsToTheExperiment) {
   showFilled();
   press(QStringLiteral("Published"));
