@@ -107,9 +107,9 @@ void PlotCard::setMeaning(const MetricCard& card) {
 
 void PlotCard::fillSubtitle() {
   QString text = plot_->factor().isEmpty() ? card_.subtitle : plot_->factor();
-  if (plot_->hasGroups())
-    text = bandText(Centre::Mean, plot_->settings().band) +
-           (text.isEmpty() ? QString() : QStringLiteral(" \u00b7 ")) + text;
+  if (plot_->hasGroups())  // last: the unit is seen where there is little room
+    text += (text.isEmpty() ? QString() : QStringLiteral(" \u00b7 ")) +
+            bandText(Centre::Mean, plot_->settings().band);
   if (plot_->settings().isClipped) text += tr(" \u00b7 1\u201399\u2009%");
   subtitle_->setText(text);
 }
