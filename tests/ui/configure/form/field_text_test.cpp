@@ -51,6 +51,13 @@ TEST(FieldText, ReadsWhatItShows) {
   EXPECT_EQ(parseFieldText(absent, QStringLiteral("4,690")), Json(4690));
 }
 
+TEST(FieldText, BoundsHaveTheirCommas) {
+  const Field side = integerField("image_size", 28, "").range(1, 16384);
+  EXPECT_EQ(rangeText(side), QStringLiteral("1 \u2026 16,384"));
+  const Field classes = integerField("num_classes", 10, "").range(1, 1e6);
+  EXPECT_EQ(rangeText(classes), QStringLiteral("1 \u2026 1,000,000"));
+}
+
 TEST(FieldText, LeavesWhatIsNoNumberToThePlanner) {
   const Field whole = integerField("width", 64, "");
   EXPECT_EQ(parseFieldText(whole, QStringLiteral("wide")), Json("wide"));
