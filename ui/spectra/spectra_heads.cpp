@@ -240,7 +240,7 @@ class ShareFigure final : public Figure {
                                                        : QObject::tr("share of the first k")});
     axes.draw(painter, themeColors());
     for (const SharePicture::Line& line : picture_.lines) drawRun(painter, axes, line);
-    drawKey(painter, axes.plot);
+    drawKey(painter, axes);
     if (!picture_.isValues) drawThreshold(painter, axes);
     addRegion(axes.plot, [this, axes](const QPointF& point) { return describe(axes, point); });
     addTarget(axes.plot, [axes](const QPointF& point) {
@@ -250,13 +250,18 @@ class ShareFigure final : public Figure {
     });
   }
 
-  void drawRun(QPainter& painter, const ChartFrame& axes, const SharePicture::Line& line) const {
+  std::vector<QPointF> pointsOf(const ChartFrame& axes, const SharePicture::Line& line) const {
     std::vector<QPointF> points;
     for (std::size_t k = 0; k < line.head.values.size(); ++k) {
       const double y =
           picture_.isValues ? std::max<double>(line.head.values[k], low_) : line.head.shares[k];
       points.push_back(axes.at(static_cast<double>(k + 1), y));
     }
+    return points;
+  }
+
+  void drawRun(QPainter& painter, const ChartFrame& axes, const SharePicture::Line& line) const {
+    const std::vector<QPointF> points = pointsOf(axes, line);
     painter.save();
     painter.setOpacity(line.isControl ? 0.6 : 1);
     painter.setPen(QPen(seriesColor(seriesOf(line.run), style().theme), line.isControl ? 1 : 1.6,
@@ -304,14 +309,31 @@ class ShareFigure final : public Figure {
     painter.drawText(handle, Qt::AlignCenter, text);
   }
 
-  void drawKey(QPainter& painter, const QRectF& plot) const {
+  /// The corner that rising curves leave free; of falling ones that with fewer of their points.
+  QPointF keyCorner(const ChartFrame& axes, double width) const {
+    const QRectF& plot = axes.plot;
+    const double height = 15 * static_cast<double>(picture_.lines.size());
+    const double right = plot.right() - width, top = plot.top() + 6;
+    const double low = std::max(top, plot.bottom() - height - 4);
+    if (!picture_.isValues) return {right, low};
+    const QRectF above(right, top, width, height), below(plot.left() + 6, low, width, height);
+    int inAbove = 0, inBelow = 0;
+    for (const SharePicture::Line& line : picture_.lines) {
+      for (const QPointF& point : pointsOf(axes, line)) {
+        inAbove += above.adjusted(-6, -6, 6, 6).contains(point) ? 1 : 0;
+        inBelow += below.adjusted(-6, -6, 6, 6).contains(point) ? 1 : 0;
+      }
+    }
+    return inBelow < inAbove ? below.topLeft() : above.topLeft();
+  }
+
+  void drawKey(QPainter& painter, const ChartFrame& axes) const {
     painter.setFont(axisLetters());
+    const QRectF& plot = axes.plot;
     const double width = std::min(plot.width() * 0.6, 210.0);
-    // The corner that rising curves, or falling ones, leave free.
-    const double lines = static_cast<double>(picture_.lines.size());
-    double y = plot.top() + 6;
-    if (!picture_.isValues) y = std::max(y, plot.bottom() - 15 * lines - 4);
-    const double left = plot.right() - width;
+    const QPointF corner = keyCorner(axes, width);
+    const double left = corner.x();
+    double y = corner.y();
     for (const SharePicture::Line& line : picture_.lines) {
       if (y + 15 > plot.bottom()) break;
       painter.setPen(QPen(seriesColor(seriesOf(line.run), style().theme), line.isControl ? 1 : 1.6,

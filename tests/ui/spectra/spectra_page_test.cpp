@@ -260,6 +260,22 @@ TEST_F(Spectra, TheWaterfallHasNoSeamsAndNamesTheColumnUnderThePointer) {
       figure->describeAt({x, lowest.center().y() + 0.0}).contains(QStringLiteral("step 25:")));
 }
 
+TEST_F(Spectra, NamesOfSingularValuesStandWhereFewLinesAre) {
+  const auto nameOf = [](std::vector<float> values) {
+    SharePicture picture;
+    picture.isValues = true;
+    picture.lines.assign(4, {1, QStringLiteral("one"), {values, values}});
+    const SvgDocument svg = readSvg(figureBytes(*makeShareFigure(picture), FigureFormat::Svg, {}));
+    for (const SvgDocument::Text& text : svg.texts)
+      if (text.words == QStringLiteral("one")) return text.box;
+    return QRectF();
+  };
+  const QRectF late = nameOf({1, 0.7F, 0.6F, 0.5F, 0.4F, 0.4F, 0.3F, 0.3F, 0.3F, 1e-4F}),
+               early = nameOf({1, 1e-3F, 1e-4F, 1e-4F, 1e-4F, 1e-4F, 1e-4F, 1e-4F, 1e-4F, 1e-4F});
+  EXPECT_LT(late.center().x(), early.center().x());
+  EXPECT_GT(late.center().y(), early.center().y());
+}
+
 TEST_F(Spectra, EachRunHasItsOwnScaleWhenAsked) {
   Artifact large = falling(0.9, 100);
   std::vector<double> values;
