@@ -3,9 +3,7 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
-#include <algorithm>
 #include <cmath>
-#include <thread>
 
 #include "ui/kit/theme.h"
 
@@ -31,13 +29,10 @@ QString gpuSentence() {
 
 }  // namespace
 
-QString MachineFacts::sentence() {
+QString MachineFacts::sentence(const jobs::CpuTicks& now) {
   QStringList parts;
-  const jobs::CpuTicks now = jobs::readCpuTicks();
-  if (const double share = busyBetween(last_, now); std::isfinite(share)) {
-    parts << sayOfMachine("CPU %1").arg(
-        percent(share * std::max(1U, std::thread::hardware_concurrency()), 0));
-  }
+  if (const double share = busyBetween(last_, now); std::isfinite(share))
+    parts << sayOfMachine("CPU %1").arg(percent(share, 0));
   last_ = now;
   const jobs::MemoryFacts memory = jobs::readMemory();
   if (memory.total > 0) {

@@ -9,9 +9,9 @@ namespace vitrine::ui {
 
 class MachineFacts {
  public:
-  /// "CPU 198 % · memory 3.1 / 24 GB · no GPU (driver not found)"; processor use since the last
-  /// call.
-  [[nodiscard]] QString sentence();
+  /// "CPU 99 % · memory 3.1 / 24 GB · no GPU (driver not found)"; use of all cores since the last
+  /// call, as on the pages Queue and Monitor.
+  [[nodiscard]] QString sentence(const jobs::CpuTicks& now = jobs::readCpuTicks());
 
  private:
   jobs::CpuTicks last_;

@@ -40,6 +40,13 @@ TEST(MachineFacts, ReadTheKernelsNumbers) {
   EXPECT_EQ(memory.used, 600 * 1024);
 }
 
+TEST(MachineFacts, AllCoresTogetherAreAHundredPercent) {
+  MachineFacts facts;
+  EXPECT_FALSE(facts.sentence({.busy = 10, .total = 100}).contains(QStringLiteral("CPU")));
+  EXPECT_TRUE(
+      facts.sentence({.busy = 160, .total = 300}).startsWith(QStringLiteral("CPU 75\u2009%")));
+}
+
 TEST(MainWindow, GermanAndTurkishNumbersAreReadAndWrittenRight) {
   SampleStudio studio(SampleOptions{0, 50});
   for (const QLocale& locale :
