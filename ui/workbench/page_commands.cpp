@@ -55,7 +55,9 @@ class Collector {
       if (!opened_.insert(action->menu()).second) return;
       const bool isOff = !action->isEnabled();
       if (isOff) ++off_, why_ = reasonOf(*action);
-      menu(*action->menu(), under(prefix, title), depth + 1);
+      // "Seeds", where the button says "Seeds: mean".
+      const QString named = commandTitle(action->menu()->title());
+      menu(*action->menu(), under(prefix, named.isEmpty() ? title : named), depth + 1);
       if (isOff) --off_;
       return;
     }

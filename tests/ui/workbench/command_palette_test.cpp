@@ -125,6 +125,16 @@ TEST(CommandPalette, ShowsTheKeyOfAPagesActionAndRunsIt) {
   EXPECT_FALSE(row->data(Qt::AccessibleTextRole).toString().contains(QStringLiteral("not now")));
 }
 
+TEST(CommandPalette, NamesAMenuByItsTitleAndNotByWhatIsChosenInIt) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  window.showPage(QStringLiteral("monitor"));
+  window.waitUntilIdle();
+  EXPECT_NE(rowOf(window, QStringLiteral("Seeds: Each run")), nullptr);
+  EXPECT_NE(rowOf(window, QStringLiteral("Smoothing: none")), nullptr);
+}
+
 TEST(CommandPalette, ATypedWordComesBeforeItsLettersInOtherWords) {
   QWidget window;
   CommandPalette palette(&window);
