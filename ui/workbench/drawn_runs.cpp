@@ -133,6 +133,8 @@ void AnalysisQueue::next() {
   listener.onError = [this](const ModelError& error) {
     problem_ = error.kind == "cancelled" ? words_.cancelled
                                          : words_.failed.arg(current_.name, error.sentence);
+    // Pages say more after it.
+    if (!problem_.endsWith(QLatin1Char('.'))) problem_ += QLatin1Char('.');
     waiting_.clear();
     next();
   };

@@ -86,7 +86,7 @@ TEST_F(Analyses, AFailureEndsTheRowAndIsASentence) {
   EXPECT_TRUE(soon([&] { return ended.count() == 1; }));
   EXPECT_EQ(asked(), "3\n");
   EXPECT_EQ(bar_->status(),
-            QStringLiteral("The ranks of run 3 cannot be computed: there is too little memory"));
+            QStringLiteral("The ranks of run 3 cannot be computed: there is too little memory."));
   const RunAnalyses::EmptyWords words = bar_->emptyWords(QString(), QString());
   EXPECT_EQ(words.sentence, bar_->status());
   EXPECT_EQ(words.action, QStringLiteral("Compute again"));
