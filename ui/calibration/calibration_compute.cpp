@@ -89,7 +89,10 @@ QString CalibrationPage::costOf(const std::vector<std::int64_t>& runs,
       isKnown = false;
   }
   const QString models = counted(std::ssize(runs), tr("checkpoint"), tr("checkpoints"));
-  if (!isKnown) return tr("Cost: loading %1 and one evaluation.").arg(models);
+  if (!isKnown) {
+    return tr("Cost: loading %1 and %2.")
+        .arg(models, counted(std::ssize(runs), tr("evaluation"), tr("evaluations")));
+  }
   return tr("Cost: loading %1, and %2 images in about %3.")
       .arg(models, count(images), duration(std::max(1.0, seconds)));
 }

@@ -273,7 +273,7 @@ TEST_F(Calibration, SaysWhatIsMissingAndComputesItInOneClick) {
   const std::int64_t run = runWith("a", {});
   workbench_.row(run).latestCheckpoint = 40;
   const auto shown = page({run});
-  EXPECT_THAT(labels(*shown), HasSubstr("1 checkpoint"));
+  EXPECT_THAT(labels(*shown), HasSubstr("loading 1 checkpoint and 1 evaluation."));
   press(*shown, "Compute the answers");
   ASSERT_TRUE(soon([&] { return !program.asked().empty(); }));
   workbench_.store().addArtifact(run, samples::predictions(samples::mixedAnswers(), 40));
