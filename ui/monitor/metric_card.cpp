@@ -41,7 +41,7 @@ MetricCard metricCard(const std::string& name, const store::MetricKinds& kinds) 
       card.subtitle += sayOfCard(", mean over heads");
     }
   } else if (!parts.part.empty() && kind.title.empty()) {
-    card.subtitle = sayOfCard("part");
+    card.subtitle.clear();  // the whole's: the title names the part
   } else if (!title.isKnown) {
     card.subtitle = QString::fromStdString(parts.split);
   }

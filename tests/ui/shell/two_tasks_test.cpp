@@ -219,7 +219,7 @@ TEST(MetricCard, HasAReadableTitleForEveryMetric) {
   EXPECT_EQ(titles("test/top1"), "Accuracy, test | top-1");
   EXPECT_EQ(titles("test/ece@ema"), "Calibration error, test, averaged weights | ECE, 15 bins");
   EXPECT_EQ(titles("test/word_error_rate"), "Word error rate, test | test");
-  EXPECT_EQ(titles("train/loss/diffusion"), "Loss (diffusion), train | part");
+  EXPECT_EQ(titles("train/loss/diffusion"), "Loss (diffusion), train | ");
   EXPECT_EQ(titles("system/tokens_per_second"), "Speed | tokens/s");
   EXPECT_EQ(titles("analysis/attention_rank/rank80/layer1"),
             "Rank at 80 %, layer 1 | singular values, mean over heads");
