@@ -72,6 +72,7 @@ Json attentionRequest(const AttentionQuestion& question) {
                    {"attention", {question.patch[0], question.patch[1]}}}},
                  {"previews", true}};
     if (!way.series.analysis.empty()) request["sampler"] = way.series.analysis;
+    if (question.storeWithin > 0) request["store_steps"] = question.storeWithin;
     return request;
   }
   Json settings = Json::object();

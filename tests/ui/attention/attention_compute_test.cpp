@@ -99,6 +99,9 @@ TEST(Request, OfAModelThatDrawsNamesSeedAndPatch) {
   EXPECT_EQ(request["settings"]["seed"], 7);
   EXPECT_EQ(request["settings"]["steps"], 50);
   EXPECT_EQ(request["settings"]["attention"], (Json{2, 3}));
+  EXPECT_FALSE(request.contains("store_steps"));
+  question.storeWithin = 1000;
+  EXPECT_EQ(attentionRequest(question)["store_steps"], 1000);
 }
 
 Json partOf(const char* key, const Artifact& artifact) {
