@@ -144,7 +144,11 @@ ItemCard ClassificationTask::card() const {
                            "One label per image, learned with cross-entropy");
   card.needs = {ImageClassifier::kId, "image", "label"};
   card.offers = {"logits"};
-  card.metrics = {{"top1", "ece", "top5"}, {"train/loss", "test/top1"}, "images"};
+  card.metrics = {{"top1", "ece", "top5"},
+                  {"train/loss", "test/top1"},
+                  "images",
+                  {{"*/class_accuracy/*", "class accuracy", "fraction", "higher",
+                    "top-1 accuracy of the samples of one class"}}};
   card.schema.fields = {
       realField("label_smoothing", 0.0, "share of the target spread evenly over all classes")
           .titled("Label smoothing")

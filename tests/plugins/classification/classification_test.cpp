@@ -220,6 +220,13 @@ TEST(Classification, ScoresAreWhatTheyAreByHand) {
   EXPECT_FALSE(opened.model->sawGradient);
 }
 
+TEST(Classification, TheAccuracyOfAClassIsDeclaredAsAFraction) {
+  const ItemCard card = ClassificationTask().card();
+  ASSERT_EQ(card.metrics.declared.size(), 1u);
+  EXPECT_EQ(card.metrics.declared[0].pattern, "*/class_accuracy/*");
+  EXPECT_EQ(card.metrics.declared[0].unit, "fraction");
+}
+
 TEST(Classification, TheConfusionMatrixHasLabelsInRows) {
   const Opened opened = openSession();
   {
