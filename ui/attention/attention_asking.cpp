@@ -126,11 +126,16 @@ QString AttentionPage::whyNothing(std::int64_t run) const {
 bool AttentionPage::isQueryMissing(std::size_t index) const {
   const AttentionPanel& panel = *panels_[index];
   const std::optional<AttentionWay> way = wayOf(panel.run());
-  if (!way || !(way->isDrawn || way->hasQueries) || !panel.hasImage() || isPartShown(index) ||
+  if (!way || !(way->isDrawn || way->hasQueries) || !isOfCheckpoint(index) || isPartShown(index) ||
       choice_.query.kind != QueryChoice::Kind::Patch)
     return false;
   const AttentionScene& scene = panel.scene();
   return scene.layerAt(scene.layer()).window < 0 && !scene.query(scene.layer());
+}
+
+bool AttentionPage::isOfCheckpoint(std::size_t index) const {
+  const std::optional<ImageKey>& shown = shown_[index].wanted;
+  return panels_[index]->hasImage() && shown && shown->step == checkpointOf(panels_[index]->run());
 }
 
 bool AttentionPage::isAnyQueryMissing() const {
@@ -142,7 +147,7 @@ bool AttentionPage::isAnyQueryMissing() const {
 
 bool AttentionPage::isWindowMissing(std::size_t index) const {
   const AttentionPanel& panel = *panels_[index];
-  if (!panel.hasImage() || choice_.query.kind != QueryChoice::Kind::Patch ||
+  if (!isOfCheckpoint(index) || choice_.query.kind != QueryChoice::Kind::Patch ||
       shown_[index].asked == choice_.query.place)
     return false;
   const AttentionScene& scene = panel.scene();

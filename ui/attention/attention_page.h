@@ -135,6 +135,8 @@ class AttentionPage final : public ReadingPage {
   void showOffer();
   void computeOffer();
   [[nodiscard]] bool isAnyQueryMissing() const;
+  /// Whether the model that a Compute would ask is that of the picture.
+  [[nodiscard]] bool isOfCheckpoint(std::size_t index) const;
   /// Whether only one of the wanted layers has been computed.
   [[nodiscard]] bool isPartShown(std::size_t index) const;
   /// An image of the same model that shows which layers there are; null where one layer cannot be

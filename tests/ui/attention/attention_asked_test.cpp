@@ -184,6 +184,17 @@ TEST_F(AskedAttention, APatchThatIsNotStoredIsComputedByOneClick) {
   EXPECT_EQ(button(*shown, "Compute this patch"), nullptr);
 }
 
+TEST_F(AskedAttention, APatchOfAStepThatHasNoCheckpointIsNotOffered) {
+  const std::int64_t run = runWith("a", {classRowOf(3)}, configOf("patches"));
+  workbench_.addCheckpoint(run, 300);
+  const auto shown = page({run});
+  FigureTarget target;
+  target.queryAt = {0.25, 0.25};
+  Q_EMIT shown->panels()[0]->headView().clicked(target);
+  EXPECT_EQ(scene(*shown).query(0), std::nullopt);
+  EXPECT_EQ(button(*shown, "Compute this patch"), nullptr);
+}
+
 TEST_F(AskedAttention, APatchThatTheNextImageDoesNotHaveIsNotTheQueryAnyMore) {
   const auto shown =
       page({runWith("a", {samples::atStep(samples::attentionMap(5), 400), classRowOf(6)})});
