@@ -2,6 +2,7 @@
 #include <QCheckBox>
 #include <QFileDialog>
 #include <QImageReader>
+#include <QPushButton>
 #include <QSpinBox>
 #include <QVariant>
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "core/base/text.h"
 #include "ui/attention/attention_page.h"
 #include "ui/attention/attention_panel.h"
+#include "ui/kit/fit_area.h"
 #include "ui/workbench/model_service.h"
 
 namespace vitrine::ui {
