@@ -105,8 +105,8 @@ void ResultsPage::begin(QWidget* content, const QString& reading, const QString&
           [this] { changed(*loading_); });
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] { changed(); });
   connect(&workbench_.selection(), &Selection::stepChanged, this, [this] {
-    const auto before = std::exchange(step_, selectedStep(workbench_));
-    if (step_ != before && isVisible() && readOf_ == runs()) showStep();
+    const auto last = std::exchange(step_, selectedStep(workbench_));
+    if (step_ != last && isVisible() && readOf_ == runs()) showStep();
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] { showAll(); });
 }
