@@ -5,6 +5,7 @@
 
 #include "core/config/edit/document.h"
 #include "tests/ui/playground/playground_fixture.h"
+#include "tests/ui/support/program_script.h"
 
 namespace vitrine::ui {
 namespace {
