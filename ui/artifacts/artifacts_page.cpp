@@ -16,6 +16,7 @@
 #include <set>
 #include <utility>
 
+#include "core/artifact/predictions.h"
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"

@@ -8,6 +8,7 @@
 #include <QToolButton>
 #include <QTreeWidget>
 
+#include "core/artifact/predictions.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
