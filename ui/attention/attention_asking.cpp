@@ -65,7 +65,9 @@ QString AttentionPage::costOfMissing() const {
     const std::int64_t run = panels_[i]->run();
     isDrawn = isDrawn || wayOf(run)->isDrawn;
     isOfWeights = isOfWeights || wayOf(run)->isOfWeights;
-    for (const store::CheckpointRow& one : facts_.at(run)->checkpoints) {
+    const auto facts = facts_.find(run);
+    if (facts == facts_.end()) continue;
+    for (const store::CheckpointRow& one : facts->second->checkpoints) {
       if (one.step == checkpointOf(run)) bytes += static_cast<double>(one.bytes);
     }
   }

@@ -398,8 +398,10 @@ void AttentionPage::readImages() {
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     const Shown& shown = shown_[i];
     if (!shown.wanted || kept_.count(*shown.wanted) > 0 || !shown.failure.isEmpty()) continue;
-    if (const auto entry = entryOf(panels_[i]->run()))
-      jobs->push_back({*shown.wanted, *entry, facts_.at(panels_[i]->run()), nullptr, QString()});
+    const auto entry = entryOf(panels_[i]->run());
+    const auto facts = facts_.find(panels_[i]->run());
+    if (entry && facts != facts_.end())
+      jobs->push_back({*shown.wanted, *entry, facts->second, nullptr, QString()});
   }
   if (jobs->empty()) {
     images_.cancel();

@@ -40,14 +40,14 @@ at::Tensor rows(std::int64_t first, std::int64_t count) {
 }
 
 TEST(WeightSource, MergesRowsInOrder) {
-  Counted file({{"q", rows(0, 2)}, {"k", rows(2, 1)}, {"v", rows(3, 2)}});
+  Counted file({{"q", rows(0, 2)}, {"k", rows(2, 1)}, {"v", rows(3, 2)}, {"o", rows(0, 1)}});
   file.source.merge({"q", "k", "v"}, "qkv");
-  EXPECT_THAT(file.source.names(), ElementsAre("qkv"));
+  EXPECT_THAT(file.source.names(), ElementsAre("o", "qkv"));
   EXPECT_THAT(file.source.shape("qkv"), ElementsAre(5, 2));
   EXPECT_THAT(file.source.origins("qkv"), ElementsAre("q", "k", "v"));
   EXPECT_THAT(file.source.origin("qkv")->names, ElementsAre("q", "k", "v"));
   EXPECT_TRUE(file.source.tensor("qkv").equal(rows(0, 5)));
-  EXPECT_THROW(file.source.rename("qkv", "qkv"), ConfigError) << "there is one of that name";
+  EXPECT_THROW(file.source.rename("qkv", "o"), ConfigError) << "there is one of that name";
   EXPECT_THROW(file.source.merge({"qkv", "nowhere"}, "c"), ConfigError);
 }
 
