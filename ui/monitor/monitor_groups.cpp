@@ -39,7 +39,8 @@ void addWhereTwice(Lines& lines, const Words& words) {
 
 void MonitorPage::makeSeedsTool() {
   seedsAction_ = new QAction(tr("Seeds: each"), this);
-  auto* menu = new QMenu(tr("Seeds"), this);
+  auto* menu = new QMenu(this);
+  menu->setAccessibleName(tr("Seeds"));
   seedsGroup_ = new QActionGroup(this);
   for (const SeedsChoice& choice : kSeedsChoices) {
     QAction* action = menu->addAction(tr(choice.text));

@@ -58,7 +58,8 @@ void MonitorPage::makeTools() {
   };
 
   xAction_ = tool(tr("x: step"), tr("Quantity of the horizontal axis"));
-  xMenu_ = new QMenu(tr("Horizontal axis"), this);
+  xMenu_ = new QMenu(this);
+  xMenu_->setAccessibleName(tr("Horizontal axis"));
   xAction_->setMenu(xMenu_);
   connect(xMenu_, &QMenu::aboutToShow, this, &MonitorPage::fillAxisMenu);
   fillAxisMenu();
@@ -68,7 +69,8 @@ void MonitorPage::makeTools() {
            tr("The strong line; the raw one stays behind it. A number is the constant of an "
               "exponential moving average, corrected for its start; a mean has the point in its "
               "middle. Automatic leaves curves of fewer than 200 points as they are."));
-  auto* smoothMenu = new QMenu(tr("Smoothing"), this);
+  auto* smoothMenu = new QMenu(this);
+  smoothMenu->setAccessibleName(tr("Smoothing"));
   smoothGroup_ = new QActionGroup(this);
   for (const Smoothing& smoothing : kSmoothings) {
     if (smoothing == Smoothing{Smoothing::Kind::Ema, 0.3} ||

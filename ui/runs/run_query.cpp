@@ -146,8 +146,10 @@ RunQuery::RunQuery(const QString& text) {
     if (const auto match = named.match(term); match.hasMatch()) {
       conditions_.push_back({match.captured(1).toLower(), match.captured(2), Comparison::Equal});
     } else if (const auto compared = pattern.match(term); compared.hasMatch()) {
-      conditions_.push_back(
-          {compared.captured(1), compared.captured(3), comparisonOf(compared.captured(2))});
+      // Fields of runs have one case; keys and metrics of other programs may have any.
+      const QString key = compared.captured(1), field = key.toLower();
+      conditions_.push_back({ofRow(store::RunRow(), field) ? field : key, compared.captured(3),
+                             comparisonOf(compared.captured(2))});
     } else {
       words_ << term;
     }
@@ -190,9 +192,9 @@ bool RunQuery::asksArchived() const {
 
 bool RunQuery::matches(const store::RunRow& row, const Lookup& lookup) const {
   if (!words_.isEmpty()) {
-    QString text = QString::fromStdString(row.name + ' ' + row.experiment + ' ' + row.variant +
-                                          ' ' + row.stage + ' ' + toString(row.state) + ' ' +
-                                          row.reason);
+    QString text =
+        QString::fromStdString(row.name + ' ' + row.experiment + ' ' + row.variant + ' ' +
+                               row.stage + ' ' + toString(row.state) + ' ' + row.reason);
     bool isWhole = false;  // tags and note are asked for where the row does not have the word
     for (const QString& word : words_) {
       if (text.contains(word, Qt::CaseInsensitive)) continue;
@@ -206,9 +208,8 @@ bool RunQuery::matches(const store::RunRow& row, const Lookup& lookup) const {
       if (!text.contains(word, Qt::CaseInsensitive)) return false;
     }
   }
-  return std::all_of(conditions_.begin(), conditions_.end(), [&](const Condition& condition) {
-    return holds(condition, row, lookup);
-  });
+  return std::all_of(conditions_.begin(), conditions_.end(),
+                     [&](const Condition& condition) { return holds(condition, row, lookup); });
 }
 
 bool RunQuery::holds(const Condition& condition, const store::RunRow& row, const Lookup& lookup) {

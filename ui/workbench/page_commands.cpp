@@ -55,8 +55,8 @@ class Collector {
       if (!opened_.insert(action->menu()).second) return;
       const bool isOff = !action->isEnabled();
       if (isOff) ++off_, why_ = reasonOf(*action);
-      // "Seeds", where the button says "Seeds: mean".
-      const QString named = commandTitle(action->menu()->title());
+      // "Seeds", where the button says "Seeds: mean". Its title is the action's text.
+      const QString named = action->menu()->accessibleName();
       menu(*action->menu(), under(prefix, named.isEmpty() ? title : named), depth + 1);
       if (isOff) --off_;
       return;

@@ -160,22 +160,6 @@ TEST_F(Calibration, ACellOpensItsImages) {
   }
 }
 
-TEST_F(Calibration, TheTitleOfACellTakesTheRoomThatItsNoteLeaves) {
-  Artifact answers = samples::predictions(samples::mixedAnswers());
-  answers.meta["class_names"] = {"T-shirt or top", "Dress or skirt", "Ankle boot"};
-  const auto shown = page({runWith("a", {answers})});
-  shown->setViewState({{"cell", {1, 0}}});
-  shown->waitUntilIdle();
-  layOutNow();
-  const QLabel* title = nullptr;
-  for (const QLabel* label : shown->findChildren<QLabel*>()) {
-    if (label->text().startsWith(QStringLiteral("true Dress or skirt, predicted"))) title = label;
-  }
-  ASSERT_NE(title, nullptr);
-  EXPECT_GT(title->width(), title->parentWidget()->width() * 3 / 4)
-      << "its note is one letter: " << title->text().toStdString();
-}
-
 TEST_F(Calibration, AllThatIsMisclassifiedIsListedMostConfidentFirst) {
   const auto shown = page({mixed()});
   const CalibrationRun& run = *shown->current();
