@@ -94,8 +94,10 @@ void QueuePage::updateActions() {
   const auto waiting = selected(Section::Waiting), running = selected(Section::Running),
              resumable = selected(Section::Resumable), ended = selected(Section::Ended);
   const auto& rows = workbench_.queue().view().rows;
+  // The table may still show a run that the queue has dropped.
   const auto canRetry = [&](std::int64_t run) {
-    return canChange(rows.at(run).state, store::RunState::Queued);
+    const auto row = rows.find(run);
+    return row != rows.end() && canChange(row->second.state, store::RunState::Queued);
   };
   front_->setEnabled(!waiting.empty() || !resumable.empty());
   for (QAction* action : {up_, down_, remove_, limit_, device_})

@@ -331,6 +331,21 @@ TEST_F(QueuePages, OffersToResumeWhatWasInterrupted) {
   EXPECT_FALSE(button(QStringLiteral("Resume"))->isVisible());
 }
 
+TEST_F(QueuePages, ARunThatIsDeletedWhileThePageIsHiddenIsNotLookedUp) {
+  const std::int64_t gone = workbench_.addRun("gone", Json::object());
+  const std::int64_t other = enqueued("other");
+  workbench_.store().claim(gone);
+  workbench_.store().setState(gone, store::RunState::Failed, "it broke");
+  open();
+  select({gone});
+  page_->hide();
+  workbench_.store().deleteRun(gone);
+  workbench_.queue().refresh();
+  workbench_.queue().waitUntilIdle();
+  ASSERT_FALSE(workbench_.queue().view().rows.contains(gone));
+  EXPECT_NO_THROW(select({gone, other}));
+}
+
 TEST_F(QueuePages, OffersInTheMenuOnlyWhatMakesSense) {
   const std::int64_t one = enqueued("one"), lost = interrupted("lost");
   open();
