@@ -68,7 +68,12 @@ GlView::~GlView() {
   }
   if (!isCurrent) return;
   canvas_.makeCurrent();
-  if (isReady_) ImGui_ImplOpenGL3_Shutdown();
+  if (isReady_) {
+    // It forgets the texture of the letters, which the next view draws with.
+    const ImTextureID letters = ImGui::GetIO().Fonts->TexID;
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui::GetIO().Fonts->SetTexID(letters);
+  }
   context_->doneCurrent();
 }
 
