@@ -68,12 +68,7 @@ GlView::~GlView() {
   }
   if (!isCurrent) return;
   canvas_.makeCurrent();
-  if (isReady_) {
-    // It forgets the texture of the letters, which the next view draws with.
-    const ImTextureID letters = ImGui::GetIO().Fonts->TexID;
-    ImGui_ImplOpenGL3_Shutdown();
-    ImGui::GetIO().Fonts->SetTexID(letters);
-  }
+  if (isReady_) ImGui_ImplOpenGL3_Shutdown();
   context_->doneCurrent();
 }
 
@@ -134,10 +129,7 @@ void GlView::paint() {
   ImDrawData* data = canvas_.frame(size(), devicePixelRatio());
   if (!isReady_) isReady_ = ImGui_ImplOpenGL3_Init("#version 150");
   if (!isReady_) return;
-  // Its own texture of the letters is not used: that one lacks what Qt drew.
-  const ImTextureID letters = ImGui::GetIO().Fonts->TexID;
   ImGui_ImplOpenGL3_NewFrame();
-  ImGui::GetIO().Fonts->SetTexID(letters);
   uploadTextures();
   // The commands name pictures by number; the painter of ImGui needs textures.
   for (int n = 0; n < data->CmdListsCount; ++n) {

@@ -146,7 +146,7 @@ void LiveCanvas::makeFonts(double scale) {
                             QColor(255, 255, 255, qAlpha(one.pixel(x, y))));
     }
   }
-  atlas.SetTexID(reinterpret_cast<ImTextureID>(textures_.put(kFontName, image.copy())));
+  letters_ = textures_.put(kFontName, image.copy());
 }
 
 void LiveCanvas::applyColors() {
@@ -214,6 +214,8 @@ ImDrawData* LiveCanvas::frame(QSize size, double scale) {
                      ? 1.0F / 60
                      : std::clamp(static_cast<float>(now - lastFrame_) * 1e-6F, 1e-4F, 1.0F);
   lastFrame_ = now;
+  // A painter sets a texture of its own, which lacks what Qt drew, and forgets it at its end.
+  io.Fonts->SetTexID(reinterpret_cast<ImTextureID>(letters_));
   ImGui::NewFrame();
   draw_(*this);
   ImGui::Render();

@@ -74,6 +74,7 @@ class LiveCanvas {
   ImGuiContext* context_;
   ImFont *body_ = nullptr, *small_ = nullptr;
   LiveTextures textures_;
+  std::uint64_t letters_ = 0;  ///< the picture of the letters, in textures_
   QSize size_;
   double styledScale_ = 0;
   bool isArranging_ = false, wantsArranging_ = true;
