@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/files/png.h"
 
@@ -29,6 +30,19 @@ ShownImage shownImage(const at::Tensor& image) {
                 static_cast<int>(shown.height), static_cast<int>(shown.width),
                 static_cast<int>(shown.channels));
   return shown;
+}
+
+Artifact imageArtifact(const at::Tensor& image) {
+  ShownImage shown = shownImage(image);
+  Artifact artifact;
+  artifact.kind = artifact_kind::kImage;
+  artifact.data = std::move(shown.png);
+  artifact.meta["version"] = 1;
+  artifact.meta["dtype"] = "png";
+  artifact.meta["shape"] = {shown.height, shown.width, shown.channels};
+  artifact.meta["axes"] = {"row", "column", "channel"};
+  artifact.meta["scaling"] = ShownImage::kScaling;
+  return artifact;
 }
 
 }  // namespace vitrine

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/artifact/artifact.h"
 #include "core/engine_export.h"
 
 namespace vitrine {
@@ -21,6 +22,8 @@ struct ShownImage {
 /// The image stretched from its smallest to its largest value, as its normalisation is not known
 /// here. \param image [channels, height, width]; of other than 3 channels the first is shown
 [[nodiscard]] VITRINE_ENGINE_EXPORT ShownImage shownImage(const at::Tensor& image);
+/// The same as an artifact of kind image, without analysis and name.
+[[nodiscard]] VITRINE_ENGINE_EXPORT Artifact imageArtifact(const at::Tensor& image);
 /// The same as bytes [height, width, channels]. \param image  of the channels that are shown
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor stretchedBytes(const at::Tensor& image);
 

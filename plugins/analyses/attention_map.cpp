@@ -70,19 +70,6 @@ AttentionRecord chooseQueries(AttentionRecord record, const std::string& which) 
   return record;
 }
 
-Artifact imageArtifact(const at::Tensor& image) {
-  ShownImage shown = shownImage(image);
-  Artifact artifact;
-  artifact.kind = artifact_kind::kImage;
-  artifact.data = std::move(shown.png);
-  artifact.meta["version"] = 1;
-  artifact.meta["dtype"] = "png";
-  artifact.meta["shape"] = {shown.height, shown.width, shown.channels};
-  artifact.meta["axes"] = {"row", "column", "channel"};
-  artifact.meta["scaling"] = ShownImage::kScaling;
-  return artifact;
-}
-
 /// Rows and columns of the grid that a layer's windows are cut from.
 using WholeGrid = std::array<std::int64_t, 2>;
 

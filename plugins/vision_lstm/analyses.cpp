@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/config/item_card.h"
+#include "core/data/shown_image.h"
 #include "core/eval/matrix_rank.h"
 #include "plugins/vision_lstm/memory_source.h"
 #include "plugins/vision_lstm/state.h"
@@ -124,6 +125,7 @@ struct Matrices {
   std::vector<std::int64_t> ids, layers;
   std::vector<Json> positions;  ///< of each layer's scan
   at::Tensor decay, weights;
+  at::Tensor pictures;  ///< [images, channels, height, width] float32 on the CPU
 };
 
 Matrices matricesOf(ProbeContext& context, const std::vector<std::int64_t>& layers) {
@@ -132,8 +134,10 @@ Matrices matricesOf(ProbeContext& context, const std::vector<std::int64_t>& laye
   const kernels::MlstmOptions options = source.memoryOptions();
   Matrices all;
   all.ids = context.batch.sampleIds;
+  const at::Tensor& images = context.batch.at("image");
+  all.pictures = images.to(at::kCPU, at::kFloat, false, true);
   std::vector<at::Tensor> decay, weights;
-  for (const MemoryRecord& record : source.memories(context.batch.at("image"), layers)) {
+  for (const MemoryRecord& record : source.memories(images, layers)) {
     const kernels::MlstmWeights pairs = kernels::mlstmWeights(record.cell, options);
     const kernels::MlstmOutput out = kernels::mlstm(record.cell, options);
     const at::Tensor bound = out.stabiliser.neg().exp();
@@ -158,16 +162,22 @@ Matrices matricesOf(ProbeContext& context, const std::vector<std::int64_t>& laye
 Analysis::Findings matrixFindings(const Matrices& all) {
   Analysis::Findings findings;
   for (std::size_t i = 0; i < all.ids.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    const std::string image = "image " + std::to_string(all.ids[i]);
+    const auto add = [&](Artifact artifact, const char* name) {
+      artifact.analysis = "memory_weights";
+      artifact.name = image + ' ' + name;
+      artifact.meta["image"] = all.ids[i];
+      artifact.meta["sample_ids"] = Json::array({all.ids[i]});
+      findings.artifacts.push_back(std::move(artifact));
+    };
     for (const auto& [name, values] :
          {std::pair{"decay", all.decay}, std::pair{"weights", all.weights}}) {
       const bool isSigned = std::string(name) == "weights";
-      Artifact map{"memory_weights", "image " + std::to_string(all.ids[i]) + " " + name,
-                   artifact_kind::kAttention};
-      setFloats(map, values[static_cast<std::int64_t>(i)], {"layer", "head", "query", "key"});
+      Artifact map{.kind = artifact_kind::kAttention};
+      setFloats(map, values[row], {"layer", "head", "query", "key"});
       map.meta["layers"] = all.layers;
       map.meta["attention"] = name;
-      map.meta["image"] = all.ids[i];
-      map.meta["sample_ids"] = Json::array({all.ids[i]});
       // Of the first layer; those that scan in another order say so.
       map.meta["query_positions"] = all.positions.front();
       map.meta["key_positions"] = all.positions.front();
@@ -175,8 +185,9 @@ Analysis::Findings matrixFindings(const Matrices& all) {
       map.meta["signed"] = isSigned;
       map.meta["rows_sum_to_one"] = false;
       if (isSigned) map.meta["colour_map"] = "diverging";
-      findings.artifacts.push_back(std::move(map));
+      add(std::move(map), name);
     }
+    add(imageArtifact(all.pictures[row]), "pixels");
   }
   return findings;
 }

@@ -22,7 +22,7 @@ namespace vitrine::vision_lstm {
 ///
 /// Artifacts per image of kind attention, [layers, heads, queries, keys]: "image ID decay", D, and
 /// "image ID weights", S / max(|row sum|, exp(-m)), which multiplies the values. Weights are signed
-/// and their rows do not sum to one.
+/// and their rows do not sum to one. "image ID pixels" is a PNG of the image.
 [[nodiscard]] std::unique_ptr<Analysis> makeMemoryWeights();
 
 /// Singular values of the signed weights that makeMemoryWeights() shows, and the ranks that they

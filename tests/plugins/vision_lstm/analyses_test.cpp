@@ -74,7 +74,7 @@ TEST(MemoryWeights, TimesTheValuesAreWhatIsRead) {
       item.value().add_(at::randn(item.value().sizes(), generator), 0.3);
   }
   const auto found = findings(*makeMemoryWeights(), *model, Json::object());
-  ASSERT_EQ(found.artifacts.size(), 4U);
+  ASSERT_EQ(found.artifacts.size(), 6U) << "two matrices and the pixels of each image";
   const at::Tensor weights = tensorOf(named(found, "image 9 weights"));
   ASSERT_EQ(weights.sizes(), at::IntArrayRef({2, 4, 16, 16}));
   EXPECT_LT(weights.min().item<double>(), 0) << "rows are signed";
@@ -92,6 +92,20 @@ TEST(MemoryWeights, TimesTheValuesAreWhatIsRead) {
   const at::Tensor wanted = at::matmul(weights[1], records.at(0).cell.v[1].to(at::kDouble));
   EXPECT_LT((read - wanted).abs().max().item<double>(), 1e-5 * read.abs().max().item<double>());
   EXPECT_EQ(records.at(0).positions[0][0].item<int>(), 3) << "layer 1 begins at the bottom right";
+}
+
+TEST(MemoryWeights, ComeWithThePixelsOfTheirImages) {
+  const auto model = tinyModel();
+  const auto found = findings(*makeMemoryWeights(), *model, Json::object());
+  for (const std::int64_t id : {7, 9}) {
+    const Artifact& pixels = named(found, "image " + std::to_string(id) + " pixels");
+    EXPECT_EQ(pixels.analysis, "memory_weights");
+    EXPECT_EQ(pixels.kind, artifact_kind::kImage);
+    EXPECT_EQ(pixels.meta.at("image"), id);
+    EXPECT_EQ(pixels.meta.at("shape"), Json::array({16, 16, 1}));
+    EXPECT_FALSE(pixels.data.empty());
+  }
+  EXPECT_NE(named(found, "image 7 pixels").data, named(found, "image 9 pixels").data);
 }
 
 TEST(MemoryWeights, RefuseALayerThatIsNotThere) {
