@@ -340,11 +340,7 @@ double HeadFigure::drawWords(QPainter& painter, const QRectF& area, bool isMeasu
     painter.setPen(hasWeight ? inkOn(fill) : themeColors().text);
     drawLine(painter, place.adjusted(7, 0, -5, 0), Qt::AlignLeft | Qt::AlignVCenter, text);
     if (!token) return;
-    addTarget(place, [token](const QPointF&) {
-      FigureTarget target;
-      target.token = token;
-      return target;
-    });
+    addTarget(place, FigureTarget{.token = token});
   };
   chip(QObject::tr("mean query"), -1, query == kMeanQuery, -1);
   std::size_t left = kMostWords;

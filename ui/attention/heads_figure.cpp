@@ -221,12 +221,7 @@ void HeadsFigure::drawHead(QPainter& painter, const QRectF& place, int layer, in
     painter.setPen(QPen(themeColors().accent, 2));
     painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
   }
-  addTarget(place, [layer, head](const QPointF&) {
-    FigureTarget target;
-    target.layer = layer;
-    target.head = head;
-    return target;
-  });
+  addTarget(place, FigureTarget{.layer = layer, .head = head});
   addRegion(place, [this, layer, head](const QPointF&) {
     const AttentionScene::Row& row = scene_->row(layer, head);
     const int best = strongestKey(row.weights);

@@ -94,11 +94,7 @@ class FilmFigure final : public Figure {
         whole,
         [text = QObject::tr("Step %1, calibration error %2").arg(count(frame.step), frame.ece)](
             const QPointF&) { return text; });
-    addTarget(whole, [i](const QPointF&) {
-      FigureTarget target;
-      target.image = static_cast<int>(i);
-      return target;
-    });
+    addTarget(whole, FigureTarget{.image = static_cast<int>(i)});
   }
 
   FilmPicture picture_;

@@ -224,11 +224,7 @@ class ReliabilityOverlay final : public Figure {
                                           percent(bin.accuracy - bin.confidence, 1)));
     }
     addRegion(column, [text = lines.join(QLatin1Char('\n'))](const QPointF&) { return text; });
-    addTarget(column, [i](const QPointF&) {
-      FigureTarget target;
-      target.image = static_cast<int>(i);
-      return target;
-    });
+    addTarget(column, FigureTarget{.image = static_cast<int>(i)});
   }
 
   ReliabilityPicture picture_;

@@ -285,12 +285,7 @@ class AttentionFigure final : public Figure {
           painter.setBrush(Qt::NoBrush);
           painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
         }
-        addTarget(rect, [layer, head](const QPointF&) {
-          FigureTarget target;
-          target.layer = layer;
-          target.head = head;
-          return target;
-        });
+        addTarget(rect, FigureTarget{.layer = layer, .head = head});
       }
     }
     return {area.left() + label, area.top(), heads_ * (width + space) - space,

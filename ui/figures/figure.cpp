@@ -66,6 +66,10 @@ void Figure::addTarget(const QRectF& rect, std::function<FigureTarget(const QPoi
   targets_.push_back({rect, std::move(target)});
 }
 
+void Figure::addTarget(const QRectF& rect, const FigureTarget& target) {
+  addTarget(rect, [target](const QPointF&) { return target; });
+}
+
 QColor Figure::seriesOrAccent() const {
   return style_.run > 0 ? seriesColor(style_.run, style_.theme) : themeColors().accent;
 }

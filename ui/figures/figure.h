@@ -145,6 +145,7 @@ class Figure {
   /// Says what lies in a rectangle of this painting; later regions lie above earlier ones.
   void addRegion(const QRectF& rect, std::function<QString(const QPointF&)> describe);
   void addTarget(const QRectF& rect, std::function<FigureTarget(const QPointF&)> target);
+  void addTarget(const QRectF& rect, const FigureTarget& target);  ///< the same wherever in it
   [[nodiscard]] const ThemeColors& themeColors() const { return ui::themeColors(style_.theme); }
   /// The run's colour in the theme.
   [[nodiscard]] QColor seriesOrAccent() const;

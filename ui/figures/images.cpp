@@ -207,11 +207,7 @@ class ImageGridFigure final : public Figure {
       addRegion(rect, [&image, rect, name](const QPointF& at) {
         return name + QStringLiteral(", ") + pixelLine(rect, image, at);
       });
-      addTarget(rect, [i](const QPointF&) {
-        FigureTarget target;
-        target.image = i;
-        return target;
-      });
+      addTarget(rect, FigureTarget{.image = i});
     }
   }
 

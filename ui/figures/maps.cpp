@@ -170,11 +170,7 @@ class HeatmapFigure final : public Figure {
             .arg(column)
             .arg(shortNumber(value(map, row, column)));
       });
-      addTarget(rect, [map](const QPointF&) {
-        FigureTarget target;
-        target.image = map;
-        return target;
-      });
+      addTarget(rect, FigureTarget{.image = map});
     }
     const QString unit = metaText(meta_, "unit");
     if (!isShared && maps_ > 1) {

@@ -233,11 +233,7 @@ class SpectrumFigure final : public Figure {
       }
       return lines.join(QLatin1Char('\n'));
     });
-    addTarget(panel, [layer](const QPointF&) {
-      FigureTarget target;
-      target.layer = layer;
-      return target;
-    });
+    addTarget(panel, FigureTarget{.layer = layer});
   }
 
   void drawHead(QPainter& painter, const ChartFrame& axes, int layer, int head) const {

@@ -165,12 +165,7 @@ class HeadGridFigure final : public Figure {
       painter.drawRect(box);
     }
     addRegion(cell, [text = lines.join(QLatin1Char('\n'))](const QPointF&) { return text; });
-    addTarget(cell, [layer, head](const QPointF&) {
-      FigureTarget target;
-      target.layer = layer;
-      target.head = head;
-      return target;
-    });
+    addTarget(cell, FigureTarget{.layer = layer, .head = head});
   }
 
   HeadGridPicture picture_;
