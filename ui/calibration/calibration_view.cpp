@@ -362,14 +362,24 @@ void CalibrationPage::onSteered(Picture picture, int right, int down) {
 
 void CalibrationPage::showImages() {
   const CalibrationRun& run = *current();
-  const Confidence& confidence = run.now.confidence;
   const bool isCell = choice_.label >= 0;
   const bool isBin = !isCell && choice_.bin >= 0 && choice_.bin < std::ssize(run.now.bins);
   const bool isAllErrors = choice_.hasAllErrors && !isCell && !isBin;
+  const bool isOneClass = run.binning.target >= 0 && canBinClasses(*run.predictions) &&
+                          run.binning.target < run.predictions->classes;
+  const QString target = isBin && isOneClass
+                             ? QString::fromStdString(run.predictions->nameOf(run.binning.target))
+                             : QString();
+  // Cells and errors are of the predictions, whatever class the bins are of.
+  CalibrationResult ofPredictions;
+  const bool isOfPredictions = isOneClass && !isBin;
+  if (isOfPredictions) ofPredictions.confidence = confidenceAt(*run.predictions, run.temperature);
+  const CalibrationResult& answers = isOfPredictions ? ofPredictions : run.now;
+  const Confidence& confidence = answers.confidence;
   listed_.clear();
   QString title = tr("Images"), about = tr("choose a bin, a cell or Misclassified");
   if (isCell || isBin || isAllErrors) {
-    listed_ = samplesIn(run.now, [&](std::size_t i) {
+    listed_ = samplesIn(answers, [&](std::size_t i) {
       const int label = run.predictions->labels[i], said = confidence.predicted[i];
       if (isAllErrors) return label != said;
       return isCell ? label == choice_.label && said == choice_.predicted
@@ -382,7 +392,13 @@ void CalibrationPage::showImages() {
   };
   const auto errors = std::count_if(listed_.begin(), listed_.end(),
                                     [&](std::size_t i) { return confidence.isHit[i] == 0; });
-  if (isBin) {
+  if (isBin && isOneClass) {
+    const CalibrationBin& bin = run.now.bins[static_cast<std::size_t>(choice_.bin)];
+    title = tr("Bin %1\u2013%2: %3 of %4 images, those not of %5 first")
+                .arg(number(bin.lower, 2), number(bin.upper, 2), shown(), count(all), target);
+    about = tr("%1 are %2 \u00b7 mean probability %3")
+                .arg(percent(bin.accuracy, 1), target, percent(bin.confidence, 1));
+  } else if (isBin) {
     const CalibrationBin& bin = run.now.bins[static_cast<std::size_t>(choice_.bin)];
     if (choice_.onlyErrors) listed_.resize(static_cast<std::size_t>(errors));
     title = choice_.onlyErrors ? tr("Bin %1\u2013%2: %3 of %4 errors, most confident first")
@@ -403,13 +419,11 @@ void CalibrationPage::showImages() {
                 .arg(count(all));
     about = runName(run.run);
   } else if (isAllErrors) {
-    title = tr("%1 of %2 misclassified, most confident first")
-                .arg(shown())
-                .arg(count(all));
+    title = tr("%1 of %2 misclassified, most confident first").arg(shown()).arg(count(all));
     about = tr("%1 \u00b7 of %2 images").arg(runName(run.run), count(run.now.scores.samples));
   }
   if (listed_.size() > kMostListed) listed_.resize(kMostListed);
-  errors_->setVisible(isBin);
+  errors_->setVisible(isBin && !isOneClass);
   allErrors_->setChecked(isAllErrors);
   imagesTitle_->setText(title);
   imagesAbout_->setText(about);
@@ -419,8 +433,9 @@ void CalibrationPage::showImages() {
     entry.id = run.predictions->ids[i];
     entry.label = QString::fromStdString(run.predictions->nameOf(run.predictions->labels[i]));
     entry.predicted = QString::fromStdString(run.predictions->nameOf(confidence.predicted[i]));
+    entry.target = target;
     entry.confidence = confidence.values[i];
-    entry.isRight = run.predictions->labels[i] == confidence.predicted[i];
+    entry.isRight = confidence.isHit[i] != 0;
     entry.picture = pictures_.picture(run.run, run.predictions->split, entry.id);
     entries.push_back(std::move(entry));
   }

@@ -20,6 +20,11 @@ namespace {
 constexpr int kThumb = 56, kCellWidth = 66, kCellHeight = kThumb + 3 * 15 + 10;
 
 QString sampleSentence(const SampleStrip::Entry& entry) {
+  if (!entry.target.isEmpty()) {
+    return SampleStrip::tr("Image %1: true %2, predicted %3, probability of %4 %5")
+        .arg(entry.id)
+        .arg(entry.label, entry.predicted, entry.target, percent(entry.confidence, 0));
+  }
   const QString sentence = entry.isRight
                                ? SampleStrip::tr("Image %1: true %2, predicted %3 (%4), right")
                                : SampleStrip::tr("Image %1: true %2, predicted %3 (%4), wrong");
@@ -162,7 +167,10 @@ QString SampleStrip::plotSummary() const {
 
 DescribedPlot::Table SampleStrip::plotTable() const {
   Table table;
-  table.columns = {tr("image"), tr("true"), tr("predicted"), tr("confidence"), tr("right")};
+  const QString target = entries_.empty() ? QString() : entries_.front().target;
+  table.columns = {tr("image"), tr("true"), tr("predicted"),
+                   target.isEmpty() ? tr("confidence") : tr("probability of %1").arg(target),
+                   target.isEmpty() ? tr("right") : tr("is %1").arg(target)};
   for (const Entry& entry : entries_) {
     table.rows.push_back({QString::number(entry.id), entry.label, entry.predicted,
                           number(entry.confidence, 3), entry.isRight ? tr("yes") : tr("no")});
@@ -204,8 +212,13 @@ void SampleStrip::paintEvent(QPaintEvent* event) {
       y += px(15);
     };
     line(entry.label, colors.text);
-    line((entry.isRight ? QStringLiteral("\u2713 ") : QStringLiteral("\u00d7 ")) + entry.predicted,
-         entry.isRight ? colors.ok : colors.bad);
+    if (entry.target.isEmpty())
+      line(
+          (entry.isRight ? QStringLiteral("\u2713 ") : QStringLiteral("\u00d7 ")) + entry.predicted,
+          entry.isRight ? colors.ok : colors.bad);
+    else
+      line((entry.isRight ? tr("is %1") : tr("not %1")).arg(entry.target),
+           entry.isRight ? colors.ok : colors.muted);
     line(number(entry.confidence, 3), colors.muted);
   }
   if (hasFocus() && !entries_.empty()) {

@@ -20,9 +20,10 @@ class SampleStrip : public QWidget, public DescribedPlot {
   struct Entry {
     std::int64_t id = -1;  ///< of the sample in its split
     QString label, predicted;
-    double confidence = 0;
-    bool isRight = false;
-    QImage picture;  ///< null: not there yet
+    QString target;         ///< the class whose probability it shows; "": the predicted one
+    double confidence = 0;  ///< probability of that class
+    bool isRight = false;   ///< it is of that class
+    QImage picture;         ///< null: not there yet
   };
   explicit SampleStrip(QWidget* parent = nullptr);
 

@@ -125,6 +125,31 @@ TEST_F(Calibration, AClickOnABinOpensItsErrorsTheMostConfidentFirst) {
   EXPECT_EQ(shown->strip().current(), 0);
 }
 
+TEST_F(Calibration, ABinOfOneClassListsItsProbabilityAndWhichImagesAreOfIt) {
+  const auto shown = page({mixed()});
+  QTest::keyClick(named<QComboBox>(*shown, "Probability"), Qt::Key_Down);
+  ASSERT_TRUE(soon([&] { return shown->current()->binning.target == 0; }));
+  FigureView& view = shown->reliabilityView();
+  QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
+                    placeOf(view, [](const FigureTarget& target) { return target.image == 0; }));
+  const auto& entries = shown->strip().entries();
+  ASSERT_EQ(std::ssize(entries), shown->current()->now.bins[0].count);
+  for (const auto& entry : entries) {
+    EXPECT_EQ(entry.target.toStdString(), "0");
+    EXPECT_EQ(entry.isRight, entry.label == QLatin1String("0"));
+    EXPECT_LE(entry.confidence, 0.1 + 1e-9) << "of class 0, not of the predicted one";
+  }
+  EXPECT_EQ(shown->strip().plotTable().columns[3].toStdString(), "probability of 0");
+  EXPECT_THAT(labels(*shown), HasSubstr("those not of 0 first"));
+  QTest::mouseClick(button<QToolButton>(*shown, "Misclassified"), Qt::LeftButton);
+  ASSERT_FALSE(shown->strip().entries().empty());
+  for (const auto& entry : shown->strip().entries()) {
+    EXPECT_EQ(entry.target.toStdString(), "");
+    EXPECT_FALSE(entry.isRight);
+    EXPECT_GE(entry.confidence, 0.4 - 1e-6) << "of the largest of three";
+  }
+}
+
 TEST_F(Calibration, KeysReachEveryBinEveryImageAndEveryCell) {
   const auto shown = page({mixed()});
   FigureView& view = shown->reliabilityView();
