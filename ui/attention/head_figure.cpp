@@ -19,7 +19,8 @@ constexpr double kOverlay = 0.68;       // how much of the map covers the image
 /// `sides` where there is no second one, or where that does not fit.
 QSize commonSides(const QSize& sides, const QSize& other, const QRectF& room) {
   if (other.isEmpty()) return sides;
-  const QSize both(std::lcm(sides.width(), other.width()), std::lcm(sides.height(), other.height()));
+  const QSize both(std::lcm(sides.width(), other.width()),
+                   std::lcm(sides.height(), other.height()));
   return both.width() <= room.width() && both.height() <= room.height() ? both : sides;
 }
 
@@ -237,11 +238,7 @@ void HeadFigure::drawQuery(QPainter& painter, const QRectF& rect, const QRectF& 
       partOf(rect, QRectF((inImage.left() - frame.left()) / frame.width(),
                           (inImage.top() - frame.top()) / frame.height(),
                           inImage.width() / frame.width(), inImage.height() / frame.height()));
-  painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(Qt::black, 3.5));
-  painter.drawRect(marker);
-  painter.setPen(QPen(Qt::white, 2));
-  painter.drawRect(marker);
+  drawPatchFrame(painter, marker, 2);
 }
 
 void HeadFigure::addQueryTarget(const QRectF& rect, const QRectF& frame) {

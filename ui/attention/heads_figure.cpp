@@ -210,17 +210,9 @@ void HeadsFigure::drawHead(QPainter& painter, const QRectF& place, int layer, in
     const QRectF marker(rect.left() + rect.width() * cell.column / grid.columns,
                         rect.top() + rect.height() * cell.row / grid.rows,
                         rect.width() / grid.columns, rect.height() / grid.rows);
-    painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(Qt::black, 2.5));
-    painter.drawRect(marker);
-    painter.setPen(QPen(Qt::white, 1));
-    painter.drawRect(marker);
+    drawPatchFrame(painter, marker, 1);
   }
-  if (isShown) {
-    painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(themeColors().accent, 2));
-    painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
-  }
+  if (isShown) drawRing(painter, rect);
   addTarget(place, FigureTarget{.layer = layer, .head = head});
   addRegion(place, [this, layer, head](const QPointF&) {
     const AttentionScene::Row& row = scene_->row(layer, head);

@@ -181,11 +181,8 @@ class ConfusionFigure final : public Figure {
     drawLine(painter, QRectF(origin.x(), body.bottom() - foot, body.width() - left, foot),
              Qt::AlignLeft | Qt::AlignVCenter, QObject::tr("columns: what the model said"));
     if (picture_.label >= 0 && picture_.label < classes_ && picture_.predicted >= 0 &&
-        picture_.predicted < classes_) {
-      painter.setPen(QPen(themeColors().accent, 2));
-      painter.setBrush(Qt::NoBrush);
-      painter.drawRect(cellOf(picture_.label, picture_.predicted));
-    }
+        picture_.predicted < classes_)
+      drawOutline(painter, cellOf(picture_.label, picture_.predicted));
     addRegion(QRectF(origin, QSizeF(width * classes_, height * classes_)),
               [this, origin, width, height](const QPointF& point) {
                 const auto [label, said] = cellAt(point, origin, width, height);

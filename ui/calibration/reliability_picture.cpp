@@ -104,9 +104,7 @@ class ReliabilityOverlay final : public Figure {
     const QRectF column(QPointF(axes.x.pixelOf(bin.lower), axes.plot.top()),
                         QPointF(axes.x.pixelOf(bin.upper), bottom));
     painter.fillRect(column, themeColors().selection);
-    painter.setPen(QPen(themeColors().accent, 2));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRect(column);
+    drawOutline(painter, column);
   }
 
   void drawBars(QPainter& painter, const ChartFrame& axes,

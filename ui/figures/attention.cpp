@@ -280,11 +280,7 @@ class AttentionFigure final : public Figure {
       for (int head = 0; head < heads_; ++head) {
         const QRectF rect(area.left() + label + head * (width + space), y, width, height);
         drawMap(painter, rect, layer, head, 1);
-        if (layer == shownLayer() && head == shownHead()) {
-          painter.setPen(QPen(themeColors().accent, 2));
-          painter.setBrush(Qt::NoBrush);
-          painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
-        }
+        if (layer == shownLayer() && head == shownHead()) drawRing(painter, rect);
         addTarget(rect, FigureTarget{.layer = layer, .head = head});
       }
     }
@@ -397,16 +393,11 @@ class AttentionFigure final : public Figure {
              QObject::tr("%1 on the class token, not on the grid").arg(shortNumber(toClass)));
   }
 
-  /// Outlines a patch in white on black: visible on every colour.
   void drawMarker(QPainter& painter, const QRectF& rect, const Cell& cell, double width) const {
     const QRectF marker(rect.left() + rect.width() * cell.column / queryColumns_,
                         rect.top() + rect.height() * cell.row / queryRows_,
                         rect.width() / queryColumns_, rect.height() / queryRows_);
-    painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(Qt::black, width + 1.5));
-    painter.drawRect(marker);
-    painter.setPen(QPen(Qt::white, width));
-    painter.drawRect(marker);
+    drawPatchFrame(painter, marker, width);
   }
 
   void drawMap(QPainter& painter, const QRectF& rect, int layer, int head, double markerWidth,

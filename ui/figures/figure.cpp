@@ -79,6 +79,18 @@ QColor Figure::mapColor(double t) const {
   return style_.palette == FigureStyle::Palette::Cividis ? cividis(clamped) : viridis(clamped);
 }
 
+void Figure::drawOutline(QPainter& painter, const QRectF& part) const {
+  painter.setPen(QPen(themeColors().accent, 2));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(part);
+}
+
+void Figure::drawRing(QPainter& painter, const QRectF& part) const {
+  painter.setPen(QPen(themeColors().accent, 2));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRoundedRect(part.adjusted(-2, -2, 2, 2), 3, 3);
+}
+
 Figure::Header Figure::headerOf(double width, const QString& title, const QString& about) const {
   constexpr double kLine = 20, kBelow = 8, kBetween = 12, kMark = 14;
   Header header;

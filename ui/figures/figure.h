@@ -150,6 +150,10 @@ class Figure {
   /// The run's colour in the theme.
   [[nodiscard]] QColor seriesOrAccent() const;
   [[nodiscard]] QColor mapColor(double t) const;
+  /// Marks the chosen part, on its edge.
+  void drawOutline(QPainter& painter, const QRectF& part) const;
+  /// The same, rounded around it.
+  void drawRing(QPainter& painter, const QRectF& part) const;
   /// First line: title left, description right; returns the rest of `area` below it. On paper
   /// nothing of it is cut: what does not fit continues in lines of its own.
   QRectF drawHeader(QPainter& painter, const QRectF& area, const QString& title,

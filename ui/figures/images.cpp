@@ -198,11 +198,7 @@ class ImageGridFigure final : public Figure {
         drawLine(painter, QRectF(rect.left(), rect.bottom() + 2, rect.width(), label - 2),
                  Qt::AlignLeft | Qt::AlignVCenter, labels_[i]);
       }
-      if (i == style().image && !style().isOnPaper()) {
-        painter.setBrush(Qt::NoBrush);
-        painter.setPen(QPen(themeColors().accent, 2));
-        painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
-      }
+      if (i == style().image && !style().isOnPaper()) drawRing(painter, rect);
       const QString name = i < labels_.size() ? labels_[i] : QObject::tr("image %1").arg(i);
       addRegion(rect, [&image, rect, name](const QPointF& at) {
         return name + QStringLiteral(", ") + pixelLine(rect, image, at);

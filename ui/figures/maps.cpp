@@ -153,11 +153,7 @@ class HeatmapFigure final : public Figure {
       const std::array<double, 2> range = isShared ? all : rangeOf(map, map + 1);
       drawCells(painter, rect, rows_, columns_,
                 [&](int row, int column) { return colorOf(value(map, row, column), range); });
-      if (hasLabels && map == style().image && !style().isOnPaper()) {
-        painter.setBrush(Qt::NoBrush);
-        painter.setPen(QPen(themeColors().accent, 2));
-        painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 3, 3);
-      }
+      if (hasLabels && map == style().image && !style().isOnPaper()) drawRing(painter, rect);
       addRegion(rect, [this, rect, map](const QPointF& at) {
         const int row = std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * rows_),
                                    0, rows_ - 1);

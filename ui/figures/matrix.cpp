@@ -278,12 +278,9 @@ class MatrixFigure final : public Figure {
     drawColorBar(painter, themeColors(), bar, isCounts_ ? 0 : range[0], isCounts_ ? 1 : range[1],
                  isCounts_ ? QObject::tr("share of the row") : metaText(meta_, "unit"),
                  [this](double t) { return mapColor(t); });
-    if (const auto chosen = chosenCell()) {
-      painter.setPen(QPen(themeColors().accent, 2));
-      painter.setBrush(Qt::NoBrush);
-      painter.drawRect(QRectF(grid.left() + (*chosen)[1] * across, grid.top() + (*chosen)[0] * high,
-                              across, high));
-    }
+    if (const auto chosen = chosenCell())
+      drawOutline(painter, QRectF(grid.left() + (*chosen)[1] * across,
+                                  grid.top() + (*chosen)[0] * high, across, high));
     const auto cellAt = [this, grid, across, high](const QPointF& at) {
       return std::array{
           std::clamp(static_cast<int>((at.y() - grid.top()) / high), 0, rows_ - 1),

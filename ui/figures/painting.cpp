@@ -162,6 +162,14 @@ void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image) {
   painter.drawImage(rect, times > 1 ? image.scaled(image.size() * times) : image);
 }
 
+void drawPatchFrame(QPainter& painter, const QRectF& patch, double width) {
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(Qt::black, width + 1.5));
+  painter.drawRect(patch);
+  painter.setPen(QPen(Qt::white, width));
+  painter.drawRect(patch);
+}
+
 // After Liang and Barsky, "A New Concept and Method for Line Clipping", 1984.
 bool cutLine(const QRectF& box, QPointF& a, QPointF& b) {
   double from = 0, to = 1;

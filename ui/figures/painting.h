@@ -54,6 +54,9 @@ void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
 /// An image whose pixels stay sharp where it is enlarged.
 void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image);
 
+/// Outlines a patch in white on black: visible on every colour. \param width  of the white line
+void drawPatchFrame(QPainter& painter, const QRectF& patch, double width);
+
 /// Clips the line from `a` to `b` to `box`; false where it is outside.
 bool cutLine(const QRectF& box, QPointF& a, QPointF& b);
 /// A line through `points` inside of `box`, with the painter's pen. NaN in y is a gap; a point

@@ -147,11 +147,7 @@ void FilmStrip::drawPatch(QPainter& painter, const QRectF& rect, const Attention
   const double height = rect.height() / std::max(1, frame.rows);
   const QRectF patch(rect.left() + patch_[1] * width, rect.top() + patch_[0] * height, width,
                      height);
-  painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(Qt::black, 3));
-  painter.drawRect(patch);
-  painter.setPen(QPen(Qt::white, 1.5));
-  painter.drawRect(patch);
+  drawPatchFrame(painter, patch, 1.5);
 }
 
 void FilmStrip::paintLabels(QPainter& painter, const Places& at) const {

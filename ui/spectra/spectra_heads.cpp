@@ -159,11 +159,7 @@ class HeadGridFigure final : public Figure {
         y += 13;
       }
     }
-    if (isChosen) {
-      painter.setPen(QPen(themeColors().accent, 2));
-      painter.setBrush(Qt::NoBrush);
-      painter.drawRect(box);
-    }
+    if (isChosen) drawOutline(painter, box);
     addRegion(cell, [text = lines.join(QLatin1Char('\n'))](const QPointF&) { return text; });
     addTarget(cell, FigureTarget{.layer = layer, .head = head});
   }
