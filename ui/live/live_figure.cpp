@@ -101,8 +101,7 @@ std::unique_ptr<Figure> LivePage::scheduleFigure() const {
     }
   }
   if (schedule.series.empty()) return nullptr;
-  const double step = model_.scrubbed().value_or(
-      model_.hasFrame() ? static_cast<double>(model_.newest().step) : 0);
+  const double step = model_.moment();
   const auto mark = [&](LineChart& chart) {
     chart.notes.push_back(
         {step, {}, tr("step %1").arg(count(static_cast<std::int64_t>(step))), 0});

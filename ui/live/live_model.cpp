@@ -231,6 +231,11 @@ void LiveModel::scrub(std::optional<double> step) {
   scrubbed_ = step;
 }
 
+double LiveModel::moment() const {
+  const FramePointer frame = shown();
+  return scrubbed_.value_or(frame ? static_cast<double>(frame->step) : 0.0);
+}
+
 void LiveModel::seek(std::optional<double> step) {
   const bool isTrained = step && newest_ && *step < static_cast<double>(newest_->step);
   scrub(isTrained ? step : std::nullopt);

@@ -84,6 +84,8 @@ class LiveModel {
   /// Goes to a step that was trained already; none: the newest.
   void scrub(std::optional<double> step);
   [[nodiscard]] std::optional<double> scrubbed() const { return scrubbed_; }
+  /// The step that is shown: the scrubbed one, else that of shown(); 0 without frames.
+  [[nodiscard]] double moment() const;
   /// As scrub(); a step that is not trained yet is gone to once it is.
   void seek(std::optional<double> step);
   [[nodiscard]] std::optional<double> sought() const { return sought_; }  ///< and not reached

@@ -110,7 +110,7 @@ bool LivePage::takeKey(int key, Qt::KeyboardModifiers modifiers) {
       if (!model_.hasFrame()) return false;
       const auto trained = static_cast<double>(model_.newest().step);
       const double by = std::max(1.0, trained / 20) * (key == Qt::Key_PageUp ? -1 : 1);
-      model_.scrub(model_.scrubbed().value_or(trained) + by);
+      model_.scrub(model_.moment() + by);
       break;
     }
     default:

@@ -28,8 +28,7 @@ std::vector<Fact> attentionFacts(const AttentionCells& cells) {
 }
 
 std::vector<Fact> momentFacts(const LiveModel& model) {
-  const double step =
-      model.scrubbed().value_or(static_cast<double>(model.shown()->step));
+  const double step = model.moment();
   std::vector<Fact> facts{
       {LiveValues::tr("step"), count(static_cast<std::int64_t>(step)), {}}};
   for (const std::string& name : model.scheduleNames()) {

@@ -135,11 +135,11 @@ void LiveScene::drawTrack(double height) {
     model_.scrub(std::clamp(share, 0.0, 1.0) * steps);
     chose();
   }
-  const double step = model_.scrubbed().value_or(trained);
+  const double step = model_.moment();
   const float x = std::round(at.x + f(width * std::min(1.0, step / steps)));
   list.AddLine({x, at.y}, {x, at.y + f(tall)}, ink(c.accent), 2);
   list.AddTriangleFilled({x - 5, at.y - 3}, {x + 5, at.y - 3}, {x, at.y + 5}, ink(c.accent));
-  if (!model_.scrubbed() && trained < steps) {
+  if (!model_.scrubbed() && !model_.isFrozen() && trained < steps) {
     const QString word = tr("live %1").arg(count(static_cast<std::int64_t>(trained)));
     const float wide = sizeOf(word).x;
     textAt({x + f(px(8)) + wide < at.x + f(width) ? x + f(px(6)) : x - wide - f(px(6)),
@@ -154,7 +154,7 @@ void LiveScene::drawMatrices() {
   const QColor muted = themeColors().muted, text = themeColors().text;
   // The sentence about the moment stands at the foot.
   const auto foot = [&] {
-    const double step = model_.scrubbed().value_or(static_cast<double>(frame->step));
+    const double step = model_.moment();
     QString line = tr("step %1").arg(count(static_cast<std::int64_t>(step)));
     for (const std::string& name : model_.scheduleNames()) {
       const auto value = LiveModel::at(*model_.schedule(name), step);

@@ -20,7 +20,7 @@
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/program_script.h"
 #include "tests/ui/support/soon.h"
-#include "ui/figures/figure.h"
+#include "ui/figures/line_chart.h"
 #include "ui/kit/empty_page.h"
 
 namespace vitrine::ui {
@@ -245,6 +245,25 @@ TEST_F(LiveTraining, EveryPartIsAFigureWithItsValues) {
   // Mask, attention before and after it: 10 x 10 values each, below one line of titles.
   EXPECT_EQ(csv(LivePage::FigurePart::Matrices).count(QLatin1Char('\n')), 1 + 3 * 100);
   EXPECT_TRUE(csv(LivePage::FigurePart::Steps).contains(QStringLiteral("backward")));
+}
+
+TEST_F(LiveTraining, TheScheduleIsMarkedAtTheStepThatIsShown) {
+  for (const std::int64_t step : {10, 20}) {
+    live::Frame frame = liveFrame(step);
+    frame.gap.reset();  // the schedule alone
+    publish(trainer, *shown, frame);
+    if (step == 10) QTest::keyClick(shown.get(), Qt::Key_Space);
+  }
+  const auto marked = [&] {
+    const auto figure = shown->figureOf(LivePage::FigurePart::Schedule);
+    const auto* chart = dynamic_cast<const LineChartFigure*>(figure.get());
+    return chart == nullptr || chart->chart().notes.empty() ? -1 : chart->chart().notes.front().x;
+  };
+  EXPECT_EQ(marked(), 10) << "frozen";
+  QTest::keyClick(shown.get(), Qt::Key_PageUp);
+  EXPECT_EQ(marked(), 9) << "a twentieth of 20 steps back";
+  QTest::keyClick(shown.get(), Qt::Key_End);
+  EXPECT_EQ(marked(), 20);
 }
 
 TEST_F(LiveTraining, ShowsTheNumbersBehindThePictureAsTables) {
