@@ -175,4 +175,26 @@ void drawRunMark(QPainter& painter, const QRectF& square, std::int64_t run, cons
   painter.restore();
 }
 
+int writeLine(QPainter& painter, const QFont& font, const QColor& color, const QRect& rect,
+              Qt::Alignment side, const QString& text, Qt::TextElideMode cut) {
+  painter.setFont(font);
+  painter.setPen(color);
+  const QFontMetrics metrics = painter.fontMetrics();
+  painter.drawText(rect, static_cast<int>(side | Qt::AlignVCenter),
+                   metrics.elidedText(text, cut, rect.width()));
+  return metrics.horizontalAdvance(text) + 1;
+}
+
+void drawProgress(QPainter& painter, const QRect& track, double share, const QColor& ground) {
+  painter.fillRect(track, ground);
+  painter.fillRect(QRect(track.topLeft(), QSize(qRound(track.width() * share), track.height())),
+                   themeColors().accent);
+}
+
+void drawRowFocus(QPainter& painter, const QRect& row) {
+  painter.setPen(QPen(themeColors().accent, 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(row.adjusted(0, 0, -1, -1));
+}
+
 }  // namespace vitrine::ui

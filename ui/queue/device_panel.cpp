@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/text.h"
+#include "ui/kit/icons.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -62,30 +63,22 @@ void DeviceTile::paintEvent(QPaintEvent*) {
   painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(8), px(8));
   const int pad = px(12);
   QRect line(pad, px(10), width() - 2 * pad, px(18));
-  const auto write = [&](const QFont& font, const QColor& color, const QRect& place,
-                         Qt::Alignment side, const QString& text) {
-    painter.setFont(font);
-    painter.setPen(color);
-    painter.drawText(place, static_cast<int>(side | Qt::AlignVCenter),
-                     painter.fontMetrics().elidedText(text, Qt::ElideRight, place.width()));
-    return painter.fontMetrics().horizontalAdvance(text) + 1;
-  };
   const int nameWidth =
-      write(titleFont(), t.text, line, Qt::AlignLeft,
-            load_.name == "cpu" ? QStringLiteral("CPU") : QString::fromStdString(load_.name));
+      writeLine(painter, titleFont(), t.text, line, Qt::AlignLeft,
+                load_.name == "cpu" ? QStringLiteral("CPU") : QString::fromStdString(load_.name));
   QRect right = line.adjusted(nameWidth + px(8), 0, 0, 0);
   if (std::isfinite(load_.temperature)) {
     const QString heat = tr("%1\u2009\u00b0C").arg(number(load_.temperature, 0));
-    right.setRight(right.right() - write(smallFont(), t.muted, right, Qt::AlignRight, heat) -
-                   px(8));
+    right.setRight(right.right() -
+                   writeLine(painter, smallFont(), t.muted, right, Qt::AlignRight, heat) - px(8));
   }
-  write(smallFont(), t.muted, right, Qt::AlignLeft, title_);
+  writeLine(painter, smallFont(), t.muted, right, Qt::AlignLeft, title_);
 
   const int label = px(56), value = px(96);
   const auto bar = [&](int top, const QString& what, double share, const QString& text) {
     const QRect row(pad, top, width() - 2 * pad, px(18));
-    write(smallFont(), t.muted, row, Qt::AlignLeft, what);
-    write(smallFont(), t.text, row, Qt::AlignRight, text);
+    writeLine(painter, smallFont(), t.muted, row, Qt::AlignLeft, what);
+    writeLine(painter, smallFont(), t.text, row, Qt::AlignRight, text);
     const QRectF track(row.left() + label, row.center().y() - px(2) + 0.5,
                        std::max(0, row.width() - label - value), px(4));
     painter.setPen(Qt::NoPen);
@@ -106,9 +99,10 @@ void DeviceTile::paintEvent(QPaintEvent*) {
       memoryText(load_));
   const QRect last(pad, px(68), width() - 2 * pad, px(18));
   if (runs_.isEmpty()) {
-    write(smallFont(), t.muted, last, Qt::AlignLeft, tr("no run"));
+    writeLine(painter, smallFont(), t.muted, last, Qt::AlignLeft, tr("no run"));
   } else {
-    write(smallFont(), t.accent, last, Qt::AlignLeft, runs_.join(QStringLiteral(", ")));
+    writeLine(painter, smallFont(), t.accent, last, Qt::AlignLeft,
+              runs_.join(QStringLiteral(", ")));
   }
 }
 

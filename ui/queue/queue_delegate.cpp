@@ -2,6 +2,7 @@
 
 #include <QPainter>
 
+#include "ui/kit/icons.h"
 #include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
 #include "ui/queue/device_panel.h"
@@ -13,16 +14,6 @@ namespace {
 constexpr int kQueueRunHeight = 44;
 constexpr int kSectionHeight = 28;
 
-int writeLine(QPainter* painter, const QFont& font, const QColor& color, const QRect& rect,
-              Qt::Alignment side, const QString& text) {
-  painter->setFont(font);
-  painter->setPen(color);
-  const QFontMetrics metrics(font);
-  painter->drawText(rect, static_cast<int>(side | Qt::AlignVCenter),
-                    metrics.elidedText(text, Qt::ElideRight, rect.width()));
-  return metrics.horizontalAdvance(text) + 1;
-}
-
 void drawSection(QPainter* painter, const QRect& row, const QModelIndex& index) {
   const ThemeColors& t = themeColors();
   painter->fillRect(row, t.raised);
@@ -31,8 +22,8 @@ void drawSection(QPainter* painter, const QRect& row, const QModelIndex& index) 
   bold.setWeight(QFont::DemiBold);
   const QRect inside = row.adjusted(px(12), 0, -px(12), 0);
   const int width =
-      writeLine(painter, bold, t.text, inside, Qt::AlignLeft, index.data().toString());
-  writeLine(painter, smallFont(), t.muted, inside.adjusted(width + px(8), 0, 0, 0), Qt::AlignLeft,
+      writeLine(*painter, bold, t.text, inside, Qt::AlignLeft, index.data().toString());
+  writeLine(*painter, smallFont(), t.muted, inside.adjusted(width + px(8), 0, 0, 0), Qt::AlignLeft,
             count(index.data(QueueModel::CountRole).toInt()));
 }
 
@@ -68,35 +59,23 @@ void QueueDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   QColor color = t.text;
   if (isRun) {
     font.setWeight(QFont::Medium);
-    painter->setRenderHint(QPainter::Antialiasing);
-    const std::int64_t series = seriesOf(id);
-    const bool isSolid = seriesDash(series) == Qt::SolidLine;
-    painter->setPen(isSolid ? QPen(Qt::NoPen) : QPen(seriesColor(series), 2));
-    painter->setBrush(isSolid ? QBrush(seriesColor(series)) : QBrush(Qt::NoBrush));
-    painter->drawRoundedRect(
-        QRectF(row.left() + px(12), first.center().y() - px(4) + 1, px(8), px(8)), 2, 2);
-    painter->setRenderHint(QPainter::Antialiasing, false);
+    drawRunMark(*painter, QRectF(row.left() + px(12), first.center().y() - px(4) + 1, px(8), px(8)),
+                seriesOf(id), seriesColor(seriesOf(id)));
   } else if (index.column() == QueueModel::StateColumn) {
     color = stateColor(index.data().toString());
   } else if (index.data().toString() == QStringLiteral("\u2013")) {
     color = t.muted;
   }
-  writeLine(painter, font, color, first, side, index.data().toString());
+  writeLine(*painter, font, color, first, side, index.data().toString());
   const QString detail = index.data(QueueModel::DetailRole).toString();
-  if (!detail.isEmpty()) writeLine(painter, smallFont(), t.muted, second, side, detail);
+  if (!detail.isEmpty()) writeLine(*painter, smallFont(), t.muted, second, side, detail);
 
   const double progress = index.data(QueueModel::ProgressRole).toDouble();
   if (progress >= 0 && index.column() == QueueModel::StateColumn) {
     const QRect track(left, row.bottom() - px(4), first.width(), px(2));
-    painter->fillRect(track, barGround());
-    painter->fillRect(
-        QRect(track.topLeft(), QSize(qRound(track.width() * progress), track.height())), t.accent);
+    drawProgress(*painter, track, progress, barGround());
   }
-  if (option.state.testFlag(QStyle::State_HasFocus)) {
-    painter->setPen(QPen(t.accent, 1));
-    painter->setBrush(Qt::NoBrush);
-    painter->drawRect(row.adjusted(0, 0, -1, -1));
-  }
+  if (option.state.testFlag(QStyle::State_HasFocus)) drawRowFocus(*painter, row);
   painter->restore();
 }
 

@@ -24,14 +24,6 @@ constexpr int kCellHeight = 28;
 /// Where the name begins.
 int nameLeft(bool isTable) { return px(isTable ? 46 : 26); }
 
-void drawLine(QPainter* painter, const QFont& font, const QColor& color, const QRect& rect,
-              Qt::Alignment side, const QString& text, Qt::TextElideMode cut = Qt::ElideRight) {
-  painter->setFont(font);
-  painter->setPen(color);
-  const QString shown = QFontMetrics(font).elidedText(text, cut, rect.width());
-  painter->drawText(rect, static_cast<int>(side | Qt::AlignVCenter), shown);
-}
-
 void drawChevron(QPainter* painter, const QPointF& center, bool isOpen) {
   painter->save();
   painter->setRenderHint(QPainter::Antialiasing);
@@ -112,9 +104,11 @@ void RunsDelegate::paintExperiment(QPainter* painter, const QStyleOptionViewItem
   const int edge = px(12);
   painter->fillRect(row, t.raised);
   painter->fillRect(QRect(row.left(), row.bottom(), row.width(), 1), t.line);
-  if (index.column() > 0)
-    return drawLine(painter, smallFont(), t.text, row.adjusted(px(8), 0, -px(8), 0), Qt::AlignRight,
-                    index.data().toString());
+  if (index.column() > 0) {
+    writeLine(*painter, smallFont(), t.text, row.adjusted(px(8), 0, -px(8), 0), Qt::AlignRight,
+              index.data().toString());
+    return;
+  }
   drawChevron(painter, QPointF(row.left() + px(15), row.center().y() + 0.5),
               option.state.testFlag(QStyle::State_Open));
   QFont bold = smallFont();
@@ -126,10 +120,10 @@ void RunsDelegate::paintExperiment(QPainter* painter, const QStyleOptionViewItem
   const int most = row.width() - px(26) - edge - runsWidth - px(8);
   const QRect title(row.left() + px(26), row.top(), isTable_ ? std::min(words, most) : most,
                     row.height());
-  drawLine(painter, bold, t.text, title, Qt::AlignLeft, index.data().toString());
-  drawLine(painter, smallFont(), t.muted,
-           QRect(title.right() + 1 + px(8), row.top(), runsWidth, row.height()), Qt::AlignRight,
-           runs);
+  writeLine(*painter, bold, t.text, title, Qt::AlignLeft, index.data().toString());
+  writeLine(*painter, smallFont(), t.muted,
+            QRect(title.right() + 1 + px(8), row.top(), runsWidth, row.height()), Qt::AlignRight,
+            runs);
 }
 
 void RunsDelegate::paintRun(QPainter* painter, const QStyleOptionViewItem& option,
@@ -156,28 +150,26 @@ void RunsDelegate::paintRun(QPainter* painter, const QStyleOptionViewItem& optio
                                    2;
   QFont name = bodyFont();
   name.setWeight(QFont::Medium);
-  drawLine(painter, name, isHidden ? t.muted : t.text,
-           first.adjusted(0, 0, scoreWidth > 0 ? -scoreWidth - px(8) : 0, 0), Qt::AlignLeft,
-           index.data().toString(), Qt::ElideMiddle);  // runs of a sweep differ at the end
+  writeLine(*painter, name, isHidden ? t.muted : t.text,
+            first.adjusted(0, 0, scoreWidth > 0 ? -scoreWidth - px(8) : 0, 0), Qt::AlignLeft,
+            index.data().toString(), Qt::ElideMiddle);  // runs of a sweep differ at the end
   if (scoreWidth > 0) {
-    drawLine(painter, bodyFont(), t.text,
-             QRect(first.right() + 1 - scoreWidth, first.top(), scoreWidth, first.height()),
-             Qt::AlignRight, score);
+    writeLine(*painter, bodyFont(), t.text,
+              QRect(first.right() + 1 - scoreWidth, first.top(), scoreWidth, first.height()),
+              Qt::AlignRight, score);
   }
   const QString state = index.data(RunsModel::StateRole).toString();
   const int stateWidth = QFontMetrics(smallFont()).horizontalAdvance(state) + 2;
-  drawLine(painter, smallFont(), t.muted, second.adjusted(0, 0, -stateWidth - px(8), 0),
-           Qt::AlignLeft, index.data(RunsModel::DetailRole).toString());
-  drawLine(painter, smallFont(), stateColor(state),
-           QRect(second.right() + 1 - stateWidth, second.top(), stateWidth, second.height()),
-           Qt::AlignRight, state);
+  writeLine(*painter, smallFont(), t.muted, second.adjusted(0, 0, -stateWidth - px(8), 0),
+            Qt::AlignLeft, index.data(RunsModel::DetailRole).toString());
+  writeLine(*painter, smallFont(), stateColor(state),
+            QRect(second.right() + 1 - stateWidth, second.top(), stateWidth, second.height()),
+            Qt::AlignRight, state);
 
   const double progress = index.data(RunsModel::ProgressRole).toDouble();
   if (progress >= 0) {
     const QRect track(left, row.bottom() - px(4), first.width(), px(2));
-    painter->fillRect(track, t.line);
-    painter->fillRect(
-        QRect(track.topLeft(), QSize(qRound(track.width() * progress), track.height())), t.accent);
+    drawProgress(*painter, track, progress, t.line);
   }
 }
 
@@ -193,12 +185,12 @@ void RunsDelegate::paintCell(QPainter* painter, const QStyleOptionViewItem& opti
     const QVariant side =
         index.model()->headerData(index.column(), Qt::Horizontal, Qt::TextAlignmentRole);
     const QString state = index.data(RunsModel::StateRole).toString();
-    drawLine(painter, bodyFont(),
-             isMissing         ? t.muted
-             : state.isEmpty() ? t.text
-                               : stateColor(state),
-             inside, side.isValid() ? Qt::AlignRight : Qt::AlignLeft, index.data().toString(),
-             Qt::ElideMiddle);
+    writeLine(*painter, bodyFont(),
+              isMissing         ? t.muted
+              : state.isEmpty() ? t.text
+                                : stateColor(state),
+              inside, side.isValid() ? Qt::AlignRight : Qt::AlignLeft, index.data().toString(),
+              Qt::ElideMiddle);
     return;
   }
   const std::int64_t id = index.data(RunsModel::IdRole).toLongLong();
@@ -211,9 +203,9 @@ void RunsDelegate::paintCell(QPainter* painter, const QStyleOptionViewItem& opti
   const QString mark = index.data(RunsModel::MarkRole).toString();
   const int markWidth =
       mark.isEmpty() ? 0 : QFontMetrics(smallFont()).horizontalAdvance(mark) + px(8);
-  drawLine(painter, name, isHidden ? t.muted : t.text, inside.adjusted(0, 0, -markWidth, 0),
-           Qt::AlignLeft, index.data().toString(), Qt::ElideMiddle);
-  if (markWidth > 0) drawLine(painter, smallFont(), t.muted, inside, Qt::AlignRight, mark);
+  writeLine(*painter, name, isHidden ? t.muted : t.text, inside.adjusted(0, 0, -markWidth, 0),
+            Qt::AlignLeft, index.data().toString(), Qt::ElideMiddle);
+  if (markWidth > 0) writeLine(*painter, smallFont(), t.muted, inside, Qt::AlignRight, mark);
 }
 
 void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -234,11 +226,7 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     else
       paintRun(painter, option, index);
   }
-  if (option.state.testFlag(QStyle::State_HasFocus)) {
-    painter->setPen(QPen(t.accent, 1));
-    painter->setBrush(Qt::NoBrush);
-    painter->drawRect(row.adjusted(0, 0, -1, -1));
-  }
+  if (option.state.testFlag(QStyle::State_HasFocus)) drawRowFocus(*painter, row);
   painter->restore();
 }
 

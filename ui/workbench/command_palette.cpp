@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "ui/kit/fuzzy.h"
+#include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
@@ -45,12 +46,9 @@ class CommandDelegate final : public QStyledItemDelegate {
     hint = metrics.elidedText(hint, Qt::ElideRight, line.width() / 2);
     painter->drawText(line, Qt::AlignLeft | Qt::AlignVCenter, group);
     painter->drawText(line, Qt::AlignRight | Qt::AlignVCenter, hint);
-    painter->setFont(bodyFont());
-    painter->setPen(isOff ? t.muted : t.text);
     const QRect title = line.adjusted(groupWidth, 0, -metrics.horizontalAdvance(hint) - px(12), 0);
-    painter->drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
-                      QFontMetrics(bodyFont())
-                          .elidedText(index.data().toString(), Qt::ElideRight, title.width()));
+    writeLine(*painter, bodyFont(), isOff ? t.muted : t.text, title, Qt::AlignLeft,
+              index.data().toString());
     painter->restore();
   }
 };

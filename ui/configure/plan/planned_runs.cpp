@@ -15,6 +15,7 @@
 #include "core/config/config.h"
 #include "ui/configure/form/wording.h"
 #include "ui/configure/plan/changes_view.h"
+#include "ui/kit/icons.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
 #include "ui/workbench/run_facts.h"
@@ -104,13 +105,11 @@ class PlannedRunDelegate final : public QStyledItemDelegate {
   static void line(QPainter* painter, const QRect& rect, const QFont& font, const QColor& colour,
                    const QString& left, const QString& right, const QColor& rightColour) {
     painter->setFont(font);
-    const QFontMetrics metrics(font);
-    const int width = right.isEmpty() ? 0 : metrics.horizontalAdvance(right) + px(8);
+    const int width =
+        right.isEmpty() ? 0 : painter->fontMetrics().horizontalAdvance(right) + px(8);
     painter->setPen(rightColour);
     painter->drawText(rect, Qt::AlignRight | Qt::AlignVCenter, right);
-    painter->setPen(colour);
-    painter->drawText(rect.adjusted(0, 0, -width, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                      metrics.elidedText(left, Qt::ElideRight, rect.width() - width));
+    writeLine(*painter, font, colour, rect.adjusted(0, 0, -width, 0), Qt::AlignLeft, left);
   }
 };
 
