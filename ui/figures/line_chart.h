@@ -105,7 +105,8 @@ class LineChartFigure : public Figure {
   [[nodiscard]] QString nameOf(const ChartSeries& series) const;
   /// The first line: on paper not what the axis says already.
   [[nodiscard]] QString headerTitle() const;
-  struct Word;  ///< words inside the plot or right of it
+  struct Word;       ///< words inside the plot or right of it
+  struct Obstacles;  ///< what words should not lie on
   void draw(QPainter& painter, const QRectF& area) override;
   void findRanges();
   [[nodiscard]] Drawn drawnOf(const ChartSeries& series, int columns) const;
@@ -140,12 +141,14 @@ class LineChartFigure : public Figure {
   void drawLegendLines(QPainter& painter, QRectF line, int most);
 
   // The words.
-  [[nodiscard]] std::vector<Word> notesIn(const QRectF& plot) const;
+  [[nodiscard]] Obstacles obstaclesIn(const QRectF& plot, const std::vector<Drawn>& all) const;
+  /// One for each note, where no line runs through it; an empty box outside of the plot.
+  [[nodiscard]] std::vector<Word> notesIn(const QRectF& plot, const std::vector<Drawn>& all) const;
   /// One for each rule that has a text. \param margin  right of the plot: the last resort
   [[nodiscard]] std::vector<Word> ruleWords(const QRectF& plot, const std::vector<Drawn>& all,
                                             double margin) const;
   void drawRuleWords(QPainter& painter, const std::vector<Word>& words) const;
-  void drawNotes(QPainter& painter, const QRectF& plot) const;
+  void drawNotes(QPainter& painter, const QRectF& plot, const std::vector<Word>& words) const;
 
   void drawSeries(QPainter& painter, const QRectF& plot, const std::vector<Drawn>& all) const;
   void drawRules(QPainter& painter, const QRectF& plot) const;

@@ -96,7 +96,7 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
   const QRectF& plot = frame.plot;
   if (plot.width() < 8 || plot.height() < 8) return;
   drawSeries(painter, plot, all);
-  drawNotes(painter, plot);
+  drawNotes(painter, plot, notesIn(plot, all));
   drawRuleWords(painter, words);
   if (legend) drawLegendInside(painter, *legend);
   addRegion(plot, [this, plot](const QPointF& point) { return describe(plot, point); });

@@ -6,6 +6,7 @@
 #include <QPolygonF>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ui/figures/line_chart_parts.h"
 #include "ui/figures/painting.h"
@@ -16,26 +17,6 @@ namespace {
 constexpr double kWordGap = 2;    // between a rule and its word
 constexpr double kNotePad = 8;    // of the ground next to a note's letters
 constexpr double kLineCost = 50;  // of a line or a symbol that a word would lie on
-
-/// What a word should not lie on.
-struct Obstacles {
-  std::vector<QLineF> lines;
-  std::vector<QRectF> boxes;
-  std::vector<QPolygonF> bands;
-
-  [[nodiscard]] double cost(const QRectF& word) const {
-    const QRectF box = word.adjusted(-1.5, -1.5, 1.5, 1.5);
-    double cost = 0;
-    for (const QLineF& line : lines) {
-      QPointF from = line.p1(), to = line.p2();
-      cost += cutLine(box, from, to) ? kLineCost : 0;
-    }
-    for (const QRectF& other : boxes) cost += box.intersects(other) ? kLineCost : 0;
-    for (const QPolygonF& band : bands)
-      cost += band.containsPoint(box.center(), Qt::OddEvenFill) ? 1 : 0;
-    return cost;
-  }
-};
 
 /// Where the word of a rule may stand, the best first: at the ends, then along the way.
 std::vector<QRectF> wordPlaces(const QRectF& plot, Qt::Orientation direction, double at,
@@ -59,17 +40,40 @@ std::vector<QRectF> wordPlaces(const QRectF& plot, Qt::Orientation direction, do
   return places;
 }
 
+/// Where the words of a note at `x` may stand: in the row `first`, then along its line from above.
+std::vector<QRectF> notePlaces(const QRectF& plot, double x, int first, const QSizeF& size) {
+  std::vector<QRectF> places{noteBox(plot, x, noteTop(plot, first, size.height()), size)};
+  for (double top = plot.top(); top + size.height() <= plot.bottom(); top += size.height() + 2) {
+    places.push_back(noteBox(plot, x, top, size));
+    const QRectF left(QPointF(x - size.width() - 2, top), size);
+    if (left.left() >= plot.left()) places.push_back(left);
+  }
+  return places;
+}
+
 }  // namespace
 
-std::vector<LineChartFigure::Word> LineChartFigure::ruleWords(const QRectF& plot,
-                                                              const std::vector<Drawn>& all,
-                                                              double margin) const {
-  std::vector<Word> words;
-  const auto isWorded = [this](const ChartRule& rule) {
-    const double share = rule.direction == Qt::Horizontal ? yUnit(rule.at) : xUnit(rule.at);
-    return !rule.text.isEmpty() && share >= 0 && share <= 1;
-  };
-  if (std::none_of(chart_.rules.begin(), chart_.rules.end(), isWorded)) return words;
+struct LineChartFigure::Obstacles {
+  std::vector<QLineF> lines;
+  std::vector<QRectF> boxes;
+  std::vector<QPolygonF> bands;
+
+  [[nodiscard]] double cost(const QRectF& word) const {
+    const QRectF box = word.adjusted(-1.5, -1.5, 1.5, 1.5);
+    double cost = 0;
+    for (const QLineF& line : lines) {
+      QPointF from = line.p1(), to = line.p2();
+      cost += cutLine(box, from, to) ? kLineCost : 0;
+    }
+    for (const QRectF& other : boxes) cost += box.intersects(other) ? kLineCost : 0;
+    for (const QPolygonF& band : bands)
+      cost += band.containsPoint(box.center(), Qt::OddEvenFill) ? 1 : 0;
+    return cost;
+  }
+};
+
+LineChartFigure::Obstacles LineChartFigure::obstaclesIn(const QRectF& plot,
+                                                        const std::vector<Drawn>& all) const {
   Obstacles obstacles;
   const auto placed = [&](const QPointF& point) { return placeOf(plot, point.x(), point.y()); };
   for (const Drawn& drawn : all) {
@@ -88,6 +92,19 @@ std::vector<LineChartFigure::Word> LineChartFigure::ruleWords(const QRectF& plot
       obstacles.bands.push_back(std::move(shape));
     }
   }
+  return obstacles;
+}
+
+std::vector<LineChartFigure::Word> LineChartFigure::ruleWords(const QRectF& plot,
+                                                              const std::vector<Drawn>& all,
+                                                              double margin) const {
+  std::vector<Word> words;
+  const auto isWorded = [this](const ChartRule& rule) {
+    const double share = rule.direction == Qt::Horizontal ? yUnit(rule.at) : xUnit(rule.at);
+    return !rule.text.isEmpty() && share >= 0 && share <= 1;
+  };
+  if (std::none_of(chart_.rules.begin(), chart_.rules.end(), isWorded)) return words;
+  Obstacles obstacles = obstaclesIn(plot, all);
   for (const ChartRule& rule : chart_.rules) {
     const QPointF at = placeOf(plot, rule.at, rule.at);
     if (rule.direction == Qt::Horizontal) {
@@ -96,7 +113,7 @@ std::vector<LineChartFigure::Word> LineChartFigure::ruleWords(const QRectF& plot
       obstacles.lines.emplace_back(at.x(), plot.top(), at.x(), plot.bottom());
     }
   }
-  for (const Word& note : notesIn(plot)) obstacles.boxes.push_back(note.box);
+  for (const Word& note : notesIn(plot, all)) obstacles.boxes.push_back(note.box);
 
   const QFontMetricsF metrics(axisLetters());
   double freeFrom = plot.top();
@@ -139,32 +156,43 @@ void LineChartFigure::drawRuleWords(QPainter& painter, const std::vector<Word>& 
   }
 }
 
-std::vector<LineChartFigure::Word> LineChartFigure::notesIn(const QRectF& plot) const {
-  const QFontMetricsF metrics(axisLetters());
+std::vector<LineChartFigure::Word> LineChartFigure::notesIn(const QRectF& plot,
+                                                            const std::vector<Drawn>& all) const {
   std::vector<Word> words;
+  if (chart_.notes.empty()) return words;
+  const QFontMetricsF metrics(axisLetters());
+  Obstacles obstacles = obstaclesIn(plot, all);
   int row = 0;
   for (const ChartNote& note : chart_.notes) {
     Word word{note.text, {}, true};
     const double share = xUnit(note.x);
     if (share >= 0 && share <= 1) {
       const double x = plot.left() + share * plot.width();
-      const double width = metrics.horizontalAdvance(note.text) + kNotePad;
-      double top = noteTop(plot, row++, metrics.height());
+      const QSizeF size(metrics.horizontalAdvance(note.text) + kNotePad, metrics.height());
       if (note.y && std::isfinite(yUnit(*note.y))) {
         const double y = placeOf(plot, note.x, *note.y).y();
-        top = std::clamp(y - metrics.height() - 6, plot.top(),
-                         std::max(plot.top(), plot.bottom() - metrics.height()));
+        const double top = std::clamp(y - size.height() - 6, plot.top(),
+                                      std::max(plot.top(), plot.bottom() - size.height()));
+        word.box = noteBox(plot, x, top, size);
+      } else {
+        double least = std::numeric_limits<double>::infinity();
+        for (const QRectF& box : notePlaces(plot, x, row++, size)) {
+          const double cost = obstacles.cost(box);
+          if (cost < least) word.box = box;
+          least = std::min(least, cost);
+          if (least < kLineCost) break;
+        }
       }
-      word.box = noteBox(plot, x, top, QSizeF(width, metrics.height()));
+      obstacles.boxes.push_back(word.box);
     }
     words.push_back(std::move(word));
   }
   return words;
 }
 
-void LineChartFigure::drawNotes(QPainter& painter, const QRectF& plot) const {
+void LineChartFigure::drawNotes(QPainter& painter, const QRectF& plot,
+                                const std::vector<Word>& words) const {
   painter.setFont(axisLetters());
-  const std::vector<Word> words = notesIn(plot);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const ChartNote& note = chart_.notes[i];
     if (words[i].box.isEmpty()) continue;

@@ -391,6 +391,39 @@ TEST(LineChart, NoLineRunsThroughTheWordOfARule) {
   }
 }
 
+// Flat, falling and in waves where the words of a note usually stand: they stand below.
+TEST(LineChart, NoLineRunsThroughTheWordsOfANote) {
+  std::vector<std::vector<double>> shapes(3);
+  for (int i = 0; i < 200; ++i) {
+    shapes[0].push_back(0.97);
+    shapes[1].push_back(1 - 0.001 * i);
+    shapes[2].push_back(0.9 + 0.1 * std::sin(i / 5.0));
+  }
+  for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
+    LineChart chart;
+    chart.series = {lineOf(QStringLiteral("run"), 1, shapes[shape])};
+    chart.y.range = {{0, 1}};
+    chart.notes = {{100, std::nullopt, QStringLiteral("fitted"), 2},
+                   {102, std::nullopt, QStringLiteral("chosen"), 2}};
+    const SvgDocument svg = readSvg(figureBytes(*makeLineChart(chart), FigureFormat::Svg, {}));
+    std::vector<QRectF> words;
+    for (const SvgDocument::Text& one : textsOf(svg)) {
+      if (one.words == QLatin1String("fitted") || one.words == QLatin1String("chosen"))
+        words.push_back(one.box);
+    }
+    ASSERT_EQ(words.size(), 2U) << shape;
+    EXPECT_FALSE(words[0].intersects(words[1])) << shape;
+    const std::vector<QLineF> lines = svg.linesOf(seriesColor(1, ThemeKind::Light));
+    EXPECT_FALSE(lines.empty()) << shape;
+    for (const QLineF& line : lines) {
+      for (int step = 0; step <= 100; ++step) {
+        for (const QRectF& word : words)
+          ASSERT_FALSE(word.contains(line.pointAt(step / 100.0))) << "shape " << shape;
+      }
+    }
+  }
+}
+
 TEST(LineChart, NumbersAtTheEndsOfATimeAxisStayInsideThePictureAndApart) {
   for (const ChartAxis::Unit unit : {ChartAxis::Unit::Date, ChartAxis::Unit::Duration}) {
     for (const double span : {40.0, 3000.0, 20'000.0, 200'000.0, 3e6}) {
