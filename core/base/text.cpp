@@ -91,6 +91,10 @@ std::string formatReal(double value, int digits) {
   return plainExponent({buffer.data(), result.ptr});
 }
 
+std::string formatSides(std::int64_t height, std::int64_t width) {
+  return std::to_string(height) + " x " + std::to_string(width);
+}
+
 std::string formatCount(long long value) {
   std::string digits = std::to_string(value);
   const std::size_t first = value < 0 ? 1 : 0;

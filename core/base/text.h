@@ -1,7 +1,9 @@
 // Small text helpers, none of which looks at the locale.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +20,12 @@ namespace vitrine {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatReal(double value, int digits);
 /// 12345678 as "12,345,678".
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatCount(long long value);
+/// "28 x 32"
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatSides(std::int64_t height,
+                                                                std::int64_t width);
+[[nodiscard]] inline std::string formatSides(const std::array<std::int64_t, 2>& sides) {
+  return formatSides(sides[0], sides[1]);
+}
 /// Bytes as "1.7 MB" (powers of 1000).
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatBytes(double bytes);
 /// Seconds as "01:12:40" or "1 min 52 s"-free clock form.

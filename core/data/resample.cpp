@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace vitrine {
 
@@ -61,15 +62,12 @@ std::uint8_t rounded(std::int32_t sum) {
   return static_cast<std::uint8_t>(std::clamp(sum >> ResampleAxis::kBits, 0, 255));
 }
 
-std::string size(std::int64_t height, std::int64_t width) {
-  return std::to_string(height) + " x " + std::to_string(width);
-}
-
 const ResampleBox& checked(std::int64_t fromHeight, std::int64_t fromWidth, const ResampleBox& box,
                            std::int64_t toHeight, std::int64_t toWidth) {
   if (fromHeight <= 0 || fromWidth <= 0 || toHeight <= 0 || toWidth <= 0) {
-    throw ConfigError("an image of " + size(fromHeight, fromWidth) + " px cannot be resized to " +
-                      size(toHeight, toWidth) + " px: give sizes above 0");
+    throw ConfigError("an image of " + formatSides(fromHeight, fromWidth) +
+                      " px cannot be resized to " + formatSides(toHeight, toWidth) +
+                      " px: give sizes above 0");
   }
   const bool isInside = box.top >= 0 && box.left >= 0 &&
                         box.bottom <= static_cast<double>(fromHeight) &&
@@ -78,7 +76,7 @@ const ResampleBox& checked(std::int64_t fromHeight, std::int64_t fromWidth, cons
     throw ConfigError("rows " + std::to_string(box.top) + " to " + std::to_string(box.bottom) +
                       " and columns " + std::to_string(box.left) + " to " +
                       std::to_string(box.right) + " are not a part of an image of " +
-                      size(fromHeight, fromWidth) + " px");
+                      formatSides(fromHeight, fromWidth) + " px");
   }
   return box;
 }
@@ -150,10 +148,10 @@ void Resampler::apply(std::int64_t channels, std::span<const std::uint8_t> image
                       std::span<std::uint8_t> out) {
   if (static_cast<std::int64_t>(image.size()) != channels * fromHeight_ * fromWidth_ ||
       static_cast<std::int64_t>(out.size()) != channels * toHeight_ * toWidth_) {
-    throw ShapeError(std::to_string(channels) + " channels of " + size(fromHeight_, fromWidth_) +
-                     " px become " + size(toHeight_, toWidth_) + " px; got room for " +
-                     std::to_string(image.size()) + " and " + std::to_string(out.size()) +
-                     " bytes");
+    throw ShapeError(
+        std::to_string(channels) + " channels of " + formatSides(fromHeight_, fromWidth_) +
+        " px become " + formatSides(toHeight_, toWidth_) + " px; got room for " +
+        std::to_string(image.size()) + " and " + std::to_string(out.size()) + " bytes");
   }
   for (std::int64_t c = 0; c < channels; ++c) {
     const std::uint8_t* plane = image.data() + c * fromHeight_ * fromWidth_;

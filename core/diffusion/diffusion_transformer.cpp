@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/diffusion/diffusion_state.h"
 #include "core/model/chosen_layers.h"
 #include "core/model/weight_source.h"
@@ -15,10 +16,6 @@
 namespace vitrine::diffusion {
 
 namespace {
-
-std::string pairText(std::array<std::int64_t, 2> size) {
-  return std::to_string(size[0]) + " x " + std::to_string(size[1]);
-}
 
 /// Channels of a head that turn.
 std::int64_t turned(const DiffusionTransformerOptions& o) {
@@ -71,8 +68,8 @@ at::Tensor anglesOf(const DiffusionTransformerOptions& o, std::array<std::int64_
 
 void requireSizes(const DiffusionTransformerOptions& o) {
   if (o.inputSize[0] % o.patchSize[0] != 0 || o.inputSize[1] % o.patchSize[1] != 0) {
-    throw ConfigError("patch_size " + pairText(o.patchSize) + " does not divide input_size " +
-                      pairText(o.inputSize) + "; each patch must lie wholly inside the input");
+    throw ConfigError("patch_size " + formatSides(o.patchSize) + " does not divide input_size " +
+                      formatSides(o.inputSize) + "; each patch must lie wholly inside the input");
   }
   if (o.width % o.heads != 0) {
     throw ConfigError("heads " + std::to_string(o.heads) + " does not divide width " +
@@ -98,7 +95,7 @@ at::Tensor DiffusionTransformer::State::run(const at::Tensor& x, const at::Tenso
   if (x.dim() != 4 || x.size(1) != options.channels || x.size(2) != size[0] ||
       x.size(3) != size[1]) {
     throw ShapeError("a state " + c10::str(x.sizes()) + " does not fit a model of " +
-                     std::to_string(options.channels) + " channels, " + pairText(size) +
+                     std::to_string(options.channels) + " channels, " + formatSides(size) +
                      "; states are [batch, channels, height, width]");
   }
   if (angles.defined() && angles.device() != x.device()) angles = angles.to(x.device());

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/model/build_device.h"
 #include "core/nn/cost.h"
 #include "core/nn/init.h"
@@ -26,10 +27,6 @@ std::shared_ptr<Norm> normOf(torch::nn::Module& parent, const std::string& name,
   return norm;
 }
 
-std::string textOf(std::array<std::int64_t, 2> size) {
-  return std::to_string(size[0]) + " x " + std::to_string(size[1]);
-}
-
 /// Of modulation and gate: one product or sum an element each.
 BlockCost adaptiveCost(const Linear& map, double chunks, double tokens, double width) {
   BlockCost cost = map.cost(1);
@@ -46,7 +43,7 @@ at::Tensor unpatchify(const at::Tensor& tokens, std::array<std::int64_t, 2> grid
   const std::int64_t area = patch[0] * patch[1];
   if (tokens.dim() != 3 || tokens.size(1) != grid[0] * grid[1] || tokens.size(2) % area != 0) {
     throw ShapeError("tokens " + c10::str(tokens.sizes()) + " are not those of a grid of " +
-                     textOf(grid) + " patches of " + textOf(patch));
+                     formatSides(grid) + " patches of " + formatSides(patch));
   }
   const std::int64_t channels = tokens.size(2) / area;
   return tokens.view({tokens.size(0), grid[0], grid[1], patch[0], patch[1], channels})

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/kernels/linear.h"
 #include "core/model/build_device.h"
 #include "core/nn/cost.h"
@@ -15,10 +16,6 @@ namespace {
 
 at::Tensor filled(at::IntArrayRef shape, double value) {
   return at::full(shape, value, at::TensorOptions(at::kFloat).device(buildDevice()));
-}
-
-std::string sizeText(std::array<std::int64_t, 2> size) {
-  return std::to_string(size[0]) + " x " + std::to_string(size[1]);
 }
 
 /// Of a map of rows. \param from  its kind and inputs as a text
@@ -72,7 +69,7 @@ at::Tensor Conv2d::forward(const at::Tensor& x) const {
 BlockCost Conv2d::cost(std::array<std::int64_t, 2> size) const {
   const double pixels = static_cast<double>(size[0] * size[1]);
   BlockCost cost;
-  cost.kind = "convolution:" + sizeText(options_.kernel) + ", " + std::to_string(options_.in) +
+  cost.kind = "convolution:" + formatSides(options_.kernel) + ", " + std::to_string(options_.in) +
               " to " + std::to_string(options_.out) + " channels";
   if (options_.groups > 1) cost.kind += ", " + std::to_string(options_.groups) + " groups";
   cost.parameters = weight.numel() + (bias.defined() ? bias.numel() : 0);
@@ -196,8 +193,8 @@ at::Tensor PatchEmbed::forward(const at::Tensor& images) const {
   return patchEmbed(images, weight, bias);
 }
 BlockCost PatchEmbed::cost(double patches) const {
-  return mapCost("patch_embed:" + sizeText({weight.size(2), weight.size(3)}) + " px", weight, bias,
-                 patches);
+  return mapCost("patch_embed:" + formatSides({weight.size(2), weight.size(3)}) + " px", weight,
+                 bias, patches);
 }
 
 LearnedPositions::LearnedPositions(std::int64_t places, std::int64_t width,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/model/chosen_layers.h"
 #include "core/model/weight_source.h"
 #include "core/nn/drop_path.h"
@@ -34,10 +35,6 @@ std::optional<std::int64_t> squareSide(std::int64_t places) {
   return side * side == places ? std::optional(side) : std::nullopt;
 }
 
-std::string pairText(std::array<std::int64_t, 2> size) {
-  return std::to_string(size[0]) + " x " + std::to_string(size[1]);
-}
-
 void check(const VisionTransformerConfig& c) {
   const auto positive = [](const char* key, std::int64_t value) {
     if (value < 1)
@@ -55,8 +52,8 @@ void check(const VisionTransformerConfig& c) {
     positive("patch_size", c.patchSize[side]);
   }
   if (c.imageSize[0] % c.patchSize[0] != 0 || c.imageSize[1] % c.patchSize[1] != 0) {
-    throw ConfigError("patch_size " + pairText(c.patchSize) + " does not divide image_size " +
-                      pairText(c.imageSize) + "; each patch must lie wholly inside the image");
+    throw ConfigError("patch_size " + formatSides(c.patchSize) + " does not divide image_size " +
+                      formatSides(c.imageSize) + "; each patch must lie wholly inside the image");
   }
   if (c.width % c.heads != 0) {
     throw ConfigError("heads " + std::to_string(c.heads) + " does not divide width " +
@@ -416,7 +413,7 @@ std::vector<FeaturePyramid::Level> VisionTransformer::levels(
     const std::vector<std::int64_t>& blocks) const {
   const VisionTransformerConfig& c = state_->config;
   if (c.patchSize[0] != c.patchSize[1]) {
-    throw ConfigError("a feature map has one stride, and patches of " + pairText(c.patchSize) +
+    throw ConfigError("a feature map has one stride, and patches of " + formatSides(c.patchSize) +
                       " pixels have two; use square patches");
   }
   const std::size_t count = chosenBlocks(blocks, c.depth).size();

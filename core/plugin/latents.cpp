@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/base/text.h"
 #include "core/base/user_folders.h"
 #include "core/model/model_device.h"
 #include "core/plugin/registry.h"
@@ -20,10 +21,6 @@ namespace vitrine {
 namespace {
 
 constexpr std::int64_t kDigested = 16;  // samples whose images are part of the key
-
-std::string sidesText(std::int64_t height, std::int64_t width) {
-  return std::to_string(height) + " x " + std::to_string(width);
-}
 
 /// Whether the training images are those of evaluation or their mirror image.
 /// \param off  what the caller's task sets to do without the cache
@@ -80,8 +77,8 @@ Latents::Latents(const AuxiliaryNetwork& codec, std::shared_ptr<const Pipeline> 
                       "; choose another codec or data set");
   }
   if (image[1] % factor != 0 || image[2] % factor != 0) {
-    throw ConfigError("aux." + codec.name + " has cells of " + sidesText(factor, factor) +
-                      " px, which do not divide images of " + sidesText(image[1], image[2]) +
+    throw ConfigError("aux." + codec.name + " has cells of " + formatSides(factor, factor) +
+                      " px, which do not divide images of " + formatSides(image[1], image[2]) +
                       " px; resize them in data.pipeline");
   }
   shape_ = {codec_->latentChannels(), image[1] / factor, image[2] / factor};

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/model/build_device.h"
 #include "core/nn/init.h"
 
@@ -17,8 +18,6 @@ namespace {
 constexpr const char* kMoments = "latent_moments";
 constexpr double kKept = 0.99;  // of the moments, per batch
 
-std::string textOf(Size size) { return std::to_string(size[0]) + " x " + std::to_string(size[1]); }
-
 bool fits(Size image, std::int64_t factor) {
   return image[0] > 0 && image[1] > 0 && image[0] % factor == 0 && image[1] % factor == 0;
 }
@@ -28,8 +27,9 @@ std::string sideProblem(Size image, std::int64_t factor) {
   const auto fitting = [&](std::int64_t side) {
     return std::max(side / factor, std::int64_t{1}) * factor;
   };
-  return textOf(image) + " px does not fit a codec whose cells are " + textOf({factor, factor}) +
-         " px; crop or resize it to " + textOf({fitting(image[0]), fitting(image[1])}) + " px";
+  return formatSides(image) + " px does not fit a codec whose cells are " +
+         formatSides({factor, factor}) + " px; crop or resize it to " +
+         formatSides({fitting(image[0]), fitting(image[1])}) + " px";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/model/chosen_layers.h"
 #include "core/nn/cost.h"
 #include "core/nn/drop_path.h"
@@ -17,10 +18,6 @@
 namespace vitrine::visionllama {
 
 namespace {
-
-std::string sidesText(Sides sides) {
-  return std::to_string(sides[0]) + " x " + std::to_string(sides[1]);
-}
 
 /// A depthwise convolution added to its input, called proj.0.
 struct PositionGenerator final : torch::nn::Module {
@@ -61,12 +58,12 @@ std::string misfitText(const PyramidOptions& o, Sides image, std::size_t stage) 
   const std::int64_t stride = o.stride(stage), reduction = o.stages[stage].reduction;
   const bool isTiled = image[0] % stride == 0 && image[1] % stride == 0;
   const std::string parts =
-      isTiled ? "cells of " + sidesText({reduction, reduction}) +
+      isTiled ? "cells of " + formatSides({reduction, reduction}) +
                     " tokens (gsa_reduction) do not "
                     "tile its grid of " +
-                    sidesText({image[0] / stride, image[1] / stride})
-              : "patches of " + sidesText({stride, stride}) + " pixels do not tile it";
-  return "stage " + std::to_string(stage) + " cannot read an image of " + sidesText(image) +
+                    formatSides({image[0] / stride, image[1] / stride})
+              : "patches of " + formatSides({stride, stride}) + " pixels do not tile it";
+  return "stage " + std::to_string(stage) + " cannot read an image of " + formatSides(image) +
          " pixels: " + parts + "; use sides that are multiples of " + std::to_string(multiple);
 }
 

@@ -10,14 +10,6 @@
 
 namespace vitrine::visionllama {
 
-namespace {
-
-std::string sidesText(Sides sides) {
-  return std::to_string(sides[0]) + " x " + std::to_string(sides[1]);
-}
-
-}  // namespace
-
 std::array<double, 2> RopeSettings::scaleOf(Sides image) const {
   if (scale != RopeScale::Anchor) return {1, 1};
   return nn::anchorScale(image, anchorPixels, isPerAxis);
@@ -118,9 +110,9 @@ RopeSettings ropeSettingsOf(const Config& config, Sides imageSize, Sides patchSi
     const Sides anchor = config.size("rope.anchor");
     const Sides pixels{anchor[0] * patchSize[0], anchor[1] * patchSize[1]};
     if (config.has("rope.anchor_pixels") && pixels != s.anchorPixels) {
-      throw ConfigError("rope.anchor " + sidesText(anchor) + " is an image of " +
-                        sidesText(pixels) + " pixels, and rope.anchor_pixels says " +
-                        sidesText(s.anchorPixels) + "; give one of the two");
+      throw ConfigError("rope.anchor " + formatSides(anchor) + " is an image of " +
+                        formatSides(pixels) + " pixels, and rope.anchor_pixels says " +
+                        formatSides(s.anchorPixels) + "; give one of the two");
     }
     s.anchorPixels = pixels;
   }

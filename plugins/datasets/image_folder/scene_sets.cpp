@@ -40,10 +40,6 @@ void decodeMask(const fs::path& file, SampleValue& out) {
   decodeImage(std::as_bytes(std::span(content)), file.string(), 1, out);
 }
 
-std::string sizeText(std::int64_t height, std::int64_t width) {
-  return std::to_string(height) + " x " + std::to_string(width);
-}
-
 Field folderField(const char* doc) {
   Field folder = textField("folder", nullptr, doc).titled("Folder");
   folder.required = true;
@@ -126,8 +122,8 @@ void CocoSet::read(Split split, std::int64_t id, Sample& sample) const {
   SampleValue& pixels = sample["image"];
   decodeFile(file, info_.channels, pixels);
   if (pixels.shape()[1] != image.height || pixels.shape()[2] != image.width) {
-    throw FileError(file.string() + " has " + sizeText(pixels.shape()[1], pixels.shape()[2]) +
-                    " pixels, its annotations say " + sizeText(image.height, image.width));
+    throw FileError(file.string() + " has " + formatSides(pixels.shape()[1], pixels.shape()[2]) +
+                    " pixels, its annotations say " + formatSides(image.height, image.width));
   }
   readMasks(image, sample);
   const std::int64_t count = std::ssize(image.objects);
@@ -236,8 +232,8 @@ void Ade20kSet::read(Split split, std::int64_t id, Sample& sample) const {
   decodeMask(file, mask);
   const std::int64_t height = mask.shape()[1], width = mask.shape()[2];
   if (image.shape()[1] != height || image.shape()[2] != width) {
-    throw FileError(file.string() + " has " + sizeText(height, width) + " pixels, its image has " +
-                    sizeText(image.shape()[1], image.shape()[2]));
+    throw FileError(file.string() + " has " + formatSides(height, width) +
+                    " pixels, its image has " + formatSides(image.shape()[1], image.shape()[2]));
   }
   const auto values = mask.get<std::uint8_t>();
   const auto most = *std::max_element(values.begin(), values.end());
