@@ -54,6 +54,12 @@ MetricCard metricCardFromJson(const Json& json) {
 
 std::string toString(ItemKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
 
+bool offersEvery(const std::vector<std::string>& offered, const std::vector<std::string>& needed) {
+  return std::all_of(needed.begin(), needed.end(), [&](const std::string& need) {
+    return std::find(offered.begin(), offered.end(), need) != offered.end();
+  });
+}
+
 const ItemCard* Catalog::find(ItemKind kind, const std::string& id) const {
   for (const ItemCard& item : items) {
     if (item.kind == kind && item.id == id) return &item;

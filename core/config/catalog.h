@@ -61,6 +61,10 @@ struct VITRINE_FOUNDATION_EXPORT ItemCard {
   MetricCard metrics;  ///< of a task
 };
 
+/// Whether `offered` has each of `needed`.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool offersEvery(const std::vector<std::string>& offered,
+                                                         const std::vector<std::string>& needed);
+
 struct VITRINE_FOUNDATION_EXPORT Catalog {
   std::vector<ItemCard> items;
 

@@ -15,12 +15,6 @@ constexpr int kDrawnSteps = 8;  // of those the ones whose attention is kept
 // What the card of an analysis offers where it makes artifacts of kind attention: their matrix.
 constexpr std::string_view kOfImages = "attention:", kOfWeights = "attention_of_weights:";
 
-bool hasAll(const std::vector<std::string>& offered, const std::vector<std::string>& wanted) {
-  return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& one) {
-    return std::find(offered.begin(), offered.end(), one) != offered.end();
-  });
-}
-
 }  // namespace
 
 std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& config) {
@@ -32,12 +26,12 @@ std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& conf
   const ItemCard* architecture = catalog.find(ItemKind::Architecture, id->get<std::string>());
   if (architecture == nullptr) return ways;
   const std::vector<std::string>& offers = architecture->offers;
-  const bool isSource = hasAll(offers, {"attention_source"});
-  const bool readsImages = hasAll(offers, {"image_classifier"}) ||
-                           hasAll(offers, {"token_encoder"}) ||
-                           hasAll(offers, {"text_image_model"});
+  const bool isSource = offersEvery(offers, {"attention_source"});
+  const bool readsImages = offersEvery(offers, {"image_classifier"}) ||
+                           offersEvery(offers, {"token_encoder"}) ||
+                           offersEvery(offers, {"text_image_model"});
   for (const ItemCard& analysis : catalog.items) {
-    if (analysis.kind != ItemKind::Analysis || !hasAll(offers, analysis.needs) || !readsImages)
+    if (analysis.kind != ItemKind::Analysis || !offersEvery(offers, analysis.needs) || !readsImages)
       continue;
     for (const std::string& made : analysis.offers) {
       const bool isOfWeights = made.starts_with(kOfWeights);
@@ -54,7 +48,8 @@ std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& conf
   }
   std::stable_partition(ways.begin(), ways.end(),
                         [](const AttentionWay& way) { return !way.isOfWeights; });
-  const bool denoises = hasAll(offers, {"denoiser"}) || hasAll(offers, {"guided_denoiser"});
+  const bool denoises =
+      offersEvery(offers, {"denoiser"}) || offersEvery(offers, {"guided_denoiser"});
   // The sampler that fits the run is chosen by the program.
   if (ways.empty() && isSource && denoises) ways.push_back({{"", "softmax"}, true});
   return ways;

@@ -60,11 +60,7 @@ std::vector<std::int64_t> CalibrationPage::runsWithoutCues() const {
       continue;
     const ItemCard* dataset = workbench_.catalog().find(ItemKind::Dataset, stored->second.dataset);
     if (dataset == nullptr) continue;
-    const auto has = [dataset](const char* field) {
-      return std::find(dataset->offers.begin(), dataset->offers.end(), field) !=
-             dataset->offers.end();
-    };
-    if (has("shape") && has("texture")) without.push_back(run->run);
+    if (offersEvery(dataset->offers, {"shape", "texture"})) without.push_back(run->run);
   }
   return without;
 }

@@ -14,9 +14,8 @@ constexpr const char* kSpectrum = "spectrum";             // what an analysis of
 constexpr const char* kUsualAnalysis = "attention_rank";  // where the cards do not say
 
 bool offersAny(const ItemCard& card, std::initializer_list<const char*> wanted) {
-  return std::any_of(wanted.begin(), wanted.end(), [&](const char* one) {
-    return std::find(card.offers.begin(), card.offers.end(), one) != card.offers.end();
-  });
+  return std::any_of(wanted.begin(), wanted.end(),
+                     [&](const char* one) { return offersEvery(card.offers, {one}); });
 }
 
 }  // namespace
@@ -41,10 +40,9 @@ std::string SpectraPage::analysisOf(std::int64_t run) const {
   if (!offersAny(*architecture, {"image_classifier", "token_encoder", "text_image_model"}))
     return {};
   for (const ItemCard& card : catalog.items) {
-    const bool fits = std::all_of(card.needs.begin(), card.needs.end(), [&](const auto& need) {
-      return offersAny(*architecture, {need.c_str()});
-    });
-    if (card.kind == ItemKind::Analysis && fits && offersAny(card, {kSpectrum})) return card.id;
+    if (card.kind == ItemKind::Analysis && offersEvery(architecture->offers, card.needs) &&
+        offersEvery(card.offers, {kSpectrum}))
+      return card.id;
   }
   return {};
 }

@@ -14,12 +14,6 @@ std::string inOneLine(const std::vector<std::string>& words) {
   return line.empty() ? "nothing" : line;
 }
 
-bool hasAll(const std::vector<std::string>& offered, const std::vector<std::string>& needs) {
-  return std::all_of(needs.begin(), needs.end(), [&](const std::string& need) {
-    return std::find(offered.begin(), offered.end(), need) != offered.end();
-  });
-}
-
 }  // namespace
 
 std::string requestedSampler(const Registry& registry, TaskSession& session,
@@ -62,7 +56,7 @@ const Sampler& samplerFor(const Registry& registry, TaskSession& session,
   const std::vector<std::string> offered = capabilitiesOf(session.model());
   if (!asked.empty()) {
     const Sampler& sampler = registry.sampler(asked);
-    if (const auto needs = sampler.card().needs; !hasAll(offered, needs)) {
+    if (const auto needs = sampler.card().needs; !offersEvery(offered, needs)) {
       throw RefusedError("sampler '" + asked + "' needs a model that offers " + inOneLine(needs) +
                          "; this one offers " + inOneLine(offered));
     }
@@ -70,7 +64,7 @@ const Sampler& samplerFor(const Registry& registry, TaskSession& session,
   }
   std::vector<std::string> fitting, preferred;
   for (const ItemCard& card : registry.catalog().items) {
-    if (card.kind != ItemKind::Sampler || !hasAll(offered, card.needs)) continue;
+    if (card.kind != ItemKind::Sampler || !offersEvery(offered, card.needs)) continue;
     const Sampler::Fit fit = registry.sampler(card.id).fit(session);
     if (fit != Sampler::Fit::None) fitting.push_back(card.id);
     if (fit == Sampler::Fit::Preferred) preferred.push_back(card.id);

@@ -366,15 +366,12 @@ std::vector<const ItemCard*> easiestFirst(const Catalog& catalog, ItemKind kind)
   return cards;
 }
 
-bool offers(const ItemCard& card, const std::string& what) {
-  return std::find(card.offers.begin(), card.offers.end(), what) != card.offers.end();
-}
-
 /// The architecture of a first experiment: one that classifies images, where there is one.
 const ItemCard* firstArchitecture(const Catalog& catalog) {
   const std::vector<const ItemCard*> cards = easiestFirst(catalog, ItemKind::Architecture);
   const auto usual = std::find_if(cards.begin(), cards.end(), [](const ItemCard* card) {
-    return offers(*card, "image_classifier") && card->schema.preset(card->id + "/demo") != nullptr;
+    return offersEvery(card->offers, {"image_classifier"}) &&
+           card->schema.preset(card->id + "/demo") != nullptr;
   });
   if (usual != cards.end()) return *usual;
   return cards.empty() ? nullptr : cards.front();
@@ -398,7 +395,8 @@ Document freshDocument(const Catalog& catalog, const std::string& architecture) 
   std::string task = idOf(tasks), dataset = idOf(datasets);
   const auto fits = [&](const ItemCard& wanted, const ItemCard& data) {
     return std::all_of(wanted.needs.begin(), wanted.needs.end(), [&](const std::string& need) {
-      return (model != nullptr && offers(*model, need)) || offers(data, need);
+      return (model != nullptr && offersEvery(model->offers, {need})) ||
+             offersEvery(data.offers, {need});
     });
   };
   for (const ItemCard* wanted : tasks) {

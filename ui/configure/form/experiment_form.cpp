@@ -118,15 +118,13 @@ QString ExperimentForm::lack(const ItemCard& item) const {
   // A transform of the pipeline may fill a field that the data set has not.
   const auto isMade = [this](const std::string& need) {
     return std::any_of(catalog_->items.begin(), catalog_->items.end(), [&](const ItemCard& card) {
-      return card.kind == ItemKind::Transform &&
-             std::find(card.offers.begin(), card.offers.end(), need) != card.offers.end();
+      return card.kind == ItemKind::Transform && offersEvery(card.offers, {need});
     });
   };
   QStringList missing;
   for (const std::string& need : item.needs) {
     const auto has = [&](const ItemCard* card) {
-      return card != nullptr &&
-             std::find(card->offers.begin(), card->offers.end(), need) != card->offers.end();
+      return card != nullptr && offersEvery(card->offers, {need});
     };
     if (!has(architecture) && !has(dataset) && !has(task) && !isMade(need)) {
       missing << QString::fromStdString(need).replace(QLatin1Char('_'), QLatin1Char(' '));

@@ -57,10 +57,7 @@ void ExperimentForm::buildPipeline() {
 Json ExperimentForm::shortForm(const std::string& phase) const {
   Json list = Json::array();
   const ItemCard* dataset = chosen(ItemKind::Dataset);
-  const bool hasImages =
-      dataset != nullptr &&
-      std::find(dataset->offers.begin(), dataset->offers.end(), "image") != dataset->offers.end();
-  if (!hasImages) return list;
+  if (dataset == nullptr || !offersEvery(dataset->offers, {"image"})) return list;
   const auto add = [&](Json one) {
     if (catalog_->find(ItemKind::Transform, one["name"].get<std::string>()) != nullptr)
       list.push_back(std::move(one));

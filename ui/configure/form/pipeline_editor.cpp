@@ -49,10 +49,7 @@ std::string idOf(const Json& element) {
 
 }  // namespace
 
-bool isOnBatches(const ItemCard& transform) {
-  return std::find(transform.offers.begin(), transform.offers.end(), "batch") !=
-         transform.offers.end();
-}
+bool isOnBatches(const ItemCard& transform) { return offersEvery(transform.offers, {"batch"}); }
 
 PipelineEditor::PipelineEditor(const std::string& phase, const QString& title,
                                const Catalog& catalog, Folds& folds, QWidget* parent)

@@ -15,12 +15,6 @@ namespace {
 
 constexpr double kDrawingSeconds = 148;  // as the first line of the file says
 
-bool offersEvery(const std::vector<std::string>& offered, const std::vector<std::string>& needed) {
-  return std::all_of(needed.begin(), needed.end(), [&](const std::string& need) {
-    return std::find(offered.begin(), offered.end(), need) != offered.end();
-  });
-}
-
 std::string itemIn(const Json& config, const char* key) {
   const Json value = Config(config).at(key);
   return value.is_string() ? value.get<std::string>() : std::string();
@@ -41,7 +35,7 @@ std::vector<std::string> samplersFor(const Catalog& catalog, const Json& config)
     // A task that trains the same model for something else makes no samples of it.
     const bool isMadeFor =
         task == nullptr || std::any_of(card.needs.begin(), card.needs.end(), [&](const auto& need) {
-          return std::find(task->needs.begin(), task->needs.end(), need) != task->needs.end();
+          return offersEvery(task->needs, {need});
         });
     if (isMadeFor) found.push_back(card.id);
   }
@@ -78,8 +72,7 @@ std::string drawingExperiment(const Catalog& catalog) {
         // The data have what the task needs besides the model.
         std::vector<std::string> fields;
         for (const std::string& need : task.needs) {
-          if (std::find(model.offers.begin(), model.offers.end(), need) == model.offers.end())
-            fields.push_back(need);
+          if (!offersEvery(model.offers, {need})) fields.push_back(need);
         }
         for (const ItemCard& data : catalog.items) {
           const bool isReady = std::none_of(data.schema.fields.begin(), data.schema.fields.end(),
