@@ -119,13 +119,51 @@ class HeadGridFigure final : public Figure {
     return &one.spectrum->layers[l].heads[h];
   }
 
+  struct Curve {
+    std::vector<QPointF> points;
+    QColor color;
+    QString rank;
+  };
+
+  /// One below the other at the upper right, or at the lower left where fewer curves run.
+  static void drawRanks(QPainter& painter, const QRectF& box, const std::vector<Curve>& curves) {
+    constexpr double kRow = 13, kAir = 2.5;  // of a row, above and below its digits
+    if (box.width() <= 40) return;
+    const QFontMetricsF metrics(painter.font());
+    std::size_t rows = 0;
+    double width = 0;
+    while (rows < curves.size() && 16 + kRow * static_cast<double>(rows) < box.height())
+      width = std::max(width, metrics.horizontalAdvance(curves[rows++].rank));
+    const QSizeF size(width, kRow * static_cast<double>(rows));
+    const QRectF above(QPointF(box.right() - 4 - width, box.top() + 2), size);
+    const QRectF below(QPointF(box.left() + 4, box.bottom() - 2 - size.height()), size);
+    const auto crossings = [&curves](const QRectF& digits) {
+      int lines = 0;
+      for (const Curve& curve : curves) {
+        for (std::size_t k = 1; k < curve.points.size(); ++k) {
+          QPointF from = curve.points[k - 1], to = curve.points[k];
+          lines += cutLine(digits.adjusted(0, kAir, 0, -kAir), from, to) ? 1 : 0;
+        }
+      }
+      return lines;
+    };
+    const bool isBelow = crossings(below) < crossings(above);
+    const QRectF& place = isBelow ? below : above;
+    for (std::size_t i = 0; i < rows; ++i) {
+      painter.setPen(curves[i].color);
+      const double y = place.top() + kRow * static_cast<double>(i);
+      drawLine(painter, QRectF(box.left() + 4, y, box.width() - 8, kRow),
+               (isBelow ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter, curves[i].rank);
+    }
+  }
+
   void drawHead(QPainter& painter, const QRectF& cell, int layer, int head) {
     const double gap = std::min(cell.width(), cell.height()) > 24 ? 3 : 1;
     const QRectF box = cell.adjusted(gap, gap, -gap, -gap);
     painter.fillRect(box, themeColors().raised);
     const bool isChosen = layer == picture_.layer && (picture_.head < 0 || head == picture_.head);
     QStringList lines{headName(numberOf(layer), head)};
-    double y = box.top() + 2;
+    std::vector<Curve> curves;
     for (const DrawnSpectrum& one : picture_.runs) {
       const HeadSpectrum* spectrum = headOf(one, layer, head);
       if (spectrum == nullptr) continue;
@@ -152,13 +190,9 @@ class HeadGridFigure final : public Figure {
       lines << QObject::tr("%1: rank %2, effective rank %3, largest %4")
                    .arg(one.name, text, shortNumber(effectiveRankOf(spectrum->values)),
                         shortNumber(size > 0 ? spectrum->values.front() : std::nan("")));
-      if (box.width() > 40 && y + 14 < box.bottom()) {
-        painter.setPen(color);
-        drawLine(painter, QRectF(box.left(), y, box.width() - 4, 13),
-                 Qt::AlignRight | Qt::AlignVCenter, text);
-        y += 13;
-      }
+      curves.push_back({std::move(points), color, text});
     }
+    drawRanks(painter, box, curves);
     if (isChosen) drawOutline(painter, box);
     addRegion(cell, [text = lines.join(QLatin1Char('\n'))](const QPointF&) { return text; });
     addTarget(cell, FigureTarget{.layer = layer, .head = head});

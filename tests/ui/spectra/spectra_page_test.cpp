@@ -6,6 +6,8 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QToolButton>
+#include <cmath>
+#include <memory>
 #include <set>
 
 #include "tests/support/has_texts.h"
@@ -18,6 +20,8 @@
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
+#include "ui/kit/series/run_series.h"
+#include "ui/spectra/spectra_figures.h"
 #include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
@@ -40,6 +44,36 @@ TEST_F(Spectra, DrawsTheNewestStepWithTheUntrainedModelAsControl) {
   EXPECT_EQ(shown->shown().front()->steps.size(), 3u);
   EXPECT_THAT(shown->controlsView().figure()->csv().toStdString(), HasSubstr("\"a, untrained\""));
   EXPECT_THAT(shown->shareView().figure()->csv().toStdString(), HasSubstr("\"a, untrained\",1,"));
+}
+
+// A head whose values stay near the largest, and one whose values fall at once.
+TEST_F(Spectra, NoCurveRunsThroughTheRanksOfTheHeads) {
+  HeadSpectrum flat, steep;
+  for (int k = 0; k < 12; ++k) {
+    flat.values.push_back(static_cast<float>(1 - 0.2 * k / 11));
+    flat.shares.push_back(static_cast<float>((k + 1) / 12.0));
+    steep.values.push_back(static_cast<float>(std::pow(0.5, k)));
+    steep.shares.push_back(k == 0 ? 0.5F : 1.0F);
+  }
+  auto spectrum = std::make_shared<Spectrum>();
+  spectrum->layers.push_back({0, {flat, steep}});
+  HeadGridPicture picture;
+  picture.runs.push_back({1, QStringLiteral("a"), spectrum});
+  const auto figure = makeHeadGridFigure(std::move(picture), {});
+  const SvgDocument svg = readSvg(figureBytes(*figure, FigureFormat::Svg, {}));
+  const auto lines = svg.linesOf(seriesColor(seriesOf(1), ThemeKind::Light));
+  EXPECT_GE(lines.size(), 22U);
+  int ranks = 0;
+  for (const SvgDocument::Text& one : svg.texts) {
+    if (one.words != QLatin1String("10") && one.words != QLatin1String("2")) continue;
+    ++ranks;
+    const QRectF digits = one.box.adjusted(0, 2, 0, -2);
+    for (const QLineF& line : lines) {
+      for (int step = 0; step <= 100; ++step)
+        ASSERT_FALSE(digits.contains(line.pointAt(step / 100.0))) << one.words.toStdString();
+    }
+  }
+  EXPECT_EQ(ranks, 2);
 }
 
 TEST_F(Spectra, AClickAndTheKeysReachEveryHead) {
