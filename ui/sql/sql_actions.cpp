@@ -27,6 +27,7 @@
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_editor.h"
 #include "ui/sql/sql_page.h"
+#include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
 namespace {
@@ -50,6 +51,8 @@ void SqlPage::makeExportMenu() {
                   [this] { askAndExport(QStringLiteral(".jsonl"), tr("JSON Lines (*.jsonl)")); });
   menu->addAction(copyAll_);
   menu->addAction(copyCells_);
+  menu->addAction(tr("Export &figure\u2026"), this,
+                  [this] { exportFigureOf(this, workbench_, *this, QStringLiteral("sql")); });
   export_->setMenu(menu);
 }
 

@@ -1,6 +1,7 @@
 // The SQL page through its real widgets, on a sample database.
 #include "ui/sql/sql_page.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
@@ -9,17 +10,21 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QTableView>
 #include <QTest>
+#include <QTimer>
 #include <QToolButton>
 #include <QTreeWidget>
+#include <algorithm>
 
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/figures/figure.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_editor.h"
+#include "ui/workbench/export_dialog.h"
 
 namespace vitrine::ui {
 namespace {
@@ -318,6 +323,26 @@ TEST_F(SqlConsole, DrawsTheResultAsAChartWithARecipe) {
   EXPECT_TRUE(other.isChartShown());
   EXPECT_EQ(other.viewState(), state);
   other.setViewState(Json{{"statement", 3}, {"chart", "x"}, {"more", {}}});
+}
+
+TEST_F(SqlConsole, TheExportMenuOffersTheChartAsAFigure) {
+  ask(QStringLiteral("SELECT 1 AS a, 2 AS b UNION ALL SELECT 2, 3"));
+  page_.showChart(true);
+  page_.waitUntilIdle();
+  QString offered;
+  QTimer::singleShot(0, &page_, [&offered] {
+    auto* dialog = qobject_cast<ExportDialog*>(QApplication::activeModalWidget());
+    if (dialog == nullptr) return;
+    offered = dialog->windowTitle();
+    dialog->reject();
+  });
+  const QList<QAction*> actions = page_.tools().back()->menu()->actions();
+  const auto figure = std::find_if(actions.begin(), actions.end(), [](const QAction* one) {
+    return one->text() == QStringLiteral("Export &figure\u2026");
+  });
+  ASSERT_NE(figure, actions.end());
+  (*figure)->trigger();
+  EXPECT_EQ(offered.toStdString(), "Export figure");
 }
 
 TEST_F(SqlConsole, CopiesCellsAndWritesFiles) {
