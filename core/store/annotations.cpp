@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/run_reader.h"
@@ -28,12 +29,6 @@ bool canMerge(RunField field) {
   return field == RunField::CurveNotes || field == RunField::ImageTags;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
-  return text;
-}
-
 /// Tags are kept as a list; notes on curves and tags of images are one, and texts stay as they are.
 std::string storedText(RunField field, const std::string& text) {
   if (field != RunField::Tags) return text;
@@ -51,7 +46,7 @@ std::string shownText(RunField field, const std::string& stored) {
   for (const Json& tag : list.is_array() ? list : Json::array()) {
     if (tag.is_string()) tags.push_back(tag.get<std::string>());
   }
-  return joined(tags);
+  return vitrine::joined(tags, "\n");
 }
 
 std::int64_t versionOf(Database& database, std::int64_t run, RunField field) {
@@ -163,7 +158,7 @@ std::int64_t Annotations::edit(std::int64_t run, RunField field, const std::stri
                : field == RunField::CurveNotes ? curveNotesText(readCurveNotes(database, run))
                : field == RunField::ImageTags  ? imageTagsText(readImageTags(database, run))
                : isMark(field)                 ? readMark(database, run, field)
-                                               : joined(readTags(database, run));
+                                               : vitrine::joined(readTags(database, run), "\n");
     if (text == standing) return now;
     isTooLate = basedOn != kWhateverStands && basedOn != now;
     if (isTooLate && canMerge(field)) {
@@ -214,7 +209,7 @@ std::int64_t Annotations::setTags(std::int64_t run, const std::vector<std::strin
   }
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  return edit(run, RunField::Tags, joined(sorted), basedOn);
+  return edit(run, RunField::Tags, vitrine::joined(sorted, "\n"), basedOn);
 }
 
 std::int64_t Annotations::setCurveNotes(std::int64_t run, const std::vector<CurveNoteRow>& notes,

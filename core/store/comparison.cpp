@@ -20,10 +20,8 @@ namespace {
 constexpr std::array kCurveValues = {"last", "best", "minimum", "maximum", "at step"};
 
 std::string idListOf(const std::vector<ComparedRun>& runs) {
-  std::string list;
-  for (const ComparedRun& run : runs)
-    list += (list.empty() ? "" : ",") + std::to_string(run.row.id);
-  return "(" + list + ")";
+  const auto idOf = [](const ComparedRun& run) { return std::to_string(run.row.id); };
+  return "(" + vitrine::joined(runs, idOf, ",") + ")";
 }
 
 /// A REAL cell; NULL is read as not-a-number.
@@ -158,8 +156,7 @@ Measurements measure(const QueryFunction& query, const std::vector<ComparedRun>&
     out.values[name];
   }
   if (runs.empty()) return out;
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ",") + quotedSql(name);
+  const std::string list = vitrine::joined(names, quotedSql, ",");
   const std::string ids = idListOf(runs);
   const RunStore::Table table = query(
       "SELECT run_id, name, last, minimum, maximum, last_step, minimum_step, maximum_step, count "

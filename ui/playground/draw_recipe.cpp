@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/cell_text.h"
+#include "core/base/joined.h"
 #include "core/config/config.h"
 
 namespace vitrine::ui {
@@ -67,9 +68,7 @@ QString sampleCommand(const SampleSettings& settings, const Schema& schema,
       continue;
     words.push_back(shellWord(key + "=" + commandValue(value)));
   }
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return QString::fromStdString(line);
+  return QString::fromStdString(joined(words, " "));
 }
 
 }  // namespace vitrine::ui

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/store/run_facts.h"
 #include "ui/runs/tags_dialog.h"
@@ -14,12 +15,6 @@
 namespace vitrine::ui {
 
 namespace {
-
-std::string oneALine(const std::vector<std::string>& tags) {
-  std::string text;
-  for (const std::string& tag : tags) text += (text.empty() ? "" : "\n") + tag;
-  return text;
-}
 
 std::vector<std::string> linesOf(const std::string& text) {
   return text.empty() ? std::vector<std::string>{} : split(text, '\n');
@@ -54,7 +49,7 @@ RunEdits::Change RunEdits::changeOf(std::int64_t run, store::RunField field) {
   else if (field == store::RunField::Note)
     change.before = store.note(run);
   else if (field == store::RunField::Tags)
-    change.before = oneALine(store.tags(run));
+    change.before = joined(store.tags(run), "\n");
   else
     change.before = store.mark(run, field);
   change.after = change.before;

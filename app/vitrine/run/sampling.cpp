@@ -1,7 +1,5 @@
 #include "app/vitrine/run/sampling.h"
 
-#include <algorithm>
-
 #include "core/base/error.h"
 #include "core/base/joined.h"
 

@@ -23,11 +23,8 @@ std::string typeText(const Field& field) {
       return "real";
     case FieldType::Text:
       return "text";
-    case FieldType::Choice: {
-      std::string text;
-      for (const std::string& choice : field.choices) text += (text.empty() ? "" : " | ") + choice;
-      return text;
-    }
+    case FieldType::Choice:
+      return joined(field.choices, " | ");
     case FieldType::List:
       return "list";
     case FieldType::Table:

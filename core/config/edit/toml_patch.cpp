@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
+#include "core/base/joined.h"
 #include "core/config/edit/toml_lists.h"
 #include "core/config/edit/toml_outline.h"
 #include "core/config/edit/toml_patch_parts.h"
@@ -18,16 +20,7 @@ namespace {
 using Kind = TomlStatement::Kind;
 
 std::string dotted(const TomlPath& path, std::size_t from) {
-  std::string text;
-  for (std::size_t i = from; i < path.size(); ++i)
-    text += (text.empty() ? "" : ".") + tomlKey(path[i]);
-  return text;
-}
-
-std::string joined(const TomlPath& path, std::size_t from = 0) {
-  std::string text;
-  for (std::size_t i = from; i < path.size(); ++i) text += (i > from ? "." : "") + path[i];
-  return text;
+  return joined(std::span(path).subspan(from), tomlKey, ".");
 }
 
 TomlPath below(TomlPath path, const std::string& key) {
@@ -141,7 +134,7 @@ class Patch {
   }
 
   static bool isWhole(const Document& document, const TomlPath& path) {
-    return path[0] == "model" && document.wholeTables.count(joined(path)) > 0;
+    return path[0] == "model" && document.wholeTables.count(joined(path, ".")) > 0;
   }
 
   void erase(const TomlPath& path) {

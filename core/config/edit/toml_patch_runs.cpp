@@ -1,6 +1,8 @@
 // Sweep, variants and excluded runs in the text of an experiment.
 #include <algorithm>
+#include <span>
 
+#include "core/base/joined.h"
 #include "core/config/edit/toml_patch.h"
 #include "core/config/edit/toml_patch_parts.h"
 #include "core/config/to_toml.h"
@@ -12,12 +14,6 @@ namespace {
 constexpr const char* kSeeds = "train.seed";
 
 using Kind = TomlStatement::Kind;
-
-std::string joinedPath(const TomlPath& path, std::size_t from = 0) {
-  std::string text;
-  for (std::size_t i = from; i < path.size(); ++i) text += (i > from ? "." : "") + path[i];
-  return text;
-}
 
 std::string excludeBody(const Document::Exclude& exclude, const std::string& newLine) {
   std::string text;
@@ -54,7 +50,7 @@ class RunsPatch {
                                             const std::string& key) const {
     for (const TomlStatement& one : statements) {
       if (one.kind == Kind::Entry && one.path.size() > 1 && one.path[0] == "sweep" &&
-          joinedPath(one.path, 1) == key)
+          joined(std::span(one.path).subspan(1), ".") == key)
         return &one;
     }
     return nullptr;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/config/item_card.h"
 
@@ -29,12 +30,6 @@ std::vector<std::string> wordsOf(std::string_view text) {
     words.back() += c;
   }
   return words;
-}
-
-std::string joined(std::span<const std::string> words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 /// "the old sailor carried a heavy basket to the harbour because the wind was strong"
@@ -144,7 +139,7 @@ std::vector<std::string> sentencesOf(std::string_view text) {
     const std::size_t end = std::min(text.find_first_of(".!?", begin), text.size());
     const std::vector<std::string> words = wordsOf(text.substr(begin, end - begin));
     if (words.size() >= kLeastWords && words.size() <= kMostWords)
-      sentences.push_back(joined(words));
+      sentences.push_back(joined(words, " "));
     begin = end + 1;
   }
   return sentences;
@@ -162,11 +157,11 @@ std::optional<ChoiceQuestion> continuationQuestion(const std::string& sentence,
     return static_cast<std::size_t>(stream.below(bound, 0, static_cast<std::uint64_t>(id), lane++));
   };
   ChoiceQuestion question;
-  question.context = joined(std::span(words).first(half));
-  question.choices = {joined(rest)};
+  question.context = joined(std::span(words).first(half), " ");
+  question.choices = {joined(rest, " ")};
   while (question.choices.size() < kContinuations) {
     for (std::size_t i = rest.size(); i > 1; --i) std::swap(rest[i - 1], rest[below(i)]);
-    const std::string shuffled = joined(rest);
+    const std::string shuffled = joined(rest, " ");
     if (std::find(question.choices.begin(), question.choices.end(), shuffled) ==
         question.choices.end())
       question.choices.push_back(shuffled);
