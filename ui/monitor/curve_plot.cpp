@@ -332,6 +332,7 @@ void CurvePlot::refresh() {
   layOut();
   isStale_ = true;
   update();
+  if (isPointed_) pointCursor();  // another x may be under the mouse now
 }
 
 double CurvePlot::valueAt(const PlottedCurve& curve, XAxis axis, double x) {
@@ -340,6 +341,7 @@ double CurvePlot::valueAt(const PlottedCurve& curve, XAxis axis, double x) {
 }
 
 void CurvePlot::setCursor(std::optional<double> x, bool hasReadout) {
+  isPointed_ = false;
   if (x == cursor_ && hasReadout == hasReadout_) return;
   cursor_ = x;
   hasReadout_ = hasReadout;

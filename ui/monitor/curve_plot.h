@@ -181,6 +181,8 @@ class CurvePlot : public QWidget, public DescribedPlot {
   void drawReadout(QPainter& painter) const;
   [[nodiscard]] QString valueText(double value) const;
   bool moveByKey(int key);
+  /// Moves the cursor to where the mouse is.
+  void pointCursor();
 
   std::vector<PlottedCurve> curves_;
   PlotSettings settings_;
@@ -193,6 +195,7 @@ class CurvePlot : public QWidget, public DescribedPlot {
   std::vector<CurveNote> notes_;
   std::optional<double> cursor_;
   bool hasReadout_ = false;
+  bool isPointed_ = false;  ///< the cursor is where the mouse is
   bool isYChosen_ = false;  ///< zoomed by hand: new points do not move it
   bool isRinged_ = false;   ///< the focus came from the keyboard, and is to be seen
   bool isXHeld_ = false, isYHeld_ = false;

@@ -72,12 +72,18 @@ void CurvePlot::mouseMoveEvent(QMouseEvent* event) {
     return;
   }
   if (drag_ == Drag::Zoom) update();
+  pointCursor();
+}
+
+void CurvePlot::pointCursor() {
   const QRect inside = plotRect();
-  if (now_.x() >= inside.left() && now_.x() <= inside.right()) {
+  const bool isInside = now_.x() >= inside.left() && now_.x() <= inside.right();
+  if (isInside) {
     Q_EMIT cursorMoved(frame_.x.valueAt(now_.x()));
   } else {
     Q_EMIT cursorLeft();
   }
+  isPointed_ = isInside;  // setCursor() has taken it back
 }
 
 void CurvePlot::mouseReleaseEvent(QMouseEvent* event) {
@@ -182,7 +188,7 @@ void CurvePlot::focusInEvent(QFocusEvent* event) {
 }
 
 void CurvePlot::leaveEvent(QEvent* event) {
-  isXHeld_ = isYHeld_ = isTap_ = false;
+  isXHeld_ = isYHeld_ = isTap_ = isPointed_ = false;
   Q_EMIT cursorLeft();
   QWidget::leaveEvent(event);
 }

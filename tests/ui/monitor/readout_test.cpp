@@ -1,4 +1,5 @@
 // What the plot under the mouse says of its curves.
+#include <QAction>
 #include <QImage>
 #include <QMouseEvent>
 #include <QTest>
@@ -95,6 +96,33 @@ TEST(Readout, WritesTheRunningTimeInHoursMinutesAndSeconds) {
   settings.x = XAxis::Step;
   read.plot.setSettings(settings);
   EXPECT_EQ(read.plot.readoutTitle(), QStringLiteral("step 3,725"));
+}
+
+TEST(Readout, FollowsTheMouseWhenTheRangeChangesUnderIt) {
+  OpenMonitor open;
+  CurvePlot& plot = open.page->cards().front()->plot();
+  const QPoint place(plot.plotRect().left() + plot.plotRect().width() / 4,
+                     plot.plotRect().center().y());
+  const auto stepThere = [&] {
+    return QStringLiteral("step %1").arg(count(std::llround(plot.xAxis().valueAt(place.x()))));
+  };
+  QMouseEvent move(QEvent::MouseMove, place, plot.mapToGlobal(place), Qt::NoButton, Qt::NoButton,
+                   Qt::NoModifier);
+  QCoreApplication::sendEvent(&plot, &move);
+  const QString whole = plot.readoutTitle();
+  EXPECT_EQ(whole, stepThere());
+  for (int i = 0; i < 3; ++i) QTest::keyClick(&plot, Qt::Key_Plus);
+  EXPECT_NE(plot.readoutTitle(), whole);
+  EXPECT_EQ(plot.readoutTitle(), stepThere()) << "zoomed";
+  QTest::keyClick(&plot, Qt::Key_Home);
+  EXPECT_EQ(plot.readoutTitle(), whole) << "fitted again";
+  // A cursor that keys have moved stays at its point.
+  for (QAction* action : open.page->actions())
+    if (action->text() == QStringLiteral("Cursor to the next point")) action->trigger();
+  const QString chosen = plot.readoutTitle();
+  EXPECT_NE(chosen, whole);
+  QTest::keyClick(&plot, Qt::Key_Plus);
+  EXPECT_EQ(plot.readoutTitle(), chosen);
 }
 
 TEST(Readout, GoesWhenTheMouseLeavesAndWhenThePlotIsHidden) {
