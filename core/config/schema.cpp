@@ -234,6 +234,11 @@ Field realField(std::string name, Json value, std::string doc) {
 Field textField(std::string name, Json value, std::string doc) {
   return makeField(std::move(name), FieldType::Text, std::move(value), std::move(doc));
 }
+Field folderField(std::string doc) {
+  Field folder = textField("folder", nullptr, std::move(doc)).titled("Folder").runOnly();
+  folder.required = true;
+  return folder;
+}
 Field choiceField(std::string name, Json value, std::vector<std::string> choices, std::string doc) {
   Field field = makeField(std::move(name), FieldType::Choice, std::move(value), std::move(doc));
   field.choices = std::move(choices);

@@ -72,6 +72,8 @@ struct VITRINE_FOUNDATION_EXPORT Field {
                                                         std::string doc);
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Field textField(std::string name, Json value,
                                                         std::string doc);
+/// The folder that a data set reads: `folder`, required, of the run alone.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT Field folderField(std::string doc);
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Field choiceField(std::string name, Json value,
                                                           std::vector<std::string> choices,
                                                           std::string doc);

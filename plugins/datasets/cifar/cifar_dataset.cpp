@@ -17,14 +17,6 @@ bool isThere(const fs::path& file) {
   return fs::exists(file, ignored);
 }
 
-Field folderField(const std::string& archive) {
-  Field folder = textField("folder", nullptr,
-                           "folder that " + archive + " was unpacked into, or the one above it")
-                     .titled("Folder");
-  folder.required = true;
-  return folder.runOnly();
-}
-
 }  // namespace
 
 Layout cifar10Layout() {
@@ -121,7 +113,8 @@ ItemCard Cifar10Source::card() const {
   card.paper = "Krizhevsky 2009, Learning Multiple Layers of Features from Tiny Images";
   card.doc = "60,000 colour images, 32 x 32 pixels, 10 classes; binary version";
   card.offers = {"image", "label"};
-  card.schema.fields = {folderField("cifar-10-binary.tar.gz")};
+  card.schema.fields = {
+      folderField("folder that cifar-10-binary.tar.gz was unpacked into, or the one above it")};
   return card;
 }
 
@@ -141,7 +134,9 @@ ItemCard Cifar100Source::card() const {
   Field labels =
       choiceField("labels", "fine", {"fine", "coarse"}, "labels that are learned").titled("Labels");
   labels.withChoiceDocs({"100 classes", "20 super-classes"});
-  card.schema.fields = {folderField("cifar-100-binary.tar.gz"), labels.runOnly()};
+  card.schema.fields = {
+      folderField("folder that cifar-100-binary.tar.gz was unpacked into, or the one above it"),
+      labels.runOnly()};
   return card;
 }
 

@@ -147,15 +147,12 @@ ItemCard IdxFolderSource::card() const {
   ItemCard card = itemCard(ItemKind::Dataset, "idx", "IDX folder",
                            "Grey images and labels in MNIST's file format");
   card.offers = {"image", "label"};
-  Field folder = textField("folder", nullptr,
-                           "folder with train-images-idx3-ubyte[.gz] and its three companions")
-                     .titled("Folder");
-  folder.required = true;
-  card.schema.fields = {folder.runOnly(),
-                        listField("classes", FieldType::Text, Json::array(),
-                                  "names of the classes in order; empty: their numbers")
-                            .titled("Class names")
-                            .runOnly()};
+  card.schema.fields = {
+      folderField("folder with train-images-idx3-ubyte[.gz] and its three companions"),
+      listField("classes", FieldType::Text, Json::array(),
+                "names of the classes in order; empty: their numbers")
+          .titled("Class names")
+          .runOnly()};
   return card;
 }
 

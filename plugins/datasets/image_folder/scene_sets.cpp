@@ -40,12 +40,6 @@ void decodeMask(const fs::path& file, SampleValue& out) {
   decodeImage(std::as_bytes(std::span(content)), file.string(), 1, out);
 }
 
-Field folderField(const char* doc) {
-  Field folder = textField("folder", nullptr, doc).titled("Folder");
-  folder.required = true;
-  return folder.runOnly();
-}
-
 Field imageSizeField() {
   return sizeField("image_size", nullptr,
                    "size of images, masks and boxes after cut and resize, unless data.pipeline "

@@ -7,12 +7,6 @@ namespace vitrine::image_folder {
 
 namespace {
 
-Field folderField(const char* doc) {
-  Field folder = textField("folder", nullptr, doc).titled("Folder");
-  folder.required = true;
-  return folder.runOnly();
-}
-
 Field listsField(const char* doc) {
   return textField("lists", nullptr, doc).titled("Lists").orNone().runOnly();
 }

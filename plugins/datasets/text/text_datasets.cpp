@@ -28,12 +28,6 @@ std::vector<std::pair<Split, fs::path>> filesOf(const fs::path& folder, const ch
   return files;
 }
 
-Field folderField(const char* doc) {
-  Field folder = textField("folder", nullptr, doc).titled("Folder");
-  folder.required = true;
-  return folder.runOnly();
-}
-
 }  // namespace
 
 TextDocuments::TextDocuments(const fs::path& folder, Documents divide, TextForm form)
