@@ -1,10 +1,7 @@
 // Runs without answers: which they are, what computing costs, and the computing.
-#include <algorithm>
-
 #include "core/config/catalog.h"
 #include "ui/calibration/calibration_page.h"
 #include "ui/workbench/analyses/analysis_menu.h"
-#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 
@@ -71,26 +68,9 @@ QString CalibrationPage::costOf(const std::vector<std::int64_t>& runs,
     return tr("They are computed by: vitrine analyse %1 %2")
         .arg(runs.empty() ? QString() : QString::number(runs.front()), analysis);
   }
-  std::int64_t images = 0;
-  double seconds = 0;
-  bool isKnown = true;
-  for (const std::int64_t run : runs) {
-    const store::RunRow* row = workbench_.run(run);
-    const std::int64_t samples = stored_.at(run).samples;
-    images += samples;
-    // A training step costs more than a look: this is not too little.
-    if (samples > 0 && row->imagesPerSecond > 0)
-      seconds += static_cast<double>(samples) / row->imagesPerSecond;
-    else
-      isKnown = false;
-  }
-  const QString models = counted(std::ssize(runs), tr("checkpoint"), tr("checkpoints"));
-  if (!isKnown) {
-    return tr("Cost: loading %1 and %2.")
-        .arg(models, counted(std::ssize(runs), tr("evaluation"), tr("evaluations")));
-  }
-  return tr("Cost: loading %1, and %2 images in about %3.")
-      .arg(models, count(images), duration(std::max(1.0, seconds)));
+  std::vector<AnalysedSamples> checkpoints;
+  for (const std::int64_t run : runs) checkpoints.push_back({run, stored_.at(run).samples});
+  return tr("%1.").arg(analysisCost(workbench_, checkpoints));
 }
 
 QString CalibrationPage::notice() const {

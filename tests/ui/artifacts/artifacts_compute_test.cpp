@@ -17,6 +17,8 @@
 #include "tests/ui/support/soon.h"
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/figures/figure_view.h"
+#include "ui/workbench/analyses/analysis_menu.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {
@@ -89,6 +91,17 @@ TEST_F(ArtifactsCompute, AFinishedRunIsAnalysedAndTheResultIsShown) {
   page_->waitUntilIdle();
   ASSERT_EQ(entries().size(), 1);
   EXPECT_FALSE(entries()[0]->isEnabled()) << "what is stored is not computed again";
+}
+
+TEST_F(ArtifactsCompute, TheCostIsTimeWhereTheSamplesOfAllRunsAreKnown) {
+  const std::int64_t a = trained("seer"), b = trained("seer");
+  workbench_.row(a).imagesPerSecond = 100;
+  workbench_.row(b).imagesPerSecond = 50;
+  EXPECT_EQ(analysisCost(workbench_, {{a, 500}, {b, 1000}}),
+            QStringLiteral("Cost: loading 2 checkpoints, and at most 1,500 samples in about ") +
+                duration(25));
+  EXPECT_EQ(analysisCost(workbench_, {{a, 500}, {b, 0}}),
+            QStringLiteral("Cost: loading 2 checkpoints, at most one evaluation of each"));
 }
 
 TEST_F(ArtifactsCompute, AProblemIsASentenceAndThePageContinues) {

@@ -283,7 +283,7 @@ TEST_F(Calibration, SaysWhatIsMissingAndComputesItInOneClick) {
   const std::int64_t run = runWith("a", {});
   workbench_.row(run).latestCheckpoint = 40;
   const auto shown = page({run});
-  EXPECT_THAT(labels(*shown), HasSubstr("loading 1 checkpoint and 1 evaluation."));
+  EXPECT_THAT(labels(*shown), HasSubstr("loading 1 checkpoint, at most one evaluation of each."));
   press(*shown, "Compute the answers");
   ASSERT_TRUE(soon([&] { return !program.asked().empty(); }));
   workbench_.store().addArtifact(run, samples::predictions(samples::mixedAnswers(), 40));

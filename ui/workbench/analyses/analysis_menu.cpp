@@ -30,35 +30,38 @@ bool lacks(Workbench& workbench, const AnalysedRun& run, const std::string& anal
          });
 }
 
-QString costOf(Workbench& workbench, const std::vector<AnalysedRun>& runs) {
-  // What an evaluation reads, where one has said so; no analysis reads more.
+/// What an evaluation read, where one has said so; no analysis reads more. 0: not known.
+std::int64_t samplesOf(const AnalysedRun& run) {
+  std::int64_t samples = 0;
+  if (run.artifacts == nullptr) return samples;
+  for (const store::ArtifactRow& row : *run.artifacts) {
+    const auto said = row.meta.is_object() ? row.meta.find("samples") : row.meta.end();
+    if (said != row.meta.end() && said->is_number_integer())
+      samples = std::max(samples, said->get<std::int64_t>());
+  }
+  return samples;
+}
+
+}  // namespace
+
+QString analysisCost(Workbench& workbench, const std::vector<AnalysedSamples>& checkpoints) {
   std::int64_t samples = 0;
   double seconds = 0;
   bool isKnown = true;
-  for (const AnalysedRun& run : runs) {
-    std::int64_t own = 0;
-    if (run.artifacts != nullptr) {
-      for (const store::ArtifactRow& row : *run.artifacts) {
-        const auto said = row.meta.is_object() ? row.meta.find("samples") : row.meta.end();
-        if (said != row.meta.end() && said->is_number_integer())
-          own = std::max(own, said->get<std::int64_t>());
-      }
-    }
-    const store::RunRow* row = workbench.run(run.run);
-    isKnown = own > 0 && row != nullptr && row->imagesPerSecond > 0;
+  for (const AnalysedSamples& one : checkpoints) {
+    const store::RunRow* row = workbench.run(one.run);
+    isKnown = one.samples > 0 && row != nullptr && row->imagesPerSecond > 0;
     if (!isKnown) break;
-    samples += own;
+    samples += one.samples;
     // A training step costs more than a look: this is not too little.
-    seconds += static_cast<double>(own) / row->imagesPerSecond;
+    seconds += static_cast<double>(one.samples) / row->imagesPerSecond;
   }
   const QString models =
-      counted(std::ssize(runs), QObject::tr("checkpoint"), QObject::tr("checkpoints"));
+      counted(std::ssize(checkpoints), QObject::tr("checkpoint"), QObject::tr("checkpoints"));
   if (!isKnown) return QObject::tr("Cost: loading %1, at most one evaluation of each").arg(models);
   return QObject::tr("Cost: loading %1, and at most %2 samples in about %3")
       .arg(models, count(samples), duration(std::max(1.0, seconds)));
 }
-
-}  // namespace
 
 bool canAnalyse(const Catalog& catalog, const AnalysedRun& run, const ItemCard& analysis) {
   if (run.config == nullptr) return false;
@@ -136,11 +139,11 @@ void AnalysisMenu::fill() {
     if (item.kind != ItemKind::Analysis || !std::ranges::any_of(runs, fits)) continue;
     isAny = true;
     const QString id = QString::fromStdString(item.id);
-    std::vector<AnalysedRun> without;
+    std::vector<AnalysedSamples> without;
     std::vector<RunAnalysis> missing;
     for (const AnalysedRun& run : runs) {
       if (!fits(run) || !lacks(workbench_, run, item.id)) continue;
-      without.push_back(run);
+      without.push_back({run.run, samplesOf(run)});
       missing.push_back({tr("%1 of %2").arg(id, runNameOf(workbench_, run.run)),
                          {.run = run.run},
                          {{"op", "analyse"}, {"item", item.id}, {"store", true}}});
@@ -154,7 +157,7 @@ void AnalysisMenu::fill() {
     } else if (workbench_.models() == nullptr) {
       action->setText(tr("%1: vitrine analyse %2 %3").arg(title).arg(without.front().run).arg(id));
     } else {
-      action->setText(tr("%1. %2").arg(title, costOf(workbench_, without)));
+      action->setText(tr("%1. %2").arg(title, analysisCost(workbench_, without)));
       connect(action, &QAction::triggered, this, [this, missing] { queue_.start(missing); });
     }
   }

@@ -29,6 +29,14 @@ struct AnalysedRun {
 /// Whether what its architecture, task and data offer includes all that the analysis needs.
 [[nodiscard]] bool canAnalyse(const Catalog& catalog, const AnalysedRun& run,
                               const ItemCard& analysis);
+/// A checkpoint of a run, and how many samples an analysis of it reads at most.
+struct AnalysedSamples {
+  std::int64_t run = 0;
+  std::int64_t samples = 0;  ///< 0: not known
+};
+/// "Cost: loading 2 checkpoints, and at most 1,000 samples in about 12 s"
+[[nodiscard]] QString analysisCost(Workbench& workbench,
+                                   const std::vector<AnalysedSamples>& checkpoints);
 /// Whether anything can be computed of one of them now.
 [[nodiscard]] bool canCompute(Workbench& workbench, const std::vector<std::int64_t>& runs);
 
