@@ -9,6 +9,7 @@
 
 #include "core/artifact/artifact.h"
 #include "ui/artifacts/artifacts_page.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -28,10 +29,6 @@ bool isPictureOfAnother(const store::ArtifactRow& row,
   constexpr std::string_view kPixels = " pixels";
   return row.name.ends_with(kPixels) &&
          maps.contains({row.analysis, row.name.substr(0, row.name.size() - kPixels.size())});
-}
-
-QString readable(const std::string& id) {
-  return QString::fromStdString(id).replace(QLatin1Char('_'), QLatin1Char(' '));
 }
 
 }  // namespace
@@ -92,7 +89,7 @@ void ArtifactsPage::fillTree() {
     }
     tree_->clear();
     for (const auto& [analysis, entries] : wanted) {
-      auto* group = new QTreeWidgetItem(tree_, {readable(analysis)});
+      auto* group = new QTreeWidgetItem(tree_, {asWords(analysis)});
       group->setData(0, Qt::UserRole, QString::fromStdString(analysis));
       group->setFlags(Qt::ItemIsEnabled);
       QFont font = tree_->font();
@@ -110,7 +107,7 @@ void ArtifactsPage::fillTree() {
         auto* item = new QTreeWidgetItem(group, {name});
         item->setData(0, Qt::UserRole, QString::fromStdString(analysis));
         item->setData(0, Qt::UserRole + 1, name);
-        item->setToolTip(0, readable(kind));
+        item->setToolTip(0, asWords(kind));
       }
       group->setExpanded(closed.count(analysis) == 0);
     }

@@ -18,6 +18,7 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/analyses/analysis_menu.h"
 #include "ui/workbench/page.h"
 
@@ -33,10 +34,6 @@ int rankOf(const std::string& kind) {
                               artifact_kind::kImageGrid, artifact_kind::kAttention};
   const auto found = std::find(kFirst.begin(), kFirst.end(), kind);
   return static_cast<int>(found - kFirst.begin());
-}
-
-QString spoken(const std::string& name) {
-  return QString::fromStdString(name).replace(QLatin1Char('_'), QLatin1Char(' '));
 }
 
 /// The condition of an image as text that orders it.
@@ -79,7 +76,7 @@ std::vector<TileKind> sharedKinds(
       one.lastRun = run;
       ++one.kind.runs;
       one.rank = rankOf(row.kind);
-      one.kind.title = spoken(row.analysis);
+      one.kind.title = asWords(row.analysis);
       if (!row.name.empty() && row.name != row.analysis)
         one.kind.title += QStringLiteral(": ") + QString::fromStdString(row.name);
     }

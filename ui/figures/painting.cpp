@@ -295,13 +295,7 @@ QColor diverging(double t) {
 }
 
 QColor inkOn(const QColor& background) {
-  const auto linear = [](double channel) {
-    return channel <= 0.04045 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
-  };
-  const double luminance = 0.2126 * linear(background.redF()) +
-                           0.7152 * linear(background.greenF()) +
-                           0.0722 * linear(background.blueF());
-  return luminance > 0.179 ? QColor(Qt::black) : QColor(Qt::white);
+  return luminance(background) > 0.179 ? QColor(Qt::black) : QColor(Qt::white);
 }
 
 void drawLine(QPainter& painter, const QRectF& rect, int flags, const QString& text,

@@ -84,9 +84,7 @@ QString absentText(const Field& field) {
 
 QString titleOf(const Field& field) {
   if (!field.title.empty()) return QString::fromStdString(field.title);
-  QString title = QString::fromStdString(field.name).replace(QLatin1Char('_'), QLatin1Char(' '));
-  if (!title.isEmpty()) title[0] = title[0].toUpper();
-  return title;
+  return atStart(asWords(field.name));
 }
 
 QString rangeText(const Field& field) {

@@ -3,7 +3,6 @@
 #include <QAction>
 #include <QKeySequence>
 #include <QMenu>
-#include <QString>
 #include <QWidget>
 
 namespace vitrine::ui {
@@ -13,6 +12,8 @@ void emptyMenu(QMenu& menu) {
   for (QMenu* below : menu.findChildren<QMenu*>(Qt::FindDirectChildrenOnly)) below->deleteLater();
   menu.clear();
 }
+
+QString menuText(QString text) { return text.replace(QLatin1Char('&'), QLatin1String("&&")); }
 
 QAction* makePageAction(const QString& text, const QString& tip, const QKeySequence& key,
                         QWidget* page) {

@@ -74,11 +74,6 @@ double channel(double value) {
   return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
 }
 
-double luminance(const QColor& color) {
-  return 0.2126 * channel(color.redF()) + 0.7152 * channel(color.greenF()) +
-         0.0722 * channel(color.blueF());
-}
-
 // Moves towards white or black, whichever is away from `background`, until the contrast is reached.
 QColor readable(QColor color, const QColor& background, double wanted) {
   const QColor target = luminance(background) < 0.18 ? QColor(255, 255, 255) : QColor(0, 0, 0);
@@ -109,6 +104,11 @@ QColor interpolate(const std::array<QRgb, 10>& stops, double t) {
 }
 
 }  // namespace
+
+double luminance(const QColor& color) {
+  return 0.2126 * channel(color.redF()) + 0.7152 * channel(color.greenF()) +
+         0.0722 * channel(color.blueF());
+}
 
 double contrast(const QColor& a, const QColor& b) {
   const double first = luminance(a), second = luminance(b);

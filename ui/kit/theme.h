@@ -18,6 +18,8 @@ struct ThemeColors {
       bad;
 };
 
+/// Relative luminance of WCAG 2, 0 to 1.
+[[nodiscard]] double luminance(const QColor& color);
 /// WCAG 2 contrast of two opaque colours, 1 to 21.
 [[nodiscard]] double contrast(const QColor& a, const QColor& b);
 

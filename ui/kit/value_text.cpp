@@ -1,5 +1,6 @@
 #include "ui/kit/value_text.h"
 
+#include <QDateTime>
 #include <QObject>
 #include <QStringList>
 #include <cmath>
@@ -30,6 +31,13 @@ QString metricText(const store::MetricFormat& format, double value) {
   QString text = QString::fromStdString(store::metricWords(format, value));
   if (text.startsWith(QLatin1Char('-'))) text.replace(0, 1, QChar(0x2212));
   return text.replace(QLatin1Char(' '), QChar(0x2009));
+}
+
+QDateTime timeFromUtc(const std::string& utc) {
+  return QDateTime::fromString(QString::fromStdString(utc), Qt::ISODateWithMs);
+}
+QString asWords(const std::string& id) {
+  return QString::fromStdString(id).replace(QLatin1Char('_'), QLatin1Char(' '));
 }
 
 QString layerName(std::int64_t layer) { return QObject::tr("layer %1").arg(layer); }

@@ -7,6 +7,8 @@
 
 #include "core/base/json.h"
 
+class QDateTime;
+
 namespace vitrine::store {
 struct MetricFormat;
 }  // namespace vitrine::store
@@ -23,6 +25,11 @@ namespace vitrine::ui {
 
 /// As store::metricWords() with the minus and the thin space of the window; an en dash of NaN.
 [[nodiscard]] QString metricText(const store::MetricFormat& format, double value);
+
+/// A time that is stored: "2026-11-21T11:40:02.123Z"; not valid where it is none.
+[[nodiscard]] QDateTime timeFromUtc(const std::string& utc);
+/// An id as words: "attention map" of "attention_map".
+[[nodiscard]] QString asWords(const std::string& id);
 
 /// What layers, heads and patches are called, on every page: "layer 3", "head 0",
 /// "row 4, column 5". Counted from 0, as in the names of metrics ("layer3/head0") and in artifacts.

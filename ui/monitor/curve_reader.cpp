@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/store/comparison.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/recipe.h"
 #include "ui/workbench/run_facts.h"
 
@@ -62,8 +63,7 @@ class CurveReading {
 std::map<std::int64_t, double> startsOf(store::RunReader& store, std::int64_t run) {
   std::map<std::int64_t, double> starts;
   for (const store::SegmentRow& segment : store.segments(run)) {
-    const QDateTime at =
-        QDateTime::fromString(QString::fromStdString(segment.startedAt), Qt::ISODateWithMs);
+    const QDateTime at = timeFromUtc(segment.startedAt);
     if (at.isValid()) starts[segment.number] = static_cast<double>(at.toMSecsSinceEpoch()) / 1000;
   }
   return starts;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
@@ -19,14 +20,14 @@ QString text(const std::string& bytes) { return QString::fromStdString(bytes); }
 
 /// "18:03" today, "21 Nov" before; an en dash for none.
 QString when(const std::string& utc) {
-  const QDateTime time = QDateTime::fromString(text(utc), Qt::ISODateWithMs).toLocalTime();
+  const QDateTime time = timeFromUtc(utc).toLocalTime();
   if (!time.isValid()) return QStringLiteral("\u2013");
   return time.date() == QDate::currentDate() ? time.toString(QStringLiteral("HH:mm"))
                                              : time.toString(QStringLiteral("d MMM"));
 }
 
 QString whole(const std::string& utc) {
-  const QDateTime time = QDateTime::fromString(text(utc), Qt::ISODateWithMs).toLocalTime();
+  const QDateTime time = timeFromUtc(utc).toLocalTime();
   return time.isValid() ? QLocale().toString(time, QLocale::LongFormat) : QString();
 }
 

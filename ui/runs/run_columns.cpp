@@ -34,10 +34,6 @@ std::string restOf(const std::string& id, const char* start) {
   return id.starts_with(start) ? id.substr(std::string(start).size()) : std::string();
 }
 
-QDateTime timeOf(const std::string& utc) {
-  return QDateTime::fromString(QString::fromStdString(utc), Qt::ISODateWithMs);
-}
-
 Cell textCell(const std::string& text) {
   const QString shown = QString::fromStdString(text);
   return {shown, shown.isEmpty() ? QVariant() : QVariant(shown)};
@@ -48,17 +44,17 @@ Cell numberCell(const QString& text, double number) {
 }
 
 Cell dayCell(const std::string& utc) {
-  const QDateTime at = timeOf(utc);
+  const QDateTime at = timeFromUtc(utc);
   if (!at.isValid()) return {};
   return numberCell(at.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm")),
                     static_cast<double>(at.toMSecsSinceEpoch()));
 }
 
 Cell durationCell(const store::RunRow& run) {
-  const QDateTime start = timeOf(run.startedAt);
+  const QDateTime start = timeFromUtc(run.startedAt);
   const QDateTime end = isAlive(run.state)        ? QDateTime::currentDateTimeUtc()
-                        : !run.finishedAt.empty() ? timeOf(run.finishedAt)
-                                                  : timeOf(run.heartbeatAt);
+                        : !run.finishedAt.empty() ? timeFromUtc(run.finishedAt)
+                                                  : timeFromUtc(run.heartbeatAt);
   if (!start.isValid() || !end.isValid()) return {};
   const double seconds = static_cast<double>(start.msecsTo(end)) / 1000;
   return numberCell(duration(seconds), seconds);

@@ -43,9 +43,7 @@ bool compare(RunQuery::Comparison comparison, const QString& have, const QString
 
 /// "2026-11-23 14:20", in the time of this place.
 QString createdText(const store::RunRow& row) {
-  const QDateTime at =
-      QDateTime::fromString(QString::fromStdString(row.createdAt), Qt::ISODateWithMs);
-  return at.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm"));
+  return timeFromUtc(row.createdAt).toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm"));
 }
 
 /// A month or a day that is given alone is meant whole.

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "ui/kit/check_list.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/selection_memory.h"
@@ -20,10 +21,6 @@ constexpr const char* kNames = "name";  // the id of the first column
 
 /// Whether runs may be grouped by a column: other values change with each step.
 bool canGroup(const std::string& id) { return id != "step" && id != "duration"; }
-
-QString withoutMnemonic(QString title) {
-  return title.replace(QLatin1Char('&'), QLatin1String("&&"));
-}
 
 }  // namespace
 
@@ -288,8 +285,7 @@ void RunTable::fillMenu(QMenu& menu, int section) {
   };
   add(tr("Order of the list"), -1);
   for (int column = 0; column < header->count(); ++column)
-    add(withoutMnemonic(model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()),
-        column);
+    add(menuText(model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()), column);
   QMenu* group = menu.addMenu(tr("&Group by"));
   const auto addGroup = [this, group](const QString& title, const std::string& id) {
     QAction* one = group->addAction(title);
@@ -300,7 +296,7 @@ void RunTable::fillMenu(QMenu& menu, int section) {
   addGroup(tr("Experiment"), "");
   for (const RunsModel::Column& column : model_.columns())
     if (column.id != "experiment" && canGroup(column.id))
-      addGroup(withoutMnemonic(column.title), column.id);
+      addGroup(menuText(column.title), column.id);
 }
 
 }  // namespace vitrine::ui

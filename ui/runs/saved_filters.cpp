@@ -17,10 +17,6 @@ QString filterKey(const QString& name) {
   return kFilterGroup + QLatin1Char('/') + QString::fromLatin1(name.toUtf8().toHex());
 }
 
-QString menuText(QString name) {
-  return name.replace(QLatin1Char('&'), QLatin1String("&&"));
-}
-
 }  // namespace
 
 QStringList filterNames() {

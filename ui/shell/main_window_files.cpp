@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "ui/kit/menus.h"
 #include "ui/shell/inspector.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
@@ -111,9 +112,8 @@ void MainWindow::fillRecent() {
   const QString here = placeNow();
   for (const QString& file : recentDatabases()) {
     if (file == here) continue;
-    QString title = fontMetrics().elidedText(file, Qt::ElideMiddle, px(420));
-    title.replace(QLatin1Char('&'), QLatin1String("&&"));
-    QAction* one = recentMenu_->addAction(title);
+    QAction* one =
+        recentMenu_->addAction(menuText(fontMetrics().elidedText(file, Qt::ElideMiddle, px(420))));
     one->setToolTip(file);
     connect(one, &QAction::triggered, this, [this, file] { files_.openDatabase(file); });
   }

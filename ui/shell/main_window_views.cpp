@@ -224,9 +224,7 @@ void MainWindow::fillLayouts() {
   emptyMenu(*layoutMenu_);
   const QStringList names = layoutNames();
   for (const QString& name : names) {
-    QString title = name;
-    title.replace(QLatin1Char('&'), QLatin1String("&&"));
-    connect(layoutMenu_->addAction(title), &QAction::triggered, this, [this, name] {
+    connect(layoutMenu_->addAction(menuText(name)), &QAction::triggered, this, [this, name] {
       if (const auto layout = storedLayout(name)) {
         showLayout(*layout);
       } else {

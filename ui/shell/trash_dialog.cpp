@@ -11,6 +11,7 @@
 #include "ui/kit/destructive_question.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/studio_workbench.h"
 
 namespace vitrine::ui {
@@ -70,8 +71,7 @@ void TrashDialog::read() {
   }
   about_->setText(sentence);
   for (const store::TrashedRun& run : runs_) {
-    const QDateTime at =
-        QDateTime::fromString(QString::fromStdString(run.deletedAt), Qt::ISODateWithMs);
+    const QDateTime at = timeFromUtc(run.deletedAt);
     auto* item = new QTreeWidgetItem(
         list_, {QString::number(run.id), QString::fromStdString(run.name),
                 QString::fromStdString(run.experiment),

@@ -46,8 +46,7 @@ std::vector<std::pair<std::string, Json>> flatRecipe(const Json& recipe) {
 }
 
 QString recipeLabel(const std::string& key) {
-  QString label = QString::fromStdString(key).replace(QLatin1Char('_'), QLatin1Char(' '));
-  return label.replace(QStringLiteral("sha256"), QStringLiteral("hash"));
+  return asWords(key).replace(QStringLiteral("sha256"), QStringLiteral("hash"));
 }
 
 QString recipeValue(const std::string& key, const Json& value, const QString& runName,
