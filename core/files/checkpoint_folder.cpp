@@ -244,8 +244,13 @@ std::vector<CheckpointFolder> listCheckpoints(const fs::path& parent) {
 
 std::optional<CheckpointFolder> newestCheckpoint(
     const fs::path& parent, const std::function<void(const std::string&)>& report) {
-  const std::vector<CheckpointFolder> all = listCheckpoints(parent);
-  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+  return newestCheckpoint(listCheckpoints(parent), report);
+}
+
+std::optional<CheckpointFolder> newestCheckpoint(
+    const std::vector<CheckpointFolder>& listed,
+    const std::function<void(const std::string&)>& report) {
+  for (auto it = listed.rbegin(); it != listed.rend(); ++it) {
     const std::string problem = verifyCheckpointFolder(it->folder);
     if (problem.empty()) return *it;
     if (report) report("checkpoint " + it->folder.string() + " is left out: " + problem);

@@ -45,6 +45,10 @@ struct CheckpointFolder {
 /// The newest that verifies; `report` is called with each one that does not, and why.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<CheckpointFolder> newestCheckpoint(
     const std::filesystem::path& parent, const std::function<void(const std::string&)>& report = {});
+/// The same among those that were listed.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<CheckpointFolder> newestCheckpoint(
+    const std::vector<CheckpointFolder>& listed,
+    const std::function<void(const std::string&)>& report = {});
 
 /// Writes `text` to a temporary file next to `file`, fsyncs, renames, fsyncs the folder.
 /// \throws FileError

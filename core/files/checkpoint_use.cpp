@@ -57,12 +57,12 @@ std::optional<HeldCheckpoint> holdNewestCheckpoint(
     const fs::path& parent, const std::function<void(const std::string&)>& report) {
   int empty = 0, damaged = 0;
   for (;;) {
-    const auto newest = newestCheckpoint(parent, damaged == 0 ? report : nullptr);
+    const std::vector<CheckpointFolder> listed = listCheckpoints(parent);
+    const auto newest = newestCheckpoint(listed, damaged == 0 ? report : nullptr);
     if (!newest) {
       // A listing may miss every folder that another process renames into place or removes while it
       // is read (POSIX, readdir), and a folder may be gone before it is verified.
-      if (listCheckpoints(parent).empty() ? ++empty == kListings : ++damaged == kVerifications)
-        return std::nullopt;
+      if (listed.empty() ? ++empty == kListings : ++damaged == kVerifications) return std::nullopt;
       continue;
     }
     try {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/files/checkpoint_use.h"
 #include "tests/core/files/made_files.h"
 #include "tests/support/child.h"
 
@@ -171,6 +172,23 @@ TEST(Checkpoints, TheNewestWholeOneIsFoundAndTheOthersAreTold) {
   EXPECT_THAT(told[0], HasSubstr("step-000000100 is left out: state.json differs"));
   EXPECT_EQ(listCheckpoints(folder.path()).size(), 3u);
   EXPECT_FALSE(newestCheckpoint(folder / "nowhere").has_value());
+}
+
+TEST(Checkpoints, OfDamagedOnesAloneNoneIsHeldAndEachIsToldOnce) {
+  const TemporaryFolder folder;
+  for (const int step : {10, 20}) {
+    (void)writeCheckpointFolder(folder.path(), step, {}, writeSome);
+    putFile(folder / checkpointName(step) / "state.json", "[]");
+  }
+  std::vector<std::string> told;
+  const auto held =
+      holdNewestCheckpoint(folder.path(), [&](const std::string& text) { told.push_back(text); });
+  EXPECT_FALSE(held.has_value());
+  EXPECT_EQ(told.size(), 2u);
+  EXPECT_FALSE(holdNewestCheckpoint(folder / "nowhere").has_value());
+  (void)writeCheckpointFolder(folder.path(), 5, {}, writeSome);
+  EXPECT_EQ(holdNewestCheckpoint(folder.path())->checkpoint.step, 5);
+  EXPECT_EQ(newestCheckpoint(listCheckpoints(folder.path()))->step, 5);
 }
 
 TEST(Checkpoints, LeftoversOfDeadProcessesAreSweptAndThoseOfLiveOnesStay) {
