@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/config/telling.h"
 #include "core/store/metrics/metric_titles.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
@@ -189,6 +190,9 @@ AblationTable makeAblationTable(const CompareData& data, const CompareChoice& ch
                     metric.meaning, choice.value, choice.unfinished);
   };
   for (const AblationMetric& metric : table.metrics) base.push_back(sample(baseline, metric));
+  std::vector<const Json*> configs;
+  for (const store::VariantGroup& one : data.variants) configs.push_back(&one.config);
+  const auto changes = tellingDifferences(configs, baseline);
   for (std::size_t i = 0; i < data.variants.size(); ++i) {
     AblationRow row;
     row.variant = i;
@@ -196,7 +200,7 @@ AblationTable makeAblationTable(const CompareData& data, const CompareChoice& ch
     row.isBaseline = i == baseline;
     if (!row.isBaseline) {
       row.differs = differsText(data, i, baseline);
-      row.differsShort = shortDiffersText(data, i, baseline);
+      row.differsShort = shortDiffersText(data, changes[i]);
     }
     row.runs = QString::fromStdString(statesText(data.variants[i], data.runs));
     for (std::size_t m = 0; m < table.metrics.size(); ++m) {

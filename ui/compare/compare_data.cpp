@@ -9,7 +9,6 @@
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/config/lookup.h"
-#include "core/config/telling.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"
 #include "core/store/tables/run_marks.h"
@@ -209,12 +208,10 @@ QString differsText(const CompareData& data, std::size_t variant, std::size_t ba
   return parts.join(QStringLiteral(", "));
 }
 
-QString shortDiffersText(const CompareData& data, std::size_t variant, std::size_t baseline) {
+QString shortDiffersText(const CompareData& data, const std::vector<Difference>& changes) {
   constexpr qsizetype kMostChanges = 3;
   QStringList parts;
-  std::vector<const Json*> configs;
-  for (const store::VariantGroup& one : data.variants) configs.push_back(&one.config);
-  for (const Difference& change : tellingDifferences(configs, variant, baseline)) {
+  for (const Difference& change : changes) {
     const QString key = shortKey(change.key, data.keys);
     if (change.after.is_boolean()) {
       parts << (change.after.get<bool>() ? key : QObject::tr("no %1").arg(key));

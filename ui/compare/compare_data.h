@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/config.h"
 #include "core/store/comparison.h"
 #include "core/store/metrics/metric_family.h"
 #include "core/store/run_card.h"
@@ -78,10 +79,10 @@ struct CompareData {
 /// "mlp = swiglu, mlp_width = 128": what a variant changes against another; "" for nothing.
 [[nodiscard]] QString differsText(const CompareData& data, std::size_t variant,
                                   std::size_t baseline);
-/// The same for a narrow column, in the order of tellingDifferences() and without the keys that a
-/// word says by itself: "swiglu, width 128, no bias"; at most three changes, and how many more.
-[[nodiscard]] QString shortDiffersText(const CompareData& data, std::size_t variant,
-                                       std::size_t baseline);
+/// The same for a narrow column, in this order and without the keys that a word says by itself:
+/// "swiglu, width 128, no bias"; at most three changes, and how many more.
+[[nodiscard]] QString shortDiffersText(const CompareData& data,
+                                       const std::vector<Difference>& changes);
 
 /// The colour, dash and symbol of a variant: of its run where every variant is one run, that of its
 /// runs where the list shows them in one colour, that of its first run where a user chose one, else

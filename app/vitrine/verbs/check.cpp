@@ -9,6 +9,7 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/config/selection.h"
+#include "core/config/telling.h"
 
 namespace vitrine::app {
 
@@ -39,22 +40,6 @@ std::string blocksText(const RunCost& cost) {
                           block.macs / 1e6, formatBytes(block.activationBytes)});
   }
   return toText(table);
-}
-
-/// "model.depth = 6, model.width = 96, 12 more": what fits a terminal; --json has all.
-std::string changesText(const std::vector<Difference>& changes) {
-  constexpr std::size_t kMostNamed = 6;
-  std::vector<Difference> named;
-  // Keys that another architecture does not have are counted only.
-  for (const Difference& change : changes)
-    if (!change.after.is_null() && named.size() < kMostNamed) named.push_back(change);
-  std::string text = joined(
-      named, [](const Difference& change) { return change.key + " = " + plain(change.after); });
-  if (changes.size() > named.size()) {
-    if (!text.empty()) text += ", ";
-    text += formatCount(static_cast<long long>(changes.size() - named.size())) + " more";
-  }
-  return text;
 }
 
 /// Runs that [[exclude]] removes, one line each; "" for none.
@@ -129,12 +114,15 @@ std::string forPeople(const JudgedPlan& judged) {
   }
   if (plan.runs.size() > 1) {
     Table runs{{"run", "name", "parameters", "memory", "differs from run 1"}, {}};
+    std::vector<const Json*> configs;
+    for (const PlannedRun& run : plan.runs) configs.push_back(&run.config);
+    const auto changes = tellingDifferences(configs, 0);
     for (std::size_t i = 0; i < plan.runs.size(); ++i) {
       const auto& cost = judged.costs[i];
       runs.rows.push_back({i + 1, plan.runs[i].name,
                            cost ? Json(formatCount(cost->parameters)) : Json(nullptr),
                            cost ? Json(formatBytes(cost->memory.peakBytes)) : Json(nullptr),
-                           changesText(difference(plan.runs.front().config, plan.runs[i].config))});
+                           tellingText(changes[i])});
     }
     text += "\n" + toText(runs);
   }

@@ -6,10 +6,8 @@
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/report/ablation.h"
 #include "app/vitrine/report/compare_claims.h"
-#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/statistics.h"
-#include "core/base/text.h"
 #include "core/config/telling.h"
 
 namespace vitrine::app {
@@ -92,23 +90,6 @@ Table csvTable(const Ablation& ablation) {
   return table;
 }
 
-/// The settings that say most about a variant, their values cut short.
-std::string shortDiffers(const Ablation& ablation, std::size_t variant) {
-  constexpr std::size_t kItems = 4, kBytes = 40;
-  std::vector<const Json*> configs;
-  for (const store::VariantGroup& one : ablation.variants) configs.push_back(&one.config);
-  const std::vector<Difference> changes = tellingDifferences(configs, variant, 0);
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kItems, changes.size()); ++i) {
-    text += (i == 0 ? "" : ", ") + changes[i].key + " = " +
-            shorten(plainText(changes[i].after), kBytes);
-  }
-  if (changes.size() > kItems) {
-    text += ", and " + std::to_string(changes.size() - kItems) + " more";
-  }
-  return text;
-}
-
 Table textTable(const Ablation& ablation) {
   const auto difference = [&](std::size_t variant, const std::string& metric) {
     return variant == 0 ? PairedSample{} : ablation.difference(variant, metric);
@@ -138,9 +119,11 @@ Table textTable(const Ablation& ablation) {
     }
   }
   table.columns.emplace_back("differs from the first");
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    table.rows[i].emplace_back(shortDiffers(ablation, i));
-  }
+  std::vector<const Json*> configs;
+  for (const store::VariantGroup& one : ablation.variants) configs.push_back(&one.config);
+  const auto changes = tellingDifferences(configs, 0);
+  for (std::size_t i = 0; i < table.rows.size(); ++i)
+    table.rows[i].emplace_back(tellingText(changes[i]));
   return table;
 }
 

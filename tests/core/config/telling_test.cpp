@@ -13,8 +13,8 @@ std::vector<std::string> keysOf(const std::vector<Json>& variants, std::size_t v
   std::vector<const Json*> configs;
   for (const Json& one : variants) configs.push_back(&one);
   std::vector<std::string> keys;
-  for (const Difference& change : tellingDifferences(configs, variant, 0))
-    keys.push_back(change.key);
+  const auto changes = tellingDifferences(configs, 0);
+  for (const Difference& change : changes[variant]) keys.push_back(change.key);
   return keys;
 }
 
@@ -40,6 +40,17 @@ TEST(TellingDifferences, LeaveOutKeysThatOnlyOneArchitectureHas) {
   EXPECT_THAT(keysOf(variants, 2),
               ::testing::UnorderedElementsAre("model.heads", "model.dropout", "train.steps"))
       << "of one architecture every key counts";
+}
+
+TEST(TellingText, NamesFourChangesAndCountsTheOthers) {
+  EXPECT_EQ(tellingText({}), "");
+  std::vector<Difference> changes{{"model.mlp", "gelu", "swiglu"}, {"train.stop", 3, nullptr}};
+  EXPECT_EQ(tellingText(changes), "model.mlp = swiglu, train.stop = none");
+  for (const char* key : {"a", "b", "c"}) changes.push_back({key, 0, 1.5});
+  EXPECT_EQ(tellingText(changes),
+            "model.mlp = swiglu, train.stop = none, a = 1.5, b = 1.5, and 1 more");
+  EXPECT_EQ(tellingText({{"words", "", std::string(400, 'w')}}),
+            "words = " + std::string(37, 'w') + "...");
 }
 
 }  // namespace
