@@ -259,6 +259,11 @@ Field tableField(std::string name, std::vector<Field> fields, std::string doc) {
   return field;
 }
 
+std::vector<Field> runOnly(std::vector<Field> fields) {
+  for (Field& field : fields) field.runOnly();
+  return fields;
+}
+
 const Field* Schema::find(const std::string& dottedKey) const {
   const std::vector<Field>* level = &fields;
   std::string_view left = dottedKey;

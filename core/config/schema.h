@@ -85,6 +85,9 @@ struct VITRINE_FOUNDATION_EXPORT Field {
                                                          std::vector<Field> fields,
                                                          std::string doc);
 
+/// `fields`, each of the run alone.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<Field> runOnly(std::vector<Field> fields);
+
 /// A relation between fields, as data: Studio checks it without the plugin.
 ///
 /// Arguments are dotted keys within the item ("mask.kind") or literal values. Size fields are

@@ -14,8 +14,7 @@ ItemCard optimizerCard(std::string id, std::string title, std::string paper, std
   card.title = std::move(title);
   card.paper = std::move(paper);
   card.doc = std::move(doc);
-  card.schema.fields = std::move(fields);
-  for (Field& field : card.schema.fields) field.runOnly();
+  card.schema.fields = runOnly(std::move(fields));
   return card;
 }
 
@@ -57,8 +56,7 @@ ItemCard scheduleCard(std::string id, std::string title, std::string doc,
                       std::vector<Field> fields = {}) {
   ItemCard card = optimizerCard(std::move(id), std::move(title), "", std::move(doc), {});
   card.kind = ItemKind::Schedule;
-  card.schema.fields = std::move(fields);
-  for (Field& field : card.schema.fields) field.runOnly();
+  card.schema.fields = runOnly(std::move(fields));
   return card;
 }
 

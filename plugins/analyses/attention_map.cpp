@@ -275,33 +275,29 @@ class AttentionMap final : public Analysis {
                              "Attention of chosen images, layers and heads");
     card.offers = {"attention:effective", "attention:softmax"};
     card.needs = {AttentionSource::kId};
-    card.schema.fields = {
-        integerField("images", 4,
-                     "test images, of the classes in turn; `ids` wins when it is not empty")
-            .titled("Images")
-            .range(1, 256)
-            .withUnit("images")
-            .runOnly(),
-        listField("ids", FieldType::Integer, Json::array(), "test images by number, from 0")
-            .titled("Image numbers")
-            .atLeast(0)
-            .runOnly(),
-        choiceField("query", "auto", {"auto", "class", "all"},
-                    "rows of the attention that are kept")
-            .titled("Query tokens")
-            .withChoiceDocs({"all of up to 64 tokens, else the class token's", "the class token's",
-                             "every token's"})
-            .runOnly(),
-        listField("windows", FieldType::Integer, Json::array(),
-                  "of layers that see windows, which of them, from 0; empty: the one in the middle")
-            .titled("Windows")
-            .atLeast(0)
-            .runOnly(),
-        listField("place", FieldType::Real, Json::array(),
-                  "instead of `windows`: the one with the patch there, [down, right] from 0 to 1")
-            .titled("Place")
-            .range(0, 1)
-            .runOnly()};
+    card.schema.fields = runOnly(
+        {integerField("images", 4,
+                      "test images, of the classes in turn; `ids` wins when it is not empty")
+             .titled("Images")
+             .range(1, 256)
+             .withUnit("images"),
+         listField("ids", FieldType::Integer, Json::array(), "test images by number, from 0")
+             .titled("Image numbers")
+             .atLeast(0),
+         choiceField("query", "auto", {"auto", "class", "all"},
+                     "rows of the attention that are kept")
+             .titled("Query tokens")
+             .withChoiceDocs({"all of up to 64 tokens, else the class token's", "the class token's",
+                              "every token's"}),
+         listField(
+             "windows", FieldType::Integer, Json::array(),
+             "of layers that see windows, which of them, from 0; empty: the one in the middle")
+             .titled("Windows")
+             .atLeast(0),
+         listField("place", FieldType::Real, Json::array(),
+                   "instead of `windows`: the one with the patch there, [down, right] from 0 to 1")
+             .titled("Place")
+             .range(0, 1)});
     for (Field& field : attentionFields()) card.schema.fields.push_back(std::move(field));
     return card;
   }

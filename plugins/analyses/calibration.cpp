@@ -72,25 +72,22 @@ class Calibration final : public Analysis {
         "Whether the model is as sure as it is right: reliability bins and expected calibration "
         "error";
     card.needs = {"image_classifier"};
-    card.schema.fields = {
-        integerField("bins", 15, "bins of the confidence")
-            .titled("Bins")
-            .range(1, 1000)
-            .withUnit("bins")
-            .runOnly(),
-        choiceField("binning", "equal_width", {"equal_width", "equal_mass"}, "edges of the bins")
-            .titled("Bin edges")
-            .withChoiceDocs({"every bin covers the same range of confidence",
-                             "every bin holds the same number of images"})
-            .runOnly(),
-        integerField("predictions", 64,
-                     "largest size of the stored answers of one evaluation; where "
-                     "the logits of all classes are larger, only the top classes "
-                     "are stored; 0 stores none")
-            .titled("Stored answers")
-            .range(0, 900)
-            .withUnit("MiB")
-            .runOnly()};
+    card.schema.fields = runOnly(
+        {integerField("bins", 15, "bins of the confidence")
+             .titled("Bins")
+             .range(1, 1000)
+             .withUnit("bins"),
+         choiceField("binning", "equal_width", {"equal_width", "equal_mass"}, "edges of the bins")
+             .titled("Bin edges")
+             .withChoiceDocs({"every bin covers the same range of confidence",
+                              "every bin holds the same number of images"}),
+         integerField("predictions", 64,
+                      "largest size of the stored answers of one evaluation; where "
+                      "the logits of all classes are larger, only the top classes "
+                      "are stored; 0 stores none")
+             .titled("Stored answers")
+             .range(0, 900)
+             .withUnit("MiB")});
     return card;
   }
   Kind kind() const noexcept override { return Kind::Listener; }

@@ -158,10 +158,9 @@ class FirstLayerAnalysis final : public Analysis {
     card.paper = "after Dosovitskiy et al. 2021, arXiv:2010.11929, figure 7";
     card.offers = {"attention_of_weights:similarity"};
     card.needs = {TokenEncoder::kId};
-    card.schema.fields = {integerField("filters", 28, "principal filters that are stored")
-                              .titled("Filters")
-                              .range(1, 256)
-                              .runOnly()};
+    card.schema.fields = runOnly({integerField("filters", 28, "principal filters that are stored")
+                                      .titled("Filters")
+                                      .range(1, 256)});
     return card;
   }
   Kind kind() const noexcept override { return Kind::Probe; }

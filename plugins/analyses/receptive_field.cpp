@@ -144,10 +144,9 @@ class ReceptiveFieldAnalysis final : public Analysis {
     card.paper = "after Luo et al. 2016, arXiv:1701.04128";
     card.offers = {"attention_of_weights:gradient"};
     card.needs = {TokenEncoder::kId};
-    card.schema.fields = {integerField("images", 8, "images whose gradients are averaged")
-                              .titled("Images")
-                              .range(1, 256)
-                              .runOnly()};
+    card.schema.fields = runOnly({integerField("images", 8, "images whose gradients are averaged")
+                                      .titled("Images")
+                                      .range(1, 256)});
     return card;
   }
   Kind kind() const noexcept override { return Kind::Probe; }

@@ -115,15 +115,14 @@ class ResolutionSweep final : public Analysis {
   ItemCard card() const override {
     ItemCard card = itemCard(ItemKind::Analysis, "resolution_sweep", "Resolution sweep",
                              "The task's scores on images of other sizes than those of training");
-    card.schema.fields = {
-        listField("sizes", FieldType::Integer, Json::array(),
-                  "heights of the images, in the proportions of training; empty: that of training "
-                  "and twice that")
-            .titled("Image heights")
-            .range(1, 16384)
-            .withUnit("px")
-            .runOnly(),
-        textField("score", "top1", "score of the task that is drawn").titled("Score").runOnly()};
+    card.schema.fields = runOnly(
+        {listField("sizes", FieldType::Integer, Json::array(),
+                   "heights of the images, in the proportions of training; empty: that of training "
+                   "and twice that")
+             .titled("Image heights")
+             .range(1, 16384)
+             .withUnit("px"),
+         textField("score", "top1", "score of the task that is drawn").titled("Score")});
     return card;
   }
   Kind kind() const noexcept override { return Kind::Probe; }

@@ -165,16 +165,14 @@ class TokenPositions final : public Analysis {
         itemCard(ItemKind::Analysis, "token_positions", "Token positions",
                  "Where the queries and keys of each attention layer stand on the grid of patches");
     card.needs = {AttentionSource::kId};
-    card.schema.fields = {listField("layers", FieldType::Integer, Json::array(),
-                                    "layers to look at, from 0; empty: all")
-                              .titled("Layers")
-                              .atLeast(0)
-                              .runOnly(),
-                          integerField("cell", 32, "side of a patch in the drawing")
-                              .titled("Cell")
-                              .range(8, 256)
-                              .withUnit("px")
-                              .runOnly()};
+    card.schema.fields = runOnly({listField("layers", FieldType::Integer, Json::array(),
+                                            "layers to look at, from 0; empty: all")
+                                      .titled("Layers")
+                                      .atLeast(0),
+                                  integerField("cell", 32, "side of a patch in the drawing")
+                                      .titled("Cell")
+                                      .range(8, 256)
+                                      .withUnit("px")});
     return card;
   }
   Kind kind() const noexcept override { return Kind::Probe; }

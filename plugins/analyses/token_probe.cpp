@@ -135,21 +135,18 @@ class TokenProbe final : public Analysis {
         itemCard(ItemKind::Analysis, "token_probe", "Token probe",
                  "How well a linear probe of each row of tokens finds the class of the image");
     card.needs = {TokenEncoder::kId};
-    card.schema.fields = {
-        integerField("train_samples", 2000, "training samples that the probes are fitted to")
-            .titled("Training samples")
-            .range(10, 1000000)
-            .withUnit("images")
-            .runOnly(),
-        integerField("test_samples", 1000, "samples that they are tested on")
-            .titled("Test samples")
-            .range(1, 1000000)
-            .withUnit("images")
-            .runOnly(),
-        realField("ridge", 1e-3, "penalty on weights, times the mean variance of a feature")
-            .titled("Ridge")
-            .moreThan(0)
-            .runOnly()};
+    card.schema.fields = runOnly(
+        {integerField("train_samples", 2000, "training samples that the probes are fitted to")
+             .titled("Training samples")
+             .range(10, 1000000)
+             .withUnit("images"),
+         integerField("test_samples", 1000, "samples that they are tested on")
+             .titled("Test samples")
+             .range(1, 1000000)
+             .withUnit("images"),
+         realField("ridge", 1e-3, "penalty on weights, times the mean variance of a feature")
+             .titled("Ridge")
+             .moreThan(0)});
     return card;
   }
   Kind kind() const noexcept override { return Kind::Probe; }

@@ -243,16 +243,14 @@ class WeightHistograms final : public Analysis {
     ItemCard card =
         itemCard(ItemKind::Analysis, "weight_histograms", "Weights and gradients",
                  "Histogram, mean, deviation and norm of each parameter and of its gradient");
-    card.schema.fields = {
-        choiceField("split", "train", {"train", "validation", "test"},
-                    "split of the batch that the gradients are taken of")
-            .titled("Split")
-            .runOnly(),
-        integerField("batch", 32, "samples of that batch; 0 leaves the gradients out")
-            .titled("Batch")
-            .range(0, 4096)
-            .withUnit("samples")
-            .runOnly()};
+    card.schema.fields =
+        runOnly({choiceField("split", "train", {"train", "validation", "test"},
+                             "split of the batch that the gradients are taken of")
+                     .titled("Split"),
+                 integerField("batch", 32, "samples of that batch; 0 leaves the gradients out")
+                     .titled("Batch")
+                     .range(0, 4096)
+                     .withUnit("samples")});
     return card;
   }
   Kind kind() const noexcept override { return Kind::Probe; }

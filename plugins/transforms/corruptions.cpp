@@ -313,13 +313,9 @@ class Corrupt final : public Transform {
     card.paper = "Hendrycks and Dietterich 2019, arXiv:1903.12261";
     card.doc = "Noise, blur, weather or digital damage of one of five severities";
     card.needs = {"image"};
-    card.schema.fields = {choiceField("kind", "gaussian_noise", corruptionKinds(), "of damage")
-                              .titled("Kind")
-                              .runOnly(),
-                          integerField("severity", 3, "1 is slight, 5 is heavy")
-                              .titled("Severity")
-                              .range(1, 5)
-                              .runOnly()};
+    card.schema.fields = runOnly(
+        {choiceField("kind", "gaussian_noise", corruptionKinds(), "of damage").titled("Kind"),
+         integerField("severity", 3, "1 is slight, 5 is heavy").titled("Severity").range(1, 5)});
     return card;
   }
 

@@ -77,13 +77,12 @@ class CenterCrop final : public Transform {
         choiceField("by", "pixels", {"pixels", "proportions"}, "meaning of `size`").titled("By");
     by.withChoiceDocs({"height and width of the window; outside the image it is black",
                        "the largest window with these proportions"});
-    card.schema.fields = {
-        imageSizeField("of the window; none: the model's image size"), by.runOnly(),
-        realField("share", 1.0, "share of its sides that the largest window keeps")
-            .titled("Share")
-            .moreThan(0)
-            .range(0, 1)
-            .runOnly()};
+    card.schema.fields =
+        runOnly({imageSizeField("of the window; none: the model's image size"), by,
+                 realField("share", 1.0, "share of its sides that the largest window keeps")
+                     .titled("Share")
+                     .moreThan(0)
+                     .range(0, 1)});
     return card;
   }
 
@@ -166,18 +165,16 @@ class RandomResizedCrop final : public Transform {
     card.paper = "Szegedy et al. 2015, arXiv:1409.4842";
     card.doc = "A window of random area and proportions, resized, with its masks and boxes";
     card.needs = {"image"};
-    card.schema.fields = {imageSizeField("of the result; none: the model's image size"),
-                          listField("area", FieldType::Real, Json::array({0.08, 1.0}),
-                                    "least and largest share of the image")
-                              .titled("Area")
-                              .range(0, 1)
-                              .runOnly(),
-                          listField("aspect", FieldType::Real, Json::array({0.75, 4.0 / 3}),
-                                    "least and largest width / height")
-                              .titled("Proportions")
-                              .range(0.01, 100)
-                              .runOnly(),
-                          filterField()};
+    card.schema.fields = runOnly({imageSizeField("of the result; none: the model's image size"),
+                                  listField("area", FieldType::Real, Json::array({0.08, 1.0}),
+                                            "least and largest share of the image")
+                                      .titled("Area")
+                                      .range(0, 1),
+                                  listField("aspect", FieldType::Real, Json::array({0.75, 4.0 / 3}),
+                                            "least and largest width / height")
+                                      .titled("Proportions")
+                                      .range(0.01, 100),
+                                  filterField()});
     return card;
   }
 

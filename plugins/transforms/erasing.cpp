@@ -70,14 +70,11 @@ class RandomErasing final : public Transform {
           .range(0, most)
           .runOnly();
     };
-    card.schema.fields = {
-        realField("probability", 0.25, "of changing an image")
-            .titled("Probability")
-            .range(0, 1)
-            .runOnly(),
-        fill.runOnly(), integerField("count", 1, "boxes").titled("Boxes").range(1, 64).runOnly(),
-        range("area", "Area", 0.02, 1.0 / 3, 1, "least and largest share of the image"),
-        range("aspect", "Proportions", 0.3, 1 / 0.3, 100, "least and largest height / width")};
+    card.schema.fields = runOnly(
+        {realField("probability", 0.25, "of changing an image").titled("Probability").range(0, 1),
+         fill, integerField("count", 1, "boxes").titled("Boxes").range(1, 64),
+         range("area", "Area", 0.02, 1.0 / 3, 1, "least and largest share of the image"),
+         range("aspect", "Proportions", 0.3, 1 / 0.3, 100, "least and largest height / width")});
     return card;
   }
 

@@ -12,10 +12,8 @@ class Flip final : public Transform {
     ItemCard card = itemCard(ItemKind::Transform, "flip", "Flip",
                              "Mirrors an image left to right, with its masks and boxes");
     card.needs = {"image"};
-    card.schema.fields = {realField("probability", 0.5, "of mirroring a sample")
-                              .titled("Probability")
-                              .range(0, 1)
-                              .runOnly()};
+    card.schema.fields = runOnly(
+        {realField("probability", 0.5, "of mirroring a sample").titled("Probability").range(0, 1)});
     return card;
   }
   std::string stream() const override { return "augment"; }

@@ -45,14 +45,12 @@ class Normalize final : public Transform {
                    .titled("By");
     by.withChoiceDocs({"those of the data set", "1/2 and 1/2: to [-1, 1]", "0 and 1: to [0, 1]",
                        "`mean` and `deviation`"});
-    card.schema.fields = {by.runOnly(),
-                          listField("mean", FieldType::Real, Json::array(), "per channel")
-                              .titled("Channel means")
-                              .runOnly(),
-                          listField("deviation", FieldType::Real, Json::array(), "per channel")
-                              .titled("Channel deviations")
-                              .moreThan(0)
-                              .runOnly()};
+    card.schema.fields = runOnly(
+        {by,
+         listField("mean", FieldType::Real, Json::array(), "per channel").titled("Channel means"),
+         listField("deviation", FieldType::Real, Json::array(), "per channel")
+             .titled("Channel deviations")
+             .moreThan(0)});
     return card;
   }
 

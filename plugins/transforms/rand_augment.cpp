@@ -121,32 +121,24 @@ class RandAugment final : public Transform {
     card.paper = "Cubuk et al. 2020, arXiv:1909.13719";
     card.doc = "Random operations on colours and geometry, with masks and boxes";
     card.needs = {"image"};
-    card.schema.fields = {
-        integerField("operations", 2, "for each image, drawn with replacement from 15")
-            .titled("Operations")
-            .range(1, 15)
-            .runOnly(),
-        realField("magnitude", 9.0, "mean level of an operation")
-            .titled("Magnitude")
-            .range(0, 10)
-            .runOnly(),
-        realField("spread", 0.5, "standard deviation of the level; levels stay within 0 and 10")
-            .titled("Spread")
-            .range(0, 10)
-            .runOnly(),
-        realField("probability", 0.5, "of carrying out each operation")
-            .titled("Probability")
-            .range(0, 1)
-            .runOnly(),
-        choiceField("filter", "bicubic", {"nearest", "bilinear", "bicubic"},
-                    "neighbours that a moved pixel is a mean of")
-            .titled("Filter")
-            .runOnly(),
-        listField("fill", FieldType::Integer, Json::array(),
-                  "of what comes from outside, per channel; empty: the data set's mean")
-            .titled("Fill")
-            .range(0, 255)
-            .runOnly()};
+    card.schema.fields = runOnly(
+        {integerField("operations", 2, "for each image, drawn with replacement from 15")
+             .titled("Operations")
+             .range(1, 15),
+         realField("magnitude", 9.0, "mean level of an operation").titled("Magnitude").range(0, 10),
+         realField("spread", 0.5, "standard deviation of the level; levels stay within 0 and 10")
+             .titled("Spread")
+             .range(0, 10),
+         realField("probability", 0.5, "of carrying out each operation")
+             .titled("Probability")
+             .range(0, 1),
+         choiceField("filter", "bicubic", {"nearest", "bilinear", "bicubic"},
+                     "neighbours that a moved pixel is a mean of")
+             .titled("Filter"),
+         listField("fill", FieldType::Integer, Json::array(),
+                   "of what comes from outside, per channel; empty: the data set's mean")
+             .titled("Fill")
+             .range(0, 255)});
     return card;
   }
 

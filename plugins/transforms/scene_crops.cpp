@@ -178,23 +178,20 @@ class LargeScaleJitter final : public Transform {
     card.paper = "Ghiasi et al. 2021, arXiv:2012.07177";
     card.doc = "Scales far up or down, cuts, pads to a square; boxes follow their masks";
     card.needs = {"image"};
-    card.schema.fields = {
-        integerField("size", nullptr, "sides of the result; none: the model's image size")
-            .titled("Size")
-            .range(1, 8192)
-            .withUnit("px")
-            .orNone()
-            .runOnly(),
-        realField("least", 0.1, "smallest scale; 1 fits the image into the square")
-            .titled("Least scale")
-            .moreThan(0)
-            .range(0, 10)
-            .runOnly(),
-        realField("most", 2.0, "largest scale").titled("Largest scale").range(0, 10).runOnly(),
-        integerField("padding", 114, "pixels right of and below a small image; masks get 0")
-            .titled("Padding value")
-            .range(0, 255)
-            .runOnly()};
+    card.schema.fields = runOnly(
+        {integerField("size", nullptr, "sides of the result; none: the model's image size")
+             .titled("Size")
+             .range(1, 8192)
+             .withUnit("px")
+             .orNone(),
+         realField("least", 0.1, "smallest scale; 1 fits the image into the square")
+             .titled("Least scale")
+             .moreThan(0)
+             .range(0, 10),
+         realField("most", 2.0, "largest scale").titled("Largest scale").range(0, 10),
+         integerField("padding", 114, "pixels right of and below a small image; masks get 0")
+             .titled("Padding value")
+             .range(0, 255)});
     return card;
   }
 
@@ -288,17 +285,15 @@ class SegmentCrop final : public Transform {
         itemCard(ItemKind::Transform, "segment_crop", "Crop with several classes",
                  "A random window in whose mask no class has more than a share; black outside");
     card.needs = {"image", "mask"};
-    card.schema.fields = {
-        imageSizeField("of the window; none: the model's image size"),
-        realField("most_share", 0.75, "of one class; the eleventh window is taken whatever it has")
-            .titled("Largest share")
-            .moreThan(0)
-            .range(0, 1)
-            .runOnly(),
-        integerField("ignored", 0, "class of the mask that does not count")
-            .titled("Ignored class")
-            .range(0, 255)
-            .runOnly()};
+    card.schema.fields = runOnly(
+        {imageSizeField("of the window; none: the model's image size"),
+         realField("most_share", 0.75, "of one class; the eleventh window is taken whatever it has")
+             .titled("Largest share")
+             .moreThan(0)
+             .range(0, 1),
+         integerField("ignored", 0, "class of the mask that does not count")
+             .titled("Ignored class")
+             .range(0, 255)});
     return card;
   }
 

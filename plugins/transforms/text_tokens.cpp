@@ -36,16 +36,14 @@ class LabelText final : public Transform {
                              "Several captions for each sample, made of the name of its class");
     card.needs = {"label"};
     card.offers = {"captions"};
-    card.schema.fields = {
-        listField("templates", FieldType::Text,
-                  {"a photo of a {class}", "an image of a {class}", "one {class} on black"},
-                  "captions, with {class} for the name of the class")
-            .titled("Templates")
-            .runOnly(),
-        listField("names", FieldType::Text, Json::array(),
-                  "names of the classes in order; empty: those of the data set in lower case")
-            .titled("Names")
-            .runOnly()};
+    card.schema.fields = runOnly(
+        {listField("templates", FieldType::Text,
+                   {"a photo of a {class}", "an image of a {class}", "one {class} on black"},
+                   "captions, with {class} for the name of the class")
+             .titled("Templates"),
+         listField("names", FieldType::Text, Json::array(),
+                   "names of the classes in order; empty: those of the data set in lower case")
+             .titled("Names")});
     return card;
   }
 
@@ -94,34 +92,27 @@ class Tokenize final : public Transform {
     Field choose =
         choiceField("choose", "random", {"random", "first"}, "text that is used of several")
             .titled("Text taken");
-    card.schema.fields = {
-        textField(
-            "tokenizer", "bytes",
-            "bytes, or a file: tokenizer.json, or tokenizer.model in lines of base64 and rank")
-            .titled("Tokenizer")
-            .runOnly(),
-        listField("words", FieldType::Text, Json::array(),
-                  "of bytes: texts that are one token each, behind the 264; the longest first")
-            .titled("Words")
-            .runOnly(),
-        textField("field", nullptr, "field of the texts; none: captions, else text")
-            .titled("Field")
-            .orNone()
-            .runOnly(),
-        flagField("begin", true, "the tokenizer's first token stands before each text")
-            .titled("Begin token")
-            .runOnly(),
-        flagField("end", true, "the tokenizer's last token stands behind each text")
-            .titled("End token")
-            .runOnly(),
-        integerField("length", nullptr, "tokens at most, with those; none: all")
-            .titled("Length")
-            .range(2, 1 << 20)
-            .withUnit("tokens")
-            .orNone()
-            .runOnly(),
-        window.runOnly(),
-        choose.runOnly()};
+    card.schema.fields = runOnly(
+        {textField(
+             "tokenizer", "bytes",
+             "bytes, or a file: tokenizer.json, or tokenizer.model in lines of base64 and rank")
+             .titled("Tokenizer"),
+         listField("words", FieldType::Text, Json::array(),
+                   "of bytes: texts that are one token each, behind the 264; the longest first")
+             .titled("Words"),
+         textField("field", nullptr, "field of the texts; none: captions, else text")
+             .titled("Field")
+             .orNone(),
+         flagField("begin", true, "the tokenizer's first token stands before each text")
+             .titled("Begin token"),
+         flagField("end", true, "the tokenizer's last token stands behind each text")
+             .titled("End token"),
+         integerField("length", nullptr, "tokens at most, with those; none: all")
+             .titled("Length")
+             .range(2, 1 << 20)
+             .withUnit("tokens")
+             .orNone(),
+         window, choose});
     return card;
   }
 

@@ -27,27 +27,24 @@ Field layersField() {
   return listField("layers", FieldType::Integer, Json::array(),
                    "layers to look at, from 0; empty: all")
       .titled("Layers")
-      .atLeast(0)
-      .runOnly();
+      .atLeast(0);
 }
 Field imagesField(int count) {
   return integerField("images", count, "images of the split that evaluations visit last")
       .titled("Images")
       .range(1, 256)
-      .withUnit("images")
-      .runOnly();
+      .withUnit("images");
 }
 Field idsField() {
   return listField("ids", FieldType::Integer, Json::array(), "these images instead, by number")
       .titled("Image numbers")
-      .atLeast(0)
-      .runOnly();
+      .atLeast(0);
 }
 
 ItemCard cardOf(const char* id, const char* title, const char* doc, std::vector<Field> fields) {
   ItemCard card = itemCard(ItemKind::Analysis, id, title, doc);
   card.needs = {MemorySource::kId};
-  card.schema.fields = std::move(fields);
+  card.schema.fields = runOnly(std::move(fields));
   return card;
 }
 
@@ -351,12 +348,10 @@ class TokenCost final : public Analysis {
         {integerField("most_tokens", 8192, "largest number of tokens; sizes double from 256")
              .titled("Tokens")
              .range(2048, 65536)
-             .withUnit("tokens")
-             .runOnly(),
+             .withUnit("tokens"),
          integerField("repeats", 3, "measurements of each size; the least counts")
              .titled("Repeats")
-             .range(1, 100)
-             .runOnly()});
+             .range(1, 100)});
   }
   Kind kind() const noexcept override { return Kind::Probe; }
   std::function<Findings()> probe(const Config& config, ProbeContext& context) const override {

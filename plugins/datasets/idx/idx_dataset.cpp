@@ -125,10 +125,9 @@ ItemCard FashionMnistSource::card() const {
   card.paper = "Xiao et al. 2017, arXiv:1708.07747";
   card.doc = "70,000 grey images of clothes, 28 x 28 pixels, 10 classes";
   card.offers = {"image", "label"};
-  card.schema.fields = {
-      textField("folder", kFashionFolder, "folder of the four IDX files, plain or gzip")
-          .titled("Folder")
-          .runOnly()};
+  card.schema.fields =
+      runOnly({textField("folder", kFashionFolder, "folder of the four IDX files, plain or gzip")
+                   .titled("Folder")});
   return card;
 }
 

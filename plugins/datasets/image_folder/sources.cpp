@@ -16,19 +16,18 @@ std::vector<Field> imageFields() {
   Field color =
       choiceField("color", "rgb", {"rgb", "grey"}, "channels of an image").titled("Colour");
   color.withChoiceDocs({"3 channels", "1 channel"});
-  return {sizeField("image_size", 224,
-                    "size of images after cut and resize, unless data.pipeline sets it")
-              .titled("Image size")
-              .range(1, 4096)
-              .withUnit("px")
-              .runOnly(),
-          realField("crop", 1.0,
-                    "share of the sides that the centred cut keeps, unless data.pipeline sets it")
-              .titled("Centre crop")
-              .moreThan(0)
-              .range(0, 1)
-              .runOnly(),
-          color.runOnly()};
+  return runOnly(
+      {sizeField("image_size", 224,
+                 "size of images after cut and resize, unless data.pipeline sets it")
+           .titled("Image size")
+           .range(1, 4096)
+           .withUnit("px"),
+       realField("crop", 1.0,
+                 "share of the sides that the centred cut keeps, unless data.pipeline sets it")
+           .titled("Centre crop")
+           .moreThan(0)
+           .range(0, 1),
+       color});
 }
 
 /// How files are checked and cached.
@@ -48,22 +47,21 @@ std::vector<Field> fileFields() {
         .range(least, 1)
         .runOnly();
   };
-  return {verify.runOnly(),
-          realField("bad_limit", 0.05,
-                    "share of unusable files above which the run fails; below it they are left out")
-              .titled("Unusable file limit")
-              .range(0, 1)
-              .runOnly(),
-          links.runOnly(),
-          integerField("cache_megabytes", 1024,
-                       "memory for the decoded images of a split, at their own size, when all of "
-                       "them fit; 0: none")
-              .titled("Image cache")
-              .range(0, 1 << 20)
-              .withUnit("MB")
-              .runOnly(),
-          perChannel("mean", "Channel means", 0),
-          perChannel("deviation", "Channel deviations", 1e-6)};
+  return runOnly(
+      {verify,
+       realField("bad_limit", 0.05,
+                 "share of unusable files above which the run fails; below it they are left out")
+           .titled("Unusable file limit")
+           .range(0, 1),
+       links,
+       integerField("cache_megabytes", 1024,
+                    "memory for the decoded images of a split, at their own size, when all of "
+                    "them fit; 0: none")
+           .titled("Image cache")
+           .range(0, 1 << 20)
+           .withUnit("MB"),
+       perChannel("mean", "Channel means", 0),
+       perChannel("deviation", "Channel deviations", 1e-6)});
 }
 
 FolderOptions optionsFrom(const Config& config) {

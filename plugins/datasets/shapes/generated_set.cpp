@@ -24,11 +24,10 @@ ItemCard generatedCard(const std::string& id, const std::string& title, const st
                        std::array<std::int64_t, 3> sizes) {
   ItemCard card = itemCard(ItemKind::Dataset, id, title, doc);
   card.offers = std::move(offers);
-  card.schema.fields = {integerField("size", imageSize, "sides of an image")
-                            .titled("Image sides")
-                            .range(16, 512)
-                            .withUnit("px")
-                            .runOnly()};
+  card.schema.fields = runOnly({integerField("size", imageSize, "sides of an image")
+                                    .titled("Image sides")
+                                    .range(16, 512)
+                                    .withUnit("px")});
   const std::array<std::pair<const char*, const char*>, 3> splits = {
       {{"train_size", "Training samples made"},
        {"validation_size", "Validation samples made"},

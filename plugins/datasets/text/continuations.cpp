@@ -182,24 +182,19 @@ ItemCard ContinuationsSource::card() const {
         .range(0, 100'000'000)
         .runOnly();
   };
-  card.schema.fields = {
-      textField("folder", nullptr,
-                "folder with train.txt, validation.txt or test.txt, whose sentences of 8 to 40 "
-                "words are asked; none: sentences of a small grammar")
-          .titled("Folder")
-          .orNone()
-          .runOnly(),
-      count("train_size", 20'000, "Training samples made"),
-      count("validation_size", 1'000, "Validation samples made"),
-      count("test_size", 2'000, "Test samples made"),
-      integerField("seed", 0, "seed of sentences and orders")
-          .titled("Seed of the set")
-          .atLeast(0)
-          .runOnly(),
-      integerField("version", 1, "of the generator: what it draws does not change within one")
-          .titled("Version of the set")
-          .range(1, 1)
-          .runOnly()};
+  card.schema.fields = runOnly(
+      {textField("folder", nullptr,
+                 "folder with train.txt, validation.txt or test.txt, whose sentences of 8 to 40 "
+                 "words are asked; none: sentences of a small grammar")
+           .titled("Folder")
+           .orNone(),
+       count("train_size", 20'000, "Training samples made"),
+       count("validation_size", 1'000, "Validation samples made"),
+       count("test_size", 2'000, "Test samples made"),
+       integerField("seed", 0, "seed of sentences and orders").titled("Seed of the set").atLeast(0),
+       integerField("version", 1, "of the generator: what it draws does not change within one")
+           .titled("Version of the set")
+           .range(1, 1)});
   return card;
 }
 

@@ -237,27 +237,21 @@ ItemCard SequencesSource::card() const {
         .range(value > 5000 ? 1 : 0, 100'000'000)
         .runOnly();
   };
-  card.schema.fields = {
-      kind.runOnly(),
-      integerField("length", 64, "of a row")
-          .titled("Length")
-          .range(16, 16'384)
-          .withUnit("tokens")
-          .runOnly(),
-      integerField("symbols", 16, "that differ; listops has its own")
-          .titled("Symbols")
-          .range(4, 4096)
-          .runOnly(),
-      count("train_size", 20'000, "Training samples made"),
-      count("validation_size", 1'000, "Validation samples made"),
-      count("test_size", 2'000, "Test samples made"),
-      integerField("seed", 0, "seed of the set").titled("Seed of the set").atLeast(0).runOnly(),
-      integerField("version", 1,
-                   "of the generator: what it draws does not change "
-                   "within one")
-          .titled("Version of the set")
-          .range(1, 1)
-          .runOnly()};
+  card.schema.fields = runOnly(
+      {kind,
+       integerField("length", 64, "of a row").titled("Length").range(16, 16'384).withUnit("tokens"),
+       integerField("symbols", 16, "that differ; listops has its own")
+           .titled("Symbols")
+           .range(4, 4096),
+       count("train_size", 20'000, "Training samples made"),
+       count("validation_size", 1'000, "Validation samples made"),
+       count("test_size", 2'000, "Test samples made"),
+       integerField("seed", 0, "seed of the set").titled("Seed of the set").atLeast(0),
+       integerField("version", 1,
+                    "of the generator: what it draws does not change "
+                    "within one")
+           .titled("Version of the set")
+           .range(1, 1)});
   return card;
 }
 

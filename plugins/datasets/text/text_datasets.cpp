@@ -108,9 +108,9 @@ ItemCard DocumentsSource::card() const {
   Field form =
       choiceField("as", "tokens", {"tokens", "text"}, "field that a sample has").titled("As");
   form.withChoiceDocs({"bytes of the UTF-8 text, 0 to 255", "the text itself"});
-  card.schema.fields = {folderField("folder with train.txt and, where there are any, "
-                                    "validation.txt and test.txt"),
-                        divide.runOnly(), form.runOnly()};
+  card.schema.fields = runOnly({folderField("folder with train.txt and, where there are any, "
+                                            "validation.txt and test.txt"),
+                                divide, form});
   return card;
 }
 

@@ -142,21 +142,18 @@ ItemCard AutoencoderTask::card() const {
        "divergence of the latents over the number of pixel values"},
       {"train/loss/reconstruction", "reconstruction error", "", "lower",
        "mean error of a pixel value in the range of the codec"}};
-  card.schema.fields = {
-      choiceField("reconstruction", "l1", {"l1", "l2"}, "error of a pixel value")
-          .titled("Reconstruction error")
-          .withChoiceDocs({"absolute difference", "squared difference"})
-          .runOnly(),
-      realField("kl_weight", 1e-6,
-                "weight of the latents' divergence in nats against the summed errors of an image")
-          .titled("Weight of KL")
-          .atLeast(0)
-          .runOnly(),
-      integerField("images", 16, "images of an evaluation that are kept with their output")
-          .titled("Kept images")
-          .range(0, 256)
-          .withUnit("images")
-          .runOnly()};
+  card.schema.fields = runOnly(
+      {choiceField("reconstruction", "l1", {"l1", "l2"}, "error of a pixel value")
+           .titled("Reconstruction error")
+           .withChoiceDocs({"absolute difference", "squared difference"}),
+       realField("kl_weight", 1e-6,
+                 "weight of the latents' divergence in nats against the summed errors of an image")
+           .titled("Weight of KL")
+           .atLeast(0),
+       integerField("images", 16, "images of an evaluation that are kept with their output")
+           .titled("Kept images")
+           .range(0, 256)
+           .withUnit("images")});
   return card;
 }
 

@@ -76,16 +76,14 @@ ItemCard Reconstruction::card() const {
   ItemCard card = itemCard(ItemKind::Analysis, "reconstruction", "Reconstruction",
                            "Images next to their reconstructions by a codec");
   card.needs = {LatentCodec::kId};
-  card.schema.fields = {
-      integerField("images", 16, "images looked at, of the classes in turn; `ids` wins")
-          .titled("Images")
-          .range(1, 256)
-          .withUnit("images")
-          .runOnly(),
-      listField("ids", FieldType::Integer, Json::array(), "images by number, from 0")
-          .titled("Image numbers")
-          .atLeast(0)
-          .runOnly()};
+  card.schema.fields =
+      runOnly({integerField("images", 16, "images looked at, of the classes in turn; `ids` wins")
+                   .titled("Images")
+                   .range(1, 256)
+                   .withUnit("images"),
+               listField("ids", FieldType::Integer, Json::array(), "images by number, from 0")
+                   .titled("Image numbers")
+                   .atLeast(0)});
   return card;
 }
 

@@ -149,12 +149,11 @@ ItemCard ClassificationTask::card() const {
                   "images",
                   {{"*/class_accuracy/*", "class accuracy", "fraction", "higher",
                     "top-1 accuracy of the samples of one class"}}};
-  card.schema.fields = {
-      realField("label_smoothing", 0.0, "share of the target spread evenly over all classes")
-          .titled("Label smoothing")
-          .atLeast(0)
-          .lessThan(1)
-          .runOnly()};
+  card.schema.fields = runOnly(
+      {realField("label_smoothing", 0.0, "share of the target spread evenly over all classes")
+           .titled("Label smoothing")
+           .atLeast(0)
+           .lessThan(1)});
   return card;
 }
 

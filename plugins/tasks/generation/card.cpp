@@ -83,8 +83,7 @@ ItemCard GenerationTask::card() const {
        "by the judge's classes, one split"},
       {"*/mse", "squared error of the noise", "", "lower", "mean over pixels and samples"},
       {"*/vb", "variational bound", "bits", "lower", "per dimension, of the learned variance"}};
-  card.schema.fields = processFields();
-  for (Field& field : card.schema.fields) field.runOnly();
+  card.schema.fields = runOnly(processFields());
   return card;
 }
 

@@ -93,8 +93,7 @@ std::vector<Field> fieldsOf(Method method) {
                            .lessThan(1));
       break;
   }
-  for (Field& field : fields) field.runOnly();
-  return fields;
+  return runOnly(std::move(fields));
 }
 
 /// [B, C, H, W] bytes of one image as the store keeps them.

@@ -181,13 +181,12 @@ ItemCard LanguageModelTask::card() const {
                     "loss of all tokens over the bytes of their text"},
                    {"*/token_accuracy", "token accuracy", "fraction", "higher",
                     "share of the tokens that the model finds most likely"}}};
-  card.schema.fields = {
-      integerField("max_position_offset", 0,
-                   "in training each row begins at a random position up to this one")
-          .titled("Random position offset")
-          .range(0, 1 << 20)
-          .withUnit("tokens")
-          .runOnly()};
+  card.schema.fields =
+      runOnly({integerField("max_position_offset", 0,
+                            "in training each row begins at a random position up to this one")
+                   .titled("Random position offset")
+                   .range(0, 1 << 20)
+                   .withUnit("tokens")});
   return card;
 }
 

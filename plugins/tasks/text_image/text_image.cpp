@@ -417,48 +417,41 @@ ItemCard TextImageTask::card() const {
        {"*/text_loss", "text loss", "nats", "lower", "loss per token of captions without images"},
        {"*/cider", "CIDEr-D", "", "higher",
         "agreement of greedy captions with references, 0 to 10"}}};
-  card.schema.fields = {
-      realField("caption_first", 0.8, "share of the samples whose caption comes before the image")
-          .titled("Caption first")
-          .range(0, 1)
-          .runOnly(),
-      integerField("t_max_image_first", 500,
-                   "largest step of the noise where the image comes first")
-          .titled("Largest time, image first")
-          .atLeast(0)
-          .runOnly(),
-      realField("caption_drop", 0.1, "share of the captions left out before an image, for guidance")
-          .titled("Caption drop")
-          .range(0, 1)
-          .runOnly(),
-      realField("lr_ratio", 0.0, "rate of the text's parameters over that of images; 0: frozen")
-          .titled("Text rate")
-          .range(0, 1000)
-          .runOnly(),
-      integerField("captions", 64, "samples of an evaluation that are described, for CIDEr-D")
-          .titled("Captions written")
-          .atLeast(0)
-          .runOnly(),
-      textField("judge", nullptr, "[aux] table of the classifier that looks at drawings")
-          .titled("Judge")
-          .orNone()
-          .runOnly(),
-      tableField(
-          "drawings",
-          {integerField("count", 0,
-                        "images drawn at the end, of captions of the classes in "
-                        "turn; 0: none")
-               .titled("Drawings")
-               .range(0, 100000),
-           integerField("steps", 50, "steps of the noise").titled("Steps").range(1, 1000),
-           realField("guidance", nullptr,
-                     "1: the caption alone; none: 1.55, and 1 with caption_drop = 0")
-               .titled("Guidance")
-               .range(0, 100)
-               .orNone()},
-          "images that the evaluation at the end draws")
-          .titled("Drawings")
-          .runOnly()};
+  card.schema.fields = runOnly(
+      {realField("caption_first", 0.8, "share of the samples whose caption comes before the image")
+           .titled("Caption first")
+           .range(0, 1),
+       integerField("t_max_image_first", 500,
+                    "largest step of the noise where the image comes first")
+           .titled("Largest time, image first")
+           .atLeast(0),
+       realField("caption_drop", 0.1,
+                 "share of the captions left out before an image, for guidance")
+           .titled("Caption drop")
+           .range(0, 1),
+       realField("lr_ratio", 0.0, "rate of the text's parameters over that of images; 0: frozen")
+           .titled("Text rate")
+           .range(0, 1000),
+       integerField("captions", 64, "samples of an evaluation that are described, for CIDEr-D")
+           .titled("Captions written")
+           .atLeast(0),
+       textField("judge", nullptr, "[aux] table of the classifier that looks at drawings")
+           .titled("Judge")
+           .orNone(),
+       tableField("drawings",
+                  {integerField("count", 0,
+                                "images drawn at the end, of captions of the classes in "
+                                "turn; 0: none")
+                       .titled("Drawings")
+                       .range(0, 100000),
+                   integerField("steps", 50, "steps of the noise").titled("Steps").range(1, 1000),
+                   realField("guidance", nullptr,
+                             "1: the caption alone; none: 1.55, and 1 with caption_drop = 0")
+                       .titled("Guidance")
+                       .range(0, 100)
+                       .orNone()},
+                  "images that the evaluation at the end draws")
+           .titled("Drawings")});
   return card;
 }
 
