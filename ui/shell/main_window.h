@@ -116,6 +116,8 @@ class MainWindow : public QMainWindow {
   void fillRecent();
   void fillLayouts();
   void nameLayout();
+  /// Shows a page that the user asked for, and gives it the focus: its keys work at once.
+  void openPage(const QString& id);
   void takePage(int index, Page* page);
   void viewChosen(int index);
   void followSelection();

@@ -40,7 +40,7 @@ QAction* MainWindow::action(const QString& text, const QKeySequence& key,
 
 void MainWindow::makeActions() {
   new_ = action(tr("&New experiment"), QKeySequence::New,
-                [this] { showPage(QStringLiteral("configure")); });
+                [this] { openPage(QStringLiteral("configure")); });
   new_->setIcon(icon(Icon::Plus));
   newFrom_ = action(tr("New &from this run"), Qt::CTRL | Qt::SHIFT | Qt::Key_N,
                     [this] { workbench_.newFromRun(workbench_.selection().current()); });
@@ -219,7 +219,7 @@ void MainWindow::makeMenus() {
   QMenu* view = menus->addMenu(tr("&View"));
   QMenu* pageMenu = view->addMenu(tr("&Pages"));
   for (const PageFactory& page : pages()) {
-    QAction* show = pageMenu->addAction(page.title, this, [this, id = page.id] { showPage(id); });
+    QAction* show = pageMenu->addAction(page.title, this, [this, id = page.id] { openPage(id); });
     show->setShortcut(keyOfPage(pageShown_.size()));
     keys_.adopt(show, QStringLiteral("page"), tr("Pages"));
     pageShown_.push_back(show);
@@ -311,7 +311,7 @@ std::vector<Command> MainWindow::commands() {
   for (std::size_t i = 0; i < pages().size(); ++i) {
     const PageFactory& page = pages()[i];
     const QString key = pageShown_[i]->shortcut().toString(QKeySequence::NativeText);
-    all.push_back({page.title, tr("page"), key, [this, id = page.id] { showPage(id); }});
+    all.push_back({page.title, tr("page"), key, [this, id = page.id] { openPage(id); }});
   }
   for (const QString& name : filterNames()) {
     all.push_back({name, tr("filter"), storedFilter(name),

@@ -4,6 +4,7 @@
 #include <QEvent>
 #include <QInputDialog>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QStyle>
 #include <QVBoxLayout>
@@ -33,7 +34,29 @@ QString pageIdAt(int index) {
              : QString();
 }
 
+/// What had the focus in the page last, else the first part of it that takes keys and no text.
+QWidget* focusPlace(Page& page) {
+  const auto canTake = [&page](const QWidget& widget) {
+    return (widget.focusPolicy() & Qt::TabFocus) != 0 && widget.isEnabledTo(&page) &&
+           widget.isVisibleTo(&page);
+  };
+  if (QWidget* before = page.focusWidget(); before != nullptr && canTake(*before)) return before;
+  if (canTake(page)) return &page;
+  QWidget* field = nullptr;
+  for (QWidget* next = page.nextInFocusChain(); next != &page; next = next->nextInFocusChain()) {
+    if (!page.isAncestorOf(next) || !canTake(*next)) continue;
+    if (qobject_cast<QLineEdit*>(next) == nullptr) return next;
+    if (field == nullptr) field = next;
+  }
+  return field;
+}
+
 }  // namespace
+
+void MainWindow::openPage(const QString& id) {
+  if (!showPage(id)) return;
+  if (QWidget* place = focusPlace(*currentPage())) place->setFocus(Qt::ShortcutFocusReason);
+}
 
 void MainWindow::takePage(int index, Page* page) {
   const QString id = pageIdAt(index);
@@ -119,8 +142,7 @@ void MainWindow::showSelection(const Json& state) {
   }
   auto current = state.value("current", std::int64_t{0});
   if (workbench_.run(current) == nullptr) current = runs.empty() ? 0 : runs.front();
-  workbench_.selection().setRuns(runs, current,
-                                 state.value("hidden", std::set<std::int64_t>()));
+  workbench_.selection().setRuns(runs, current, state.value("hidden", std::set<std::int64_t>()));
 }
 
 void MainWindow::showView(const ViewHistory::View& view) {

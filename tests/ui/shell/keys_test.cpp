@@ -1,4 +1,5 @@
 // The keys of the window: none is given twice, and each is shown where its action is.
+#include <QApplication>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QMenu>
@@ -118,6 +119,24 @@ TEST_F(Keys, OfEveryPageOpenItAndAreShownInMenuPaletteAndTab) {
     EXPECT_TRUE(hints.contains(text)) << page.id.toStdString();
     palette.reject();
     ++place;
+  }
+}
+
+TEST_F(Keys, OfAPageGiveItTheFocusAndTheProgramDoesNot) {
+  window.showPage(QStringLiteral("gallery"));
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  QLineEdit& filter = window.runsPanel().filter();
+  filter.setFocus();
+  window.showPage(QStringLiteral("monitor"));
+  EXPECT_TRUE(filter.hasFocus());
+  for (const auto key : {Qt::Key_2, Qt::Key_3, Qt::Key_4, Qt::Key_5, Qt::Key_N}) {
+    filter.setFocus();
+    QTest::keyClick(&filter, key, Qt::ControlModifier);
+    const QWidget* now = QApplication::focusWidget();
+    ASSERT_NE(now, nullptr);
+    EXPECT_TRUE(now == window.currentPage() || window.currentPage()->isAncestorOf(now))
+        << window.windowTitle().toStdString() << ": " << now->metaObject()->className();
   }
 }
 
