@@ -35,8 +35,6 @@ KeyDialog::KeyDialog(KeyMap& keys, QWidget* parent) : QDialog(parent), keys_(key
   list_->setHeaderLabels({tr("Action"), tr("Where"), tr("Keys")});
   list_->header()->setStretchLastSection(false);
   list_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
-  list_->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
-  list_->header()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
   editor_ = withName(new QKeySequenceEdit, tr("New keys of the chosen action"));
   // The field that types the keys is a part of it that Qt makes.
   if (auto* inside = editor_->findChild<QLineEdit*>()) {
@@ -119,6 +117,8 @@ void KeyDialog::fill() {
     item->setForeground(2, themeColors().muted);
     list_->addTopLevelItem(item);
   }
+  // Of all rows, in sight or not: the columns stay where they are while the list is searched.
+  for (const int column : {1, 2}) list_->resizeColumnToContents(column);
   filter(search_->text());
   showChosen();
 }

@@ -205,6 +205,18 @@ TEST_F(Keys, GoToTheActionThatTheSearchLeavesInSight) {
   EXPECT_FALSE(dialog.giveBack().isEnabled()) << "no action is in sight";
 }
 
+TEST_F(Keys, TheColumnsOfTheirListStayWhileItIsSearched) {
+  KeyDialog dialog(window.keys(), &window);
+  dialog.show();
+  const int where = dialog.list().columnWidth(1), keys = dialog.list().columnWidth(2);
+  for (const char* words : {"full screen", "zoom one axis", "no such action"}) {
+    dialog.search().setText(QString::fromLatin1(words));
+    QCoreApplication::processEvents();
+    EXPECT_EQ(dialog.list().columnWidth(1), where) << words;
+    EXPECT_EQ(dialog.list().columnWidth(2), keys) << words;
+  }
+}
+
 TEST_F(Keys, TheListOfThemSaysWhatTheMouseDoesToPlots) {
   KeyDialog dialog(window.keys(), &window);
   std::map<QString, QString> gestures;
