@@ -1,4 +1,5 @@
 // Actions on runs of the list: the context menu, the eyes, and the functions of both.
+#include <QApplication>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QMenu>
@@ -191,7 +192,13 @@ void RunsPanel::fillMenu(QMenu& menu) {
 }
 
 void RunsPanel::rename() {
-  const std::int64_t run = workbench_.selection().current();
+  std::int64_t run = workbench_.selection().current();
+  // The keys of the list act on the run that has the outline, selected or not.
+  const bool hasFocus =
+      view_->hasFocus() || view_->viewport()->isAncestorOf(QApplication::focusWidget());
+  if (const std::int64_t outlined = view_->currentIndex().data(RunsModel::IdRole).toLongLong();
+      hasFocus && outlined != 0)
+    run = outlined;
   if (run == 0) return workbench_.showMessage(tr("Select a run to rename it."));
   const QModelIndex at = proxy_->mapFromSource(model_.indexOf(run));
   if (!at.isValid())

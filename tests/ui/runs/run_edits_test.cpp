@@ -101,6 +101,18 @@ TEST_F(RunEditing, ReturnInANameKeepsTheSelectedRuns) {
   EXPECT_EQ(studio.workbench.selection().runs().size(), 2U);
 }
 
+TEST_F(RunEditing, TheListRenamesTheRunThatHasTheOutline) {
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&panel));
+  const std::int64_t run = studio.runs[1];
+  panel.select({studio.runs[0], run}, run);
+  panel.view().setFocus();
+  QTest::keyClick(&panel.view(), Qt::Key_Space);
+  ASSERT_EQ(studio.workbench.selection().current(), studio.runs[0]) << "it was taken out";
+  panel.rename();
+  ASSERT_NE(editor(), nullptr);
+  EXPECT_EQ(editor()->text().toStdString(), studio.writer.run(run).name);
+}
+
 TEST_F(RunEditing, EscapeAndAnEmptyNameChangeNothing) {
   const std::int64_t run = studio.runs[2];
   const std::string before = studio.writer.run(run).name;
