@@ -202,6 +202,13 @@ BottomBar::BottomBar(QWidget* parent) : QWidget(parent) {
   act_ = withName(new QToolButton, tr("Act on the message"));
   act_->hide();
   connect(act_, &QToolButton::clicked, this, &BottomBar::act);
+  fading_.setSingleShot(true);
+  setMessageTime(std::chrono::seconds(8));
+  connect(&fading_, &QTimer::timeout, this, [this] {
+    // Not while it is read or copied.
+    if (sentence_->underMouse() || copy_->hasFocus()) return fading_.start();
+    showMessage(QString());
+  });
   machine_ = withRole(new QLabel, "small");
   auto* layout = rowIn(this, {px(12), px(4), px(12), px(4)}, px(12));
   layout->addWidget(title);
@@ -220,11 +227,16 @@ void BottomBar::showMessage(const QString& sentence) {
   copy_->setVisible(!sentence.isEmpty());
   act_->hide();
   offered_ = {};
+  if (sentence.isEmpty())
+    fading_.stop();
+  else
+    fading_.start();
   Q_EMIT offerChanged(false);
 }
 
 void BottomBar::offer(const QString& sentence, const QString& label, std::function<void()> act) {
   showMessage(sentence);
+  fading_.stop();
   offered_ = std::move(act);
   act_->setText(label);
   act_->setAccessibleName(label);

@@ -7,8 +7,10 @@
 #include <QLineEdit>
 #include <QMargins>
 #include <QPushButton>
+#include <QTimer>
 #include <QToolButton>
 #include <QWidget>
+#include <chrono>
 #include <functional>
 #include <map>
 
@@ -131,7 +133,10 @@ class BottomBar : public QWidget {
  public:
   explicit BottomBar(QWidget* parent = nullptr);
   void setQueue(const QString& text);
+  /// For a while: see setMessageTime().
   void showMessage(const QString& sentence);
+  /// How long a message stays that has no button.
+  void setMessageTime(std::chrono::milliseconds time) { fading_.setInterval(time); }
   /// The same with a button next to it, until the next message.
   void offer(const QString& sentence, const QString& label, std::function<void()> act);
   /// What the button does, where there is one.
@@ -151,6 +156,7 @@ class BottomBar : public QWidget {
   ElidedLabel* sentence_;
   QToolButton *copy_, *act_;
   std::function<void()> offered_;
+  QTimer fading_;
   QLabel* machine_;
 };
 

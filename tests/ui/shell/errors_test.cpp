@@ -1,6 +1,7 @@
 // What failed stands in the bar above the page, what was done in the line at the bottom.
 #include <QSignalSpy>
 #include <QTest>
+#include <chrono>
 
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
@@ -53,6 +54,22 @@ TEST_F(Errors, WhatWasDoneIsNone) {
   studio.workbench.showMessage(QStringLiteral("Saved."));
   EXPECT_EQ(error(), QString());
   EXPECT_EQ(window.bottomBar().sentence(), QStringLiteral("Saved."));
+}
+
+TEST_F(Errors, WhatWasDoneIsSaidForAWhileAndAnOfferStays) {
+  BottomBar offering;
+  bool isUndone = false;
+  for (BottomBar* bar : {&offering, &window.bottomBar()})
+    bar->setMessageTime(std::chrono::milliseconds(1));
+  offering.showMessage(QStringLiteral("Saved."));
+  offering.offer(QStringLiteral("Deleted."), QStringLiteral("Undo"), [&] { isUndone = true; });
+  studio.workbench.showError(QStringLiteral("The disk is full."));
+  studio.workbench.showMessage(QStringLiteral("Saved."));
+  EXPECT_TRUE(soon([this] { return window.bottomBar().sentence().isEmpty(); }));
+  EXPECT_EQ(error(), QStringLiteral("The disk is full."));
+  EXPECT_EQ(offering.sentence(), QStringLiteral("Deleted."));
+  offering.act();
+  EXPECT_TRUE(isUndone);
 }
 
 }  // namespace
