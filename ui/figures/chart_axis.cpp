@@ -75,13 +75,21 @@ ChartTicks logTicks(ChartAxis::Unit unit, std::array<double, 2> range, int targe
     const bool hasParts = decades <= 3 || std::floor(decades) / every < least;
     const int first = static_cast<int>(std::floor(std::log10(range[0])));
     const int last = static_cast<int>(std::ceil(std::log10(range[1])));
-    for (int decade = first; decade <= last; ++decade) {
-      if (every > 1 && decade % every != 0) continue;
-      for (const double part : {1., 2., 5.}) {
-        if (part > 1 && !hasParts) break;
-        const double tick = part * std::pow(10.0, decade);
-        if (tick >= range[0] * 0.999 && tick <= range[1] * 1.001) ticks.values.push_back(tick);
+    // More parts of a decade, until there are enough.
+    const std::vector<double> parts[] = {
+        {1, 2, 5}, {1, 2, 3, 5}, {1, 2, 3, 4, 6, 8}, {1, 2, 3, 4, 5, 6, 7, 8, 9}};
+    const auto wanted = static_cast<std::size_t>(std::max(least, std::clamp(target, 2, 4)));
+    for (const std::vector<double>& some : parts) {
+      ticks.values.clear();
+      for (int decade = first; decade <= last; ++decade) {
+        if (every > 1 && decade % every != 0) continue;
+        for (const double part : some) {
+          if (part > 1 && !hasParts) break;
+          const double tick = part * std::pow(10.0, decade);
+          if (tick >= range[0] * 0.999 && tick <= range[1] * 1.001) ticks.values.push_back(tick);
+        }
       }
+      if (ticks.values.size() >= wanted) break;
     }
   }
   if (static_cast<int>(ticks.values.size()) < least) {

@@ -107,6 +107,19 @@ TEST(ChartTicks, AreFourAtLeastWhereFourAreAskedFor) {
   }
 }
 
+TEST(ChartTicks, OfALogarithmicAxisAreFourAtLeastBelowTwoDecades) {
+  ChartAxis axis;
+  axis.scale = AxisScale::Log;
+  for (const double low : {1.0, 1.1, 1.5, 2.1, 3.1, 4.2, 5.5, 7.0, 9.5}) {
+    for (const double factor : {5.1, 6.5, 8.0, 9.9, 12.0, 30.0}) {
+      const ChartTicks ticks = chartTicks(axis, {low, low * factor}, 5);
+      EXPECT_GE(ticks.values.size(), 4U) << low << " times " << factor;
+      EXPECT_LE(ticks.values.size(), 7U) << low << " times " << factor;
+    }
+  }
+  EXPECT_EQ(chartTicks(axis, {1.5, 12}, 5).labels.join(QLatin1Char(' ')).toStdString(), "2 3 5 10");
+}
+
 TEST(ChartTicks, OfFractionsAreInPercent) {
   ChartAxis axis;
   axis.unit = ChartAxis::Unit::Percent;

@@ -100,9 +100,9 @@ TEST(LogAxis, HasItsNumbersAtOneTwoAndFiveOfADecade) {
   ChartAxis axis;
   axis.scale = AxisScale::Log;
   for (const double low : {1e-5, 0.0031, 0.016, 0.3, 1.0, 7.0}) {
-    for (const double factor : {5.1, 8.0, 12.0, 90.0, 1500.0, 1e7}) {
+    for (const double factor : {90.0, 1500.0, 1e7}) {
       const ChartTicks ticks = chartTicks(axis, {low, low * factor}, 5);
-      EXPECT_GE(ticks.values.size(), 2U) << low << ' ' << factor;
+      EXPECT_GE(ticks.values.size(), 3U) << low << ' ' << factor;
       for (const double value : ticks.values) {
         const double part = value / std::pow(10.0, std::floor(std::log10(value) + 1e-9));
         EXPECT_TRUE(std::abs(part - 1) < 1e-6 || std::abs(part - 2) < 1e-6 ||
