@@ -279,8 +279,8 @@ QWidget* ComparePage::makeScatter() {
       change([&](CompareChoice& choice) { choice.*chosen = id; });
     });
     better = makeCombo(tr("Better on %1").arg(name), tr("Which way is better, for the front"));
-    better->addItems(
-        {tr("better: auto"), tr("better: neither"), tr("better: lower"), tr("better: higher")});
+    better->addItems({tr("better: automatic"), tr("better: neither"), tr("better: lower"),
+                      tr("better: higher")});
     connect(better, &QComboBox::activated, this, [this, direction](int index) {
       change([&](CompareChoice& choice) {
         choice.*direction =

@@ -75,7 +75,7 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const jobs::QueueEntr
     const std::string& wanted =
         entry->options.device.empty() ? entry->configured : entry->options.device;
     if (section == Section::Waiting || row.device.empty())
-      line.device = wanted.empty() ? QStringLiteral("auto") : deviceText(wanted);
+      line.device = deviceText(wanted.empty() ? "auto" : wanted);
     if (entry->options.timeLimitSeconds > 0)
       line.limit = limitText(entry->options.timeLimitSeconds);
   }
@@ -96,8 +96,8 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const jobs::QueueEntr
     case Section::Waiting:
       line.note = text(entry->waits);
       if (line.note.isEmpty() && isFirst) {
-        line.note = view.mode == store::QueueMode::Running ? tr("next")
-                                                           : tr("next when the queue resumes");
+        line.note =
+            view.mode == store::QueueMode::Running ? tr("next") : tr("next when the queue resumes");
       }
       if (line.note.isEmpty() && row.step > 0) {
         line.note = row.latestCheckpoint >= 0

@@ -76,6 +76,7 @@ Fact analysisFact(const std::string& metric, const std::vector<store::MetricSumm
 }  // namespace
 
 QString deviceText(const std::string& device) {
+  if (device == "auto") return sayOfRun("automatic");
   return device == "cpu" ? sayOfRun("CPU") : QString::fromStdString(device);
 }
 

@@ -108,6 +108,7 @@ TEST(RunFacts, TheTrainingLossIsOneRow) {
 
 TEST(RunFacts, TheCpuIsWrittenInCapitals) {
   EXPECT_EQ(deviceText("cpu").toStdString(), "CPU");
+  EXPECT_EQ(deviceText("auto").toStdString(), "automatic");
   EXPECT_EQ(deviceText("cuda:0").toStdString(), "cuda:0");
 }
 
