@@ -144,14 +144,14 @@ QWidget* GalleryPage::makeTop() {
                       tr("Search: sampler:ddim class:3 guidance>2 step:400 starred tag:x"), this);
   search_->setToolTip(
       tr("Keys of the recipe with : = != < <= > >=, also run, step, seed, tag and starred; other "
-         "words are searched in recipes and names of runs (/)"));
+         "words are searched in recipes and names of runs (/). Down goes to the images."));
   search_->setMinimumWidth(px(220));
   search_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   connect(search_, &QLineEdit::editingFinished, this, [this] { search(search_->text()); });
   connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
     if (text.isEmpty()) search(text);
   });
-  connect(search_, &QLineEdit::returnPressed, this, [this] { sheet_->setFocus(); });
+  search_->installEventFilter(this);
   row.addWidget(search_);
   count_ = withRole(new QLabel(this), "muted");
   row.addWidget(count_);

@@ -2,6 +2,7 @@
 #include "ui/gallery/gallery_page.h"
 
 #include <QComboBox>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QShowEvent>
@@ -106,6 +107,15 @@ GalleryPage::~GalleryPage() = default;
 void GalleryPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   splitter_->setOrientation(width() < px(560) ? Qt::Vertical : Qt::Horizontal);
+}
+
+bool GalleryPage::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == search_ && event->type() == QEvent::KeyPress &&
+      static_cast<QKeyEvent*>(event)->key() == Qt::Key_Down) {
+    sheet_->setFocus(Qt::TabFocusReason);
+    return true;
+  }
+  return Page::eventFilter(watched, event);
 }
 
 QString GalleryPage::runName(std::int64_t run) const { return runNameOf(workbench_, run); }

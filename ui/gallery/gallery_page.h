@@ -92,6 +92,8 @@ class GalleryPage final : public ReadingPage {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  /// Down leads from the search to the images.
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   // gallery_layout.cpp

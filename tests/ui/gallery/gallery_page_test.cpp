@@ -233,6 +233,17 @@ TEST_F(Gallery, LettersInTheSearchAreNotKeysOfThePage) {
   EXPECT_TRUE(workbench_.said.empty());
 }
 
+TEST_F(Gallery, ReturnStaysInTheSearchAndDownGoesToTheImages) {
+  const auto shown = filledPage();
+  type(*shown, QStringLiteral("sampler:ddim"));
+  QWidget* field = shown->focusWidget();
+  ASSERT_NE(qobject_cast<QLineEdit*>(field), nullptr);
+  QTest::keyClicks(field, QStringLiteral("st"));
+  EXPECT_EQ(workbench_.store().imageTags(second_).size(), 0u);
+  QTest::keyClick(field, Qt::Key_Down);
+  EXPECT_EQ(shown->focusWidget(), &shown->sheet());
+}
+
 TEST_F(Gallery, GroupsImagesByStepAndGoesToAStepWithTheSlider) {
   fill();
   const auto shown = page({600, 320});
