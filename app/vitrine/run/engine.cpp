@@ -12,12 +12,12 @@
 
 namespace vitrine::app {
 
-void loadEngine(Engine& engine, Refused refused) {
-  train::addTrainingItems(engine.registry);
-  engine.plugins = loadPlugins(engine.registry, pluginFolders());
-  engine.residentBytes = train::processMemory().residentBytes;
+Engine::Engine(Refused refused) {
+  train::addTrainingItems(registry);
+  plugins = loadPlugins(registry, pluginFolders());
+  residentBytes = train::processMemory().residentBytes;
   if (refused == Refused::Silent) return;
-  for (const PluginRefusal& refusal : engine.plugins.refused) {
+  for (const PluginRefusal& refusal : plugins.refused) {
     // The user disabled the plugin and knows it.
     if (refusal.code != RefusalCode::Disabled) log::warning(refusal.error);
   }

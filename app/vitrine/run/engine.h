@@ -7,16 +7,15 @@
 
 namespace vitrine::app {
 
+enum class Refused { Warn, Silent };
+
 struct Engine {
+  /// Loads every plugin of the search path; each refused one is a warning on stderr.
+  explicit Engine(Refused refused = Refused::Warn);
   Registry registry;
   LoadedPlugins plugins;
   std::int64_t residentBytes = 0;  ///< of the process once they were loaded; estimates begin there
 };
-
-enum class Refused { Warn, Silent };
-
-/// Loads every plugin of the search path into `engine`; each refused one is a warning on stderr.
-void loadEngine(Engine& engine, Refused refused = Refused::Warn);
 
 /// Plans an experiment file; "-" reads standard input.
 [[nodiscard]] Plan planFile(const std::string& file, const Catalog& catalog,

@@ -32,7 +32,6 @@ int analyseVerb(const Arguments& arguments) {
   store::RunStore store = openStore(line, Missing::Refuse);
   const store::RunRow run = store.run(asked.run);
   Engine engine;
-  loadEngine(engine);
   const Analysis& analysis = engine.registry.analysis(item);
   const auto isOfRun = [](const std::string& text) {
     return text.starts_with("data.") || text.starts_with("model.");

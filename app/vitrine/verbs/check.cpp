@@ -144,7 +144,6 @@ int checkVerb(const Arguments& arguments) {
   line.parse(arguments);
 
   Engine engine;
-  loadEngine(engine);
   const JudgedPlan judged =
       judgePlan(engine.registry, planFile(asked.file, engine.registry.catalog(), asked.overrides));
   if (line.wantsJson()) {

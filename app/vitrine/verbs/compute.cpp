@@ -54,7 +54,6 @@ int computeVerb(const Arguments& arguments) {
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   remote::FrameWriter writer(out);
   Engine engine;
-  loadEngine(engine);
   ComputeSession session(engine, databaseOf(line), limits, writer);
   int code = 0;
   std::thread reader([&] { code = readRequests(session); });

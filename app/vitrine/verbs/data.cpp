@@ -31,7 +31,6 @@ int dataVerb(const Arguments& arguments) {
 
   const Split split = splitFromString(splitName);
   Engine engine;
-  loadEngine(engine);
   const DatasetSource& source = engine.registry.dataset(id);
   const auto dataset = source.open(Config(
       resolveOrThrow(source.card().schema, "data", Json::object(), parseOverrides(overrides))));

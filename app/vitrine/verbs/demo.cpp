@@ -186,7 +186,6 @@ int demoVerb(const Arguments& arguments) {
   }
 
   Engine engine;
-  loadEngine(engine);
   Plan plan = planFile(file.empty() ? builtInExperiment("demo.toml").string() : file,
                        engine.registry.catalog(), overrides);
   requireValid(plan.problems);

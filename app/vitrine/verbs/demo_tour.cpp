@@ -209,7 +209,6 @@ std::vector<std::string> headlines(store::RunStore& store, const store::TaskCard
 int runTour(const CommandLine& line, const TourChoice& choice) {
   const Tour tour = readBuiltInTour();
   Engine engine;
-  loadEngine(engine);
   // All are checked before the first is trained.
   std::vector<Plan> plans;
   for (const Tour::Part& part : tour.parts) {

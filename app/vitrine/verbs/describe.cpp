@@ -187,7 +187,6 @@ int describeVerb(const Arguments& arguments) {
   line.app().add_flag("--schema", wantsSchema, "print JSON Schema, for editors");
   line.parse(arguments);
   Engine engine;
-  loadEngine(engine);
   if (item.empty()) return describeAll(engine, line, wantsSchema);
   for (const CoreSchema& core : coreSchemas()) {
     if (item != core.name) continue;

@@ -181,7 +181,6 @@ int enqueueVerb(const Arguments& arguments) {
   if (asked.memoryLimit != "none") options.memoryLimitBytes = parseBytes(asked.memoryLimit);
 
   Engine engine;
-  loadEngine(engine);
   JudgedPlan judged = planOf(asked, engine);
   requireDevice(judged.plan, asked.device);
   store::RunStore store = openStore(line, Missing::Create);

@@ -64,7 +64,6 @@ int evaluateVerb(const Arguments& arguments) {
   store::RunStore store = openStore(line, Missing::Refuse);
   const store::RunRow run = store.run(asked.run);
   Engine engine;
-  loadEngine(engine);
   const TrainedModel trained = openTrainedModel(
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, overrides});
   const Split split = splitOf(trained, asked.split);

@@ -97,7 +97,6 @@ int inferVerb(const Arguments& arguments) {
   }
 
   Engine engine;
-  loadEngine(engine);
   const Config config(modelTable(engine.registry, options.overrides));
   train::useThreads(std::nullopt);
   const WeightsModel opened =

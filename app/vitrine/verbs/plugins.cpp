@@ -83,8 +83,7 @@ Json pluginReport(const Engine& engine) {
 
 /// Remembers what the plugin brings, so that a run that needs it hears why it is not there.
 void disable(const std::string& id) {
-  Engine engine;
-  loadEngine(engine, Refused::Silent);
+  Engine engine(Refused::Silent);
   std::vector<std::string> ids;
   for (const PluginManifest& plugin : engine.plugins.loaded) {
     ids.push_back(plugin.id);
@@ -144,8 +143,7 @@ int pluginsVerb(const Arguments& arguments) {
   }
   if (!enabled.empty()) enable(enabled);
   if (!disabled.empty()) disable(disabled);
-  Engine engine;
-  loadEngine(engine, Refused::Silent);
+  Engine engine(Refused::Silent);
   if (line.wantsJson()) {
     print(pluginReport(engine));
     return 0;

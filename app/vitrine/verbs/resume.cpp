@@ -56,7 +56,6 @@ int resumeVerb(const Arguments& arguments) {
   }
   const SignalScope signals;  // before the plugins: loading them takes a while
   Engine engine;
-  loadEngine(engine);
   const TrainedRun trained = workRun(store, engine, run);
   printTrained({trained}, line.wantsJson());
   return static_cast<int>(trained.code);

@@ -15,7 +15,6 @@ int runVerb(const Arguments& arguments) {
   const SignalScope signals;  // before the plugins: loading them takes a while
   const store::RunRow run = store.run(id);
   Engine engine;
-  loadEngine(engine);
   const TrainedRun trained = workRun(store, engine, run);
   printTrained({trained}, line.wantsJson());
   return static_cast<int>(trained.code);

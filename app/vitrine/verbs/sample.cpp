@@ -164,7 +164,6 @@ int verifyImage(const CommandLine& line, store::RunStore& store, const store::Ru
   const store::GeneratedImageRow stored = storedImage(store, run, id);
   const Json& recipe = stored.recipe;
   Engine engine;
-  loadEngine(engine);
   const std::string use = recipe.at("weights");
   const TrainedModel trained = openTrainedModel(
       store, engine, run,
@@ -246,7 +245,6 @@ int sampleVerb(const Arguments& arguments) {
   const store::RunRow run = store.run(asked.run);
   if (verified != 0) return verifyImage(line, store, run, verified);
   Engine engine;
-  loadEngine(engine);
   const TrainedModel trained = openTrainedModel(
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, {}});
   TaskSession& session = *trained.run.session;

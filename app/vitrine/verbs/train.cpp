@@ -15,7 +15,6 @@ int trainVerb(const Arguments& arguments) {
   line.parse(arguments);
 
   Engine engine;
-  loadEngine(engine);
   const Plan plan = planFile(asked.file, engine.registry.catalog(), asked.overrides);
   requireValid(plan.problems);
   store::RunStore store = openStore(line, Missing::Create);
