@@ -84,7 +84,7 @@ void RunEdits::askTags(const std::vector<std::int64_t>& runs) {
     TagsDialog dialog(counts, runs.size(), window_);
     if (dialog.exec() != QDialog::Accepted) return;
     for (Change& change : changes)
-      change.after = oneALine(dialog.applied(linesOf(change.before)));
+      change.after = joined(dialog.applied(linesOf(change.before)), "\n");
     save(store::RunField::Tags, std::move(changes),
          tr("Stored the tags of %1.").arg(workbench_.namesOf(runs)));
   } catch (const Error& error) {
