@@ -185,12 +185,10 @@ void LivePage::takeWayOn() {
 }
 
 void LivePage::trainDemo() {
-  try {
+  workbench_.attempt([&] {
     enqueue_.start(builtInText(QStringLiteral("experiments/demo.toml")).toStdString(), "demo",
                    workbench_.store().file(), jobs::QueueEnd::Front);
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
   explain();
 }
 

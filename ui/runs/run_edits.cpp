@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/store/run_facts.h"
@@ -57,20 +56,18 @@ RunEdits::Change RunEdits::changeOf(std::int64_t run, store::RunField field) {
 }
 
 void RunEdits::rename(std::int64_t run, const QString& name) {
-  try {
+  workbench_.attempt([&] {
     Change change = changeOf(run, store::RunField::Name);
     change.after = name.trimmed().toStdString();
     if (change.after.empty()) return;
     const QString sentence = tr("Run %1 is called \u201c%2\u201d now.").arg(run).arg(name.trimmed());
     save(store::RunField::Name, {std::move(change)}, sentence);
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void RunEdits::askTags(const std::vector<std::int64_t>& runs) {
   if (runs.empty()) return;
-  try {
+  workbench_.attempt([&] {
     std::vector<Change> changes;
     std::map<std::string, std::size_t> counts;  // of the chosen runs that have a tag
     for (const std::int64_t run : runs) {
@@ -87,14 +84,12 @@ void RunEdits::askTags(const std::vector<std::int64_t>& runs) {
       change.after = joined(dialog.applied(linesOf(change.before)), "\n");
     save(store::RunField::Tags, std::move(changes),
          tr("Stored the tags of %1.").arg(workbench_.namesOf(runs)));
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void RunEdits::askNote(const std::vector<std::int64_t>& runs) {
   if (runs.empty()) return;
-  try {
+  workbench_.attempt([&] {
     std::vector<Change> changes;
     for (const std::int64_t run : runs) changes.push_back(changeOf(run, store::RunField::Note));
     const bool isOne = runs.size() == 1;
@@ -114,23 +109,19 @@ void RunEdits::askNote(const std::vector<std::int64_t>& runs) {
     save(store::RunField::Note, std::move(changes),
          isOne ? tr("Stored the note of %1.").arg(workbench_.namesOf(runs))
                : tr("Stored the notes of %1.").arg(workbench_.namesOf(runs)));
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void RunEdits::mark(store::RunField field, const std::map<std::int64_t, std::string>& values,
                     const QString& sentence) {
-  try {
+  workbench_.attempt([&] {
     std::vector<Change> changes;
     for (const auto& [run, value] : values) {
       changes.push_back(changeOf(run, field));
       changes.back().after = value;
     }
     save(field, std::move(changes), sentence);
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void RunEdits::save(store::RunField field, std::vector<Change> changes, const QString& sentence) {

@@ -168,12 +168,10 @@ void RunTable::readColumns() {
 /// Columns in place of those that are there.
 void RunTable::show() {
   isSizing_ = true;
-  try {
+  workbench_.attempt([&] {
     if (ids_.empty()) ids_ = usual();
     readColumns();
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
   const auto sorted = std::find(ids_.begin(), ids_.end(), sortedBy_);
   int section = sortSection_;
   if (section > 0)
@@ -199,11 +197,7 @@ void RunTable::show() {
 void RunTable::read() {
   if (!isShown_) return;
   isSizing_ = true;
-  try {
-    readColumns();
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  workbench_.attempt([&] { readColumns(); });
   isSizing_ = false;
 }
 

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "core/base/cell_text.h"
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "ui/runs/run_table.h"
 
@@ -74,12 +73,10 @@ QByteArray RunTable::text(Form form) {
 }
 
 void RunTable::copy() {
-  try {
+  workbench_.attempt([&] {
     QGuiApplication::clipboard()->setText(QString::fromUtf8(text(Form::Shown)));
     workbench_.showMessage(tr("Copied the table of runs: paste it into a spreadsheet."));
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 void RunTable::askExport() {
@@ -95,16 +92,14 @@ void RunTable::askExport() {
 
 void RunTable::exportTo(const QString& file) {
   const QString shown = QDir::toNativeSeparators(file);
-  try {
+  workbench_.attempt([&] {
     const QByteArray lines = text(Form::Csv);
     QSaveFile out(file);
     if (out.open(QIODevice::WriteOnly) && out.write(lines) == lines.size() && out.commit())
       return workbench_.showMessage(tr("Saved %1.").arg(shown));
     workbench_.showError(
         tr("Cannot write %1: %2; choose another folder.").arg(shown, out.errorString()));
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 }  // namespace vitrine::ui

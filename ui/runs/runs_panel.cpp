@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
@@ -331,7 +330,7 @@ void RunsPanel::enterList() {
 
 void RunsPanel::readScores() {
   proxy_->lookAgain();
-  try {
+  workbench_.attempt([&] {
     store::RunReader& store = workbench_.store();
     if (std::exchange(areNamesNew_, false)) {
       model_.setDifferences(
@@ -355,9 +354,7 @@ void RunsPanel::readScores() {
     model_.setScores(scores);
     table_->setMainMetrics(std::move(metrics));
     table_->read();  // after the tags, which it shows
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 /// Runs that were archived leave the selection with the list: charts do not draw what is not seen.

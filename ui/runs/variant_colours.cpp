@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/store/comparison.h"
 #include "ui/kit/series/run_series.h"
 #include "ui/kit/settings.h"
@@ -52,11 +51,7 @@ void VariantColours::setOn(bool isOn) {
 
 void VariantColours::refresh() {
   if (!isOn_) return;
-  try {
-    set(numbersByVariant(workbench_), own_);
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-  }
+  workbench_.attempt([&] { set(numbersByVariant(workbench_), own_); });
 }
 
 void VariantColours::setOwn(std::map<std::int64_t, std::int64_t> numbers) {
