@@ -92,9 +92,8 @@ std::unique_ptr<SampleTransform> onImages(const TransformContext& context, const
 }
 
 ItemCard colorCard(const char* id, const char* title, const char* paper, const char* doc) {
-  ItemCard card = itemCard(ItemKind::Transform, id, title);
+  ItemCard card = itemCard(ItemKind::Transform, id, title, doc);
   card.paper = paper;
-  card.doc = doc;
   card.needs = {"image"};
   return card;
 }

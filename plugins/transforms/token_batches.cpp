@@ -38,9 +38,8 @@ std::vector<SampleField> inRows(const TransformContext& context, const std::stri
 }
 
 ItemCard rowsCard(const char* id, const char* title, const char* doc, const Field& length) {
-  ItemCard card = itemCard(ItemKind::Transform, id, title);
+  ItemCard card = itemCard(ItemKind::Transform, id, title, doc);
   card.offers = {"batch"};
-  card.doc = doc;
   Field wide = length;
   card.schema.fields = {
       tokensField(), wide.titled("Length").range(1, 1 << 20).withUnit("tokens").runOnly(),
