@@ -67,16 +67,24 @@ std::int64_t UsedSamples::limitOf(Split split) const {
   return std::max<std::int64_t>(1, std::llround(*share * size));
 }
 
-/// The used training samples that are held out, or the others. Held out is the same share of every
-/// class, a part of those that are used.
-UsedSamples::Ids UsedSamples::held(bool isOut) const {
+/// Training samples that are used, those that are held out among them.
+std::int64_t UsedSamples::usedForTraining() const {
   const std::int64_t all = dataset_->size(Split::Train), limit = limitOf(Split::Train);
-  const std::int64_t used = limit > 0 ? std::min(limit, all) : all;
-  const Ids from = draw(Split::Train, used, trainingSeed_);
+  return limit > 0 ? std::min(limit, all) : all;
+}
+
+/// The same share of every class, a part of those that are used.
+UsedSamples::Ids UsedSamples::heldOut() const {
   // A smaller stratified draw is part of a larger one of the same seed.
-  const auto size = static_cast<double>(isStratified_ ? used : all);
-  const Ids out =
-      stratifiedSubset(*dataset_, Split::Train, std::llround(holdout_ * size), trainingSeed_);
+  const auto size =
+      static_cast<double>(isStratified_ ? usedForTraining() : dataset_->size(Split::Train));
+  return stratifiedSubset(*dataset_, Split::Train, std::llround(holdout_ * size), trainingSeed_);
+}
+
+/// The used training samples that are held out, or the others.
+UsedSamples::Ids UsedSamples::held(bool isOut) const {
+  const std::int64_t used = usedForTraining();
+  const Ids from = draw(Split::Train, used, trainingSeed_), out = heldOut();
   Ids ids;
   std::copy_if(from.begin(), from.end(), std::back_inserter(ids), [&](std::int64_t id) {
     return std::binary_search(out.begin(), out.end(), id) == isOut;
@@ -108,8 +116,17 @@ std::int64_t UsedSamples::size(Split split) const {
 }
 
 std::vector<std::int64_t> UsedSamples::choose(Split split, std::int64_t count) const {
-  if (stored(split) == split) return draw(split, count, kSeedOfAllRuns);
-  Ids ids = *of(split);
+  if (holdout_ <= 0 || split == Split::Test) return draw(split, count, kSeedOfAllRuns);
+  Ids ids;
+  if (split == Split::Train) {
+    const Ids out = heldOut();
+    const Ids more = draw(split, count + std::ssize(out), trainingSeed_);
+    std::set_difference(more.begin(), more.end(), out.begin(), out.end(), std::back_inserter(ids));
+  } else {
+    ids = *of(split);
+    // Ids ascend, so the first ones may be of one class; a smaller draw is a part of this one.
+    if (isStratified_) ids = draw(Split::Train, std::min(count, std::ssize(ids)), trainingSeed_);
+  }
   ids.resize(std::min(ids.size(), static_cast<std::size_t>(std::max<std::int64_t>(count, 0))));
   return ids;
 }

@@ -28,8 +28,9 @@ class VITRINE_ENGINE_EXPORT UsedSamples {
   /// \throws ConfigError  a held-out part leaves nothing on one side
   [[nodiscard]] std::shared_ptr<const std::vector<std::int64_t>> of(Split split) const;
   [[nodiscard]] std::int64_t size(Split split) const;  ///< samples that are used
-  /// `count` samples of the classes in turn, the same for every run but for a held-out part; all
-  /// when there are no more.
+  /// `count` samples of the classes in turn, the same for every run; all when there are no more.
+  /// With a held-out part, the run's seed draws those of train and validation, and no sample is in
+  /// both.
   [[nodiscard]] std::vector<std::int64_t> choose(Split split, std::int64_t count) const;
   /// Splits that evaluations read: validation, then test, as far as there are.
   [[nodiscard]] std::vector<Split> evaluated() const;
@@ -37,6 +38,8 @@ class VITRINE_ENGINE_EXPORT UsedSamples {
  private:
   using Ids = std::vector<std::int64_t>;
   [[nodiscard]] Ids draw(Split split, std::int64_t count, std::uint64_t seed) const;
+  [[nodiscard]] std::int64_t usedForTraining() const;
+  [[nodiscard]] Ids heldOut() const;
   [[nodiscard]] Ids held(bool isOut) const;
   [[nodiscard]] std::int64_t limitOf(Split split) const;
   void chooseEvaluated(const std::vector<std::string>& names);

@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
+#include <memory>
+#include <set>
+#include <string>
 
 #include "core/base/error.h"
 #include "core/config/catalog.h"
@@ -15,21 +19,21 @@ using test::Names;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// Seven classes in turn; no validation split.
+/// Seven classes in turn, `inARow` samples of each; no validation split.
 class Sevens final : public LabelledImages {
  public:
-  explicit Sevens(std::int64_t size) : size_(size) {
+  explicit Sevens(std::int64_t size, std::int64_t inARow = 1) : size_(size), inARow_(inARow) {
     info_.height = info_.width = 1;
     info_.classes = {"a", "b", "c", "d", "e", "f", "g"};
   }
   const DatasetInfo& info() const noexcept override { return info_; }
   std::int64_t size(Split split) const override { return split == Split::Validation ? 0 : size_; }
   std::int64_t readImage(Split, std::int64_t id, std::span<std::uint8_t>) const override {
-    return id % 7;
+    return id / inARow_ % 7;
   }
 
  private:
-  std::int64_t size_;
+  std::int64_t size_, inARow_;
   DatasetInfo info_;
 };
 
@@ -84,6 +88,31 @@ TEST(UsedSamples, AHeldOutPartIsTheSameShareOfEveryClassAndNotTrained) {
     for (const auto& [label, count] : perClass) EXPECT_EQ(count, all / 70) << label;
     EXPECT_EQ(samples->choose(Split::Validation, 3).size(), 3u);
     EXPECT_THAT(samples->evaluated(), ElementsAre(Split::Validation, Split::Test));
+  }
+}
+
+TEST(UsedSamples, ChosenSamplesOfAHeldOutPartAreOfEveryClassAndNotAmongThoseOfTraining) {
+  const auto sorted = std::make_shared<Sevens>(700, /*inARow=*/100);
+  for (const char* subset : {"stratified", "first"}) {
+    Json data = dataSchema().defaults();
+    data.update({{"holdout", 0.1}, {"subset", subset}});
+    const UsedSamples samples(sorted, Config(data), 4);
+    const auto held = *samples.of(Split::Validation);
+    EXPECT_EQ(samples.choose(Split::Train, 630), *samples.of(Split::Train)) << subset;
+    EXPECT_EQ(samples.choose(Split::Validation, 70), held) << subset;
+    std::map<Split, std::set<std::int64_t>> labels;
+    for (const Split split : {Split::Train, Split::Validation}) {
+      const auto chosen = samples.choose(split, 7);
+      EXPECT_EQ(chosen.size(), 7u) << subset;
+      for (const std::int64_t id : chosen) {
+        const bool isHeld = std::binary_search(held.begin(), held.end(), id);
+        EXPECT_EQ(isHeld, split == Split::Validation) << subset << " " << id;
+        labels[split].insert(sorted->label(Split::Train, id));
+      }
+    }
+    const std::size_t classes = subset == std::string("stratified") ? 7 : 1;
+    EXPECT_EQ(labels[Split::Train].size(), classes) << subset;
+    EXPECT_EQ(labels[Split::Validation].size(), classes) << subset;
   }
 }
 
