@@ -236,6 +236,12 @@ void ComparePage::showPublished() {
                         .arg(published_.total)
                         .arg(valueChoiceText(choice_.value)));
   }
+  // Of one selected run, all of its experiment is compared.
+  if (scope_.size() > 1)
+    paper_->setText(paper_->text() + QLatin1Char('\n') +
+                    tr("Counts only the selected runs: %1. Select one run to count all of its "
+                       "experiment.")
+                        .arg(data_->runs.size()));
   for (const PublishedRow& row : published_.rows) {
     auto* item =
         new QTreeWidgetItem(publishedTree_, {data_->labels[row.variant], row.model, row.title,

@@ -417,6 +417,20 @@ TEST_F(ComparePageTest, SaysThatNoPaperBelongsToTheExperiment) {
   EXPECT_THAT(all.toStdString(), HasSubstr("No published numbers belong to"));
 }
 
+TEST_F(ComparePageTest, PublishedSaysThatItCountsTheSelectedRunsOnly) {
+  fill();
+  studio_.workbench.selection().setRuns({1, 2, 4, 5}, 1);
+  show();
+  press(QStringLiteral("Published"));
+  page_->waitUntilIdle();
+  const auto* paper = named<QLabel>(QStringLiteral("Paper"));
+  ASSERT_NE(paper, nullptr);
+  EXPECT_THAT(paper->text().toStdString(), HasSubstr("Counts only the selected runs: 4."));
+  studio_.workbench.selection().setRuns({1}, 1);
+  page_->waitUntilIdle();
+  EXPECT_FALSE(paper->text().contains(QStringLiteral("selected runs"))) << "all are counted";
+}
+
 TEST_F(ComparePageTest, EveryControlHasAName) {
   showFilled();
   for (QWidget* widget : page_->findChildren<QWidget*>()) {
