@@ -33,6 +33,21 @@ QString breakable(const std::string& key) {
                                                              QStringLiteral(".&#8203;"));
 }
 
+/// A word that is too long for its line breaks inside.
+QString breakableValue(const QString& text) {
+  constexpr int kMostTogether = 12;
+  QString html;
+  int together = 0;
+  for (const QChar letter : text) {
+    html += QString(letter).toHtmlEscaped();
+    together = letter.isSpace() ? 0 : together + 1;
+    if (together < kMostTogether || letter.isHighSurrogate()) continue;
+    html += QStringLiteral("&#8203;");
+    together = 0;
+  }
+  return html;
+}
+
 /// "resize, normalise": what a list of transforms has; "" of any other value.
 QString namesOf(const Json& value) {
   if (!value.is_array()) return {};
@@ -44,14 +59,19 @@ QString namesOf(const Json& value) {
   return names.join(QStringLiteral(", "));
 }
 
+QString wholeValue(const Json& value) {
+  if (value.is_null()) return QStringLiteral("\u2013");
+  const QString names = namesOf(value);
+  return names.isEmpty() ? valueText(value) : names;
+}
+
 }  // namespace
 
 QString shortValue(const Json& value) {
-  if (value.is_null()) return QStringLiteral("\u2013");
-  const QString names = namesOf(value);
-  QString text = names.isEmpty() ? valueText(value) : names;
-  if (text.size() > 28) text = text.left(27) + QChar(0x2026);
-  return text;
+  constexpr int kMost = 28, kEnd = 12;  // a path is known by its end
+  const QString text = wholeValue(value);
+  if (text.size() <= kMost) return text;
+  return text.left(kMost - kEnd - 1) + QChar(0x2026) + text.right(kEnd);
 }
 
 ChangesView::ChangesView(QWidget* parent)
@@ -174,30 +194,41 @@ void ChangesView::show(const std::vector<Difference>& changes, const QString& no
   }
   const std::size_t rows = changes.size() + (showsAll() ? same.size() : 0);
   html += QStringLiteral("<table width='100%' cellspacing='0' cellpadding='2'>");
-  const auto row = [&](const std::string& key, const QString& value, const QColor& colour) {
+  QStringList shortened;  // the whole values of these lines, for the tool tip
+  const auto row = [&](const std::string& key, const std::vector<const Json*>& values,
+                       const QColor& colour) {
+    QStringList cell, whole;
+    for (const Json* value : values) {
+      cell << breakableValue(shortValue(*value));
+      whole << wholeValue(*value);
+    }
+    const QString arrow = QStringLiteral(" \u2192 ");
+    const bool isWhole = std::all_of(values.begin(), values.end(), [](const Json* value) {
+      return shortValue(*value) == wholeValue(*value);
+    });
+    if (!isWhole)
+      shortened << QString::fromStdString(key) + QStringLiteral(": ") + whole.join(arrow);
     html += QStringLiteral(
                 "<tr><td><a href='%1' style='color:%2; text-decoration:none'>%3</a></td>"
                 "<td align='right' style='color:%4'>%5</td></tr>")
                 .arg(QString::fromStdString(key).toHtmlEscaped(), colours.muted.name(),
-                     breakable(key), colour.name(), value);
+                     breakable(key), colour.name(), cell.join(arrow));
   };
   std::size_t shown = 0;
   for (const Difference& change : changes) {
     if (shown++ == kMostKeysShown) break;
-    row(change.key,
-        shortValue(change.before).toHtmlEscaped() + QStringLiteral(" \u2192 ") +
-            shortValue(change.after).toHtmlEscaped(),
-        colours.text);
+    row(change.key, {&change.before, &change.after}, colours.text);
   }
   if (showsAll()) {
     for (const auto& [key, value] : same) {
       if (shown++ >= kMostKeysShown) break;
-      row(key, shortValue(value).toHtmlEscaped(), colours.muted);
+      row(key, {&value}, colours.muted);
     }
   }
   html += QStringLiteral("</table>");
   if (rows > kMostKeysShown) html += tr("%1 more").arg(rows - kMostKeysShown);
   changes_->setText(html);
+  changes_->setToolTip(shortened.join(QLatin1Char('\n')));
   fit();
 }
 

@@ -2,6 +2,8 @@
 #include "ui/configure/plan/run_planner.h"
 
 #include <QComboBox>
+#include <QLabel>
+#include <QScrollArea>
 #include <atomic>
 #include <future>
 #include <mutex>
@@ -81,6 +83,29 @@ TEST(ShortValue, NamesTheTransformsOfAPipeline) {
   const Json pipeline = Json::parse(R"([{"name": "resize", "size": null}, {"name": "normalise"}])");
   EXPECT_EQ(shortValue(pipeline), QStringLiteral("resize, normalise"));
   EXPECT_EQ(shortValue(Json::array({1, 2, 3})), QStringLiteral("1, 2, 3"));
+}
+
+TEST(ShortValue, LeavesTheMiddleOfALongOneOut) {
+  const QString text = shortValue(Json("/data/of/the/laboratory/pictures/train"));
+  EXPECT_TRUE(text.startsWith(QStringLiteral("/data/of/"))) << text.toStdString();
+  EXPECT_TRUE(text.endsWith(QStringLiteral("/train"))) << text.toStdString();
+  EXPECT_EQ(text.size(), 28);
+}
+
+TEST(ChangesView, HasRoomForLongValuesAndTheWholeOnesInItsToolTip) {
+  ChangesView view;
+  view.resize(220, 300);
+  const std::string folder = "/" + std::string(60, 'x') + "/train";
+  const Difference change{"data.folder", Json(std::string(40, 'x')), Json(folder)};
+  view.show({change}, QString(), {});
+  static_cast<QWidget&>(view).show();
+  QCoreApplication::processEvents();
+  const auto* list = view.findChild<QScrollArea*>();
+  const auto* label = list->widget()->findChild<QLabel*>();
+  ASSERT_NE(label, nullptr);
+  EXPECT_LE(list->widget()->width(), list->viewport()->width());
+  EXPECT_LE(label->minimumSizeHint().width(), list->viewport()->width());
+  EXPECT_TRUE(label->toolTip().contains(QString::fromStdString(folder)));
 }
 
 TEST_F(Configure, ReadsNothingThroughTheWindowsConnectionWhileOneTypes) {
