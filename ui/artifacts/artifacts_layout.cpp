@@ -17,8 +17,7 @@
 namespace vitrine::ui {
 
 QWidget* ArtifactsPage::makeList() {
-  auto* panel = withRole(new QWidget(this), "panel");
-  panel->setAttribute(Qt::WA_StyledBackground);
+  auto* panel = paintAs(new QWidget(this), "panel");
   auto* column = columnIn(panel, {});
   tree_ = withName(withRole(new QTreeWidget(panel), "rows"), tr("Artifacts by analysis"));
   tree_->setHeaderHidden(true);

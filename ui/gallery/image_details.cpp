@@ -39,8 +39,7 @@ class RecipeTable final : public FactTable {
 };
 
 ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
-  setProperty("role", QStringLiteral("panel"));
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "panel");
   auto* column = columnIn(this, {px(12), px(10), px(12), px(12)}, px(8));
   title_ = withRole(new ElidedLabel(this), "title");
   column->addWidget(title_);

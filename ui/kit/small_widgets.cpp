@@ -66,6 +66,11 @@ QHBoxLayout* rowIn(QWidget* owner, const QMargins& edges, int spacing) {
   return row;
 }
 
+QWidget* paintAs(QWidget* widget, const char* role) {
+  widget->setAttribute(Qt::WA_StyledBackground);
+  return withRole(widget, role);
+}
+
 QFrame* makeRule(QWidget* parent) { return withRole(new QFrame(parent), "rule"); }
 
 QToolButton* makeToolButton(const QString& text, const QString& tip, QWidget* parent) {

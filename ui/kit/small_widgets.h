@@ -82,6 +82,9 @@ template <class Widget>
   return widget;
 }
 
+/// `widget`, with the background that the style sheet gives that role: "panel", "canvas".
+QWidget* paintAs(QWidget* widget, const char* role);
+
 /// `widget` with the name that a screen reader says. \param tip  its tool tip; "": it has none
 template <class Widget>
 [[nodiscard]] Widget* withName(Widget* widget, const QString& name, const QString& tip = {}) {

@@ -8,8 +8,7 @@
 namespace vitrine::ui {
 
 LogPanel::LogPanel(QWidget* parent) : QWidget(parent) {
-  setProperty("role", "panel");
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "panel");
   field_ = makeSearchField(tr("Search the log"), QString(), this);
   field_->setMaximumWidth(px(280));
   found_ = withRole(new QLabel, "small");

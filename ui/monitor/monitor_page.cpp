@@ -19,8 +19,7 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
       workbench_(workbench),
       reader_(workbench.store().file()),
       alerts_(AlertService::of(workbench)) {
-  setProperty("role", "canvas");
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "canvas");
   settings_.smoothing = storedSmoothing();
   cache_.setLimit(static_cast<std::size_t>(
                       std::max(16, setting(QStringLiteral("monitor/cache_mb"), 512).toInt()))

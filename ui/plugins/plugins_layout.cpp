@@ -21,16 +21,14 @@ namespace vitrine::ui {
 
 PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench) {
-  setProperty("role", "canvas");
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "canvas");
   setMinimumSize(420, 300);
   probe_ = new QAction(icon(Icon::Refresh), tr("Reload plugins"), this);
   probe_->setToolTip(tr("Search for plugins again and read the schemas of each"));
   connect(probe_, &QAction::triggered, this, &PluginsPage::probe);
 
   auto* outer = columnIn(this, {}, 0);
-  auto* head = withRole(new QWidget(this), "panel");
-  head->setAttribute(Qt::WA_StyledBackground);
+  auto* head = paintAs(new QWidget(this), "panel");
   auto* line = rowIn(head, {px(12), px(4), px(12), px(4)}, px(4));
   auto* group = new QButtonGroup(this);
   const auto mode = [&](const QString& text, const QString& tip) {
@@ -104,8 +102,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
 }
 
 QWidget* PluginsPage::makeList() {
-  auto* panel = withRole(new QWidget(this), "panel");
-  panel->setAttribute(Qt::WA_StyledBackground);
+  auto* panel = paintAs(new QWidget(this), "panel");
   panel->setMinimumWidth(px(140));
   auto* column = columnIn(panel, {}, 0);
   search_ = makeSearchField(tr("Search plugins and items"), tr("Search items and keys"), panel);

@@ -33,8 +33,7 @@ QString declinedKey(Workbench& workbench) {
 
 QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), devices_(workbench.link()) {
-  setProperty("role", "canvas");
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "canvas");
   makeActions();
 
   view_ = withRole(new QTreeView, "list");

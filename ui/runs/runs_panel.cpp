@@ -25,8 +25,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
       memory_(workbench.store()),
       colours_(workbench, this),
       disk_(workbench.store().file()) {
-  setProperty("role", "panel");
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "panel");
   marks_ = new RunMarkActions(workbench, edits_, model_, this);
   proxy_ = new RunsFilter(workbench.store(), this);
   proxy_->setSourceModel(&model_);

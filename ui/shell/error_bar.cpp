@@ -11,8 +11,7 @@
 namespace vitrine::ui {
 
 ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
-  setProperty("role", "panel");
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "panel");
   setAccessibleName(tr("Error"));
   text_ = withRole(new WrapLabel, "bad");
   text_->setTextFormat(Qt::PlainText);

@@ -36,8 +36,7 @@ Inspector::Section Inspector::section(QVBoxLayout& column, const QString& title,
 
 Inspector::Inspector(StudioWorkbench& workbench, QWidget* parent)
     : QWidget(parent), workbench_(workbench) {
-  setProperty("role", "panel");
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "panel");
   stack_ = new QStackedWidget(this);
   empty_ = withRole(
       new WordLabel(tr("Select a run to see its state, configuration and log."), stack_), "muted");

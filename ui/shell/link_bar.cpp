@@ -11,8 +11,7 @@
 namespace vitrine::ui {
 
 LinkBar::LinkBar(RemoteLink& link, QWidget* parent) : QFrame(parent), link_(link) {
-  setProperty("role", "panel");
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "panel");
   setAccessibleName(tr("Link to the other machine"));
   text_ = new ElidedLabel;
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);

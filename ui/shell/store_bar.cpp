@@ -8,8 +8,7 @@ namespace vitrine::ui {
 
 StoreBar::StoreBar(LocalEdits& edits, store::RunReader& store, QWidget* parent)
     : QFrame(parent), edits_(edits), store_(store) {
-  setProperty("role", "panel");
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "panel");
   setAccessibleName(tr("Text that is not stored"));
   text_ = withRole(new WrapLabel, "warn");
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);

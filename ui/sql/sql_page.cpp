@@ -60,8 +60,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
       sorter_(workbench.store().file()),
       charter_(workbench.store().file()),
       writer_(workbench.store().file()) {
-  setProperty("role", "canvas");
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "canvas");
   setMinimumSize(420, 300);
   makeActions();
   auto* outer = rowIn(this, {}, 0);

@@ -55,8 +55,7 @@ SqlSide::SqlSide(QWidget* parent)
       choice_(new QButtonGroup(this)),
       search_(new QLineEdit(this)),
       stack_(new QStackedWidget(this)) {
-  setProperty("role", "panel");
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "panel");
   auto* column = columnIn(this, {}, 0);
   auto* top = new QWidget(this);
   auto* inTop = columnIn(top, {px(12), px(8), px(12), px(8)}, px(8));

@@ -33,8 +33,7 @@ SidePanel::SidePanel(QWidget* parent)
       changesSection_(new CollapsibleSection(QStringLiteral("changes"), tr("Changes"), this)),
       runsSection_(new CollapsibleSection(QStringLiteral("runs"), tr("Planned runs"), this)),
       textSection_(new CollapsibleSection(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
-  setProperty("role", QStringLiteral("panel"));
-  setAttribute(Qt::WA_StyledBackground);
+  paintAs(this, "panel");
   auto* outer = columnIn(this, {});
   auto* scroll = new QScrollArea(this);
   scroll->setWidgetResizable(true);
