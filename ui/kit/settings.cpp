@@ -29,12 +29,19 @@ void forgetSetting(const QString& key) {
   if (!isForgetting) settingsFile()->remove(key);
 }
 
-QStringList settingNames(const QString& group) {
+QString keyOfName(const QString& group, const QString& name) {
+  return group + QLatin1Char('/') + QString::fromLatin1(name.toUtf8().toHex());
+}
+
+QStringList givenNames(const QString& group) {
   if (isForgetting) return {};
   QSettings& file = *settingsFile();
   file.beginGroup(group);
-  const QStringList names = file.childKeys() + file.childGroups();
+  QStringList names;
+  for (const QString& key : file.childKeys() + file.childGroups())
+    names << QString::fromUtf8(QByteArray::fromHex(key.toLatin1()));
   file.endGroup();
+  names.sort(Qt::CaseInsensitive);
   return names;
 }
 

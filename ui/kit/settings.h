@@ -10,8 +10,11 @@ namespace vitrine::ui {
 [[nodiscard]] QVariant setting(const QString& key, const QVariant& otherwise = {});
 void storeSetting(const QString& key, const QVariant& value);
 void forgetSetting(const QString& key);
-/// Names below `group`: "wide" and "narrow" for layouts/wide and layouts/narrow.
-[[nodiscard]] QStringList settingNames(const QString& group);
+/// The key of `name`, which the user gave, below `group`. It may hold a slash, which the settings
+/// take for a group.
+[[nodiscard]] QString keyOfName(const QString& group, const QString& name);
+/// The names below `group` that keyOfName() made keys of, in order.
+[[nodiscard]] QStringList givenNames(const QString& group);
 /// From here on nothing is read or stored: pictures for documents and tests look the same
 /// everywhere.
 void forgetSettings();

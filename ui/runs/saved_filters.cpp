@@ -12,26 +12,19 @@ namespace {
 
 const QString kFilterGroup = QStringLiteral("filters");
 
-// A name may hold a slash, which the settings take for a group.
-QString filterKey(const QString& name) {
-  return kFilterGroup + QLatin1Char('/') + QString::fromLatin1(name.toUtf8().toHex());
-}
-
 }  // namespace
 
-QStringList filterNames() {
-  QStringList names;
-  for (const QString& key : settingNames(kFilterGroup))
-    names << QString::fromUtf8(QByteArray::fromHex(key.toLatin1()));
-  names.sort(Qt::CaseInsensitive);
-  return names;
+QStringList filterNames() { return givenNames(kFilterGroup); }
+
+QString storedFilter(const QString& name) {
+  return setting(keyOfName(kFilterGroup, name)).toString();
 }
 
-QString storedFilter(const QString& name) { return setting(filterKey(name)).toString(); }
+void storeFilter(const QString& name, const QString& text) {
+  storeSetting(keyOfName(kFilterGroup, name), text);
+}
 
-void storeFilter(const QString& name, const QString& text) { storeSetting(filterKey(name), text); }
-
-void forgetFilter(const QString& name) { forgetSetting(filterKey(name)); }
+void forgetFilter(const QString& name) { forgetSetting(keyOfName(kFilterGroup, name)); }
 
 FilterButton::FilterButton(QLineEdit& filter, QWidget* parent)
     : QToolButton(parent), filter_(filter) {

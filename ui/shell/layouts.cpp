@@ -10,11 +10,6 @@ namespace {
 const QString kLayoutGroup = QStringLiteral("layouts");
 const QString kOwnDefault = QStringLiteral("window/own_layout");
 
-// A name may hold a slash, which the settings take for a group.
-QString layoutKey(const QString& name) {
-  return kLayoutGroup + QLatin1Char('/') + QString::fromLatin1(name.toUtf8().toHex());
-}
-
 QString layoutText(const Layout& layout) {
   Json views = Json::object();
   for (const auto& [page, view] : layout.views) views[page.toStdString()] = view;
@@ -39,23 +34,17 @@ std::optional<Layout> layoutOf(const QString& text) {
 
 }  // namespace
 
-QStringList layoutNames() {
-  QStringList names;
-  for (const QString& key : settingNames(kLayoutGroup))
-    names << QString::fromUtf8(QByteArray::fromHex(key.toLatin1()));
-  names.sort(Qt::CaseInsensitive);
-  return names;
-}
+QStringList layoutNames() { return givenNames(kLayoutGroup); }
 
 std::optional<Layout> storedLayout(const QString& name) {
-  return layoutOf(setting(layoutKey(name)).toString());
+  return layoutOf(setting(keyOfName(kLayoutGroup, name)).toString());
 }
 
 void storeLayout(const QString& name, const Layout& layout) {
-  storeSetting(layoutKey(name), layoutText(layout));
+  storeSetting(keyOfName(kLayoutGroup, name), layoutText(layout));
 }
 
-void forgetLayout(const QString& name) { forgetSetting(layoutKey(name)); }
+void forgetLayout(const QString& name) { forgetSetting(keyOfName(kLayoutGroup, name)); }
 
 std::optional<Layout> ownDefaultLayout() { return layoutOf(setting(kOwnDefault).toString()); }
 
