@@ -122,11 +122,38 @@ QSize DockHeader::sizeHint() const { return {QWidget::sizeHint().width(), px(32)
 
 void DockHeader::setTitle(const QString& title) { title_->setText(title); }
 
-void DockHeader::setNote(const QString& note) { note_->setText(note); }
+void DockHeader::setNote(const QString& note) {
+  wholeNote_ = note;
+  fitNote();
+}
+
+void DockHeader::fitNote() {
+  const QMargins edges = layout()->contentsMargins();
+  int room = width() - edges.left() - edges.right();
+  for (int i = 0; i < layout()->count(); ++i) {
+    const QWidget* part = layout()->itemAt(i)->widget();
+    if (part != note_) room -= part->sizeHint().width() + layout()->spacing();
+  }
+  QString fitting = wholeNote_;
+  note_->ensurePolished();
+  while (note_->fontMetrics().horizontalAdvance(fitting) > room) {
+    const auto comma = fitting.lastIndexOf(QLatin1String(", "));
+    if (comma < 0) break;
+    fitting.truncate(comma);
+  }
+  note_->setText(fitting);
+  setToolTip(fitting == wholeNote_ ? QString() : wholeNote_);
+}
+
+void DockHeader::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fitNote();
+}
 
 void DockHeader::addButton(QWidget* button) {
   layout()->addWidget(button);
   layout()->setContentsMargins(px(12), 0, px(4), 0);
+  fitNote();
 }
 
 void DockHeader::paintEvent(QPaintEvent*) {

@@ -22,7 +22,11 @@ class DockHeader : public QWidget {
  public:
   DockHeader(const QString& title, QWidget* parent);
   void setTitle(const QString& title);
+  /// \param note  parts with commas between them: those that have no room are left out, from the
+  /// end
   void setNote(const QString& note);
+  /// What of the note has room.
+  [[nodiscard]] QString note() const { return note_->text(); }
   /// A button at the right end.
   void addButton(QWidget* button);
   /// A dock asks for this alone and ignores a fixed height.
@@ -30,10 +34,14 @@ class DockHeader : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void fitNote();
+
   QLabel* title_;
   QLabel* note_;
+  QString wholeNote_;
 };
 
 /// A label that gives way: shows as much of its text as fits, with an ellipsis, and all of it as

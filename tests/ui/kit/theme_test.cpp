@@ -4,11 +4,13 @@
 #include <QMenu>
 #include <QPixmapCache>
 #include <QRegularExpression>
+#include <QToolButton>
 #include <cmath>
 
 #include "tests/ui/support/qt_test.h"
 #include "ui/kit/fuzzy.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/style_sheet.h"
 
 namespace vitrine::ui {
@@ -137,6 +139,24 @@ TEST(Icons, OfAButtonWithoutRoomAreNoPicture) {
   EXPECT_TRUE(icon(Icon::More).pixmap(QSize(0, 16)).isNull());
   EXPECT_TRUE(icon(Icon::More).pixmap(QSize(0, 0)).isNull());
   EXPECT_FALSE(icon(Icon::More).pixmap(QSize(16, 16)).isNull());
+}
+
+TEST(DockHeader, LeavesOutThePartsOfItsNoteThatHaveNoRoom) {
+  DockHeader header(QStringLiteral("Runs"), nullptr);
+  header.addButton(new QToolButton);
+  const QString whole = QStringLiteral("12 of 48 runs, 3 selected, 1 hidden");
+  header.setNote(whole);
+  header.resize(900, 32);
+  header.show();
+  EXPECT_EQ(header.note(), whole);
+  EXPECT_EQ(header.toolTip(), QString());
+  for (int width = 900; width >= 200; width -= 10) {
+    header.resize(width, 32);
+    EXPECT_TRUE(whole == header.note() || whole.startsWith(header.note() + QLatin1Char(',')))
+        << header.note().toStdString();
+  }
+  EXPECT_LT(header.note().size(), whole.size());
+  EXPECT_EQ(header.toolTip(), whole);
 }
 
 }  // namespace
