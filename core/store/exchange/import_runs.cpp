@@ -10,6 +10,7 @@
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/store/exchange/file_probe.h"
 #include "core/store/exchange/import_forms.h"
 #include "core/store/exchange/run_copier.h"
 #include "core/store/maintenance/integrity.h"
@@ -53,12 +54,28 @@ class ForeignFile {
  public:
   explicit ForeignFile(const ImportTask& task) {
     refuseUnfinished(task.source);
+    try {
+      open(task);
+    } catch (...) {
+      close();
+      throw;
+    }
+  }
+  ~ForeignFile() { close(); }
+  ForeignFile(const ForeignFile&) = delete;
+  ForeignFile& operator=(const ForeignFile&) = delete;
+
+  Database& operator*() { return *database_; }
+
+ private:
+  void open(const ImportTask& task) {
     database_ = std::make_unique<Database>(task.source, Database::Access::Foreign);
     const std::int64_t version = database_->integer("PRAGMA user_version");
     const bool isOlder = database_->integer("PRAGMA application_id") == kApplicationId &&
                          version > 0 && version < migrations().back().version;
     if (isOlder) {
-      // Brought up to date as a copy of our own; the schema is compared before and after.
+      // Compared under its own name, then brought up to date as a copy of our own.
+      openSchema(*database_, migrations().first(static_cast<std::size_t>(version)));
       copy_ = task.database.file().string() + ".import-" + newUuid();
       database_.reset();
       fs::copy_file(task.source, copy_);
@@ -71,17 +88,12 @@ class ForeignFile {
                        "); export it again");
     }
   }
-  ~ForeignFile() {
+  void close() noexcept {
     database_.reset();
     std::error_code error;
     if (!copy_.empty()) fs::remove(copy_, error);
   }
-  ForeignFile(const ForeignFile&) = delete;
-  ForeignFile& operator=(const ForeignFile&) = delete;
 
-  Database& operator*() { return *database_; }
-
- private:
   std::unique_ptr<Database> database_;
   fs::path copy_;
 };
@@ -411,7 +423,8 @@ ImportReport importRuns(const fs::path& database, const fs::path& source, Duplic
   const ImportTask task{to, source, duplicates, experiment, progress, report};
   if (fs::is_regular_file(source, error) && isSqliteFile(source)) {
     importSqlite(task);
-  } else if (source.extension() == ".vitrine" || source.extension() == ".sqlite") {
+  } else if (const FileKind kind = kindByName(source);
+             kind == FileKind::Export || kind == FileKind::Database) {
     throw StoreError("'" + source.string() + "' is not an SQLite file; export it again");
   } else {
     importTensorBoard(task);

@@ -256,26 +256,53 @@ TEST_F(Exchange, LeavesWholeRunsWhenItIsKilled) {
   EXPECT_GT(partly, 0) << "no kill came in the middle";
 }
 
+/// An export of the first version, with one run.
+void writeOldExport(const fs::path& file) {
+  Database old(file, Database::Access::Scratch);
+  openSchema(old, migrations().first(1));
+  old.write([&] {
+    old.execute(
+        "INSERT INTO experiment VALUES (1, 'old', '', '2026-01-01T00:00:00.000Z');"
+        "INSERT INTO run(uuid, experiment_id, variant, stage, name, seed, state, created_at, "
+        "change_sequence) VALUES ('01234567-89ab-4cde-8f01-23456789abcd', 1, '', '', 'old run', "
+        "5, 'done', '2026-01-01T00:00:00.000Z', 1);"
+        "INSERT INTO run_config VALUES (1, '{}', '{}', 'null')");
+  });
+}
+
 TEST_F(Exchange, BringsAnExportOfAnOlderVersionUpToDate) {
   if (migrations().size() < 2) GTEST_SKIP() << "there is one version only";
-  {
-    Database old(out("old.vitrine"), Database::Access::Scratch);
-    openSchema(old, migrations().first(1));
-    old.write([&] {
-      old.execute(
-          "INSERT INTO experiment VALUES (1, 'old', '', '2026-01-01T00:00:00.000Z');"
-          "INSERT INTO run(uuid, experiment_id, variant, stage, name, seed, state, created_at, "
-          "change_sequence) VALUES ('01234567-89ab-4cde-8f01-23456789abcd', 1, '', '', 'old run', "
-          "5, 'done', '2026-01-01T00:00:00.000Z', 1);"
-          "INSERT INTO run_config VALUES (1, '{}', '{}', 'null')");
-    });
-  }
+  writeOldExport(out("old.vitrine"));
   const std::string before = sha256OfFile(out("old.vitrine"));
   EXPECT_EQ(import(file(), out("old.vitrine")).runs.size(), 1u);
   EXPECT_EQ(RunStore(file()).run(1).name, "old run");
   EXPECT_EQ(sha256OfFile(out("old.vitrine")), before);
   for (const auto& entry : fs::directory_iterator(folder_)) {
     EXPECT_EQ(entry.path().string().find(".import-"), std::string::npos) << entry.path();
+  }
+}
+
+TEST_F(Exchange, LeavesNoCopyOfAnOlderVersionThatItRefusesAndNamesTheFile) {
+  if (migrations().size() < 2) GTEST_SKIP() << "there is one version only";
+  for (const char* sql : {"PRAGMA foreign_keys = OFF; UPDATE run SET experiment_id = 9",
+                          "CREATE VIEW evil AS SELECT 1"}) {
+    fs::remove(out("old.vitrine"));
+    writeOldExport(out("old.vitrine"));
+    RawDatabase(out("old.vitrine")).run(sql);
+    const std::string message =
+        test::refusal<StoreError>([&] { import(file(), out("old.vitrine")); });
+    EXPECT_THAT(message, Names("old.vitrine")) << sql;
+    EXPECT_THAT(message, ::testing::Not(HasSubstr(".import-"))) << sql;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      EXPECT_EQ(entry.path().string().find(".import-"), std::string::npos) << entry.path();
+  }
+  EXPECT_EQ(RunStore(file()).runs().size(), 0u);
+}
+
+TEST_F(Exchange, SaysThatAFileWithTheNameOfADatabaseIsNone) {
+  for (const char* name : {"broken.vitrine", "broken.sqlite", "broken.sqlite3", "broken.db"}) {
+    std::ofstream(out(name)) << "a page that was downloaded instead";
+    EXPECT_THAT([&] { import(file(), out(name)); }, Fails<StoreError>(name, "not an SQLite file"));
   }
 }
 
