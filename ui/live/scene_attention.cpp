@@ -12,13 +12,7 @@
 
 namespace vitrine::ui {
 
-using scene::f;
-using scene::ink;
-using scene::say;
-using scene::sizeOf;
-using scene::Small;
-using scene::textAt;
-using scene::textureOf;
+using namespace scene;
 
 namespace {
 

@@ -11,15 +11,7 @@
 
 namespace vitrine::ui {
 
-using scene::f;
-using scene::ink;
-using scene::say;
-using scene::shortName;
-using scene::signedNumber;
-using scene::sizeOf;
-using scene::Small;
-using scene::textAt;
-using scene::textureOf;
+using namespace scene;
 
 namespace {
 

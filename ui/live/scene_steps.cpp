@@ -10,15 +10,7 @@
 
 namespace vitrine::ui {
 
-using scene::duration;
-using scene::f;
-using scene::ink;
-using scene::partColor;
-using scene::partName;
-using scene::say;
-using scene::sizeOf;
-using scene::Small;
-using scene::textAt;
+using namespace scene;
 
 void LiveScene::drawSteps(const QRectF& place) {
   const bool isHost = model_.newest().isHostTime;
