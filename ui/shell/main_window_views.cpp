@@ -34,28 +34,28 @@ QString pageIdAt(int index) {
              : QString();
 }
 
-/// What had the focus in the page last, else the first part of it that takes keys and no text.
-QWidget* focusPlace(Page& page) {
+/// What had the focus in the page last, else the first part of it that takes keys and no text, else
+/// the page itself, which may still be reading.
+QWidget& focusPlace(Page& page) {
   const auto canTake = [&page](const QWidget& widget) {
     return (widget.focusPolicy() & Qt::TabFocus) != 0 && widget.isEnabledTo(&page) &&
            widget.isVisibleTo(&page);
   };
-  if (QWidget* before = page.focusWidget(); before != nullptr && canTake(*before)) return before;
-  if (canTake(page)) return &page;
+  if (QWidget* before = page.focusWidget(); before != nullptr && canTake(*before)) return *before;
+  if (canTake(page)) return page;
   QWidget* field = nullptr;
   for (QWidget* next = page.nextInFocusChain(); next != &page; next = next->nextInFocusChain()) {
     if (!page.isAncestorOf(next) || !canTake(*next)) continue;
-    if (qobject_cast<QLineEdit*>(next) == nullptr) return next;
+    if (qobject_cast<QLineEdit*>(next) == nullptr) return *next;
     if (field == nullptr) field = next;
   }
-  return field;
+  return field != nullptr ? *field : page;
 }
 
 }  // namespace
 
 void MainWindow::openPage(const QString& id) {
-  if (!showPage(id)) return;
-  if (QWidget* place = focusPlace(*currentPage())) place->setFocus(Qt::ShortcutFocusReason);
+  if (showPage(id)) focusPlace(*currentPage()).setFocus(Qt::ShortcutFocusReason);
 }
 
 void MainWindow::takePage(int index, Page* page) {
