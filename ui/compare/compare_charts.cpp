@@ -287,7 +287,7 @@ QWidget* ComparePage::makeScatter() {
             index == 0 ? std::nullopt : std::optional(static_cast<Direction>(index - 1));
       });
     });
-    better->setMinimumContentsLength(13);
+    better->setMinimumContentsLength(15);
     log = makeToggle(tr("log %1").arg(name), tr("Logarithmic axis %1").arg(name));
     connect(log, &QToolButton::clicked, this, [this, isLog](bool isOn) {
       change([&](CompareChoice& choice) { choice.*isLog = isOn; });
