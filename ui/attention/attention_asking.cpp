@@ -398,16 +398,16 @@ void AttentionPage::openOwnImage(const QString& file) {
   const QString name = QFileInfo(file).fileName();
   const QSize size = reader.size();
   if (size.width() > kLargestSide || size.height() > kLargestSide) {
-    workbench_.showMessage(tr("%1 has %2 x %3 pixels; at most %4 a side can be opened here.")
-                               .arg(name)
-                               .arg(size.width())
-                               .arg(size.height())
-                               .arg(kLargestSide));
+    workbench_.showError(tr("%1 has %2 x %3 pixels; at most %4 a side can be opened here.")
+                             .arg(name)
+                             .arg(size.width())
+                             .arg(size.height())
+                             .arg(kLargestSide));
     return;
   }
   const QImage image = reader.read();
   if (image.isNull()) {
-    workbench_.showMessage(
+    workbench_.showError(
         tr("%1 is not an image that can be read: %2.").arg(name, reader.errorString()));
     return;
   }

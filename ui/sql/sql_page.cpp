@@ -148,7 +148,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &SqlPage::sortBy);
   for (Background* work : {&sorter_, &charter_, &writer_}) {
     connect(work, &Background::busyChanged, this, &SqlPage::showWork);
-    connect(work, &Background::failed, &workbench_, &Workbench::showMessage);
+    connect(work, &Background::failed, &workbench_, &Workbench::showError);
   }
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
           &SqlPage::selectRuns);
