@@ -307,7 +307,9 @@ class Run:
                     break
                 self._emptied.wait(left)
             else:
-                return self._keep(rest)
+                if not self._is_closing:
+                    self._keep(rest)
+                return
         self._warn("'vitrine log' cannot store the records as fast as they come; some are left out (run.dropped counts "
                    "them): log less often")
 
@@ -400,10 +402,15 @@ class Run:
             self._is_closing = True
             self._filled.notify_all()
         self._writer.join(timeout)
-        try:
-            self._process.stdin.close()
-        except OSError:
-            pass
+        with self._lock:
+            # What was not taken is given up: the number of the pipe may be that of another file from here on.
+            self._backlog.clear()
+            self._waiting = 0
+            self._emptied.notify_all()
+            try:
+                self._process.stdin.close()
+            except OSError:
+                pass
         try:
             self._process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -417,7 +424,8 @@ class Run:
         problem = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
         try:
             if problem is not None:
-                self.finish("failed", _sentence(problem), 10)
+                state = "interrupted" if isinstance(problem, KeyboardInterrupt) else "failed"
+                self.finish(state, _sentence(problem), 10)
             else:
                 self._close(10)  # the run is interrupted: its script did not say how it ended
         except LogError as error:
@@ -564,7 +572,7 @@ def _pixels(image):
     if isinstance(image, (list, tuple)):
         flat, shape = _nested(image)
         if any(isinstance(value, float) for value in flat):
-            flat = [round(min(max(value, 0.0), 1.0) * 255) for value in flat]
+            flat = [round(min(max(0.0, value), 1.0) * 255) for value in flat]  # not a number is 0
         return bytes(min(max(int(value), 0), 255) for value in flat), shape
     if hasattr(image, "detach"):  # PyTorch
         image = image.detach().cpu()
@@ -579,7 +587,7 @@ def _pixels(image):
             return bytes(image.flatten().tolist()), shape
     if hasattr(image, "dtype") and hasattr(image, "tobytes"):  # NumPy
         if image.dtype.kind == "f":
-            image = (image * (image == image)).clip(0, 1) * 255 + 0.5
+            image = sys.modules["numpy"].nan_to_num(image).clip(0, 1) * 255 + 0.5
         elif image.dtype.kind == "b":
             image = image * 255
         image, shape = _channels_last(image.clip(0, 255).astype("uint8"), "transpose")

@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -70,6 +71,7 @@ def objects():
     with begin(config=namespace, name="named", tags="one tag") as run:
         run.image("bytes", bytes(range(12)), 3, shape=(2, 2, 3))
         run.image("list", [[0.0, 1.0], [0.5, 2.0]], 3)
+        assert vitrine._pixels([[float("nan"), 1.0]]) == (bytes([0, 255]), [1, 2])
         run.image("several", bytes(24), 3, shape=(2, 2, 2, 3), titles=Array(["a", "b"]))
         run.image("png", vitrine.png(bytes([9, 8, 7, 6]), 1, 1, 4), 3)
         run.sample(vitrine.png(bytes(6), 1, 2, 3), 3, seed=4, prompt="a cat")
@@ -141,6 +143,13 @@ def crashes():
     run.log({"a": 1}, step=1)
     raise RuntimeError("no context manager")
 
+<<<<<<< /tmp/w/cur.py
+def breaks():
+    run = begin(name="breaking")
+    run.log({"a": 1}, step=1)
+    raise KeyboardInterrupt
+=======
+>>>>>>> /tmp/w/head.py
 
 def stopped():
     with begin(name="stopped") as run:
@@ -196,6 +205,22 @@ def slow():
     print(stored, longest, flush=True)
     assert longest >= 0.2, longest
 
+<<<<<<< /tmp/w/cur.py
+def stuck():
+    """A program that takes nothing: after finish() nothing is written to a file with the number of its pipe."""
+    run = begin(name="stuck")
+    os.kill(run._process.pid, signal.SIGSTOP)
+    while not run._backlog:
+        run.log({"a": 1})
+    assert "was not stored within" in raises(vitrine.LogError, run.finish, timeout=0.2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), run._pipe)
+        run._writer.join(30)
+        assert not run._writer.is_alive()
+        assert os.fstat(file.fileno()).st_size == 0
+    os.kill(run._process.pid, signal.SIGCONT)
+=======
+>>>>>>> /tmp/w/head.py
 
 def forked():
     """A child keeps no end of the pipe, and cannot log."""
@@ -256,6 +281,11 @@ def pytorch():
         run.image("double", inputs[0].double())
         run.image("bytes", (inputs[0] * 255).byte())
         run.image("mask", inputs[0, 0] > 0.5)
+        if "numpy" in sys.modules:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                holes = sys.modules["numpy"].array([[float("nan"), 1.0]])
+                assert vitrine._pixels(holes) == (bytes([0, 255]), [1, 2])
         assert "not one number" in raises(TypeError, run.log, {"a": inputs})
 
 

@@ -225,6 +225,7 @@ TEST_F(PythonLog, TheRunEndsAsItsScriptDoes) {
       {"interrupted", store::RunState::Interrupted, "KeyboardInterrupt"},
       {"silent", store::RunState::Interrupted, "it did not call finish()"},
       {"crashes", store::RunState::Failed, "RuntimeError: no context manager"},
+      {"breaks", store::RunState::Interrupted, "KeyboardInterrupt"},
   };
   std::int64_t id = 0;
   for (const Ending& ending : kEndings) {
@@ -256,6 +257,12 @@ TEST_F(PythonLog, ALogThatIsStuckHoldsTheLoopForABoundedTime) {
   const ProgramEnd ended = run("slow");
   ASSERT_TRUE(ended.isSuccess()) << ended.err;
   EXPECT_EQ(store().points(1, "a").size(), static_cast<std::size_t>(std::stoi(ended.out)));
+}
+
+TEST_F(PythonLog, ALogThatIsStuckAtTheEndGetsNothingInAFileOfTheScript) {
+  const ProgramEnd ended = run("stuck");
+  EXPECT_TRUE(ended.isSuccess()) << ended.err;
+  EXPECT_TRUE(becomes(1, store::RunState::Interrupted));
 }
 
 TEST_F(PythonLog, WhatCannotBeStartedIsSaid) {
