@@ -46,6 +46,7 @@ BpeTokenizer::BpeTokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabu
     addSpecial(name, token);
     size_ = std::max(size_, token + 1);
   }
+  vocabulary_.bytes.resize(static_cast<std::size_t>(size_));  // of numbers that no token has: none
   const auto named = [&](const std::string& name) -> std::optional<std::int64_t> {
     const auto found = specials().find(name);
     if (found == specials().end()) return std::nullopt;

@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kLargestFile = 256ULL << 20U;
+constexpr std::int64_t kMostSpare = 65536;  ///< numbers above that of the tokens
 
 std::string contentOf(const fs::path& file) {
   std::error_code error;
@@ -107,7 +108,7 @@ Vocabulary readVocabulary(const fs::path& file, const Json& root, const Spelling
   const auto size = static_cast<std::int64_t>(tokens.size());
   std::int64_t last = -1;
   for (const auto& [text, token] : tokens.items()) last = std::max(last, token.get<std::int64_t>());
-  if (last >= size + 65536) refuse(file, "the vocabulary has far larger numbers than tokens");
+  if (last >= size + kMostSpare) refuse(file, "the vocabulary has far larger numbers than tokens");
   vocabulary.bytes.resize(static_cast<std::size_t>(last + 1));
   std::unordered_map<std::string, std::int64_t> byText;
   for (const auto& [text, token] : tokens.items()) {
@@ -141,6 +142,11 @@ Vocabulary readVocabulary(const fs::path& file, const Json& root, const Spelling
   const Json& ignores = member(model, "ignore_merges");
   vocabulary.ignoresMerges = ignores.is_boolean() && ignores.get<bool>();
   readSpecials(root, vocabulary);
+  for (const auto& [name, token] : vocabulary.specials) {
+    if (token < 0 || token >= size + kMostSpare)
+      refuse(file, "the special token '" + name + "' has the number " + std::to_string(token) +
+                       ", and there are " + std::to_string(size) + " tokens");
+  }
   return vocabulary;
 }
 

@@ -144,6 +144,26 @@ TEST(TokenizerFiles, ASentencePieceModelGivesTheTokensOfItsJson) {
   EXPECT_EQ(texts, 200);
 }
 
+TEST(TokenizerFiles, SpecialTokensMayLeaveNumbersFreeButNotByTheMillion) {
+  std::ifstream in(testing::openGoldenCase("llama/tokenizer_byte_level").folder / "tokenizer.json");
+  Json root = Json::parse(in);
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "tokenizer.json").string();
+  const auto opened = [&](std::int64_t number) {
+    root["added_tokens"].back()["id"] = number;
+    std::ofstream(file) << root.dump();
+    return openTokenizer(file);
+  };
+  const auto tokenizer = opened(900);
+  EXPECT_EQ(tokenizer->vocabularySize(), 901);
+  EXPECT_EQ(tokenizer->decode(TokenIds{890}), "") << "a number that no token has";
+  EXPECT_EQ(tokenizer->byteCount(890), 0);
+  for (const std::int64_t number : {std::int64_t{-1}, std::int64_t{1} << 40}) {
+    EXPECT_THAT([&] { (void)opened(number); },
+                Fails<FileError>("tokenizer.json", "<|eot_id|>", std::to_string(number)));
+  }
+}
+
 TEST(TokenizerFiles, RefuseWhatTheyCannotRead) {
   const TemporaryFolder folder;
   const auto file = [&](const std::string& name, const std::string& content) {
