@@ -143,13 +143,12 @@ def crashes():
     run.log({"a": 1}, step=1)
     raise RuntimeError("no context manager")
 
-<<<<<<< /tmp/w/cur.py
+
 def breaks():
     run = begin(name="breaking")
     run.log({"a": 1}, step=1)
     raise KeyboardInterrupt
-=======
->>>>>>> /tmp/w/head.py
+
 
 def stopped():
     with begin(name="stopped") as run:
@@ -205,7 +204,7 @@ def slow():
     print(stored, longest, flush=True)
     assert longest >= 0.2, longest
 
-<<<<<<< /tmp/w/cur.py
+
 def stuck():
     """A program that takes nothing: after finish() nothing is written to a file with the number of its pipe."""
     run = begin(name="stuck")
@@ -219,8 +218,7 @@ def stuck():
         assert not run._writer.is_alive()
         assert os.fstat(file.fileno()).st_size == 0
     os.kill(run._process.pid, signal.SIGCONT)
-=======
->>>>>>> /tmp/w/head.py
+
 
 def forked():
     """A child keeps no end of the pipe, and cannot log."""
