@@ -8,7 +8,6 @@
 #include "core/files/checkpoint_folder.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
-#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 

@@ -72,6 +72,9 @@ class QueueWorker {
   QueueWorker(store::RunStore& store, DeviceSource& source, const WorkOptions& options)
       : store_(store), source_(source), options_(options), queue_(store, options.policy) {
     devices_ = chosen(source.devices(), options.devices);
+    // A run that may have any device gets a GPU that is free, and the CPU only after that.
+    std::stable_partition(devices_.begin(), devices_.end(),
+                          [](const Device& device) { return device.isGpu(); });
   }
 
   WorkReport work() {

@@ -14,7 +14,6 @@
 #include <new>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/live/budget.h"
 #include "core/live/layout.h"
 #include "core/live/shared_segment.h"

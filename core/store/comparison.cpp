@@ -9,7 +9,6 @@
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
-#include "core/base/text.h"
 #include "core/store/tables/rows.h"
 
 namespace vitrine::store {

@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/data/shown_image.h"
 
 namespace vitrine::train {

@@ -7,7 +7,6 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/base/text.h"
 #include "core/kernels/cpu/taken_paths.h"
 #include "core/train/train_config.h"
 #include "core/train/trainer_state.h"

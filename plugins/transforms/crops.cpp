@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
 #include "plugins/transforms/transforms.h"
 
 namespace vitrine::transforms {

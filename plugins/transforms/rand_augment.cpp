@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/config/item_card.h"
 #include "plugins/transforms/image_fields.h"
 

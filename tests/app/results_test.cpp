@@ -104,6 +104,26 @@ TEST(Train, EndsWithOneWhenALossIsNotFinite) {
   EXPECT_THAT(run.at("reason").get<std::string>(), HasSubstr("the loss of step"));
 }
 
+TEST(Train, ContinuesWithTheOtherRunsWhenOneStartsFromWhatIsNotThere) {
+  Scratch scratch;
+  writeText(scratch.path("two.toml"), readText(sharedSingle()) + R"([[variant]]
+name = "first"
+set = { "train.steps" = 4, "init.run" = "01234567-89ab-4cde-8f01-23456789abcd" }
+[[variant]]
+name = "second"
+set = { "train.steps" = 4 }
+)");
+  const Ended ended =
+      vitrine({"train", scratch.path("two.toml"), "--db", scratch.path("x.sqlite"), "--json"});
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  const Json runs = ended.json();
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs.at(0).at("state"), "queued");
+  EXPECT_THAT(runs.at(0).at("reason").get<std::string>(),
+              Names("run 1", "01234567-89ab-4cde-8f01-23456789abcd"));
+  EXPECT_EQ(runs.at(1).at("state"), "done");
+}
+
 TEST(Train, StoresNothingWhenTheConfigurationIsWrong) {
   Scratch scratch;
   const Ended ended =

@@ -15,7 +15,6 @@
 #include <set>
 
 #include "core/artifact/cue_decisions.h"
-#include "core/base/error.h"
 #include "core/config/config.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"

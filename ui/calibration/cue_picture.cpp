@@ -9,7 +9,6 @@
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
 #include "ui/figures/chart_marks.h"
-#include "ui/figures/kinds.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/series/run_series.h"

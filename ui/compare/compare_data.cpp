@@ -5,9 +5,6 @@
 #include <cmath>
 #include <set>
 
-#include "core/base/error.h"
-#include "core/base/read_json.h"
-#include "core/base/text.h"
 #include "core/config/lookup.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"

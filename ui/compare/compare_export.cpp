@@ -7,7 +7,6 @@
 #include <QStackedWidget>
 #include <QTreeWidget>
 
-#include "core/base/error.h"
 #include "ui/compare/artifact_tiles.h"
 #include "ui/compare/compare_figures.h"
 #include "ui/compare/compare_page.h"

@@ -11,7 +11,6 @@
 #include <QTreeWidget>
 #include <algorithm>
 
-#include "core/base/text.h"
 #include "ui/compare/compare_page.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/flow_row.h"

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/store/tables/run_marks.h"
 #include "ui/compare/artifact_tiles.h"
 #include "ui/compare/parallel_view.h"

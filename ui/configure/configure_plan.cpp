@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <map>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/edit/document.h"
 #include "core/config/edit/toml_outline.h"

@@ -9,7 +9,6 @@
 #include "ui/configure/form/experiment_form.h"
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/plan/side_panel.h"
-#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 

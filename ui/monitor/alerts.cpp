@@ -10,7 +10,6 @@
 #include "core/base/error.h"
 #include "ui/figures/chart_axis.h"
 #include "ui/kit/icons.h"
-#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "ui/kit/theme.h"
 #include "ui/monitor/monitor_page.h"
-#include "ui/monitor/monitor_parts.h"
 #include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {

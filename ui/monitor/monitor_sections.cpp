@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/error.h"
 #include "ui/kit/fuzzy.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/small_widgets.h"

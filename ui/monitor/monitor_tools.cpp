@@ -10,12 +10,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/menus.h"
-#include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/alert_dialog.h"
 #include "ui/monitor/monitor_page.h"

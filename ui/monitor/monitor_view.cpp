@@ -10,7 +10,6 @@
 #include "ui/figures/side_by_side.h"
 #include "ui/kit/series/run_series.h"
 #include "ui/kit/settings.h"
-#include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"

@@ -6,7 +6,6 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
-#include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 
 namespace vitrine::ui {

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"

@@ -21,7 +21,6 @@
 #include "ui/figures/painting.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
-#include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/playground/drawing_history.h"

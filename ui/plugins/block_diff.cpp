@@ -8,7 +8,6 @@
 
 #include "core/base/text.h"
 #include "core/config/experiment.h"
-#include "core/config/to_toml.h"
 #include "ui/kit/value_text.h"
 
 namespace vitrine::ui {

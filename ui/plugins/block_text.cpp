@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "core/config/to_toml.h"
-#include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 

@@ -12,7 +12,6 @@
 
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
-#include "ui/plugins/block_text.h"
 #include "ui/plugins/diff_view.h"
 
 namespace vitrine::ui {

@@ -11,7 +11,6 @@
 #include <map>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/config/experiment.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"

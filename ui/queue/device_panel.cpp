@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/text.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/theme.h"
 

@@ -4,13 +4,11 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/jobs/launcher.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/menus.h"
 #include "ui/kit/theme.h"
 #include "ui/queue/queue_page.h"
-#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/text.h"
 #include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_facts.h"

@@ -7,7 +7,6 @@
 #include <QStyle>
 #include <initializer_list>
 
-#include "core/base/text.h"
 #include "core/store/tables/run_marks.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"

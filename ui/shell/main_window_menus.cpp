@@ -7,7 +7,6 @@
 
 #include "ui/configure/configure_page.h"
 #include "ui/kit/icons.h"
-#include "ui/kit/settings.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/shell/key_dialog.h"

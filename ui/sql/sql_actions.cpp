@@ -17,7 +17,6 @@
 #include <algorithm>
 
 #include "core/artifact/artifact.h"
-#include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"

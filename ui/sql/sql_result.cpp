@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "core/base/cell_text.h"
-#include "core/base/text.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"

@@ -18,7 +18,6 @@
 #include "ui/start/start_parts.h"
 #include "ui/workbench/help_viewer.h"
 #include "ui/workbench/recent_databases.h"
-#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 namespace {

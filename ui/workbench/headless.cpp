@@ -8,7 +8,6 @@
 #include "core/base/cell_text.h"
 #include "core/base/error_json.h"
 #include "core/base/read_json.h"
-#include "core/base/text.h"
 #include "core/jobs/launcher.h"
 #include "core/store/run_store.h"
 #include "ui/workbench/remote_link.h"

@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
-#include "core/store/run_store.h"
 #include "ui/workbench/page.h"
 
 namespace vitrine::ui {

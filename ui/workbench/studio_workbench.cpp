@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
-#include "core/base/text.h"
 #include "core/jobs/launcher.h"
 #include "core/store/script_runs.h"
 #include "ui/kit/theme.h"

@@ -5,7 +5,6 @@
 #include "app/vitrine/report/stored_json.h"
 #include "core/base/cell_text.h"
 #include "core/base/joined.h"
-#include "core/base/text.h"
 
 namespace vitrine::app {
 

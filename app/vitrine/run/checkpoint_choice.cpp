@@ -65,7 +65,8 @@ CheckpointChoice chooseCheckpoint(const store::RunStore& store, const store::Run
     }
     choice.hold = std::make_shared<CheckpointHold>(choice.folder);
     if (const std::string why = verifyCheckpointFolder(choice.folder); !why.empty()) {
-      throw FileError(why + "; choose another checkpoint");
+      throw FileError("the checkpoint of step " + std::to_string(choice.step) + " of " +
+                      nameOf(run) + " is not whole: " + why + "; choose another checkpoint");
     }
   }
   choice.weights = choice.folder / (use == "ema" ? "ema.safetensors" : "model.safetensors");

@@ -4,6 +4,7 @@
 
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/signals.h"
+#include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
 
@@ -26,8 +27,8 @@ std::vector<TrainedRun> trainAll(store::RunStore& store, const Engine& engine,
       log::info("run " + std::to_string(i + 1) + " of " + std::to_string(ids.size()));
     try {
       trained.push_back(workRun(store, engine, asked[i]));
-    } catch (const RefusedError& error) {
-      // It starts from a run that failed: the others can continue.
+    } catch (const Error& error) {
+      // What it starts from failed, or is not there: the others can continue.
       log::error(error.what());
       TrainedRun refused;
       refused.run = store.run(ids[i]);

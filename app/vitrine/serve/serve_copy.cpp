@@ -5,7 +5,6 @@
 
 #include "app/vitrine/serve/serve_fields.h"
 #include "app/vitrine/serve/serve_session.h"
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/jobs/command.h"
 #include "core/jobs/device_load.h"

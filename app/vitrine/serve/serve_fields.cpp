@@ -1,7 +1,5 @@
 #include "app/vitrine/serve/serve_fields.h"
 
-#include "core/base/error.h"
-
 namespace vitrine::app {
 
 std::string textOf(const Json& request, const char* key) {

@@ -5,7 +5,6 @@
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/findings.h"
-#include "core/base/error.h"
 #include "core/base/log.h"
 
 namespace vitrine::app {

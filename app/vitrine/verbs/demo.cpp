@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/program.h"
-#include "core/base/text.h"
 #include "core/store/metrics/metric_format.h"
 #include "core/store/metrics/metric_titles.h"
 #include "core/store/run_card.h"

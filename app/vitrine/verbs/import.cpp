@@ -1,7 +1,6 @@
 // vitrine import: runs of an exported file or of TensorBoard into the database.
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
-#include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/store/exchange/exchange.h"
 

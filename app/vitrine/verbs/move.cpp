@@ -1,7 +1,6 @@
 // vitrine move: another place in the queue.
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
-#include "core/base/error.h"
 #include "core/jobs/queue.h"
 
 namespace vitrine::app {

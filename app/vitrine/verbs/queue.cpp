@@ -3,7 +3,6 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
-#include "core/base/text.h"
 
 namespace vitrine::app {
 

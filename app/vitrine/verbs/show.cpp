@@ -3,7 +3,6 @@
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/cli/task_cards.h"
 #include "core/base/cell_text.h"
-#include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/store/tables/run_marks.h"
 

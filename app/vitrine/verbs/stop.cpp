@@ -30,7 +30,9 @@ int stopVerb(const Arguments& arguments) {
     command.runs = {id};
     result = jobs::execute(command, store, queue);
   }
-  log::info("run " + std::to_string(id) + " will stop after this step; `vitrine resume " +
+  const bool isStopped = store.run(id).state == store::RunState::Stopped;
+  log::info("run " + std::to_string(id) +
+            (isStopped ? " is stopped" : " will stop after this step") + "; `vitrine resume " +
             std::to_string(id) + "` continues");
   if (!result.waiting.empty()) {
     const std::string runs =

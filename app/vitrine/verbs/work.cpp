@@ -8,7 +8,6 @@
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/cli/quantities.h"
-#include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/jobs/launcher.h"
 

@@ -3,7 +3,6 @@
 #include <span>
 
 #include "core/base/joined.h"
-#include "core/config/edit/toml_patch.h"
 #include "core/config/edit/toml_patch_parts.h"
 #include "core/config/to_toml.h"
 

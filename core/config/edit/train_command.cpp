@@ -4,9 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/cell_text.h"
-#include "core/base/text.h"
 #include "core/config/edit/document.h"
-#include "core/config/edit/toml_patch.h"
 #include "core/config/to_toml.h"
 
 namespace vitrine {

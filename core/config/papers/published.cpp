@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "core/base/cell_text.h"
-#include "core/base/text.h"
 #include "core/config/toml/toml_reader.h"
 
 namespace vitrine {

@@ -3,7 +3,6 @@
 #include <map>
 
 #include "core/artifact/artifact.h"
-#include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/files/event_file.h"

@@ -15,7 +15,6 @@
 #include "core/store/tables/curve_notes.h"
 #include "core/store/tables/image_tags.h"
 #include "core/store/tables/rows.h"
-#include "core/store/tables/run_changes.h"
 #include "core/store/tables/run_marks.h"
 
 namespace vitrine::store {

@@ -1,6 +1,5 @@
 #include "core/store/tables/dependencies.h"
 
-#include "core/base/error.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 

@@ -1,7 +1,6 @@
 #include "core/store/tables/run_marks.h"
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/store/sqlite/database.h"
 #include "core/store/tables/rows.h"
 

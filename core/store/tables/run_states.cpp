@@ -3,7 +3,6 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/store/metrics/metrics.h"
-#include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
 #include "core/store/tables/storable.h"
 

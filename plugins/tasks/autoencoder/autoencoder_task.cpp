@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/config/item_card.h"
 #include "core/model/measured_scale.h"
 #include "core/plugin/pipeline_session.h"

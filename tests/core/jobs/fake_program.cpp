@@ -45,7 +45,8 @@ int main(int count, char** words) {
   std::printf("session %d group %d pid %d stdin %zd:", getsid(0), getpgrp(), getpid(),
               read(0, &byte, 1));
   for (int i = 1; i < count; ++i) std::printf(" %s", words[i]);
-  std::printf("\n");
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::printf(" visible '%s'\n", visible != nullptr ? visible : "");
   std::fflush(stdout);
   std::fputs("this is stderr\n", stderr);
   for (int i = 0; i < 3000 && isAsked == 0; ++i) usleep(10'000);

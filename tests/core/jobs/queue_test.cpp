@@ -161,6 +161,26 @@ TEST_F(Queue, CountsAsWorkOnlyWhatADeviceHereCanStart) {
   EXPECT_FALSE(hasStartable(queue, {kCpu, kGpu})) << "it is in progress";
 }
 
+/// A machine with a GPU, listed as the system lists them.
+class OneGpu final : public DeviceSource {
+ public:
+  std::vector<Device> devices() override { return {kCpu, kGpu}; }
+};
+
+TEST_F(Queue, PutsARunThatMayHaveAnyDeviceOnAFreeGpu) {
+  store::QueueOptions brief;
+  brief.timeLimitSeconds = 0.2;  // the fake program waits to be asked to end
+  const std::int64_t run = enqueued(brief);
+  OneGpu devices;
+  WorkOptions options;
+  options.until = WorkUntil::OneEnded;
+  options.program = FAKE_PROGRAM;
+  ASSERT_EQ(workQueue(store, devices, options).ended, 1);
+  std::ifstream log(store::filesFolder(file()) / store.run(run).logFile);
+  const std::string text{std::istreambuf_iterator<char>(log), std::istreambuf_iterator<char>()};
+  EXPECT_THAT(text, HasSubstr("visible 'GPU-b'"));
+}
+
 TEST_F(Queue, IsAttendedByOneProcessThatEndsWithTheLastRun) {
   store::QueueOptions brief;
   brief.timeLimitSeconds = 0.2;  // the fake program waits to be asked to end

@@ -8,7 +8,6 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "core/config/to_toml.h"
 #include "ui/configure/form/collapsible_section.h"
 #include "ui/configure/form/experiment_form.h"
 #include "ui/configure/form/wording.h"

@@ -6,7 +6,6 @@
 #include <QScrollArea>
 #include <algorithm>
 
-#include "core/config/to_toml.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
