@@ -224,6 +224,18 @@ def play_orders(client, run):
     check(error_of(client.ask(op="order", order={"what": "stop", "runs": [run]})) == "refused", "it has ended")
 
 
+def play_farewell(command, run):
+    """What was accepted is done although the client has closed its end."""
+    client, _ = greet(command)
+    before = client.ask(op="edit", run=run, field="note", text="first")["version"]
+    for number in range(50):
+        client.send(op="edit", run=run, field="note", text="note %d" % number)
+    check(client.close() == 0, "it ends with 0")
+    client, _ = greet(command)
+    check(client.ask(op="edit", run=run, field="note", text="last")["version"] == before + 51, "all edits were stored")
+    check(client.close() == 0, "it ends with 0")
+
+
 def play(program, database, experiment):
     command = [program, "serve", "--db", database]
 
@@ -333,6 +345,7 @@ def play(program, database, experiment):
     check(error_of(client.ask(op="request", run=ids[0], what="dance")) == "protocol", "an unknown request")
     play_copy(client, ids[0])
     play_orders(client, ids[0])
+    play_farewell(command, ids[0])
     check(client.ask(op="request", run=ids[0], what="delete")["state"] is None, "it is deleted")
     check(error_of(client.ask(op="copy", run=ids[0])) == "not_found", "no copy of a run that is gone")
     client.wait(lambda: any(ids[0] in one.get("deleted", []) for one in client.answers[watch]))

@@ -152,6 +152,8 @@ ServeSession::ServeSession(std::filesystem::path database, remote::FrameWriter& 
 }
 
 ServeSession::~ServeSession() {
+  // What was accepted is done, also what still waits for its turn.
+  for (const char* lane : {"change", "order"}) lanes_.erase(lane);
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, isCancelled] : open_) isCancelled->store(true);
