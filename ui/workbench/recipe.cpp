@@ -117,12 +117,12 @@ void selectRunsOf(const Recipe& recipe, Workbench& workbench) {
   std::vector<std::int64_t> runs;
   std::int64_t current = 0;
   for (const std::string& uuid : recipe.runs) {
-    for (const auto& [id, row] : workbench.runs()) {
-      if (row.uuid != uuid) continue;
-      runs.push_back(id);
-      if (uuid == recipe.current) current = id;
-    }
+    for (const auto& [id, row] : workbench.runs())
+      if (row.uuid == uuid) runs.push_back(id);
   }
+  // It may be another one than the selected runs.
+  for (const auto& [id, row] : workbench.runs())
+    if (!recipe.current.empty() && row.uuid == recipe.current) current = id;
   // Runs keep their uuid when they are exported and imported: they, not the file, must be there.
   if (runs.empty() && !recipe.runs.empty()) {
     const bool isOther = !recipe.database.empty() && !here.empty() && recipe.database != here;
@@ -133,6 +133,7 @@ void selectRunsOf(const Recipe& recipe, Workbench& workbench) {
                       " runs of the figure is in " + workbench.store().file().string() +
                       "; they were deleted, or moved to another database");
   }
+  if (runs.empty() && current != 0) runs.push_back(current);
   if (runs.empty()) return;
   workbench.selection().setRuns(runs, current != 0 ? current : runs.front());
 }

@@ -361,6 +361,25 @@ TEST(MonitorFigure, IsAllPlotsInSightWhenNoneIsChosen) {
   EXPECT_TRUE(figure->csv().contains(QStringLiteral("Loss, train")));
 }
 
+TEST(RecipeRuns, HaveTheCurrentRunNextToThem) {
+  OpenMonitor open;
+  Selection& selection = open.studio.workbench.selection();
+  const std::vector<std::int64_t> compared = selection.runs();
+  const std::int64_t other = open.studio.runs[0];
+  selection.look(other);
+  const Recipe recipe = recipeOf(open.studio.workbench, QStringLiteral("monitor"), *open.page);
+  selection.setRuns({open.studio.runs[1]}, open.studio.runs[1]);
+  selectRunsOf(recipe, open.studio.workbench);
+  EXPECT_EQ(selection.runs(), compared);
+  EXPECT_EQ(selection.current(), other);
+  // All selected runs were hidden: the figure is that of the current one.
+  selection.setRuns({other}, other, {other});
+  const Recipe alone = recipeOf(open.studio.workbench, QStringLiteral("monitor"), *open.page);
+  selection.setRuns(compared, compared.front());
+  selectRunsOf(alone, open.studio.workbench);
+  EXPECT_EQ(selection.drawn(), std::vector<std::int64_t>{other});
+}
+
 TEST(RecipeRuns, OfAnotherDatabaseAreNamed) {
   OpenMonitor open;
   Recipe recipe = recipeOf(open.studio.workbench, QStringLiteral("monitor"), *open.page);
