@@ -46,9 +46,10 @@ bool CurveCache::take(CurveReadResponse&& answer) {
   Entry& entry = entries_[answer.key];
   entry.usedAt = ++clock_;
   entry.version = answer.version;
-  entry.changeSequence = answer.changeSequence;
   readings_ += answer.readings;
+  // It is asked for again with the next version, also of a run that has ended.
   if (!answer.failure.empty()) return false;
+  entry.changeSequence = answer.changeSequence;
   entry.sources = std::move(answer.sources);
   bool isChanged = false;
   if (answer.whole || !answer.fresh.empty()) entry.hasStarts = false;

@@ -186,6 +186,22 @@ TEST(CurveCache, ReadsOnlyWhatIsNewAndAllOfItWhenARunWentBack) {
   EXPECT_EQ(whole.whole->size(), before + 8);
 }
 
+TEST(CurveCache, AsksAgainForACurveThatCouldNotBeRead) {
+  CurveCache cache;
+  const CurveKey key{1, "train/loss"};
+  CurveReadResponse answer;
+  answer.key = key;
+  answer.version = 3;
+  answer.changeSequence = 7;
+  answer.failure = "the disk cannot be read";
+  EXPECT_FALSE(cache.take(CurveReadResponse(answer)));
+  EXPECT_TRUE(cache.isRead(key, 3)) << "not at once";
+  EXPECT_FALSE(cache.isRead(key, 1, 7)) << "a run that has ended stays as it is";
+  answer.failure.clear();
+  cache.take(std::move(answer));
+  EXPECT_TRUE(cache.isRead(key, 1, 7));
+}
+
 TEST(CurveReader, GivesTheCurveOverAnotherMetric) {
   SampleStudio studio(SampleOptions{0, 400});
   const CurveKey key{studio.runs[0], "train/loss", "optimizer/learning_rate"};
