@@ -150,13 +150,14 @@ void Spool::store() {
   if (isEmpty()) return;
   storeFile(database_, *file_);
   const std::string id = file_->id();
+  bool isGone = true;
   try {
     file_->clear();
   } catch (const StoreError&) {
-    file_->remove();
+    isGone = file_->remove();
     file_.reset();
   }
-  forget(database_, id);
+  if (isGone) forget(database_, id);
 }
 
 /// Everything in `file` that is not stored yet, in transactions of bounded size, each with how far
@@ -195,8 +196,8 @@ void Spool::storeFile(Database& database, SpoolFile& file) {
   }
 }
 
-/// Its records are stored and its file is gone: the mark has done its work. One that stays does no
-/// harm, an id is never used again.
+/// Its records are stored and its file is gone for good: the mark has done its work. One that stays
+/// does no harm, an id is never used again; without it a file that is found again is stored again.
 void Spool::forget(Database& database, const std::string& id) noexcept {
   try {
     database.write([&] { database.run("DELETE FROM meta WHERE key = ?", markOf(id)); });
@@ -215,9 +216,9 @@ void Spool::storeAll(Database& database) {
       }
       const std::uint64_t count = file->count();
       if (count > 0) storeFile(database, *file);
-      file->remove();
+      const bool isGone = file->remove();
       if (count == 0) continue;
-      forget(database, file->id());
+      if (isGone) forget(database, file->id());
       log::info("results that waited in '" + path.string() + "' are stored");
     } catch (const UnwritableError& error) {
       sayOnce("results wait in '" + path.string() + "': " + error.what());

@@ -413,15 +413,18 @@ void SpoolFile::clear() {
   dropSecond();
 }
 
-void SpoolFile::remove() noexcept {
+bool SpoolFile::remove() noexcept {
   std::error_code error;
   fs::remove(parts_[0].file, error);
+  bool isGone = !error;
   try {
     files::syncFolder(parts_[0].file.parent_path());
-  } catch (const Error&) {  // then it is found again, and that it was stored is known
+  } catch (const Error&) {
+    isGone = false;
   }
-  dropSecond();
+  if (isGone) dropSecond();  // without it, a file that is found again could not be read
   records_.clear();
+  return isGone;
 }
 
 }  // namespace vitrine::store

@@ -64,8 +64,9 @@ class VITRINE_STORE_EXPORT SpoolFile {
   [[nodiscard]] const std::filesystem::path& file() const noexcept { return parts_[0].file; }
   /// Forgets all records, durably. \throws StoreError
   void clear();
-  /// Removes the file, durably.
-  void remove() noexcept;
+  /// Removes the file. \returns  whether that is durable; otherwise it may be found again, with its
+  ///         records
+  bool remove() noexcept;
 
  private:
   struct Part {

@@ -185,6 +185,31 @@ TEST_F(SpoolTest, StoresEveryPointOnceThoughStoringIsKilled) {
   EXPECT_GT(wasBetween, 0) << "no kill met the middle";
 }
 
+TEST_F(SpoolTest, StoresEveryPointOnceThoughTheSideFileCannotBeRemoved) {
+  ASSERT_NO_FATAL_FAILURE(dieWhileSpooling(30));
+  ASSERT_THAT(sideFiles(), SizeIs(1));
+  const fs::path path = sideFiles()[0], aside = folder_ / "aside";
+  {
+    // While its records are stored, a folder that is not empty takes its name.
+    const testing::FaultVfs disk([&](testing::FileCall call, int flags) {
+      const bool isLog = (flags & SQLITE_OPEN_WAL) != 0 && call == testing::FileCall::Write;
+      if (isLog && !fs::exists(aside) && SpoolFile::open(path) == nullptr) {
+        fs::rename(path, aside);
+        fs::create_directories(path / "something");
+      }
+      return SQLITE_OK;
+    });
+    RunStore store(file());
+    EXPECT_EQ(stepsOf(store, 1), upTo(30));
+  }
+  ASSERT_TRUE(fs::exists(aside));
+  fs::remove_all(path);
+  fs::rename(aside, path);
+  RunStore again(file());
+  EXPECT_EQ(stepsOf(again, 1), upTo(30));
+  EXPECT_THAT(sideFiles(), IsEmpty());
+}
+
 TEST_F(SpoolTest, KeepsForLaterWhatItCannotStore) {
   ASSERT_NO_FATAL_FAILURE(dieWhileSpooling(20));
   RawDatabase(file()).run("UPDATE meta SET value = 'another' WHERE key = 'uuid'");
