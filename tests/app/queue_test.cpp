@@ -79,6 +79,24 @@ TEST_F(QueueVerbs, WorkRunsInTheOrderOfTheQueueAndTakeNoneThatIsDone) {
   EXPECT_EQ(store.runs().size(), 4u);
 }
 
+TEST_F(QueueVerbs, EnqueueOfWhatIsNeededTakesARunAgainWhoseBeginningHasChanged) {
+  const std::string file = scratch.path("stages.toml");
+  const auto write = [&](const std::string& firstSteps) {
+    writeText(file, readText(sharedSingle()) +
+                        "[[stage]]\nname = \"first\"\nset = { \"train.steps\" = " + firstSteps +
+                        " }\n[[stage]]\nname = \"second\"\nset = { \"train.steps\" = 4 }\n"
+                        "init = \"previous\"\n");
+  };
+  const auto needed = [&] { return json({"enqueue", file, "--needed", "--no-dry-step"}); };
+  write("4");
+  ASSERT_EQ(call({"train", file}).code, 0);
+  EXPECT_EQ(needed().at("skipped").size(), 2u);
+  write("5");
+  const Json changed = needed();
+  EXPECT_TRUE(changed.at("skipped").empty()) << "the second is done, but from another first stage";
+  EXPECT_EQ(changed.at("ids").size(), 2u);
+}
+
 TEST_F(QueueVerbs, WorkChoosesTheBestOfAGridOnceAllOfItHasEnded) {
   const std::string file = scratch.path("select.toml");
   // The middle one diverges, which is an answer; with the last one nothing is learned.

@@ -1,4 +1,6 @@
 // vitrine enqueue: every run of an experiment into the queue.
+#include <algorithm>
+
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/cli/quantities.h"
@@ -94,16 +96,46 @@ bool isConfiguredAlike(store::RunStore& store, std::int64_t run, const PlannedRu
          store.config(run) == withCandidate(planned.config, selection, chosen);
 }
 
-/// A finished run with that configuration and beginning, or 0.
-std::int64_t finishedRunLike(store::RunStore& store, const PlannedRun& run) {
+bool isFinishedLike(store::RunStore& store, const store::RunRow& row, const Plan& plan, int place);
+
+/// Whether the run with that UUID can stand for the one at `place` of the plan.
+bool isFinishedLike(store::RunStore& store, const std::string& uuid, const Plan& plan, int place) {
+  const auto row = store.runByUuid(uuid);
+  return row && isFinishedLike(store, *row, plan, place);
+}
+
+bool startsAlike(store::RunStore& store, std::int64_t id, const Plan& plan, const PlannedRun& run) {
+  const Json init = store.init(id);
+  if (!run.init) return init.is_null();
+  if (run.init->plannedRun < 0) return init == initToJson(*run.init);
+  return init.is_object() &&
+         isFinishedLike(store, init.value("run", ""), plan, run.init->plannedRun);
+}
+
+bool usesAlike(store::RunStore& store, std::int64_t id, const Plan& plan, const PlannedRun& run) {
+  const std::vector<store::RunDependency> dependencies = store.dependencies(id);
+  return std::all_of(run.auxiliaries.begin(), run.auxiliaries.end(), [&](const AuxSource& aux) {
+    if (aux.plannedRun < 0) return true;
+    const auto found = std::find_if(dependencies.begin(), dependencies.end(),
+                                    [&](const store::RunDependency& each) {
+                                      return each.kind == "aux" && each.name == aux.name;
+                                    });
+    return found != dependencies.end() && isFinishedLike(store, found->uuid, plan, aux.plannedRun);
+  });
+}
+
+/// It has that configuration, and what it started from and uses is like what the plan has for it.
+bool isFinishedLike(store::RunStore& store, const store::RunRow& row, const Plan& plan, int place) {
+  const PlannedRun& run = plan.runs[static_cast<std::size_t>(place)];
+  return row.state == store::RunState::Done && row.seed == run.seed && row.stage == run.stage &&
+         row.variant == run.variant && isConfiguredAlike(store, row.id, run) &&
+         startsAlike(store, row.id, plan, run) && usesAlike(store, row.id, plan, run);
+}
+
+/// A finished run like the one at `place`, or 0.
+std::int64_t finishedRunLike(store::RunStore& store, const Plan& plan, int place) {
   for (const store::RunRow& row : store.runs()) {
-    if (row.state != store::RunState::Done || row.seed != run.seed ||
-        !isConfiguredAlike(store, row.id, run))
-      continue;
-    const Json init = store.init(row.id);
-    const bool startsAlike = run.init && run.init->plannedRun < 0 ? init == initToJson(*run.init)
-                                                                  : init.is_null() == !run.init;
-    if (startsAlike && row.stage == run.stage && row.variant == run.variant) return row.id;
+    if (isFinishedLike(store, row, plan, place)) return row.id;
   }
   return 0;
 }
@@ -123,7 +155,7 @@ JudgedPlan neededPart(store::RunStore& store, const JudgedPlan& judged, Json& sk
   std::vector<std::int64_t> known(plan.runs.size(), 0);
   std::vector<bool> isNeeded(plan.runs.size(), false);
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
-    known[i] = finishedRunLike(store, plan.runs[i]);
+    known[i] = finishedRunLike(store, plan, static_cast<int>(i));
     // A run of a grid is needed for a refit alone.
     isNeeded[i] = known[i] == 0 && plan.runs[i].part != RunPart::Grid;
   }
