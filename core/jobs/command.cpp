@@ -171,13 +171,19 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
     case What::Remove:
       each(command.runs, [&](std::int64_t run) { return queue.takeOut(run); });
       break;
-    case What::PutBack:
+    case What::PutBack: {
       // From the last to the first: what a run waits before is there when its turn comes.
-      for (auto place = command.places.rbegin(); place != command.places.rend(); ++place) {
-        queue.restore(place->run, place->options, place->before);
-        result.runs.push_back(place->run);
-      }
+      std::vector<std::int64_t> runs;
+      for (auto place = command.places.rbegin(); place != command.places.rend(); ++place)
+        runs.push_back(place->run);
+      auto place = command.places.rbegin();
+      each(runs, [&](std::int64_t run) {
+        const Command::Place& was = *place++;
+        queue.restore(run, was.options, was.before);
+        return true;
+      });
       break;
+    }
     case What::Move:
       moveRuns(command, queue);
       result.runs = command.runs;
@@ -196,8 +202,8 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
       break;
     case What::Pause:
       // Before anything ends: nothing must start in its place.
-      result.isHeld = command.queue == Command::Queue::Holds &&
-                      queue.mode() == store::QueueMode::Running;
+      result.isHeld =
+          command.queue == Command::Queue::Holds && queue.mode() == store::QueueMode::Running;
       if (result.isHeld) queue.setMode(store::QueueMode::Paused);
       try {
         each(command.runs, [&](std::int64_t run) {
@@ -233,8 +239,10 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
       });
       break;
     case What::Restore:
-      for (std::int64_t& run : result.runs = command.runs)
-        run = store::restoreRun(store.file(), run);
+      each(command.runs, [&](std::int64_t run) {
+        result.runs.push_back(store::restoreRun(store.file(), run));
+        return false;  // under its id of now
+      });
       break;
     case What::EmptyTrash:
       store::emptyTrash(store.file());
@@ -307,17 +315,15 @@ Command commandFromJson(const Json& json) {
 }
 
 Json toJson(const CommandResult& result) {
-  return {{"runs", result.runs},
-          {"mode", toString(result.mode)},
-          {"entries", result.entries},
-          {"waiting", result.waiting},
-          {"held", result.isHeld},
-          {"trouble", result.trouble}};
+  return {{"runs", result.runs},       {"mode", toString(result.mode)},
+          {"entries", result.entries}, {"waiting", result.waiting},
+          {"held", result.isHeld},     {"trouble", result.trouble}};
 }
 
 CommandResult resultFromJson(const Json& json) {
   if (!json.is_object()) wrongOrder("its result is not a map");
-  return {orderField<std::vector<std::int64_t>>(json, "runs", {}), orderMode(json),
+  return {orderField<std::vector<std::int64_t>>(json, "runs", {}),
+          orderMode(json),
           orderField<std::int64_t>(json, "entries", 0),
           orderField<std::vector<std::int64_t>>(json, "waiting", {}),
           orderField<bool>(json, "held", false),

@@ -153,6 +153,25 @@ TEST_F(Orders, ARunThatIsTakenOutOfTheQueueIsNotQueuedUntilItIsPutBackAsItWas) {
   EXPECT_EQ(queue.find(first)->options.neededMemoryBytes, 1'000'000);
 }
 
+TEST_F(Orders, AreUndoneForTheRunsForWhichTheyCanBe) {
+  const auto runs = waiting(2);
+  give(What::Remove, runs);
+  const std::int64_t alive = addRunning(store);
+  Command back;
+  back.what = What::PutBack;
+  back.places = {{runs[0], runs[1], {}}, {alive, runs[1], {}}, {runs[1], 0, {}}};
+  const CommandResult put = execute(back, store, queue);
+  EXPECT_THAT(put.runs, ElementsAre(runs[1], runs[0]));
+  EXPECT_THAT(put.trouble, Names(alive));
+  EXPECT_THAT(command(), ElementsAre(runs[0], runs[1]));
+
+  const std::int64_t deleted = addRun(store);
+  give(What::Delete, {deleted});
+  const CommandResult restored = give(What::Restore, {alive, deleted});
+  EXPECT_THAT(restored.runs, ElementsAre(deleted));
+  EXPECT_THAT(restored.trouble, Names(alive));
+}
+
 TEST_F(Orders, ComeBackFromJsonAsTheyWere) {
   for (const What what :
        {What::Enqueue, What::Start, What::Remove, What::Move, What::Limit, What::Device,
