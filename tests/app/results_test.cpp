@@ -176,6 +176,18 @@ TEST(Resume, RefusesARunThatIsDone) {
   EXPECT_EQ(onShared({"stop", "1"}).code, 4);
 }
 
+TEST(Evaluate, NamesTheCheckpointThatIsDamaged) {
+  const Copy copy;
+  const Json checkpoints = copy.run({"show", "1", "--json"}).json().at("checkpoints");
+  ASSERT_FALSE(checkpoints.empty());
+  const fs::path folder =
+      fs::path(copy.path("runs.files")) / checkpoints.back().at("folder").get<std::string>();
+  writeText(folder / "manifest.json", "damaged");
+  const Ended named = copy.run({"evaluate", "1", "--checkpoint", "24"});
+  EXPECT_EQ(named.code, 1);
+  EXPECT_THAT(named.err, Names("step 24", "run 1", "manifest"));
+}
+
 TEST(Query, ReadsButNeverWrites) {
   const Ended rows = onShared({"query", "SELECT id, state FROM runs ORDER BY id", "--json"});
   ASSERT_EQ(rows.code, 0) << rows.err;

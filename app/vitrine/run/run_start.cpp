@@ -47,8 +47,8 @@ train::AuxChoice auxFromFile(const std::string& why, const Json& values) {
     const fs::path folder = choice.weights;
     choice.hold = std::make_shared<CheckpointHold>(folder);
     if (const std::string problem = verifyCheckpointFolder(folder); !problem.empty())
-      throw FileError(why + " '" + folder.string() + "', which is not a whole checkpoint: " + problem +
-                      "; choose another one");
+      throw FileError(why + " '" + folder.string() +
+                      "', which is not a whole checkpoint: " + problem + "; choose another one");
     const train::CheckpointState state = train::readCheckpointState(folder);
     choice.step = state.step;
     choice.config = state.config;
