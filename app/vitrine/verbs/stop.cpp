@@ -37,7 +37,8 @@ int stopVerb(const Arguments& arguments) {
   if (!result.waiting.empty()) {
     const std::string runs =
         joined(result.waiting, [](std::int64_t run) { return std::to_string(run); });
-    log::info("the queue is paused, as " + runs + (result.waiting.size() == 1 ? " waits" : " wait") +
+    log::info("the queue is paused, as " + runs +
+              (result.waiting.size() == 1 ? " waits" : " wait") +
               " in the same experiment; `vitrine resume --queue` starts the waiting runs");
   }
   if (line.wantsJson())
