@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <optional>
 
 #include "core/base/joined.h"
 #include "core/base/text.h"

@@ -1,7 +1,6 @@
 #include "core/data/spatial.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/base/error.h"
 

@@ -1,7 +1,6 @@
 // Named tensors in, named tensors out: predictions, losses and the guided pass.
 #include <ATen/ATen.h>
 
-#include <array>
 #include <utility>
 
 #include "core/base/error.h"

@@ -3,7 +3,6 @@
 #include <zlib.h>
 
 #include <array>
-#include <cstring>
 #include <string_view>
 
 #include "core/base/error.h"

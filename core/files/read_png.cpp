@@ -2,7 +2,6 @@
 
 #include <zlib.h>
 
-#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <filesystem>
-#include <mutex>
 
 namespace vitrine::kernels {
 

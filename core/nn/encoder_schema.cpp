@@ -1,7 +1,5 @@
 #include "core/nn/encoder_schema.h"
 
-#include <utility>
-
 #include "core/base/words.h"
 #include "core/config/model_fields.h"
 #include "core/nn/mlp.h"

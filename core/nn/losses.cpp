@@ -8,7 +8,6 @@
 #include <ATen/ops/log_softmax.h>
 
 #include <cmath>
-#include <string>
 
 #include "core/base/error.h"
 

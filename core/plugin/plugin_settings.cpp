@@ -1,7 +1,6 @@
 #include "core/plugin/plugin_settings.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/base/error.h"
 #include "core/base/joined.h"

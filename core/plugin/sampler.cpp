@@ -3,8 +3,6 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 
-#include <span>
-
 #include "core/base/random.h"
 
 namespace vitrine {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <utility>
 
 #include "core/base/error.h"
 #include "core/store/tables/rows.h"

@@ -1,7 +1,6 @@
 #include "core/train/divergence.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "core/base/error.h"

@@ -2,7 +2,6 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <span>
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"

@@ -1,7 +1,6 @@
 // resize, and what the size transforms share.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "plugins/transforms/transforms.h"

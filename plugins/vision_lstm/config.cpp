@@ -1,6 +1,5 @@
 #include "plugins/vision_lstm/config.h"
 
-#include <initializer_list>
 #include <utility>
 
 #include "core/base/error.h"

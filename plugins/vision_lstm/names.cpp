@@ -1,6 +1,5 @@
 // Names of the weights of a Vision-LSTM in other programs.
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>

@@ -2,7 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "ui/live/scene_parts.h"

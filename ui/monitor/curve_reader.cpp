@@ -1,7 +1,6 @@
 #include "ui/monitor/curve_reader.h"
 
 #include <QDateTime>
-#include <exception>
 
 #include "core/base/error.h"
 #include "core/store/comparison.h"

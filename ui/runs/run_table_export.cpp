@@ -4,7 +4,6 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QSaveFile>
-#include <initializer_list>
 #include <string_view>
 
 #include "core/base/cell_text.h"

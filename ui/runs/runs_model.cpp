@@ -3,7 +3,6 @@
 #include <QDateTime>
 #include <QLocale>
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 

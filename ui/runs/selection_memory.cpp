@@ -1,6 +1,5 @@
 #include "ui/runs/selection_memory.h"
 
-#include <set>
 #include <vector>
 
 #include "core/base/read_json.h"

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <optional>
-
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/checkpoint_choice.h"

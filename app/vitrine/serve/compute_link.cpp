@@ -8,7 +8,6 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "app/vitrine/serve/serve_fields.h"

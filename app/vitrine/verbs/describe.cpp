@@ -1,5 +1,4 @@
 // vitrine describe: items and their schemas, for people, for Studio and for editors.
-#include <cmath>
 
 #include "app/vitrine/cli/output.h"
 #include "app/vitrine/run/engine.h"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <vector>
 
 #include "core/kernels/cpu/block_chunk.h"
 #include "core/kernels/cpu/cpu_layers.h"

@@ -2,8 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <vector>
-
 #include "core/base/error.h"
 
 namespace vitrine::nn {

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <set>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"

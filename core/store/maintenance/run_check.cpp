@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"

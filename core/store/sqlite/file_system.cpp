@@ -4,7 +4,6 @@
 #include <sys/vfs.h>
 
 #include <array>
-#include <cstdlib>
 #include <utility>
 
 #include "core/base/user_folders.h"

@@ -1,6 +1,5 @@
 // Glyphs: letters and digits by font, weight, slant, colour, rotation, place and background, each
 // with captions that say all of it.
-#include <cmath>
 #include <numbers>
 
 #include "plugins/datasets/shapes/generated_set.h"

@@ -10,7 +10,6 @@
 #include <QTimer>
 #include <QToolButton>
 #include <algorithm>
-#include <string_view>
 
 #include "core/base/text.h"
 #include "core/config/selection.h"
