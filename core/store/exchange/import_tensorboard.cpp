@@ -83,10 +83,8 @@ std::string uuidOf(const Folder& folder) {
 }
 
 std::string utcOf(double seconds) {
-  if (!(seconds >= 0 && seconds < 253402300800.0)) seconds = 0;  // up to the year 9999
-  const double whole = std::floor(seconds);
-  return utcText(static_cast<std::int64_t>(whole) * 1000 +
-                 static_cast<std::int64_t>((seconds - whole) * 1000));
+  if (!(seconds >= 0 && seconds < 253402300799.0)) seconds = 0;  // up to the year 9999
+  return utcText(std::llround(seconds * 1000));
 }
 
 bool isPng(std::span<const std::byte> bytes) {

@@ -211,6 +211,19 @@ TEST_F(Forms, ReadsAFolderOfFilesThatOthersWrote) {
   EXPECT_EQ(store.runs().size(), 2u);
 }
 
+TEST_F(Forms, KeepsTheMillisecondsOfTensorBoard) {
+  {
+    EventFileWriter out(folder_ / "events.out.tfevents.1", 1700000000);
+    out.write({1700000000.123, 1, {{"a", 0.5, {}}}});
+    out.write({1700000001.001, 2, {{"a", 0.5, {}}}});
+    out.close();
+  }
+  importRuns(file(), folder_ / "events.out.tfevents.1", Duplicates::Skip, "");
+  const RunRow run = RunStore(file()).run(1);
+  EXPECT_EQ(run.startedAt, "2023-11-14T22:13:20.123Z");
+  EXPECT_EQ(run.finishedAt, "2023-11-14T22:13:21.001Z");
+}
+
 TEST_F(Forms, OfTensorBoardAreReadWhileOthersWriteAndAppearWholeOrNotAtAll) {
   fill();
   exportRuns(file(), std::array<std::int64_t, 1>{1}, folder_ / "events", ExportFormat::TensorBoard,
