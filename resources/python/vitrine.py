@@ -224,6 +224,8 @@ class Run:
     def flush(self, timeout=60.0):
         """Returns when everything logged so far is in the database. Raises LogError where it cannot be stored."""
         with self._lock:
+            if "finished" in self._answers:
+                return  # all of it is
             self._flushes += 1
             number = self._flushes
         self._put("flush", None, id=number)

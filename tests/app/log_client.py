@@ -64,6 +64,7 @@ def loop():
         run.flush()
         assert not run.should_stop
     run.finish()  # has ended already: nothing
+    run.flush(5)
 
 
 def objects():
