@@ -293,9 +293,11 @@ void MonitorPage::stepCursor(int direction) {
   if (plot.curves().empty()) return;
   const auto xs = plot.curves().front().series->x(settings_.x);
   auto place = static_cast<std::ptrdiff_t>(xs.size()) - 1;
-  if (cursor_) {
-    place = std::lower_bound(xs.begin(), xs.end(), *cursor_) - xs.begin() + direction;
-  }
+  // The cursor may be between two points, and several points may be at one place.
+  if (cursor_ && direction > 0)
+    place = std::upper_bound(xs.begin(), xs.end(), *cursor_) - xs.begin();
+  else if (cursor_)
+    place = std::lower_bound(xs.begin(), xs.end(), *cursor_) - xs.begin() - 1;
   place = std::clamp<std::ptrdiff_t>(place, 0, static_cast<std::ptrdiff_t>(xs.size()) - 1);
   moveCursor(xs[static_cast<std::size_t>(place)], &plot);
 }

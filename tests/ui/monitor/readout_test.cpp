@@ -125,6 +125,33 @@ TEST(Readout, FollowsTheMouseWhenTheRangeChangesUnderIt) {
   EXPECT_EQ(plot.readoutTitle(), chosen);
 }
 
+TEST(Readout, StepsFromBetweenTwoPointsToTheNextOne) {
+  OpenMonitor open;
+  CurvePlot& plot = open.page->cards().front()->plot();
+  const auto trigger = [&](const char* title) {
+    for (QAction* action : open.page->actions())
+      if (action->text() == QLatin1String(title)) action->trigger();
+  };
+  const auto titleAt = [](double step) {
+    return QStringLiteral("step %1").arg(count(std::llround(step)));
+  };
+  const auto steps = plot.curves().front().series->x(XAxis::Step);
+  ASSERT_GT(steps.size(), 20U);
+  ASSERT_GT(steps[11] - steps[10], 1);
+  const double between = steps[10] + 1;
+  Q_EMIT plot.cursorMoved(between);
+  ASSERT_EQ(plot.readoutTitle(), titleAt(between));
+  trigger("Cursor to the next point");
+  EXPECT_EQ(plot.readoutTitle(), titleAt(steps[11]));
+  trigger("Cursor to the next point");
+  EXPECT_EQ(plot.readoutTitle(), titleAt(steps[12]));
+  trigger("Cursor to the previous point");
+  EXPECT_EQ(plot.readoutTitle(), titleAt(steps[11]));
+  Q_EMIT plot.cursorMoved(between);
+  trigger("Cursor to the previous point");
+  EXPECT_EQ(plot.readoutTitle(), titleAt(steps[10]));
+}
+
 TEST(Readout, GoesWhenTheMouseLeavesAndWhenThePlotIsHidden) {
   OpenMonitor open;
   CurvePlot& plot = open.page->cards().front()->plot();
