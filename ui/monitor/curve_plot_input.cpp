@@ -65,10 +65,10 @@ void CurvePlot::mouseMoveEvent(QMouseEvent* event) {
     if (!isXHeld_) {
       frame_.y = pressedY_;
       frame_.y.move(pressed_.y() - now_.y());
+      isYChosen_ = true;
     }
-    isYChosen_ = true;
     refresh();
-    Q_EMIT rangeChosen(frame_.x.lower, frame_.x.upper);
+    if (!isYHeld_) Q_EMIT rangeChosen(frame_.x.lower, frame_.x.upper);
     return;
   }
   if (drag_ == Drag::Zoom) update();

@@ -1,5 +1,6 @@
 #include <QElapsedTimer>
 #include <QLabel>
+#include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
 #include <QWheelEvent>
@@ -361,6 +362,29 @@ TEST(MonitorPage, MiddleDragMovesThePointUnderTheMouseWithIt) {
   EXPECT_NEAR(plot.xAxis().pixelOf(x), to.x(), 0.5);
   EXPECT_NEAR(plot.yAxis().pixelOf(y), to.y(), 0.5);
   EXPECT_NEAR(plot.xAxis().span(), span, span * 1e-9);
+}
+
+TEST(MonitorPage, MiddleDragWithXOrYHeldLeavesTheOtherAxisAsItWas) {
+  OpenPage open;
+  CurvePlot& plot = open.page.cards().front()->plot();
+  const auto drag = [&plot](Qt::Key held, const QPoint& by) {
+    const QPoint from = plot.plotRect().center();
+    QTest::keyPress(&plot, held);
+    QTest::mousePress(&plot, Qt::MiddleButton, Qt::NoModifier, from);
+    QTest::mouseMove(&plot, from + by);
+    QTest::mouseRelease(&plot, Qt::MiddleButton, Qt::NoModifier, from + by);
+    QTest::keyRelease(&plot, held);
+  };
+  QSignalSpy chosen(&plot, &CurvePlot::rangeChosen);
+  const PlotAxis x = plot.xAxis();
+  drag(Qt::Key_Y, {60, -25});
+  EXPECT_TRUE(plot.isYChosen());
+  EXPECT_DOUBLE_EQ(plot.xAxis().lower, x.lower);
+  EXPECT_EQ(chosen.count(), 0) << "new points are still followed";
+  plot.fit(x.lower, x.upper);
+  drag(Qt::Key_X, {50, -20});
+  EXPECT_LT(plot.xAxis().lower, x.lower);
+  EXPECT_FALSE(plot.isYChosen()) << "it fits the values in sight";
 }
 
 TEST(MonitorPage, ZoomsMovesAndFitsFromTheKeyboard) {
