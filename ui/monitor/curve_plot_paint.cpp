@@ -199,16 +199,9 @@ void CurvePlot::drawNotes(QPainter& painter) const {
   for (const CurveNote& note : notes_) {
     for (const PlottedCurve& curve : curves_) {
       if (curve.run != note.run) continue;
-      const auto steps = curve.series->x(XAxis::Step);
-      const auto place = curve.series->x(settings_.x);
-      // Where the curve is at that step; in the order of another metric steps are not ascending.
-      const auto found =
-          settings_.x == XAxis::Metric
-              ? std::find(steps.begin(), steps.end(), static_cast<double>(note.step))
-              : std::lower_bound(steps.begin(), steps.end(), static_cast<double>(note.step));
-      if (found == steps.end()) continue;
-      const auto i = static_cast<std::size_t>(found - steps.begin());
-      const double at = frame_.x.pixelOf(place[i]);
+      const auto place = curve.series->placeOf(note.step, settings_.x);
+      if (!place) continue;
+      const double at = frame_.x.pixelOf(*place);
       if (!(at >= inside.left() && at <= inside.right())) continue;
       painter.setPen(QPen(seriesColor(seriesOf(note.run)), 1, Qt::DashLine));
       painter.drawLine(QPointF(at, inside.top()), QPointF(at, inside.bottom()));

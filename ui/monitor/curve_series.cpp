@@ -190,6 +190,15 @@ std::ptrdiff_t CurveSeries::at(XAxis axis, double at) const {
   return std::upper_bound(xs.begin(), xs.end(), at) - xs.begin() - 1;
 }
 
+std::optional<double> CurveSeries::placeOf(std::int64_t step, XAxis axis) const {
+  const auto at = static_cast<double>(step);
+  // In the order of another metric steps are not ascending.
+  const auto found = axis == XAxis::Metric ? std::find(step_.begin(), step_.end(), at)
+                                           : std::lower_bound(step_.begin(), step_.end(), at);
+  if (found == step_.end()) return std::nullopt;
+  return x(axis)[static_cast<std::size_t>(found - step_.begin())];
+}
+
 bool CurveSeries::range(XAxis axis, double from, double to, double& low, double& high) const {
   const auto xs = x(axis);
   const auto begin = std::lower_bound(xs.begin(), xs.end(), from) - xs.begin();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -80,6 +81,9 @@ class CurveSeries {
   [[nodiscard]] const std::vector<std::size_t>& broken() const { return broken_; }
   /// Position of the last point at or before `at`; -1 before the first or past the last.
   [[nodiscard]] std::ptrdiff_t at(XAxis axis, double at) const;
+  /// Where the first point at or after a step is. In the order of another metric it has to be that
+  /// step.
+  [[nodiscard]] std::optional<double> placeOf(std::int64_t step, XAxis axis) const;
   /// Least and greatest finite value with x in [from, to]; false if there is none.
   bool range(XAxis axis, double from, double to, double& low, double& high) const;
   /// The same among values above zero, for log axes.

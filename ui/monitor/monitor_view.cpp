@@ -262,13 +262,8 @@ std::unique_ptr<Figure> MonitorPage::figureOf(PlotCard& card) const {
     for (const std::size_t start : from.segmentStarts()) series.segmentStarts.push_back(x[start]);
     for (const CurveNote& note : plot.notes()) {
       if (note.run != curve.run) continue;
-      const auto steps = from.x(XAxis::Step);
-      const auto found = std::find_if(steps.begin(), steps.end(), [&note](double step) {
-        return step >= static_cast<double>(note.step);
-      });
-      if (found != steps.end())
-        chart.notes.push_back({x[static_cast<std::size_t>(found - steps.begin())], std::nullopt,
-                               note.text, note.run});
+      if (const auto place = from.placeOf(note.step, settings.x))
+        chart.notes.push_back({*place, std::nullopt, note.text, note.run});
     }
     chart.series.push_back(std::move(series));
   }

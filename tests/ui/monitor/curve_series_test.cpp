@@ -145,6 +145,17 @@ TEST(CurveSeries, TheValueUnderTheCursorIsRawAndNeverBeyondTheEnds) {
   EXPECT_TRUE(std::isnan(CurvePlot::valueAt(curve, XAxis::Step, 1001)));
 }
 
+TEST(CurveSeries, PlacesAStepWhereItIsInTheOrderOfAnotherMetric) {
+  CurveSeries loss, rate;
+  ASSERT_TRUE(loss.append({point(10, 4), point(20, 3), point(30, 2)}));
+  ASSERT_TRUE(rate.append({point(10, 0.3), point(20, 0.2), point(30, 0.1)}));
+  EXPECT_EQ(loss.placeOf(15, XAxis::Step), std::optional<double>(20));
+  EXPECT_FALSE(loss.placeOf(31, XAxis::Step));
+  const CurveSeries over = loss.over(rate);
+  EXPECT_EQ(over.placeOf(10, XAxis::Metric), std::optional<double>(0.3));
+  EXPECT_FALSE(over.placeOf(15, XAxis::Metric));
+}
+
 bool update(CurveCache& cache, store::RunStore& store, std::int64_t run, const std::string& name) {
   return cache.take(readCurve(store, cache.ask({run, name})));
 }

@@ -352,6 +352,27 @@ TEST(MonitorFigure, SaysHowItIsSmoothedAndCarriesItsNotes) {
   EXPECT_EQ(chart->chart().series.size(), 3U);
 }
 
+TEST(MonitorFigure, HasANoteAtItsStepInTheOrderOfAnotherMetric) {
+  OpenMonitor open;
+  PlotSettings settings = open.page->settings();
+  settings.x = XAxis::Metric;
+  settings.xMetric = "optimizer/learning_rate";
+  open.page->setSettings(settings);
+  open.page->waitUntilIdle();
+  CurvePlot& plot = open.page->card("train/loss")->plot();
+  ASSERT_FALSE(plot.curves().empty());
+  const PlottedCurve curve = plot.curves().front();
+  const std::size_t middle = curve.series->size() / 2;
+  const auto step = std::llround(curve.series->x(XAxis::Step)[middle]);
+  open.page->addNote(curve.run, "train/loss", step, QStringLiteral("here"));
+  plot.setFocus();
+  const auto figure = open.page->figure();
+  const auto* chart = dynamic_cast<LineChartFigure*>(figure.get());
+  ASSERT_NE(chart, nullptr);
+  ASSERT_EQ(chart->chart().notes.size(), 1U);
+  EXPECT_DOUBLE_EQ(chart->chart().notes[0].x, curve.series->x(XAxis::Metric)[middle]);
+}
+
 TEST(MonitorFigure, IsAllPlotsInSightWhenNoneIsChosen) {
   OpenMonitor open;
   open.page->setViewState({{"card", ""}});
