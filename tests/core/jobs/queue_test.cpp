@@ -378,6 +378,17 @@ TEST_F(Queue, WritesDownHowAProcessEnded) {
       << "a crash is not repeated, a stopped run is not started";
 }
 
+TEST_F(Queue, KeepsARunThatIsPutBackWhileItsProcessEnds) {
+  const std::int64_t run = enqueued();
+  ASSERT_EQ(next(), run);
+  store.openSegment(run, 0, store::thisWorker(), Json::object());
+  store.setState(run, store::RunState::Failed, "the loss of step 3 is nan");
+  queue.enqueue(std::vector{run}, {});  // `vitrine retry`
+  queue.ended(run, {});                 // its supervisor, when the process is gone
+  EXPECT_THAT(order(), ElementsAre(run));
+  EXPECT_EQ(next(), run);
+}
+
 TEST_F(Queue, LeavesARunToTheProcessThatWasQuickerToStartIt) {
   const std::int64_t run = enqueued();
   ASSERT_EQ(next(), run);
