@@ -19,7 +19,6 @@
 class QCheckBox;
 class QGridLayout;
 class QLabel;
-class QPushButton;
 class QSplitter;
 class QStackedWidget;
 class QToolButton;

@@ -6,10 +6,8 @@
 #include <QComboBox>
 #include <QDragEnterEvent>
 #include <QFileInfo>
-#include <QImageReader>
 #include <QLabel>
 #include <QMimeData>
-#include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStackedWidget>
 #include <algorithm>

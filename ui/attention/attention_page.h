@@ -33,7 +33,6 @@ namespace vitrine::ui {
 
 class AttentionPanel;
 class EmptyPage;
-class FlowRow;
 class WrapLabel;
 
 class AttentionPage final : public ReadingPage {

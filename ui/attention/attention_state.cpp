@@ -1,5 +1,4 @@
 // The Attention page's view as JSON, and the words about how to read it.
-#include <QSignalBlocker>
 #include <QSpinBox>
 
 #include "ui/attention/attention_page.h"

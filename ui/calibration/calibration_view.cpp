@@ -1,5 +1,4 @@
 // Pictures and texts of the Calibration page.
-#include <QApplication>
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QHeaderView>

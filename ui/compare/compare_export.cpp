@@ -1,6 +1,5 @@
 // Exports of the Compare page: files, the clipboard and its picture.
 #include <QClipboard>
-#include <QFile>
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QSaveFile>

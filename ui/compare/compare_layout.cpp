@@ -1,5 +1,4 @@
 // The widgets of the Compare page: what stands above all views, and the table with its curves.
-#include <QActionGroup>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QCompleter>

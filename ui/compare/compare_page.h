@@ -19,11 +19,9 @@
 class QBoxLayout;
 class QCheckBox;
 class QComboBox;
-class QFrame;
 class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
-class QPushButton;
 class QSpinBox;
 class QSplitter;
 class QStackedWidget;

@@ -31,7 +31,6 @@ class QScrollArea;
 class QSlider;
 class QSplitter;
 class QStackedWidget;
-class QToolButton;
 
 namespace vitrine::ui {
 

@@ -2,7 +2,6 @@
 #include "ui/playground/playground_page.h"
 
 #include <QComboBox>
-#include <QCoreApplication>
 #include <QDateTime>
 #include <QEventLoop>
 #include <QKeyEvent>

@@ -14,14 +14,11 @@
 #include "ui/playground/sample_settings.h"
 
 class QGridLayout;
-class QLabel;
 class QLineEdit;
-class QStackedWidget;
 class QToolButton;
 
 namespace vitrine::ui {
 
-class FieldEditor;
 
 /// A key as the form shows it.
 struct FormEntry {

@@ -14,7 +14,6 @@
 class QComboBox;
 class QLabel;
 class QPushButton;
-class QSplitter;
 class QStackedWidget;
 class QToolButton;
 class QTreeWidget;

@@ -1,5 +1,4 @@
 // Actions on a result: copy, export, draw, inspect and save.
-#include <QBuffer>
 #include <QClipboard>
 #include <QComboBox>
 #include <QFileDialog>

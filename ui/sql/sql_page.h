@@ -19,9 +19,7 @@
 
 class QComboBox;
 class QLabel;
-class QMenu;
 class QPlainTextEdit;
-class QProgressBar;
 class QPushButton;
 class QSplitter;
 class QStackedWidget;

@@ -1,7 +1,6 @@
 #include "ui/workbench/help_viewer.h"
 
 #include <QDialogButtonBox>
-#include <QDir>
 #include <QFile>
 #include <QLineEdit>
 #include <QListWidget>

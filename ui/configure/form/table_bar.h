@@ -8,7 +8,6 @@
 
 class QLabel;
 class QLineEdit;
-class QToolButton;
 
 namespace vitrine::ui {
 
