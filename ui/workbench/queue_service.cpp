@@ -87,10 +87,10 @@ void tellTimeLeft(QueueView& view, const std::map<std::int64_t, store::RunRow>& 
       continue;
     }
     const double whole = medianOf(same != ofVariant.end() ? same->second : near->second);
-    const double done = row.totalSteps > 0 && row.latestCheckpoint > 0
-                            ? static_cast<double>(row.latestCheckpoint) /
-                                  static_cast<double>(row.totalSteps)
-                            : 0;
+    const double done =
+        row.totalSteps > 0 && row.latestCheckpoint > 0
+            ? static_cast<double>(row.latestCheckpoint) / static_cast<double>(row.totalSteps)
+            : 0;
     work += whole * std::clamp(1 - done, 0.0, 1.0);
   }
   // As many at a time as now.
@@ -293,6 +293,8 @@ QueueService::QueueService(const std::filesystem::path& database, RemoteLink* li
 QueueService::~QueueService() = default;
 
 void QueueService::refresh() {
+  // What changed since it began may not be in the reading that is under way.
+  isReadingDue_ = isReading_;
   if (isReading_) return;
   isReading_ = true;
   thread_->run([this] {
@@ -315,6 +317,7 @@ void QueueService::refresh() {
           if (!failure.isEmpty()) view.trouble = failure;
           view_ = std::move(view);
           Q_EMIT viewChanged();
+          if (isReadingDue_) refresh();
         },
         Qt::QueuedConnection);
   });
@@ -404,9 +407,11 @@ void QueueService::waitUntilIdle() {
     QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
     refresh();
   }
-  QMetaObject::invokeMethod(
-      &thread_->place, [] {}, Qt::BlockingQueuedConnection);
-  QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
+  do {
+    QMetaObject::invokeMethod(
+        &thread_->place, [] {}, Qt::BlockingQueuedConnection);
+    QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
+  } while (isReading_);
 }
 
 }  // namespace vitrine::ui

@@ -51,7 +51,7 @@ class QueueService : public QObject {
   ~QueueService() override;
 
   [[nodiscard]] const QueueView& view() const { return view_; }
-  /// Reads again, soon; many calls are one reading.
+  /// Reads again, soon; many calls are two readings at most.
   void refresh();
   /// The message after a command was executed; "": none. Called in the window's thread.
   using Sentence = std::function<QString(const jobs::CommandResult& result)>;
@@ -79,6 +79,7 @@ class QueueService : public QObject {
   RemoteLink* link_;
   QueueView view_;
   bool isReading_ = false;
+  bool isReadingDue_ = false;  ///< asked for while one was under way
 };
 
 }  // namespace vitrine::ui

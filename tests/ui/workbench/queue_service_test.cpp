@@ -62,6 +62,18 @@ TEST(QueueService, TellsWhatWaitsWhatCanResumeAndWhatEnded) {
   EXPECT_TRUE(view.trouble.isEmpty()) << view.trouble.toStdString();
 }
 
+TEST(QueueService, ReadsOnceMoreForWhatChangesDuringAReading) {
+  OpenQueue open;
+  QSignalSpy shown(&open.service, &QueueService::viewChanged);
+  open.service.refresh();
+  const std::int64_t run = open.enqueued();
+  for (int change = 0; change < 3; ++change) open.service.refresh();
+  ASSERT_TRUE(soon([&] { return shown.count() == 2; }));
+  EXPECT_EQ(open.service.view().waiting(), std::vector<std::int64_t>{run});
+  open.service.refresh();
+  ASSERT_TRUE(soon([&] { return shown.count() == 3; })) << "and then only when it is asked";
+}
+
 TEST(QueueService, SaysWhatAnOrderCameToAndWhyOneCannotBeDone) {
   OpenQueue open;
   QSignalSpy said(&open.service, &QueueService::messageSent);
