@@ -19,7 +19,6 @@ class QToolButton;
 
 namespace vitrine::ui {
 
-
 /// A key as the form shows it.
 struct FormEntry {
   Field field;
