@@ -6,6 +6,7 @@
 
 #include "core/base/sha256.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/files/checkpoint_use.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/refusal.h"
@@ -39,6 +40,20 @@ TEST(Aux, OfAnotherRunIsRecordedWithItsHashAndKept) {
   EXPECT_EQ(kept.code, 4);
   EXPECT_THAT(kept.err, Names("run 1", "codec", "run 5"));
   EXPECT_THAT(copy.run({"show", "5"}).out, HasSubstr("codec"));
+}
+
+TEST(Init, LetsGoOfTheCheckpointOnceItIsInMemory) {
+  const Copy copy;
+  const std::string uuid = store::RunStore(copy.database(), store::OpenMode::ReadOnly).run(1).uuid;
+  Program program({"train", sharedSingle(), "--db", copy.database(), "train.steps=100000",
+                   "train.checkpoint.every_epochs=none", "train.evaluate.every_epochs=none",
+                   "init={ run = \"" + uuid + "\", checkpoint = 24 }"});
+  ASSERT_TRUE(program.waitForError("\nstep ")) << "no progress was seen";
+  EXPECT_TRUE(
+      removeCheckpoint(store::filesFolder(copy.database()) / ("run-" + uuid) / checkpointName(24)))
+      << "it is held while the run trains";
+  program.signal(SIGINT);
+  EXPECT_EQ(program.wait().code, 75);
 }
 
 TEST(Aux, ThatIsAnotherFileByThenIsRefusedWhenARunResumes) {

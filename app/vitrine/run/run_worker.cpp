@@ -237,7 +237,7 @@ TrainedRun workRun(store::RunStore& store, const Engine& engine, const store::Ru
     const train::TrainerResult result =
         trainSegments({store, engine, run, config, folder,
                        resumed ? resumed->folder : std::filesystem::path(), damaged, log, control},
-                      init, environment);
+                      std::move(init), environment);
     trained.state = stateOf(result.outcome);
     trained.reason = result.reason;
     trained.step = result.step;
