@@ -40,11 +40,6 @@ std::int64_t counterOf(const fs::path& file, const std::string& key) {
   return 0;
 }
 
-struct Mount {
-  fs::path folder;
-  std::vector<std::string> controllers;  ///< of version 1
-};
-
 /// Where control groups are mounted, and where this process is in them.
 struct Hierarchies {
   fs::path unified;       ///< own group in version 2, or ""

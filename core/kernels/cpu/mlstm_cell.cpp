@@ -13,7 +13,6 @@ namespace vitrine::cpu {
 namespace {
 
 using kernels::MlstmOutput;
-using kernels::MlstmState;
 
 /// [batch, heads, tokens, width] with heads next to each other in memory, as projections have them.
 at::Tensor headsInRows(const at::Tensor& like, std::int64_t width) {

@@ -7,8 +7,6 @@
 namespace vitrine {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing_support::codes;
 using testing_support::planMore;

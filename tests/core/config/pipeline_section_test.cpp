@@ -7,7 +7,6 @@
 namespace vitrine {
 namespace {
 
-using ::testing::HasSubstr;
 using testing_support::codes;
 using testing_support::kGoodFile;
 using testing_support::sampleCatalog;

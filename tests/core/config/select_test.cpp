@@ -11,7 +11,6 @@ namespace vitrine {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing_support::codes;
 using testing_support::planMore;
 using testing_support::sentences;

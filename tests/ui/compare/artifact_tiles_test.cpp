@@ -23,7 +23,6 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 

@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::FaultVfs;
 using testing::FileCall;
-using ::testing::HasSubstr;
 using testing::RawDatabase;
 
 enum class Failing { Once, ForEver };
