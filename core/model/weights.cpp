@@ -219,7 +219,12 @@ std::map<std::string, std::string> referenceMetadata(
   return {{kReferences, list.dump()}};
 }
 
-WeightSource openWeightSource(const std::filesystem::path& file, const LoadOptions& options) {
+WeightSource openWeightSource(const std::filesystem::path& path, const LoadOptions& options) {
+  // In a folder it is that file, which may refer to others as a checkpoint's does.
+  const std::filesystem::path inFolder = path / "model.safetensors";
+  std::error_code none;
+  const std::filesystem::path file =
+      std::filesystem::is_regular_file(inFolder, none) ? inFolder : path;
   WeightSource source(options.resizePositions);
   const NameOf nameOf = [&](const std::string& theirs) {
     std::string name = renamed(theirs, options.rename);

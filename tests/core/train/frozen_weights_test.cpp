@@ -150,6 +150,14 @@ TEST_F(FrozenWeights, AModelIsLoadedFromSuchACheckpointAsFromAnyFile) {
   EXPECT_EQ(report.origins.at("fc2").file, last);
 }
 
+TEST_F(FrozenWeights, AreThereForOneWhoNamesTheFolderOfTheCheckpoint) {
+  train(true, folder_ / "files/run-a");
+  const fs::path last = newestCheckpoint(folder_ / "files/run-a")->folder;
+  const WeightSource source = openWeightSource(last);
+  ASSERT_TRUE(source.has("fc1")) << "what its file refers to is missing";
+  EXPECT_TRUE(source.tensor("fc1").equal(readTensors(file_).at("fc1")));
+}
+
 TEST_F(FrozenWeights, OfAnotherRunMoveWithTheFolderOfBoth) {
   train(true, folder_ / "files/run-a");
   const fs::path from = newestCheckpoint(folder_ / "files/run-a")->folder / "model.safetensors";
