@@ -52,7 +52,6 @@ struct Command {
   std::vector<Place> places;
 };
 
-/// Result of a command.
 struct CommandResult {
   std::vector<std::int64_t> runs;  ///< that it was done to
   store::QueueMode mode = store::QueueMode::Running;

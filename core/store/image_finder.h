@@ -19,7 +19,6 @@ struct ImageEntry {
   [[nodiscard]] bool operator==(const ImageEntry&) const = default;
 };
 
-/// One condition on an image.
 struct ImageCondition {
   enum class Test { Is, IsNot, Less, AtMost, More, AtLeast };
   /// "run" (number, or a part of the name), "step", "seed", "width", "height", "tag", "starred"

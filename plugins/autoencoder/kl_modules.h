@@ -33,7 +33,6 @@ struct KlSizes {
   [[nodiscard]] std::int64_t factor() const { return std::int64_t{1} << (levels() - 1); }
 };
 
-/// Adds a cost under a name.
 using AddCost = std::function<void(const std::string& name, BlockCost cost)>;
 
 /// x' + conv2(silu(norm2(conv1(silu(norm1(x)))))); x' is x, or conv_shortcut(x) where the widths

@@ -39,7 +39,6 @@ struct MapBlockOptions {
   bool isFused = false;
 };
 
-/// Angles of one grid.
 struct GridAngles {
   at::Tensor window;      ///< inside of a window, [window^2, pairs]
   at::Tensor query, key;  ///< of the grid, and of what its tokens see

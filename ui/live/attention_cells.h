@@ -34,7 +34,6 @@ struct AttentionCells {
 /// \returns  empty cells where the layer lacks that head
 [[nodiscard]] AttentionCells attentionCells(const live::AttentionLayer& layer, int head,
                                             const LiveQuery& query);
-/// The mean over all heads.
 [[nodiscard]] AttentionCells meanOverHeads(const live::AttentionLayer& layer,
                                            const LiveQuery& query);
 /// Rows and columns of the patches of a layer's keys.

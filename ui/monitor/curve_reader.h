@@ -115,7 +115,6 @@ struct MonitorResponse {
 /// Reads names and notes before curves, and so many curves that a page that waits sees some soon.
 [[nodiscard]] MonitorResponse readMonitor(store::RunReader& store, const MonitorRequest& ask,
                                           const std::atomic<bool>& isStale);
-/// One curve.
 [[nodiscard]] CurveReadResponse readCurve(store::RunReader& store, const CurveReadRequest& ask);
 
 }  // namespace vitrine::ui

@@ -11,7 +11,6 @@
 
 namespace vitrine::app {
 
-/// Cost of a run.
 struct RunCost {
   std::int64_t parameters = 0;
   double flops = 0, macs = 0, activationBytes = 0;  ///< forward, of one sample

@@ -68,7 +68,6 @@ Shown look(store::RunStore& store, const store::TaskCards& cards, std::int64_t i
   return shown;
 }
 
-/// The score of that metric as a cell.
 Json scoreCell(const Shown& shown, const std::string& metric, const store::MetricKind& kind) {
   for (const auto& [name, value] : shown.scores) {
     if (name != metric || value.is_null()) continue;

@@ -15,7 +15,6 @@
 
 namespace vitrine::store {
 
-/// Owner of a spool.
 struct SpoolOwner {
   std::string database, run;  ///< UUIDs
   std::int64_t segment = 0;
