@@ -170,6 +170,11 @@ class Mix final : public Transform {
       throw ConfigError("data.pipeline: " + card().id +
                         " takes images of one size as floats; put it behind resize and normalize");
     }
+    if (findField(context.fields, "soft_label") != nullptr) {
+      throw ConfigError("data.pipeline: " + card().id +
+                        " would replace the labels of the transform that mixes before it; keep "
+                        "one of them, or use mixup_or_cutmix");
+    }
     const auto classes = std::ssize(context.dataset->classes);
     if (classes < 1)
       throw ConfigError("data.pipeline: " + card().id + " needs a data set with class names");

@@ -76,5 +76,15 @@ TEST(Mix, NeedsFloatsOfOneSizeAndLabels) {
   EXPECT_THAT([&] { (void)pipelineOf(set, data); }, Fails<ConfigError>("flip", "mixup"));
 }
 
+TEST(Mix, IsOneOfAListForTheSecondWouldForgetTheLabelsOfTheFirst) {
+  const auto set = std::make_shared<Patterns>(1, 8, 8, 64);
+  Json data = dataValues();
+  data["pipeline"] = {{"train", Json::array({{{"name", "normalize"}},
+                                             {{"name", "mixup"}, {"probability", 0.5}},
+                                             {{"name", "cutmix"}, {"probability", 0.5}}})}};
+  EXPECT_THAT([&] { (void)pipelineOf(set, data); },
+              Fails<ConfigError>("cutmix", "mixup_or_cutmix"));
+}
+
 }  // namespace
 }  // namespace vitrine::transforms
