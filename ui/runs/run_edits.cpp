@@ -60,7 +60,8 @@ void RunEdits::rename(std::int64_t run, const QString& name) {
     Change change = changeOf(run, store::RunField::Name);
     change.after = name.trimmed().toStdString();
     if (change.after.empty()) return;
-    const QString sentence = tr("Run %1 is called \u201c%2\u201d now.").arg(run).arg(name.trimmed());
+    const QString sentence =
+        tr("Run %1 is called \u201c%2\u201d now.").arg(run).arg(name.trimmed());
     save(store::RunField::Name, {std::move(change)}, sentence);
   });
 }
@@ -136,29 +137,37 @@ void RunEdits::save(store::RunField field, std::vector<Change> changes, const QS
   auto answers = std::make_shared<Answers>();
   answers->left = changes.size();
   for (const Change& change : changes) {
-    workbench_.edit(
-        change.run, field, change.after, change.version, this,
-        [this, answers, change, field, sentence](const EditOutcome& outcome) {
-          if (answers->left == 0) return;  // of what waited for its link: said when it was typed
-          if (!outcome.trouble.isEmpty()) {
-            answers->trouble = outcome.trouble;
-          } else if (outcome.isConflict) {
-            answers->trouble = tr("Not saved: another user changed it first. Your text is in the "
-                                  "run's history.");
-          } else {
-            answers->stored.push_back(change);
-            answers->stored.back().version = outcome.version;
-            if (workbench_.link() == nullptr) workbench_.refresh(change.run);
-          }
-          if (--answers->left > 0) return;
-          if (answers->stored.empty()) return workbench_.showError(answers->trouble);
-          const QString said = answers->trouble.isEmpty()
-                                   ? sentence
-                                   : sentence + QLatin1Char(' ') + answers->trouble;
-          Q_EMIT workbench_.offered(said, tr("Undo"), [this, field, stored = answers->stored] {
-            takeBack(field, stored);
-          });
-        });
+    workbench_.edit(change.run, field, change.after, change.version, this,
+                    [this, answers, change, field, sentence](const EditOutcome& outcome) {
+                      const QString trouble =
+                          outcome.isConflict
+                              ? tr("Not saved: another user changed it first. Your text is in the "
+                                   "run's history.")
+                              : outcome.trouble;
+                      // It has waited until now, and its sentence came when it was typed.
+                      if (answers->left == 0) {
+                        if (!trouble.isEmpty()) return workbench_.showError(trouble);
+                        for (Change& one : answers->stored)
+                          if (one.run == change.run && !outcome.isWaiting)
+                            one.version = outcome.version;
+                        return;
+                      }
+                      if (!trouble.isEmpty()) {
+                        answers->trouble = trouble;
+                      } else {
+                        answers->stored.push_back(change);
+                        answers->stored.back().version = outcome.version;
+                        if (workbench_.link() == nullptr) workbench_.refresh(change.run);
+                      }
+                      if (--answers->left > 0) return;
+                      if (answers->stored.empty()) return workbench_.showError(answers->trouble);
+                      const QString said = answers->trouble.isEmpty()
+                                               ? sentence
+                                               : sentence + QLatin1Char(' ') + answers->trouble;
+                      Q_EMIT workbench_.offered(said, tr("Undo"), [this, field, answers] {
+                        takeBack(field, answers->stored);
+                      });
+                    });
   }
 }
 

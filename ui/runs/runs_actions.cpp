@@ -215,7 +215,12 @@ void RunsPanel::askNote() { edits_.askNote(workbench_.selection().targets()); }
 void RunsPanel::askDelete() {
   const std::vector<std::int64_t> ended = endedTargets();
   if (ended.empty()) return;
-  askWithBytes(ended, [this, ended](std::int64_t bytes) { confirmDelete(ended, bytes); });
+  askWithBytes(ended, [this, ended](std::int64_t bytes) {
+    // Some may have been deleted elsewhere while the size was read.
+    std::vector<std::int64_t> left = ended;
+    std::erase_if(left, [this](std::int64_t id) { return workbench_.run(id) == nullptr; });
+    if (!left.empty()) confirmDelete(left, bytes);
+  });
 }
 
 void RunsPanel::confirmDelete(const std::vector<std::int64_t>& ended, std::int64_t bytes) {

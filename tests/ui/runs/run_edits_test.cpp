@@ -8,8 +8,12 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <QTimer>
+#include <chrono>
+#include <memory>
 
 #include "core/base/text.h"
+#include "core/store/maintenance/trash.h"
+#include "core/store/sqlite/writer_lock.h"
 #include "tests/support/wait_until.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
@@ -225,6 +229,40 @@ TEST_F(RunEditing, UndoLeavesWhatAnotherUserWroteSince) {
   EXPECT_TRUE(said[0][0].toString().contains(QStringLiteral("another user")));
 }
 
+TEST_F(RunEditing, UndoTakesBackWhatHadToWait) {
+  const std::int64_t run = studio.runs[0];
+  const std::string before = studio.writer.run(run).name;
+  RunEdits edits(studio.workbench, &panel);
+  auto gate = std::make_unique<store::WriterLock>(studio.writer.file());
+  ASSERT_TRUE(gate->lock(std::chrono::milliseconds(1000)));
+  edits.rename(run, QStringLiteral("typed meanwhile"));
+  ASSERT_NE(studio.workbench.waiting(run, store::RunField::Name), nullptr);
+  gate.reset();
+  studio.workbench.edits().tryNow();
+  ASSERT_EQ(studio.writer.run(run).name, "typed meanwhile");
+  QSignalSpy said(&studio.workbench, &StudioWorkbench::errorSent);
+  ASSERT_TRUE(offer.undo);
+  offer.undo();
+  EXPECT_EQ(studio.writer.run(run).name, before);
+  EXPECT_EQ(said.count(), 0);
+}
+
+TEST_F(RunEditing, ANameThatWaitedTooLongIsReported) {
+  const std::int64_t run = studio.runs[0];
+  RunEdits edits(studio.workbench, &panel);
+  auto gate = std::make_unique<store::WriterLock>(studio.writer.file());
+  ASSERT_TRUE(gate->lock(std::chrono::milliseconds(1000)));
+  edits.rename(run, QStringLiteral("mine"));
+  ASSERT_NE(studio.workbench.waiting(run, store::RunField::Name), nullptr);
+  gate.reset();
+  studio.writer.setName(run, "theirs");
+  QSignalSpy said(&studio.workbench, &StudioWorkbench::errorSent);
+  studio.workbench.edits().tryNow();
+  EXPECT_EQ(studio.writer.run(run).name, "theirs");
+  ASSERT_EQ(said.count(), 1);
+  EXPECT_TRUE(said[0][0].toString().contains(QStringLiteral("another user")));
+}
+
 TEST_F(RunEditing, TheDeleteKeyInTheListMovesEndedRunsToTheTrash) {
   panel.select({studio.runs[0]}, studio.runs[0]);
   panel.activateWindow();
@@ -244,6 +282,23 @@ TEST_F(RunEditing, TheDeleteKeyInTheListMovesEndedRunsToTheTrash) {
   QCoreApplication::processEvents();
   EXPECT_EQ(studio.workbench.run(studio.runs[0]), nullptr);
   EXPECT_EQ(offer.label, QStringLiteral("Undo"));
+}
+
+TEST_F(RunEditing, TheQuestionBeforeADeletionNamesOnlyRunsThatAreStillThere) {
+  const std::int64_t gone = studio.runs[0], left = studio.runs[1];
+  panel.select({gone, left}, left);
+  QString question;
+  inDialog<QMessageBox>([&question](QMessageBox& box) {
+    question = box.informativeText();
+    box.reject();
+  });
+  choose(QStringLiteral("Delete"));
+  store::trashRun(studio.writer.file(), gone);  // by another process, while the size is read
+  studio.workbench.watcher().poll();
+  ASSERT_EQ(studio.workbench.run(gone), nullptr);
+  ASSERT_TRUE(soon([&] { return !question.isEmpty(); }));
+  EXPECT_TRUE(question.startsWith(QString::number(left) + QLatin1Char(' ')))
+      << question.toStdString();
 }
 
 TEST_F(RunEditing, TheQuestionBeforeADeletionSaysWhatTheCheckpointsTake) {
