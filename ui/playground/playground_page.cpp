@@ -97,6 +97,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
     if (isVisible()) readLater();
   });
   connect(&workbench_.queue(), &QueueService::viewChanged, this, &PlaygroundPage::showLending);
+  connect(&workbench_.queue(), &QueueService::failed, this, &PlaygroundPage::forgetUnpaused);
   connect(&workbench_.selection(), &Selection::runsChanged, this, [this] {
     const std::int64_t current = workbench_.selection().current();
     if (drawable(current) != nullptr) chooseRun(current);

@@ -91,6 +91,8 @@ class PlaygroundPage final : public ReadingPage {
   void showLendingPaused();
   [[nodiscard]] std::vector<std::int64_t> trainingRuns() const;
   void pauseTraining();
+  /// A command was refused: runs that still train were not paused.
+  void forgetUnpaused();
   void resumeTraining();
   void applyState();
   void takeRecipe(std::int64_t run, const Json& recipe);

@@ -290,10 +290,25 @@ void PlaygroundPage::pauseTraining() {
   workbench_.queue().execute(command, [page = QPointer(this)](const jobs::CommandResult& result) {
     if (page == nullptr) return QString();
     if (result.isHeld) page->holdsQueue_ = true;
+    // Others cannot be paused: a script that logs a run, or one that ends just now.
+    std::erase_if(page->paused_, [&result](const auto& one) {
+      return !one.second &&
+             std::find(result.runs.begin(), result.runs.end(), one.first) == result.runs.end();
+    });
     page->showLending();
     return result.runs.size() == 1
                ? tr("The run pauses at a checkpoint; Resume training continues it.")
                : tr("The runs pause at a checkpoint; Resume training continues them.");
+  });
+  showLending();
+}
+
+void PlaygroundPage::forgetUnpaused() {
+  std::erase_if(paused_, [this](const auto& one) {
+    const auto found = workbench_.runs().find(one.first);
+    return !one.second &&
+           (found == workbench_.runs().end() || found->second.state == store::RunState::Running ||
+            found->second.state == store::RunState::Starting);
   });
   showLending();
 }

@@ -423,6 +423,18 @@ TEST_F(Playground, PausesEveryRunItNamesAndHoldsTheQueueUntilResume) {
   EXPECT_EQ(order, runs) << "what was paused is before what waited";
 }
 
+TEST_F(Playground, OffersThePauseAgainWhereItWasRefused) {
+  const std::int64_t run = addRun("a", "painter", "paint");
+  const std::int64_t other = addRun("training", "judge", "choose");
+  workbench_.row(other).state = store::RunState::Running;  // and ended in the database meanwhile
+  open(run);
+  QTest::mouseClick(button(QStringLiteral("Pause training")), Qt::LeftButton);
+  workbench_.queue().waitUntilIdle();
+  QPushButton* pause = button(QStringLiteral("Pause training"));
+  ASSERT_NE(pause, nullptr);
+  EXPECT_TRUE(pause->isEnabled());
+}
+
 TEST_F(Playground, SaysNothingOfTrainingsWhereNoneRuns) {
   open(addRun("a", "painter", "paint"));
   QPushButton* pause = button(QStringLiteral("Pause training"));
