@@ -213,10 +213,10 @@ TEST_F(Forms, ReadsAFolderOfFilesThatOthersWrote) {
 
 TEST_F(Forms, KeepsTheMillisecondsOfTensorBoard) {
   {
-    EventFileWriter out(folder_ / "events.out.tfevents.1", 1700000000);
-    out.write({1700000000.123, 1, {{"a", 0.5, {}}}});
-    out.write({1700000001.001, 2, {{"a", 0.5, {}}}});
-    out.close();
+    EventFileWriter events(folder_ / "events.out.tfevents.1", 1700000000);
+    events.write({1700000000.123, 1, {{"a", 0.5, {}}}});
+    events.write({1700000001.001, 2, {{"a", 0.5, {}}}});
+    events.close();
   }
   importRuns(file(), folder_ / "events.out.tfevents.1", Duplicates::Skip, "");
   const RunRow run = RunStore(file()).run(1);
