@@ -79,11 +79,11 @@ struct FigureStyle {
 /// Where a click fell; -1 where the figure has no such thing.
 struct FigureTarget {
   int image = -1, layer = -1, head = -1;
-  std::optional<std::array<double, 2>> queryAt;  ///< as in FigureStyle
-  std::optional<std::array<int, 2>> cell;        ///< as in FigureStyle
+  std::optional<std::array<double, 2>> queryAt = {};  ///< as in FigureStyle
+  std::optional<std::array<int, 2>> cell = {};        ///< as in FigureStyle
   /// Of the tokens that lie on no patch (a class token, words) the one of this number; -1: the mean
   /// of all queries.
-  std::optional<int> token;
+  std::optional<int> token = {};
 };
 
 /// One artifact with its style. Painting remembers the layout, which describeAt() and targetAt()
