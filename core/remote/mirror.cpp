@@ -202,6 +202,8 @@ void RemoteMirror::greet() {
   mirror_->begin(database.at("uuid").get<std::string>(), database.at("change").get<std::int64_t>());
   logEnds_.clear();
   const std::lock_guard lock(mutex_);
+  // From here on the destructor ends the client, which ends every wait for an answer.
+  if (isEnding_) throw LinkError("the window is closed");
   client_ = std::move(client);
   isFollowNew_ = true;
 }
