@@ -85,10 +85,13 @@ TrainerResult Trainer::State::rollBack(const std::string& cause, const Json& fac
   const std::int64_t from = failure->step;
   // A checkpoint within the spike is not a good one.
   const std::int64_t firstBad = from - watch.spikesInRow() + (watch.spikesInRow() > 0 ? 1 : 0);
-  for (const CheckpointFolder& each : listCheckpoints(setup.checkpointFolder)) {
-    if (each.step >= firstBad) removeCheckpoint(each.folder);
-  }
-  const auto good = newestCheckpoint(setup.checkpointFolder, [&](const std::string& why) {
+  std::vector<CheckpointFolder> listed = listCheckpoints(setup.checkpointFolder);
+  std::erase_if(listed, [&](const CheckpointFolder& each) {
+    if (each.step < firstBad) return false;
+    removeCheckpoint(each.folder);  // it stays while a process reads it
+    return true;
+  });
+  const auto good = newestCheckpoint(listed, [&](const std::string& why) {
     sink.event({from, "checkpoint_damaged", why, Json::object()});
   });
   Rollback rollback{rollbacks + 1, from, good ? good->step : 0, failure->batchesConsumed};

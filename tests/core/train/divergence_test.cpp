@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/files/checkpoint_use.h"
 #include "tests/core/train/diverging.h"
 #include "tests/support/refusal.h"
 
@@ -260,6 +262,32 @@ TEST(Spike, OfSeveralStepsIsLeftThroughACheckpointBeforeItsFirstOne) {
   EXPECT_EQ(run->result.outcome, train::Outcome::Done);
   EXPECT_EQ(run->starts, (Numbers{0, 20})) << "the checkpoint of step 30 is within the spike";
   EXPECT_EQ(run->taken[1].front(), 31);
+}
+
+/// A process that reads the checkpoint of a step from the moment it is there.
+struct ReaderOfACheckpoint final : RecordingSink {
+  ReaderOfACheckpoint(fs::path theFolder, std::int64_t theStep)
+      : folder(std::move(theFolder)), step(theStep) {}
+  void checkpoint(const CheckpointRecord& record) override {
+    RecordingSink::checkpoint(record);
+    if (record.step == step) hold.emplace(folder / checkpointName(step));
+  }
+  fs::path folder;
+  std::int64_t step;
+  std::optional<CheckpointHold> hold;
+};
+
+TEST(Spike, IsLeftThroughTheCheckpointBeforeItWhileAProcessReadsOneWithinIt) {
+  const TemporaryFolder folder;
+  SmallRun run(policy("rollback", {{"divergence.loss_factor", 5.0}, {"divergence.spike_steps", 3}}),
+               std::make_unique<BadBatches>(Kind::LossTimes, std::set<std::int64_t>{28, 29, 30}));
+  run.use(std::make_shared<SmallModel>(3));
+  run.setup.checkpointFolder = folder.path();
+  ReaderOfACheckpoint sink(folder.path(), 30);
+  const train::TrainerResult result = train::Trainer(std::move(run.setup), sink, run.control).run();
+  ASSERT_TRUE(sink.hold.has_value());
+  EXPECT_EQ(result.outcome, train::Outcome::RolledBack) << result.reason;
+  EXPECT_EQ(result.resumeFrom, folder.path() / checkpointName(20));
 }
 
 TEST(DivergenceWatch, TakesMediansOfTheAppliedStepsBeforeItsDelay) {
