@@ -1,6 +1,7 @@
 #include "plugins/tasks/autoencoder/autoencoder_task.h"
 
 #include <ATen/ATen.h>
+#include <torch/nn/module.h>
 
 #include <utility>
 
@@ -38,7 +39,8 @@ class Session final : public PipelineSession, public CodecSession {
     at::Tensor z = latent.mean;
     if (latent.logVariance.defined())
       z = latent.draw(at::randn(z.sizes(), context.generator, z.options()));
-    if (measured_ != nullptr) measured_->observeLatents(z);
+    // A loss that only looks at the run, as a probe's, leaves the scale as it is.
+    if (measured_ != nullptr && model().module().is_training()) measured_->observeLatents(z);
     const at::Tensor values = at::scalar_tensor(images.numel(), images.options());
     std::vector<LossPart> parts{
         {"reconstruction", errorOf(codec_.decodeLatent(z), images), values}};

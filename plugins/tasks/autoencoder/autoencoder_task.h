@@ -11,7 +11,7 @@ namespace vitrine::autoencoder_task {
 /// divergence of the latents from the standard normal distribution in nats, over as many pixel
 /// values: Stable Diffusion's objective (Rombach et al. 2022, appendix G) without discriminator and
 /// perceptual part, divided by the pixel values of an image. z is drawn with noise of the step's
-/// generator. A codec whose scale is measured sees every z.
+/// generator. A codec whose scale is measured sees every z of the training.
 ///
 /// Scores of a split, of the mean of the latents: psnr (dB), l1 (of [0, 1]), loss, kl (nats an
 /// image, where the codec has variances), latent_scale. Artifact: a grid of inputs next to outputs.

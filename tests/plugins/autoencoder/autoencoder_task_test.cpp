@@ -214,6 +214,21 @@ TEST(AutoencoderTask, LearnsItsImagesByHeartAndMeasuresItsScale) {
   EXPECT_NEAR(valueOf(after.scores, "latent_scale") * drawn.std().item<double>(), 1, 0.25);
 }
 
+TEST(AutoencoderTask, ALossOutsideTrainingLeavesTheMeasuredScale) {
+  const auto model = buildCodec(kKl, smallKl());
+  const auto session = AutoencoderTask().open(setupOf(model));
+  const auto& measured = *capabilityOf<MeasuredScale>(*model);
+  const Batch batch = session->read(Split::Train, {0, 1, 2, 3});
+  StepContext context = contextOf();
+  const at::NoGradGuard noGrad;
+  model->module().eval();
+  (void)session->loss(context, batch);
+  EXPECT_FALSE(measured.isScaleKnown()) << "a probe's loss is no step of the training";
+  model->module().train();
+  (void)session->loss(context, batch);
+  EXPECT_TRUE(measured.isScaleKnown());
+}
+
 TEST(ReconstructionAnalysis, ShowsInputBesideOutputWithTheirErrors) {
   const auto model = buildCodec(kKl, smallKl());
   const auto session = AutoencoderTask().open(setupOf(model));
