@@ -34,7 +34,10 @@ SampleStatistics statisticsOf(std::span<const double> values) {
     return out;
   }
   const double n = static_cast<double>(values.size());
-  for (const double value : values) out.mean += value / n;
+  // About the first value: equal values have exactly that mean, and no deviation.
+  const double about = std::isfinite(values.front()) ? values.front() : 0;
+  for (const double value : values) out.mean += value / n - about / n;
+  out.mean += about;
   if (values.size() < 2) return out;
   double squares = 0;
   for (const double value : values) squares += (value - out.mean) * (value - out.mean);

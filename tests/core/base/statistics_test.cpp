@@ -31,6 +31,16 @@ TEST(Statistics, GiveTheMeanWithItsInterval) {
   EXPECT_NEAR(s.interval.upper, 0.82 + 4.3027 * 0.02 / std::sqrt(3.0), 1e-12);
 }
 
+TEST(Statistics, OfEqualValuesAreThatValueWithoutADeviation) {
+  for (std::size_t count = 2; count <= 30; ++count) {
+    const std::vector<double> values(count, 0.8312);
+    const SampleStatistics s = statisticsOf(values);
+    EXPECT_EQ(s.mean, 0.8312) << count;
+    EXPECT_EQ(s.deviation, 0) << count;
+    EXPECT_EQ(decimalsFor(halfWidth(s)), -1) << "rounding is no uncertainty, " << count;
+  }
+}
+
 TEST(Statistics, OfOneValueHaveNoInterval) {
   const std::array<double, 1> one = {0.5};
   const SampleStatistics s = statisticsOf(one);
