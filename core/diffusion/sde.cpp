@@ -33,6 +33,11 @@ SdeSolution solve(const Transport& transport, const Predictor& network, const at
     throw ConfigError("a last step of " + std::to_string(lastLength) +
                       " leaves no time for the others; take one between 0 and 1");
 
+  if (options.method == SdeMethod::Heun && options.last == LastStep::None && interval.last >= 1)
+    throw ConfigError(
+        "Heun's method without a last step needs the score at time 1, where it is infinite; take "
+        "last step mean, euler or tweedie, or Euler's method");
+
   SdeSolution solution;
   const auto timeOf = [&](const at::Tensor& x, double time) {
     return at::full({x.size(0)}, time, x.options());

@@ -152,5 +152,21 @@ TEST(Sde, RefusesASingleStepAndALastStepOfEverything) {
   EXPECT_THROW(run(infinite), ConfigError);
 }
 
+TEST(Sde, HeunIsRefusedWhereItsLastSlopeIsInfinite) {
+  const auto ended = [](SdeMethod method, PathPrediction predicts) {
+    SdeOptions options;
+    options.method = method;
+    options.last = LastStep::None;
+    options.steps = 5;
+    const SdeSolution solution = solve(
+        Transport({Path::Linear, predicts, PathWeight::None}), exactVelocity, starts(),
+        [](std::int64_t) { return at::zeros({5}, at::kDouble); }, options);
+    return solution.states.back().isfinite().all().item<bool>();
+  };
+  EXPECT_THROW((void)ended(SdeMethod::Heun, PathPrediction::Velocity), ConfigError);
+  EXPECT_TRUE(ended(SdeMethod::Euler, PathPrediction::Velocity));
+  EXPECT_TRUE(ended(SdeMethod::Heun, PathPrediction::Noise)) << "it ends before time 1";
+}
+
 }  // namespace
 }  // namespace vitrine::diffusion
