@@ -36,14 +36,19 @@ std::int64_t countFrom(const std::string& text, const std::string& request) {
 
 std::vector<std::int64_t> strided(std::int64_t steps, std::int64_t wanted,
                                   const std::string& request) {
+  std::int64_t more = steps, fewer = 1;  // the nearest that a stride keeps
   for (std::int64_t stride = 1; wanted > 0 && stride <= steps; ++stride) {
-    if ((steps + stride - 1) / stride != wanted) continue;
+    const std::int64_t count = (steps + stride - 1) / stride;
+    if (count > wanted) more = count;
+    if (count < wanted) fewer = std::max(fewer, count);
+    if (count != wanted) continue;
     std::vector<std::int64_t> kept;
     for (std::int64_t step = 0; step < steps; step += stride) kept.push_back(step);
     return kept;
   }
   refuse(request, "no whole stride through " + std::to_string(steps) + " steps keeps exactly " +
-                      std::to_string(wanted) + " of them");
+                      std::to_string(wanted) + " of them; take " + std::to_string(fewer) +
+                      (more > wanted ? " or " + std::to_string(more) : ""));
 }
 
 }  // namespace

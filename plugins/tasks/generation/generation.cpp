@@ -97,6 +97,7 @@ class Session final : public GenerationSession {
   }
 
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
+    requireSampleSteps();
     // Training alone needs the latents of all its images; what only looks at a run does not.
     const bool isCached =
         latents_ && setup_.registry != nullptr && !isDry() && setup_.task.flag("latent_cache");
@@ -230,6 +231,18 @@ class Session final : public GenerationSession {
                         "\" reads the noise alone, and the model also makes a variance; "
                         "set model.learn_sigma = false, or task.variance = "
                         "\"learned_range\"");
+  }
+
+  /// Before a training whose last evaluation would fail; what only looks at a run asks for other
+  /// steps.
+  void requireSampleSteps() const {
+    if (process_ != Time::Step || setup_.task.integer("samples.count") < 1) return;
+    const std::int64_t steps = std::min(setup_.task.integer("samples.steps"), steps_.steps());
+    try {
+      (void)diffusion::respacedSteps(steps_.steps(), "ddim" + std::to_string(steps));
+    } catch (const ConfigError& error) {
+      throw ConfigError(std::string("task.samples.steps: ") + error.what());
+    }
   }
 
   Losses lossesOf(const at::Tensor& data, const at::Tensor& noise, const at::Tensor& time,

@@ -44,6 +44,7 @@ TEST(NoiseSchedule, RefusesRequestsThatCannotBeHad) {
     return test::refusal<ConfigError>([&] { (void)respacedSteps(steps, request); });
   };
   EXPECT_THAT(why(1000, "ddim400"), Names(400));
+  EXPECT_THAT(why(1000, "ddim60"), HasSubstr("take 59 or 63"));
   EXPECT_THAT(why(1000, "1001"), HasSubstr("take 1 to 1000"));
   EXPECT_THAT(why(10, "11"), Names(10, 11));
   EXPECT_THAT(why(1000, "5,600,7"), Names(333, 600));

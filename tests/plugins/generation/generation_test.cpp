@@ -146,6 +146,21 @@ TEST(Generation, StepsOfADiffusionAreLearnedToo) {
   EXPECT_NEAR(scores.at("loss"), scores.at("mse") + scores.at("vb"), 1e-9);
 }
 
+TEST(Generation, TrainingIsRefusedWhereItsSamplesCouldNotBeDrawnAtTheEnd) {
+  const auto begun = [](const Json& samples) {
+    const auto session =
+        GenerationTask().open(setupOf(smallModel<DitArchitecture>(), {{"samples", samples}}));
+    (void)session->trainingStream(0);
+  };
+  EXPECT_THAT(
+      [&] {
+        begun({{"steps", 60}});
+      },
+      Fails<ConfigError>("task.samples.steps", "take 59 or 63"));
+  EXPECT_NO_THROW(begun({{"steps", 63}}));
+  EXPECT_NO_THROW(begun({{"steps", 60}, {"count", 0}}));
+}
+
 TEST(Generation, EvaluationsUseTheSameDrawsWhateverTheBatch) {
   const auto scoreWith = [](std::int64_t batch) {
     TaskSetup setup = setupOf(smallModel<DitArchitecture>());
