@@ -251,7 +251,9 @@ QString toCsv(const AblationTable& table, const TableOrigin& origin) {
   for (const AblationRow& row : table.rows) {
     QStringList cells{csvText(row.label), csvText(row.differs), csvText(row.runs)};
     for (const AblationCell& cell : row.cells) {
-      const SampleStatistics &s = cell.sample.statistics, &d = cell.paired.statistics;
+      const SampleStatistics& s = cell.sample.statistics;
+      // The baseline has no difference, not one of 0.
+      const SampleStatistics d = row.isBaseline ? statisticsOf({}) : cell.paired.statistics;
       cells << csvCell(s.mean) << csvCell(s.interval.lower) << csvCell(s.interval.upper)
             << (s.count > 1 ? csvCell(s.deviation) : QString()) << QString::number(s.count)
             << seedsText(cell.sample) << csvCell(d.mean) << csvCell(d.interval.lower)

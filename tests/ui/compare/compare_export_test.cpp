@@ -93,6 +93,8 @@ TEST_F(CompareValues, CsvHasFullPrecision) {
       toCsv(makeAblationTable(*data, {}), {}).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
   ASSERT_EQ(lines.size(), 6);
   EXPECT_THAT(lines[1].toStdString(), HasSubstr("test/top1 difference_lower"));
+  EXPECT_THAT(lines[2].toStdString(), ::testing::EndsWith(",0 1 2,,,,0,"))
+      << "the baseline has no difference";
   EXPECT_THAT(lines[3].toStdString(), test::HasTexts("0 1 2", ",better"));
 }
 
