@@ -117,18 +117,20 @@ void LocalEdits::tryNow() {
     return;
   }
   ++tries_;
+  bool areStored = true;
   std::map<Key, Edit> tried = waiting_;
   for (const auto& [key, edit] : tried) {
     const EditOutcome outcome = store(key, edit);
     if (outcome.isWaiting) break;  // as the others would
     waiting_.erase(key);
     tell(key, edit, outcome);
+    areStored = areStored && !outcome.isConflict && outcome.trouble.isEmpty();
   }
   if (waiting_.empty()) {
     retry_.stop();
     reason_.clear();
     tries_ = 0;
-    Q_EMIT messageSent(tr("Your text is stored."));
+    if (areStored) Q_EMIT messageSent(tr("Your text is stored."));
   }
   if (waiting_.size() != tried.size()) keep();
   Q_EMIT changed();

@@ -257,10 +257,12 @@ TEST_F(RunEditing, ANameThatWaitedTooLongIsReported) {
   gate.reset();
   studio.writer.setName(run, "theirs");
   QSignalSpy said(&studio.workbench, &StudioWorkbench::errorSent);
+  QSignalSpy stored(&studio.workbench, &StudioWorkbench::messageSent);
   studio.workbench.edits().tryNow();
   EXPECT_EQ(studio.writer.run(run).name, "theirs");
   ASSERT_EQ(said.count(), 1);
   EXPECT_TRUE(said[0][0].toString().contains(QStringLiteral("another user")));
+  EXPECT_EQ(stored.count(), 0) << stored.value(0).value(0).toString().toStdString();
 }
 
 TEST_F(RunEditing, TheDeleteKeyInTheListMovesEndedRunsToTheTrash) {
