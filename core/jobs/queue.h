@@ -83,7 +83,8 @@ class VITRINE_STORE_EXPORT JobQueue {
   /// supervisor, or the run's own process, said so before.
   void handOver(std::int64_t run, const store::Worker& supervisor);
   /// Records how the process of a run ended. A run in progress becomes `interrupted`, or `stopped`
-  /// when that was requested. It leaves the queue unless it may continue.
+  /// when that was requested. It leaves the queue unless it may continue, or was put back
+  /// meanwhile.
   void ended(std::int64_t run, const RunEnding& ending);
 
   /// An event of a run in progress, by another process than its own.
