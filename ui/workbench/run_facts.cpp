@@ -144,7 +144,8 @@ std::vector<Fact> runFacts(const store::RunRow& row,
       *same = std::move(fact);
   }
   QString device = row.device.empty() ? none : deviceText(row.device);
-  const int threads = environment.is_object() ? environment.value("threads", 0) : 0;
+  // A script that logs a run may write anything there.
+  const std::int64_t threads = stateInteger(environment, "threads", 0);
   if (threads > 0)
     device += QStringLiteral(", ") + counted(threads, sayOfRun("thread"), sayOfRun("threads"));
   facts.push_back({sayOfRun("Device"), device, sayOfRun("device that computed the run")});

@@ -22,6 +22,21 @@ TEST(RunFacts, MissingValuesAreDashesAndNeverZero) {
     EXPECT_EQ(fact.value.toStdString(), "\u2013") << fact.label.toStdString();
 }
 
+TEST(RunFacts, TakeAnyEnvironmentThatAScriptLogged) {
+  store::RunRow row;
+  row.device = "cuda:0";
+  const auto deviceIn = [&row](const Json& environment) {
+    const auto facts = runFacts(row, {}, environment, {}, {});
+    const auto found = std::find_if(facts.begin(), facts.end(), [](const Fact& fact) {
+      return fact.label == QStringLiteral("Device");
+    });
+    return found == facts.end() ? std::string() : found->value.toStdString();
+  };
+  EXPECT_EQ(deviceIn({{"threads", 2}}), "cuda:0, 2 threads");
+  EXPECT_EQ(deviceIn({{"threads", "many"}}), "cuda:0");
+  EXPECT_EQ(deviceIn("none"), "cuda:0");
+}
+
 TEST(RunFacts, AVariantIsToldFromThoseOfItsOwnExperiment) {
   std::vector<store::ComparedRun> runs;
   const auto add = [&runs](std::int64_t experiment, const Json& config) {
