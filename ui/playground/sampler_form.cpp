@@ -172,7 +172,7 @@ void SamplerForm::addRow(FormEntry entry, int line) {
   }
   if (field.name == "image" && field.type == FieldType::Text) {
     QToolButton* file = formButton(Icon::Folder, tr("Choose a PNG file"), row.editor);
-    connect(file, &QToolButton::clicked, this, [this, &row] { chooseFile(row); });
+    connect(file, &QToolButton::clicked, this, [this, key = field.name] { chooseFile(key); });
     inside->addWidget(file);
   }
   if (canBeAxis(field)) {
@@ -211,8 +211,9 @@ void SamplerForm::addRow(FormEntry entry, int line) {
 void SamplerForm::fillAxisMenu(Row& row) {
   QMenu& menu = *row.button->menu();
   const auto add = [&](const QString& text, Axis axis) {
-    menu.addAction(text, this, [this, &row, axis] {
-      setAxis(row.entry.field.name, axis);
+    // The row may be made again while its menu is open.
+    menu.addAction(text, this, [this, key = row.entry.field.name, axis] {
+      setAxis(key, axis);
       Q_EMIT edited();
     });
   };
@@ -441,11 +442,13 @@ QLineEdit* SamplerForm::axisLine(const std::string& key) const {
   return found == nullptr ? nullptr : found->line;
 }
 
-void SamplerForm::chooseFile(Row& row) {
+void SamplerForm::chooseFile(const std::string& key) {
   const QString file = QFileDialog::getOpenFileName(this, tr("Image to describe"), QString(),
                                                     tr("PNG images (*.png)"));
-  if (file.isEmpty()) return;
-  row.editor->setValue(file.toStdString(), FieldEditor::Typing::Replace);
+  // The rows may have been made again while the dialog was open.
+  Row* found = row(key);
+  if (file.isEmpty() || found == nullptr) return;
+  found->editor->setValue(file.toStdString(), FieldEditor::Typing::Replace);
   Q_EMIT edited();
 }
 

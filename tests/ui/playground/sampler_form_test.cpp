@@ -28,6 +28,21 @@ TEST_F(SamplerFormTest, AnAxisThatIsLeftShowsItsBeginning) {
   EXPECT_EQ(line->cursorPosition(), 0);
 }
 
+TEST_F(SamplerFormTest, AMenuThatIsOpenActsOnTheRowThatIsThereNow) {
+  SamplerForm form;
+  const auto withSteps = [](std::vector<std::string> steps) {
+    std::vector<FormEntry> entries;
+    entries.push_back({choiceField("checkpoint", steps.front(), steps, "")});
+    entries.push_back({choiceField("solver", "euler", {"euler", "heun"}, "")});
+    return entries;
+  };
+  form.setEntries(withSteps({"100"}));
+  QAction* rows = form.axisButton("solver")->menu()->actions().at(kRows);
+  form.setEntries(withSteps({"200", "100"}));  // a checkpoint came
+  rows->trigger();
+  EXPECT_EQ(form.axis("solver"), SamplerForm::Axis::Rows);
+}
+
 TEST_F(SamplerFormTest, AWrongAxisIsNamedAndNothingIsDrawn) {
   openPainter();
   makeAxis("guidance", kRows, QStringLiteral("1, 200"));
