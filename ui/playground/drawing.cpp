@@ -213,6 +213,9 @@ AttentionFrame attentionIn(const Json& meta, std::span<const std::byte> data) {
   }
   const auto size = static_cast<std::size_t>(frame.rows) * static_cast<std::size_t>(frame.columns);
   const auto maps = static_cast<std::size_t>(frame.layers) * static_cast<std::size_t>(frame.heads);
+  constexpr std::size_t kMostWeights = std::size_t{1} << 26;
+  if (size > 0 && maps > kMostWeights / size)
+    throw FileError("the attention of a step has keys too far apart for its layers and heads");
   frame.weights.assign(maps * size, 0);
   for (std::size_t m = 0; m < maps; ++m) {
     for (std::size_t key = 0; key < cells.size(); ++key) {

@@ -56,7 +56,9 @@ TEST(DrawnCell, TakesImagesTextsAndTheirWay) {
   DrawnCell cell;
   takePart(cell, previewAt(0.1));
   takePart(cell, previewAt(0.9));
-  takePart(cell, {{"image", {{"seed", 40}, {"sha256", "ab"}, {"recipe", {{"step", 3}}}, {"bytes", pngOf(9)}}}});
+  takePart(cell,
+           {{"image",
+             {{"seed", 40}, {"sha256", "ab"}, {"recipe", {{"step", 3}}}, {"bytes", pngOf(9)}}}});
   takePart(cell, {{"text", {{"seed", 40}, {"prompt", "test/1"}, {"text", "a bag"}}}});
   ASSERT_EQ(cell.images.size(), 1U);
   EXPECT_EQ(cell.images[0].image.size(), QSize(4, 6));
@@ -89,6 +91,9 @@ TEST(AttentionFrame, LaysTheKeysOnTheirGridAndLeavesTheOthersOut) {
 TEST(AttentionFrame, RefusesWhatDoesNotFit) {
   EXPECT_THROW((void)attentionFrame(attentionOf({1, 1}, {1, 1, 1, 2})), FileError);
   EXPECT_THROW((void)attentionFrame(attentionOf({1, 1, 1, 1, 1, 1}, {1, 1, 2, 3})), FileError);
+  Json apart = attentionOf(std::vector<float>(300, 0.1F), {10, 10, 1, 3});
+  apart["meta"]["key_positions"] = {{-1, -1}, {0, 0}, {4095, 4095}};
+  EXPECT_THROW((void)attentionFrame(apart), FileError) << "gigabytes for 300 weights";
 }
 
 TEST(PixelDifference, CountsPixelsAndFindsTheLargest) {
@@ -128,8 +133,7 @@ TEST(BoardLayout, EnlargesByWholeNumbersAsFarAsThereIsRoom) {
   EXPECT_GT(layout.scale, 1);
   EXPECT_LE(layout.size.width(), 700);
   EXPECT_LE(layout.size.height(), 400);
-  for (const BoardTile& tile : layout.tiles)
-    EXPECT_EQ(tile.rect.width(), 28.0 * layout.scale);
+  for (const BoardTile& tile : layout.tiles) EXPECT_EQ(tile.rect.width(), 28.0 * layout.scale);
   EXPECT_EQ(layoutBoard(drawing, {700, 400}, {28, 28}, 3, QFont()).scale, 3);
 }
 
