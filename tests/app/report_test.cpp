@@ -148,7 +148,7 @@ TEST(Report, HoldsTheImagesThatARunGenerated) {
   const Copy copy;
   {
     store::RunStore store(copy.database());
-    for (std::uint8_t i = 0; i < 3; ++i) {
+    for (const std::uint8_t i : std::vector<std::uint8_t>{0, 1, 2, 10}) {
       GeneratedImage image = generatedImage(std::vector<std::uint8_t>(64, i), 8, 8, 1);
       image.step = 24;
       image.seed = i;
@@ -162,10 +162,10 @@ TEST(Report, HoldsTheImagesThatARunGenerated) {
     }
   }
   const std::string page = reported(copy.database(), {"Tiny"});
-  EXPECT_EQ(countOf(page, "src=\"data:image/png;base64,"), 3u);
-  EXPECT_THAT(page, HasTexts("alt=\"class 2, seed 2\"", "averaged weights",
-                             "vitrine sample 2 --with ode --use ema steps=5 seed=0 "
-                             "count=3"));
+  EXPECT_EQ(countOf(page, "src=\"data:image/png;base64,"), 4u);
+  const std::string command = "vitrine sample 2 --checkpoint 24 --with ode --use ema steps=5 seed=";
+  EXPECT_THAT(page, HasTexts("alt=\"class 2, seed 2\"", "averaged weights", command + "0 count=3",
+                             command + "10 count=1"));
   const std::string fewer = reported(copy.database(), {"Tiny", "--images", "2"});
   EXPECT_EQ(countOf(fewer, "src=\"data:image/png;base64,"), 2u);
   EXPECT_THAT(fewer, HasSubstr("2 of 3 images"));

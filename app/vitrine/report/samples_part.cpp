@@ -26,7 +26,8 @@ struct Call {
   std::vector<store::GeneratedImageRow> images;
 };
 
-/// Calls of the newest step, in the order in which they were made; the same image once.
+/// Calls of the newest step, in the order in which they were made; the same image once. The seeds
+/// of a call follow one another: one command makes them.
 std::vector<Call> newestCalls(const std::vector<store::GeneratedImageRow>& images) {
   std::int64_t newest = 0;
   for (const store::GeneratedImageRow& image : images) newest = std::max(newest, image.step);
@@ -34,20 +35,27 @@ std::vector<Call> newestCalls(const std::vector<store::GeneratedImageRow>& image
   for (const store::GeneratedImageRow& image : images) {
     if (image.step != newest) continue;
     const std::string key = callOf(image.recipe);
-    auto call =
-        std::find_if(calls.begin(), calls.end(), [&](const Call& each) { return each.key == key; });
+    const auto isSame = [&](const store::GeneratedImageRow& each) {
+      return each.sha256 == image.sha256 && each.seed == image.seed;
+    };
+    const bool isKnown = std::any_of(calls.begin(), calls.end(), [&](const Call& each) {
+      return each.key == key && std::any_of(each.images.begin(), each.images.end(), isSame);
+    });
+    if (isKnown) continue;
+    auto call = std::find_if(calls.begin(), calls.end(), [&](const Call& each) {
+      return each.key == key && each.images.back().seed + 1 == image.seed;
+    });
     if (call == calls.end()) call = calls.insert(calls.end(), {key, {}});
-    const bool isKnown = std::any_of(
-        call->images.begin(), call->images.end(),
-        [&](const auto& each) { return each.sha256 == image.sha256 && each.seed == image.seed; });
-    if (!isKnown) call->images.push_back(image);
+    call->images.push_back(image);
   }
   return calls;
 }
 
 std::string sampleCommand(std::int64_t run, const Call& call) {
-  const Json& recipe = call.images.front().recipe;
+  const store::GeneratedImageRow& first = call.images.front();
+  const Json& recipe = first.recipe;
   std::string text = "vitrine sample " + std::to_string(run);
+  if (first.step > 0) text += " --checkpoint " + std::to_string(first.step);
   if (const std::string sampler = wordAt(recipe, "sampler"); !sampler.empty())
     text += " --with " + shellWord(sampler);
   if (const std::string weights = wordAt(recipe, "weights"); !weights.empty())
@@ -56,9 +64,8 @@ std::string sampleCommand(std::int64_t run, const Call& call) {
   for (const auto& [key, value] : settings.items()) {
     if (!value.is_null()) text += " " + shellWord(key + "=" + plainText(value));
   }
-  std::uint64_t seed = call.images.front().seed;
-  for (const store::GeneratedImageRow& image : call.images) seed = std::min(seed, image.seed);
-  return text + " seed=" + std::to_string(seed) + " count=" + std::to_string(call.images.size());
+  return text + " seed=" + std::to_string(first.seed) +
+         " count=" + std::to_string(call.images.size());
 }
 
 Html pictureOf(store::RunReader& store, const store::GeneratedImageRow& image) {
