@@ -186,7 +186,8 @@ std::unique_ptr<Figure> makeDifferencesFigure(const DifferenceList& list, const 
       rows.push_back(std::move(none));
     }
   }
-  const QString title = QObject::tr("What differs: %1").arg(QString::fromStdString(data.experiment));
+  const QString title =
+      QObject::tr("What differs: %1").arg(QString::fromStdString(data.experiment));
   const Json meta = {{"title", title.toStdString()},
                      {"about", QObject::tr("%1 of %2 keys").arg(written).arg(all).toStdString()},
                      {"titles", titles},
@@ -215,13 +216,15 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
         verdict += QStringLiteral(" (%1)").arg(why.indexOf(reasons) + 1);
       }
       const QString& label = data.labels[row.variant];
+      const auto ours = [&](double value) {
+        return row.ours.count == 0 ? QString() : csvNumber(value);
+      };
       rows.push_back({label.toStdString(), row.model.toStdString(), row.title.toStdString(),
-                      number(row.value, row.decimals).toStdString(),
-                      oursText(row).toStdString(), row.ours.count, row.order.toStdString(),
-                      verdict.toStdString(),
+                      number(row.value, row.decimals).toStdString(), oursText(row).toStdString(),
+                      row.ours.count, row.order.toStdString(), verdict.toStdString(),
                       (row.place + QStringLiteral(": ") + row.conditions).toStdString()});
-      csv += csvLine({label, row.model, row.metric, csvNumber(row.value), csvNumber(row.ours.mean),
-                      csvNumber(row.ours.interval.lower), csvNumber(row.ours.interval.upper),
+      csv += csvLine({label, row.model, row.metric, csvNumber(row.value), ours(row.ours.mean),
+                      ours(row.ours.interval.lower), ours(row.ours.interval.upper),
                       QString::number(row.ours.count), row.order, toString(row.verdict), reasons,
                       row.place, row.conditions});
     }
@@ -237,10 +240,10 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
                        {"notes", notes},
                        {"ok", ok},
                        {"bad", bad}};
-    const Json columns = cellsOf({QObject::tr("Variant"), QObject::tr("Model"),
-                                  QObject::tr("Metric"), QObject::tr("Paper"), QObject::tr("Ours"),
-                                  QStringLiteral("n"), QObject::tr("Order"),
-                                  QObject::tr("Verdict"), QObject::tr("Where")});
+    const Json columns =
+        cellsOf({QObject::tr("Variant"), QObject::tr("Model"), QObject::tr("Metric"),
+                 QObject::tr("Paper"), QObject::tr("Ours"), QStringLiteral("n"),
+                 QObject::tr("Order"), QObject::tr("Verdict"), QObject::tr("Where")});
     tables.push_back(textTable(meta, columns, rows, style));
   }
   if (!table.claims.empty()) {
@@ -268,9 +271,9 @@ std::unique_ptr<Figure> makePublishedFigure(const PublishedTable& table, const C
                        {"right", {{0, 3}, {0, 4}}},
                        {"ok", ok},
                        {"bad", bad}};
-    const Json columns = cellsOf({QObject::tr("Claim"), QObject::tr("Verdict"),
-                                  QStringLiteral("n"), QObject::tr("Measured"),
-                                  QObject::tr("Margin"), QObject::tr("Why")});
+    const Json columns =
+        cellsOf({QObject::tr("Claim"), QObject::tr("Verdict"), QStringLiteral("n"),
+                 QObject::tr("Measured"), QObject::tr("Margin"), QObject::tr("Why")});
     tables.push_back(textTable(meta, columns, rows, style));
   }
   return std::make_unique<TablesFigure>(std::move(tables), std::move(csv), std::move(style));

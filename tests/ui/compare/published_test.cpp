@@ -9,6 +9,7 @@
 
 #include "tests/ui/compare/ablation.h"
 #include "tests/ui/compare/compare_fixture.h"
+#include "ui/compare/compare_figures.h"
 #include "ui/compare/published_table.h"
 
 namespace vitrine::ui {
@@ -124,6 +125,17 @@ TEST_F(PublishedBeside, SaysWhatMatchesWhatDiffersAndWhatCannotBeCompared) {
   };
   EXPECT_EQ(claimsAbout("test/top1"), 1u);
   EXPECT_EQ(claimsAbout("test/loss"), 0u) << "the claim is about another metric";
+}
+
+TEST_F(PublishedBeside, CsvHasNoNumberOfOursWhereNothingIsMeasured) {
+  addAblationRun(store_, {"base", {{"width", 48}}, 0, {0.8}});
+  PublishedRow row;
+  row.metric = QStringLiteral("top1");
+  row.value = 70;
+  PublishedTable table;
+  table.rows = {row};
+  const QString csv = makePublishedFigure(table, *read())->csv();
+  EXPECT_THAT(csv.toStdString(), HasSubstr(",top1,70,,,,0,")) << "not a measured 0";
 }
 
 TEST_F(PublishedBeside, NamesEveryReasonThatSpeaksAgainst) {
