@@ -2,7 +2,6 @@
 // that take the values of the best. Internal to core/config.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

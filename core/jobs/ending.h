@@ -1,7 +1,6 @@
 // The end of a run's process, as text.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "core/jobs/queue.h"

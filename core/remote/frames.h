@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "core/base/json.h"

@@ -4,7 +4,6 @@
 
 #include <QObject>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <vector>
 

@@ -1,11 +1,8 @@
 // Reads a model between two optimizer steps for a window that watches.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <vector>
 
 #include "core/live/channel.h"
 #include "core/live/frame.h"

@@ -1,7 +1,6 @@
 // RandAugment: a few random operations of random strength (Cubuk et al. 2020).
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>

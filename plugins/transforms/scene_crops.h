@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "plugins/transforms/transforms.h"
 

@@ -7,7 +7,6 @@
 #include <torch/nn/module.h>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 
 #include "core/config/config.h"
 #include "core/config/schema.h"

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <map>
-#include <utility>
 
 #include "plugins/vision_lstm/block.h"
 #include "plugins/vision_lstm/vision_lstm.h"

@@ -5,7 +5,6 @@
 #include <ATen/core/Generator.h>
 #include <torch/nn/module.h>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>

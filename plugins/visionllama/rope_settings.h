@@ -6,9 +6,7 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "core/config/config.h"
 #include "core/config/schema.h"

@@ -1,7 +1,6 @@
 // Names of the weights of a Vision Transformer in other programs.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/model/weight_source.h"

@@ -4,7 +4,6 @@
 
 #include <QAction>
 #include <QList>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>

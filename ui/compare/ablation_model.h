@@ -3,7 +3,6 @@
 
 #include <QAbstractTableModel>
 #include <QSortFilterProxyModel>
-#include <memory>
 
 #include "ui/compare/ablation_table.h"
 

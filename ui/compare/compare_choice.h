@@ -4,8 +4,6 @@
 #include <QString>
 #include <QStringList>
 #include <array>
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

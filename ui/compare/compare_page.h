@@ -4,7 +4,6 @@
 
 #include <QAction>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QDialog>
-#include <vector>
 
 #include "ui/compare/ablation_table.h"
 

@@ -4,7 +4,6 @@
 
 #include <QStringList>
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>

@@ -7,7 +7,6 @@
 #include <QRectF>
 #include <QString>
 #include <QStringList>
-#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>

@@ -3,7 +3,6 @@
 
 #include <QWidget>
 #include <optional>
-#include <vector>
 
 #include "ui/gallery/gallery_model.h"
 

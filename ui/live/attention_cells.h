@@ -3,8 +3,6 @@
 
 #include <QImage>
 #include <array>
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <QOpenGLContext>
 #include <QString>
 #include <QWindow>
-#include <functional>
 #include <memory>
 
 namespace vitrine::ui {

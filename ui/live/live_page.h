@@ -8,7 +8,6 @@
 #include <QTimer>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "core/live/channel.h"
 #include "ui/kit/background.h"

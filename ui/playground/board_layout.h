@@ -6,7 +6,6 @@
 #include <QRectF>
 #include <QSize>
 #include <QSizeF>
-#include <optional>
 #include <vector>
 
 #include "ui/kit/theme.h"

@@ -4,7 +4,6 @@
 #include <QString>
 #include <cstdint>
 #include <filesystem>
-#include <string>
 
 #include "core/base/json.h"
 #include "core/config/schema.h"

@@ -4,7 +4,6 @@
 
 #include <QWidget>
 #include <array>
-#include <optional>
 #include <vector>
 
 #include "ui/kit/plot_accessible.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QString>
-#include <vector>
 
 #include "core/config/catalog.h"
 #include "ui/plugins/plugin_report.h"

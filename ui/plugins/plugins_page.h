@@ -2,7 +2,6 @@
 // two architectures block by block.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "ui/plugins/plugin_report.h"

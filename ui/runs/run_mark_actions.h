@@ -5,7 +5,6 @@
 #include <QAction>
 #include <QMenu>
 #include <QObject>
-#include <vector>
 
 #include "ui/runs/run_edits.h"
 #include "ui/runs/runs_model.h"

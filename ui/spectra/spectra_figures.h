@@ -5,7 +5,6 @@
 #include <QStringList>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "ui/figures/figure.h"

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "ui/spectra/seed_curves.h"

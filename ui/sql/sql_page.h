@@ -4,7 +4,6 @@
 
 #include <QElapsedTimer>
 #include <QTimer>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

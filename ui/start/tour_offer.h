@@ -5,7 +5,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 

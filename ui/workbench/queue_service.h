@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/jobs/command.h"

@@ -2,9 +2,7 @@
 // database.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>

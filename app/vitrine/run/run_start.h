@@ -2,8 +2,6 @@
 // its grid decided.
 #pragma once
 
-#include <filesystem>
-#include <string>
 #include <vector>
 
 #include "core/store/run_store.h"

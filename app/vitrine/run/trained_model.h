@@ -1,8 +1,6 @@
 // A run as one of its checkpoints left it: for `analyse`, `evaluate` and `sample`.
 #pragma once
 
-#include <memory>
-
 #include "app/vitrine/run/checkpoint_choice.h"
 #include "app/vitrine/run/engine.h"
 #include "core/train/model_setup.h"

@@ -1,7 +1,6 @@
 // The numbers that a paper prints, as data: published.toml.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "core/base/json.h"
 #include "core/store_export.h"

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "core/base/json.h"
 #include "core/store/sqlite/database.h"

@@ -2,7 +2,6 @@
 // highest stay, with the number that there were.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>

@@ -1,7 +1,6 @@
 // Packing of moments and values (resources/docs/database.md, "Packing"). Pure functions.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,7 +1,6 @@
 // Data sets in MNIST's own file format: four IDX files in a folder, plain or gzip.
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <string>

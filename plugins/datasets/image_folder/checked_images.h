@@ -2,12 +2,7 @@
 // user's cache and holds until size, time or inode of the file change.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "plugins/datasets/image_folder/codec.h"
 #include "plugins/datasets/image_folder/listing.h"

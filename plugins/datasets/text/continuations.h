@@ -1,8 +1,6 @@
 // Data set that asks for the true continuation of a sentence, of a grammar or of a text.
 #pragma once
 
-#include <array>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,12 +1,9 @@
 // Sequences of tokens with exact targets, drawn as they are read.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "core/base/random.h"
 #include "core/plugin/registry.h"

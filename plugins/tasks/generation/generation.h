@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "core/diffusion/guidance.h"
 #include "core/diffusion/noise_process.h"

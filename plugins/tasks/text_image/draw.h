@@ -7,7 +7,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "core/model/text_image_model.h"
 #include "core/text/tokenizer.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QWidget>
-#include <cstdint>
 #include <vector>
 
 #include "core/base/json.h"

@@ -5,8 +5,6 @@
 #include <QCache>
 #include <QObject>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <vector>
 
 #include "core/base/json.h"
