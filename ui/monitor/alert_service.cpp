@@ -41,18 +41,18 @@ void AlertService::setRulesOf(const std::string& metric, const std::vector<Alert
 
 void AlertService::look() {
   if (reader_.isBusy()) return later();  // a look that takes long is not thrown away for the next
-  std::vector<store::RunRow> alive;
+  std::vector<store::RunRow> followed;
   for (const auto& [id, row] : workbench_.runs())
-    if (isAlive(row.state)) alive.push_back(row);
-  std::vector<AlertNews> asks = watch_.asks(alive);
+    if (watch_.follows(row)) followed.push_back(row);
+  std::vector<AlertNews> asks = watch_.asks(followed);
   if (asks.empty()) return stuck_.stop();
   if (!stuck_.isActive()) stuck_.start();
   ++looks_;
-  reader_.run([this, alive = std::move(alive), asks = std::move(asks)](
+  reader_.run([this, followed = std::move(followed), asks = std::move(asks)](
                   store::RunReader& store, const std::atomic<bool>&) mutable -> Background::Finish {
     readNews(store, asks);
-    return [this, alive = std::move(alive), news = std::move(asks)] {
-      watch_.judge(alive, news, static_cast<double>(clock_.elapsed()) / 1000);
+    return [this, followed = std::move(followed), news = std::move(asks)] {
+      watch_.judge(followed, news, static_cast<double>(clock_.elapsed()) / 1000);
     };
   });
 }

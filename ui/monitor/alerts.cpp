@@ -90,6 +90,8 @@ std::vector<AlertRule> AlertWatch::rulesOf(const std::string& metric) const {
 void AlertWatch::setRulesOf(const std::string& metric, const std::vector<AlertRule>& rules) {
   std::erase_if(rules_, [&](const AlertRule& rule) { return rule.metric == metric; });
   rules_.insert(rules_.end(), rules.begin(), rules.end());
+  if (rules.empty())
+    std::erase_if(seen_, [&](const auto& one) { return one.first.second == metric; });
 }
 
 void AlertWatch::check(const AlertRule& rule, const store::RunRow& row, const Seen& seen,
@@ -108,17 +110,26 @@ void AlertWatch::check(const AlertRule& rule, const store::RunRow& row, const Se
                 row.id);
 }
 
+bool AlertWatch::follows(const store::RunRow& row) const {
+  if (isAlive(row.state)) return true;
+  for (auto known = seen_.lower_bound({row.id, {}});
+       known != seen_.end() && known->first.first == row.id; ++known)
+    if (!known->second.isOver) return true;
+  return false;
+}
+
 std::vector<AlertNews> AlertWatch::asks(const std::vector<store::RunRow>& runs) const {
   std::set<std::string> metrics;
   for (const AlertRule& rule : rules_) metrics.insert(rule.metric);
   std::vector<AlertNews> made;
   for (const store::RunRow& row : runs) {
-    if (!isAlive(row.state)) continue;
     for (const std::string& metric : metrics) {
+      const auto known = seen_.find({row.id, metric});
+      const bool isOpen = known != seen_.end() && !known->second.isOver;
+      if (!isAlive(row.state) && !isOpen) continue;
       AlertNews ask;
       ask.run = row.id;
       ask.metric = metric;
-      const auto known = seen_.find({row.id, metric});
       if (known != seen_.end()) ask.after = known->second.sequence;
       made.push_back(std::move(ask));
     }
@@ -135,8 +146,10 @@ void AlertWatch::judge(const std::vector<store::RunRow>& runs, const std::vector
     const store::RunRow& row = *found;
     const auto [place, isNew] = seen_.try_emplace({one.run, one.metric});
     Seen& seen = place->second;
-    if (isNew || one.sequence > seen.sequence) seen.changedAt = now;
+    // A run that was resumed begins to wait now.
+    if (isNew || seen.isOver || one.sequence > seen.sequence) seen.changedAt = now;
     seen.sequence = std::max(seen.sequence, one.sequence);
+    seen.isOver = !isAlive(row.state);
     if (one.isAny || one.isBroken) seen.last = one.last;
     if (one.hasLeast) {
       seen.least = seen.hasLeast ? std::min(seen.least, one.least) : one.least;
@@ -164,6 +177,7 @@ void AlertWatch::judge(const std::vector<store::RunRow>& runs, const std::vector
                   tr("is %1, below %2").arg(words(one.lowest), words(rule.value)));
           break;
         case AlertRule::Kind::Stuck:
+          if (seen.isOver) break;
           check(rule, row, seen, one, now - seen.changedAt >= rule.value * 60,
                 tr("has had no new value for %1 minutes").arg(compactNumber(rule.value, 4)));
           break;
@@ -171,10 +185,10 @@ void AlertWatch::judge(const std::vector<store::RunRow>& runs, const std::vector
           const bool isFar = one.isAny && seen.hasLeast && one.highest > rule.value * seen.least;
           if (!one.isAny && !one.isBroken) break;
           check(rule, row, seen, one, one.isBroken || isFar,
-                one.isBroken ? tr("is not finite")
-                             : tr("is %1, %2 times its minimum")
-                                   .arg(words(one.highest),
-                                        compactNumber(one.highest / seen.least, 3)));
+                one.isBroken
+                    ? tr("is not finite")
+                    : tr("is %1, %2 times its minimum")
+                          .arg(words(one.highest), compactNumber(one.highest / seen.least, 3)));
           break;
         }
       }

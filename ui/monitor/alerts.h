@@ -48,7 +48,7 @@ struct AlertNews {
 void readNews(store::RunReader& store, std::vector<AlertNews>& news);
 
 /// Judges the runs that are alive by their new values, every value once: a run that is seen for
-/// the first time by where it stands.
+/// the first time by where it stands. A run that has ended is judged once more, by its last values.
 class AlertWatch : public QObject {
   Q_OBJECT
  public:
@@ -60,6 +60,8 @@ class AlertWatch : public QObject {
   /// Replaces those of one metric.
   void setRulesOf(const std::string& metric, const std::vector<AlertRule>& rules);
 
+  /// Whether a run has values to judge: it is alive, or has ended since the last look.
+  [[nodiscard]] bool follows(const store::RunRow& row) const;
   /// What has to be read to judge these runs; nothing where there are no rules.
   [[nodiscard]] std::vector<AlertNews> asks(const std::vector<store::RunRow>& runs) const;
   /// \param now  seconds, of any clock that continues: what Stuck is measured with
@@ -75,6 +77,7 @@ class AlertWatch : public QObject {
     std::int64_t sequence = 0;
     double last = 0, least = 0;
     bool hasLeast = false;
+    bool isOver = false;  ///< judged after the run had ended
     double changedAt = 0;
   };
   using Raised = std::tuple<std::int64_t, std::string, int, double>;

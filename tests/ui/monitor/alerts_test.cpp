@@ -60,6 +60,34 @@ TEST_F(Alerts, WarnOnceForEachRunUntilItHasPassed) {
   EXPECT_EQ(raised_.count(), 2);
 }
 
+TEST_F(Alerts, JudgeTheLastValuesOfARunThatEndedOnce) {
+  watch_.setRules(
+      {{"alerts/test", AlertRule::Kind::Diverged, 10}, {"alerts/test", AlertRule::Kind::Stuck, 5}});
+  write({1});
+  look(0);
+  write({std::nan("")});
+  studio_.writer.setState(run_, store::RunState::Failed, "the loss is not finite");
+  EXPECT_TRUE(watch_.follows(studio_.writer.run(run_)));
+  look(1000);
+  ASSERT_EQ(raised_.count(), 1) << "it ended between two looks, and is not stuck";
+  EXPECT_NE(said().find("is not finite"), std::string::npos) << said();
+  EXPECT_FALSE(watch_.follows(studio_.writer.run(run_)));
+  EXPECT_TRUE(watch_.asks({studio_.writer.run(run_)}).empty());
+}
+
+TEST_F(Alerts, ARunThatWasResumedIsNotStuckAtOnce) {
+  watch_.setRules({{"alerts/test", AlertRule::Kind::Stuck, 5}});
+  store::RunRow row = studio_.writer.run(run_);
+  look({row}, 0);
+  row.state = store::RunState::Paused;
+  look({row}, 10);
+  row.state = store::RunState::Running;
+  look({row}, 1000);
+  EXPECT_EQ(raised_.count(), 0) << said();
+  look({row}, 1301);
+  EXPECT_EQ(raised_.count(), 1);
+}
+
 TEST_F(Alerts, WriteTheMetricAndItsValuesAsThePlotDoes) {
   watch_.setRules({{"test/top1", AlertRule::Kind::Below, 0.5}});
   write({0.4231}, "test/top1");
