@@ -33,6 +33,11 @@ std::optional<AxisValues> axisRange(const Field& field, const QString& text) {
                         .arg(text);
     return range;
   }
+  const auto isWhole = [](double value) { return value == std::floor(value); };
+  if (field.type == FieldType::Integer && !(isWhole(first) && isWhole(step))) {
+    range.problem = QObject::tr("\"%1\" is not a range of whole numbers").arg(text);
+    return range;
+  }
   constexpr double kRounding = 1e-9;
   const double number = std::floor((last - first) / step + kRounding);
   if (number + 1 > static_cast<double>(kMostAxisValues)) {

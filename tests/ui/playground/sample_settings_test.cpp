@@ -94,6 +94,7 @@ TEST(AxisValues, AreTheTextThatTheyWereMadeOf) {
 TEST(AxisValues, ThatTheFieldDoesNotAllowAreNamed) {
   EXPECT_TRUE(axisValues(guidance(), "1, 11").problem.contains("11"));
   EXPECT_TRUE(axisValues(steps(), "2.5").problem.contains("2.5"));
+  EXPECT_TRUE(axisValues(steps(), "2..4..0.5").problem.contains("0.5")) << "values twice";
   EXPECT_TRUE(axisValues(solver(), "heun, rk4").problem.contains("rk4"));
   EXPECT_FALSE(axisValues(guidance(), "").problem.isEmpty());
   EXPECT_FALSE(axisValues(guidance(), "3..1").problem.isEmpty());
@@ -136,8 +137,7 @@ TEST(SampleCost, OfAnotherSolverIsNotGuessed) {
 
 TEST(SampleCost, ThatDiffersFromCellToCellHasNoNumberOfSteps) {
   const SamplePace pace;
-  EXPECT_FALSE(
-      pace.costOf({settingsOf({{"steps", 10}}), settingsOf({{"steps", 20}})}).steps);
+  EXPECT_FALSE(pace.costOf({settingsOf({{"steps", 10}}), settingsOf({{"steps", 20}})}).steps);
 }
 
 }  // namespace
