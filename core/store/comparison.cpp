@@ -32,10 +32,15 @@ std::int64_t integerCell(const Json& cell) {
 
 /// What a run is called without its seed; "" where that is all.
 std::string nameWithoutSeed(const ComparedRun& run) {
-  std::string name = run.plannedName.empty() ? run.row.name : run.plannedName;
-  // "..., seed 1" says what a variant leaves out.
-  if (const auto at = name.rfind(", seed "); at != std::string::npos) name.erase(at);
-  return name.rfind("seed ", 0) == 0 ? "" : name;
+  std::string name = ", " + (run.plannedName.empty() ? run.row.name : run.plannedName);
+  // "seed 1" says what a variant leaves out, and the stage is said apart; other axes of the sweep
+  // may stand behind it.
+  if (const auto at = name.rfind(", seed "); at != std::string::npos) {
+    const std::string rest = name.substr(std::min(name.find(", ", at + 2), name.size()));
+    name.erase(at);
+    if (rest != ", " + run.row.stage) name += rest;
+  }
+  return name.empty() ? "" : name.substr(2);
 }
 
 std::string withStage(std::string name, const RunRow& run) {

@@ -119,6 +119,25 @@ TEST_F(ComparisonTest, NeverPoolsStagesOfDifferentSweepPoints) {
   EXPECT_EQ(variants[0].name, "rate 0.1 / fine-tune");
 }
 
+TEST_F(ComparisonTest, NeverPoolsSweepPointsThatAreNamedBehindTheSeed) {
+  // As in a file whose sweep names train.seed first.
+  for (const char* name : {"seed 0, rate 0.1, fine-tune", "seed 1, rate 0.1, fine-tune",
+                           "seed 0, rate 0.01, fine-tune", "seed 1, rate 0.01, fine-tune"}) {
+    NewRun run;
+    run.name = name;
+    run.stage = "fine-tune";
+    run.seed = name[5] == '0' ? 0U : 1U;
+    run.config = {{"train", {{"seed", run.seed}}}};
+    run.origins = Json::object();
+    static_cast<void>(store_.addRuns(store_.experiment("chain", ""), {run}));
+  }
+  const auto variants = variantsOf(all());
+  ASSERT_EQ(variants.size(), 2u) << "a rate is no repetition of the other";
+  EXPECT_EQ(variants[0].runs.size(), 2u);
+  EXPECT_EQ(variants[0].name, "rate 0.1, fine-tune");
+  EXPECT_EQ(variants[1].name, "rate 0.01, fine-tune");
+}
+
 TEST_F(ComparisonTest, NeverPoolsRunsOfUnknownSeeds) {
   // TensorBoard's files say nothing of a configuration.
   for (const char* name : {"lr 0.1", "lr 0.01"}) {
