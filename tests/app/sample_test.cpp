@@ -116,6 +116,19 @@ TEST(Sample, ShowsWhereAPatchReadsAtEachOfTheSteps) {
   EXPECT_EQ(drawn.run({"sample", std::to_string(drawn.id), "--verify", id}).code, 0);
 }
 
+TEST(Sample, RefusesToVerifyAnImageWithoutARecipe) {
+  const Drawn drawn;
+  std::int64_t id = 0;
+  {
+    store::RunStore store(drawn.database());
+    id = store.addImage(drawn.id, generatedImage(std::vector<std::uint8_t>(4, 1), 2, 2, 1));
+  }
+  const Ended ended =
+      drawn.run({"sample", std::to_string(drawn.id), "--verify", std::to_string(id)});
+  EXPECT_EQ(ended.code, 4) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("the recipe of image " + std::to_string(id) + " has no "));
+}
+
 TEST(Sample, RefusesWhatTheRunCannotShowInOneSentence) {
   const Drawn drawn;
   const auto refused = [&](const std::vector<std::string>& words) {

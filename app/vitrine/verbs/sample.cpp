@@ -163,6 +163,11 @@ int verifyImage(const CommandLine& line, store::RunStore& store, const store::Ru
                 std::int64_t id) {
   const store::GeneratedImageRow stored = storedImage(store, run, id);
   const Json& recipe = stored.recipe;
+  for (const char* key : {"sampler", "step", "weights", "device", "precision", "seed"}) {
+    if (recipe.is_object() && recipe.contains(key)) continue;
+    throw RefusedError("the recipe of image " + std::to_string(id) + " has no " + key +
+                       "; only images that `vitrine sample` or Studio made can be made again");
+  }
   Engine engine;
   const std::string use = recipe.at("weights");
   const TrainedModel trained = openTrainedModel(
