@@ -177,7 +177,12 @@ AxisValues axisValues(const Field& field, const QString& text) {
     if (const auto range = isNumber ? axisRange(field, part) : std::nullopt; range) {
       some = *range;
     } else if (field.type == FieldType::Bool) {
-      some.values.emplace_back(part == QLatin1String("true") || part == QLatin1String("yes"));
+      const QString word = part.toLower();
+      const bool isYes = word == QLatin1String("true") || word == QLatin1String("yes");
+      if (isYes || word == QLatin1String("false") || word == QLatin1String("no"))
+        some.values.emplace_back(isYes);
+      else
+        some.problem = QObject::tr("\"%1\" is neither true nor false").arg(part);
     } else if (const auto value = parseFieldText(field, part); value) {
       some.values.push_back(normalized(field, *value));
     }

@@ -96,6 +96,9 @@ TEST(AxisValues, ThatTheFieldDoesNotAllowAreNamed) {
   EXPECT_TRUE(axisValues(steps(), "2.5").problem.contains("2.5"));
   EXPECT_TRUE(axisValues(steps(), "2..4..0.5").problem.contains("0.5")) << "values twice";
   EXPECT_TRUE(axisValues(solver(), "heun, rk4").problem.contains("rk4"));
+  const Field flag = flagField("clip", true, "");
+  EXPECT_EQ(axisValues(flag, "true, No").values, (std::vector<Json>{true, false}));
+  EXPECT_TRUE(axisValues(flag, "true, of").problem.contains("of"));
   EXPECT_FALSE(axisValues(guidance(), "").problem.isEmpty());
   EXPECT_FALSE(axisValues(guidance(), "3..1").problem.isEmpty());
   EXPECT_FALSE(axisValues(steps(), "2..1000").problem.isEmpty());
