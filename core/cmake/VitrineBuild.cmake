@@ -47,7 +47,7 @@ endif()
 # VITRINE_UNITE=OFF compiles each alone: quicker to change, and shows a file that forgot to include what it uses.
 function(vitrine_unite)
   if(VITRINE_UNITE)
-    set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
   endif()
 endfunction()
 

@@ -166,11 +166,11 @@ pass 60000; step 150/200
 X
 VITRINE_JOBS=2 run runs
 check "cores and jobs are named" says "building on 2 cores, jobs: 2"
-check "the first file is timed and a build estimated from it" says "one file took 9.0 s here: the 200 steps take about 12 minutes"
-check "the first step is estimated from that file" says "1 of 200 steps done, about 12 minutes left"
+check "the first file is timed and a build estimated from it" says "one file took 9.0 s here: the 200 steps take about 15 minutes"
+check "the first step is estimated from that file" says "1 of 200 steps done, about 15 minutes left"
 check "steps that follow soon are not said" not says "2 of 200"
 check "nothing is said within a minute" not says "20 of 200"
-check "a line is said after a minute" says "21 of 200 steps done, about 10 minutes left"
+check "a line is said after a minute" says "21 of 200 steps done, about 12 minutes left"
 check "measured steps outweigh the file" says "150 of 200 steps done, about a minute left"
 check "estimates are not on stdout" test "$(wc -l <"$work/out")" -eq 1
 check "the log keeps every step" grep -qF "[20/200] Building CXX object a.o" "$clone/build/setup.log"
