@@ -285,7 +285,8 @@ void Inspector::followBaseline() {
 void Inspector::showFacts() {
   const store::RunRow* row = workbench_.run(run_);
   if (row == nullptr) return showRun();
-  if (content_ == nullptr) return refresh();  // selected before it was known
+  // Selected before it was known.
+  if (content_ == nullptr || stack_->currentWidget() != content_) return refresh();
   const QString word = QString::fromStdString(toString(row->state));
   const QColor color = stateColor(word);
   state_->setText(word);

@@ -157,8 +157,10 @@ void Inspector::keepTyped(store::RunField field) {
   if (isNote && note_->document()->isModified()) {
     workbench_.edit(run_, field, note_->toPlainText().toStdString(), noteVersion_, nullptr,
                     noCallback);
+    note_->document()->setModified(false);  // never stored with another run, too
   } else if (!isNote && tags_->isModified()) {
     workbench_.edit(run_, field, joinedTags(), tagsVersion_, nullptr, noCallback);
+    tags_->setModified(false);
   }
   (isNote ? noteConflict_ : tagsConflict_)->hide();
 }

@@ -148,6 +148,24 @@ TEST_F(InspectorOfTwo, KeepsWhatWasTypedWhenAnotherRunIsShown) {
   EXPECT_EQ(note->toPlainText().toStdString(), studio.writer.note(studio.runs[1]));
 }
 
+TEST_F(InspectorOfTwo, ShowsARunThatWasSelectedBeforeItWasKnown) {
+  type("mine");
+  store::NewRun coming;
+  coming.name = "coming";
+  coming.config = Json::object();
+  coming.origins = Json::object();
+  const std::int64_t late =
+      studio.writer.addRuns(studio.writer.experiment("late", ""), {coming}).front();
+  studio.workbench.selection().setRuns({late}, late);
+  EXPECT_FALSE(note->isVisible());
+  studio.workbench.watcher().poll();
+  EXPECT_TRUE(soon([&] { return note->isVisible(); }));
+  EXPECT_EQ(note->toPlainText().toStdString(), "");
+  studio.workbench.selection().setRuns({run}, run);
+  EXPECT_TRUE(soon([&] { return studio.writer.note(run) == "mine"; }));
+  EXPECT_EQ(studio.writer.note(late), "") << "what was typed for another run";
+}
+
 TEST_F(InspectorOfTwo, AsksAboutTagsInTheSameWay) {
   studio.writer.setTags(run, {"theirs", "too"});
   typeTags("mine");
