@@ -166,6 +166,7 @@ bool ConfigurePage::writeTo(const QString& file) {
   }
   origin_ = file;
   saved_ = text_;
+  history_.setOrigin(file);
   showOrigin();
   return true;
 }

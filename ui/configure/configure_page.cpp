@@ -244,7 +244,7 @@ void ConfigurePage::setText(const std::string& text, const QString& origin) {
   saved_ = origin.isEmpty() ? std::string() : text;
   side_->setText(QString::fromStdString(text));
   commit(origin.isEmpty() ? tr("new experiment") : tr("opening of ") + QFileInfo(origin).fileName(),
-         QString());
+         QString(), EditHistory::Kind::Opening);
   if (form_->catalog() != nullptr) takeText();
   if (syntax_) side_->showText();
 }
@@ -283,9 +283,9 @@ void ConfigurePage::onTextEdited() {
   textChanged();
 }
 
-void ConfigurePage::commit(const QString& label, const QString& mergeKey) {
+void ConfigurePage::commit(const QString& label, const QString& mergeKey, EditHistory::Kind kind) {
   wanted_.reset();  // Start was meant for what was there
-  history_.push({text_, origin_, label}, mergeKey.toStdString());
+  history_.push({text_, origin_, label, kind}, mergeKey.toStdString());
   showHistory();
 }
 

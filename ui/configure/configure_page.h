@@ -109,7 +109,8 @@ class ConfigurePage final : public Page {
   /// Says that the text is not TOML, when it is not: nothing else may write it then.
   [[nodiscard]] bool isLocked();
   void restore(const EditHistory::State& state);
-  void commit(const QString& label, const QString& mergeKey);
+  void commit(const QString& label, const QString& mergeKey,
+              EditHistory::Kind kind = EditHistory::Kind::Edit);
   void takeText();
   void textChanged();
   void askPlan();

@@ -49,6 +49,15 @@ void EditHistory::dropOldest() {
   }
 }
 
+void EditHistory::setOrigin(const QString& file) {
+  if (states_.empty()) return;
+  std::size_t first = at_;
+  while (first > 0 && states_[first].kind == Kind::Edit) --first;
+  std::size_t end = at_ + 1;
+  while (end < states_.size() && states_[end].kind == Kind::Edit) ++end;
+  for (; first < end; ++first) states_[first].origin = file;
+}
+
 const EditHistory::State& EditHistory::undo() {
   mergeKey_.clear();
   return states_[--at_];

@@ -10,10 +10,13 @@ namespace vitrine::ui {
 
 class EditHistory {
  public:
+  enum class Kind { Edit, Opening };
+
   struct State {
     std::string text;
-    QString origin;  ///< the file it came from, or ""
-    QString label;   ///< of the edit that made it: "Width", "typing"
+    QString origin;          ///< the file it came from, or ""
+    QString label;           ///< of the edit that made it: "Width", "typing"
+    Kind kind = Kind::Edit;  ///< of another experiment: Opening
   };
 
   /// Forgets everything but this.
@@ -21,6 +24,8 @@ class EditHistory {
   /// Adds a state; what was undone is forgotten. A state that equals the present one adds nothing.
   /// \param mergeKey  the same as the last one's, and not "": both are one step
   void push(State state, const std::string& mergeKey);
+  /// The present experiment is saved as `file`: all its states are of that file from now on.
+  void setOrigin(const QString& file);
   /// The next push() is a step of its own.
   void seal() { mergeKey_.clear(); }
 

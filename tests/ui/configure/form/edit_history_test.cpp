@@ -47,6 +47,27 @@ TEST(EditHistory, HasNoStepForWhatWasTypedAndTakenBack) {
   EXPECT_FALSE(history.canUndo());
 }
 
+// Else Undo behind "Save as" would lead Ctrl+S back to the file before.
+TEST(EditHistory, AllStatesOfAnExperimentAreOfTheFileItWasSavedAs) {
+  constexpr auto kOpening = EditHistory::Kind::Opening;
+  const QString first = QStringLiteral("first.toml"), second = QStringLiteral("second.toml");
+  EditHistory history;
+  history.reset({"a", first, {}, kOpening});
+  history.push({"b", {}, {}, kOpening}, "");
+  history.push({"bb", {}, {}}, "");
+  history.push({"bbb", {}, {}}, "");
+  history.push({"c", first, {}, kOpening}, "");
+  history.undo();
+  history.undo();
+  history.setOrigin(second);
+  EXPECT_EQ(history.undo().origin, second);
+  EXPECT_EQ(history.undo().origin, first) << "another experiment";
+  history.redo();
+  history.redo();
+  EXPECT_EQ(history.redo().origin, second);
+  EXPECT_EQ(history.redo().origin, first) << "another experiment";
+}
+
 TEST(EditHistory, KeepsItsBytesWithinALimit) {
   EditHistory history;
   history.reset({"", {}, {}});
