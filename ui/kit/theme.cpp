@@ -276,7 +276,11 @@ QString number(double value, int decimals) {
   return value < 0 && !isZero ? QStringLiteral("\u2212") + text : text;
 }
 
-QString count(std::int64_t value) { return number(static_cast<double>(value), 0); }
+QString count(std::int64_t value) {
+  // Every digit: a double has 53 bits.
+  QString text = QLocale(QLocale::English, QLocale::UnitedStates).toString(qlonglong{value});
+  return text.replace(QLatin1Char('-'), QChar(0x2212));
+}
 
 QString percent(double fraction, int decimals) {
   const QString text = number(fraction * 100, decimals);

@@ -120,6 +120,8 @@ TEST(ColourMaps, GrowLighterFromEndToEnd) {
 TEST(Numbers, AreWrittenTheSameEverywhere) {
   EXPECT_EQ(number(-1234.5, 1).toStdString(), "\u22121,234.5");
   EXPECT_EQ(number(-0.0001, 2).toStdString(), "0.00");
+  EXPECT_EQ(count(-1234).toStdString(), "\u22121,234");
+  EXPECT_EQ(count(9'007'199'254'740'993).toStdString(), "9,007,199,254,740,993");
   EXPECT_EQ(number(std::nan(""), 2).toStdString(), "\u2013");
   EXPECT_EQ(percent(0.861, 1).toStdString(), "86.1\u2009%");
   EXPECT_EQ(percent(std::nan(""), 1).toStdString(), "\u2013");
