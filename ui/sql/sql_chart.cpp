@@ -183,8 +183,7 @@ LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& c
   const bool isManyY = choice.y.size() > 1;
 
   QHash<QString, std::size_t> known;
-  int left = 0;
-  QStringList leftNames;
+  QSet<QString> left;  // of lines beyond the limit
   std::int64_t points = 0;
   for (const QString& yName : choice.y) {
     const int yColumn = chartColumn(table, yName);
@@ -199,10 +198,7 @@ LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& c
       auto found = known.find(key);
       if (found == known.end()) {
         if (chart.series.size() >= static_cast<std::size_t>(kMostSqlSeries)) {
-          if (!leftNames.contains(key)) {
-            leftNames << key;
-            ++left;
-          }
+          left.insert(key);
           continue;
         }
         ChartSeries series;
@@ -243,10 +239,10 @@ LineChart sqlChart(const store::RunReader::Table& table, const SqlChartChoice& c
   }
   chart.about = counted(points, QObject::tr("point"), QObject::tr("points"));
   QStringList remarks;
-  if (left > 0) {
+  if (!left.isEmpty()) {
     remarks << QObject::tr("%1 of %2 lines are drawn; narrow the statement with WHERE.")
                    .arg(kMostSqlSeries)
-                   .arg(kMostSqlSeries + left);
+                   .arg(kMostSqlSeries + left.size());
   }
   if (table.isCut) remarks << QObject::tr("The result was cut at its limit of rows.");
   chart.footnote = remarks.join(QLatin1Char(' '));
