@@ -20,7 +20,7 @@
 namespace vitrine::ui {
 namespace {
 
-constexpr qint64 kLargestExperiment = 4 << 20;  // bytes of a TOML file
+constexpr qint64 kLargestExperiment = 8 << 20;  // bytes of a TOML file
 constexpr int kFolderEntries = 2000;            // looked at to tell what a folder is
 
 QString quotedToml(const QString& text) {
@@ -96,7 +96,7 @@ void FileController::open(const QString& file) {
       if (info.size() > kLargestExperiment || !text.open(QIODevice::ReadOnly)) {
         workbench_.showError(tr("%1 cannot be read as an experiment file: %2.")
                                  .arg(shown, info.size() > kLargestExperiment
-                                                 ? tr("it is larger than 4 MiB")
+                                                 ? tr("it is larger than 8 MiB")
                                                  : text.errorString()));
         return;
       }

@@ -56,6 +56,13 @@ TEST_F(DroppedFiles, AnExperimentOpensInTheForm) {
   EXPECT_EQ(form->text(), "# kept\ntitle = \"mine\"\n");
 }
 
+TEST_F(DroppedFiles, AnExperimentLargerThanTheLimitOfEveryReaderIsRefused) {
+  const QString name = write(QStringLiteral("large.toml"), "title = \"large\"\n");
+  ASSERT_TRUE(QFile::resize(name, (8 << 20) + 1));
+  drop(name);
+  EXPECT_NE(sentence().find("larger than 8 MiB"), std::string::npos) << sentence();
+}
+
 TEST_F(DroppedFiles, AFolderOfImagesBecomesADataset) {
   QDir(studio_.folder.path()).mkpath(QStringLiteral("flowers/rose"));
   write(QStringLiteral("flowers/rose/one.PNG"), "not looked into");
