@@ -50,6 +50,13 @@ bool hasAt(const Json& table, const std::string& key) {
   return true;
 }
 
+/// At most so many bytes of `name`; a letter of several bytes is not cut.
+std::string beginningOf(const std::string& name, std::size_t most) {
+  if (name.size() <= most) return name;
+  while (most > 0 && (static_cast<unsigned char>(name[most]) & 0xC0U) == 0x80U) --most;
+  return name.substr(0, most);
+}
+
 bool isSoundVariant(Document document, const Document::Variant& variant, const Catalog& catalog) {
   document.variants = {{"baseline", {}}, variant};
   return planExperiment(toText(document), "", catalog).problems.empty();
@@ -184,9 +191,9 @@ Ablation ablationOf(Document base, const QString& nameA, const Json& modelA, con
       ++ablation.left;
       return;
     }
-    std::string name = wanted.substr(0, 80);
+    std::string name = beginningOf(wanted, 80);
     for (int n = 2; !taken.insert(name).second; ++n)
-      name = wanted.substr(0, 76) + " " + std::to_string(n);
+      name = beginningOf(wanted, 76) + " " + std::to_string(n);
     base.variants.push_back({name, set});
     ablation.variants << QString::fromStdString(name);
   };

@@ -157,5 +157,17 @@ TEST(Ablation, AnotherArchitectureIsOneVariant) {
   EXPECT_EQ(plan.runs[1].config["model"]["architecture"], "blind");
 }
 
+TEST(Ablation, ALongNameIsNotCutInsideALetter) {
+  const std::string a = std::string(kHead) + "architecture = \"picture\"\n",
+                    b = std::string(kHead) + "architecture = \"blind\"\n";
+  Problem problem;
+  const QString name(40, QChar(0x8a66));  // 120 bytes: 80 would end inside a letter
+  const Ablation ablation = ablationOf(*parseDocument(a, problem), name, modelOf(a),
+                                       QStringLiteral("B"), modelOf(b), testCatalog());
+  EXPECT_EQ(ablation.variants.front().toStdString(), name.left(26).toStdString());
+  const Plan plan = planExperiment(ablation.text, "", testCatalog());
+  EXPECT_TRUE(plan.problems.empty()) << plan.problems[0].sentence();
+}
+
 }  // namespace
 }  // namespace vitrine::ui
