@@ -194,6 +194,10 @@ Options parse(const QCoreApplication& application) {
     throw ConfigError("--out '" + options.out.toStdString() +
                       "': a sheet is a picture; end it with .png");
   }
+  if (parser.isSet(print) && ui::figureFormat(options.out) != ui::FigureFormat::Pdf) {
+    throw ConfigError("--out '" + options.out.toStdString() +
+                      "': a report is printed as pages; end it with .pdf");
+  }
   if (!parser.positionalArguments().isEmpty()) {
     throw ConfigError("'" + parser.positionalArguments().first().toStdString() +
                       "' is not an option; see vitrine-studio --help");

@@ -109,6 +109,13 @@ TEST(Studio, SaysInOneSentenceWhatIsWrong) {
             2);
   EXPECT_EQ(run(QString::fromLatin1(kStudio), {"--theme", "pink", "--screenshot", picture}).code,
             2);
+  const QString html = folder.filePath(QStringLiteral("report.html"));
+  QFile report(html);
+  ASSERT_TRUE(report.open(QIODevice::WriteOnly));
+  report.write("<html><body>7</body></html>");
+  report.close();
+  EXPECT_EQ(run(QString::fromLatin1(kStudio), {"--print", html, "--out", picture}).code, 2);
+  EXPECT_FALSE(QFile::exists(picture)) << "a PDF with the name of a picture";
 }
 
 /// Without a display, whatever the tests have.
