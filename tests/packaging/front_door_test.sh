@@ -242,6 +242,14 @@ rm -f "$work/calls"
 run demo --tour
 check "the tour begins with every plugin built" test "$(grep -c -- '--target demo_parts' "$work/calls")" -eq 0
 check "and is handed on" grep -qF "program demo --tour" "$work/out"
+for words in "--file mine.toml" "--help"; do
+  clean
+  rm -f "$work/calls"
+  run demo $words
+  check "demo $words begins with every plugin built" test "$(grep -c -- '--target demo_parts' "$work/calls")" -eq 0
+  check "demo $words is handed on once" test "$(cat "$work/out")" = "program demo $words"
+  check "demo $words says nothing about models that were trained" not says "Both models are trained"
+done
 
 # Another distribution: the packages are named, nothing is installed.
 fake dpkg-query <<'X'
