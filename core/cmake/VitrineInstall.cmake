@@ -5,7 +5,7 @@
 #     <prefix>/<lib>/vitrine/engine_verbs.so, plugins/*.so
 #     <prefix>/<lib>/cmake/Vitrine/          find_package(Vitrine 0.1), vitrine_add_plugin
 #     <prefix>/include/vitrine/core/...      the same include paths as in the tree
-#     <prefix>/share/vitrine/experiments, python/vitrine.py, <prefix>/share/doc/vitrine
+#     <prefix>/share/vitrine/experiments, python/vitrine.py, <prefix>/share/doc/Vitrine
 
 include(CMakePackageConfigHelpers)
 set(vitrine_cmake_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Vitrine")
@@ -36,7 +36,7 @@ foreach(studio vitrine-studio vitrine_studio)
   endif()
 endforeach()
 
-foreach(room base config artifact run files model nn kernels data eval train plugin)
+foreach(room base config artifact run live files text model nn kernels data eval train plugin)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/${room}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/vitrine/core/${room}"
     FILES_MATCHING PATTERN "*.h")
 endforeach()

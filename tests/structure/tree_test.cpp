@@ -1,11 +1,14 @@
 // The tree as it is: its includes, its folders and the drawing of them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 
 #include "tests/structure/layers.h"
 
@@ -67,6 +70,30 @@ TEST(Tree, AnIncludeOfTheStoreByTheFramesWouldBeSeen) {
     includes.push_back({file, "core/store/run_store.h"});
     includes.push_back({file, "core/remote/client.h"});
     EXPECT_EQ(violations(includes, treeTable()).size(), 2U) << file;
+  }
+}
+
+// Else a third party's plugin that includes such a header does not compile.
+TEST(Tree, InstalledHeadersIncludeInstalledHeadersOnly) {
+  std::ifstream in(kRoot / "core/cmake/VitrineInstall.cmake");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string loop = "foreach(room ";
+  const std::size_t begin = text.find(loop);
+  ASSERT_NE(begin, std::string::npos) << "no list of the rooms whose headers are installed";
+  const std::size_t list = begin + loop.size();
+  std::istringstream words(text.substr(list, text.find(')', list) - list));
+  const std::set<std::string> installed{std::istream_iterator<std::string>(words), {}};
+  EXPECT_EQ(installed.count("plugin"), 1U);
+  const auto isInstalled = [&installed](const std::string& path) {
+    const fs::path file(path);
+    const auto room = file.begin() == file.end() ? file.end() : std::next(file.begin());
+    return room != file.end() && installed.count(room->string()) > 0;
+  };
+  for (const Include& include : includesOfTree()) {
+    const bool isHeader = include.from.starts_with("core/") && include.from.ends_with(".h");
+    const bool isOfARoom = std::count(include.to.begin(), include.to.end(), '/') > 1;
+    if (isHeader && isOfARoom && isInstalled(include.from))
+      EXPECT_TRUE(isInstalled(include.to)) << include.from << " includes " << include.to;
   }
 }
 
