@@ -61,12 +61,14 @@ std::shared_ptr<const CalibrationRun> computeCalibration(
     PredictionCache& cache, const std::shared_ptr<const CalibrationRun>& before,
     const std::atomic<bool>& isStale) {
   auto run = std::make_shared<CalibrationRun>();
-  const bool isSame = before != nullptr && before->artifact == ask.answers.artifact;
+  const bool isSame = before != nullptr && before->artifact == ask.answers.artifact &&
+                      before->fitArtifact == ask.fitArtifact;
   if (isSame && before->binning == binning) {
     *run = *before;
   } else {
     run->run = ask.run;
     run->artifact = ask.answers.artifact;
+    run->fitArtifact = ask.fitArtifact;
     run->step = ask.answers.step;
     run->binning = binning;
     run->predictions = answersOf(store, run->artifact, cache);

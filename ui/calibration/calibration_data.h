@@ -48,8 +48,9 @@ struct CalibrationRun {
   double temperature = 1;
   CalibrationResult atOne, now, atFitted;
   FittedTemperature fitted;
-  std::string fittedOn;        ///< the split whose answers chose it
-  std::vector<double> errors;  ///< ECE at temperatureGrid()
+  std::int64_t fitArtifact = 0;  ///< whose answers chose it; 0: `artifact`
+  std::string fittedOn;          ///< the split of those answers
+  std::vector<double> errors;    ///< ECE at temperatureGrid()
 };
 
 struct CalibrationRequest {
