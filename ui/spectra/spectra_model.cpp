@@ -233,7 +233,7 @@ std::shared_ptr<const SpectraRun> readSpectra(store::RunReader& store, std::int6
   for (const StoredSpectrum* one : chosen) {
     if (isStale) return nullptr;
     out->attention = one->attention;
-    std::shared_ptr<const Spectrum>& known = cache[one->parts.front().values];
+    std::shared_ptr<const Spectrum>& known = cache[one->parts];
     if (known == nullptr) {
       auto spectrum = std::make_shared<Spectrum>();
       spectrum->step = one->step;

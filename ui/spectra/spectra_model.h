@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -64,7 +65,7 @@ struct RankSpread {
 struct StoredSpectrum {
   struct Part {
     std::int64_t values = 0, shares = 0;  ///< ids of artifacts; shares may be 0
-    [[nodiscard]] bool operator==(const Part&) const = default;
+    [[nodiscard]] auto operator<=>(const Part&) const = default;
   };
   std::int64_t step = 0;
   std::string attention;  ///< which matrices: "softmax", "effective"
@@ -75,8 +76,8 @@ struct StoredSpectrum {
 [[nodiscard]] std::vector<StoredSpectrum> storedSpectra(
     const std::vector<store::ArtifactRow>& artifacts);
 
-/// What was read, by the id of its first part.
-using SpectrumCache = std::map<std::int64_t, std::shared_ptr<const Spectrum>>;
+/// What was read, by its parts: a run may store some of them later.
+using SpectrumCache = std::map<std::vector<StoredSpectrum::Part>, std::shared_ptr<const Spectrum>>;
 
 /// A curve of a score over steps.
 using RankCurve = std::vector<std::pair<std::int64_t, double>>;

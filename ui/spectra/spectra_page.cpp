@@ -180,7 +180,7 @@ void SpectraPage::readRuns() {
               readSpectra(store, ask.run, ask.stored, layer, head, kMostSteps, cache, isStale);
           if (isStale || run == nullptr) return {};
           for (const StoredSpectrum& one : ask.stored) {
-            const auto known = cache.find(one.parts.front().values);
+            const auto known = cache.find(one.parts);
             if (known != cache.end() && known->second != nullptr) kept.insert(*known);
           }
           shown.push_back(std::move(run));

@@ -154,6 +154,21 @@ TEST_F(Spectra, TheWaterfallGrowsWhileARunTrains) {
   EXPECT_THAT(shown->waterfallView().figure()->csv().toStdString(), HasSubstr("a,20,1,"));
 }
 
+TEST_F(Spectra, APartThatIsStoredLaterIsRead) {
+  const std::int64_t run = runWith("a", {falling(0.5, 10)});
+  const auto shown = page({run});
+  const auto first = [&] { return shown->shown().front()->steps.front()->layers[0].heads[0]; };
+  EXPECT_GT(first().shares[0], 0.4F) << "of the values";
+  Artifact curves = falling(0.5, 10);
+  curves.name = "cumulative";
+  curves.kind = artifact_kind::kHeatmap;
+  setFloat32(curves, std::vector<float>(32, 0.25F), {2, 2, 8}, {"layer", "head", "k"});
+  store::RunStore other(workbench_.store().file());
+  other.addArtifact(run, curves);
+  Q_EMIT workbench_.watcher().dataChanged();
+  EXPECT_TRUE(soon([&] { return first().shares[0] == 0.25F; }));
+}
+
 TEST_F(Spectra, OtherRunsAreControlsNamedByWhatDiffers) {
   const std::int64_t a =
       runWith("a", {falling(0.5, 100)}, {{"model", {{"mask", "causal"}, {"width", 64}}}});
