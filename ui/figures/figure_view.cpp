@@ -140,7 +140,7 @@ DescribedPlot::Table tableOf(const Figure* figure) {
   constexpr qsizetype kMostRead = 500;  // rows: more than a listener follows
   DescribedPlot::Table table;
   if (figure == nullptr) return table;
-  for (const QString& line : figure->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
+  for (const QString& line : csvRows(figure->csv())) {
     if (line.startsWith(QLatin1Char('#'))) continue;
     // Commas within quotes belong to their cell.
     QStringList cells{QString()};

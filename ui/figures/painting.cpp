@@ -75,6 +75,23 @@ QString csvNumber(double value) {
 
 QString csvText(const QString& text) { return QString::fromStdString(csvCell(text.toStdString())); }
 
+QStringList csvRows(const QString& csv) {
+  QStringList rows;
+  QString row;
+  bool isQuoted = false;
+  for (const QChar c : csv) {
+    isQuoted = isQuoted != (c == QLatin1Char('"'));
+    if (c != QLatin1Char('\n') || isQuoted) {
+      row += c;
+      continue;
+    }
+    if (!row.isEmpty()) rows << row;
+    row.clear();
+  }
+  if (!row.isEmpty()) rows << row;
+  return rows;
+}
+
 QString metaText(const Json& meta, const char* key) {
   if (!meta.is_object()) return {};
   const auto found = meta.find(key);

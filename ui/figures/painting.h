@@ -39,6 +39,8 @@ struct Ticks {
 [[nodiscard]] QString csvNumber(double value);
 /// A CSV cell, quoted where it must be.
 [[nodiscard]] QString csvText(const QString& text);
+/// Its rows that are not empty; a line break within quotes belongs to its cell.
+[[nodiscard]] QStringList csvRows(const QString& csv);
 
 [[nodiscard]] QString metaText(const Json& meta, const char* key);
 /// The first key that holds a list, as texts; empty when none does.

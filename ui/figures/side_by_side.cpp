@@ -85,14 +85,17 @@ QString SideBySide::summary() const {
 }
 
 QString SideBySide::csv() const {
-  QString text;
+  QString text, titles;
   for (const auto& [name, figure] : figures_) {
-    const QStringList lines = figure->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
-    for (qsizetype i = 0; i < lines.size(); ++i) {
-      if (i == 0 && !text.isEmpty()) continue;
-      text += (i == 0 ? QStringLiteral("run") : csvText(name)) + QLatin1Char(',') + lines[i] +
-              QLatin1Char('\n');
+    const QStringList rows = csvRows(figure->csv());
+    if (rows.isEmpty()) continue;
+    if (rows.front() != titles) {
+      if (!text.isEmpty()) text += QLatin1Char('\n');
+      titles = rows.front();
+      text += QStringLiteral("run,") + titles + QLatin1Char('\n');
     }
+    for (const QString& row : rows.mid(1))
+      text += csvText(name) + QLatin1Char(',') + row + QLatin1Char('\n');
   }
   return text;
 }

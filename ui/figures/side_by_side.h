@@ -25,7 +25,8 @@ class SideBySide final : public Figure {
   [[nodiscard]] bool breaksWords(double width) const override;
   void setStyle(const FigureStyle& style) override;
   [[nodiscard]] QString summary() const override;
-  /// The figures' tables one below the other, with a first column `run`.
+  /// The figures' tables one below the other, with a first column `run`; those of other columns
+  /// follow an empty line, with titles of their own.
   [[nodiscard]] QString csv() const override;
   [[nodiscard]] QString note() const override;
 

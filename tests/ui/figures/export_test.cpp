@@ -74,6 +74,19 @@ TEST(Export, PutsRunsSideBySideAndNamesThemInTheCsv) {
   EXPECT_EQ(both.sizeHint().width(), 2 * figureOf(samples::histogram())->sizeHint().width());
 }
 
+TEST(Export, TablesOfOtherColumnsHaveTitlesOfTheirOwnInTheCsv) {
+  Artifact table = samples::named("other", "said", artifact_kind::kTable);
+  const Json row = Json::array({1, "a shoe,\n\na bag"});
+  setJson(table, {{"columns", Json::array({"image", "caption"})}, {"rows", Json::array({row})}});
+  std::vector<std::pair<QString, std::unique_ptr<Figure>>> figures;
+  figures.emplace_back(QStringLiteral("a"), figureOf(samples::histogram()));
+  figures.emplace_back(QStringLiteral("b"), figureOf(table));
+  const SideBySide both(std::move(figures), 2, {});
+  EXPECT_EQ(both.csv().toStdString(),
+            "run,lower,upper,count\na,0,1,5\na,1,2,7\n"
+            "\nrun,image,caption\nb,1,\"a shoe,\n\na bag\"\n");
+}
+
 TEST(Export, NeverPressesSeveralFiguresIntoANarrowColumn) {
   SideBySide six = beside({"a", "b", "c", "d", "e", "f"});
   const FigurePaper narrow = highEnough(six, {});
