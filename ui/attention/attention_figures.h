@@ -66,6 +66,8 @@ class HeadFigure final : public Figure {
 
  private:
   void draw(QPainter& painter, const QRectF& area) override;
+  /// "layer 3, head 1", "Rollout up to layer 3".
+  [[nodiscard]] QString title() const;
   /// Returns the height that the words take.
   double drawWords(QPainter& painter, const QRectF& area, bool isMeasured);
   void drawMap(QPainter& painter, const QRectF& rect, bool isOver);
@@ -81,8 +83,8 @@ class HeadFigure final : public Figure {
   std::shared_ptr<const AttentionScene> scene_;
 };
 
-/// The weights of the query in one head: layer, window, head, key, word, row, column, weight, and
-/// whether it is shown, masked or below the threshold.
+/// The weights of the query in one head: layer, window, head (none of a rollout), key, word, row,
+/// column, weight, and whether it is shown, masked or below the threshold.
 [[nodiscard]] QString attentionCsvHeader();
 [[nodiscard]] QString attentionCsv(const AttentionScene& scene, int layer, int head);
 

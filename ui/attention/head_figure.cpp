@@ -53,11 +53,15 @@ int HeadFigure::headCount() const {
 QString HeadFigure::summary() const {
   if (scene_->layers() == 0) return QObject::tr("No attention");
   const ValueRange range = scene_->range(scene_->layer(), scene_->head());
-  return QObject::tr("%1, head %2; %3; colours from %4 to %5. %6")
-      .arg(scene_->layerAt(scene_->layer()).name())
-      .arg(scene_->head())
-      .arg(scene_->queryText(scene_->layer()), shortNumber(range.low), shortNumber(range.high),
-           statistics());
+  return QObject::tr("%1; %2; colours from %3 to %4. %5")
+      .arg(title(), scene_->queryText(scene_->layer()), shortNumber(range.low),
+           shortNumber(range.high), statistics());
+}
+
+QString HeadFigure::title() const {
+  const QString layer = scene_->layerAt(scene_->layer()).name();
+  return scene_->isRollout() ? QObject::tr("Rollout up to %1").arg(layer)
+                             : QObject::tr("%1, head %2").arg(layer).arg(scene_->head());
 }
 
 QString HeadFigure::note() const {
@@ -122,11 +126,8 @@ QString HeadFigure::statistics() const {
 void HeadFigure::draw(QPainter& painter, const QRectF& area) {
   if (scene_->layers() == 0) return;
   const AttentionLayer& layer = scene_->layerAt(scene_->layer());
-  const QString title = scene_->isRollout()
-                            ? QObject::tr("Rollout up to %1").arg(layer.name())
-                            : QObject::tr("%1, head %2").arg(layer.name()).arg(scene_->head());
   const QString& quantity = scene_->image()->quantity;
-  QString shown = quantity.isEmpty() ? title : quantity;
+  QString shown = quantity.isEmpty() ? title() : quantity;
   shown[0] = shown[0].toUpper();
   QRectF body = drawHeader(painter, area, shown, scene_->queryText(scene_->layer()));
   const double below = heightBelow(painter, body);

@@ -107,13 +107,15 @@ QString attentionCsv(const AttentionScene& scene, int layer, int head) {
   QString text;
   const AttentionLayer& shown = scene.layerAt(layer);
   const AttentionScene::Row& row = scene.row(layer, head);
+  // A rollout is of all heads.
+  const QString headCell = scene.isRollout() ? QString() : QString::number(head);
   for (std::size_t key = 0; key < row.weights.size(); ++key) {
     const TokenGrid::Cell& cell = shown.keyGrid.cells[key];
     const bool isMasked = std::isnan(row.weights[key]);
     text += QStringLiteral("%1,%2,%3,%4,")
                 .arg(shown.number)
                 .arg(shown.window < 0 ? QString() : QString::number(shown.window))
-                .arg(head)
+                .arg(headCell)
                 .arg(key);
     text += csvText(shown.keyGrid.words.value(static_cast<int>(key))) + QLatin1Char(',');
     text += cell.isOnGrid() ? QStringLiteral("%1,%2,").arg(cell.row).arg(cell.column)
@@ -299,12 +301,15 @@ HeadsTable headsTable(const AttentionScene& scene) {
       const QString number = shown.window < 0
                                  ? QString::number(shown.number)
                                  : QObject::tr("%1, window %2").arg(shown.number).arg(shown.window);
+      // A rollout is of all heads: it has no distance.
+      const bool isRollout = scene.isRollout();
       table.rows.push_back(
-          {number, QString::number(head),
+          {number, isRollout ? QStringLiteral("\u2013") : QString::number(head),
            best < 0 ? scene.queryText(layer) : shown.keyGrid.name(best),
            best < 0 ? QStringLiteral("\u2013")
                     : shortNumber(static_cast<double>(row.weights[static_cast<std::size_t>(best)])),
-           shortNumber(entropyBits(row.weights)), shortNumber(scene.distance(layer, head))});
+           shortNumber(entropyBits(row.weights)),
+           isRollout ? QStringLiteral("\u2013") : shortNumber(scene.distance(layer, head))});
     }
   }
   return table;

@@ -169,6 +169,21 @@ TEST_F(Figures, OfferEveryLayerAndHead) {
   EXPECT_EQ(figure.csv().count(QLatin1Char('\n')), 1 + 2 * 2 * 3);
 }
 
+TEST_F(Figures, ARolloutIsOfNoHead) {
+  AttentionChoice choice;
+  choice.isRollout = true;
+  scene_->setChoice(choice);
+  ASSERT_TRUE(scene_->isRollout());
+  EXPECT_THAT(HeadFigure(scene_, FigureStyle()).csv().toStdString(),
+              ::testing::HasSubstr("0,,,0,class token,"));
+  EXPECT_THAT(HeadFigure(scene_, FigureStyle()).summary().toStdString(),
+              ::testing::StartsWith("Rollout up to layer 0; "));
+  const HeadsTable table = headsTable(*scene_);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[1][1].toStdString(), "\u2013");
+  EXPECT_EQ(table.rows[1][5].toStdString(), "\u2013") << "not the distance of the first head";
+}
+
 TEST_F(Figures, EnlargeByWholeNumbersWithoutSmoothing) {
   AttentionChoice choice;
   choice.layout = AttentionChoice::Layout::Map;
