@@ -95,7 +95,8 @@ class AttentionFigure final : public Figure {
         for (int q = from; q < to; ++q) {
           for (int key = 0; key < keys_; ++key) {
             const Cell& cell = keyCells_[static_cast<std::size_t>(key)];
-            text += QStringLiteral("%1,%2,%3,%4,").arg(layer).arg(head).arg(q).arg(key);
+            text += csvText(layerNames_[layer]) + QLatin1Char(',');
+            text += QStringLiteral("%1,%2,%3,").arg(head).arg(q).arg(key);
             text += cell.isPatch() ? QStringLiteral("%1,%2,").arg(cell.row).arg(cell.column)
                                    : QStringLiteral(",,");
             text += csvNumber(value(layer, head, q, key)) + QLatin1Char('\n');
@@ -154,7 +155,11 @@ class AttentionFigure final : public Figure {
   QString queryText() const {
     if (isMatrix()) return QObject::tr("all queries");
     const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
-    if (!cell.isPatch()) return QObject::tr("query: class token");
+    if (!cell.isPatch()) {
+      const QString word = metaTexts(meta_, {"query_words"}).value(query());
+      return word.isEmpty() ? QObject::tr("query: class token")
+                            : QObject::tr("query: %1").arg(word);
+    }
     return QObject::tr("query: row %1, column %2").arg(cell.row).arg(cell.column);
   }
 
@@ -378,19 +383,23 @@ class AttentionFigure final : public Figure {
       }
     }
     if (isMatrix()) return;
-    double toClass = 0;
-    bool hasClass = false;
+    double toOthers = 0;
+    int others = 0;
     for (int key = 0; key < keys_; ++key) {
       if (keyCells_[static_cast<std::size_t>(key)].isPatch()) continue;
-      toClass += value(layer, head, query(), key);
-      hasClass = true;
+      toOthers += value(layer, head, query(), key);
+      ++others;
     }
-    if (!hasClass) return;
+    if (others == 0) return;
     painter.setFont(axisLetters());
     painter.setPen(themeColors().muted);
     drawLine(painter, QRectF(area.left(), bar.bottom() + 2, area.width(), 16),
              Qt::AlignLeft | Qt::AlignVCenter,
-             QObject::tr("%1 on the class token, not on the grid").arg(shortNumber(toClass)));
+             others == 1
+                 ? QObject::tr("%1 on the class token, not on the grid").arg(shortNumber(toOthers))
+                 : QObject::tr("%1 on %2 tokens that are not on the grid")
+                       .arg(shortNumber(toOthers))
+                       .arg(others));
   }
 
   void drawMarker(QPainter& painter, const QRectF& rect, const Cell& cell, double width) const {

@@ -72,8 +72,8 @@ class SpectrumFigure final : public Figure {
     for (int layer = 0; layer < layers_; ++layer) {
       for (int head = 0; head < heads_; ++head) {
         for (int k = 0; k < size_; ++k) {
-          text += QStringLiteral("%1,%2,%3,%4,%5\n")
-                      .arg(layer)
+          text += csvText(layerNames_[layer]) + QLatin1Char(',');
+          text += QStringLiteral("%1,%2,%3,%4\n")
                       .arg(head)
                       .arg(k + 1)
                       .arg(csvNumber(values_[at(layer, head, k)]),

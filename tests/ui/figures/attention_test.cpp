@@ -126,6 +126,20 @@ TEST(Attention, RefusesPositionsThatDoNotMatchItsTokens) {
   EXPECT_TRUE(figureOf(artifact)->problem().contains(QStringLiteral("key_positions")));
 }
 
+TEST(Attention, WritesTheLayerByItsNumberInTheModel) {
+  Artifact artifact = samples::attention();
+  artifact.meta["layers"] = Json::array({5});
+  const QStringList lines = figureOf(artifact)->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  EXPECT_TRUE(lines[1].startsWith(QStringLiteral("5,0,0,0,,,"))) << lines[1].toStdString();
+}
+
+TEST(Attention, NamesTheWordThatAsks) {
+  Artifact artifact = samples::attention();
+  EXPECT_TRUE(figureOf(artifact)->summary().contains(QStringLiteral("query: class token")));
+  artifact.meta["query_words"] = {"shoe", "", "", "", ""};
+  EXPECT_TRUE(figureOf(artifact)->summary().contains(QStringLiteral("query: shoe")));
+}
+
 TEST(Attention, DrawsTheWholeMatrixWhenAsked) {
   FigureStyle style;
   style.attention = FigureStyle::AttentionView::Matrix;

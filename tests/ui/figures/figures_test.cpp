@@ -255,6 +255,14 @@ TEST(Spectrum, WritesValuesAndTheirCumulativeShare) {
   EXPECT_EQ(lines[9].toStdString(), "1,0,1,9,0.9");
 }
 
+TEST(Spectrum, WritesTheLayersByTheirNumbersInTheModel) {
+  Artifact artifact = samples::spectrum();
+  artifact.meta["layers"] = {2, 5};
+  const QStringList lines = figureOf(artifact)->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  EXPECT_EQ(lines[1].toStdString(), "2,0,1,1,0.25");
+  EXPECT_EQ(lines[9].toStdString(), "5,0,1,9,0.9");
+}
+
 TEST(Curve, WritesItsPointsAndLeavesGapsEmpty) {
   EXPECT_EQ(figureOf(samples::curve())->csv().toStdString(), "x,y\n0,1\n1,4\n2,\n3,9\n");
 }
