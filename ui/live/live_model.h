@@ -73,7 +73,7 @@ class LiveModel {
   [[nodiscard]] std::optional<double> gapAt(double step) const;
 
   // What the user chose.
-  int layer = 0, head = 0, image = 0;  ///< a head above the last one: the mean over all
+  int layer = 0, head = 0, image = 0;  ///< a head above the last one: the last
   LiveQuery query;
   bool isSameScale = true;
   double overlay = 0.7;

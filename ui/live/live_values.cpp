@@ -93,17 +93,14 @@ void LiveValues::show(const LiveModel& model) {
     attention_->setFacts({});
     return;
   }
-  const bool isMean = model.head >= layer->heads;
-  const AttentionCells cells = isMean ? meanOverHeads(*layer, model.query)
-                                      : attentionCells(*layer, model.head, model.query);
+  const int head = std::min(model.head, static_cast<int>(layer->heads) - 1);
+  const AttentionCells cells = attentionCells(*layer, head, model.query);
   const QString asking = model.query.kind == LiveQuery::Kind::Mean ? tr("the mean query")
                          : cells.asking < 0
                              ? tr("the class token")
                              : patchName(cells.asking / std::max(cells.columns, 1),
                                          cells.asking % std::max(cells.columns, 1));
-  about_->setText(
-      isMean ? tr("Layer %1, mean over heads, from %2").arg(layer->layer).arg(asking)
-             : tr("%1, from %2").arg(atStart(headName(layer->layer, model.head)), asking));
+  about_->setText(tr("%1, from %2").arg(atStart(headName(layer->layer, head)), asking));
   attention_->setFacts(attentionFacts(cells));
 }
 

@@ -294,6 +294,17 @@ TEST_F(LiveTraining, ShowsTheNumbersBehindThePictureAsTables) {
   EXPECT_TRUE(rows("Values of the moment").isEmpty());
 }
 
+// As in a pyramid, where a layer chosen later has fewer heads.
+TEST_F(LiveTraining, TheTableIsOfTheHeadThatIsDrawn) {
+  publish(trainer, *shown, liveFrame(10));
+  shown->setViewState({{"head", 5}});
+  QTest::keyClick(shown.get(), Qt::Key_T);
+  QStringList said;
+  for (const QLabel* label : shown->findChildren<QLabel*>()) said << label->text();
+  EXPECT_TRUE(said.contains(QStringLiteral("Layer 0, head 1, from the class token")))
+      << said.join(QLatin1Char('\n')).toStdString();
+}
+
 TEST_F(LiveTraining, TheMomentOfTheScheduleIsPartOfTheView) {
   shown->setViewState({{"scrubbed", 12.0}});
   EXPECT_EQ(shown->viewState()["scrubbed"], 12.0) << "kept for the first frame";
