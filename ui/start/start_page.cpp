@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/edit/document.h"
+#include "core/remote/place.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
@@ -18,6 +19,7 @@
 #include "ui/start/start_parts.h"
 #include "ui/workbench/help_viewer.h"
 #include "ui/workbench/recent_databases.h"
+#include "ui/workbench/remote_link.h"
 
 namespace vitrine::ui {
 namespace {
@@ -322,21 +324,29 @@ void StartPage::showResumable() {
 
 void StartPage::showRecent() {
   clearRows(*recentRows_);
-  const QString here =
-      QFileInfo(QString::fromStdString(workbench_.store().file().string())).absoluteFilePath();
+  const RemoteLink* link = workbench_.link();
+  const QString here = link != nullptr
+                           ? link->url()
+                           : QFileInfo(QString::fromStdString(workbench_.store().file().string()))
+                                 .absoluteFilePath();
   std::size_t rows = 0;
   for (const QString& file : recentDatabases()) {
     if (file == here || rows == kMostRows) continue;
     const QFileInfo info(file);
-    auto* open = withName(new QPushButton(tr("Open")), tr("Open %1").arg(info.fileName()),
+    const bool isRemote = remote::isRemotePlace(file.toStdString());
+    const QString name = isRemote
+                             ? file.section(QLatin1Char('?'), 0, 0).section(QLatin1Char('/'), -1)
+                             : info.fileName();
+    auto* open = withName(new QPushButton(tr("Open")), tr("Open %1").arg(name),
                           tr("In a window of its own"));
     connect(open, &QPushButton::clicked, this, [this, file] { workbench_.openFile(file); });
-    recentRows_->addWidget(
-        startRow(info.fileName(),
-                 QStringLiteral("%1 \u00b7 %2")
-                     .arg(QString::fromStdString(formatBytes(static_cast<double>(info.size()))),
-                          QDir::toNativeSeparators(info.absolutePath())),
-                 open));
+    recentRows_->addWidget(startRow(
+        name,
+        isRemote ? file
+                 : QStringLiteral("%1 \u00b7 %2")
+                       .arg(QString::fromStdString(formatBytes(static_cast<double>(info.size()))),
+                            QDir::toNativeSeparators(info.absolutePath())),
+        open));
     ++rows;
   }
   recent_->setVisible(rows > 0);

@@ -4,6 +4,7 @@
 
 #include <QSignalSpy>
 #include <QTest>
+#include <algorithm>
 
 #include "core/config/papers/claims.h"
 #include "core/config/papers/tour.h"
@@ -264,6 +265,21 @@ TEST(StartPage, OpensTheOtherDatabasesThatWereOpenedLately) {
   forgetSettings();
   ASSERT_EQ(asked.count(), 1);
   EXPECT_EQ(asked.front().front().toString(), other.fileName());
+}
+
+TEST(StartPage, NamesADatabaseOnAnotherMachineByItsPlace) {
+  SampleStudio studio(SampleOptions{0, 20});
+  useSettings(studio.folder.filePath(QStringLiteral("studio.ini")));
+  const QString place = QStringLiteral("ssh://lab/data/far.sqlite?program=/opt/vitrine");
+  rememberDatabase(place);
+  MainWindow window(studio.workbench);
+  window.show();
+  window.showPage(QStringLiteral("start"));
+  forgetSettings();
+  EXPECT_NE(buttonNamed(*window.currentPage(), QStringLiteral("Open far.sqlite")), nullptr);
+  const auto labels = window.currentPage()->findChildren<QLabel*>();
+  EXPECT_TRUE(std::any_of(labels.begin(), labels.end(),
+                          [&place](const QLabel* label) { return label->text() == place; }));
 }
 
 TEST(StartPage, EveryPageItNamesOpens) {
