@@ -106,6 +106,7 @@ void StepsView::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   const ThemeColors& colors = themeColors();
   painter.fillRect(rect(), colors.panel);
+  pictures_.setMost(qRound(px(tile_) * devicePixelRatioF()));
   std::vector<std::int64_t> missing;
   const int gap = px(kStepsGap);
   for (std::size_t column = 0; column < table_.steps.size(); ++column) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/base/error.h"
+#include "ui/gallery/image_pair.h"
 
 namespace vitrine::ui {
 
@@ -14,6 +15,13 @@ namespace {
 /// Read at once: few, so that what scrolled away meanwhile costs little.
 constexpr std::size_t kBatch = 96;
 constexpr int kLargestSide = 1 << 14;  // pixels of a stored image
+
+QImage reducedTo(const QImage& picture, int most) {
+  const int scale = picture.isNull() ? 1 : wholeScale(picture.size(), {most, most});
+  return scale >= 1 ? picture
+                    : picture.scaled(scaledBy(picture.size(), scale), Qt::IgnoreAspectRatio,
+                                     Qt::SmoothTransformation);
+}
 
 }  // namespace
 
@@ -50,6 +58,16 @@ Thumbnails::Thumbnails(const std::filesystem::path& database, qsizetype mostByte
 void Thumbnails::setSide(int pixels) {
   if (pixels == side_) return;
   side_ = pixels;
+  forget();
+}
+
+void Thumbnails::setMost(int pixels) {
+  if (pixels == most_) return;
+  most_ = pixels;
+  forget();
+}
+
+void Thumbnails::forget() {
   cache_.clear();
   reader_.cancel();
   wanted_.clear();
@@ -68,13 +86,14 @@ void Thumbnails::readNext() {
     if (ids.size() == kBatch) break;
   }
   if (ids.empty()) return;
-  reader_.run([this, ids, side = side_](store::RunReader& store,
-                                        const std::atomic<bool>& isStale) -> Background::Finish {
+  reader_.run([this, ids, side = side_, most = most_](
+                  store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     auto pictures = std::make_shared<std::vector<QImage>>();
     for (const std::int64_t id : ids) {
       if (isStale) return {};
       try {
-        pictures->push_back(thumbnailOf(store.generatedImagePng(id), side));
+        const QImage picture = thumbnailOf(store.generatedImagePng(id), side);
+        pictures->push_back(most > 0 ? reducedTo(picture, most) : picture);
       } catch (const NotFoundError&) {  // its run was deleted: the list will say so
         pictures->emplace_back();
       }

@@ -22,6 +22,9 @@ class Thumbnails : public QObject {
   /// Longest side of the pictures in device pixels, smoothed; 0: as they are. Another size empties
   /// the cache.
   void setSide(int pixels);
+  /// Those that are larger than a place of this side are reduced by a whole number until they fit,
+  /// as they are drawn there: the pictures in sight always fit into the cache. 0: none is.
+  void setMost(int pixels);
   /// nullptr while it is not there; want() it then.
   [[nodiscard]] const QImage* find(std::int64_t id) { return cache_.find(id); }
   /// The visible images now. Those that are missing are read a few at a time, those that came
@@ -40,12 +43,13 @@ class Thumbnails : public QObject {
 
  private:
   void readNext();
+  void forget();
 
   ThumbnailCache cache_;
   Background reader_;
   std::vector<std::int64_t> wanted_;
   std::set<std::int64_t> broken_;
-  int side_ = 0;
+  int side_ = 0, most_ = 0;
 };
 
 /// The picture in a PNG file, smoothed so that its longest side is `side`; as it is where that is
