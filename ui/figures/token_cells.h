@@ -24,7 +24,7 @@ struct TokenCell {
                                                        int tokens) {
   for (const char* key : keys) {
     const auto found = meta.find(key);
-    if (found == meta.end() || !found->is_array()) continue;
+    if (found == meta.end() || !found->is_array() || found->empty()) continue;
     if (found->size() != static_cast<std::size_t>(tokens)) {
       throw FileError(std::string("meta.") + key + " does not name one position per token");
     }

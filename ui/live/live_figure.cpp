@@ -56,12 +56,19 @@ std::unique_ptr<Figure> LivePage::attentionFigure() const {
   const live::AttentionLayer* layer = model_.layerShown();
   if (!frame || layer == nullptr) return nullptr;
   Artifact artifact;
-  setFloat32(artifact, layer->weights,
-             {1, layer->heads, std::ssize(layer->queries), std::ssize(layer->keys)},
-             {"layer", "head", "query", "key"});
+  const bool isMean = model_.query.kind == LiveQuery::Kind::Mean;
+  setFloat32(
+      artifact, isMean ? layer->mean : layer->weights,
+      {1, layer->heads, isMean ? 1 : std::ssize(layer->queries), std::ssize(layer->keys)},
+      {"layer", "head", "query", "key"});
   artifact.meta["layers"] = Json::array({layer->layer});
   artifact.meta["attention"] = "effective";
-  artifact.meta["query_positions"] = placesJson(layer->queries);
+  if (isMean) {
+    artifact.meta["query_positions"] = Json::array({Json::array({-1, -1})});
+    artifact.meta["query_words"] = Json::array({tr("mean of all queries").toStdString()});
+  } else {
+    artifact.meta["query_positions"] = placesJson(layer->queries);
+  }
   artifact.meta["key_positions"] = placesJson(layer->keys);
   artifact.meta["image"] = frame->sample;
   artifact.meta["sample_ids"] = Json::array({frame->sample});

@@ -11,6 +11,7 @@
 #include <QTest>
 #include <QTreeWidget>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "core/store/types.h"
@@ -222,6 +223,31 @@ TEST_F(Live, KeepsTheLastPictureWhenTheTrainingEnds) {
 TEST_F(LiveTraining, AnExportHasEveryHeadAndTheValues) {
   EXPECT_EQ(shown->figure(), nullptr);
   publish(trainer, *shown, liveFrame(10));
+  const auto figure = shown->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_EQ(figure->problem(), QString());
+}
+
+TEST_F(LiveTraining, AnExportOfTheMeanQueryHasTheMean) {
+  publish(trainer, *shown, liveFrame(10));
+  QTest::keyClick(shown.get(), Qt::Key_M);
+  const auto figure = shown->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(figure->summary().contains(QStringLiteral("query: mean of all queries")))
+      << figure->summary().toStdString();
+  const QStringList lines = figure->csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  ASSERT_EQ(lines.size(), 1 + 2 * 10);
+  EXPECT_TRUE(lines[1].startsWith(QStringLiteral("0,0,0,0,0,0,0"))) << lines[1].toStdString();
+  EXPECT_TRUE(lines[2].startsWith(QStringLiteral("0,0,0,1,0,1,0.1"))) << lines[2].toStdString();
+}
+
+TEST_F(LiveTraining, AnExportWithoutPlacesIsDrawn) {
+  live::Frame frame = liveFrame(10);
+  for (live::AttentionLayer& layer : frame.attention) {
+    for (auto* places : {&layer.queries, &layer.keys})
+      places->assign(places->size(), {std::nanf(""), std::nanf("")});
+  }
+  publish(trainer, *shown, frame);
   const auto figure = shown->figure();
   ASSERT_NE(figure, nullptr);
   EXPECT_EQ(figure->problem(), QString());
