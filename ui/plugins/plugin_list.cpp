@@ -35,6 +35,15 @@ QString entryOf(const ItemCard& card) {
          QString::fromStdString(card.id);
 }
 
+QString entryOf(const PluginEntry& plugin, const std::vector<PluginEntry>& all) {
+  const auto first = std::find_if(all.begin(), all.end(), [&plugin](const PluginEntry& one) {
+    return one.name() == plugin.name();
+  });
+  const QString entry = QStringLiteral("plugin:") + plugin.name();
+  const bool isOther = first != all.end() && first->file != plugin.file;
+  return isOther ? entry + QLatin1Char(' ') + plugin.file : entry;
+}
+
 void PluginsPage::fillList() {
   isFilling_ = true;
   const QTreeWidgetItem* was = list_->currentItem();
@@ -63,7 +72,7 @@ void PluginsPage::fillList() {
   };
   for (const PluginEntry& plugin : plugins_) {
     auto* item = new QTreeWidgetItem(list_, {plugin.name(), stateWord(plugin.state)});
-    item->setData(0, kEntryRole, QStringLiteral("plugin:") + plugin.name());
+    item->setData(0, kEntryRole, entryOf(plugin, plugins_));
     const bool isLoaded = plugin.state == PluginEntry::State::Loaded;
     (isLoaded ? loaded : plugin.state == PluginEntry::State::Disabled ? disabled : refused) += 1;
     item->setForeground(

@@ -3,8 +3,10 @@
 
 #include <QString>
 #include <Qt>
+#include <vector>
 
 #include "core/config/catalog.h"
+#include "ui/plugins/plugin_report.h"
 
 namespace vitrine::ui {
 
@@ -13,5 +15,7 @@ inline constexpr int kWordsRole = Qt::UserRole + 1;  // texts that the search re
 
 /// "item:architecture/ID".
 [[nodiscard]] QString entryOf(const ItemCard& card);
+/// "plugin:ID"; of another plugin of `all` with that name behind the first, "plugin:ID FILE".
+[[nodiscard]] QString entryOf(const PluginEntry& plugin, const std::vector<PluginEntry>& all);
 
 }  // namespace vitrine::ui

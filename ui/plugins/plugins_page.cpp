@@ -103,7 +103,7 @@ const PluginEntry* PluginsPage::currentPlugin() const {
   if (!entry.startsWith(QLatin1String("plugin:"))) return nullptr;
   const auto found = std::find_if(
       plugins_.begin(), plugins_.end(),
-      [&entry](const PluginEntry& one) { return entry == QStringLiteral("plugin:") + one.name(); });
+      [this, &entry](const PluginEntry& one) { return entry == entryOf(one, plugins_); });
   return found == plugins_.end() ? nullptr : &*found;
 }
 

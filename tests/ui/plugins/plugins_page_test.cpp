@@ -116,6 +116,19 @@ TEST_F(Plugins, SaysWhyAPluginWasRefused) {
   EXPECT_TRUE(shown->change().isHidden()) << "there is nothing to switch";
 }
 
+// Else Trust would be about the file of the first.
+TEST_F(Plugins, TwoFilesOfOnePluginAreTwoEntries) {
+  write("plugins.json", R"({"refused": [
+      {"id": "mine", "file": "/home/old/mine.so", "sha256": "abc", "can_be_trusted": true},
+      {"id": "mine", "file": "/home/new/mine.so", "sha256": "def", "can_be_trusted": true}]})");
+  const auto shown = page();
+  for (const int row : {1, 0}) {
+    shown->list().setCurrentItem(shown->list().topLevelItem(row));
+    const QString file = row == 0 ? QStringLiteral("/old/") : QStringLiteral("/new/");
+    EXPECT_TRUE(shown->text().toPlainText().remove(QChar(0x200b)).contains(file)) << row;
+  }
+}
+
 TEST_F(Plugins, DocumentsAnItemFromItsSchema) {
   const auto shown = page();
   shown->showEntry(QStringLiteral("item:architecture/picture"));
