@@ -95,31 +95,6 @@ TEST_F(Calibration, TheSliderMovesTheTemperatureByKeyboard) {
   EXPECT_EQ(table->item(0, 0)->text(), number(15, 2));
 }
 
-TEST_F(Calibration, ChoosesTheTemperatureOnTheValidationSplitWhereThereIsOne) {
-  std::vector<samples::Answer> sure(50, {{std::log(9), 0}, 0});
-  sure[0].label = 1;  // right about 98 %: T below 1
-  const auto shown =
-      page({runWith("a", {samples::predictions(samples::overconfident(), 100, "test"),
-                          samples::predictions(sure, 100, "validation")})});
-  EXPECT_EQ(shown->current()->fittedOn, "validation");
-  EXPECT_LT(shown->current()->fitted.temperature, 1);
-  EXPECT_THAT(labels(*shown), HasSubstr("fitted on the validation split"));
-}
-
-TEST_F(Calibration, FitsTheTemperatureAgainOnceTheValidationSplitIsEvaluated) {
-  const std::int64_t run =
-      runWith("a", {samples::predictions(samples::overconfident(), 100, "test")});
-  const auto shown = page({run});
-  EXPECT_EQ(shown->current()->fittedOn, "test");
-  std::vector<samples::Answer> sure(50, {{std::log(9), 0}, 0});
-  sure[0].label = 1;
-  store::RunStore other(workbench_.store().file());
-  other.addArtifact(run, samples::predictions(sure, 100, "validation"));
-  Q_EMIT workbench_.watcher().dataChanged();
-  EXPECT_TRUE(soon([&] { return shown->current()->fittedOn == "validation"; }));
-  EXPECT_LT(shown->current()->fitted.temperature, 1);
-}
-
 TEST_F(Calibration, AClickOnABinOpensItsErrorsTheMostConfidentFirst) {
   const auto shown = page({mixed()});
   FigureView& view = shown->reliabilityView();

@@ -4,7 +4,9 @@
 
 #include <limits>
 
+#include "core/artifact/generated.h"
 #include "core/files/png.h"
+#include "tests/ui/support/fake_workbench.h"
 #include "ui/gallery/gallery_figures.h"
 #include "ui/gallery/image_pair.h"
 #include "ui/gallery/thumbnails.h"
@@ -129,6 +131,29 @@ TEST(Thumbnail, IsAsLargeAsAskedForAndNullForWhatIsNoPicture) {
   EXPECT_EQ(thumbnailOf(png, 40).size(), QSize(40, 20));
   EXPECT_EQ(thumbnailOf(png, 40).pixelColor(20, 10), QColor(200, 200, 200));
   EXPECT_TRUE(thumbnailOf(std::span(png).first(20), 40).isNull());
+}
+
+TEST(Thumbnails, LargerThanTheirPlaceAreKeptReducedSoThatAllInSightFit) {
+  FakeWorkbench workbench;
+  const std::int64_t run = workbench.addRun("large", Json::object());
+  std::vector<std::int64_t> ids;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const std::vector<std::uint8_t> pixels(64 * 64, static_cast<std::uint8_t>(seed));
+    GeneratedImage image = generatedImage(pixels, 64, 64, 1);
+    image.step = 100;
+    image.seed = seed;
+    image.recipe = Json::object();
+    ids.push_back(workbench.store().addImage(run, image));
+  }
+  Thumbnails pictures(workbench.store().file(), 3 * 64 * 64);  // of eight bits each
+  pictures.setMost(20);
+  pictures.want(ids);
+  pictures.waitUntilIdle();
+  for (const std::int64_t id : ids) {
+    const QImage* picture = pictures.find(id);
+    ASSERT_NE(picture, nullptr);
+    EXPECT_EQ(picture->size(), QSize(16, 16)) << "a quarter";
+  }
 }
 
 TEST(ImageDifference, IsMeasuredOverAllChannels) {

@@ -37,28 +37,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST_F(Gallery, PicturesLargerThanTheirPlaceAreKeptReducedSoThatAllInSightFit) {
-  const std::int64_t run = workbench_.addRun("large", Json::object());
-  std::vector<std::int64_t> ids;
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    const std::vector<std::uint8_t> pixels(64 * 64, static_cast<std::uint8_t>(seed));
-    GeneratedImage image = generatedImage(pixels, 64, 64, 1);
-    image.step = 100;
-    image.seed = seed;
-    image.recipe = Json::object();
-    ids.push_back(workbench_.store().addImage(run, image));
-  }
-  Thumbnails pictures(workbench_.store().file(), 3 * 64 * 64);  // of eight bits each
-  pictures.setMost(20);
-  pictures.want(ids);
-  pictures.waitUntilIdle();
-  for (const std::int64_t id : ids) {
-    const QImage* picture = pictures.find(id);
-    ASSERT_NE(picture, nullptr);
-    EXPECT_EQ(picture->size(), QSize(16, 16)) << "a quarter";
-  }
-}
-
 TEST_F(Gallery, SaysWhatWillBeHereAndOffersTheWayThere) {
   const auto shown = page();
   EXPECT_THAT(texts(*shown), HasSubstr("No image is stored yet"));
