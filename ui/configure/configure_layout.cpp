@@ -222,7 +222,7 @@ QWidget* ConfigurePage::makeFooter() {
     report_.reset();
     checkTimer_.start();
     showCost();
-    workbench_.showMessage(sentence);
+    workbench_.showError(sentence);
   });
   connect(saveButton, &QPushButton::clicked, this, &ConfigurePage::saveAs);
   connect(copy, &QPushButton::clicked, this, &ConfigurePage::copyAsCommand);

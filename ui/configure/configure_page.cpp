@@ -116,7 +116,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   connect(&check_, &CheckProcess::failed, this, [this](const QString& sentence) {
     report_.reset();
     costProblem_ = sentence;
-    if (std::exchange(wanted_, std::nullopt)) workbench_.showMessage(sentence);
+    if (std::exchange(wanted_, std::nullopt)) workbench_.showError(sentence);
     showCost();
   });
   connect(&forecaster_, &RunForecaster::answered, this, [this](const Forecast& forecast) {

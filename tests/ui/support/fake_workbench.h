@@ -48,6 +48,10 @@ class FakeWorkbench : public Workbench {
             const std::function<void(const EditOutcome&)>& /*onOutcome*/) override {}
   void openFile(const QString& file) override { opened.push_back(file); }
   void showMessage(const QString& sentence) override { said.push_back(sentence); }
+  void showError(const QString& sentence) override {
+    errors.push_back(sentence);
+    said.push_back(sentence);
+  }
   void offer(const QString& sentence, const QString& label,
              const std::function<void()>& act) override {
     said.push_back(sentence);
@@ -97,6 +101,7 @@ class FakeWorkbench : public Workbench {
   }
 
   std::vector<QString> said, pages, opened;
+  std::vector<QString> errors;          ///< of what was said, what stays until it is closed
   std::vector<Json> views;              ///< that showView() was asked for
   QString offered;                      ///< the button that was offered last
   std::function<void()> takeOffer;      ///< presses it
