@@ -92,7 +92,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   connect(&process_, &HeadlessQuestion::failed, this, [this](const QString& sentence) {
     probe_->setEnabled(true);
     if (!plugins_.empty()) {
-      workbench_.showMessage(sentence);  // what was known before still stands
+      workbench_.showError(sentence);  // what was known before still stands
       fillList();
       return;
     }

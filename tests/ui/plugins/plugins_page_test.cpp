@@ -172,6 +172,15 @@ TEST_F(Plugins, DisablesAndEnablesThroughTheProgram) {
   EXPECT_TRUE(asked().contains(QStringLiteral("plugins --trust /home/mine.so --json")));
 }
 
+TEST_F(Plugins, WhyAPluginWasNotTrustedStaysUntilItIsRead) {
+  const auto shown = page();
+  write("broken", R"({"error": {"code": "failed", "message": "no such luck"}})");
+  shown->trust(QStringLiteral("/home/mine.so"));
+  shown->waitUntilIdle();
+  ASSERT_EQ(workbench_.errors.size(), 1U);
+  EXPECT_TRUE(workbench_.errors.back().contains(QStringLiteral("no such luck")));
+}
+
 TEST_F(Plugins, SaysWhatFailedAndProbesAgain) {
   workbench_.become({});
   write("broken", R"({"error": {"code": "failed", "message": "no such luck"}})");
