@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "core/artifact/artifact.h"
+#include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"
@@ -358,13 +359,13 @@ void SqlPage::exportTo(const QString& file) {
     QSaveFile out(file);
     const bool isWritten =
         out.open(QIODevice::WriteOnly) && out.write(bytes) == bytes.size() && out.commit();
+    if (!isWritten)
+      throw Error(tr("Cannot write %1: %2; choose a folder you may write to.")
+                      .arg(file, out.errorString())
+                      .toStdString());
     const QString said =
-        isWritten
-            ? tr("Wrote %1 to %2.")
-                  .arg(counted(static_cast<std::int64_t>(order.size()), tr("row"), tr("rows")),
-                       file)
-            : tr("Cannot write %1: %2; choose a folder you may write to.")
-                  .arg(file, out.errorString());
+        tr("Wrote %1 to %2.")
+            .arg(counted(static_cast<std::int64_t>(order.size()), tr("row"), tr("rows")), file);
     return [this, said] { workbench_.showMessage(said); };
   });
 }

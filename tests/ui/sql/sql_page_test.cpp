@@ -12,6 +12,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
 #include <QTimer>
@@ -361,6 +362,15 @@ TEST_F(SqlConsole, CopiesCellsAndWritesFiles) {
   QFile written(file);
   ASSERT_TRUE(written.open(QIODevice::ReadOnly));
   EXPECT_EQ(written.readAll().toStdString(), "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
+}
+
+TEST_F(SqlConsole, WhyAFileWasNotWrittenStaysUntilItIsRead) {
+  ask(QStringLiteral("SELECT 1 AS a"));
+  QSignalSpy failed(&studio_.workbench, &StudioWorkbench::errorSent);
+  page_.exportTo(studio_.folder.filePath(QStringLiteral("nowhere/rows.csv")));
+  page_.waitUntilIdle();
+  ASSERT_EQ(failed.count(), 1);
+  EXPECT_TRUE(failed.front().front().toString().contains(QStringLiteral("nowhere/rows.csv")));
 }
 
 TEST_F(SqlConsole, SortsByAHeaderAndBack) {
