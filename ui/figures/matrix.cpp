@@ -29,7 +29,7 @@ class MatrixFigure final : public Figure {
       const double value = view.at(i);
       values_.push_back(value);
       rowSums_[static_cast<std::size_t>(i / columns_)] += value;
-      isCounts_ = isCounts_ && value >= 0 && value == std::floor(value);
+      isCounts_ = isCounts_ && std::isfinite(value) && value >= 0 && value == std::floor(value);
     }
     const QStringList classes = metaTexts(meta, {"classes", "class_names", "labels"});
     rowLabels_ = metaTexts(meta, {"row_labels", "rows"});
@@ -96,9 +96,14 @@ class MatrixFigure final : public Figure {
   }
 
   std::optional<std::array<double, 2>> valueRange() const override {
-    if (isCounts_ || values_.empty()) return std::nullopt;
-    const auto [low, high] = std::minmax_element(values_.begin(), values_.end());
-    return std::array{*low, *high};
+    if (isCounts_) return std::nullopt;
+    std::optional<std::array<double, 2>> range;
+    for (const double one : values_) {
+      if (!std::isfinite(one)) continue;
+      range = range ? std::array{std::min((*range)[0], one), std::max((*range)[1], one)}
+                    : std::array{one, one};
+    }
+    return range;
   }
 
  private:
@@ -219,8 +224,9 @@ class MatrixFigure final : public Figure {
     const std::array<double, 2> range =
         style().range.value_or(valueRange().value_or(std::array{0.0, 1.0}));
     const auto color = [&](int row, int column) {
-      return isCounts_ ? mapColor(share(row, column))
-                       : mapColor(unitOf(value(row, column), range[0], range[1]));
+      if (isCounts_) return mapColor(share(row, column));
+      const double one = value(row, column);
+      return std::isfinite(one) ? mapColor(unitOf(one, range[0], range[1])) : themeColors().line;
     };
     drawCells(painter, grid, rows_, columns_, color);
     painter.setFont(numberLetters(font, cell));

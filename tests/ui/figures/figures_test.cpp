@@ -4,7 +4,9 @@
 #include <QPainter>
 #include <QRectF>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -232,6 +234,18 @@ TEST(Heatmap, TakesAFixedRangeSoThatTwoCanBeCompared) {
                      viridis(0.5)),
             6);
   EXPECT_EQ(figure->valueRange(), (std::array{0.0, 5.0}));
+}
+
+TEST(Matrix, HasTheRangeOfTheNumbersWhereSomeAreNone) {
+  Artifact artifact = samples::named("log", "correlation", artifact_kind::kMatrix);
+  const double infinite = std::numeric_limits<double>::infinity();
+  setFloat64(artifact, std::vector<double>{std::nan(""), 0.5, infinite, -0.25}, {2, 2},
+             {"row", "column"});
+  const auto figure = figureOf(artifact);
+  EXPECT_EQ(figure->problem(), QString());
+  ASSERT_TRUE(figure->valueRange());
+  EXPECT_EQ(*figure->valueRange(), (std::array{-0.25, 0.5}));
+  EXPECT_FALSE(figure->image(kSize, 1).isNull());
 }
 
 TEST(Spectrum, FindsTheRankAtEightyPercentOfEveryHead) {
