@@ -165,7 +165,7 @@ bool ConfigurePage::writeTo(const QString& file) {
     return false;
   }
   origin_ = file;
-  saved_ = text_;
+  saved_[file] = text_;
   history_.setOrigin(file);
   showOrigin();
   return true;

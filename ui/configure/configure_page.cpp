@@ -241,7 +241,7 @@ void ConfigurePage::setText(const std::string& text, const QString& origin) {
   text_ = text;
   sound_.clear();  // of another experiment
   origin_ = origin;
-  saved_ = origin.isEmpty() ? std::string() : text;
+  if (!origin.isEmpty()) saved_[origin] = text;
   side_->setText(QString::fromStdString(text));
   commit(origin.isEmpty() ? tr("new experiment") : tr("opening of ") + QFileInfo(origin).fileName(),
          QString(), EditHistory::Kind::Opening);

@@ -4,6 +4,7 @@
 
 #include <QTimer>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -173,7 +174,7 @@ class ConfigurePage final : public Page {
   std::string text_;
   std::string sound_;  ///< the last text that was TOML: what edits of the form go into
   QString origin_;
-  std::string saved_;  ///< the text of `origin_` as it was read or written
+  std::map<QString, std::string> saved_;  ///< the text of each file as it was read or written
   EditHistory history_;
   std::int64_t fromRunLater_ = 0;  ///< startFrom() came before the schemas or the configuration
   std::optional<Problem> syntax_;  ///< why the text is not TOML; the form is closed then

@@ -271,7 +271,9 @@ void ConfigurePage::showHistory() {
 
 void ConfigurePage::showOrigin() {
   originLabel_->setVisible(!origin_.isEmpty());
-  originLabel_->setText(origin_ + (text_ == saved_ ? QString() : tr(" \u00b7 changed")));
+  const auto saved = saved_.find(origin_);
+  const bool isSaved = saved != saved_.end() && saved->second == text_;
+  originLabel_->setText(origin_ + (isSaved ? QString() : tr(" \u00b7 changed")));
 }
 
 void ConfigurePage::showCost() {

@@ -109,6 +109,22 @@ TEST_F(Unread, AFileThatIsNotTomlIsNotOverwrittenWithTheExperimentBefore) {
   EXPECT_EQ(fileText(file).toStdString(), experiment("theirs", 48));
 }
 
+TEST_F(Unread, UndoBackToAnotherFileDoesNotCallItChanged) {
+  const auto shown = page();
+  const QString first = write(QStringLiteral("first.toml"),
+                              QByteArray::fromStdString(experiment("first", 32))),
+                second = write(QStringLiteral("second.toml"),
+                               QByteArray::fromStdString(experiment("second", 48)));
+  shown->openFile(first);
+  shown->openFile(second);
+  shown->planNow();
+  shown->undo();
+  EXPECT_TRUE(labels(*shown).contains(first));
+  EXPECT_FALSE(labels(*shown).contains(QStringLiteral("first.toml \u00b7 changed")));
+  type(*shown, "model.width", QStringLiteral("64"));
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("first.toml \u00b7 changed")));
+}
+
 TEST_F(Unread, TypingSomethingThatIsNotTomlClosesTheFormUntilItIs) {
   const auto shown = page();
   shown->setText(experiment("mine", 160));
