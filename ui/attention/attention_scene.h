@@ -64,9 +64,9 @@ class AttentionScene {
   [[nodiscard]] int head() const;
   [[nodiscard]] const AttentionLayer& layerAt(int layer) const;
   [[nodiscard]] std::optional<int> query(int layer) const;
-  /// "query: row 4, column 5", "mean of 17 queries", or why there is none.
   /// Whether a layer has the query, or another window that is not there may have it.
   [[nodiscard]] bool canAnswer() const;
+  /// "query: row 4, column 5", "mean of 17 queries", or why there is none.
   [[nodiscard]] QString queryText(int layer) const;
 
   [[nodiscard]] const Row& row(int layer, int head) const;

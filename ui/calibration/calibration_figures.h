@@ -54,7 +54,7 @@ struct ConfusionPicture {
   std::vector<std::int64_t> cells;  ///< [classes, classes]: labels by predictions
   int label = -1, predicted = -1;   ///< the chosen cell
 };
-/// A click gives the label as FigureTarget::layer and the prediction as FigureTarget::head.
+/// A click gives label and prediction as FigureTarget::cell.
 [[nodiscard]] std::unique_ptr<Figure> makeConfusionFigure(ConfusionPicture picture,
                                                           FigureStyle style = {});
 
