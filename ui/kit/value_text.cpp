@@ -49,7 +49,11 @@ QString patchName(std::int64_t row, std::int64_t column) {
   return QObject::tr("row %1, column %2").arg(row).arg(column);
 }
 QString atStart(QString text) {
-  if (!text.isEmpty()) text[0] = text[0].toUpper();
+  if (text.isEmpty()) return text;
+  const QString word = text.section(QLatin1Char(' '), 0, 0);
+  const int dot = static_cast<int>(word.indexOf(QLatin1Char('.')));
+  const bool isKey = dot > 0 && dot + 1 < word.size() && word[dot + 1].isLetter();
+  if (!isKey) text[0] = text[0].toUpper();
   return text;
 }
 

@@ -37,7 +37,7 @@ namespace vitrine::ui {
 [[nodiscard]] QString headName(std::int64_t head);
 [[nodiscard]] QString headName(std::int64_t layer, std::int64_t head);  ///< "layer 3, head 0"
 [[nodiscard]] QString patchName(std::int64_t row, std::int64_t column);
-/// As the first word of a sentence or a title.
+/// As the first word of a sentence or a title. A key such as "ode.steps" stays as it is written.
 [[nodiscard]] QString atStart(QString text);
 
 /// A member of a JSON object, as a view's state in a settings file or a recipe; where it is missing

@@ -22,6 +22,7 @@
 #include "ui/kit/fit_area.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/playground/drawing_history.h"
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"
@@ -340,8 +341,7 @@ void PlaygroundPage::takeEnd(const QString& error) {
 
 // What the process said stands alone here: it begins as a sentence does.
 void PlaygroundPage::showError(const QString& error) {
-  QString sentence = error;
-  if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
+  const QString sentence = atStart(error);
   problem_->setText(sentence);
   problem_->setVisible(!sentence.isEmpty());
   if (!sentence.isEmpty()) workbench_.showMessage(sentence);

@@ -31,5 +31,13 @@ TEST(Places, AreCountedFromZeroAsInTheNamesOfMetrics) {
   EXPECT_EQ(patchName(0, 5).toStdString(), "row 0, column 5");
 }
 
+TEST(AtStart, RaisesAWordButNotAKey) {
+  EXPECT_EQ(atStart("no device.").toStdString(), "No device.");
+  EXPECT_EQ(atStart("failed.").toStdString(), "Failed.");
+  EXPECT_EQ(atStart("ode.steps: must be an integer").toStdString(),
+            "ode.steps: must be an integer");
+  EXPECT_EQ(atStart(QString()), QString());
+}
+
 }  // namespace
 }  // namespace vitrine::ui
