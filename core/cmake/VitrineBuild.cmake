@@ -43,11 +43,15 @@ if(VITRINE_SANITIZE)
   target_link_options(vitrine_flags INTERFACE -fsanitize=${VITRINE_SANITIZE})
 endif()
 
-# vitrine_unite(TARGETS...) compiles files of a target together, which reads the large headers once for all of them.
+# vitrine_unite([FILES n] TARGETS...) compiles n files of a target together, else 6, which reads the large headers once for all of them.
 # VITRINE_UNITE=OFF compiles each alone: quicker to change, and shows a file that forgot to include what it uses.
 function(vitrine_unite)
+  cmake_parse_arguments(arg "" "FILES" "" ${ARGN})
+  if(NOT arg_FILES)
+    set(arg_FILES 6)
+  endif()
   if(VITRINE_UNITE)
-    set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    set_target_properties(${arg_UNPARSED_ARGUMENTS} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${arg_FILES})
   endif()
 endfunction()
 
