@@ -283,7 +283,7 @@ void JobQueue::ended(std::int64_t run, const RunEnding& ending) {
     table_.addUsedSeconds(run, ending.seconds);
     const store::RunState now = store_.run(run).state;
     const bool isOpen = now == store::RunState::Interrupted || now == store::RunState::Paused;
-    // Queued: somebody has put it back already, while its process was ending.
+    // Queued: a retry has put it back already, while its process was ending.
     const bool stays = now == store::RunState::Queued || (ending.mayResume && isOpen);
     if (!stays) table_.remove(run);
   });

@@ -177,8 +177,8 @@ TEST(Check, NamesAFewDifferencesOfARunAndCountsTheOthers) {
       vitrine({"check", VITRINE_SOURCE_DIR "/experiments/visionllama/convergence.toml"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   std::smatch line;
-  ASSERT_TRUE(std::regex_search(ended.out, line, std::regex("VisionLLaMA, seed 0 .*\n")));
-  EXPECT_THAT(line.str(), HasSubstr("model.architecture = visionllama_plain, "));
+  ASSERT_TRUE(std::regex_search(ended.out, line, std::regex("VisionLLaMA, seed 1 .*\n")));
+  EXPECT_THAT(line.str(), HasSubstr(" train.seed = 1, model.architecture = visionllama_plain, "));
   EXPECT_TRUE(std::regex_search(line.str(), std::regex(", [0-9]+ more\n"))) << line.str();
   EXPECT_LT(line.length(), 400);
 }

@@ -92,8 +92,9 @@ TEST(Tree, InstalledHeadersIncludeInstalledHeadersOnly) {
   for (const Include& include : includesOfTree()) {
     const bool isHeader = include.from.starts_with("core/") && include.from.ends_with(".h");
     const bool isOfARoom = std::count(include.to.begin(), include.to.end(), '/') > 1;
-    if (isHeader && isOfARoom && isInstalled(include.from))
+    if (isHeader && isOfARoom && isInstalled(include.from)) {
       EXPECT_TRUE(isInstalled(include.to)) << include.from << " includes " << include.to;
+    }
   }
 }
 

@@ -37,7 +37,7 @@ TEST(Statistics, OfEqualValuesAreThatValueWithoutADeviation) {
     const SampleStatistics s = statisticsOf(values);
     EXPECT_EQ(s.mean, 0.8312) << count;
     EXPECT_EQ(s.deviation, 0) << count;
-    EXPECT_EQ(decimalsFor(halfWidth(s)), -1) << "rounding is no uncertainty, " << count;
+    EXPECT_EQ(decimalsFor(halfWidth(s)), -1) << "rounding counts as uncertainty, " << count;
   }
 }
 

@@ -132,7 +132,7 @@ TEST_F(ComparisonTest, NeverPoolsSweepPointsThatAreNamedBehindTheSeed) {
     static_cast<void>(store_.addRuns(store_.experiment("chain", ""), {run}));
   }
   const auto variants = variantsOf(all());
-  ASSERT_EQ(variants.size(), 2u) << "a rate is no repetition of the other";
+  ASSERT_EQ(variants.size(), 2u) << "another rate is not a repetition";
   EXPECT_EQ(variants[0].runs.size(), 2u);
   EXPECT_EQ(variants[0].name, "rate 0.1, fine-tune");
   EXPECT_EQ(variants[1].name, "rate 0.01, fine-tune");

@@ -223,7 +223,7 @@ TEST(AutoencoderTask, ALossOutsideTrainingLeavesTheMeasuredScale) {
   const at::NoGradGuard noGrad;
   model->module().eval();
   (void)session->loss(context, batch);
-  EXPECT_FALSE(measured.isScaleKnown()) << "a probe's loss is no step of the training";
+  EXPECT_FALSE(measured.isScaleKnown()) << "a probe's loss counts as a step of the training";
   model->module().train();
   (void)session->loss(context, batch);
   EXPECT_TRUE(measured.isScaleKnown());

@@ -115,6 +115,7 @@ TEST_F(RunEditing, TheListRenamesTheRunThatHasTheOutline) {
   panel.rename();
   ASSERT_NE(editor(), nullptr);
   EXPECT_EQ(editor()->text().toStdString(), studio.writer.run(run).name);
+  QTest::keyClick(editor(), Qt::Key_Escape);
 }
 
 TEST_F(RunEditing, EscapeAndAnEmptyNameChangeNothing) {
