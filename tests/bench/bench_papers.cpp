@@ -21,6 +21,7 @@
 #include "core/diffusion/transport.h"
 #include "core/model/packed_language_model.h"
 #include "core/model/text_image_model.h"
+#include "core/train/block_cache.h"
 #include "core/train/step.h"
 #include "core/train/training_items.h"
 #include "plugins/baselines/diffusion_transformers.h"
@@ -235,6 +236,7 @@ Json tableOf(const Schema& schema, const std::string& preset) {
 
 int main(int count, char** words) {
   bench::becomeComputeProcess(words);
+  train::reuseLargeBlocks();
   std::map<std::string, std::string> given = bench::readOptions(count, words);
   const auto number = [&](const char* option, std::int64_t usual) {
     const auto found = given.find(option);

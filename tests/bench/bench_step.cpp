@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/nn/vision_transformer.h"
+#include "core/train/block_cache.h"
 #include "core/train/device.h"
 #include "core/train/step.h"
 #include "core/train/training_items.h"
@@ -46,6 +47,7 @@ class BenchSession final : public TaskSession {
 
 int main(int count, char** words) {
   bench::becomeComputeProcess(words);
+  train::reuseLargeBlocks();
   std::map<std::string, std::string> options = bench::readOptions(count, words);
   const bool isDemo = options["--model"] == "demo", isTraining = options["--mode"] == "train";
   const train::Precision precision =

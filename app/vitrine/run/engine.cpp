@@ -7,12 +7,14 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/plugin/missing_items.h"
+#include "core/train/block_cache.h"
 #include "core/train/device.h"
 #include "core/train/training_items.h"
 
 namespace vitrine::app {
 
 Engine::Engine(Refused refused) {
+  train::reuseLargeBlocks();
   train::addTrainingItems(registry);
   plugins = loadPlugins(registry, pluginFolders());
   residentBytes = train::processMemory().residentBytes;

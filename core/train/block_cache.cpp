@@ -1,0 +1,99 @@
+#include "core/train/block_cache.h"
+
+#include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace vitrine::train {
+
+/// What a tensor owns of a large block; its end gives the block back.
+struct BlockCache::Lent {
+  BlockCache& cache;
+  std::size_t bytes;
+  c10::DataPtr block;
+
+  static void end(void* context) {
+    auto* lent = static_cast<Lent*>(context);
+    lent->cache.take(lent->bytes, std::move(lent->block));
+    delete lent;
+  }
+};
+
+c10::DataPtr BlockCache::allocate(std::size_t bytes) {
+  if (bytes < kLeastBytes) return below_.allocate(bytes);
+  c10::DataPtr block;
+  std::list<Kept> dropped;  // freed after the lock
+  {
+    const std::lock_guard lock(mutex_);
+    // The last one freed is the likeliest to be in the caches still.
+    const auto found = std::find_if(kept_.rbegin(), kept_.rend(),
+                                    [bytes](const Kept& kept) { return kept.bytes == bytes; });
+    counts_.inUse += bytes;
+    most_ = std::max(most_, counts_.inUse);
+    if (found != kept_.rend()) {
+      block = std::move(found->block);
+      kept_.erase(std::next(found).base());
+      counts_.kept -= bytes;
+      ++counts_.reused;
+    }
+    while (counts_.inUse + counts_.kept > most_) dropOldest(dropped);
+  }
+  dropped.clear();
+  if (!block) block = fresh(bytes);
+  void* const data = block.get();
+  const c10::Device device = block.device();
+  return {data, new Lent{*this, bytes, std::move(block)}, &Lent::end, device};
+}
+
+c10::DataPtr BlockCache::fresh(std::size_t bytes) {
+  try {
+    return below_.allocate(bytes);
+  } catch (const c10::Error&) {
+    std::list<Kept> dropped;
+    const std::lock_guard lock(mutex_);
+    counts_.inUse -= bytes;
+    if (kept_.empty()) throw;
+    while (!kept_.empty()) dropOldest(dropped);
+  }
+  // What was kept may be what is missing.
+  c10::DataPtr block = below_.allocate(bytes);
+  const std::lock_guard lock(mutex_);
+  counts_.inUse += bytes;
+  return block;
+}
+
+void BlockCache::dropOldest(std::list<Kept>& dropped) {
+  counts_.kept -= kept_.front().bytes;
+  dropped.splice(dropped.end(), kept_, kept_.begin());
+}
+
+void BlockCache::take(std::size_t bytes, c10::DataPtr block) {
+  const std::lock_guard lock(mutex_);
+  counts_.inUse -= bytes;
+  counts_.kept += bytes;
+  kept_.push_back({bytes, std::move(block)});
+}
+
+void BlockCache::copy_data(void* to, const void* from, std::size_t bytes) const {
+  default_copy_data(to, from, bytes);
+}
+
+BlockCache::Counts BlockCache::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+void reuseLargeBlocks() {
+  // Never freed: tensors may outlive every other object of the process.
+  static BlockCache* const cache = [] {
+    auto* made = new BlockCache(*c10::GetCPUAllocator());
+    c10::SetCPUAllocator(made);
+    return made;
+  }();
+  static_cast<void>(cache);
+}
+
+}  // namespace vitrine::train
