@@ -118,6 +118,22 @@ struct AttentionShape {
 /// \pre  canAttend(), float32, angles (if any) turn whole heads: pairs = headDim / 2
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor attention(const PackedAttention& input);
 
+/// Whether attendOneQuery() takes this call: one query a head on the CPU, in float32, without a
+/// gradient.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool takesOneQuery(const at::Tensor& query,
+                                                       const at::Tensor& key,
+                                                       const at::Tensor& value);
+/// softmax(scale * q k^T) v over all keys.
+/// \param query  [batch, heads, 1, headDim]
+/// \param key    [batch, keyHeads, keys, headDim]; keyHeads divides heads
+/// \param value  [batch, keyHeads, keys, valueDim]
+/// \returns  [batch, heads, 1, valueDim]
+/// \pre  takesOneQuery()
+[[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor attendOneQuery(const at::Tensor& query,
+                                                              const at::Tensor& key,
+                                                              const at::Tensor& value,
+                                                              double scale);
+
 /// Whether addAndNormalise() takes these.
 [[nodiscard]] VITRINE_ENGINE_EXPORT bool takesAddAndNormalise(const at::Tensor& x,
                                                               const at::Tensor& branch,
