@@ -28,6 +28,8 @@ constexpr std::int64_t kDepth = 512, kColumns = 256, kMostRows = 96, kLeastRows 
 constexpr std::int64_t kSerial = 1 << 18;
 /// Fewer rows are not worth packing the map; so few are worth reading it once for all of them.
 constexpr std::int64_t kPackedRows = 32, kThinRows = 4;
+/// Products of a map that are summed in float64.
+constexpr std::int64_t kSmall = 1 << 17;
 
 struct ProductShape {
   std::int64_t rows, columns, depth;
@@ -133,22 +135,31 @@ at::Tensor manyRows(const at::Tensor& x, const at::Tensor& weight, const at::Ten
   return y;
 }
 
-at::Tensor fewRows(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+/// \param dot  sums one product: a row of x by a row of the weight
+template <class Sum>
+at::Tensor byDots(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                  Sum (*dot)(std::int64_t, const float*, const float*)) {
   const std::int64_t rows = rowsOf(x), out = weight.size(0), in = weight.size(1);
   const at::Tensor y = at::empty(shapeWith(x, out), x.options());
   const float *from = floatsOf(x), *map = floatsOf(weight), *offset = floatsOf(bias);
   float* to = y.data_ptr<float>();
-  const auto dot = cpu::kernels().dotRows;
   at::parallel_for(0, out, std::max<std::int64_t>(1, kSerial / (rows * in)),
                    [&](std::int64_t first, std::int64_t last) {
                      for (std::int64_t o = first; o < last; ++o) {
                        for (std::int64_t r = 0; r < rows; ++r) {
-                         to[r * out + o] = dot(in, from + r * in, map + o * in) +
-                                           (offset == nullptr ? 0.0F : offset[o]);
+                         to[r * out + o] =
+                             static_cast<float>(dot(in, from + r * in, map + o * in) +
+                                                (offset == nullptr ? 0.0F : offset[o]));
                        }
                      }
                    });
   return y;
+}
+
+/// Small products are summed in float64: the libraries round them differently on each processor,
+/// and what follows may magnify that a thousandfold.
+bool isSmall(const at::Tensor& x, const at::Tensor& weight) {
+  return rowsOf(x) < kPackedRows && rowsOf(x) * weight.numel() <= kSmall;
 }
 
 class OwnLinear : public torch::autograd::Function<OwnLinear> {
@@ -158,7 +169,9 @@ class OwnLinear : public torch::autograd::Function<OwnLinear> {
     const at::Tensor rows = x.contiguous();
     context->save_for_backward({rows, weight});
     context->saved_data["has_bias"] = bias.has_value();
-    return manyRows(rows, weight, bias.value_or(at::Tensor()));
+    const at::Tensor offset = bias.value_or(at::Tensor());
+    return isSmall(rows, weight) ? byDots(rows, weight, offset, cpu::kernels().dotInDouble)
+                                 : manyRows(rows, weight, offset);
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
@@ -214,8 +227,11 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
       at::GradMode::is_enabled() &&
       (x.requires_grad() || weight.requires_grad() || (bias.defined() && bias.requires_grad()));
   const std::int64_t rows = rowsOf(x);
-  if (!hasGradient && rows <= kThinRows) return fewRows(x.contiguous(), weight, bias);
-  if (rows < kPackedRows) return at::linear(x, weight, bias);
+  if (!hasGradient && rows <= kThinRows)
+    return byDots(x.contiguous(), weight, bias, cpu::kernels().dotRows);
+  if (!hasGradient && isSmall(x, weight))
+    return byDots(x.contiguous(), weight, bias, cpu::kernels().dotInDouble);
+  if (rows < kPackedRows && !isSmall(x, weight)) return at::linear(x, weight, bias);
   if (!hasGradient) return manyRows(x.contiguous(), weight, bias);
   return OwnLinear::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt);
 }

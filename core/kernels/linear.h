@@ -10,8 +10,8 @@ namespace vitrine::kernels {
 /// y = x weight^T + bias
 ///
 /// In float32 on the CPU the engine's own products compute it: many rows with a gradient, a few
-/// without one. LibTorch computes all else, and all under autocast. The number of threads does not
-/// change the order of a sum.
+/// without one. A few rows through a small map are summed in float64. LibTorch computes all else,
+/// and all under autocast. The number of threads does not change the order of a sum.
 /// \param x       [.., in]
 /// \param weight  [out, in]
 /// \param bias    [out], or undefined

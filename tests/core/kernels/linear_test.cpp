@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/cpu_path.h"
 #include "tests/support/every_cpu_path.h"
 
 namespace vitrine::kernels {
@@ -64,6 +65,18 @@ TEST(LinearKernel, AgreesWithItsDefinitionWhateverTheSizesOnEveryCpuPath) {
         });
       }
     }
+  }
+}
+
+TEST(LinearKernel, SumsAFewRowsThroughASmallMapInDouble) {
+  for (const bool hasGradient : {false, true}) {
+    const LinearCase c{24, 28, 112, true, false};
+    const at::Tensor wanted = results(c, at::kDouble, false)[0];
+    testing::onEveryCpuPath([&] {
+      if (cpuPath() != CpuPath::Avx2 && cpuPath() != CpuPath::Avx512) return;
+      const at::Tensor ours = results(c, at::kFloat, hasGradient)[0];
+      EXPECT_TRUE(at::equal(ours, wanted.to(at::kFloat))) << hasGradient;
+    });
   }
 }
 
