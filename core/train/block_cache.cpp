@@ -5,22 +5,41 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 namespace vitrine::train {
 
-/// What a tensor owns of a large block; its end gives the block back.
-struct BlockCache::Lent {
-  BlockCache& cache;
+namespace {
+
+/// Large blocks in use, by their address: LibTorch frees some by that alone.
+struct Lent {
+  BlockCache* cache;
   std::size_t bytes;
   c10::DataPtr block;
-
-  static void end(void* context) {
-    auto* lent = static_cast<Lent*>(context);
-    lent->cache.take(lent->bytes, std::move(lent->block));
-    delete lent;
-  }
 };
+struct LentBlocks {
+  std::mutex mutex;
+  std::unordered_map<void*, Lent> at;
+};
+LentBlocks& lentBlocks() {
+  static auto* const blocks = new LentBlocks;  // tensors may outlive every other object
+  return *blocks;
+}
+
+void giveBack(void* data) {
+  std::unordered_map<void*, Lent>::node_type found;
+  {
+    LentBlocks& blocks = lentBlocks();
+    const std::lock_guard lock(blocks.mutex);
+    found = blocks.at.extract(data);
+  }
+  if (found.empty()) return c10::GetDefaultCPUAllocator()->raw_deallocate(data);
+  Lent& lent = found.mapped();
+  lent.cache->take(lent.bytes, std::move(lent.block));
+}
+
+}  // namespace
 
 c10::DataPtr BlockCache::allocate(std::size_t bytes) {
   if (bytes < kLeastBytes) return below_.allocate(bytes);
@@ -45,8 +64,15 @@ c10::DataPtr BlockCache::allocate(std::size_t bytes) {
   if (!block) block = fresh(bytes);
   void* const data = block.get();
   const c10::Device device = block.device();
-  return {data, new Lent{*this, bytes, std::move(block)}, &Lent::end, device};
+  {
+    LentBlocks& blocks = lentBlocks();
+    const std::lock_guard lock(blocks.mutex);
+    blocks.at.emplace(data, Lent{this, bytes, std::move(block)});
+  }
+  return {data, data, &giveBack, device};
 }
+
+c10::DeleterFnPtr BlockCache::raw_deleter() const { return &giveBack; }
 
 c10::DataPtr BlockCache::fresh(std::size_t bytes) {
   try {
@@ -89,7 +115,7 @@ BlockCache::Counts BlockCache::counts() const {
 void reuseLargeBlocks() {
   // Never freed: tensors may outlive every other object of the process.
   static BlockCache* const cache = [] {
-    auto* made = new BlockCache(*c10::GetCPUAllocator());
+    auto* made = new BlockCache(*c10::GetDefaultCPUAllocator());
     c10::SetCPUAllocator(made);
     return made;
   }();

@@ -19,10 +19,11 @@ class VITRINE_ENGINE_EXPORT BlockCache final : public c10::Allocator {
  public:
   static constexpr std::size_t kLeastBytes = std::size_t{32} << 20;
 
-  /// \param below  outlives this
+  /// \param below  LibTorch's own, or one whose blocks are freed as LibTorch's; outlives this
   explicit BlockCache(c10::Allocator& below) : below_(below) {}
   /// \throws c10::Error  there is no memory left, as the allocator below says
   c10::DataPtr allocate(std::size_t bytes) override;
+  [[nodiscard]] c10::DeleterFnPtr raw_deleter() const override;
   void copy_data(void* to, const void* from, std::size_t bytes) const override;
 
   struct Counts {
@@ -30,16 +31,16 @@ class VITRINE_ENGINE_EXPORT BlockCache final : public c10::Allocator {
     std::size_t reused = 0;           ///< allocations that a kept block served
   };
   [[nodiscard]] Counts counts() const;
+  /// Takes a block back that was lent.
+  void take(std::size_t bytes, c10::DataPtr block);
 
  private:
-  struct Lent;
   struct Kept {
     std::size_t bytes;
     c10::DataPtr block;
   };
   /// Of the allocator below, after whose refusal every kept block is freed.
   [[nodiscard]] c10::DataPtr fresh(std::size_t bytes);
-  void take(std::size_t bytes, c10::DataPtr block);
   void dropOldest(std::list<Kept>& dropped);
 
   c10::Allocator& below_;

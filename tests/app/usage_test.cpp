@@ -179,7 +179,7 @@ TEST(Check, NamesAFewDifferencesOfARunAndCountsTheOthers) {
   std::smatch line;
   ASSERT_TRUE(std::regex_search(ended.out, line, std::regex("VisionLLaMA, seed 1 .*\n")));
   EXPECT_THAT(line.str(), HasSubstr(" train.seed = 1, model.architecture = visionllama_plain, "));
-  EXPECT_TRUE(std::regex_search(line.str(), std::regex(", [0-9]+ more\n"))) << line.str();
+  EXPECT_TRUE(std::regex_search(line.str(), std::regex(", and [0-9]+ more\n"))) << line.str();
   EXPECT_LT(line.length(), 400);
 }
 

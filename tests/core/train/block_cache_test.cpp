@@ -49,6 +49,16 @@ TEST_F(Blocks, BelowTheLeastSizeAreNotKept) {
   EXPECT_EQ(cache_.counts().kept, 0U);
 }
 
+TEST_F(Blocks, AreFreedByTheirAddressAlone) {
+  for (const std::size_t bytes : {kMiB, 40 * kMiB}) {
+    void* const block = cache_.raw_allocate(bytes);
+    ASSERT_NE(block, nullptr);
+    cache_.raw_deallocate(block);
+    EXPECT_EQ(cache_.counts().inUse, 0U);
+  }
+  EXPECT_EQ(cache_.counts().kept, 40 * kMiB);
+}
+
 TEST_F(Blocks, InUseAndKeptNeverExceedTheMostThatWasInUse) {
   { const c10::DataPtr one = cache_.allocate(40 * kMiB), two = cache_.allocate(50 * kMiB); }
   EXPECT_EQ(cache_.counts().kept, 90 * kMiB);

@@ -155,7 +155,7 @@ TEST(TextImage, FrozenTextCostsNoGradientWork) {
   EXPECT_LE(frozen.parameters, images) << "of the text's parameters none has a node";
   const auto [trained, sameImages, sameAll] = nodes(1);
   EXPECT_GT(trained.parameters, images) << "where the text learns, its parameters have";
-  EXPECT_LT(static_cast<double>(frozen.all), 0.7 * static_cast<double>(trained.all));
+  EXPECT_LT(static_cast<double>(frozen.all), 0.8 * static_cast<double>(trained.all));
 }
 
 TEST(TextImage, ARatioGivesTheTextARateOfItsOwn) {
