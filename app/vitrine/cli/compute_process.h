@@ -33,12 +33,14 @@ inline void becomeComputeProcess(char** words) {
   // would be faulted in and cleared again: a fifth of a small model's step.
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value glibc takes
   ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
-  // A thread that has finished its part spins a little and then sleeps. Left to spin on, it takes
-  // the core from other processes, the thread it waits for included. OpenMP reads this when it is
-  // loaded, and Qt's libraries have loaded it before main().
+  // A thread that has finished its part spins for a tenth to half a millisecond and then sleeps.
+  // Left to spin on, it takes the core from other processes, the thread it waits for included. With
+  // a tenth of this it sleeps between the parts of a small model's step, and waking it takes longer
+  // than its part. OpenMP reads this when it is loaded, and Qt's libraries have loaded it before
+  // main().
   constexpr const char* kSpinning = "GOMP_SPINCOUNT";
   const bool isSet = std::getenv(kSpinning) != nullptr;
-  ::setenv(kSpinning, "1000", /*replace=*/0);
+  ::setenv(kSpinning, "10000", /*replace=*/0);
   limitLibraries();
   if (isSet) return;
   std::error_code error;
