@@ -106,6 +106,7 @@ class LineChartFigure : public Figure {
   /// The first line: on paper not what the axis says already.
   [[nodiscard]] QString headerTitle() const;
   struct Word;       ///< words inside the plot or right of it
+  struct Words;      ///< those of notes and of rules
   struct Obstacles;  ///< what words should not lie on
   void draw(QPainter& painter, const QRectF& area) override;
   void findRanges();
@@ -142,11 +143,17 @@ class LineChartFigure : public Figure {
 
   // The words.
   [[nodiscard]] Obstacles obstaclesIn(const QRectF& plot, const std::vector<Drawn>& all) const;
-  /// One for each note, where no line runs through it; an empty box outside of the plot.
-  [[nodiscard]] std::vector<Word> notesIn(const QRectF& plot, const std::vector<Drawn>& all) const;
-  /// One for each rule that has a text. \param margin  right of the plot: the last resort
-  [[nodiscard]] std::vector<Word> ruleWords(const QRectF& plot, const std::vector<Drawn>& all,
+  /// \param margin  right of the plot: the last resort of the words of rules
+  [[nodiscard]] Words wordsIn(const QRectF& plot, const std::vector<Drawn>& all,
+                              double margin) const;
+  /// One for each note, where no line runs through it; an empty box outside of the plot. Both add
+  /// their words to what later ones should not lie on.
+  [[nodiscard]] std::vector<Word> noteWords(const QRectF& plot, Obstacles& obstacles) const;
+  /// One for each rule that has a text.
+  [[nodiscard]] std::vector<Word> ruleWords(const QRectF& plot, Obstacles& obstacles,
                                             double margin) const;
+  /// Whether a rule in the plot has a text.
+  [[nodiscard]] bool isWorded(const ChartRule& rule) const;
   void drawRuleWords(QPainter& painter, const std::vector<Word>& words) const;
   void drawNotes(QPainter& painter, const QRectF& plot, const std::vector<Word>& words) const;
 

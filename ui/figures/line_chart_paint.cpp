@@ -65,22 +65,22 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
   };
   ChartFrame frame;
   std::vector<Drawn> all;
-  std::vector<Word> words;
+  Words words;
   const auto layOut = [&] {
     frame = frameOf(body, 0);
     all = drawnIn(frame.plot);
-    words = ruleWords(frame.plot, all, 0);
+    words = wordsIn(frame.plot, all, 0);
     // Where lines are everywhere, the words of rules stand next to the plot.
     const QFontMetricsF metrics(axisLetters());
     double margin = 0;
-    for (const Word& word : words)
+    for (const Word& word : words.rules)
       margin = std::max(margin, metrics.horizontalAdvance(word.text) + 10);
-    const bool isCrowded =
-        std::any_of(words.begin(), words.end(), [](const Word& word) { return !word.isFree; });
+    const bool isCrowded = std::any_of(words.rules.begin(), words.rules.end(),
+                                       [](const Word& word) { return !word.isFree; });
     if (!isCrowded || margin >= frame.plot.width() / 3) return;
     frame = frameOf(body, margin);
     all = drawnIn(frame.plot);
-    words = ruleWords(frame.plot, all, margin);
+    words = wordsIn(frame.plot, all, margin);
   };
   layOut();
   std::optional<QRectF> legend;
@@ -96,8 +96,8 @@ void LineChartFigure::draw(QPainter& painter, const QRectF& area) {
   const QRectF& plot = frame.plot;
   if (plot.width() < 8 || plot.height() < 8) return;
   drawSeries(painter, plot, all);
-  drawNotes(painter, plot, notesIn(plot, all));
-  drawRuleWords(painter, words);
+  drawNotes(painter, plot, words.notes);
+  drawRuleWords(painter, words.rules);
   if (legend) drawLegendInside(painter, *legend);
   addRegion(plot, [this, plot](const QPointF& point) { return describe(plot, point); });
 }

@@ -37,6 +37,9 @@ struct LineChartFigure::Word {
   QRectF box;
   bool isFree = true;  ///< no line runs through it
 };
+struct LineChartFigure::Words {
+  std::vector<Word> notes, rules;
+};
 
 inline constexpr double kChartBandShade = 0.18;
 inline constexpr double kMostLegendBeside = 0.4;  ///< of the width

@@ -95,16 +95,27 @@ LineChartFigure::Obstacles LineChartFigure::obstaclesIn(const QRectF& plot,
   return obstacles;
 }
 
+bool LineChartFigure::isWorded(const ChartRule& rule) const {
+  const double share = rule.direction == Qt::Horizontal ? yUnit(rule.at) : xUnit(rule.at);
+  return !rule.text.isEmpty() && share >= 0 && share <= 1;
+}
+
+LineChartFigure::Words LineChartFigure::wordsIn(const QRectF& plot, const std::vector<Drawn>& all,
+                                                double margin) const {
+  Words words;
+  const bool hasRules = std::any_of(chart_.rules.begin(), chart_.rules.end(),
+                                    [this](const ChartRule& rule) { return isWorded(rule); });
+  if (chart_.notes.empty() && !hasRules) return words;
+  Obstacles obstacles = obstaclesIn(plot, all);
+  words.notes = noteWords(plot, obstacles);
+  if (hasRules) words.rules = ruleWords(plot, obstacles, margin);
+  return words;
+}
+
 std::vector<LineChartFigure::Word> LineChartFigure::ruleWords(const QRectF& plot,
-                                                              const std::vector<Drawn>& all,
+                                                              Obstacles& obstacles,
                                                               double margin) const {
   std::vector<Word> words;
-  const auto isWorded = [this](const ChartRule& rule) {
-    const double share = rule.direction == Qt::Horizontal ? yUnit(rule.at) : xUnit(rule.at);
-    return !rule.text.isEmpty() && share >= 0 && share <= 1;
-  };
-  if (std::none_of(chart_.rules.begin(), chart_.rules.end(), isWorded)) return words;
-  Obstacles obstacles = obstaclesIn(plot, all);
   for (const ChartRule& rule : chart_.rules) {
     const QPointF at = placeOf(plot, rule.at, rule.at);
     if (rule.direction == Qt::Horizontal) {
@@ -113,7 +124,6 @@ std::vector<LineChartFigure::Word> LineChartFigure::ruleWords(const QRectF& plot
       obstacles.lines.emplace_back(at.x(), plot.top(), at.x(), plot.bottom());
     }
   }
-  for (const Word& note : notesIn(plot, all)) obstacles.boxes.push_back(note.box);
 
   const QFontMetricsF metrics(axisLetters());
   double freeFrom = plot.top();
@@ -156,12 +166,10 @@ void LineChartFigure::drawRuleWords(QPainter& painter, const std::vector<Word>& 
   }
 }
 
-std::vector<LineChartFigure::Word> LineChartFigure::notesIn(const QRectF& plot,
-                                                            const std::vector<Drawn>& all) const {
+std::vector<LineChartFigure::Word> LineChartFigure::noteWords(const QRectF& plot,
+                                                              Obstacles& obstacles) const {
   std::vector<Word> words;
-  if (chart_.notes.empty()) return words;
   const QFontMetricsF metrics(axisLetters());
-  Obstacles obstacles = obstaclesIn(plot, all);
   int row = 0;
   for (const ChartNote& note : chart_.notes) {
     Word word{note.text, {}, true};
