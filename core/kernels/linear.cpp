@@ -13,6 +13,7 @@
 #include "core/kernels/cpu/first_derivative.h"
 #include "core/kernels/cpu/gemm.h"
 #include "core/kernels/cpu/kernels.h"
+#include "core/kernels/cpu/path_rule.h"
 
 namespace vitrine::kernels {
 
@@ -24,8 +25,6 @@ constexpr cpu::Factor kFloat = cpu::Factor::Float32;
 /// Depth and columns of a right factor that are packed together; rows of the left one that a thread
 /// takes at once, at most and at least.
 constexpr std::int64_t kDepth = 512, kColumns = 256, kMostRows = 96, kLeastRows = 12;
-/// Below so many multiply-adds one thread is faster.
-constexpr std::int64_t kSerial = 1 << 18;
 /// Fewer rows are not worth packing the map; so few are worth reading it once for all of them.
 constexpr std::int64_t kPackedRows = 32, kThinRows = 4;
 /// Products of a map that are summed in float64.
@@ -53,7 +52,7 @@ void multiplySlice(const ProductShape& s, const MatrixView& left, const MatrixVi
   if (room.size() < static_cast<std::size_t>(width * s.depth))
     room.resize(static_cast<std::size_t>(width * s.depth));
   float* packed = room.data();
-  const bool isSerial = s.rows * s.columns * s.depth < kSerial;
+  const bool isSerial = s.rows * s.columns * s.depth < cpu::kSerial;
   const auto forEachOf = [&](std::int64_t count, const auto& body) {
     at::parallel_for(0, count, isSerial ? count : 1, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t i = first; i < last; ++i) body(i);
@@ -143,7 +142,7 @@ at::Tensor byDots(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
   const at::Tensor y = at::empty(shapeWith(x, out), x.options());
   const float *from = floatsOf(x), *map = floatsOf(weight), *offset = floatsOf(bias);
   float* to = y.data_ptr<float>();
-  at::parallel_for(0, out, std::max<std::int64_t>(1, kSerial / (rows * in)),
+  at::parallel_for(0, out, std::max<std::int64_t>(1, cpu::kSerial / (rows * in)),
                    [&](std::int64_t first, std::int64_t last) {
                      for (std::int64_t o = first; o < last; ++o) {
                        for (std::int64_t r = 0; r < rows; ++r) {
@@ -162,6 +161,11 @@ bool isSmall(const at::Tensor& x, const at::Tensor& weight) {
   return rowsOf(x) < kPackedRows && rowsOf(x) * weight.numel() <= kSmall;
 }
 
+at::Tensor product(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+  return isSmall(x, weight) ? byDots(x, weight, bias, cpu::kernels().dotInDouble)
+                            : manyRows(x, weight, bias);
+}
+
 class OwnLinear : public torch::autograd::Function<OwnLinear> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
@@ -169,9 +173,7 @@ class OwnLinear : public torch::autograd::Function<OwnLinear> {
     const at::Tensor rows = x.contiguous();
     context->save_for_backward({rows, weight});
     context->saved_data["has_bias"] = bias.has_value();
-    const at::Tensor offset = bias.value_or(at::Tensor());
-    return isSmall(rows, weight) ? byDots(rows, weight, offset, cpu::kernels().dotInDouble)
-                                 : manyRows(rows, weight, offset);
+    return product(rows, weight, bias.value_or(at::Tensor()));
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
@@ -197,7 +199,7 @@ class OwnLinear : public torch::autograd::Function<OwnLinear> {
       float* sums = results[2].data_ptr<float>();
       constexpr std::int64_t kTogether = 64;
       const std::int64_t groups = (out + kTogether - 1) / kTogether;
-      at::parallel_for(0, groups, std::max<std::int64_t>(1, kSerial / (rows * kTogether)),
+      at::parallel_for(0, groups, std::max<std::int64_t>(1, cpu::kSerial / (rows * kTogether)),
                        [&](std::int64_t first, std::int64_t last) {
                          const std::int64_t column = first * kTogether;
                          cpu::kernels().addRows(rows, std::min(out, last * kTogether) - column,
@@ -229,10 +231,8 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
   const std::int64_t rows = rowsOf(x);
   if (!hasGradient && rows <= kThinRows)
     return byDots(x.contiguous(), weight, bias, cpu::kernels().dotRows);
-  if (!hasGradient && isSmall(x, weight))
-    return byDots(x.contiguous(), weight, bias, cpu::kernels().dotInDouble);
   if (rows < kPackedRows && !isSmall(x, weight)) return at::linear(x, weight, bias);
-  if (!hasGradient) return manyRows(x.contiguous(), weight, bias);
+  if (!hasGradient) return product(x.contiguous(), weight, bias);
   return OwnLinear::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt);
 }
 

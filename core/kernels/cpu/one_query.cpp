@@ -16,9 +16,6 @@ namespace vitrine::cpu {
 
 namespace {
 
-/// Products that one thread computes before a second one is worth waking.
-constexpr std::int64_t kSerial = 1 << 18;
-
 bool isPlain(const at::Tensor& x) {
   return x.is_cpu() && x.scalar_type() == at::kFloat && x.numel() > 0 && x.stride(-1) == 1;
 }

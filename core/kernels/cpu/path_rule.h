@@ -13,6 +13,9 @@ inline constexpr std::int64_t kChunkRows = 136;
 /// Above, a head's probabilities leave the cache, or its rows the room of a thread.
 inline constexpr std::int64_t kMostKeys = 288, kMostHeadDim = 256;
 
+/// Below so many multiply-adds one thread is faster: waking a second one takes longer.
+inline constexpr std::int64_t kSerial = 1 << 18;
+
 /// Whether a mask (or none) is a constant that all samples and heads share.
 [[nodiscard]] bool isSharedMask(const at::Tensor& mask, std::int64_t queries, std::int64_t keys);
 /// Whether a mask has values of each head, [1, heads, queries, keys], which all samples share; it
