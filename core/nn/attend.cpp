@@ -135,10 +135,14 @@ at::Tensor repeated(const at::Tensor& heads, const AttendShape& s) {
   return s.heads == s.keyHeads ? heads : heads.repeat_interleave(s.heads / s.keyHeads, 1);
 }
 
+double scaleOf(const AttendOptions& options, const AttendShape& s) {
+  return options.scale.value_or(1.0 / std::sqrt(static_cast<double>(s.headDim)));
+}
+
 AttentionOutput attendExplicitly(const Heads& heads, const AttendOptions& options,
                                  const AttendShape& s, const Sight& sight) {
-  const double scale = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(s.headDim)));
-  at::Tensor logits = at::matmul(heads.query * scale, repeated(heads.key, s).transpose(-2, -1));
+  at::Tensor logits =
+      at::matmul(heads.query * scaleOf(options, s), repeated(heads.key, s).transpose(-2, -1));
   if (options.bias.defined()) logits = logits + options.bias;
   if (sight.allowed.defined()) {
     logits =
@@ -172,9 +176,7 @@ at::Tensor attendFused(const Heads& heads, const AttendOptions& options, const A
     mask = sight.allowed;
   }
   if (!mask && cpu::takesOneQuery(heads.query, heads.key, heads.value)) {
-    return cpu::attendOneQuery(
-        heads.query, heads.key, heads.value,
-        options.scale.value_or(1.0 / std::sqrt(static_cast<double>(s.headDim))));
+    return cpu::attendOneQuery(heads.query, heads.key, heads.value, scaleOf(options, s));
   }
   if (s.queries == 1 && s.heads != s.keyHeads && !mask) {
     // One query: those that share a key head are as many queries of it, and no key is copied.
