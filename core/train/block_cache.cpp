@@ -114,12 +114,8 @@ BlockCache::Counts BlockCache::counts() const {
 
 void reuseLargeBlocks() {
   // Never freed: tensors may outlive every other object of the process.
-  static BlockCache* const cache = [] {
-    auto* made = new BlockCache(*c10::GetDefaultCPUAllocator());
-    c10::SetCPUAllocator(made);
-    return made;
-  }();
-  static_cast<void>(cache);
+  static BlockCache& cache = *new BlockCache(*c10::GetDefaultCPUAllocator());
+  c10::SetCPUAllocator(&cache);
 }
 
 }  // namespace vitrine::train

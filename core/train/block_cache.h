@@ -21,7 +21,7 @@ class VITRINE_ENGINE_EXPORT BlockCache final : public c10::Allocator {
 
   /// \param below  LibTorch's own, or one whose blocks are freed as LibTorch's; outlives this
   explicit BlockCache(c10::Allocator& below) : below_(below) {}
-  /// \throws c10::Error  there is no memory left, as the allocator below says
+  /// \throws c10::Error  the allocator below has no memory left
   c10::DataPtr allocate(std::size_t bytes) override;
   [[nodiscard]] c10::DeleterFnPtr raw_deleter() const override;
   void copy_data(void* to, const void* from, std::size_t bytes) const override;
@@ -50,7 +50,7 @@ class VITRINE_ENGINE_EXPORT BlockCache final : public c10::Allocator {
   Counts counts_;
 };
 
-/// Every CPU tensor of the process from now on. Called once, before the first model.
+/// Of every CPU tensor of the process from now on. Called before the first model is made.
 VITRINE_ENGINE_EXPORT void reuseLargeBlocks();
 
 }  // namespace vitrine::train
