@@ -54,9 +54,9 @@ std::vector<Field> lambFields() {
 
 ItemCard scheduleCard(std::string id, std::string title, std::string doc,
                       std::vector<Field> fields = {}) {
-  ItemCard card = optimizerCard(std::move(id), std::move(title), "", std::move(doc), {});
+  ItemCard card =
+      optimizerCard(std::move(id), std::move(title), "", std::move(doc), std::move(fields));
   card.kind = ItemKind::Schedule;
-  card.schema.fields = runOnly(std::move(fields));
   return card;
 }
 

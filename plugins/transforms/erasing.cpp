@@ -67,8 +67,7 @@ class RandomErasing final : public Transform {
                           const char* doc) {
       return listField(name, FieldType::Real, Json::array({low, high}), doc)
           .titled(title)
-          .range(0, most)
-          .runOnly();
+          .range(0, most);
     };
     card.schema.fields = runOnly(
         {realField("probability", 0.25, "of changing an image").titled("Probability").range(0, 1),

@@ -44,8 +44,7 @@ std::vector<Field> fileFields() {
     return listField(name, FieldType::Real, Json::array(),
                      "per channel, for normalising; empty: that of ImageNet")
         .titled(title)
-        .range(least, 1)
-        .runOnly();
+        .range(least, 1);
   };
   return runOnly(
       {verify,

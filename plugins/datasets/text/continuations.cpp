@@ -179,8 +179,7 @@ ItemCard ContinuationsSource::card() const {
   const auto count = [](const char* name, std::int64_t value, const char* title) {
     return integerField(name, value, "sentences of the grammar; not used with a folder")
         .titled(title)
-        .range(0, 100'000'000)
-        .runOnly();
+        .range(0, 100'000'000);
   };
   card.schema.fields = runOnly(
       {textField("folder", nullptr,

@@ -234,8 +234,7 @@ ItemCard SequencesSource::card() const {
   const auto count = [](const char* name, std::int64_t value, const char* title) {
     return integerField(name, value, "samples of the split")
         .titled(title)
-        .range(value > 5000 ? 1 : 0, 100'000'000)
-        .runOnly();
+        .range(value > 5000 ? 1 : 0, 100'000'000);
   };
   card.schema.fields = runOnly(
       {kind,
