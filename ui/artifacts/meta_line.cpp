@@ -6,12 +6,13 @@
 #include "core/base/text.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
 QString metaLine(const store::ArtifactRow& row) {
   const Json& meta = row.meta;
-  QStringList parts{QString::fromStdString(row.kind).replace(QLatin1Char('_'), QLatin1Char(' '))};
+  QStringList parts{asWords(row.kind)};
   if (const QString about = metaAbout(meta); !about.isEmpty()) parts << about;
   if (const auto ids = meta.find("sample_ids");
       meta.is_object() && ids != meta.end() && ids->is_array()) {

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -234,7 +235,7 @@ QImage pictureOf(const AttentionEntry& entry, const store::ArtifactRow& row,
 }  // namespace
 
 QString AttentionSeries::title() const {
-  QString text = QString::fromStdString(analysis).replace(QLatin1Char('_'), QLatin1Char(' '));
+  QString text = asWords(analysis);
   if (!matrix.empty()) text += QStringLiteral(", ") + QString::fromStdString(matrix);
   return text;
 }
@@ -265,8 +266,8 @@ std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRo
       entry.split = metaText(row.meta, "split").toStdString();
     entry.time = timeOf(row);
     entry.weights = metaText(row.meta, "weights").toStdString();
-    const Key key{entry.series, entry.step, entry.sample, entry.time.value_or(-1), entry.weights,
-                  entry.split};
+    const Key key{entry.series,  entry.step, entry.sample, entry.time.value_or(-1),
+                  entry.weights, entry.split};
     // Other patches of a drawn image are drawn again, each with its own query.
     const std::string query =
         entry.isDrawn ? listOf(row.meta, "query_positions").dump() : std::string();

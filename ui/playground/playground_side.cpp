@@ -172,7 +172,7 @@ void PlaygroundPage::showHistory() {
     if (i > 0) {
       QStringList keys;
       for (const std::string& key : changedKeys(history_[i - 1]->base, drawing.base))
-        keys << QString::fromStdString(key).replace(QLatin1Char('_'), QLatin1Char(' '));
+        keys << asWords(key);
       if (!keys.isEmpty()) about << tr("other %1").arg(keys.join(QStringLiteral(", ")));
     }
     if (drawing.state == Drawing::State::Cancelled) about << tr("cancelled");

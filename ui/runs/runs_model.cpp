@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -33,10 +34,9 @@ namespace {
 
 /// "23 Nov 14:20", in the time of this place; the text itself where it is not a time.
 QString dayOf(const std::string& utc) {
-  const QString text = QString::fromStdString(utc);
-  const QDateTime at = QDateTime::fromString(text, Qt::ISODateWithMs);
+  const QDateTime at = timeFromUtc(utc);
   return at.isValid() ? QLocale::c().toString(at.toLocalTime(), QStringLiteral("d MMM HH:mm"))
-                      : text;
+                      : QString::fromStdString(utc);
 }
 
 }  // namespace

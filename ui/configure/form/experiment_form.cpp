@@ -19,6 +19,7 @@
 #include "ui/configure/form/wording.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -126,7 +127,7 @@ QString ExperimentForm::lack(const ItemCard& item) const {
       return card != nullptr && offersEvery(card->offers, {need});
     };
     if (!has(architecture) && !has(dataset) && !has(task) && !isMade(need)) {
-      missing << QString::fromStdString(need).replace(QLatin1Char('_'), QLatin1Char(' '));
+      missing << asWords(need);
     }
   }
   if (missing.isEmpty()) return {};
