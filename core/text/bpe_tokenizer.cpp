@@ -118,6 +118,7 @@ std::string ByteLevelTokenizer::decodeAll(std::span<const std::int64_t> tokens) 
 
 CharacterTokenizer::CharacterTokenizer(Vocabulary vocabulary, const std::string& file)
     : BpeTokenizer(std::move(vocabulary)) {
+  putsSpaceBefore_ = true;
   for (int byte = 0; byte < 256; ++byte) {
     const auto found = this->vocabulary().tokenOf.find(byteName(byte));
     if (found == this->vocabulary().tokenOf.end()) {
@@ -175,7 +176,7 @@ std::string CharacterTokenizer::decodeAll(std::span<const std::int64_t> tokens) 
     text += name != nullptr ? *name : replacedAll(bytesOf(token), kSpaceMark, " ");
   }
   endBytes();
-  return text.starts_with(' ') ? text.substr(1) : text;
+  return text;
 }
 
 }  // namespace vitrine::text

@@ -56,13 +56,16 @@ TokenIds Tokenizer::encode(std::string_view text, const std::string& where,
   return tokens;
 }
 
-std::string Tokenizer::decode(std::span<const std::int64_t> tokens, ShowSpecials show) const {
+std::string Tokenizer::decode(std::span<const std::int64_t> tokens, ShowSpecials show,
+                              TextPlace place) const {
   TokenIds shown;
   for (const std::int64_t token : tokens) {
     requireToken(token);
     if (show == ShowSpecials::Yes || specialName(token) == nullptr) shown.push_back(token);
   }
-  return cleanUtf8(decodeAll(shown));
+  std::string bytes = decodeAll(shown);
+  if (putsSpaceBefore_ && place == TextPlace::Start && bytes.starts_with(' ')) bytes.erase(0, 1);
+  return cleanUtf8(bytes);
 }
 
 ByteTokenizer::ByteTokenizer(std::vector<std::string> words) : words_(std::move(words)) {

@@ -27,6 +27,10 @@ enum class SpecialNames {
 /// Whether special tokens show in decoded text.
 enum class ShowSpecials { No, Yes };
 
+/// Where decoded tokens stand. The space that some vocabularies put before a text is no part of it;
+/// one before tokens inside a text is.
+enum class TextPlace { Start, Inside };
+
 /// Thread-safe: nothing changes after construction.
 class VITRINE_ENGINE_EXPORT Tokenizer {
  public:
@@ -41,7 +45,8 @@ class VITRINE_ENGINE_EXPORT Tokenizer {
                                 SpecialNames names = SpecialNames::AsText) const;
   /// Bytes that are not UTF-8 become U+FFFD. \throws ConfigError  a token that it does not have
   [[nodiscard]] std::string decode(std::span<const std::int64_t> tokens,
-                                   ShowSpecials show = ShowSpecials::No) const;
+                                   ShowSpecials show = ShowSpecials::No,
+                                   TextPlace place = TextPlace::Start) const;
   /// Bytes of text that a token stands for; 0 of a special token.
   [[nodiscard]] virtual std::int64_t byteCount(std::int64_t token) const = 0;
 
@@ -62,6 +67,7 @@ class VITRINE_ENGINE_EXPORT Tokenizer {
   /// \throws ConfigError  the vocabulary has no such token
   void requireToken(std::int64_t token) const;
   std::optional<std::int64_t> begin_, end_;
+  bool putsSpaceBefore_ = false;  ///< before each text that it encodes
 
  private:
   std::map<std::string, std::int64_t> specials_;

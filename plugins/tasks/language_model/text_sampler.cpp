@@ -99,7 +99,9 @@ void TextSampler::sample(const SampleRequest& request, Results& results) const {
     GeneratedText written;
     written.seed = seed;
     written.prompt = prompt;
-    written.text = tokenizer.decode(made);
+    written.text =
+        tokenizer.decode(made, text::ShowSpecials::No,
+                         body.empty() ? text::TextPlace::Start : text::TextPlace::Inside);
     written.recipe = recipeOf(request, card().id, seed);
     results.text(std::move(written));
     results.progress(i + 1, count);

@@ -144,6 +144,17 @@ TEST(TokenizerFiles, ASentencePieceModelGivesTheTokensOfItsJson) {
   EXPECT_EQ(texts, 200);
 }
 
+TEST(TokenizerFiles, TheSpaceBeforeATextIsKeptInsideOne) {
+  const std::filesystem::path folder =
+      testing::openGoldenCase("llama/tokenizer_sentencepiece").folder;
+  const auto tokenizer = openTokenizer((folder / "tokenizer.json").string());
+  const TokenIds tokens = tokenizer->encode("the end");
+  EXPECT_EQ(tokenizer->decode(tokens), "the end");
+  EXPECT_EQ(tokenizer->decode(tokens, ShowSpecials::No, TextPlace::Inside), " the end");
+  const TokenIds plain = ByteTokenizer().encode(" the end");
+  EXPECT_EQ(ByteTokenizer().decode(plain), " the end") << "of a vocabulary that puts none there";
+}
+
 TEST(TokenizerFiles, SpecialTokensMayLeaveNumbersFreeButNotByTheMillion) {
   std::ifstream in(testing::openGoldenCase("llama/tokenizer_byte_level").folder / "tokenizer.json");
   Json root = Json::parse(in);

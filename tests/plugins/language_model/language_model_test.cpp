@@ -13,6 +13,7 @@
 #include "core/model/capabilities.h"
 #include "core/model/weights.h"
 #include "core/plugin/pipeline.h"
+#include "core/text/tokenizer.h"
 #include "plugins/llamafusion/architectures.h"
 #include "tests/plugins/transforms/registry.h"
 #include "tests/support/refusal.h"
@@ -44,11 +45,14 @@ class Texts final : public Dataset {
 
 const std::vector<std::string> kTexts{"a red shirt", "one shoe", "a photo of a bag", "hat"};
 
-Json tokenizeStage() { return {{"name", "tokenize"}, {"choose", "first"}, {"window", "first"}}; }
+Json tokenizeStage(const std::string& tokenizer) {
+  return {{"name", "tokenize"}, {"tokenizer", tokenizer}, {"choose", "first"}, {"window", "first"}};
+}
 
 struct Options {
   Json rows = {{"name", "pack"}, {"length", 40}};
   std::vector<std::string> texts = kTexts;
+  std::string tokenizer = "bytes";
   std::int64_t vocab = 264, context = 64, offset = 0, batchSize = 4;
 };
 
@@ -65,7 +69,7 @@ TaskSetup setupOf(const Options& options) {
     ADD_FAILURE() << problem.sentence();
   Json task{{"max_position_offset", options.offset}};
   Json data = dataSchema().defaults();
-  const Json list = Json::array({tokenizeStage(), options.rows});
+  const Json list = Json::array({tokenizeStage(options.tokenizer), options.rows});
   data["pipeline"] = {{"train", list}, {"evaluate", list}};
   TaskSetup setup;
   setup.task = Config(task);
@@ -193,6 +197,36 @@ TEST(LanguageModel, LearnsAFewTextsByHeartAndWritesThem) {
   EXPECT_THAT(refused({{"prompt", std::string(80, 'x')}}), Names(81, 64));
   EXPECT_THAT(refused({{"max_tokens", 100}}), Names("max_tokens", 59));
   EXPECT_THAT(refused({{"prompt", "ab\xFF"}}), Names("prompt", "byte 2"));
+}
+
+TEST(LanguageModel, AContinuationKeepsTheSpaceBeforeItsFirstWord) {
+  Options options;
+  options.tokenizer = std::string(VITRINE_SOURCE_DIR) +
+                      "/tests/golden/llama/tokenizer_sentencepiece/tokenizer.json";
+  const auto tokenizer = text::openTokenizer(options.tokenizer);
+  options.vocab = tokenizer->vocabularySize();
+  const auto session = LanguageModelTask().open(setupOf(options));
+  const text::TokenIds word = tokenizer->encode("the");
+  ASSERT_EQ(word.size(), 1U);
+
+  const c10::NoGradGuard noGradient;
+  // A model that says "the" whatever it reads.
+  for (const auto& parameter : session->model().module().named_parameters()) {
+    if (parameter.key() == "model.embed_tokens.weight")
+      parameter.value().fill_(1);
+    else if (parameter.value().dim() == 2)
+      parameter.value().zero_();
+    if (parameter.key() == "lm_head.weight") parameter.value()[word[0]].fill_(1);
+  }
+  const auto written = [&](const std::string& prompt) {
+    const Json values{{"seed", 1},       {"count", 1},         {"prompt", prompt},
+                      {"max_tokens", 2}, {"temperature", 0.0}, {"top_k", nullptr}};
+    CollectedResults results;
+    TextSampler().sample({*session, Config(values)}, results);
+    return results.texts.at(0).text;
+  };
+  EXPECT_EQ(written("a"), " the the");
+  EXPECT_EQ(written(""), "the the") << "at the start of a text the space is no part of it";
 }
 
 TEST(LanguageModel, DrawsPositionsFromTheRunsGeneratorAlone) {
