@@ -19,10 +19,13 @@ namespace vitrine::generation {
 
 enum class Method { Ddpm, Ddim, Ode, Sde };
 
+/// DiT's and SiT's published samplers guide the first three of four latent channels.
+inline constexpr std::int64_t kGuidedChannels = 3;
+
 struct DrawSettings {
   Method method = Method::Ode;
   std::int64_t steps = 50;
-  diffusion::Guidance guidance{};
+  diffusion::Guidance guidance{1, kGuidedChannels};
   bool isClipped = false;  ///< Ddpm and Ddim: predicted data are held in [-1, 1]
   double eta = 0;          ///< Ddim
   diffusion::OdeMethod solver = diffusion::OdeMethod::Heun;

@@ -29,7 +29,7 @@ std::vector<Field> commonFields(std::int64_t steps, const char* stepsDoc) {
       realField("guidance", 1.0, "1: none; above 1 the class counts more")
           .titled("Guidance")
           .range(0, 1000),
-      integerField("guidance_channels", 3, "guided channels, the first; 0: all")
+      integerField("guidance_channels", kGuidedChannels, "guided channels, the first; 0: all")
           .titled("Guided channels")
           .range(0, 4096),
       integerField("batch_size", 16, "images drawn together").titled("Batch size").range(1, 4096),

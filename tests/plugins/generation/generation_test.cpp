@@ -240,24 +240,28 @@ TEST(Generation, RefusesAJudgeOfOtherClassesOrOfUnknownPixels) {
       Names("image_classifier"));
 }
 
-/// Halves the size and doubles the values; two channels of latents.
+/// Halves the size and doubles the values; its channels of latents are equal, and one is shown.
 class HalfCodec final : public test::FakeModel<LatentCodec> {
  public:
+  explicit HalfCodec(std::int64_t channels = 2, std::int64_t shown = 0)
+      : channels_(channels), shown_(shown) {}
   Pixels pixels() const override { return {1, 0, 1}; }
   std::int64_t factor() const override { return 2; }
-  std::int64_t latentChannels() const override { return 2; }
+  std::int64_t latentChannels() const override { return channels_; }
   double scale() const override { return 0.5; }
   Latent encodeLatent(const at::Tensor& images) override {
     lowest = images.min().item<double>();
     encoded += images.size(0);
-    const at::Tensor small = at::avg_pool2d(images, {2, 2});
-    return {at::cat({small, small}, 1), {}};
+    return {at::avg_pool2d(images, {2, 2}).repeat({1, channels_, 1, 1}), {}};
   }
   at::Tensor decodeLatent(const at::Tensor& latent) override {
-    return at::upsample_nearest2d(latent.narrow(1, 0, 1), {kBlobSide, kBlobSide});
+    return at::upsample_nearest2d(latent.narrow(1, shown_, 1), {kBlobSide, kBlobSide});
   }
   double lowest = 0;
   std::int64_t encoded = 0;  ///< images
+
+ private:
+  std::int64_t channels_, shown_;
 };
 
 TaskSetup latentSetup(const std::shared_ptr<HalfCodec>& codec, const Json& task = Json::object()) {
@@ -320,6 +324,32 @@ TEST(Generation, LearnsInTheLatentsOfACodec) {
   const auto& own = dynamic_cast<const GenerationSession&>(*session);
   // Latents are scaled by 0.5, decoded 0 to 1, and images lie in [-1, 1].
   EXPECT_NEAR(own.images(at::full({1, 2, 4, 4}, 0.5))[0][0][0][0].item<double>(), 1, 1e-6);
+}
+
+/// A velocity of 1 everywhere of a class, 0 of none.
+class LabelledVelocity final : public test::FakeModel<Denoiser, diffusion::GuidedDenoiser> {
+ public:
+  Sizes denoiserSizes() const override { return {4, 4, 4, kBlobClasses, 4}; }
+  at::Tensor denoise(const at::Tensor& x, const at::Tensor&, const Condition& condition) override {
+    return condition.label.ne(kBlobClasses).to(at::kFloat).view({-1, 1, 1, 1}).expand_as(x);
+  }
+  Time timeUnit() const override { return Time::Flow; }
+  double labelDrop() const override { return 0.1; }
+};
+
+TEST(Generation, EvaluationsGuideTheFirstThreeChannelsAsSamplersDo) {
+  const auto pictures = [](std::int64_t shown, double guidance) {
+    TaskSetup setup =
+        latentSetup(std::make_shared<HalfCodec>(4, shown),
+                    {{"samples", {{"count", 3}, {"steps", 2}, {"guidance", guidance}}}});
+    setup.model = std::make_shared<LabelledVelocity>();
+    const auto session = GenerationTask().open(setup);
+    CollectedResults results;
+    (void)evaluated(*session, session->evaluations().back(), results);
+    return results.artifacts.at(0).data;
+  };
+  EXPECT_TRUE(pictures(3, 3.0) == pictures(3, 1.0)) << "the fourth channel is not guided";
+  EXPECT_FALSE(pictures(2, 3.0) == pictures(2, 1.0)) << "the third is";
 }
 
 TEST(Generation, RefusesLatentsOfAnotherCodecAndImagesOfAnotherSize) {
