@@ -170,14 +170,7 @@ void QueuePage::resumeRuns(const std::vector<std::int64_t>& runs, jobs::QueueEnd
 
 void QueuePage::removeRuns() {
   const auto runs = selected(Section::Waiting);
-  const auto waiting = model_.runsOf(Section::Waiting);
-  std::vector<jobs::Command::Place> places;
-  for (const std::int64_t run : runs) {
-    const auto next = std::find(waiting.begin(), waiting.end(), run) + 1;
-    const jobs::QueueEntry* entry = workbench_.queue().view().entry(run);
-    if (entry == nullptr) continue;
-    places.push_back({run, next < waiting.end() ? *next : 0, entry->options});
-  }
+  const std::vector<jobs::Command::Place> places = workbench_.queue().view().places(runs);
   give(jobs::Command::What::Remove, runs, [this, places](const jobs::CommandResult& result) {
     std::vector<jobs::Command::Place> removed = places;
     std::erase_if(removed, [&result](const jobs::Command::Place& place) {
@@ -189,23 +182,11 @@ void QueuePage::removeRuns() {
     QMetaObject::invokeMethod(
         this,
         [this, sentence, removed] {
-          workbench_.offer(sentence, tr("Undo"), [&queue = workbench_.queue(), removed] {
-            restoreToQueue(queue, removed);
-          });
+          workbench_.offer(sentence, tr("Undo"),
+                           [&queue = workbench_.queue(), removed] { queue.putBack(removed); });
         },
         Qt::QueuedConnection);
     return QString();
-  });
-}
-
-void QueuePage::restoreToQueue(QueueService& queue,
-                               const std::vector<jobs::Command::Place>& places) {
-  jobs::Command command;
-  command.what = jobs::Command::What::PutBack;
-  command.places = places;
-  queue.execute(command, [](const jobs::CommandResult& result) {
-    return tr("%1 in the queue again.")
-        .arg(counted(std::ssize(result.runs), tr("run is"), tr("runs are")));
   });
 }
 

@@ -59,8 +59,6 @@ class QueuePage : public Page {
   void pauseRuns();
   void resumeRuns(const std::vector<std::int64_t>& runs, jobs::QueueEnd end);
   void removeRuns();
-  /// Undoes removeRuns(), also when this page is not there any more.
-  static void restoreToQueue(QueueService& queue, const std::vector<jobs::Command::Place>& places);
   void move(const std::vector<std::int64_t>& runs, std::int64_t before);
   void moveBy(int places);
   void setLimit(double seconds);

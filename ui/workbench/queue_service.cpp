@@ -6,6 +6,7 @@
 #include <QThread>
 #include <QTimer>
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "core/jobs/work.h"
 #include "core/store/change_reader.h"
 #include "core/store/script_runs.h"
+#include "ui/kit/theme.h"
 #include "ui/workbench/remote_link.h"
 #include "ui/workbench/run_facts.h"
 #include "ui/workbench/run_seconds.h"
@@ -238,6 +240,16 @@ std::vector<std::int64_t> QueueView::waiting() const {
   return ids;
 }
 
+std::vector<jobs::Command::Place> QueueView::places(const std::vector<std::int64_t>& runs) const {
+  const std::vector<std::int64_t> all = waiting();
+  std::vector<jobs::Command::Place> found;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (std::find(runs.begin(), runs.end(), all[i]) == runs.end()) continue;
+    found.push_back({all[i], i + 1 < all.size() ? all[i + 1] : 0, entry(all[i])->options});
+  }
+  return found;
+}
+
 /// What lives on the other thread.
 class QueueService::Thread : public QThread {
  public:
@@ -366,6 +378,16 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
           refresh();
         },
         Qt::QueuedConnection);
+  });
+}
+
+void QueueService::putBack(const std::vector<jobs::Command::Place>& places) {
+  jobs::Command command;
+  command.what = jobs::Command::What::PutBack;
+  command.places = places;
+  execute(command, [](const jobs::CommandResult& result) {
+    return tr("%1 in the queue again.")
+        .arg(counted(std::ssize(result.runs), tr("run is"), tr("runs are")));
   });
 }
 

@@ -34,6 +34,9 @@ struct QueueView {
   [[nodiscard]] const jobs::QueueEntry* entry(std::int64_t run) const;
   /// Entries that are not in progress.
   [[nodiscard]] std::vector<std::int64_t> waiting() const;
+  /// Where those of `runs` that wait stand, in the order of their start.
+  [[nodiscard]] std::vector<jobs::Command::Place> places(
+      const std::vector<std::int64_t>& runs) const;
 };
 
 /// "about 2 h left", "more than 2 h left"; "" where it is unknown.
@@ -56,6 +59,8 @@ class QueueService : public QObject {
   using Sentence = std::function<QString(const jobs::CommandResult& result)>;
   /// Executes a command, soon; its result or its error becomes a message.
   void execute(const jobs::Command& command, Sentence sentence = {});
+  /// Puts runs that were taken out of the queue back where they stood.
+  void putBack(const std::vector<jobs::Command::Place>& places);
   /// Finds runs whose process has ended and entries that have ended permanently. On the machine
   /// that has the database a process does that.
   void prune();

@@ -292,7 +292,8 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
   jobs::Command command;
   command.what = jobs::Command::What::Stop;
   command.runs = wanted;
-  queue_.execute(command, [this, alive](const jobs::CommandResult& result) {
+  const std::vector<jobs::Command::Place> places = queue_.view().places(wanted);
+  queue_.execute(command, [this, alive, places](const jobs::CommandResult& result) {
     std::vector<std::int64_t> ending, out;
     for (const std::int64_t id : result.runs) {
       const bool wasAlive = std::find(alive.begin(), alive.end(), id) != alive.end();
@@ -310,7 +311,22 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
                          "resumed."))
                    .arg(namesOf(ending));
     if (!out.empty()) parts << tr("Stopped %1, not started yet.").arg(namesOf(out));
-    if (result.waiting.empty()) return parts.join(QLatin1Char(' '));
+    if (result.waiting.empty()) {
+      std::vector<jobs::Command::Place> removed = places;
+      std::erase_if(removed, [&out](const jobs::Command::Place& place) {
+        return std::find(out.begin(), out.end(), place.run) == out.end();
+      });
+      const QString sentence = parts.join(QLatin1Char(' '));
+      if (removed.empty()) return sentence;
+      // After the sentence of the queue, which has the trouble alone.
+      QMetaObject::invokeMethod(
+          this,
+          [this, sentence, removed] {
+            offer(sentence, tr("Undo"), [this, removed] { queue_.putBack(removed); });
+          },
+          Qt::QueuedConnection);
+      return QString();
+    }
     parts << tr("The queue is paused: %1 of the same experiment would start next.")
                  .arg(namesOf(result.waiting));
     // After the sentence of the queue, which has the trouble alone.

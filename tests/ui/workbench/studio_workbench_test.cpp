@@ -56,6 +56,37 @@ TEST(Workbench, StopSaysWhatWaitsAndOffersToContinue) {
   EXPECT_EQ(queue.next({"cpu", "", "", 0, 0}, {})->run, third);
 }
 
+TEST(Workbench, StopOfRunsThatWaitIsTakenBackWithUndo) {
+  SampleStudio studio(SampleOptions{0, 50});
+  const std::int64_t first = studio.runs[10], second = studio.runs[11];
+  jobs::JobQueue queue(studio.writer);
+  store::QueueOptions limited;
+  limited.timeLimitSeconds = 3600;
+  queue.enqueue(std::vector{first}, limited);
+  queue.enqueue(std::vector{second}, {});
+  studio.workbench.watcher().poll();
+  studio.workbench.queue().waitUntilIdle();
+  QString label;
+  std::function<void()> offered;
+  QObject::connect(&studio.workbench, &StudioWorkbench::offered, &studio.workbench,
+                   [&](const QString&, const QString& name, const std::function<void()>& act) {
+                     label = name;
+                     offered = act;
+                   });
+  studio.workbench.stopRuns({first});
+  studio.workbench.queue().waitUntilIdle();
+  QCoreApplication::processEvents();
+  EXPECT_EQ(studio.writer.run(first).state, store::RunState::Stopped);
+  ASSERT_EQ(label, QStringLiteral("Undo"));
+  offered();
+  studio.workbench.queue().waitUntilIdle();
+  EXPECT_EQ(studio.writer.run(first).state, store::RunState::Queued);
+  const auto entries = queue.list();
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].run, first) << "at its place";
+  EXPECT_EQ(entries[0].options.timeLimitSeconds, 3600);
+}
+
 TEST(Workbench, AsksForTheCatalogAgainAfterItFailed) {
   SampleStudio studio(SampleOptions{0, 0});
   becomeProgram(studio, "echo 'out of order' >&2; exit 1");
