@@ -144,7 +144,7 @@ TEST(MainWindow, NothingOfAFullPageIsCutInUsualWindows) {
   studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
   MainWindow window(studio.workbench);
   window.show();
-  for (const QSize size : {QSize(1366, 768), QSize(1920, 1080)}) {
+  for (const QSize size : {QSize(1366, 768), QSize(1440, 900), QSize(1920, 1080)}) {
     window.resize(size);
     for (const PageFactory& page : pages()) {
       const std::string where =

@@ -133,6 +133,11 @@ TEST_F(Form, LetsANullableFieldBeNone) {
   EXPECT_EQ(input<QLineEdit>("model.width").text().toStdString(), "64");
 }
 
+TEST_F(Form, AnEmptyFieldSaysWhatItMeans) {
+  EXPECT_EQ(input<QLineEdit>("data.train_samples").placeholderText().toStdString(), "all");
+  EXPECT_EQ(input<QLineEdit>("model.mlp_width").placeholderText().toStdString(), "none");
+}
+
 TEST_F(Form, StepsAWholeNumberWithTheArrowKeys) {
   QTest::keyClick(&input<QLineEdit>("model.heads"), Qt::Key_Up);
   QCoreApplication::processEvents();
