@@ -57,6 +57,7 @@ class Session final : public PipelineSession, public TextSession {
     Rows rows = rowsOf(batch);
     if (mostOffset_ > 0) {
       const at::Tensor& tokens = rows.input.tokens;
+      requireRoom(tokens.size(1), mostOffset_);  // pad may leave the length to the batch
       if (!rows.input.positions.defined())
         rows.input.positions = at::arange(tokens.size(1), tokens.options()).expand_as(tokens);
       rows.input.positions =

@@ -256,6 +256,12 @@ TEST(LanguageModel, RefusesRowsAndTokenizersThatDoNotFit) {
   const auto session = LanguageModelTask().open(setupOf(padded));
   StepContext context = contextOf();
   EXPECT_THROW((void)session->loss(context, session->read(Split::Test, {0})), ConfigError);
+  // A row of 13 tokens fits, at positions up to 60 later it does not.
+  padded.context = 64;
+  padded.offset = 60;
+  const auto later = LanguageModelTask().open(setupOf(padded));
+  const Batch row = later->read(Split::Train, {0});
+  EXPECT_THAT([&] { (void)later->loss(context, row); }, test::Fails<ConfigError>("13", "60", "64"));
   Options broken;
   broken.texts = {"fine", "br\xC3"};
   const auto other = LanguageModelTask().open(setupOf(broken));
