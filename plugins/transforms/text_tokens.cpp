@@ -95,7 +95,8 @@ class Tokenize final : public Transform {
     card.schema.fields = runOnly(
         {textField(
              "tokenizer", "bytes",
-             "bytes, or a file: tokenizer.json, or tokenizer.model in lines of base64 and rank")
+             "bytes, or a file: tokenizer.json, or tokenizer.model of SentencePiece or in lines of "
+             "base64 and rank")
              .titled("Tokenizer"),
          listField("words", FieldType::Text, Json::array(),
                    "of bytes: texts that are one token each, behind the 264; the longest first")
