@@ -132,8 +132,7 @@ at::Tensor Latents::decode(const at::Tensor& latents) const {
   if (latents.dim() != 4 || latents.size(1) != shape_[0]) {
     throw ShapeError("aux." + network_.name + " decodes latents of " + std::to_string(shape_[0]) +
                      " channels, not " + c10::str(latents.sizes()) +
-                     "; these are latents of another codec: decode them with the one that "
-                     "encoded them");
+                     "; these are latents of another codec, decode them with that one");
   }
   const LatentCodec::Pixels range = codec_->pixels();
   const at::Tensor images = codec_->decodeLatent(latents / scale_).to(at::kFloat);

@@ -61,7 +61,7 @@ TEST(Codec, RefusesLatentsOfAnotherCodec) {
     EXPECT_THAT(test::refusal<Error>([&] {
                   (void)codec.decodeLatent(at::zeros({1, 4, 4, 4}));
                 }),
-                HasSubstr("these are latents of another codec: decode them with the one that"));
+                HasSubstr("these are latents of another codec, decode them with that one"));
   }
 }
 

@@ -76,7 +76,9 @@ TEST(Latents, RefuseWhatDoesNotFitInOneSentence) {
   colour["in_channels"] = 3;
   EXPECT_THAT([&] { Latents(codecOf(colour), pipelineOf(dataTable())); }, Fails<Error>(3, 1));
   const Latents latents(network, pipelineOf(dataTable()));
-  EXPECT_THROW((void)latents.decode(at::zeros({1, 4, 4, 4})), Error);
+  EXPECT_THAT(
+      test::refusal<Error>([&] { (void)latents.decode(at::zeros({1, 4, 4, 4})); }),
+      HasSubstr("[1, 4, 4, 4]; these are latents of another codec, decode them with that one"));
 }
 
 struct Cached {
