@@ -21,16 +21,13 @@ class CueConflict final : public GeneratedSet {
                      std::move(info)),
         cue_(cue) {}
 
-  std::int64_t label(Split, std::int64_t id) const override { return id % kShapes; }
+  std::int64_t label(Split split, std::int64_t id) const override {
+    return cue_ == Cue::Texture ? familyOf(split, id) : id % kShapes;
+  }
 
  protected:
   void draw(Numbers& numbers, Split split, std::int64_t id, Sample& sample) const override {
-    const std::int64_t size = info().height, shape = id % kShapes;
-    std::int64_t family = shape;
-    if (split == Split::Test) {
-      const std::int64_t other = id / kShapes % (kShapes - 1);
-      family = other < shape ? other : other + 1;
-    }
+    const std::int64_t size = info().height, shape = id % kShapes, family = familyOf(split, id);
     const auto side = static_cast<double>(size);
     const Texture texture = drawTexture(numbers, family, side / 12, side / 6);
     Placement placement;
@@ -57,12 +54,19 @@ class CueConflict final : public GeneratedSet {
       }
     }
     putImage(canvas, sample);
-    putLabel(cue_ == Cue::Texture ? family : shape, sample);
+    putLabel(label(split, id), sample);
     putLabel(shape, sample, "shape");
     putLabel(family, sample, "texture");
   }
 
  private:
+  /// The class of the texture.
+  [[nodiscard]] static std::int64_t familyOf(Split split, std::int64_t id) {
+    const std::int64_t shape = id % kShapes, other = id / kShapes % (kShapes - 1);
+    if (split != Split::Test) return shape;
+    return other < shape ? other : other + 1;
+  }
+
   Cue cue_;
 };
 

@@ -188,6 +188,19 @@ TEST(CueConflict, CuesAgreeInTrainingAndNeverInTheTest) {
   EXPECT_EQ(pairs.size(), 16u * 15) << "every conflict";
 }
 
+TEST(CueConflict, TheLabelKnownWithoutTheImageIsThatOfTheSample) {
+  for (const char* cue : {"both", "silhouette", "texture"}) {
+    const auto set = open("cue_conflict", {{"size", 16}, {"cue", cue}});
+    for (const Split split : {Split::Train, Split::Test}) {
+      for (std::int64_t id = 0; id < 40; ++id) {
+        EXPECT_EQ(set->label(split, id),
+                  sampleOf(*set, split, id).at("label").get<std::int64_t>()[0])
+            << cue << " " << id;
+      }
+    }
+  }
+}
+
 TEST(SceneCaptions, ReferencesNameWhatTheSwappedOneConfuses) {
   const auto set = open("scene_captions", {{"size", 32}});
   std::set<std::size_t> counts;
