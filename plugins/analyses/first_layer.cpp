@@ -49,7 +49,7 @@ at::Tensor changesOf(TokenEncoder& model, const at::Tensor& images, std::int64_t
 }
 
 Artifact filtersArtifact(const at::Tensor& filters, std::int64_t most) {
-  const at::Tensor rows = filters.flatten(1);
+  const at::Tensor all = filters.flatten(1), rows = all - all.mean(0, /*keepdim=*/true);
   const auto [left, singular, right] = at::linalg_svd(rows, /*full_matrices=*/false);
   const at::Tensor shares = singular.square() / singular.square().sum().clamp_min(1e-300);
   const std::int64_t count = std::min(most, right.size(0));

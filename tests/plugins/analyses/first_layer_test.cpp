@@ -81,7 +81,7 @@ TEST(FirstLayer, PositionsAreCosinesOfNoImage) {
   EXPECT_NEAR(view.at(3), 0, 1e-6);
 }
 
-TEST(FirstLayer, PrincipalFiltersExplainTheSquaresInFallingOrder) {
+TEST(FirstLayer, PrincipalFiltersExplainTheSquaresAroundTheirMeanInFallingOrder) {
   Patches model;
   const Artifact filters = findingsOf(model, {{"filters", 2}}).artifacts[0];
   EXPECT_EQ(filters.kind, artifact_kind::kImageGrid);
@@ -90,7 +90,7 @@ TEST(FirstLayer, PrincipalFiltersExplainTheSquaresInFallingOrder) {
   const auto explained = filters.meta["explained"].get<std::vector<double>>();
   ASSERT_EQ(explained.size(), 2U);
   EXPECT_GE(explained[0], explained[1]);
-  EXPECT_NEAR(explained[0] + explained[1], 1, 1e-9) << "rows that rise by one span two directions";
+  EXPECT_NEAR(explained[0], 1, 1e-9) << "around their mean, filters that differ by a constant";
 }
 
 TEST(FirstLayer, RefusesPatchesThatDoNotDivideTheImage) {
