@@ -98,7 +98,9 @@ class GroupsOfFour : public torch::autograd::Function<GroupsOfFour> {
     const at::Tensor gradient = gradients[0].contiguous();
     torch::autograd::variable_list out(3);
     if (context->needs_input_grad(0)) out[0] = mixed(gradient, weight.transpose(1, 2), {});
-    if (!context->needs_input_grad(1)) return out;
+    const bool trainsBias =
+        context->saved_data["has_bias"].toBool() && context->needs_input_grad(2);
+    if (!context->needs_input_grad(1) && !trainsBias) return out;
     const at::Tensor even = evenRows(x);
     const std::int64_t width = x.size(-1), rows = x.numel() / width,
                        shares = (rows + kShare - 1) / kShare;
@@ -112,7 +114,7 @@ class GroupsOfFour : public torch::autograd::Function<GroupsOfFour> {
     });
     const at::Tensor total = sums.sum(0);
     out[1] = weightOf(total.narrow(0, 0, kGroup).contiguous());
-    if (context->saved_data["has_bias"].toBool()) out[2] = total.select(0, kGroup).clone();
+    if (trainsBias) out[2] = total.select(0, kGroup).clone();
     return out;
   }
 };

@@ -365,6 +365,18 @@ TEST(BlockLinear, GroupsOfFourAgreeWithABlockDiagonalMatrixOnEveryPath) {
   }
 }
 
+TEST(BlockLinear, ABiasLearnsNextToAFrozenWeight) {
+  const at::Tensor x = random({7, 40}, 28, at::kFloat), weight = random({10, 4, 4}, 29, at::kFloat);
+  const at::Tensor bias = random({40}, 30, at::kFloat).requires_grad_(true);
+  const at::Tensor upstream = random({7, 40}, 31, at::kFloat);
+  onEveryCpuPath([&] {
+    const at::Tensor y = blockLinear(x, weight, bias);
+    const auto got = torch::autograd::grad({y}, {bias}, {upstream}, {}, false, true);
+    ASSERT_TRUE(got[0].defined());
+    EXPECT_LT(apart(got[0], upstream.sum(0)), 1e-5);
+  });
+}
+
 TEST(BlockLinear, TakesGroupsOfAnySizeAndRefusesAnotherWidth) {
   const at::Tensor x = random({5, 12}, 25), weight = random({4, 3, 3}, 26);
   const at::Tensor dense = at::block_diag(weight.unbind(0));
