@@ -58,6 +58,13 @@ std::vector<double> betasOf(BetaSchedule schedule, std::int64_t steps) {
     throw ConfigError("a noise schedule of " + std::to_string(steps) +
                       " steps is not possible; take 2 to " + std::to_string(kMostSteps));
   }
+  // Its last step would add all noise there is, and nothing could be taken back.
+  constexpr auto kFewestLinear = static_cast<std::int64_t>(kReferenceSteps * kLastBeta) + 1;
+  if (schedule == BetaSchedule::Linear && steps < kFewestLinear) {
+    throw ConfigError("a linear noise schedule of " + std::to_string(steps) +
+                      " steps would leave nothing of an image; take " +
+                      std::to_string(kFewestLinear) + " or more, or the cosine schedule");
+  }
   std::vector<double> betas(static_cast<std::size_t>(steps));
   const double count = static_cast<double>(steps);
   for (std::int64_t i = 0; i < steps; ++i) {

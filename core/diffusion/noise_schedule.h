@@ -15,7 +15,7 @@ enum class BetaSchedule {
 };
 
 /// beta_0 .. beta_(steps - 1), the variance that each step adds.
-/// \throws ConfigError  there are fewer than 2 steps
+/// \throws ConfigError  there are fewer than 2 steps, or of a linear schedule fewer than 21
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<double> betasOf(BetaSchedule schedule,
                                                                 std::int64_t steps);
 

@@ -60,6 +60,10 @@ TEST(NoiseSchedule, BetasAreThoseOfTheSheets) {
   const NoiseProcess cosine(BetaSchedule::Cosine, 1000);
   EXPECT_NEAR(cosine.tables().alphaBar[999].item<double>(), 2.428766907e-9, 1e-17);
   EXPECT_THAT([&] { (void)betasOf(BetaSchedule::Linear, 1); }, Fails<ConfigError>(1));
+  EXPECT_THAT([&] { (void)betasOf(BetaSchedule::Linear, 20); },
+              Fails<ConfigError>(20, 21, "cosine"));
+  EXPECT_LT(betasOf(BetaSchedule::Linear, 21).back(), 1);
+  EXPECT_EQ(betasOf(BetaSchedule::Cosine, 2).size(), 2U);
 }
 
 TEST(NoiseProcessGolden, TablesAndTrajectoriesAreReproduced) {
