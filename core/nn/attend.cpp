@@ -208,10 +208,11 @@ at::Tensor attendShort(const at::Tensor& query, const at::Tensor& key, const at:
   cpu::PackedAttention input;
   input.heads = s.heads;
   // Its kernel turns whole heads of one table for every sample; anything else is turned before.
-  const bool isItsTurn =
-      options.queryAngles.defined() && options.queryAngles.is_same(options.keyAngles) &&
-      options.pairs == RopePairs::Interleaved && s.queries == s.keys &&
-      options.queryAngles.dim() == 2 && 2 * options.queryAngles.size(1) == s.headDim;
+  const bool isItsTurn = options.queryAngles.defined() &&
+                         options.queryAngles.is_same(options.keyAngles) &&
+                         options.pairs == RopePairs::Interleaved && s.queries == s.keys &&
+                         options.queryAngles.dim() == 2 && options.queryAngles.size(0) == s.keys &&
+                         2 * options.queryAngles.size(1) == s.headDim;
   AttendOptions turns = options;
   if (isItsTurn) {
     input.angles = options.queryAngles;

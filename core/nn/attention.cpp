@@ -41,7 +41,8 @@ PackedShape packedShapeOf(const AttentionInput& input) {
 /// Its kernel reads q, k and v where the projection left them.
 bool isPackedShort(const AttentionInput& input, const PackedShape& s) {
   const bool isItsTurn =
-      !input.angles.defined() || (input.angles.dim() == 2 && 2 * input.angles.size(1) == s.headDim);
+      !input.angles.defined() || (input.angles.dim() == 2 && input.angles.size(0) == s.keys &&
+                                  2 * input.angles.size(1) == s.headDim);
   return isItsTurn && cpu::canAttend(input.query, s, input.additive, input.multiplicative);
 }
 

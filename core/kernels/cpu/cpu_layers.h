@@ -115,7 +115,7 @@ struct AttentionShape {
 /// Differentiable in `query`, `keyValue` and an additive mask of each head; keeps the probabilities
 /// for that.
 /// \returns  [batch, queries, width]
-/// \pre  canAttend(), float32, angles (if any) turn whole heads: pairs = headDim / 2
+/// \pre  canAttend(), float32, angles (if any) are [keys, headDim / 2]
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor attention(const PackedAttention& input);
 
 /// Whether attendOneQuery() takes this call: one query a head on the CPU, in float32, without a

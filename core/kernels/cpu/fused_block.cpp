@@ -137,8 +137,7 @@ at::Tensor runInParts(const BlockPlan& p, const at::Tensor& x, std::int64_t part
   const std::int64_t ofImage = p.tokens * p.width;
   forEach(p.batch * partsOfImage, [&](std::int64_t index) {
     const std::int64_t image = index / partsOfImage, part = index % partsOfImage;
-    const std::int64_t from = p.rows * part / partsOfImage,
-                       to = p.rows * (part + 1) / partsOfImage;
+    const std::int64_t from = p.rows * part / partsOfImage, to = p.rows * (part + 1) / partsOfImage;
     forwardChunk(partOf(p, image, from, to - from), 0, maps, read(x) + image * ofImage, {},
                  out.data_ptr<float>() + image * ofImage + from * p.width);
   });
@@ -329,7 +328,7 @@ bool takesBlock(const BlockInput& input) {
   const bool isItsTurn =
       !angles.defined() ||
       ((angles.dim() == 2 || (angles.dim() == 3 && angles.size(0) == x.size(0))) &&
-       2 * angles.size(-1) * input.heads == width);
+       angles.size(-2) == tokens && 2 * angles.size(-1) * input.heads == width);
   return isItsTurn &&
          (isSharedMask(input.additive, queries, tokens) ||
           isMaskOfHeads(input.additive, input.heads, queries, tokens) ||

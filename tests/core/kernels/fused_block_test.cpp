@@ -147,6 +147,19 @@ TEST(FusedBlock, ServesBatchesAndLeavesSingleImagesToTheLayers) {
   EXPECT_EQ(lastOperation(*model, 1).find("FusedBlock"), std::string::npos);
 }
 
+TEST(FusedBlock, RefusesAnglesOfAnotherNumberOfTokens) {
+  BlockOptions options;
+  options.width = 24, options.heads = 3, options.hidden = 36;
+  const Block block(options);
+  onEveryCpuPath([&] {
+    BlockCall call;
+    for (const std::int64_t tokens : {12, 14}) {
+      call.angles = at::zeros({tokens, 4});
+      EXPECT_THROW((void)block.forward({at::zeros({32, 13, 24}), {}}, call), ShapeError);
+    }
+  });
+}
+
 /// What a condition asks of a block, and what comes of it: the sum and all gradients.
 struct Conditioned {
   std::shared_ptr<Block> block;
@@ -457,8 +470,8 @@ TEST(FusedBlockBFloat16, UnderBFloat16RoundsTheFactorsAndNothingElse) {
       const train::AutocastScope autocast(train::Precision::BFloat16, at::kCPU);
       half = run(*model, at::kFloat);
     }
-    // A relative 2^-9 for each of the factors of a chain of twenty products, partly cancelling, most
-    // of all in the gradient of a bias of positions, which sums that of all scores.
+    // A relative 2^-9 for each of the factors of a chain of twenty products, partly cancelling,
+    // most of all in the gradient of a bias of positions, which sums that of all scores.
     expectNear(half, exact, 0.06);
     EXPECT_GT(largestDifference(half.logits, exact.logits), 1e-4);
   }

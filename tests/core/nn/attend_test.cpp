@@ -474,6 +474,14 @@ TEST(Attend, RefusesPartsThatDoNotFit) {
   refuses(k, k, [](AttendOptions& o) { o.factor = at::zeros({3, 1, 3, 5}); });
   refuses(k, k, [](AttendOptions& o) { o.lastAllowedKey = at::zeros({5}, at::kLong); });
   refuses(k, k, [](AttendOptions& o) { o.queryAngles = at::zeros({5, 4}); });
+  for (const std::int64_t tokens : {2, 4}) {
+    refuses(q, q, [&](AttendOptions& o) { o.queryAngles = o.keyAngles = at::zeros({tokens, 4}); });
+    AttentionInput packed;
+    packed.heads = 4;
+    packed.query = at::zeros({2, 3, 3 * 32});
+    packed.angles = at::zeros({tokens, 4});
+    EXPECT_THROW((void)attend(packed), ShapeError);
+  }
   refuses(k, k, [](AttendOptions& o) {
     o.factor = at::ones({3, 5});
     o.path = AttentionPath::Fused;
