@@ -151,7 +151,7 @@ Vocabulary readVocabulary(const fs::path& file, const Json& root, const Spelling
 }
 
 bool isByteLevel(const fs::path& file, const Json& root) {
-  bool isFound = false;
+  bool isFound = false, isCut = false;
   for (const Json& part : partsOf(member(root, "pre_tokenizer"), "pretokenizers")) {
     if (typeOf(part) == "ByteLevel") {
       isFound = true;
@@ -163,11 +163,14 @@ bool isByteLevel(const fs::path& file, const Json& root) {
       const Json& pattern = member(part.at("pattern"), "Regex");
       if (!pattern.is_string() || pattern.get<std::string>() != kWordPattern)
         refuse(file, "it cuts words by a pattern that is not offered: " + pattern.dump());
+      isCut = true;
     } else {
       refuse(file, "the pre-tokenizer '" + typeOf(part) +
                        "' is not offered; Split with ByteLevel is, or none");
     }
   }
+  if (isFound != isCut)
+    refuse(file, "one of the pre-tokenizers Split and ByteLevel without the other is not offered");
   return isFound;
 }
 

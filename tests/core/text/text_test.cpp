@@ -205,6 +205,12 @@ TEST(TokenizerFiles, RefuseWhatTheyCannotRead) {
                     {"type": "Split", "pattern": {"Regex": "x+"}}})"));
       },
       Fails<FileError>("c.json", "x+"));
+  EXPECT_THAT(
+      [&] {
+        (void)openTokenizer(file("g.json", R"({"model": {"type": "BPE"}, "pre_tokenizer":
+                    {"type": "ByteLevel", "use_regex": false, "add_prefix_space": false}})"));
+      },
+      Fails<FileError>("g.json", "Split"));
   EXPECT_THAT([&] { (void)openTokenizer(file("d.model", "\x0A\x09proto")); },
               Fails<FileError>("d.model"));
   EXPECT_THAT([&] { (void)openTokenizer(file("f.model", "IQ==\n")); },
