@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "core/base/words.h"
 
@@ -48,7 +49,9 @@ class Dopri5 {
     solution.states.push_back(start);
     const double first = times.front(), last = times.back();
     at::Tensor state = start, slope = evaluate(start, first);
-    double time = first, step = firstStep(state, slope, first);
+    constexpr double kNoEnd = std::numeric_limits<double>::infinity();
+    double time = first,
+           step = firstStep(state, slope, first, options_.mayOvershoot ? kNoEnd : last - first);
     std::size_t next = 1;
     while (next < times.size()) {
       // A step that ends within rounding of the last time ends there.
@@ -123,10 +126,12 @@ class Dopri5 {
   }
 
   /// Hairer, Norsett & Wanner, "Solving ordinary differential equations I", II.4.
-  double firstStep(const at::Tensor& state, const at::Tensor& slope, double time) {
+  /// \param longest  the most that may be tried
+  double firstStep(const at::Tensor& state, const at::Tensor& slope, double time, double longest) {
     const at::Tensor scale = options_.absolute + options_.relative * state.abs();
     const double size = rms(state / scale), speed = rms(slope / scale);
-    const double tried = size < 1e-5 || speed < 1e-5 ? 1e-6 : 0.01 * size / speed;
+    const double tried =
+        std::min(longest, size < 1e-5 || speed < 1e-5 ? 1e-6 : 0.01 * size / speed);
     const at::Tensor other = evaluate(state + tried * slope, time + tried);
     const double turn = rms((other - slope) / scale) / tried;
     const double step = speed <= 1e-15 && turn <= 1e-15

@@ -77,6 +77,17 @@ TEST(Ode, AsksTheFieldBeyondTheEndOnlyWhereItMay) {
   }
 }
 
+TEST(Ode, AFieldThatHardlyMovesIsNotAskedBeyondTheEndEither) {
+  double latest = 0;
+  const auto slow = [&](const at::Tensor& x, double t) {
+    latest = std::max(latest, t);
+    return -1e-4 * x;
+  };
+  const OdeSolution solution = solve(slow, at::ones({1}, at::kDouble), {0, 1}, {});
+  EXPECT_LE(latest, 1);
+  EXPECT_NEAR(solution.states.back().item<double>(), std::exp(-1e-4), 1e-9);
+}
+
 TEST(Ode, StatesBetweenAreThoseOfTheEquation) {
   const auto decay = [](const at::Tensor& x, double) { return -x; };
   const std::vector<double> times = evenTimes(0, 2, 9);
