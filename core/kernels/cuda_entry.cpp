@@ -5,6 +5,9 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <string>
+
+#include "core/base/error.h"
 #include "core/kernels/cuda_module.h"
 #include "core/kernels/launch.cuh"
 #include "core/kernels/mlstm_forms.h"
@@ -68,7 +71,15 @@ void mlstmWalkCuda(const MlstmWalk& walk) {
   arrays.row = walk.row.const_data_ptr(), arrays.column = walk.column.const_data_ptr();
   arrays.decay = walk.decay.const_data_ptr();
   arrays.state = walk.state.mutable_data_ptr(), arrays.out = walk.out.mutable_data_ptr();
-  C10_CUDA_CHECK(launchMlstmWalk(scalarOf(walk.x), arrays, c10::cuda::getCurrentCUDAStream()));
+  const cudaError_t status =
+      launchMlstmWalk(scalarOf(walk.x), arrays, c10::cuda::getCurrentCUDAStream());
+  if (status == cudaErrorInvalidValue) {
+    (void)launchStatus();  // told here, not by the next call
+    throw Error(
+        "an mLSTM head of " + std::to_string(arrays.inner) +
+        " channels does not fit the shared memory of this GPU; take more heads, or the CPU");
+  }
+  C10_CUDA_CHECK(status);
 }
 
 GateScanArrays scanArrays(const MlstmCall& call) {

@@ -31,7 +31,8 @@ struct MlstmInput {
 /// in their own; the gates' sums are float64. Deterministic for a given number of threads.
 ///
 /// \throws ShapeError  tensors that do not fit together
-/// \throws Error  a form that the device does not have, or no kernel for the device
+/// \throws Error  a form that the device does not have, no kernel for the device, or a head that is
+///                too wide for the GPU
 [[nodiscard]] VITRINE_ENGINE_EXPORT MlstmOutput mlstm(const MlstmInput& input,
                                                       const MlstmOptions& options);
 

@@ -406,5 +406,15 @@ TEST(MlstmCuda, AgreesWithTheTruthFromOneTokenToManyTiles) {
   }
 }
 
+TEST(MlstmCuda, RefusesAHeadThatNoSharedMemoryHolds) {
+  std::string why;
+  if (cudaKernels(&why) == nullptr) GTEST_SKIP() << "no CUDA device: " << why;
+  MlstmInput in = inputOf(4, 4096, 1, at::kFloat);
+  for (at::Tensor* each : {&in.q, &in.k, &in.v, &in.inputGate, &in.forgetGate})
+    *each = each->to(at::kCUDA);
+  EXPECT_THROW((void)mlstm(in, {}), Error);
+  EXPECT_NO_THROW(at::ones({1}, in.q.options()).add_(1).cpu()) << "the device goes on";
+}
+
 }  // namespace
 }  // namespace vitrine::kernels
