@@ -137,7 +137,8 @@ at::Tensor runInParts(const BlockPlan& p, const at::Tensor& x, std::int64_t part
   const std::int64_t ofImage = p.tokens * p.width;
   forEach(p.batch * partsOfImage, [&](std::int64_t index) {
     const std::int64_t image = index / partsOfImage, part = index % partsOfImage;
-    const std::int64_t from = p.rows * part / partsOfImage, to = p.rows * (part + 1) / partsOfImage;
+    const std::int64_t from = p.rows * part / partsOfImage,
+                       to = p.rows * (part + 1) / partsOfImage;
     forwardChunk(partOf(p, image, from, to - from), 0, maps, read(x) + image * ofImage, {},
                  out.data_ptr<float>() + image * ofImage + from * p.width);
   });
