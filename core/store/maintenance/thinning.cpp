@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -154,7 +155,26 @@ class RunThinning {
     return border == borders_.end() ? std::numeric_limits<std::int64_t>::max() : *border;
   }
 
-  static void choose(Bucket& bucket, bool hasFirst, bool hasLast) {
+  /// Sequences of the first and the last point of each part, by step: summaries name them. Steps
+  /// need not come in order.
+  std::set<std::int64_t> endsOf(const std::vector<Item>& items) const {
+    std::map<std::int64_t, std::pair<chunk::Moment, chunk::Moment>> ends;  // by part
+    for (const Item& item : items) {
+      for (const Point& point : item.points) {
+        const chunk::Moment& moment = point.moment;
+        auto& [first, last] = ends.try_emplace(partOf(moment.step), moment, moment).first->second;
+        if (moment.step < first.step) first = moment;
+        if (moment.step >= last.step) last = moment;
+      }
+    }
+    std::set<std::int64_t> sequences;
+    for (const auto& entry : ends) {
+      sequences.insert({entry.second.first.sequence, entry.second.second.sequence});
+    }
+    return sequences;
+  }
+
+  static void choose(Bucket& bucket, const std::set<std::int64_t>& ends) {
     const std::vector<Point>& points = bucket.all.points;
     std::set<std::size_t> kept;
     std::size_t lowest = points.size(), highest = points.size(), nan = points.size();
@@ -170,8 +190,9 @@ class RunThinning {
     for (const std::size_t i : {lowest, highest, nan}) {
       if (i < points.size()) kept.insert(i);
     }
-    if (hasFirst) kept.insert(0);
-    if (hasLast) kept.insert(points.size() - 1);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (ends.contains(points[i].moment.sequence)) kept.insert(i);
+    }
     for (const std::size_t i : kept) bucket.kept.push_back(points[i]);
   }
 
@@ -196,15 +217,11 @@ class RunThinning {
       all.nans += item.nans;
     }
     std::int64_t mine = 0, left = 0;
-    for (std::size_t i = 0; i < buckets.size(); ++i) {
-      // Summaries name the first and the last of the points that count, which may be a border.
-      const bool isFirst =
-          i == 0 || partOf(buckets[i - 1].all.firstStep) != partOf(buckets[i].all.firstStep);
-      const bool isLast = i + 1 == buckets.size() ||
-                          partOf(buckets[i + 1].all.firstStep) != partOf(buckets[i].all.firstStep);
-      choose(buckets[i], isFirst, isLast);
-      mine += static_cast<std::int64_t>(buckets[i].all.points.size());
-      left += static_cast<std::int64_t>(buckets[i].kept.size());
+    const std::set<std::int64_t> ends = endsOf(items);
+    for (Bucket& bucket : buckets) {
+      choose(bucket, ends);
+      mine += static_cast<std::int64_t>(bucket.all.points.size());
+      left += static_cast<std::int64_t>(bucket.kept.size());
     }
     before += mine;
     after += left;

@@ -137,6 +137,25 @@ TEST_F(Thinning, LeavesWhatAResumeCutsCountable) {
   EXPECT_THAT(checkContents(file(), CheckpointFiles::Present), IsEmpty());
 }
 
+TEST_F(Thinning, KeepsTheFirstAndTheLastStepWhereverTheyWereRecorded) {
+  auto [store, run] = openWithRunning();
+  RunStore::Batch batch;
+  // Neither of the two is the first, the last, the lowest or the highest of its bucket.
+  for (std::int64_t step = 2; step <= 401; ++step) {
+    batch.metrics.push_back(record(step, {{"train/loss", valueAt(step)}}));
+    if (step == 50) batch.metrics.push_back(record(1, {{"train/loss", 1500.0}}));
+    if (step == 250) batch.metrics.push_back(record(1000, {{"train/loss", 1600.0}}));
+  }
+  store.append(run, 1, batch);
+  store.setState(run, RunState::Done);
+  EXPECT_LT(thin(run, 100).at(1), 20);
+  const auto points = store.points(run, "train/loss");
+  EXPECT_EQ(points.front().step, 1);
+  EXPECT_EQ(points.back().step, 1000);
+  EXPECT_EQ(points.back().value, store.summaries(run).at(0).last);
+  EXPECT_THAT(checkContents(file(), CheckpointFiles::Present), IsEmpty());
+}
+
 TEST_F(Thinning, OfEveryKindOfRunKeepsTheDatabaseWhole) {
   fill();
   thinRuns(file(), std::array<std::int64_t, 3>{1, 2, 3}, 10);
