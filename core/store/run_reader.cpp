@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/store/metrics/metrics.h"
 #include "core/store/run_store.h"
+#include "core/store/sqlite/file_system.h"
 #include "core/store/tables/dependencies.h"
 #include "core/store/tables/generated_rows.h"
 #include "core/store/tables/image_tags.h"
@@ -281,7 +282,7 @@ Json RunReader::info() {
   Database& database = *database_;
   std::error_code error;
   const auto bytesOf = [&](const std::string& suffix) {
-    const auto size = std::filesystem::file_size(file().string() + suffix, error);
+    const auto size = std::filesystem::file_size(realFile(file()).string() + suffix, error);
     return error ? std::uintmax_t{0} : size;
   };
   Json info = Json::object();

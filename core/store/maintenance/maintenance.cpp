@@ -196,7 +196,9 @@ std::vector<std::string> checkContents(const fs::path& database, CheckpointFiles
 
 CompactReport compactDatabase(const fs::path& database) {
   CompactReport result;
-  const auto bytes = [&] { return sizeOf(database) + sizeOf(database.string() + "-wal"); };
+  const auto bytes = [&] {
+    return sizeOf(database) + sizeOf(realFile(database).string() + "-wal");
+  };
   {
     Database to(database, Database::Access::Write);
     openSchema(to);

@@ -3,13 +3,14 @@
 #include <fstream>
 
 #include "core/base/text.h"
+#include "core/store/sqlite/file_system.h"
 
 namespace vitrine::store {
 
 namespace {
 
 std::filesystem::path markOf(const std::filesystem::path& database) {
-  return database.string() + ".needs-check";
+  return realFile(database).string() + ".needs-check";
 }
 
 }  // namespace

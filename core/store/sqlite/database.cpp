@@ -110,7 +110,7 @@ Database::Database(const std::filesystem::path& file, Access access)
                        "disk and carry results over with `vitrine export` and `vitrine import`");
   }
   if (access == Access::Write || access == Access::Create) {
-    writerLock_ = std::make_unique<WriterLock>(file_);
+    writerLock_ = std::make_unique<WriterLock>(realFile(file_));
   }
   try {
     open();
@@ -152,7 +152,7 @@ void Database::open() {
   // there, unless some of it is still in a log.
   const bool isLocked = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
   if (!isLocked) return;
-  if (sizeOf(file_.string() + "-wal") > 0) {
+  if (sizeOf(realFile(file_).string() + "-wal") > 0) {
     throw StoreError("'" + file_.string() +
                      "' cannot be read in a folder without write permission while its log '" +
                      file_.filename().string() +
@@ -371,7 +371,7 @@ void Database::setPatience(std::chrono::milliseconds patience) { patience_ = pat
 /// it; then nothing is lost, but the log grows.
 void Database::limitLog() {
   if (!writerLock_) return;
-  const std::uint64_t size = sizeOf(file_.string() + "-wal");
+  const std::uint64_t size = sizeOf(realFile(file_).string() + "-wal");
   if (size < logPolicy.emptyAt) {
     isLogAlarmed_ = false;
     return;

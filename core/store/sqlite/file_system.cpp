@@ -67,6 +67,13 @@ std::filesystem::path folderOfFile(const std::filesystem::path& file) {
   return known.has_parent_path() ? known.parent_path() : std::filesystem::path(".");
 }
 
+std::filesystem::path realFile(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(file, error)) return file;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(file, error);
+  return error ? file : real;
+}
+
 std::optional<std::uint64_t> freeBytes(const std::filesystem::path& folder) {
   struct statvfs space {};
   if (::statvfs(folder.c_str(), &space) != 0) return std::nullopt;

@@ -27,6 +27,10 @@ VITRINE_STORE_EXPORT void setFileSystemProbe(FileSystemProbe probe);
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path folderOfFile(
     const std::filesystem::path& file);
 
+/// `file`, or where it leads if it is a symbolic link: SQLite keeps the log there, whichever name
+/// was opened.
+[[nodiscard]] std::filesystem::path realFile(const std::filesystem::path& file);
+
 /// $XDG_CACHE_HOME/vitrine, else ~/.cache/vitrine: for what can be made or fetched again.
 [[nodiscard]] VITRINE_STORE_EXPORT std::filesystem::path cacheFolder();
 

@@ -65,6 +65,28 @@ TEST_F(Place, BehindALinkIsWhereTheLinkLeads) {
   EXPECT_THROW(RunStore store(file()), RefusedError);
 }
 
+TEST_F(Place, BehindALinkHasTheGateAndTheLogOfWhereTheLinkLeads) {
+  fs::create_directory(folder_ / "far");
+  const fs::path real = folder_ / "far" / "lab.sqlite";
+  RunStore direct(real);
+  const std::int64_t run = addRun(direct);
+  fs::create_symlink(real, file());
+  RunStore store(file());
+  store.setNote(run, "through the link");
+  EXPECT_FALSE(fs::exists(beside(".gate")));
+  EXPECT_GT(store.info().at("log_bytes").get<std::int64_t>(), 0);
+  {
+    WriterLock held(real);
+    ASSERT_TRUE(held.lock(std::chrono::milliseconds(0)));
+    store.setPatience(std::chrono::milliseconds(10));
+    EXPECT_THROW(store.setNote(run, "at the same time"), UnwritableError);
+  }
+  Database database(file(), Database::Access::Write);
+  database.logPolicy.emptyAt = 1;
+  database.write([&] { database.run("UPDATE note SET text = 'emptied'"); });
+  EXPECT_EQ(fs::file_size(real.string() + "-wal"), 0u);
+}
+
 TEST_F(Place, ThatWasLeftByTheFileEndsWriting) {
   const auto moves = std::vector<std::pair<std::string, std::function<void()>>>{
       {"renamed", [&] { fs::rename(file(), folder_ / "elsewhere.sqlite"); }},
@@ -251,15 +273,19 @@ TEST_F(Place, ThatCannotBeWrittenIsStillRead) {
   // With a log that is not empty, a part of the content would be missing.
   ASSERT_EQ(::chmod(folder_.c_str(), 0755), 0);
   std::ofstream(beside("-wal")) << "something";
+  const fs::path link = folder_ / "link.sqlite";
+  fs::create_symlink(file(), link);
   ASSERT_EQ(::chmod(folder_.c_str(), 0555), 0);
-  EXPECT_TRUE(asNobody([&] {
-    try {
-      RunStore store(file(), OpenMode::ReadOnly);
-    } catch (const StoreError& error) {
-      return std::string(error.what()).find("while its log") != std::string::npos;
-    }
-    return false;
-  }));
+  for (const fs::path& name : {file(), link}) {
+    EXPECT_TRUE(asNobody([&] {
+      try {
+        RunStore store(name, OpenMode::ReadOnly);
+      } catch (const StoreError& error) {
+        return std::string(error.what()).find("while its log") != std::string::npos;
+      }
+      return false;
+    })) << name;
+  }
   ASSERT_EQ(::chmod(folder_.c_str(), 0755), 0);
 }
 
