@@ -10,6 +10,7 @@
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/sqlite/database.h"
+#include "core/store/sqlite/file_system.h"
 #include "core/store/sqlite/schema.h"
 #include "core/store/tables/rows.h"
 
@@ -69,7 +70,7 @@ ProbedFile probeHere(const fs::path& file) {
   try {
     // One that is in use has a part of it in a log, which is not seen as the file lies there.
     std::error_code error;
-    const auto log = fs::file_size(file.string() + "-wal", error);
+    const auto log = fs::file_size(realFile(file).string() + "-wal", error);
     const bool isInUse = !error && log > 0;
     Database database(file, isInUse ? Database::Access::Read : Database::Access::Foreign);
     const bool isOurs = database.integer("PRAGMA application_id") == kApplicationId;

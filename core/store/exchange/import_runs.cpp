@@ -16,6 +16,7 @@
 #include "core/store/maintenance/new_file.h"
 #include "core/store/maintenance/run_check.h"
 #include "core/store/run_store.h"
+#include "core/store/sqlite/file_system.h"
 #include "core/store/sqlite/schema.h"
 #include "core/store/tables/rows.h"
 #include "core/store/tables/run_changes.h"
@@ -37,11 +38,12 @@ bool isSqliteFile(const fs::path& file) {
 /// A log next to the file holds a part of it, which is not seen when it is opened as it lies there.
 void refuseUnfinished(const fs::path& source) {
   std::error_code error;
+  const fs::path real = realFile(source);
   for (const char* suffix : {"-wal", "-journal"}) {
-    const auto size = fs::file_size(source.string() + suffix, error);
+    const auto size = fs::file_size(real.string() + suffix, error);
     if (!error && size > 0) {
       throw RefusedError("'" + source.string() + "' is in use or was not closed properly: '" +
-                         source.filename().string() + suffix +
+                         real.filename().string() + suffix +
                          "' holds a part of it; import a copy that `vitrine db backup --db '" +
                          source.string() + "' COPY` makes");
     }

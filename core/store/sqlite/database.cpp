@@ -152,11 +152,11 @@ void Database::open() {
   // there, unless some of it is still in a log.
   const bool isLocked = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
   if (!isLocked) return;
-  if (sizeOf(realFile(file_).string() + "-wal") > 0) {
+  const std::string logFile = realFile(file_).string() + "-wal";
+  if (sizeOf(logFile) > 0) {
     throw StoreError("'" + file_.string() +
                      "' cannot be read in a folder without write permission while its log '" +
-                     file_.filename().string() +
-                     "-wal' is not empty; copy both into a folder of your own");
+                     logFile + "' is not empty; copy both into a folder of your own");
   }
   sqlite3_close_v2(std::exchange(handle_, nullptr));
   log_.reset();

@@ -202,6 +202,9 @@ TEST_F(HostileFile, IsRefusedWhileALogHoldsAPartOfIt) {
   ASSERT_GT(fs::file_size(file().string() + "-wal"), 0u);
   EXPECT_THAT([&] { importRuns(target(), file(), Duplicates::Skip, ""); },
               Fails<RefusedError>(file().filename().string() + "-wal"));
+  fs::create_symlink(file(), folder_ / "link.sqlite");
+  EXPECT_THAT([&] { importRuns(target(), folder_ / "link.sqlite", Duplicates::Skip, ""); },
+              Fails<RefusedError>(file().filename().string() + "-wal"));
 }
 
 TEST_F(HostileFile, IsNotTheDatabaseItself) {

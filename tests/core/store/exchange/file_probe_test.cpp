@@ -58,6 +58,9 @@ TEST_F(FileProbe, LooksAtADatabaseWithoutWritingAnything) {
     uuid = store.query("SELECT value FROM meta WHERE key = 'uuid'").rows.at(0).at(0);
     const ProbedFile inUse = probeHere(file());
     EXPECT_EQ(inUse.runs, 1) << inUse.refusal;
+    fs::create_symlink(file(), folder_ / "link.sqlite");
+    const ProbedFile link = probeHere(folder_ / "link.sqlite");
+    EXPECT_EQ(link.runs, 1) << link.refusal;
   }
   const auto time = fs::last_write_time(file());
   const ProbedFile probed = probeHere(file());
