@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/files/posix_file.h"
@@ -206,7 +207,11 @@ void trashRun(const fs::path& file, std::int64_t run) {
   // Where this fails, the files stay next to the database, and come back with the run all the same.
   std::error_code error;
   fs::rename(filesFolder(file) / runFolderName(row.uuid), folder / kFiles, error);
-  emptyTrash(file, kTrashTime);
+  try {
+    emptyTrash(file, kTrashTime);
+  } catch (const FileError& error) {  // of another run; this one is in the trash
+    log::warning(error.what());
+  }
 }
 
 std::int64_t restoreRun(const fs::path& file, std::int64_t run) {
@@ -248,17 +253,19 @@ EmptiedTrash emptyTrash(const fs::path& file, std::chrono::seconds age) {
   openSchema(database);
   const double now = secondsOfUtc(utcNow());
   EmptiedTrash emptied;
+  const auto removeFolder = [](const fs::path& folder) {
+    std::error_code error;
+    fs::remove_all(folder, error);
+    if (error)
+      throw FileError("'" + folder.string() + "' of a deleted run cannot be removed: " +
+                      error.message() + "; check its permissions");
+  };
   for (const Entry& entry : entriesOf(database)) {
     if (now - secondsOfUtc(entry.run.deletedAt) < static_cast<double>(age.count())) continue;
     emptied.bytes += bytesBelow(entry.folder);
     ++emptied.runs;
-    std::error_code error;
-    fs::remove_all(filesFolder(file) / runFolderName(entry.run.uuid), error);
-    fs::remove_all(entry.folder, error);
-    if (error) {
-      throw FileError("'" + entry.folder.string() +
-                      "' in the trash cannot be removed: " + error.message());
-    }
+    removeFolder(filesFolder(file) / runFolderName(entry.run.uuid));
+    removeFolder(entry.folder);
   }
   return emptied;
 }

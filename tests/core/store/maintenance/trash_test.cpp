@@ -2,6 +2,7 @@
 #include "core/store/maintenance/trash.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -166,6 +167,22 @@ TEST_F(Trash, BringsBackWhatADeletionThatWasCutShortLeft) {
   EXPECT_TRUE(fs::exists(filesOf(uuid) / "step-000001500" / "model"));
   trashRun(file(), run);
   EXPECT_EQ(trashedRuns(file()).size(), 1u);
+}
+
+TEST_F(Trash, TakesARunThoughAnOldOneCannotBeRemoved) {
+  if (::getuid() == 0) GTEST_SKIP() << "root may remove everything";
+  RunStore store(file());
+  const std::int64_t old = addFinished(store, "old"), next = addFinished(store, "next");
+  const fs::path trash = filesFolder(file()) / "trash" / ("run-" + store.run(old).uuid);
+  trashRun(file(), old);
+  Json said = Json::parse(std::ifstream(trash / "about.json"));
+  said["deleted_at"] = "2020-01-01T00:00:00.000Z";
+  std::ofstream(trash / "about.json") << said.dump();
+  fs::permissions(trash, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_NO_THROW(trashRun(file(), next));
+  EXPECT_EQ(trashedRuns(file()).size(), 2u);
+  EXPECT_THAT([&] { emptyTrash(file(), kTrashTime); }, Fails<FileError>("check its permissions"));
+  fs::permissions(trash, fs::perms::owner_all);
 }
 
 TEST_F(Trash, IsEmptiedOfWhatIsOldEnough) {
