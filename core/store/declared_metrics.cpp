@@ -41,13 +41,4 @@ std::vector<std::string> declareMetrics(RunStore& store,
   return others;
 }
 
-std::vector<std::string> recordedMetrics(RunReader& store, const RunReader::QueryLimits& limits) {
-  std::vector<std::string> names;
-  for (const auto& row :
-       store.query("SELECT DISTINCT name FROM metric_summaries ORDER BY name", limits).rows) {
-    if (row[0].is_string()) names.push_back(row[0].get<std::string>());
-  }
-  return names;
-}
-
 }  // namespace vitrine::store

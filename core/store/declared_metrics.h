@@ -1,12 +1,10 @@
-// The metrics of a database: what they mean, as the cards of tasks declare them, and which were
-// recorded.
+// What the metrics of a database mean, as the cards of tasks declare them.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "core/config/catalog.h"
-#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "core/store_export.h"
 
@@ -17,10 +15,5 @@ namespace vitrine::store {
 /// \throws StoreError
 VITRINE_STORE_EXPORT std::vector<std::string> declareMetrics(
     RunStore& store, const std::vector<MetricDeclaration>& metrics);
-
-/// Names of all metrics that any run recorded, in their order.
-/// \throws StoreError  stopped, or out of time
-[[nodiscard]] VITRINE_STORE_EXPORT std::vector<std::string> recordedMetrics(
-    RunReader& store, const RunReader::QueryLimits& limits);
 
 }  // namespace vitrine::store

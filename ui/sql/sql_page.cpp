@@ -17,7 +17,6 @@
 #include <chrono>
 
 #include "core/base/error.h"
-#include "core/store/declared_metrics.h"
 #include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
@@ -226,7 +225,8 @@ void SqlPage::readSchema() {
           objects.push_back(std::move(object));
         }
         QStringList metrics;
-        for (const std::string& name : recordedMetrics(store, limits))
+        const auto query = [&](const std::string& sql) { return store.query(sql, limits); };
+        for (const std::string& name : store::recordedMetrics(query))
           metrics << QString::fromStdString(name);
         return [this, objects, metrics] {
           side_->setObjects(objects);
