@@ -105,13 +105,13 @@ void CurvePlot::layOut() {
   Q_EMIT factorChanged(factor_);
 }
 
-bool CurvePlot::extent(double& from, double& to) const {
+bool CurvePlot::extent(double& from, double& to, bool isLog) const {
   bool isFound = false;
   for (const PlottedCurve& curve : curves_) {
     const auto x = curve.series->x(settings_.x);
     if (x.empty()) continue;
     double first = x.front();
-    if (settings_.isLogX) {
+    if (isLog) {
       const auto positive = std::upper_bound(x.begin(), x.end(), 0.0);
       if (positive == x.end()) continue;
       first = *positive;
@@ -134,6 +134,9 @@ void CurvePlot::showRange(double from, double to) {
     to = from + room;
     from = settings_.isLogX ? from * 0.9 : from - room;
   }
+  // The range of a linear plot may begin below what a logarithmic axis can show.
+  double first = 0, last = 0;
+  if (settings_.isLogX && from <= 0 && extent(first, last, true) && first < to) from = first;
   frame_.x.setRange(from, to);
   refresh();
 }

@@ -84,8 +84,8 @@ class CurvePlot : public QWidget, public DescribedPlot {
   /// A range of y, which then stays; false: fitted to the data again.
   void chooseY(double from, double to);
   [[nodiscard]] bool isYChosen() const { return isYChosen_; }
-  /// Ends of the data on the x axis in use; false without points.
-  bool extent(double& from, double& to) const;
+  /// Ends of the data on the x axis in use, above zero for a logarithmic one; false without points.
+  bool extent(double& from, double& to, bool isLog) const;
   /// The dashed line; none to hide. The plot under the mouse also shows the values there.
   void setCursor(std::optional<double> x, bool hasReadout);
   /// Whether there are a grid and numbers.

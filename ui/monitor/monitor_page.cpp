@@ -3,6 +3,7 @@
 #include <QEvent>
 #include <QScrollBar>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ui/kit/empty_page.h"
@@ -13,6 +14,11 @@
 #include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
+namespace {
+
+constexpr std::array kNoExtent{0.0, 1.0};  // shown without a point
+
+}  // namespace
 
 MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
     : Page(parent),
@@ -234,11 +240,12 @@ void MonitorPage::showRuns() {
   readAllAgain();
 }
 
-bool MonitorPage::extent(double& from, double& to) const {
+MonitorPage::Extent MonitorPage::extent(bool isLog) const {
   bool isFound = false;
+  double from = 0, to = 0;
   for (PlotCard* card : cards_) {
     double a = 0, b = 0;
-    if (!card->plot().extent(a, b)) continue;
+    if (!card->plot().extent(a, b, isLog)) continue;
     from = isFound ? std::min(from, a) : a;
     to = isFound ? std::max(to, b) : b;
     isFound = true;
@@ -246,7 +253,7 @@ bool MonitorPage::extent(double& from, double& to) const {
   // Room for the half of a dot that lies beyond the first and the last point.
   if (isFound && to > from) {
     constexpr double kRoom = 0.008;
-    if (settings_.isLogX) {
+    if (isLog) {
       const double factor = std::pow(to / from, kRoom);
       from /= factor;
       to *= factor;
@@ -256,14 +263,17 @@ bool MonitorPage::extent(double& from, double& to) const {
       to += room;
     }
   }
-  return isFound;
+  if (!isFound) return std::nullopt;
+  return std::array{from, to};
 }
 
 void MonitorPage::fitAll() {
-  double from = 0, to = 1;
-  if (!extent(from, to)) to = 1;
+  const Extent linear = extent(false), log = extent(true);
   isFitWanted_ = true;  // also by curves that are still to be read
-  for (PlotCard* card : cards_) card->plot().fit(from, to);
+  for (PlotCard* card : cards_) {
+    const auto [from, to] = (card->plot().settings().isLogX ? log : linear).value_or(kNoExtent);
+    card->plot().fit(from, to);
+  }
 }
 
 void MonitorPage::fitAndFollow() {

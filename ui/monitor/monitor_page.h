@@ -11,8 +11,10 @@
 #include <QStackedWidget>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -181,7 +183,9 @@ class MonitorPage : public Page {
   void chooseSettings(const PlotSettings& settings);
   void moveCursor(std::optional<double> x, const CurvePlot* under);
   void stepCursor(int direction);
-  [[nodiscard]] bool extent(double& from, double& to) const;
+  /// The range that holds the curves of all plots, for those with a linear or a logarithmic axis.
+  using Extent = std::optional<std::array<double, 2>>;
+  [[nodiscard]] Extent extent(bool isLog) const;
   [[nodiscard]] std::unique_ptr<Figure> figureOf(PlotCard& card) const;
   [[nodiscard]] QString xTitle() const;
   void exportCard(PlotCard& card);

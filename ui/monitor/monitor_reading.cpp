@@ -230,12 +230,14 @@ void MonitorPage::take(MonitorResponse& answer) {
 void MonitorPage::showRead() {
   for (PlotCard* card : cards_)
     if (card->isStale && isWanted(*card)) refreshCard(*card);
-  double from = 0, to = 0;
-  if ((isFollowing_ || isFitWanted_) && extent(from, to)) {
+  if (isFollowing_ || isFitWanted_) {
+    const Extent linear = extent(false), log = extent(true);
     for (PlotCard* card : cards_) {
+      const Extent& all = card->plot().settings().isLogX ? log : linear;
+      if (!all || !isWanted(*card)) continue;
+      const auto [from, to] = *all;
       const PlotAxis& shown = card->plot().xAxis();
-      if (isWanted(*card) && (shown.lower != from || shown.upper != to))
-        card->plot().showRange(from, to);
+      if (shown.lower != from || shown.upper != to) card->plot().showRange(from, to);
     }
   }
   isFitWanted_ = false;
@@ -263,9 +265,9 @@ void MonitorPage::refreshNow() {
 void MonitorPage::refreshCard(PlotCard& card) {
   card.isStale = false;
   giveCurves(card);
-  double from = 0, to = 0;
-  if ((isFollowing_ || isFitWanted_) && extent(from, to)) {
-    card.plot().showRange(from, to);
+  const Extent all = extent(card.plot().settings().isLogX);
+  if ((isFollowing_ || isFitWanted_) && all) {
+    card.plot().showRange((*all)[0], (*all)[1]);
   } else {
     card.plot().refresh();
   }

@@ -200,14 +200,13 @@ void MonitorPage::rebuild() {
     card->deleteLater();
   }
   arrange();
-  double from = 0, to = 0;
-  const bool hasExtent = extent(from, to);
+  const Extent linear = extent(false), log = extent(true);
   for (PlotCard* card : fresh) {
     giveCurves(*card);
     if (looked) {
       card->plot().showRange(looked->lower, looked->upper);
-    } else if (hasExtent) {
-      card->plot().showRange(from, to);
+    } else if (const Extent& all = card->plot().settings().isLogX ? log : linear) {
+      card->plot().showRange((*all)[0], (*all)[1]);
     }
     applyRanges(*card);
   }

@@ -304,9 +304,8 @@ void MonitorPage::setLog(PlotCard& card, Qt::Orientation axis, bool isLog) {
   const bool isX = axis == Qt::Horizontal;
   (isX ? own.isLogX : own.isLogY) = isLog;
   applySettings(card);
-  double from = 0, to = 0;
-  if (isX && extent(from, to)) {
-    card.plot().fit(from, to);
+  if (const Extent all = extent(isLog); isX && all) {
+    card.plot().fit((*all)[0], (*all)[1]);
   } else {
     card.plot().refresh();
   }
@@ -321,8 +320,8 @@ void MonitorPage::setClipped(PlotCard& card, bool isClipped) {
 }
 
 void MonitorPage::fitCard(PlotCard& card) {
-  double from = 0, to = 0;
-  if (extent(from, to)) card.plot().fit(from, to);
+  const Extent all = extent(card.plot().settings().isLogX);
+  if (all) card.plot().fit((*all)[0], (*all)[1]);
   Q_EMIT viewChanged();
 }
 

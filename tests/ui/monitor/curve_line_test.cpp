@@ -83,7 +83,7 @@ struct DrawnPlot {
     plot.setCurves(curves);
     plot.show();
     double from = 0, to = 1;
-    plot.extent(from, to);
+    plot.extent(from, to, settings.isLogX);
     plot.fit(from, to);
   }
   QImage picture() {

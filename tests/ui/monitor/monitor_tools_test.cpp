@@ -2,6 +2,7 @@
 #include <QFileDialog>
 #include <QLineEdit>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QTimer>
 
 #include "tests/ui/monitor/card_menu.h"
@@ -42,6 +43,47 @@ TEST_F(MonitorTools, AChosenSmoothingActsOnCurvesOfFourPoints) {
   EXPECT_NE(plot.grab().toImage(), before);
   choose(*open.page, QStringLiteral("Smoothing"), QStringLiteral("none"));
   EXPECT_EQ(plot.grab().toImage(), before) << "automatic smoothing leaves them as they are";
+}
+
+TEST_F(MonitorTools, PlotsOfOtherScalesBeginWhereTheirPointsDo) {
+  OpenMonitor open;
+  store::RunStore& writer = open.studio.writer;
+  const store::RunRow first = *open.studio.workbench.run(open.studio.runs[6]);
+  store::NewRun run;
+  run.name = "from zero";
+  run.config = writer.config(first.id);
+  run.origins = Json::object();
+  const std::int64_t fromZero = writer.addRuns(first.experimentId, {run}).front();
+  store::RunStore::Batch batch;
+  for (const std::int64_t step : {0, 1, 1000})
+    batch.metrics.push_back({step, 1, 1, {{"train/loss", 0.5}, {"test/top1", 0.5}}});
+  writer.append(fromZero, writer.openSegment(fromZero, 0, store::thisWorker(), Json::object()),
+                batch);
+  open.studio.workbench.watcher().poll();
+  open.studio.workbench.selection().setRuns({fromZero}, fromZero);
+  open.page->waitUntilIdle();
+  MonitorPage& page = *open.page;
+  CurvePlot& loss = page.card("train/loss")->plot();
+  CurvePlot& top1 = page.card("test/top1")->plot();
+  QTest::keyClick(&loss, Qt::Key_X);
+  ASSERT_EQ(loss.xAxis().scale, AxisScale::Log);
+  EXPECT_GT(loss.xAxis().lower, 0.9) << "the room below step 0 of the others is not shown";
+  EXPECT_LT(top1.xAxis().lower, 0.0);
+  page.fitAndFollow();
+  EXPECT_GT(loss.xAxis().lower, 0.9);
+  // The other way round: one plot is linear.
+  choose(page, QStringLiteral("Axes"), QStringLiteral("Log x"));
+  QTest::keyClick(&loss, Qt::Key_X);
+  ASSERT_EQ(loss.xAxis().scale, AxisScale::Linear);
+  page.fitAndFollow();
+  EXPECT_LT(loss.xAxis().lower, 0.0);
+  EXPECT_NEAR(loss.xAxis().upper, 1008, 1);
+  EXPECT_GT(top1.xAxis().lower, 0.9);
+  EXPECT_NEAR(top1.xAxis().upper, 1057, 2);
+  // A zoom of the linear plot that all plots share.
+  Q_EMIT loss.rangeChosen(-10, 500);
+  EXPECT_DOUBLE_EQ(top1.xAxis().lower, 1);
+  EXPECT_DOUBLE_EQ(top1.xAxis().upper, 500);
 }
 
 TEST_F(MonitorTools, LogAxesOfAllPlotsAreChosenInTheBarAndThoseOfOneByItsMenuAndL) {
