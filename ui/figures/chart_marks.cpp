@@ -1,7 +1,9 @@
 #include "ui/figures/chart_marks.h"
 
+#include <QFontMetricsF>
 #include <QPen>
 #include <QPolygonF>
+#include <algorithm>
 
 #include "ui/kit/theme.h"
 
@@ -72,8 +74,10 @@ void drawSegmentStart(QPainter& painter, const QRectF& plot, double x, const QCo
 }
 
 QRectF noteBox(const QRectF& plot, double x, double top, const QSizeF& size) {
-  const bool isLeft = x + size.width() > plot.right();
-  return {QPointF(isLeft ? x - size.width() - 2 : x + 2, top), size};
+  const double width = std::min(size.width(), plot.width());
+  double left = x + width > plot.right() ? x - width - 2 : x + 2;
+  if (left < plot.left()) left = plot.right() - width;  // too long for either side
+  return {QPointF(left, top), QSizeF(width, size.height())};
 }
 
 double noteTop(const QRectF& plot, int number, double height) {
@@ -87,7 +91,9 @@ void drawNoteWords(QPainter& painter, const QRectF& box, const QString& text,
   paper.setAlpha(215);
   painter.fillRect(box, paper);
   painter.setPen(colors.text);
-  painter.drawText(box.adjusted(3, 0, -3, 0), Qt::AlignLeft | Qt::AlignVCenter, text);
+  const QRectF inside = box.adjusted(3, 0, -3, 0);
+  painter.drawText(inside, Qt::AlignLeft | Qt::AlignVCenter,
+                   QFontMetricsF(painter.font()).elidedText(text, Qt::ElideRight, inside.width()));
 }
 
 }  // namespace vitrine::ui

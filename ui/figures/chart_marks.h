@@ -34,11 +34,12 @@ void drawMark(QPainter& painter, ChartMark mark, const QRectF& plot, double x, c
 void drawSegmentStart(QPainter& painter, const QRectF& plot, double x, const QColor& color,
                       double height = kSegmentHeight);
 
-/// Where the words of a note at `x` stand: right of it, or left where that has no room.
+/// Where the words of a note at `x` stand: right of it, left where that has no room, or over its
+/// line. Always inside of the plot.
 [[nodiscard]] QRectF noteBox(const QRectF& plot, double x, double top, const QSizeF& size);
 /// Their upper edge: notes stand below each other, so that two at one place can both be read.
 [[nodiscard]] double noteTop(const QRectF& plot, int number, double height);
-/// On a ground of their own, in the painter's font.
+/// On a ground of their own, in the painter's font, and cut where the box ends.
 void drawNoteWords(QPainter& painter, const QRectF& box, const QString& text,
                    const ThemeColors& colors);
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/ui/figures/qt_test.h"
+#include "ui/figures/chart_marks.h"
 #include "ui/figures/painting.h"
 
 namespace vitrine::ui {
@@ -116,6 +117,15 @@ TEST(ChartFrame, HasTheMarginsThatAreAskedForAtLeast) {
   style.least = QMarginsF(80, 30, 40, 50);
   const ChartFrame frame(QRectF(0, 0, 400, 300), {}, {}, style);
   EXPECT_EQ(frame.plot, QRectF(80, 30, 280, 220));
+}
+
+TEST(ChartFrame, WordsOfANoteStayInsideOfThePlot) {
+  const QRectF plot(50, 10, 300, 100);
+  EXPECT_EQ(noteBox(plot, 60, 20, QSizeF(200, 12)), QRectF(62, 20, 200, 12));
+  EXPECT_EQ(noteBox(plot, 340, 20, QSizeF(200, 12)), QRectF(138, 20, 200, 12));
+  EXPECT_EQ(noteBox(plot, 200, 20, QSizeF(180, 12)), QRectF(170, 20, 180, 12))
+      << "room on neither side: over the line";
+  EXPECT_EQ(noteBox(plot, 200, 20, QSizeF(900, 12)), QRectF(50, 20, 300, 12));
 }
 
 }  // namespace
