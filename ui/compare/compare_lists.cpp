@@ -265,7 +265,9 @@ void ComparePage::showPublished() {
         {QString::fromStdString(row.claim.name),
          QString::fromStdString(toString(row.judgement.verdict)), QString::number(s.count),
          measuredText(row), thresholdText(row), QString::fromStdString(row.judgement.reason)});
-    item->setToolTip(0, QString::fromStdString(row.claim.source));
+    item->setToolTip(0,
+                     item->text(0) + QLatin1Char('\n') + QString::fromStdString(row.claim.source));
+    item->setToolTip(5, item->text(5));
     item->setToolTip(3, QString::fromStdString(measureText(row.claim)));
     item->setForeground(1, verdictColor(row.judgement.verdict));
   }

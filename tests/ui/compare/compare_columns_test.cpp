@@ -155,5 +155,38 @@ TEST_F(ComparedOnALaptop, PublishedShowsTitlesAndTheWholeVerdict) {
   }
 }
 
+TEST_F(ComparedOnALaptop, ACutClaimAndItsReasonAreReadInTheTip) {
+  fillRoadmap();
+  const auto write = [this](const char* name, const char* text) {
+    const std::string file = studio_.folder.filePath(QLatin1String(name)).toStdString();
+    std::ofstream(file) << text;
+    return QString::fromStdString(file);
+  };
+  write("roadmap.toml",
+        "title = \"Roadmap\"\n[train]\nepochs = 2\n[[variant]]\nname = \"step 0 of the roadmap\"\n"
+        "[[variant]]\nname = \"step 1 of the roadmap\"\n");
+  write("claims.toml",
+        "[[claim]]\nname = \"later is better\"\nsource = \"Table 17\"\nexperiment = "
+        "\"roadmap.toml\"\nmetric = \"test/top1\"\nbetter = \"step 1 of the roadmap\"\n"
+        "worse = \"step 0 of the roadmap\"\nmargin = 0.01\nseeds = 9\n");
+  ComparePage& page = openWindow(1366, 768);
+  CompareChoice choice = page.choice();
+  choice.view = CompareView::Published;
+  choice.publishedFile =
+      write("published.toml",
+            "paper = \"P\"\n[[result]]\ntable = \"T\"\nmodel = \"M\"\nstep = \"step 0 of the "
+            "roadmap\"\ndataset = \"ImageNet-1k\"\nmetric = \"top1\"\nvalue = 80\n");
+  page.choose(choice);
+  page.waitUntilIdle();
+  const QTreeWidgetItem* item = nullptr;
+  for (const auto* one : page.findChildren<QTreeWidget*>())
+    if (one->accessibleName() == QLatin1String("Claims")) item = one->topLevelItem(0);
+  ASSERT_NE(item, nullptr);
+  constexpr int kClaim = 0, kWhy = 5;
+  EXPECT_EQ(item->toolTip(kClaim).toStdString(), "later is better\nTable 17");
+  EXPECT_FALSE(item->text(kWhy).isEmpty());
+  EXPECT_EQ(item->toolTip(kWhy), item->text(kWhy));
+}
+
 }  // namespace
 }  // namespace vitrine::ui
