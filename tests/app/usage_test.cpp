@@ -1,13 +1,17 @@
 // What goes in and what comes back: arguments, problems, exit codes, the two streams.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <regex>
 #include <sstream>
 
+#include "core/base/program.h"
 #include "tests/app/program.h"
+#include "tests/support/child.h"
 #include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
 
@@ -135,6 +139,19 @@ TEST(CommandLine, AFileThatIsNoDatabaseEndsWithOneInOneSentence) {
   EXPECT_EQ(ended.code, 1);
   EXPECT_EQ(ended.out, "");
   EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+}
+
+TEST(CommandLine, AResultThatCannotBeWrittenEndsWithOne) {
+  // Written at the end of the program, and at once.
+  for (const char* sql : {"SELECT 1", "SELECT hex(zeroblob(100000))"}) {
+    const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+    ASSERT_GE(full, 0);
+    const StartedProgram started = startProgram(
+        {.arguments = {VITRINE_PROGRAM, "query", sql, "--db", sharedDatabase()}, .out = full});
+    ::close(full);
+    ASSERT_EQ(started.error, 0);
+    EXPECT_EQ(exitCodeOf(started.pid), 1) << sql;
+  }
 }
 
 TEST(Check, ListsEveryProblemAtOnceWithPlaceAndNearestKey) {

@@ -35,7 +35,9 @@ int reportError(const std::string& message, ExitCode code, const Arguments& argu
 int guarded(VerbFunction run, const Arguments& arguments) {
   try {
     const int code = run(arguments);
-    if (std::fflush(stdout) != 0) throw Error("the result could not be written to standard output");
+    // Of a write that did not wait for the end only the mark is left.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw Error("the result could not be written to standard output");
     return code;
   } catch (const HelpRequested& help) {
     std::fputs(help.text.c_str(), stdout);
