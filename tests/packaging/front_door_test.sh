@@ -111,6 +111,10 @@ X
 Torch_DIR="$libtorch/share/cmake/Torch" run doctor
 check "a full disk is refused" exits 4
 check "a full disk is named with numbers" says "only 10 MB are free"
+check "a folder of the clone is nowhere else with another cache" not says "XDG_CACHE_HOME"
+run doctor
+check "a full disk of the cache is named" says "LibTorch needs 8000 MB"
+check "and may be another one" says "or set XDG_CACHE_HOME to a larger disk"
 rm "$fakes/df"
 fake python3 <<'X'
 folder="${@: -1}"
