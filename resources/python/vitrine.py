@@ -222,7 +222,8 @@ class Run:
         return False
 
     def flush(self, timeout=60.0):
-        """Returns when everything logged so far is in the database. Raises LogError where it cannot be stored."""
+        """Returns when everything logged so far is in the database, or in its side file while it cannot be written.
+        Raises LogError where it cannot be stored."""
         with self._lock:
             if "finished" in self._answers:
                 return  # all of it is

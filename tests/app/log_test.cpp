@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "core/store/run_card.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
+#include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 #include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
@@ -101,6 +103,10 @@ class Talk {
     std::string line;
     for (char c = 0; ::read(out_, &c, 1) == 1 && c != '\n';) line += c;
     return readJson(line);
+  }
+  [[nodiscard]] bool hasAnswer() const {
+    pollfd out{out_, POLLIN, 0};
+    return ::poll(&out, 1, 0) > 0;
   }
   [[nodiscard]] int pid() const { return program_; }
   int wait() { return exitCodeOf(std::exchange(program_, -1)); }
@@ -316,6 +322,25 @@ TEST_F(Logged, AFlushIsAnsweredWhenAllIsStored) {
   EXPECT_EQ(flushed.at("id"), 9);
   EXPECT_EQ(store().points(1, "train/loss").size(), 1u);
   EXPECT_EQ(store().run(1).state, store::RunState::Running);
+}
+
+TEST_F(Logged, AFlushWaitsForADatabaseThatTakesNothing) {
+  Talk talk(database());
+  talk.say(kRun);
+  EXPECT_EQ(talk.answer().at("type"), "run");
+  const std::string logFile = scratch_.path("log.files/") + store().run(1).logFile;
+  testing::RawDatabase raw(database());
+  raw.run("ALTER TABLE metric_tail RENAME TO elsewhere");
+  talk.say(metrics(1, 2.0) + "{\"type\":\"flush\",\"id\":9}\n" +
+           "{\"type\":\"print\",\"text\":\"behind the flush\"}\n");
+  EXPECT_TRUE(
+      waitUntil([&] { return readText(logFile).find("behind the flush") != std::string::npos; }));
+  EXPECT_FALSE(talk.hasAnswer());
+  raw.run("ALTER TABLE elsewhere RENAME TO metric_tail");
+  const Json flushed = talk.answer();
+  EXPECT_EQ(flushed.at("type"), "flushed");
+  EXPECT_EQ(flushed.at("id"), 9);
+  EXPECT_EQ(store().points(1, "train/loss").size(), 1u);
 }
 
 TEST_F(Logged, AKilledLogLeavesARunThatIsReapedAsALostOne) {

@@ -85,9 +85,8 @@ void LogSession::take(std::string_view text) {
   }
   if (type == "print") return log_->line(printLine(line));
   if (type == "flush") {
-    const Json id = flushLine(line);
-    flush();
-    return answer_({{"type", "flushed"}, {"id", id}});
+    unanswered_.push_back(flushLine(line));
+    return flush();
   }
   throw BadLine("'type' is '" + shorten(type, 60) +
                 "'; it has to be metrics, metric, image, table, matrix, sample, text, event, "
@@ -201,6 +200,7 @@ void LogSession::declare(const MetricDeclaration& metric) {
 
 void LogSession::tellRequests() {
   if (hasEnded_ || sink_ == nullptr) return;
+  if (!unanswered_.empty()) flush();
   if (control_.request() == Request::Interrupt && told_ != Request::Interrupt) {
     // `vitrine stop` writes the request and sends a signal: look what was written before the
     // script is informed.
@@ -222,7 +222,9 @@ void LogSession::flush() {
   } catch (const StoreError&) {
     // The writer has said so and keeps the records; reading more of them can wait a little.
     std::this_thread::sleep_for(std::chrono::seconds(1));
+    return;
   }
+  for (const Json& id : std::exchange(unanswered_, {})) answer_({{"type", "flushed"}, {"id", id}});
 }
 
 void LogSession::finish(const FinishLine& line) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/vitrine/log/log_lines.h"
 #include "app/vitrine/run/progress_sink.h"
@@ -31,11 +32,13 @@ class LogSession {
   /// \param line  without its line break; one of white space alone is skipped
   /// \throws BadLine  it is not understood; what came before stays
   void take(std::string_view line);
-  /// Passes on what the window, another terminal or a signal asks of the run, once each.
+  /// Passes on what the window, another terminal or a signal asks of the run, once each. Tries
+  /// again to answer the flush lines that wait.
   void tellRequests();
   /// The script is gone or has sent a line that is not understood: the run ends here.
   void end(store::RunState state, const std::string& reason);
-  /// Makes everything durable that was taken. Where nothing can be written it waits and returns.
+  /// Makes everything durable that was taken, and answers the flush lines. Where nothing can be
+  /// written it waits and returns: they are answered later.
   void flush();
 
   [[nodiscard]] bool hasRun() const noexcept { return run_ != 0; }
@@ -62,6 +65,7 @@ class LogSession {
   std::string name_;
   std::optional<RunLog> log_;
   std::unique_ptr<store::StoreSink> sink_;
+  std::vector<Json> unanswered_;  ///< ids of flush lines whose records are not durable yet
   ProgressRecord progress_;
   std::int64_t firstStep_ = 0;
   double timeBefore_ = 0;  ///< seconds of the segments before
