@@ -8,10 +8,14 @@
 #include <QRegularExpression>
 #include <QSaveFile>
 #include <QSvgRenderer>
+#include <QTextBlock>
+#include <QTextCursor>
 #include <QTextDocument>
 #include <QTextFrame>
+#include <QTextLayout>
 #include <QUrl>
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/base/error.h"
@@ -41,6 +45,13 @@ const char* const kPrintStyle =
     "background-color: #f4f6f8; } code { font-size: 7pt; } "
     ".note, .muted, caption { color: #57606a; font-size: 8pt; }";
 
+/// Qt takes a list of fonts for the name of one, which it does not find: the words would be wider
+/// than their places.
+QByteArray withOneFont(const QByteArray& svg) {
+  static const QRegularExpression list(QStringLiteral("font-family=\"([^\",]*),[^\"]*\""));
+  return QString::fromUtf8(svg).replace(list, QStringLiteral("font-family=\"\\1\"")).toUtf8();
+}
+
 QImage decoded(const QString& uri, const QSize& size) {
   const qsizetype comma = uri.indexOf(QLatin1Char(','));
   if (!uri.startsWith(QLatin1String("data:image/")) || comma < 0) return {};
@@ -52,13 +63,39 @@ QImage decoded(const QString& uri, const QSize& size) {
                ? picture
                : picture.scaled(size * kSampleScale, Qt::IgnoreAspectRatio, Qt::FastTransformation);
   }
-  QSvgRenderer renderer(bytes);
-  if (!renderer.isValid()) return {};
-  QImage drawn((QSizeF(size) * kChartScale).toSize(), QImage::Format_RGB32);
-  drawn.fill(Qt::white);
-  QPainter painter(&drawn);
-  renderer.render(&painter);
-  return drawn;
+  return chartPicture(bytes, size);
+}
+
+bool isHeading(const QTextBlock& block) { return block.blockFormat().headingLevel() > 0; }
+
+bool isPicture(const QTextBlock& block) {
+  return block.text().contains(QChar(QChar::ObjectReplacementCharacter));
+}
+
+/// Headings stay on the page of what they head, and pictures on that of the words below them.
+void keepTogether(QTextDocument& document) {
+  const double height = document.pageSize().height();
+  const auto topOf = [&](const QTextBlock& block) {
+    document.pageCount();  // all of it is laid out
+    const QTextLayout& laidOut = *block.layout();
+    return laidOut.lineCount() > 0 ? laidOut.position().y() + laidOut.lineAt(0).y() : 0;
+  };
+  const auto pageOf = [&](double y) { return std::floor((y + 0.5) / height); };
+  for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+    const QTextBlock next = block.next();
+    const bool isKept = isHeading(block) || (isPicture(block) && !isPicture(next));
+    if (!isKept || !next.isValid()) continue;
+    if (QTextCursor(block).currentTable() != nullptr || QTextCursor(next).currentTable() != nullptr)
+      continue;
+    if (pageOf(topOf(block)) == pageOf(topOf(next))) continue;
+    QTextBlock first = block;
+    while (first.previous().isValid() && isHeading(first.previous())) first = first.previous();
+    const double top = topOf(first);
+    if (top - pageOf(top) * height < 1) continue;  // stands at the top of a page already
+    QTextBlockFormat format;
+    format.setPageBreakPolicy(QTextFormat::PageBreak_AlwaysBefore);
+    QTextCursor(first).mergeBlockFormat(format);
+  }
 }
 
 /// As wide as it stands on the page.
@@ -79,6 +116,16 @@ int attributeOf(const QString& tag, const char* name) {
 }
 
 }  // namespace
+
+QImage chartPicture(const QByteArray& svg, const QSize& size) {
+  QSvgRenderer renderer(withOneFont(svg));
+  if (!renderer.isValid()) return {};
+  QImage drawn((QSizeF(size) * kChartScale).toSize(), QImage::Format_RGB32);
+  drawn.fill(Qt::white);
+  QPainter painter(&drawn);
+  renderer.render(&painter);
+  return drawn;
+}
 
 QString printable(const QString& html, QStringList& pictures) {
   QString page = html;
@@ -141,6 +188,7 @@ void paintPages(QTextDocument& document, QPainter& painter, const QRectF& body,
   frame.setMargin(0);
   document.rootFrame()->setFrameFormat(frame);
   document.setPageSize(body.size());
+  keepTogether(document);
   QFont small = document.defaultFont();
   small.setPointSizeF(kPageNumberInk);
   for (int page = 0; page < document.pageCount(); ++page) {

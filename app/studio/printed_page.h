@@ -1,7 +1,10 @@
 // A report's HTML as a PDF file.
 #pragma once
 
+#include <QByteArray>
+#include <QImage>
 #include <QRectF>
+#include <QSize>
 #include <QString>
 #include <functional>
 
@@ -18,6 +21,9 @@ void printPage(const QString& html, const QString& pdf);
 /// The same page in elements that Qt's text layout knows, without its style sheet; pictures as
 /// "picture:0", "picture:1" ... \param pictures  receives their data URIs, in that order
 [[nodiscard]] QString printable(const QString& html, QStringList& pictures);
+
+/// A chart as it is printed, `size` pixels of the text large; null if it is none.
+[[nodiscard]] QImage chartPicture(const QByteArray& svg, const QSize& size);
 
 /// Paints a document page by page, with the number of each below it. Nothing but that number lies
 /// outside of `body`.

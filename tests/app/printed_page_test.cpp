@@ -1,9 +1,12 @@
 // The pages of a printed report.
 #include "app/studio/printed_page.h"
 
+#include <QColor>
 #include <QImage>
 #include <QPainter>
 #include <QTextDocument>
+#include <QUrl>
+#include <algorithm>
 #include <list>
 
 #include "tests/ui/support/qt_test.h"
@@ -16,6 +19,9 @@ const QRectF kBody(40, 40, 320, 480);
 std::list<QImage> pagesOf(const QString& html) {
   QTextDocument document;
   document.setDefaultStyleSheet(QStringLiteral("pre { background-color: #c0c0c0; }"));
+  QImage picture(200, 150, QImage::Format_RGB32);
+  picture.fill(Qt::red);
+  document.addResource(QTextDocument::ImageResource, QUrl(QStringLiteral("picture:0")), picture);
   document.setHtml(html);
   std::list<QImage> pages;
   QPainter painter;
@@ -59,6 +65,56 @@ TEST(PrintedPage, ShowsEveryLineOnce) {
   const int one = inkIn(pagesOf(QStringLiteral("<p>mm</p>")).front(), kBody.toRect());
   ASSERT_GT(one, 0);
   EXPECT_EQ(ink, 60 * one);
+}
+
+// Whatever stands above them.
+TEST(PrintedPage, AHeadingAPictureAndItsWordsAreOnOnePage) {
+  const auto has = [](const QImage& page, const auto& isIt) {
+    for (int y = 0; y < page.height(); ++y) {
+      for (int x = 0; x < page.width(); ++x)
+        if (isIt(QColor(page.pixel(x, y)))) return true;
+    }
+    return false;
+  };
+  for (int above = 0; above < 24; ++above) {
+    QString html;
+    for (int i = 0; i < above; ++i) html += QStringLiteral("<p>mm</p>");
+    html += QStringLiteral(
+        "<h2 style=\"color: #00a000\">Curves</h2><div><img src=\"picture:0\" width=\"200\" "
+        "height=\"150\"> <p style=\"color: #0000ff\">Loss</p></div>");
+    int pictures = 0;
+    const std::list<QImage> pages = pagesOf(html);
+    EXPECT_LE(pages.size(), 3U) << above;
+    for (const QImage& page : pages) {
+      const bool hasPicture = has(page, [](const QColor& c) { return c == QColor(Qt::red); });
+      pictures += hasPicture;
+      EXPECT_EQ(
+          has(page, [](const QColor& c) { return c.green() - std::max(c.red(), c.blue()) > 100; }),
+          hasPicture)
+          << above << ": the heading";
+      EXPECT_EQ(
+          has(page, [](const QColor& c) { return c.blue() - std::max(c.red(), c.green()) > 100; }),
+          hasPicture)
+          << above << ": the words";
+    }
+    EXPECT_EQ(pictures, 1) << above;
+  }
+}
+
+// Charts name other fonts for a reader without theirs.
+TEST(PrintedPage, ChartsHaveTheFontTheyWereMadeWith) {
+  const auto drawn = [](const QByteArray& fonts) {
+    const QByteArray svg =
+        QByteArray(
+            "<svg width=\"200\" height=\"40\" viewBox=\"0 0 200 40\" "
+            "xmlns=\"http://www.w3.org/2000/svg\"><text x=\"4\" y=\"30\" font-size=\"20\" "
+            "font-family=\"") +
+        fonts + "\">iLLaMA, 17 %</text></svg>";
+    return chartPicture(svg, QSize(200, 40));
+  };
+  const QByteArray family = bodyFont().family().toUtf8();
+  EXPECT_EQ(drawn(family + ", Helvetica, Arial, sans-serif"), drawn(family));
+  EXPECT_FALSE(drawn(family).isNull());
 }
 
 TEST(PrintedPage, HasTheElementsOfAReportInThoseThatQtLaysOut) {
