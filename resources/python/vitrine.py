@@ -224,6 +224,7 @@ class Run:
     def flush(self, timeout=60.0):
         """Returns when everything logged so far is in the database, or in its side file while it cannot be written.
         Raises LogError where it cannot be stored."""
+        self._require_owner()  # in a forked child the lock may be held for ever
         with self._lock:
             if "finished" in self._answers:
                 return  # all of it is
