@@ -305,8 +305,10 @@ class Run:
             end = time.monotonic() + self._patience
             # What has begun to be written has to follow; so does what finds an empty buffer.
             while may_drop and len(rest) == len(data) and self._waiting + len(data) > max(_BUFFER_BYTES, len(data)):
+                if self._problem:  # said where it was found
+                    return
                 left = end - time.monotonic()
-                if left <= 0 or self._problem:
+                if left <= 0:
                     self.dropped += 1
                     break
                 self._emptied.wait(left)

@@ -206,6 +206,28 @@ def slow():
     assert longest >= 0.2, longest
 
 
+def waits():
+    """A call that waits for room returns when nothing is stored any more, and blames nothing else."""
+    run = begin(name="waits", patience=600)
+    os.kill(run._process.pid, signal.SIGSTOP)
+    vitrine._BUFFER_BYTES = 100_000
+
+    def end():
+        while not run._emptied._waiters:
+            time.sleep(0.001)
+        with run._lock:
+            run._problem = "'vitrine log' ended"
+            run._emptied.notify_all()
+
+    threading.Thread(target=end).start()
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        while not run._problem:
+            run.log({"a": 1})
+        assert not heard and run.dropped == 0, heard
+    os.kill(run._process.pid, signal.SIGKILL)
+
+
 def stuck():
     """A program that takes nothing: after finish() nothing is written to a file with the number of its pipe."""
     run = begin(name="stuck")

@@ -259,6 +259,11 @@ TEST_F(PythonLog, ALogThatIsStuckHoldsTheLoopForABoundedTime) {
   EXPECT_EQ(store().points(1, "a").size(), static_cast<std::size_t>(std::stoi(ended.out)));
 }
 
+TEST_F(PythonLog, ALogThatEndsWhileACallWaitsIsNotCalledSlow) {
+  const ProgramEnd ended = run("waits");
+  EXPECT_TRUE(ended.isSuccess()) << ended.err;
+}
+
 TEST_F(PythonLog, ALogThatIsStuckAtTheEndGetsNothingInAFileOfTheScript) {
   const ProgramEnd ended = run("stuck");
   EXPECT_TRUE(ended.isSuccess()) << ended.err;
