@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::uint64_t kMostPageBytes = 512U << 20;
 constexpr int kTextWidth = 640;    // of a page between its margins, in pixels of its text
+constexpr int kChartHeight = 950;  // of a chart at most: it and the words below it fit on a page
 constexpr int kChartWidth = 470;   // of a chart that is not wide
 constexpr double kChartScale = 3;  // dots of a chart for each of these pixels
 constexpr int kSampleScale = 4;    // the same of generated images, whole and without smoothing
@@ -105,9 +106,12 @@ QSize placeOf(const QString& uri) {
   const QSizeF own = renderer.viewBoxF().size();
   // A chart that was drawn for the whole page is flatter or has more in it.
   constexpr double kWide = 1.55;
-  const int width =
-      own.height() > 0 && own.width() / own.height() > kWide ? kTextWidth : kChartWidth;
-  return own.isEmpty() ? QSize() : QSize(width, qRound(width * own.height() / own.width()));
+  if (own.isEmpty()) return {};
+  const double share = own.height() / own.width();
+  const int width = own.width() / own.height() > kWide ? kTextWidth : kChartWidth;
+  return QSizeF(width, width * share)
+      .boundedTo(QSizeF(kChartHeight / share, kChartHeight))
+      .toSize();
 }
 
 int attributeOf(const QString& tag, const char* name) {

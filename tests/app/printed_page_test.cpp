@@ -117,6 +117,20 @@ TEST(PrintedPage, ChartsHaveTheFontTheyWereMadeWith) {
   EXPECT_FALSE(drawn(family).isNull());
 }
 
+TEST(PrintedPage, ATallChartIsAsHighAsAPage) {
+  const auto sizeOf = [](int height) {
+    const QByteArray svg = "<svg viewBox=\"0 0 100 " + QByteArray::number(height) +
+                           "\" xmlns=\"http://www.w3.org/2000/svg\"></svg>";
+    QStringList pictures;
+    return printable(QStringLiteral("<img src=\"data:image/svg+xml;base64,%1\">")
+                         .arg(QString::fromLatin1(svg.toBase64())),
+                     pictures);
+  };
+  EXPECT_TRUE(sizeOf(100).contains(QLatin1String("width=\"470\" height=\"470\"")));
+  EXPECT_TRUE(sizeOf(50).contains(QLatin1String("width=\"640\" height=\"320\"")));
+  EXPECT_TRUE(sizeOf(400).contains(QLatin1String("height=\"950\""))) << sizeOf(400).toStdString();
+}
+
 TEST(PrintedPage, HasTheElementsOfAReportInThoseThatQtLaysOut) {
   QStringList pictures;
   const QString page = printable(
