@@ -257,7 +257,12 @@ TEST_F(QueueVerbs, EnqueueRefusesWhatDoesNotFitWithTheNumbersAndStoresNothing) {
   const Ended nowhere = call({"enqueue", sharedSingle(), "data.folder=/nowhere"});
   EXPECT_EQ(nowhere.code, 1) << nowhere.err;
   EXPECT_THAT(nowhere.err, Names("/nowhere"));
-  EXPECT_EQ(call({"enqueue", sharedSingle(), "--device", "abacus"}).code, 2);
+  for (const char* device : {"abacus", "cudax", "cuda:", "cuda:01", "cuda:0,1"}) {
+    const Ended unknown =
+        call({"enqueue", sharedSingle(), "train.device=auto", "--device", device});
+    EXPECT_EQ(unknown.code, 2) << device;
+    EXPECT_THAT(unknown.err, Names(device, "is not a device"));
+  }
   EXPECT_EQ(call({"enqueue", sharedSingle(), "--time-limit", "soon"}).code, 2);
   EXPECT_TRUE(json({"runs"}).empty());
 }

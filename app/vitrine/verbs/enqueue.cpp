@@ -1,5 +1,6 @@
 // vitrine enqueue: every run of an experiment into the queue.
 #include <algorithm>
+#include <regex>
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
@@ -73,7 +74,9 @@ JudgedPlan planOf(const EnqueueArguments& asked, const Engine& engine) {
 /// \throws ConfigError  the file asks for another kind of device
 void requireDevice(const Plan& plan, const std::string& device) {
   if (device.empty()) return;
-  if (device != "cpu" && device.rfind("cuda", 0) != 0 && device.rfind("GPU-", 0) != 0)
+  // Any other word is the name of no device: its runs would wait for ever.
+  static const std::regex known("cpu|cuda(:(0|[1-9][0-9]{0,2}))?|GPU-.+");
+  if (!std::regex_match(device, known))
     throw ConfigError("'" + device +
                       "' is not a device; use cpu, cuda, cuda:N or the UUID of a GPU");
   for (const PlannedRun& run : plan.runs) {
