@@ -143,12 +143,14 @@ class Run:
                 self._flatten(name, value, parts)
         if not parts:
             return
-        if step is None:
-            step = self.step + 1
-        elif type(step) is not int or step < 0:
+        if step is not None and (type(step) is not int or step < 0):
             step = _integer("step", step)
-        if step > self.step:
-            self.step = step
+        self._require_owner()  # in a forked child the lock may be held for ever
+        with self._lock:
+            if step is None:
+                step = self.step + 1
+            if step > self.step:
+                self.step = step
         when = "" if epoch is None else f'"epoch":{_finite("epoch", epoch)!r},'
         seconds = time.monotonic() - self._begin
         self._send(f'{{"type":"metrics","step":{step},{when}"time":{seconds:.3f},"values":{{{",".join(parts)}}}}}\n'
@@ -224,7 +226,7 @@ class Run:
     def flush(self, timeout=60.0):
         """Returns when everything logged so far is in the database, or in its side file while it cannot be written.
         Raises LogError where it cannot be stored."""
-        self._require_owner()  # in a forked child the lock may be held for ever
+        self._require_owner()
         with self._lock:
             if "finished" in self._answers:
                 return  # all of it is

@@ -100,16 +100,29 @@ def objects():
 
 
 def threads():
+    def newest(run):
+        step = run._newest
+        time.sleep(0)  # another thread may go on here
+        return step
+
+    vitrine.Run.step = property(newest, lambda run, step: setattr(run, "_newest", step))
     with begin() as run:
         def work(number):
             for step in range(2000):
                 run.log({f"thread{number}": step}, step=step)
-        each = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-        for one in each:
-            one.start()
-        for one in each:
-            one.join()
+
+        def count(number):
+            for _ in range(500):
+                run.log({"counted": number})
+
+        for task in (work, count):
+            each = [threading.Thread(target=task, args=(number,)) for number in range(4)]
+            for one in each:
+                one.start()
+            for one in each:
+                one.join()
         assert run.dropped == 0
+        assert run.step == 1999 + 2000, run.step
 
 
 def killed():
