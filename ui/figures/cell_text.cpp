@@ -15,7 +15,10 @@ bool isPartEnd(const QString& word, qsizetype at) {
   return sign == QLatin1Char('-') && before.isLetter() && after.isLetter();
 }
 
+/// With or without its interval. A hash that begins with a digit is none.
 bool isNumber(const QString& word) {
+  constexpr qsizetype kMostDigits = 24;  // of a double: "-1.7976931348623157e+308"
+  if (word.section(QLatin1Char(' '), 0, 0).size() > kMostDigits) return false;
   const qsizetype first = word.startsWith(QLatin1Char('+')) || word.startsWith(QLatin1Char('-')) ||
                                   word.startsWith(QChar(0x2212))
                               ? 1
@@ -29,8 +32,8 @@ QStringList spacedWords(const QString& text) {
   bool isOpen = false;
   for (const QString& one : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
     const bool isSign = one == QStringLiteral("\u00b1");
-    const bool isInterval = one.startsWith(QLatin1Char('[')) && !words.isEmpty() &&
-                            isNumber(words.last());
+    const bool isInterval =
+        one.startsWith(QLatin1Char('[')) && !words.isEmpty() && isNumber(words.last());
     if ((isSign || isInterval || isOpen) && !words.isEmpty()) {
       words.last() += QLatin1Char(' ') + one;
     } else {

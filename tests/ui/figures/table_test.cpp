@@ -75,6 +75,16 @@ TEST(Table, BreaksNoWordInASingleColumnWhereSmallerLettersAreEnough) {
   EXPECT_LT(points, recipe.paper.fontPoints) << "the letters are smaller than in a wide table";
 }
 
+TEST(Table, BreaksAHashAndNoWordForIt) {
+  const std::string hash = "458f2ecf634b893f61a8311d3e3a54a8014a81103d3775bed97cefca6664f11";
+  EXPECT_TRUE(piecesOf(QString::fromStdString(hash), CellPiece::Number).isEmpty());
+  const auto figure = tableOf({"score", "value", "judge sha256"},
+                              Json::array({Json::array({"agreement", 0.775, hash})}));
+  const Written written = writtenIn(figureBytes(*figure, FigureFormat::Svg, {}));
+  EXPECT_TRUE(written.texts.contains(QStringLiteral("agreement")))
+      << written.texts.join('|').toStdString();
+}
+
 TEST(Table, KeepsItsLettersWhereTheWordsFit) {
   const auto figure = ablation();
   Recipe recipe;
