@@ -106,6 +106,37 @@ TEST(Report, DrawsItsChartsWithTheWindowsCode) {
   expectSelfContained(page);
 }
 
+// Its folder has published numbers, and none of them names one of its variants.
+TEST(Report, SaysNothingOfPublishedNumbersThatNoVariantHas) {
+  if (!fs::exists(fs::path(VITRINE_PROGRAM).parent_path() / "vitrine-studio"))
+    GTEST_SKIP() << "vitrine-studio is not built";
+  const Copy copy;
+  const std::string title = "SiT-LLaMA on Fashion-MNIST, quick look";
+  ASSERT_THAT(readText(VITRINE_SOURCE_DIR "/experiments/visionllama/generation_quick.toml"),
+              HasSubstr(title));
+  {
+    store::RunStore store(copy.database());
+    store::NewRun run;
+    run.config = {{"model", {{"width", 16}}}};
+    run.origins = Json::object();
+    run.name = run.variant = "one";
+    store::NewRun other = run;
+    other.name = other.variant = "two";
+    other.config["model"]["width"] = 32;
+    for (const std::int64_t id : store.addRuns(store.experiment(title, ""), {run, other})) {
+      store::RunStore::Batch batch;
+      batch.metrics.push_back({1, 1, 1, {{"test/loss", 0.5}}});
+      store.append(id, store.openSegment(id, 0, store::thisWorker(), Json::object()), batch);
+      store.setState(id, store::RunState::Done, "");
+    }
+  }
+  Scratch scratch;
+  const Ended ended =
+      vitrine({"report", title, scratch.path("out.html"), "--json", "--db", copy.database()});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(ended.json().at("not_drawn").empty()) << ended.json().at("not_drawn").dump();
+}
+
 TEST(Report, EscapesWhatADatabaseHolds) {
   const Copy copy;
   const std::string hostile = "</title><script>alert(1)</script>\"'&<img src=x onerror=y>";

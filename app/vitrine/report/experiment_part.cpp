@@ -311,8 +311,9 @@ Html Part::artifacts() {
 Html Part::published(const fs::path& folder) {
   std::error_code none;
   if (folder.empty() || !fs::exists(folder / "published.toml", none) || rows_.size() < 2) return {};
-  return figures_.draw(
-      {"Published numbers next to ours", "compare", uuids(), Json{{"view", "published"}}, true});
+  // None of its rows need name a variant of this experiment.
+  return figures_.draw({"Published numbers next to ours", "compare", uuids(),
+                        Json{{"view", "published"}}, true, true});
 }
 
 Html Part::claims() {

@@ -51,6 +51,9 @@ Html FigureDrawer::draw(const Asked& asked) {
   const ProgramEnd ended =
       runProgram({studioProgram().string(), "--db", database_.string(), "--figure", recipe.string(),
                   "--fit", "--out", picture.string()});
+  const bool isEmpty =
+      ended.how == ProgramEnd::How::Exited && ended.code == static_cast<int>(ExitCode::NotFound);
+  if (asked.isOptional && isEmpty) return {};
   if (!ended.isSuccess() || !fs::exists(picture)) {
     const std::string reason = lastLine(ended.err);
     problems_.insert("Not drawn: " + asked.title + (reason.empty() ? "" : " (" + reason + ")"));
