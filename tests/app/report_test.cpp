@@ -81,6 +81,16 @@ TEST(Report, HasEverySectionAndNeedsNothingElse) {
   EXPECT_THAT(page, HasSubstr(Json::parse(readText(weights)).at("files").at(0).at("sha256")));
 }
 
+TEST(Report, HasACommandForEachSetOfValuesThatTheCommandLineGave) {
+  const Copy copy;
+  for (const char* seed : {"train.seed=5", "train.seed=6"})
+    ASSERT_EQ(copy.run({"enqueue", sharedExperiment(), seed, "--no-dry-step"}).code, 0);
+  EXPECT_THAT(reported(copy.database(), {"Tiny"}),
+              HasTexts("vitrine train tiny.toml --db again.sqlite\n",
+                       "vitrine train tiny.toml train.seed=5 --db again.sqlite\n",
+                       "vitrine train tiny.toml train.seed=6 --db again.sqlite\n"));
+}
+
 TEST(Report, DrawsItsChartsWithTheWindowsCode) {
   if (!fs::exists(fs::path(VITRINE_PROGRAM).parent_path() / "vitrine-studio"))
     GTEST_SKIP() << "vitrine-studio is not built";

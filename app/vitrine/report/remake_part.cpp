@@ -17,20 +17,31 @@ namespace vitrine::app {
 
 namespace {
 
-/// Values that the command line gave, as it takes them.
-std::string overridesOf(store::RunReader& store, const std::vector<store::RunRow>& rows) {
+/// Values that the command line gave to a run, as it takes them.
+std::string overridesOf(store::RunReader& store, std::int64_t run) {
+  const Json config = store.config(run);
+  const Json origins = store.origins(run);
   std::set<std::string> words;
-  for (const store::RunRow& run : rows) {
-    const Json config = store.config(run.id);
-    const Json origins = store.origins(run.id);
-    for (const auto& [key, origin] : origins.items()) {
-      const Json* value = valueAt(config, key);
-      if (wordAt(origin, "layer") != "command line" || value == nullptr) continue;
-      words.insert(shellWord(key + "=" + tomlValue(*value)));
-    }
+  for (const auto& [key, origin] : origins.items()) {
+    const Json* value = valueAt(config, key);
+    if (wordAt(origin, "layer") != "command line" || value == nullptr) continue;
+    words.insert(shellWord(key + "=" + tomlValue(*value)));
   }
   std::string text;
   for (const std::string& word : words) text += " " + word;
+  return text;
+}
+
+/// One for the runs that the command line gave the same values: it gives them to all of its runs.
+std::string trainCommands(store::RunReader& store, const std::vector<store::RunRow>& rows,
+                          const std::string& file) {
+  std::set<std::string> known;
+  std::string text;
+  for (const store::RunRow& run : rows) {
+    const std::string overrides = overridesOf(store, run.id);
+    if (known.insert(overrides).second)
+      text += "vitrine train " + file + overrides + " --db again.sqlite\n";
+  }
   return text;
 }
 
@@ -69,10 +80,9 @@ Html remakePart(store::RunReader& store, const std::vector<store::RunRow>& rows,
         "p", Html("Save the text below as " + file + ", with the version of the environment."));
     content += Html::element(
         "pre", {{"class", "command"}},
-        Html("vitrine train " + file + overridesOf(store, rows) + " --db again.sqlite\n" +
-             "vitrine compare " + shellWord(first.experiment) + " --db again.sqlite\n" +
-             "vitrine report " + shellWord(first.experiment) + " " + shellWord(reportName) +
-             " --db again.sqlite"));
+        Html(trainCommands(store, rows, file) + "vitrine compare " + shellWord(first.experiment) +
+             " --db again.sqlite\n" + "vitrine report " + shellWord(first.experiment) + " " +
+             shellWord(reportName) + " --db again.sqlite"));
     content += folded(file + ", SHA-256 " + sha256OfText(source), source);
   }
   HtmlTable table{{"Run", "Name", "Seed", "State", "Started", "UUID", "Configuration, SHA-256",
