@@ -14,9 +14,10 @@
 namespace vitrine::ui {
 namespace {
 
-constexpr double kWordGap = 2;    // between a rule and its word
-constexpr double kNotePad = 8;    // of the ground next to a note's letters
-constexpr double kLineCost = 50;  // of a line or a symbol that a word would lie on
+constexpr double kWordGap = 2;     // between a rule and its word
+constexpr double kNotePad = 8;     // of the ground next to a note's letters
+constexpr double kLineCost = 50;   // of a line or a symbol that a word would lie on
+constexpr double kWordCost = 1e5;  // of another word: more than of all lines
 
 /// Where the word of a rule may stand, the best first: at the ends, then along the way.
 std::vector<QRectF> wordPlaces(const QRectF& plot, Qt::Orientation direction, double at,
@@ -55,7 +56,7 @@ std::vector<QRectF> notePlaces(const QRectF& plot, double x, int first, const QS
 
 struct LineChartFigure::Obstacles {
   std::vector<QLineF> lines;
-  std::vector<QRectF> boxes;
+  std::vector<QRectF> boxes, words;
   std::vector<QPolygonF> bands;
 
   [[nodiscard]] double cost(const QRectF& word) const {
@@ -66,6 +67,7 @@ struct LineChartFigure::Obstacles {
       cost += cutLine(box, from, to) ? kLineCost : 0;
     }
     for (const QRectF& other : boxes) cost += box.intersects(other) ? kLineCost : 0;
+    for (const QRectF& other : words) cost += box.intersects(other) ? kWordCost : 0;
     for (const QPolygonF& band : bands)
       cost += band.containsPoint(box.center(), Qt::OddEvenFill) ? 1 : 0;
     return cost;
@@ -147,7 +149,7 @@ std::vector<LineChartFigure::Word> LineChartFigure::ruleWords(const QRectF& plot
       word.isFree = true;
       freeFrom = word.box.bottom();
     }
-    obstacles.boxes.push_back(word.box);
+    obstacles.words.push_back(word.box);
     words.push_back(std::move(word));
   }
   return words;
@@ -191,7 +193,7 @@ std::vector<LineChartFigure::Word> LineChartFigure::noteWords(const QRectF& plot
           if (least < kLineCost) break;
         }
       }
-      obstacles.boxes.push_back(word.box);
+      obstacles.words.push_back(word.box);
     }
     words.push_back(std::move(word));
   }

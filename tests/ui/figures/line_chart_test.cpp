@@ -424,6 +424,25 @@ TEST(LineChart, NoLineRunsThroughTheWordsOfANote) {
   }
 }
 
+// Lines are everywhere, and the notes at almost one place.
+TEST(LineChart, WordsOfNotesAreApartAmongManyLines) {
+  LineChart chart;
+  for (int line = 0; line < 12; ++line) {
+    std::vector<double> values;
+    for (int i = 0; i < 40; ++i) values.push_back((i + line) % 2);
+    chart.series.push_back(lineOf(QString::number(line), 1, values));
+  }
+  chart.legend = FigureLegend::None;
+  chart.notes = {{20, std::nullopt, QStringLiteral("fitted 1.12"), 1},
+                 {20.2, std::nullopt, QStringLiteral("fitted 1.10"), 1}};
+  const SvgDocument svg = readSvg(figureBytes(*makeLineChart(chart), FigureFormat::Svg, {}));
+  std::vector<QRectF> words;
+  for (const SvgDocument::Text& one : textsOf(svg))
+    if (one.words.startsWith(QLatin1String("fitted"))) words.push_back(one.box);
+  ASSERT_EQ(words.size(), 2U);
+  EXPECT_FALSE(words[0].intersects(words[1]));
+}
+
 TEST(LineChart, NumbersAtTheEndsOfATimeAxisStayInsideThePictureAndApart) {
   for (const ChartAxis::Unit unit : {ChartAxis::Unit::Date, ChartAxis::Unit::Duration}) {
     for (const double span : {40.0, 3000.0, 20'000.0, 200'000.0, 3e6}) {
