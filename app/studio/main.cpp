@@ -269,6 +269,16 @@ void select(ui::StudioWorkbench& workbench, const std::vector<std::int64_t>& run
   if (!runs.empty()) workbench.selection().setRuns(runs, runs.front());
 }
 
+// What is shown of the page that the options name.
+void lookAt(ui::Page& page, const Options& options) {
+  if (auto* artifacts = qobject_cast<ui::ArtifactsPage*>(&page);
+      artifacts != nullptr && !options.artifact.isEmpty()) {
+    artifacts->showArtifact(options.artifact.section(QLatin1Char('/'), 0, 0),
+                            options.artifact.section(QLatin1Char('/'), 1));
+  }
+  if (!options.view.is_null()) page.setViewState(options.view);
+}
+
 // With a page: that page alone. Without: the whole window.
 void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
   workbench.start();
@@ -287,12 +297,7 @@ void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
     select(workbench, options.runs);
     workbench.setRunListVisible(false);  // a page alone names its curves
     const std::unique_ptr<ui::Page> page(wanted->make(workbench, nullptr));
-    if (auto* artifacts = qobject_cast<ui::ArtifactsPage*>(page.get());
-        artifacts != nullptr && !options.artifact.isEmpty()) {
-      artifacts->showArtifact(options.artifact.section(QLatin1Char('/'), 0, 0),
-                              options.artifact.section(QLatin1Char('/'), 1));
-    }
-    if (!options.view.is_null()) page->setViewState(options.view);
+    lookAt(*page, options);
     if (options.waitMs > 0) waitFor(options.waitMs);
     // QT_SCALE_FACTOR has made logical pixels of the right size already.
     image = page->snapshot(options.size.isValid() ? options.size : QSize(1100, 760), options.scale);
@@ -303,7 +308,7 @@ void drawScreenshot(const Options& options, ui::StudioWorkbench& workbench) {
     select(workbench, options.runs);
     if (!options.page.isEmpty() && !window.showPage(options.page))
       throw NotFoundError("there is no page '" + options.page.toStdString() + "'");
-    if (!options.view.is_null()) window.currentPage()->setViewState(options.view);
+    if (!options.page.isEmpty()) lookAt(*window.currentPage(), options);
     waitFor(std::max(options.waitMs, 50));
     window.waitUntilIdle();
     QApplication::processEvents();
@@ -470,10 +475,10 @@ int runStudio(int argc, char** argv) {
     window.setWindowState(
         Qt::WindowMaximized);  // its frame would push the lower edge off the screen
   }
-  if (!options.page.isEmpty()) window.showPage(options.page);
-  if (!options.view.is_null()) window.currentPage()->setViewState(options.view);
+  const bool isPageThere = !options.page.isEmpty() && window.showPage(options.page);
   window.show();
   if (!options.runs.empty()) select(workbench, options.runs);
+  if (isPageThere) lookAt(*window.currentPage(), options);
   workbench.queue().attend();
   return QApplication::exec();
 }

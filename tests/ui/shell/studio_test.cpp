@@ -67,6 +67,27 @@ TEST(Studio, DrawsTheWholeWindowOfAnEmptyDatabase) {
   EXPECT_EQ(QImage(picture).size(), QSize(1366, 768));
 }
 
+TEST(Studio, ShowsTheArtifactThatIsAskedForInTheWholeWindowToo) {
+  QTemporaryDir folder;
+  const QString database = folder.filePath(QStringLiteral("experiments.sqlite"));
+  {
+    store::RunStore store(database.toStdString());
+    fillSampleDatabase(store, {.points = 200, .hasArtifacts = true});
+  }
+  const QString picture = folder.filePath(QStringLiteral("window.png"));
+  const auto middleWith = [&](const char* artifact) {
+    const Outcome drawn =
+        run(QString::fromLatin1(kStudio),
+            {"--db", database, "--page", "artifacts", "--artifact", artifact, "--run", "7",
+             "--screenshot", picture, "--window", "--size", "1400x900"});
+    EXPECT_EQ(drawn.code, 0) << drawn.error.toStdString();
+    return QImage(picture).copy(500, 250, 400, 400);  // of the page alone
+  };
+  const QImage spectrum = middleWith("attention_rank/spectrum");
+  ASSERT_EQ(spectrum.size(), QSize(400, 400));
+  EXPECT_NE(spectrum, middleWith("attention_map/image 0 pixels"));
+}
+
 TEST(Studio, DrawsAPictureAtTheStoredZoom) {
   QTemporaryDir folder;
   QDir(folder.path()).mkpath(QStringLiteral("config/vitrine"));
