@@ -238,6 +238,10 @@ TEST(Probe, SaysWhatIsWrongWithWhatItIsAskedFor) {
   const Ended gone = vitrine({"db", "probe", "/nowhere/x.sqlite"});
   EXPECT_EQ(gone.code, 3);
   EXPECT_THAT(gone.err, Names("/nowhere/x.sqlite"));
+  const Ended several = vitrine({"db", "probe", "a.sqlite", "b.sqlite"});
+  EXPECT_EQ(several.code, 2);
+  EXPECT_THAT(several.err, AllOf(HasSubstr("takes one file"), HasSubstr("b.sqlite")));
+  EXPECT_THAT(vitrine({"db", "info", "a.sqlite"}).err, HasSubstr("takes no file"));
 }
 
 }  // namespace

@@ -326,9 +326,10 @@ int dbVerb(const Arguments& arguments) {
     }
     return thin(line, std::move(choice));
   }
-  if (rest.size() > (action == "backup" || action == "probe" ? 1u : 0u)) {
-    throw ConfigError("vitrine db " + action + " takes no file, but got '" + rest.back() +
-                      "'; --db names the database");
+  const bool takesFile = action == "backup" || action == "probe";
+  if (rest.size() > (takesFile ? 1u : 0u)) {
+    throw ConfigError("vitrine db " + action + (takesFile ? " takes one file" : " takes no file") +
+                      ", but got '" + rest.back() + "'; --db names the database");
   }
   const std::string file = rest.empty() ? "" : rest.front();
   if (action == "probe") return probe(line, file);
