@@ -179,7 +179,8 @@ QWidget* CalibrationPage::makeTemperature() {
   scores_->setCornerButtonEnabled(false);  // it would select what cannot be selected
   scores_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   scores_->horizontalHeader()->setMinimumSectionSize(px(40));
-  scores_->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
+  connect(scores_->horizontalHeader(), &QHeaderView::sectionResized, this,
+          &CalibrationPage::shortenTitles);
   scores_->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
   scores_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   scores_->verticalHeader()->setDefaultSectionSize(px(22));
@@ -298,6 +299,19 @@ void CalibrationPage::arrange() {
   grid_->setRowStretch(0, 5);
   grid_->setRowStretch(1, 3);
   grid_->setRowStretch(2, 3);
+}
+
+// A header with a style sheet cuts what it has no room for, at the beginning of the names.
+void CalibrationPage::shortenTitles() {
+  const QHeaderView& header = *scores_->horizontalHeader();
+  const int beside = 2 * px(8) + px(4);
+  for (int column = 0; column < scores_->columnCount(); ++column) {
+    QTableWidgetItem* title = scores_->horizontalHeaderItem(column);
+    const QString name = title != nullptr ? title->data(Qt::UserRole).toString() : QString();
+    if (name.isEmpty()) continue;
+    title->setText(header.fontMetrics().elidedText(name, Qt::ElideMiddle,
+                                                   header.sectionSize(column) - beside));
+  }
 }
 
 }  // namespace vitrine::ui

@@ -116,6 +116,7 @@ class CalibrationPage final : public ResultsPage {
   void showReliability();
   void showTemperature();
   void showScores();
+  void shortenTitles();
   void showConfusion();
   void showFilm();
   void showImages();

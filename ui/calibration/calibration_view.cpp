@@ -187,7 +187,10 @@ void CalibrationPage::showScores() {
     const Column& one = columns[static_cast<std::size_t>(column)];
     auto* title = new QTableWidgetItem(one.title);
     title->setToolTip(one.run == 0 ? runName(main.run) : one.title);
-    if (one.run != 0) title->setForeground(seriesColor(seriesOf(one.run)));
+    if (one.run != 0) {
+      title->setForeground(seriesColor(seriesOf(one.run)));
+      title->setData(Qt::UserRole, one.title);  // may be shortened
+    }
     scores_->setHorizontalHeaderItem(column, title);
     for (int row = 0; row < scores_->rowCount(); ++row) {
       const Row& line = rows[static_cast<std::size_t>(row)];
@@ -218,6 +221,7 @@ void CalibrationPage::showScores() {
           scores_->fontMetrics().horizontalAdvance(scores_->item(row, column)->text()) + px(12));
   }
   titles->setMinimumSectionSize(widest);
+  shortenTitles();
   scores_->setFixedHeight(scores_->rowCount() * px(22) + titles->sizeHint().height() +
                           scores_->horizontalScrollBar()->sizeHint().height() + px(4));
 }

@@ -1,6 +1,9 @@
 // The split whose answers choose the temperature.
 #include <gmock/gmock.h>
 
+#include <QCoreApplication>
+#include <QHeaderView>
+#include <QTableWidget>
 #include <cmath>
 
 #include "tests/ui/calibration/answers.h"
@@ -38,6 +41,26 @@ TEST_F(CalibrationFit, FitsTheTemperatureAgainOnceTheValidationSplitIsEvaluated)
   Q_EMIT workbench_.watcher().dataChanged();
   EXPECT_TRUE(soon([&] { return shown->current()->fittedOn == "validation"; }));
   EXPECT_LT(shown->current()->fitted.temperature, 1);
+}
+
+TEST_F(CalibrationFit, ANameOverTheScoresIsShortenedInItsMiddleAndNeverCut) {
+  const QString name = QStringLiteral("a variant with a very long name, seed 12");
+  const auto shown = page(
+      {runWith("a", {samples::predictions(samples::overconfident(), 100, "test")}),
+       runWith(name.toStdString(), {samples::predictions(samples::overconfident(), 100, "test")})});
+  const auto* table = shown->findChild<QTableWidget*>();
+  for (const int width : {1900, 1000}) {
+    shown->resize(width, 800);
+    for (int i = 0; i < 4; ++i) QCoreApplication::processEvents();
+    const int last = table->columnCount() - 1;
+    const QHeaderView& header = *table->horizontalHeader();
+    const QTableWidgetItem& title = *table->horizontalHeaderItem(last);
+    EXPECT_TRUE(title.text().startsWith(QLatin1Char('a'))) << title.text().toStdString();
+    EXPECT_TRUE(title.text().endsWith(QLatin1Char('2'))) << title.text().toStdString();
+    EXPECT_LE(header.fontMetrics().horizontalAdvance(title.text()), header.sectionSize(last) - 16)
+        << width;
+    EXPECT_EQ(title.toolTip(), name);
+  }
 }
 
 }  // namespace
