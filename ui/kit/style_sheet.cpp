@@ -175,6 +175,7 @@ QTreeView::branch:has-children:open { image: url("@down"); }
 QHeaderView { background: @panel; }
 QHeaderView::section { background: @panel; color: @muted; border: none;
   border-bottom: 1px solid @line; padding: 4! 8!; }
+QHeaderView::section:vertical { border-bottom: none; }
 QTableCornerButton::section { background: @panel; border: none; }
 
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
