@@ -47,6 +47,16 @@ TEST(Compare, GivesMeanAndDeviationOverSeedsAndWhatDiffers) {
   EXPECT_THAT(onShared({"compare", "1"}).out, HasTexts("±", "model.width = 32"));
 }
 
+TEST(Compare, SaysWhichMetricNoRunHas) {
+  const Ended ended =
+      onShared({"compare", "Tiny", "--metric", "test/top", "--metric", "test/l*", "--json"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_TRUE(ended.json()[0].at("metrics").contains("test/loss"));
+  EXPECT_THAT(ended.err, Names("test/top", "test/top1"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("test/l*")));
+  EXPECT_THAT(onShared({"compare", "Tiny", "--json"}).err, Not(HasSubstr("warning")));
+}
+
 TEST(Compare, WritesFractionsInPercentForPeopleAndRawForPrograms) {
   const Json groups = onShared({"compare", "1", "--json", "--metric", "test/top1"}).json();
   const double mean = groups[0].at("metrics").at("test/top1").at("mean").get<double>();

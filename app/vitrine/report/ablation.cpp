@@ -7,6 +7,7 @@
 #include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/store/metrics/column_decimals.h"
@@ -69,13 +70,22 @@ Ablation readAblation(const store::QueryFunction& query, const std::vector<store
   std::vector<std::string> recorded;
   for (const auto& [name, count] : comparedNames(query, ablation.runs)) recorded.push_back(name);
   const store::MetricKinds kinds = metricKinds(query);
-  if (patterns.empty()) patterns = usualMetrics(ablation.runs, recorded, kinds);
+  const bool isAsked = !patterns.empty();
+  if (!isAsked) patterns = usualMetrics(ablation.runs, recorded, kinds);
   for (const std::string& pattern : patterns) {
+    bool isThere = false;
     for (const std::string& name : recorded) {
+      if (!matchesGlob(pattern, name)) continue;
+      isThere = true;
       const bool isNew = std::find(ablation.metrics.begin(), ablation.metrics.end(), name) ==
                          ablation.metrics.end();
-      if (isNew && matchesGlob(pattern, name)) ablation.metrics.push_back(name);
+      if (isNew) ablation.metrics.push_back(name);
     }
+    if (isThere || !isAsked) continue;
+    const std::string close = nearest(pattern, recorded);
+    log::warning("no run of the experiment has a metric '" + pattern + "'" +
+                 (close.empty() ? "; `vitrine show ID` lists those of a run"
+                                : "; did you mean '" + close + "'?"));
   }
   ablation.measured = measure(query, ablation.runs, ablation.metrics, {}, kinds);
   return ablation;
@@ -119,8 +129,7 @@ ColumnStyle columnStyle(const Ablation& ablation, const std::string& metric) {
 
 namespace {
 
-std::string numberText(const SampleStatistics& s, const store::MetricFormat& format,
-                       int decimals) {
+std::string numberText(const SampleStatistics& s, const store::MetricFormat& format, int decimals) {
   const double factor = format.isPercent ? 100 : 1;
   const double half = s.count > 1 ? halfWidth(s) * factor : 0;
   const std::string mean = store::metricNumber(format, s.mean * factor, decimals);

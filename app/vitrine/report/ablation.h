@@ -25,7 +25,8 @@ struct Ablation {
 /// \throws NotFoundError  there is none: names the nearest title
 [[nodiscard]] std::vector<store::RunRow> runsOfExperiment(store::RunReader& store,
                                                           const std::string& experiment);
-/// \param patterns  metrics, * stands for anything; empty for those that the tasks name
+/// \param patterns  metrics, * stands for anything; empty for those that the tasks name. One that
+/// no run has is a warning.
 [[nodiscard]] Ablation readAblation(const store::QueryFunction& query,
                                     const std::vector<store::RunRow>& rows,
                                     std::vector<std::string> patterns);
