@@ -81,6 +81,13 @@ TEST(Report, HasEverySectionAndNeedsNothingElse) {
   EXPECT_THAT(page, HasSubstr(Json::parse(readText(weights)).at("files").at(0).at("sha256")));
 }
 
+TEST(Report, HasWhatIsNamedTwiceOnce) {
+  const std::string twice = reported(sharedDatabase(), {"Tiny", "1"});
+  EXPECT_EQ(countOf(twice, "<h2>Tiny</h2>"), 1u);
+  EXPECT_THAT(twice, HasTexts("4 runs: 4 done"));
+  EXPECT_THAT(reported(sharedDatabase(), {"--run", "1,1"}), HasTexts("1 run: 1 done"));
+}
+
 TEST(Report, HasACommandForEachSetOfValuesThatTheCommandLineGave) {
   const Copy copy;
   for (const char* seed : {"train.seed=5", "train.seed=6"})

@@ -1,6 +1,7 @@
 // vitrine report: experiments as one HTML or PDF file that needs nothing else.
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
@@ -30,10 +31,12 @@ ReportForm formOf(const std::string& file) {
                     "as in `vitrine report EXPERIMENT report.html`");
 }
 
-/// Grouped by experiment, in the order in which the runs are given.
+/// Grouped by experiment, in the order in which the runs are given, each once.
 Experiments experimentsOf(store::RunReader& store, const std::vector<std::int64_t>& ids) {
   Experiments experiments;
+  std::set<std::int64_t> known;
   for (const std::int64_t id : ids) {
+    if (!known.insert(id).second) continue;
     store::RunRow row = store.run(id);
     const auto found = std::find_if(experiments.begin(), experiments.end(), [&](const auto& rows) {
       return rows.front().experimentId == row.experimentId;
@@ -100,12 +103,10 @@ int reportVerb(const Arguments& arguments) {
   options.reportName = fs::path(file).filename().string();
 
   store::RunStore store = openStoreForReading(line);
-  Experiments experiments;
-  if (runs.empty()) {
-    for (const std::string& word : words) experiments.push_back(runsOfExperiment(store, word));
-  } else {
-    experiments = experimentsOf(store, runs);
+  for (const std::string& word : words) {
+    for (const store::RunRow& row : runsOfExperiment(store, word)) runs.push_back(row.id);
   }
+  const Experiments experiments = experimentsOf(store, runs);
   if (title.empty()) title = experiments.front().front().experiment;
   FigureDrawer figures(fs::absolute(store.file()), isWithoutCharts ? FigureDrawer::Charts::LeftOut
                                                                    : FigureDrawer::Charts::Drawn);
