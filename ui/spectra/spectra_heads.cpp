@@ -297,9 +297,14 @@ class ShareFigure final : public Figure {
   }
 
   void drawThreshold(QPainter& painter, const ChartFrame& axes) const {
+    constexpr double kHalfHandle = 10;
     const double y = axes.y.pixelOf(picture_.threshold);
+    // The line ends before names that it would run through.
+    const QRectF key = keyBox(axes).adjusted(-2, -3, 0, 3);
+    const bool isBesideKey = y + kHalfHandle > key.top() && y - kHalfHandle < key.bottom();
+    const double right = isBesideKey ? key.left() : axes.plot.right();
     painter.setPen(QPen(themeColors().accent, 1, Qt::DashLine));
-    painter.drawLine(QPointF(axes.plot.left(), y), QPointF(axes.plot.right(), y));
+    painter.drawLine(QPointF(axes.plot.left(), y), QPointF(right, y));
     painter.setFont(axisLetters());
     const QFontMetricsF metrics(painter.font());
     double free = y + 5;  // below the threshold: names stand in the lower corner
@@ -326,7 +331,7 @@ class ShareFigure final : public Figure {
     }
     const QString text = QStringLiteral("\u2195 ") + percent(picture_.threshold, 0);
     const double width = metrics.horizontalAdvance(text) + 12;
-    const QRectF handle(axes.plot.right() - width - 6, y - 10, width, 20);
+    const QRectF handle(right - width - 6, y - kHalfHandle, width, 2 * kHalfHandle);
     painter.setPen(QPen(themeColors().accent, 1));
     painter.setBrush(themeColors().selection);
     painter.drawRoundedRect(handle, 4, 4);
@@ -335,12 +340,13 @@ class ShareFigure final : public Figure {
   }
 
   /// The corner that rising curves leave free; of falling ones that with fewer of their points.
-  QPointF keyCorner(const ChartFrame& axes, double width) const {
+  QRectF keyBox(const ChartFrame& axes) const {
     const QRectF& plot = axes.plot;
+    const double width = std::min(plot.width() * 0.6, 210.0);
     const double height = 15 * static_cast<double>(picture_.lines.size());
     const double right = plot.right() - width, top = plot.top() + 6;
     const double low = std::max(top, plot.bottom() - height - 4);
-    if (!picture_.isValues) return {right, low};
+    if (!picture_.isValues) return {right, low, width, height};
     const QRectF above(right, top, width, height), below(plot.left() + 6, low, width, height);
     int inAbove = 0, inBelow = 0;
     for (const SharePicture::Line& line : picture_.lines) {
@@ -349,16 +355,15 @@ class ShareFigure final : public Figure {
         inBelow += below.adjusted(-6, -6, 6, 6).contains(point) ? 1 : 0;
       }
     }
-    return inBelow < inAbove ? below.topLeft() : above.topLeft();
+    return inBelow < inAbove ? below : above;
   }
 
   void drawKey(QPainter& painter, const ChartFrame& axes) const {
     painter.setFont(axisLetters());
     const QRectF& plot = axes.plot;
-    const double width = std::min(plot.width() * 0.6, 210.0);
-    const QPointF corner = keyCorner(axes, width);
-    const double left = corner.x();
-    double y = corner.y();
+    const QRectF box = keyBox(axes);
+    const double left = box.left(), width = box.width();
+    double y = box.top();
     for (const SharePicture::Line& line : picture_.lines) {
       if (y + 15 > plot.bottom()) break;
       painter.setPen(QPen(seriesColor(seriesOf(line.run), style().theme), line.isControl ? 1 : 1.6,

@@ -46,6 +46,35 @@ TEST_F(Spectra, DrawsTheNewestStepWithTheUntrainedModelAsControl) {
   EXPECT_THAT(shown->shareView().figure()->csv().toStdString(), HasSubstr("\"a, untrained\",1,"));
 }
 
+// Wherever the line of the threshold is dragged to.
+TEST_F(Spectra, TheThresholdRunsThroughNoName) {
+  HeadSpectrum head;
+  for (int k = 0; k < 12; ++k) {
+    head.values.push_back(1);
+    head.shares.push_back(static_cast<float>((k + 1) / 12.0));
+  }
+  for (int percent = 2; percent <= 98; percent += 4) {
+    SharePicture picture;
+    for (int run = 1; run <= 4; ++run)
+      picture.lines.push_back({run, QStringLiteral("variant %1").arg(run), head, run > 2});
+    picture.threshold = percent / 100.0;
+    const auto figure = makeShareFigure(std::move(picture), {});
+    const SvgDocument svg = readSvg(figureBytes(*figure, FigureFormat::Svg, {}));
+    const auto lines = svg.linesOf(themeColors(ThemeKind::Light).accent);
+    ASSERT_FALSE(lines.empty()) << percent;
+    int names = 0;
+    for (const SvgDocument::Text& one : svg.texts) {
+      if (!one.words.startsWith(QLatin1String("variant"))) continue;
+      ++names;
+      for (const QLineF& line : lines) {
+        for (int step = 0; step <= 100; ++step)
+          ASSERT_FALSE(one.box.contains(line.pointAt(step / 100.0))) << percent;
+      }
+    }
+    EXPECT_EQ(names, 4) << percent;
+  }
+}
+
 // A head whose values stay near the largest, and one whose values fall at once.
 TEST_F(Spectra, NoCurveRunsThroughTheRanksOfTheHeads) {
   HeadSpectrum flat, steep;
