@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::uint64_t kMostPageBytes = 512U << 20;
 constexpr int kTextWidth = 640;    // of a page between its margins, in pixels of its text
-constexpr int kChartHeight = 950;  // of a chart at most: it and the words below it fit on a page
+constexpr int kMostHeight = 950;   // of a picture: it and the words below it fit on a page
 constexpr int kChartWidth = 470;   // of a chart that is not wide
 constexpr double kChartScale = 3;  // dots of a chart for each of these pixels
 constexpr int kSampleScale = 4;    // the same of generated images, whole and without smoothing
@@ -109,9 +109,14 @@ QSize placeOf(const QString& uri) {
   if (own.isEmpty()) return {};
   const double share = own.height() / own.width();
   const int width = own.width() / own.height() > kWide ? kTextWidth : kChartWidth;
-  return QSizeF(width, width * share)
-      .boundedTo(QSizeF(kChartHeight / share, kChartHeight))
-      .toSize();
+  return QSizeF(width, width * share).boundedTo(QSizeF(kMostHeight / share, kMostHeight)).toSize();
+}
+
+/// A generated image as large as it wants to be, on the page.
+QSize onPage(const QSize& own) {
+  const QSize most(kTextWidth, kMostHeight);
+  if (own.width() <= most.width() && own.height() <= most.height()) return own;
+  return own.scaled(most, Qt::KeepAspectRatio);
 }
 
 int attributeOf(const QString& tag, const char* name) {
@@ -159,7 +164,7 @@ QString printable(const QString& html, QStringList& pictures) {
     const QString uri = source.match(tag).captured(1);
     const QSize place = uri.startsWith(QLatin1String("data:image/svg"))
                             ? placeOf(uri)
-                            : QSize(attributeOf(tag, "width"), attributeOf(tag, "height"));
+                            : onPage({attributeOf(tag, "width"), attributeOf(tag, "height")});
     with += page.mid(at, match.capturedStart() - at);
     at = match.capturedEnd();
     if (place.isEmpty()) continue;

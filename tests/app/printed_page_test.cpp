@@ -131,6 +131,20 @@ TEST(PrintedPage, ATallChartIsAsHighAsAPage) {
   EXPECT_TRUE(sizeOf(400).contains(QLatin1String("height=\"950\""))) << sizeOf(400).toStdString();
 }
 
+TEST(PrintedPage, ALargeGeneratedImageIsNotCutByThePage) {
+  const auto sizeOf = [](int width, int height) {
+    QStringList pictures;
+    return printable(
+        QStringLiteral("<img src=\"data:image/png;base64,\" width=\"%1\" height=\"%2\">")
+            .arg(width)
+            .arg(height),
+        pictures);
+  };
+  EXPECT_TRUE(sizeOf(56, 112).contains(QLatin1String("width=\"56\" height=\"112\"")));
+  EXPECT_TRUE(sizeOf(1280, 640).contains(QLatin1String("width=\"640\" height=\"320\"")));
+  EXPECT_TRUE(sizeOf(475, 1900).contains(QLatin1String("height=\"950\"")));
+}
+
 TEST(PrintedPage, HasTheElementsOfAReportInThoseThatQtLaysOut) {
   QStringList pictures;
   const QString page = printable(
