@@ -81,6 +81,26 @@ TEST(Report, HasEverySectionAndNeedsNothingElse) {
   EXPECT_THAT(page, HasSubstr(Json::parse(readText(weights)).at("files").at(0).at("sha256")));
 }
 
+TEST(Report, GivesTheTimeOfTheRunsThatAreDone) {
+  const Copy copy;
+  {
+    store::RunStore store(copy.database());
+    store::NewRun run;
+    run.name = run.variant = "timed";
+    run.config = store.config(1);
+    run.origins = Json::object();
+    for (const store::RunState state : {store::RunState::Done, store::RunState::Failed}) {
+      const std::int64_t id = store.addRuns(store.experiment("Timed", ""), {run}).front();
+      store::RunStore::Batch batch;
+      const double seconds = state == store::RunState::Done ? 100 : 10;
+      batch.metrics.push_back({24, 1, seconds, {{"train/loss", 0.5}}});
+      store.append(id, store.openSegment(id, 0, store::thisWorker(), Json::object()), batch);
+      store.setState(id, state, "because");
+    }
+  }
+  EXPECT_THAT(reported(copy.database(), {"Timed"}), HasTexts("1 done, 1 failed", "00:01:40"));
+}
+
 TEST(Report, HasWhatIsNamedTwiceOnce) {
   const std::string twice = reported(sharedDatabase(), {"Tiny", "1"});
   EXPECT_EQ(countOf(twice, "<h2>Tiny</h2>"), 1u);

@@ -180,8 +180,9 @@ HtmlTable::Cell Part::timeCell(std::size_t variant,
   double sum = 0;
   int count = 0;
   for (const std::size_t run : ablation_.variants[variant].runs) {
-    const auto found = seconds.find(ablation_.runs[run].row.id);
-    if (found == seconds.end()) continue;
+    const store::RunRow& row = ablation_.runs[run].row;
+    const auto found = seconds.find(row.id);
+    if (row.state != store::RunState::Done || found == seconds.end()) continue;
     sum += found->second;
     ++count;
   }
