@@ -180,6 +180,7 @@ class CurvePlot : public QWidget, public DescribedPlot {
   void drawCursor(QPainter& painter) const;
   void drawReadout(QPainter& painter) const;
   [[nodiscard]] QString valueText(double value) const;
+  [[nodiscard]] std::size_t mostReadoutRows() const;
   bool moveByKey(int key);
   /// Moves the cursor to where the mouse is.
   void pointCursor();

@@ -14,6 +14,12 @@
 #include "ui/monitor/value_bars.h"
 
 namespace vitrine::ui {
+namespace {
+
+constexpr int kReadoutPad = 5, kReadoutLine = 17;  // above and below all lines; of a line
+
+}  // namespace
+
 void CurvePlot::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   if (hasOneValue()) {
@@ -247,6 +253,14 @@ QString CurvePlot::valueText(double value) const {
   return std::isnan(value) ? QStringLiteral("NaN") : metricText(format_, value);
 }
 
+std::size_t CurvePlot::mostReadoutRows() const {
+  const int lines = (rect().bottom() - plotRect().top() - 2 * px(kReadoutPad)) / px(kReadoutLine);
+  const auto all = static_cast<int>(curves_.size());
+  // Below the title; a last line tells how many are left out.
+  const int most = all < lines ? all : std::max(lines - 2, 1);
+  return std::min(static_cast<std::size_t>(most), kMostReadoutRows);
+}
+
 std::vector<CurvePlot::ReadoutRow> CurvePlot::readout() const {
   if (!cursor_) return {};
   struct Found {
@@ -269,9 +283,9 @@ std::vector<CurvePlot::ReadoutRow> CurvePlot::readout() const {
     };
     return distance(a.value) < distance(b.value);
   };
-  if (found.size() > kMostReadoutRows) {
+  if (const std::size_t most = mostReadoutRows(); found.size() > most) {
     std::stable_sort(found.begin(), found.end(), isNearer);
-    found.resize(kMostReadoutRows);
+    found.resize(most);
   }
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
     if (std::isnan(a.value) || std::isnan(b.value))
@@ -330,7 +344,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
   }
   const int more = static_cast<int>(curves_.size()) - static_cast<int>(rows.size());
   const QString title = readoutTitle();
-  const int pad = px(8), square = px(14), gap = px(12), height = px(17);
+  const int pad = px(8), square = px(14), gap = px(12), height = px(kReadoutLine);
   const int at = qRound(frame_.x.pixelOf(*cursor_));
   // Names have the room of the wider side, so that the line stays in sight.
   const int room =
@@ -339,7 +353,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
   const int width = std::max(2 * pad + square + nameWidth + gap + valueWidth,
                              2 * pad + QFontMetrics(bold).horizontalAdvance(title));
   const int lines = 1 + static_cast<int>(rows.size()) + (more > 0 ? 1 : 0);
-  QRect box(0, 0, width, 2 * px(5) + lines * height);
+  QRect box(0, 0, width, 2 * px(kReadoutPad) + lines * height);
   // Next to the line, on the side with more room; always inside the widget.
   box.moveLeft(at + px(10));
   if (box.right() > rect().right()) box.moveRight(at - px(10));
@@ -350,7 +364,7 @@ void CurvePlot::drawReadout(QPainter& painter) const {
   painter.setPen(QPen(t.line, 1));
   painter.setBrush(t.raised);
   painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), px(6), px(6));
-  QRect line(box.left() + pad, box.top() + px(5), box.width() - 2 * pad, height);
+  QRect line(box.left() + pad, box.top() + px(kReadoutPad), box.width() - 2 * pad, height);
   painter.setFont(bold);
   painter.setPen(t.text);
   painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, title);

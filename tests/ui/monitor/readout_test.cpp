@@ -66,6 +66,26 @@ TEST(Readout, OfManyCurvesHasThoseNextToTheMouse) {
   EXPECT_FALSE(read.names().contains(QStringLiteral("run 30")));
 }
 
+TEST(Readout, OfManyCurvesHasRoomInASmallPlot) {
+  std::vector<double> values;
+  for (int i = 1; i <= 21; ++i) values.push_back(i);
+  Read read(values);
+  for (const int height : {120, 200, 260}) {
+    read.plot.resize(400, height);
+    (void)read.plot.grab();
+    read.pointAt(12);
+    const qsizetype rows = read.names().size();
+    EXPECT_GE(rows, 1) << height;
+    EXPECT_TRUE(read.names().contains(QStringLiteral("run 12"))) << height;
+    // With the title and the number of the others it ends inside of the plot.
+    const qsizetype least = (rows + 2) * read.plot.fontMetrics().height();
+    EXPECT_LE(least, height - read.plot.plotRect().top()) << height;
+    const QImage image = read.plot.grab().toImage();
+    for (int x = 0; x < image.width(); ++x)
+      ASSERT_NE(image.pixel(x, height - 1), themeColors().raised.rgb()) << height;
+  }
+}
+
 TEST(Readout, OfALongNameLeavesTheLineInSight) {
   Read read({2, 5});
   std::vector<PlottedCurve> curves = read.plot.curves();
