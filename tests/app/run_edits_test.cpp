@@ -87,6 +87,7 @@ TEST(Delete, MovesRowsAndFilesOfAllOrNoneToTheTrash) {
   EXPECT_EQ(copy.run({"delete", "2"}).code, 0);
   EXPECT_EQ(copy.run({"runs", "--json"}).json().size(), 3u);
   EXPECT_FALSE(fs::exists(folder));
+  EXPECT_EQ(copy.run({"delete", "4", "3", "4", "--json"}).json().at("deleted"), Json({4, 3}));
 }
 
 TEST(Trash, ListsARunThatWasDeletedAndBringsItBack) {

@@ -1,4 +1,6 @@
 // vitrine delete: a run, its results and its files, into the trash, or permanently.
+#include <set>
+
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "core/base/log.h"
@@ -17,6 +19,8 @@ int deleteVerb(const Arguments& arguments) {
   line.parse(arguments);
   store::RunStore store = openStore(line, Missing::Refuse);
   store.reapLostRuns();
+  std::set<std::int64_t> known;  // in the order that was given: a run may be needed by another
+  std::erase_if(ids, [&](std::int64_t id) { return !known.insert(id).second; });
   std::vector<std::string> names;  // all or none: a wrong number deletes nothing
   for (const std::int64_t id : ids) names.push_back(store.run(id).name);
   for (std::size_t i = 0; i < ids.size(); ++i) {
