@@ -125,8 +125,11 @@ void PlotCard::setHint(const QString& sentence) {
 void PlotCard::setLegend(const std::vector<PlottedCurve>& curves, bool isShown) {
   QString text;
   for (const PlottedCurve& curve : curves) {
+    QString name = curve.name.toHtmlEscaped();
+    // The number of seeds stays in one line.
+    name.replace(QStringLiteral(" (n = "), QStringLiteral(" (n\u00a0=\u00a0"));
     text += QStringLiteral("<span style='color:%1'>\u25a0</span>&nbsp;%2 &nbsp; ")
-                .arg(seriesColor(seriesOf(curve.run)).name(), curve.name.toHtmlEscaped());
+                .arg(seriesColor(seriesOf(curve.run)).name(), name);
   }
   legend_->setText(text);
   legend_->setVisible(isShown && !text.isEmpty());

@@ -99,7 +99,8 @@ TEST(MonitorSeeds, TheLegendAndTheSubtitleSayWhatIsDrawn) {
   for (const QLabel* label : open.page->card(kTop1)->findChildren<QLabel*>())
     if (label->isVisibleTo(open.page.get())) texts << label->text();
   const std::string all = texts.join(QLatin1Char('\n')).toStdString();
-  EXPECT_THAT(all, test::HasTexts("base (n = 3)", "top-1 \u00b7 mean \u00b1 standard deviation"));
+  EXPECT_THAT(
+      all, test::HasTexts("base (n\u00a0=\u00a03)", "top-1 \u00b7 mean \u00b1 standard deviation"));
 }
 
 TEST(MonitorSeeds, FollowRunsThatGrow) {
