@@ -405,6 +405,17 @@ TEST_F(Logged, AScriptContinuesItsRunBehindAStep) {
   EXPECT_EQ(log("{\"type\":\"run\",\"resume\":1}\n").code, 4) << "it is done";
 }
 
+TEST_F(Logged, AFieldThatIsNullIsAbsent) {
+  ASSERT_EQ(log(std::string(kRun) + metrics(1, 5)).code, 75);
+  const Ended ended =
+      log(std::string(R"({"type":"run","resume":1,"step":null})") + "\n" + metrics(2, 4) +
+          R"({"type":"image","name":"a","step":2,"png":null,"pixels":"AP8=","shape":[1,2]})" +
+          "\n" + kDone);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(store().points(1, "train/loss").size(), 2u);
+  EXPECT_EQ(store().artifacts(1).size(), 1u);
+}
+
 TEST_F(Logged, WhatVitrineCannotDoWithSuchARunIsRefusedWithTheScript) {
   ASSERT_EQ(log(std::string(kRun) + metrics(1, 5)).code, 75);
   for (const char* verb : {"retry", "resume"}) {

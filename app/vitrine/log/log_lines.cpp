@@ -81,7 +81,11 @@ Pixels pixelsOf(const Json& line) {
   return pixels;
 }
 
-bool hasPng(const Json& line) { return line.contains("png"); }
+/// null is as good as absent.
+bool has(const Json& line, const char* key) {
+  const auto found = line.find(key);
+  return found != line.end() && !found->is_null();
+}
 
 /// Channels of a PNG by the colour type of its header, which was checked.
 std::int64_t channelsOf(const std::vector<std::byte>& png) {
@@ -171,14 +175,14 @@ RunLine runLine(const Json& line) {
   run.totalSteps = countField(line, "steps", 0);
   run.tags = textsField(line, "tags");
   run.note = textField(line, "note", "");
-  const auto resume = line.find("resume");
-  if (resume != line.end() && !resume->is_null()) {
-    if (!resume->is_string() && !resume->is_number_unsigned())
-      throw BadLine("'resume' is " + shownValue(*resume) +
+  if (has(line, "resume")) {
+    const Json& resume = line.at("resume");
+    if (!resume.is_string() && !resume.is_number_unsigned())
+      throw BadLine("'resume' is " + shownValue(resume) +
                     "; it has to be the id or the UUID of a run");
-    run.resume = resume->is_string() ? resume->get<std::string>()
-                                     : std::to_string(resume->get<std::uint64_t>());
-    if (line.contains("step")) run.atStep = countField(line, "step");
+    run.resume = resume.is_string() ? resume.get<std::string>()
+                                    : std::to_string(resume.get<std::uint64_t>());
+    if (has(line, "step")) run.atStep = countField(line, "step");
     return run;
   }
   run.experiment = textField(line, "experiment");
@@ -240,7 +244,7 @@ MetricDeclaration metricLine(const Json& line) {
 
 Artifact imageLine(const Json& line) {
   Artifact artifact = artifactOf(line, artifact_kind::kImage);
-  if (hasPng(line)) {
+  if (has(line, "png")) {
     std::vector<std::byte> png = pngField(line);
     const ImageHeader header = inspectImage(png, "'png'");
     const std::int64_t channels = channelsOf(png);
@@ -293,7 +297,7 @@ Artifact matrixLine(const Json& line) {
 GeneratedImage sampleLine(const Json& line) {
   try {
     GeneratedImage image;
-    if (hasPng(line)) {
+    if (has(line, "png")) {
       const PngPixels read = decodePng(pngField(line), "'png'");
       image = generatedImage(read.pixels, read.height, read.width, read.channels);
     } else {
