@@ -122,7 +122,9 @@ ChartTicks ticksFor(const ChartAxis& axis, std::array<double, 2> range, int targ
   const int exponent =
       !axis.format && (isSmall || isLarge) ? static_cast<int>(std::floor(std::log10(largest))) : 0;
   const double factor = std::pow(10.0, exponent);
-  const Ticks nice = niceTicks(range[0] / factor, range[1] / factor, target);
+  Ticks nice = niceTicks(range[0] / factor, range[1] / factor, target);
+  while (axis.isWhole && nice.decimals > 0 && target > 1)
+    nice = niceTicks(range[0] / factor, range[1] / factor, --target);
   for (const double value : nice.values) {
     ticks.values.push_back(value * factor);
     ticks.labels << (axis.format ? axis.format(value, nice.decimals)

@@ -25,8 +25,9 @@ struct ChartAxis {
   std::optional<std::array<double, 2>> range = {};
   Unit unit = Unit::Number;
   std::function<QString(double value, int decimals)> format = {};  ///< empty: as `unit` says
-  int target = 0;  ///< about so many numbers; 0: as many as have room
-  int least = 0;   ///< so many at least, where there are round ones
+  int target = 0;        ///< about so many numbers; 0: as many as have room
+  int least = 0;         ///< so many at least, where there are round ones
+  bool isWhole = false;  ///< counts something: numbers without decimals
 };
 
 struct ChartTicks {

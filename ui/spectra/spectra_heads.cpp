@@ -253,7 +253,7 @@ class ShareFigure final : public Figure {
     const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
     if (size_ == 0) return;
     const double last = std::max<double>(2, static_cast<double>(size_));
-    const ChartAxis across{.range = {{1, last}}};
+    const ChartAxis across{.range = {{1, last}}, .isWhole = true};
     const ChartAxis share{.range = {{0, 1}},
                           .format = [](double value, int) { return percent(value, 0); },
                           .target = 4};

@@ -119,6 +119,17 @@ TEST(ChartFrame, HasTheMarginsThatAreAskedForAtLeast) {
   EXPECT_EQ(frame.plot, QRectF(80, 30, 280, 220));
 }
 
+TEST(ChartFrame, AnAxisThatCountsHasWholeNumbers) {
+  const ChartTicks any = chartTicks({}, {1, 17}, 7);
+  EXPECT_TRUE(any.labels.contains(QStringLiteral("2.5"))) << any.labels.join(' ').toStdString();
+  for (int target = 4; target <= 8; ++target) {
+    const ChartTicks whole = chartTicks({.isWhole = true}, {1, 17}, target);
+    EXPECT_GE(whole.labels.size(), 2) << target;
+    for (const QString& label : whole.labels)
+      EXPECT_FALSE(label.contains(QLatin1Char('.'))) << label.toStdString();
+  }
+}
+
 TEST(ChartFrame, WordsOfANoteStayInsideOfThePlot) {
   const QRectF plot(50, 10, 300, 100);
   EXPECT_EQ(noteBox(plot, 60, 20, QSizeF(200, 12)), QRectF(62, 20, 200, 12));
