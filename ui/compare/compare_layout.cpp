@@ -372,7 +372,8 @@ void ComparePage::fitDiffers() {
   tableView_->resizeColumnToContents(kDiffers);
   const int wanted = header->sectionSize(kDiffers) + px(12);
   const int room = tableView_->viewport()->width() - others - last;
-  header->resizeSection(kDiffers, std::clamp(room, px(90), std::max(px(90), wanted)));
+  const int least = std::max(px(90), header->sectionSizeHint(kDiffers));  // its heading is whole
+  header->resizeSection(kDiffers, std::clamp(room, least, std::max(least, wanted)));
   header->resizeSection(header->count() - 1, last);
   header->setStretchLastSection(true);
   fitted = header->sectionSize(kDiffers);

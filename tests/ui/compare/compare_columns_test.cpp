@@ -70,6 +70,7 @@ TEST_F(ComparedOnALaptop, TheVerdictLiesInsideTheTable) {
         << "and is not cut";
     EXPECT_FALSE(view.horizontalScrollBar()->isVisible()) << width;
     EXPECT_GE(view.columnWidth(kDiffers), px(90));
+    EXPECT_GE(view.columnWidth(kDiffers), view.horizontalHeader()->sectionSizeHint(kDiffers));
     window_.reset();
   }
 }
