@@ -78,8 +78,9 @@ class HeadGridFigure final : public Figure {
 
  private:
   void draw(QPainter& painter, const QRectF& area) override {
-    const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
+    const QRectF inside = drawHeader(painter, area, picture_.title, picture_.about);
     if (layers_ == 0 || heads_ == 0) return;
+    const QRectF body = drawNames(painter, inside);
     painter.setFont(axisLetters());
     const double left = 44, above = 16;
     const double width = (body.width() - left) / heads_;
@@ -103,6 +104,39 @@ class HeadGridFigure final : public Figure {
                  head);
       }
     }
+  }
+
+  /// On paper, where no list of runs stands beside it, with what is left above them.
+  QRectF drawNames(QPainter& painter, const QRectF& body) const {
+    if (!style().isOnPaper() || picture_.runs.size() < 2) return body;
+    constexpr double kLine = 20, kGap = 6, kApart = 14, kRow = 15;
+    painter.setFont(axisLetters());
+    const QFontMetricsF metrics(painter.font());
+    std::vector<QRectF> places;
+    double x = 0, y = 0;
+    for (const DrawnSpectrum& one : picture_.runs) {
+      const double width =
+          std::min(kLine + kGap + metrics.horizontalAdvance(one.name) + 2, body.width());
+      if (x > 0 && x + width > body.width()) {
+        x = 0;
+        y += kRow;
+      }
+      places.emplace_back(x, y, width, kRow);
+      x += width + kApart;
+    }
+    const double height = y + kRow;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const DrawnSpectrum& one = picture_.runs[i];
+      const QRectF place = places[i].translated(body.left(), body.bottom() - height);
+      painter.setPen(
+          QPen(seriesColor(seriesOf(one.run), style().theme), 1.2, seriesDash(seriesOf(one.run))));
+      painter.drawLine(QPointF(place.left(), place.center().y()),
+                       QPointF(place.left() + kLine, place.center().y()));
+      painter.setPen(themeColors().text);
+      drawLine(painter, place.adjusted(kLine + kGap, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+               one.name);
+    }
+    return body.adjusted(0, 0, 0, -height - kGap);
   }
 
   std::int64_t numberOf(int layer) const {

@@ -46,6 +46,22 @@ TEST_F(Spectra, DrawsTheNewestStepWithTheUntrainedModelAsControl) {
   EXPECT_THAT(shown->shareView().figure()->csv().toStdString(), HasSubstr("\"a, untrained\",1,"));
 }
 
+TEST_F(Spectra, TheHeadsOfSeveralRunsNameThemOnPaper) {
+  HeadSpectrum head{{1, 0.5F}, {0.7F, 1}};
+  auto spectrum = std::make_shared<Spectrum>();
+  spectrum->layers.push_back({0, {head, head}});
+  HeadGridPicture picture;
+  picture.title = QStringLiteral("Layers and heads");
+  for (int run = 1; run <= 2; ++run)
+    picture.runs.push_back({run, QStringLiteral("variant %1").arg(run), spectrum});
+  const auto figure = makeHeadGridFigure(std::move(picture), {});
+  QStringList names;
+  for (const SvgDocument::Text& one : readSvg(figureBytes(*figure, FigureFormat::Svg, {})).texts) {
+    if (one.words.startsWith(QLatin1String("variant"))) names << one.words;
+  }
+  EXPECT_EQ(names.join(QLatin1Char(',')).toStdString(), "variant 1,variant 2");
+}
+
 // Wherever the line of the threshold is dragged to.
 TEST_F(Spectra, TheThresholdRunsThroughNoName) {
   HeadSpectrum head;
