@@ -268,10 +268,11 @@ MonitorPage::Extent MonitorPage::extent(bool isLog) const {
 }
 
 void MonitorPage::fitAll() {
-  const Extent linear = extent(false), log = extent(true);
+  const Extent linear = extent(false), logarithmic = extent(true);
   isFitWanted_ = true;  // also by curves that are still to be read
   for (PlotCard* card : cards_) {
-    const auto [from, to] = (card->plot().settings().isLogX ? log : linear).value_or(kNoExtent);
+    const auto [from, to] =
+        (card->plot().settings().isLogX ? logarithmic : linear).value_or(kNoExtent);
     card->plot().fit(from, to);
   }
 }

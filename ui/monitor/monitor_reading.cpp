@@ -231,9 +231,9 @@ void MonitorPage::showRead() {
   for (PlotCard* card : cards_)
     if (card->isStale && isWanted(*card)) refreshCard(*card);
   if (isFollowing_ || isFitWanted_) {
-    const Extent linear = extent(false), log = extent(true);
+    const Extent linear = extent(false), logarithmic = extent(true);
     for (PlotCard* card : cards_) {
-      const Extent& all = card->plot().settings().isLogX ? log : linear;
+      const Extent& all = card->plot().settings().isLogX ? logarithmic : linear;
       if (!all || !isWanted(*card)) continue;
       const auto [from, to] = *all;
       const PlotAxis& shown = card->plot().xAxis();

@@ -200,12 +200,12 @@ void MonitorPage::rebuild() {
     card->deleteLater();
   }
   arrange();
-  const Extent linear = extent(false), log = extent(true);
+  const Extent linear = extent(false), logarithmic = extent(true);
   for (PlotCard* card : fresh) {
     giveCurves(*card);
     if (looked) {
       card->plot().showRange(looked->lower, looked->upper);
-    } else if (const Extent& all = card->plot().settings().isLogX ? log : linear) {
+    } else if (const Extent& all = card->plot().settings().isLogX ? logarithmic : linear) {
       card->plot().showRange((*all)[0], (*all)[1]);
     }
     applyRanges(*card);
