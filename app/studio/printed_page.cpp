@@ -76,10 +76,11 @@ bool isPicture(const QTextBlock& block) {
 /// Headings stay on the page of what they head, and pictures on that of the words below them.
 void keepTogether(QTextDocument& document) {
   const double height = document.pageSize().height();
-  const auto topOf = [&](const QTextBlock& block) {
+  const auto lineAt = [&](const QTextBlock& block, bool isLast) {
     document.pageCount();  // all of it is laid out
     const QTextLayout& laidOut = *block.layout();
-    return laidOut.lineCount() > 0 ? laidOut.position().y() + laidOut.lineAt(0).y() : 0;
+    if (laidOut.lineCount() == 0) return 0.0;
+    return laidOut.position().y() + laidOut.lineAt(isLast ? laidOut.lineCount() - 1 : 0).y();
   };
   const auto pageOf = [&](double y) { return std::floor((y + 0.5) / height); };
   for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
@@ -88,10 +89,10 @@ void keepTogether(QTextDocument& document) {
     if (!isKept || !next.isValid()) continue;
     if (QTextCursor(block).currentTable() != nullptr || QTextCursor(next).currentTable() != nullptr)
       continue;
-    if (pageOf(topOf(block)) == pageOf(topOf(next))) continue;
+    if (pageOf(lineAt(block, true)) == pageOf(lineAt(next, false))) continue;
     QTextBlock first = block;
     while (first.previous().isValid() && isHeading(first.previous())) first = first.previous();
-    const double top = topOf(first);
+    const double top = lineAt(first, false);
     if (top - pageOf(top) * height < 1) continue;  // stands at the top of a page already
     QTextBlockFormat format;
     format.setPageBreakPolicy(QTextFormat::PageBreak_AlwaysBefore);
