@@ -27,6 +27,9 @@ constexpr cpu::Factor kFloat = cpu::Factor::Float32;
 constexpr std::int64_t kDepth = 512, kColumns = 256, kMostRows = 96, kLeastRows = 12;
 /// Fewer rows are not worth packing the map; so few are worth reading it once for all of them.
 constexpr std::int64_t kPackedRows = 32, kThinRows = 4;
+/// Fewer products go to one thread: a map that is read once costs its way from memory, eight times
+/// as long as products of packed factors.
+constexpr std::int64_t kSerialDots = cpu::kSerial / 8;
 /// Products of a map that are summed in float64.
 constexpr std::int64_t kSmall = 1 << 17;
 
@@ -134,25 +137,32 @@ at::Tensor manyRows(const at::Tensor& x, const at::Tensor& weight, const at::Ten
   return y;
 }
 
-/// \param dot  sums one product: a row of x by a row of the weight
-template <class Sum>
-at::Tensor byDots(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                  Sum (*dot)(std::int64_t, const float*, const float*)) {
+/// For so few rows that all of them meet a part of the map while it is in the cache.
+/// \param fill  (row of x, first of the map's rows, how many, where their products go)
+template <class Fill>
+at::Tensor byDots(const at::Tensor& x, const at::Tensor& weight, const Fill& fill) {
+  constexpr std::int64_t kTogether = 16;
   const std::int64_t rows = rowsOf(x), out = weight.size(0), in = weight.size(1);
   const at::Tensor y = at::empty(shapeWith(x, out), x.options());
-  const float *from = floatsOf(x), *map = floatsOf(weight), *offset = floatsOf(bias);
+  const float* from = floatsOf(x);
   float* to = y.data_ptr<float>();
-  at::parallel_for(0, out, std::max<std::int64_t>(1, cpu::kSerial / (rows * in)),
+  at::parallel_for(0, out, std::max<std::int64_t>(1, kSerialDots / (rows * in)),
                    [&](std::int64_t first, std::int64_t last) {
-                     for (std::int64_t o = first; o < last; ++o) {
-                       for (std::int64_t r = 0; r < rows; ++r) {
-                         to[r * out + o] =
-                             static_cast<float>(dot(in, from + r * in, map + o * in) +
-                                                (offset == nullptr ? 0.0F : offset[o]));
-                       }
+                     for (std::int64_t o = first; o < last; o += kTogether) {
+                       for (std::int64_t r = 0; r < rows; ++r)
+                         fill(from + r * in, o, std::min(kTogether, last - o), to + r * out + o);
                      }
                    });
   return y;
+}
+
+at::Tensor fewRows(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+  const std::int64_t in = weight.size(1);
+  const float *map = floatsOf(weight), *offset = floatsOf(bias);
+  return byDots(x, weight, [&](const float* row, std::int64_t o, std::int64_t count, float* sums) {
+    cpu::kernels().dotRows(in, row, count, map + o * in, in, sums);
+    for (std::int64_t i = 0; offset != nullptr && i < count; ++i) sums[i] += offset[o + i];
+  });
 }
 
 /// Small products are summed in float64: the libraries round them differently on each processor,
@@ -162,8 +172,14 @@ bool isSmall(const at::Tensor& x, const at::Tensor& weight) {
 }
 
 at::Tensor product(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  return isSmall(x, weight) ? byDots(x, weight, bias, cpu::kernels().dotInDouble)
-                            : manyRows(x, weight, bias);
+  if (!isSmall(x, weight)) return manyRows(x, weight, bias);
+  const std::int64_t in = weight.size(1);
+  const float *map = floatsOf(weight), *offset = floatsOf(bias);
+  return byDots(x, weight, [&](const float* row, std::int64_t o, std::int64_t count, float* sums) {
+    for (std::int64_t i = 0; i < count; ++i)
+      sums[i] = static_cast<float>(cpu::kernels().dotInDouble(in, row, map + (o + i) * in) +
+                                   (offset == nullptr ? 0.0F : offset[o + i]));
+  });
 }
 
 class OwnLinear : public torch::autograd::Function<OwnLinear> {
@@ -229,8 +245,7 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
       at::GradMode::is_enabled() &&
       (x.requires_grad() || weight.requires_grad() || (bias.defined() && bias.requires_grad()));
   const std::int64_t rows = rowsOf(x);
-  if (!hasGradient && rows <= kThinRows)
-    return byDots(x.contiguous(), weight, bias, cpu::kernels().dotRows);
+  if (!hasGradient && rows <= kThinRows) return fewRows(x.contiguous(), weight, bias);
   if (rows < kPackedRows && !isSmall(x, weight)) return at::linear(x, weight, bias);
   if (!hasGradient) return product(x.contiguous(), weight, bias);
   return OwnLinear::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt);

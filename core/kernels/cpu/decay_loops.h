@@ -82,10 +82,31 @@ double dotInDouble(std::int64_t count, const float* a, const float* b) {
   return sum;
 }
 
-float dotRows(std::int64_t count, const float* a, const float* b) {
-  Vector total = {};
-  walk(count, [&](auto lanes, std::int64_t c) { total += lanes.read(a + c) * lanes.read(b + c); });
-  return sumOf(total);
+/// The next four rows are fetched meanwhile: what reads a whole map once waits for memory alone.
+void dotRows(std::int64_t count, const float* x, std::int64_t rows, const float* map,
+             std::int64_t stride, float* sums) {
+  constexpr int kTogether = 4;
+  std::int64_t r = 0;
+  for (; r + kTogether <= rows; r += kTogether, map += kTogether * stride) {
+    Vector totals[kTogether] = {};
+    walk(count, [&](auto lanes, std::int64_t c) {
+      const Vector factor = lanes.read(x + c);
+#pragma GCC unroll 4
+      for (int i = 0; i < kTogether; ++i) {
+        const float* at = map + i * stride + c;
+        __builtin_prefetch(at + kTogether * stride);
+        totals[i] += factor * lanes.read(at);
+      }
+    });
+#pragma GCC unroll 4
+    for (int i = 0; i < kTogether; ++i) sums[r + i] = sumOf(totals[i]);
+  }
+  for (; r < rows; ++r, map += stride) {
+    Vector total = {};
+    walk(count,
+         [&](auto lanes, std::int64_t c) { total += lanes.read(x + c) * lanes.read(map + c); });
+    sums[r] = sumOf(total);
+  }
 }
 
 }  // namespace

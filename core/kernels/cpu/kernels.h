@@ -163,8 +163,10 @@ struct Kernels {
   /// out[r][c] = factors[r] * x[r][c]
   void (*scaleRows)(std::int64_t rows, std::int64_t width, const float* x, std::int64_t stride,
                     const float* factors, float* out, std::int64_t outStride);
-  float (*dotRows)(std::int64_t count, const float* a, const float* b);
-  /// The same with products and sums in float64.
+  /// sums[r] = x . map[r], the rows of the map `stride` apart.
+  void (*dotRows)(std::int64_t count, const float* x, std::int64_t rows, const float* map,
+                  std::int64_t stride, float* sums);
+  /// a . b with products and sums in float64.
   double (*dotInDouble)(std::int64_t count, const float* a, const float* b);
   /// out[r][c] = bias[c] + sum_d wheel[d][c] x[r][c ^ d] (group_loops.h); rows of `out` are dense.
   /// \param bias  or null

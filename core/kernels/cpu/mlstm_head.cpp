@@ -217,8 +217,8 @@ void MlstmHead::Room::forwardTile(const MlstmRows& in, const MlstmResults& out, 
                     scaled.data(), p.keyWidth);
     memoryRows.multiply(rows, p.valueWidth, p.keyWidth, {scaled.data(), p.keyWidth, 1},
                         {h, p.outStride}, h, p.outStride);
-    for (std::int64_t r = 0; r < rows; ++r)
-      sums[r] += loops.dotRows(p.keyWidth, scaled.data() + r * p.keyWidth, sum.data());
+    loops.dotRows(p.keyWidth, sum.data(), rows, scaled.data(), p.keyWidth, factors.data());
+    for (std::int64_t r = 0; r < rows; ++r) sums[r] += factors[static_cast<std::size_t>(r)];
   }
   for (std::int64_t r = 0; r < rows; ++r) {
     factors[static_cast<std::size_t>(r)] = 1 / normaliser(begin + r, sums[r]);
@@ -283,7 +283,9 @@ void MlstmHead::Room::setSlopes(const MlstmSlopes& at) {
     shift[i] = 0;
     stabiliserSlopes[i] = 0;
     if (!p.isExact) continue;
-    const float along = loops.dotRows(p.valueWidth, slope, at.h + t * p.outStride) * inverse;
+    float along = 0;
+    loops.dotRows(p.valueWidth, slope, 1, at.h + t * p.outStride, 0, &along);
+    along *= inverse;
     if (p.isBounded && std::abs(signedSum) > bound(t)) shift[i] = signedSum > 0 ? -along : along;
     stabiliserSlopes[i] = -static_cast<double>(along) * p.eps;
   }

@@ -50,8 +50,7 @@ at::Tensor attendOneQuery(const at::Tensor& query, const at::Tensor& key, const 
       const float* own = q + b * query.stride(0) + h * query.stride(1);
       const float* key0 = k + b * key.stride(0) + h / shared * key.stride(1);
       const float* value0 = v + b * value.stride(0) + h / shared * value.stride(1);
-      for (std::int64_t j = 0; j < keys; ++j)
-        logits[static_cast<std::size_t>(j)] = loops.dotRows(width, own, key0 + j * key.stride(2));
+      loops.dotRows(width, own, keys, key0, key.stride(2), logits.data());
       loops.softmaxRows(rows, logits.data(), shares.data());
       float* sums = to + unit * valueWidth;
       std::fill(sums, sums + valueWidth, 0.0F);
