@@ -113,8 +113,9 @@ VITRINE_INLINE void fillNarrowTile(FillTile fill, Tile tile, std::int64_t rows,
   }
 }
 
-/// Words of the depth for which a tile's rows are copied together.
-constexpr std::int64_t kPackedDepth = 512;
+/// Words of the depth that tiles walk along at once: on AVX2 a panel's 32 KiB stay in the first
+/// cache for all tiles of its columns. A tile's rows are copied together for as many.
+constexpr std::int64_t kTileDepth = 512;
 
 /// Some dense columns' neighbours, kTileRows apart.
 VITRINE_INLINE void packLeft(const float* left, std::int64_t stride, std::int64_t words,
@@ -129,6 +130,11 @@ VITRINE_INLINE void packLeft(const float* left, std::int64_t stride, std::int64_
   }
 }
 
+/// A part of the depth.
+struct Words {
+  std::int64_t first, count;
+};
+
 /// The whole product in tiles of at most kTileRows rows, as even as can be.
 template <Left kLeft>
 void fillAll(const Product& p) {
@@ -138,18 +144,17 @@ void fillAll(const Product& p) {
   const bool hasStart = p.start != nullptr;
   const std::int64_t blocks = (p.rows + kTileRows - 1) / kTileRows;
   const auto firstRow = [&](std::int64_t block) { return p.rows * block / blocks; };
-  const auto fill = [&](std::int64_t block, std::int64_t column, const float* left,
-                        std::int64_t leftStride) {
+  const auto fill = [&](std::int64_t block, std::int64_t column, const Words& words,
+                        const float* left, std::int64_t leftStride) {
     const std::int64_t row = firstRow(block), rows = firstRow(block + 1) - row,
                        columns = p.columns - column;
-    const Tile tile{p.words,
-                    left,
-                    leftStride,
-                    p.right + column * p.words,
-                    hasStart ? p.start + row * p.startStride + column : kZeros,
-                    hasStart ? p.startStride : 0,
-                    p.out + row * p.outStride + column,
-                    p.outStride};
+    float* out = p.out + row * p.outStride + column;
+    Tile tile{words.count, left, leftStride, p.right + column * p.words + words.first * kPanel, out,
+              p.outStride, out,  p.outStride};
+    if (words.first == 0) {
+      tile.start = hasStart ? p.start + row * p.startStride + column : kZeros;
+      tile.startStride = hasStart ? p.startStride : 0;
+    }
     const FillTile fillTile = (columns <= kLanes ? kNarrow.of : kWide.of)[rows - 1];
     if (columns >= kPanel || columns == kLanes) {
       fillTile(tile);
@@ -157,23 +162,36 @@ void fillAll(const Product& p) {
       fillNarrowTile(fillTile, tile, rows, columns);
     }
   };
-  if (kLeft == Left::Columns && p.rows > p.columns && p.columns >= 6 * kPanel &&
-      p.words <= kPackedDepth) {
-    // Neighbours along the depth lie so far apart that each is on another page: fetched once for
-    // all columns, where these are enough to be worth the copy.
-    float packed[kTileRows * kPackedDepth];
-    for (std::int64_t block = 0; block < blocks; ++block) {
-      const std::int64_t row = firstRow(block);
-      packLeft(p.left + row, p.leftColumnStride, p.words, firstRow(block + 1) - row, packed);
-      for (std::int64_t column = 0; column < p.columns; column += kPanel)
-        fill(block, column, packed, kTileRows);
+  if (kLeft == Left::Columns && p.columns >= 3 * kPanel && p.words <= kTileDepth) {
+    // Neighbours along the depth lie so far apart that each is on another page, and often in the
+    // same set of the cache: fetched once for all columns, where these are worth the copy.
+    constexpr std::int64_t kTogether = 48 / kTileRows;
+    float packed[kTogether * kTileRows * kTileDepth];
+    const std::int64_t size = kTileRows * p.words;
+    for (std::int64_t first = 0; first < blocks; first += kTogether) {
+      const std::int64_t last = first + kTogether < blocks ? first + kTogether : blocks;
+      for (std::int64_t block = first; block < last; ++block) {
+        const std::int64_t row = firstRow(block);
+        packLeft(p.left + row, p.leftColumnStride, p.words, firstRow(block + 1) - row,
+                 packed + (block - first) * size);
+      }
+      for (std::int64_t column = 0; column < p.columns; column += kPanel) {
+        for (std::int64_t block = first; block < last; ++block)
+          fill(block, column, {0, p.words}, packed + (block - first) * size, kTileRows);
+      }
     }
     return;
   }
   const std::int64_t stride = kLeft == Left::Rows ? p.leftRowStride : p.leftColumnStride;
+  const std::int64_t parts = (p.words + kTileDepth - 1) / kTileDepth;
   for (std::int64_t column = 0; column < p.columns; column += kPanel) {
-    for (std::int64_t block = 0; block < blocks; ++block)
-      fill(block, column, p.left + firstRow(block) * p.leftRowStride, stride);
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const std::int64_t first = p.words * part / parts;
+      const Words words{first, p.words * (part + 1) / parts - first};
+      const float* left = p.left + first * p.leftColumnStride;
+      for (std::int64_t block = 0; block < blocks; ++block)
+        fill(block, column, words, left + firstRow(block) * p.leftRowStride, stride);
+    }
   }
 }
 
