@@ -54,39 +54,31 @@ enum class Way { Forward, Backward };
 struct PackedMaps {
   std::vector<float> query, keyValue, proj, fc1, fc2, fc3;
 
+  /// By all threads.
   PackedMaps& pack(const BlockPlan& plan, Way way);
   static PackedMaps& ofThread();
 };
 
-/// Offset of each parameter's gradient in a share. Parameters that are not trained, or of each
-/// image, take no room.
+/// Offset of each parameter's gradient in a share: rows first, to which each chunk adds, then maps,
+/// which its first chunk writes. Parameters that are not trained, or of each image, take no room.
 struct GradientLayout {
   explicit GradientLayout(const BlockPlan& p) {
-    const std::int64_t d = p.width, h = p.hidden;
-    const std::array<std::int64_t, kBlockParameters> sizes{d,
-                                                           d,
-                                                           3 * d * d,
-                                                           3 * d,
-                                                           d * d,
-                                                           d,
-                                                           d,
-                                                           d,
-                                                           h * d,
-                                                           h,
-                                                           d * h,
-                                                           d,
-                                                           p.mlp == MlpKind::SwiGlu ? h * d : 0,
-                                                           p.mlp == MlpKind::SwiGlu ? h : 0,
-                                                           0,
-                                                           0,
-                                                           0};
-    for (std::size_t i = 0; i < kBlockParameters; ++i) {
-      offsets[i] = total;
-      if (p.isTrained[i] && !p.isOfImage[i]) total += sizes[i];
+    const std::int64_t d = p.width, h = p.hidden, up = p.mlp == MlpKind::SwiGlu ? h : 0;
+    const std::array<std::int64_t, kBlockParameters> sizes{
+        d, d, 3 * d * d, 3 * d, d * d, d, d, d, h * d, h, d * h, d, up * d, up, 0, 0, 0};
+    for (const bool isMap : {false, true}) {
+      for (std::size_t i = 0; i < kBlockParameters; ++i) {
+        const bool isOne = i == kQkvWeight || i == kProjWeight || i == kFc1Weight ||
+                           i == kFc2Weight || i == kFc3Weight;
+        if (isOne != isMap) continue;
+        offsets[i] = total;
+        if (p.isTrained[i] && !p.isOfImage[i]) total += sizes[i];
+      }
+      if (!isMap) rows = total;
     }
   }
   std::array<std::int64_t, kBlockParameters> offsets{};
-  std::int64_t total = 0;
+  std::int64_t rows = 0, total = 0;  ///< floats of the rows, and of a share
 };
 
 /// \param stream  x of the whole batch
@@ -98,6 +90,7 @@ void forwardChunk(const BlockPlan& plan, std::int64_t index, const PackedMaps& m
 struct BlockGradients {
   float* x;      ///< of the whole batch
   float* share;  ///< of the trained parameters, by the layout; added to
+  bool isFirst;  ///< of the share's chunks: writes its maps
   /// Of the trained parameters of each image, [batch, width]; added to.
   std::array<float*, kBlockParameters> ofImages;
   /// Of the additive mask of each head, [batch, heads, rows, tokens]; null where it is not trained.

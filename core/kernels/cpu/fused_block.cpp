@@ -137,8 +137,7 @@ at::Tensor runInParts(const BlockPlan& p, const at::Tensor& x, std::int64_t part
   const std::int64_t ofImage = p.tokens * p.width;
   forEach(p.batch * partsOfImage, [&](std::int64_t index) {
     const std::int64_t image = index / partsOfImage, part = index % partsOfImage;
-    const std::int64_t from = p.rows * part / partsOfImage,
-                       to = p.rows * (part + 1) / partsOfImage;
+    const std::int64_t from = p.rows * part / partsOfImage, to = p.rows * (part + 1) / partsOfImage;
     forwardChunk(partOf(p, image, from, to - from), 0, maps, read(x) + image * ofImage, {},
                  out.data_ptr<float>() + image * ofImage + from * p.width);
   });
@@ -234,7 +233,7 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     const at::Tensor outGradient = gradients[0].contiguous();
     const at::Tensor result = at::empty_like(x);
     std::array<at::Tensor, kBlockParameters> ofImages;
-    BlockGradients targets{result.data_ptr<float>(), nullptr, {}, nullptr};
+    BlockGradients targets{result.data_ptr<float>(), nullptr, true, {}, nullptr};
     at::Tensor maskSlopes;
     if (p.isTrained[kAttentionBias]) {
       maskSlopes = at::empty_like(kept.probabilities);
@@ -251,10 +250,12 @@ class FusedBlock : public torch::autograd::Function<FusedBlock> {
     const PackedMaps& maps = PackedMaps::ofThread().pack(p, Way::Backward);
     forEach(count, [&](std::int64_t index) {
       float* share = shares.data_ptr<float>() + index * layout.total;
-      std::fill_n(share, layout.total, 0.0F);
-      for (std::int64_t i = chunks * index / count; i < chunks * (index + 1) / count; ++i) {
+      std::fill_n(share, layout.rows, 0.0F);
+      const std::int64_t first = chunks * index / count;
+      for (std::int64_t i = first; i < chunks * (index + 1) / count; ++i) {
         BlockGradients own = targets;
         own.share = share;
+        own.isFirst = i == first;
         backwardChunk(p, i, maps, read(x), kept, read(outGradient), layout, own);
       }
     });
