@@ -58,15 +58,14 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const at::Tensor& x,
   at::Tensor q, k, v;
   if (all && !context.defined()) {
     const at::Tensor packed = all->forward(x);
-    q = packed.narrow(-1, 0, queryRows);
-    k = packed.narrow(-1, queryRows, keyRows);
-    v = packed.narrow(-1, queryRows + keyRows, keyRows);
+    const auto parts = packed.split_with_sizes({queryRows, keyRows, keyRows}, -1);
+    q = parts[0], k = parts[1], v = parts[2];
   } else if (all || keyValue) {
     const at::Tensor packed =
         all ? all->forwardRows(source, queryRows, 2 * keyRows) : keyValue->forward(source);
     q = all ? all->forwardRows(x, 0, queryRows) : query->forward(x);
-    k = packed.narrow(-1, 0, keyRows);
-    v = packed.narrow(-1, keyRows, keyRows);
+    const auto parts = packed.split_with_sizes({keyRows, keyRows}, -1);
+    k = parts[0], v = parts[1];
   } else {
     q = query->forward(x);
     k = key->forward(source);

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <limits>
@@ -42,14 +43,38 @@ std::shared_ptr<nn::Norm> makeNorm(const LlamaConfig& config) {
   return std::make_shared<nn::Norm>(nn::NormKind::Rms, config.dim, config.eps);
 }
 
-/// What each modality's modules make of its rows, in the order of the rows.
+/// Rows in another order; the gradient goes back the same way, without sums.
+class Reordered : public torch::autograd::Function<Reordered> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& rows,
+                            const at::Tensor& order, const at::Tensor& inverse) {
+    context->save_for_backward({order, inverse});
+    return rows.index_select(0, order);
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    return {apply(gradients[0], saved[1], saved[0]), {}, {}};
+  }
+};
+
+/// What each modality's modules make of its rows of some tensors, in the order of the rows.
+/// \param apply  (rows of each tensor, whether they are an image's)
 template <class Apply>
-at::Tensor byModality(const at::Tensor& rows, const Routing& routing, const Apply& apply) {
-  if (routing.image.numel() == 0) return apply(rows, false);
-  if (routing.text.numel() == 0) return apply(rows, true);
-  return at::cat({apply(rows.index_select(0, routing.text), false),
-                  apply(rows.index_select(0, routing.image), true)})
-      .index_select(0, routing.inverse);
+at::Tensor byModality(const std::vector<at::Tensor>& all, const Routing& routing,
+                      const Apply& apply) {
+  if (routing.image.numel() == 0) return apply(all, false);
+  if (routing.text.numel() == 0) return apply(all, true);
+  const at::Tensor order = at::cat({routing.text, routing.image});
+  std::vector<at::Tensor> text, image;
+  for (const at::Tensor& rows : all) {
+    const auto parts = Reordered::apply(rows, order, routing.inverse)
+                           .split_with_sizes({routing.text.numel(), routing.image.numel()});
+    text.push_back(parts[0]);
+    image.push_back(parts[1]);
+  }
+  return Reordered::apply(at::cat({apply(text, false), apply(image, true)}), routing.inverse,
+                          order);
 }
 
 /// q, k and v of normalised rows, one behind the other in the last axis.
@@ -182,11 +207,11 @@ Decoder::Projected Decoder::turned(at::Tensor packed, const at::Tensor& angles,
                                    std::int64_t batch) const {
   packed = packed.view({batch, -1, config_.heads + 2 * config_.kvHeads, config_.headDim});
   const std::int64_t turning = config_.heads + config_.kvHeads;
-  const at::Tensor both =
-      nn::applyRope(packed.narrow(2, 0, turning).transpose(1, 2), angles, nn::RopePairs::HalfSplit)
-          .transpose(1, 2);
-  return {both.narrow(2, 0, config_.heads), both.narrow(2, config_.heads, config_.kvHeads),
-          packed.narrow(2, turning, config_.kvHeads)};
+  const auto parts = packed.split_with_sizes({turning, config_.kvHeads}, 2);
+  const auto both = nn::applyRope(parts[0].transpose(1, 2), angles, nn::RopePairs::HalfSplit)
+                        .transpose(1, 2)
+                        .split_with_sizes({config_.heads, config_.kvHeads}, 2);
+  return {both[0], both[1], parts[1]};
 }
 
 DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
@@ -214,8 +239,7 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     const auto [sum, normed] = modules.mlpNorm->forward(x, branch);
     return sum + modules.mlp->forward(normed);
   };
-  const auto path =
-      pass.attentionTap ? nn::AttentionPath::Explicit : nn::AttentionPath::Automatic;
+  const auto path = pass.attentionTap ? nn::AttentionPath::Explicit : nn::AttentionPath::Automatic;
   std::vector<at::Tensor> seen;  // probabilities of the prefix, then of the tail
   if (pass.textMask.defined()) {
     const at::Tensor after = whole(all, out.prefix, pass.textMask, angles);
@@ -234,12 +258,12 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     if (pass.attentionTap) seen.push_back(at::constant_pad_nd(attended.softmax, {0, width}, 0));
   }
   if (width > 0) {
-    const auto maps = [&](const at::Tensor& rows, bool isImage) {
+    const auto maps = [&](const std::vector<at::Tensor>& rows, bool isImage) {
       const ModalityLayer& modules = isImage ? imageAttention : own;
-      return packedMaps(*modules.attention, modules.attentionNorm->forward(rows));
+      return packedMaps(*modules.attention, modules.attentionNorm->forward(rows[0]));
     };
     const at::Tensor packed =
-        isSharedAttention ? maps(out.tail, false) : byModality(out.tail, routing, maps);
+        isSharedAttention ? maps({out.tail}, false) : byModality({out.tail}, routing, maps);
     const Projected p = turned(packed, angles.narrow(-2, prefix, width), pass.batch);
     take(p);
     nn::AttendOptions options;
@@ -249,21 +273,14 @@ DecoderStream Decoder::layer(std::int64_t index, const DecoderStream& stream,
     const nn::AttentionOutput attended = nn::attend(p.query, keys.keys, keys.values, options);
     if (pass.attentionTap) seen.push_back(attended.softmax);
     const at::Tensor values = attended.values.reshape({width * pass.batch, -1});
-    const auto join = [&](const at::Tensor& rows, bool isImage) {
-      return (isImage ? imageAttention : own).attention->out->forward(rows);
+    const auto finish = [&](const std::vector<at::Tensor>& rows, bool isImage) {
+      const ModalityLayer& modules = isImage ? image : own;
+      return residual(modules, rows[0],
+                      isSharedAttention ? rows[1] : modules.attention->out->forward(rows[1]));
     };
-    const at::Tensor branch =
-        isSharedAttention ? join(values, false) : byModality(values, routing, join);
-    if (isSharedMlp) {
-      out.tail = residual(own, out.tail, branch);
-    } else {
-      // Stream and branch go to their modality together.
-      const at::Tensor both = at::cat({out.tail, branch}, -1);
-      out.tail = byModality(both, routing, [&](const at::Tensor& rows, bool isImage) {
-        return residual(isImage ? image : own, rows.narrow(-1, 0, config_.dim),
-                        rows.narrow(-1, config_.dim, config_.dim));
-      });
-    }
+    const std::vector<at::Tensor> both{
+        out.tail, isSharedAttention ? own.attention->out->forward(values) : values};
+    out.tail = isSharedMlp ? finish(both, false) : byModality(both, routing, finish);
   }
   if (pass.attentionTap) pass.attentionTap(index, at::cat(seen, 2));
   return out;
@@ -342,8 +359,8 @@ DecoderStream Decoder::forward(const DecoderPass& asked) const {
 
 at::Tensor Decoder::finishTail(const at::Tensor& tail, const Routing& routing) const {
   if (!imageNorm) return norm->forward(tail);
-  return byModality(tail, routing, [&](const at::Tensor& rows, bool isImage) {
-    return (isImage ? imageNorm : norm)->forward(rows);
+  return byModality({tail}, routing, [&](const std::vector<at::Tensor>& rows, bool isImage) {
+    return (isImage ? imageNorm : norm)->forward(rows[0]);
   });
 }
 

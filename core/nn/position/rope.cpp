@@ -160,8 +160,8 @@ at::Tensor applyRope(const at::Tensor& x, const at::Tensor& angles, RopePairs pa
     const at::Tensor a = both.select(-1, 0), b = both.select(-1, 1);
     turned = at::stack({a * cosine - b * sine, a * sine + b * cosine}, -1).flatten(-2).to(type);
   } else {
-    const at::Tensor both = part.to(wide);
-    const at::Tensor a = both.narrow(-1, 0, count), b = both.narrow(-1, count, count);
+    const auto both = part.to(wide).split(count, -1);
+    const at::Tensor &a = both[0], &b = both[1];
     turned = at::cat({a * cosine - b * sine, a * sine + b * cosine}, -1).to(type);
   }
   if (turning == x.size(3)) return turned;
