@@ -75,20 +75,27 @@ c10::DataPtr BlockCache::allocate(std::size_t bytes) {
 c10::DeleterFnPtr BlockCache::raw_deleter() const { return &giveBack; }
 
 c10::DataPtr BlockCache::fresh(std::size_t bytes) {
-  try {
-    return below_.allocate(bytes);
-  } catch (const c10::Error&) {
+  // LibTorch's own has no type of error for this.
+  const auto tried = [&]() -> c10::DataPtr {
+    try {
+      return below_.allocate(bytes);
+    } catch (const c10::Error&) {
+      return {};
+    }
+  };
+  c10::DataPtr block = tried();
+  if (block) return block;
+  {
+    // What is kept may be what is missing.
     std::list<Kept> dropped;
     const std::lock_guard lock(mutex_);
-    counts_.inUse -= bytes;
-    if (kept_.empty()) throw;
     while (!kept_.empty()) dropOldest(dropped);
   }
-  // What was kept may be what is missing.
-  c10::DataPtr block = below_.allocate(bytes);
+  block = tried();
+  if (block) return block;
   const std::lock_guard lock(mutex_);
-  counts_.inUse += bytes;
-  return block;
+  counts_.inUse -= bytes;
+  TORCH_CHECK_WITH(OutOfMemoryError, false, "no memory for a block of ", bytes, " bytes");
 }
 
 void BlockCache::dropOldest(std::list<Kept>& dropped) {

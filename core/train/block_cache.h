@@ -21,7 +21,7 @@ class VITRINE_ENGINE_EXPORT BlockCache final : public c10::Allocator {
 
   /// \param below  LibTorch's own, or one whose blocks are freed as LibTorch's; outlives this
   explicit BlockCache(c10::Allocator& below) : below_(below) {}
-  /// \throws c10::Error  the allocator below has no memory left
+  /// \throws c10::OutOfMemoryError  the allocator below has no memory left for a large block
   c10::DataPtr allocate(std::size_t bytes) override;
   [[nodiscard]] c10::DeleterFnPtr raw_deleter() const override;
   void copy_data(void* to, const void* from, std::size_t bytes) const override;
@@ -39,7 +39,7 @@ class VITRINE_ENGINE_EXPORT BlockCache final : public c10::Allocator {
     std::size_t bytes;
     c10::DataPtr block;
   };
-  /// Of the allocator below, after whose refusal every kept block is freed.
+  /// Of the allocator below, after whose first refusal every kept block is freed.
   [[nodiscard]] c10::DataPtr fresh(std::size_t bytes);
   void dropOldest(std::list<Kept>& dropped);
 

@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <new>
 
 #include "core/base/cpu_path.h"
 #include "core/base/error.h"
@@ -72,6 +73,11 @@ at::Device resolveDevice(const std::string& name) {
                        std::to_string(cuda->deviceCount()) + " GPU(s), counted from 0");
   }
   return {at::kCUDA, static_cast<at::DeviceIndex>(index)};
+}
+
+bool isShortOfMemory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr;
 }
 
 int useThreads(std::optional<std::int64_t> threads) {

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,9 @@ VITRINE_ENGINE_EXPORT void requirePrecision(Precision precision, const at::Devic
 /// \throws ConfigError  a name of no device
 /// \throws RefusedError  no such GPU can be had here: says why
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Device resolveDevice(const std::string& name);
+
+/// Whether an error says that the device or the machine has no memory left.
+[[nodiscard]] VITRINE_ENGINE_EXPORT bool isShortOfMemory(const std::exception& error);
 
 /// Sets the threads of the computation; none: as many as LibTorch had at the start of the process.
 /// \returns the number in force

@@ -1,7 +1,6 @@
 #include "app/vitrine/run/preflight.h"
 
 #include <map>
-#include <new>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -9,6 +8,7 @@
 #include "core/jobs/work.h"
 #include "core/run/null_sink.h"
 #include "core/run/run_control.h"
+#include "core/train/device.h"
 #include "core/train/model_setup.h"
 
 namespace vitrine::app {
@@ -70,7 +70,8 @@ void tryOneStep(const Engine& engine, const PlannedRun& run, const Needs& needs)
     const train::TrainerResult result = train::Trainer(std::move(setup), sink, control).run();
     if (result.outcome == train::Outcome::Failed)
       throw RefusedError("one step of run '" + run.name + "' failed: " + result.reason);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception& error) {
+    if (!train::isShortOfMemory(error)) throw;
     throw RefusedError(
         "one step of run '" + run.name + "' needs more memory than this machine has" + ", about " +
         formatBytes(static_cast<double>(needs.memoryBytes)) + "; take a smaller model or batch");

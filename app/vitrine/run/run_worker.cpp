@@ -187,6 +187,14 @@ train::TrainerResult trainSegments(Work work, train::InitChoice init, const Json
   }
 }
 
+/// LibTorch's own sentence names neither the run's setting nor what to do.
+std::string memoryReason(const Config& config) {
+  return "there is too little memory on device '" + config.text("train.device") +
+         "' for this run; make train.batch_size smaller than " +
+         std::to_string(config.integer("train.batch_size")) +
+         ", with train.accumulate for as many images a step";
+}
+
 }  // namespace
 
 TrainedRun workRun(store::RunStore& store, const Engine& engine, const store::RunRow& asked) {
@@ -250,7 +258,8 @@ TrainedRun workRun(store::RunStore& store, const Engine& engine, const store::Ru
     trained.code = error.code();
   } catch (const std::exception& error) {
     trained.state = store::RunState::Failed;
-    trained.reason = firstLine(error.what());
+    trained.reason = train::isShortOfMemory(error) ? memoryReason(Config(store.config(id)))
+                                                   : firstLine(error.what());
     trained.code = ExitCode::Failed;
   }
   // `vitrine stop` writes the request and then sends SIGTERM; the signal, or a pause that was asked

@@ -1,15 +1,13 @@
 #include "app/vitrine/serve/compute_session.h"
 
-#include <c10/util/Exception.h>
-
 #include <algorithm>
 #include <iterator>
-#include <new>
 #include <utility>
 
 #include "app/vitrine/serve/serve_fields.h"
 #include "core/base/error_json.h"
 #include "core/base/text.h"
+#include "core/train/device.h"
 
 namespace vitrine::app {
 
@@ -114,13 +112,12 @@ void ComputeSession::perform(const Task& task) {
     reply.fail("refused", problem.what() + std::string("; ask for less at a time"));
   } catch (const Error& problem) {
     reply.fail(errorWord(problem.code()), problem.what());
-  } catch (const c10::OutOfMemoryError&) {
-    reply.fail("refused",
-               "the device has too little memory for this; unload a model or ask for less");
-  } catch (const std::bad_alloc&) {
-    reply.fail("refused", "there is too little memory for this; unload a model or ask for less");
   } catch (const std::exception& problem) {
-    reply.fail("failed", firstLine(problem.what()));
+    if (train::isShortOfMemory(problem)) {
+      reply.fail("refused", "there is too little memory for this; unload a model or ask for less");
+    } else {
+      reply.fail("failed", firstLine(problem.what()));
+    }
   }
 }
 

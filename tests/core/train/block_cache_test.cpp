@@ -78,8 +78,8 @@ TEST_F(Blocks, ThatAreKeptAreFreedWhereMemoryIsMissing) {
   ASSERT_NE(block.get(), nullptr);
   EXPECT_EQ(cache_.counts().kept, 0U) << "200 MiB were left of the limit";
   EXPECT_EQ(cache_.counts().inUse, 40 * kMiB);
-  below_.refusals = 1;
-  EXPECT_THROW((void)cache_.allocate(80 * kMiB), c10::Error);
+  below_.refusals = 2;
+  EXPECT_THROW((void)cache_.allocate(80 * kMiB), c10::OutOfMemoryError);
   EXPECT_EQ(cache_.counts().inUse, 40 * kMiB) << "what was refused is not in use";
 }
 
