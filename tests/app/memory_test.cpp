@@ -1,9 +1,11 @@
 // What `check` says a run will take, against what it takes.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 
 #include "tests/app/program.h"
+#include "tests/support/has_texts.h"
 
 namespace vitrine::test {
 namespace {
@@ -82,6 +84,63 @@ TEST_P(Memory, IsEstimatedWithinAQuarter) {
   EXPECT_LT(measured, 1e9);
   EXPECT_LE(std::abs(estimate - measured), 0.25 * measured)
       << "estimated " << estimate / 1e6 << " MB, measured " << measured / 1e6 << " MB";
+}
+
+/// Programs that start while it lives have at most so much address space.
+class AddressSpace {
+ public:
+  explicit AddressSpace(rlim_t bytes) {
+    ::getrlimit(RLIMIT_AS, &before_);
+    const rlimit less{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_AS, &less);
+  }
+  ~AddressSpace() { ::setrlimit(RLIMIT_AS, &before_); }
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Memory, ThatIsMissingIsSaidWithTheSettingToChange) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer reserves more address space than any limit";
+#endif
+  Scratch scratch;
+  writeImages(scratch.path("images"), 4096, 64);
+  const std::string file = scratch.path("wide.toml"), database = scratch.path("x.sqlite");
+  // 4,096 images of 50 tokens and 4 x 512 channels: activations of 1.6 GB a tensor.
+  writeText(file, R"(title = "Wide"
+[model]
+architecture = "vit"
+image_size = 28
+patch_size = 4
+in_channels = 1
+num_classes = 4
+width = 512
+depth = 12
+heads = 8
+[task]
+name = "classification"
+[data]
+dataset = "idx"
+folder = ")" + scratch.path("images") +
+                      R"("
+[train]
+steps = 2
+threads = 2
+batch_size = 4096
+)");
+  Ended trained;
+  {
+    const AddressSpace limit(rlim_t{6} << 30);
+    trained = vitrine({"train", file, "--db", database});
+  }
+  EXPECT_EQ(trained.code, 1) << trained.err;
+  const Json run = vitrine({"show", "1", "--json", "--db", database}).json();
+  EXPECT_EQ(run.at("state"), "failed");
+  EXPECT_THAT(run.at("reason").get<std::string>(),
+              HasTexts("too little memory", "train.batch_size smaller than 4096"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Memory, ::testing::ValuesIn(kCases),
