@@ -209,8 +209,8 @@ void trashRun(const fs::path& file, std::int64_t run) {
   fs::rename(filesFolder(file) / runFolderName(row.uuid), folder / kFiles, error);
   try {
     emptyTrash(file, kTrashTime);
-  } catch (const FileError& error) {  // of another run; this one is in the trash
-    log::warning(error.what());
+  } catch (const FileError& old) {  // of another run; this one is in the trash
+    log::warning(old.what());
   }
 }
 
