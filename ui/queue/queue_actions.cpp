@@ -183,7 +183,7 @@ void QueuePage::removeRuns() {
         this,
         [this, sentence, removed] {
           workbench_.offer(sentence, tr("Undo"),
-                           [&queue = workbench_.queue(), removed] { queue.putBack(removed); });
+                           [&queue = workbench_.queue(), removed] { queue.enqueueAgain(removed); });
         },
         Qt::QueuedConnection);
     return QString();

@@ -381,7 +381,7 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
   });
 }
 
-void QueueService::putBack(const std::vector<jobs::Command::Place>& places) {
+void QueueService::enqueueAgain(const std::vector<jobs::Command::Place>& places) {
   jobs::Command command;
   command.what = jobs::Command::What::PutBack;
   command.places = places;

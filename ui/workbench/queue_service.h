@@ -27,9 +27,9 @@ struct QueueView {
   std::vector<std::int64_t>
       resumable;                    ///< paused or interrupted and not in the queue, newest first
   std::vector<std::int64_t> ended;  ///< the last of them, newest first
-  double secondsLeft = 0;  ///< until nothing of it is left; 0: unknown
+  double secondsLeft = 0;           ///< until nothing of it is left; 0: unknown
   bool isMoreLeft = false;  ///< some runs that wait are like none that was trained: not counted
-  QString trouble;                  ///< why no process works on the queue; "" when all is well
+  QString trouble;          ///< why no process works on the queue; "" when all is well
 
   [[nodiscard]] const jobs::QueueEntry* entry(std::int64_t run) const;
   /// Entries that are not in progress.
@@ -60,7 +60,7 @@ class QueueService : public QObject {
   /// Executes a command, soon; its result or its error becomes a message.
   void execute(const jobs::Command& command, Sentence sentence = {});
   /// Puts runs that were taken out of the queue back where they stood.
-  void putBack(const std::vector<jobs::Command::Place>& places);
+  void enqueueAgain(const std::vector<jobs::Command::Place>& places);
   /// Finds runs whose process has ended and entries that have ended permanently. On the machine
   /// that has the database a process does that.
   void prune();

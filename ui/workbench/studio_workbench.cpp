@@ -299,9 +299,9 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
       const bool wasAlive = std::find(alive.begin(), alive.end(), id) != alive.end();
       (wasAlive ? ending : out).push_back(id);
     }
-    const bool areOfScripts =
-        std::all_of(ending.begin(), ending.end(),
-                    [this](std::int64_t id) { return store::scriptOf(store_, id).has_value(); });
+    const bool areOfScripts = std::all_of(ending.begin(), ending.end(), [this](std::int64_t id) {
+      return store::scriptOf(store_, id).has_value();
+    });
     QStringList parts;
     if (!ending.empty())
       parts << (areOfScripts
@@ -322,7 +322,7 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
       QMetaObject::invokeMethod(
           this,
           [this, sentence, removed] {
-            offer(sentence, tr("Undo"), [this, removed] { queue_.putBack(removed); });
+            offer(sentence, tr("Undo"), [this, removed] { queue_.enqueueAgain(removed); });
           },
           Qt::QueuedConnection);
       return QString();

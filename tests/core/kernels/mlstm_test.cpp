@@ -413,7 +413,7 @@ TEST(MlstmCuda, RefusesAHeadThatNoSharedMemoryHolds) {
   for (at::Tensor* each : {&in.q, &in.k, &in.v, &in.inputGate, &in.forgetGate})
     *each = each->to(at::kCUDA);
   EXPECT_THROW((void)mlstm(in, {}), Error);
-  EXPECT_NO_THROW(at::ones({1}, in.q.options()).add_(1).cpu()) << "the device goes on";
+  EXPECT_NO_THROW(at::ones({1}, in.q.options()).add_(1).cpu()) << "the device still works";
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ TEST(LanguageModel, AContinuationKeepsTheSpaceBeforeItsFirstWord) {
     return results.texts.at(0).text;
   };
   EXPECT_EQ(written("a"), " the the");
-  EXPECT_EQ(written(""), "the the") << "at the start of a text the space is no part of it";
+  EXPECT_EQ(written(""), "the the") << "at the start of a text the space does not belong to it";
 }
 
 TEST(LanguageModel, DrawsPositionsFromTheRunsGeneratorAlone) {
