@@ -7,6 +7,7 @@
 #include <QWheelEvent>
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "tests/support/long_tier.h"
 #include "tests/ui/support/fit.h"
@@ -144,11 +145,16 @@ TEST(MainWindow, NothingOfAFullPageIsCutInUsualWindows) {
   studio.workbench.selection().setRuns({studio.runs[0], studio.runs[4]}, studio.runs[0]);
   MainWindow window(studio.workbench);
   window.show();
-  for (const QSize size : {QSize(1366, 768), QSize(1440, 900), QSize(1920, 1080)}) {
+  const std::pair<QSize, double> kinds[] = {{QSize(1366, 768), 1.0},
+                                            {QSize(1440, 900), 1.0},
+                                            {QSize(1920, 1080), 1.0},
+                                            {QSize(1920, 1080), 1.5}};
+  for (const auto& [size, zoom] : kinds) {
+    window.setZoom(zoom);
     window.resize(size);
     for (const PageFactory& page : pages()) {
-      const std::string where =
-          page.id.toStdString() + " at " + std::to_string(size.width());
+      const std::string where = page.id.toStdString() + " at " + std::to_string(size.width()) +
+                                ", zoom " + std::to_string(zoom);
       ASSERT_TRUE(window.showPage(page.id)) << where;
       window.waitUntilIdle();
       layOutNow();
@@ -156,6 +162,7 @@ TEST(MainWindow, NothingOfAFullPageIsCutInUsualWindows) {
       EXPECT_EQ(whatDoesNotFit(*window.currentPage()), "") << where;
     }
   }
+  window.setZoom(1.0);
 }
 
 TEST(MainWindow, TheBarStaysWhereItIsWhenStartBecomesResume) {
