@@ -412,8 +412,15 @@ void LivePage::setOwnWindow(bool isOn) {
     ownWindow_->installEventFilter(this);
     ownWindow_->resize(px(1100), px(720));
     placeView(ownWindow_, painter);
+    away_ = new EmptyPage(tr("The picture is in a window of its own."), tr("Show it here"), live_);
+    connect(away_, &EmptyPage::actionRequested, own_, [this] { own_->setChecked(false); });
+    place_->addWidget(away_, 1);
     ownWindow_->show();
   } else {
+    // Not deleted at once: its button may have been clicked.
+    place_->removeWidget(away_);
+    away_->hide();
+    away_->deleteLater();
     placeView(live_, painter);
     // Not deleted at once: it may be on its way of closing.
     QWidget* closing = ownWindow_;

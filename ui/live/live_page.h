@@ -116,6 +116,7 @@ class LivePage final : public Page {
   QPointer<GlView> gl_;
   QPointer<RasterView> raster_;
   QPointer<QWidget> viewWidget_, ownWindow_;
+  QPointer<EmptyPage> away_;  ///< in the place of a picture that has a window of its own
   LiveValues* values_ = nullptr;
   QWidget* valuesArea_ = nullptr;  ///< where they are
   FigurePart figurePart_ = FigurePart::Attention;

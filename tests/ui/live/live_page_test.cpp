@@ -371,5 +371,20 @@ TEST_F(LiveTraining, OpensInAWindowOfItsOwnAndComesBack) {
   EXPECT_FALSE(own->isChecked());
 }
 
+TEST_F(LiveTraining, ThePageSaysWhereItsPictureIsAndBringsItBack) {
+  publish(trainer, *shown, liveFrame(10));
+  QAction* own = shown->tools().at(2);
+  own->trigger();
+  const auto buttons = shown->findChildren<QPushButton*>();
+  const auto back = std::find_if(buttons.begin(), buttons.end(), [](const QPushButton* button) {
+    return button->text() == QStringLiteral("Show it here");
+  });
+  ASSERT_NE(back, buttons.end());
+  EXPECT_TRUE((*back)->isVisible());
+  (*back)->click();
+  EXPECT_FALSE(own->isChecked());
+  EXPECT_FALSE((*back)->isVisible());
+}
+
 }  // namespace
 }  // namespace vitrine::ui
