@@ -86,7 +86,15 @@ MainWindow::MainWindow(StudioWorkbench& workbench, QWidget* parent)
     answer_->setEnabled(isOffering);
     bottom_->setKey(answer_->shortcut().toString(QKeySequence::NativeText));
   });
-  connect(&workbench_, &StudioWorkbench::pageRequested, this, &MainWindow::showPage);
+  connect(&workbench_, &StudioWorkbench::pageRequested, this, [this](const QString& id) {
+    // The list of runs keeps the keys; elsewhere what was clicked may not be there any more.
+    const QWidget* focused = QApplication::focusWidget();
+    if (focused != nullptr && runsDock_->isAncestorOf(focused)) {
+      showPage(id);
+    } else {
+      openPage(id);
+    }
+  });
   connect(&workbench_, &StudioWorkbench::viewRequested, this,
           [this](const QString& id, const Json& view) {
             if (!showPage(id)) return;

@@ -226,5 +226,18 @@ TEST_F(RunMenu, TabGoesFromTheListOverTheTabsIntoThePage) {
   EXPECT_EQ(QApplication::focusWidget(), &window.runsPanel().view());
 }
 
+TEST_F(RunMenu, APageThatTheProgramShowsHasTheFocusUnlessTheListHasIt) {
+  select(studio.runs[0]);
+  studio.workbench.showPage(QStringLiteral("monitor"));
+  EXPECT_EQ(QApplication::focusWidget(), &window.runsPanel().view());
+  studio.workbench.showPage(QStringLiteral("start"));
+  window.currentPage()->setFocus();
+  studio.workbench.showPage(QStringLiteral("monitor"));
+  ASSERT_NE(QApplication::focusWidget(), nullptr);
+  EXPECT_TRUE(window.currentPage() == QApplication::focusWidget() ||
+              window.currentPage()->isAncestorOf(QApplication::focusWidget()))
+      << QApplication::focusWidget()->metaObject()->className();
+}
+
 }  // namespace
 }  // namespace vitrine::ui
