@@ -233,7 +233,8 @@ QWidget* PlaygroundPage::makeFilm() {
   auto [card, column, head] = playCard(this);
   filmCard_ = card;
   filmTitle_ = playTitle(tr("Denoising"), "title", card);
-  head->addWidget(filmTitle_, 1);
+  auto* bar = new FlowBar(card);
+  head->addWidget(bar);
   layerBox_ = withName(new QComboBox(card), tr("Layer of the attention"));
   headBox_ = withName(new QComboBox(card), tr("Head of the attention"));
   playButton_ = makeToolButton(tr("Play"), tr("Show the steps one after the other"), card);
@@ -241,9 +242,11 @@ QWidget* PlaygroundPage::makeFilm() {
   playButton_->setIcon(icon(Icon::Play));
   playButton_->setIconSize(QSize(px(12), px(12)));
   playButton_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  head->addWidget(layerBox_);
-  head->addWidget(headBox_);
-  head->addWidget(playButton_);
+  bar->row().addWidget(filmTitle_);
+  bar->row().addStretch();
+  for (QWidget* one : {static_cast<QWidget*>(layerBox_), static_cast<QWidget*>(headBox_),
+                       static_cast<QWidget*>(playButton_)})
+    bar->row().addWidget(one);
   film_ = new FilmStrip(card);
   column->addWidget(film_);
   auto* line = rowIn(nullptr, {}, px(8));

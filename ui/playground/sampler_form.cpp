@@ -416,9 +416,9 @@ QString SamplerForm::titleOfValue(const std::string& key, const Json& value) con
   }
   if (at < 0 || at >= found->entry.valueTitles.size()) return valueText(value);
   const QString words = found->entry.valueTitles[at];
-  // "7, Sneaker" is Sneaker next to its row.
+  // "Sneaker, 7" is Sneaker next to its row.
   return field.type == FieldType::Integer && words.contains(QStringLiteral(", "))
-             ? words.section(QStringLiteral(", "), 1)
+             ? words.section(QStringLiteral(", "), 0, -2)
              : words;
 }
 
