@@ -88,9 +88,13 @@ void SamplerForm::setEntries(std::vector<FormEntry> entries) {
     return shownOf(row->entry) == shownOf(entry);
   };
   if (std::equal(rows_.begin(), rows_.end(), entries.begin(), entries.end(), isSame)) return;
-  const Json before = values();
+  Json before = values();
   const SampleGrid grid = this->grid();
   for (const std::unique_ptr<Row>& one : rows_) {
+    // A number that was left at its default takes that of the new sampler.
+    const Field& field = one->entry.field;
+    if (field.type != FieldType::Choice && before.at(field.name) == field.defaultValue)
+      before.erase(field.name);
     for (QWidget* widget :
          std::initializer_list<QWidget*>{one->title, one->stack, one->button, one->problem}) {
       if (widget == nullptr) continue;

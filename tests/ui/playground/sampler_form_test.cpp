@@ -43,6 +43,21 @@ TEST_F(SamplerFormTest, AMenuThatIsOpenActsOnTheRowThatIsThereNow) {
   EXPECT_EQ(form.axis("solver"), SamplerForm::Axis::Rows);
 }
 
+TEST_F(SamplerFormTest, ANumberThatWasNotChangedTakesTheDefaultOfTheNextSampler) {
+  SamplerForm form;
+  const auto withSteps = [](std::int64_t steps) {
+    std::vector<FormEntry> entries;
+    entries.push_back({integerField("steps", steps, "")});
+    return entries;
+  };
+  form.setEntries(withSteps(250));
+  form.setEntries(withSteps(50));
+  EXPECT_EQ(form.values().at("steps"), 50);
+  form.setValues({{"steps", 20}});
+  form.setEntries(withSteps(250));
+  EXPECT_EQ(form.values().at("steps"), 20) << "it was chosen";
+}
+
 TEST_F(SamplerFormTest, AWrongAxisIsNamedAndNothingIsDrawn) {
   openPainter();
   makeAxis("guidance", kRows, QStringLiteral("1, 200"));
