@@ -157,7 +157,7 @@ std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& ru
     FormEntry entry{field, {}, !isCommonKey(field.name)};
     if (field.name == "class" && field.type == FieldType::Integer) {
       for (qsizetype i = 0; i < classNames.size(); ++i)
-        entry.valueTitles << QStringLiteral("%1, %2").arg(classNames[i], QString::number(i));
+        entry.valueTitles << QStringLiteral("%1 (%2)").arg(classNames[i], QString::number(i));
       entry.noneTitle = QObject::tr("each in turn");  // by seed, not without a class
     }
     entries.push_back(std::move(entry));

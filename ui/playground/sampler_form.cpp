@@ -420,9 +420,9 @@ QString SamplerForm::titleOfValue(const std::string& key, const Json& value) con
   }
   if (at < 0 || at >= found->entry.valueTitles.size()) return valueText(value);
   const QString words = found->entry.valueTitles[at];
-  // "Sneaker, 7" is Sneaker next to its row.
-  return field.type == FieldType::Integer && words.contains(QStringLiteral(", "))
-             ? words.section(QStringLiteral(", "), 0, -2)
+  // "Sneaker (7)" is Sneaker next to its row.
+  return field.type == FieldType::Integer && words.contains(QStringLiteral(" ("))
+             ? words.section(QStringLiteral(" ("), 0, -2)
              : words;
 }
 

@@ -44,7 +44,7 @@ TEST(FormEntries, BeginWithWhatIsDrawnAndLeaveTheSettingsOfThePageOut) {
   };
   EXPECT_EQ(find("attention"), entries.end());
   ASSERT_NE(find("class"), entries.end());
-  EXPECT_EQ(find("class")->valueTitles, (QStringList{"Coat, 0", "Bag, 1"}));
+  EXPECT_EQ(find("class")->valueTitles, (QStringList{"Coat (0)", "Bag (1)"}));
   EXPECT_EQ(find("checkpoint")->field.choices, (std::vector<std::string>{"100", "50"}));
   EXPECT_EQ(find("weights")->field.choices, (std::vector<std::string>{"ema", "model"}));
   EXPECT_FALSE(find("steps")->isRare);
