@@ -93,6 +93,7 @@ void CommandPalette::ask(std::vector<Command> commands) {
 
 void CommandPalette::filter(const QString& text) {
   struct Hit {
+    bool isTitle;  // all of it was typed
     bool isWhole;  // the letters stand together, as they were typed
     int score;
     bool isEnabled;
@@ -102,12 +103,15 @@ void CommandPalette::filter(const QString& text) {
   for (std::size_t i = 0; i < commands_.size(); ++i) {
     const Command& command = commands_[i];
     const int score = fuzzyScore(text, command.title);
-    const bool isWhole = command.title.contains(text.trimmed(), Qt::CaseInsensitive);
-    if (score >= 0) found.push_back({isWhole, score, command.isEnabled, i});
+    const QString words = text.trimmed();
+    const bool isTitle = command.title.compare(words, Qt::CaseInsensitive) == 0;
+    const bool isWhole = command.title.contains(words, Qt::CaseInsensitive);
+    if (score >= 0) found.push_back({isTitle, isWhole, score, command.isEnabled, i});
   }
   // What can be done now comes before what cannot.
   std::stable_sort(found.begin(), found.end(), [](const Hit& a, const Hit& b) {
-    return std::tie(a.isWhole, a.score, a.isEnabled) > std::tie(b.isWhole, b.score, b.isEnabled);
+    return std::tie(a.isTitle, a.isWhole, a.score, a.isEnabled) >
+           std::tie(b.isTitle, b.isWhole, b.score, b.isEnabled);
   });
   list_->clear();
   for (const Hit& hit : found) {

@@ -146,6 +146,16 @@ TEST(CommandPalette, ATypedWordComesBeforeItsLettersInOtherWords) {
   EXPECT_EQ(palette.list().item(0)->text(), QStringLiteral("Dark theme"));
 }
 
+TEST(CommandPalette, ATitleThatWasTypedComesFirst) {
+  QWidget window;
+  CommandPalette palette(&window);
+  palette.ask({{QStringLiteral("Plots: test: Calibration error"), {}, {}, {}},
+               {QStringLiteral("Calibration"), {}, {}, {}}});
+  palette.input().setText(QStringLiteral("calibration"));
+  ASSERT_EQ(palette.list().count(), 2);
+  EXPECT_EQ(palette.list().item(0)->text(), QStringLiteral("Calibration"));
+}
+
 TEST(CommandPalette, SaysWhyACommandCannotBeUsedAndStaysOpen) {
   SampleStudio studio;
   MainWindow window(studio.workbench);
