@@ -102,7 +102,7 @@ def objects():
 def threads():
     def newest(run):
         step = run._newest
-        time.sleep(0)  # another thread may go on here
+        time.sleep(0)  # another thread may continue here
         return step
 
     vitrine.Run.step = property(newest, lambda run, step: setattr(run, "_newest", step))

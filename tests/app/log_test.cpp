@@ -330,13 +330,14 @@ TEST_F(Logged, AFlushWaitsForADatabaseThatTakesNothing) {
   EXPECT_EQ(talk.answer().at("type"), "run");
   const std::string logFile = scratch_.path("log.files/") + store().run(1).logFile;
   testing::RawDatabase raw(database());
-  raw.run("ALTER TABLE metric_tail RENAME TO elsewhere");
+  raw.run(
+      "CREATE TRIGGER full BEFORE INSERT ON metric_tail BEGIN SELECT RAISE(ABORT, 'full'); END");
   talk.say(metrics(1, 2.0) + "{\"type\":\"flush\",\"id\":9}\n" +
            "{\"type\":\"print\",\"text\":\"behind the flush\"}\n");
   EXPECT_TRUE(
       waitUntil([&] { return readText(logFile).find("behind the flush") != std::string::npos; }));
   EXPECT_FALSE(talk.hasAnswer());
-  raw.run("ALTER TABLE elsewhere RENAME TO metric_tail");
+  raw.run("DROP TRIGGER full");
   const Json flushed = talk.answer();
   EXPECT_EQ(flushed.at("type"), "flushed");
   EXPECT_EQ(flushed.at("id"), 9);

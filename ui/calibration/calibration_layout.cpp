@@ -179,8 +179,9 @@ QWidget* CalibrationPage::makeTemperature() {
   scores_->setCornerButtonEnabled(false);  // it would select what cannot be selected
   scores_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   scores_->horizontalHeader()->setMinimumSectionSize(px(40));
+  // Queued: a section that is stretched has its new size only after the signal.
   connect(scores_->horizontalHeader(), &QHeaderView::sectionResized, this,
-          &CalibrationPage::shortenTitles);
+          &CalibrationPage::shortenTitles, Qt::QueuedConnection);
   scores_->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
   scores_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   scores_->verticalHeader()->setDefaultSectionSize(px(22));

@@ -415,6 +415,7 @@ void LivePage::setOwnWindow(bool isOn) {
     away_ = new EmptyPage(tr("The picture is in a window of its own."), tr("Show it here"), live_);
     connect(away_, &EmptyPage::actionRequested, own_, [this] { own_->setChecked(false); });
     place_->addWidget(away_, 1);
+    away_->show();
     ownWindow_->show();
   } else {
     // Not deleted at once: its button may have been clicked.

@@ -38,6 +38,12 @@ Field shownField(const FormEntry& entry) {
   return field;
 }
 
+/// "Sneaker (7)" without its number.
+QString nameAlone(const QString& words) {
+  const QString number = QStringLiteral(" (");
+  return words.contains(number) ? words.section(number, 0, -2) : words;
+}
+
 QToolButton* formButton(Icon picture, const QString& name, QWidget* parent) {
   auto* button = makeQuietButton(QString(), name, parent);
   button->setIcon(icon(picture));
@@ -310,11 +316,9 @@ AxisValues SamplerForm::axisOf(const Row& row) const {
     for (QString& part : parts) {
       for (qsizetype i = 0; i < row.entry.valueTitles.size(); ++i) {
         const QString words = row.entry.valueTitles[i];
-        const bool isName =
-            words.compare(part.trimmed(), Qt::CaseInsensitive) == 0 ||
-            words.section(QStringLiteral(", "), 1).compare(part.trimmed(), Qt::CaseInsensitive) ==
-                0;
-        if (isName) part = QString::number(i);
+        if (words.compare(part.trimmed(), Qt::CaseInsensitive) == 0 ||
+            nameAlone(words).compare(part.trimmed(), Qt::CaseInsensitive) == 0)
+          part = QString::number(i);
       }
     }
     text = parts.join(QLatin1Char(','));
@@ -420,10 +424,7 @@ QString SamplerForm::titleOfValue(const std::string& key, const Json& value) con
   }
   if (at < 0 || at >= found->entry.valueTitles.size()) return valueText(value);
   const QString words = found->entry.valueTitles[at];
-  // "Sneaker (7)" is Sneaker next to its row.
-  return field.type == FieldType::Integer && words.contains(QStringLiteral(" ("))
-             ? words.section(QStringLiteral(" ("), 0, -2)
-             : words;
+  return field.type == FieldType::Integer ? nameAlone(words) : words;
 }
 
 SamplerForm::Axis SamplerForm::axis(const std::string& key) const {

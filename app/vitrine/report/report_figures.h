@@ -30,7 +30,7 @@ class FigureDrawer {
     std::vector<std::string> runs;  ///< UUIDs, the first is the current one
     Json view;                      ///< Page::viewState()
     bool isWide = false;            ///< over the whole page; others stand in two columns
-    bool isOptional = false;        ///< nothing to draw is no problem
+    bool isOptional = false;        ///< may have nothing to draw
   };
   /// A `figure` element with an SVG picture inside. Empty where charts are left out, Studio is not
   /// installed or has nothing to draw: problems() says so.
