@@ -97,7 +97,22 @@ TEST_F(Edits, OfARunThatIsNotThereAreRefused) {
   EXPECT_THROW(one_.setName(77, "x"), NotFoundError);
 }
 
-TEST_F(Edits, OfTwoProcessesAreNeverLostUnseen) {
+/// This process opens the database only when no other one is left: SQLite's connections and locks
+/// do not survive a fork.
+using EditsOfProcesses = testing::StoreTest;
+
+TEST_F(EditsOfProcesses, AreNeverLostUnseen) {
+  constexpr std::int64_t kRun = 1;
+  const pid_t maker = forkChild();
+  if (maker == 0) {
+    try {
+      RunStore store(file());
+      ::_exit(addRun(store) == kRun ? 0 : 1);
+    } catch (const std::exception&) {
+      ::_exit(1);
+    }
+  }
+  ASSERT_EQ(exitCodeOf(maker), 0);
   constexpr int kEdits = 500;
   const auto startEditor = [&](const std::string& who, unsigned seed) {
     const pid_t child = forkChild();
@@ -108,19 +123,19 @@ TEST_F(Edits, OfTwoProcessesAreNeverLostUnseen) {
       std::ofstream taken(folder_ / who);
       for (int i = 0; i < kEdits; ++i) {
         const auto field = static_cast<RunField>(random() % 3);
-        const std::int64_t seen = store.version(run_, field);
+        const std::int64_t seen = store.version(kRun, field);
         const std::string text = who + std::to_string(i);
         try {
-          const std::int64_t version = field == RunField::Name ? store.setName(run_, text, seen)
+          const std::int64_t version = field == RunField::Name ? store.setName(kRun, text, seen)
                                        : field == RunField::Note
-                                           ? store.setNote(run_, text, seen)
-                                           : store.setTags(run_, {text}, seen);
+                                           ? store.setNote(kRun, text, seen)
+                                           : store.setTags(kRun, {text}, seen);
           // It stands on what this editor saw, and on nothing else.
           if (version != seen + 1) ::_exit(2);
           taken << static_cast<int>(field) << ' ' << version << ' ' << text << '\n';
         } catch (const EditConflict& conflict) {
           if (conflict.version <= seen) ::_exit(3);
-          const auto edits = store.edits(run_, field);
+          const auto edits = store.edits(kRun, field);
           const bool isKept = std::any_of(edits.begin(), edits.end(), [&](const EditRow& edit) {
             return !edit.isTaken && edit.text == text && edit.version == seen;
           });
@@ -135,11 +150,8 @@ TEST_F(Edits, OfTwoProcessesAreNeverLostUnseen) {
     ::_exit(0);
   };
   const pid_t a = startEditor("a", 1), b = startEditor("b", 2);
-  for (const pid_t child : {a, b}) {
-    int status = -1;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  for (const pid_t child : {a, b}) EXPECT_EQ(exitCodeOf(child), 0);
+  RunStore one(file());
   std::map<std::pair<int, std::int64_t>, std::string> taken;
   int conflicts = 0;
   for (const char* who : {"a", "b"}) {
@@ -161,12 +173,12 @@ TEST_F(Edits, OfTwoProcessesAreNeverLostUnseen) {
   EXPECT_EQ(static_cast<int>(taken.size()) + conflicts, 2 * kEdits);
   EXPECT_GT(conflicts, 0) << "they never met";
   for (const RunField field : {RunField::Name, RunField::Note, RunField::Tags}) {
-    const std::int64_t last = one_.version(run_, field);
+    const std::int64_t last = one.version(kRun, field);
     ASSERT_GT(last, 0);
     const std::string text = taken.at({static_cast<int>(field), last});
-    EXPECT_EQ(field == RunField::Name   ? one_.run(run_).name
-              : field == RunField::Note ? one_.note(run_)
-                                        : one_.tags(run_).at(0),
+    EXPECT_EQ(field == RunField::Name   ? one.run(kRun).name
+              : field == RunField::Note ? one.note(kRun)
+                                        : one.tags(kRun).at(0),
               text);
   }
   RecordProperty("conflicts", conflicts);
