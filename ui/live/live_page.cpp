@@ -437,9 +437,13 @@ bool LivePage::eventFilter(QObject* object, QEvent* event) {
     own_->setChecked(false);
     return true;
   }
-  if (object == gl_ && event->type() == QEvent::KeyPress) {
+  if ((object == gl_ || object == ownWindow_) && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
-    return takeKey(key->key(), key->modifiers());
+    if (ownWindow_ == nullptr || key->key() != Qt::Key_Escape)
+      return takeKey(key->key(), key->modifiers());
+    // Not closed at once: the view that has the key is deleted with its window.
+    QMetaObject::invokeMethod(ownWindow_.data(), &QWidget::close, Qt::QueuedConnection);
+    return true;
   }
   return Page::eventFilter(object, event);
 }

@@ -188,7 +188,8 @@ QString LivePage::howToRead() const {
       "the loss of a few probe samples with the schedule at its end, minus their loss now.\n"
       "Keys: arrows move the patch, comma and full stop the layer, with Shift the head, "
       "brackets the image, C asks from the class token, M from all, Page Up and Page Down go "
-      "along the schedule, End follows, Space holds the picture, T shows the values.");
+      "along the schedule, End follows, Space holds the picture, T shows the values. "
+      "Escape closes a window of its own.");
 }
 
 }  // namespace vitrine::ui

@@ -54,6 +54,13 @@ class Live : public ::testing::Test {
     ASSERT_TRUE(trainer.publish(live::encode(frame)));
     shown.look();
   }
+  /// nullptr: the picture is in the page.
+  static QWidget* ownWindowOf(const LivePage& shown) {
+    for (QWidget* child : shown.findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+      if (child->isWindow() && child->isVisible()) return child;
+    }
+    return nullptr;
+  }
   static QString sentence(const LivePage& shown) {
     for (const QLabel* label : shown.findChildren<QLabel*>()) {
       if (label->isVisibleTo(&shown) && !label->text().isEmpty()) return label->text();
@@ -176,14 +183,22 @@ TEST_F(LiveTraining, OffersAWindowOfItsOwnOnlyForAPicture) {
   publish(trainer, *shown, liveFrame(10));
   ASSERT_TRUE((*own)->isEnabled());
   (*own)->trigger();
-  QWidget* window = nullptr;
-  for (QWidget* child : shown->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
-    if (child->isWindow()) window = child;
-  }
-  ASSERT_NE(window, nullptr);
-  EXPECT_TRUE(window->isVisible());
+  EXPECT_NE(ownWindowOf(*shown), nullptr);
   (*own)->trigger();
-  EXPECT_FALSE(window->isVisible());
+  EXPECT_EQ(ownWindowOf(*shown), nullptr);
+}
+
+TEST_F(LiveTraining, TheOwnWindowTakesTheKeysOfThePageAndEscapeClosesIt) {
+  publish(trainer, *shown, liveFrame(10));
+  QAction* own = shown->tools().at(2);
+  own->trigger();
+  QWidget* window = ownWindowOf(*shown);
+  ASSERT_NE(window, nullptr);
+  QTest::keyClick(window, Qt::Key_Period);
+  EXPECT_EQ(shown->model().layer, 1);
+  QTest::keyClick(window, Qt::Key_Escape);
+  EXPECT_TRUE(soon([&] { return !own->isChecked(); }));
+  EXPECT_EQ(ownWindowOf(*shown), nullptr);
 }
 
 TEST_F(LiveTraining, HoldsThePictureAndFollowsAgain) {
