@@ -91,7 +91,8 @@ void CurvePlot::layOut() {
   const bool isClock = settings_.x == XAxis::Wall && !settings_.isLogX;
   const QString widest = isClock ? QStringLiteral("00 Mmm 00:00") : QStringLiteral("000,000");
   frame_ = ChartFrame(rect(), x, y,
-                      {.least = QMarginsF(px(44), metrics.height() / 2 + 2,
+                      {.xTitle = settings_.x == XAxis::Metric ? settings_.xTitle : QString(),
+                       .least = QMarginsF(px(44), metrics.height() / 2 + 2,
                                           metrics.horizontalAdvance(widest) / 2 + 4, 0),
                        .below = 8,
                        .hasFactor = false});

@@ -42,7 +42,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   } else if (hasReadout_ && cursor_) {
     drawReadout(painter);
   }
-  if (!curves_.empty()) drawXName(painter);
+  if (!curves_.empty() && settings_.x != XAxis::Metric) drawXName(painter);
   drawRing(painter);
 }
 
@@ -85,29 +85,27 @@ void CurvePlot::drawRubberBand(QPainter& painter) const {
 }
 
 // What x counts: in the free corner under the y numbers, or where that is too small for the word
-// at the foot of the plot.
+// at the foot of the plot. A metric, whose name is longer, has a line of the frame.
 void CurvePlot::drawXName(QPainter& painter) const {
-  static const char* const kNames[] = {"step", "epoch", "time", "clock", ""};
+  static const char* const kNames[] = {"step", "epoch", "time", "clock"};
   painter.setFont(axisFont());
   painter.setPen(themeColors().muted);
   const QFontMetrics metrics(axisFont());
   const QRect inside = plotRect();
-  const bool isMetric = settings_.x == XAxis::Metric;
-  const QString name = isMetric ? settings_.xTitle : tr(kNames[static_cast<int>(settings_.x)]);
+  const QString name = tr(kNames[static_cast<int>(settings_.x)]);
   const int free =
       static_cast<int>(std::min<double>(inside.left(), frame_.firstNumberAt())) - px(8);
-  if (!isMetric && metrics.horizontalAdvance(name) + px(2) <= free) {
+  if (metrics.horizontalAdvance(name) + px(2) <= free) {
     painter.drawText(QRectF(0, frame_.numbersTop(), free, metrics.height()),
                      Qt::AlignRight | Qt::AlignVCenter, name);
     return;
   }
-  const QString shown = metrics.elidedText(name, Qt::ElideMiddle, inside.width() - px(8));
-  QRect box(0, 0, metrics.horizontalAdvance(shown) + px(8), metrics.height());
+  QRect box(0, 0, metrics.horizontalAdvance(name) + px(8), metrics.height());
   box.moveBottomRight(inside.bottomRight() - QPoint(0, px(2)));
   QColor paper = themeColors().panel;
   paper.setAlpha(215);
   painter.fillRect(box, paper);
-  painter.drawText(box, Qt::AlignCenter, shown);
+  painter.drawText(box, Qt::AlignCenter, name);
 }
 
 void CurvePlot::drawMarks(QPainter& painter) const {

@@ -131,6 +131,22 @@ TEST(CurvePlotPixels, NoWordOfTheXAxisIsCutAtTheEdgeOfThePlot) {
   }
 }
 
+// It stands below the numbers, whatever its length.
+TEST(CurvePlotPixels, TheNameOfAMetricOnTheXAxisCoversNoCurve) {
+  CurveSeries loss;
+  ASSERT_TRUE(loss.append(pointsOf(0, 100, noise)));
+  const std::vector<CurveSeries> series(1, loss.over(loss));
+  const auto inside = [&series](const QString& name) {
+    PlotSettings settings = unsmoothed();
+    settings.x = XAxis::Metric;
+    settings.xTitle = name;
+    DrawnPlot drawn(series, settings);
+    const QImage picture = drawn.picture();
+    return picture.copy(drawn.plot.plotRect());
+  };
+  EXPECT_EQ(inside(QStringLiteral("loss")), inside(QStringLiteral("Loss of the text, training")));
+}
+
 // Minimum and maximum per pixel, so that no spike is ever hidden.
 TEST(CurvePlotPixels, ASpikeOfOnePointAmongAMillionIsSeenWhereverItIs) {
   for (const int place : {0, 1, 123'456, 500'000, 999'998, 999'999}) {
