@@ -474,10 +474,10 @@ std::unique_ptr<Figure> CalibrationPage::sampleFigure() const {
   if (run == nullptr || at < 0 || at >= std::ssize(listed_)) return nullptr;
   const std::size_t sample = listed_[static_cast<std::size_t>(at)];
   SamplePicture picture;
-  picture.title = tr("%1 image %2")
-                      .arg(QString::fromStdString(run->predictions->split))
-                      .arg(run->predictions->ids[sample]);
-  picture.about = tr("T %1").arg(number(run->temperature, 2));
+  picture.title = tr("Image %1").arg(run->predictions->ids[sample]);
+  picture.about = tr("%1 \u00b7 T %2")
+                      .arg(QString::fromStdString(run->predictions->split),
+                           number(run->temperature, 2));
   picture.picture = strip_->entries()[static_cast<std::size_t>(at)].picture;
   for (int k = 0; k < run->predictions->classes; ++k)
     picture.names << QString::fromStdString(run->predictions->nameOf(k));

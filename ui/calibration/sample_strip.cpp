@@ -56,6 +56,10 @@ class SampleFigure final : public Figure {
  private:
   void draw(QPainter& painter, const QRectF& area) override {
     const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
+    addRegion(QRectF(area.topLeft(), body.topRight()),
+              [whole = picture_.title + QStringLiteral(", ") + picture_.about](const QPointF&) {
+                return whole;
+              });
     const double most = std::min({body.height(), body.width() * 0.42, 160.0});
     const QRectF frame(body.left(), body.top(), most, most);
     painter.fillRect(frame, themeColors().raised);

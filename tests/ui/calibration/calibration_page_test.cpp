@@ -198,6 +198,18 @@ TEST_F(Calibration, AllThatIsMisclassifiedIsListedMostConfidentFirst) {
   EXPECT_FALSE(all->isChecked());
 }
 
+TEST_F(Calibration, TheChosenImageHasAShortNameAndTheWholeInItsToolTip) {
+  const auto shown = page({mixed()});
+  QTest::mouseClick(button<QToolButton>(*shown, "Misclassified"), Qt::LeftButton);
+  const QString name = QStringLiteral("Image %1, test \u00b7 T 1.00")
+                           .arg(shown->strip().entries().front().id);
+  Figure* figure = named<FigureView>(*shown, "Chosen image")->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(figure->summary().startsWith(name)) << figure->summary().toStdString();
+  (void)figure->image({200, 140}, 1);
+  EXPECT_EQ(figure->describeAt({20, 20}).toStdString(), name.toStdString());
+}
+
 TEST_F(Calibration, AnImageLeadsToWhereTheModelLooksInIt) {
   const auto shown = page({mixed()});
   auto* open = button<QToolButton>(*shown, "Open in Attention");
