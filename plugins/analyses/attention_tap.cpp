@@ -44,7 +44,8 @@ at::Tensor runOn(Model& model, const at::Tensor& images) {
   auto* encoder = capabilityOf<TokenEncoder>(model);
   if (encoder == nullptr) {
     throw ConfigError(
-        "this model offers attention but neither image_classifier nor token_encoder to run it by");
+        "the attention of an image needs a model that classifies or encodes images, and this one "
+        "does neither");
   }
   (void)encoder->encode(encoder->embed(images), {});
   return {};

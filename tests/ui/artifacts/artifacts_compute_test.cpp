@@ -93,6 +93,22 @@ TEST_F(ArtifactsCompute, AFinishedRunIsAnalysedAndTheResultIsShown) {
   EXPECT_FALSE(entries()[0]->isEnabled()) << "what is stored is not computed again";
 }
 
+TEST_F(ArtifactsCompute, AttentionOfImagesIsOfferedWhereTheModelReadsThem) {
+  Catalog catalog = attentionCatalog();
+  catalog.items.push_back(cardWith(ItemKind::Task, "captioning", {}, {"text_image_model"}));
+  catalog.items.push_back(cardWith(ItemKind::Task, "writing", {}, {"language_model"}));
+  const ItemCard* map = catalog.find(ItemKind::Analysis, "attention_map");
+  ASSERT_NE(map, nullptr);
+  const auto canMap = [&](const char* architecture, const char* task) {
+    const Json config{{"model", {{"architecture", architecture}}}, {"task", {{"name", task}}}};
+    return canAnalyse(catalog, {1, &config}, *map);
+  };
+  EXPECT_TRUE(canMap("patches", "sorting"));
+  EXPECT_FALSE(canMap("noise", "drawing")) << "a generator reads no image";
+  EXPECT_TRUE(canMap("captions", "captioning"));
+  EXPECT_FALSE(canMap("captions", "writing"));
+}
+
 TEST_F(ArtifactsCompute, TheCostIsTimeWhereTheSamplesOfAllRunsAreKnown) {
   const std::int64_t a = trained("seer"), b = trained("seer");
   workbench_.row(a).imagesPerSecond = 100;

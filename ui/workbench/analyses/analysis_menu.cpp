@@ -30,6 +30,14 @@ bool lacks(Workbench& workbench, const AnalysedRun& run, const std::string& anal
          });
 }
 
+/// Whether an analysis can run the model on the samples of the run.
+bool readsSamples(const std::vector<std::string>& offers, const ItemCard* task) {
+  const auto has = [&offers](const char* word) { return offersEvery(offers, {word}); };
+  return has("image_classifier") || has("token_encoder") ||
+         (has("text_image_model") && task != nullptr &&
+          offersEvery(task->needs, {"text_image_model"}));
+}
+
 /// What an evaluation read, where one has said so; no analysis reads more. 0: not known.
 std::int64_t samplesOf(const AnalysedRun& run) {
   std::int64_t samples = 0;
@@ -69,15 +77,17 @@ bool canAnalyse(const Catalog& catalog, const AnalysedRun& run, const ItemCard& 
                                                     {ItemKind::Task, "task.name"},
                                                     {ItemKind::Dataset, "data.dataset"}};
   std::vector<std::string> offers;
+  const ItemCard* task = nullptr;
   for (const auto& [kind, key] : items) {
     const Json* id = valueAt(*run.config, key);
     const ItemCard* card =
         id == nullptr || !id->is_string() ? nullptr : catalog.find(kind, id->get<std::string>());
+    if (kind == ItemKind::Task) task = card;
     if (card != nullptr) offers.insert(offers.end(), card->offers.begin(), card->offers.end());
   }
-  return std::ranges::all_of(analysis.needs, [&](const std::string& need) {
-    return std::ranges::find(offers, need) != offers.end();
-  });
+  // A generator shows its attention while it draws, not on an image.
+  return offersEvery(offers, analysis.needs) &&
+         (!offersEvery(analysis.needs, {"attention_source"}) || readsSamples(offers, task));
 }
 
 bool canCompute(Workbench& workbench, const std::vector<std::int64_t>& runs) {
