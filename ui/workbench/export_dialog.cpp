@@ -8,6 +8,7 @@
 #include <QFormLayout>
 #include <QGuiApplication>
 #include <cmath>
+#include <initializer_list>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
@@ -212,7 +213,6 @@ void ExportDialog::fill(const FigurePaper& paper) {
       std::max(0, legend_->findData(paper.legend ? static_cast<int>(*paper.legend) : -1)));
   const int known = size_->findData(paper.width);
   size_->setCurrentIndex(known >= 0 ? known : size_->count() - 1);
-  width_->setEnabled(known < 0);
   isFilling_ = false;
 }
 
@@ -248,16 +248,24 @@ void ExportDialog::refresh() {
   if (isFilling_) return;
   const FigurePaper chosen = highEnough(figure_, paper());
   const QSizeF size = chosen.millimetres();
-  QString facts = tr("%1 \u00d7 %2\u2009mm").arg(number(size.width(), 1), number(size.height(), 1));
+  const bool isPicture = format() != FigureFormat::Csv;
+  QString facts =
+      isPicture
+          ? tr("%1 \u00d7 %2\u2009mm").arg(number(size.width(), 1), number(size.height(), 1))
+          : tr("The values as text, without a size");
   if (format() == FigureFormat::Png) {
     facts += tr(", %1 \u00d7 %2 pixels")
                  .arg(count(std::llround(size.width() / 25.4 * chosen.dotsPerInch)),
                       count(std::llround(size.height() / 25.4 * chosen.dotsPerInch)));
   }
   facts += tr(". The file contains its recipe: dropped on the window, it opens the chart.");
-  if (const QString lost = paperProblem(figure_, chosen); !lost.isEmpty())
+  if (const QString lost = paperProblem(figure_, chosen); isPicture && !lost.isEmpty())
     facts += QLatin1Char(' ') + lost;
   facts_->setText(facts);
+  for (QWidget* choice : std::initializer_list<QWidget*>{
+           size_, ratio_, font_, legend_, markers_, titles_, title_, xTitle_, yTitle_, series_})
+    choice->setEnabled(isPicture);
+  width_->setEnabled(isPicture && size_->currentData().toDouble() <= 0);
   dots_->setEnabled(format() == FigureFormat::Png);
   const double ratio = devicePixelRatioF();
   const QSizeF room = QSizeF(preview_->size()) - QSizeF(px(24), px(24));

@@ -2,6 +2,7 @@
 #include <QMenu>
 #include <QTest>
 #include <QTimer>
+#include <algorithm>
 #include <optional>
 
 #include "tests/ui/monitor/open_monitor.h"
@@ -93,6 +94,33 @@ TEST(ExportDialog, TakesLabelsNamesMarkersAndNoTitle) {
   EXPECT_TRUE(other.paper().xTitle.isEmpty());
   EXPECT_TRUE(other.paper().seriesNames.isEmpty());
   EXPECT_EQ(other.paper().markerEvery, 5);
+}
+
+TEST(ExportDialog, ValuesAsTextHaveNoSize) {
+  OpenMonitor open;
+  const OwnSettings settings(open.studio.folder.filePath(QStringLiteral("studio.ini")));
+  const auto figure = open.page->figure();
+  ExportDialog dialog(*figure,
+                      recipeOf(open.studio.workbench, QStringLiteral("monitor"), *open.page),
+                      QStringLiteral("figure"));
+  dialog.show();
+  auto* format = named<QComboBox>(dialog, "Format");
+  const auto hasMillimetres = [&dialog] {
+    const auto labels = dialog.findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+      return label->text().contains(QStringLiteral("\u2009mm"));
+    });
+  };
+  EXPECT_TRUE(hasMillimetres());
+  format->setCurrentIndex(static_cast<int>(FigureFormat::Csv));
+  EXPECT_FALSE(hasMillimetres());
+  EXPECT_FALSE(named<QComboBox>(dialog, "Size")->isEnabled());
+  for (const char* name : {"Width", "Height divided by width", "Font size", "Resolution"})
+    EXPECT_FALSE(named<QDoubleSpinBox>(dialog, name)->isEnabled()) << name;
+  format->setCurrentIndex(static_cast<int>(FigureFormat::Pdf));
+  EXPECT_TRUE(hasMillimetres());
+  EXPECT_TRUE(named<QComboBox>(dialog, "Size")->isEnabled());
+  EXPECT_FALSE(named<QDoubleSpinBox>(dialog, "Width")->isEnabled()) << "of a column";
 }
 
 TEST(ExportDialog, OfARecipeThatWasOpenedBeginsWithItsPaper) {
