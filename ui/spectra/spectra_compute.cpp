@@ -20,18 +20,20 @@ bool offersAny(const ItemCard& card, std::initializer_list<const char*> wanted) 
 
 }  // namespace
 
-std::string SpectraPage::analysisOf(std::int64_t run) const {
+std::string SpectraPage::architectureOf(std::int64_t run) const {
   const auto facts = facts_.find(run);
-  if (facts == facts_.end()) return kUsualAnalysis;
+  if (facts == facts_.end()) return {};
   const auto& config = facts->second.config;
   const auto model = std::find_if(config.begin(), config.end(), [](const auto& each) {
     return each.first == "model.architecture";
   });
+  const bool isNamed = model != config.end() && model->second.is_string();
+  return isNamed ? model->second.get<std::string>() : std::string();
+}
+
+std::string SpectraPage::analysisOf(std::int64_t run) const {
   const Catalog& catalog = workbench_.catalog();
-  const ItemCard* architecture =
-      model != config.end() && model->second.is_string()
-          ? catalog.find(ItemKind::Architecture, model->second.get<std::string>())
-          : nullptr;
+  const ItemCard* architecture = catalog.find(ItemKind::Architecture, architectureOf(run));
   const bool isTold =
       std::any_of(catalog.items.begin(), catalog.items.end(),
                   [](const ItemCard& card) { return offersAny(card, {kSpectrum}); });

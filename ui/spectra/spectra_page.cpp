@@ -155,10 +155,12 @@ void SpectraPage::readRuns() {
   struct SpectraRequest {
     std::int64_t run;
     std::vector<StoredSpectrum> stored;
+    std::string architecture;
   };
   std::vector<SpectraRequest> asks;
   for (const std::int64_t run : readOf_) {
-    if (!facts_[run].stored.empty()) asks.push_back({run, facts_[run].stored});
+    if (!facts_[run].stored.empty())
+      asks.push_back({run, facts_[run].stored, architectureOf(run)});
   }
   const std::vector<std::int64_t> seedRuns = choice_.hasSeeds
                                                  ? drawnRuns(workbench_.selection(), kMostSeeds)
@@ -170,11 +172,13 @@ void SpectraPage::readRuns() {
     ofExperiment.push_back(*row);
   }
   spectra_.run(
-      [this, asks, seedRuns, siblings, ofExperiment, folders = claims_.folders, cache = cache_,
+      [this, asks, seedRuns, siblings, ofExperiment, folders = claims_.folders,
+       knownControls = claims_.knownControls, cache = cache_,
        layer = static_cast<std::size_t>(choice_.layer), head = choice_.head](
           store::RunReader& store, const std::atomic<bool>& isStale) mutable -> Background::Finish {
         std::vector<std::shared_ptr<const SpectraRun>> shown;
         SpectrumCache kept;
+        RankControls controls;
         for (const SpectraRequest& ask : asks) {
           auto run =
               readSpectra(store, ask.run, ask.stored, layer, head, kMostSteps, cache, isStale);
@@ -183,6 +187,9 @@ void SpectraPage::readRuns() {
             const auto known = cache.find(one.parts);
             if (known != cache.end() && known->second != nullptr) kept.insert(*known);
           }
+          const auto [own, isNew] = knownControls.try_emplace({ask.architecture, run->analysis});
+          if (isNew) own->second = controlsOf(ask.architecture, run->analysis);
+          if (controls.title.empty()) controls = own->second;
           shown.push_back(std::move(run));
         }
         SeedScores seeds;
@@ -202,6 +209,8 @@ void SpectraPage::readRuns() {
         RankClaims claims;
         if (!shown.empty())
           claims = readRankClaims(store, ofExperiment, shown.front()->analysis, folders);
+        claims.controls = std::move(controls);
+        claims.knownControls = std::move(knownControls);
         return [this, shown = std::move(shown), kept = std::move(kept), seeds = std::move(seeds),
                 claims = std::move(claims)] { takeRuns(shown, kept, seeds, claims); };
       });

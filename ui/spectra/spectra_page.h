@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "ui/spectra/rank_controls.h"
 #include "ui/spectra/seed_curves.h"
 #include "ui/spectra/spectra_figures.h"
 #include "ui/workbench/analyses/results_page.h"
@@ -68,6 +71,9 @@ class SpectraPage final : public ResultsPage {
     std::vector<ClaimRow> rows;
     QString problem;  ///< why they cannot be read; "" where they can
     std::map<std::string, std::filesystem::path> folders;  ///< of the paper, by experiment
+    RankControls controls;                                 ///< of the runs that are drawn
+    /// By architecture and analysis, as they were looked up.
+    std::map<std::pair<std::string, std::string>, RankControls> knownControls;
   };
   struct Facts {
     std::vector<StoredSpectrum> stored;
@@ -125,6 +131,11 @@ class SpectraPage final : public ResultsPage {
   void showVariants();
   [[nodiscard]] std::vector<const store::RunRow*> runsOfExperiment() const;
   [[nodiscard]] MissingVariants missingVariants() const;
+  /// What is said of controls that another experiment trains; "" where the drawn runs are of it.
+  [[nodiscard]] QString controlsSentence() const;
+  /// One run of each variant of that experiment in this database.
+  [[nodiscard]] std::vector<std::int64_t> runsOfControls() const;
+  void openControls();
   /// \param runs  all of the experiments \param analysis  that measures the ranks
   /// \param folders  those that are known
   [[nodiscard]] static RankClaims readRankClaims(
@@ -132,6 +143,7 @@ class SpectraPage final : public ResultsPage {
       std::map<std::string, std::filesystem::path> folders);
   // spectra_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
+  [[nodiscard]] std::string architectureOf(std::int64_t run) const;  ///< "": not known
   /// The analysis that makes spectra of a run's model, by what cards say; "" where none does.
   [[nodiscard]] std::string analysisOf(std::int64_t run) const;
   [[nodiscard]] QString whyNone() const;  ///< of the runs whose model no analysis can look at
@@ -156,7 +168,7 @@ class SpectraPage final : public ResultsPage {
               *follow_ = nullptr;
   QWidget* variants_ = nullptr;
   WrapLabel* variantsText_ = nullptr;
-  QPushButton* startVariants_ = nullptr;
+  QPushButton *startVariants_ = nullptr, *openControls_ = nullptr;
   FigureView *heads_ = nullptr, *share_ = nullptr, *waterfall_ = nullptr, *controls_ = nullptr,
              *effective_ = nullptr, *stable_ = nullptr;
 };

@@ -31,6 +31,10 @@ QWidget* SpectraPage::makeVariants() {
   connect(startVariants_, &QPushButton::clicked, this,
           [this] { workbench_.startRuns(missingVariants().runs, jobs::QueueEnd::Back); });
   row->addWidget(startVariants_, 0, Qt::AlignTop);
+  openControls_ = new QPushButton(variants_);
+  openControls_->setToolTip(tr("Models that differ from this one in one cause of its rank each"));
+  connect(openControls_, &QPushButton::clicked, this, &SpectraPage::openControls);
+  row->addWidget(openControls_, 0, Qt::AlignTop);
   variants_->hide();
   return variants_;
 }
@@ -102,6 +106,39 @@ SpectraPage::RankClaims SpectraPage::readRankClaims(
   return claims;
 }
 
+std::vector<std::int64_t> SpectraPage::runsOfControls() const {
+  std::vector<std::int64_t> runs;
+  std::set<std::string> variants;
+  for (const auto& [id, row] : workbench_.runs()) {
+    if (row.experiment == claims_.controls.title && variants.insert(row.variant).second)
+      runs.push_back(id);
+  }
+  return runs;
+}
+
+QString SpectraPage::controlsSentence() const {
+  const std::string& title = claims_.controls.title;
+  const std::vector<const store::RunRow*> drawn = runsOfExperiment();
+  if (title.empty() || std::any_of(drawn.begin(), drawn.end(), [&](const store::RunRow* row) {
+        return row->experiment == title;
+      }))
+    return {};
+  const QString sentence =
+      runsOfControls().empty()
+          ? tr("Controls of these ranks are trained by the experiment \"%1\"; its cost is shown "
+               "before it starts.")
+          : tr("Controls of these ranks are runs of the experiment \"%1\".");
+  return sentence.arg(QString::fromStdString(title));
+}
+
+void SpectraPage::openControls() {
+  const std::vector<std::int64_t> runs = runsOfControls();
+  if (runs.empty())
+    workbench_.openFile(QString::fromStdString(claims_.controls.file.string()));
+  else
+    workbench_.selection().setRuns(runs, runs.front());
+}
+
 void SpectraPage::showVariants() {
   QStringList sentences;
   if (seeds_.rank.size() > 1)
@@ -118,8 +155,13 @@ void SpectraPage::showVariants() {
                       ? tr("Cost: %1, about %2 together.").arg(runs, duration(missing.seconds))
                       : tr("Cost: %1.").arg(runs));
   }
+  const QString controls = controlsSentence();
+  if (!controls.isEmpty()) sentences << controls;
   variantsText_->setText(sentences.join(QLatin1Char(' ')));
   startVariants_->setVisible(!missing.runs.empty());
+  openControls_->setText(runsOfControls().empty() ? tr("Open the controls")
+                                                  : tr("Select the controls"));
+  openControls_->setVisible(!controls.isEmpty());
   variants_->setVisible(!sentences.isEmpty());
 }
 

@@ -98,6 +98,37 @@ TEST_F(SpectraVariants, AnExperimentWithoutClaimsHasNoVerdicts) {
   const auto shown = page({run});
   EXPECT_THAT(shown->controlsView().figure()->csv().toStdString(), Not(HasSubstr("verdict")));
   EXPECT_THAT(shown->controlsView().figure()->summary().toStdString(), Not(HasSubstr("undecided")));
+  EXPECT_EQ(button(*shown, "Open the controls"), nullptr) << "its architecture is not known";
+}
+
+TEST_F(SpectraVariants, ControlsThatAnotherExperimentTrainsAreOpenedOrSelectedInOneClick) {
+  const char* const kTitle = "iLLaMA attention rank with its controls";
+  const Json config{{"model", {{"architecture", "illama"}}}};
+  const std::int64_t run = runWith("a", {samples::falling(0.9, 100)}, config);
+  const auto shown = page({run});
+  EXPECT_THAT(labels(*shown), test::HasTexts("are trained by the experiment", kTitle));
+  press(*shown, "Open the controls");
+  ASSERT_EQ(workbench_.opened.size(), 1u);
+  EXPECT_TRUE(workbench_.opened.front().endsWith(QLatin1String("illama/rank.toml")));
+  experiment_ = kTitle;
+  const std::int64_t causal = add("causal", 0, store::RunState::Done);
+  (void)add("causal", 1, store::RunState::Done);
+  const std::int64_t additive = add("causal, additive", 0, store::RunState::Done);
+  workbench_.store().addArtifact(causal, samples::falling(0.9, 100));
+  shown->waitUntilIdle();
+  EXPECT_THAT(labels(*shown), HasSubstr("are runs of the experiment"));
+  press(*shown, "Select the controls");
+  EXPECT_EQ(workbench_.selection().drawn(), (std::vector<std::int64_t>{causal, additive}));
+  shown->waitUntilIdle();
+  EXPECT_EQ(button(*shown, "Select the controls"), nullptr) << "they are drawn";
+}
+
+TEST(RankControls, AreTheExperimentWithMostClaimsAboutTheRanks) {
+  const RankControls controls = controlsOf("illama", "attention_rank");
+  EXPECT_EQ(controls.file.filename(), "rank.toml") << "the roadmap has one claim alone";
+  EXPECT_EQ(controlsOf("vit", "attention_rank").title, "") << "the tour has one claim alone";
+  EXPECT_EQ(controlsOf("illama", "calibration").title, "");
+  EXPECT_EQ(controlsOf("", "attention_rank").title, "");
 }
 
 TEST(SpectraControls, AVerdictIsAWordWithItsEvidence) {
