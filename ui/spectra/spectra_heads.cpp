@@ -333,7 +333,7 @@ class ShareFigure final : public Figure {
   void drawThreshold(QPainter& painter, const ChartFrame& axes) const {
     constexpr double kHalfHandle = 10;
     const double y = axes.y.pixelOf(picture_.threshold);
-    // The line ends before names that it would run through.
+    // Lines end before names that they would run through.
     const QRectF key = keyBox(axes).adjusted(-2, -3, 0, 3);
     const bool isBesideKey = y + kHalfHandle > key.top() && y - kHalfHandle < key.bottom();
     const double right = isBesideKey ? key.left() : axes.plot.right();
@@ -341,6 +341,9 @@ class ShareFigure final : public Figure {
     painter.drawLine(QPointF(axes.plot.left(), y), QPointF(right, y));
     painter.setFont(axisLetters());
     const QFontMetricsF metrics(painter.font());
+    double named = key.left();  // where the longest name ends
+    for (const SharePicture::Line& line : picture_.lines)
+      named = std::max(named, key.left() + 26 + metrics.horizontalAdvance(line.name));
     double free = y + 5;  // below the threshold: names stand in the lower corner
     for (const SharePicture::Line& line : picture_.lines) {
       const double rank = rankAt(line.head.shares, picture_.threshold);
@@ -348,7 +351,9 @@ class ShareFigure final : public Figure {
       const QColor color = seriesColor(seriesOf(line.run), style().theme);
       const double x = axes.x.pixelOf(rank);
       painter.setPen(QPen(color, 1, Qt::DotLine));
-      painter.drawLine(QPointF(x, y), QPointF(x, axes.plot.bottom()));
+      const bool isAboveKey = x > key.left() && x < named;
+      const double foot = isAboveKey ? key.top() : axes.plot.bottom();
+      if (foot > y) painter.drawLine(QPointF(x, y), QPointF(x, foot));
       painter.setPen(QPen(themeColors().panel, 1));
       painter.setBrush(color);
       painter.drawEllipse(QPointF(x, y), 3.5, 3.5);

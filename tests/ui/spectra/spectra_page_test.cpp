@@ -63,7 +63,7 @@ TEST_F(Spectra, TheHeadsOfSeveralRunsNameThemOnPaper) {
 }
 
 // Wherever the line of the threshold is dragged to.
-TEST_F(Spectra, TheThresholdRunsThroughNoName) {
+TEST_F(Spectra, TheThresholdAndItsRanksRunThroughNoName) {
   HeadSpectrum head;
   for (int k = 0; k < 12; ++k) {
     head.values.push_back(1);
@@ -76,8 +76,11 @@ TEST_F(Spectra, TheThresholdRunsThroughNoName) {
     picture.threshold = percent / 100.0;
     const auto figure = makeShareFigure(std::move(picture), {});
     const SvgDocument svg = readSvg(figureBytes(*figure, FigureFormat::Svg, {}));
-    const auto lines = svg.linesOf(themeColors(ThemeKind::Light).accent);
+    auto lines = svg.linesOf(themeColors(ThemeKind::Light).accent);
     ASSERT_FALSE(lines.empty()) << percent;
+    for (const SvgDocument::Line& one : svg.lines) {
+      if (std::abs(one.line.dx()) < 1e-6) lines.push_back(one.line);  // down to a rank
+    }
     int names = 0;
     for (const SvgDocument::Text& one : svg.texts) {
       if (!one.words.startsWith(QLatin1String("variant"))) continue;
