@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 
 #include "core/jobs/kernel_lock.h"
@@ -193,37 +195,6 @@ TEST_F(Queue, IsAttendedByOneProcessThatEndsWithTheLastRun) {
   EXPECT_TRUE(waitUntil([&] { return !isAttended(); }));
   EXPECT_FALSE(isAlive(store.run(run).state));
   EXPECT_THAT(order(), IsEmpty());
-}
-
-TEST_F(Queue, GivesARunToOneOfManyThatAsk) {
-  for (int i = 0; i < 40; ++i) enqueued();
-  // Four processes take what they get; each says which.
-  std::vector<pid_t> children;
-  for (int worker = 0; worker < 4; ++worker) {
-    const pid_t child = forkChild();
-    if (child == 0) {
-      try {
-        store::RunStore own(file(), store::OpenMode::ReadWrite);
-        JobQueue other(own);
-        while (const auto entry = other.next(kCpu, {}))
-          own.setNote(entry->run, own.note(entry->run) + "x");
-      } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s\n", error.what());
-        ::_exit(1);
-      }
-      ::_exit(0);
-    }
-    children.push_back(child);
-  }
-  for (const pid_t child : children) {
-    int status = -1;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
-  for (const store::RunRow& run : store.runs()) {
-    EXPECT_NE(run.state, store::RunState::Queued) << run.id;
-    EXPECT_EQ(store.note(run.id), "x") << run.id;
-  }
 }
 
 TEST_F(Queue, GivesADeviceWhatAsksForIt) {
@@ -422,36 +393,86 @@ TEST_F(Queue, LetsNoSupervisorStartARunThatIsWantedNoMore) {
   EXPECT_FALSE(queue.adopt(run));
 }
 
-TEST_F(Queue, IsLeftByTheSupervisorOfARunWhoseDatabaseWasDeleted) {
-  const std::int64_t run = enqueued();
-  ASSERT_EQ(next(), run);
-  const pid_t supervisor = forkChild();
-  if (supervisor == 0) {
-    ::alarm(60);  // a supervisor that waits for the file ends by this
-    SupervisorOptions options;
-    options.database = file();
-    options.run = run;
-    options.command = {"/bin/sh", "-c",
-                       "echo started; while [ -e '" + file().string() + "' ]; do sleep 0.02; done"};
+/// This process opens the database only when no other one is left: SQLite's connections and locks
+/// do not survive a fork.
+class QueueOfProcesses : public testing::StoreTest {
+ protected:
+  /// Runs `work` in a process of its own, which exits with what it returns, 9 after an exception.
+  static pid_t start(const std::function<int()>& work) {
+    const pid_t child = forkChild();
+    if (child != 0) return child;
+    ::alarm(60);
     try {
-      superviseRun(options);
-    } catch (const std::exception&) {
+      ::_exit(work());
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
       ::_exit(9);
     }
-    ::_exit(0);
   }
-  const std::filesystem::path log =
-      store::filesFolder(file()) / ("run-" + store.run(run).uuid) / "run.log";
+  /// Puts runs into the queue of `store`, from number 1 on.
+  static void fill(store::RunStore& store, int count) {
+    std::vector<std::int64_t> runs;
+    for (int i = 0; i < count; ++i) runs.push_back(addRun(store));
+    JobQueue(store).enqueue(runs, {});
+  }
+};
+
+TEST_F(QueueOfProcesses, GivesARunToOneOfManyThatAsk) {
+  ASSERT_EQ(exitCodeOf(start([&] {
+              store::RunStore store(file());
+              fill(store, 40);
+              return 0;
+            })),
+            0);
+  // Four processes take what they get; each says which.
+  std::vector<pid_t> children;
+  for (int worker = 0; worker < 4; ++worker) {
+    children.push_back(start([&] {
+      store::RunStore store(file(), store::OpenMode::ReadWrite);
+      JobQueue queue(store);
+      while (const auto entry = queue.next(kCpu, {}))
+        store.setNote(entry->run, store.note(entry->run) + "x");
+      return 0;
+    }));
+  }
+  for (const pid_t child : children) EXPECT_EQ(exitCodeOf(child), 0);
+  store::RunStore store(file());
+  const std::vector<store::RunRow> runs = store.runs();
+  EXPECT_EQ(runs.size(), 40u);
+  for (const store::RunRow& run : runs) {
+    EXPECT_NE(run.state, store::RunState::Queued) << run.id;
+    EXPECT_EQ(store.note(run.id), "x") << run.id;
+  }
+}
+
+TEST_F(QueueOfProcesses, AreLeftByTheSupervisorOfARunWhoseDatabaseWasDeleted) {
+  const pid_t supervisor = start([&] {
+    SupervisorOptions options;
+    options.database = file();
+    options.run = 1;
+    options.command = {"/bin/sh", "-c",
+                       "echo started; while [ -e '" + file().string() + "' ]; do sleep 0.02; done"};
+    {
+      store::RunStore store(file());
+      fill(store, 1);
+      if (!JobQueue(store).next(kCpu, {})) return 1;
+    }
+    return superviseRun(options);
+  });
   const auto hasStarted = [&] {
-    std::ifstream stream(log);
-    return std::string(std::istreambuf_iterator<char>(stream), {}).find("started") !=
-           std::string::npos;
+    std::error_code none;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             store::filesFolder(file()), none)) {
+      if (entry.path().filename() != "run.log") continue;
+      std::ifstream stream(entry.path());
+      const std::string log(std::istreambuf_iterator<char>(stream), {});
+      return log.find("started") != std::string::npos;
+    }
+    return false;
   };
   ASSERT_TRUE(waitUntil(hasStarted));
   for (const char* suffix : {"-wal", "-shm", ""}) std::filesystem::remove(file().string() + suffix);
-  int status = 0;
-  ASSERT_EQ(::waitpid(supervisor, &status, 0), supervisor);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 9) << status;
+  EXPECT_EQ(exitCodeOf(supervisor), 9);
 }
 
 }  // namespace
