@@ -167,9 +167,9 @@ TEST_F(RunStateInStore, IsClaimedByOneOfTwo) {
 }
 
 TEST_F(RunStateInStore, IsNotTakenFromALivingWorker) {
-  auto [store, run] = openWithRun();
-  const pid_t child = forkChild();
+  const pid_t child = forkChild();  // before the database is open: no connection survives a fork
   if (child == 0) ::pause();
+  auto [store, run] = openWithRun();
   store.openSegment(run, 0, workerOf(child), Json::object());
   EXPECT_THAT([&] { store.openSegment(run, 0, thisWorker(), Json::object()); },
               test::Fails<RefusedError>(child));

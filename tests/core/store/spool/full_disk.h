@@ -9,6 +9,8 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <vector>
 
 #include "core/store/spool/spool.h"
@@ -17,6 +19,7 @@
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wait_until.h"
 
 namespace vitrine::store {
 
@@ -71,9 +74,11 @@ class SpoolTest : public testing::StoreTest {
   static MetricRecord point(std::int64_t step) {
     return record(step, {{"train/loss", static_cast<double>(step) / 3}});
   }
-  /// Runs `body` in a process of its own. \returns  how it ended, as waitpid says
+  /// Runs `body` in a process of its own, while this one calls `beside`. No connection to a database
+  /// is open here: none survives a fork. \returns  how the process ended, as waitpid says
   template <typename Body>
-  static int inChild(Body&& body) {
+  static int inChild(
+      Body&& body, const std::function<void()>& beside = [] {}) {
     const pid_t child = forkChild();
     if (child == 0) {
       try {
@@ -84,13 +89,18 @@ class SpoolTest : public testing::StoreTest {
       }
       ::_exit(0);
     }
+    beside();
     int status = -1;
     ::waitpid(child, &status, 0);
     return status;
   }
   /// A process that trains to `steps`, of which the disk takes none, and is killed. Its run is 1.
-  void dieWhileSpooling(std::int64_t steps) const {
-    const int status = inChild([&] {
+  /// \param before  called here once the process is there and before it opens the database
+  void dieWhileSpooling(
+      std::int64_t steps, const std::function<void()>& before = [] {}) const {
+    const fs::path go = folder_ / "go";
+    const auto train = [&] {
+      if (!waitUntil([&] { return fs::exists(go); })) ::_exit(2);
       const testing::FaultVfs disk(fullDisk);
       RunStore store(file());
       const std::int64_t run = addRunning(store);
@@ -104,6 +114,10 @@ class SpoolTest : public testing::StoreTest {
         if (step % 5 == 0 || step == steps) sink.flush();
       }
       ::raise(SIGKILL);
+    };
+    const int status = inChild(train, [&] {
+      before();
+      std::ofstream(go) << '1';
     });
     ASSERT_TRUE(WIFSIGNALED(status)) << status;
   }

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -125,13 +126,13 @@ TEST_F(FullDisk, LeavesTheSideFileOfARunThatContinuesAlone) {
 }
 
 TEST_F(SpoolTest, LosesNothingWhenTheProcessIsKilledMeanwhile) {
-  RunStore window(file());
-  ASSERT_NO_FATAL_FAILURE(dieWhileSpooling(300));
-  EXPECT_THAT(stepsOf(window, 1), IsEmpty());
+  std::optional<RunStore> window;
+  ASSERT_NO_FATAL_FAILURE(dieWhileSpooling(300, [&] { window.emplace(file()); }));
+  EXPECT_THAT(stepsOf(*window, 1), IsEmpty());
   // A window that was open all the time finds them too.
-  EXPECT_THAT(window.reapLostRuns(), ElementsAre(1));
-  EXPECT_EQ(stepsOf(window, 1), upTo(300));
-  EXPECT_EQ(window.run(1).state, RunState::Interrupted);
+  EXPECT_THAT(window->reapLostRuns(), ElementsAre(1));
+  EXPECT_EQ(stepsOf(*window, 1), upTo(300));
+  EXPECT_EQ(window->run(1).state, RunState::Interrupted);
   EXPECT_THAT(sideFiles(), IsEmpty());
   RunStore again(file());
   EXPECT_EQ(stepsOf(again, 1), upTo(300));
