@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -72,6 +73,9 @@ std::vector<std::int64_t> enqueueable(const Command& command, store::RunStore& s
   }
   return runs;
 }
+
+std::int64_t runOf(std::int64_t run) { return run; }
+std::int64_t runOf(const Command::Place& place) { return place.run; }
 
 /// Waiting runs of the experiments of those of `runs` that are in progress, without `runs`.
 std::vector<std::int64_t> waitingBeside(const std::vector<std::int64_t>& runs,
@@ -150,13 +154,14 @@ store::QueueMode orderMode(const Json& json) {
 
 CommandResult execute(const Command& command, store::RunStore& store, JobQueue& queue) {
   CommandResult result;
-  const auto each = [&](const std::vector<std::int64_t>& runs, const auto& act) {
-    for (const std::int64_t run : runs) {
+  // `items` are runs, or places of runs.
+  const auto each = [&](const auto& items, const auto& act) {
+    for (const auto& item : items) {
       try {
-        if (act(run)) result.runs.push_back(run);
+        if (act(item)) result.runs.push_back(runOf(item));
       } catch (const Error& error) {
         if (result.trouble.empty()) result.trouble = error.what();
-        if (runs.size() == 1) throw;
+        if (items.size() == 1) throw;
       }
     }
     if (result.runs.empty() && !result.trouble.empty()) throw RefusedError(result.trouble);
@@ -171,19 +176,13 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
     case What::Remove:
       each(command.runs, [&](std::int64_t run) { return queue.takeOut(run); });
       break;
-    case What::PutBack: {
+    case What::PutBack:
       // From the last to the first: what a run waits before is there when its turn comes.
-      std::vector<std::int64_t> runs;
-      for (auto place = command.places.rbegin(); place != command.places.rend(); ++place)
-        runs.push_back(place->run);
-      auto place = command.places.rbegin();
-      each(runs, [&](std::int64_t run) {
-        const Command::Place& was = *place++;
-        queue.restore(run, was.options, was.before);
+      each(std::views::reverse(command.places), [&](const Command::Place& place) {
+        queue.restore(place.run, place.options, place.before);
         return true;
       });
       break;
-    }
     case What::Move:
       moveRuns(command, queue);
       result.runs = command.runs;
