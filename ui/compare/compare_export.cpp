@@ -2,7 +2,6 @@
 #include <QClipboard>
 #include <QFileDialog>
 #include <QGuiApplication>
-#include <QSaveFile>
 #include <QStackedWidget>
 #include <QTreeWidget>
 
@@ -15,6 +14,7 @@
 #include "ui/compare/report/report_bar.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/figures/figure_view.h"
+#include "ui/workbench/figure_file.h"
 #include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
@@ -90,14 +90,10 @@ void ComparePage::exportTable(const QString& file) {
       file.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive)   ? TableFormat::Csv
       : file.endsWith(QLatin1String(".tex"), Qt::CaseInsensitive) ? TableFormat::Latex
                                                                   : TableFormat::Markdown;
-  QSaveFile out(file);
-  if (!out.open(QIODevice::WriteOnly) || out.write(tableText(format).toUtf8()) < 0 ||
-      !out.commit()) {
-    workbench_.showError(tr("'%1' cannot be written: %2; choose another folder.")
-                               .arg(file, out.errorString()));
-    return;
-  }
-  workbench_.showMessage(tr("Wrote %1.").arg(file));
+  workbench_.attempt([&] {
+    writeFile(file, tableText(format).toUtf8());
+    workbench_.showMessage(tr("Wrote %1.").arg(file));
+  });
 }
 
 void ComparePage::askAndExport(TableFormat format) {

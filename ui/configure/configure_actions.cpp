@@ -7,7 +7,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QSaveFile>
 #include <QScrollArea>
 #include <algorithm>
 
@@ -24,6 +23,7 @@
 #include "ui/configure/plan/side_panel.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
+#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 
@@ -157,13 +157,12 @@ void ConfigurePage::saveAs() {
 }
 
 bool ConfigurePage::writeTo(const QString& file) {
-  QSaveFile target(file);  // the old file stays whole until the new one is
-  const QByteArray bytes = QByteArray::fromStdString(text_);
-  if (!target.open(QIODevice::WriteOnly) || target.write(bytes) != bytes.size() ||
-      !target.commit()) {
-    workbench_.showError(tr("Cannot write %1: %2.").arg(file, target.errorString()));
-    return false;
-  }
+  bool isWritten = false;
+  workbench_.attempt([&] {
+    writeFile(file, QByteArray::fromStdString(text_));
+    isWritten = true;
+  });
+  if (!isWritten) return false;
   origin_ = file;
   saved_[file] = text_;
   history_.setOrigin(file);

@@ -3,7 +3,6 @@
 #include <QClipboard>
 #include <QFileDialog>
 #include <QGuiApplication>
-#include <QSaveFile>
 
 #include "core/base/error.h"
 #include "ui/gallery/contact_sheet.h"
@@ -86,13 +85,6 @@ bool GalleryPage::canExport() {
 
 QString GalleryPage::askFile(const QString& title, const QString& name, const QString& filter) {
   return canExport() ? QFileDialog::getSaveFileName(this, title, name, filter) : QString();
-}
-
-void GalleryPage::writeFile(const QString& file, const QByteArray& bytes) {
-  QSaveFile out(file);
-  if (!out.open(QIODevice::WriteOnly) || out.write(bytes) != bytes.size() || !out.commit())
-    throw FileError("'" + file.toStdString() + "' cannot be written (" +
-                    out.errorString().toStdString() + "); choose another folder");
 }
 
 void GalleryPage::saveImage(const QString& file) {

@@ -121,7 +121,6 @@ class GalleryPage final : public ReadingPage {
   [[nodiscard]] std::vector<LabelledImage> readImages(const std::vector<std::int64_t>& ids);
   [[nodiscard]] std::vector<std::int64_t> inSight() const;
   [[nodiscard]] QString askFile(const QString& title, const QString& name, const QString& filter);
-  void writeFile(const QString& file, const QByteArray& bytes);
   [[nodiscard]] bool canExport();
   // gallery_again.cpp
   void takeVerdict(std::int64_t id, const Verdict& verdict);

@@ -5,7 +5,6 @@
 #include <QGuiApplication>
 #include <QInputDialog>
 #include <QPointer>
-#include <QSaveFile>
 #include <QTextStream>
 #include <algorithm>
 #include <array>
@@ -19,6 +18,7 @@
 #include "ui/monitor/monitor_page.h"
 #include "ui/monitor/monitor_parts.h"
 #include "ui/workbench/drawn_runs.h"
+#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 namespace {
@@ -423,10 +423,9 @@ void MonitorPage::saveValues(PlotCard& card) {
   const QString path = QFileDialog::getSaveFileName(
       this, tr("Export data"), name + QStringLiteral(".csv"), tr("Table (*.csv)"));
   if (path.isEmpty() || alive == nullptr) return;
-  QSaveFile file(path);
-  bool isSaved = file.open(QIODevice::WriteOnly | QIODevice::Text);
-  if (isSaved) {
-    QTextStream out(&file);
+  workbench_.attempt([&] {
+    QByteArray text;
+    QTextStream out(&text);
     out << "run,name,step,epoch,time,value\n";
     // Of every run, also where several are one curve.
     for (const std::int64_t run : workbench_.selection().drawn()) {
@@ -442,13 +441,9 @@ void MonitorPage::saveValues(PlotCard& card) {
       }
     }
     out.flush();
-    isSaved = file.commit();
-  }
-  if (isSaved)
+    writeFile(path, text);
     workbench_.showMessage(tr("Saved %1.").arg(path));
-  else
-    workbench_.showError(
-        tr("Cannot write %1: %2; choose another folder.").arg(path, file.errorString()));
+  });
 }
 
 }  // namespace vitrine::ui

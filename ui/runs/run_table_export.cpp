@@ -3,12 +3,12 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QGuiApplication>
-#include <QSaveFile>
 #include <string_view>
 
 #include "core/base/cell_text.h"
 #include "core/base/text.h"
 #include "ui/runs/run_table.h"
+#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 namespace {
@@ -90,14 +90,9 @@ void RunTable::askExport() {
 }
 
 void RunTable::exportTo(const QString& file) {
-  const QString shown = QDir::toNativeSeparators(file);
   workbench_.attempt([&] {
-    const QByteArray lines = text(Form::Csv);
-    QSaveFile out(file);
-    if (out.open(QIODevice::WriteOnly) && out.write(lines) == lines.size() && out.commit())
-      return workbench_.showMessage(tr("Saved %1.").arg(shown));
-    workbench_.showError(
-        tr("Cannot write %1: %2; choose another folder.").arg(shown, out.errorString()));
+    writeFile(file, text(Form::Csv));
+    workbench_.showMessage(tr("Saved %1.").arg(QDir::toNativeSeparators(file)));
   });
 }
 

@@ -10,13 +10,11 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPlainTextEdit>
-#include <QSaveFile>
 #include <QTableView>
 #include <QToolButton>
 #include <algorithm>
 
 #include "core/artifact/artifact.h"
-#include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"
@@ -354,15 +352,7 @@ void SqlPage::exportTo(const QString& file) {
       file.endsWith(QLatin1String(".jsonl")) || file.endsWith(QLatin1String(".ndjson"));
   writer_.run([this, file, isLines, table = model_.shared(),
                order = model_.order()](const std::atomic<bool>&) -> Background::Finish {
-    const QByteArray bytes =
-        (isLines ? sqlJsonLines(*table, order) : sqlCsv(*table, order)).toUtf8();
-    QSaveFile out(file);
-    const bool isWritten =
-        out.open(QIODevice::WriteOnly) && out.write(bytes) == bytes.size() && out.commit();
-    if (!isWritten)
-      throw Error(tr("Cannot write %1: %2; choose a folder you may write to.")
-                      .arg(file, out.errorString())
-                      .toStdString());
+    writeFile(file, (isLines ? sqlJsonLines(*table, order) : sqlCsv(*table, order)).toUtf8());
     const QString said =
         tr("Wrote %1 to %2.")
             .arg(counted(static_cast<std::int64_t>(order.size()), tr("row"), tr("rows")), file);

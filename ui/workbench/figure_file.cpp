@@ -1,6 +1,8 @@
 #include "ui/workbench/figure_file.h"
 
 #include <QBuffer>
+#include <QDir>
+#include <QObject>
 #include <QPageSize>
 #include <QPdfWriter>
 #include <QSaveFile>
@@ -312,19 +314,23 @@ QByteArray figureBytes(Figure& figure, FigureFormat format, const Recipe& recipe
   return csvBytes(figure, recipe);
 }
 
+void writeFile(const QString& file, const QByteArray& bytes) {
+  QSaveFile target(file);
+  const bool isWritten =
+      target.open(QIODevice::WriteOnly) && target.write(bytes) == bytes.size() && target.commit();
+  if (!isWritten)
+    throw FileError(QObject::tr("%1 cannot be written: %2; choose another folder")
+                        .arg(QDir::toNativeSeparators(file), target.errorString())
+                        .toStdString());
+}
+
 void saveFigure(Figure& figure, const QString& file, const Recipe& recipe) {
   const auto format = figureFormat(file);
   if (!format) {
     throw ConfigError("'" + file.toStdString() +
                       "' does not say what to write; end it with .png, .svg, .pdf or .csv");
   }
-  const QByteArray bytes = figureBytes(figure, *format, recipe);
-  QSaveFile target(file);
-  if (!target.open(QIODevice::WriteOnly) || target.write(bytes) != bytes.size() ||
-      !target.commit()) {
-    throw Error("cannot write " + file.toStdString() + ": " + target.errorString().toStdString() +
-                "; choose a folder you may write to");
-  }
+  writeFile(file, figureBytes(figure, *format, recipe));
 }
 
 }  // namespace vitrine::ui

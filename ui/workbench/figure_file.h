@@ -1,6 +1,7 @@
 // A figure as a file: PNG, SVG, PDF or CSV, with its recipe inside.
 #pragma once
 
+#include <QByteArray>
 #include <QImage>
 #include <QString>
 #include <optional>
@@ -18,9 +19,12 @@ enum class FigureFormat { Png, Svg, Pdf, Csv };
 /// ".png"
 [[nodiscard]] QString endingOf(FigureFormat format);
 
-/// In the light theme at the size of the paper, vectors and embedded fonts in PDF; replaces the
-/// file only when all of it is written. \param recipe  its `paper` is the one in use \throws
-/// ConfigError  the ending is none of the four \throws Error  the file cannot be written
+/// Replaces the file only when all of it is written. \throws FileError  it cannot be written
+void writeFile(const QString& file, const QByteArray& bytes);
+
+/// In the light theme at the size of the paper, vectors and embedded fonts in PDF.
+/// \param recipe  its `paper` is the one in use
+/// \throws ConfigError  the ending is none of the four \throws FileError  as writeFile()
 void saveFigure(Figure& figure, const QString& file, const Recipe& recipe);
 
 /// The same picture as bytes.
