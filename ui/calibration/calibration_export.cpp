@@ -32,9 +32,11 @@ std::unique_ptr<Figure> CalibrationPage::figure() {
 }
 
 Json CalibrationPage::viewState() const {
+  // By UUID: another database has other numbers for the same runs.
   Json temperatures = Json::object();
-  for (const auto& [run, temperature] : choice_.temperatures)
-    temperatures[std::to_string(run)] = temperature;
+  for (const auto& [run, temperature] : choice_.temperatures) {
+    if (const store::RunRow* row = workbench_.run(run)) temperatures[row->uuid] = temperature;
+  }
   return {{"edges", choice_.binning.edges == Binning::Edges::EqualMass ? "mass" : "width"},
           {"bins", choice_.binning.bins},
           {"target", choice_.binning.target},
@@ -47,6 +49,7 @@ Json CalibrationPage::viewState() const {
           {"bin", choice_.bin},
           {"cell", Json::array({choice_.label, choice_.predicted})},
           {"all_errors", choice_.hasAllErrors},
+          {"sample", chosenSample()},
           {"step", step_ ? Json(*step_) : Json(nullptr)},
           {"picture", static_cast<int>(picture_)}};
 }
@@ -65,13 +68,13 @@ void CalibrationPage::setViewState(const Json& state) {
   }
   if (const auto found = state.find("temperatures"); found != state.end() && found->is_object()) {
     choice_.temperatures.clear();
-    for (const auto& [run, temperature] : found->items()) {
+    for (const auto& [uuid, temperature] : found->items()) {
       if (!temperature.is_number()) continue;
       const auto value = temperature.get<double>();
       const bool isOne = value == 0 || (value >= kLeastTemperature && value <= kMostTemperature);
-      bool isNumber = false;
-      const std::int64_t id = QString::fromStdString(run).toLongLong(&isNumber);
-      if (isOne && isNumber) choice_.temperatures[id] = value;
+      for (const auto& [id, row] : workbench_.runs()) {
+        if (isOne && row.uuid == uuid) choice_.temperatures[id] = value;
+      }
     }
   }
   for (const auto& [key, flag] :
@@ -85,6 +88,7 @@ void CalibrationPage::setViewState(const Json& state) {
     choice_.label = std::clamp((*cell)[0].get<int>(), -1, kMost);
     choice_.predicted = std::clamp((*cell)[1].get<int>(), -1, kMost);
   }
+  wantedSample_ = std::max<std::int64_t>(stateInteger(state, "sample", -1), -1);
   if (state.contains("step"))
     workbench_.selection().setStep(std::max<std::int64_t>(stateInteger(state, "step", -1), -1));
   picture_ = static_cast<Picture>(stateInteger(state, "picture", 0, 4, static_cast<int>(picture_)));

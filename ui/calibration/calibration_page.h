@@ -125,6 +125,7 @@ class CalibrationPage final : public ResultsPage {
   void chooseBin(int bin);
   void chooseCell(int label, int predicted);
   void chooseAllErrors();
+  [[nodiscard]] std::int64_t chosenSample() const;  ///< its id; -1: none
   void openInAttention();
   void onSteered(Picture picture, int right, int down);
   void fetchPictures();
@@ -162,6 +163,7 @@ class CalibrationPage final : public ResultsPage {
   std::map<std::int64_t, FilmLine> filmLines_;  ///< by artifact
   std::vector<CalibrationFrame> frames_;
   std::vector<std::size_t> listed_;  ///< samples of the strip
+  std::int64_t wantedSample_ = -1;   ///< of a view that is shown again, until samples are listed
 
   QComboBox *edges_ = nullptr, *target_ = nullptr, *which_ = nullptr;
   QSpinBox* bins_ = nullptr;

@@ -338,13 +338,18 @@ void CalibrationPage::chooseAllErrors() {
   Q_EMIT viewChanged();
 }
 
-void CalibrationPage::openInAttention() {
+std::int64_t CalibrationPage::chosenSample() const {
+  if (wantedSample_ >= 0) return wantedSample_;
   const int at = strip_->current();
-  if (at < 0) return;
-  const std::int64_t id = strip_->entries()[static_cast<std::size_t>(at)].id;
+  return at < 0 ? -1 : strip_->entries()[static_cast<std::size_t>(at)].id;
+}
+
+void CalibrationPage::openInAttention() {
+  const std::int64_t id = chosenSample();
   if (id < 0 || !choice_.which) return;
-  workbench_.showView(QStringLiteral("attention"),
-                      {{"image", id}, {"split", choice_.which->split}});
+  workbench_.showView(
+      QStringLiteral("attention"),
+      {{"image", id}, {"split", choice_.which->split}, {"weights", choice_.which->weights}});
 }
 
 void CalibrationPage::onSteered(Picture picture, int right, int down) {
@@ -442,10 +447,8 @@ void CalibrationPage::showImages() {
     entry.picture = pictures_.picture(run.run, run.predictions->split, entry.id);
     entries.push_back(std::move(entry));
   }
-  const int kept = strip_->current();
-  const std::int64_t before = kept >= 0 && kept < std::ssize(strip_->entries())
-                                  ? strip_->entries()[static_cast<std::size_t>(kept)].id
-                                  : -1;
+  const std::int64_t before = chosenSample();
+  if (!entries.empty()) wantedSample_ = -1;
   int again = entries.empty() ? -1 : 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (before >= 0 && entries[i].id == before) again = static_cast<int>(i);

@@ -224,6 +224,7 @@ TEST_F(Calibration, AnImageLeadsToWhereTheModelLooksInIt) {
   EXPECT_EQ(workbench_.pages.back().toStdString(), "attention");
   EXPECT_EQ(workbench_.views.back()["image"], shown->strip().entries()[1].id);
   EXPECT_EQ(workbench_.views.back()["split"], "test");
+  EXPECT_EQ(workbench_.views.back()["weights"], "model");
   ASSERT_TRUE(open->isEnabled());
   QTest::mouseClick(open, Qt::LeftButton);
   EXPECT_EQ(workbench_.views.size(), 2u);
@@ -435,37 +436,6 @@ TEST_F(Calibration, DecisionsThatDoNotFitAreRefused) {
   Artifact flat = samples::cueDecisions({10, 8, 1});
   flat.meta["shape"] = {3, 1};
   EXPECT_THROW((void)readCueDecisions(flat.meta, flat.data), FileError);
-}
-
-TEST_F(Calibration, TheStateOfTheViewComesBack) {
-  const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers(), 100),
-                                         samples::predictions(samples::mixedAnswers(), 200)});
-  const auto shown = page({run});
-  const Json wanted{{"edges", "mass"},    {"bins", 6},
-                    {"target", 1},        {"split", "test"},
-                    {"weights", "model"}, {"temperatures", {{std::to_string(run), 1.5}}},
-                    {"gap", false},       {"only_errors", false},
-                    {"cues", true},       {"bin", 3},
-                    {"cell", {-1, -1}},   {"all_errors", false},
-                    {"step", 100},        {"picture", 0}};
-  shown->setViewState(wanted);
-  shown->waitUntilIdle();
-  EXPECT_EQ(shown->viewState(), wanted);
-  EXPECT_EQ(shown->current()->step, 100);
-  EXPECT_EQ(shown->current()->temperature, 1.5);
-  EXPECT_EQ(std::ssize(shown->strip().entries()), shown->current()->now.bins[3].count);
-  shown->setViewState({{"bins", "many"}, {"edges", 3}, {"cell", {1}}, {"unknown", 1}});
-  shown->waitUntilIdle();
-  EXPECT_EQ(shown->current()->now.bins.size(), 6u);
-}
-
-TEST_F(Calibration, ExportsThePictureThatHadTheFocusLast) {
-  const auto shown = page({mixed()});
-  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("run,temperature,bin"));
-  shown->confusionView().setFocus();
-  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("label,predicted,count"));
-  shown->filmView().setFocus();
-  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("step,run,bin"));
 }
 
 // What a window of 1366 x 768 leaves for the page.

@@ -1,0 +1,87 @@
+// What an exported figure of Calibration keeps, so that its file opens the same picture.
+#include <gmock/gmock.h>
+
+#include <QTest>
+#include <QToolButton>
+
+#include "tests/ui/calibration/answers.h"
+#include "tests/ui/support/page_test.h"
+#include "ui/calibration/calibration_page.h"
+#include "ui/calibration/sample_strip.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::HasSubstr;
+
+class CalibrationRecipe : public PageTest<CalibrationPage> {};
+
+TEST_F(CalibrationRecipe, TheStateOfTheViewComesBack) {
+  const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers(), 100),
+                                         samples::predictions(samples::mixedAnswers(), 200)});
+  const auto shown = page({run});
+  const std::string uuid = workbench_.run(run)->uuid;
+  const Json wanted{{"edges", "mass"},    {"bins", 6},
+                    {"target", 1},        {"split", "test"},
+                    {"weights", "model"}, {"temperatures", {{uuid, 1.5}}},
+                    {"gap", false},       {"only_errors", false},
+                    {"cues", true},       {"bin", 3},
+                    {"cell", {-1, -1}},   {"all_errors", false},
+                    {"sample", 24},       {"step", 100},
+                    {"picture", 0}};
+  shown->setViewState(wanted);
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->viewState(), wanted);
+  EXPECT_EQ(shown->current()->step, 100);
+  EXPECT_EQ(shown->current()->temperature, 1.5);
+  EXPECT_EQ(std::ssize(shown->strip().entries()), shown->current()->now.bins[3].count);
+  EXPECT_EQ(shown->strip().entries()[static_cast<std::size_t>(shown->strip().current())].id, 24);
+  shown->setViewState({{"bins", "many"}, {"edges", 3}, {"cell", {1}}, {"unknown", 1}});
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->current()->now.bins.size(), 6u);
+}
+
+TEST_F(CalibrationRecipe, ExportsThePictureThatHadTheFocusLast) {
+  const auto shown = page({runWith("a", {samples::predictions(samples::mixedAnswers())})});
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("run,temperature,bin"));
+  shown->confusionView().setFocus();
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("label,predicted,count"));
+  shown->filmView().setFocus();
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("step,run,bin"));
+}
+
+TEST_F(CalibrationRecipe, AFigureOfAnImageOpensWithThatImage) {
+  const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers())});
+  Json state;
+  std::string csv;
+  {
+    const auto shown = page({run});
+    QTest::mouseClick(button<QToolButton>(*shown, "Misclassified"), Qt::LeftButton);
+    shown->strip().setFocus();
+    for (int i = 0; i < 2; ++i) QTest::keyClick(&shown->strip(), Qt::Key_Right);
+    state = shown->viewState();
+    csv = shown->figure()->csv().toStdString();
+    EXPECT_EQ(state["sample"], shown->strip().entries()[2].id);
+    EXPECT_THAT(csv, HasSubstr("class,probability,is_label"));
+  }
+  const auto again = page({run});
+  again->setViewState(state);
+  again->waitUntilIdle();
+  EXPECT_EQ(again->strip().current(), 2);
+  EXPECT_EQ(again->viewState(), state);
+  EXPECT_EQ(again->figure()->csv().toStdString(), csv);
+}
+
+TEST_F(CalibrationRecipe, ATemperatureIsOfTheRunWhateverItsNumberIs) {
+  const std::int64_t run = runWith("a", {samples::predictions(samples::overconfident())});
+  const auto shown = page({run});
+  shown->setViewState({{"temperatures", {{std::to_string(run), 3}, {"another database's", 4}}}});
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->current()->temperature, 1) << "a number is of another run elsewhere";
+  shown->setViewState({{"temperatures", {{workbench_.run(run)->uuid, 3}}}});
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->current()->temperature, 3);
+}
+
+}  // namespace
+}  // namespace vitrine::ui
