@@ -155,6 +155,7 @@ void HeadFigure::draw(QPainter& painter, const QRectF& area) {
     if (layout == Layout::Overlay && keys.frame) {
       const QRectF whole = picturePlace(room);
       drawPicture(painter, whole, /*isGray=*/true);
+      addQueryTarget(whole, QRectF(0, 0, 1, 1));  // a window covers a part of it
       drawMap(painter, partOf(whole, *keys.frame), /*isOver=*/true);
       drawQuery(painter, whole, QRectF(0, 0, 1, 1));
       bottom = whole.bottom();

@@ -237,6 +237,24 @@ TEST_F(Figures, OfTwoRunsAreEquallyLarge) {
   EXPECT_EQ(first->twin(), nullptr) << "it shows nothing";
 }
 
+TEST_F(Figures, OverTheImageOfferThePatchesOfOtherWindowsToo) {
+  AttentionLayer layer = squareLayer(cellsOf(2, 2, false), std::vector<float>(16, 0.25F));
+  layer.window = 0;
+  layer.queryGrid.frame = layer.keyGrid.frame = QRectF(0, 0, 0.5, 0.5);
+  auto image = imageWith({layer});
+  image->picture = QImage(8, 8, QImage::Format_RGB32);
+  image->picture.fill(Qt::red);
+  scene_->setImage(image);
+  AttentionChoice choice;
+  choice.layout = AttentionChoice::Layout::Overlay;
+  scene_->setChoice(choice);
+  HeadFigure figure(scene_, FigureStyle());
+  const QRect corner = placeIn(figure, 320, [](const FigureTarget& target) {
+    return target.queryAt && (*target.queryAt)[0] > 0.75 && (*target.queryAt)[1] > 0.75;
+  });
+  EXPECT_GT(corner.width(), 20);
+}
+
 TEST_F(Figures, OfferWordsAndTheMean) {
   HeadFigure figure(scene_, FigureStyle());
   (void)figure.image({640, 460}, 1);
