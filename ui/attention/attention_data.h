@@ -13,18 +13,15 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "ui/figures/token_cells.h"
 
 namespace vitrine::ui {
 
 /// The tokens on one side of a layer: a grid of their own, and those that are on none (a class
 /// token, words).
 struct TokenGrid {
-  struct Cell {
-    int row = -1, column = -1;
-    [[nodiscard]] bool isOnGrid() const { return row >= 0 && column >= 0; }
-    bool operator==(const Cell&) const = default;
-  };
-  using Place = std::array<double, 2>;  ///< down, right; negative: nowhere
+  using Cell = TokenCell;
+  using Place = TokenPlace;
 
   int rows = 0, columns = 0;  ///< 0: no token is on a grid
   std::vector<Cell> cells;    ///< of each token

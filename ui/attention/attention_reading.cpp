@@ -17,29 +17,10 @@ namespace vitrine::ui {
 
 namespace {
 
-constexpr double kMostGrid = 4096;  // rows or columns of a grid
-
 std::optional<std::int64_t> wholeNumber(const Json& meta, const char* key) {
   const auto found = meta.is_object() ? meta.find(key) : meta.end();
   if (found == meta.end() || !found->is_number_integer()) return std::nullopt;
   return found->get<std::int64_t>();
-}
-
-/// [[row, column], ...] of `tokens`; empty where the meta has none.
-std::vector<TokenGrid::Place> placesFrom(const Json& list, int tokens, const char* key) {
-  std::vector<TokenGrid::Place> places;
-  if (!list.is_array() || list.empty()) return places;
-  if (list.size() != static_cast<std::size_t>(tokens))
-    throw FileError(std::string("meta.") + key + " does not name one position per token");
-  for (const Json& one : list) {
-    if (!one.is_array() || one.size() != 2 || !one[0].is_number() || !one[1].is_number())
-      throw FileError(std::string("meta.") + key + " is not a list of [row, column]");
-    const TokenGrid::Place place{one[0].get<double>(), one[1].get<double>()};
-    if (!(place[0] < kMostGrid) || !(place[1] < kMostGrid))
-      throw FileError(std::string("meta.") + key + " has a row or column of 4096 or more");
-    places.push_back(place[0] >= 0 && place[1] >= 0 ? place : TokenGrid::Place{-1, -1});
-  }
-  return places;
 }
 
 const Json& listOf(const Json& meta, const char* key) {
@@ -48,31 +29,8 @@ const Json& listOf(const Json& meta, const char* key) {
   return found == meta.end() ? none : *found;
 }
 
-/// Without positions: a square, with a class token before it where the number of tokens says so.
-std::vector<TokenGrid::Cell> guessedCells(int tokens) {
-  const auto root = [](int count) {
-    return static_cast<int>(std::lround(std::sqrt(static_cast<double>(count))));
-  };
-  const bool isSquare = root(tokens) * root(tokens) == tokens;
-  const bool hasClass =
-      !isSquare && tokens > 1 && root(tokens - 1) * root(tokens - 1) == tokens - 1;
-  const int columns = hasClass ? root(tokens - 1) : isSquare ? root(tokens) : tokens;
-  std::vector<TokenGrid::Cell> cells(static_cast<std::size_t>(tokens));
-  const int first = hasClass ? 1 : 0;
-  for (int token = first; token < tokens; ++token)
-    cells[static_cast<std::size_t>(token)] = {(token - first) / columns, (token - first) % columns};
-  return cells;
-}
-
-TokenGrid gridFrom(const std::vector<TokenGrid::Place>& positions, int tokens,
-                   const QStringList& words) {
-  std::vector<TokenGrid::Cell> cells;
-  for (const TokenGrid::Place& place : positions)
-    cells.push_back(place[0] < 0
-                        ? TokenGrid::Cell{}
-                        : TokenGrid::Cell{static_cast<int>(place[0]), static_cast<int>(place[1])});
-  if (cells.empty()) cells = guessedCells(tokens);
-  TokenGrid grid = TokenGrid::of(std::move(cells), words);
+TokenGrid gridFrom(const std::vector<TokenPlace>& places, int tokens, const QStringList& words) {
+  TokenGrid grid = TokenGrid::of(tokenCells(places, tokens), words);
   if (static_cast<std::int64_t>(grid.rows) * grid.columns > 1 << 20)
     throw FileError("the patch grid is too large to draw");
   return grid;
@@ -81,7 +39,7 @@ TokenGrid gridFrom(const std::vector<TokenGrid::Place>& positions, int tokens,
 /// Layers of one artifact, as they are stored.
 struct ReadMaps {
   std::vector<AttentionLayer> layers;
-  std::vector<TokenGrid::Place> keyPlaces;  ///< on the grid of the queries; empty: the cells
+  std::vector<TokenPlace> keyPlaces;  ///< on the grid of the queries; empty: the cells
   std::optional<QSize> whole;  ///< of windows: the grid that they are cut from, where it is said
 };
 
@@ -115,13 +73,13 @@ ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
       throw FileError("meta.grid is not the size of a grid");
     maps.whole = QSize(static_cast<int>(columns), static_cast<int>(rows));
   }
-  maps.keyPlaces = placesFrom(listOf(meta, "key_places"), keys, "key_places");
+  maps.keyPlaces = tokenPlaces(listOf(meta, "key_places"), keys, "key_places");
   const auto positions = [&](const char* own) { return meta.contains(own) ? own : "positions"; };
   const char* queryKey = positions("query_positions");
   const char* keyKey = positions("key_positions");
-  const TokenGrid queryGrid = gridFrom(placesFrom(listOf(meta, queryKey), queries, queryKey),
+  const TokenGrid queryGrid = gridFrom(tokenPlaces(listOf(meta, queryKey), queries, queryKey),
                                        queries, metaTexts(meta, {"query_words"}));
-  const TokenGrid keyGrid = gridFrom(placesFrom(listOf(meta, keyKey), keys, keyKey), keys,
+  const TokenGrid keyGrid = gridFrom(tokenPlaces(listOf(meta, keyKey), keys, keyKey), keys,
                                      metaTexts(meta, {"key_words"}));
   const std::int64_t perLayer = view.count() / sides[0];
   for (int index = 0; index < sides[0]; ++index) {
@@ -139,7 +97,7 @@ ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
     layer.keyGrid = keyGrid;
     // Layers that scan in another order.
     if (queries == keys && scans.size() == static_cast<std::size_t>(sides[0])) {
-      layer.queryGrid = gridFrom(placesFrom(scans[at], keys, "scan_positions"), keys, {});
+      layer.queryGrid = gridFrom(tokenPlaces(scans[at], keys, "scan_positions"), keys, {});
       layer.keyGrid = layer.queryGrid;
     }
     if (layer.window < 0) {
@@ -157,7 +115,7 @@ ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
 /// The rows and columns of the grid that a layer's windows are cut from: the next layer's or the
 /// one's before it, where that sees all of it.
 const TokenGrid* wholeGridOf(const std::vector<AttentionLayer>& layers, int number,
-                             const TokenGrid::Place& farthest) {
+                             const TokenPlace& farthest) {
   for (const int neighbour : {number + 1, number - 1}) {
     for (const AttentionLayer& layer : layers) {
       if (layer.number != neighbour || layer.window >= 0) continue;
@@ -169,10 +127,10 @@ const TokenGrid* wholeGridOf(const std::vector<AttentionLayer>& layers, int numb
 }
 
 /// Puts a window where it is in the image. \param places  of its keys in the whole grid
-void placeWindow(AttentionLayer& layer, const std::vector<TokenGrid::Place>& places,
+void placeWindow(AttentionLayer& layer, const std::vector<TokenPlace>& places,
                  std::optional<QSize> whole, const std::vector<AttentionLayer>& layers) {
-  TokenGrid::Place least{kMostGrid, kMostGrid}, most{0, 0};
-  for (const TokenGrid::Place& place : places) {
+  TokenPlace least{kMostGrid, kMostGrid}, most{0, 0};
+  for (const TokenPlace& place : places) {
     if (place[0] < 0) continue;
     for (std::size_t axis = 0; axis < 2; ++axis) {
       least[axis] = std::min(least[axis], place[axis]);
@@ -309,7 +267,7 @@ std::shared_ptr<const AttentionImage> readAttention(const AttentionEntry& entry,
                                                     const std::vector<store::ArtifactRow>& rows,
                                                     const ArtifactBytes& bytes) {
   auto image = std::make_shared<AttentionImage>();
-  std::vector<std::vector<TokenGrid::Place>> places;  // of each layer's keys
+  std::vector<std::vector<TokenPlace>> places;  // of each layer's keys
   std::vector<std::optional<QSize>> wholes;
   for (const store::ArtifactRow& row : rows) {
     if (std::find(entry.maps.begin(), entry.maps.end(), row.id) == entry.maps.end()) continue;

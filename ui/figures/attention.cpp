@@ -3,6 +3,7 @@
 #include <QObject>
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
@@ -35,9 +36,18 @@ class AttentionFigure final : public Figure {
     values_.reserve(static_cast<std::size_t>(view.count()));
     for (std::int64_t i = 0; i < view.count(); ++i)
       values_.push_back(static_cast<float>(view.at(i)));
-    keyCells_ = tokenCells(meta, {"key_positions", "positions"}, keys_);
-    queryCells_ = queries_ == keys_ ? tokenCells(meta, {"query_positions", "positions"}, queries_)
-                                    : tokenCells(meta, {"query_positions"}, queries_);
+    const auto cellsAt = [&meta](std::initializer_list<const char*> keys, int tokens) {
+      for (const char* key : keys) {
+        const auto found = meta.find(key);
+        if (found == meta.end()) continue;
+        if (const auto places = tokenPlaces(*found, tokens, key); !places.empty())
+          return tokenCells(places, tokens);
+      }
+      return tokenCells({}, tokens);
+    };
+    keyCells_ = cellsAt({"key_positions", "positions"}, keys_);
+    queryCells_ = queries_ == keys_ ? cellsAt({"query_positions", "positions"}, queries_)
+                                    : cellsAt({"query_positions"}, queries_);
     for (const Cell& cell : keyCells_) {
       rows_ = std::max(rows_, cell.row + 1);
       columns_ = std::max(columns_, cell.column + 1);
@@ -53,7 +63,7 @@ class AttentionFigure final : public Figure {
     keyAt_.assign(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_), -1);
     for (int key = 0; key < keys_; ++key) {
       const Cell& cell = keyCells_[static_cast<std::size_t>(key)];
-      if (cell.isPatch()) keyAt_[static_cast<std::size_t>(cell.row * columns_ + cell.column)] = key;
+      if (cell.isOnGrid()) keyAt_[static_cast<std::size_t>(cell.row * columns_ + cell.column)] = key;
     }
     if (const auto found = meta.find("layers");
         found != meta.end() && found->is_array() &&
@@ -97,7 +107,7 @@ class AttentionFigure final : public Figure {
             const Cell& cell = keyCells_[static_cast<std::size_t>(key)];
             text += csvText(layerNames_[layer]) + QLatin1Char(',');
             text += QStringLiteral("%1,%2,%3,").arg(head).arg(q).arg(key);
-            text += cell.isPatch() ? QStringLiteral("%1,%2,").arg(cell.row).arg(cell.column)
+            text += cell.isOnGrid() ? QStringLiteral("%1,%2,").arg(cell.row).arg(cell.column)
                                    : QStringLiteral(",,");
             text += csvNumber(value(layer, head, q, key)) + QLatin1Char('\n');
           }
@@ -130,7 +140,7 @@ class AttentionFigure final : public Figure {
     if (style().queryAt) return queryNear(*style().queryAt);
     if (style().query >= 0) return std::min(style().query, queries_ - 1);
     for (int q = 0; q < queries_; ++q) {
-      if (!queryCells_[static_cast<std::size_t>(q)].isPatch()) return q;
+      if (!queryCells_[static_cast<std::size_t>(q)].isOnGrid()) return q;
     }
     return queryNear({0.5, 0.5});
   }
@@ -141,7 +151,7 @@ class AttentionFigure final : public Figure {
     double distance = 1e18;
     for (int q = 0; q < queries_; ++q) {
       const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
-      if (!cell.isPatch()) continue;
+      if (!cell.isOnGrid()) continue;
       const double dy = cell.row + 0.5 - at[0] * queryRows_,
                    dx = cell.column + 0.5 - at[1] * queryColumns_;
       if (dy * dy + dx * dx < distance) {
@@ -155,7 +165,7 @@ class AttentionFigure final : public Figure {
   QString queryText() const {
     if (isMatrix()) return QObject::tr("all queries");
     const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
-    if (!cell.isPatch()) {
+    if (!cell.isOnGrid()) {
       const QString word = metaTexts(meta_, {"query_words"}).value(query());
       return word.isEmpty() ? QObject::tr("query: class token")
                             : QObject::tr("query: %1").arg(word);
@@ -198,7 +208,7 @@ class AttentionFigure final : public Figure {
            ++head) {
         for (int q = from; q < to; ++q) {
           for (int key = 0; key < keys_; ++key) {
-            if (!isMatrix() && !keyCells_[static_cast<std::size_t>(key)].isPatch()) continue;
+            if (!isMatrix() && !keyCells_[static_cast<std::size_t>(key)].isOnGrid()) continue;
             const double one = value(layer, head, q, key);
             if (!std::isfinite(one)) continue;
             high = std::max(high, one);
@@ -370,7 +380,7 @@ class AttentionFigure final : public Figure {
                          high);
       drawPixels(painter, frame, picture);
       const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
-      if (!isMatrix() && cell.isPatch()) drawMarker(painter, frame, cell, 1);
+      if (!isMatrix() && cell.isOnGrid()) drawMarker(painter, frame, cell, 1);
       std::vector<Answer> lines = answers();
       if (lines.empty()) lines.push_back({QObject::tr("the image"), themeColors().muted});
       painter.setFont(smallLetters());
@@ -386,7 +396,7 @@ class AttentionFigure final : public Figure {
     double toOthers = 0;
     int others = 0;
     for (int key = 0; key < keys_; ++key) {
-      if (keyCells_[static_cast<std::size_t>(key)].isPatch()) continue;
+      if (keyCells_[static_cast<std::size_t>(key)].isOnGrid()) continue;
       toOthers += value(layer, head, query(), key);
       ++others;
     }
@@ -437,7 +447,7 @@ class AttentionFigure final : public Figure {
     });
     painter.setOpacity(1);
     const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
-    if (cell.isPatch()) drawMarker(painter, rect, cell, markerWidth);
+    if (cell.isOnGrid()) drawMarker(painter, rect, cell, markerWidth);
     addRegion(rect, [this, rect, layer, head, q](const QPointF& at) {
       const int row =
           std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * rows_), 0, rows_ - 1);

@@ -6,6 +6,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "ui/figures/token_cells.h"
 #include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
@@ -191,25 +192,17 @@ AttentionFrame attentionIn(const Json& meta, std::span<const std::byte> data) {
   if (view.shape.size() != 4 || view.shape[2] != 1 || view.shape[0] > kMost ||
       view.shape[1] > kMost || view.shape[3] > kMost)
     throw FileError("the attention of a step is not that of one patch");
-  const Json& places = fieldOf(meta, "key_positions");
-  if (!places.is_array() || places.size() != static_cast<std::size_t>(view.shape[3]))
-    throw FileError("the attention of a step does not say where its keys lie");
+  const int keys = static_cast<int>(view.shape[3]);
+  const auto places = tokenPlaces(fieldOf(meta, "key_positions"), keys, "key_positions");
+  if (places.empty()) throw FileError("the attention of a step does not say where its keys lie");
+  const std::vector<TokenCell> cells = tokenCells(places, keys);
   AttentionFrame frame;
   frame.time = stateNumber(meta, "time");
   frame.layers = static_cast<int>(view.shape[0]);
   frame.heads = static_cast<int>(view.shape[1]);
-  std::vector<std::array<int, 2>> cells;
-  for (const Json& place : places) {
-    const bool isPair = place.is_array() && place.size() == 2 && place[0].is_number_integer() &&
-                        place[1].is_number_integer();
-    if (!isPair) throw FileError("the place of a key is not a row and a column");
-    const auto row = place[0].get<std::int64_t>(), column = place[1].get<std::int64_t>();
-    if (row >= 4096 || column >= 4096) throw FileError("the place of a key is outside of an image");
-    // A key that is not a patch, as a class token, has no place on the map.
-    cells.push_back({row < 0 || column < 0 ? -1 : static_cast<int>(row),
-                     row < 0 || column < 0 ? -1 : static_cast<int>(column)});
-    frame.rows = std::max(frame.rows, cells.back()[0] + 1);
-    frame.columns = std::max(frame.columns, cells.back()[1] + 1);
+  for (const TokenCell& cell : cells) {
+    frame.rows = std::max(frame.rows, cell.row + 1);
+    frame.columns = std::max(frame.columns, cell.column + 1);
   }
   const auto size = static_cast<std::size_t>(frame.rows) * static_cast<std::size_t>(frame.columns);
   const auto maps = static_cast<std::size_t>(frame.layers) * static_cast<std::size_t>(frame.heads);
@@ -220,7 +213,7 @@ AttentionFrame attentionIn(const Json& meta, std::span<const std::byte> data) {
   for (std::size_t m = 0; m < maps; ++m) {
     for (std::size_t key = 0; key < cells.size(); ++key) {
       const auto [row, column] = cells[key];
-      if (row < 0) continue;
+      if (row < 0) continue;  // a key that is not a patch, as a class token
       const auto at = static_cast<std::size_t>(row) * static_cast<std::size_t>(frame.columns) +
                       static_cast<std::size_t>(column);
       frame.weights[m * size + at] =
