@@ -16,6 +16,7 @@ struct ExportTask {
   Database& database;
   std::span<const RunRow> runs;
   std::filesystem::path target;  ///< temporary; made by the form
+  std::filesystem::path file;    ///< the name that it gets
   ExportedCheckpoints checkpoints;
   const ExchangeProgress& progress;
   ExportReport& report;

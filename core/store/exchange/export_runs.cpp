@@ -163,7 +163,7 @@ ExportFormat exportFormatOf(const fs::path& file) {
 }
 
 void exportSqlite(const ExportTask& task) {
-  Database to(task.target, Database::Access::Scratch);
+  Database to(task.target, Database::Access::Scratch, task.file);
   openSchema(to);
   to.write([&] {
     to.execute(std::string(exportTables()).c_str());
@@ -205,7 +205,7 @@ ExportReport exportRuns(const fs::path& database, std::span<const std::int64_t> 
   ExportReport report;
   report.runs = static_cast<std::int64_t>(rows.size());
   NewFile target(file);
-  const ExportTask task{from, rows, target.temporary(), checkpoints, progress, report};
+  const ExportTask task{from, rows, target.temporary(), file, checkpoints, progress, report};
   switch (format) {
     case ExportFormat::Sqlite:
       exportSqlite(task);

@@ -36,7 +36,7 @@ std::string base64(std::span<const std::byte> bytes) {
 
 class Lines {
  public:
-  explicit Lines(const std::filesystem::path& file) : out_(file) {}
+  explicit Lines(const ExportTask& task) : out_(task.target, task.file) {}
   void write(const Json& object) { out_.write(dumpJson(object) + "\n"); }
   void close() { out_.close(); }
 
@@ -195,7 +195,7 @@ void writeBlobs(const ExportTask& task, const RunRow& run, Lines& lines) {
 }  // namespace
 
 void exportCsv(const ExportTask& task) {
-  Appender out(task.target);
+  Appender out(task.target, task.file);
   out.write("run_id,uuid,experiment,run,segment,metric,step,epoch,time,value\r\n");
   for (std::size_t i = 0; i < task.runs.size(); ++i) {
     task.tell(i);
@@ -221,7 +221,7 @@ void exportCsv(const ExportTask& task) {
 }
 
 void exportJsonLines(const ExportTask& task) {
-  Lines lines(task.target);
+  Lines lines(task);
   for (std::size_t i = 0; i < task.runs.size(); ++i) {
     task.tell(i);
     task.database.read([&] {

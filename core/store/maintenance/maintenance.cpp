@@ -136,13 +136,13 @@ std::uint64_t backupDatabase(const fs::path& database, const fs::path& file,
                        " free; make room or choose another disk");
   }
   {
-    Database to(target.temporary(), Database::Access::Scratch);
+    Database to(target.temporary(), Database::Access::Scratch, file);
     copyPages(from, to, [&](double done) { report(progress, 0.8 * done); });
     // A file without a log can be read anywhere; it gets one again when it is opened for writing.
     to.execute("PRAGMA journal_mode = DELETE");
   }
   {
-    Database copy(target.temporary(), Database::Access::Foreign);
+    Database copy(target.temporary(), Database::Access::Foreign, file);
     openSchema(copy);
     const std::vector<std::string> problems = problemsOf(copy);
     if (!problems.empty()) {

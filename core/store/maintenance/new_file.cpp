@@ -75,7 +75,8 @@ void syncTree(const fs::path& folder) {
   files::syncPath(folder);
 }
 
-Appender::Appender(const fs::path& file) : file_(file), descriptor_(files::openNew(file)) {}
+Appender::Appender(const fs::path& file, const fs::path& named)
+    : named_(named.empty() ? file : named), descriptor_(files::openNew(file)) {}
 
 void Appender::write(std::string_view text) {
   waiting_ += text;
@@ -87,13 +88,13 @@ void Appender::write(std::span<const std::byte> bytes) {
 }
 
 void Appender::flush() {
-  files::writeAll(descriptor_, file_, std::as_bytes(std::span(waiting_)));
+  files::writeAll(descriptor_, named_, std::as_bytes(std::span(waiting_)));
   waiting_.clear();
 }
 
 void Appender::close() {
   flush();
-  descriptor_.close(file_);
+  descriptor_.close(named_);
 }
 
 }  // namespace vitrine::store

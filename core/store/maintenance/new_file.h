@@ -39,14 +39,15 @@ void syncTree(const std::filesystem::path& folder);
 /// Appends to a file that must not exist before; buffered.
 class Appender {
  public:
-  explicit Appender(const std::filesystem::path& file);  ///< \throws FileError
-  void write(std::string_view text);                     ///< \throws FileError
-  void write(std::span<const std::byte> bytes);          ///< \throws FileError
-  void close();                                          ///< \throws FileError
+  /// \param named  the file in messages, "": `file`  \throws FileError
+  explicit Appender(const std::filesystem::path& file, const std::filesystem::path& named = {});
+  void write(std::string_view text);             ///< \throws FileError
+  void write(std::span<const std::byte> bytes);  ///< \throws FileError
+  void close();                                  ///< \throws FileError
 
  private:
   void flush();
-  std::filesystem::path file_;
+  std::filesystem::path named_;
   std::string waiting_;
   files::Descriptor descriptor_;
 };

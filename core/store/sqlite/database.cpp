@@ -60,7 +60,8 @@ bool isForWantOfSpace(sqlite3* handle, int code) noexcept {
   int ofFile = 0, ofLog = 0;
   sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile);
   sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-  if (log != nullptr && log->pMethods != nullptr) {
+  // A journal in memory has no such call.
+  if (log != nullptr && log->pMethods != nullptr && log->pMethods->xFileControl != nullptr) {
     log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &ofLog);
   }
   return isIt(sqlite3_system_errno(handle)) || isIt(ofFile) || isIt(ofLog);
@@ -84,8 +85,9 @@ ConstraintError::ConstraintError(const std::string& message, int extendedCode, s
     : StoreError(message), extendedCode_(extendedCode), detail_(std::move(detail)) {}
 ConstraintError::~ConstraintError() = default;
 
-Database::Database(const std::filesystem::path& file, Access access)
-    : file_(file), access_(access) {
+Database::Database(const std::filesystem::path& file, Access access,
+                   const std::filesystem::path& named)
+    : file_(file), named_(named.empty() ? file : named), access_(access) {
   std::error_code error;
   const bool exists = std::filesystem::exists(file_, error);
   if (!exists && access != Access::Create && access != Access::Scratch) {
@@ -102,8 +104,7 @@ Database::Database(const std::filesystem::path& file, Access access)
                        "' for the database: " + error.message());
     }
   }
-  const bool isShared = access != Access::Foreign && access != Access::Scratch;
-  const std::string system = isShared ? networkFileSystem(folderOfFile(file_)) : "";
+  const std::string system = isShared() ? networkFileSystem(folderOfFile(file_)) : "";
   if (!system.empty()) {
     throw RefusedError("'" + file_.string() + "' lies on a network file system (" + system +
                        "), where several processes cannot share a database; keep it on a local "
@@ -143,7 +144,7 @@ void Database::open() {
   }
   if (code != SQLITE_OK) fail(code, "opening");
   configure();
-  if (access_ == Access::Scratch || access_ == Access::Foreign) return;
+  if (!isShared()) return;
   // Reading opens the log.
   code = sqlite3_exec(handle_, kReadSomething, nullptr, nullptr, nullptr);
   rememberLog();
@@ -389,7 +390,7 @@ void Database::limitLog() {
 }
 
 void Database::fail(int code, const std::string& doing) {
-  const std::string file = quoted(file_.string());
+  const std::string file = quoted(named_.string());
   // Texts of SQLite may quote a damaged file: bytes, not necessarily UTF-8.
   const std::string message =
       shown(handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code));
@@ -425,9 +426,9 @@ void Database::fail(int code, const std::string& doing) {
         throw UnwritableError(file + kFull);
       }
       poison_ = message;
-      markForCheck(file_, message);
+      if (isShared()) markForCheck(file_, message);
       throw StoreError("reading or writing " + file + " failed (" + message +
-                       "); check the disk, then run `vitrine db check`");
+                       "); check the disk" + (isShared() ? ", then run `vitrine db check`" : ""));
     case SQLITE_CONSTRAINT:
       throw ConstraintError(file + ": " + doing + " failed: " + message, code, message);
     default:

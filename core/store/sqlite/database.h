@@ -115,9 +115,12 @@ class VITRINE_STORE_EXPORT Database {
   };
 
   /// Opens with the settings of reliability.md ("Settings per connection"). Says nothing about
-  /// whose file it is. \throws NotFoundError  there is none and Access is not Create or Scratch
+  /// whose file it is. \param named  the file in messages, "": `file`; a Scratch may get its name
+  /// only when it is finished
+  /// \throws NotFoundError  there is none and Access is not Create or Scratch
   /// \throws RefusedError  it lies on a network file system
-  Database(const std::filesystem::path& file, Access access);
+  Database(const std::filesystem::path& file, Access access,
+           const std::filesystem::path& named = {});
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -226,6 +229,10 @@ class VITRINE_STORE_EXPORT Database {
     if constexpr (sizeof...(values) > 0) row.with(values...);
     return row;
   }
+  /// Other processes may use the file at the same time.
+  [[nodiscard]] bool isShared() const noexcept {
+    return access_ != Access::Foreign && access_ != Access::Scratch;
+  }
   void open();
   void configure();
   void lock();
@@ -240,7 +247,7 @@ class VITRINE_STORE_EXPORT Database {
   using LogFiles = std::array<std::uint64_t, 4>;
   [[nodiscard]] std::optional<LogFiles> logFiles() const noexcept;
 
-  std::filesystem::path file_;
+  std::filesystem::path file_, named_;
   Access access_;
   std::unique_ptr<WriterLock> writerLock_;
   sqlite3* handle_ = nullptr;

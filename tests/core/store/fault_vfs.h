@@ -134,4 +134,14 @@ inline const sqlite3_io_methods FaultVfs::kMethods{
 
 #undef VITRINE_ASK
 
+/// A disk that takes two pages of a database, and then nothing: `code` is the answer.
+inline FaultVfs::Question refusingDisk(int code) {
+  return [code, pages = 0](FileCall call, int flags) mutable {
+    if ((flags & SQLITE_OPEN_MAIN_DB) == 0) return SQLITE_OK;
+    const bool isRefused =
+        call == FileCall::Truncate || (call == FileCall::Write && ++pages > 2);
+    return isRefused ? code : SQLITE_OK;
+  };
+}
+
 }  // namespace vitrine::testing

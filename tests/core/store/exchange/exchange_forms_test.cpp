@@ -2,6 +2,7 @@
 // them.
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,6 +83,21 @@ TEST_F(Forms, CsvHasALineForEveryPointThatCountsWithAllDigits) {
   // The steps that were done again stand once, from the second segment.
   EXPECT_THAT(lines[1 + 1149], StartsWith(start + "1,test/top1,1150,"));
   EXPECT_THAT(lines[1 + 1150], StartsWith(start + "2,test/top1,1151,"));
+}
+
+TEST_F(Forms, OfTextThatTheDiskRefusesNameTheFileThatWasAskedFor) {
+  fill();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{128 << 10, before.rlim_max};
+  ::signal(SIGXFSZ, SIG_IGN);
+  for (const char* name : {"a.csv", "a.jsonl"}) {
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const std::string message = test::refusal<FileError>([&] { exportTo(name, {1}); });
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_THAT(message, HasSubstr(out(name).string() + " cannot be written"));
+  }
+  ::signal(SIGXFSZ, SIG_DFL);
 }
 
 TEST_F(Forms, JsonLinesHoldRunsPointsEventsArtifactsAndImages) {

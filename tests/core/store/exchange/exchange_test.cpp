@@ -10,6 +10,7 @@
 #include "core/store/exchange/run_copier.h"
 #include "core/store/maintenance/maintenance.h"
 #include "core/store/sqlite/schema.h"
+#include "tests/core/store/fault_vfs.h"
 #include "tests/core/store/full_database.h"
 #include "tests/core/store/kill_at_commit.h"
 #include "tests/support/child.h"
@@ -162,6 +163,17 @@ TEST_F(Exchange, NeverReplacesAFile) {
   std::ofstream(out("one.vitrine")) << "precious";
   EXPECT_THAT([&] { exportTo(out("one.vitrine"), {1}); }, Fails<RefusedError>("one.vitrine"));
   EXPECT_EQ(fs::file_size(out("one.vitrine")), 8u);
+}
+
+TEST_F(Exchange, NamesTheFileThatWasAskedForWhenTheDiskRefusesIt) {
+  fill();
+  for (const int code : {SQLITE_FULL, SQLITE_IOERR_WRITE}) {
+    const testing::FaultVfs disk(testing::refusingDisk(code));
+    EXPECT_THAT(test::refusal<StoreError>([&] { exportTo(out("a.vitrine"), {1}); }),
+                HasSubstr("'" + out("a.vitrine").string() + "'"));
+  }
+  for (const auto& entry : fs::directory_iterator(folder_))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("a.vitrine")) << entry.path();
 }
 
 TEST_F(Exchange, SkipsARunThatIsHereAlready) {

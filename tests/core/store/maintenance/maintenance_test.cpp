@@ -9,6 +9,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/core/store/fault_vfs.h"
 #include "tests/core/store/full_database.h"
 #include "tests/support/child.h"
 #include "tests/support/wait_until.h"
@@ -53,6 +54,17 @@ TEST_F(Maintenance, BackUpNeverReplacesAFile) {
   EXPECT_EQ(fs::file_size(copy()), 8u);
   EXPECT_THROW(backupDatabase(file(), folder_ / "none" / "copy.sqlite"), NotFoundError);
   EXPECT_THROW(backupDatabase(file(), file()), RefusedError);
+}
+
+TEST_F(Maintenance, BackUpThatTheDiskRefusesNamesTheFileThatWasAskedForAndLeavesNone) {
+  fill();
+  for (const int code : {SQLITE_FULL, SQLITE_IOERR_WRITE}) {
+    const testing::FaultVfs disk(testing::refusingDisk(code));
+    EXPECT_THAT(test::refusal<StoreError>([&] { backupDatabase(file(), copy()); }),
+                HasSubstr("'" + copy().string() + "'"));
+  }
+  for (const auto& entry : fs::directory_iterator(folder_))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("copy")) << entry.path();
 }
 
 TEST_F(Maintenance, BackUpIsOneMomentWhileATrainerWrites) {
