@@ -56,37 +56,6 @@ std::optional<AxisValues> axisRange(const Field& field, const QString& text) {
   return range;
 }
 
-/// Why a value is not one of the field; "" where it is.
-QString axisProblem(const Field& field, const Json& value) {
-  const QString shown = valueText(value);
-  if (value.is_null())
-    return field.nullable ? QString() : QObject::tr("%1 has no value \"none\"").arg(titleOf(field));
-  if (field.type == FieldType::Choice) {
-    if (value.is_string() && field.offers(value.get<std::string>())) return {};
-    QStringList all;
-    for (const std::string& choice : field.choices) all << QString::fromStdString(choice);
-    return QObject::tr("\"%1\" is not one of %2").arg(shown, all.join(QStringLiteral(", ")));
-  }
-  const bool isReal = field.type == FieldType::Real;
-  if (field.type == FieldType::Integer || isReal) {
-    const bool isNumber = isReal ? value.is_number() : value.is_number_integer();
-    if (!isNumber) {
-      return isReal ? QObject::tr("\"%1\" is not a number").arg(shown)
-                    : QObject::tr("\"%1\" is not a whole number").arg(shown);
-    }
-    const double number = value.get<double>();
-    const bool isInside = (!field.minimum || number >= *field.minimum) &&
-                          (!field.maximum || number <= *field.maximum) &&
-                          (!field.above || number > *field.above) &&
-                          (!field.below || number < *field.below);
-    if (!isInside) {
-      return QObject::tr("%1 is outside of what %2 allows: %3")
-          .arg(shown, titleOf(field), rangeText(field));
-    }
-  }
-  return {};
-}
-
 Json chosenValue(const SampleSettings& settings, const std::string& key) {
   if (key == kCheckpointKey) return settings.model.checkpoint;
   if (key == kWeightsKey) return settings.model.use;
@@ -159,6 +128,47 @@ std::vector<SampleSettings> cellsOf(const SampleSettings& base, const SampleGrid
   return cells;
 }
 
+QString valueProblem(const Field& field, const Json& value) {
+  const QString shown = valueText(value), title = titleOf(field);
+  if (value.is_null())
+    return field.nullable ? QString() : QObject::tr("%1 has no value \"none\"").arg(title);
+  if (field.type == FieldType::Choice) {
+    if (value.is_string() && field.offers(value.get<std::string>())) return {};
+    QStringList all;
+    for (const std::string& choice : field.choices) all << QString::fromStdString(choice);
+    return QObject::tr("%1 takes one of %2, not \"%3\"")
+        .arg(title, all.join(QStringLiteral(", ")), shown);
+  }
+  if (field.type == FieldType::List && value.is_array()) {
+    Field one = field;
+    one.type = field.elements.value_or(FieldType::Text);
+    for (const Json& each : value) {
+      if (const QString problem = valueProblem(one, each); !problem.isEmpty()) return problem;
+    }
+    return {};
+  }
+  const bool isReal = field.type == FieldType::Real;
+  if (field.type == FieldType::Integer || isReal) {
+    const bool isNumber = isReal ? value.is_number() && std::isfinite(value.get<double>())
+                                 : value.is_number_integer();
+    if (!isNumber) {
+      return (isReal ? QObject::tr("%1 takes a number, not \"%2\"")
+                     : QObject::tr("%1 takes a whole number, not \"%2\""))
+          .arg(title, shown);
+    }
+    const double number = value.get<double>();
+    const bool isInside = (!field.minimum || number >= *field.minimum) &&
+                          (!field.maximum || number <= *field.maximum) &&
+                          (!field.above || number > *field.above) &&
+                          (!field.below || number < *field.below);
+    if (!isInside) {
+      return QObject::tr("%1 is outside of what %2 allows: %3")
+          .arg(shown, title, rangeText(field));
+    }
+  }
+  return {};
+}
+
 bool canBeAxis(const Field& field) {
   return field.type != FieldType::List && field.type != FieldType::Table &&
          field.type != FieldType::Size;
@@ -188,7 +198,7 @@ AxisValues axisValues(const Field& field, const QString& text) {
     }
     found.problem = some.problem;
     for (const Json& value : some.values) {
-      if (found.problem.isEmpty()) found.problem = axisProblem(field, value);
+      if (found.problem.isEmpty()) found.problem = valueProblem(field, value);
       if (found.problem.isEmpty()) found.values.push_back(value);
     }
     if (!found.problem.isEmpty()) return found;

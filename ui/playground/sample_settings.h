@@ -53,6 +53,9 @@ struct SampleGrid {
 [[nodiscard]] std::vector<SampleSettings> cellsOf(const SampleSettings& base,
                                                   const SampleGrid& grid);
 
+/// Why a value is not one of the field, one sentence that names the field; "" where it is.
+[[nodiscard]] QString valueProblem(const Field& field, const Json& value);
+
 /// Values that a user typed for an axis.
 struct AxisValues {
   std::vector<Json> values;

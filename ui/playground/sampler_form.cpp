@@ -269,12 +269,13 @@ void SamplerForm::showAxis(Row& row) {
                                     : tr("Grid over %1").arg(title));
     row.button->setToolTip(tr("Draw a grid: values of %1 as rows or columns").arg(title));
   }
-  const QString problem = isAxis ? axisOf(row).problem : QString();
+  const QString problem = problemOf(row);
   row.problem->setText(problem);
   row.problem->setVisible(!problem.isEmpty());
-  const bool wasInvalid = row.line->property("invalid").toBool();
-  if (wasInvalid != !problem.isEmpty()) {
-    row.line->setProperty("invalid", !problem.isEmpty());
+  row.editor->setInvalid(isAxis ? QString() : problem);
+  const bool isInvalid = isAxis && !problem.isEmpty();
+  if (row.line->property("invalid").toBool() != isInvalid) {
+    row.line->setProperty("invalid", isInvalid);
     row.line->style()->unpolish(row.line);
     row.line->style()->polish(row.line);
   }
@@ -282,11 +283,13 @@ void SamplerForm::showAxis(Row& row) {
 
 void SamplerForm::showRare() {
   for (const std::unique_ptr<Row>& one : rows_) {
-    const bool isShown = !one->entry.isRare || more_->isChecked() || one->axis != Axis::None;
+    const bool isWrong = !one->problem->text().isEmpty();
+    const bool isShown =
+        !one->entry.isRare || more_->isChecked() || one->axis != Axis::None || isWrong;
     one->title->setVisible(isShown);
     one->stack->setVisible(isShown);
     if (one->button != nullptr) one->button->setVisible(isShown);
-    one->problem->setVisible(isShown && !one->problem->text().isEmpty());
+    one->problem->setVisible(isWrong);
   }
 }
 
@@ -336,6 +339,13 @@ AxisValues SamplerForm::axisOf(const Row& row) const {
   return along;
 }
 
+QString SamplerForm::problemOf(const Row& row) const {
+  if (row.axis != Axis::None) return axisOf(row).problem;
+  // A list has only what can be chosen, and an empty line is the default.
+  if (row.entry.field.type == FieldType::Choice || !row.editor->value()) return {};
+  return valueProblem(row.entry.field, valueOf(row).value_or(Json()));
+}
+
 Json SamplerForm::values() const {
   Json all = Json::object();
   for (const std::unique_ptr<Row>& one : rows_) {
@@ -360,6 +370,7 @@ void SamplerForm::setValues(const Json& values) {
       const std::int64_t number = value.get<std::int64_t>();
       if (number < 0 || number >= found->entry.valueTitles.size()) continue;
       found->editor->setValue(std::to_string(number), FieldEditor::Typing::Replace);
+      showAxis(*found);
       continue;
     }
     const Field& field = found->entry.field;
@@ -368,7 +379,9 @@ void SamplerForm::setValues(const Json& values) {
         !(value.is_string() && field.offers(value.get<std::string>())))
       continue;
     found->editor->setValue(value, FieldEditor::Typing::Replace);
+    showAxis(*found);
   }
+  showRare();  // a wrong value is in sight
 }
 
 SampleGrid SamplerForm::grid() const {
@@ -400,10 +413,8 @@ void SamplerForm::setGrid(const SampleGrid& grid) {
 QString SamplerForm::problem() const {
   std::size_t cells = 1;
   for (const std::unique_ptr<Row>& one : rows_) {
-    if (one->axis == Axis::None) continue;
-    const AxisValues along = axisOf(*one);
-    if (!along.problem.isEmpty()) return along.problem;
-    cells *= along.values.size();
+    if (const QString problem = problemOf(*one); !problem.isEmpty()) return problem;
+    if (one->axis != Axis::None) cells *= axisOf(*one).values.size();
   }
   if (cells > SampleGrid::kMostCells) {
     return tr("The grid has %1 cells; take at most %2").arg(cells).arg(SampleGrid::kMostCells);

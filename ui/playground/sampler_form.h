@@ -66,6 +66,7 @@ class SamplerForm : public QWidget {
   [[nodiscard]] Row* row(const std::string& key) const;
   [[nodiscard]] std::optional<Json> valueOf(const Row& row) const;
   [[nodiscard]] AxisValues axisOf(const Row& row) const;
+  [[nodiscard]] QString problemOf(const Row& row) const;
   void chooseFile(const std::string& key);
 
   QGridLayout* grid_;

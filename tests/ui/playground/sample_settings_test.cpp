@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace vitrine::ui {
 namespace {
 
@@ -102,6 +104,17 @@ TEST(AxisValues, ThatTheFieldDoesNotAllowAreNamed) {
   EXPECT_FALSE(axisValues(guidance(), "").problem.isEmpty());
   EXPECT_FALSE(axisValues(guidance(), "3..1").problem.isEmpty());
   EXPECT_FALSE(axisValues(steps(), "2..1000").problem.isEmpty());
+}
+
+TEST(ValueProblem, NamesTheFieldAndWhatItTakes) {
+  EXPECT_EQ(valueProblem(guidance(), 2.5).toStdString(), "");
+  EXPECT_EQ(valueProblem(guidance(), "much").toStdString(),
+            "Guidance takes a number, not \"much\"");
+  EXPECT_FALSE(valueProblem(guidance(), std::nan("")).isEmpty());
+  EXPECT_FALSE(valueProblem(steps(), Json()).isEmpty()) << "no value is not one";
+  const Field patch = listField("attention", FieldType::Real, Json::array(), "").range(0, 1);
+  EXPECT_EQ(valueProblem(patch, Json::array({0.5, 1.0})).toStdString(), "");
+  EXPECT_TRUE(valueProblem(patch, Json::array({0.5, 2.0})).contains("Attention"));
 }
 
 TEST(ChangedKeys, NameWhatDiffers) {

@@ -65,6 +65,32 @@ TEST_F(SamplerFormTest, AWrongAxisIsNamedAndNothingIsDrawn) {
   EXPECT_FALSE(button(QStringLiteral("Draw"))->isEnabled());
 }
 
+TEST_F(SamplerFormTest, AWrongValueIsNamedAtItsFieldWhileItIsTyped) {
+  openPainter();
+  auto* steps = qobject_cast<QLineEdit*>(page_->form().input("steps"));
+  ASSERT_NE(steps, nullptr);
+  const auto type = [steps](const char* text) {
+    steps->selectAll();
+    QTest::keyClicks(steps, QString::fromLatin1(text));
+  };
+  type("1");
+  EXPECT_TRUE(steps->property("invalid").toBool());
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("1 is outside of what Steps allows")));
+  EXPECT_FALSE(button(QStringLiteral("Draw"))->isEnabled());
+  type("12");
+  EXPECT_FALSE(steps->property("invalid").toBool());
+  EXPECT_TRUE(button(QStringLiteral("Draw"))->isEnabled());
+  type("many");
+  EXPECT_TRUE(
+      visibleText().contains(QStringLiteral("Steps takes a whole number, not \"many\"")));
+  makeAxis("steps", kRows, QStringLiteral("4, 8"));
+  EXPECT_TRUE(button(QStringLiteral("Draw"))->isEnabled()) << "the axis has its own values";
+  page_->form().setAxis("steps", SamplerForm::Axis::None);
+  EXPECT_TRUE(steps->property("invalid").toBool());
+  page_->form().setValues({{"steps", 5}});
+  EXPECT_FALSE(steps->property("invalid").toBool());
+}
+
 TEST_F(SamplerFormTest, AClassThatTheDataDoNotHaveIsNamedBeforeTheDrawing) {
   nameClasses();
   openPainter();
