@@ -128,13 +128,13 @@ void ConfigurePage::onEnqueued(const std::vector<std::int64_t>& runs) {
   workbench_.queue().refresh();
   if (runs.empty()) return;
   const store::QueueMode mode = workbench_.queue().view().mode;
-  workbench_.showMessage(
-      tr("Queued %1; %2.")
-          .arg(runs.size() == 1 ? tr("run #%1").arg(runs.front())
-                                : plural(runs.size(), tr("run")),
-               mode != store::QueueMode::Running ? tr("it is paused: Resume queue lets it continue")
-               : runs.size() == 1                ? tr("it continues when the window is closed")
-                                                 : tr("they continue when the window is closed")));
+  const bool isOne = runs.size() == 1;
+  const QString who = isOne ? tr("run #%1").arg(runs.front()) : plural(runs.size(), tr("run"));
+  QString sentence = tr("Queued %1. It keeps running if you close the window.");
+  if (!isOne) sentence = tr("Queued %1. They keep running if you close the window.");
+  if (mode != store::QueueMode::Running)
+    sentence = tr("Queued %1. The queue is paused: Resume queue starts it.");
+  workbench_.showMessage(sentence.arg(who));
   askForecast();
   if (afterwards_ == Afterwards::Stay) return;
   workbench_.selection().setRuns(runs, runs.front());

@@ -268,12 +268,13 @@ void StudioWorkbench::startRuns(const std::vector<std::int64_t>& ids, jobs::Queu
                           .arg(first != nullptr ? QString::fromStdString(first->name) : QString())
                     : counted(number, tr("run"), tr("runs"));
     if (result.mode != store::QueueMode::Running)
-      return tr("%1 in the queue, which is paused: Resume queue lets it continue.")
+      return tr("%1 in the queue, which is paused: Resume queue starts it.")
           .arg(who + (number == 1 ? tr(" is") : tr(" are")));
     const QString where =
         end == jobs::QueueEnd::Front ? tr("in front of the queue") : tr("in the queue");
-    return number == 1 ? tr("%1 is %2; it continues when this window is closed.").arg(who, where)
-                       : tr("%1 are %2; they continue when this window is closed.").arg(who, where);
+    return number == 1 ? tr("%1 is %2. It keeps running if you close the window.").arg(who, where)
+                       : tr("%1 are %2. They keep running if you close the window.")
+                             .arg(who, where);
   });
 }
 

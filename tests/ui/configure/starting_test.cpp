@@ -44,6 +44,9 @@ TEST_F(Starting, QueuesAndStays) {
   ASSERT_TRUE(soon([&] { return startButton(*shown)->isEnabled(); }));
   EXPECT_TRUE(workbench_.pages.empty());
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("Queued run #")));
+  EXPECT_TRUE(workbench_.said.back().endsWith(
+      QStringLiteral(". It keeps running if you close the window.")))
+      << workbench_.said.back().toStdString();
 }
 
 TEST_F(Starting, StartsWithKeysWhereverTheFocusIs) {
