@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/vitrine/cli/compute_process.h"
+#include "app/vitrine/cli/output.h"
 #include "app/vitrine/cli/verb.h"
 #include "app/vitrine/engine_module.h"
 #include "core/base/cpu_path.h"
@@ -90,6 +91,12 @@ int runInEngine(const std::string& verb, const Arguments& arguments, char** word
   return entry(verb, arguments);
 }
 
+int show(const std::string& text) {
+  print(text);
+  flushPrinted();
+  return 0;
+}
+
 /// \param given  the arguments of main(), `words` among them
 int dispatch(const Arguments& words, char** given) {
   if (words.empty()) {
@@ -99,16 +106,14 @@ int dispatch(const Arguments& words, char** given) {
   std::string name = words.front();
   Arguments arguments(words.begin() + 1, words.end());
   if (name == "--version" || name == "version") {
-    std::fputs("vitrine " VITRINE_VERSION "\n", stdout);
-    return 0;
+    return show("vitrine " VITRINE_VERSION "\n");
   }
   if (name == "help" && !arguments.empty()) {
     name = arguments.front();
     arguments = {"--help"};
   }
   if (name == "--help" || name == "-h" || name == "help") {
-    std::fputs(usage().c_str(), stdout);
-    return 0;
+    return show(usage());
   }
   const Verb* verb = findVerb(name);
   if (verb == nullptr) return unknownVerb(name, arguments);

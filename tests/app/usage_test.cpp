@@ -143,14 +143,20 @@ TEST(CommandLine, AFileThatIsNoDatabaseEndsWithOneInOneSentence) {
 
 TEST(CommandLine, AResultThatCannotBeWrittenEndsWithOne) {
   // Written at the end of the program, and at once.
-  for (const char* sql : {"SELECT 1", "SELECT hex(zeroblob(100000))"}) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"query", "SELECT 1", "--db", sharedDatabase()},
+           {"query", "SELECT hex(zeroblob(100000))", "--db", sharedDatabase()},
+           {"runs", "--help"},
+           {"--help"},
+           {"--version"}}) {
+    std::vector<std::string> all{VITRINE_PROGRAM};
+    all.insert(all.end(), words.begin(), words.end());
     const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
     ASSERT_GE(full, 0);
-    const StartedProgram started = startProgram(
-        {.arguments = {VITRINE_PROGRAM, "query", sql, "--db", sharedDatabase()}, .out = full});
+    const StartedProgram started = startProgram({.arguments = all, .out = full});
     ::close(full);
     ASSERT_EQ(started.error, 0);
-    EXPECT_EQ(exitCodeOf(started.pid), 1) << sql;
+    EXPECT_EQ(exitCodeOf(started.pid), 1) << words.front();
   }
 }
 

@@ -34,14 +34,14 @@ int reportError(const std::string& message, ExitCode code, const Arguments& argu
 
 int guarded(VerbFunction run, const Arguments& arguments) {
   try {
-    const int code = run(arguments);
-    // Of a write that did not wait for the end only the mark is left.
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-      throw Error("the result could not be written to standard output");
+    int code = static_cast<int>(ExitCode::Done);
+    try {
+      code = run(arguments);
+    } catch (const HelpRequested& help) {
+      print(help.text);
+    }
+    flushPrinted();
     return code;
-  } catch (const HelpRequested& help) {
-    std::fputs(help.text.c_str(), stdout);
-    return static_cast<int>(ExitCode::Done);
   } catch (const Error& error) {
     if (error.code() == ExitCode::Failed) return fail(error.what(), arguments);
     return reportError(error.what(), error.code(), arguments);

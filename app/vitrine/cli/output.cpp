@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "core/base/cell_text.h"
+#include "core/base/error.h"
 #include "core/base/text.h"
 
 namespace vitrine::app {
@@ -101,6 +102,11 @@ void print(const Json& value) {
 void print(const std::string& text) {
   isAnythingPrinted = true;
   std::fwrite(text.data(), 1, text.size(), stdout);
+}
+void flushPrinted() {
+  // Of a write that did not wait for the end only the mark is left.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw Error("the result could not be written to standard output");
 }
 bool hasPrinted() noexcept { return isAnythingPrinted; }
 

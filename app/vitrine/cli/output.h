@@ -25,6 +25,8 @@ void print(const Table& table, Format format);
 /// Indented, NaN and infinities as null, a newline at the end.
 void print(const Json& value);
 void print(const std::string& text);
+/// \throws Error  what was printed cannot be written to standard output
+void flushPrinted();
 /// Whether there was any output.
 [[nodiscard]] bool hasPrinted() noexcept;
 
