@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/vitrine/report/html.h"
+#include "core/base/program.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/has_texts.h"
@@ -141,6 +142,25 @@ TEST(Report, DrawsItsChartsWithTheWindowsCode) {
   }
   EXPECT_THAT(page, HasSubstr("2 runs: 2 done; 2 variants; seed 0."));
   expectSelfContained(page);
+}
+
+TEST(Report, LeavesOutAFigureThatIsTooLargeAndSaysSo) {
+  Scratch scratch;
+  // The program looks for the one that draws next to itself.
+  const std::string program = scratch.path("vitrine"), drawing = scratch.path("vitrine-studio");
+  fs::copy_file(VITRINE_PROGRAM, program);
+  writeText(drawing,
+            "#!/bin/sh\nwhile [ \"$1\" != --out ]; do shift; done\n"
+            "head -c 34000000 /dev/zero > \"$2\"\n");
+  fs::permissions(drawing, fs::perms::owner_all);
+  const std::string file = scratch.path("out.html");
+  const ProgramEnd ended =
+      runProgram({program, "report", "--run", "1", file, "--json", "--db", sharedDatabase()});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json left = Json::parse(ended.out).at("not_drawn");
+  ASSERT_FALSE(left.empty());
+  EXPECT_THAT(left.at(0).get<std::string>(), HasTexts("Not drawn: ", "34.0 MB, more than the"));
+  EXPECT_THAT(readText(file), HasTexts("34.0 MB, more than the", "<h3>Results</h3>"));
 }
 
 // Its folder has published numbers, and none of them names one of its variants.
