@@ -86,6 +86,10 @@ TEST(Compare, WritesClaimsAboutFractionsInPercent) {
               AllOf(HasSubstr("wide >= 0.005"), Not(HasSubstr("%\""))));
   EXPECT_EQ(onShared({"compare", "--claims", file, "--json"}).json().at(0).at("relation"),
             "wide >= 0.005");
+  // A claim names its metric.
+  const Ended both = onShared({"compare", "--claims", file, "--metric", "test/loss"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_THAT(both.err, HasTexts("--metric", "--claims"));
 }
 
 TEST(Compare, SaysOfHowManySeedsEachIntervalIsAndWhatIsLeftOut) {

@@ -141,15 +141,17 @@ int compareVerb(const Arguments& arguments) {
       line.app()
           .add_option("experiment", experiment, "title or number of the experiment")
           ->type_name("EXPERIMENT");
-  line.app()
-      .add_option("--claims", claims,
-                  "judge the claims of this file from the finished runs of its experiments")
-      ->type_name("FILE")
-      ->excludes(which);
+  CLI::Option* judged =
+      line.app()
+          .add_option("--claims", claims,
+                      "judge the claims of this file from the finished runs of its experiments")
+          ->type_name("FILE")
+          ->excludes(which);
   line.app()
       .add_option("--metric", metrics,
                   "metrics to compare, * stands for anything (default: the task's scores)")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->excludes(judged);
   line.parse(arguments);
   if (experiment.empty() && claims.empty()) {
     throw ConfigError("compare needs an EXPERIMENT, by title or number, or --claims FILE");
