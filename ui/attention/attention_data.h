@@ -72,6 +72,7 @@ struct AttentionImage {
   bool isWhole = true;                 ///< false: layers without queries are still being computed
   QImage picture;                      ///< what the model looked at; may be null
   QString quantity;  ///< of values that are not attention, "cosine similarity"; else ""
+  Json about;        ///< meta of its newest map, which may name the class and the model's answer
   /// Small pictures that belong to it: an artifact of kind image_grid.
   struct Filters {
     Json meta;

@@ -68,6 +68,8 @@ class HeadFigure final : public Figure {
   void draw(QPainter& painter, const QRectF& area) override;
   /// "layer 3, head 1", "Rollout up to layer 3".
   [[nodiscard]] QString title() const;
+  /// The true class and the model's answer, in one line where there is room. Returns their height.
+  double drawAnswers(QPainter& painter, const QRectF& area, bool isMeasured) const;
   /// Returns the height that the words take.
   double drawWords(QPainter& painter, const QRectF& area, bool isMeasured);
   void drawMap(QPainter& painter, const QRectF& rect, bool isOver);

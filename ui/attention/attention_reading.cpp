@@ -302,7 +302,10 @@ std::shared_ptr<const AttentionImage> readAttention(const AttentionEntry& entry,
                    });
   judgeRows(*image);
   for (const store::ArtifactRow& row : rows) {
-    if (row.id == entry.maps.back()) image->quantity = metaText(row.meta, "unit");
+    if (row.id == entry.maps.back()) {
+      image->quantity = metaText(row.meta, "unit");
+      image->about = row.meta;
+    }
     if (row.id == entry.filters && entry.filters != 0) image->filters = {row.meta, bytes(row.id)};
     if (row.id == entry.picture && entry.picture != 0)
       image->picture = pictureOf(entry, row, bytes(row.id));

@@ -53,9 +53,12 @@ int HeadFigure::headCount() const {
 QString HeadFigure::summary() const {
   if (scene_->layers() == 0) return QObject::tr("No attention");
   const ValueRange range = scene_->range(scene_->layer(), scene_->head());
-  return QObject::tr("%1; %2; colours from %3 to %4. %5")
-      .arg(title(), scene_->queryText(scene_->layer()), shortNumber(range.low),
-           shortNumber(range.high), statistics());
+  QString text = QObject::tr("%1; %2; colours from %3 to %4. %5")
+                     .arg(title(), scene_->queryText(scene_->layer()), shortNumber(range.low),
+                          shortNumber(range.high), statistics());
+  for (const ImageAnswer& answer : imageAnswers(scene_->image()->about))
+    text += QStringLiteral("; ") + answer.text;
+  return text;
 }
 
 QString HeadFigure::title() const {
@@ -293,6 +296,7 @@ double HeadFigure::drawBelow(QPainter& painter, const QRectF& area, bool isMeasu
     y += kLineHeight;
   }
   y += drawWords(painter, QRectF(area.left(), y + 2, area.width(), area.height()), isMeasured) + 2;
+  y += drawAnswers(painter, QRectF(area.left(), y, area.width(), area.height()), isMeasured);
   const QString words = statistics();
   const double height =
       metrics.boundingRect(QRectF(0, 0, area.width(), 1e4), Qt::TextWordWrap, words).height();
@@ -303,6 +307,27 @@ double HeadFigure::drawBelow(QPainter& painter, const QRectF& area, bool isMeasu
                      Qt::AlignLeft | Qt::TextWordWrap, words);
   }
   return y + height - area.top();
+}
+
+double HeadFigure::drawAnswers(QPainter& painter, const QRectF& area, bool isMeasured) const {
+  const QFontMetricsF metrics(axisLetters());
+  double x = area.left(), bottom = area.top();
+  for (const ImageAnswer& answer : imageAnswers(scene_->image()->about)) {
+    const double width = std::min(metrics.horizontalAdvance(answer.text) + 2, area.width());
+    const bool isNext = bottom > area.top() && x + width <= area.right();
+    if (!isNext) {
+      x = area.left();
+      bottom += kLineHeight;
+    }
+    if (!isMeasured) {
+      painter.setFont(axisLetters());
+      painter.setPen(answerColor(answer, themeColors()));
+      drawLine(painter, QRectF(x, bottom - kLineHeight, width, kLineHeight),
+               Qt::AlignLeft | Qt::AlignVCenter, answer.text);
+    }
+    x += width + 2 * kChipGap;
+  }
+  return bottom - area.top();
 }
 
 double HeadFigure::drawWords(QPainter& painter, const QRectF& area, bool isMeasured) {

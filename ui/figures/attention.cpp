@@ -63,7 +63,8 @@ class AttentionFigure final : public Figure {
     keyAt_.assign(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_), -1);
     for (int key = 0; key < keys_; ++key) {
       const Cell& cell = keyCells_[static_cast<std::size_t>(key)];
-      if (cell.isOnGrid()) keyAt_[static_cast<std::size_t>(cell.row * columns_ + cell.column)] = key;
+      if (cell.isOnGrid())
+        keyAt_[static_cast<std::size_t>(cell.row * columns_ + cell.column)] = key;
     }
     if (const auto found = meta.find("layers");
         found != meta.end() && found->is_array() &&
@@ -85,7 +86,8 @@ class AttentionFigure final : public Figure {
             .arg(queries_)
             .arg(keys_)
             .arg(queryText(), shortNumber(range[0]), shortNumber(range[1]));
-    for (const Answer& answer : answers()) text += QStringLiteral("; ") + answer.text;
+    for (const ImageAnswer& answer : imageAnswers(meta_))
+      text += QStringLiteral("; ") + answer.text;
     return text;
   }
 
@@ -171,26 +173,6 @@ class AttentionFigure final : public Figure {
                             : QObject::tr("query: %1").arg(word);
     }
     return QObject::tr("query: row %1, column %2").arg(cell.row).arg(cell.column);
-  }
-
-  struct Answer {
-    QString text;
-    QColor color;
-  };
-  /// The true class of the image and the model's, where the artifact says them.
-  std::vector<Answer> answers() const {
-    std::vector<Answer> lines;
-    if (const QString label = metaText(meta_, "label_name"); !label.isEmpty())
-      lines.push_back({QObject::tr("true: ") + label, themeColors().text});
-    const QString predicted = metaText(meta_, "predicted_name");
-    const auto confidence = meta_.find("confidence");
-    if (predicted.isEmpty() || confidence == meta_.end() || !confidence->is_number()) return lines;
-    const bool isRight = meta_.value("predicted", Json()) == meta_.value("label", Json());
-    lines.push_back({QObject::tr("predicted: %1, %2 %3")
-                         .arg(predicted, percent(confidence->get<double>(), 1),
-                              isRight ? QStringLiteral("\u2713") : QStringLiteral("\u00d7")),
-                     isRight ? themeColors().ok : themeColors().bad});
-    return lines;
   }
 
   /// A window covers a part of the image only.
@@ -381,13 +363,16 @@ class AttentionFigure final : public Figure {
       drawPixels(painter, frame, picture);
       const Cell& cell = queryCells_[static_cast<std::size_t>(query())];
       if (!isMatrix() && cell.isOnGrid()) drawMarker(painter, frame, cell, 1);
-      std::vector<Answer> lines = answers();
-      if (lines.empty()) lines.push_back({QObject::tr("the image"), themeColors().muted});
+      const std::vector<ImageAnswer> answers = imageAnswers(meta_);
       painter.setFont(smallLetters());
       const double line = QFontMetricsF(painter.font()).height() + 2;
       QRectF place(frame.right() + 10, frame.top(), area.right() - frame.right() - 10, line);
-      for (const Answer& answer : lines) {
-        painter.setPen(answer.color);
+      if (answers.empty()) {
+        painter.setPen(themeColors().muted);
+        drawLine(painter, place, Qt::AlignLeft | Qt::AlignVCenter, QObject::tr("the image"));
+      }
+      for (const ImageAnswer& answer : answers) {
+        painter.setPen(answerColor(answer, themeColors()));
         drawLine(painter, place, Qt::AlignLeft | Qt::AlignVCenter, answer.text);
         place.translate(0, line);
       }

@@ -111,6 +111,34 @@ QStringList metaTexts(const Json& meta, std::initializer_list<const char*> keys)
   return texts;
 }
 
+std::vector<ImageAnswer> imageAnswers(const Json& meta) {
+  std::vector<ImageAnswer> answers;
+  if (!meta.is_object()) return answers;
+  const Json label = meta.value("label", Json());
+  // An image of the user's has the label -1.
+  const bool isNumber = label.is_number_integer();
+  const bool isOwn = isNumber && label.get<std::int64_t>() < 0;
+  if (const QString name = metaText(meta, "label_name"); !isOwn && !name.isEmpty())
+    answers.push_back({QObject::tr("true: ") + name, std::nullopt});
+  const QString predicted = metaText(meta, "predicted_name");
+  const auto confidence = meta.find("confidence");
+  if (predicted.isEmpty() || confidence == meta.end() || !confidence->is_number()) return answers;
+  ImageAnswer answer;
+  answer.text =
+      QObject::tr("predicted: %1, %2").arg(predicted, percent(confidence->get<double>(), 1));
+  if (isNumber && !isOwn) {
+    answer.isRight = meta.value("predicted", Json()) == label;
+    answer.text += *answer.isRight ? QStringLiteral(" \u2713") : QStringLiteral(" \u00d7");
+  }
+  answers.push_back(std::move(answer));
+  return answers;
+}
+
+QColor answerColor(const ImageAnswer& answer, const ThemeColors& colors) {
+  if (!answer.isRight) return colors.text;
+  return *answer.isRight ? colors.ok : colors.bad;
+}
+
 QString metaAbout(const Json& meta) {
   QStringList parts;
   if (const QString split = metaText(meta, "split"); !split.isEmpty()) parts << split;

@@ -8,6 +8,7 @@
 #include <QString>
 #include <QStringList>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,6 +48,13 @@ struct Ticks {
 [[nodiscard]] QStringList metaTexts(const Json& meta, std::initializer_list<const char*> keys);
 /// "test", "10,000 samples" ...: where the numbers of an artifact come from.
 [[nodiscard]] QString metaAbout(const Json& meta);
+/// What an artifact says of its image: the true class, or the answer of the model.
+struct ImageAnswer {
+  QString text;                 ///< "true: Trouser", "predicted: Dress, 83.4 % ×"
+  std::optional<bool> isRight;  ///< of the model's answer where the true class is known
+};
+[[nodiscard]] std::vector<ImageAnswer> imageAnswers(const Json& meta);
+[[nodiscard]] QColor answerColor(const ImageAnswer& answer, const ThemeColors& colors);
 
 /// Cells of a map: crisp, as vectors on paper and as one image on the screen.
 void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,

@@ -460,6 +460,16 @@ TEST_F(Attention, GivesItsPicturesToExports) {
   EXPECT_EQ(page({})->figure(), nullptr);
 }
 
+TEST_F(Attention, SaysTheClassOfTheImageAndTheModelsAnswer) {
+  Artifact map = samples::attentionMap(3);
+  map.meta.update({{"label", 1}, {"label_name", "Trouser"}});
+  map.meta.update({{"predicted", 3}, {"predicted_name", "Dress"}, {"confidence", 0.834}});
+  const auto shown = page({runWith("a", {map})});
+  const AttentionView& head = shown->panels()[0]->headView();
+  EXPECT_THAT(head.figure()->summary().toStdString(),
+              testing::AllOf(HasSubstr("; true: Trouser"), HasSubstr("; predicted: Dress, 83.4")));
+}
+
 TEST_F(Attention, FitsIntoEveryWindow) {
   const std::int64_t a = runWith("a", {samples::attentionMap(0), samples::pixels(0)});
   const std::int64_t b = runWith("b", {samples::attentionMap(0)});

@@ -81,6 +81,12 @@ TEST(Attention, SaysTheClassOfTheImageAndTheModelsAnswer) {
   artifact.meta["predicted"] = 1;
   artifact.meta["predicted_name"] = "Trouser";
   EXPECT_TRUE(figureOf(artifact)->summary().endsWith(QStringLiteral("\u2713")));
+  artifact.meta["label"] = -1;
+  artifact.meta["label_name"] = "-1";
+  EXPECT_TRUE(figureOf(artifact)->summary().endsWith(
+      QStringLiteral("; predicted: Trouser, %1").arg(percent(0.834, 1))))
+      << "the class of an image of the user's is not known";
+  EXPECT_FALSE(figureOf(artifact)->summary().contains(QStringLiteral("true:")));
 }
 
 TEST(Attention, TheLargeMapLiesOverTheImageUnlessItIsAWindow) {
