@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,6 +21,9 @@ namespace vitrine {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatReal(double value, int digits);
 /// 12345678 as "12,345,678".
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatCount(long long value);
+[[nodiscard]] inline std::string formatCount(std::unsigned_integral auto value) {
+  return formatCount(static_cast<long long>(value));
+}
 /// "28 x 32"
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatSides(std::int64_t height,
                                                                 std::int64_t width);
@@ -28,6 +32,9 @@ namespace vitrine {
 }
 /// Bytes as "1.7 MB" (powers of 1000).
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatBytes(double bytes);
+[[nodiscard]] inline std::string formatBytes(std::integral auto bytes) {
+  return formatBytes(static_cast<double>(bytes));
+}
 /// Seconds as "01:12:40" or "1 min 52 s"-free clock form.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string formatDuration(double seconds);
 /// Now, ISO 8601 UTC with milliseconds: "2026-11-21T11:40:02.123Z".

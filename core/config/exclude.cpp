@@ -29,7 +29,7 @@ class ExcludeReader {
     }
     if (node.items.size() > kMostExcludes) {
       problems_.add(&node, kAtKey, Code::TooLarge, "exclude",
-                    "is written " + formatCount(static_cast<long long>(node.items.size())) +
+                    "is written " + formatCount(node.items.size()) +
                         " times, more than " + formatCount(kMostExcludes) +
                         "; sweep fewer values, or exclude a whole variant");
       return excludes;

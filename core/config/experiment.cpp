@@ -125,7 +125,7 @@ class Planner {
     if (select_ && select_->gridSize() * select_->seeds.size() > kMostRuns) {
       problems_.addAt(0, 0, Code::TooLarge, "select",
                       std::string("every final run would choose from ") +
-                          formatCount(static_cast<std::int64_t>(select_->gridSize())) +
+                          formatCount(select_->gridSize()) +
                           " runs; take a smaller grid or fewer seeds");
       return;
     }

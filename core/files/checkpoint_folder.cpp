@@ -275,8 +275,7 @@ void writeFileAtomically(const fs::path& file, const std::string& text) {
 std::string readTextFile(const fs::path& file, std::uint64_t limit) {
   const auto [fd, size] = files::openToRead(file);
   const auto tooLarge = [&] {
-    throw FileError(file.string() + " is larger than the limit of " +
-                    formatBytes(static_cast<double>(limit)));
+    throw FileError(file.string() + " is larger than the limit of " + formatBytes(limit));
   };
   if (size > limit) tooLarge();
   // Files of /proc say size 0: read on until the end.

@@ -16,8 +16,6 @@ namespace {
 constexpr std::uint64_t kLargestNames = 64u << 10;  // bytes
 constexpr std::size_t kLongestName = 128;
 
-std::string count(std::uint64_t value) { return formatCount(static_cast<long long>(value)); }
-
 }  // namespace
 
 CifarBatch readCifar(const std::filesystem::path& file, std::int64_t records, std::int64_t labels) {
@@ -33,9 +31,9 @@ CifarBatch readCifar(const std::filesystem::path& file, std::int64_t records, st
                       "cifar-100-binary.tar.gz)");
     }
     if (other) throw FileError(file.string() + " " + other->clause);
-    throw FileError(file.string() + " has " + count(size) + " bytes; " +
-                    count(static_cast<std::uint64_t>(records)) + " records of " + count(record) +
-                    " bytes are " + count(expected) +
+    throw FileError(file.string() + " has " + formatCount(size) + " bytes; " +
+                    formatCount(records) + " records of " + formatCount(record) +
+                    " bytes are " + formatCount(expected) +
                     (size < expected ? ": the file is cut" : ": there is trailing data"));
   }
   CifarBatch batch;
@@ -66,8 +64,8 @@ CifarBatch readCifar(const std::filesystem::path& file, std::int64_t records, st
 std::vector<std::string> readCifarNames(const std::filesystem::path& file, std::size_t expected) {
   const auto [fd, size] = files::openToRead(file);
   if (size > kLargestNames) {
-    throw FileError(file.string() + " has " + count(size) +
-                    " bytes; a list of class names is shorter than " + count(kLargestNames));
+    throw FileError(file.string() + " has " + formatCount(size) +
+                    " bytes; a list of class names is shorter than " + formatCount(kLargestNames));
   }
   std::string text(static_cast<std::size_t>(size), '\0');
   text.resize(files::readAt(fd, file, std::as_writable_bytes(std::span(text)), 0));
@@ -88,8 +86,8 @@ std::vector<std::string> readCifarNames(const std::filesystem::path& file, std::
     names.push_back(std::move(line));
   }
   if (names.size() != expected) {
-    throw FileError(file.string() + " has " + count(names.size()) + " class names; there must be " +
-                    count(expected));
+    throw FileError(file.string() + " has " + formatCount(names.size()) +
+                    " class names; there must be " + formatCount(expected));
   }
   return names;
 }

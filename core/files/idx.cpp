@@ -124,24 +124,21 @@ IdxArray readIdx(const std::filesystem::path& file) {
                                (std::uint64_t{big[2]} << 8) | std::uint64_t{big[3]};
     array.shape.push_back(static_cast<std::int64_t>(size));
     if (__builtin_mul_overflow(count, size, &count) || count > kLargestArray) {
-      throw FileError(name + " declares more than " +
-                      formatBytes(static_cast<double>(kLargestArray)) + " of data");
+      throw FileError(name + " declares more than " + formatBytes(kLargestArray) + " of data");
     }
   }
 
   // What the header promises is checked against the file before memory is taken for it.
   const std::uint64_t header = 4 + 4 * std::uint64_t{magic[3]};
   if (!source.isGzip() && source.fileSize() != header + count) {
-    throw FileError(
-        name + " has " + formatCount(static_cast<long long>(source.fileSize())) +
-        " bytes, but its header promises " + formatCount(static_cast<long long>(header + count)) +
-        (source.fileSize() < header + count ? ": the data is cut" : ": there is trailing data"));
+    throw FileError(name + " has " + formatCount(source.fileSize()) +
+                    " bytes, but its header promises " + formatCount(header + count) +
+                    (source.fileSize() < header + count ? ": the data is cut"
+                                                        : ": there is trailing data"));
   }
   if (source.isGzip() && header + count > source.fileSize() * kLargestRatio) {
-    throw FileError(name + " promises " + formatCount(static_cast<long long>(count)) +
-                    " bytes of data, more than " +
-                    formatCount(static_cast<long long>(source.fileSize())) +
-                    " compressed bytes can hold");
+    throw FileError(name + " promises " + formatCount(count) + " bytes of data, more than " +
+                    formatCount(source.fileSize()) + " compressed bytes can hold");
   }
 
   // A gzip header can promise a thousand times what follows: memory grows with the data.
@@ -154,15 +151,15 @@ IdxArray readIdx(const std::filesystem::path& file) {
     room = std::min(count, 2 * room);
   }
   if (got < count) {
-    throw FileError(name + " is cut: " + formatCount(static_cast<long long>(got)) + " of " +
-                    formatCount(static_cast<long long>(count)) + " bytes of data are there");
+    throw FileError(name + " is cut: " + formatCount(got) + " of " +
+                    formatCount(count) + " bytes of data are there");
   }
   // One byte beyond the promised size: proves the end, and makes zlib check the sum of a gzip
   // stream.
   std::array<std::byte, 1> beyond{};
   if (source.read(beyond) != 0 || !source.isAtEnd()) {
     throw FileError(name + " has trailing data after the " +
-                    formatCount(static_cast<long long>(count)) + " bytes its header promises");
+                    formatCount(count) + " bytes its header promises");
   }
   return array;
 }

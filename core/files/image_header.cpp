@@ -165,8 +165,8 @@ ImageHeader inspectJpeg(const Bytes& file) {
 ImageHeader inspectWebp(const Bytes& file) {
   const std::uint64_t riff = std::uint64_t{file.le32(4)} + 8;
   if (riff > file.size()) {
-    file.fail("is cut: " + formatCount(static_cast<long long>(file.size())) + " of " +
-              formatCount(static_cast<long long>(riff)) + " bytes are there");
+    file.fail("is cut: " + formatCount(file.size()) + " of " +
+              formatCount(riff) + " bytes are there");
   }
   ImageHeader header;
   bool hasCanvas = false, hasPixels = false;

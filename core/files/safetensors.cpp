@@ -47,8 +47,6 @@ std::string knownTypes() {
   return out;
 }
 
-std::string count(std::uint64_t value) { return formatCount(static_cast<long long>(value)); }
-
 /// Elements times size; false when it does not fit 64 bits. Zero sides do not excuse an overflow,
 /// as in the reference.
 bool byteSize(const std::vector<std::int64_t>& shape, std::size_t elementSize, std::uint64_t& out) {
@@ -144,7 +142,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
     if (skipping_ > 0) return true;
     if (place_ == Place::Top) {
       if (text.size() > kLongestName) {
-        return fail("the name " + inQuotes(text) + " is longer than " + count(kLongestName) +
+        return fail("the name " + inQuotes(text) + " is longer than " + formatCount(kLongestName) +
                     " bytes");
       }
       name_ = text;
@@ -164,7 +162,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
       if (!hasShape_) return fail("it has no shape");
       if (offsets_ != 2) return fail("its data_offsets are not two numbers");
       if (entries.size() == kMostTensors) {
-        return fail("there are more than " + count(kMostTensors) + " tensors");
+        return fail("there are more than " + formatCount(kMostTensors) + " tensors");
       }
       entries.push_back(std::move(entry_));
       name_.clear();
@@ -293,14 +291,14 @@ struct SafetensorsFile::State {
     // cannot be ours.
     if (got < 9 || length > size - 8 || length > kLargestHeader || start[8] != '{') {
       if (const auto other = files::foreignFormat(fd, file, size)) fail(other->clause);
-      if (got < 8) fail("is too short for a safetensors file: " + count(size) + " bytes");
+      if (got < 8) fail("is too short for a safetensors file: " + formatCount(size) + " bytes");
       if (length > size - 8) {
         fail("is cut or no safetensors file: a header of " + std::to_string(length) +
-             " bytes is promised, " + count(size - 8) + " bytes follow");
+             " bytes is promised, " + formatCount(size - 8) + " bytes follow");
       }
       if (length > kLargestHeader) {
-        fail("is refused: its header of " + count(length) + " bytes is above the limit of " +
-             count(kLargestHeader));
+        fail("is refused: its header of " + formatCount(length) + " bytes is above the limit of " +
+             formatCount(kLargestHeader));
       }
       fail("is not a safetensors file: its header does not begin with '{'");
     }
@@ -361,7 +359,7 @@ struct SafetensorsFile::State {
       next = entry.end;
     }
     if (next != bufferSize) {
-      fail("is refused: " + count(bufferSize - next) + " bytes follow the last tensor");
+      fail("is refused: " + formatCount(bufferSize - next) + " bytes follow the last tensor");
     }
     for (std::size_t i = 0; i < entries.size(); ++i) byName.emplace(entries[i].name, i);
   }
@@ -408,7 +406,7 @@ void writeSafetensors(const std::filesystem::path& file,
     throw FileError(file.string() + " cannot be written: tensor " + inQuotes(name) + " " + clause);
   };
   if (tensors.size() > kMostTensors) {
-    throw FileError(file.string() + " cannot be written: more than " + count(kMostTensors) +
+    throw FileError(file.string() + " cannot be written: more than " + formatCount(kMostTensors) +
                     " tensors");
   }
   // Wide elements first, so that every tensor starts at a multiple of its element size.
@@ -439,7 +437,7 @@ void writeSafetensors(const std::filesystem::path& file,
       if (std::any_of(tensor->shape.begin(), tensor->shape.end(),
                       [](std::int64_t side) { return side < 0; }) ||
           !byteSize(tensor->shape, element, bytes) || bytes != tensor->bytes.size()) {
-        fail(tensor->name, "has " + count(tensor->bytes.size()) +
+        fail(tensor->name, "has " + formatCount(tensor->bytes.size()) +
                                " bytes, which its shape and dtype do not give");
       }
       // Written piece by piece: an ordered JSON object looks every key up by a walk.
@@ -456,7 +454,7 @@ void writeSafetensors(const std::filesystem::path& file,
   text.append((8 - text.size() % 8) % 8, ' ');
   if (text.size() > kLargestHeader) {
     throw FileError(file.string() + " cannot be written: its header would be above " +
-                    count(kLargestHeader) + " bytes");
+                    formatCount(kLargestHeader) + " bytes");
   }
   std::array<std::byte, 8> length{};
   for (std::size_t i = 0; i < 8; ++i)

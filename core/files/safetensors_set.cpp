@@ -58,8 +58,7 @@ class ListReader final : public nlohmann::json_sax<Json> {
       return fail("the shard name " + inQuotes(text) + " of tensor " + inQuotes(key_) + " " + why);
     }
     if (index.shardOf.size() == kMostTensors) {
-      return fail("there are more than " + formatCount(static_cast<long long>(kMostTensors)) +
-                  " tensors");
+      return fail("there are more than " + formatCount(kMostTensors) + " tensors");
     }
     shards.insert(text);
     if (shards.size() > kMostShards)
@@ -95,7 +94,7 @@ class ListReader final : public nlohmann::json_sax<Json> {
       return fail("the key " + inQuotes(text) + " is there twice");
     if (isInMap() && text.size() > kLongestName) {
       return fail("the name " + inQuotes(text) + " is longer than " +
-                  formatCount(static_cast<long long>(kLongestName)) + " bytes");
+                  formatCount(kLongestName) + " bytes");
     }
     // Below a container that is stepped over, keys mean nothing.
     if (depth_ == 1 || isInMap()) key_ = text;
@@ -155,7 +154,7 @@ std::string textOf(const fs::path& file) {
   const auto [fd, size] = files::openToRead(file);
   if (size > kLargestList) {
     throw FileError(file.string() + " is refused: a list of shards of " +
-                    formatBytes(static_cast<double>(size)) + " is above the limit of 16 MiB");
+                    formatBytes(size) + " is above the limit of 16 MiB");
   }
   std::string text(static_cast<std::size_t>(size), '\0');
   text.resize(files::readAt(fd, file, std::as_writable_bytes(std::span(text)), 0));

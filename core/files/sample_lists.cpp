@@ -15,8 +15,7 @@ constexpr std::size_t kMostTexts = 64;
 
 [[noreturn]] void refuseLine(const std::filesystem::path& file, std::size_t line,
                              const std::string& why) {
-  throw FileError(file.string() + ", line " + formatCount(static_cast<long long>(line)) + ": " +
-                  why);
+  throw FileError(file.string() + ", line " + formatCount(line) + ": " + why);
 }
 
 /// Calls `take(line, number)` for each line that is not empty.
@@ -32,11 +31,11 @@ void eachLine(const std::filesystem::path& file, const SampleListLimits& limits,
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;
     if (line.size() > limits.line) {
-      refuseLine(file, number, "is longer than " + formatBytes(static_cast<double>(limits.line)));
+      refuseLine(file, number, "is longer than " + formatBytes(limits.line));
     }
     if (++entries > limits.entries) {
       refuseLine(file, number,
-                 "is more than the " + formatCount(static_cast<long long>(limits.entries)) +
+                 "is more than the " + formatCount(limits.entries) +
                      " entries that a list may have");
     }
     take(line, number);

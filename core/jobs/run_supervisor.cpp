@@ -234,7 +234,7 @@ void RunSupervisor::watchMemory() {
   std::int64_t bytes = 0;
   for (const ProcessFacts& process : descendantsOf(::getpid())) bytes += process.residentBytes;
   if (bytes > options_.memoryLimitBytes)
-    kill(EndedBy::MemoryLimit, formatBytes(static_cast<double>(options_.memoryLimitBytes)));
+    kill(EndedBy::MemoryLimit, formatBytes(options_.memoryLimitBytes));
 }
 
 void RunSupervisor::watchLife(const store::RunRow& row) {

@@ -302,7 +302,7 @@ std::string whyNotHere(store::RunReader& store) {
 
 std::string whyNoRoom(const store::QueueOptions& needs, const Device& device,
                       const fs::path& database) {
-  const auto text = [](std::int64_t bytes) { return formatBytes(static_cast<double>(bytes)); };
+  const auto text = [](std::int64_t bytes) { return formatBytes(bytes); };
   if (needs.neededMemoryBytes > 0 && device.freeBytes > 0 &&
       needs.neededMemoryBytes > device.freeBytes) {
     return "needs about " + text(needs.neededMemoryBytes) + " of memory, and " +

@@ -210,7 +210,7 @@ bool FrameWriter::write(const Json& map) {
   Json::to_cbor(map, bytes);
   const std::size_t size = bytes.size() - 4;
   if (size > kLargestFrame) {
-    throw LargeFrame("this takes " + formatCount(static_cast<long long>(size)) +
+    throw LargeFrame("this takes " + formatCount(size) +
                      " bytes, more than the " + formatCount(kLargestFrame) + " of a frame");
   }
   for (std::size_t i = 0; i < 4; ++i) bytes[i] = static_cast<std::uint8_t>(size >> (8 * i));

@@ -32,8 +32,7 @@ std::string contentOf(const fs::path& file) {
   }
   if (fs::file_size(file) > kLargestFile) {
     throw FileError(file.string() + " is larger than " +
-                    formatBytes(static_cast<double>(kLargestFile)) +
-                    ", the most that a tokenizer file may have");
+                    formatBytes(kLargestFile) + ", the most that a tokenizer file may have");
   }
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream content;

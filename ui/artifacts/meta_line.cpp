@@ -40,7 +40,7 @@ QString metaLine(const store::ArtifactRow& row) {
                                       QObject::tr(" into the run")
                                 : metaText(meta, "time"));
   }
-  parts << QString::fromStdString(formatBytes(static_cast<double>(row.bytes)));
+  parts << QString::fromStdString(formatBytes(row.bytes));
   return parts.join(QStringLiteral(" \u00b7 "));
 }
 

@@ -59,7 +59,7 @@ class TableFigure final : public Figure {
   TableFigure(const Json& meta, const std::vector<std::byte>& data, FigureStyle style)
       : Figure(std::move(style)), meta_(meta) {
     if (data.size() > kLargestTable) {
-      throw FileError("it has " + formatCount(static_cast<long long>(data.size())) +
+      throw FileError("it has " + formatCount(data.size()) +
                       " bytes, and at most " + formatCount(kLargestTable) + " can be drawn");
     }
     const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());

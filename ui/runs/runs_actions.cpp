@@ -243,7 +243,7 @@ void RunsPanel::confirmDelete(const std::vector<std::int64_t>& ended, std::int64
   const QString size =
       bytes == 0 ? QString()
                  : tr("The checkpoints take %1 until the trash is emptied. ")
-                       .arg(QString::fromStdString(formatBytes(static_cast<double>(bytes))));
+                       .arg(QString::fromStdString(formatBytes(bytes)));
   const bool isSure =
       isConfirmed(this, tr("Delete runs"),
                   tr("Delete %1 with curves, artifacts and checkpoints?")

@@ -76,7 +76,7 @@ void RunsPanel::confirmPrune(const std::vector<std::int64_t>& ended, std::int64_
   QMessageBox question(QMessageBox::NoIcon, tr("Delete checkpoints"),
                        tr("Delete the checkpoints of %1, %2?")
                            .arg(counted(std::ssize(ended), tr("run"), tr("runs")),
-                                QString::fromStdString(formatBytes(static_cast<double>(bytes)))),
+                                QString::fromStdString(formatBytes(bytes))),
                        QMessageBox::Cancel, this);
   question.setTextFormat(Qt::PlainText);
   question.setInformativeText(
@@ -112,7 +112,7 @@ void RunsPanel::pruned(const Json& report) {
   }
   QString sentence = tr("Deleted %1, %2.")
                          .arg(counted(checkpoints, tr("checkpoint"), tr("checkpoints")),
-                              QString::fromStdString(formatBytes(static_cast<double>(bytes))));
+                              QString::fromStdString(formatBytes(bytes)));
   if (!kept.isEmpty())
     sentence += QLatin1Char(' ') + tr("Left alone: %1.").arg(kept.join(QStringLiteral("; ")));
   workbench_.watcher().poll();

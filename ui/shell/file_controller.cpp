@@ -266,7 +266,7 @@ void FileController::exported(const Json& report) {
       tr("Exported %1 to %2, %3.")
           .arg(counted(numberOf("runs"), tr("run"), tr("runs")),
                QDir::toNativeSeparators(exportFile_),
-               QString::fromStdString(formatBytes(static_cast<double>(numberOf("bytes"))))),
+               QString::fromStdString(formatBytes(numberOf("bytes")))),
       tr("Open folder"), [folder] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); });
 }
 

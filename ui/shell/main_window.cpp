@@ -411,7 +411,7 @@ void MainWindow::updateFile() {
       fileLabel_->fontMetrics().elidedText(file.fileName(), Qt::ElideMiddle, px(260));
   fileLabel_->setText(
       QStringLiteral("%1 \u00b7 %2")
-          .arg(name, QString::fromStdString(formatBytes(static_cast<double>(file.size())))));
+          .arg(name, QString::fromStdString(formatBytes(file.size()))));
   fileLabel_->setToolTip(file.absoluteFilePath());
 }
 

@@ -76,7 +76,7 @@ void TrashDialog::read() {
         list_, {QString::number(run.id), QString::fromStdString(run.name),
                 QString::fromStdString(run.experiment),
                 QLocale().toString(at.toLocalTime(), QStringLiteral("yyyy-MM-dd HH:mm")),
-                QString::fromStdString(formatBytes(static_cast<double>(run.bytes)))});
+                QString::fromStdString(formatBytes(run.bytes))});
     item->setTextAlignment(0, Qt::AlignRight | Qt::AlignVCenter);
     item->setTextAlignment(4, Qt::AlignRight | Qt::AlignVCenter);
   }
@@ -109,7 +109,7 @@ void TrashDialog::askEmpty() {
   const QString text =
       tr("Delete %1, %2, permanently? This cannot be undone.")
           .arg(counted(static_cast<std::int64_t>(runs_.size()), tr("run"), tr("runs")),
-               QString::fromStdString(formatBytes(static_cast<double>(bytes))));
+               QString::fromStdString(formatBytes(bytes)));
   if (!isConfirmed(this, tr("Empty trash"), text, tr("Remove"))) return;
   jobs::Command command;
   command.what = jobs::Command::What::EmptyTrash;

@@ -72,7 +72,7 @@ class TensorModel final : public QAbstractTableModel {
       default: {
         const auto bytes = static_cast<std::int64_t>(entry.end - entry.begin);
         return isSorted ? QVariant(static_cast<qlonglong>(bytes))
-                        : QVariant(QString::fromStdString(formatBytes(static_cast<double>(bytes))));
+                        : QVariant(QString::fromStdString(formatBytes(bytes)));
       }
     }
   }

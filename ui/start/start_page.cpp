@@ -344,7 +344,7 @@ void StartPage::showRecent() {
         name,
         isRemote ? file
                  : QStringLiteral("%1 \u00b7 %2")
-                       .arg(QString::fromStdString(formatBytes(static_cast<double>(info.size()))),
+                       .arg(QString::fromStdString(formatBytes(info.size())),
                             QDir::toNativeSeparators(info.absolutePath())),
         open));
     ++rows;

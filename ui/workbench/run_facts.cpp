@@ -151,7 +151,7 @@ std::vector<Fact> runFacts(const store::RunRow& row,
   facts.push_back({sayOfRun("Device"), device, sayOfRun("device that computed the run")});
   if (row.memoryBytes > 0) {
     facts.push_back({sayOfRun("Memory"),
-                     QString::fromStdString(formatBytes(static_cast<double>(row.memoryBytes))),
+                     QString::fromStdString(formatBytes(row.memoryBytes)),
                      sayOfRun("peak resident size on a CPU, peak allocated on a GPU")});
   }
   if (row.latestCheckpoint >= 0) {

@@ -74,7 +74,7 @@ void tryOneStep(const Engine& engine, const PlannedRun& run, const Needs& needs)
     if (!train::isShortOfMemory(error)) throw;
     throw RefusedError(
         "one step of run '" + run.name + "' needs more memory than this machine has" + ", about " +
-        formatBytes(static_cast<double>(needs.memoryBytes)) + "; take a smaller model or batch");
+        formatBytes(needs.memoryBytes) + "; take a smaller model or batch");
   }
 }
 

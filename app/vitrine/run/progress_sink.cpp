@@ -72,7 +72,7 @@ std::string progressText(const ProgressRecord& record, const std::string& unit) 
                      std::to_string(record.totalSteps) + " " + fixed(percent, 1) + " %";
   if (!std::isnan(record.loss)) text += " | loss " + formatReal(record.loss, 3);
   text += " | " + fixed(record.imagesPerSecond, 0) + " " + unit + "/s | mem " +
-          formatBytes(static_cast<double>(record.memoryBytes));
+          formatBytes(record.memoryBytes);
   if (std::isfinite(record.remainingSeconds))
     text += " | ETA " + formatDuration(record.remainingSeconds);
   return text;

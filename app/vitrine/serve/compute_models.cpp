@@ -244,7 +244,7 @@ bool WarmModels::unloadOneIdle() {
 }
 
 std::string WarmModels::whyNoRoom(std::int64_t bytes, at::Device device) const {
-  const auto words = [](std::int64_t count) { return formatBytes(static_cast<double>(count)); };
+  const auto words = [](std::int64_t count) { return formatBytes(count); };
   if (limits_.memoryBytes > 0) {
     const std::lock_guard lock(mutex_);
     std::int64_t taken = 0;

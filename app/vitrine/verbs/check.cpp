@@ -55,8 +55,7 @@ std::string excludedText(const Plan& plan) {
   }
   std::string text = toText(table);
   if (plan.excluded.size() > kMostNamed)
-    text += "... and " + formatCount(static_cast<long long>(plan.excluded.size() - kMostNamed)) +
-            " more; --json has all\n";
+    text += "... and " + formatCount(plan.excluded.size() - kMostNamed) + " more; --json has all\n";
   return text;
 }
 

@@ -132,7 +132,7 @@ int backup(const CommandLine& line, const std::string& file) {
     print(
         Json::object({{"database", databaseOf(line).string()}, {"file", file}, {"bytes", bytes}}));
   } else {
-    print(file + ": " + formatBytes(static_cast<double>(bytes)) + ", checked\n");
+    print(file + ": " + formatBytes(bytes) + ", checked\n");
     log::info("checkpoints and logs are not in it: they are files in " + folder);
   }
   return 0;
@@ -146,8 +146,8 @@ int compact(const CommandLine& line) {
                         {"before", report.before},
                         {"after", report.after}}));
   } else {
-    print(databaseOf(line).string() + ": " + formatBytes(static_cast<double>(report.before)) +
-          " before, " + formatBytes(static_cast<double>(report.after)) + " now\n");
+    print(databaseOf(line).string() + ": " + formatBytes(report.before) + " before, " +
+          formatBytes(report.after) + " now\n");
   }
   return 0;
 }
@@ -254,7 +254,7 @@ int prune(const CommandLine& line, const std::vector<std::int64_t>& runs,
   std::string removed;
   if (checkpoints > 0) {
     removed = formatCount(checkpoints) + (checkpoints == 1 ? " checkpoint, " : " checkpoints, ") +
-              formatBytes(static_cast<double>(bytes)) +
+              formatBytes(bytes) +
               (isMeant ? ", removed" : ", would be removed permanently; give --yes to do it");
   }
   return finishRemoval(line, isMeant, table, Json::object({{"done", isMeant}, {"runs", rows}}),

@@ -243,9 +243,8 @@ int enqueueVerb(const Arguments& arguments) {
   }
   Table table{{"id", "name", "memory", "disk"}, {}};
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    table.rows.push_back({ids[i], plan.runs[i].name,
-                          formatBytes(static_cast<double>(needs[i].memoryBytes)),
-                          formatBytes(static_cast<double>(needs[i].diskBytes))});
+    table.rows.push_back({ids[i], plan.runs[i].name, formatBytes(needs[i].memoryBytes),
+                          formatBytes(needs[i].diskBytes)});
   }
   if (!ids.empty()) print(table, Format::Text);
   log::info(std::to_string(ids.size()) + (ids.size() == 1 ? " run is" : " runs are") +

@@ -96,8 +96,7 @@ int exportVerb(const Arguments& arguments) {
           formatCount(report.points) + " points, " + formatCount(report.artifacts) +
           " artifacts, " + formatCount(report.images) + " images, " +
           (report.texts > 0 ? formatCount(report.texts) + " texts, " : std::string()) +
-          formatCount(report.checkpoints) + " checkpoints; " +
-          formatBytes(static_cast<double>(report.bytes)) + "\n");
+          formatCount(report.checkpoints) + " checkpoints; " + formatBytes(report.bytes) + "\n");
   }
   return 0;
 }

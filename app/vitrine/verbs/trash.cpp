@@ -40,7 +40,7 @@ int trashVerb(const Arguments& arguments) {
   if (action == "empty") {
     const store::EmptiedTrash emptied = store::emptyTrash(store.file());
     log::info(std::to_string(emptied.runs) + (emptied.runs == 1 ? " run" : " runs") +
-              " removed permanently, " + formatBytes(static_cast<double>(emptied.bytes)));
+              " removed permanently, " + formatBytes(emptied.bytes));
     if (line.wantsJson()) print(Json{{"removed", emptied.runs}, {"bytes", emptied.bytes}});
     return 0;
   }

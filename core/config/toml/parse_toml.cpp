@@ -121,8 +121,7 @@ TomlRefusal beyondBounds(const toml::node& node, int depth) {
   const toml::table* table = node.as_table();
   if (depth > kDeepestTable) return refusalAt(node.source().begin, tooDeep());
   if (table != nullptr && table->size() > kMostKeys) {
-    return refusalAt(node.source().begin, "this table has " +
-                                              formatCount(static_cast<long long>(table->size())) +
+    return refusalAt(node.source().begin, "this table has " + formatCount(table->size()) +
                                               " keys, more than " + formatCount(kMostKeys));
   }
   if (table != nullptr) {

@@ -88,7 +88,7 @@ void removeRows(Database& database, const PrunedRun& pruned,
   EventRecord event{readRun(database, pruned.run).step, "checkpoints_removed",
                     std::to_string(pruned.checkpoints) +
                         (pruned.checkpoints == 1 ? " checkpoint, " : " checkpoints, ") +
-                        formatBytes(static_cast<double>(pruned.bytes)) + ", removed",
+                        formatBytes(pruned.bytes) + ", removed",
                     Json::object()};
   event.data["checkpoints"] = pruned.checkpoints;
   event.data["bytes"] = pruned.bytes;

@@ -131,9 +131,8 @@ std::uint64_t backupDatabase(const fs::path& database, const fs::path& file,
   const fs::path folder = folderOfFile(target.temporary());
   if (const auto room = freeBytes(folder); room && *room < size) {
     throw RefusedError("a backup of '" + database.string() + "' needs " +
-                       formatBytes(static_cast<double>(size)) + ", but '" + folder.string() +
-                       "' has " + formatBytes(static_cast<double>(*room)) +
-                       " free; make room or choose another disk");
+                       formatBytes(size) + ", but '" + folder.string() +
+                       "' has " + formatBytes(*room) + " free; make room or choose another disk");
   }
   {
     Database to(target.temporary(), Database::Access::Scratch, file);
@@ -214,9 +213,8 @@ CompactReport compactDatabase(const fs::path& database) {
     const fs::path folder = folderOfFile(database);
     if (const auto room = freeBytes(folder); room && *room < needed) {
       throw RefusedError("compacting '" + database.string() + "' needs " +
-                         formatBytes(static_cast<double>(needed)) + " free for a moment, but '" +
-                         folder.string() + "' has " + formatBytes(static_cast<double>(*room)) +
-                         "; make room first");
+                         formatBytes(needed) + " free for a moment, but '" +
+                         folder.string() + "' has " + formatBytes(*room) + "; make room first");
     }
     to.vacuum();
   }

@@ -383,8 +383,7 @@ void Database::limitLog() {
   sqlite3_busy_timeout(handle_, kBusyMilliseconds);
   if (code == SQLITE_OK || size < logPolicy.alarmAt || isLogAlarmed_) return;
   isLogAlarmed_ = true;
-  log::warning("the log of '" + file_.string() + "' has grown to " +
-               formatBytes(static_cast<double>(size)) +
+  log::warning("the log of '" + file_.string() + "' has grown to " + formatBytes(size) +
                " because a program keeps reading an old state of it; close the window or program "
                "that hangs, and the log is emptied");
 }

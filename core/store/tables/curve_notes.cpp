@@ -14,7 +14,7 @@ void checkCurveNotes(const std::vector<CurveNoteRow>& notes) {
   if (notes.size() > kMostCurveNotes) {
     throw ConfigError("a run has room for " + formatCount(kMostCurveNotes) +
                       " notes on its curves, not for " +
-                      formatCount(static_cast<long long>(notes.size())) + "; remove some first");
+                      formatCount(notes.size()) + "; remove some first");
   }
   for (const CurveNoteRow& note : notes) {
     const std::string which = "a note on the curve '" + shown(note.metric) + "' at step " +
@@ -22,8 +22,7 @@ void checkCurveNotes(const std::vector<CurveNoteRow>& notes) {
     if (note.metric.empty()) throw ConfigError("a note on a curve has to name its metric");
     if (note.text.empty()) throw ConfigError(which + "has no words");
     if (charactersOf(note.text) > kLongestCurveNote) {
-      throw ConfigError(which + "has " +
-                        formatCount(static_cast<long long>(charactersOf(note.text))) +
+      throw ConfigError(which + "has " + formatCount(charactersOf(note.text)) +
                         " characters; shorten it to " + std::to_string(kLongestCurveNote));
     }
   }

@@ -16,7 +16,7 @@ void checkImageTags(const std::vector<ImageTagRow>& tags) {
   if (tags.size() > kMostImageTags) {
     throw ConfigError("a run has room for " + formatCount(kMostImageTags) +
                       " stars and tags on its images, not for " +
-                      formatCount(static_cast<long long>(tags.size())) + "; remove some first");
+                      formatCount(tags.size()) + "; remove some first");
   }
   for (const ImageTagRow& row : tags) {
     const std::string which =
@@ -26,8 +26,7 @@ void checkImageTags(const std::vector<ImageTagRow>& tags) {
     if (row.tag.find('\n') != std::string::npos)
       throw ConfigError(which + "has more than one line; make two tags of it");
     if (charactersOf(row.tag) > kLongestImageTag) {
-      throw ConfigError(which + "has " +
-                        formatCount(static_cast<long long>(charactersOf(row.tag))) +
+      throw ConfigError(which + "has " + formatCount(charactersOf(row.tag)) +
                         " characters; shorten it to " + std::to_string(kLongestImageTag));
     }
   }

@@ -33,13 +33,11 @@ EventRecord notStored(std::int64_t step, const std::string& text, Json data) {
   return {step, "not_stored", text, std::move(data)};
 }
 
-std::string sizeText(std::uint64_t bytes) { return formatBytes(static_cast<double>(bytes)); }
-
 /// \param what  "'NAME' of ANALYSIS at step 3"
 std::string tooLarge(const std::string& what, std::uint64_t bytes, std::uint64_t limit) {
   if (bytes <= limit) return {};
-  return what + " is not stored: it takes " + sizeText(bytes) +
-         ", and a row of the database holds at most " + sizeText(limit);
+  return what + " is not stored: it takes " + formatBytes(bytes) +
+         ", and a row of the database holds at most " + formatBytes(limit);
 }
 
 /// Removes from `items`, images or texts, those that are too large.
@@ -100,8 +98,8 @@ void dropUnstorable(RunWriter::Batch& batch, std::uint64_t limit) {
         events.push_back(
             notStored(record.step,
                       "the metric " + shown(name) + " is not stored: its name takes " +
-                          sizeText(name.size()) + ", and a row of the database holds at most " +
-                          sizeText(limit),
+                          formatBytes(name.size()) + ", and a row of the database holds at most " +
+                          formatBytes(limit),
                       {{"name", shown(name)}, {"bytes", name.size()}, {"limit", limit}}));
       }
       return true;

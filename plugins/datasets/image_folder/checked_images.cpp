@@ -30,8 +30,6 @@ constexpr std::size_t kMostNamed = 200;
 constexpr std::size_t kLargestCache = std::size_t{1} << 30;  // bytes
 constexpr unsigned kMostThreads = 16;
 
-std::string count(std::size_t value) { return formatCount(static_cast<long long>(value)); }
-
 /// What a file must keep for an old finding to hold.
 std::string stampOf(const fs::path& file) {
   struct stat info {};
@@ -155,8 +153,8 @@ std::size_t lookAt(const fs::path& folder, const CheckOptions& options, const Ca
         const std::lock_guard lock(mutex);
         if (const auto now = std::chrono::steady_clock::now();
             now - shown > std::chrono::seconds(5)) {
-          log::info("checking the images of " + folder.string() + ": " + count(done) +
-                    " looked at, " + count(findings.size()) + " in all; this is done once");
+          log::info("checking the images of " + folder.string() + ": " + formatCount(done) +
+                    " looked at, " + formatCount(findings.size()) + " in all; this is done once");
           shown = now;
         }
       }
@@ -207,7 +205,7 @@ void keepUsable(const fs::path& folder, const CheckOptions& options, Listing& li
   };
   const std::size_t bad = listing.unusable.size();
   if (static_cast<double>(bad) > options.badLimit * static_cast<double>(all)) {
-    throw FileError(folder.string() + ": " + count(bad) + " of " + count(all) +
+    throw FileError(folder.string() + ": " + formatCount(bad) + " of " + formatCount(all) +
                     " images cannot be used, above data.bad_limit = " +
                     formatReal(options.badLimit) + names(5));
   }
@@ -221,11 +219,11 @@ void keepUsable(const fs::path& folder, const CheckOptions& options, Listing& li
     }
   }
   if (bad == 0) return;
-  log::warning(folder.string() + ": " + count(bad) + " of " + count(all) +
+  log::warning(folder.string() + ": " + formatCount(bad) + " of " + formatCount(all) +
                " images cannot be used and are left out");
   for (std::size_t i = 0; i < bad && i < kMostNamed; ++i)
     log::warning("left out: " + listing.unusable[i].first + " " + listing.unusable[i].second);
-  if (bad > kMostNamed) log::warning("left out: " + count(bad - kMostNamed) + " more");
+  if (bad > kMostNamed) log::warning("left out: " + formatCount(bad - kMostNamed) + " more");
 }
 
 fs::path userCacheFolder() {

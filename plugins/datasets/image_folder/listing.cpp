@@ -255,8 +255,7 @@ class Walk {
         listing_.images[static_cast<std::size_t>(into)].push_back({below, label, 0});
       }
       if (++count_ > kMostImages) {
-        throw FileError(root_.string() + " has more than " +
-                        formatCount(static_cast<long long>(kMostImages)) + " images");
+        throw FileError(root_.string() + " has more than " + formatCount(kMostImages) + " images");
       }
     }
   }
