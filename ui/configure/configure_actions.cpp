@@ -55,7 +55,6 @@ void ConfigurePage::startFrom(std::int64_t run) {
                   " is not TOML: " + problem.message);
     if (const store::RunRow* row = workbench_.run(run); row != nullptr)
       document->title = row->experiment;
-    document->wholeTables.clear();
     // Only what differs from preset and defaults is said: the bars in the form mean something then.
     form_->setDocument(*document);
     const Json standard = form_->withPreset();

@@ -21,8 +21,6 @@ namespace {
 constexpr std::array<std::string_view, 8> kTables{"model",   "task", "data", "train",
                                                   "observe", "init", "aux",  "select"};
 
-Json fromToml(const toml::node& node, const std::string& path, std::set<std::string>& whole);
-
 /// toml++ sorts keys; their places in the text give the order back.
 std::vector<std::pair<std::string, const toml::node*>> inOrder(const toml::table& table) {
   std::vector<std::tuple<toml::source_position, std::string, const toml::node*>> entries;
@@ -39,20 +37,15 @@ std::vector<std::pair<std::string, const toml::node*>> inOrder(const toml::table
   return ordered;
 }
 
-Json tableFrom(const toml::table& table, const std::string& path, std::set<std::string>& whole) {
-  if (table.is_inline() && !path.empty()) whole.insert(path);
-  Json result = Json::object();
-  for (const auto& [key, value] : inOrder(table)) {
-    result[key] = fromToml(*value, path.empty() ? key : path + "." + key, whole);
+Json fromToml(const toml::node& node) {
+  if (const auto* table = node.as_table()) {
+    Json result = Json::object();
+    for (const auto& [key, value] : inOrder(*table)) result[key] = fromToml(*value);
+    return result;
   }
-  return result;
-}
-
-Json fromToml(const toml::node& node, const std::string& path, std::set<std::string>& whole) {
-  if (const auto* table = node.as_table()) return tableFrom(*table, path, whole);
   if (const auto* array = node.as_array()) {
     Json list = Json::array();
-    for (const toml::node& entry : *array) list.push_back(fromToml(entry, path, whole));
+    for (const toml::node& entry : *array) list.push_back(fromToml(entry));
     return list;
   }
   if (const auto* text = node.as_string()) return text->get();
@@ -64,16 +57,44 @@ Json fromToml(const toml::node& node, const std::string& path, std::set<std::str
   return written.str();
 }
 
+/// `set` of a variant or stage as dotted keys. A table in braces replaces, and is a value; any
+/// other table merges, and is taken apart.
+void readSet(const toml::table& set, const std::string& prefix, Json& said) {
+  for (const auto& [name, value] : inOrder(set)) {
+    const std::string key = prefix.empty() ? name : prefix + "." + name;
+    const toml::table* table = value->as_table();
+    if (table != nullptr && !table->is_inline() && !table->empty()) {
+      readSet(*table, key, said);
+    } else {
+      said[key] = fromToml(*value);
+    }
+  }
+}
+
+/// A list of variants, stages or other tables.
+Json entriesFrom(const toml::array& list) {
+  Json entries = Json::array();
+  for (const toml::node& node : list) {
+    Json& entry = entries.emplace_back(fromToml(node));
+    const toml::table* table = node.as_table();
+    const toml::table* set = table == nullptr ? nullptr : table->get_as<toml::table>("set");
+    if (set == nullptr) continue;
+    entry["set"] = Json::object();
+    readSet(*set, "", entry["set"]);
+  }
+  return entries;
+}
+
 /// `key = value` lines of a table; its tables as dotted keys, so that they merge into a preset's.
 /// Tables that the user named are left to writeNamed().
 void writeKeys(std::string& text, const Json& table, const std::string& shown,
-               const std::string& path, const std::set<std::string>& whole) {
+               const std::string& path) {
   for (const auto& [key, value] : table.items()) {
     const std::string name = shown.empty() ? tomlKey(key) : shown + "." + tomlKey(key);
     const std::string full = path + "." + key;
-    if (value.is_object() && whole.count(full) == 0 && isNamedTable(split(full, '.'))) continue;
-    if (value.is_object() && !value.empty() && whole.count(full) == 0) {
-      writeKeys(text, value, name, full, whole);
+    if (value.is_object() && isNamedTable(split(full, '.'))) continue;
+    if (value.is_object() && !value.empty()) {
+      writeKeys(text, value, name, full);
     } else {
       text += name + " = " + tomlLines(value) + "\n";
     }
@@ -81,17 +102,16 @@ void writeKeys(std::string& text, const Json& table, const std::string& shown,
 }
 
 /// A section for each table below `path` that the user named.
-void writeNamed(std::string& text, const Json& table, const std::string& path,
-                const std::set<std::string>& whole) {
+void writeNamed(std::string& text, const Json& table, const std::string& path) {
   for (const auto& [key, value] : table.items()) {
     const std::string full = path + "." + key;
-    if (!value.is_object() || whole.count(full) > 0) continue;
+    if (!value.is_object()) continue;
     if (!isNamedTable(split(full, '.'))) {
-      writeNamed(text, value, full, whole);
+      writeNamed(text, value, full);
       continue;
     }
     text += "\n[" + path + "." + tomlKey(key) + "]\n";
-    writeKeys(text, value, "", full, whole);
+    writeKeys(text, value, "", full);
   }
 }
 
@@ -157,16 +177,13 @@ void Document::erase(const std::string& dottedKey) {
     if (!nodes.back()->is_object() || !nodes.back()->contains(part)) return;
     nodes.push_back(&(*nodes.back())[part]);
   }
-  std::string path = dottedKey;
   for (std::size_t i = parts.size(); i > 0; --i) {
-    wholeTables.erase(path);
     nodes[i - 1]->erase(parts[i - 1]);
     // An analysis that is switched on stays on without keys of its own.
     const TomlPath table(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(i) - 1);
     const bool isKept = (table.size() == 2 && parts[0] == "observe") || isNamedTable(table) ||
                         table == TomlPath{"select"};
     if (!nodes[i - 1]->empty() || isKept) break;
-    path = path.substr(0, path.find_last_of('.') == std::string::npos ? 0 : path.find_last_of('.'));
   }
 }
 
@@ -206,12 +223,6 @@ void Document::rename(const std::string& place, const std::string& from, const s
     }
     set("select.grid", std::move(followed));
   }
-  std::set<std::string> whole;
-  for (std::string path : wholeTables) {
-    follow(path);
-    whole.insert(std::move(path));
-  }
-  wholeTables = std::move(whole);
 }
 
 const Document::Axis* Document::axis(const std::string& key) const {
@@ -277,16 +288,15 @@ std::optional<Document> parseDocument(const std::string& text, Problem& problem)
   }
   Document document;
   Json excludes = Json::array();
+  // A known key of another type (init = "none", or a mistake) is not kept: the file says it once.
   for (const auto& [key, node] : inOrder(*root)) {
-    std::set<std::string> whole;
-    if (key == "title" && node->is_string()) {
-      document.title = node->as_string()->get();
-    } else if (std::find(kTables.begin(), kTables.end(), key) != kTables.end() &&
-               node->is_table()) {
-      document.tables[key] = fromToml(*node, key, document.wholeTables);
-    } else if (key == "sweep" && node->is_table()) {
+    if (key == "title") {
+      if (node->is_string()) document.title = node->as_string()->get();
+    } else if (std::find(kTables.begin(), kTables.end(), key) != kTables.end()) {
+      if (node->is_table()) document.tables[key] = fromToml(*node);
+    } else if (key == "sweep") {
       // Axes may be written as "train.seed" or as nested tables; both mean the dotted key.
-      for (const auto& [name, values] : flatten(fromToml(*node, "", whole))) {
+      for (const auto& [name, values] : flatten(fromToml(*node))) {
         Document::Axis axis{name, {}};
         if (values.is_array()) {
           axis.values.assign(values.begin(), values.end());
@@ -295,8 +305,9 @@ std::optional<Document> parseDocument(const std::string& text, Problem& problem)
         }
         document.sweep.push_back(std::move(axis));
       }
-    } else if (key == "variant" && isListOfTables(fromToml(*node, "", whole))) {
-      for (const Json& entry : fromToml(*node, "", whole)) {
+    } else if (key == "variant") {
+      if (!node->is_array_of_tables()) continue;
+      for (const Json& entry : entriesFrom(*node->as_array())) {
         Document::Variant variant;
         if (entry.contains("name") && entry["name"].is_string())
           variant.name = entry["name"].get<std::string>();
@@ -306,10 +317,12 @@ std::optional<Document> parseDocument(const std::string& text, Problem& problem)
         }
         document.variants.push_back(std::move(variant));
       }
-    } else if (key == "exclude" && isListOfTables(fromToml(*node, "", whole))) {
-      excludes = fromToml(*node, "", whole);
+    } else if (key == "exclude") {
+      if (node->is_array_of_tables()) excludes = fromToml(*node);
+    } else if (key == "stage" && node->is_array()) {
+      document.rest[key] = entriesFrom(*node->as_array());
     } else {
-      document.rest[key] = fromToml(*node, key, whole);
+      document.rest[key] = fromToml(*node);
     }
   }
   for (const Json& entry : excludes)
@@ -328,9 +341,9 @@ std::string toText(const Document& document) {
     const auto found = document.tables.find(std::string(name));
     if (found == document.tables.end() || !found->is_object()) continue;
     std::string lines;
-    writeKeys(lines, *found, "", std::string(name), document.wholeTables);
+    writeKeys(lines, *found, "", std::string(name));
     if (!lines.empty() || found->empty()) text += "\n[" + std::string(name) + "]\n" + lines;
-    writeNamed(text, *found, std::string(name), document.wholeTables);
+    writeNamed(text, *found, std::string(name));
   }
   if (!document.sweep.empty()) {
     text += "\n[sweep]\n";
@@ -413,10 +426,9 @@ Document freshDocument(const Catalog& catalog, const std::string& architecture) 
 }
 
 Json parseValue(const std::string& text) {
-  std::set<std::string> whole;
   TomlRefusal ignored;  // a bare word: taken as text
   const auto table = parseToml("value = " + text + "\n", ignored);
-  if (table && table->size() == 1) return fromToml(*table->get("value"), "", whole);
+  if (table && table->size() == 1) return fromToml(*table->get("value"));
   return text;
 }
 
@@ -442,17 +454,14 @@ std::string overridesText(const std::vector<std::pair<std::string, Json>>& overr
   return text;
 }
 
-void mergeInto(Json& base, const Json& over, const std::set<std::string>& whole,
-               const std::string& path) {
+void mergeInto(Json& base, const Json& over) {
   if (!base.is_object() || !over.is_object()) {
     base = over;
     return;
   }
   for (const auto& [key, value] : over.items()) {
-    const std::string full = path.empty() ? key : path + "." + key;
-    if (value.is_object() && base.contains(key) && base[key].is_object() &&
-        whole.count(full) == 0) {
-      mergeInto(base[key], value, whole, full);
+    if (value.is_object() && base.contains(key) && base[key].is_object()) {
+      mergeInto(base[key], value);
     } else {
       base[key] = value;
     }

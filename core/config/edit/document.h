@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,9 +33,6 @@ class VITRINE_FOUNDATION_EXPORT Document {
   std::vector<Variant> variants;
   std::vector<Exclude> excludes;
   Json rest = Json::object();  ///< other top-level keys (stage ...): kept, not edited here
-  /// Tables that were written whole ("{ ... }"): they take the place of a preset's, not merge into
-  /// it.
-  std::set<std::string> wholeTables;
 
   /// nullptr where nothing is said.
   [[nodiscard]] const Json* find(const std::string& dottedKey) const;
@@ -91,10 +87,6 @@ freshDocument(const Catalog& catalog, const std::string& architecture = {});
     const std::vector<std::pair<std::string, Json>>& overrides);
 
 /// `over` laid over `base`, tables key by key.
-/// \param whole  paths whose tables replace
-/// \param path   of `base`
-VITRINE_FOUNDATION_EXPORT void mergeInto(Json& base, const Json& over,
-                                         const std::set<std::string>& whole = {},
-                                         const std::string& path = "");
+VITRINE_FOUNDATION_EXPORT void mergeInto(Json& base, const Json& over);
 
 }  // namespace vitrine

@@ -31,16 +31,6 @@ TomlPath below(TomlPath path, const std::string& key) {
 /// Sorted keys, so that order within a table does not matter.
 nlohmann::json unordered(const Json& value) { return nlohmann::json(value); }
 
-/// Only a preset is under [model]: elsewhere a table written whole has nothing to replace.
-std::set<std::string> wholeInEffect(const Document& document) {
-  std::set<std::string> whole;
-  for (const std::string& path : document.wholeTables) {
-    const Json* table = document.find(path);
-    if (path.rfind("model.", 0) == 0 && table != nullptr && !table->empty()) whole.insert(path);
-  }
-  return whole;
-}
-
 class Patch {
  public:
   Patch(std::string text, const Document& now, const Document& target)
@@ -91,10 +81,8 @@ class Patch {
         continue;
       }
       const Json& old = now[key];
-      if (unordered(old) == unordered(value) && isWhole(now_, full) == isWhole(target_, full))
-        continue;
-      if (old.is_object() && value.is_object() && !value.empty() &&
-          isWhole(now_, full) == isWhole(target_, full)) {
+      if (unordered(old) == unordered(value)) continue;
+      if (old.is_object() && value.is_object() && !value.empty()) {
         tables(full, old, value);
       } else if (!patchList(text_, full, old, value, editOfTable())) {
         replace(full, value);
@@ -131,10 +119,6 @@ class Patch {
       inside.tables({"list"}, from, to);
       return inside.text_.text().substr(head.size());
     };
-  }
-
-  static bool isWhole(const Document& document, const TomlPath& path) {
-    return path[0] == "model" && document.wholeTables.count(joined(path, ".")) > 0;
   }
 
   void erase(const TomlPath& path) {
@@ -185,7 +169,7 @@ class Patch {
   void replace(const TomlPath& path, const Json& value) {
     for (const TomlStatement& statement : text_.outline()) {
       if (statement.kind != Kind::Entry || !startsWith(path, statement.path)) continue;
-      if (statement.path == path && (!value.is_object() || value.empty() || isWhole(target_, path)))
+      if (statement.path == path && (!value.is_object() || value.empty()))
         return text_.put(statement.valueBegin, statement.valueEnd,
                          tomlLines(value, text_.newLine()));
       if (statement.path != path && text_.at(statement.valueBegin) == '{' &&
@@ -213,8 +197,7 @@ class Patch {
   void insert(const TomlPath& path, const Json& value) {
     if (isNamedTable(path) && value.is_object() && !isInsideInline(path))
       return text_.openSection(path, bodyOf(value, ""));
-    const bool isSpread =
-        value.is_object() && (path.size() == 1 || (!value.empty() && !isWhole(target_, path)));
+    const bool isSpread = value.is_object() && (path.size() == 1 || !value.empty());
     if (!isSpread) return insertLeaf(path, value);
     for (const auto& [key, one] : value.items()) insert(below(path, key), one);
     if (value.empty()) text_.openSection(path[0], "");
@@ -304,8 +287,7 @@ class Patch {
 
 bool meansTheSame(const Document& a, const Document& b) {
   return a.title == b.title && unordered(a.tables) == unordered(b.tables) && sameAxes(a, b) &&
-         sameVariants(a, b) && a.excludes == b.excludes && unordered(a.rest) == unordered(b.rest) &&
-         wholeInEffect(a) == wholeInEffect(b);
+         sameVariants(a, b) && a.excludes == b.excludes && unordered(a.rest) == unordered(b.rest);
 }
 
 std::string patchToml(const std::string& text, const Document& target) {

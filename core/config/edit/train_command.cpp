@@ -55,8 +55,7 @@ class OverrideWriter {
       const std::string full = prefix.empty() ? key : prefix + "." + key;
       const Json* old = base.is_object() && base.contains(key) ? &base[key] : nullptr;
       if (old != nullptr && nlohmann::json(*old) == nlohmann::json(value)) continue;
-      const bool isWhole = target_.wholeTables.count(full) > 0 && full.rfind("model.", 0) == 0;
-      if (value.is_object() && !value.empty() && !isWhole) {
+      if (value.is_object() && !value.empty()) {
         compare(full, old == nullptr ? Json::object() : *old, value);
       } else {
         words_.push_back(full + "=" + overrideValue(value));

@@ -110,8 +110,6 @@ void ExperimentForm::toggleSelect(bool isOn) {
     document_.tables["select"]["grid"][kRate] = Json::array({now, now / 2});
   } else {
     document_.tables.erase("select");
-    std::erase_if(document_.wholeTables,
-                  [](const std::string& path) { return path.starts_with("select."); });
   }
   tell(tr("choice on a held-out part"), QString());
 }

@@ -1,6 +1,5 @@
 // The value of a field that is not set: the schema's default, the preset's value, or that of the
 // table it follows.
-#include "core/base/text.h"
 #include "core/config/lookup.h"
 #include "core/config/train_schema.h"
 #include "ui/configure/form/experiment_form.h"
@@ -71,15 +70,6 @@ Json ExperimentForm::withPreset() const {
   if (preset != nullptr) mergeInto(values["model"], preset->values);
   for (const std::string& name : document_.namesBelow("aux"))
     values["aux"][name]["model"] = modelBase("aux." + name + ".model", true);
-  for (const std::string& path :
-       document_.wholeTables) {  // written whole: the preset has no say below it
-    const Json plain = defaults();
-    if (const Json* value = valueAt(plain, path); value != nullptr) {
-      Json* node = &values;
-      for (const std::string& part : split(path, '.')) node = &(*node)[part];
-      *node = *value;
-    }
-  }
   return values;
 }
 

@@ -106,8 +106,8 @@ void SweepEditor::setDocument(const Document& document) {
   Document shown;
   applyTo(shown);
   const auto same = [](const Document& a, const Document& b) {
-    return toText(Document{{}, Json::object(), a.sweep, a.variants, {}, Json::object(), {}}) ==
-           toText(Document{{}, Json::object(), b.sweep, b.variants, {}, Json::object(), {}});
+    return toText(Document{{}, Json::object(), a.sweep, a.variants, {}, Json::object()}) ==
+           toText(Document{{}, Json::object(), b.sweep, b.variants, {}, Json::object()});
   };
   if (same(shown, document)) return;  // lines that are being typed in stay as they are
   const Document::Axis* seeds = document.axis(kSeedKey);

@@ -76,10 +76,19 @@ TEST(Document, KeepsTheOrderOfSweepAxesInTheFile) {
   EXPECT_EQ(document.sweep[1].key, "a.first");
 }
 
-TEST(Document, WritesATableThatWasWrittenWholeAsAWhole) {
-  const Document document = parsed("[model]\nmask = { kind = \"soft\" }\n");
-  EXPECT_EQ(document.wholeTables.count("model.mask"), 1U);
-  EXPECT_NE(toText(document).find("mask = { kind = \"soft\" }"), std::string::npos);
+TEST(Document, TakesApartWhatAVariantOrStageSetsExceptTablesInBraces) {
+  const Document document = parsed(
+      "[[variant]]\nname = \"a\"\n"
+      "set = { model.mask.epochs = 3, \"model.rope\" = { theta = 10 } }\n"
+      "[[variant]]\nname = \"b\"\n[variant.set.model]\nwidth = 2\n"
+      "[[stage]]\nname = \"s\"\nset = { model.image_size = 56 }\n");
+  using Set = std::vector<std::pair<std::string, Json>>;
+  ASSERT_EQ(document.variants.size(), 2U);
+  EXPECT_EQ(document.variants[0].set,
+            (Set{{"model.mask.epochs", 3}, {"model.rope", Json{{"theta", 10}}}}));
+  EXPECT_EQ(document.variants[1].set, (Set{{"model.width", 2}}));
+  EXPECT_NE(toText(document).find("set = { \"model.image_size\" = 56 }"), std::string::npos)
+      << "in braces, a table [model] would replace that of the file";
 }
 
 TEST(Document, NamesTheLineOfASyntaxError) {

@@ -203,6 +203,23 @@ TEST(TomlPatch, ReadsStringsBracketsAndCommentsThatLookLikeSomethingElse) {
   EXPECT_EQ(text, expected);
 }
 
+TEST(TomlPatch, KeepsTheMeaningOfAVariantThatIsSetUnderAHeader) {
+  const std::string text = edited([](Document& document) { document.variants[0].name = "b"; },
+                                  "[[variant]]\nname = \"a\"\n[variant.set]\nmodel.width = 2\n");
+  EXPECT_EQ(text, "[[variant]]\nname = \"b\"\nset = { \"model.width\" = 2 }\n");
+}
+
+TEST(TomlPatch, PutsASectionInThePlaceOfNoneAndOfAMistake) {
+  const std::string text = edited(
+      [](Document& document) {
+        document.title = "t";
+        document.set("init.run", "previous");
+        document.variants.push_back({"a", {}});
+      },
+      "title = 3\ninit = \"none\"\nvariant = 4\n");
+  EXPECT_EQ(text, "title = \"t\"\n\n[init]\nrun = \"previous\"\n\n[[variant]]\nname = \"a\"\n");
+}
+
 TEST(TomlPatch, WritesTheDocumentAgainWhereTheTextHasNoRoomForIt) {
   Document document = read("[model]\nwidth = 1\n");
   document.set("model.width", 2);

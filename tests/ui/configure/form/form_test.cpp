@@ -95,6 +95,19 @@ TEST_F(Form, StartsWithTheDemoPresetAndItsValues) {
   EXPECT_EQ(changedRows(form_), 0);
 }
 
+TEST_F(Form, ShowsThePresetBelowATableInBraces) {
+  Problem problem;
+  const auto document = parseDocument(
+      "[model]\narchitecture = \"picture\"\npreset = \"picture/demo\"\nmask = { epochs = 3 }\n"
+      "[task]\nname = \"sorting\"\n[data]\ndataset = \"squares\"\n",
+      problem);
+  ASSERT_TRUE(document) << problem.message;
+  form_.setDocument(*document);
+  EXPECT_EQ(input<QComboBox>("model.mask.kind").currentText().toStdString(), "causal")
+      << "the planner merges the file's table over the preset's";
+  EXPECT_EQ(input<QLineEdit>("model.mask.epochs").text().toStdString(), "3");
+}
+
 TEST_F(Form, WritesAnEditAsToml) {
   type("model.width", QStringLiteral("128"));
   type("model.image_size", QStringLiteral("28 x 56"));
