@@ -16,6 +16,7 @@ class OutlineScan {
   std::vector<TomlStatement> document() {
     std::vector<TomlStatement> found;
     std::size_t header = 0;
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark is not part of a key
     while (at_ < text_.size()) {
       const std::size_t lineBegin = at_;
       skipSpace();

@@ -220,6 +220,18 @@ TEST(TomlPatch, PutsASectionInThePlaceOfNoneAndOfAMistake) {
   EXPECT_EQ(text, "title = \"t\"\n\n[init]\nrun = \"previous\"\n\n[[variant]]\nname = \"a\"\n");
 }
 
+TEST(TomlPatch, ReadsAFileThatBeginsWithAByteOrderMark) {
+  const std::string text = edited(
+      [](Document& document) {
+        document.title = "b";
+        document.sweep.push_back({"train.seed", {0, 1}});
+      },
+      "\xEF\xBB\xBFtitle = \"a\"   # kept\n[model]\nwidth = 1\n");
+  EXPECT_EQ(text,
+            "\xEF\xBB\xBFtitle = \"b\"   # kept\n[model]\nwidth = 1\n\n[sweep]\n"
+            "\"train.seed\" = [0, 1]\n");
+}
+
 TEST(TomlPatch, WritesTheDocumentAgainWhereTheTextHasNoRoomForIt) {
   Document document = read("[model]\nwidth = 1\n");
   document.set("model.width", 2);
