@@ -186,7 +186,12 @@ class ListPatch {
     for (const TomlStatement& one : text_.outline()) {
       if (one.kind == Kind::ArrayHeader && one.path == path_) {
         isSplit = isSplit || (!blocks.empty() && !isOpen);
-        blocks.push_back({text_.aboveComment(one.begin), one.end});
+        std::size_t begin = text_.aboveComment(one.begin);
+        if (!blocks.empty()) {  // with every comment behind the block before
+          const std::string& all = text_.text();
+          begin = beginOfLine(all, all.find_first_not_of(" \t\r\n", blocks.back().end));
+        }
+        blocks.push_back({begin, one.end});
         bodies.push_back(one.end);
         isOpen = true;
       } else if (one.kind != Kind::Entry && !startsWith(one.path, path_)) {
@@ -230,21 +235,19 @@ class ListPatch {
 };
 
 /// Renames inside `{ ... }`; `rest` is the rest of the path there.
-bool renameInline(TomlText& text, std::size_t brace, const TomlPath& rest,
+void renameInline(TomlText& text, std::size_t brace, const TomlPath& rest,
                   const std::string& name) {
-  for (const TomlInlineEntry& entry : outlineInline(text.text(), brace)) {
-    if (startsWith(entry.path, rest)) {
-      const TomlRange part = entry.parts[rest.size() - 1];
+  const std::vector<TomlInlineEntry> entries = outlineInline(text.text(), brace);
+  // From the end: each edit moves the text behind it.
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if (startsWith(entry->path, rest)) {
+      const TomlRange part = entry->parts[rest.size() - 1];
       text.put(part.begin, part.end, name);
-      return true;
-    }
-    if (startsWith(rest, entry.path) && text.at(entry.valueBegin) == '{') {
-      const auto from = static_cast<std::ptrdiff_t>(entry.path.size());
-      if (renameInline(text, entry.valueBegin, TomlPath(rest.begin() + from, rest.end()), name))
-        return true;
+    } else if (startsWith(rest, entry->path) && text.at(entry->valueBegin) == '{') {
+      const auto from = static_cast<std::ptrdiff_t>(entry->path.size());
+      renameInline(text, entry->valueBegin, TomlPath(rest.begin() + from, rest.end()), name);
     }
   }
-  return false;
 }
 
 }  // namespace

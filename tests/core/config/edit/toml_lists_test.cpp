@@ -130,6 +130,14 @@ TEST(TomlLists, EditMoveAndAddBlocks) {
       << more;
 }
 
+TEST(TomlLists, KeepACommentBetweenBlocksThatIsAboveNeither) {
+  std::string text = kBlocks;
+  text.replace(text.find("# second"), 8, "# --- then ---\n\n# second");
+  std::string expected = text;
+  expected.replace(expected.find("size = 24"), 9, "size = 28");
+  EXPECT_EQ(patched(text, [](Document& one) { transforms(one)[0]["size"] = 28; }), expected);
+}
+
 TEST(TomlLists, TakeAwayAListInEverySpelling) {
   const auto drop = [](Document& one) { one.erase("data.pipeline.train"); };
   const std::string lines = patched(kLines, drop);
@@ -179,6 +187,8 @@ TEST(NamedTables, AreRenamedInEverySpelling) {
             "[aux]\njudge = { run = \"1\" }   # b\n");
   EXPECT_EQ(patched("aux = { codec = { run = \"1\" } }   # c\n", rename),
             "aux = { judge = { run = \"1\" } }   # c\n");
+  EXPECT_EQ(patched("aux = { codec.run = \"1\", codec.use = \"ema\" }   # d\n", rename),
+            "aux = { judge.run = \"1\", judge.use = \"ema\" }   # d\n");
 }
 
 TEST(NamedTables, AreAddedBesideTheirSection) {
