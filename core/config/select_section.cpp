@@ -1,6 +1,8 @@
 #include "core/config/select_section.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <unordered_set>
 
 #include "core/base/text.h"
 #include "core/config/resolve.h"
@@ -79,8 +81,9 @@ std::vector<Node> seedsOf(const ExperimentText& text, const Json& values, Proble
                  "and select.grid may hold train.seed for those before");
   }
   const Json& list = values.at("refit_seeds");
+  std::unordered_set<std::int64_t> known;
   for (const Json& seed : list) {
-    if (std::count(list.begin(), list.end(), seed) > 1) {
+    if (!known.insert(seed.get<std::int64_t>()).second) {
       problems.add(text.select->find("refit_seeds"), kAtValue, Code::Duplicate,
                    "select.refit_seeds", "lists " + seed.dump() + " twice");
       break;

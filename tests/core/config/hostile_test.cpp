@@ -141,6 +141,15 @@ TEST(Hostile, TooManyRunsAreRefused) {
   EXPECT_EQ(codes(planMore(many)), "sweep too_large");  // 317^8 does not fit 64 bits
 }
 
+TEST(Hostile, ManySeedsOfFinalRunsEndSoon) {
+  std::string text = kGoodFile;
+  text += "[select]\ngrid = { 'train.optimizer.learning_rate' = [1e-3] }\nrefit_seeds = [";
+  for (int i = 0; i < 150000; ++i) text.append(std::to_string(i)).append(",");
+  std::string said;
+  EXPECT_LT(seconds(text + "]\n", &said), 30);
+  EXPECT_EQ(said, "sweep too_large");
+}
+
 TEST(Hostile, ManyUnknownKeysEndSoon) {
   std::string text = kGoodFile;
   text += "[train]\n";
