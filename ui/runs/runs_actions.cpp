@@ -158,7 +158,7 @@ void RunsPanel::fillMenu(QMenu& menu) {
   menu.addSeparator();
   QAction* name = add({}, tr("&Rename"), [this] { rename(); });
   name->setShortcut(Qt::Key_F2);
-  name->setEnabled(ids.size() == 1);
+  name->setEnabled(runToRename() != 0);
   add({}, tr("Ta&gs\u2026"), [this] { askTags(); });
   add({}, ids.size() == 1 ? tr("N&ote\u2026") : tr("Add to the n&otes\u2026"),
       [this] { askNote(); });
@@ -191,14 +191,16 @@ void RunsPanel::fillMenu(QMenu& menu) {
   })->setEnabled(any(&StudioWorkbench::canDelete));
 }
 
-void RunsPanel::rename() {
-  std::int64_t run = workbench_.selection().current();
-  // The keys of the list act on the run that has the outline, selected or not.
+std::int64_t RunsPanel::runToRename() const {
+  const std::int64_t current = workbench_.selection().current();
+  const std::int64_t outlined = view_->currentIndex().data(RunsModel::IdRole).toLongLong();
   const bool hasFocus =
       view_->hasFocus() || view_->viewport()->isAncestorOf(QApplication::focusWidget());
-  if (const std::int64_t outlined = view_->currentIndex().data(RunsModel::IdRole).toLongLong();
-      hasFocus && outlined != 0)
-    run = outlined;
+  return outlined != 0 && (hasFocus || current == 0) ? outlined : current;
+}
+
+void RunsPanel::rename() {
+  const std::int64_t run = runToRename();
   if (run == 0) return workbench_.showMessage(tr("Select a run to rename it."));
   const QModelIndex at = proxy_->mapFromSource(model_.indexOf(run));
   if (!at.isValid())

@@ -71,8 +71,11 @@ class RunsPanel : public QWidget {
   void askPrune();
   /// The same as askDelete() for menus: its key acts in the list alone.
   [[nodiscard]] QAction& deleteAction() { return *delete_; }
-  /// Opens a line over the name of the current run.
+  /// Opens a line over the name of runToRename().
   void rename();
+  /// While the list has the focus or no run is current, the run with the outline, selected or not;
+  /// else the current run. 0: none.
+  [[nodiscard]] std::int64_t runToRename() const;
   /// Tags and notes of the selected runs.
   void askTags();
   void askNote();

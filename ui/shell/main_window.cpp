@@ -354,7 +354,7 @@ void MainWindow::updateActions() {
   stop_->setEnabled(canStop);
   delete_->setEnabled(canDelete);
   prune_->setEnabled(canDelete);
-  rename_->setEnabled(workbench_.run(workbench_.selection().current()) != nullptr);
+  rename_->setEnabled(workbench_.run(runsPanel_->runToRename()) != nullptr);
   for (QAction* one : {tags_, note_, exportRuns_}) one->setEnabled(!targets.empty());
   for (QAction* one : {selectExperiment_, openFolder_}) one->setEnabled(selection.current() != 0);
   hide_->setEnabled(!targets.empty());

@@ -94,6 +94,8 @@ void MainWindow::followSelection() {
   Selection& selection = workbench_.selection();
   connect(&selection, &Selection::runsChanged, this, &MainWindow::runsChosen);
   connect(&selection, &Selection::runsChanged, this, &MainWindow::updateActions);
+  connect(runsPanel_->view().selectionModel(), &QItemSelectionModel::currentChanged, this,
+          &MainWindow::updateActions);
   connect(&workbench_, &StudioWorkbench::runsRemoved, this,
           [this, &selection](const std::vector<std::int64_t>& ids) {
             const auto isGone = [&ids](std::int64_t id) {

@@ -10,6 +10,7 @@
 #include <QTest>
 #include <QTextBrowser>
 #include <QTimer>
+#include <QTreeView>
 #include <QUrl>
 #include <algorithm>
 
@@ -114,6 +115,24 @@ TEST_F(RunMenu, APaletteCommandRenamesARun) {
   QTest::keyClicks(line, "from the palette");
   QTest::keyClick(line, Qt::Key_Return);
   EXPECT_TRUE(soon([&] { return studio.writer.run(run).name == "from the palette"; }));
+}
+
+TEST_F(RunMenu, RenamesTheOutlinedRunWhereNoneIsSelected) {
+  const std::int64_t run = studio.runs[1];
+  QTreeView& list = window.runsPanel().view();
+  select(run);
+  studio.workbench.selection().setRuns({}, 0);
+  ASSERT_EQ(list.currentIndex().data(RunsModel::IdRole).toLongLong(), run);
+  const auto isOpen = [&list] { return list.viewport()->findChild<QLineEdit*>() != nullptr; };
+  QTest::keyClick(&list, Qt::Key_F2);
+  ASSERT_TRUE(isOpen());
+  QTest::keyClick(list.viewport()->findChild<QLineEdit*>(), Qt::Key_Escape);
+  ASSERT_TRUE(soon([&] { return !isOpen(); }));
+  window.openPalette();
+  CommandPalette& palette = window.commandPalette();
+  QTest::keyClicks(&palette.input(), "rename run");
+  QTest::keyClick(&palette.input(), Qt::Key_Return);
+  EXPECT_TRUE(isOpen());
 }
 
 TEST_F(RunMenu, AddsATag) {
