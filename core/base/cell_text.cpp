@@ -6,10 +6,14 @@
 
 namespace vitrine {
 
+std::string dumpJson(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string plainText(const Json& value) {
   if (value.is_string()) return cleanUtf8(value.get_ref<const std::string&>());
   if (value.is_number_float()) return formatReal(value.get<double>());
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dumpJson(value);
 }
 
 std::string csvCell(std::string_view text) {

@@ -9,8 +9,9 @@
 
 namespace vitrine {
 
-/// Text as it is, a real number in its shortest form, anything else as JSON in one line; bytes that
-/// are not UTF-8 become U+FFFD.
+/// JSON in one line, or with `indent` spaces a level; bytes that are not UTF-8 become U+FFFD.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string dumpJson(const Json& value, int indent = -1);
+/// Text as it is, a real number in its shortest form, anything else as dumpJson() writes it.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string plainText(const Json& value);
 /// `text` in the form of RFC 4180: in quotes where a comma, a quote or a line break is in it.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string csvCell(std::string_view text);

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/cell_text.h"
 #include "core/base/curve_band.h"
 #include "core/base/joined.h"
 #include "core/base/text.h"
@@ -180,7 +181,7 @@ Judgement judgeClaim(const QueryFunction& query, const std::vector<RunRow>& rows
   std::map<std::string, Group> groups;
   const auto add = [&](const std::vector<Candidate>& side, BySeed Group::*member) {
     for (const Candidate& one : side) {
-      Group& group = groups[one.conditions.dump(-1, ' ', false, Json::error_handler_t::replace)];
+      Group& group = groups[dumpJson(one.conditions)];
       const Candidate*& newest = (group.*member)[one.seed];
       if (newest == nullptr || newest->run < one.run) newest = &one;
       group.newest = std::max(group.newest, one.run);

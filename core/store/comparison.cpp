@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/store/tables/rows.h"
@@ -199,7 +200,7 @@ std::vector<VariantGroup> variantsOf(const std::vector<ComparedRun>& runs) {
     const std::string own = hasSeed(runs[i].config) ? "" : std::to_string(row.id);
     const std::string key = std::to_string(row.experimentId) + '\n' + row.variant + '\n' +
                             row.stage + '\n' + nameWithoutSeed(runs[i]) + '\n' + own + '\n' +
-                            config.dump(-1, ' ', false, Json::error_handler_t::replace);
+                            dumpJson(config);
     const auto [place, isNew] = places.emplace(key, variants.size());
     if (isNew) {
       const std::string name = row.variant.empty() ? nameWithoutSeed(runs[i]) : row.variant;

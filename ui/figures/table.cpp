@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/artifact/artifact.h"
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -374,7 +375,7 @@ class MetaFigure final : public Figure {
       : Figure(std::move(style)),
         sentence_(std::move(sentence)),
         problem_(std::move(problem)),
-        text_(QString::fromStdString(meta.dump(2, ' ', false, Json::error_handler_t::replace))) {}
+        text_(QString::fromStdString(dumpJson(meta, 2))) {}
 
   QString summary() const override { return sentence_; }
   QString problem() const override { return problem_; }

@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "core/artifact/artifact.h"
+#include "core/base/cell_text.h"
 #include "ui/figures/figure.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
@@ -213,7 +214,7 @@ void PluginsPage::setViewState(const Json& state) {
 std::unique_ptr<Figure> PluginsPage::figure() {
   const Json table = isDiffShown() ? diff_->tableJson() : Json();
   if (!table.is_object()) return nullptr;
-  const std::string bytes = table.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string bytes = dumpJson(table);
   const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
   return makeFigure(QString::fromLatin1(artifact_kind::kTable),
                     {{"title", tr("Architecture, block by block").toStdString()}},

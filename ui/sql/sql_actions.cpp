@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "core/artifact/artifact.h"
+#include "core/base/cell_text.h"
 #include "core/base/read_json.h"
 #include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"
@@ -95,7 +96,7 @@ std::unique_ptr<Figure> SqlPage::figure() {
       cells.push_back(value.is_object() ? Json(sqlPlain(value).toStdString()) : value);
     content["rows"].push_back(std::move(cells));
   }
-  const std::string bytes = content.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string bytes = dumpJson(content);
   const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
   return makeFigure(QString::fromLatin1(artifact_kind::kTable), {{"title", "Result"}},
                     {begin, begin + bytes.size()});
@@ -240,7 +241,7 @@ void SqlPage::showValue() {
         (text.startsWith(QLatin1Char('{')) || text.startsWith(QLatin1Char('[')))) {
       const Json parsed = readJson(value.get<std::string>());
       if (!parsed.is_discarded())
-        text = QString::fromStdString(parsed.dump(2, ' ', false, Json::error_handler_t::replace));
+        text = QString::fromStdString(dumpJson(parsed, 2));
     }
     valueTitle_->setText(name);
     valueText_->setPlainText(text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/cell_text.h"
 #include "core/base/read_json.h"
 #include "ui/kit/value_text.h"
 #include "ui/sql/sql_docs.h"
@@ -58,7 +59,7 @@ QString SqlBook::toText() const {
   }
   for (const Saved& one : own_)
     json["saved"].push_back({{"name", one.name.toStdString()}, {"sql", one.sql.toStdString()}});
-  return QString::fromStdString(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return QString::fromStdString(dumpJson(json));
 }
 
 SqlBook SqlBook::fromText(const QString& text) {

@@ -140,8 +140,7 @@ QString sqlJsonLines(const store::RunReader::Table& table, const std::vector<int
       for (int n = 2; line.contains(name); ++n) name = table.columns[i] + "_" + std::to_string(n);
       line[name] = values[i];
     }
-    text += QString::fromStdString(line.dump(-1, ' ', false, Json::error_handler_t::replace)) +
-            QLatin1Char('\n');
+    text += QString::fromStdString(dumpJson(line)) + QLatin1Char('\n');
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <QSaveFile>
 #include <chrono>
 
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
@@ -176,8 +177,7 @@ void LocalEdits::keep() {
   }
   QDir().mkpath(QString::fromStdString(file_.parent_path().string()));
   QSaveFile file(name);
-  const QByteArray text =
-      QByteArray::fromStdString(list.dump(1, ' ', false, Json::error_handler_t::replace));
+  const QByteArray text = QByteArray::fromStdString(dumpJson(list, 1));
   isWritten_ = file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit();
 }
 

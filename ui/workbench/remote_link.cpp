@@ -4,6 +4,7 @@
 #include <QSaveFile>
 #include <optional>
 
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "ui/kit/theme.h"
@@ -194,8 +195,7 @@ void RemoteLink::storeWaiting() {
                     {"based_on", edit.basedOn}});
   }
   QSaveFile file(name);
-  const QByteArray text =
-      QByteArray::fromStdString(list.dump(1, ' ', false, Json::error_handler_t::replace));
+  const QByteArray text = QByteArray::fromStdString(dumpJson(list, 1));
   if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit())
     Q_EMIT failed(
         tr("Your text cannot be stored until it arrives: %1.").arg(file.errorString()));

@@ -97,7 +97,7 @@ void print(const Table& table, Format format) {
 }
 
 void print(const Json& value) {
-  print(value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  print(dumpJson(value, 2) + "\n");
 }
 void print(const std::string& text) {
   isAnythingPrinted = true;

@@ -3,6 +3,7 @@
 #include <QByteArray>
 #include <limits>
 
+#include "core/base/cell_text.h"
 #include "core/base/text.h"
 
 namespace vitrine::app {
@@ -35,7 +36,7 @@ std::string shownValue(const Json& value) {
   if (value.is_structured() && value.size() > kMost)
     return std::string(value.is_array() ? "a list of " : "an object of ") +
            std::to_string(value.size());
-  return shorten(value.dump(-1, ' ', false, Json::error_handler_t::replace), kMost);
+  return shorten(dumpJson(value), kMost);
 }
 
 std::string textField(const Json& line, const char* key,

@@ -1,5 +1,6 @@
 #include "app/vitrine/report/report_figures.h"
 
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/program.h"
 #include "core/base/text.h"
@@ -47,7 +48,7 @@ Html FigureDrawer::draw(const Asked& asked) {
   const Json json{{"version", 1},       {"page", asked.page},
                   {"runs", asked.runs}, {"current", asked.runs.empty() ? "" : asked.runs.front()},
                   {"view", asked.view}, {"paper", {{"width_mm", asked.isWide ? kWide : kNarrow}}}};
-  writeFileAtomically(recipe, json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  writeFileAtomically(recipe, dumpJson(json));
   const ProgramEnd ended =
       runProgram({studioProgram().string(), "--db", database_.string(), "--figure", recipe.string(),
                   "--fit", "--out", picture.string()});

@@ -1,6 +1,7 @@
 // The requests of `vitrine serve` that another verb answers, in a process of its own.
 #include "app/vitrine/serve/serve_fields.h"
 #include "app/vitrine/serve/serve_session.h"
+#include "core/base/cell_text.h"
 #include "core/base/error_json.h"
 #include "core/base/program.h"
 #include "core/base/read_json.h"
@@ -45,8 +46,7 @@ void ServeSession::check(const Task& task) {
 void ServeSession::enqueue(const Task& task) {
   const bool isPlan = task.request.contains("plan");
   const std::string text =
-      isPlan ? task.request["plan"].dump(-1, ' ', false, Json::error_handler_t::replace)
-             : textOf(task.request, "experiment");
+      isPlan ? dumpJson(task.request["plan"]) : textOf(task.request, "experiment");
   const std::filesystem::path program = jobs::headlessProgram();
   std::vector<std::string> command{program.string(), "enqueue", "--json", "--db",
                                    std::filesystem::absolute(database_).string()};

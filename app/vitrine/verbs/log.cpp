@@ -14,6 +14,7 @@
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/log/log_session.h"
 #include "app/vitrine/run/signals.h"
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -79,7 +80,7 @@ class LineReader {
 
 /// A line of JSON on standard output. A reader that is gone misses it: no reason to end.
 void answer(const Json& line) {
-  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = dumpJson(line) + "\n";
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t wrote = ::write(STDOUT_FILENO, text.data() + done, text.size() - done);

@@ -131,10 +131,6 @@ std::string uuidOf(Database& database) {
   return database.text("SELECT value FROM meta WHERE key = 'uuid'");
 }
 
-std::string dumpJson(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Json parseJson(const std::string& text, const std::string& what) {
   Json value = readJson(text);
   if (value.is_discarded()) {

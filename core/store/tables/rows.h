@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/cell_text.h"
 #include "core/store/sqlite/database.h"
 #include "core/store/types.h"
 
@@ -26,8 +27,6 @@ namespace vitrine::store {
 /// The UUID of the database, "" where it has none.
 [[nodiscard]] std::string uuidOf(Database& database);
 
-/// JSON in one line; bytes that are not UTF-8 are replaced.
-[[nodiscard]] std::string dumpJson(const Json& value);
 /// \throws StoreError  the text is not JSON; names `what`
 [[nodiscard]] Json parseJson(const std::string& text, const std::string& what);
 
