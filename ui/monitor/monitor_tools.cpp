@@ -218,7 +218,7 @@ void MonitorPage::fillAxisMenu() {
   QMenu* metrics = xMenu_->addMenu(tr("another metric"));
   for (const std::string& metric : measured_) {
     if (metric.starts_with("analysis/")) continue;
-    QAction* choice = metrics->addAction(metricCard(metric, kinds_).title);
+    QAction* choice = metrics->addAction(menuText(metricCard(metric, kinds_).title));
     choice->setCheckable(true);
     choice->setChecked(settings_.x == XAxis::Metric && settings_.xMetric == metric);
     connect(choice, &QAction::triggered, this, [this, metric] {
@@ -282,8 +282,8 @@ void MonitorPage::fillMetricMenu() {
   std::map<QString, QMenu*> families;
   for (const std::string& name : names) {
     QMenu*& menu = families[groupOf(name)];
-    if (menu == nullptr) menu = metricMenu_->addMenu(groupOf(name));
-    QAction* action = menu->addAction(metricCard(name, kinds_).title);
+    if (menu == nullptr) menu = metricMenu_->addMenu(menuText(groupOf(name)));
+    QAction* action = menu->addAction(menuText(metricCard(name, kinds_).title));
     action->setCheckable(true);
     const bool isPinned = std::find(pinned_.begin(), pinned_.end(), name) != pinned_.end();
     action->setChecked(isPinned);

@@ -261,7 +261,7 @@ void MainWindow::fillLayouts() {
     layoutMenu_->addSeparator();
     QMenu* remove = layoutMenu_->addMenu(tr("&Delete"));
     for (const QString& name : names) {
-      connect(remove->addAction(name), &QAction::triggered, this, [this, name] {
+      connect(remove->addAction(menuText(name)), &QAction::triggered, this, [this, name] {
         forgetLayout(name);
         workbench_.showMessage(tr("Deleted the layout \u201c%1\u201d.").arg(name));
       });

@@ -19,6 +19,7 @@
 #include "core/base/read_json.h"
 #include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/menus.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -145,7 +146,7 @@ void SqlPage::fillChartControls() {
   QMenu* menu = chartY_->menu();
   menu->clear();
   for (const QString& name : numbers) {
-    QAction* one = menu->addAction(name);
+    QAction* one = menu->addAction(menuText(name));
     one->setCheckable(true);
     one->setChecked(chart_.y.contains(name));
     connect(one, &QAction::toggled, this, [this, name](bool isOn) {

@@ -6,6 +6,7 @@
 #include <QKeySequenceEdit>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMenu>
 #include <QPushButton>
 #include <QTest>
 #include <QTextBrowser>
@@ -237,6 +238,20 @@ TEST_F(WindowMemory, ALayoutComesBackWithItsPageAndItsPanels) {
   EXPECT_STREQ(window.currentPage()->metaObject()->className(), "vitrine::ui::QueuePage");
   window.resetLayout();
   EXPECT_FALSE(window.inspectorDock().isHidden());
+}
+
+TEST_F(WindowMemory, TheNameOfALayoutIsWholeInTheMenus) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  storeLayout(QStringLiteral("R&D"), window.layoutNow());
+  for (QMenu* menu : window.findChildren<QMenu*>())
+    if (menu->title() == QStringLiteral("&Layouts")) Q_EMIT menu->aboutToShow();
+  QStringList names;
+  for (const QMenu* menu : window.findChildren<QMenu*>()) {
+    for (const QAction* action : menu->actions())
+      if (action->text().startsWith(QStringLiteral("R&"))) names << action->text();
+  }
+  EXPECT_EQ(names.join(QLatin1Char(' ')).toStdString(), "R&&D R&&D") << "to show and to delete";
 }
 
 TEST_F(WindowMemory, ALayoutThatIsBrokenIsNotShown) {
