@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
+#include "core/config/to_toml.h"
 #include "core/jobs/launcher.h"
 #include "core/remote/place.h"
 #include "core/store/exchange/file_probe.h"
@@ -22,10 +23,6 @@ namespace {
 
 constexpr qint64 kLargestExperiment = 8 << 20;  // bytes of a TOML file
 constexpr int kFolderEntries = 2000;            // looked at to tell what a folder is
-
-QString quotedToml(const QString& text) {
-  return QString::fromStdString(Json(text.toStdString()).dump());
-}
 
 /// What a folder holds, as far as its first entries show.
 enum class FolderKind { TensorBoard, Images, Checkpoint, Other };
@@ -133,10 +130,10 @@ void FileController::openFolder(const QString& folder) {
       Q_EMIT weightsOpened(folder);
       return;
     case FolderKind::Images:
-      workbench_.configure(QStringLiteral("title = %1\n\n[task]\nname = \"classification\"\n\n"
-                                          "[data]\ndataset = \"image_folder\"\nfolder = %2\n")
-                               .arg(quotedToml(QFileInfo(folder).fileName()), quotedToml(folder))
-                               .toStdString(),
+      workbench_.configure("title = " + tomlString(QFileInfo(folder).fileName().toStdString()) +
+                               "\n\n[task]\nname = \"classification\"\n\n"
+                               "[data]\ndataset = \"image_folder\"\nfolder = " +
+                               tomlString(folder.toStdString()) + "\n",
                            QString());
       return;
     case FolderKind::Other:

@@ -12,8 +12,8 @@
 #include <map>
 #include <utility>
 
-#include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/config/to_toml.h"
 #include "core/files/safetensors_set.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
@@ -133,7 +133,7 @@ WeightsDialog::WeightsDialog(const QString& path, QWidget* parent) : QDialog(par
   QPushButton* begin =
       buttons->addButton(tr("New experiment from these weights"), QDialogButtonBox::ActionRole);
   connect(begin, &QPushButton::clicked, this, [this] {
-    Q_EMIT experimentRequested("[init]\nweights = " + Json(path_.toStdString()).dump() + "\n");
+    Q_EMIT experimentRequested("[init]\nweights = " + tomlString(path_.toStdString()) + "\n");
     accept();
   });
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);

@@ -72,6 +72,15 @@ TEST_F(DroppedFiles, AFolderOfImagesBecomesADataset) {
   EXPECT_THAT(form->text(), test::HasTexts("dataset = \"image_folder\"", "/flowers\""));
 }
 
+TEST_F(DroppedFiles, AFolderOfAnyNameIsWrittenAsToml) {
+  QDir(studio_.folder.path()).mkpath(QStringLiteral("a \"rose\" \x7f/red"));
+  write(QStringLiteral("a \"rose\" \x7f/red/one.png"), "not looked into");
+  drop(studio_.folder.filePath(QStringLiteral("a \"rose\" \x7f")));
+  auto* form = qobject_cast<ConfigurePage*>(window_.currentPage());
+  ASSERT_NE(form, nullptr);
+  EXPECT_THAT(form->text(), test::HasTexts("title = \"a \\\"rose\\\" \\u007F\"\n"));
+}
+
 TEST_F(DroppedFiles, WeightsAreListed) {
   const QString file = studio_.folder.filePath(QStringLiteral("w.safetensors"));
   const std::vector<float> values(12, 1.0F);
