@@ -8,6 +8,7 @@
 #include "app/vitrine/cli/output.h"
 #include "core/base/error_json.h"
 #include "core/base/log.h"
+#include "core/base/text.h"
 
 namespace vitrine::app {
 
@@ -15,8 +16,7 @@ namespace {
 
 int fail(const char* what, const Arguments& arguments) {
   // LibTorch's own exceptions carry a backtrace after the first line.
-  const std::string message = what;
-  return reportError(message.substr(0, message.find('\n')), ExitCode::Failed, arguments);
+  return reportError(firstLine(what), ExitCode::Failed, arguments);
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ Statement Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
-  if (code != SQLITE_OK) fail(code, quoted(std::string(sql.substr(0, sql.find('\n')))));
+  if (code != SQLITE_OK) fail(code, quoted(firstLine(sql)));
   cache_.emplace(sql, statement);
   return {*this, statement};
 }

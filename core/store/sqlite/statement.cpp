@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/store/sqlite/database.h"
 
 namespace vitrine::store {
@@ -52,10 +53,7 @@ Statement& Statement::bindNull(int index) {
 bool Statement::step() {
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
-  if (code != SQLITE_DONE) {
-    const std::string sql = sqlite3_sql(statement_);
-    database_->fail(code, "'" + sql.substr(0, sql.find('\n')) + "'");
-  }
+  if (code != SQLITE_DONE) database_->fail(code, "'" + firstLine(sqlite3_sql(statement_)) + "'");
   return false;
 }
 
