@@ -78,7 +78,7 @@ QToolBar[role="edge"] { border: none; border-left: 1px solid @line; padding: 0; 
 QToolBar::separator { background: @line; width: 1px; margin: 2! 4!; }
 
 QPushButton, QToolButton { background: @raised; border: 1px solid @line; border-radius: 6!;
-  padding: 3! 10!; min-height: 18!; }
+  padding: 3! 10!; min-height: 18!; outline: none; }
 QPushButton:hover, QToolButton:hover { border-color: @muted; }
 QPushButton:pressed, QToolButton:pressed, QPushButton:checked, QToolButton:checked {
   background: @selection; border-color: @accent; }

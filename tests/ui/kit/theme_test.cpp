@@ -2,10 +2,14 @@
 #include "ui/kit/theme.h"
 
 #include <QMenu>
+#include <QPainter>
 #include <QPixmapCache>
+#include <QPushButton>
 #include <QRegularExpression>
+#include <QStyleOptionButton>
 #include <QToolButton>
 #include <cmath>
+#include <set>
 
 #include "tests/ui/support/qt_test.h"
 #include "ui/kit/fuzzy.h"
@@ -100,6 +104,31 @@ TEST(StyleSheet, ACheckBoxOfAMenuIsVisibleBeforeItIsChecked) {
     EXPECT_GE(pixelsOf(t.muted, menu, off), px(24)) << static_cast<int>(kind);
     EXPECT_GE(pixelsOf(t.accent, menu, on), px(40)) << static_cast<int>(kind);
     EXPECT_EQ(pixelsOf(t.accent, menu, off), 0) << static_cast<int>(kind);
+  }
+  applyTheme(ThemeKind::Dark);
+}
+
+// Its border; the style has a frame for the focus, too.
+TEST(StyleSheet, AButtonWithTheFocusHasOneFrame) {
+  for (const ThemeKind kind : kThemes) {
+    applyTheme(kind);
+    QPushButton button;
+    button.ensurePolished();
+    QStyleOptionButton option;
+    option.initFrom(&button);
+    option.rect = QRect(0, 0, px(120), px(28));
+    option.state |= QStyle::State_HasFocus | QStyle::State_KeyboardFocusChange;
+    QImage image(option.rect.size(), QImage::Format_RGB32);
+    image.fill(Qt::black);
+    QPainter painter(&image);
+    button.style()->drawControl(QStyle::CE_PushButton, &option, &painter, &button);
+    painter.end();
+    std::set<QRgb> inside;
+    const QRect within = option.rect.adjusted(px(2), px(2), -px(2), -px(2));
+    for (int x = within.left() + px(8); x < within.right() - px(8); ++x) {
+      for (int y = within.top(); y <= within.bottom(); ++y) inside.insert(image.pixel(x, y));
+    }
+    EXPECT_EQ(inside.size(), 1U) << static_cast<int>(kind);
   }
   applyTheme(ThemeKind::Dark);
 }
