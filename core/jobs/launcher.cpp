@@ -40,7 +40,7 @@ std::filesystem::path headlessProgram() {
 void requireDependency(store::RunReader& store, std::int64_t run) {
   const auto other = store.blocker(run);
   if (!other) return;
-  throw RefusedError("run " + std::to_string(run) + (other->isStart ? " starts from" : " needs") +
+  throw RefusedError(store::nameOf(run) + (other->isStart ? " starts from" : " needs") +
                      " run " + std::to_string(other->run) + ", which is " + toString(other->state) +
                      "; it can start when that one is done");
 }
@@ -49,7 +49,7 @@ void stopRun(store::RunStore& store, std::int64_t run) {
   const store::RunRow row = store.run(run);
   if (!isAlive(row.state)) {
     if (!canChange(row.state, store::RunState::Stopped)) {
-      throw RefusedError("run " + std::to_string(run) + " is " + toString(row.state) +
+      throw RefusedError(store::nameOf(run) + " is " + toString(row.state) +
                          "; there is nothing to stop");
     }
     store.setState(run, store::RunState::Stopped, "stopped while it was " + toString(row.state));
@@ -87,11 +87,11 @@ store::RunState endRun(store::RunStore& store, std::int64_t run, store::RunState
 void pauseRun(store::RunStore& store, std::int64_t run) {
   const store::RunRow row = store.run(run);
   if (row.state != store::RunState::Running && row.state != store::RunState::Starting) {
-    throw RefusedError("run " + std::to_string(run) + " is " + toString(row.state) +
+    throw RefusedError(store::nameOf(run) + " is " + toString(row.state) +
                        "; only a run in progress can be paused");
   }
   if (store::scriptOf(store, run))
-    throw RefusedError("run " + std::to_string(run) +
+    throw RefusedError(store::nameOf(run) +
                        " is logged by a script, which Vitrine cannot pause; stop it instead");
   store.setRequest(run, "pause");
   // One that is only starting reads the request when its process is there.

@@ -30,7 +30,7 @@ constexpr auto kTick = std::chrono::milliseconds(100);
 constexpr auto kReap = std::chrono::seconds(1);
 
 std::string label(const QueueEntry& entry) {
-  return "run " + std::to_string(entry.run) + (entry.name.empty() ? "" : " (" + entry.name + ")");
+  return store::nameOf(entry.run) + (entry.name.empty() ? "" : " (" + entry.name + ")");
 }
 
 std::vector<Device> chosen(const std::vector<Device>& all, const std::vector<std::string>& names) {
@@ -294,7 +294,7 @@ std::string whyNotHere(store::RunReader& store) {
   const std::string here = store::thisWorker().host;
   for (const store::RunRow& run : store.runs()) {
     if (isAlive(run.state) && !run.worker.host.empty() && run.worker.host != here)
-      return "run " + std::to_string(run.id) + " is " + toString(run.state) + " on " +
+      return store::nameOf(run.id) + " is " + toString(run.state) + " on " +
              run.worker.host + ": " + sentence(run.worker.host);
   }
   return {};

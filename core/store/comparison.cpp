@@ -280,7 +280,7 @@ VariantSample sampleOf(const VariantGroup& variant, const std::vector<ComparedRu
       by = LeftOutBy::Curve;
       reason = choice.value == CurveValue::AtStep ? "does not reach the step" : "has no such value";
     } else {
-      reason = "run " + std::to_string(runs[standsFor->second].row.id) + " has the same seed";
+      reason = nameOf(runs[standsFor->second].row.id) + " has the same seed";
     }
     out.leftOut.push_back({row.id, row.seed, by, reason});
   }

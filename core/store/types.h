@@ -93,6 +93,8 @@ struct RunRow {
   std::int64_t changeSequence = 0;  ///< grows with every change of the row
 };
 
+[[nodiscard]] inline std::string nameOf(const RunRow& run) { return nameOf(run.id); }
+
 /// Texts and marks of a run that users edit. Every change of one makes a version of it.
 enum class RunField { Name, Note, Tags, CurveNotes, ImageTags, Archived, Baseline, Colour };
 [[nodiscard]] VITRINE_STORE_EXPORT std::string toString(RunField field);  ///< "name" ...

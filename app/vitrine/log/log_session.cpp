@@ -155,7 +155,7 @@ void LogSession::begin(RunLine line) {
   event.kind = isResumed ? "resumed" : "started";
   event.text = isResumed ? "the script continues" : "the script begins";
   sink_->event(event);
-  log_->line("run " + std::to_string(id) + " in " + store_.file().string() + ": " + name_ +
+  log_->line(store::nameOf(id) + " in " + store_.file().string() + ": " + name_ +
              (isResumed ? ", continuing at step " + std::to_string(firstStep_) : ""));
   answer_({{"type", "run"},
            {"id", id},
@@ -255,7 +255,7 @@ void LogSession::end(store::RunState state, const std::string& reason) {
   state_ = jobs::endRun(store_, run_, state, reason);
   const std::string stands = state_ == state ? reason : store_.run(run_).reason;
   if (log_)
-    log_->line("run " + std::to_string(run_) + " is " + toString(state_) +
+    log_->line(store::nameOf(run_) + " is " + toString(state_) +
                (stands.empty() ? "" : ": " + stands));
   answer_({{"type", "finished"}, {"id", run_}, {"state", toString(state_)}, {"reason", stands}});
 }

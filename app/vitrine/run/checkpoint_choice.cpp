@@ -14,8 +14,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string nameOf(const store::RunRow& run) { return "run " + std::to_string(run.id); }
-
 std::int64_t stepFrom(const store::RunRow& run, const std::string& which) {
   if (which == "best") {
     if (run.bestCheckpoint < 0)

@@ -58,7 +58,7 @@ PlacedRuns placeRuns(store::RunStore& store, const Plan& plan, Again again) {
                                            : std::string());
     if (placed.ids[i] != 0) {
       if (store.run(placed.ids[i]).state == store::RunState::Done)
-        log::info("run " + std::to_string(placed.ids[i]) + ", " + run.name +
+        log::info(store::nameOf(placed.ids[i]) + ", " + run.name +
                   ", is trained already; --again trains it again");
       continue;
     }

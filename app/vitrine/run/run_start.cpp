@@ -19,8 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string numbered(const store::RunRow& run) { return "run " + std::to_string(run.id); }
-
 /// A checkpoint of the run with that UUID. \param why  "run 3 starts from"
 CheckpointChoice checkpointOfOther(store::RunStore& store, const std::string& why,
                                    const std::string& uuid, const std::string& checkpoint,
@@ -30,7 +28,7 @@ CheckpointChoice checkpointOfOther(store::RunStore& store, const std::string& wh
   source = *found;
   const bool isNewestAsked = checkpoint == "latest" || checkpoint == "best";
   if (source.state != store::RunState::Done && isNewestAsked) {
-    throw RefusedError(why + " " + numbered(source) + ", which is " + toString(source.state) +
+    throw RefusedError(why + " " + nameOf(source) + ", which is " + toString(source.state) +
                        "; finish that one first, or name a step as its checkpoint");
   }
   return chooseCheckpoint(store, source, checkpoint, use);
@@ -73,7 +71,7 @@ void requireSameAuxiliaries(store::RunStore& store, const store::RunRow& run,
   for (const train::AuxChoice& each : auxiliaries) {
     const Json known = before.at("aux").value(each.name, Json());
     if (!known.is_object() || known.value("sha256", each.sha256) == each.sha256) continue;
-    throw RefusedError(numbered(run) + " began with another auxiliary network '" + each.name +
+    throw RefusedError(nameOf(run) + " began with another auxiliary network '" + each.name +
                        "' than " + each.weights.string() + " is now (SHA-256 " +
                        known.at("sha256").get<std::string>().substr(0, 12) + "..., now " +
                        each.sha256.substr(0, 12) +
@@ -93,7 +91,7 @@ Grid gridOf(store::RunStore& store, const store::RunRow& run, const std::string&
     if (each.kind != "select") continue;
     const auto from = store.runByUuid(each.uuid);
     if (!from)
-      throw NotFoundError(numbered(run) + " is chosen from run " + each.uuid + " ('" + each.name +
+      throw NotFoundError(nameOf(run) + " is chosen from run " + each.uuid + " ('" + each.name +
                           "'), which this database does not have");
     Json& about = grid.runs[each.name];
     about = {{"run", from->uuid},
@@ -141,7 +139,7 @@ std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store, const store::
   if (!config.contains("aux")) return choices;
   const std::vector<store::RunDependency> dependencies = store.dependencies(run.id);
   for (const auto& [name, values] : config.at("aux").items()) {
-    const std::string why = numbered(run) + " uses as '" + name + "'";
+    const std::string why = nameOf(run) + " uses as '" + name + "'";
     if (values.at("weights").is_string()) {
       choices.push_back(auxFromFile(why, values));
     } else {
@@ -150,7 +148,7 @@ std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store, const store::
                                         return each.kind == "aux" && each.name == name;
                                       });
       if (found == dependencies.end())
-        throw StoreError(numbered(run) + " does not say which run its auxiliary network '" + name +
+        throw StoreError(nameOf(run) + " does not say which run its auxiliary network '" + name +
                          "' is of; the database is damaged: restore a backup");
       train::AuxChoice choice;
       choice.use = values.at("use").get<std::string>();
@@ -188,7 +186,7 @@ train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run,
   choice.weights = init.weights;
   if (init.run.empty()) return choice;
   store::RunRow source;
-  const CheckpointChoice from = checkpointOfOther(store, numbered(run) + " starts from", init.run,
+  const CheckpointChoice from = checkpointOfOther(store, nameOf(run) + " starts from", init.run,
                                                   init.checkpoint, init.use, source);
   choice.weights = from.weights;
   choice.hold = from.hold;
@@ -215,7 +213,7 @@ void completeSelection(store::RunStore& store, const store::RunRow& run) {
   const std::optional<std::size_t> best = bestCandidate(selection, means);
   if (!best) {
     throw NotFoundError("none of the " + std::to_string(grid.runs.size()) +
-                        " runs of the grid of " + numbered(run) + " has a score '" +
+                        " runs of the grid of " + nameOf(run) + " has a score '" +
                         selection.at("metric").get<std::string>() +
                         "'; see `vitrine show` of one of them for the scores that there are");
   }
@@ -226,7 +224,7 @@ void completeSelection(store::RunStore& store, const store::RunRow& run) {
   const Json config = withCandidate(store.config(run.id), selection, *best);
   selection["chosen"] = *best;
   store.completeConfig(run.id, config, origins, selection, event);
-  log::info(numbered(run) + ": " + event.text);
+  log::info(nameOf(run) + ": " + event.text);
 }
 
 }  // namespace vitrine::app

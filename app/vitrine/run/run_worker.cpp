@@ -28,12 +28,10 @@ namespace vitrine::app {
 
 namespace {
 
-std::string label(const store::RunRow& run) { return "run " + std::to_string(run.id); }
-
 /// \throws RefusedError  run.state does not allow work
 void requireStartable(store::RunStore& store, const store::RunRow& run) {
   if (run.state == store::RunState::Done)
-    throw RefusedError(label(run) + " is done; train the experiment again for another run");
+    throw RefusedError(nameOf(run) + " is done; train the experiment again for another run");
   if (const auto script = store::scriptOf(store, run.id))
     throw RefusedError(store::whyNotStarted(run.id, *script));
   // The claim of a launcher, which this process takes over; it may have been asked to stop already.
@@ -41,7 +39,7 @@ void requireStartable(store::RunStore& store, const store::RunRow& run) {
                          (run.state == store::RunState::Stopping && !isTakenUp(store, run.id));
   if (isAlive(run.state) && !isClaimed && run.worker.pid != ::getpid() &&
       isWorkerAlive(run.worker)) {
-    throw RefusedError(label(run) + " is " + toString(run.state) + " in process " +
+    throw RefusedError(nameOf(run) + " is " + toString(run.state) + " in process " +
                        std::to_string(run.worker.pid) + "; `vitrine stop " +
                        std::to_string(run.id) + "` ends it");
   }
@@ -173,7 +171,7 @@ train::TrainerResult trainSegments(Work work, train::InitChoice init, const Json
         work.store.openSegment(work.run.id, step, store::thisWorker(), environment);
     // The new segment has forgotten what this process is asked for.
     if (!request.empty()) work.store.setRequest(work.run.id, request);
-    work.log.line(label(work.run) + ": " + work.run.name +
+    work.log.line(nameOf(work.run) + ": " + work.run.name +
                   (step > 0 ? ", continuing at step " + std::to_string(step) : ""));
     store::StoreSink stored(work.store.file(), work.run.id, segment, work.control);
     ProgressSink sink(stored, work.log, environment.at("device").get<std::string>());
@@ -212,7 +210,7 @@ TrainedRun workRun(store::RunStore& store, const Engine& engine, const store::Ru
     damaged.push_back(why);
   });
   if (!damaged.empty() && !resumed)
-    log.line("warning: " + label(run) + " has no whole checkpoint and begins again at step 0");
+    log.line("warning: " + nameOf(run) + " has no whole checkpoint and begins again at step 0");
   // Before anything is written: a run whose source is not ready stays queued.
   train::InitChoice init = initChoiceOf(store, run, resumed.has_value());
 
@@ -223,7 +221,7 @@ TrainedRun workRun(store::RunStore& store, const Engine& engine, const store::Ru
     trained.step = run.step;
     trained.code = exitCodeOf(trained.state);
     store.setState(id, trained.state, trained.reason);
-    log.line(label(run) + " is stopped: " + trained.reason);
+    log.line(nameOf(run) + " is stopped: " + trained.reason);
     trained.run = store.run(id);
     return trained;
   }
@@ -270,7 +268,7 @@ TrainedRun workRun(store::RunStore& store, const Engine& engine, const store::Ru
     trained.code = exitCodeOf(trained.state);
   }
   log.endProgress();
-  log.line(label(run) + " is " + toString(trained.state) +
+  log.line(nameOf(run) + " is " + toString(trained.state) +
            (trained.reason.empty() ? "" : ": " + trained.reason));
   trained.run = store.run(id);
   return trained;

@@ -47,7 +47,7 @@ int analyseVerb(const Arguments& arguments) {
   const Split split = splitOf(trained, asked.split);
   const std::string precision =
       toString(isProbe ? train::Precision::Float32 : trained.run.look.precision);
-  log::info("run " + std::to_string(run.id) + " at step " +
+  log::info(store::nameOf(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", split " + toString(split) +
             ", precision " + precision);
   const FindingsOrigin origin{item, split, asked.use, ofRun};

@@ -24,7 +24,7 @@ int deleteVerb(const Arguments& arguments) {
   std::vector<std::string> names;  // all or none: a wrong number deletes nothing
   for (const std::int64_t id : ids) names.push_back(store.run(id).name);
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const std::string who = "run " + std::to_string(ids[i]) + " '" + names[i] + "'";
+    const std::string who = store::nameOf(ids[i]) + " '" + names[i] + "'";
     if (isForGood) {
       store.deleteRun(ids[i]);
       log::info(who + " deleted permanently");

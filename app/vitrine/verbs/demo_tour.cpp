@@ -105,7 +105,7 @@ void TourEnd::sample(const Tour::Part& part, const TrainedPart& trained) {
     for (const std::string& word : words) asked += word + "\n";
     const bool isMade = fs::exists(mark) && readTextFile(mark) == asked;
     if (!isMade) {
-      log::info("run " + std::to_string(run.id) + " samples: " + captionOf(words, trained.title));
+      log::info(store::nameOf(run.id) + " samples: " + captionOf(words, trained.title));
       std::vector<std::string> command{program_, "sample", std::to_string(run.id)};
       command.insert(command.end(), words.begin(), words.end());
       const bool drawsImages =

@@ -68,7 +68,7 @@ int evaluateVerb(const Arguments& arguments) {
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, overrides});
   const Split split = splitOf(trained, asked.split);
   const train::Look& look = trained.run.look;
-  log::info("run " + std::to_string(run.id) + " at step " +
+  log::info(store::nameOf(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", split " + toString(split) + ", weights " +
             asked.use + ", precision " + toString(look.precision));
   TaskSession& session = *trained.run.session;

@@ -32,7 +32,7 @@ int pauseVerb(const Arguments& arguments) {
   if (id != 0) {
     jobs::pauseRun(store, id);
     jobs.remove(id);
-    log::info("run " + std::to_string(id) + " will pause after this step; `vitrine resume " +
+    log::info(store::nameOf(id) + " will pause after this step; `vitrine resume " +
               std::to_string(id) + "` continues, here and now, `vitrine resume " +
               std::to_string(id) + " --queue` when its turn comes");
     if (line.wantsJson()) print(Json::object({{"id", id}, {"request", "pause"}}));

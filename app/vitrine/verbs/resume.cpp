@@ -27,8 +27,7 @@ int resumeQueue(store::RunStore& store, const CommandLine& line) {
 /// `resume ID --queue`: when its turn comes, which is next.
 int resumeInQueue(store::RunStore& store, const CommandLine& line, const store::RunRow& run) {
   jobs::JobQueue(store).enqueue(std::span(&run.id, 1), {}, jobs::QueueEnd::Front);
-  log::info("run " + std::to_string(run.id) +
-            " is in front of the queue; `vitrine work` continues with it");
+  log::info(store::nameOf(run.id) + " is in front of the queue; `vitrine work` continues with it");
   if (line.wantsJson()) print(Json::object({{"id", run.id}, {"state", "queued"}}));
   return 0;
 }
@@ -51,7 +50,7 @@ int resumeVerb(const Arguments& arguments) {
   const store::RunRow run = store.run(id);
   if (isQueue) return resumeInQueue(store, line, run);
   if (run.state == store::RunState::Queued) {
-    throw RefusedError("run " + std::to_string(id) + " has not started yet; `vitrine run --id " +
+    throw RefusedError(store::nameOf(id) + " has not started yet; `vitrine run --id " +
                        std::to_string(id) + "` starts it");
   }
   const SignalScope signals;  // before the plugins: loading them takes a while

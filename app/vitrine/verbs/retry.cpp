@@ -21,14 +21,13 @@ int retryVerb(const Arguments& arguments) {
   store.reapLostRuns();
   const store::RunRow run = store.run(id);
   if (!canChange(run.state, store::RunState::Queued)) {
-    throw RefusedError("run " + std::to_string(id) + " is " + toString(run.state) +
+    throw RefusedError(store::nameOf(id) + " is " + toString(run.state) +
                        " and cannot be queued again; only a run that failed or was interrupted, "
                        "paused or stopped can");
   }
   jobs::JobQueue(store).enqueue(std::span(&id, 1), {},
                                 isFront ? jobs::QueueEnd::Front : jobs::QueueEnd::Back);
-  log::info("run " + std::to_string(id) +
-            " is in the queue; `vitrine work` starts it when its "
+  log::info(store::nameOf(id) + " is in the queue; `vitrine work` starts it when its "
             "turn comes, `vitrine run --id " +
             std::to_string(id) + "` here and now");
   if (line.wantsJson()) print(Json::object({{"id", id}, {"state", "queued"}}));

@@ -31,7 +31,7 @@ int stopVerb(const Arguments& arguments) {
     result = jobs::execute(command, store, queue);
   }
   const bool isStopped = store.run(id).state == store::RunState::Stopped;
-  log::info("run " + std::to_string(id) +
+  log::info(store::nameOf(id) +
             (isStopped ? " is stopped" : " will stop after this step") + "; `vitrine resume " +
             std::to_string(id) + "` continues");
   if (!result.waiting.empty()) {

@@ -31,7 +31,7 @@ int trashVerb(const Arguments& arguments) {
     std::vector<std::int64_t> restored;
     for (const std::int64_t id : ids) {
       restored.push_back(store::restoreRun(store.file(), id));
-      log::info("run " + std::to_string(id) + " is back" +
+      log::info(store::nameOf(id) + " is back" +
                 (restored.back() == id ? "" : " as run " + std::to_string(restored.back())));
     }
     if (line.wantsJson()) print(Json::object({{"restored", restored}}));

@@ -97,7 +97,7 @@ void exportFiles(const ExportTask& task, Database& to, const RunRow& run, std::i
     }
     if (!isPlainPath(folder, runFolder) ||
         folder.find('/', runFolder.size() + 1) != std::string::npos) {
-      throw StoreError("run " + std::to_string(run.id) + " names the checkpoint folder '" +
+      throw StoreError(nameOf(run.id) + " names the checkpoint folder '" +
                        shown(folder) + "', which is not its own; run `vitrine db check`");
     }
     storeCheckpoint(to, id, files / folder, runFolder);
@@ -133,7 +133,7 @@ std::int64_t countOf(Database& database, const char* sql) { return database.inte
 
 void ExportTask::tell(std::size_t index) const {
   if (!progress) return;
-  progress("run " + std::to_string(runs[index].id) + " (" + std::to_string(index + 1) + " of " +
+  progress(nameOf(runs[index].id) + " (" + std::to_string(index + 1) + " of " +
            std::to_string(runs.size()) + ")");
 }
 

@@ -183,7 +183,7 @@ std::vector<std::string> checkContents(const fs::path& database, CheckpointFiles
           continue;
         const std::string problem = verifyCheckpointFolder(folder / path);
         if (!problem.empty()) {
-          problems.push_back("run " + std::to_string(ids[i]) + ": the checkpoint '" +
+          problems.push_back(nameOf(ids[i]) + ": the checkpoint '" +
                              (folder / path).string() + "' is not whole: " + problem);
         }
       }

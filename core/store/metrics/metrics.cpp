@@ -334,7 +334,7 @@ ShownSteps shownSteps(Database& database, std::int64_t run, std::int64_t segment
   Statement row =
       database.prepare("SELECT shown_above, shown_to FROM segment WHERE run_id = ? AND number = ?");
   if (!row.with(run, segment).step()) {
-    throw StoreError("run " + std::to_string(run) + " has no segment " + std::to_string(segment) +
+    throw StoreError(nameOf(run) + " has no segment " + std::to_string(segment) +
                      "; open one before storing results");
   }
   return {row.integer(0), row.integer(1)};

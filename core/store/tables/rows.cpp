@@ -37,7 +37,7 @@ void checkUuid(const RunRow& run) {
   const bool isUuid =
       run.uuid.size() == 36 && run.uuid.find_first_not_of("0123456789abcdef-") == std::string::npos;
   if (!isUuid) {
-    throw StoreError("run " + std::to_string(run.id) + " has '" + shown(run.uuid) +
+    throw StoreError(nameOf(run.id) + " has '" + shown(run.uuid) +
                      "' for a UUID; the database is damaged: restore a backup");
   }
 }
