@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,5 +37,19 @@ struct GeneratedText {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT GeneratedImage
 generatedImage(std::span<const std::uint8_t> pixels, std::int64_t height, std::int64_t width,
                std::int64_t channels);
+
+/// A recipe, read to make its image again: the whole batch with it.
+struct ImageAgain {
+  std::string sampler, weights, device;
+  std::string precision;  ///< "": as the run was trained
+  std::int64_t step = 0;
+  std::uint64_t seed = 0;               ///< of the image
+  std::optional<std::int64_t> threads;  ///< that took part
+  Json settings = Json::object();       ///< of the sampler; `seed` and `count` are of the batch
+};
+/// \param image  its name in messages: "image 17"
+/// \throws RefusedError  the recipe lacks a key, or has no value of its kind there: names it
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT ImageAgain imageAgain(const Json& recipe,
+                                                              const std::string& image);
 
 }  // namespace vitrine

@@ -100,6 +100,7 @@ def play_infer(lab):
     check(loaded["image"] == [1, 8, 8] and "image_classifier" in loaded["capabilities"], loaded)
     check(loaded["parameters"] * 4 <= loaded["bytes"], "float32")
     check(lab.load() == loaded, "the same again is the same model")
+    check(lab.load(precision="fp32") == loaded, "and so is the run's own precision, named")
     check(len(lab.models()["models"]) == 1, "and is there once")
 
     # The tensors of `vitrine infer`, to the last bit.

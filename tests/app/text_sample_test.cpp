@@ -74,6 +74,14 @@ TEST(TextSample, ContinuesAPromptWithinTheContext) {
   EXPECT_EQ(ended.json().at("made").at(0).at("kind"), "text");
 }
 
+TEST(TextSample, RefusesAGridBeforeATextIsStored) {
+  const Written written;
+  const Ended ended = written.sample({"prompt=line", "max_tokens=4", "--grid"});
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("--grid"));
+  EXPECT_EQ(written.run({"query", "SELECT id FROM generated_texts", "--json"}).json().size(), 0u);
+}
+
 TEST(TextSample, RefusesPromptsThatDoNotFitInOneSentence) {
   const Written written;
   const auto refused = [&](const std::vector<std::string>& words) {

@@ -31,6 +31,7 @@ ModelError errorIn(const Json& answer) {
 Json ModelChoice::request() const {
   Json request{
       {"op", "load"}, {"run", run}, {"checkpoint", checkpoint}, {"use", use}, {"device", device}};
+  if (!precision.empty()) request["precision"] = precision;
   if (!overrides.empty()) request["overrides"] = overrides;
   return request;
 }

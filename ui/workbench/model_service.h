@@ -24,6 +24,7 @@ struct ModelChoice {
   std::string checkpoint = "latest";        ///< "latest", "best", or a step in digits
   std::string use = "model";                ///< or "ema"
   std::string device = "cpu";               ///< "cpu", "auto", "cuda" or "cuda:N"
+  std::string precision = {};               ///< "": as the run was trained
   std::vector<std::string> overrides = {};  ///< key=value
   [[nodiscard]] Json request() const;       ///< of the operation `load`, without an id
 };

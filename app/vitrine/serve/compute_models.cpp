@@ -132,18 +132,21 @@ std::shared_ptr<WarmModel> WarmModels::openRun(const Json& request, const Openin
   const CheckpointChoice choice = chooseCheckpoint(store, run, asked.which, asked.use);
   const at::Device device = train::resolveDevice(asked.device);
   const std::string sha256 = sha256OfFile(choice.weights);
+  const Config config(store.config(run.id));
+  const std::string precision =
+      asked.precision.empty() ? config.text("train.precision") : asked.precision;
   const std::string handle =
-      handleOf({run.uuid, choice.step, sha256, device.str(), asked.precision, asked.overrides});
+      handleOf({run.uuid, choice.step, sha256, device.str(), precision, asked.overrides});
   if (const auto there = known(handle)) return there;
   auto warm = std::make_shared<WarmModel>();
-  warm->what = "run " + std::to_string(run.id) + " at step " + std::to_string(choice.step);
+  warm->what = store::nameOf(run.id) + " at step " + std::to_string(choice.step);
   makeRoom(warm->what, choice.weights, device);
   warm->handle = handle;
   warm->run = run;
   warm->opening = asked;
   warm->opening.which = std::to_string(choice.step);
   warm->sha256 = sha256;
-  warm->threads = Config(store.config(run.id)).maybeInteger("train.threads");
+  warm->threads = config.maybeInteger("train.threads");
   warm->trained = openTrainedModel(store, engine_, run, warm->opening);
   // A model in memory needs no files: the run's trainer may remove them.
   warm->trained->checkpoint.hold.reset();
@@ -161,8 +164,10 @@ std::shared_ptr<WarmModel> WarmModels::openFile(const Json& request, const Openi
   const at::Device device = train::resolveDevice(asked.device);
   const Config config(modelTable(engine_.registry, asked.overrides));
   const std::string sha256 = fs::is_regular_file(file) ? sha256OfFile(file) : file.string();
+  const train::Precision precision =
+      asked.precision.empty() ? train::Precision::Float32 : train::precisionFrom(asked.precision);
   const std::string handle =
-      handleOf({"", 0, sha256, device.str(), asked.precision, config.json()});
+      handleOf({"", 0, sha256, device.str(), toString(precision), config.json()});
   if (const auto there = known(handle)) return there;
   auto warm = std::make_shared<WarmModel>();
   warm->what = file.string();
@@ -173,8 +178,6 @@ std::shared_ptr<WarmModel> WarmModels::openFile(const Json& request, const Openi
   warm->sha256 = sha256;
   warm->fromWeights = openWeights(engine_.registry, config, file, "bicubic").model;
   warm->fromWeights->module().to(device);
-  const train::Precision precision =
-      asked.precision.empty() ? train::Precision::Float32 : train::precisionFrom(asked.precision);
   warm->look = {precision, device, 0, 0};
   warm->parameters = parameterCount(warm->model());
   warm->bytes = bytesOfAll(*warm);

@@ -63,6 +63,10 @@ class Delivery final : public Results {
     if (keeps_.images) images.push_back(std::move(image));
   }
   void text(GeneratedText text) override {
+    // Before it is stored: nothing stays of a command that is refused.
+    if (keeps_.images)
+      throw ConfigError(
+          "--grid puts images into one picture, and this makes texts; leave --grid away");
     text.step = step_;
     const std::int64_t id = store_.addText(run_.id, text);
     made.push_back(
@@ -147,7 +151,7 @@ store::GeneratedImageRow storedImage(store::RunStore& store, const store::RunRow
     if (image.runId == run.id) return image;
   } catch (const NotFoundError&) {  // said below, with the run
   }
-  throw NotFoundError("run " + std::to_string(run.id) + " has no image " + std::to_string(id) +
+  throw NotFoundError(store::nameOf(run.id) + " has no image " + std::to_string(id) +
                       "; `vitrine query` lists those of the view generated_images");
 }
 
@@ -162,28 +166,18 @@ void requireSame(const Json& recipe, const Json& origin, const char* key, const 
 int verifyImage(const CommandLine& line, store::RunStore& store, const store::RunRow& run,
                 std::int64_t id) {
   const store::GeneratedImageRow stored = storedImage(store, run, id);
-  const Json& recipe = stored.recipe;
-  for (const char* key : {"sampler", "step", "weights", "device", "precision", "seed"}) {
-    if (recipe.is_object() && recipe.contains(key)) continue;
-    throw RefusedError("the recipe of image " + std::to_string(id) + " has no " + key +
-                       "; only images that `vitrine sample` or Studio made can be made again");
-  }
+  ImageAgain recipe = imageAgain(stored.recipe, "image " + std::to_string(id));
   Engine engine;
-  const std::string use = recipe.at("weights");
   const TrainedModel trained = openTrainedModel(
       store, engine, run,
-      {recipe.at("step").dump(), use, recipe.at("device"), recipe.at("precision"), {}});
-  if (recipe.contains("threads")) train::useThreads(recipe.at("threads").get<std::int64_t>());
-  const Sampler& item = engine.registry.sampler(recipe.at("sampler"));
-  Json values = recipe.value("settings", Json::object());
-  const Json batch = recipe.value("batch", Json{{"first_seed", recipe.at("seed")}, {"size", 1}});
-  values["seed"] = batch.at("first_seed");
-  values["count"] = batch.at("size");
-  const SampleRequest request =
-      sampleRequestFor(trained, run, use, sha256OfFile(trained.checkpoint.weights),
-                       resolveOrThrow(settingsOf(item.card()), item.card().id, std::move(values)));
-  requireSame(recipe, request.origin, "weights_sha256", "the checkpoint's hash");
-  requireSame(recipe, request.origin, "networks", "the auxiliary networks' hash");
+      {std::to_string(recipe.step), recipe.weights, recipe.device, recipe.precision, {}});
+  if (recipe.threads) train::useThreads(recipe.threads);
+  const Sampler& item = engine.registry.sampler(recipe.sampler);
+  const SampleRequest request = sampleRequestFor(
+      trained, run, recipe.weights, sha256OfFile(trained.checkpoint.weights),
+      resolveOrThrow(settingsOf(item.card()), item.card().id, std::move(recipe.settings)));
+  requireSame(stored.recipe, request.origin, "weights_sha256", "the checkpoint's hash");
+  requireSame(stored.recipe, request.origin, "networks", "the auxiliary networks' hash");
   CollectedResults again;
   {
     (void)beginLook(*trained.run.session, trained.run.look);
@@ -191,10 +185,9 @@ int verifyImage(const CommandLine& line, store::RunStore& store, const store::Ru
     const train::AutocastScope autocast(trained.run.look.precision, trained.run.look.device.type());
     item.sample(request, again);
   }
-  const std::uint64_t seed = recipe.at("seed");
   std::string sha256;
   for (const GeneratedImage& image : again.images) {
-    if (image.seed == seed) sha256 = image.sha256;
+    if (image.seed == recipe.seed) sha256 = image.sha256;
   }
   const bool isSame = sha256 == stored.sha256;
   if (line.wantsJson()) {
@@ -266,7 +259,7 @@ int sampleVerb(const Arguments& arguments) {
       sampleRequestFor(trained, run, asked.use, sha256OfFile(trained.checkpoint.weights),
                        resolveOrThrow(settingsOf(card), card.id, std::move(values), settings));
   if (output.empty()) output = "run-" + std::to_string(run.id) + "-samples";
-  log::info("run " + std::to_string(run.id) + " at step " +
+  log::info(store::nameOf(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", sampler " + card.id);
   Delivery delivery(store, run, output, trained.checkpoint.step, {wantsGrid, film.isAsked()});
   {

@@ -1,9 +1,11 @@
 #include "core/artifact/artifact.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "core/artifact/generated.h"
 #include "core/base/error.h"
 #include "tests/support/refusal.h"
 
@@ -92,6 +94,49 @@ TEST(ArrayView, RefusesAnEmptyArrayWithALargeSide) {
         std::string::npos);
   }
   EXPECT_EQ(refusal({{"dtype", "float64"}, {"shape", {65'536, 0}}}, 0), "");
+}
+
+TEST(ImageAgain, IsReadFromARecipeWithTheWholeBatch) {
+  const Json recipe{{"sampler", "ode"},
+                    {"step", 1200},
+                    {"weights", "ema"},
+                    {"device", "cpu"},
+                    {"precision", "bf16"},
+                    {"seed", std::numeric_limits<std::uint64_t>::max()},
+                    {"threads", 2},
+                    {"settings", {{"steps", 20}}},
+                    {"batch", {{"first_seed", 8}, {"size", 4}}}};
+  const ImageAgain again = imageAgain(recipe, "image 3");
+  EXPECT_EQ(again.sampler, "ode");
+  EXPECT_EQ(again.step, 1200);
+  EXPECT_EQ(again.weights, "ema");
+  EXPECT_EQ(again.device, "cpu");
+  EXPECT_EQ(again.precision, "bf16");
+  EXPECT_EQ(again.seed, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(again.threads, 2);
+  EXPECT_EQ(again.settings, (Json{{"steps", 20}, {"seed", 8}, {"count", 4}}));
+  Json alone = recipe;
+  for (const char* key : {"batch", "precision", "threads"}) alone.erase(key);
+  const ImageAgain one = imageAgain(alone, "image 3");
+  EXPECT_EQ(one.settings, (Json{{"steps", 20}, {"seed", recipe.at("seed")}, {"count", 1}}));
+  EXPECT_EQ(one.precision, "");
+  EXPECT_FALSE(one.threads);
+}
+
+TEST(ImageAgain, NeedsEveryKeyInItsKind) {
+  const Json recipe{
+      {"sampler", "ode"}, {"step", 1}, {"weights", "ema"}, {"device", "cpu"}, {"seed", 1}};
+  EXPECT_EQ(imageAgain(recipe, "image 3").seed, 1u);
+  for (const auto& [key, value] : recipe.items()) {
+    Json less = recipe, other = recipe;
+    less.erase(key);
+    other[key] = Json::array();
+    for (const Json& broken : {less, other}) {
+      EXPECT_THAT(test::refusal<RefusedError>([&] { (void)imageAgain(broken, "image 3"); }),
+                  test::Names("image 3", key));
+    }
+  }
+  EXPECT_NE(test::refusal<RefusedError>([] { (void)imageAgain(Json(), "image 3"); }), "");
 }
 
 TEST(ArrayView, AcceptsAnEmptyArray) {

@@ -18,6 +18,7 @@ Json recipe() {
           {"settings", {{"class", nullptr}, {"steps", 20}, {"guidance", 4.0}}},
           {"seed", 9},
           {"device", "cpu"},
+          {"precision", "bf16"},
           {"class", 7},
           {"batch", {{"first_seed", 8}, {"size", 4}}}};
 }
@@ -67,6 +68,7 @@ TEST(SettingsAgain, MakeTheWholeBatchOfTheImage) {
   EXPECT_EQ(again.model.run, 3);
   EXPECT_EQ(again.model.checkpoint, "1200");
   EXPECT_EQ(again.model.use, "ema");
+  EXPECT_EQ(again.model.request().at("precision"), "bf16");
   EXPECT_EQ(again.sampler, "ode");
   EXPECT_EQ(again.values.at("seed"), 8);
   EXPECT_EQ(again.values.at("count"), 4);
@@ -76,8 +78,8 @@ TEST(SettingsAgain, MakeTheWholeBatchOfTheImage) {
 TEST(SettingsAgain, NeedACompleteRecipe) {
   Json broken = recipe();
   broken.erase("weights");
-  EXPECT_THROW((void)settingsAgain(broken, 3), FileError);
-  EXPECT_THROW((void)settingsAgain(Json(), 3), FileError);
+  EXPECT_THROW((void)settingsAgain(broken, 3), RefusedError);
+  EXPECT_THROW((void)settingsAgain(Json(), 3), RefusedError);
 }
 
 TEST(Recall, TakesTheSeedTheSubjectOrEverything) {

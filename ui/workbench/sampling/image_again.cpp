@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
-#include "core/base/cell_text.h"
-#include "core/base/error.h"
+#include "core/artifact/generated.h"
 #include "core/config/config.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -29,28 +29,15 @@ bool SampleSettings::operator==(const SampleSettings& other) const {
 }
 
 SampleSettings settingsAgain(const Json& recipe, std::int64_t run) {
-  const auto need = [&](const char* key) -> const Json& {
-    const auto found = recipe.is_object() ? recipe.find(key) : recipe.end();
-    if (found == recipe.end()) {
-      throw FileError(std::string("the recipe of the image has no '") + key +
-                      "'; draw the image again with this version of the program");
-    }
-    return *found;
-  };
+  ImageAgain again = imageAgain(recipe, "the image");
   SampleSettings settings;
   settings.model.run = run;
-  settings.model.checkpoint = plainText(need("step"));
-  settings.model.use = plainText(need("weights"));
-  settings.model.device = plainText(need("device"));
-  settings.sampler = plainText(need("sampler"));
-  const auto found = recipe.find("settings");
-  if (found != recipe.end() && found->is_object()) settings.values = *found;
-  settings.values["seed"] = need("seed");
-  settings.values["count"] = 1;
-  if (const auto batch = recipe.find("batch"); batch != recipe.end() && batch->is_object()) {
-    settings.values["seed"] = batch->value("first_seed", need("seed"));
-    settings.values["count"] = batch->value("size", Json(1));
-  }
+  settings.model.checkpoint = std::to_string(again.step);
+  settings.model.use = std::move(again.weights);
+  settings.model.device = std::move(again.device);
+  settings.model.precision = std::move(again.precision);
+  settings.sampler = std::move(again.sampler);
+  settings.values = std::move(again.settings);
   return settings;
 }
 

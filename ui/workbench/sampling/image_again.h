@@ -27,7 +27,7 @@ struct SampleSettings {
 };
 
 /// The request that makes an image again, with its whole batch.
-/// \throws FileError  the recipe lacks a key; names it
+/// \throws RefusedError  as imageAgain()
 [[nodiscard]] SampleSettings settingsAgain(const Json& recipe, std::int64_t run);
 
 /// How much two pictures differ.
