@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "ui/gallery/contact_sheet.h"
 #include "ui/gallery/gallery_page.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/export_dialog.h"
 #include "ui/workbench/figure_file.h"
 #include "ui/workbench/recipe.h"
@@ -40,10 +41,46 @@ std::vector<LabelledImage> GalleryPage::readImages(const std::vector<std::int64_
     one.label = tr("%1, step %2, seed %3")
                     .arg(runName(one.row.runId), ui::count(one.row.step))
                     .arg(one.row.seed);
+    if (const store::RunRow* run = workbench_.run(one.row.runId)) one.run = run->uuid;
     images.push_back(std::move(one));
     if (images.size() == kMostExported) break;
   }
   return images;
+}
+
+Json GalleryPage::namesOf(const std::vector<std::int64_t>& ids) const {
+  Json names = Json::array();
+  for (const std::int64_t id : ids) {
+    const int index = model_.indexOf(id);
+    const store::RunRow* run = index < 0 ? nullptr : workbench_.run(model_.at(index).run);
+    if (run == nullptr) continue;
+    const store::ImageEntry& image = model_.at(index);
+    names.push_back({{"id", id}, {"run", run->uuid}, {"step", image.step}, {"seed", image.seed}});
+    if (names.size() == kMostExported) break;
+  }
+  return names;
+}
+
+std::int64_t GalleryPage::idOf(const Json& name) {
+  const std::int64_t id = stateInteger(name, "id", 0), step = stateInteger(name, "step", -1);
+  const std::string uuid = stateText(name, "run"), hash = stateText(name, "sha256");
+  if (uuid.empty()) return id;
+  const auto isNamed = [&](const store::GeneratedImageRow& image) {
+    return image.step == step && Json(image.seed) == name.value("seed", Json()) &&
+           (hash.empty() || image.sha256 == hash);
+  };
+  for (const auto& [run, row] : workbench_.runs()) {
+    if (row.uuid != uuid) continue;
+    try {
+      const store::GeneratedImageRow image = workbench_.store().generatedImage(id);
+      if (image.runId == run && isNamed(image)) return id;
+    } catch (const NotFoundError&) {
+      // The number is that of another database.
+    }
+    for (const store::GeneratedImageRow& image : workbench_.store().generatedImages(run))
+      if (isNamed(image)) return image.id;
+  }
+  return 0;
 }
 
 std::vector<std::int64_t> GalleryPage::inSight() const {

@@ -120,6 +120,7 @@ Json recipesOf(const std::vector<LabelledImage>& images) {
   Json all = Json::array();
   for (const LabelledImage& one : images) {
     all.push_back({{"id", one.row.id},
+                   {"run", one.run},
                    {"step", one.row.step},
                    {"seed", one.row.seed},
                    {"sha256", one.row.sha256},

@@ -5,6 +5,7 @@
 #include <QImage>
 #include <QString>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/store/types.h"
@@ -16,7 +17,8 @@ namespace vitrine::ui {
 struct LabelledImage {
   store::GeneratedImageRow row;
   QImage picture;
-  QString label;  ///< "run 12, step 400, seed 33"
+  QString label;    ///< "run 12, step 400, seed 33"
+  std::string run;  ///< its UUID; "" where that is not known
 };
 
 /// One figure of all; nullptr for none.
@@ -33,7 +35,8 @@ struct LabelledImage {
 /// As square as a number of images can be.
 [[nodiscard]] int columnsFor(int count);
 
-/// Everything that makes the images again: [{"run": uuid, "step", "seed", "sha256", "recipe"}].
+/// Everything that makes the images again: [{"id", "run": uuid, "step", "seed", "sha256",
+/// "recipe"}].
 [[nodiscard]] Json recipesOf(const std::vector<LabelledImage>& images);
 
 }  // namespace vitrine::ui

@@ -286,6 +286,8 @@ Json GalleryPage::viewState() const {
           {"tile", sheet_->tile()},
           {"image", current_},
           {"other", other_},
+          {"names", namesOf({current_, other_})},
+          {"images", namesOf({sheet_->picked().begin(), sheet_->picked().end()})},
           {"enlarged", isEnlarged_},
           {"compare", toString(compare_).toStdString()},
           {"line", stage_->line()}};
@@ -311,19 +313,35 @@ void GalleryPage::setViewState(const Json& state) {
     compare_ = *compare;
   if (const auto line = state.find("line"); line != state.end() && line->is_number())
     lineSlider_->setValue(qRound(std::clamp(line->get<double>(), 0.0, 1.0) * kLineParts));
-  // A file that was exported from here says which images are in it.
-  std::int64_t image = stateInteger(state, "image", 0);
-  if (const auto images = state.find("images");
-      images != state.end() && images->is_array() && !images->empty()) {
-    std::set<std::int64_t> picked;
-    for (const Json& one : *images)
-      if (one.is_object() && stateInteger(one, "id", 0) > 0)
-        picked.insert(stateInteger(one, "id", 0));
-    sheet_->setPicked(picked);
-    if (image == 0 && !picked.empty()) image = *picked.begin();
-  }
-  current_ = std::max<std::int64_t>(0, image);
-  other_ = std::max<std::int64_t>(0, stateInteger(state, "other", 0));
+  // Another database has other numbers for the same images.
+  std::map<std::int64_t, std::int64_t> here;
+  const auto idsIn = [&](const char* key) {
+    std::set<std::int64_t> ids;
+    const auto list = state.find(key);
+    if (list == state.end() || !list->is_array()) return ids;
+    for (const Json& one : *list) {
+      const std::int64_t id = one.is_object() ? stateInteger(one, "id", 0) : 0;
+      if (id <= 0) continue;
+      const auto [known, isNew] = here.try_emplace(id, 0);
+      if (isNew) known->second = idOf(one);
+      if (known->second > 0) ids.insert(known->second);
+    }
+    return ids;
+  };
+  (void)idsIn("names");
+  std::set<std::int64_t> picked = idsIn("images");
+  const auto idHere = [&](const char* key) {
+    const std::int64_t id = std::max<std::int64_t>(0, stateInteger(state, key, 0));
+    const auto known = here.find(id);
+    return known == here.end() ? id : known->second;
+  };
+  std::int64_t image = idHere("image");
+  if (image == 0 && !picked.empty()) image = *picked.begin();
+  if (state.contains("images")) wantedPicks_ = std::move(picked);
+  if (std::any_of(here.begin(), here.end(), [](const auto& one) { return one.second == 0; }))
+    workbench_.showMessage(tr("An image of this view is not in this database."));
+  current_ = image;
+  other_ = idHere("other");
   if (other_ == current_) other_ = 0;
   isEnlarged_ = current_ != 0 && stateFlag(state, "enlarged");
   sheet_->refresh();
@@ -331,10 +349,16 @@ void GalleryPage::setViewState(const Json& state) {
   sheet_->setOther(other_);
   stepsView_->setOther(other_);
   search(stateWords(state, "search"));
+  if (isRead_ && !list_.isBusy()) takePicks();
   readLook();
   if (view_ == View::RunsAndSteps) readSteps();
   showView();
   showTools();
+}
+
+void GalleryPage::takePicks() {
+  if (wantedPicks_) sheet_->setPicked(std::move(*wantedPicks_));
+  wantedPicks_.reset();
 }
 
 QString GalleryPage::howToRead() const {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -119,6 +120,10 @@ class GalleryPage final : public ReadingPage {
   void changeTags(const std::string& tag, bool isOn);
   // gallery_export.cpp
   [[nodiscard]] std::vector<LabelledImage> readImages(const std::vector<std::int64_t>& ids);
+  /// [{"id", "run": uuid, "step", "seed"}] of those in the list, at most as many as a file holds.
+  [[nodiscard]] Json namesOf(const std::vector<std::int64_t>& ids) const;
+  /// The image that such a name, or a recipe of recipesOf(), means here; 0: it is not here.
+  [[nodiscard]] std::int64_t idOf(const Json& name);
   [[nodiscard]] std::vector<std::int64_t> inSight() const;
   [[nodiscard]] QString askFile(const QString& title, const QString& name, const QString& filter);
   [[nodiscard]] bool canExport();
@@ -131,6 +136,7 @@ class GalleryPage final : public ReadingPage {
   void chooseCurrent(std::int64_t id);
   void setTile(int designPixels);
   void markCell();
+  void takePicks();
   [[nodiscard]] QString runName(std::int64_t run) const;
   [[nodiscard]] QString describe(const store::ImageEntry& image) const;
 
@@ -174,6 +180,8 @@ class GalleryPage final : public ReadingPage {
   ImageStage::View compare_ = ImageStage::View::Slider;
   std::int64_t current_ = 0, other_ = 0;
   bool isEnlarged_ = false, isRead_ = false;
+  /// Picked images of a view that is shown again, until the list has been read.
+  std::optional<std::set<std::int64_t>> wantedPicks_;
 
   /// The two images that are compared, as they were read.
   struct LookedAt {

@@ -129,6 +129,7 @@ void GalleryPage::afterReading() {
     current_ = model_.count() > 0 ? model_.at(0).id : 0;
     sheet_->setCurrent(current_, ContactSheet::Reveal::No);
   }
+  takePicks();
   sheet_->refresh();
   readLook();
   if (view_ == View::RunsAndSteps) readSteps();

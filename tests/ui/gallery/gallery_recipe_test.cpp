@@ -1,0 +1,56 @@
+// Views and files of the Gallery, and the images that they mean.
+#include "tests/ui/gallery/gallery_fixture.h"
+#include "ui/workbench/recipe.h"
+
+namespace vitrine::ui {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class GalleryRecipe : public Gallery {};
+
+TEST_F(GalleryRecipe, PickedImagesComeBackWithTheView) {
+  const auto shown = filledPage();
+  click(*shown, 0);
+  click(*shown, 3, Qt::ShiftModifier);
+  const Json state = shown->viewState();
+  EXPECT_EQ(state.at("images").size(), 4u);
+  GalleryPage again(workbench_);  // has read nothing yet
+  again.setViewState(state);
+  again.waitUntilIdle();
+  EXPECT_EQ(again.chosen(), shown->chosen());
+  ASSERT_NE(again.figure(), nullptr);
+  EXPECT_EQ(again.figure()->imageCount(), 4);
+  click(*shown, 5);
+  again.setViewState(shown->viewState());
+  again.waitUntilIdle();
+  EXPECT_THAT(again.chosen(), ElementsAre(shown->current())) << "no image is picked in this view";
+}
+
+TEST_F(GalleryRecipe, AnImageOfAFileIsFoundByItsRunWhateverItsNumberIs) {
+  const auto shown = filledPage();
+  click(*shown, 1);
+  const std::int64_t id = shown->current();
+  const QString file = workbench_.path(QStringLiteral("one.png"));
+  shown->saveImage(file);
+  const auto recipe = readRecipe(file);
+  ASSERT_TRUE(recipe.has_value());
+  Json view = recipe->view;
+  EXPECT_EQ(view["images"][0]["run"], workbench_.run(second_)->uuid);
+  // As another database numbers it.
+  view["image"] = 1;
+  for (const char* key : {"images", "names"}) view[key][0]["id"] = 1;
+  const auto again = page();
+  again->setViewState(view);
+  again->waitUntilIdle();
+  EXPECT_EQ(again->current(), id);
+  EXPECT_THAT(again->chosen(), ElementsAre(id));
+  EXPECT_TRUE(workbench_.said.back().startsWith(QLatin1String("Wrote"))) << "nothing is missing";
+  for (const char* key : {"images", "names"}) view[key][0]["run"] = "a run that is not here";
+  again->setViewState(view);
+  EXPECT_THAT(workbench_.said.back().toStdString(), HasSubstr("not in this database"));
+}
+
+}  // namespace
+}  // namespace vitrine::ui
