@@ -160,11 +160,11 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
       try {
         if (act(item)) result.runs.push_back(runOf(item));
       } catch (const Error& error) {
-        if (result.trouble.empty()) result.trouble = error.what();
+        if (result.error.empty()) result.error = error.what();
         if (items.size() == 1) throw;
       }
     }
-    if (result.runs.empty() && !result.trouble.empty()) throw RefusedError(result.trouble);
+    if (result.runs.empty() && !result.error.empty()) throw RefusedError(result.error);
   };
   switch (command.what) {
     case What::Enqueue:
@@ -316,7 +316,7 @@ Command commandFromJson(const Json& json) {
 Json toJson(const CommandResult& result) {
   return {{"runs", result.runs},       {"mode", toString(result.mode)},
           {"entries", result.entries}, {"waiting", result.waiting},
-          {"held", result.isHeld},     {"trouble", result.trouble}};
+          {"held", result.isHeld},     {"trouble", result.error}};
 }
 
 CommandResult resultFromJson(const Json& json) {

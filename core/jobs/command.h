@@ -60,7 +60,7 @@ struct CommandResult {
   /// the order of their start.
   std::vector<std::int64_t> waiting;
   bool isHeld = false;       ///< of Pause: the queue ran before, and pauses now
-  std::string trouble;       ///< why it was not done to another one; "" when it was done to all
+  std::string error;         ///< why it was not done to another one; "" when it was done to all
 };
 
 /// Does as much as can be done: the result names it.

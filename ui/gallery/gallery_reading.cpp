@@ -270,8 +270,8 @@ void GalleryPage::changeTags(const std::string& tag, bool isOn) {
       store::checkImageTags(list);
       workbench_.edit(run, store::RunField::ImageTags, store::imageTagsText(list), version, this,
                       [this](const EditOutcome& outcome) {
-                        if (!outcome.trouble.isEmpty()) {
-                          workbench_.showError(outcome.trouble);
+                        if (!outcome.error.isEmpty()) {
+                          workbench_.showError(outcome.error);
                         } else if (outcome.isConflict) {
                           workbench_.showMessage(
                               tr("Another user changed the tags meanwhile; theirs are shown. Set "

@@ -132,7 +132,7 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
     workbench_.edit(run, store::RunField::CurveNotes, text, version, this,
                     [this, run, text, version, onStored](EditOutcome outcome) {
                       const bool isStored =
-                          !outcome.isConflict && !outcome.isWaiting && outcome.trouble.isEmpty();
+                          !outcome.isConflict && !outcome.isWaiting && outcome.error.isEmpty();
                       if (isStored && onStored) onStored();
                       // Merged with what others wrote: this list is not that of the version.
                       if (isStored && outcome.version != version + 1) outcome.version = 0;
@@ -144,8 +144,8 @@ void MonitorPage::editNotes(std::int64_t run, const NoteChange& change,
 
 void MonitorPage::notesAnswered(std::int64_t run, const std::string& text,
                                 const EditOutcome& outcome) {
-  if (!outcome.trouble.isEmpty()) {
-    workbench_.showError(outcome.trouble);
+  if (!outcome.error.isEmpty()) {
+    workbench_.showError(outcome.error);
   } else if (outcome.isConflict) {
     workbench_.showError(tr("Your note was not added: others changed the notes. Add it again."));
   } else if (!outcome.isWaiting) {

@@ -178,7 +178,7 @@ void QueuePage::removeRuns() {
     });
     const QString sentence = tr("Removed %1 from the queue.")
                                  .arg(counted(std::ssize(result.runs), tr("run"), tr("runs")));
-    // After the sentence of the queue, which has the trouble alone.
+    // After the sentence of the queue, which has the error alone.
     QMetaObject::invokeMethod(
         this,
         [this, sentence, removed] {

@@ -63,17 +63,17 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   setColumns();
 
   headline_ = withName(withRole(new WrapLabel, "title"), tr("The queue"));
-  trouble_ = withRole(new WrapLabel, "warn");
-  trouble_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  trouble_->setAccessibleName(tr("Why the queue is paused"));
-  trouble_->hide();
+  error_ = withRole(new WrapLabel, "warn");
+  error_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  error_->setAccessibleName(tr("Why the queue is paused"));
+  error_->hide();
 
   auto* card = withRole(new QFrame, "card");
   auto* inCard = columnIn(card, {1, 1, 1, 1}, 0);
   auto* head = new QWidget;
   auto* headLayout = columnIn(head, {px(12), px(8), px(12), px(8)}, px(4));
   headLayout->addWidget(headline_);
-  headLayout->addWidget(trouble_);
+  headLayout->addWidget(error_);
   inCard->addWidget(head);
   stack_ = new QStackedWidget;
   stack_->addWidget(view_);
@@ -201,8 +201,8 @@ void QueuePage::showQueue() {
   QString text = parts.join(QStringLiteral(" \u00b7 "));
   text[0] = text[0].toUpper();
   headline_->setText(text);
-  trouble_->setText(queue.trouble);
-  trouble_->setVisible(!queue.trouble.isEmpty());
+  error_->setText(queue.error);
+  error_->setVisible(!queue.error.isEmpty());
   showOffer();
   showDevices();
   updateActions();

@@ -79,7 +79,7 @@ class QueuePage : public Page {
   bool isReset_ = true;  ///< runs came, went or moved since they were shown
 
   QStackedWidget* stack_;
-  QLabel *headline_, *trouble_;
+  QLabel *headline_, *error_;
   QFrame* offer_;
   QBoxLayout* offerLine_;
   QLabel* offerText_;

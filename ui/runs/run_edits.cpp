@@ -132,38 +132,38 @@ void RunEdits::save(store::RunField field, std::vector<Change> changes, const QS
   struct Answers {
     std::size_t left = 0;
     std::vector<Change> stored;
-    QString trouble;
+    QString error;
   };
   auto answers = std::make_shared<Answers>();
   answers->left = changes.size();
   for (const Change& change : changes) {
     workbench_.edit(change.run, field, change.after, change.version, this,
                     [this, answers, change, field, sentence](const EditOutcome& outcome) {
-                      const QString trouble =
+                      const QString error =
                           outcome.isConflict
                               ? tr("Not saved: another user changed it first. Your text is in the "
                                    "run's history.")
-                              : outcome.trouble;
+                              : outcome.error;
                       // It has waited until now, and its sentence came when it was typed.
                       if (answers->left == 0) {
-                        if (!trouble.isEmpty()) return workbench_.showError(trouble);
+                        if (!error.isEmpty()) return workbench_.showError(error);
                         for (Change& one : answers->stored)
                           if (one.run == change.run && !outcome.isWaiting)
                             one.version = outcome.version;
                         return;
                       }
-                      if (!trouble.isEmpty()) {
-                        answers->trouble = trouble;
+                      if (!error.isEmpty()) {
+                        answers->error = error;
                       } else {
                         answers->stored.push_back(change);
                         answers->stored.back().version = outcome.version;
                         if (workbench_.link() == nullptr) workbench_.refresh(change.run);
                       }
                       if (--answers->left > 0) return;
-                      if (answers->stored.empty()) return workbench_.showError(answers->trouble);
-                      const QString said = answers->trouble.isEmpty()
+                      if (answers->stored.empty()) return workbench_.showError(answers->error);
+                      const QString said = answers->error.isEmpty()
                                                ? sentence
-                                               : sentence + QLatin1Char(' ') + answers->trouble;
+                                               : sentence + QLatin1Char(' ') + answers->error;
                       Q_EMIT workbench_.offered(said, tr("Undo"), [this, field, answers] {
                         takeBack(field, answers->stored);
                       });

@@ -25,8 +25,8 @@ void RunsPanel::openFolder() {
   const std::filesystem::path folder =
       std::filesystem::absolute(store::filesFolder(workbench_.store().file())) /
       store::runFolderName(run->uuid);
-  std::error_code trouble;
-  if (!std::filesystem::is_directory(folder, trouble))
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored))
     return workbench_.showMessage(
         tr("Run %1 has no files yet: its log and its checkpoints come with its first steps.")
             .arg(run->id));

@@ -79,8 +79,8 @@ void Inspector::saveNote() {
   const QString text = note_->toPlainText();
   workbench_.edit(run, store::RunField::Note, text.toStdString(), noteVersion_, this,
                   [this, run, text](const EditOutcome& outcome) {
-                    if (!outcome.trouble.isEmpty()) workbench_.showError(outcome.trouble);
-                    if (run != run_ || !outcome.trouble.isEmpty()) return;
+                    if (!outcome.error.isEmpty()) workbench_.showError(outcome.error);
+                    if (run != run_ || !outcome.error.isEmpty()) return;
                     if (outcome.isConflict) {
                       noteConflict_->open(QString::fromStdString(outcome.theirs), outcome.version);
                       return;
@@ -109,8 +109,8 @@ void Inspector::saveTags() {
   const QString typed = tags_->text();
   workbench_.edit(run, store::RunField::Tags, joinedTags(), tagsVersion_, this,
                   [this, run, typed](const EditOutcome& outcome) {
-                    if (!outcome.trouble.isEmpty()) workbench_.showError(outcome.trouble);
-                    if (run != run_ || !outcome.trouble.isEmpty()) return;
+                    if (!outcome.error.isEmpty()) workbench_.showError(outcome.error);
+                    if (run != run_ || !outcome.error.isEmpty()) return;
                     if (outcome.isConflict) {
                       QString theirs = QString::fromStdString(outcome.theirs);
                       tagsConflict_->open(theirs.replace(QLatin1Char('\n'), QStringLiteral(", ")),

@@ -66,7 +66,7 @@ EditOutcome LocalEdits::store(const Key& key, const Edit& edit) {
     outcome.isWaiting = true;
     reason_ = QString::fromUtf8(error.what());
   } catch (const Error& error) {  // no such run, or a text that no run can have
-    outcome.trouble = QString::fromUtf8(error.what());
+    outcome.error = QString::fromUtf8(error.what());
   }
   store_.setPatience(kStorePatience);
   return outcome;
@@ -106,9 +106,9 @@ void LocalEdits::tell(const Key& key, const Edit& edit, const EditOutcome& outco
            "it.")
             .arg(what)
             .arg(key.first));
-  } else if (!outcome.trouble.isEmpty()) {
+  } else if (!outcome.error.isEmpty()) {
     Q_EMIT failed(
-        tr("The %1 of run %2 was not stored: %3.").arg(what).arg(key.first).arg(outcome.trouble));
+        tr("The %1 of run %2 was not stored: %3.").arg(what).arg(key.first).arg(outcome.error));
   }
 }
 
@@ -125,7 +125,7 @@ void LocalEdits::tryNow() {
     if (outcome.isWaiting) break;  // as the others would
     waiting_.erase(key);
     tell(key, edit, outcome);
-    areStored = areStored && !outcome.isConflict && outcome.trouble.isEmpty();
+    areStored = areStored && !outcome.isConflict && outcome.error.isEmpty();
   }
   if (waiting_.empty()) {
     retry_.stop();

@@ -178,25 +178,25 @@ class WorkerLauncher {
     // It may not have said so yet, or be of another version.
     if (isWorkerAlive(worker_)) return {};
     if (started_.isValid()) {
-      if (started_.elapsed() < (failures_ < kPatience ? kStartUpMs : kLongPauseMs)) return trouble_;
+      if (started_.elapsed() < (failures_ < kPatience ? kStartUpMs : kLongPauseMs)) return error_;
       failures_ = started_.elapsed() < kQuickMs || failures_ >= kPatience ? failures_ + 1 : 0;
     }
-    trouble_.clear();
+    error_.clear();
     if (const std::string why = jobs::whyNotHere(store); !why.empty())
-      return trouble_ = QString::fromStdString(why);
+      return error_ = QString::fromStdString(why);
     if (failures_ >= kPatience) {
-      trouble_ = QueueService::tr("The queue worker stopped %1 times: %2")
-                     .arg(failures_)
-                     .arg(lastLineOf(jobs::workLogFile(file)));
+      error_ = QueueService::tr("The queue worker stopped %1 times: %2")
+                   .arg(failures_)
+                   .arg(lastLineOf(jobs::workLogFile(file)));
     }
     started_.start();
     try {
       worker_ = store::workerOf(jobs::attendQueue(file, jobs::headlessProgram()));
     } catch (const Error& error) {
       failures_ = std::max(failures_, kPatience);
-      trouble_ = QString::fromUtf8(error.what());
+      error_ = QString::fromUtf8(error.what());
     }
-    return trouble_;
+    return error_;
   }
 
  private:
@@ -215,7 +215,7 @@ class WorkerLauncher {
   QElapsedTimer asked_, started_;
   store::Worker worker_;  ///< the process that was started last
   int failures_ = 0;
-  QString trouble_;
+  QString error_;
 };
 
 const jobs::QueueEntry* QueueView::entry(std::int64_t run) const {
@@ -315,10 +315,10 @@ void QueueService::refresh() {
     QString failure;
     try {
       thread_->open();
-      QString trouble;
-      if (thread_->launcher) trouble = thread_->launcher->look(*thread_->store, *thread_->queue);
+      QString error;
+      if (thread_->launcher) error = thread_->launcher->look(*thread_->store, *thread_->queue);
       view = thread_->reader->read(*thread_->queue);
-      view.trouble = trouble;
+      view.error = error;
     } catch (const std::exception& error) {
       failure = QString::fromUtf8(error.what());
     }
@@ -326,7 +326,7 @@ void QueueService::refresh() {
         this,
         [this, view = std::move(view), failure]() mutable {
           isReading_ = false;
-          if (!failure.isEmpty()) view.trouble = failure;
+          if (!failure.isEmpty()) view.error = failure;
           view_ = std::move(view);
           Q_EMIT viewChanged();
           if (isReadingDue_) refresh();
@@ -343,8 +343,8 @@ void QueueService::execute(const jobs::Command& command, Sentence sentence) {
     } catch (const Error& error) {  // it may read about runs that are gone by now
       text = QString::fromUtf8(error.what());
     }
-    if (!result.trouble.empty())
-      text += (text.isEmpty() ? "" : " ") + QString::fromStdString(result.trouble);
+    if (!result.error.empty())
+      text += (text.isEmpty() ? "" : " ") + QString::fromStdString(result.error);
     if (!text.isEmpty()) Q_EMIT messageSent(text);
   };
   if (link_ != nullptr) {

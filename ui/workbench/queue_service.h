@@ -29,7 +29,7 @@ struct QueueView {
   std::vector<std::int64_t> ended;  ///< the last of them, newest first
   double secondsLeft = 0;           ///< until nothing of it is left; 0: unknown
   bool isMoreLeft = false;  ///< some runs that wait are like none that was trained: not counted
-  QString trouble;          ///< why no process works on the queue; "" when all is well
+  QString error;            ///< why no process works on the queue; "" when all is well
 
   [[nodiscard]] const jobs::QueueEntry* entry(std::int64_t run) const;
   /// Entries that are not in progress.

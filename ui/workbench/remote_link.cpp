@@ -130,7 +130,7 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
   } catch (const remote::LinkError&) {
     outcome.isWaiting = true;
   } catch (const Error& error) {
-    outcome.trouble = QString::fromUtf8(error.what());
+    outcome.error = QString::fromUtf8(error.what());
   }
   if (!outcome.isWaiting) {
     const auto theirs = textIn(answer, "theirs");
@@ -147,7 +147,7 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
       const bool isList = key.second == toString(store::RunField::CurveNotes) ||
                           key.second == toString(store::RunField::ImageTags);
       const bool isMerged = isList && outcome.version != edit.basedOn + 1;
-      if (outcome.trouble.isEmpty() && !outcome.isConflict && !isMerged)
+      if (outcome.error.isEmpty() && !outcome.isConflict && !isMerged)
         now->second.basedOn = outcome.version;
       storeWaiting();
       sendEdit(key);
@@ -161,8 +161,8 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
         tr("The %1 of run %2 was changed by another user meanwhile: your text is kept next to it.")
             .arg(QString::fromStdString(field ? wordsOf(*field) : key.second))
             .arg(key.first));
-  } else if (!outcome.trouble.isEmpty()) {
-    Q_EMIT failed(outcome.trouble);
+  } else if (!outcome.error.isEmpty()) {
+    Q_EMIT failed(outcome.error);
   }
 }
 

@@ -24,7 +24,7 @@ struct EditOutcome {
   bool isConflict = false;   ///< another text stands: `theirs`, as EditRow::text
   bool isWaiting = false;    ///< there is no link: it is sent when it is back, and kept until then
   std::string theirs;
-  QString trouble;  ///< why it could not be stored at all
+  QString error;  ///< why it could not be stored at all
 };
 
 class RemoteLink : public QObject {

@@ -319,7 +319,7 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
       });
       const QString sentence = parts.join(QLatin1Char(' '));
       if (removed.empty()) return sentence;
-      // After the sentence of the queue, which has the trouble alone.
+      // After the sentence of the queue, which has the error alone.
       QMetaObject::invokeMethod(
           this,
           [this, sentence, removed] {
@@ -330,7 +330,7 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
     }
     parts << tr("The queue is paused: %1 of the same experiment would start next.")
                  .arg(namesOf(result.waiting));
-    // After the sentence of the queue, which has the trouble alone.
+    // After the sentence of the queue, which has the error alone.
     const QString sentence = parts.join(QLatin1Char(' '));
     QMetaObject::invokeMethod(
         this, [this, sentence] { offer(sentence, tr("Resume queue"), [this] { resumeQueue(); }); },
@@ -354,10 +354,10 @@ void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
   command.runs = ids;
   queue_.execute(command, [this](const jobs::CommandResult& result) {
     QString sentence = tr("Moved %1 to the trash.").arg(namesOf(result.runs));
-    if (!result.trouble.empty())
-      sentence += QLatin1Char(' ') + QString::fromStdString(result.trouble);
+    if (!result.error.empty())
+      sentence += QLatin1Char(' ') + QString::fromStdString(result.error);
     drop(result.runs);
-    // After the sentence of the queue, which has the trouble alone.
+    // After the sentence of the queue, which has the error alone.
     QMetaObject::invokeMethod(
         this,
         [this, sentence, runs = result.runs] {

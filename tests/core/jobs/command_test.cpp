@@ -56,7 +56,7 @@ TEST_F(Orders, DoWhatCanBeDoneAndSayWhyTheRestWasNot) {
   const std::int64_t alive = addRunning(store), ended = addRun(store);
   const CommandResult result = give(What::Delete, {alive, ended});
   EXPECT_THAT(result.runs, ElementsAre(ended));
-  EXPECT_THAT(result.trouble, Names(alive));
+  EXPECT_THAT(result.error, Names(alive));
   EXPECT_THAT([&] { give(What::Delete, {alive}); }, Fails<RefusedError>(alive));
 }
 
@@ -162,14 +162,14 @@ TEST_F(Orders, AreUndoneForTheRunsForWhichTheyCanBe) {
   back.places = {{runs[0], runs[1], {}}, {alive, runs[1], {}}, {runs[1], 0, {}}};
   const CommandResult put = execute(back, store, queue);
   EXPECT_THAT(put.runs, ElementsAre(runs[1], runs[0]));
-  EXPECT_THAT(put.trouble, Names(alive));
+  EXPECT_THAT(put.error, Names(alive));
   EXPECT_THAT(command(), ElementsAre(runs[0], runs[1]));
 
   const std::int64_t deleted = addRun(store);
   give(What::Delete, {deleted});
   const CommandResult restored = give(What::Restore, {alive, deleted});
   EXPECT_THAT(restored.runs, ElementsAre(deleted));
-  EXPECT_THAT(restored.trouble, Names(alive));
+  EXPECT_THAT(restored.error, Names(alive));
 }
 
 TEST_F(Orders, ComeBackFromJsonAsTheyWere) {

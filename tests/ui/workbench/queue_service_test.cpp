@@ -59,7 +59,7 @@ TEST(QueueService, TellsWhatWaitsWhatCanResumeAndWhatEnded) {
   EXPECT_EQ(view.resumable, std::vector<std::int64_t>{lost});
   EXPECT_EQ(view.ended, std::vector<std::int64_t>{failed});
   EXPECT_TRUE(view.running.empty());
-  EXPECT_TRUE(view.trouble.isEmpty()) << view.trouble.toStdString();
+  EXPECT_TRUE(view.error.isEmpty()) << view.error.toStdString();
 }
 
 TEST(QueueService, ReadsOnceMoreForWhatChangesDuringAReading) {
@@ -130,14 +130,14 @@ TEST(QueueService, SaysWhyNoProcessWorksOnTheQueue) {
   open.enqueued();
   open.service.attend();
   open.service.waitUntilIdle();
-  EXPECT_TRUE(open.service.view().trouble.contains(QStringLiteral("/no/such/program")))
-      << open.service.view().trouble.toStdString();
+  EXPECT_TRUE(open.service.view().error.contains(QStringLiteral("/no/such/program")))
+      << open.service.view().error.toStdString();
   jobs::Command command;
   command.what = jobs::Command::What::Mode;
   command.mode = store::QueueMode::Paused;
   open.service.execute(command);
   open.service.waitUntilIdle();
-  EXPECT_TRUE(open.service.view().trouble.isEmpty()) << "nothing is to be started now";
+  EXPECT_TRUE(open.service.view().error.isEmpty()) << "nothing is to be started now";
 }
 
 TEST(Workbench, PutsRunsIntoTheQueueOnce) {
