@@ -98,18 +98,18 @@ std::vector<std::int64_t> waitingBeside(const std::vector<std::int64_t>& runs,
   return waiting;
 }
 
-[[noreturn]] void wrongOrder(const std::string& what) {
+[[noreturn]] void refuse(const std::string& what) {
   throw ConfigError("the command is not understood: " + what);
 }
 
 template <typename Value>
-Value orderField(const Json& json, const char* key, Value otherwise) {
+Value fieldOr(const Json& json, const char* key, Value otherwise) {
   const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return otherwise;
   try {
     return found->get<Value>();
   } catch (const Json::exception&) {
-    wrongOrder(std::string("'") + key + "' is of another type");
+    refuse(std::string("'") + key + "' is of another type");
   }
 }
 
@@ -127,27 +127,27 @@ Json placeJson(const Command::Place& place) {
 }
 
 Command::Place placeOf(const Json& json) {
-  if (!json.is_object()) wrongOrder("one of 'places' is not a map");
+  if (!json.is_object()) refuse("one of 'places' is not a map");
   Command::Place place;
-  place.run = orderField<std::int64_t>(json, "run", 0);
-  place.before = orderField<std::int64_t>(json, "before", 0);
+  place.run = fieldOr<std::int64_t>(json, "run", 0);
+  place.before = fieldOr<std::int64_t>(json, "before", 0);
   store::QueueOptions& options = place.options;
-  options.priority = orderField(json, "priority", options.priority);
-  options.device = orderField(json, "device", options.device);
-  options.timeLimitSeconds = orderField(json, "time_limit", options.timeLimitSeconds);
-  options.graceSeconds = orderField(json, "grace", options.graceSeconds);
-  options.memoryLimitBytes = orderField(json, "memory_limit", options.memoryLimitBytes);
-  options.neededMemoryBytes = orderField(json, "needed_memory", options.neededMemoryBytes);
-  options.neededDiskBytes = orderField(json, "needed_disk", options.neededDiskBytes);
+  options.priority = fieldOr(json, "priority", options.priority);
+  options.device = fieldOr(json, "device", options.device);
+  options.timeLimitSeconds = fieldOr(json, "time_limit", options.timeLimitSeconds);
+  options.graceSeconds = fieldOr(json, "grace", options.graceSeconds);
+  options.memoryLimitBytes = fieldOr(json, "memory_limit", options.memoryLimitBytes);
+  options.neededMemoryBytes = fieldOr(json, "needed_memory", options.neededMemoryBytes);
+  options.neededDiskBytes = fieldOr(json, "needed_disk", options.neededDiskBytes);
   return place;
 }
 
-store::QueueMode orderMode(const Json& json) {
-  const auto text = orderField<std::string>(json, "mode", toString(store::QueueMode::Running));
+store::QueueMode modeOf(const Json& json) {
+  const auto text = fieldOr<std::string>(json, "mode", toString(store::QueueMode::Running));
   for (const store::QueueMode mode : kQueueModes) {
     if (toString(mode) == text) return mode;
   }
-  wrongOrder("'mode' is running, after_current or paused, not '" + text + "'");
+  refuse("'mode' is running, after_current or paused, not '" + text + "'");
 }
 
 }  // namespace
@@ -281,35 +281,35 @@ Json toJson(const Command& command) {
 }
 
 Command commandFromJson(const Json& json) {
-  if (!json.is_object()) wrongOrder("it is not a map");
-  const auto what = orderField<std::string>(json, "what", "");
+  if (!json.is_object()) refuse("it is not a map");
+  const auto what = fieldOr<std::string>(json, "what", "");
   const auto known = std::find_if(kOrders.begin(), kOrders.end(),
                                   [&](const auto& entry) { return entry.second == what; });
   if (known == kOrders.end()) {
     const std::string names = joined(kOrders, [](const auto& each) { return each.second; });
-    wrongOrder("'what' is one of " + names + ", not '" + what + "'");
+    refuse("'what' is one of " + names + ", not '" + what + "'");
   }
   Command command;
   command.what = known->first;
-  command.runs = orderField<std::vector<std::int64_t>>(json, "runs", {});
-  command.before = orderField<std::int64_t>(json, "before", 0);
-  command.seconds = orderField<double>(json, "seconds", 0);
-  command.device = orderField<std::string>(json, "device", "");
-  command.mode = orderMode(json);
-  command.end = orderField<bool>(json, "front", false) ? QueueEnd::Front : QueueEnd::Back;
-  const auto then = orderField<std::string>(json, "queue", "");
+  command.runs = fieldOr<std::vector<std::int64_t>>(json, "runs", {});
+  command.before = fieldOr<std::int64_t>(json, "before", 0);
+  command.seconds = fieldOr<double>(json, "seconds", 0);
+  command.device = fieldOr<std::string>(json, "device", "");
+  command.mode = modeOf(json);
+  command.end = fieldOr<bool>(json, "front", false) ? QueueEnd::Front : QueueEnd::Back;
+  const auto then = fieldOr<std::string>(json, "queue", "");
   if (then == "hold") {
     command.queue = Command::Queue::Holds;
   } else if (then == "resume") {
     command.queue = Command::Queue::Resumes;
   } else if (!then.empty()) {
-    wrongOrder("'queue' is hold or resume, not '" + then + "'");
+    refuse("'queue' is hold or resume, not '" + then + "'");
   }
-  for (const Json& place : orderField<std::vector<Json>>(json, "places", {}))
+  for (const Json& place : fieldOr<std::vector<Json>>(json, "places", {}))
     command.places.push_back(placeOf(place));
   const bool isOfAll = command.what == What::Mode || command.what == What::PauseAll ||
                        command.what == What::EmptyTrash || command.what == What::PutBack;
-  if (command.runs.empty() && !isOfAll) wrongOrder("'runs' names none");
+  if (command.runs.empty() && !isOfAll) refuse("'runs' names none");
   return command;
 }
 
@@ -320,13 +320,13 @@ Json toJson(const CommandResult& result) {
 }
 
 CommandResult resultFromJson(const Json& json) {
-  if (!json.is_object()) wrongOrder("its result is not a map");
-  return {orderField<std::vector<std::int64_t>>(json, "runs", {}),
-          orderMode(json),
-          orderField<std::int64_t>(json, "entries", 0),
-          orderField<std::vector<std::int64_t>>(json, "waiting", {}),
-          orderField<bool>(json, "held", false),
-          orderField<std::string>(json, "trouble", "")};
+  if (!json.is_object()) refuse("its result is not a map");
+  return {fieldOr<std::vector<std::int64_t>>(json, "runs", {}),
+          modeOf(json),
+          fieldOr<std::int64_t>(json, "entries", 0),
+          fieldOr<std::vector<std::int64_t>>(json, "waiting", {}),
+          fieldOr<bool>(json, "held", false),
+          fieldOr<std::string>(json, "trouble", "")};
 }
 
 }  // namespace vitrine::jobs
