@@ -221,12 +221,10 @@ void ArtifactsPage::resizeEvent(QResizeEvent* event) {
 
 std::int64_t ArtifactsPage::pixelsOf(const store::ArtifactRow& row) const {
   if (row.kind != artifact_kind::kAttention) return 0;
-  // attention_map stores the pixels of "image 3" next to it as "image 3 pixels".
   const auto rows = rows_.find(row.runId);
   if (rows == rows_.end()) return 0;
   for (const store::ArtifactRow& other : rows->second) {
-    if (other.analysis == row.analysis && other.name == row.name + " pixels" &&
-        other.step == row.step)
+    if (other.analysis == row.analysis && other.step == row.step && isImageOf(other.name, row.name))
       return other.id;
   }
   return 0;

@@ -166,15 +166,26 @@ TEST_F(ArtifactsCompute, ThePixelsBelowAMapAreNoEntryOfTheirOwn) {
   pixels.name = samples::attention().name + " pixels";
   workbench_.store().addArtifact(run, samples::attention());
   workbench_.store().addArtifact(run, pixels);
-  pixels.name = "alone pixels";
-  workbench_.store().addArtifact(run, pixels);
+  Artifact map = samples::attention();
+  map.name = "image 7, layers 0, 1";
+  workbench_.store().addArtifact(run, map);
+  for (const char* name : {"alone pixels", "image 7 pixels", "image 70 pixels"}) {
+    pixels.name = name;
+    workbench_.store().addArtifact(run, pixels);
+  }
   show(run);
   const auto* tree = page_->findChild<QTreeWidget*>();
   ASSERT_EQ(tree->topLevelItemCount(), 1);
   QStringList names;
   for (int i = 0; i < tree->topLevelItem(0)->childCount(); ++i)
     names << tree->topLevelItem(0)->child(i)->text(0);
-  EXPECT_EQ(names.join(QLatin1Char(';')).toStdString(), "alone pixels;image 0");
+  EXPECT_EQ(names.join(QLatin1Char(';')).toStdString(),
+            "alone pixels;image 0;image 7, layers 0, 1;image 70 pixels");
+  page_->showArtifact(QString::fromStdString(map.analysis), QString::fromStdString(map.name));
+  page_->waitUntilIdle();
+  ASSERT_EQ(page_->views().size(), 1u);
+  ASSERT_NE(page_->views()[0]->figure(), nullptr);
+  EXPECT_FALSE(page_->views()[0]->figure()->style().picture.isNull()) << "below the map";
 }
 
 TEST_F(ArtifactsCompute, LeadsToThePageThatHasTheImages) {
