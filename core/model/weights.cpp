@@ -135,12 +135,19 @@ void addReferred(WeightSource& source, const std::string& name,
   for (const std::string& theirs : origin.names) {
     const SafetensorsEntry* entry = opened->find(theirs);
     if (entry == nullptr) throw FileError(origin.file.string() + " has no tensor '" + theirs + "'");
-    if (parts.empty())
+    if (parts.empty()) {
       shape = entry->shape;
-    else if (!shape.empty() && !entry->shape.empty())
+    } else if (shape.empty() || shape.size() != entry->shape.size() ||
+               !std::equal(shape.begin() + 1, shape.end(), entry->shape.begin() + 1)) {
+      throw FileError(origin.file.string() + ": tensor '" + theirs + "' does not fit behind '" +
+                      origin.names.front() + "' in '" + name + "'");
+    } else {
       shape.front() += entry->shape.front();
+    }
     parts.push_back(entry);
   }
+  if (parts.empty())
+    throw FileError("no tensor of " + origin.file.string() + " is named for '" + name + "'");
   const auto read = [opened, parts, file = origin.file] {
     std::vector<at::Tensor> values;
     for (const SafetensorsEntry* part : parts) values.push_back(readTensor(*opened, *part, file));
@@ -197,7 +204,7 @@ void addFlat(WeightSource& source, const std::filesystem::path& file, const Name
                                                    static_cast<std::size_t>(entry.bytes)));
                  return tensor;
                },
-               {name});
+               {entry.name});
   }
 }
 
@@ -244,7 +251,7 @@ WeightSource openWeightSource(const std::filesystem::path& path, const LoadOptio
     const std::string name = nameOf(entry.name);
     source.add(
         name, entry.shape, [opened, &entry, file] { return readTensor(*opened, entry, file); },
-        {name}, std::move(origin));
+        {entry.name}, std::move(origin));
   }
   if (isOne) {
     const auto references = opened->metadata().find(kReferences);
@@ -278,7 +285,15 @@ LoadReport matchTensors(const std::vector<std::pair<std::string, at::Tensor>>& t
                         shapeText(tensor.sizes()) + " in the model");
       continue;
     }
-    copies.emplace_back(tensor, source.tensor(name));
+    at::Tensor value = source.tensor(name);
+    if (tensor.is_floating_point() && !value.is_floating_point()) {
+      // Quantised weights: what they are to be multiplied with is somewhere else in the file.
+      misfits.push_back("'" + name + "' is of type " + c10::toString(value.scalar_type()) +
+                        " in the file and " + c10::toString(tensor.scalar_type()) +
+                        " in the model");
+      continue;
+    }
+    copies.emplace_back(tensor, std::move(value));
     report.loaded.push_back(name);
     if (source.isResized(name)) report.resized.push_back(name);
     if (source.origin(name)) report.origins[name] = *source.origin(name);

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 #include "core/nn/vision_transformer.h"
 #include "tests/support/refusal.h"
 
@@ -127,12 +128,14 @@ TEST_F(Weights, AFileOfAnotherArchitectureIsRecognised) {
 TEST_F(Weights, PrefixesAreRenamed) {
   nn::VisionTransformer written(tiny(), 1), read(tiny(), 2);
   auto tensors = namedTensors(written);
+  tensors.emplace_back("mask_token", at::zeros({1, 1, 8}));
   for (auto& item : tensors) item.first = "module." + item.first;
   writeTensors(file_, tensors);
   EXPECT_THAT(refusal(read), HasSubstr("none of its"));
   LoadOptions options;
   options.rename = {{"module.", ""}};
-  (void)loadWeights(read, file_, options);
+  EXPECT_THAT(loadWeights(read, file_, options).unused, ElementsAre("module.mask_token"))
+      << "as the file calls it";
   EXPECT_TRUE(sameWeights(written, read));
 }
 
@@ -152,6 +155,28 @@ TEST_F(Weights, HalfPrecisionFilesLoadIntoFloat) {
   (void)loadWeights(read, file_);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     EXPECT_TRUE(namedTensors(read)[i].second.equal(tensors[i].second.to(at::kFloat)));
+  }
+}
+
+TEST_F(Weights, WholeNumbersAreNotTakenForRealOnes) {
+  nn::VisionTransformer written(tiny(), 1), read(tiny(), 2), untouched(tiny(), 2);
+  auto tensors = namedTensors(written);
+  for (auto& [name, tensor] : tensors) {
+    if (name == "head.weight") tensor = tensor.to(at::kChar);
+  }
+  writeTensors(file_, tensors);
+  EXPECT_THAT(refusal(read), Names("head.weight", "Char", "Float"));
+  EXPECT_TRUE(sameWeights(read, untouched));
+}
+
+TEST_F(Weights, RowsOfAnotherFileThatDoNotFitAreRefused) {
+  const std::filesystem::path other = folder_ / "other.safetensors";
+  writeTensors(other, {{"q", at::zeros({2, 3})}, {"k", at::zeros({2, 4})}, {"s", at::zeros({})}});
+  const std::vector<std::vector<std::string>> wrong{{"q", "k"}, {"q", "s"}, {"s", "q"}, {}};
+  for (const std::vector<std::string>& names : wrong) {
+    const WeightReference reference{other, sha256OfFile(other), {{"a", names}}};
+    writeTensors(file_, {{"b", at::zeros({1})}}, referenceMetadata({reference}));
+    EXPECT_THROW((void)openWeightSource(file_), FileError) << names.size();
   }
 }
 
