@@ -38,6 +38,9 @@ _PIPE_BYTES = 1 << 20     # asked of the kernel
 _BUFFER_BYTES = 64 << 20  # that wait here when the pipe is full
 _F_SETPIPE_SZ = 1031
 _STOPS = ("stop", "pause", "interrupt")
+_ENDS = ("done", "failed", "stopped", "interrupted")
+_MOST_STEPS = 1 << 53
+_LONGEST_SIDE = 65_536  # of an image
 
 
 class LogError(RuntimeError):
@@ -69,8 +72,8 @@ def start(experiment=None, *, name="", variant="", seed=0, config=None, steps=0,
         if not isinstance(values, dict):
             raise LogError(f"config is a {type(config).__name__}; pass a mapping, a dataclass or a Namespace")
         tags = [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
-        line.update(experiment=str(experiment), name=str(name), variant=str(variant), seed=int(seed), config=values,
-                    tags=tags, note=str(note))
+        line.update(experiment=str(experiment), name=_words(name), variant=_words(variant), seed=int(seed),
+                    config=values, tags=tags, note=_words(note))
     return Run(line, database, program, patience)
 
 
@@ -143,7 +146,7 @@ class Run:
                 self._flatten(name, value, parts)
         if not parts:
             return
-        if step is not None and (type(step) is not int or step < 0):
+        if step is not None and (type(step) is not int or not 0 <= step <= _MOST_STEPS):
             step = _integer("step", step)
         self._require_owner()  # in a forked child the lock may be held for ever
         with self._lock:
@@ -151,7 +154,7 @@ class Run:
                 step = self.step + 1
             if step > self.step:
                 self.step = step
-        when = "" if epoch is None else f'"epoch":{_finite("epoch", epoch)!r},'
+        when = "" if epoch is None else f'"epoch":{_epoch(epoch)!r},'
         seconds = time.monotonic() - self._begin
         self._send(f'{{"type":"metrics","step":{step},{when}"time":{seconds:.3f},"values":{{{",".join(parts)}}}}}\n'
                    .encode(errors="replace"))
@@ -161,7 +164,8 @@ class Run:
         shown in percent. What the database knows already stays."""
         if better not in ("higher", "lower", "none"):
             raise ValueError(f"better is {better!r}; it has to be 'higher', 'lower' or 'none'")
-        self._put("metric", name, better=better, unit=unit, title=title, definition=definition)
+        self._put("metric", name, better=better, unit=_words(unit), title=_words(title),
+                  definition=_words(definition))
 
     def image(self, name, image, step=None, *, title="", titles=(), shape=None):
         """A picture, or several of one size. image: bytes of a PNG, a PIL image, a NumPy or PyTorch array or lists
@@ -171,33 +175,33 @@ class Run:
         titles = [str(each) for each in titles]
         if titles and len(titles) != picture.get("shape", [1])[0]:
             raise ValueError(f"there are {len(titles)} titles for {picture.get('shape', [1])[0]} images")
-        self._put("image", name, step, title=title, titles=titles, **picture)
+        self._put("image", name, step, title=_words(title), titles=titles, **picture)
 
     def sample(self, image, step=None, *, seed=0, shape=None, **recipe):
         """An image that the model made, with what it was made with: prompt="a cat", guidance=4."""
         picture = _picture(image, shape)
         if "shape" in picture:
             raise ValueError("a sample is one image; call sample() for each")
-        self._put("sample", None, step, seed=_integer("seed", seed), recipe=_plain(recipe), **picture)
+        self._put("sample", None, step, seed=_seed(seed), recipe=_plain(recipe), **picture)
 
     def text(self, text, step=None, *, prompt="", seed=0, **recipe):
         """A text that the model made."""
-        self._put("text", None, step, text=str(text), prompt=str(prompt), seed=_integer("seed", seed),
+        self._put("text", None, step, text=str(text), prompt=_words(prompt), seed=_seed(seed),
                   recipe=_plain(recipe))
 
     def table(self, name, columns, rows, step=None, *, title=""):
         columns, rows = [str(column) for column in columns], [list(row) for row in rows]
         _require_rows(rows, len(columns))
-        self._put("table", name, step, title=title, columns=columns, rows=_plain(rows))
+        self._put("table", name, step, title=_words(title), columns=columns, rows=_plain(rows))
 
     def matrix(self, name, values, step=None, *, rows=(), columns=(), title=""):
         """A matrix with labels of its rows and columns, as a confusion matrix."""
-        values = [list(row) for row in values]
+        values = [[None if cell is None else float(cell) for cell in row] for row in values]
         rows, columns = [str(row) for row in rows], [str(column) for column in columns]
         _require_rows(values, len(columns) or len(values[0]) if values else 0)
         if rows and len(rows) != len(values):
             raise ValueError(f"there are {len(rows)} labels for {len(values)} rows")
-        self._put("matrix", name, step, title=title, values=_plain(values), row_labels=rows,
+        self._put("matrix", name, step, title=_words(title), values=_plain(values), row_labels=rows,
                   column_labels=columns)
 
     def event(self, text, step=None, **data):
@@ -242,9 +246,11 @@ class Run:
         if self._has_ended:
             return
         self._require_owner()
-        self._has_ended = True
         state = state or ("stopped" if self._has_told else "done")
-        self._put("finish", None, state=state, reason=reason)
+        if state not in _ENDS:
+            raise ValueError(f"state is {state!r}; it has to be one of {', '.join(_ENDS)}")
+        self._has_ended = True
+        self._put("finish", None, state=state, reason=_words(reason))
         answer = self._await("finished", timeout)
         self._close(timeout)
         if answer is None:
@@ -485,18 +491,26 @@ def _require_rows(rows, width):
             raise ValueError(f"row {number} has {len(row)} cells; it has to have {width}")
 
 
-def _integer(what, value):
+def _integer(what, value, most=_MOST_STEPS):
     number = int(value)
-    if number != value or number < 0:
-        raise ValueError(f"{what} is {value!r}; it has to be an integer from 0")
+    if number != value or not 0 <= number <= most:
+        raise ValueError(f"{what} is {value!r}; it has to be an integer from 0 to {most}")
     return number
 
 
-def _finite(what, value):
+def _seed(value):
+    return _integer("seed", value, (1 << 64) - 1)
+
+
+def _epoch(value):
     number = float(value)
-    if number - number != 0:
-        raise ValueError(f"{what} is {number!r}; it has to be a finite number")
+    if not 0 <= number <= 1e10:
+        raise ValueError(f"epoch is {number!r}; it has to be a number from 0 to 1e10")
     return number
+
+
+def _words(value):
+    return "" if value is None else str(value)
 
 
 def _sentence(problem):
@@ -566,6 +580,8 @@ def _picture(image, shape):
         shape = [int(side) for side in shape]
     else:
         data, shape = _pixels(image)
+    if not all(1 <= side <= _LONGEST_SIDE for side in shape):
+        raise ValueError(f"an image has shape {shape}; each side has to be from 1 to {_LONGEST_SIDE}")
     if len(shape) == 4:
         if shape[3] not in (1, 3, 4) or len(data) != shape[0] * shape[1] * shape[2] * shape[3]:
             raise ValueError(f"{len(data)} bytes are not images of shape {shape}: [N, H, W, C], C 1, 3 or 4")
@@ -579,7 +595,7 @@ def _pixels(image):
     """Bytes and shape, channels last, of an array or of lists."""
     if isinstance(image, (list, tuple)):
         flat, shape = _nested(image)
-        if any(isinstance(value, float) for value in flat):
+        if any(isinstance(value, (bool, float)) for value in flat):
             flat = [round(min(max(0.0, value), 1.0) * 255) for value in flat]  # not a number is 0
         return bytes(min(max(int(value), 0), 255) for value in flat), shape
     if hasattr(image, "detach"):  # PyTorch

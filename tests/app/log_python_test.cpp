@@ -162,6 +162,7 @@ TEST_F(PythonLog, PicturesTablesAndTextsAreStoredAndWrongOnesNamedAtTheCall) {
   EXPECT_THAT(bytes.pixels, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
   const PngPixels list = decodePng(stored.artifactData(artifacts["list"].id), "list");
   EXPECT_THAT(list.pixels, ElementsAre(0, 255, 128, 255));
+  EXPECT_EQ(artifacts["list"].meta.at("title"), "7");
   EXPECT_EQ(artifacts["several"].kind, "image_grid");
   EXPECT_EQ(artifacts["several"].meta.at("titles"), Json({"a", "b"}));
   EXPECT_EQ(artifacts["png"].meta.at("shape"), Json({1, 1, 4}));
