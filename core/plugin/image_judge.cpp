@@ -2,42 +2,15 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "core/data/pipeline_plan.h"
 
 namespace vitrine {
-
-bool PixelScale::isHalf() const {
-  const auto areHalf = [](const std::vector<double>& values) {
-    return std::all_of(values.begin(), values.end(), [](double value) { return value == 0.5; });
-  };
-  return areHalf(mean) && areHalf(deviation);
-}
-
-std::optional<PixelScale> pixelScaleOf(const Json& plan, const DatasetInfo& data) {
-  const auto channels = static_cast<std::size_t>(data.channels);
-  for (const Json& stage : plan) {
-    if (stage.value("name", "") != "normalize") continue;
-    const std::string by = stage.value("by", "dataset");
-    PixelScale scale;
-    if (by == "half") {
-      scale.mean.assign(channels, 0.5);
-      scale.deviation.assign(channels, 0.5);
-    } else if (by == "values") {
-      scale.mean = stage.value("mean", std::vector<double>{});
-      scale.deviation = stage.value("deviation", std::vector<double>{});
-    } else if (by != "none") {
-      scale = {data.mean, data.deviation};
-    }
-    if (scale.mean.empty()) scale.mean.assign(channels, 0);
-    if (scale.deviation.empty()) scale.deviation.assign(channels, 1);
-    return scale;
-  }
-  return std::nullopt;
-}
 
 ImageJudge::ImageJudge(const AuxiliaryNetwork& network, const DatasetInfo& data)
     : name_(network.name),

@@ -4,25 +4,14 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
+#include "core/plugin/pixel_map.h"
 #include "core/plugin/task.h"
 
 namespace vitrine {
-
-/// (pixel / 255 - mean) / deviation of each channel.
-struct VITRINE_ENGINE_EXPORT PixelScale {
-  std::vector<double> mean, deviation;
-  [[nodiscard]] bool isHalf() const;  ///< pixels go to [-1, 1]
-};
-
-/// What a list of transforms ends with; nothing where it does not normalise.
-/// \param plan  one phase of a pipeline: [{"name": "normalize", "by": "half"}, ...]
-[[nodiscard]] VITRINE_ENGINE_EXPORT std::optional<PixelScale> pixelScaleOf(const Json& plan,
-                                                                           const DatasetInfo& data);
 
 class VITRINE_ENGINE_EXPORT ImageJudge {
  public:

@@ -3,9 +3,23 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+#include <vector>
+
 #include "core/plugin/pipeline.h"
 
 namespace vitrine {
+
+/// (pixel / 255 - mean) / deviation of each channel.
+struct VITRINE_ENGINE_EXPORT PixelScale {
+  std::vector<double> mean, deviation;
+  [[nodiscard]] bool isHalf() const;  ///< pixels go to [-1, 1]
+};
+
+/// What a list of transforms ends with; nothing where it does not normalise.
+/// \param plan  one phase of a pipeline: [{"name": "normalize", "by": "half"}, ...]
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::optional<PixelScale> pixelScaleOf(const Json& plan,
+                                                                           const DatasetInfo& data);
 
 /// value -> factor value + offset of each channel, so that pixels that the pipeline normalised
 /// become pixels between `low` (black) and `high` (white).

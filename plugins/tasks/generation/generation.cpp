@@ -11,6 +11,7 @@
 #include "core/eval/generation_metrics.h"
 #include "core/plugin/image_judge.h"
 #include "core/plugin/latents.h"
+#include "core/plugin/pixel_map.h"
 #include "plugins/tasks/generation/draw.h"
 
 namespace vitrine::generation {
