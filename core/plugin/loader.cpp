@@ -317,6 +317,11 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
     for (const auto& entry : fs::directory_iterator(folder, code)) {
       if (entry.path().extension() == ".so") files.push_back(entry.path());
     }
+    if (code) {
+      result.refused.push_back(
+          {RefusalCode::Unreadable, manifestOf(folder),
+           folder.string() + " cannot be read as a folder of plugins: " + code.message()});
+    }
     std::sort(files.begin(), files.end());
     for (const fs::path& file : files) {
       PluginManifest manifest = manifestOf(file);

@@ -63,7 +63,7 @@ std::vector<DisabledPlugin> disabledPlugins() {
   for (const toml::node& node : *disabled->as_array()) {
     DisabledPlugin plugin;
     if (const toml::table* entry = node.as_table(); entry != nullptr) {
-      plugin.id = entry->get("id") == nullptr ? "" : (*entry)["id"].value_or(std::string());
+      plugin.id = (*entry)["id"].value_or(std::string());
       if (const toml::array* items = (*entry)["items"].as_array(); items != nullptr) {
         for (const toml::node& item : *items)
           if (const auto text = item.value<std::string>()) plugin.items.push_back(*text);

@@ -107,6 +107,12 @@ TEST_F(Loader, LoadsEverythingWhenTheSettingsAreDamagedAndSaysWhere) {
   EXPECT_EQ(disabledPlugins().at(0).id, "good") << "as one writes it by hand";
 }
 
+TEST_F(Loader, SaysThatAFileIsNotAFolderOfPlugins) {
+  const LoadedPlugins result = loadPlugins(registry_, {folder_ / "second", put("good")});
+  EXPECT_THAT(result.loaded, IsEmpty());
+  EXPECT_THAT(result.refused, ElementsAre(Refusal(RefusalCode::Unreadable, "good.so", "folder")));
+}
+
 TEST_F(Loader, ReadsAManifestWithoutRunningAnyCodeOfTheFile) {
   const PluginManifest manifest = readManifest(put("twin"));
   EXPECT_EQ(manifest.id, "twin");
