@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
     if (!bench::waitFor([&] { return !page.worker().isBusy(); })) return 1;
     const ui::Drawing& drawing = *page.shown();
     if (drawing.imageCount() != 1) {
-      std::fprintf(stderr, "nothing was drawn: %s\n", qPrintable(drawing.failure));
+      std::fprintf(stderr, "nothing was drawn: %s\n", qPrintable(drawing.error));
       return 1;
     }
     if (i == 0) continue;  // the first one warms up

@@ -23,7 +23,7 @@ struct ArtifactsPage::Answer {
   std::int64_t pixels = 0;  ///< id of the picture, or 0
   Content content;
   std::unique_ptr<Figure> figure;
-  QString failure;
+  QString error;
 };
 
 void ArtifactsPage::reload() {
@@ -142,7 +142,7 @@ void ArtifactsPage::readFigures() {
             }
             answer.figure = makeFigure(content.kind, content.meta, *content.bytes, style);
           } catch (const Error& error) {
-            answer.failure = QString::fromUtf8(error.what());
+            answer.error = QString::fromUtf8(error.what());
           }
         }
         return [this, answers] {
@@ -158,8 +158,8 @@ void ArtifactsPage::takeFigure(Answer& answer) {
   FigureView& view = *views_[answer.view];
   shown_[answer.view].content = std::move(answer.content);
   view.setFigure(std::move(answer.figure));
-  if (!answer.failure.isEmpty())
-    view.setEmptyText(tr("This artifact cannot be read: %1").arg(answer.failure));
+  if (!answer.error.isEmpty())
+    view.setEmptyText(tr("This artifact cannot be read: %1").arg(answer.error));
 }
 
 // A picture of the earlier choice would be mistaken for the present one.

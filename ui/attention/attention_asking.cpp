@@ -49,7 +49,7 @@ std::optional<AttentionWay> AttentionPage::wayOf(std::int64_t run) const {
 
 bool AttentionPage::isMissing(std::size_t index) const {
   const Shown& shown = shown_[index];
-  const bool isUnread = !shown.failure.isEmpty() && !panels_[index]->hasImage();
+  const bool isUnread = !shown.error.isEmpty() && !panels_[index]->hasImage();
   const bool isThere = shown.wanted && !isUnread && !isQueryMissing(index) && !isPartShown(index) &&
                        !isWindowMissing(index);
   return !isThere && shown.ticket == 0 && wayOf(panels_[index]->run());
@@ -305,7 +305,7 @@ void AttentionPage::compute(std::size_t index) {
       if (way.series == chosen_) chosen_ = made.series;
     } catch (const Error& error) {
       if (at < shown_.size())
-        shown_[at].failure =
+        shown_[at].error =
             tr("The answer cannot be read: %1").arg(QString::fromUtf8(error.what()));
     }
     if (at < shown_.size()) shown_[at].present.reset();
@@ -315,16 +315,16 @@ void AttentionPage::compute(std::size_t index) {
     const std::size_t at = panelOf(run);
     if (at >= shown_.size()) return;
     shown_[at].ticket = 0;
-    shown_[at].failure =
+    shown_[at].error =
         error.kind == "cancelled" ? tr("Computing was cancelled.")
         : panels_.size() > 1
             ? tr("The attention of %1 cannot be computed: %2").arg(runName(run), error.sentence)
             : tr("The attention cannot be computed: %1").arg(error.sentence);
     // The picture that is there stays.
-    if (shown_[at].wanted) workbench_.showMessage(shown_[at].failure);
+    if (shown_[at].wanted) workbench_.showMessage(shown_[at].error);
     showPanel(at);
   };
-  shown_[index].failure.clear();
+  shown_[index].error.clear();
   if (!isQuiet)
     panels_[index]->say(
         tr("Computing the attention at step %1\u2026").arg(count(checkpointOf(run))), QString(),
@@ -377,7 +377,7 @@ void AttentionPage::setOwnImage(const QImage& image, const QString& name) {
   sample_ = own_.isNull() ? std::max<std::int64_t>(image_->value(), 0) : kOwnSample;
   for (Shown& shown : shown_) {
     shown.present.reset();
-    shown.failure.clear();
+    shown.error.clear();
   }
   dressControls();
   fillSamples();

@@ -89,7 +89,7 @@ class AttentionPage final : public ReadingPage {
     std::optional<ImageKey> wanted, present;
     std::uint64_t ticket = 0;               ///< of the computation in progress, or 0
     std::optional<TokenGrid::Place> asked;  ///< patch whose window was asked for last
-    QString failure;
+    QString error;
   };
 
   // attention_layout.cpp

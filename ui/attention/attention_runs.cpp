@@ -327,13 +327,13 @@ void AttentionPage::showImages() {
     const std::optional<AttentionEntry> entry = entryOf(run);
     std::optional<ImageKey> wanted;
     if (entry) wanted = keyOf(run, *entry);
-    if (shown_[i].wanted != wanted) shown_[i].failure.clear();
+    if (shown_[i].wanted != wanted) shown_[i].error.clear();
     shown_[i].wanted = wanted;
   }
   for (std::size_t i = 0; i < panels_.size(); ++i) showPanel(i);
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     const Shown& shown = shown_[i];
-    if (shown.ticket != 0 || !shown.failure.isEmpty()) continue;
+    if (shown.ticket != 0 || !shown.error.isEmpty()) continue;
     if (isPartShown(i) || isWindowMissing(i) ||
         (!shown.wanted && always_->isChecked() && isVisible()))
       compute(i);
@@ -367,8 +367,8 @@ void AttentionPage::showPanel(std::size_t index) {
   }
   if (shown.ticket != 0) return;  // says how far it is
   shown.present.reset();
-  if (!shown.failure.isEmpty()) {
-    panel.say(shown.failure, wayOf(panel.run()) ? tr("Try again") : QString());
+  if (!shown.error.isEmpty()) {
+    panel.say(shown.error, wayOf(panel.run()) ? tr("Try again") : QString());
   } else if (shown.wanted) {
     // A short reading shows no message: the earlier picture stays until then.
     if (!panel.hasImage()) sayReading(index);
@@ -392,12 +392,12 @@ void AttentionPage::readImages() {
     AttentionEntry entry;
     std::shared_ptr<const RunFacts> facts;
     std::shared_ptr<const AttentionImage> image;
-    QString failure;
+    QString error;
   };
   auto jobs = std::make_shared<std::vector<Job>>();
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     const Shown& shown = shown_[i];
-    if (!shown.wanted || kept_.count(*shown.wanted) > 0 || !shown.failure.isEmpty()) continue;
+    if (!shown.wanted || kept_.count(*shown.wanted) > 0 || !shown.error.isEmpty()) continue;
     const auto entry = entryOf(panels_[i]->run());
     const auto facts = facts_.find(panels_[i]->run());
     if (entry && facts != facts_.end())
@@ -415,7 +415,7 @@ void AttentionPage::readImages() {
         job.image = readAttention(job.entry, job.facts->rows,
                                   [&store](std::int64_t id) { return store.artifactData(id); });
       } catch (const Error& error) {
-        job.failure = QString::fromUtf8(error.what());
+        job.error = QString::fromUtf8(error.what());
       }
     }
     return [this, jobs] {
@@ -423,8 +423,8 @@ void AttentionPage::readImages() {
         if (job.image != nullptr) keep(job.key, job.image);
         for (std::size_t i = 0; i < panels_.size(); ++i) {
           if (shown_[i].wanted != job.key) continue;
-          if (!job.failure.isEmpty())
-            shown_[i].failure = tr("This attention cannot be read: %1").arg(job.failure);
+          if (!job.error.isEmpty())
+            shown_[i].error = tr("This attention cannot be read: %1").arg(job.error);
           showPanel(i);
         }
       }
@@ -453,7 +453,7 @@ void AttentionPage::showWaiting() {
     for (std::size_t i = 0; i < panels_.size(); ++i) {
       const Shown& shown = shown_[i];
       if (shown.wanted && kept_.count(*shown.wanted) == 0 && shown.ticket == 0 &&
-          shown.failure.isEmpty())
+          shown.error.isEmpty())
         sayReading(i);
     }
     return;

@@ -259,7 +259,7 @@ QWidget* CalibrationPage::makeImages() {
             if (at >= 0 && strip_->entries()[static_cast<std::size_t>(at)].id == id) showSample();
           });
   connect(&pictures_, &SamplePictures::ended, this, [this] {
-    if (!pictures_.problem().isEmpty()) imagesAbout_->setText(pictures_.problem());
+    if (!pictures_.error().isEmpty()) imagesAbout_->setText(pictures_.error());
   });
   return imagesCard_;
 }

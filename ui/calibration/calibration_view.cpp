@@ -468,7 +468,7 @@ void CalibrationPage::fetchPictures() {
   std::vector<std::int64_t> ids;
   for (const std::size_t i : listed_) ids.push_back(run->predictions->ids[i]);
   pictures_.fetch(run->run, run->predictions->split, ids);
-  if (!pictures_.problem().isEmpty()) imagesAbout_->setText(pictures_.problem());
+  if (!pictures_.error().isEmpty()) imagesAbout_->setText(pictures_.error());
 }
 
 std::unique_ptr<Figure> CalibrationPage::sampleFigure() const {

@@ -14,14 +14,14 @@ QImage SamplePictures::picture(std::int64_t run, const std::string& split, std::
 void SamplePictures::fetch(std::int64_t run, const std::string& split,
                            const std::vector<std::int64_t>& ids) {
   if (ticket_ != 0) models_->cancel(std::exchange(ticket_, 0));
-  problem_.clear();
+  error_.clear();
   std::vector<std::int64_t> missing;
   for (const std::int64_t id : ids) {
     if (id >= 0 && kept_.count({run, split, id}) == 0) missing.push_back(id);
   }
   if (missing.empty()) return;
   if (models_ == nullptr) {
-    problem_ = tr("Images cannot be read: the vitrine program was not found.");
+    error_ = tr("Images cannot be read: the vitrine program was not found.");
     return;
   }
   if (kept_.size() + missing.size() > kMostKept) kept_.clear();
@@ -46,7 +46,7 @@ void SamplePictures::fetch(std::int64_t run, const std::string& split,
   listener.onError = [this](const ModelError& error) {
     if (error.kind == "cancelled" || error.kind == "replaced") return;
     ticket_ = 0;
-    problem_ = error.sentence;
+    error_ = error.sentence;
     Q_EMIT ended();
   };
   ModelChoice model;

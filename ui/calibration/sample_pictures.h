@@ -27,7 +27,7 @@ class SamplePictures : public QObject {
   void fetch(std::int64_t run, const std::string& split, const std::vector<std::int64_t>& ids);
   [[nodiscard]] bool isBusy() const { return ticket_ != 0; }
   /// Why the last ones did not come, one sentence; "" when they did.
-  [[nodiscard]] QString problem() const { return problem_; }
+  [[nodiscard]] QString error() const { return error_; }
 
  Q_SIGNALS:
   void arrived(qint64 run, qint64 id, const QImage& picture);
@@ -37,7 +37,7 @@ class SamplePictures : public QObject {
   static constexpr std::size_t kMostKept = 4000;
   ModelService* models_;
   ModelService::Ticket ticket_ = 0;
-  QString problem_;
+  QString error_;
   std::map<std::tuple<std::int64_t, std::string, std::int64_t>, QImage> kept_;
 };
 

@@ -225,8 +225,8 @@ void ComparePage::showPublished() {
     paper_->setText(tr("No published numbers belong to \u201c%1\u201d. They come from a "
                        "published.toml next to its experiment file; open one.")
                         .arg(QString::fromStdString(data_->experiment)));
-  } else if (!published_.problem.isEmpty()) {
-    paper_->setText(published_.paper + QLatin1Char('\n') + published_.problem);
+  } else if (!published_.error.isEmpty()) {
+    paper_->setText(published_.paper + QLatin1Char('\n') + published_.error);
   } else {
     paper_->setText(tr("%1 \u00b7 %2 of %3 published numbers match a variant \u00b7 "
                        "ours: %4")

@@ -291,7 +291,7 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
     table.paper = QString::fromStdString(numbers.paper);
     table.total = numbers.results.size();
     if (!problems.empty()) {
-      table.problem = QString::fromStdString(problems.front().sentence());
+      table.error = QString::fromStdString(problems.front().sentence());
       return table;
     }
     std::vector<store::RunRow> runs;
@@ -378,12 +378,12 @@ PublishedTable readPublishedTable(const store::QueryFunction& query, const Compa
     }
     alignDecimals(table.rows);
     if (table.rows.empty()) {
-      table.problem =
+      table.error =
           QObject::tr("None of the paper's %1 numbers names a variant of this experiment.")
               .arg(count(static_cast<std::int64_t>(table.total)));
     }
   } catch (const Error& error) {
-    table.problem = QString::fromUtf8(error.what());
+    table.error = QString::fromUtf8(error.what());
   }
   return table;
 }

@@ -47,7 +47,7 @@ struct PublishedRow {
 struct PublishedTable {
   QString file;           ///< "" where none was found
   QString paper;          ///< citation
-  QString problem;        ///< why the file cannot be read, or why nothing of it is shown
+  QString error;          ///< why the file cannot be read, or why nothing of it is shown
   std::size_t total = 0;  ///< numbers in the file
   std::vector<PublishedRow> rows;
   std::vector<ClaimRow> claims;

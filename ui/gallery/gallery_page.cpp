@@ -81,7 +81,7 @@ GalleryPage::GalleryPage(Workbench& workbench, QWidget* parent)
           [this] { empty_->setCancelShown(!isRead_); });
   connect(&loading_, &LoadingState::done, this, [this] { empty_->setCancelShown(false); });
   connect(&list_, &Background::failed, this, [this](const QString& sentence) {
-    failure_ = tr("The images cannot be read: %1").arg(sentence);
+    error_ = tr("The images cannot be read: %1").arg(sentence);
     afterReading();
   });
   for (Background* one : {&look_, &steps_}) {
@@ -155,9 +155,9 @@ void GalleryPage::search(const QString& text) {
     search_->setText(text);
   }
   const ImageQuery query = parseImageQuery(text);
-  problem_->setText(query.problem);
-  problem_->setVisible(!query.problem.isEmpty());
-  if (!query.problem.isEmpty() || query.search == query_.search) return;
+  problem_->setText(query.error);
+  problem_->setVisible(!query.error.isEmpty());
+  if (!query.error.isEmpty() || query.search == query_.search) return;
   query_ = query;
   standing_.reset();
   reload();

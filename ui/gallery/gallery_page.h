@@ -174,7 +174,7 @@ class GalleryPage final : public ReadingPage {
   std::optional<store::ImageStanding> standing_;  ///< of what the model holds
   std::int64_t newestRead_ = 0, total_ = 0;       ///< of all images, found or not
   std::vector<std::pair<std::int64_t, std::string>> tagsRead_;  ///< by id
-  QString failure_;
+  QString error_;
   View view_ = View::Sheet;
   ImageOrder sheetOrder_ = ImageOrder::Newest;  ///< in the view Sheet
   ImageStage::View compare_ = ImageStage::View::Slider;

@@ -50,7 +50,7 @@ struct GalleryPage::Look {
 
 void GalleryPage::reload() {
   isStale_ = false;
-  failure_.clear();
+  error_.clear();
   list_.run([this, search = query_.search, standing = standing_, newest = newestRead_,
              tagsBefore = tagsRead_, names = classNames_, namesHistory = namesHistory_,
              catalog = total_ == 0 ? workbench_.catalog() : Catalog()](
@@ -101,9 +101,9 @@ bool GalleryPage::hasOffer() const {
 }
 
 void GalleryPage::afterReading() {
-  isRead_ = failure_.isEmpty();
-  if (!failure_.isEmpty()) {
-    empty_->showMessage(failure_, QString());
+  isRead_ = error_.isEmpty();
+  if (!error_.isEmpty()) {
+    empty_->showMessage(error_, QString());
     stack_->setCurrentIndex(1);
     return;
   }

@@ -67,19 +67,19 @@ ImageQuery parseImageQuery(const QString& text) {
       bool isNumber = false;
       value.toDouble(&isNumber);
       if (value.isEmpty()) {
-        query.problem = say("%1 needs a value, as in %2").arg(key + sign, key + sign + '3');
+        query.error = say("%1 needs a value, as in %2").arg(key + sign, key + sign + '3');
       } else if (isOrder && !isNumber) {
-        query.problem = say("\"%1\" is not a number; %2 needs one").arg(value, key + sign);
+        query.error = say("\"%1\" is not a number; %2 needs one").arg(value, key + sign);
       } else if (isOrder && condition.key == "tag") {
-        query.problem = say("tags have no order; write tag:%1").arg(value);
+        query.error = say("tags have no order; write tag:%1").arg(value);
       }
-      if (!query.problem.isEmpty()) return query;
+      if (!query.error.isEmpty()) return query;
     } else {
       condition = {"words", Test::Is, word.toStdString()};
     }
     if (isTurned) {
       if (condition.test != Test::Is) {
-        query.problem = say("-%1 has two signs; leave the minus out").arg(word);
+        query.error = say("-%1 has two signs; leave the minus out").arg(word);
         return query;
       }
       condition.test = Test::IsNot;

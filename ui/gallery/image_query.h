@@ -10,7 +10,7 @@ namespace vitrine::ui {
 
 struct ImageQuery {
   store::ImageSearch search;
-  QString problem;  ///< one sentence where the text cannot be asked; "" otherwise
+  QString error;  ///< one sentence where the text cannot be asked; "" otherwise
 };
 
 /// Words apart by blanks; all of them hold. "key:value", "key=value", "key!=value" and the four

@@ -48,7 +48,7 @@ bool CurveCache::take(CurveReadResponse&& answer) {
   entry.version = answer.version;
   readings_ += answer.readings;
   // It is asked for again with the next version, also of a run that has ended.
-  if (!answer.failure.empty()) return false;
+  if (!answer.error.empty()) return false;
   entry.changeSequence = answer.changeSequence;
   entry.sources = std::move(answer.sources);
   bool isChanged = false;

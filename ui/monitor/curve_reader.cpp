@@ -133,7 +133,7 @@ CurveReadResponse readOne(store::RunReader& store, const CurveReadRequest& ask, 
   } catch (const Error& error) {
     answer = {};
     answer.key = ask.key;
-    answer.failure = error.what();
+    answer.error = error.what();
   }
   return answer;
 }
@@ -170,7 +170,7 @@ MonitorResponse readMonitor(store::RunReader& store, const MonitorRequest& ask,
     }
     if (!ask.variantsOf.empty()) answer.variants = groupsOf(store, ask.variantsOf);
   } catch (const Error& error) {
-    answer.failure = error.what();
+    answer.error = error.what();
     return answer;
   }
   for (const SmoothRequest& one : ask.smooth) {

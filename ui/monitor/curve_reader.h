@@ -48,7 +48,7 @@ struct CurveReadResponse {
   std::int64_t overSequence = 0;
   std::optional<std::map<std::int64_t, double>> starts;
   std::int64_t readings = 0;                     ///< how often the store was asked for points
-  std::string failure = {};                      ///< a sentence; then nothing else is there
+  std::string error = {};                        ///< a sentence; then nothing else is there
   std::int64_t version = 0, changeSequence = 0;  ///< of the database and the run when it was asked
 };
 
@@ -109,7 +109,7 @@ struct MonitorResponse {
   bool hasDatabase = false;
   std::string databaseUuid;
   store::MetricKinds kinds;
-  std::string failure;  ///< a sentence, of the part that is not a curve
+  std::string error;  ///< a sentence, of the part that is not a curve
 };
 
 /// Reads names and notes before curves, and so many curves that a page that waits sees some soon.

@@ -148,7 +148,7 @@ void MonitorPage::read() {
   reader_.run([this, ask = std::move(ask), version = version_, sequences, selected](
                   store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     auto answer = std::make_shared<MonitorResponse>(readMonitor(store, ask, isStale));
-    const bool areVariantsRead = !ask.variantsOf.empty() && answer->failure.empty();
+    const bool areVariantsRead = !ask.variantsOf.empty() && answer->error.empty();
     return [this, answer, version, sequences, selected, areVariantsRead] {
       if (areVariantsRead) variantsOf_ = selected;
       for (auto& [id, names] : answer->names)
@@ -192,15 +192,15 @@ void MonitorPage::take(MonitorResponse& answer) {
     }
   }
   std::set<CurveKey> changed;
-  QString failure = QString::fromStdString(answer.failure);
+  QString error = QString::fromStdString(answer.error);
   for (CurveReadResponse& curve : answer.curves) {
-    if (!curve.failure.empty()) failure = QString::fromStdString(curve.failure);
+    if (!curve.error.empty()) error = QString::fromStdString(curve.error);
     const CurveKey key = curve.key;
     if (cache_.take(std::move(curve))) changed.insert(key);
   }
-  if (!failure.isEmpty()) {
+  if (!error.isEmpty()) {
     isFailing_ = true;
-    workbench_.showError(failure);
+    workbench_.showError(error);
   }
   takeGroups(answer);
   std::set<std::string> now = measured();

@@ -345,7 +345,7 @@ void DrawWorker::fail(const ModelError& error) {
   const bool isCancelled = error.kind == "cancelled" || error.kind == "replaced";
   if (work_ == Work::Draw) {
     drawing_->state = isCancelled ? Drawing::State::Cancelled : Drawing::State::Failed;
-    if (!isCancelled) drawing_->failure = error.sentence;
+    if (!isCancelled) drawing_->error = error.sentence;
   }
   end(isCancelled ? QString() : error.sentence);
 }

@@ -84,7 +84,7 @@ struct Drawing {
   SampleGrid grid;
   std::vector<DrawnCell> cells;
   State state = State::Drawing;
-  QString failure;              ///< one sentence
+  QString error;                ///< one sentence
   QImage kept;                  ///< of a drawing that was kept: a small picture of it
   double seconds = 0;           ///< of all
   double firstSeconds = -1;     ///< from the click to the first image or preview; -1: none yet

@@ -207,7 +207,7 @@ void PlaygroundPage::applyState() {
     if (known != history_.rend()) {
       showDrawing(*known);
       showHistory();
-    } else if (form_->problem().isEmpty() && worker_.canCompute()) {
+    } else if (form_->error().isEmpty() && worker_.canCompute()) {
       startDrawing();
     }
   }

@@ -242,7 +242,7 @@ bool PlaygroundPage::canReplay() const {
 
 // A click is answered at once: a model that is still being loaded draws as soon as it is there.
 void PlaygroundPage::draw() {
-  if (drawable(run_) == nullptr || !form_->problem().isEmpty() || worker_.isBusy()) return;
+  if (drawable(run_) == nullptr || !form_->error().isEmpty() || worker_.isBusy()) return;
   showError({});
   if (!isSamplerKnown_ && (worker_.isWarming() || warmTimer_.isActive())) {
     wantsDraw_ = true;
@@ -355,7 +355,7 @@ void PlaygroundPage::showSelected() {
 }
 
 void PlaygroundPage::showCost() {
-  const QString problem = form_->problem();
+  const QString problem = form_->error();
   if (!problem.isEmpty()) {
     cost_->setText(problem);
   } else if (run_ != 0) {
@@ -368,7 +368,7 @@ void PlaygroundPage::showCost() {
 void PlaygroundPage::showButtons() {
   const bool isBusy = worker_.isBusy() || wantsDraw_;
   const bool canDraw =
-      worker_.canCompute() && drawable(run_) != nullptr && form_->problem().isEmpty() && !isBusy;
+      worker_.canCompute() && drawable(run_) != nullptr && form_->error().isEmpty() && !isBusy;
   draw_->setEnabled(canDraw);
   drawButton_->setEnabled(canDraw);
   cancel_->setEnabled(isBusy);

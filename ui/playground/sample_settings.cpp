@@ -27,7 +27,7 @@ std::optional<AxisValues> axisRange(const Field& field, const QString& text) {
   const double step = match.captured(3).isEmpty() ? 1 : match.captured(3).toDouble();
   AxisValues range;
   if (!(step > 0) || last < first) {
-    range.problem = QObject::tr(
+    range.error = QObject::tr(
                         "\"%1\" is not a range; write first..last or first..last..step "
                         "with a step above 0")
                         .arg(text);
@@ -35,13 +35,13 @@ std::optional<AxisValues> axisRange(const Field& field, const QString& text) {
   }
   const auto isWhole = [](double value) { return value == std::floor(value); };
   if (field.type == FieldType::Integer && !(isWhole(first) && isWhole(step))) {
-    range.problem = QObject::tr("\"%1\" is not a range of whole numbers").arg(text);
+    range.error = QObject::tr("\"%1\" is not a range of whole numbers").arg(text);
     return range;
   }
   constexpr double kRounding = 1e-9;
   const double number = std::floor((last - first) / step + kRounding);
   if (number + 1 > static_cast<double>(kMostAxisValues)) {
-    range.problem = QObject::tr("\"%1\" has more than %2 values; take a larger step")
+    range.error = QObject::tr("\"%1\" has more than %2 values; take a larger step")
                         .arg(text)
                         .arg(kMostAxisValues);
     return range;
@@ -192,24 +192,24 @@ AxisValues axisValues(const Field& field, const QString& text) {
       if (isYes || word == QLatin1String("false") || word == QLatin1String("no"))
         some.values.emplace_back(isYes);
       else
-        some.problem = QObject::tr("\"%1\" is neither true nor false").arg(part);
+        some.error = QObject::tr("\"%1\" is neither true nor false").arg(part);
     } else if (const auto value = parseFieldText(field, part); value) {
       some.values.push_back(normalized(field, *value));
     }
-    found.problem = some.problem;
+    found.error = some.error;
     for (const Json& value : some.values) {
-      if (found.problem.isEmpty()) found.problem = valueProblem(field, value);
-      if (found.problem.isEmpty()) found.values.push_back(value);
+      if (found.error.isEmpty()) found.error = valueProblem(field, value);
+      if (found.error.isEmpty()) found.values.push_back(value);
     }
-    if (!found.problem.isEmpty()) return found;
+    if (!found.error.isEmpty()) return found;
   }
   if (found.values.empty()) {
-    found.problem =
+    found.error =
         isText
             ? QObject::tr("Type the values of %1, with | between two of them").arg(titleOf(field))
             : QObject::tr("Type the values of %1, as 1, 2, 4 or 0..9").arg(titleOf(field));
   } else if (found.values.size() > kMostAxisValues) {
-    found.problem = QObject::tr("%1 has %2 values; take at most %3")
+    found.error = QObject::tr("%1 has %2 values; take at most %3")
                         .arg(titleOf(field))
                         .arg(found.values.size())
                         .arg(kMostAxisValues);

@@ -59,7 +59,7 @@ struct SampleGrid {
 /// Values that a user typed for an axis.
 struct AxisValues {
   std::vector<Json> values;
-  QString problem;  ///< one sentence; "" where all is well
+  QString error;  ///< one sentence; "" where all is well
 };
 /// Values between commas, of a text between bars: "1, 2, 4", "a coat | a bag". Numbers also as
 /// "0..9" and "0..1..0.25", the last one the step.

@@ -331,7 +331,7 @@ AxisValues SamplerForm::axisOf(const Row& row) const {
   if (row.entry.field.type != FieldType::Integer || titles == 0) return along;
   for (const Json& value : along.values) {
     if (!value.is_number_integer() || value.get<std::int64_t>() < titles) continue;
-    along.problem = tr("%1 has no value %2; use 0 to %3")
+    along.error = tr("%1 has no value %2; use 0 to %3")
                         .arg(titleOf(row.entry.field))
                         .arg(value.get<std::int64_t>())
                         .arg(titles - 1);
@@ -340,7 +340,7 @@ AxisValues SamplerForm::axisOf(const Row& row) const {
 }
 
 QString SamplerForm::problemOf(const Row& row) const {
-  if (row.axis != Axis::None) return axisOf(row).problem;
+  if (row.axis != Axis::None) return axisOf(row).error;
   // A list has only what can be chosen, and an empty line is the default.
   if (row.entry.field.type == FieldType::Choice || !row.editor->value()) return {};
   return valueProblem(row.entry.field, valueOf(row).value_or(Json()));
@@ -410,7 +410,7 @@ void SamplerForm::setGrid(const SampleGrid& grid) {
   showRare();  // an axis is in sight
 }
 
-QString SamplerForm::problem() const {
+QString SamplerForm::error() const {
   std::size_t cells = 1;
   for (const std::unique_ptr<Row>& one : rows_) {
     if (const QString problem = problemOf(*one); !problem.isEmpty()) return problem;

@@ -43,7 +43,7 @@ class SamplerForm : public QWidget {
   [[nodiscard]] SampleGrid grid() const;
   void setGrid(const SampleGrid& grid);
   /// Why nothing can be drawn, one sentence; "" where all is well.
-  [[nodiscard]] QString problem() const;
+  [[nodiscard]] QString error() const;
   [[nodiscard]] QString titleOfValue(const std::string& key, const Json& value) const;
 
   enum class Axis { None, Rows, Columns };

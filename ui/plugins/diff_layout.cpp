@@ -55,7 +55,7 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
       show();
     });
     connect(one.check, &CheckProcess::failed, this, [this, &one](const QString& sentence) {
-      one.failure = sentence;
+      one.error = sentence;
       show();
     });
   };

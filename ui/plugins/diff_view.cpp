@@ -119,7 +119,7 @@ void DiffView::swapSides() {
 QString DiffView::sourceA() const { return a_.choice->currentData().toString(); }
 QString DiffView::sourceB() const { return b_.choice->currentData().toString(); }
 QString DiffView::totals() const { return totals_->text(); }
-QString DiffView::failure() const { return !a_.failure.isEmpty() ? a_.failure : b_.failure; }
+QString DiffView::error() const { return !a_.error.isEmpty() ? a_.error : b_.error; }
 bool DiffView::isBusy() const { return a_.check->isRunning() || b_.check->isRunning(); }
 
 QString DiffView::nameOf(const Side& side) const {
@@ -167,13 +167,13 @@ std::string DiffView::textOf(const QString& source, QString& failure) const {
 void DiffView::ask(Side& side) {
   side.asked = side.choice->currentData().toString();
   side.report.reset();
-  side.failure.clear();
+  side.error.clear();
   side.check->cancel();
   if (side.asked.isEmpty()) {
     show();
     return;
   }
-  const std::string text = textOf(side.asked, side.failure);
+  const std::string text = textOf(side.asked, side.error);
   side.text = QString::fromStdString(text);
   if (!text.empty()) side.check->ask(text);
   show();
@@ -191,7 +191,7 @@ std::optional<Json> DiffView::configOf(const Side& side) {
 
 void DiffView::show() {
   const auto problemOf = [this](const Side& side, const QString& name) -> QString {
-    if (!side.failure.isEmpty()) return name + QStringLiteral(": ") + side.failure;
+    if (!side.error.isEmpty()) return name + QStringLiteral(": ") + side.error;
     if (!side.report || !blocksFromJson(*side.report).empty()) return {};
     QStringList sentences;
     for (const Json& one : side.report->value("problems", Json::array())) {

@@ -34,7 +34,7 @@ class DiffView : public QWidget {
   [[nodiscard]] QTreeWidget& blocks() const { return *blocks_; }
   [[nodiscard]] QTreeWidget& keys() const { return *keys_; }
   [[nodiscard]] QString totals() const;
-  [[nodiscard]] QString failure() const;
+  [[nodiscard]] QString error() const;
   [[nodiscard]] bool isBusy() const;
   /// The listed blocks as comma-separated text.
   [[nodiscard]] QString csv() const;
@@ -56,7 +56,7 @@ class DiffView : public QWidget {
     QString wanted;       ///< a source that is not listed yet
     QString asked, text;  ///< the source that was asked about, and its experiment file
     std::optional<Json> report;
-    QString failure;
+    QString error;
   };
   void fill(Side& side, const QString& wanted);
   void ask(Side& side);

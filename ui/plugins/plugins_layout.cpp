@@ -75,7 +75,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
     if (isDiffShown()) diff_->fillSources();
   });
   connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
-    failure_ = sentence;
+    error_ = sentence;
     fillList();
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
@@ -85,7 +85,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   connect(&process_, &HeadlessQuestion::finished, this, [this](const Json& report) {
     plugins_ = pluginsFromJson(report);
     folders_ = foldersFromJson(report);
-    failure_.clear();
+    error_.clear();
     probe_->setEnabled(true);
     fillList();
   });
@@ -96,7 +96,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
       fillList();
       return;
     }
-    failure_ = sentence;
+    error_ = sentence;
     fillList();
   });
 }

@@ -43,7 +43,7 @@ void PluginsPage::showEvent(QShowEvent* event) {
 
 void PluginsPage::probe() {
   isAsked_ = true;
-  failure_.clear();
+  error_.clear();
   probe_->setEnabled(false);
   process_.ask({QStringLiteral("plugins")});
   workbench_.askCatalogAgain();
@@ -110,11 +110,11 @@ const PluginEntry* PluginsPage::currentPlugin() const {
 
 void PluginsPage::showCurrent() {
   if (list_->topLevelItemCount() == 0) {
-    const bool isBusy = process_.isRunning() && failure_.isEmpty();
-    message_->setProperty("role", failure_.isEmpty() ? "muted" : "error");
+    const bool isBusy = process_.isRunning() && error_.isEmpty();
+    message_->setProperty("role", error_.isEmpty() ? "muted" : "error");
     message_->style()->unpolish(message_);
     message_->style()->polish(message_);
-    message_->setText(!failure_.isEmpty() ? tr("The plugins cannot be read: %1").arg(failure_)
+    message_->setText(!error_.isEmpty() ? tr("The plugins cannot be read: %1").arg(error_)
                       : isBusy            ? tr("Reading the plugins: a second or two.")
                       : folders_.isEmpty()
                           ? tr("No plugin was found: without one there is no model to train.")
@@ -163,7 +163,7 @@ void PluginsPage::showCurrent() {
   change_->setAccessibleName(change_->text());
 }
 
-QString PluginsPage::failure() const { return failure_; }
+QString PluginsPage::error() const { return error_; }
 bool PluginsPage::isDiffShown() const { return modes_->currentIndex() == 1; }
 
 void PluginsPage::showDiff(bool isDiff) {
@@ -183,7 +183,7 @@ void PluginsPage::waitUntilIdle() {
   // Schemas come from a thread, the rest from processes: all of them answer in the event loop.
   const auto isWaiting = [this] {
     return process_.isRunning() || diff_->isBusy() ||
-           (workbench_.catalog().items.empty() && failure_.isEmpty());
+           (workbench_.catalog().items.empty() && error_.isEmpty());
   };
   while (isWaiting() && timer.elapsed() < kPluginsSettleMs)
     QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, 50);

@@ -38,7 +38,7 @@ class PluginsPage final : public Page {
   [[nodiscard]] QTextBrowser& text() const { return *text_; }
   [[nodiscard]] DiffView& diff() const { return *diff_; }
   [[nodiscard]] QPushButton& change() const { return *change_; }
-  [[nodiscard]] QString failure() const;
+  [[nodiscard]] QString error() const;
   [[nodiscard]] bool isDiffShown() const;
 
  public Q_SLOTS:
@@ -66,7 +66,7 @@ class PluginsPage final : public Page {
   HeadlessQuestion process_;
   std::vector<PluginEntry> plugins_;
   QStringList folders_;  ///< where plugins are looked for
-  QString failure_, wanted_;
+  QString error_, wanted_;
   bool isAsked_ = false;
   bool isFilling_ = false;
 

@@ -90,7 +90,7 @@ int RunsFilter::allCount() const {
   return model->runCount() - (hidesArchived() ? model->archivedCount() : 0);
 }
 
-QString RunsFilter::takeProblem() { return std::exchange(problem_, {}); }
+QString RunsFilter::takeError() { return std::exchange(error_, {}); }
 
 QStringList RunsFilter::unknownKeys() const {
   const auto* model = static_cast<const RunsModel*>(sourceModel());
@@ -105,7 +105,7 @@ QStringList RunsFilter::unknownKeys() const {
       if (!isKnown) unknown << key;
     }
   } catch (const Error& error) {
-    problem_ = QString::fromUtf8(error.what());
+    error_ = QString::fromUtf8(error.what());
     return {};
   }
   return unknown;
@@ -162,7 +162,7 @@ bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
   try {
     return run != nullptr && query_.matches(*run, lookup_);
   } catch (const Error& error) {
-    problem_ = QString::fromUtf8(error.what());
+    error_ = QString::fromUtf8(error.what());
     return false;
   }
 }

@@ -27,7 +27,7 @@ class RunsFilter : public QSortFilterProxyModel {
   /// Runs that an empty query would leave in the list.
   [[nodiscard]] int allCount() const;
   /// Why a run could not be looked into since the last call, and so does not match; "" mostly.
-  [[nodiscard]] QString takeProblem();
+  [[nodiscard]] QString takeError();
   /// Keys of the query that no run of the list has, as they were typed.
   [[nodiscard]] QStringList unknownKeys() const;
   /// Of the runs of the list, shown or not.
@@ -56,7 +56,7 @@ class RunsFilter : public QSortFilterProxyModel {
   bool showsArchived_ = false;
   RunQuery::Lookup lookup_;
   RunConfigs configs_;
-  mutable QString problem_;
+  mutable QString error_;
   /// Last values by metric and run, of the metrics that the query names.
   std::map<std::string, std::map<std::int64_t, double>> values_;
 };

@@ -225,8 +225,8 @@ QString RunsPanel::noHitsText() const {
 }
 
 void RunsPanel::fillHeader() {
-  if (const QString problem = proxy_->takeProblem(); !problem.isEmpty())
-    workbench_.showError(problem);
+  if (const QString error = proxy_->takeError(); !error.isEmpty())
+    workbench_.showError(error);
   const bool isEmpty = proxy_->rowCount() == 0;
   if (isEmpty) {
     emptyText_->setText(

@@ -69,7 +69,7 @@ class SpectraPage final : public ResultsPage {
   /// What the paper claims of the ranks that are drawn.
   struct RankClaims {
     std::vector<ClaimRow> rows;
-    QString problem;  ///< why they cannot be read; "" where they can
+    QString error;  ///< why they cannot be read; "" where they can
     std::map<std::string, std::filesystem::path> folders;  ///< of the paper, by experiment
     RankControls controls;                                 ///< of the runs that are drawn
     /// By architecture and analysis, as they were looked up.

@@ -100,7 +100,7 @@ SpectraPage::RankClaims SpectraPage::readRankClaims(
         claims.rows.push_back(std::move(row));
     }
   } catch (const Error& error) {
-    claims.problem =
+    claims.error =
         tr("The claims of the paper cannot be read: %1").arg(QString::fromUtf8(error.what()));
   }
   return claims;

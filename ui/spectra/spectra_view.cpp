@@ -213,7 +213,7 @@ std::unique_ptr<Figure> SpectraPage::controlsFigure() const {
   }
   picture.rows.insert(picture.rows.end(), controls.begin(), controls.end());
   picture.claims = claims_.rows;
-  if (!claims_.problem.isEmpty()) picture.notes << claims_.problem;
+  if (!claims_.error.isEmpty()) picture.notes << claims_.error;
   const QString heads = headText();
   picture.title = tr("Controls, %1").arg(heads.section(QLatin1Char(','), 0, 0).toLower());
   picture.about = tr("rank at %1 of %2, mean \u00b1 s.d. of heads")

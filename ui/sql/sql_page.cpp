@@ -45,7 +45,7 @@ struct SqlPage::Outcome {
   QString sql;  ///< as it was written
   std::shared_ptr<const store::RunReader::Table> table =
       std::make_shared<const store::RunReader::Table>();
-  QString failure;
+  QString error;
   std::optional<SqlRange> place;  ///< in `sql`, of what failed
   double seconds = 0;
 };
@@ -165,7 +165,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   connect(&runner_, &Background::failed, this, [this](const QString& sentence) {
     Outcome outcome;
     outcome.sql = asked_;
-    outcome.failure = sentence;
+    outcome.error = sentence;
     take(outcome);
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
@@ -287,14 +287,14 @@ void SqlPage::runStatement(const QString& sql) {
       outcome->table = std::make_shared<const store::RunReader::Table>(
           store.query(statement, {time, rows, &isStale}));
     } catch (const store::SqlError& error) {
-      outcome->failure = QString::fromUtf8(error.what());
+      outcome->error = QString::fromUtf8(error.what());
       if (error.place) {
         const QString before = QString::fromStdString(statement.substr(0, *error.place));
         outcome->place =
             sqlErrorPlace(sql, QString::fromStdString(statement), static_cast<int>(before.size()));
       }
     } catch (const Error& error) {
-      outcome->failure = QString::fromUtf8(error.what());
+      outcome->error = QString::fromUtf8(error.what());
     }
     outcome->seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -315,11 +315,11 @@ void SqlPage::take(const Outcome& outcome) {
   past.sql = outcome.sql;
   past.at = QDateTime::currentDateTimeUtc().toString(Qt::ISODate);
   past.seconds = outcome.seconds;
-  if (outcome.failure.isEmpty()) past.rows = static_cast<std::int64_t>(outcome.table->rows.size());
+  if (outcome.error.isEmpty()) past.rows = static_cast<std::int64_t>(outcome.table->rows.size());
   book_.add(past);
   storeBook();
-  if (!outcome.failure.isEmpty()) {
-    QString sentence = outcome.failure;
+  if (!outcome.error.isEmpty()) {
+    QString sentence = outcome.error;
     if (outcome.place) {
       const QString before = outcome.sql.left(outcome.place->start);
       const auto line = before.count(QLatin1Char('\n')) + 1;
@@ -433,7 +433,7 @@ void SqlPage::showState() {
 }
 
 QString SqlPage::summary() const { return summary_->text(); }
-QString SqlPage::failure() const { return failure_->text(); }
+QString SqlPage::error() const { return failure_->text(); }
 
 void SqlPage::openStatement(const QString& sql) {
   editor_->replaceAll(sql);

@@ -55,7 +55,7 @@ class SqlPage final : public Page {
   [[nodiscard]] const SqlChartChoice& chartChoice() const { return chart_; }
   [[nodiscard]] QString summary() const;
   /// The sentence of the last error; "" when the last statement succeeded.
-  [[nodiscard]] QString failure() const;
+  [[nodiscard]] QString error() const;
   /// As text: {"table", "chart"}.
   [[nodiscard]] bool isChartShown() const { return isChart_; }
   void setChartChoice(const SqlChartChoice& choice);

@@ -49,7 +49,7 @@ TourOffer::TourOffer(Workbench& workbench, QObject* parent)
     endReport(tr("The report was not written: %1").arg(reason));
   });
   connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
-    problem_ = sentence;
+    error_ = sentence;
     waiting_.clear();
     show();
     Q_EMIT changed();
@@ -112,7 +112,7 @@ TourOffer::Standing TourOffer::standing() const {
 
 void TourOffer::act() {
   const Standing now = standing();
-  problem_.clear();
+  error_.clear();
   switch (now.stage) {
     case Stage::Missing:
     case Stage::Broken:
@@ -145,7 +145,7 @@ void TourOffer::enqueueNext() {
   try {
     enqueue_.start(part.text, part.title, workbench_.store().file(), jobs::QueueEnd::Back);
   } catch (const Error& error) {
-    problem_ = QString::fromUtf8(error.what());
+    error_ = QString::fromUtf8(error.what());
     waiting_.clear();
   }
   show();
@@ -154,7 +154,7 @@ void TourOffer::enqueueNext() {
 /// `vitrine demo --tour` finds the runs trained: it samples, draws and reports.
 void TourOffer::writeReport() {
   if (workbench_.link() != nullptr) {
-    problem_ = tr("The database is on another machine: run `vitrine demo --tour` there.");
+    error_ = tr("The database is on another machine: run `vitrine demo --tour` there.");
     show();
     return;
   }
@@ -172,9 +172,9 @@ void TourOffer::takeReport(const Json& answer) {
   QDesktopServices::openUrl(QUrl::fromLocalFile(reportFile_));
 }
 
-void TourOffer::endReport(const QString& problem) {
-  problem_ = problem;
-  if (!problem.isEmpty()) reportFile_.clear();
+void TourOffer::endReport(const QString& error) {
+  error_ = error;
+  if (!error.isEmpty()) reportFile_.clear();
   show();
   Q_EMIT changed();
 }
@@ -214,7 +214,7 @@ void TourOffer::show() {
       sentence = tr("Images are sampled, then the figures are drawn.");
       break;
   }
-  setStartState(*state_, problem_.isEmpty() ? sentence : problem_, !problem_.isEmpty());
+  setStartState(*state_, error_.isEmpty() ? sentence : error_, !error_.isEmpty());
 }
 
 }  // namespace vitrine::ui

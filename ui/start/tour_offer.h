@@ -48,7 +48,7 @@ class TourOffer final : public QObject {
   void enqueueNext();
   void writeReport();
   void takeReport(const Json& answer);
-  void endReport(const QString& problem);
+  void endReport(const QString& error);
 
   Workbench& workbench_;
   Tour tour_;
@@ -56,7 +56,7 @@ class TourOffer final : public QObject {
   EnqueueProcess enqueue_;
   std::vector<std::size_t> waiting_;  ///< parts that follow into the queue
   HeadlessQuestion report_;
-  QString problem_, reportFile_;
+  QString error_, reportFile_;
   QPushButton* button_ = nullptr;
   QLabel* state_ = nullptr;
 };

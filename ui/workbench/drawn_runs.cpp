@@ -97,7 +97,7 @@ AnalysisQueue::~AnalysisQueue() {
 
 void AnalysisQueue::start(const std::vector<RunAnalysis>& analyses) {
   if (isRunning() || workbench_.models() == nullptr) return;
-  problem_.clear();
+  error_.clear();
   waiting_.assign(analyses.begin(), analyses.end());
   next();
 }
@@ -131,10 +131,10 @@ void AnalysisQueue::next() {
   };
   listener.onDone = [this](const Json&) { next(); };
   listener.onError = [this](const ModelError& error) {
-    problem_ = error.kind == "cancelled" ? words_.cancelled
+    error_ = error.kind == "cancelled" ? words_.cancelled
                                          : words_.failed.arg(current_.name, error.sentence);
     // Pages say more after it.
-    if (!problem_.endsWith(QLatin1Char('.'))) problem_ += QLatin1Char('.');
+    if (!error_.endsWith(QLatin1Char('.'))) error_ += QLatin1Char('.');
     waiting_.clear();
     next();
   };
@@ -192,12 +192,12 @@ void RunAnalyses::press() {
     queue_.start(missing_);
 }
 
-QString RunAnalyses::status() const { return isComputing() ? queue_.sentence() : queue_.problem(); }
+QString RunAnalyses::status() const { return isComputing() ? queue_.sentence() : queue_.error(); }
 
 RunAnalyses::EmptyWords RunAnalyses::emptyWords(const QString& cannot, const QString& can) const {
   if (isComputing()) return {status(), tr("Cancel")};
-  if (!queue_.problem().isEmpty())
-    return {queue_.problem(), missing_.empty() ? QString() : tr("Compute again")};
+  if (!queue_.error().isEmpty())
+    return {queue_.error(), missing_.empty() ? QString() : tr("Compute again")};
   if (missing_.empty()) return {cannot, QString()};
   return {can, workbench_.models() == nullptr ? QString() : compute_};
 }

@@ -81,7 +81,7 @@ class AnalysisQueue final : public QObject {
   /// The computation in progress and its state; "" for none.
   [[nodiscard]] QString sentence() const;
   /// Why the last row ended early; "" where it did not.
-  [[nodiscard]] const QString& problem() const { return problem_; }
+  [[nodiscard]] const QString& error() const { return error_; }
 
  Q_SIGNALS:
   void progressed();
@@ -95,7 +95,7 @@ class AnalysisQueue final : public QObject {
   Words words_;
   std::deque<RunAnalysis> waiting_;
   RunAnalysis current_;
-  QString progress_, problem_;
+  QString progress_, error_;
   ModelService::Ticket ticket_ = 0;
 };
 

@@ -294,7 +294,8 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
   command.what = jobs::Command::What::Stop;
   command.runs = wanted;
   const std::vector<jobs::Command::Place> places = queue_.view().places(wanted);
-  queue_.execute(command, [this, alive, places](const jobs::CommandResult& result) {
+  const bool wasRunning = queue_.view().mode == store::QueueMode::Running;
+  queue_.execute(command, [this, alive, places, wasRunning](const jobs::CommandResult& result) {
     std::vector<std::int64_t> ending, out;
     for (const std::int64_t id : result.runs) {
       const bool wasAlive = std::find(alive.begin(), alive.end(), id) != alive.end();
@@ -312,28 +313,27 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
                          "resumed."))
                    .arg(namesOf(ending));
     if (!out.empty()) parts << tr("Stopped %1, not started yet.").arg(namesOf(out));
-    if (result.waiting.empty()) {
-      std::vector<jobs::Command::Place> removed = places;
-      std::erase_if(removed, [&out](const jobs::Command::Place& place) {
-        return std::find(out.begin(), out.end(), place.run) == out.end();
-      });
-      const QString sentence = parts.join(QLatin1Char(' '));
-      if (removed.empty()) return sentence;
-      // After the sentence of the queue, which has the error alone.
-      QMetaObject::invokeMethod(
-          this,
-          [this, sentence, removed] {
-            offer(sentence, tr("Undo"), [this, removed] { queue_.enqueueAgain(removed); });
-          },
-          Qt::QueuedConnection);
-      return QString();
-    }
-    parts << tr("The queue is paused: %1 of the same experiment would start next.")
-                 .arg(namesOf(result.waiting));
-    // After the sentence of the queue, which has the error alone.
+    const bool isPaused = !result.waiting.empty();
+    if (isPaused)
+      parts << tr("The queue is paused: %1 of the same experiment would start next.")
+                   .arg(namesOf(result.waiting));
+    std::vector<jobs::Command::Place> removed = places;
+    std::erase_if(removed, [&out](const jobs::Command::Place& place) {
+      return std::find(out.begin(), out.end(), place.run) == out.end();
+    });
     const QString sentence = parts.join(QLatin1Char(' '));
+    if (removed.empty() && !isPaused) return sentence;
+    // After the sentence of the queue, which has the error alone.
     QMetaObject::invokeMethod(
-        this, [this, sentence] { offer(sentence, tr("Resume queue"), [this] { resumeQueue(); }); },
+        this,
+        [this, sentence, removed, resumes = isPaused && wasRunning] {
+          if (removed.empty())
+            return offer(sentence, tr("Resume queue"), [this] { resumeQueue(); });
+          offer(sentence, tr("Undo"), [this, removed, resumes] {
+            queue_.enqueueAgain(removed);
+            if (resumes) resumeQueue();
+          });
+        },
         Qt::QueuedConnection);
     return QString();
   });

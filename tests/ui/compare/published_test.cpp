@@ -99,7 +99,7 @@ TEST_F(PublishedBeside, SaysWhatMatchesWhatDiffersAndWhatCannotBeCompared) {
   add("+ worse", "none", -0.05);
   const auto data = read();
   const PublishedTable table = readPublishedTable(query(), *data, {}, folders());
-  EXPECT_EQ(table.problem.toStdString(), "");
+  EXPECT_EQ(table.error.toStdString(), "");
   EXPECT_EQ(table.total, 6u);
   ASSERT_EQ(table.rows.size(), 5u) << "'other' does not name a variant";
   EXPECT_EQ(table.rows[0].verdict, PublishedVerdict::NotComparable);
@@ -192,7 +192,7 @@ TEST_F(PublishedBeside, AFileThatIsBrokenIsASentence) {
   CompareChoice choice;
   choice.publishedFile = folder_.filePath(QStringLiteral("none.toml"));
   const auto data = read();
-  EXPECT_THAT(readPublishedTable(query(), *data, choice, folders()).problem.toStdString(),
+  EXPECT_THAT(readPublishedTable(query(), *data, choice, folders()).error.toStdString(),
               HasSubstr("none.toml"));
   EXPECT_TRUE(publishedFileOf("another title", folders()).empty());
 }

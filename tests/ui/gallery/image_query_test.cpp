@@ -24,11 +24,11 @@ using Asked = Condition::Test;
 
 store::ImageSearch searchOf(const char* text) {
   const ImageQuery query = parseImageQuery(QString::fromUtf8(text));
-  EXPECT_EQ(query.problem.toStdString(), "") << text;
+  EXPECT_EQ(query.error.toStdString(), "") << text;
   return query.search;
 }
 std::string problemOf(const char* text) {
-  return parseImageQuery(QString::fromUtf8(text)).problem.toStdString();
+  return parseImageQuery(QString::fromUtf8(text)).error.toStdString();
 }
 
 TEST(ImageQuery, OfNoWordsAsksForAllImages) {

@@ -204,11 +204,11 @@ TEST(CurveCache, AsksAgainForACurveThatCouldNotBeRead) {
   answer.key = key;
   answer.version = 3;
   answer.changeSequence = 7;
-  answer.failure = "the disk cannot be read";
+  answer.error = "the disk cannot be read";
   EXPECT_FALSE(cache.take(CurveReadResponse(answer)));
   EXPECT_TRUE(cache.isRead(key, 3)) << "not at once";
   EXPECT_FALSE(cache.isRead(key, 1, 7)) << "a run that has ended stays as it is";
-  answer.failure.clear();
+  answer.error.clear();
   cache.take(std::move(answer));
   EXPECT_TRUE(cache.isRead(key, 1, 7));
 }

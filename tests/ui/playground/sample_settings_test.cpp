@@ -94,16 +94,16 @@ TEST(AxisValues, AreTheTextThatTheyWereMadeOf) {
 }
 
 TEST(AxisValues, ThatTheFieldDoesNotAllowAreNamed) {
-  EXPECT_TRUE(axisValues(guidance(), "1, 11").problem.contains("11"));
-  EXPECT_TRUE(axisValues(steps(), "2.5").problem.contains("2.5"));
-  EXPECT_TRUE(axisValues(steps(), "2..4..0.5").problem.contains("0.5")) << "values twice";
-  EXPECT_TRUE(axisValues(solver(), "heun, rk4").problem.contains("rk4"));
+  EXPECT_TRUE(axisValues(guidance(), "1, 11").error.contains("11"));
+  EXPECT_TRUE(axisValues(steps(), "2.5").error.contains("2.5"));
+  EXPECT_TRUE(axisValues(steps(), "2..4..0.5").error.contains("0.5")) << "values twice";
+  EXPECT_TRUE(axisValues(solver(), "heun, rk4").error.contains("rk4"));
   const Field flag = flagField("clip", true, "");
   EXPECT_EQ(axisValues(flag, "true, No").values, (std::vector<Json>{true, false}));
-  EXPECT_TRUE(axisValues(flag, "true, of").problem.contains("of"));
-  EXPECT_FALSE(axisValues(guidance(), "").problem.isEmpty());
-  EXPECT_FALSE(axisValues(guidance(), "3..1").problem.isEmpty());
-  EXPECT_FALSE(axisValues(steps(), "2..1000").problem.isEmpty());
+  EXPECT_TRUE(axisValues(flag, "true, of").error.contains("of"));
+  EXPECT_FALSE(axisValues(guidance(), "").error.isEmpty());
+  EXPECT_FALSE(axisValues(guidance(), "3..1").error.isEmpty());
+  EXPECT_FALSE(axisValues(steps(), "2..1000").error.isEmpty());
 }
 
 TEST(ValueProblem, NamesTheFieldAndWhatItTakes) {

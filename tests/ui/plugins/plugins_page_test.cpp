@@ -185,7 +185,7 @@ TEST_F(Plugins, SaysWhatFailedAndProbesAgain) {
   workbench_.become({});
   write("broken", R"({"error": {"code": "failed", "message": "no such luck"}})");
   const auto shown = page();
-  EXPECT_TRUE(shown->failure().contains(QStringLiteral("no such luck")));
+  EXPECT_TRUE(shown->error().contains(QStringLiteral("no such luck")));
   QString texts;
   for (const QLabel* label : shown->findChildren<QLabel*>()) texts += label->text();
   EXPECT_TRUE(texts.contains(QStringLiteral("The plugins cannot be read: no such luck")));
@@ -193,7 +193,7 @@ TEST_F(Plugins, SaysWhatFailedAndProbesAgain) {
   workbench_.become(catalogOfPlugins());
   shown->probe();
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->failure().toStdString(), "");
+  EXPECT_EQ(shown->error().toStdString(), "");
   EXPECT_EQ(shown->list().topLevelItemCount(), 6);
 }
 
@@ -215,7 +215,7 @@ TEST_F(Plugins, HighlightsChangedBlocksAndOpensConfigureWithTheAblation) {
   shown->showDiff(true);
   shown->diff().choose(QStringLiteral("run:%1").arg(plain), QStringLiteral("run:%1").arg(masked));
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->diff().failure().toStdString(), "");
+  EXPECT_EQ(shown->diff().error().toStdString(), "");
   QTreeWidget& blocks = shown->diff().blocks();
   ASSERT_EQ(blocks.topLevelItemCount(), 1);
   const QTreeWidgetItem* norm = blocks.topLevelItem(0)->child(0);

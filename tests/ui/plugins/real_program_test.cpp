@@ -33,11 +33,11 @@ TEST_F(RealProgram, ShowsViTBesideILLaMAAndLeavesOutADisabledPlugin) {
   PluginsPage page(studio.workbench);
   page.resize(1200, 800);
   page.waitUntilIdle();
-  ASSERT_EQ(page.failure().toStdString(), "");
+  ASSERT_EQ(page.error().toStdString(), "");
   page.showDiff(true);
   page.diff().choose(QStringLiteral("preset:vit/demo"), QStringLiteral("preset:illama/demo"));
   page.waitUntilIdle();
-  ASSERT_EQ(page.diff().failure().toStdString(), "");
+  ASSERT_EQ(page.diff().error().toStdString(), "");
   const QString csv = page.diff().csv();
   for (const char* line :
        {"norm,LayerNorm,RMSNorm,128,64,-64", "mask,\u2013,\"soft, multiplicative\",,0,0",

@@ -54,7 +54,7 @@ class SqlConsole : public ::testing::Test {
 
 TEST_F(SqlConsole, ShowsTheRowsOfAStatement) {
   ask(QStringLiteral("SELECT id, name FROM runs ORDER BY id"));
-  EXPECT_EQ(page_.failure().toStdString(), "");
+  EXPECT_EQ(page_.error().toStdString(), "");
   EXPECT_EQ(page_.model().rowCount(), static_cast<int>(studio_.runs.size()));
   EXPECT_TRUE(page_.summary().contains(QStringLiteral("2 columns")))
       << page_.summary().toStdString();
@@ -78,8 +78,8 @@ TEST_F(SqlConsole, RunsTheStatementUnderTheCursorOnCtrlReturn) {
 
 TEST_F(SqlConsole, RefusesToWriteInOneSentence) {
   ask(QStringLiteral("DELETE FROM run"));
-  EXPECT_TRUE(page_.failure().contains(QStringLiteral("nothing was changed")))
-      << page_.failure().toStdString();
+  EXPECT_TRUE(page_.error().contains(QStringLiteral("nothing was changed")))
+      << page_.error().toStdString();
   EXPECT_EQ(studio_.writer.runs().size(), studio_.runs.size());
 }
 
@@ -92,8 +92,8 @@ TEST_F(SqlConsole, MarksTheMistakeWhereItStands) {
   page_.waitUntilIdle();
   ASSERT_TRUE(page_.editor().mistake().has_value());
   EXPECT_EQ(page_.editor().textOf(*page_.editor().mistake()).toStdString(), "nope");
-  EXPECT_TRUE(page_.failure().contains(QStringLiteral("line 2, column 3")))
-      << page_.failure().toStdString();
+  EXPECT_TRUE(page_.error().contains(QStringLiteral("line 2, column 3")))
+      << page_.error().toStdString();
 }
 
 TEST_F(SqlConsole, CutsAtTheLimitAndSaysSo) {
@@ -116,7 +116,7 @@ TEST_F(SqlConsole, StopsAStatementThatWouldNotEnd) {
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"));
   page_.runRequested();
   page_.stop();
-  EXPECT_EQ(page_.failure().toStdString(), "The statement was stopped.");
+  EXPECT_EQ(page_.error().toStdString(), "The statement was stopped.");
   ask(QStringLiteral("SELECT 5 AS five"));
   EXPECT_EQ(page_.model().rowCount(), 1) << "the next one runs";
 }
@@ -134,8 +134,8 @@ TEST_F(SqlConsole, AsksForASelectedRunOnlyWhereTheStatementDoes) {
   const QString sql = QStringLiteral("SELECT :run AS r");
   studio_.workbench.selection().setRuns({}, 0);
   ask(sql);
-  EXPECT_TRUE(page_.failure().contains(QStringLiteral("select one")))
-      << page_.failure().toStdString();
+  EXPECT_TRUE(page_.error().contains(QStringLiteral("select one")))
+      << page_.error().toStdString();
   studio_.workbench.selection().setRuns({studio_.runs[2]}, studio_.runs[2]);
   ask(sql);
   EXPECT_EQ(page_.model().value(page_.model().index(0, 0)), Json(studio_.runs[2]));
@@ -145,7 +145,7 @@ TEST_F(SqlConsole, EveryShippedQueryHolds) {
   studio_.workbench.selection().setRuns({studio_.runs[0], studio_.runs[1]}, studio_.runs[0]);
   for (const SqlSample& sample : sqlSamples()) {
     ask(sample.sql);
-    EXPECT_EQ(page_.failure().toStdString(), "") << sample.name.toStdString();
+    EXPECT_EQ(page_.error().toStdString(), "") << sample.name.toStdString();
   }
 }
 

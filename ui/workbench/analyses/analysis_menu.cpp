@@ -118,10 +118,10 @@ AnalysisMenu::AnalysisMenu(Workbench& workbench, const QString& tip, Runs runs, 
   connect(&queue_, &AnalysisQueue::progressed, this, &AnalysisMenu::dress);
   connect(&queue_, &AnalysisQueue::ended, this, [this](const std::string& analysis) {
     dress();
-    if (queue_.problem().isEmpty())
+    if (queue_.error().isEmpty())
       Q_EMIT computed(analysis);
     else
-      Q_EMIT failed(queue_.problem());
+      Q_EMIT failed(queue_.error());
   });
 }
 
