@@ -353,9 +353,9 @@ void drawSheet(const Options& options, ui::StudioWorkbench& workbench) {
 }
 
 // A user who starts the window from a menu sees no terminal.
-void sayInAWindow(const Error& error) {
+void showErrorBox(const Error& error) {
   QMessageBox box(QMessageBox::NoIcon, QStringLiteral("Vitrine Studio"),
-                  QStringLiteral("The database cannot be opened."), QMessageBox::Close);
+                  QObject::tr("The database cannot be opened."), QMessageBox::Close);
   box.setInformativeText(QString::fromUtf8(error.what()));
   box.setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   box.exec();
@@ -450,7 +450,7 @@ int runStudio(int argc, char** argv) {
       opened = std::make_unique<ui::StudioWorkbench>(options.database);
     }
   } catch (const Error& error) {
-    if (!isWithoutWindow) sayInAWindow(error);
+    if (!isWithoutWindow) showErrorBox(error);
     throw;
   }
   ui::StudioWorkbench& workbench = *opened;
