@@ -39,6 +39,7 @@ const Table& treeTable() {
                     "start"},
                    {"shell"},
                }},
+              {"ui/figures", {{"."}, {"cues"}}},
               {"ui/kit", {{"series"}, {"."}}},
               {"ui/configure", {{"form"}, {"plan"}, {"."}}},
               {"ui/workbench", {{"."}, {"analyses", "claims", "sampling"}}},

@@ -11,8 +11,8 @@
 
 #include "ui/calibration/calibration_data.h"
 #include "ui/calibration/calibration_figures.h"
-#include "ui/calibration/cue_picture.h"
 #include "ui/calibration/sample_pictures.h"
+#include "ui/figures/cues/cue_picture.h"
 #include "ui/workbench/analyses/results_page.h"
 
 class QComboBox;

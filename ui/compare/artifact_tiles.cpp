@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "core/artifact/artifact.h"
+#include "core/artifact/predictions.h"
 #include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "ui/figures/figure_view.h"
@@ -71,6 +72,7 @@ std::vector<TileKind> sharedKinds(
   std::map<std::string, Found> found;
   for (std::size_t run = 0; run < artifacts.size(); ++run) {
     for (const store::ArtifactRow& row : artifacts[run]) {
+      if (row.kind == artifact_kind::kPredictions) continue;  // rows to be binned, not a picture
       Found& one = found[idOf(row)];
       if (one.kind.runs > 0 && one.lastRun == run) continue;
       one.lastRun = run;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/artifact/artifact.h"
+#include "core/artifact/cue_decisions.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "ui/figures/kinds.h"
@@ -209,6 +210,7 @@ std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
       {artifact_kind::kImageGrid, makeImageGrid}, {artifact_kind::kTable, makeTable},
       {artifact_kind::kHistogram, makeHistogram}, {artifact_kind::kReliability, makeReliability},
       {artifact_kind::kSpectrum, makeSpectrum},   {artifact_kind::kAttention, makeAttention},
+      {artifact_kind::kCueDecisions, makeCueDecisions},
   };
   if (const auto left = meta.is_object() ? meta.find("left_out") : meta.end();
       left != meta.end() && left->is_number()) {

@@ -29,6 +29,8 @@ using FigureMaker = std::unique_ptr<Figure> (*)(const Json& meta, std::vector<st
                                                    FigureStyle);
 [[nodiscard]] std::unique_ptr<Figure> makeAttention(const Json&, std::vector<std::byte>,
                                                     FigureStyle);
+[[nodiscard]] std::unique_ptr<Figure> makeCueDecisions(const Json&, std::vector<std::byte>,
+                                                       FigureStyle);
 /// The sides of `view` as numbers that a figure counts with. A figure makes an object for each row,
 /// layer or image: bytes of data are few compared with that.
 /// \throws FileError  a side is above its `most`

@@ -10,6 +10,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "core/artifact/predictions.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/compare/ablation.h"
 #include "tests/ui/figures/samples.h"
@@ -120,6 +121,14 @@ TEST_F(Tiles, ChangeWithTheKindThatIsChosenAndKeepItInTheView) {
   EXPECT_EQ(other.artifactTiles().shown(), tiles().kinds()[1].id);
 }
 
+TEST_F(Tiles, ShowWhichCueDecides) {
+  for (const std::int64_t run : {first(), second()}) add(run, samples::cueDecisions(), 100);
+  show();
+  ASSERT_THAT(tiles().views(), SizeIs(2));
+  EXPECT_THAT(tiles().views()[1]->figure()->summary().toStdString(), HasSubstr("% by shape"));
+  EXPECT_THAT(page_->figure()->csv().toStdString(), HasSubstr("all categories,circle,10,2,6,0.25"));
+}
+
 TEST_F(Tiles, AreOneFigureWithTheNameOfEachVariant) {
   add(first(), samples::spectrum(), 100);
   add(second(), samples::spectrum(), 100);
@@ -202,11 +211,13 @@ TEST(SharedKinds, AreThoseOfAtLeastTwoRunsTheMostSharedFirst) {
     made.kind = kind;
     return made;
   };
-  const auto kinds = sharedKinds({{row("x", "table"), row("s", "spectrum"), row("s", "spectrum")},
-                                  {row("x", "table"), row("s", "spectrum")},
+  const auto kinds = sharedKinds({{row("x", "table"), row("s", "spectrum"), row("s", "spectrum"),
+                                   row("p", artifact_kind::kPredictions)},
+                                  {row("x", "table"), row("s", "spectrum"),
+                                   row("p", artifact_kind::kPredictions)},
                                   {row("x", "table"), row("alone", "table")}},
                                  {{}, {}, {}});
-  ASSERT_THAT(kinds, SizeIs(2));
+  ASSERT_THAT(kinds, SizeIs(2)) << "answers are no picture";
   EXPECT_EQ(kinds[0].id, "a/x");
   EXPECT_EQ(kinds[0].runs, 3);
   EXPECT_EQ(kinds[1].runs, 2);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/artifact/artifact.h"
+#include "core/artifact/cue_decisions.h"
 
 namespace vitrine::samples {
 
@@ -44,6 +45,14 @@ inline Artifact attention() {
   setFloat32(artifact, values, {1, 2, 5, 5}, {"layer", "head", "query", "key"});
   artifact.meta["key_positions"] = {{-1, -1}, {0, 0}, {0, 1}, {1, 0}, {1, 1}};
   artifact.meta["query_positions"] = artifact.meta["key_positions"];
+  return artifact;
+}
+
+/// Decisions on ten images each of a circle and a square.
+inline Artifact cueDecisions() {
+  Artifact artifact = named("shape_bias", "decisions", artifact_kind::kCueDecisions);
+  setFloat64(artifact, std::vector<double>{10, 2, 6, 10, 6, 2}, {2, 3}, {"class", "counts"});
+  artifact.meta["class_names"] = {"circle", "square"};
   return artifact;
 }
 

@@ -10,7 +10,7 @@
 #include "tests/ui/support/qt_test.h"
 #include "ui/attention/attention_figures.h"
 #include "ui/calibration/calibration_figures.h"
-#include "ui/calibration/cue_picture.h"
+#include "ui/figures/cues/cue_picture.h"
 #include "ui/figures/side_by_side.h"
 #include "ui/gallery/gallery_figures.h"
 #include "ui/live/live_canvas.h"

@@ -33,7 +33,7 @@ struct CueDecisions {
 
 struct CuePicture {
   struct Run {
-    std::int64_t run = 0;
+    std::int64_t run = 0;  ///< 0: that of the figure's style
     QString name;
     CueDecisions decisions;
   };

@@ -1,4 +1,4 @@
-#include "ui/calibration/cue_picture.h"
+#include "ui/figures/cues/cue_picture.h"
 
 #include <QFontMetricsF>
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
 #include "ui/figures/chart_marks.h"
+#include "ui/figures/kinds.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/series/run_series.h"
@@ -56,6 +57,9 @@ class CueFigure final : public Figure {
   }
 
  private:
+  std::int64_t seriesIn(const CuePicture::Run& run) const {
+    return run.run != 0 ? seriesOf(run.run) : std::max<std::int64_t>(style().run, 1);
+  }
   QString nameOf(std::size_t category) const {
     for (const CuePicture::Run& run : picture_.runs) {
       if (static_cast<qsizetype>(category) < run.decisions.names.size())
@@ -116,7 +120,7 @@ class CueFigure final : public Figure {
     double below = plot.bottom() + kCueAxis;
     for (const CuePicture::Run& run : picture_.runs) {
       drawRun(painter, plot, row, run);
-      drawSeriesKey(painter, QRectF(body.left(), below, 24, kCueLegend), seriesOf(run.run),
+      drawSeriesKey(painter, QRectF(body.left(), below, 24, kCueLegend), seriesIn(run),
                     style().theme);
       painter.setFont(axisLetters());
       painter.setPen(themeColors().text);
@@ -127,7 +131,7 @@ class CueFigure final : public Figure {
   }
 
   void drawRun(QPainter& painter, const QRectF& plot, double row, const CuePicture::Run& run) {
-    const QColor color = seriesColor(seriesOf(run.run), style().theme);
+    const QColor color = seriesColor(seriesIn(run), style().theme);
     const double mean = run.decisions.sum().shapeShare();
     if (std::isfinite(mean)) {
       const double x = plot.left() + mean * plot.width();
@@ -141,7 +145,7 @@ class CueFigure final : public Figure {
       if (!std::isfinite(share)) continue;
       const QPointF at(plot.left() + share * plot.width(),
                        plot.top() + (static_cast<double>(place) + 0.5) * row);
-      drawSymbol(painter, seriesSymbol(seriesOf(run.run)), at, color, themeColors().panel, 4);
+      drawSymbol(painter, seriesSymbol(seriesIn(run)), at, color, themeColors().panel, 4);
       const QString text = QObject::tr("%1, %2: %3 by shape, %4 by texture, %5 of neither")
                                .arg(run.name, nameOf(order_[place]), count(std::llround(one.shape)),
                                     count(std::llround(one.texture)),
@@ -188,6 +192,15 @@ CueDecisions readCueDecisions(const Json& meta, std::span<const std::byte> data)
 
 std::unique_ptr<Figure> makeCueFigure(CuePicture picture, FigureStyle style) {
   return std::make_unique<CueFigure>(std::move(picture), std::move(style));
+}
+
+std::unique_ptr<Figure> makeCueDecisions(const Json& meta, std::vector<std::byte> data,
+                                         FigureStyle style) {
+  CuePicture picture;
+  picture.title = QObject::tr("Shape or texture");
+  picture.about = metaAbout(meta);
+  picture.runs.push_back({0, QObject::tr("all categories"), readCueDecisions(meta, data)});
+  return makeCueFigure(std::move(picture), std::move(style));
 }
 
 }  // namespace vitrine::ui
