@@ -86,8 +86,7 @@ QWidget* ArtifactsPage::makeViewer() {
   open_ = new QToolButton(card);
   open_->setText(tr("Open"));  // showOpen() says where
   open_->hide();
-  connect(open_, &QToolButton::clicked, this,
-          [this] { workbench_.showPage(open_->property("page").toString()); });
+  connect(open_, &QToolButton::clicked, this, &ArtifactsPage::openInstrument);
   buttons->addWidget(open_);
   misclassified_ = makeToolButton(
       tr("Misclassified examples"),

@@ -16,6 +16,7 @@
 #include <set>
 #include <utility>
 
+#include "core/artifact/cue_decisions.h"
 #include "core/artifact/predictions.h"
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"
@@ -147,6 +148,13 @@ const store::ArtifactRow* ArtifactsPage::rowOf(std::int64_t run) const {
       found = &row;
   }
   return found;
+}
+
+const store::ArtifactRow* ArtifactsPage::firstRow() const {
+  for (const Shown& one : shown_) {
+    if (const store::ArtifactRow* row = rowOf(one.run)) return row;
+  }
+  return nullptr;
 }
 
 void ArtifactsPage::showFigures() {
@@ -297,12 +305,11 @@ void ArtifactsPage::showOpen() {
        tr("The images of each bin, and the misclassified images")},
       {artifact_kind::kPredictions, QStringLiteral("calibration"), tr("Open in Calibration"),
        tr("Reliability at any number of bins and any temperature")},
+      {artifact_kind::kCueDecisions, QStringLiteral("calibration"), tr("Open in Calibration"),
+       tr("Which cue decides, category by category, for several runs in one picture")},
       {artifact_kind::kMatrix, QStringLiteral("calibration"), tr("Open in Calibration"),
        tr("The images of a cell: click it, or choose it with the arrow keys and press Enter")}};
-  const store::ArtifactRow* row = nullptr;
-  for (const Shown& one : shown_) {
-    if (row == nullptr) row = rowOf(one.run);
-  }
+  const store::ArtifactRow* row = firstRow();
   const auto found =
       std::find_if(std::begin(instruments), std::end(instruments), [&](const Instrument& one) {
         return row != nullptr && row->kind == one.kind &&
@@ -418,6 +425,25 @@ void ArtifactsPage::openImages(std::int64_t run, Images which) {
     }
   }
   workbench_.showView(QStringLiteral("calibration"), view);
+}
+
+void ArtifactsPage::openInstrument() {
+  const store::ArtifactRow* row = firstRow();
+  if (row == nullptr) return;
+  Json view = Json::object();
+  const auto take = [&](const char* key, const char* from) {
+    const auto found = row->meta.is_object() ? row->meta.find(from) : row->meta.end();
+    if (found != row->meta.end() && !found->is_null()) view[key] = *found;
+  };
+  take("split", "split");
+  take("weights", "weights");
+  if (row->kind == artifact_kind::kAttention) {
+    view["analysis"] = row->analysis;
+    take("matrix", "attention");
+    take("image", "image");
+  }
+  if (row->kind == artifact_kind::kCueDecisions) view["cues"] = true;
+  workbench_.showView(open_->property("page").toString(), view);
 }
 
 void ArtifactsPage::onClicked(std::int64_t run, const FigureTarget& target) {

@@ -125,9 +125,12 @@ class ArtifactsPage final : public ReadingPage {
   /// On Calibration: of the chosen cell, or all that the run is wrong about.
   enum class Images { OfCell, Misclassified };
   void openImages(std::int64_t run, Images which);
+  /// On the page whose instrument it is: the same image, split, weights and matrix.
+  void openInstrument();
   void focusOn(int image, int layer, int head);
   [[nodiscard]] std::vector<std::int64_t> runs() const;
   [[nodiscard]] const store::ArtifactRow* rowOf(std::int64_t run) const;
+  [[nodiscard]] const store::ArtifactRow* firstRow() const;  ///< of the shown runs
   [[nodiscard]] QString runName(std::int64_t run) const;
   [[nodiscard]] Figure* firstFigure() const;
   [[nodiscard]] std::int64_t pixelsOf(

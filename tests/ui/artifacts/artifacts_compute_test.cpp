@@ -213,6 +213,28 @@ TEST_F(ArtifactsCompute, LeadsToThePageThatHasTheImages) {
   EXPECT_TRUE(button(QStringLiteral("Open in Calibration"))->isVisible());
 }
 
+TEST_F(ArtifactsCompute, OpensThePageOfAnArtifactAtWhatIsShown) {
+  Artifact map = samples::attention();
+  map.meta.update({{"image", 7}, {"attention", "softmax"}, {"weights", "ema"}});
+  const std::int64_t run = trained("seer");
+  workbench_.store().addArtifact(run, map);
+  workbench_.store().addArtifact(run, samples::cueDecisions());
+  show(run);
+  QTest::mouseClick(button(QStringLiteral("Open in Attention")), Qt::LeftButton);
+  EXPECT_EQ(workbench_.pages.back().toStdString(), "attention");
+  EXPECT_EQ(workbench_.views.back(), Json({{"split", "test"},
+                                           {"weights", "ema"},
+                                           {"analysis", "attention_map"},
+                                           {"matrix", "softmax"},
+                                           {"image", 7}}));
+  page_->showArtifact(QStringLiteral("shape_bias"), QStringLiteral("decisions"));
+  page_->waitUntilIdle();
+  EXPECT_THAT(page_->views()[0]->figure()->summary().toStdString(),
+              HasSubstr("50.0\u2009% by shape"));
+  QTest::mouseClick(button(QStringLiteral("Open in Calibration")), Qt::LeftButton);
+  EXPECT_EQ(workbench_.views.back()["cues"], true);
+}
+
 TEST_F(ArtifactsCompute, ACellOfAConfusionMatrixOpensItsImages) {
   Artifact confusion = samples::confusion();
   confusion.meta["split"] = "validation";
