@@ -106,7 +106,7 @@ class RunSupervisor {
   void kill(EndedBy why, const std::string& detail);
   void leaveNone();
   void finish();
-  void say(const std::string& text) { log_.note("vitrine: " + text + "\n"); }
+  void note(const std::string& text) { log_.note("vitrine: " + text + "\n"); }
 
   const SupervisorOptions& options_;
   store::RunStore& store_;
@@ -204,13 +204,13 @@ void RunSupervisor::watch() {
         end_.endedBy == EndedBy::Itself) {
       end_.endedBy = EndedBy::TimeLimit;
       end_.detail = secondsText(options_.timeLimitSeconds);
-      say("the time limit of " + end_.detail + " is reached");
+      note("the time limit of " + end_.detail + " is reached");
       askToStop();
     }
   } catch (const NotFoundError&) {
     kill(EndedBy::Itself, "");
   } catch (const std::exception& error) {
-    if (!isDatabaseLost_) say(std::string("warning: ") + error.what());
+    if (!isDatabaseLost_) note(std::string("warning: ") + error.what());
     isDatabaseLost_ = true;
   }
   if (askedAt_ && secondsSince(*askedAt_) > options_.graceSeconds) {
@@ -253,7 +253,7 @@ void RunSupervisor::watchLife(const store::RunRow& row) {
     const std::string text = "nothing was heard of the run for " + secondsText(silent) +
                              "; it may hang: `vitrine stop " + std::to_string(options_.run) +
                              "` ends it";
-    say(text);
+    note(text);
     queue_.note(options_.run, "hang", text);
   }
   if (options_.settings.hangLimitSeconds > 0 && silent > options_.settings.hangLimitSeconds)
@@ -285,7 +285,7 @@ void RunSupervisor::finish() {
   // What left the group stays behind neither.
   containment_.killAll();
   if (const int left = killDescendants(); left > 0)
-    say("warning: " + std::to_string(left) + " processes of the run cannot be ended");
+    note("warning: " + std::to_string(left) + " processes of the run cannot be ended");
   for (int round = 0; round < 1000 && pipe_ >= 0; ++round) {
     pollfd entry{pipe_, POLLIN, 0};
     if (::poll(&entry, 1, 0) <= 0) break;
@@ -298,13 +298,13 @@ void RunSupervisor::finish() {
   for (int attempt = 0;; ++attempt) {
     try {
       const RunEnding ending = classify(end_, store_.run(options_.run).state);
-      if (!ending.reason.empty()) say(ending.reason);
+      if (!ending.reason.empty()) note(ending.reason);
       queue_.ended(options_.run, ending);
       return;
     } catch (const NotFoundError&) {
       return;
     } catch (const std::exception& error) {
-      if (attempt == 0) say(std::string("warning: ") + error.what());
+      if (attempt == 0) note(std::string("warning: ") + error.what());
       std::error_code unknown;
       const bool isGone = !std::filesystem::exists(options_.database, unknown) && !unknown;
       // Waiting for a deleted file would keep the device from the runs of other databases.

@@ -273,7 +273,7 @@ void AttentionPage::compute(std::size_t index) {
     const double share = done->is_number() && total->is_number() && total->get<double>() > 0
                              ? done->get<double>() / total->get<double>()
                              : 0;
-    panels_[at]->say(tr("Computing: %1").arg(percent(share, 0)), QString(), true);
+    panels_[at]->showMessage(tr("Computing: %1").arg(percent(share, 0)), QString(), true);
   };
   listener.onDone = [this, answer, run, panelOf, way = *way, use = use_, known](const Json& last) {
     const std::size_t at = panelOf(run);
@@ -326,7 +326,7 @@ void AttentionPage::compute(std::size_t index) {
   };
   shown_[index].error.clear();
   if (!isQuiet)
-    panels_[index]->say(
+    panels_[index]->showMessage(
         tr("Computing the attention at step %1\u2026").arg(count(checkpointOf(run))), QString(),
         true);
   shown_[index].ticket =

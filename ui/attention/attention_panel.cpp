@@ -59,7 +59,7 @@ void AttentionPanel::showImage(std::shared_ptr<const AttentionImage> image, cons
   stack_->setCurrentIndex(0);
 }
 
-void AttentionPanel::say(const QString& sentence, const QString& action, bool canCancel) {
+void AttentionPanel::showMessage(const QString& sentence, const QString& action, bool canCancel) {
   sentence_ = sentence;
   heads_->setFigure(nullptr);
   head_->setFigure(nullptr);

@@ -31,7 +31,7 @@ class AttentionPanel final : public QWidget {
   /// \param title  "" where one run stands alone
   void showImage(std::shared_ptr<const AttentionImage> image, const QString& title);
   /// Shows a sentence instead. \param action  the word on the button; "": none
-  void say(const QString& sentence, const QString& action, bool canCancel = false);
+  void showMessage(const QString& sentence, const QString& action, bool canCancel = false);
   [[nodiscard]] QString sentence() const { return sentence_; }
   /// Draws again after the scene was changed.
   void refresh();

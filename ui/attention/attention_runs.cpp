@@ -368,20 +368,20 @@ void AttentionPage::showPanel(std::size_t index) {
   if (shown.ticket != 0) return;  // says how far it is
   shown.present.reset();
   if (!shown.error.isEmpty()) {
-    panel.say(shown.error, wayOf(panel.run()) ? tr("Try again") : QString());
+    panel.showMessage(shown.error, wayOf(panel.run()) ? tr("Try again") : QString());
   } else if (shown.wanted) {
     // A short reading shows no message: the earlier picture stays until then.
     if (!panel.hasImage()) sayReading(index);
   } else {
     const QString why = whyNothing(panel.run());
     // Of two runs only pictures have a title.
-    panel.say(panels_.size() > 1 ? tr("%1: %2").arg(runName(panel.run()), why) : why,
-              wayOf(panel.run()) ? tr("Compute") : QString());
+    panel.showMessage(panels_.size() > 1 ? tr("%1: %2").arg(runName(panel.run()), why) : why,
+                      wayOf(panel.run()) ? tr("Compute") : QString());
   }
 }
 
 void AttentionPage::sayReading(std::size_t index) {
-  panels_[index]->say(
+  panels_[index]->showMessage(
       tr("Reading the attention of step %1\u2026").arg(count(shown_[index].wanted->step)),
       QString());
 }

@@ -41,7 +41,7 @@ Test testOf(const QString& sign) {
   return Test::Is;
 }
 
-QString say(const char* sentence) {
+QString translated(const char* sentence) {
   return QCoreApplication::translate("vitrine::ui::ImageQuery", sentence);
 }
 
@@ -67,11 +67,11 @@ ImageQuery parseImageQuery(const QString& text) {
       bool isNumber = false;
       value.toDouble(&isNumber);
       if (value.isEmpty()) {
-        query.error = say("%1 needs a value, as in %2").arg(key + sign, key + sign + '3');
+        query.error = translated("%1 needs a value, as in %2").arg(key + sign, key + sign + '3');
       } else if (isOrder && !isNumber) {
-        query.error = say("\"%1\" is not a number; %2 needs one").arg(value, key + sign);
+        query.error = translated("\"%1\" is not a number; %2 needs one").arg(value, key + sign);
       } else if (isOrder && condition.key == "tag") {
-        query.error = say("tags have no order; write tag:%1").arg(value);
+        query.error = translated("tags have no order; write tag:%1").arg(value);
       }
       if (!query.error.isEmpty()) return query;
     } else {
@@ -79,7 +79,7 @@ ImageQuery parseImageQuery(const QString& text) {
     }
     if (isTurned) {
       if (condition.test != Test::Is) {
-        query.error = say("-%1 has two signs; leave the minus out").arg(word);
+        query.error = translated("-%1 has two signs; leave the minus out").arg(word);
         return query;
       }
       condition.test = Test::IsNot;

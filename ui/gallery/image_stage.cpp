@@ -174,7 +174,7 @@ void ImageStage::paintEvent(QPaintEvent*) {
   const QRectF words(px(8), px(2), width() - px(16), px(20));
   painter.setFont(smallFont());
   painter.setPen(colors.muted);
-  const auto say = [&](const QRectF& where, Qt::Alignment side, const QString& text) {
+  const auto drawName = [&](const QRectF& where, Qt::Alignment side, const QString& text) {
     painter.drawText(
         where, side | Qt::AlignVCenter,
         painter.fontMetrics().elidedText(text, Qt::ElideMiddle, static_cast<int>(where.width())));
@@ -184,30 +184,30 @@ void ImageStage::paintEvent(QPaintEvent*) {
                      words.height());
   if (view == View::One) {
     const int times = scale();
-    say(words, Qt::AlignLeft, a_.name);
+    drawName(words, Qt::AlignLeft, a_.name);
     drawImage(painter, a_.picture, fitted(a_.picture.size(), all));
-    say(words, Qt::AlignRight,
-        times >= 1 ? tr("%1 \u00d7 %2 pixels, %3 times")
-                         .arg(a_.picture.width())
-                         .arg(a_.picture.height())
-                         .arg(times)
-                   : tr("%1 \u00d7 %2 pixels, one of %3")
-                         .arg(a_.picture.width())
-                         .arg(a_.picture.height())
-                         .arg(-times));
+    drawName(words, Qt::AlignRight,
+             times >= 1 ? tr("%1 \u00d7 %2 pixels, %3 times")
+                              .arg(a_.picture.width())
+                              .arg(a_.picture.height())
+                              .arg(times)
+                        : tr("%1 \u00d7 %2 pixels, one of %3")
+                              .arg(a_.picture.width())
+                              .arg(a_.picture.height())
+                              .arg(-times));
   } else if (view == View::Flicker) {
     const Shown& shown = isSecond_ ? b_ : a_;
     const QRectF rect = fitted(shown.picture.size(), all);
-    say(words, Qt::AlignLeft, shown.name);
+    drawName(words, Qt::AlignLeft, shown.name);
     drawImage(painter, shown.picture, rect);
     drawPairMark(painter, rect.topLeft().toPoint() + QPoint(px(4), px(4)), !isSecond_);
   } else if (view == View::Difference) {
-    say(left, Qt::AlignLeft, tr("A %1").arg(a_.name));
-    say(right, Qt::AlignRight, tr("B %1").arg(b_.name));
+    drawName(left, Qt::AlignLeft, tr("A %1").arg(a_.name));
+    drawName(right, Qt::AlignRight, tr("B %1").arg(b_.name));
     drawDifference(painter);
   } else {
-    say(left, Qt::AlignLeft, tr("A %1").arg(a_.name));
-    say(right, Qt::AlignRight, tr("B %1").arg(b_.name));
+    drawName(left, Qt::AlignLeft, tr("A %1").arg(a_.name));
+    drawName(right, Qt::AlignRight, tr("B %1").arg(b_.name));
     QRectF placeA = all, placeB = all;
     if (view == View::Side) {
       placeA.setWidth((all.width() - px(12)) / 2);

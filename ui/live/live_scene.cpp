@@ -58,7 +58,7 @@ ImVec2 textAt(ImVec2 at, const QString& text, const QColor& color) {
   return sizeOf(text);
 }
 
-void say(const QString& text, const QColor& color) {
+void showText(const QString& text, const QColor& color) {
   ImGui::PushStyleColor(ImGuiCol_Text, ink(color));
   ImGui::TextUnformatted(text.toUtf8().constData());
   ImGui::PopStyleColor();

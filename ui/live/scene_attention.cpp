@@ -56,9 +56,9 @@ void LiveScene::drawHeads(const QRectF& place) {
   const bool isOpen = begin(tr("Heads"), "heads", info, place);
   if (!isOpen) return end();
   if (frame->attention.empty()) {
-    say(frame->error.empty() ? tr("This model offers no attention.")
-                             : QString::fromStdString(frame->error),
-        themeColors().muted);
+    showText(frame->error.empty() ? tr("This model offers no attention.")
+                                  : QString::fromStdString(frame->error),
+             themeColors().muted);
     return end();
   }
   bool sameScale = model_.isSameScale;
@@ -205,11 +205,11 @@ void LiveScene::drawHeadRow(const live::AttentionLayer& layer, double cell, doub
     }
     if (ImGui::IsItemHovered()) {
       ImGui::BeginTooltip();
-      say(tr("%1, %2: row sum %3")
-              .arg(layerName(layer.layer), isMean ? tr("mean of all heads") : headName(i),
-                   number(cells.rowSum, 2)),
-          themeColors().text);
-      say(tr("Click to use this patch as the query of every head"), themeColors().muted);
+      showText(tr("%1, %2: row sum %3")
+                   .arg(layerName(layer.layer), isMean ? tr("mean of all heads") : headName(i),
+                        number(cells.rowSum, 2)),
+               themeColors().text);
+      showText(tr("Click to use this patch as the query of every head"), themeColors().muted);
       ImGui::EndTooltip();
     }
   }
@@ -223,7 +223,7 @@ void LiveScene::drawProbe(const QRectF& place) {
   const bool isOpen = begin(tr("Probe image"), "probe", info, place);
   const live::AttentionLayer* layer = model_.layerShown();
   if (!isOpen || layer == nullptr) {
-    if (isOpen) say(tr("No attention to show."), themeColors().muted);
+    if (isOpen) showText(tr("No attention to show."), themeColors().muted);
     return end();
   }
   const int head = std::min(model_.head, static_cast<int>(layer->heads) - 1);
@@ -256,7 +256,7 @@ void LiveScene::drawProbe(const QRectF& place) {
   if (ImGui::SliderFloat("###overlay", &overlay, 0, 1, "%.2f"))
     model_.overlay = static_cast<double>(overlay);
   ImGui::SameLine(0, f(px(6)));
-  say(tr("overlay"), themeColors().muted);
+  showText(tr("overlay"), themeColors().muted);
   drawHistory();
   end();
 }
@@ -312,21 +312,22 @@ void LiveScene::drawProbeImage(const AttentionCells& cells, double side) {
 void LiveScene::drawProbeFacts(const AttentionCells& cells, const live::AttentionLayer& layer) {
   const Small small(*canvas_);
   const QColor muted = themeColors().muted, text = themeColors().text;
-  say(headName(layer.layer, std::min(model_.head, layer.heads - 1)), muted);
+  showText(headName(layer.layer, std::min(model_.head, layer.heads - 1)), muted);
   if (model_.query.kind == LiveQuery::Kind::Mean) {
-    say(tr("mean query"), text);
+    showText(tr("mean query"), text);
   } else if (cells.asking >= 0) {
-    say(patchName(cells.asking / cells.columns, cells.asking % cells.columns), text);
+    showText(patchName(cells.asking / cells.columns, cells.asking % cells.columns), text);
   } else {
-    say(model_.query.kind == LiveQuery::Kind::Class ? tr("class token") : tr("this patch"), text);
+    showText(model_.query.kind == LiveQuery::Kind::Class ? tr("class token") : tr("this patch"),
+             text);
   }
   const auto pair = [&](const QString& name, const QString& value) {
-    say(name, muted);
+    showText(name, muted);
     ImGui::SameLine(std::max(0.0F, ImGui::GetContentRegionAvail().x - sizeOf(value).x));
-    say(value, text);
+    showText(value, text);
   };
   ImGui::Dummy({1, f(px(2))});
-  say(tr("looks at"), muted);
+  showText(tr("looks at"), muted);
   std::vector<int> order(cells.values.size());
   std::iota(order.begin(), order.end(), 0);
   std::erase_if(order,

@@ -25,7 +25,7 @@ namespace vitrine::ui::scene {
 ImVec2 textAt(ImVec2 at, const QString& text, const QColor& color);
 [[nodiscard]] ImVec2 sizeOf(const QString& text);
 /// A line of ImGui's own text.
-void say(const QString& text, const QColor& color);
+void showText(const QString& text, const QColor& color);
 
 /// Small text while it lives.
 class Small {

@@ -154,28 +154,29 @@ void LiveScene::drawMatrices() {
     }
     if (const auto loss = LiveModel::at(model_.loss(), step))
       line += tr("   loss %1").arg(number(*loss, 3));
-    say(line, text);
+    showText(line, text);
     // Frames are kept since the page looks.
     if (const std::int64_t first = model_.kept().front()->step;
         model_.scrubbed() && step < static_cast<double>(first)) {
       ImGui::SameLine();
-      say(tr("maps of step %1, the first that was watched").arg(count(first)), muted);
+      showText(tr("maps of step %1, the first that was watched").arg(count(first)), muted);
     }
     if (const auto gap = model_.gapAt(step)) {
       ImGui::SameLine();
       const QString value = signedNumber(*gap), words = tr("Loss change if the schedule ended now");
       const bool fits =
           sizeOf(words).x + sizeOf(value).x + f(px(8)) <= ImGui::GetContentRegionAvail().x;
-      say(fits ? words : tr("loss change"), muted);
+      showText(fits ? words : tr("loss change"), muted);
       ImGui::SameLine();
-      say(value, themeColors().accent);
+      showText(value, themeColors().accent);
     }
   };
   const Small small(*canvas_);
   if (!frame->matrices) {
-    say(frame->attention.empty() ? tr("This model offers no attention.")
-                                 : tr("The matrix of this layer is too large to be shown whole."),
-        muted);
+    showText(frame->attention.empty()
+                 ? tr("This model offers no attention.")
+                 : tr("The matrix of this layer is too large to be shown whole."),
+             muted);
     return foot();
   }
   const live::Matrices& m = *frame->matrices;

@@ -18,14 +18,14 @@ void LiveScene::drawSteps(const QRectF& place) {
       begin(tr("Step time"), "steps", isHost ? tr("time of each part on the host") : tr("time of each part"), place);
   if (!isOpen) return end();
   if (model_.steps().empty()) {
-    say(tr("The next frame contains the step times."), themeColors().muted);
+    showText(tr("The next frame contains the step times."), themeColors().muted);
     return end();
   }
   const std::vector<double> medians = model_.medians();
   const QString line = tr("%1 per step, median of %2 \u00B7 %3 images/s")
                            .arg(duration(medians.back()), count(std::ssize(model_.steps())),
                                 count(std::llround(model_.newest().imagesPerSecond)));
-  say(line, themeColors().text);
+  showText(line, themeColors().text);
   drawFlame(medians);
   const double table =
       (kStepParts + 0.3) * static_cast<double>(ImGui::GetTextLineHeightWithSpacing());
@@ -67,10 +67,10 @@ void LiveScene::drawFlame(const std::vector<double>& medians) {
     ImGui::PopID();
     if (ImGui::IsItemHovered()) {
       ImGui::BeginTooltip();
-      say(partName(StepPart(part)), themeColors().text);
-      say(tr("%1 \u00B7 %2 of the step")
-              .arg(duration(medians[static_cast<std::size_t>(part)]), percent(share, 0)),
-          themeColors().muted);
+      showText(partName(StepPart(part)), themeColors().text);
+      showText(tr("%1 \u00B7 %2 of the step")
+                   .arg(duration(medians[static_cast<std::size_t>(part)]), percent(share, 0)),
+               themeColors().muted);
       ImGui::EndTooltip();
     }
     x += share * width;

@@ -40,13 +40,13 @@ class RunCheck {
       json("generated_image", "recipe");
       json("generated_text", "recipe");
       if (count("SELECT count(*) FROM run_config WHERE run_id = ?") != 1)
-        say("lacks its configuration");
+        report("lacks its configuration");
       segments();
       for (const char* table : {"metric_tail", "clock_chunk", "metric_chunk"}) {
         if (count(std::string("SELECT count(*) FROM ") + table +
                   " t WHERE run_id = ? AND NOT EXISTS (SELECT 1 FROM segment s WHERE s.run_id = "
                   "t.run_id AND s.number = t.segment)") > 0) {
-          say(std::string("has rows in ") + table + " that belong to no segment");
+          report(std::string("has rows in ") + table + " that belong to no segment");
         }
       }
       clocks();
@@ -56,13 +56,13 @@ class RunCheck {
       imageTags();
       marks();
     } catch (const StoreError& error) {
-      say(std::string("cannot be read: ") + error.what());
+      report(std::string("cannot be read: ") + error.what());
     }
     return std::move(problems_);
   }
 
  private:
-  void say(const std::string& what) {
+  void report(const std::string& what) {
     if (problems_.size() < kMostProblems) problems_.push_back(nameOf(run_) + " " + what);
   }
 
@@ -74,8 +74,8 @@ class RunCheck {
     row.with(run_);
     while (row.step()) {
       if (isJson(row.text(0))) continue;
-      say(std::string("has a ") + column + " in " + table + " that is not JSON of at most " +
-          std::to_string(kDeepestJson) + " levels");
+      report(std::string("has a ") + column + " in " + table + " that is not JSON of at most " +
+             std::to_string(kDeepestJson) + " levels");
       return;
     }
   }
@@ -86,7 +86,7 @@ class RunCheck {
     row.with(run_);
     for (std::int64_t expected = 1; row.step(); ++expected) {
       if (row.integer(0) != expected) {
-        say("lacks segment " + std::to_string(expected));
+        report("lacks segment " + std::to_string(expected));
         return;
       }
     }
@@ -95,14 +95,14 @@ class RunCheck {
   void curveNotes() {
     const std::int64_t notes = count("SELECT count(*) FROM curve_note WHERE run_id = ?");
     if (notes > static_cast<std::int64_t>(kMostCurveNotes))
-      return say("has " + std::to_string(notes) + " notes on its curves");
+      return report("has " + std::to_string(notes) + " notes on its curves");
     Statement row = database_.prepare("SELECT metric, step, text FROM curve_note WHERE run_id = ?");
     row.with(run_);
     while (row.step()) {
       try {
         checkCurveNotes({{row.text(0), row.integer(1), row.text(2)}});
       } catch (const ConfigError& error) {
-        return say(std::string("has a note that it may not have: ") + error.what());
+        return report(std::string("has a note that it may not have: ") + error.what());
       }
     }
   }
@@ -110,11 +110,11 @@ class RunCheck {
   void imageTags() {
     const std::int64_t tags = count("SELECT count(*) FROM image_tag WHERE run_id = ?");
     if (tags > static_cast<std::int64_t>(kMostImageTags))
-      return say("has " + std::to_string(tags) + " tags on its images");
+      return report("has " + std::to_string(tags) + " tags on its images");
     try {
       checkImageTags(readImageTags(database_, run_));
     } catch (const ConfigError& error) {
-      say(std::string("has a tag on an image that it may not have: ") + error.what());
+      report(std::string("has a tag on an image that it may not have: ") + error.what());
     }
   }
 
@@ -126,7 +126,7 @@ class RunCheck {
       try {
         if (field) checkMark(*field, row.text(1));
       } catch (const ConfigError& error) {
-        return say(std::string("has a mark that it may not have: ") + error.what());
+        return report(std::string("has a mark that it may not have: ") + error.what());
       }
     }
   }
@@ -141,7 +141,7 @@ class RunCheck {
           clock.segment = row.integer(1);
           const std::int64_t moments = row.integer(2);
           if (moments < 1 || moments > static_cast<std::int64_t>(chunk::kRows)) {
-            say("has a clock of " + std::to_string(moments) + " moments");
+            report("has a clock of " + std::to_string(moments) + " moments");
           } else {
             clock.count = moments;
             clock.lastSequence = chunk::unpackClock(readClock(row, 2)).back().sequence;
@@ -160,24 +160,24 @@ class RunCheck {
       const std::string what = "has a chunk of '" + shown(row.text(7)) + "' ";
       const auto clock = clocks_.find(row.integer(0));
       if (clock == clocks_.end()) {
-        say(what + "whose clock belongs to another run");
+        report(what + "whose clock belongs to another run");
         continue;
       }
       const std::vector<double> values = chunk::unpackValues(row.blob(6));
       const auto size = static_cast<std::int64_t>(values.size());
       if (size != row.integer(2) || size != clock->second.count) {
-        say(what + "of " + std::to_string(size) + " values, where its row says " +
-            std::to_string(row.integer(2)) + " and its clock " +
-            std::to_string(clock->second.count));
+        report(what + "of " + std::to_string(size) + " values, where its row says " +
+               std::to_string(row.integer(2)) + " and its clock " +
+               std::to_string(clock->second.count));
         continue;
       }
       if (row.integer(1) != clock->second.segment || row.integer(3) != clock->second.lastSequence) {
-        say(what + "that does not agree with its clock");
+        report(what + "that does not agree with its clock");
       }
       ValueRange range;
       for (const double value : values) range.add(value);
       if (!isSame(range.lowest, row.real(4)) || !isSame(range.highest, row.real(5))) {
-        say(what + "whose minimum or maximum is not that of its values");
+        report(what + "whose minimum or maximum is not that of its values");
       }
     }
   }
@@ -203,7 +203,7 @@ class RunCheck {
         "SELECT count(*) FROM (SELECT metric_id FROM metric_tail WHERE run_id = ?1 UNION SELECT "
         "metric_id FROM metric_chunk WHERE run_id = ?1) WHERE metric_id NOT IN (SELECT metric_id "
         "FROM metric_summary WHERE run_id = ?1)";
-    if (count(without) > 0) say("has points of a metric without a summary");
+    if (count(without) > 0) report("has points of a metric without a summary");
   }
 
   template <typename Row>
@@ -211,8 +211,8 @@ class RunCheck {
     const std::int64_t tail = database_.integer(
         "SELECT count(*) FROM metric_tail WHERE run_id = ? AND metric_id = ?", run_, row.metric);
     if (tail != row.tail) {
-      say("has " + std::to_string(tail) + " points of '" + shown(row.name) +
-          "' that are not packed, where its summary says " + std::to_string(row.tail));
+      report("has " + std::to_string(tail) + " points of '" + shown(row.name) +
+             "' that are not packed, where its summary says " + std::to_string(row.tail));
     }
     const std::vector<MetricPoint> points = readPoints(database_, run_, row.name, 0);
     const auto count =
@@ -231,7 +231,8 @@ class RunCheck {
                 isSame(range.highest, row.maximum) &&
                 (std::isnan(range.lowest) || (hasLowest && hasHighest));
     }
-    if (!isRight) say("has a summary of '" + shown(row.name) + "' that is not that of its points");
+    if (!isRight)
+      report("has a summary of '" + shown(row.name) + "' that is not that of its points");
   }
 
   struct Clock {
