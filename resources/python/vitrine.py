@@ -40,7 +40,7 @@ _F_SETPIPE_SZ = 1031
 _STOPS = ("stop", "pause", "interrupt")
 _ENDS = ("done", "failed", "stopped", "interrupted")
 _MOST_STEPS = 1 << 53
-_LONGEST_SIDE = 65_536  # of an image
+_LONGEST_SIDE, _MOST_PIXELS = 32_768, 50_000_000  # of an image
 
 
 class LogError(RuntimeError):
@@ -574,14 +574,14 @@ def _picture(image, shape):
     if isinstance(image, (bytes, bytearray, memoryview)):
         data = bytes(image)
         if data.startswith(b"\x89PNG\r\n\x1a\n"):
+            _require_sides([int.from_bytes(data[at:at + 4], "big") for at in (20, 16)])
             return {"png": base64.b64encode(data).decode()}
         if shape is None:
             raise ValueError("these bytes are not a PNG; pass their shape: [height, width, channels]")
         shape = [int(side) for side in shape]
     else:
         data, shape = _pixels(image)
-    if not all(1 <= side <= _LONGEST_SIDE for side in shape):
-        raise ValueError(f"an image has shape {shape}; each side has to be from 1 to {_LONGEST_SIDE}")
+    _require_sides(shape)
     if len(shape) == 4:
         if shape[3] not in (1, 3, 4) or len(data) != shape[0] * shape[1] * shape[2] * shape[3]:
             raise ValueError(f"{len(data)} bytes are not images of shape {shape}: [N, H, W, C], C 1, 3 or 4")
@@ -589,6 +589,13 @@ def _picture(image, shape):
     if len(shape) not in (2, 3):
         raise ValueError(f"an image has shape {shape}; it has to have 2 to 4 axes")
     return {"png": base64.b64encode(png(data, *shape)).decode()}
+
+
+def _require_sides(shape):
+    is_large = len(shape) in (2, 3) and shape[0] * shape[1] > _MOST_PIXELS
+    if is_large or not all(1 <= side <= _LONGEST_SIDE for side in shape):
+        raise ValueError(f"an image has shape {shape}; each side has to be from 1 to {_LONGEST_SIDE}, with at most "
+                         f"{_MOST_PIXELS} pixels")
 
 
 def _pixels(image):

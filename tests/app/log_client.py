@@ -96,6 +96,7 @@ def objects():
         raises(ValueError, run.image, "x", b"abc")
         raises(ValueError, run.image, "x", b"abc", shape=(2, 2))
         raises(ValueError, run.image, "x", b"", shape=(0, 2, 2, 3))
+        raises(ValueError, run.image, "x", vitrine.png(bytes(40_000), 40_000, 1))
         raises(ValueError, run.image, "x", [[1, 2], [3]])
         raises(TypeError, run.image, "x", object())
         raises(ValueError, run.table, "x", ["a"], [[1, 2]])
