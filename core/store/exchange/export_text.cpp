@@ -1,5 +1,6 @@
 // The CSV and JSON Lines forms of an export. Views decide what counts: superseded points are left
 // out.
+#include <QByteArray>
 #include <cmath>
 
 #include "core/base/cell_text.h"
@@ -17,21 +18,10 @@ namespace {
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(formatReal(value)); }
 
 std::string base64(std::span<const std::byte> bytes) {
-  static constexpr char kDigits[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t word = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      word = (word << 8) | (k < count ? std::to_integer<std::uint32_t>(bytes[i + k]) : 0u);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      text += k <= count ? kDigits[(word >> (18 - 6 * k)) & 63u] : '=';
-    }
-  }
-  return text;
+  return QByteArray::fromRawData(reinterpret_cast<const char*>(bytes.data()),
+                                 static_cast<qsizetype>(bytes.size()))
+      .toBase64()
+      .toStdString();
 }
 
 class Lines {
