@@ -45,7 +45,7 @@ std::unique_ptr<Figure> figureOfPlace(const Sheet::Place& place, const FigureOf&
     const auto recipe = recipeFromText(QByteArray::fromStdString(place.recipe.dump()));
     figure = recipe ? figureOf(*recipe) : nullptr;
   }
-  if (figure == nullptr || !figure->problem().isEmpty()) return nullptr;
+  if (figure == nullptr || !figure->error().isEmpty()) return nullptr;
   FigureStyle own = figure->style();
   own.theme = style.theme;
   figure->setStyle(own);

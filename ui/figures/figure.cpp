@@ -30,7 +30,7 @@ int Figure::imageCount() const { return 0; }
 int Figure::layerCount() const { return 0; }
 int Figure::headCount() const { return 0; }
 std::array<int, 2> Figure::cellCount() const { return {0, 0}; }
-QString Figure::problem() const { return {}; }
+QString Figure::error() const { return {}; }
 QString Figure::note() const { return {}; }
 
 void Figure::paint(QPainter& painter, const QRectF& area) {

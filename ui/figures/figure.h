@@ -125,7 +125,7 @@ class Figure {
   /// Rows and columns of counts, whose cells a click chooses; 0, 0 where there are none.
   [[nodiscard]] virtual std::array<int, 2> cellCount() const;
   /// Why the artifact cannot be drawn, one sentence; "" when it can.
-  [[nodiscard]] virtual QString problem() const;
+  [[nodiscard]] virtual QString error() const;
   /// A remark that belongs under the figure: how it must not be misread; "" where there is none.
   [[nodiscard]] virtual QString note() const;
 
@@ -188,7 +188,7 @@ class Figure {
 };
 
 /// The figure of an artifact. Never throws for what the artifact holds: data that do not fit their
-/// `meta` become a figure that says so (Figure::problem), an unknown kind one that shows its
+/// `meta` become a figure that says so (Figure::error), an unknown kind one that shows its
 /// `meta`. \param kind  see core/artifact/artifact.h
 [[nodiscard]] std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
                                                  std::vector<std::byte> data,

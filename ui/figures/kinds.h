@@ -38,7 +38,7 @@ using FigureMaker = std::unique_ptr<Figure> (*)(const Json& meta, std::vector<st
 
 /// A sentence above the artifact's `meta`.
 [[nodiscard]] std::unique_ptr<Figure> makeMetaFigure(const QString& sentence,
-                                                     const QString& problem, const Json& meta,
+                                                     const QString& error, const Json& meta,
                                                      FigureStyle style);
 
 }  // namespace vitrine::ui

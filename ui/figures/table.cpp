@@ -371,14 +371,14 @@ class TableFigure final : public Figure {
 
 class MetaFigure final : public Figure {
  public:
-  MetaFigure(QString sentence, QString problem, const Json& meta, FigureStyle style)
+  MetaFigure(QString sentence, QString error, const Json& meta, FigureStyle style)
       : Figure(std::move(style)),
         sentence_(std::move(sentence)),
-        problem_(std::move(problem)),
+        error_(std::move(error)),
         text_(QString::fromStdString(dumpJson(meta, 2))) {}
 
   QString summary() const override { return sentence_; }
-  QString problem() const override { return problem_; }
+  QString error() const override { return error_; }
   QString csv() const override {
     return QStringLiteral("meta\n") + csvText(text_) + QLatin1Char('\n');
   }
@@ -386,7 +386,7 @@ class MetaFigure final : public Figure {
  private:
   void draw(QPainter& painter, const QRectF& area) override {
     painter.setFont(bodyLetters());
-    painter.setPen(problem_.isEmpty() ? themeColors().text : themeColors().bad);
+    painter.setPen(error_.isEmpty() ? themeColors().text : themeColors().bad);
     QRectF used;
     painter.drawText(area, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, sentence_, &used);
     painter.setFont(monoLetters());
@@ -396,7 +396,7 @@ class MetaFigure final : public Figure {
     addRegion(area, [this](const QPointF&) { return sentence_; });
   }
 
-  QString sentence_, problem_, text_;
+  QString sentence_, error_, text_;
 };
 
 }  // namespace
@@ -406,9 +406,9 @@ std::unique_ptr<Figure> makeTable(const Json& meta, std::vector<std::byte> data,
   return std::make_unique<TableFigure>(meta, data, std::move(style));
 }
 
-std::unique_ptr<Figure> makeMetaFigure(const QString& sentence, const QString& problem,
+std::unique_ptr<Figure> makeMetaFigure(const QString& sentence, const QString& error,
                                        const Json& meta, FigureStyle style) {
-  return std::make_unique<MetaFigure>(sentence, problem, meta, std::move(style));
+  return std::make_unique<MetaFigure>(sentence, error, meta, std::move(style));
 }
 
 }  // namespace vitrine::ui

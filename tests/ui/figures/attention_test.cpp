@@ -129,9 +129,9 @@ TEST(Attention, SaysWhatItDoesNotShow) {
 TEST(Attention, RefusesPositionsThatDoNotMatchItsTokens) {
   Artifact artifact = samples::attention();
   artifact.meta["key_positions"] = {{0, 0}};
-  EXPECT_TRUE(figureOf(artifact)->problem().contains(QStringLiteral("key_positions")));
+  EXPECT_TRUE(figureOf(artifact)->error().contains(QStringLiteral("key_positions")));
   artifact.meta["key_positions"] = {{-1, -1}, {0, 0}, {0, 1}, {1, 0}, {4096, 1}};
-  EXPECT_TRUE(figureOf(artifact)->problem().contains(QStringLiteral("4096 or more")));
+  EXPECT_TRUE(figureOf(artifact)->error().contains(QStringLiteral("4096 or more")));
 }
 
 TEST(Attention, WritesTheLayerByItsNumberInTheModel) {

@@ -32,7 +32,7 @@ TEST(Figure, BelievesNoSideOfAShapeWithoutValues) {
                                                 {0, 100'000'000, 100'000'000, 100'000'000},
                                                 {std::int64_t{1} << 33, 0, 0}}) {
       const auto figure = figureOfShape(kind, "uint8", shape, 0);
-      EXPECT_TRUE(figure->problem().contains(QLatin1String("cannot be drawn"))) << kind;
+      EXPECT_TRUE(figure->error().contains(QLatin1String("cannot be drawn"))) << kind;
       EXPECT_FALSE(figure->image(QSizeF(600, 420), 1).isNull()) << kind;
     }
   }
@@ -55,8 +55,8 @@ TEST(Figure, DrawsAtMostSoManyLayersAndRows) {
                           {artifact_kind::kHistogram, "uint8", {200'000, 3}, 600'000},
                           {artifact_kind::kReliability, "uint8", {200'000, 5}, 1'000'000}}) {
     const auto figure = figureOfShape(large.kind, large.dtype, large.shape, large.bytes);
-    EXPECT_TRUE(figure->problem().contains(QLatin1String("is 200,000, and at most")))
-        << large.kind << ": " << figure->problem().toStdString();
+    EXPECT_TRUE(figure->error().contains(QLatin1String("is 200,000, and at most")))
+        << large.kind << ": " << figure->error().toStdString();
   }
 }
 
@@ -66,7 +66,7 @@ TEST(Figure, RefusesATableOfJsonThatIsNestedDeeply) {
   const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
   const auto figure =
       makeFigure(artifact_kind::kTable, Json::object(), {bytes.begin(), bytes.end()});
-  EXPECT_TRUE(figure->problem().contains(QLatin1String("cannot be drawn")));
+  EXPECT_TRUE(figure->error().contains(QLatin1String("cannot be drawn")));
 }
 
 TEST(Figure, SaysThatDataStayedOnTheOtherMachine) {
@@ -75,7 +75,7 @@ TEST(Figure, SaysThatDataStayedOnTheOtherMachine) {
   artifact.data.clear();
   EXPECT_TRUE(
       makeFigure(QString::fromStdString(artifact.kind), artifact.meta, artifact.data)
-          ->problem()
+          ->error()
           .contains(QLatin1String(
               "This spectrum of 70.0 MB was too large to be copied from the other machine")));
 }

@@ -34,7 +34,7 @@ TEST(Figure, DrawsEveryKindInEveryTheme) {
       FigureStyle style;
       style.theme = theme;
       const auto figure = figureOf(artifact, style);
-      EXPECT_EQ(figure->problem().toStdString(), "") << artifact.kind;
+      EXPECT_EQ(figure->error().toStdString(), "") << artifact.kind;
       const QImage image = figure->image(kSize, 1);
       EXPECT_EQ(QColor(image.pixel(1, 1)), themeColors(theme).panel) << artifact.kind;
       EXPECT_GE(colorsOf(image).size(), 4U) << artifact.kind;
@@ -59,7 +59,7 @@ TEST(Figure, FitsIntoATinyRectangle) {
 
 TEST(Figure, ShowsTheMetaOfAKindThatHasNoPainter) {
   const auto figure = makeFigure(QStringLiteral("hologram"), Json{{"wavelength", 633}}, {});
-  EXPECT_EQ(figure->problem().toStdString(), "");
+  EXPECT_EQ(figure->error().toStdString(), "");
   EXPECT_TRUE(figure->summary().contains(QStringLiteral("hologram")));
   EXPECT_TRUE(figure->csv().contains(QStringLiteral("633")));
   EXPECT_GE(colorsOf(figure->image(kSize, 1)).size(), 4U);
@@ -69,7 +69,7 @@ TEST(Figure, SaysWhyDamagedDataCannotBeDrawn) {
   for (Artifact artifact : samples::all()) {
     artifact.data.resize(3);
     const auto figure = figureOf(artifact);
-    EXPECT_TRUE(figure->problem().contains(QStringLiteral("cannot be drawn"))) << artifact.kind;
+    EXPECT_TRUE(figure->error().contains(QStringLiteral("cannot be drawn"))) << artifact.kind;
     EXPECT_GE(colorsOf(figure->image(kSize, 1)).size(), 4U) << artifact.kind;
   }
 }
@@ -78,7 +78,7 @@ TEST(Figure, RefusesAShapeThatItsKindDoesNotHave) {
   Artifact artifact = samples::heatmap();
   for (const char* kind :
        {"curve", "reliability", "spectrum", "attention", "image_grid", "table", "image"}) {
-    EXPECT_NE(makeFigure(QString::fromLatin1(kind), artifact.meta, artifact.data)->problem(),
+    EXPECT_NE(makeFigure(QString::fromLatin1(kind), artifact.meta, artifact.data)->error(),
               QString())
         << kind;
   }
@@ -242,7 +242,7 @@ TEST(Matrix, HasTheRangeOfTheNumbersWhereSomeAreNone) {
   setFloat64(artifact, std::vector<double>{std::nan(""), 0.5, infinite, -0.25}, {2, 2},
              {"row", "column"});
   const auto figure = figureOf(artifact);
-  EXPECT_EQ(figure->problem(), QString());
+  EXPECT_EQ(figure->error(), QString());
   ASSERT_TRUE(figure->valueRange());
   EXPECT_EQ(*figure->valueRange(), (std::array{-0.25, 0.5}));
   EXPECT_FALSE(figure->image(kSize, 1).isNull());

@@ -240,7 +240,7 @@ TEST_F(LiveTraining, AnExportHasEveryHeadAndTheValues) {
   publish(trainer, *shown, liveFrame(10));
   const auto figure = shown->figure();
   ASSERT_NE(figure, nullptr);
-  EXPECT_EQ(figure->problem(), QString());
+  EXPECT_EQ(figure->error(), QString());
 }
 
 TEST_F(LiveTraining, AnExportOfTheMeanQueryHasTheMean) {
@@ -265,7 +265,7 @@ TEST_F(LiveTraining, AnExportWithoutPlacesIsDrawn) {
   publish(trainer, *shown, frame);
   const auto figure = shown->figure();
   ASSERT_NE(figure, nullptr);
-  EXPECT_EQ(figure->problem(), QString());
+  EXPECT_EQ(figure->error(), QString());
 }
 
 TEST_F(LiveTraining, EveryPartIsAFigureWithItsValues) {
@@ -277,7 +277,7 @@ TEST_F(LiveTraining, EveryPartIsAFigureWithItsValues) {
   const auto csv = [&](LivePage::FigurePart part) {
     const auto figure = shown->figureOf(part);
     EXPECT_NE(figure, nullptr);
-    EXPECT_EQ(figure->problem(), QString());
+    EXPECT_EQ(figure->error(), QString());
     EXPECT_FALSE(figure->image(figure->sizeHint(), 1).isNull());
     return figure->csv();
   };
