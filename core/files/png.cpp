@@ -1,5 +1,6 @@
 #include "core/files/png.h"
 
+#include <cstring>
 #include <string>
 
 #include "core/base/error.h"
@@ -15,6 +16,11 @@
 #pragma GCC diagnostic pop
 
 namespace vitrine {
+
+bool isPng(std::span<const std::byte> bytes) noexcept {
+  static constexpr unsigned char kStart[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+  return bytes.size() >= sizeof kStart && std::memcmp(bytes.data(), kStart, sizeof kStart) == 0;
+}
 
 std::vector<std::byte> encodePng(std::span<const std::uint8_t> pixels, int height, int width,
                                  int channels) {

@@ -10,6 +10,9 @@
 
 namespace vitrine {
 
+/// Whether it begins as a PNG file does.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isPng(std::span<const std::byte> bytes) noexcept;
+
 /// \param pixels    [height, width, channels] uint8, channels 1 (grey), 3 (RGB) or 4 (RGBA)
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::byte> encodePng(std::span<const std::uint8_t> pixels,
                                                                         int height, int width, int channels);

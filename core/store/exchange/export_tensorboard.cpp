@@ -69,12 +69,7 @@ class WallClock {
 
 /// Width and height from the header of a PNG; nothing when it is none.
 std::optional<SummaryImage> pngImage(std::span<const std::byte> png) {
-  static constexpr unsigned char kStart[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-  if (png.size() < 26 ||
-      !std::equal(std::begin(kStart), std::end(kStart), png.begin(),
-                  [](unsigned char a, std::byte b) { return std::byte{a} == b; })) {
-    return std::nullopt;
-  }
+  if (png.size() < 26 || !isPng(png)) return std::nullopt;
   const auto big = [&](std::size_t at) {
     std::int64_t value = 0;
     for (std::size_t i = 0; i < 4; ++i) {

@@ -17,6 +17,7 @@
 #include "core/base/text.h"
 #include "core/base/utc.h"
 #include "core/files/event_file.h"
+#include "core/files/png.h"
 #include "core/store/exchange/import_forms.h"
 #include "core/store/exchange/run_copier.h"
 #include "core/store/metrics/metrics.h"
@@ -85,13 +86,6 @@ std::string uuidOf(const Folder& folder) {
 std::string utcOf(double seconds) {
   if (!(seconds >= 0 && seconds < 253402300799.0)) seconds = 0;  // up to the year 9999
   return utcText(std::llround(seconds * 1000));
-}
-
-bool isPng(std::span<const std::byte> bytes) {
-  static constexpr unsigned char kStart[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-  return bytes.size() >= sizeof kStart &&
-         std::equal(std::begin(kStart), std::end(kStart), bytes.begin(),
-                    [](unsigned char a, std::byte b) { return std::byte{a} == b; });
 }
 
 /// A private database, next to the one it is for; gone with this object. Those of
