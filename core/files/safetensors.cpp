@@ -62,7 +62,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
  public:
   std::vector<SafetensorsEntry> entries;
   std::map<std::string, std::string> metadata;
-  std::string problem;  ///< one clause; empty while all is well
+  std::string error;  ///< one clause; empty while all is well
 
   bool null() override { return plain("null"); }
   bool boolean(bool) override { return plain("a boolean"); }
@@ -200,7 +200,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
 
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception&) override {
-    problem = "it is not JSON at byte " + std::to_string(position);
+    error = "it is not JSON at byte " + std::to_string(position);
     return false;
   }
 
@@ -211,7 +211,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   enum class Place { Outside, Top, Metadata, Entry, Shape, Offsets };
 
   bool fail(std::string clause) {
-    problem = std::move(clause);
+    error = std::move(clause);
     return false;
   }
   [[nodiscard]] bool isKnownField() const {
@@ -319,8 +319,8 @@ struct SafetensorsFile::State {
       fail("is refused: its header does not end with '}' and spaces");
     HeaderReader reader;
     if (!Json::sax_parse(text, &reader)) {
-      if (reader.at().empty()) fail("is refused: in its header, " + reader.problem);
-      failHere(reader.at(), reader.problem);
+      if (reader.at().empty()) fail("is refused: in its header, " + reader.error);
+      failHere(reader.at(), reader.error);
     }
     entries = std::move(reader.entries);
     metadata = std::move(reader.metadata);

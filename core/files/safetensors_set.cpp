@@ -43,7 +43,7 @@ class ListReader final : public nlohmann::json_sax<Json> {
  public:
   SafetensorsIndex index;
   std::set<std::string> shards;
-  std::string problem;  ///< one clause; empty while all is well
+  std::string error;  ///< one clause; empty while all is well
   bool hasMap = false;
 
   bool null() override { return value("null"); }
@@ -102,13 +102,13 @@ class ListReader final : public nlohmann::json_sax<Json> {
   }
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception&) override {
-    problem = "it is not JSON at byte " + std::to_string(position);
+    error = "it is not JSON at byte " + std::to_string(position);
     return false;
   }
 
  private:
   bool fail(std::string clause) {
-    problem = std::move(clause);
+    error = std::move(clause);
     return false;
   }
   bool enter() {
@@ -168,7 +168,7 @@ SafetensorsIndex readSafetensorsIndex(const std::string& text, const fs::path& f
   // The JSON parser takes a zero byte for the end of the text and would not look at what follows.
   if (text.find('\0') != std::string::npos) throw FileError(name + "it has a zero byte");
   ListReader reader;
-  if (!Json::sax_parse(text, &reader)) throw FileError(name + reader.problem);
+  if (!Json::sax_parse(text, &reader)) throw FileError(name + reader.error);
   if (!reader.hasMap) throw FileError(name + "it has no weight_map");
   if (reader.index.shardOf.empty()) throw FileError(name + "its weight_map is empty");
   return std::move(reader.index);
