@@ -83,6 +83,12 @@ std::int64_t GalleryPage::idOf(const Json& name) {
   return 0;
 }
 
+Json GalleryPage::figureState() const {
+  Json state = viewState();
+  if (!isEnlarged_ && view_ != View::RunsAndSteps) state["images"] = namesOf(inSight());
+  return state;
+}
+
 std::vector<std::int64_t> GalleryPage::inSight() const {
   if (const auto& picked = sheet_->picked(); view_ != View::RunsAndSteps && picked.size() > 1)
     return chosen();

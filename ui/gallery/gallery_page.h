@@ -52,6 +52,8 @@ class GalleryPage final : public ReadingPage {
   void waitUntilIdle() override;
   [[nodiscard]] QList<QAction*> tools() override { return tools_; }
   [[nodiscard]] Json viewState() const override;
+  /// Picks what is in sight: another window has room for other images.
+  [[nodiscard]] Json figureState() const override;
   void setViewState(const Json& state) override;
   [[nodiscard]] std::unique_ptr<Figure> figure() override;
   [[nodiscard]] QString howToRead() const override;

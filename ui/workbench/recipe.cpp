@@ -108,7 +108,7 @@ Recipe recipeOf(Workbench& workbench, const QString& pageId, const Page& page) {
   }
   if (const store::RunRow* row = workbench.run(workbench.selection().current()))
     recipe.current = row->uuid;
-  recipe.view = page.viewState();
+  recipe.view = page.figureState();
   return recipe;
 }
 

@@ -26,7 +26,7 @@ struct Recipe {
   std::string page;               ///< "monitor"
   std::vector<std::string> runs;  ///< uuids of the selected ones, in order
   std::string current;            ///< uuid of the current one; "" for none
-  Json view;                      ///< Page::viewState()
+  Json view;                      ///< Page::figureState()
   FigurePaper paper;
 };
 

@@ -28,6 +28,18 @@ TEST_F(GalleryRecipe, PickedImagesComeBackWithTheView) {
   EXPECT_THAT(again.chosen(), ElementsAre(shown->current())) << "no image is picked in this view";
 }
 
+TEST_F(GalleryRecipe, AFigureOfTheSheetHasTheSameImagesInAWindowOfAnySize) {
+  first_ = workbench_.addRun("many", Json::object());
+  for (std::uint64_t i = 0; i < 200; ++i) add(first_, 1, i, static_cast<int>(i));
+  const auto shown = page({500, 300});
+  const std::string csv = shown->figure()->csv().toStdString();
+  const auto again = page({1100, 800});
+  EXPECT_NE(again->figure()->csv().toStdString(), csv);
+  again->setViewState(recipeOf(workbench_, QStringLiteral("gallery"), *shown).view);
+  again->waitUntilIdle();
+  EXPECT_EQ(again->figure()->csv().toStdString(), csv);
+}
+
 TEST_F(GalleryRecipe, AnImageOfAFileIsFoundByItsRunWhateverItsNumberIs) {
   const auto shown = filledPage();
   click(*shown, 1);
