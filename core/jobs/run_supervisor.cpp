@@ -21,6 +21,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/jobs/containment.h"
+#include "core/jobs/device_load.h"
 #include "core/jobs/ending.h"
 #include "core/jobs/log_ring.h"
 #include "core/jobs/process_tree.h"
@@ -222,9 +223,14 @@ void RunSupervisor::watch() {
 
 void RunSupervisor::askToStop() {
   askedAt_ = Clock::now();
-  store_.setRequest(options_.run, "stop");
-  if (canChange(store_.run(options_.run).state, store::RunState::Stopping))
-    store_.setState(options_.run, store::RunState::Stopping);
+  try {
+    store_.setRequest(options_.run, "stop");
+    if (canChange(store_.run(options_.run).state, store::RunState::Stopping))
+      store_.setState(options_.run, store::RunState::Stopping);
+  } catch (const Error& error) {
+    // The checkpoint of the run is worth more than the row that says why it was written.
+    note(std::string("warning: ") + error.what());
+  }
   ::kill(child_, SIGTERM);
 }
 
@@ -357,7 +363,7 @@ int superviseQueuedRun(const std::filesystem::path& database, std::int64_t run,
     }
   }
   // The machine itself should survive a run that takes all it gets.
-  if (options.memoryLimitBytes == 0) options.memoryLimitBytes = machineMemory().totalBytes / 10 * 9;
+  if (options.memoryLimitBytes == 0) options.memoryLimitBytes = readMemory().total / 10 * 9;
   return superviseRun(options);
 }
 

@@ -5,13 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <fstream>
-#include <functional>
 #include <iterator>
 
 #include "core/jobs/kernel_lock.h"
-#include "core/jobs/run_supervisor.h"
 #include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
@@ -391,88 +388,6 @@ TEST_F(Queue, LetsNoSupervisorStartARunThatIsWantedNoMore) {
   ASSERT_EQ(next(), run);
   store.setState(run, store::RunState::Stopped);
   EXPECT_FALSE(queue.adopt(run));
-}
-
-/// This process opens the database only when no other one is left: SQLite's connections and locks
-/// do not survive a fork.
-class QueueOfProcesses : public testing::StoreTest {
- protected:
-  /// Runs `work` in a process of its own, which exits with what it returns, 9 after an exception.
-  static pid_t start(const std::function<int()>& work) {
-    const pid_t child = forkChild();
-    if (child != 0) return child;
-    ::alarm(60);
-    try {
-      ::_exit(work());
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-      ::_exit(9);
-    }
-  }
-  /// Puts runs into the queue of `store`, from number 1 on.
-  static void fill(store::RunStore& store, int count) {
-    std::vector<std::int64_t> runs;
-    for (int i = 0; i < count; ++i) runs.push_back(addRun(store));
-    JobQueue(store).enqueue(runs, {});
-  }
-};
-
-TEST_F(QueueOfProcesses, GivesARunToOneOfManyThatAsk) {
-  ASSERT_EQ(exitCodeOf(start([&] {
-              store::RunStore store(file());
-              fill(store, 40);
-              return 0;
-            })),
-            0);
-  // Four processes take what they get; each says which.
-  std::vector<pid_t> children;
-  for (int worker = 0; worker < 4; ++worker) {
-    children.push_back(start([&] {
-      store::RunStore store(file(), store::OpenMode::ReadWrite);
-      JobQueue queue(store);
-      while (const auto entry = queue.next(kCpu, {}))
-        store.setNote(entry->run, store.note(entry->run) + "x");
-      return 0;
-    }));
-  }
-  for (const pid_t child : children) EXPECT_EQ(exitCodeOf(child), 0);
-  store::RunStore store(file());
-  const std::vector<store::RunRow> runs = store.runs();
-  EXPECT_EQ(runs.size(), 40u);
-  for (const store::RunRow& run : runs) {
-    EXPECT_NE(run.state, store::RunState::Queued) << run.id;
-    EXPECT_EQ(store.note(run.id), "x") << run.id;
-  }
-}
-
-TEST_F(QueueOfProcesses, AreLeftByTheSupervisorOfARunWhoseDatabaseWasDeleted) {
-  const pid_t supervisor = start([&] {
-    SupervisorOptions options;
-    options.database = file();
-    options.run = 1;
-    options.command = {"/bin/sh", "-c",
-                       "echo started; while [ -e '" + file().string() + "' ]; do sleep 0.02; done"};
-    {
-      store::RunStore store(file());
-      fill(store, 1);
-      if (!JobQueue(store).next(kCpu, {})) return 1;
-    }
-    return superviseRun(options);
-  });
-  const auto hasStarted = [&] {
-    std::error_code none;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(
-             store::filesFolder(file()), none)) {
-      if (entry.path().filename() != "run.log") continue;
-      std::ifstream stream(entry.path());
-      const std::string log(std::istreambuf_iterator<char>(stream), {});
-      return log.find("started") != std::string::npos;
-    }
-    return false;
-  };
-  ASSERT_TRUE(waitUntil(hasStarted));
-  for (const char* suffix : {"-wal", "-shm", ""}) std::filesystem::remove(file().string() + suffix);
-  EXPECT_EQ(exitCodeOf(supervisor), 9);
 }
 
 }  // namespace
