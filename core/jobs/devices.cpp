@@ -6,7 +6,7 @@
 
 #include "core/base/program.h"
 #include "core/base/text.h"
-#include "core/jobs/process_tree.h"
+#include "core/jobs/device_load.h"
 
 namespace vitrine::jobs {
 
@@ -49,8 +49,8 @@ std::vector<Device> parseGpuList(const std::string& text) {
 }
 
 std::vector<Device> SystemDevices::devices() {
-  const MachineMemory memory = machineMemory();
-  std::vector<Device> all{{"cpu", "", "", memory.totalBytes, memory.availableBytes}};
+  const MemoryFacts memory = readMemory();
+  std::vector<Device> all{{"cpu", "", "", memory.total, memory.total - memory.used}};
   const ProgramEnd query =
       runProgram({"nvidia-smi", "--query-gpu=index,uuid,memory.total,memory.free,name",
                   "--format=csv,noheader,nounits"},

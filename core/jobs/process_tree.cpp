@@ -57,28 +57,6 @@ bool readStat(pid_t pid, Stat& stat) {
   return true;
 }
 
-}  // namespace
-
-MachineMemory machineMemory() {
-  MachineMemory memory;
-  std::ifstream stream("/proc/meminfo");
-  std::string name;
-  std::int64_t kilobytes = 0;
-  for (std::string line; std::getline(stream, line);) {
-    const auto colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    name = line.substr(0, colon);
-    const auto digit = line.find_first_of("0123456789", colon);
-    if (digit == std::string::npos) continue;
-    std::from_chars(line.data() + digit, line.data() + line.size(), kilobytes);
-    if (name == "MemTotal") memory.totalBytes = kilobytes << 10;
-    if (name == "MemAvailable") memory.availableBytes = kilobytes << 10;
-  }
-  return memory;
-}
-
-namespace {
-
 enum class Dead { LeftOut, Included };
 
 std::vector<ProcessFacts> treeBelow(pid_t root, Dead dead) {

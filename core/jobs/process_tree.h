@@ -10,11 +10,6 @@
 
 namespace vitrine::jobs {
 
-struct MachineMemory {
-  std::int64_t totalBytes = 0, availableBytes = 0;
-};
-[[nodiscard]] VITRINE_STORE_EXPORT MachineMemory machineMemory();
-
 struct ProcessFacts {
   pid_t pid = 0;
   pid_t group = 0;
