@@ -117,7 +117,7 @@ class Page : public QWidget {
   /// owns them.
   [[nodiscard]] virtual QList<QAction*> tools() { return {}; }
   /// What of the page is a choice of view, never data: columns, axes, sorting, zoom. An object that
-  /// setViewState() takes; null where the page has no choices. Undo and named layouts are made of it.
+  /// setViewState() takes; null where the page has no choices. Undo and layouts are made of it.
   [[nodiscard]] virtual Json viewState() const { return {}; }
   /// The same for the recipe of figure(): what draws it again in a window of any size.
   [[nodiscard]] virtual Json figureState() const { return viewState(); }
