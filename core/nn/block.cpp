@@ -76,9 +76,8 @@ Block::Block(const BlockOptions& options) : options_(options) {
   attention.inBias = options.qkvBias;
   attn = register_module("attn", std::make_shared<MultiHeadAttention>(attention));
   if (options.relativeRows > 0) {
-    relativeTable = attn->register_parameter(
-        kRelativeTable, at::zeros({options.relativeRows, options.heads},
-                                  at::TensorOptions(at::kFloat).device(buildDevice())));
+    relativeTable = attn->register_parameter(kRelativeTable,
+                                             builtTensor({options.relativeRows, options.heads}));
   }
   ls1 = addScale("ls1", options.names.attentionGain);
   norm2 = addNorm("norm2");

@@ -72,8 +72,7 @@ at::Tensor TimestepEmbedder::forward(const at::Tensor& time) const {
 
 LabelEmbedder::LabelEmbedder(std::int64_t rows, std::int64_t width) {
   const auto table = register_module("embedding_table", named());
-  weight = table->register_parameter(
-      "weight", at::zeros({rows, width}, at::TensorOptions(at::kFloat).device(buildDevice())));
+  weight = table->register_parameter("weight", builtTensor({rows, width}));
 }
 at::Tensor LabelEmbedder::forward(const at::Tensor& labels) const {
   return at::embedding(weight, labels);

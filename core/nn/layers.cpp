@@ -14,10 +14,6 @@ namespace vitrine::nn {
 
 namespace {
 
-at::Tensor filled(at::IntArrayRef shape, double value) {
-  return at::full(shape, value, at::TensorOptions(at::kFloat).device(buildDevice()));
-}
-
 /// Of a map of rows. \param from  its kind and inputs as a text
 BlockCost mapCost(const std::string& from, const at::Tensor& weight, const at::Tensor& bias,
                   double rows) {
@@ -35,8 +31,8 @@ BlockCost mapCost(const std::string& from, const at::Tensor& weight, const at::T
 }  // namespace
 
 Linear::Linear(std::int64_t in, std::int64_t out, Bias hasBias) {
-  weight = register_parameter("weight", filled({out, in}, 0));
-  if (hasBias == Bias::Present) bias = register_parameter("bias", filled({out}, 0));
+  weight = register_parameter("weight", builtTensor({out, in}));
+  if (hasBias == Bias::Present) bias = register_parameter("bias", builtTensor({out}));
 }
 void Linear::setWeightTransform(WeightTransform transform) { transform_ = std::move(transform); }
 at::Tensor Linear::effectiveWeight() const { return transform_ ? transform_(weight) : weight; }
@@ -59,8 +55,9 @@ Conv2d::Conv2d(const ConvolutionOptions& options) : options_(options) {
   }
   weight = register_parameter(
       "weight",
-      filled({options.out, options.in / options.groups, options.kernel[0], options.kernel[1]}, 0));
-  if (options.bias == Bias::Present) bias = register_parameter("bias", filled({options.out}, 0));
+      builtTensor(
+          {options.out, options.in / options.groups, options.kernel[0], options.kernel[1]}));
+  if (options.bias == Bias::Present) bias = register_parameter("bias", builtTensor({options.out}));
 }
 at::Tensor Conv2d::forward(const at::Tensor& x) const {
   return at::conv2d(x, weight, bias, options_.stride, options_.padding, at::IntArrayRef({1, 1}),
@@ -89,8 +86,8 @@ std::pair<at::Tensor, at::Tensor> AnyNorm::forward(const at::Tensor& x,
 Norm::Norm(NormKind kind, std::int64_t width, double eps, Affine affine)
     : kind_(kind), affine_(affine), width_(width), eps_(eps) {
   if (affine == Affine::None) return;
-  weight = register_parameter("weight", filled({width}, affine == Affine::Present ? 1 : 0));
-  if (kind == NormKind::Layer) bias = register_parameter("bias", filled({width}, 0));
+  weight = register_parameter("weight", builtTensor({width}, affine == Affine::Present ? 1 : 0));
+  if (kind == NormKind::Layer) bias = register_parameter("bias", builtTensor({width}));
 }
 at::Tensor Norm::forward(const at::Tensor& x) const {
   return normalise(kind_, x, gains(), bias, eps_);
@@ -119,8 +116,8 @@ GroupNorm::GroupNorm(std::int64_t groups, std::int64_t channels, double eps)
     throw ShapeError(std::to_string(groups) + " groups do not divide " + std::to_string(channels) +
                      " channels");
   }
-  weight = register_parameter("weight", filled({channels}, 1));
-  bias = register_parameter("bias", filled({channels}, 0));
+  weight = register_parameter("weight", builtTensor({channels}, 1));
+  bias = register_parameter("bias", builtTensor({channels}));
 }
 at::Tensor GroupNorm::forward(const at::Tensor& x) const {
   return at::group_norm(x, groups_, weight, bias, eps_);
@@ -136,7 +133,7 @@ BlockCost GroupNorm::cost(double pixels) const {
 }
 
 LayerScale::LayerScale(std::int64_t width, double first) {
-  gamma = register_parameter("gamma", filled({width}, first));
+  gamma = register_parameter("gamma", builtTensor({width}, first));
 }
 at::Tensor LayerScale::forward(const at::Tensor& x) const { return x * gamma; }
 BlockCost LayerScale::cost(double tokens) const {
@@ -186,8 +183,8 @@ BlockCost Mlp::cost(double tokens) const {
 
 PatchEmbed::PatchEmbed(std::int64_t channels, std::array<std::int64_t, 2> patch, std::int64_t width,
                        Bias hasBias) {
-  weight = register_parameter("weight", filled({width, channels, patch[0], patch[1]}, 0));
-  if (hasBias == Bias::Present) bias = register_parameter("bias", filled({width}, 0));
+  weight = register_parameter("weight", builtTensor({width, channels, patch[0], patch[1]}));
+  if (hasBias == Bias::Present) bias = register_parameter("bias", builtTensor({width}));
 }
 at::Tensor PatchEmbed::forward(const at::Tensor& images) const {
   return patchEmbed(images, weight, bias);
@@ -199,7 +196,7 @@ BlockCost PatchEmbed::cost(double patches) const {
 
 LearnedPositions::LearnedPositions(std::int64_t places, std::int64_t width,
                                    const std::string& name) {
-  table = register_parameter(name, filled({1, places, width}, 0));
+  table = register_parameter(name, builtTensor({1, places, width}));
 }
 at::Tensor LearnedPositions::forward(const at::Tensor& x) const {
   if (x.dim() != 3 || x.size(1) != table.size(1) || x.size(2) != table.size(2)) {

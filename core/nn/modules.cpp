@@ -12,10 +12,6 @@ namespace vitrine::nn {
 
 namespace {
 
-at::Tensor space(at::IntArrayRef shape) {
-  return at::zeros(shape, at::TensorOptions(at::kFloat).device(buildDevice()));
-}
-
 BlockOptions blockOptions(const VisionTransformerConfig& c, double dropPath) {
   BlockOptions options;
   options.width = c.width;
@@ -43,10 +39,10 @@ Encoder::Encoder(const VisionTransformerConfig& config) {
   const std::array<std::int64_t, 2> grid{config.imageSize[0] / config.patchSize[0],
                                          config.imageSize[1] / config.patchSize[1]};
   const bool hasClass = config.classToken != ClassToken::None;
-  if (hasClass) classToken = register_parameter("cls_token", space({1, 1, config.width}));
+  if (hasClass) classToken = register_parameter("cls_token", builtTensor({1, 1, config.width}));
   if (config.positions == PositionKind::Learned) {
     positions = register_parameter(
-        "pos_embed", space({1, grid[0] * grid[1] + (hasClass ? 1 : 0), config.width}));
+        "pos_embed", builtTensor({1, grid[0] * grid[1] + (hasClass ? 1 : 0), config.width}));
   } else if (config.positions == PositionKind::SinCos) {
     fixedPositions = sinCosPositions(grid, config.width, config.classToken);
   }

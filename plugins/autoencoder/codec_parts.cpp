@@ -112,8 +112,7 @@ const at::Tensor& HostCopy::of(const at::Tensor& buffer) const {
 
 LatentScale::LatentScale(torch::nn::Module& owner, std::optional<double> fixed) : fixed_(fixed) {
   if (fixed_) return;
-  moments_ = owner.register_buffer(
-      kMoments, at::zeros({3}, at::TensorOptions(at::kFloat).device(buildDevice())));
+  moments_ = owner.register_buffer(kMoments, builtTensor({3}));
 }
 
 bool LatentScale::isKnown() const {

@@ -164,8 +164,7 @@ class Taesd final : public Codec {
         image_(image),
         encoder_(register_module("encoder", makeEncoder(sizes))),
         decoder_(register_module("decoder", makeDecoder(sizes))) {
-    low_ = at::full({}, range == PixelRange::Signed ? -1 : 0,
-                    at::TensorOptions(at::kFloat).device(buildDevice()));
+    low_ = builtTensor({}, range == PixelRange::Signed ? -1 : 0);
     if (range == PixelRange::Auto) low_ = register_buffer(kImageLow, low_);
     initialiseAsTorch(*this, seed);
   }

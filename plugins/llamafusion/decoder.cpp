@@ -33,8 +33,7 @@ struct Holder final : torch::nn::Module {
 /// A table of rows. Parameter: weight [rows, width].
 struct Table final : torch::nn::Module {
   Table(std::int64_t rows, std::int64_t width) {
-    weight = register_parameter(
-        "weight", at::zeros({rows, width}, at::TensorOptions(at::kFloat).device(buildDevice())));
+    weight = register_parameter("weight", builtTensor({rows, width}));
   }
   at::Tensor weight;
 };

@@ -120,9 +120,7 @@ class LinearIo final : public ImageIo {
         time_(register_module("time", std::make_shared<TimeMlp>(config.dim, config.dim))) {
     if (config.addsNoised) shares_ = cosineShares(kNoiseSteps);
     if (!config.hasPositions) return;
-    positions_ = register_parameter(
-        kPositions,
-        at::zeros({tokens(), config.dim}, at::TensorOptions(at::kFloat).device(buildDevice())));
+    positions_ = register_parameter(kPositions, builtTensor({tokens(), config.dim}));
   }
 
   Entered enter(const at::Tensor& images, const at::Tensor& time) const override {

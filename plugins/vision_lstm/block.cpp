@@ -15,10 +15,6 @@ namespace vitrine::vision_lstm {
 
 namespace {
 
-at::Tensor filled(at::IntArrayRef shape, double value) {
-  return at::full(shape, value, at::TensorOptions(at::kFloat).device(buildDevice()));
-}
-
 void tell(const Internals& internals, const char* name, const at::Tensor& value) {
   if (internals) internals(name, value);
 }
@@ -40,8 +36,8 @@ at::Tensor matching(const at::Tensor& x, const at::Tensor& parameter) {
 }  // namespace
 
 OffsetNorm::OffsetNorm(std::int64_t width, double eps, nn::Bias hasBias) : eps_(eps) {
-  weight = register_parameter("weight", filled({width}, 0));
-  if (hasBias == nn::Bias::Present) bias = register_parameter("bias", filled({width}, 0));
+  weight = register_parameter("weight", builtTensor({width}));
+  if (hasBias == nn::Bias::Present) bias = register_parameter("bias", builtTensor({width}));
 }
 at::Tensor OffsetNorm::forward(const at::Tensor& x) const {
   if (!isWide(x)) return nn::normalise(nn::NormKind::Layer, x, 1 + weight, bias, eps_);
@@ -61,8 +57,8 @@ BlockCost OffsetNorm::cost(double tokens) const {
 }
 
 HeadNorm::HeadNorm(std::int64_t width, double eps, nn::Bias hasBias) : eps_(eps) {
-  weight = register_parameter("weight", filled({width}, 0));
-  if (hasBias == nn::Bias::Present) bias = register_parameter("bias", filled({width}, 0));
+  weight = register_parameter("weight", builtTensor({width}));
+  if (hasBias == nn::Bias::Present) bias = register_parameter("bias", builtTensor({width}));
 }
 at::Tensor HeadNorm::forward(const at::Tensor& readings) const {
   const std::int64_t width = readings.size(3);
@@ -73,8 +69,8 @@ at::Tensor HeadNorm::forward(const at::Tensor& readings) const {
 }
 
 HeadwiseLinear::HeadwiseLinear(std::int64_t width, std::int64_t block, nn::Bias hasBias) {
-  weight = register_parameter("weight", filled({width / block, block, block}, 0));
-  if (hasBias == nn::Bias::Present) bias = register_parameter("bias", filled({width}, 0));
+  weight = register_parameter("weight", builtTensor({width / block, block, block}));
+  if (hasBias == nn::Bias::Present) bias = register_parameter("bias", builtTensor({width}));
 }
 at::Tensor HeadwiseLinear::forward(const at::Tensor& x) const {
   return kernels::blockLinear(x, matching(x, weight), matching(x, bias));
@@ -84,13 +80,13 @@ DepthwiseConvolution::DepthwiseConvolution(Convolution kind, std::int64_t width,
                                            std::int64_t kernel)
     : kind_(kind), kernel_(kernel) {
   if (kind == Convolution::Grid) {
-    weight = register_parameter("weight", filled({width, 1, kernel, kernel}, 0));
-    bias = register_parameter("bias", filled({width}, 0));
+    weight = register_parameter("weight", builtTensor({width, 1, kernel, kernel}));
+    bias = register_parameter("bias", builtTensor({width}));
     return;
   }
   auto inside = register_module("conv", std::make_shared<torch::nn::Module>());
-  weight = inside->register_parameter("weight", filled({width, 1, kernel}, 0));
-  bias = inside->register_parameter("bias", filled({width}, 0));
+  weight = inside->register_parameter("weight", builtTensor({width, 1, kernel}));
+  bias = inside->register_parameter("bias", builtTensor({width}));
 }
 at::Tensor DepthwiseConvolution::forward(const at::Tensor& x, Grid grid) const {
   const at::Tensor channels = x.transpose(1, 2);
@@ -121,7 +117,7 @@ Layer::Layer(const VisionLstmConfig& c) : heads_(c.heads), cell_(c.cell) {
   const auto mixer = [&](const char* name) {
     return register_module(name, std::make_shared<HeadwiseLinear>(c.inner(), c.qkvBlock, c.bias));
   };
-  skip = register_parameter("learnable_skip", filled({c.inner()}, 1));
+  skip = register_parameter("learnable_skip", builtTensor({c.inner()}, 1));
   up = register_module("proj_up", std::make_shared<nn::Linear>(c.width, 2 * c.inner(), c.bias));
   query = mixer("q_proj"), key = mixer("k_proj"), value = mixer("v_proj");
   if (c.convolution != Convolution::None) {
@@ -233,11 +229,11 @@ Network::Network(const VisionLstmConfig& c) {
     const Grid stored = c.storedGrid();
     auto table = register_module("pos_embed", std::make_shared<torch::nn::Module>());
     positions =
-        table->register_parameter("embed", filled({1, stored.rows, stored.columns, c.width}, 0));
+        table->register_parameter("embed", builtTensor({1, stored.rows, stored.columns, c.width}));
   }
   if (c.classTokens() > 0) {
     auto tokens = register_module("cls_tokens", std::make_shared<torch::nn::Module>());
-    classTokens = tokens->register_parameter("tokens", filled({1, c.classTokens(), c.width}, 0));
+    classTokens = tokens->register_parameter("tokens", builtTensor({1, c.classTokens(), c.width}));
   }
   auto list = register_module("blocks", std::make_shared<torch::nn::Module>());
   const std::vector<double> rates =
