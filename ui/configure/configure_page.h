@@ -165,6 +165,7 @@ class ConfigurePage final : public Page {
   QPushButton *noticeOpen_ = nullptr, *noticeSeed_ = nullptr;
   QLabel *headline_ = nullptr, *details_ = nullptr, *warning_ = nullptr;
   QPushButton *start_ = nullptr, *queue_ = nullptr, *front_ = nullptr;
+  QPushButton* pressed_ = nullptr;  ///< which of them had the focus when it was disabled
   QAction *startAction_ = nullptr, *queueAction_ = nullptr, *frontAction_ = nullptr,
           *undoAction_ = nullptr, *redoAction_ = nullptr, *menuAction_ = nullptr;
   std::string lastField_;  ///< whose row had the focus last

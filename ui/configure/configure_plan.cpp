@@ -1,6 +1,7 @@
 // Shows the results of the planner and of `vitrine check` next to fields, in the text and in the
 // footer.
 #include <QAction>
+#include <QApplication>
 #include <QCompleter>
 #include <QLabel>
 #include <QLineEdit>
@@ -282,7 +283,16 @@ void ConfigurePage::showCost() {
   const bool isSound =
       !syntax_ && plan_->problems.empty() && !plan_->runs.empty() && unread.isEmpty();
   const bool canStart = isSound && !enqueue_.isRunning() && !wanted_;
-  for (QPushButton* button : {start_, queue_, front_}) button->setEnabled(canStart);
+  const QWidget* focused = QApplication::focusWidget();
+  for (QPushButton* button : {start_, queue_, front_}) {
+    if (!canStart && button == focused) pressed_ = button;  // the focus goes to another one
+    button->setEnabled(canStart);
+  }
+  if (canStart && pressed_ != nullptr) {
+    const QWidget* now = QApplication::focusWidget();
+    if (now == nullptr || start_->parentWidget()->isAncestorOf(now)) pressed_->setFocus();
+    pressed_ = nullptr;
+  }
   for (QAction* action : {startAction_, queueAction_, frontAction_})
     action->setProperty(kWhyNot, canStart  ? QString()
                                  : wanted_ ? tr("the runs are checked")

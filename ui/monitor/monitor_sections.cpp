@@ -1,4 +1,6 @@
 // The cards of the Monitor and their order: the pinned ones, groups by prefix, the search.
+#include <QApplication>
+#include <QPointer>
 #include <QToolButton>
 #include <algorithm>
 #include <array>
@@ -81,6 +83,8 @@ bool MonitorPage::isFound(const std::string& metric) const {
 }
 
 void MonitorPage::rebuild() {
+  QWidget* const before = QApplication::focusWidget();
+  const QPointer<QWidget> focused = canvas_->isAncestorOf(before) ? before : nullptr;
   std::map<std::string, PlotCard*> kept;
   for (PlotCard* card : cards_) kept[card->metric()] = card;
   cards_.clear();
@@ -210,6 +214,9 @@ void MonitorPage::rebuild() {
     }
     applyRanges(*card);
   }
+  // The keys stay with the plot that had them; where it is gone, with the page.
+  if (focused != nullptr && QApplication::focusWidget() != focused.data())
+    (focused->isVisibleTo(this) ? focused.data() : static_cast<QWidget*>(scroll_))->setFocus();
   catchUp_.start();
 }
 

@@ -4,6 +4,7 @@
 #include <QGuiApplication>
 #include <QProcess>
 #include <QTest>
+#include <algorithm>
 
 #include "core/config/edit/document.h"
 #include "core/config/edit/toml_patch.h"
@@ -47,6 +48,27 @@ TEST_F(Starting, QueuesAndStays) {
   EXPECT_TRUE(workbench_.said.back().endsWith(
       QStringLiteral(". It keeps running if you close the window.")))
       << workbench_.said.back().toStdString();
+}
+
+TEST_F(Starting, TheFocusComesBackToTheButtonThatWasPressed) {
+  const auto shown = page();
+  workbench_.addRun("made by the program", Json::object());
+  shown->show();
+  shown->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(shown.get()));
+  const auto buttons = shown->findChildren<QPushButton*>();
+  const auto queue = std::find_if(buttons.begin(), buttons.end(), [](const QPushButton* button) {
+    return button->text() == QStringLiteral("Queue");
+  });
+  ASSERT_NE(queue, buttons.end());
+  ASSERT_TRUE(soon([&] { return (*queue)->isEnabled(); }));
+  (*queue)->setFocus();
+  (*queue)->click();
+  ASSERT_TRUE(soon([&] {
+    return !workbench_.said.empty() &&
+           workbench_.said.back().contains(QStringLiteral("Queued run #"));
+  }));
+  EXPECT_TRUE((*queue)->hasFocus());
 }
 
 TEST_F(Starting, StartsWithKeysWhereverTheFocusIs) {

@@ -1,4 +1,5 @@
 // The choices of the Monitor page: groups, pins, search, axes, means, notes, figures.
+#include <QScrollArea>
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
@@ -40,6 +41,22 @@ TEST(MonitorGroups, ClosedGroupsAreNeitherReadNorMade) {
               !open.page->cards().back()->isOnScreen());
   open.page->setGroupOpen(open.page->groups().front(), false);
   EXPECT_EQ(open.page->cards().size(), cards);
+}
+
+// As after a start, where the selection is a run without any metric.
+TEST(MonitorGroups, TheFocusStaysInThePageWhenItsSectionsChange) {
+  OpenMonitor open;
+  ASSERT_TRUE(QTest::qWaitForWindowActive(open.page.get()));
+  open.page->card("train/loss")->plot().setFocus();
+  const std::int64_t waiting = open.studio.runs[11];
+  open.studio.workbench.selection().setRuns({waiting}, waiting);
+  open.page->waitUntilIdle();
+  const QWidget* now = QApplication::focusWidget();
+  ASSERT_NE(now, nullptr);
+  PlotCard* card = open.page->card("train/loss");
+  EXPECT_TRUE(card != nullptr ? card->plot().hasFocus()
+                              : qobject_cast<const QScrollArea*>(now) != nullptr)
+      << now->metaObject()->className();
 }
 
 TEST(MonitorGroups, CardsOutOfSightAreNotReadUntilTheyAreSeen) {
