@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/model/model.h"
 
@@ -15,6 +16,11 @@ inline constexpr double kFloatBytes = 4;
 /// Dropout keeps its factors, and its temporaries leave gaps between kept tensors. Measured: 2.1
 /// (with GELU) and 3 (with SwiGLU) times the bytes of the factors.
 inline constexpr double kDropoutKept = 2.25;
+
+[[nodiscard]] inline BlockCost named(BlockCost cost, const std::string& name) {
+  cost.name = name;
+  return cost;
+}
 
 /// Of a sum's numbers; name and kind stay.
 inline void addNumbers(BlockCost& sum, const BlockCost& part) {

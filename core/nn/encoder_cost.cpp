@@ -32,11 +32,6 @@ std::string maskKind(const SequenceMask& mask) {
          (mask.mode() == MaskMode::Additive ? ", additive" : ", multiplicative");
 }
 
-BlockCost named(BlockCost cost, const std::string& name) {
-  cost.name = name;
-  return cost;
-}
-
 /// Norms, attention (with what turns and masks it) and MLP, as pieces of `prefix`.
 /// \param isPruned  of the last block only one token is computed: less is kept, the published
 /// counts

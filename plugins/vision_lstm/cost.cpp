@@ -14,10 +14,7 @@ namespace {
 /// Chunk that the paper counts with where the configuration leaves the choice.
 constexpr std::int64_t kCountedChunk = 64;
 
-BlockCost named(BlockCost cost, const std::string& name) {
-  cost.name = name;
-  return cost;
-}
+using nn::named;
 
 std::int64_t numbersOf(const at::Tensor& tensor) { return tensor.defined() ? tensor.numel() : 0; }
 
