@@ -105,6 +105,21 @@ TEST_F(AttentionWeights, DistancesOfAllHeadsReplaceTheirMaps) {
   EXPECT_THAT(summary(heads), StartsWith("Attention of 2 layers"));
 }
 
+TEST_F(AttentionWeights, RolloutIsOneMapALayerWhereItIsDefined) {
+  const auto shown = page({runWith("a", {samples::attentionMap(3)})});
+  AttentionPanel& panel = *shown->panels()[0];
+  QTest::mouseClick(button<QCheckBox>(*shown, "Rollout"), Qt::LeftButton);
+  EXPECT_EQ(panel.scene().heads(0), 1);
+  EXPECT_THAT(summary(panel.headView()), StartsWith("Rollout up to layer 0"));
+  EXPECT_EQ(shown->viewState()["rollout"], true);
+  Artifact last = samples::attentionMap(3, 1);
+  last.meta["layers"] = {1};
+  const auto other = page({runWith("b", {last})});
+  const auto* box = button<QCheckBox>(*other, "Rollout");
+  EXPECT_FALSE(box->isEnabled());
+  EXPECT_THAT(box->toolTip().toStdString(), HasSubstr("layer 0 is missing"));
+}
+
 TEST_F(AttentionWeights, TheFirstLayerShowsFiltersAndPositionsLikeTheChosenOne) {
   const auto shown = page({runWith("a", {samples::positions(), samples::filters()})});
   AttentionPanel& panel = *shown->panels()[0];
