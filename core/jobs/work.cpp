@@ -78,21 +78,12 @@ class QueueWorker {
   }
 
   WorkReport work() {
-    Clock::time_point looked{};
-    std::int64_t seen = -1;
     for (;;) {
-      const bool isReapDue = Clock::now() - looked >= kReap;
-      const std::int64_t version = store_.dataVersion();
-      if (noteEnded() || isReapDue || version != seen) {
-        if (isReapDue) store_.reapLostRuns();
-        if (isReapDue) attend();
-        if (isReapDue) looked = Clock::now();
-        seen = version;
-        queue_.prune();
-        queue_.failExhausted();
-        if (isOver()) break;
-        startWhatCan();
-        if (isOver()) break;
+      try {
+        if (look()) break;
+      } catch (const store::UnwritableError& error) {
+        // The disk is full or another program holds the database: the queue waits for its turn.
+        warnOnce(error.what());
       }
       if (options_.isAsked && options_.isAsked()) break;
       std::this_thread::sleep_for(kTick);
@@ -102,6 +93,7 @@ class QueueWorker {
   }
 
  private:
+  [[nodiscard]] bool look();  ///< \returns true  the work is over
   void attend();
   [[nodiscard]] bool noteEnded();  ///< \returns true  something ended
   [[nodiscard]] bool isOver();
@@ -117,8 +109,27 @@ class QueueWorker {
   std::map<std::int64_t, std::string> started_;  ///< not yet ended, with their label
   std::optional<KernelLock> attendance_;
   std::set<std::string> warned_;
+  Clock::time_point looked_{};  ///< for runs whose process has ended
+  std::int64_t seen_ = -1;      ///< version of the data
   WorkReport report_;
 };
+
+bool QueueWorker::look() {
+  const bool isReapDue = Clock::now() - looked_ >= kReap;
+  const std::int64_t version = store_.dataVersion();
+  if (!noteEnded() && !isReapDue && version == seen_) return false;
+  if (isReapDue) {
+    looked_ = Clock::now();
+    store_.reapLostRuns();
+    attend();
+  }
+  queue_.prune();
+  queue_.failExhausted();
+  if (isOver()) return true;
+  startWhatCan();
+  seen_ = version;
+  return isOver();
+}
 
 void QueueWorker::attend() {
   // A process that works with some devices only, or for one run, leaves others to other processes.

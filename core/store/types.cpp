@@ -81,6 +81,9 @@ std::string hostName() {
 
 }  // namespace
 
+UnwritableError::UnwritableError(const std::string& message) : StoreError(message) {}
+UnwritableError::~UnwritableError() = default;
+
 std::string nameOf(std::int64_t run) { return "run " + std::to_string(run); }
 
 std::string toString(RunState state) { return kStateNames.at(static_cast<std::size_t>(state)); }

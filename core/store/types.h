@@ -15,6 +15,14 @@
 
 namespace vitrine::store {
 
+/// The database cannot be written at present, through no fault of what was to be written: the disk
+/// is full, another process holds it, or permission was taken away. Trying again later can help.
+class VITRINE_STORE_EXPORT UnwritableError : public StoreError {
+ public:
+  explicit UnwritableError(const std::string& message);
+  ~UnwritableError() override;
+};
+
 enum class RunState {
   Queued,
   Starting,

@@ -78,9 +78,6 @@ std::uint64_t sizeOf(const std::string& file) noexcept {
 
 }  // namespace
 
-UnwritableError::UnwritableError(const std::string& message) : StoreError(message) {}
-UnwritableError::~UnwritableError() = default;
-
 ConstraintError::ConstraintError(const std::string& message, int extendedCode, std::string detail)
     : StoreError(message), extendedCode_(extendedCode), detail_(std::move(detail)) {}
 ConstraintError::~ConstraintError() = default;

@@ -20,19 +20,12 @@
 
 #include "core/base/error.h"
 #include "core/store/sqlite/writer_lock.h"
+#include "core/store/types.h"
 #include "core/store_export.h"
 
 namespace vitrine::store {
 
 class Database;
-
-/// It cannot be written at present, through no fault of what was to be written: the disk is full,
-/// another process holds it, or permission was taken away. Trying again later can help.
-class VITRINE_STORE_EXPORT UnwritableError : public StoreError {
- public:
-  explicit UnwritableError(const std::string& message);
-  ~UnwritableError() override;
-};
 
 /// A value breaks a constraint of its table.
 class VITRINE_STORE_EXPORT ConstraintError : public StoreError {

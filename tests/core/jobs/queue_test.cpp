@@ -1,10 +1,13 @@
 // The order of the queue, who gets a run, and what becomes of it.
 #include "core/jobs/queue.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
 
@@ -178,6 +181,31 @@ TEST_F(Queue, PutsARunThatMayHaveAnyDeviceOnAFreeGpu) {
   std::ifstream log(store::filesFolder(file()) / store.run(run).logFile);
   const std::string text{std::istreambuf_iterator<char>(log), std::istreambuf_iterator<char>()};
   EXPECT_THAT(text, HasSubstr("visible 'GPU-b'"));
+}
+
+TEST_F(Queue, IsWorkedOnceTheDatabaseCanBeWrittenAgain) {
+  store::QueueOptions brief;
+  brief.timeLimitSeconds = 0.2;
+  enqueued(brief);
+  const int gate = ::open((file().string() + ".gate").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(gate, 0);
+  ASSERT_EQ(::flock(gate, LOCK_EX), 0);
+  store.setPatience(std::chrono::milliseconds(20));
+  OneGpu devices;
+  WorkOptions options;
+  options.until = WorkUntil::OneEnded;
+  options.program = FAKE_PROGRAM;
+  int looks = 0;
+  options.isAsked = [&] {
+    if (++looks == 2) {
+      store.setPatience(std::chrono::seconds(5));
+      ::flock(gate, LOCK_UN);
+    }
+    return false;
+  };
+  EXPECT_EQ(workQueue(store, devices, options).ended, 1);
+  EXPECT_GE(looks, 2);
+  ::close(gate);
 }
 
 TEST_F(Queue, IsAttendedByOneProcessThatEndsWithTheLastRun) {
