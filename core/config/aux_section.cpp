@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/config/lookup.h"
 #include "core/config/run_resolver.h"
 
 namespace vitrine {
@@ -35,10 +36,6 @@ bool isIdentifier(const std::string& name) {
   return !name.empty() && name.size() <= kLongestName && isLetter(name.front()) &&
          std::all_of(name.begin(), name.end(),
                      [&](char c) { return isLetter(c) || (c >= '0' && c <= '9') || c == '_'; });
-}
-
-std::string textAt(const Json& values, const char* key) {
-  return values.at(key).is_string() ? values.at(key).get<std::string>() : "";
 }
 
 }  // namespace

@@ -22,6 +22,11 @@ const Json* valueAt(const Json& tables, std::string_view dottedKey) {
   return nullptr;
 }
 
+std::string textAt(const Json& tables, std::string_view dottedKey) {
+  const Json* value = valueAt(tables, dottedKey);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+}
+
 namespace {
 
 const Json& present(const Json& values, const std::string& key) {

@@ -15,7 +15,7 @@
 #include <set>
 
 #include "core/artifact/cue_decisions.h"
-#include "core/config/config.h"
+#include "core/config/lookup.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/fit_area.h"
@@ -146,10 +146,7 @@ void CalibrationPage::reload() {
         one.checkpoints.push_back(checkpoint.step);
       std::sort(one.checkpoints.begin(), one.checkpoints.end());
       one.config = store.config(run);
-      if (one.config.is_object()) {
-        const Json dataset = Config(one.config).at("data.dataset");
-        if (dataset.is_string()) one.dataset = dataset.get<std::string>();
-      }
+      one.dataset = textAt(one.config, "data.dataset");
     }
     return [this, wanted, stored = std::move(stored), uuid = databaseUuid(store)] {
       rememberUuid(workbench_, uuid);

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "core/config/config.h"
+#include "core/config/lookup.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/sampling/class_names.h"
 
@@ -21,11 +21,6 @@ constexpr std::int64_t kFirstPreviews = 10;  // pictures along the way of an ima
 /// Rows that are always in sight; all others are below "More settings".
 constexpr std::array kCommonKeys{"checkpoint", "weights", "sampler",  "class", "prompt", "image",
                                  "seed",       "steps",   "guidance", "size",  "count",  "solver"};
-
-std::string textAt(const Json& config, const char* key) {
-  const Json value = Config(config).at(key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
 
 Field choiceOf(const char* key, const QString& title, std::vector<std::string> choices,
                const QString& doc) {
@@ -92,12 +87,13 @@ DrawableRuns readDrawableRuns(store::RunReader& store, const Catalog& catalog,
     others[row.id] = dataset;
     if (isBeforeCheckpoint(row) && !samplersFor(catalog, config).empty()) found.coming = row.id;
     if (row.latestCheckpoint < 0) continue;
+    const Json* decay = valueAt(config, "train.ema.decay");
     DrawableRun run{row.id,
                     QString::fromStdString(row.name),
                     dataset,
                     samplersFor(catalog, config),
                     store.checkpoints(row.id),
-                    Config(config).at("train.ema.decay").is_number()};
+                    decay != nullptr && decay->is_number()};
     if (run.samplers.empty() || run.checkpoints.empty()) continue;
     std::sort(run.checkpoints.begin(), run.checkpoints.end(),
               [](const auto& a, const auto& b) { return a.step > b.step; });

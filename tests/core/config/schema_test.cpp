@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/config/config.h"
+#include "core/config/lookup.h"
 #include "tests/core/config/sample_catalog.h"
 #include "tests/support/refusal.h"
 
@@ -156,6 +157,15 @@ TEST(Config, NamesTheKeyThatIsAskedForWrongly) {
   }
   EXPECT_THAT([&] { (void)config.integer("mask.epochs"); },
               test::Fails<ConfigError>("mask.epochs"));
+}
+
+TEST(Config, ATextIsFoundByItsDottedKey) {
+  const Json tables = {{"model", {{"name", "vit"}, {"width", 64}}}, {"title", "a"}};
+  EXPECT_EQ(textAt(tables, "model.name"), "vit");
+  EXPECT_EQ(textAt(tables, "title"), "a");
+  for (const char* key : {"model.width", "model", "model.depth", "title.name", "data.dataset"})
+    EXPECT_EQ(textAt(tables, key), "") << key;
+  EXPECT_EQ(textAt(Json(), "title"), "");
 }
 
 TEST(Config, DifferencesNameKeysAndBothValues) {

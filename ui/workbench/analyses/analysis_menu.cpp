@@ -79,9 +79,7 @@ bool canAnalyse(const Catalog& catalog, const AnalysedRun& run, const ItemCard& 
   std::vector<std::string> offers;
   const ItemCard* task = nullptr;
   for (const auto& [kind, key] : items) {
-    const Json* id = valueAt(*run.config, key);
-    const ItemCard* card =
-        id == nullptr || !id->is_string() ? nullptr : catalog.find(kind, id->get<std::string>());
+    const ItemCard* card = catalog.find(kind, textAt(*run.config, key));
     if (kind == ItemKind::Task) task = card;
     if (card != nullptr) offers.insert(offers.end(), card->offers.begin(), card->offers.end());
   }

@@ -1,7 +1,7 @@
 #include "ui/workbench/sampling/class_names.h"
 
 #include "core/artifact/artifact.h"
-#include "core/config/config.h"
+#include "core/config/lookup.h"
 #include "core/store/run_reader.h"
 
 namespace vitrine::ui {
@@ -17,7 +17,8 @@ QStringList namesFrom(const Json& list) {
 }
 
 QStringList classNamesInConfig(const Json& config) {
-  return namesFrom(Config(config).at("data.classes"));
+  const Json* classes = valueAt(config, "data.classes");
+  return classes == nullptr ? QStringList() : namesFrom(*classes);
 }
 
 QStringList classNamesInArtifacts(store::RunReader& store, std::int64_t run) {
@@ -49,10 +50,9 @@ ClassNames readClassNames(store::RunReader& store, const std::atomic<bool>& isSt
   for (const store::RunRow& row : store.runs()) {
     if (isStale) return found;
     const Json config = store.config(row.id);
-    if (!config.is_object()) continue;
-    const Json dataset = Config(config).at("data.dataset");
-    if (!dataset.is_string()) continue;
-    found.datasets[row.id] = dataset.get<std::string>();
+    const std::string dataset = textAt(config, "data.dataset");
+    if (dataset.empty()) continue;
+    found.datasets[row.id] = dataset;
     if (const QStringList names = classNamesInConfig(config); !names.isEmpty())
       found.byDataset[found.datasets[row.id]] = names;
   }

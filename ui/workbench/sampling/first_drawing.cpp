@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/config/config.h"
 #include "core/config/edit/document.h"
+#include "core/config/lookup.h"
 #include "ui/workbench/drawn_runs.h"
 #include "ui/workbench/help_viewer.h"
 #include "ui/workbench/page.h"
@@ -15,17 +15,12 @@ namespace {
 
 constexpr double kDrawingSeconds = 148;  // as the first line of the file says
 
-std::string itemIn(const Json& config, const char* key) {
-  const Json value = Config(config).at(key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
 }  // namespace
 
 std::vector<std::string> samplersFor(const Catalog& catalog, const Json& config) {
   const ItemCard* model =
-      catalog.find(ItemKind::Architecture, itemIn(config, "model.architecture"));
-  const ItemCard* task = catalog.find(ItemKind::Task, itemIn(config, "task.name"));
+      catalog.find(ItemKind::Architecture, textAt(config, "model.architecture"));
+  const ItemCard* task = catalog.find(ItemKind::Task, textAt(config, "task.name"));
   std::vector<std::string> found;
   if (model == nullptr) return found;
   for (const ItemCard& card : catalog.items) {
