@@ -50,7 +50,8 @@ QWidget* AttentionPage::makeControls() {
   image_ = new QSpinBox(bar);
   image_->setRange(0, std::numeric_limits<int>::max());
   image_->setAccessibleName(tr("Image"));
-  image_->setToolTip(tr("Image number in the evaluation split ([ and ]: stored images)"));
+  image_->setToolTip(
+      tr("Image number in the evaluation split ([ and ]: stored images, or those of a list)"));
   image_->setKeyboardTracking(false);
   splits_ = attentionCombo(bar, tr("Split"), tr("Which images the number counts"));
   splits_->hide();
@@ -120,6 +121,7 @@ QWidget* AttentionPage::makeControls() {
   connect(image_, &QSpinBox::valueChanged, this, [this](int value) { setSample(value); });
   connect(splits_, &QComboBox::activated, this, [this](int index) {
     split_ = splits_->itemData(index).toString().toStdString();
+    listed_.clear();
     fillSamples();
     Q_EMIT viewChanged();
   });

@@ -314,6 +314,12 @@ void AttentionPage::moveHead(int by) {
 
 void AttentionPage::moveSample(int by) {
   if (!own_.isNull()) return;
+  if (const auto at = std::find(listed_.begin(), listed_.end(), sample_); at != listed_.end()) {
+    const auto place = std::distance(listed_.begin(), at) + by;
+    if (place >= 0 && place < std::ssize(listed_))
+      setSample(listed_[static_cast<std::size_t>(place)]);
+    return;
+  }
   std::vector<std::int64_t> known;
   for (const std::int64_t run : runsOf_) {
     for (const AttentionEntry& entry : entriesOf(run)) {

@@ -201,6 +201,8 @@ class AttentionPage final : public ReadingPage {
   std::int64_t sample_ = 0;
   std::string split_;            ///< of the sample, where one was chosen
   bool isSampleChosen_ = false;  ///< by the user, not from the stored ones
+  /// Samples that another page listed: keys go through them. Empty: through those stored.
+  std::vector<std::int64_t> listed_;
   int focusedImage_ = 0;         ///< of the selection, when it was looked at last
   std::optional<double> atTime_;
   std::optional<std::int64_t> atStep_;  ///< nothing: the newest

@@ -6,6 +6,7 @@
 #include <QSpinBox>
 #include <QStackedWidget>
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -200,10 +201,15 @@ void AttentionPage::fillSamples() {
     }
     numbers << QString::number(one);
   }
-  stored_->setText(isOfWeights      ? tr("of no image")
-                   : !own_.isNull() ? ownName_
-                   : stored.empty() ? tr("none stored")
-                                    : tr("stored: %1").arg(numbers.join(QStringLiteral(", "))));
+  const auto place = std::find(listed_.begin(), listed_.end(), sample_);
+  stored_->setText(
+      isOfWeights             ? tr("of no image")
+      : !own_.isNull()        ? ownName_
+      : place != listed_.end() ? tr("%1 of %2 listed")
+                                     .arg(std::distance(listed_.begin(), place) + 1)
+                                     .arg(listed_.size())
+      : stored.empty()        ? tr("none stored")
+                              : tr("stored: %1").arg(numbers.join(QStringLiteral(", "))));
   image_->setEnabled(own_.isNull() && !isOfWeights);
   fillTimes();
 }

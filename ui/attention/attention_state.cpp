@@ -11,6 +11,7 @@ namespace {
 constexpr const char* kQueryWords[] = {"auto", "patch", "token", "mean"};
 constexpr const char* kLayoutWords[] = {"map", "overlay", "beside"};
 constexpr int kMostNumber = 1 << 20;  // of layers, heads, tokens
+constexpr std::size_t kMostListed = 1000;
 
 template <std::size_t N>
 int wordIndex(const Json& value, const char* const (&words)[N], int otherwise) {
@@ -42,6 +43,7 @@ Json AttentionPage::viewState() const {
           {"weights", use_},
           {"image", sample_},
           {"split", split_.empty() ? Json(nullptr) : Json(split_)},
+          {"listed", listed_},
           {"time", atTime_ ? Json(*atTime_) : Json(nullptr)},
           {"step", atStep_ ? Json(*atStep_) : Json(nullptr)},
           {"layer", choice_.layer},
@@ -72,6 +74,11 @@ void AttentionPage::setViewState(const Json& state) {
     const Json& split = fieldOf(state, "split");
     const bool isSplit = split == "train" || split == "validation" || split == "test";
     split_ = isSplit ? split.get<std::string>() : std::string();
+    listed_.clear();
+    for (const Json& one : fieldOf(state, "listed")) {
+      if (one.is_number_integer() && listed_.size() < kMostListed)
+        listed_.push_back(one.get<std::int64_t>());
+    }
   }
   if (state.contains("time")) {
     const Json& time = fieldOf(state, "time");

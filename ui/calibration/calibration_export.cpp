@@ -31,6 +31,20 @@ std::unique_ptr<Figure> CalibrationPage::figure() {
   return makeReliabilityFigure(reliabilityPicture(), FigureStyle{});
 }
 
+std::int64_t CalibrationPage::chosenSample() const {
+  if (wantedSample_ >= 0) return wantedSample_;
+  const int at = strip_->current();
+  return at < 0 ? -1 : strip_->entries()[static_cast<std::size_t>(at)].id;
+}
+
+void CalibrationPage::openInAttention() {
+  const std::int64_t id = chosenSample();
+  if (id < 0 || !choice_.which) return;
+  Json view{{"image", id}, {"split", choice_.which->split}, {"weights", choice_.which->weights}};
+  for (const SampleStrip::Entry& entry : strip_->entries()) view["listed"].push_back(entry.id);
+  workbench_.showView(QStringLiteral("attention"), view);
+}
+
 Json CalibrationPage::viewState() const {
   // By UUID: another database has other numbers for the same runs.
   Json temperatures = Json::object();

@@ -125,8 +125,6 @@ class CalibrationPage final : public ResultsPage {
   void chooseBin(int bin);
   void chooseCell(int label, int predicted);
   void chooseAllErrors();
-  [[nodiscard]] std::int64_t chosenSample() const;  ///< its id; -1: none
-  void openInAttention();
   void onSteered(Picture picture, int right, int down);
   void fetchPictures();
   [[nodiscard]] ReliabilityPicture reliabilityPicture() const;
@@ -138,6 +136,9 @@ class CalibrationPage final : public ResultsPage {
   [[nodiscard]] ConfusionPicture confusionPicture() const;
   /// Of the runs that have stored decisions; nullptr where none has.
   [[nodiscard]] std::unique_ptr<Figure> cueFigure() const;
+  // calibration_export.cpp
+  [[nodiscard]] std::int64_t chosenSample() const;  ///< its id; -1: none
+  void openInAttention();
   // calibration_compute.cpp
   [[nodiscard]] std::vector<std::int64_t> runsWithout() const;
   [[nodiscard]] bool canAnswer(std::int64_t run) const;

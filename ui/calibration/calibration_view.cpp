@@ -338,20 +338,6 @@ void CalibrationPage::chooseAllErrors() {
   Q_EMIT viewChanged();
 }
 
-std::int64_t CalibrationPage::chosenSample() const {
-  if (wantedSample_ >= 0) return wantedSample_;
-  const int at = strip_->current();
-  return at < 0 ? -1 : strip_->entries()[static_cast<std::size_t>(at)].id;
-}
-
-void CalibrationPage::openInAttention() {
-  const std::int64_t id = chosenSample();
-  if (id < 0 || !choice_.which) return;
-  workbench_.showView(
-      QStringLiteral("attention"),
-      {{"image", id}, {"split", choice_.which->split}, {"weights", choice_.which->weights}});
-}
-
 void CalibrationPage::onSteered(Picture picture, int right, int down) {
   if (shown_.empty()) return;
   if (picture == Picture::Reliability) {

@@ -81,6 +81,27 @@ class AskedAttention : public PageTest<AttentionPage> {
   FakeServe serve_;
 };
 
+TEST_F(AskedAttention, KeysGoThroughTheImagesThatAnotherPageListed) {
+  const auto shown = page({runWith(
+      "a", {samples::attentionMap(3), samples::attentionMap(5), samples::attentionMap(8)})});
+  shown->setViewState({{"image", 8}, {"listed", {8, 3, 5}}});
+  shown->waitUntilIdle();
+  AttentionView& view = shown->panels()[0]->headView();
+  view.setFocus();
+  QTest::keyClick(&view, Qt::Key_BracketRight);
+  EXPECT_EQ(shown->sample(), 3) << "not the next number";
+  EXPECT_THAT(labels(*shown), HasSubstr("2 of 3 listed"));
+  EXPECT_EQ(shown->viewState()["listed"], Json({8, 3, 5}));
+  for (int i = 0; i < 2; ++i) QTest::keyClick(&view, Qt::Key_BracketRight);
+  EXPECT_EQ(shown->sample(), 5) << "the list ends there";
+  QTest::keyClick(&view, Qt::Key_BracketLeft);
+  EXPECT_EQ(shown->sample(), 3);
+  shown->setViewState({{"image", 5}});
+  shown->waitUntilIdle();
+  QTest::keyClick(&view, Qt::Key_BracketRight);
+  EXPECT_EQ(shown->sample(), 8) << "without a list through the stored ones";
+}
+
 TEST_F(AskedAttention, AnImageOfAnotherSplitIsAnotherImage) {
   const auto ofTest = [](Artifact artifact) {
     artifact.meta["split"] = "test";

@@ -225,6 +225,8 @@ TEST_F(Calibration, AnImageLeadsToWhereTheModelLooksInIt) {
   EXPECT_EQ(workbench_.views.back()["image"], shown->strip().entries()[1].id);
   EXPECT_EQ(workbench_.views.back()["split"], "test");
   EXPECT_EQ(workbench_.views.back()["weights"], "model");
+  EXPECT_EQ(workbench_.views.back()["listed"].size(), shown->strip().entries().size());
+  EXPECT_EQ(workbench_.views.back()["listed"][1], workbench_.views.back()["image"]);
   ASSERT_TRUE(open->isEnabled());
   QTest::mouseClick(open, Qt::LeftButton);
   EXPECT_EQ(workbench_.views.size(), 2u);
