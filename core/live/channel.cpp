@@ -177,7 +177,6 @@ bool Publisher::publish(std::span<const std::byte> frame) {
   writeLocked(head.slots[slot].sequence, live::wordsOf(mapping_->segment.data(), slot), frame,
               &head.slots[slot].bytes);
   head.newest.store(number_, std::memory_order_release);
-  head.trainerBeat.store(nanoseconds(), std::memory_order_relaxed);
   return true;
 }
 
