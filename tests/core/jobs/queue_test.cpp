@@ -389,8 +389,9 @@ TEST_F(Queue, LeavesARunToTheProcessThatWasQuickerToStartIt) {
   const std::int64_t run = enqueued();
   ASSERT_EQ(next(), run);
   const pid_t quicker = forkChild();
-  if (quicker == 0) {
-    for (;;) ::pause();
+  if (quicker == 0) {  // it becomes a program, which inherits no connection
+    ::execlp("sleep", "sleep", "600", nullptr);
+    ::_exit(127);
   }
   store.openSegment(run, 0, store::workerOf(quicker), Json::object());
   queue.ended(run, {"its process ended with exit code 4", false, 1, Json{{"cause", "exit"}}});
