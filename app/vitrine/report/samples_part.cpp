@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "app/vitrine/report/experiment_part.h"
 #include "app/vitrine/report/stored_json.h"
@@ -21,10 +24,8 @@ std::string callOf(const Json& recipe) {
   return plainText(call);
 }
 
-struct Call {
-  std::string key;
-  std::vector<store::GeneratedImageRow> images;
-};
+/// Images of one call.
+using Call = std::vector<store::GeneratedImageRow>;
 
 /// Calls of the newest step, in the order in which they were made; the same image once. The seeds
 /// of a call follow one another: one command makes them.
@@ -32,27 +33,27 @@ std::vector<Call> newestCalls(const std::vector<store::GeneratedImageRow>& image
   std::int64_t newest = 0;
   for (const store::GeneratedImageRow& image : images) newest = std::max(newest, image.step);
   std::vector<Call> calls;
+  std::set<std::tuple<std::string, std::string, std::uint64_t>> known;
+  std::map<std::pair<std::string, std::uint64_t>, std::size_t> places;  // by key and next seed
   for (const store::GeneratedImageRow& image : images) {
     if (image.step != newest) continue;
     const std::string key = callOf(image.recipe);
-    const auto isSame = [&](const store::GeneratedImageRow& each) {
-      return each.sha256 == image.sha256 && each.seed == image.seed;
-    };
-    const bool isKnown = std::any_of(calls.begin(), calls.end(), [&](const Call& each) {
-      return each.key == key && std::any_of(each.images.begin(), each.images.end(), isSame);
-    });
-    if (isKnown) continue;
-    auto call = std::find_if(calls.begin(), calls.end(), [&](const Call& each) {
-      return each.key == key && each.images.back().seed + 1 == image.seed;
-    });
-    if (call == calls.end()) call = calls.insert(calls.end(), {key, {}});
-    call->images.push_back(image);
+    if (!known.emplace(key, image.sha256, image.seed).second) continue;
+    std::size_t place = calls.size();
+    if (const auto found = places.find({key, image.seed}); found != places.end()) {
+      place = found->second;
+      places.erase(found);
+    } else {
+      calls.emplace_back();
+    }
+    calls[place].push_back(image);
+    places.try_emplace({key, image.seed + 1}, place);
   }
   return calls;
 }
 
 std::string sampleCommand(std::int64_t run, const Call& call) {
-  const store::GeneratedImageRow& first = call.images.front();
+  const store::GeneratedImageRow& first = call.front();
   const Json& recipe = first.recipe;
   std::string text = "vitrine sample " + std::to_string(run);
   if (first.step > 0) text += " --checkpoint " + std::to_string(first.step);
@@ -65,7 +66,7 @@ std::string sampleCommand(std::int64_t run, const Call& call) {
     if (!value.is_null()) text += " " + shellWord(key + "=" + plainText(value));
   }
   return text + " seed=" + std::to_string(first.seed) +
-         " count=" + std::to_string(call.images.size());
+         " count=" + std::to_string(call.size());
 }
 
 Html pictureOf(store::RunReader& store, const store::GeneratedImageRow& image) {
@@ -89,22 +90,21 @@ Html imagesOf(store::RunReader& store, const store::RunRow& run, std::size_t mos
     if (shown == most) break;
     Html pictures;
     std::size_t here = 0;
-    for (const store::GeneratedImageRow& image : call.images) {
+    for (const store::GeneratedImageRow& image : call) {
       if (shown == most) break;
       pictures += pictureOf(store, image);
       ++shown;
       ++here;
     }
-    const Json& recipe = call.images.front().recipe;
+    const Json& recipe = call.front().recipe;
     const std::string prompt = wordAt(tableAt(recipe, "settings"), "prompt");
     std::string caption =
         prompt.empty() ? "Sampler " + wordAt(recipe, "sampler") : "\u201c" + prompt + "\u201d";
-    caption += ", step " + std::to_string(call.images.front().step);
+    caption += ", step " + std::to_string(call.front().step);
     if (const std::string weights = wordAt(recipe, "weights"); weights == "ema")
       caption += ", averaged weights";
-    if (here < call.images.size())
-      caption +=
-          "; " + std::to_string(here) + " of " + std::to_string(call.images.size()) + " images";
+    if (here < call.size())
+      caption += "; " + std::to_string(here) + " of " + std::to_string(call.size()) + " images";
     Html figure = Html::element("div", {{"class", "samples"}}, pictures);
     figure += Html::element("figcaption", Html(caption));
     figure += Html::element("pre", {{"class", "command"}}, Html(sampleCommand(run.id, call)));
