@@ -8,6 +8,7 @@
 #include "core/files/checkpoint_folder.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -24,13 +25,6 @@ struct Drawn {
 
 std::string bytesOfFile(const QString& name) {
   return readTextFile(name.toStdString(), kMostSheetBytes);
-}
-
-QString textIn(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string()
-             ? QString::fromStdString(found->get<std::string>())
-             : QString();
 }
 
 std::unique_ptr<Figure> figureOfPlace(const Sheet::Place& place, const FigureOf& figureOf,
@@ -68,14 +62,14 @@ Sheet readSheet(const QString& file) {
   if (!json.is_object() || figures == json.end() || !figures->is_array())
     throw ConfigError(file.toStdString() + " is not a sheet; it has no list of `figures`");
   Sheet sheet;
-  sheet.title = textIn(json, "title");
+  sheet.title = stateWords(json, "title");
   for (const Json& entry : *figures) {
     if (!entry.is_object()) continue;
     Sheet::Place place;
     const auto recipe = entry.find("recipe");
     if (recipe != entry.end() && recipe->is_object()) place.recipe = *recipe;
-    place.image = textIn(entry, "image");
-    place.title = textIn(entry, "title");
+    place.image = stateWords(entry, "image");
+    place.title = stateWords(entry, "title");
     const auto wide = entry.find("wide");
     place.isWide = wide != entry.end() && wide->is_boolean() && wide->get<bool>();
     if (!place.recipe.is_null() || !place.image.isEmpty()) sheet.places.push_back(place);
