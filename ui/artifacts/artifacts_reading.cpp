@@ -79,12 +79,12 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
   const store::RunRow* row = workbench_.run(runs.front());
   const bool isComing =
       row != nullptr && (row->state == store::RunState::Queued || isAlive(row->state));
-  showEmpty(isComing ? tr("Nothing was observed yet. Spectra, attention maps and "
-                          "reliability diagrams appear here while the run trains.")
+  showEmpty(isComing ? tr("There are no results yet. Spectra, attention maps and reliability "
+                          "diagrams appear here while the run trains.")
             : canCompute(workbench_, rowsOf_)
-                ? tr("This run observed nothing. Compute an analysis of its newest checkpoint.")
-                : tr("This run observed nothing. Tick analyses under Observe when you "
-                     "configure the next one."),
+                ? tr("This run has no results. Compute an analysis of its newest checkpoint.")
+                : tr("This run has no results. Select analyses under Observe when you configure "
+                     "the next one."),
             true);
   showComputing();
 }

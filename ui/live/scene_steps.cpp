@@ -14,8 +14,8 @@ using namespace scene;
 
 void LiveScene::drawSteps(const QRectF& place) {
   const bool isHost = model_.newest().isHostTime;
-  const bool isOpen =
-      begin(tr("Step time"), "steps", isHost ? tr("time of each part on the host") : tr("time of each part"), place);
+  const QString about = isHost ? tr("time of each part on the CPU") : tr("time of each part");
+  const bool isOpen = begin(tr("Step time"), "steps", about, place);
   if (!isOpen) return end();
   if (model_.steps().empty()) {
     showText(tr("The next frame contains the step times."), themeColors().muted);

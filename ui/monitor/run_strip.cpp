@@ -20,8 +20,7 @@ RunStrip::RunStrip(QWidget* parent) : QWidget(parent) {
   bar_->setAccessibleName(tr("Progress of the current run"));
   facts_ = withRole(new QLabel, "small");
   facts_->setToolTip(
-      tr("Of the current run. The time left is the worker's own estimate, from the "
-         "speed of its last steps."));
+      tr("Of the current run. The time left is estimated from the speed of its last steps."));
   auto* line = rowIn(progress_, {px(12), px(6), px(12), 0}, px(12));
   line->addWidget(name_, 1);
   line->addWidget(bar_, 2);

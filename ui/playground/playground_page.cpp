@@ -304,7 +304,7 @@ void PlaygroundPage::showProgress() {
   if (shown_->state == Drawing::State::Cancelled) about << tr("cancelled");
   if (shown_->state == Drawing::State::Failed) about << tr("failed");
   if (shown_->state == Drawing::State::Kept)
-    about = QStringList{tr("of an earlier start: A recalls its settings, then draw")};
+    about = QStringList{tr("from an earlier start: A recalls its settings, then draw")};
   boardAbout_->setText(about.join(QStringLiteral(" \u00b7 ")));
   boardAbout_->setAccessibleDescription(
       shown_->firstSeconds < 0

@@ -89,7 +89,7 @@ QString schemaHtml(const Schema& schema) {
   addFieldRows(rows, schema.fields, "");
   QString html;
   if (rows.isEmpty()) {
-    html += heading(QObject::tr("Keys")) + mutedText(QObject::tr("It takes no keys."));
+    html += heading(QObject::tr("Keys")) + mutedText(QObject::tr("It has no settings."));
   } else {
     html += heading(QObject::tr("Keys")) +
             htmlTable({QObject::tr("key"), QObject::tr("type"), QObject::tr("range"),

@@ -130,7 +130,7 @@ void PluginsPage::fillList() {
   if (loaded > 0) parts << tr("%1 loaded").arg(loaded);
   if (disabled > 0) parts << tr("%1 disabled").arg(disabled);
   if (refused > 0) parts << tr("%1 refused").arg(refused);
-  if (process_.isRunning()) parts << tr("probing\u2026");
+  if (process_.isRunning()) parts << tr("reading\u2026");
   state_->setText(parts.join(QStringLiteral(" \u00b7 ")));
   isFilling_ = false;
   filterList();

@@ -114,7 +114,7 @@ void RunsPanel::pruned(const Json& report) {
                          .arg(counted(checkpoints, tr("checkpoint"), tr("checkpoints")),
                               QString::fromStdString(formatBytes(bytes)));
   if (!kept.isEmpty())
-    sentence += QLatin1Char(' ') + tr("Left alone: %1.").arg(kept.join(QStringLiteral("; ")));
+    sentence += QLatin1Char(' ') + tr("Not deleted: %1.").arg(kept.join(QStringLiteral("; ")));
   workbench_.watcher().poll();
   workbench_.showMessage(sentence);
 }

@@ -295,7 +295,7 @@ void RunsPanel::readSelection() {
   if (isBeside && !isIn(ids, current) && !std::exchange(isExplained_, true)) {
     // The words stay while other runs are clicked.
     Q_EMIT workbench_.offered(
-        tr("The inspector shows the run at the cursor; the selected runs stay in the charts."),
+        tr("The inspector shows the outlined run; the selected runs stay in the charts."),
         tr("Select only this run"), [this] { selectOnlyCurrent(); });
   }
 }

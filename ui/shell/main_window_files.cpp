@@ -122,7 +122,8 @@ void MainWindow::fillRecent() {
     return;
   }
   recentMenu_->addSeparator();
-  connect(recentMenu_->addAction(tr("&Forget these")), &QAction::triggered, this, forgetDatabases);
+  connect(recentMenu_->addAction(tr("&Clear this list")), &QAction::triggered, this,
+          forgetDatabases);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

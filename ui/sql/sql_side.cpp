@@ -220,7 +220,7 @@ void SqlSide::showBook(const SqlBook& book) {
   saved_->clear();
   bool hasOwn = false, hasShipped = false;
   for (const SqlBook::Saved& one : book.saved()) {
-    if (one.isShipped && hasOwn && !hasShipped) headingOf(saved_, tr("Shipped"));
+    if (one.isShipped && hasOwn && !hasShipped) headingOf(saved_, tr("Examples"));
     hasShipped = hasShipped || one.isShipped;
     hasOwn = hasOwn || !one.isShipped;
     auto* item = new QTreeWidgetItem(saved_, {one.name});
@@ -305,7 +305,7 @@ void SqlSide::fillMenu(QMenu& menu, QTreeWidget* tree, QTreeWidgetItem* item) {
       menu.addAction(tr("&Delete"), this, [this, own] { Q_EMIT removeRequested(own); });
     }
   }
-  if (tree == history_) menu.addAction(tr("&Forget the history"), this, &SqlSide::forgetRequested);
+  if (tree == history_) menu.addAction(tr("&Clear the history"), this, &SqlSide::forgetRequested);
 }
 
 }  // namespace vitrine::ui

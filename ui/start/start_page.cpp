@@ -113,9 +113,9 @@ QFrame* StartPage::makeFirst() {
   QVBoxLayout* inside = nullptr;
   QFrame* card = startCard(tr("First steps"), inside);
   inside->addWidget(startLabel(
-      tr("The demo trains two models on Fashion-MNIST, a plain encoder of patches and one with a "
-         "soft mask: 5 epochs each, a minute or two on a laptop without a GPU. Curves, attention "
-         "ranks and calibration appear while it runs."),
+      tr("The demo trains two models on Fashion-MNIST, a plain vision transformer and one with a "
+         "soft causal mask: 5 epochs each, a minute or two on a laptop without a GPU. Curves, "
+         "attention ranks and calibration appear while it runs."),
       "muted"));
   demo_ = new QPushButton(tr("Run the demo"));
   demo_->setProperty("primary", true);

@@ -44,7 +44,8 @@ TEST_F(Unread, ALineOfAVariantKeepsItFromBeingStarted) {
   shown->side().sweep().addVariant();
   changesOf(*shown, 1)->setPlainText(QStringLiteral("model.width = 96\nmodel.mask"));
   shown->planNow();
-  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("\"model.mask\" is not key = value")));
+  EXPECT_TRUE(labels(*shown).contains(
+      QStringLiteral("\"model.mask\" is not of the form key = value")));
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Not ready: 1 problem")));
   EXPECT_FALSE(startButton(*shown)->isEnabled());
   shown->start();

@@ -69,7 +69,8 @@ TEST(WindowWords, AreNotThoseThatNewUsersStumbledOver) {
       QStringLiteral("Undo view"),        QStringLiteral("Save all values"),
       QStringLiteral("not told apart"),   QStringLiteral("re-show"),
       QStringLiteral("drawn as far as"),  QStringLiteral(" taken for "),
-      QStringLiteral("Its steps are known")};
+      QStringLiteral("Its steps are known"), QStringLiteral("fastest axis"),
+      QStringLiteral("plain encoder"),    QStringLiteral("worker's own")};
   const std::map<QString, QString> now{
       {QStringLiteral("configure"), QStringLiteral("Queue first")},
       {QStringLiteral("queue"), QStringLiteral("Finished recently")},

@@ -58,8 +58,7 @@ SweepEditor::SweepEditor(QWidget* parent)
   seeds_->setPlaceholderText(tr("0, 1, 2 for three runs"));
   seeds_->setAccessibleName(tr("Seeds, comma separated"));
   seeds_->setToolTip(
-      tr("Values of train.seed, the fastest axis: every other axis and "
-         "variant is run with each"));
+      tr("Values of train.seed: every variant and every combination of values is run with each"));
   seedLine->addWidget(seeds_, 1);
   sweep->body()->addLayout(seedLine);
   seedsProblem_->setWordWrap(true);
@@ -232,7 +231,7 @@ QString SweepEditor::unreadLine(const VariantRow& variant) {
   std::vector<std::string> bad;
   (void)parseOverrides(variant.overrides->toPlainText().toStdString(), bad);
   if (bad.empty()) return {};
-  return tr("\"%1\" is not key = value").arg(QString::fromStdString(bad.front()));
+  return tr("\"%1\" is not of the form key = value").arg(QString::fromStdString(bad.front()));
 }
 
 QStringList SweepEditor::unread() const {

@@ -227,7 +227,7 @@ QVariant PlannedRuns::excludedData(const Row& row, int role) const {
     case Qt::CheckStateRole:
       return Qt::Unchecked;
     case Qt::ToolTipRole:
-      return name + tr("\nExcluded by an [[exclude]]; select the check box to include it");
+      return name + tr("\nExcluded in the TOML; select the check box to include it");
     case Qt::AccessibleTextRole:
       return name + tr("; excluded");
     default:

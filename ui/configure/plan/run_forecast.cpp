@@ -375,8 +375,7 @@ class Forecasting {
           .arg(QString::fromStdString(work.dataset));
     }
     // Runs of other architectures say nothing about this one.
-    return QObject::tr("Time unknown: no run of %1 on %2 yet; 20 steps are enough")
-        .arg(model, device);
+    return QObject::tr("Time unknown until %1 has run 20 steps on %2").arg(model, device);
   }
 
   [[nodiscard]] Json totalsOf(std::size_t place) const {

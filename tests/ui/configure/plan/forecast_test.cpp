@@ -115,7 +115,7 @@ TEST_F(Forecasts, AreNotInventedAndSayWhatWouldTell) {
   shown->waitUntilIdle();
   EXPECT_EQ(shown->forecast().timed, 0);
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("time unknown")));
-  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Time unknown: no run of picture on ")))
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Time unknown until picture has run 20 ")))
       << labels(*shown).toStdString();
   // One of another device says nothing.
   Json config = shown->plan().runs.at(0).config;
