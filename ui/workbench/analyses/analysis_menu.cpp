@@ -161,9 +161,12 @@ void AnalysisMenu::fill() {
     action->setEnabled(!missing.empty() && workbench_.models() != nullptr);
     action->setToolTip(QString::fromStdString(item.doc));
     if (missing.empty()) {
-      action->setText(tr("%1: stored, or no checkpoint").arg(title));
+      action->setText(tr("%1: already stored, or no checkpoint").arg(title));
     } else if (workbench_.models() == nullptr) {
-      action->setText(tr("%1: vitrine analyse %2 %3").arg(title).arg(without.front().run).arg(id));
+      action->setText(tr("%1: run `vitrine analyse %2 %3` in a terminal")
+                          .arg(title)
+                          .arg(without.front().run)
+                          .arg(id));
     } else {
       action->setText(tr("%1. %2").arg(title, analysisCost(workbench_, without)));
       connect(action, &QAction::triggered, this, [this, missing] { queue_.start(missing); });
