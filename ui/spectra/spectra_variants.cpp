@@ -31,7 +31,7 @@ QWidget* SpectraPage::makeVariants() {
   connect(startVariants_, &QPushButton::clicked, this,
           [this] { workbench_.startRuns(missingVariants().runs, jobs::QueueEnd::Back); });
   row->addWidget(startVariants_, 0, Qt::AlignTop);
-  openControls_ = new QPushButton(variants_);
+  openControls_ = new QPushButton(tr("Open the controls"), variants_);
   openControls_->setToolTip(tr("Models that differ from this one in one cause of its rank each"));
   connect(openControls_, &QPushButton::clicked, this, &SpectraPage::openControls);
   row->addWidget(openControls_, 0, Qt::AlignTop);
