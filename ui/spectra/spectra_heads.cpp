@@ -55,14 +55,22 @@ class HeadGridFigure final : public Figure {
   }
 
   QString csv() const override {
+    std::size_t most = 0;
+    for (const DrawnSpectrum& one : picture_.runs) {
+      for (const LayerSpectrum& layer : one.spectrum->layers) {
+        for (const HeadSpectrum& head : layer.heads) most = std::max(most, head.values.size());
+      }
+    }
     QString text = QStringLiteral(
-        "run,step,layer,head,rank,effective_rank_of_mean,stable_rank_of_mean,largest\n");
+        "run,step,layer,head,rank,effective_rank_of_mean,stable_rank_of_mean,largest");
+    for (std::size_t k = 1; k <= most; ++k) text += QStringLiteral(",value_%1").arg(k);
+    text += QLatin1Char('\n');
     for (const DrawnSpectrum& one : picture_.runs) {
       for (const LayerSpectrum& layer : one.spectrum->layers) {
         for (std::size_t h = 0; h < layer.heads.size(); ++h) {
           const HeadSpectrum& head = layer.heads[h];
           const double largest = head.values.empty() ? std::nan("") : head.values.front();
-          text += QStringLiteral("%1,%2,%3,%4,%5,%6,%7,%8\n")
+          text += QStringLiteral("%1,%2,%3,%4,%5,%6,%7,%8")
                       .arg(csvText(one.name))
                       .arg(one.spectrum->step)
                       .arg(layer.layer)
@@ -70,6 +78,11 @@ class HeadGridFigure final : public Figure {
                       .arg(csvNumber(rankAt(head.shares, picture_.threshold)),
                            csvNumber(effectiveRankOf(head.values)),
                            csvNumber(stableRankOf(head.values)), csvNumber(largest));
+          for (std::size_t k = 0; k < most; ++k) {
+            text += QLatin1Char(',');
+            if (k < head.values.size()) text += csvNumber(head.values[k]);
+          }
+          text += QLatin1Char('\n');
         }
       }
     }

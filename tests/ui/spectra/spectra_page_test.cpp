@@ -62,6 +62,15 @@ TEST_F(Spectra, TheHeadsOfSeveralRunsNameThemOnPaper) {
   EXPECT_EQ(names.join(QLatin1Char(',')).toStdString(), "variant 1,variant 2");
 }
 
+TEST_F(Spectra, TheHeadsAreExportedWithTheirSingularValues) {
+  auto spectrum = std::make_shared<Spectrum>();
+  spectrum->layers.push_back({0, {HeadSpectrum{{1, 0.5F}, {0.7F, 1}}, HeadSpectrum{{2}, {1}}}});
+  HeadGridPicture picture;
+  picture.runs.push_back({1, QStringLiteral("a"), spectrum});
+  const std::string csv = makeHeadGridFigure(std::move(picture), {})->csv().toStdString();
+  EXPECT_THAT(csv, test::HasTexts("largest,value_1,value_2\na,0,0,0,2,", ",1,1,0.5\n", ",2,2,\n"));
+}
+
 // Wherever the line of the threshold is dragged to.
 TEST_F(Spectra, TheThresholdAndItsRanksRunThroughNoName) {
   HeadSpectrum head;
