@@ -217,7 +217,7 @@ TEST(SharedKinds, AreThoseOfAtLeastTwoRunsTheMostSharedFirst) {
                                    row("p", artifact_kind::kPredictions)},
                                   {row("x", "table"), row("alone", "table")}},
                                  {{}, {}, {}});
-  ASSERT_THAT(kinds, SizeIs(2)) << "answers are no picture";
+  ASSERT_THAT(kinds, SizeIs(2)) << "answers are not a picture";
   EXPECT_EQ(kinds[0].id, "a/x");
   EXPECT_EQ(kinds[0].runs, 3);
   EXPECT_EQ(kinds[1].runs, 2);
