@@ -1,8 +1,10 @@
 // A database on another machine: the copy in the window's process, over a stand-in for ssh and over
 // a real sshd on the loopback address.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +103,18 @@ class RemoteDatabase : public ::testing::Test {
   [[nodiscard]] store::RunStore copy() const {
     return store::RunStore(mirror->file(), store::OpenMode::ReadOnly);
   }
+  /// A run in progress over there whose process is gone.
+  [[nodiscard]] std::int64_t addLost() const {
+    store::RunStore there(database);
+    store::NewRun lost;
+    lost.name = "lost";
+    lost.config = lost.origins = Json::object();
+    const std::int64_t run = there.addRuns(there.experiment("Lost", ""), {lost}).front();
+    store::Worker gone = store::thisWorker();
+    gone.startTime = "1";
+    there.openSegment(run, 0, gone, Json::object());
+    return run;
+  }
   void dropLink() const {
     int pid = 0;
     std::ifstream(scratch.path("pid")) >> pid;
@@ -130,6 +144,29 @@ TEST_F(RemoteDatabase, IsCopiedAndFollowsWhatHappensThere) {
   EXPECT_TRUE(waitUntil([&] { return copy().note(run) == "seen from afar"; }));
   there.deleteRun(run);
   EXPECT_TRUE(waitUntil([&] { return copy().runs().size() == there.runs().size(); }));
+}
+
+TEST_F(RemoteDatabase, ShowsThatTheProcessOfARunIsGone) {
+  const std::int64_t run = addLost();
+  open();
+  ASSERT_TRUE(isNow(Link::Linked)) << state().error;
+  EXPECT_TRUE(waitUntil([&] { return copy().run(run).state == store::RunState::Interrupted; }));
+}
+
+TEST_F(RemoteDatabase, IsFollowedAndListedWhileItCannotBeWritten) {
+  (void)addLost();
+  const int gate = ::open((database + ".gate").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(gate, 0);
+  ASSERT_EQ(::flock(gate, LOCK_EX), 0);
+  open();
+  Program compare({"compare", "Tiny", "--db", database}), queue({"queue", "--db", database});
+  for (Program* each : {&compare, &queue}) {
+    const Ended ended = each->wait();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("is busy"));
+  }
+  EXPECT_TRUE(isNow(Link::Linked)) << state().error;
+  ::close(gate);
 }
 
 TEST_F(RemoteDatabase, IsCopiedWithoutWhatIsTooLargeForAFrame) {

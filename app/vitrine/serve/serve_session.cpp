@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/serve/serve_fields.h"
 #include "core/base/error_json.h"
 #include "core/base/joined.h"
@@ -31,6 +32,7 @@ constexpr std::size_t kRowsPerFrame = 500;
 constexpr std::size_t kBytesPerFrame = std::size_t{1} << 20;  // but for a row that has more
 constexpr std::size_t kDefaultRows = 100'000;
 constexpr auto kWatchPause = std::chrono::milliseconds(250);
+constexpr auto kReapPause = std::chrono::seconds(5);
 
 Json rowOf(const store::RunRow& run) {
   const auto orNull = [](const std::string& text) {
@@ -344,12 +346,12 @@ void ServeSession::query(const Task& task) {
 void ServeSession::watch(const Task& task) {
   store::RunStore store(database_, store::OpenMode::ReadWrite);
   store::ChangeReader reader(store, integerOf(task.request, "after", 0));
-  auto reaped = std::chrono::steady_clock::time_point::min();
+  auto reapAt = std::chrono::steady_clock::now();
   while (!task.isCancelled->load()) {
     // A client looks: a run whose process has ended says so.
-    if (const auto now = std::chrono::steady_clock::now(); now - reaped > std::chrono::seconds(5)) {
-      store.reapLostRuns();
-      reaped = now;
+    if (const auto now = std::chrono::steady_clock::now(); now >= reapAt) {
+      reapBeforeShowing(store);
+      reapAt = now + kReapPause;
     }
     const store::ChangeReader::Changes changes = reader.read();
     if (changes.isNew) {

@@ -158,7 +158,7 @@ int compareVerb(const Arguments& arguments) {
   }
   if (!claims.empty()) return judgeClaims(line, claims);
   store::RunStore store = openStore(line, Missing::Refuse);
-  store.reapLostRuns();
+  reapBeforeShowing(store);
   const Ablation ablation = readAblation([&](const std::string& sql) { return store.query(sql); },
                                          runsOfExperiment(store, experiment), metrics);
   if (line.wantsJson()) {

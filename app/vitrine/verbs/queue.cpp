@@ -3,6 +3,7 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
+#include "core/base/log.h"
 
 namespace vitrine::app {
 
@@ -51,9 +52,13 @@ int queueVerb(const Arguments& arguments) {
   CommandLine line("queue", {"vitrine queue", "vitrine queue --json --db lab.sqlite"});
   line.parse(arguments);
   store::RunStore store = openStore(line, Missing::Refuse);
-  store.reapLostRuns();
+  reapBeforeShowing(store);
   jobs::JobQueue queue(store);
-  queue.prune();
+  try {
+    queue.prune();
+  } catch (const store::UnwritableError& error) {
+    log::warning(error.what());
+  }
   if (line.wantsJson()) {
     print(queueJson(queue));
     return 0;
