@@ -154,12 +154,15 @@ QRectF Figure::drawHeader(QPainter& painter, const QRectF& area, const QString& 
     drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, about);
     return body;
   }
-  const double most =
-      style_.isOnPaper() ? wanted : std::max(area.width() * 0.5, area.width() - 160);
+  constexpr double kBetween = 12;
+  // The description has the room that it needs, within limits.
+  const double beside = QFontMetricsF(smallLetters()).horizontalAdvance(about) + kBetween + 2;
+  const double free = std::max(area.width() * 0.5, area.width() - std::min(beside, 160.0));
+  const double most = style_.isOnPaper() ? wanted : free;
   line.setWidth(std::min(wanted, most));
   drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, left);
-  const double from = line.right() + 12;
-  if (area.right() - from > 40) {
+  const double from = line.right() + kBetween;
+  if (area.right() - from > std::min(40.0, beside - kBetween - 1)) {
     painter.setFont(smallLetters());
     painter.setPen(themeColors().muted);
     drawLine(painter, QRectF(from, area.top(), area.right() - from, header.titleHeight),

@@ -57,6 +57,17 @@ TEST(Figure, FitsIntoATinyRectangle) {
   }
 }
 
+TEST(Figure, ATitleIsNotCutForRoomThatTheDescriptionLeaves) {
+  FigureStyle style;
+  while (QFontMetricsF(titleLetters()).horizontalAdvance(style.title) < 190)
+    style.title += QStringLiteral("word");
+  const auto figure = figureOf(samples::confusion(), style);
+  const auto titleAt = [&figure](int width) {
+    return figure->image(QSize(width, 300), 1).copy(0, 0, 240, 32);
+  };
+  EXPECT_EQ(titleAt(320), titleAt(1000));
+}
+
 TEST(Figure, ShowsTheMetaOfAKindThatHasNoPainter) {
   const auto figure = makeFigure(QStringLiteral("hologram"), Json{{"wavelength", 633}}, {});
   EXPECT_EQ(figure->error().toStdString(), "");
