@@ -63,6 +63,20 @@ double quantileOf(std::vector<double> values, double share) {
   return values[below] + rest * (values[below + 1] - values[below]);
 }
 
+std::vector<double> binEdges(std::size_t count, std::vector<double> values) {
+  std::vector<double> edges(count + 1);
+  for (std::size_t k = 0; k <= count; ++k)
+    edges[k] = static_cast<double>(k) / static_cast<double>(count);
+  std::erase_if(values, [](double value) { return std::isnan(value); });
+  std::sort(values.begin(), values.end());
+  // The upper edge of bin k is the last value of the k-th of `count` equal parts.
+  for (std::size_t k = 1; k < count && !values.empty(); ++k) {
+    const std::size_t end = values.size() * k / count;
+    edges[k] = end == 0 ? 0.0 : values[end - 1];
+  }
+  return edges;
+}
+
 Band bandOf(std::span<const double> values, Centre centre, Spread spread) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const SampleStatistics s = statisticsOf(values);

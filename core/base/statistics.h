@@ -37,6 +37,11 @@ statisticsOf(std::span<const double> values);
 /// where a value is NaN. \param share  0 to 1
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT double quantileOf(std::vector<double> values, double share);
 
+/// Edges of `count` bins of [0, 1], of equal width. Of `values` in [0, 1] there are equally many in
+/// each bin, but equal ones stay together; NaN does not count.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<double> binEdges(
+    std::size_t count, std::vector<double> values = {});
+
 enum class Centre { Mean, Median };
 /// What a band around a centre shows. Deviation, StandardError and Interval are of the mean;
 /// Quartiles are the middle half of the values.

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/statistics.h"
 
 namespace vitrine::eval {
 
@@ -46,22 +47,8 @@ Confidences confidencesOf(const at::Tensor& logits, const at::Tensor& labels, do
 std::vector<ReliabilityBin> reliabilityBins(const Confidences& samples, std::int64_t bins,
                                             Binning binning) {
   const auto count = static_cast<std::size_t>(bins);
-  std::vector<double> edges(count + 1);
-  for (std::size_t k = 0; k <= count; ++k) {
-    edges[k] = static_cast<double>(k) / static_cast<double>(count);
-  }
-  if (binning == Binning::EqualMass && !samples.confidence.empty()) {
-    std::vector<double> sorted = samples.confidence;
-    std::erase_if(sorted, [](double value) { return std::isnan(value); });
-    std::sort(sorted.begin(), sorted.end());
-    // The upper edge of bin k is the last sample of the k-th of `bins` equal parts; equal
-    // confidences stay together.
-    for (std::size_t k = 1; k < count && !sorted.empty(); ++k) {
-      const std::size_t end = sorted.size() * k / count;
-      edges[k] = end == 0 ? 0.0 : sorted[end - 1];
-    }
-  }
-
+  const std::vector<double> edges =
+      binEdges(count, binning == Binning::EqualMass ? samples.confidence : std::vector<double>());
   std::vector<ReliabilityBin> out(count);
   for (std::size_t k = 0; k < count; ++k) {
     out[k].lower = edges[k];

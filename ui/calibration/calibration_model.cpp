@@ -7,6 +7,7 @@
 #include "core/artifact/artifact.h"
 #include "core/artifact/predictions.h"
 #include "core/base/error.h"
+#include "core/base/statistics.h"
 #include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
@@ -214,18 +215,9 @@ Confidence confidenceAt(const Predictions& predictions, double temperature, int 
 std::vector<CalibrationBin> binsOf(const Confidence& confidence, const Binning& binning,
                                    std::vector<int>* binOf) {
   const auto count = static_cast<std::size_t>(std::clamp(binning.bins, 1, Binning::kMostBins));
-  std::vector<double> edges(count + 1);
-  for (std::size_t k = 0; k <= count; ++k)
-    edges[k] = static_cast<double>(k) / static_cast<double>(count);
-  if (binning.edges == Binning::Edges::EqualMass) {
-    std::vector<double> sorted = confidence.values;
-    std::erase_if(sorted, [](double value) { return std::isnan(value); });
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t k = 1; k < count && !sorted.empty(); ++k) {
-      const std::size_t end = sorted.size() * k / count;
-      edges[k] = end == 0 ? 0.0 : sorted[end - 1];
-    }
-  }
+  const bool isEqualMass = binning.edges == Binning::Edges::EqualMass;
+  const std::vector<double> edges =
+      binEdges(count, isEqualMass ? confidence.values : std::vector<double>());
   std::vector<CalibrationBin> bins(count);
   for (std::size_t k = 0; k < count; ++k) {
     bins[k].lower = edges[k];

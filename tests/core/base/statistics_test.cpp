@@ -183,6 +183,14 @@ TEST(Statistics, LeaveNoValueOut) {
   EXPECT_TRUE(std::isnan(s.mean));
 }
 
+TEST(BinEdges, AreOfEqualWidthOrBetweenEqualNumbersOfValues) {
+  EXPECT_EQ(binEdges(4), (std::vector<double>{0, 0.25, 0.5, 0.75, 1}));
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(binEdges(2, {0.9, 0.1, none, 0.2, 0.3}), (std::vector<double>{0, 0.2, 1}));
+  EXPECT_EQ(binEdges(4, {0.5, 0.5, 0.5, 0.5}), (std::vector<double>{0, 0.5, 0.5, 0.5, 1}));
+  EXPECT_EQ(binEdges(2, {none}), (std::vector<double>{0, 0.5, 1}));
+}
+
 TEST(Band, IsWhatItsNameSays) {
   const SeedSample& sample = seedSamples()[2];
   const auto half = [&](Spread spread) {
