@@ -1,6 +1,8 @@
 #include "core/live/frame.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace vitrine::live {
@@ -229,6 +231,25 @@ std::span<const float> AttentionLayer::row(std::int32_t head, std::int32_t query
 
 std::span<const float> AttentionLayer::meanRow(std::int32_t head) const {
   return std::span(mean).subspan(static_cast<std::size_t>(head) * keys.size(), keys.size());
+}
+
+std::pair<std::size_t, double> nearestPlace(std::span<const Place> places,
+                                            std::array<double, 2> extent,
+                                            std::array<double, 2> wanted) {
+  const bool isClass = wanted[0] < 0 || wanted[1] < 0;
+  const double row = (isClass ? 0.5 : wanted[0]) * extent[0] - 0.5,
+               column = (isClass ? 0.5 : wanted[1]) * extent[1] - 0.5;
+  std::pair<std::size_t, double> best{0, std::numeric_limits<double>::infinity()};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    double distance = std::hypot(places[i].row - row, places[i].column - column);
+    if (std::isnan(distance)) continue;
+    if (!places[i].isPatch()) {
+      if (!isClass) continue;
+      distance = -1;
+    }
+    if (distance < best.second) best = {i, distance};
+  }
+  return best;
 }
 
 std::vector<std::byte> encode(const Frame& frame) {

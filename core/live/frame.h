@@ -1,6 +1,7 @@
 // One look into a model that trains, as it goes from the trainer to a window that watches.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,6 +31,12 @@ struct Place {
   float row = 0, column = 0;
   [[nodiscard]] bool isPatch() const noexcept { return row >= 0 && column >= 0; }
 };
+/// The place that is meant, and how far it is from there in patches.
+/// \param extent  rows and columns of the image
+/// \param wanted  row and column as shares of them; negative: the class token, or where there is
+///                none the patch in the middle
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::pair<std::size_t, double> nearestPlace(
+    std::span<const Place> places, std::array<double, 2> extent, std::array<double, 2> wanted);
 
 struct Pixels {
   std::int32_t height = 0, width = 0, channels = 0;  ///< 1 or 3 channels

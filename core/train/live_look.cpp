@@ -80,27 +80,6 @@ struct LiveExtent {
   }
 };
 
-/// The token that the wish means and how far it is from it. Without a class token, one that is
-/// asked for is the patch in the middle.
-std::pair<std::int64_t, double> queryIn(const std::vector<live::Place>& places,
-                                        const LiveExtent& extent, const live::Wishes& wishes) {
-  const bool isClass = wishes.queryRow < 0 || wishes.queryColumn < 0;
-  const double row = (isClass ? 0.5 : wishes.queryRow) * extent.rows - 0.5,
-               column = (isClass ? 0.5 : wishes.queryColumn) * extent.columns - 0.5;
-  std::pair<std::int64_t, double> best{0, std::numeric_limits<double>::infinity()};
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const live::Place& place = places[i];
-    double distance = std::hypot(place.row - row, place.column - column);
-    if (std::isnan(distance)) continue;
-    if (!place.isPatch()) {
-      if (!isClass) continue;
-      distance = -1;
-    }
-    if (distance < best.second) best = {static_cast<std::int64_t>(i), distance};
-  }
-  return best;
-}
-
 std::vector<float> valuesOf(const at::Tensor& tensor) {
   const at::Tensor plain = tensor.contiguous();
   const auto* data = plain.const_data_ptr<float>();
@@ -113,15 +92,18 @@ std::vector<std::pair<const LiveRecord*, std::int64_t>> chosenOf(
   std::map<std::int64_t, LiveExtent> extents;
   for (const LiveRecord& record : records)
     extents[record.layer].add(placesOf(record.queries, record.weights.size(1)));
-  std::map<std::int64_t, std::pair<const LiveRecord*, std::pair<std::int64_t, double>>> best;
+  std::map<std::int64_t, std::pair<const LiveRecord*, std::pair<std::size_t, double>>> best;
   for (const LiveRecord& record : records) {
-    const auto found =
-        queryIn(placesOf(record.queries, record.weights.size(1)), extents[record.layer], wishes);
+    const LiveExtent& extent = extents[record.layer];
+    const auto found = live::nearestPlace(placesOf(record.queries, record.weights.size(1)),
+                                          {extent.rows, extent.columns},
+                                          {wishes.queryRow, wishes.queryColumn});
     auto& known = best[record.layer];
     if (known.first == nullptr || found.second < known.second.second) known = {&record, found};
   }
   std::vector<std::pair<const LiveRecord*, std::int64_t>> chosen;
-  for (const auto& [layer, each] : best) chosen.emplace_back(each.first, each.second.first);
+  for (const auto& [layer, each] : best)
+    chosen.emplace_back(each.first, static_cast<std::int64_t>(each.second.first));
   return chosen;
 }
 

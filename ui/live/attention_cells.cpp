@@ -48,29 +48,10 @@ std::array<double, 2> extentOf(const live::AttentionLayer& layer) {
   return extent;
 }
 
-/// Among the layer's queries; the patch in the middle where a class token is asked for and there is
-/// none.
 int queryOf(const live::AttentionLayer& layer, const LiveQuery& query) {
-  const auto extent = extentOf(layer);
   const bool isClass = query.kind == LiveQuery::Kind::Class;
-  const double row = (isClass ? 0.5 : query.row) * extent[0] - 0.5,
-               column = (isClass ? 0.5 : query.column) * extent[1] - 0.5;
-  int best = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < layer.queries.size(); ++i) {
-    const live::Place& place = layer.queries[i];
-    double distance = std::hypot(place.row - row, place.column - column);
-    if (std::isnan(distance)) continue;
-    if (!place.isPatch()) {
-      if (!isClass) continue;
-      distance = -1;
-    }
-    if (distance < least) {
-      least = distance;
-      best = static_cast<int>(i);
-    }
-  }
-  return best;
+  const std::array<double, 2> wanted{isClass ? -1 : query.row, isClass ? -1 : query.column};
+  return static_cast<int>(live::nearestPlace(layer.queries, extentOf(layer), wanted).first);
 }
 
 AttentionCells cellsOf(const live::AttentionLayer& layer, std::span<const float> row,

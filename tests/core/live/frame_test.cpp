@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "core/base/random.h"
 #include "tests/core/live/frames.h"
 
@@ -10,6 +13,17 @@ namespace vitrine::live {
 namespace {
 
 using Bytes = std::vector<std::byte>;
+
+TEST(NearestPlace, IsTheClassTokenOrThePatchThatIsMeant) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<Place> places{{-1, -1}, {0, 0}, {0, 1}, {1, 0}, {1, 1}};
+  EXPECT_EQ(nearestPlace(places, {2, 2}, {-1, -1}).first, 0U);
+  EXPECT_EQ(nearestPlace(places, {2, 2}, {0.9, 0.1}).first, 3U);
+  EXPECT_NEAR(nearestPlace(places, {2, 2}, {0.9, 0.1}).second, std::hypot(0.3, 0.3), 1e-9);
+  const std::vector<Place> patches{{0, 0}, {0, 1}, {0, 2}};
+  EXPECT_EQ(nearestPlace(patches, {1, 3}, {-1, -1}).first, 1U) << "no class token: the middle";
+  EXPECT_EQ(nearestPlace(std::vector<Place>{{kNone, kNone}, {1, 1}}, {2, 2}, {0, 0}).first, 1U);
+}
 
 TEST(Frame, ComesOutAsItWentIn) {
   const Frame sent = fullFrame();
