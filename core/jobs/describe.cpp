@@ -3,6 +3,7 @@
 #include <QSaveFile>
 #include <QString>
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
@@ -21,6 +22,8 @@ namespace vitrine::jobs {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kPrefix = "describe-";
 
 void addFiles(const fs::path& folder, std::vector<fs::path>& files) {
   std::error_code error;
@@ -55,12 +58,25 @@ std::string fingerprint(const fs::path& program) {
   return sha256OfText(text);
 }
 
+/// Files of programs and plugins that have changed since, or are gone.
+void removeOld(const fs::path& folder) {
+  constexpr std::chrono::hours kKept(24 * 30);
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code unknown;
+    const auto age = fs::file_time_type::clock::now() - entry->last_write_time(unknown);
+    const bool isOurs = entry->path().filename().string().starts_with(kPrefix);
+    if (isOurs && !unknown && age > kKept) fs::remove(entry->path(), unknown);
+  }
+}
+
 }  // namespace
 
 std::string describeJson(const std::stop_token& stop) {
   const fs::path program = headlessProgram();
   const fs::path folder = store::cacheFolder();
-  const fs::path cache = folder / ("describe-" + fingerprint(program) + ".json");
+  const fs::path cache = folder / (kPrefix + fingerprint(program) + ".json");
   QFile file(QString::fromStdString(cache.string()));
   if (file.open(QIODevice::ReadOnly)) {
     std::string text = file.readAll().toStdString();
@@ -85,6 +101,7 @@ std::string describeJson(const std::stop_token& stop) {
     saved.write(end.out.data(), static_cast<qint64>(end.out.size()));
     saved.commit();
   }
+  removeOld(folder);
   return end.out;
 }
 

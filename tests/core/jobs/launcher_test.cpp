@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -187,10 +188,17 @@ TEST_F(Launcher, AsksForSchemasOnceUntilAPluginChanges) {
   EXPECT_EQ(describeJson(), "{\"items\": []}\n");
   EXPECT_EQ(describeJson(), "{\"items\": []}\n");
   EXPECT_EQ(contents(folder_ / "calls"), "x");
+  const std::filesystem::path old = folder_ / "cache/vitrine/describe-old.json",
+                              other = folder_ / "cache/vitrine/describe-other.json";
+  for (const auto& file : {old, other}) std::ofstream(file) << "{}";
+  std::filesystem::last_write_time(
+      old, std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 31));
   std::filesystem::create_directories(folder_ / "data" / "vitrine" / "plugins");
   std::ofstream(folder_ / "data" / "vitrine" / "plugins" / "mine.so") << "plugin";
   EXPECT_EQ(describeJson(), "{\"items\": []}\n");
   EXPECT_EQ(contents(folder_ / "calls"), "xx");
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_TRUE(std::filesystem::exists(other));
   std::ofstream(folder_ / "data" / "vitrine" / "plugins" / "mine.so") << "another plugin";
   static_cast<void>(describeJson());
   EXPECT_EQ(contents(folder_ / "calls"), "xxx");
