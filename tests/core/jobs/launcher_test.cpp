@@ -190,7 +190,7 @@ TEST_F(Launcher, AsksForSchemasOnceUntilAPluginChanges) {
   EXPECT_EQ(contents(folder_ / "calls"), "x");
   const std::filesystem::path old = folder_ / "cache/vitrine/describe-old.json",
                               other = folder_ / "cache/vitrine/describe-other.json";
-  for (const auto& file : {old, other}) std::ofstream(file) << "{}";
+  for (const auto& each : {old, other}) std::ofstream(each) << "{}";
   std::filesystem::last_write_time(
       old, std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 31));
   std::filesystem::create_directories(folder_ / "data" / "vitrine" / "plugins");
