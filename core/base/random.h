@@ -41,6 +41,24 @@ class VITRINE_FOUNDATION_EXPORT RandomStream {
   std::array<std::uint32_t, 2> key_;
 };
 
+/// The random numbers of one sample: a function of (stream, id). Each call gives the next one.
+class SampleNumbers {
+ public:
+  SampleNumbers(const RandomStream& stream, std::int64_t id) noexcept
+      : stream_(stream), id_(static_cast<std::uint64_t>(id)) {}
+  double uniform() { return stream_.uniform(0, id_, lane_++); }
+  double between(double low, double high) { return low + (high - low) * uniform(); }
+  std::int64_t below(std::int64_t bound) {
+    return static_cast<std::int64_t>(
+        stream_.below(static_cast<std::uint64_t>(bound), 0, id_, lane_++));
+  }
+
+ private:
+  const RandomStream& stream_;
+  std::uint64_t id_;
+  std::uint32_t lane_ = 0;
+};
+
 /// A permutation of 0..count-1 (Fisher-Yates) that depends only on the stream and `epoch`.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::int64_t> permutation(const RandomStream& stream,
                                                                               std::uint64_t epoch,

@@ -9,24 +9,8 @@
 
 namespace vitrine::shapes {
 
-/// The random numbers of one sample: a function of (set, version, seed, split, id). Each call gives
-/// the next one.
-class Numbers {
- public:
-  Numbers(const RandomStream& stream, std::int64_t id) noexcept
-      : stream_(stream), id_(static_cast<std::uint64_t>(id)) {}
-  double uniform() { return stream_.uniform(0, id_, lane_++); }
-  double between(double low, double high) { return low + (high - low) * uniform(); }
-  std::int64_t below(std::int64_t bound) {
-    return static_cast<std::int64_t>(
-        stream_.below(static_cast<std::uint64_t>(bound), 0, id_, lane_++));
-  }
-
- private:
-  const RandomStream& stream_;
-  std::uint64_t id_;
-  std::uint32_t lane_ = 0;
-};
+/// Of the set, its version, seed and split.
+using Numbers = SampleNumbers;
 
 inline constexpr std::int64_t kShapes = 16;
 /// square, circle, heart, triangle, star, cross, hexagon, arrow, crescent, half disk, L, T, bolt,

@@ -43,7 +43,7 @@ class Row {
   std::size_t count_ = 0;
 };
 
-void drawCopy(const SequenceRules& rules, bool isReversed, SequenceNumbers& numbers, Row& row) {
+void drawCopy(const SequenceRules& rules, bool isReversed, SampleNumbers& numbers, Row& row) {
   const std::int64_t count = rules.length / 2;
   for (std::int64_t i = 0; i < count; ++i) row.add(kFirst + numbers.below(rules.symbols));
   row.add(kMark);
@@ -55,7 +55,7 @@ void drawCopy(const SequenceRules& rules, bool isReversed, SequenceNumbers& numb
 }
 
 /// Keys are the first half of the symbols, values the second.
-void drawRecall(const SequenceRules& rules, SequenceNumbers& numbers, Row& row) {
+void drawRecall(const SequenceRules& rules, SampleNumbers& numbers, Row& row) {
   const std::int64_t half = rules.symbols / 2;
   const std::int64_t pairs = std::min(half, (rules.length - 1) / 4);
   std::vector<std::int64_t> keys(static_cast<std::size_t>(half));
@@ -76,7 +76,7 @@ void drawRecall(const SequenceRules& rules, SequenceNumbers& numbers, Row& row) 
   }
 }
 
-void drawInduction(const SequenceRules& rules, SequenceNumbers& numbers, Row& row) {
+void drawInduction(const SequenceRules& rules, SampleNumbers& numbers, Row& row) {
   const std::int64_t place = numbers.below(rules.length - 2);
   while (row.room() > 1)
     row.add(row.count() == place ? kMark : kFirst + numbers.below(rules.symbols));
@@ -84,7 +84,7 @@ void drawInduction(const SequenceRules& rules, SequenceNumbers& numbers, Row& ro
   row.expect(row.at(place + 1));
 }
 
-void drawSums(const SequenceRules& rules, SequenceNumbers& numbers, Row& row) {
+void drawSums(const SequenceRules& rules, SampleNumbers& numbers, Row& row) {
   std::int64_t sum = 0;
   while (row.room() > 1) {
     const std::int64_t term = numbers.below(rules.symbols);
@@ -96,7 +96,7 @@ void drawSums(const SequenceRules& rules, SequenceNumbers& numbers, Row& row) {
 }
 
 /// Opening brackets are even offsets from kFirst, each one's closing bracket follows it.
-void drawDyck(const SequenceRules& rules, SequenceNumbers& numbers, Row& row) {
+void drawDyck(const SequenceRules& rules, SampleNumbers& numbers, Row& row) {
   struct Open {
     std::int64_t kind, place;
   };
@@ -127,7 +127,7 @@ std::int64_t valueOf(std::int64_t operation, std::vector<std::int64_t>& terms) {
 }
 
 /// An expression of at most `room` tokens, 4 or more. \returns  its value
-std::int64_t drawExpression(std::int64_t room, int depth, SequenceNumbers& numbers, Row& row) {
+std::int64_t drawExpression(std::int64_t room, int depth, SampleNumbers& numbers, Row& row) {
   const std::int64_t operation = numbers.below(kOperators);
   row.add(kMaximum + operation);
   room -= 2;  // the operator and the closing bracket
@@ -175,7 +175,7 @@ class Sequences final : public Dataset {
   }
   void read(Split split, std::int64_t id, Sample& sample) const override {
     requireSample(split, id);
-    SequenceNumbers numbers(streams_[static_cast<std::size_t>(split)], id);
+    SampleNumbers numbers(streams_[static_cast<std::size_t>(split)], id);
     const auto tokens = sample["tokens"].resize<std::int64_t>({rules_.length});
     const auto targets = sample["targets"].resize<std::int64_t>({rules_.length});
     drawSequence(rules_, numbers, tokens, targets);
@@ -194,7 +194,7 @@ std::int64_t SequenceRules::vocabulary() const noexcept {
   return kind == SequenceKind::Listops ? kClose + 1 : kFirst + symbols;
 }
 
-void drawSequence(const SequenceRules& rules, SequenceNumbers& numbers,
+void drawSequence(const SequenceRules& rules, SampleNumbers& numbers,
                   std::span<std::int64_t> tokens, std::span<std::int64_t> targets) {
   Row row(tokens, targets);
   switch (rules.kind) {

@@ -31,25 +31,9 @@ struct SequenceRules {
   [[nodiscard]] std::int64_t vocabulary() const noexcept;
 };
 
-/// The random numbers of one sequence.
-class SequenceNumbers {
- public:
-  SequenceNumbers(const RandomStream& stream, std::int64_t id) noexcept
-      : stream_(stream), id_(static_cast<std::uint64_t>(id)) {}
-  std::int64_t below(std::int64_t bound) {
-    return static_cast<std::int64_t>(
-        stream_.below(static_cast<std::uint64_t>(bound), 0, id_, lane_++));
-  }
-
- private:
-  const RandomStream& stream_;
-  std::uint64_t id_;
-  std::uint32_t lane_ = 0;
-};
-
 /// Fills one row.
 /// \param tokens, targets  [length]; a target is the token that follows, or kNoTarget
-void drawSequence(const SequenceRules& rules, SequenceNumbers& numbers,
+void drawSequence(const SequenceRules& rules, SampleNumbers& numbers,
                   std::span<std::int64_t> tokens, std::span<std::int64_t> targets);
 
 class SequencesSource final : public DatasetSource {
