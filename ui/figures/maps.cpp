@@ -46,8 +46,8 @@ class HeatmapFigure final : public Figure {
 
   QString summary() const override {
     const std::array<double, 2> extremes = rangeOf(0, maps_);
-    return QObject::tr("%1 heat map(s) of %2 x %3 cells, from %4 to %5")
-        .arg(maps_)
+    return QObject::tr("%1 of %2 x %3 cells, from %4 to %5")
+        .arg(counted(maps_, QObject::tr("heat map"), QObject::tr("heat maps")))
         .arg(rows_)
         .arg(columns_)
         .arg(shortNumber(extremes[0]), shortNumber(extremes[1]));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "ui/kit/theme.h"
 #include "ui/playground/stored_replay.h"
 
 namespace vitrine::ui {
@@ -326,9 +327,8 @@ void DrawWorker::keep(std::shared_ptr<Drawing> drawing, int number) {
                    }
                  }
                  end(other == 0 ? QString()
-                                : tr("Stored, but %n image(s) have other pixels; Verify counts "
-                                     "them.",
-                                     nullptr, static_cast<int>(other)));
+                                : tr("Stored, but %1 other pixels; Verify counts them.")
+                                      .arg(counted(other, tr("image has"), tr("images have"))));
                }));
   Q_EMIT changed();
 }
