@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <optional>
 
 #include "core/artifact/artifact.h"
 #include "core/artifact/predictions.h"
@@ -392,13 +394,35 @@ std::vector<ClassShare> sharesOf(const Predictions& predictions, std::size_t sam
   return all;
 }
 
-std::vector<std::int64_t> confusionOf(const Predictions& predictions,
-                                      const Confidence& confidence) {
-  const auto classes = static_cast<std::size_t>(predictions.classes);
-  std::vector<std::int64_t> cells(classes * classes);
+std::vector<int> mostConfused(const Predictions& predictions, const Confidence& confidence,
+                              int most) {
+  std::vector<int> classes(static_cast<std::size_t>(predictions.classes));
+  std::iota(classes.begin(), classes.end(), 0);
+  if (predictions.classes <= most) return classes;
+  std::vector<std::int64_t> errors(classes.size());
   for (std::size_t i = 0; i < predictions.samples(); ++i) {
-    ++cells[static_cast<std::size_t>(predictions.labels[i]) * classes +
-            static_cast<std::size_t>(confidence.predicted[i])];
+    const int label = predictions.labels[i], said = confidence.predicted[i];
+    if (label == said) continue;
+    for (const int one : {label, said}) ++errors[static_cast<std::size_t>(one)];
+  }
+  std::stable_sort(classes.begin(), classes.end(), [&errors](int a, int b) {
+    return errors[static_cast<std::size_t>(a)] > errors[static_cast<std::size_t>(b)];
+  });
+  classes.resize(static_cast<std::size_t>(most));
+  std::sort(classes.begin(), classes.end());
+  return classes;
+}
+
+std::vector<std::int64_t> confusionOf(const Predictions& predictions, const Confidence& confidence,
+                                      const std::vector<int>& classes) {
+  std::vector<std::optional<std::size_t>> places(static_cast<std::size_t>(predictions.classes));
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    places[static_cast<std::size_t>(classes[i])] = i;
+  std::vector<std::int64_t> cells(classes.size() * classes.size());
+  for (std::size_t i = 0; i < predictions.samples(); ++i) {
+    const auto row = places[static_cast<std::size_t>(predictions.labels[i])];
+    const auto column = places[static_cast<std::size_t>(confidence.predicted[i])];
+    if (row && column) ++cells[*row * classes.size() + *column];
   }
   return cells;
 }

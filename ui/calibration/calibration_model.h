@@ -129,9 +129,14 @@ struct ClassShare {
 [[nodiscard]] std::vector<ClassShare> sharesOf(const Predictions& predictions, std::size_t sample,
                                                double temperature, int most);
 
-/// [classes, classes]: rows are labels, columns predictions.
+/// The classes with the most errors, as label or as prediction, in their order. All where they are
+/// at most `most`.
+[[nodiscard]] std::vector<int> mostConfused(const Predictions& predictions,
+                                            const Confidence& confidence, int most);
+/// [classes, classes]: rows are labels, columns predictions. \param classes  that are counted
 [[nodiscard]] std::vector<std::int64_t> confusionOf(const Predictions& predictions,
-                                                    const Confidence& confidence);
+                                                    const Confidence& confidence,
+                                                    const std::vector<int>& classes);
 
 /// Samples, errors first, the most confident first.
 [[nodiscard]] std::vector<std::size_t> samplesIn(

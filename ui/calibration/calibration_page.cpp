@@ -68,7 +68,7 @@ CalibrationPage::CalibrationPage(Workbench& workbench, QWidget* parent)
   confusion_->setSteered(true);
   confusion_->setMinimumHeight(px(220));
   connect(confusion_, &FigureView::clicked, this, [this](const FigureTarget& target) {
-    if (target.cell) chooseCell((*target.cell)[0], (*target.cell)[1]);
+    if (target.cell) chooseDrawnCell((*target.cell)[0], (*target.cell)[1]);
   });
   connect(confusion_, &FigureView::steered, this,
           [this](int right, int down) { onSteered(Picture::Confusion, right, down); });

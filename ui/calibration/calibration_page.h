@@ -117,13 +117,11 @@ class CalibrationPage final : public ResultsPage {
   void showTemperature();
   void showScores();
   void shortenTitles();
-  void showConfusion();
   void showFilm();
   void showImages();
   void showSample();
   void showNotice() override;
   void chooseBin(int bin);
-  void chooseCell(int label, int predicted);
   void chooseAllErrors();
   void onSteered(Picture picture, int right, int down);
   void fetchPictures();
@@ -133,9 +131,16 @@ class CalibrationPage final : public ResultsPage {
   enum class Words { Few, All };
   [[nodiscard]] std::unique_ptr<Figure> temperatureFigure(Words words) const;
   [[nodiscard]] std::unique_ptr<Figure> sampleFigure() const;
+  // calibration_cells.cpp
+  void showConfusion();
   [[nodiscard]] ConfusionPicture confusionPicture() const;
   /// Of the runs that have stored decisions; nullptr where none has.
   [[nodiscard]] std::unique_ptr<Figure> cueFigure() const;
+  /// Classes of the confusion matrix: of many those that are confused most.
+  [[nodiscard]] std::vector<int> drawnClasses() const;
+  void chooseCell(int label, int predicted);
+  void chooseDrawnCell(int row, int column);
+  void moveCell(int right, int down);
   // calibration_export.cpp
   [[nodiscard]] std::int64_t chosenSample() const;  ///< its id; -1: none
   void openInAttention();

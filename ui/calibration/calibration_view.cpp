@@ -24,7 +24,6 @@ namespace vitrine::ui {
 namespace {
 
 constexpr std::size_t kMostListed = 60;  // images of a bin
-constexpr int kMostClassesDrawn = 100;
 constexpr int kSharesShown = 5;
 constexpr double kErrorRoom = 2.5;  // of the largest error that is named, what the axis shows
 
@@ -226,55 +225,6 @@ void CalibrationPage::showScores() {
                           scores_->horizontalScrollBar()->sizeHint().height() + px(4));
 }
 
-ConfusionPicture CalibrationPage::confusionPicture() const {
-  const CalibrationRun& run = *current();
-  ConfusionPicture picture;
-  picture.title = tr("Confusion, %1").arg(QString::fromStdString(textOf(*choice_.which)));
-  picture.about = tr("a cell opens its images");
-  for (int k = 0; k < run.predictions->classes; ++k)
-    picture.names << QString::fromStdString(run.predictions->nameOf(k));
-  picture.cells = confusionOf(*run.predictions, run.now.confidence);
-  picture.label = choice_.label;
-  picture.predicted = choice_.predicted;
-  return picture;
-}
-
-std::unique_ptr<Figure> CalibrationPage::cueFigure() const {
-  CuePicture picture;
-  picture.title = tr("Shape or texture");
-  picture.about = tr("a dot a category, a line the mean");
-  for (const auto& run : shown_) {
-    const auto stored = stored_.find(run->run);
-    if (stored == stored_.end()) continue;
-    const StoredCues* newest = nullptr;
-    for (const StoredCues& one : stored->second.cues) {
-      if (one.step <= run->step && one.which == *choice_.which &&
-          (newest == nullptr || one.step >= newest->step))
-        newest = &one;
-    }
-    if (newest != nullptr) picture.runs.push_back({run->run, runName(run->run), newest->decisions});
-  }
-  return picture.runs.empty() ? nullptr : makeCueFigure(std::move(picture));
-}
-
-void CalibrationPage::showConfusion() {
-  if (choice_.hasCues) {
-    confusion_->setFigure(cueFigure());
-    confusion_->setEmptyText(
-        tr("These runs have stored no decisions between shape and texture up to this step. They "
-           "are stored while a run trains where shape bias is ticked under Observe, on data whose "
-           "test images have the shape of one class and the texture of another."));
-    return;
-  }
-  if (current()->predictions->classes > kMostClassesDrawn) {
-    confusion_->setFigure(nullptr);
-    confusion_->setEmptyText(
-        tr("The confusion matrix of more than %1 classes is not drawn.").arg(kMostClassesDrawn));
-    return;
-  }
-  confusion_->setFigure(makeConfusionFigure(confusionPicture(), FigureStyle{}));
-}
-
 FilmPicture CalibrationPage::filmPicture() const {
   FilmPicture picture;
   picture.title = tr("Film over training, %1").arg(QString::fromStdString(textOf(*choice_.which)));
@@ -314,20 +264,6 @@ void CalibrationPage::chooseBin(int bin) {
   Q_EMIT viewChanged();
 }
 
-void CalibrationPage::chooseCell(int label, int predicted) {
-  const CalibrationRun* run = current();
-  if (run == nullptr) return;
-  const int last = run->predictions->classes - 1;
-  choice_.label = std::clamp(label, 0, last);
-  choice_.predicted = std::clamp(predicted, 0, last);
-  choice_.bin = -1;
-  choice_.hasAllErrors = false;
-  showReliability();
-  showConfusion();
-  showImages();
-  Q_EMIT viewChanged();
-}
-
 void CalibrationPage::chooseAllErrors() {
   if (shown_.empty()) return;
   choice_.bin = choice_.label = choice_.predicted = -1;
@@ -344,11 +280,7 @@ void CalibrationPage::onSteered(Picture picture, int right, int down) {
     const int last = static_cast<int>(current()->now.bins.size()) - 1;
     chooseBin(choice_.bin < 0 ? (right > 0 ? 0 : last) : choice_.bin + right);
   } else if (picture == Picture::Confusion) {
-    if (current()->predictions->classes > kMostClassesDrawn) return;
-    if (choice_.label < 0)
-      chooseCell(0, 0);
-    else
-      chooseCell(choice_.label + down, choice_.predicted + right);
+    moveCell(right, down);
   } else if (picture == Picture::Film) {
     stepBar_->move(right);
   }

@@ -173,7 +173,19 @@ TEST(CalibrationModel, SharesOfASampleEndWithItsOwnClassWhereItIsNotAmongTheMost
 
 TEST(CalibrationModel, ConfusionCountsLabelsByPredictions) {
   const Predictions predictions = four();
-  EXPECT_THAT(confusionOf(predictions, confidenceAt(predictions, 1)), ElementsAre(1, 0, 1, 2));
+  const Confidence confidence = confidenceAt(predictions, 1);
+  EXPECT_THAT(confusionOf(predictions, confidence, {0, 1}), ElementsAre(1, 0, 1, 2));
+  EXPECT_THAT(confusionOf(predictions, confidence, {1}), ElementsAre(2));
+}
+
+TEST(CalibrationModel, TheMostConfusedClassesHaveTheMostErrors) {
+  const Predictions predictions = read(samples::predictions({{{4, 0, 0, 0}, 0},
+                                                             {{0, 0, 4, 0}, 3},
+                                                             {{0, 0, 4, 0}, 3},
+                                                             {{0, 4, 0, 0}, 3}}));
+  const Confidence confidence = confidenceAt(predictions, 1);
+  EXPECT_THAT(mostConfused(predictions, confidence, 2), ElementsAre(2, 3));
+  EXPECT_THAT(mostConfused(predictions, confidence, 4), ElementsAre(0, 1, 2, 3));
 }
 
 TEST(CalibrationModel, EceOverTemperaturesIsThatOfEachTemperature) {

@@ -174,6 +174,28 @@ TEST_F(Calibration, ACellOpensItsImages) {
   }
 }
 
+TEST_F(Calibration, OfManyClassesThoseThatAreConfusedMostHaveCells) {
+  std::vector<samples::Answer> answers;
+  for (int i = 0; i < 240; ++i) {
+    const int label = i % 120;
+    std::vector<double> logits(120, 0.0);
+    logits[label == 107 ? 109 : static_cast<std::size_t>(label)] = 5;
+    answers.push_back({logits, label});
+  }
+  const auto shown = page({runWith("a", {samples::predictions(answers)})});
+  FigureView& view = shown->confusionView();
+  EXPECT_THAT(view.figure()->summary().toStdString(), HasSubstr("the 30 most confused of 120"));
+  QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
+                    placeOf(view, [](const FigureTarget& target) {
+                      return target.cell == std::array{28, 29};
+                    }));
+  EXPECT_EQ(shown->viewState()["cell"], Json({107, 109}));
+  EXPECT_EQ(shown->strip().entries().size(), 2u);
+  view.setFocus();
+  QTest::keyClick(&view, Qt::Key_Left);
+  EXPECT_EQ(shown->viewState()["cell"], Json({107, 107}));
+}
+
 TEST_F(Calibration, AllThatIsMisclassifiedIsListedMostConfidentFirst) {
   const auto shown = page({mixed()});
   const CalibrationRun& run = *shown->current();
