@@ -206,9 +206,7 @@ std::vector<std::int64_t> JobQueue::inProgress() { return table_.inProgress(); }
 std::optional<QueueEntry> JobQueue::next(
     const Device& device, const std::function<std::string(const QueueEntry&)>& hold) {
   const auto isWanted = [&](const QueueEntry& entry) {
-    const std::string& wanted =
-        entry.options.device.empty() ? entry.configured : entry.options.device;
-    return entry.isReady && fits(wanted, device);
+    return entry.isReady && fits(entry.wantedDevice(), device);
   };
   {
     // Most of the time there is nothing to do, and looking needs no turn at the writer lock.

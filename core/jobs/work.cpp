@@ -194,25 +194,25 @@ void QueueWorker::startWhatCan() {
 
 bool QueueWorker::startOn(const Device& device) {
   const std::vector<QueueEntry> entries = queue_.list();
-  if (std::none_of(entries.begin(), entries.end(),
-                   [](const QueueEntry& entry) { return entry.isReady; }))
+  const auto isWanted = [&](const QueueEntry& entry) {
+    return entry.isReady && fits(entry.wantedDevice(), device);
+  };
+  if (queue_.mode() != store::QueueMode::Running ||
+      std::none_of(entries.begin(), entries.end(), isWanted))
     return false;
   std::string whyNot;
   const auto deviceLock = tried(whyNot, [&] { return DeviceLock::tryLock(device.key()); });
   warnOnce(whyNot);
   if (!deviceLock) return false;  // another process computes on it
-  std::optional<Device> now;      // with the memory that is free now
-  std::vector<Device> all;
+  // The driver of a GPU may take seconds: not while others wait to write.
+  const std::vector<Device> all = source_.devices();
+  Device now = device;  // with the memory that is free now
+  for (const Device& other : all) {
+    if (other.key() == device.key()) now = other;
+  }
   std::optional<KernelLock> runLock;
   const auto entry = queue_.next(device, [&](const QueueEntry& candidate) -> std::string {
-    if (!now) {
-      all = source_.devices();
-      for (const Device& other : all) {
-        if (other.key() == device.key()) now = other;
-      }
-      if (!now) now = device;
-    }
-    if (std::string why = whyNoRoom(candidate.options, *now, store_.file()); !why.empty())
+    if (std::string why = whyNoRoom(candidate.options, now, store_.file()); !why.empty())
       return why;
     runLock = tried(
         whyNot, [&] { return KernelLock::tryLock(runLockFile(store_.file(), candidate.uuid)); });
@@ -221,7 +221,7 @@ bool QueueWorker::startOn(const Device& device) {
   });
   if (!entry) return false;
   try {
-    const std::string visible = visibleDevices(all, *now, entry->configured);
+    const std::string visible = visibleDevices(all, now, entry->configured);
     std::vector<int> locks = deviceLock->descriptors();
     locks.push_back(runLock->descriptor());
     launchSupervisor(store_, store_.run(entry->run), options_.program,
@@ -247,10 +247,10 @@ WorkReport workQueue(store::RunStore& store, DeviceSource& devices, const WorkOp
 bool hasStartable(JobQueue& queue, const std::vector<Device>& devices) {
   const std::vector<QueueEntry> entries = queue.list();
   return std::any_of(entries.begin(), entries.end(), [&](const QueueEntry& entry) {
-    const std::string& wanted =
-        entry.options.device.empty() ? entry.configured : entry.options.device;
-    const bool hasDevice = std::any_of(devices.begin(), devices.end(),
-                                       [&](const Device& device) { return fits(wanted, device); });
+    const bool hasDevice =
+        std::any_of(devices.begin(), devices.end(), [&](const Device& device) {
+          return fits(entry.wantedDevice(), device);
+        });
     return hasDevice && (entry.isReady || entry.state == store::RunState::Interrupted);
   });
 }

@@ -42,6 +42,11 @@ struct QueueRow {
   std::optional<RunReader::Blocker> blocker;  ///< the first run that it waits for
   bool hasNewCheckpoint = false;              ///< since it was claimed last
   double secondsSinceEnd = 0;                 ///< NaN before its first end
+
+  /// As fits() takes it.
+  [[nodiscard]] const std::string& wantedDevice() const noexcept {
+    return options.device.empty() ? configured : options.device;
+  }
 };
 
 class VITRINE_STORE_EXPORT QueueTable {

@@ -72,8 +72,7 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const jobs::QueueEntr
   line.device = line.limit = QStringLiteral("\u2013");
   if (!row.device.empty()) line.device = deviceText(row.device);
   if (entry != nullptr) {
-    const std::string& wanted =
-        entry->options.device.empty() ? entry->configured : entry->options.device;
+    const std::string& wanted = entry->wantedDevice();
     if (section == Section::Waiting || row.device.empty())
       line.device = deviceText(wanted.empty() ? "auto" : wanted);
     if (entry->options.timeLimitSeconds > 0)

@@ -18,7 +18,7 @@ Json queueJson(jobs::JobQueue& queue) {
          {"experiment", entry.experiment},
          {"state", toString(entry.state)},
          {"priority", entry.options.priority},
-         {"device", entry.options.device.empty() ? entry.configured : entry.options.device},
+         {"device", entry.wantedDevice()},
          {"time_limit", entry.options.timeLimitSeconds},
          {"grace", entry.options.graceSeconds},
          {"memory_limit", entry.options.memoryLimitBytes},
@@ -66,9 +66,8 @@ int queueVerb(const Arguments& arguments) {
   Table table{{"", "id", "name", "state", "priority", "device", "waits"}, {}};
   int place = 0;
   for (const jobs::QueueEntry& entry : queue.list()) {
-    table.rows.push_back(
-        {++place, entry.run, entry.name, toString(entry.state), entry.options.priority,
-         entry.options.device.empty() ? entry.configured : entry.options.device, entry.waits});
+    table.rows.push_back({++place, entry.run, entry.name, toString(entry.state),
+                          entry.options.priority, entry.wantedDevice(), entry.waits});
   }
   const std::string mode = modeText(queue.mode());
   if (table.rows.empty()) {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/work.h"
@@ -181,6 +182,34 @@ TEST_F(Queue, PutsARunThatMayHaveAnyDeviceOnAFreeGpu) {
   std::ifstream log(store::filesFolder(file()) / store.run(run).logFile);
   const std::string text{std::istreambuf_iterator<char>(log), std::istreambuf_iterator<char>()};
   EXPECT_THAT(text, HasSubstr("visible 'GPU-b'"));
+}
+
+/// The CPU, after a look whether others may write meanwhile.
+class DevicesBeside final : public DeviceSource {
+ public:
+  explicit DevicesBeside(std::string gate) : gate_(std::move(gate)) {}
+  std::vector<Device> devices() override {
+    const int gate = ::open(gate_.c_str(), O_RDWR | O_CLOEXEC);
+    isFree = isFree && ::flock(gate, LOCK_EX | LOCK_NB) == 0;
+    ::close(gate);
+    return {kCpu};
+  }
+  bool isFree = true;
+
+ private:
+  std::string gate_;
+};
+
+TEST_F(Queue, LooksAtTheDevicesWhileOthersMayWrite) {
+  store::QueueOptions brief;
+  brief.timeLimitSeconds = 0.2;
+  enqueued(brief);
+  DevicesBeside devices(file().string() + ".gate");
+  WorkOptions options;
+  options.until = WorkUntil::OneEnded;
+  options.program = FAKE_PROGRAM;
+  EXPECT_EQ(workQueue(store, devices, options).ended, 1);
+  EXPECT_TRUE(devices.isFree);
 }
 
 TEST_F(Queue, IsWorkedOnceTheDatabaseCanBeWrittenAgain) {
