@@ -61,9 +61,9 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   setMinimumSize(420, 300);  // narrower than form and side panel together: the panel then hides
   auto* outer = columnIn(this, {});
   outer->addWidget(stack_);
-  stack_->addWidget(new LoadingView(tr("Reading the schemas of the plugins"), this));
+  stack_->addWidget(new LoadingView(tr("Reading the settings that the plugins have"), this));
   auto* broken =
-      new ErrorView(tr("The form needs the plugins' schemas, and they could not be read."), this);
+      new ErrorView(tr("The form needs the settings of the plugins; they could not be read."), this);
   failure_ = broken->reason();
   connect(broken, &ErrorView::retry, this, [this] {
     stack_->setCurrentIndex(0);

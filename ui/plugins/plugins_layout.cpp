@@ -24,7 +24,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   paintAs(this, "canvas");
   setMinimumSize(420, 300);
   probe_ = new QAction(icon(Icon::Refresh), tr("Reload plugins"), this);
-  probe_->setToolTip(tr("Search for plugins again and read the schemas of each"));
+  probe_->setToolTip(tr("Search for plugins again and read the settings of each"));
   connect(probe_, &QAction::triggered, this, &PluginsPage::probe);
 
   auto* outer = columnIn(this, {}, 0);
