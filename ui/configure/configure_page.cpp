@@ -63,7 +63,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   outer->addWidget(stack_);
   stack_->addWidget(new LoadingView(tr("Reading the settings that the plugins have"), this));
   auto* broken =
-      new ErrorView(tr("The form needs the settings of the plugins; they could not be read."), this);
+      new ErrorView(tr("The form needs the plugins' settings, and they could not be read."), this);
   failure_ = broken->reason();
   connect(broken, &ErrorView::retry, this, [this] {
     stack_->setCurrentIndex(0);
