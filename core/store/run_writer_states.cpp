@@ -101,7 +101,7 @@ std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, co
         run, previous + 1, firstStep, previous, utcNow(), worker.pid, worker.startTime,
         worker.bootId, worker.host, dumpJson(environment));
     if (previous > 0) {
-      settleRemovedCheckpoints(database, run);
+      markRemovedCheckpoints(database, run);
       rebuildSummaries(database, run);
       countThinnedOut(database, run);
     }

@@ -45,7 +45,7 @@ RunStrip::RunStrip(QWidget* parent) : QWidget(parent) {
   layout->addWidget(progress_);
   progress_->hide();
   alert_->hide();
-  settleVisibility();
+  updateVisibility();
 }
 
 QString RunStrip::facts(const store::RunRow& row, const std::string& unit) {
@@ -76,7 +76,7 @@ void RunStrip::showRun(const store::RunRow* row, const std::string& unit) {
                              : 0;
     bar_->setValue(qRound(1000 * share));
   }
-  settleVisibility();
+  updateVisibility();
 }
 
 void RunStrip::showAlert(const QString& sentence) {
@@ -85,11 +85,11 @@ void RunStrip::showAlert(const QString& sentence) {
   palette.setColor(QPalette::WindowText, themeColors().warn);
   sentence_->setPalette(palette);
   alert_->setHidden(sentence.isEmpty());
-  settleVisibility();
+  updateVisibility();
 }
 
 QString RunStrip::alert() const { return sentence_->text(); }
 
-void RunStrip::settleVisibility() { setHidden(progress_->isHidden() && alert_->isHidden()); }
+void RunStrip::updateVisibility() { setHidden(progress_->isHidden() && alert_->isHidden()); }
 
 }  // namespace vitrine::ui

@@ -26,7 +26,7 @@ class RunStrip : public QWidget {
   [[nodiscard]] static QString facts(const store::RunRow& row, const std::string& unit);
 
  private:
-  void settleVisibility();
+  void updateVisibility();
   QWidget *progress_, *alert_;
   ElidedLabel *name_, *sentence_;
   QLabel* facts_;

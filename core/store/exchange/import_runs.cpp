@@ -213,7 +213,7 @@ void checkLog(Database& to, std::int64_t run, const std::string& uuid, const std
 
 /// Nothing runs or waits here because of a file: such states become ones that a person can continue
 /// from.
-void settleState(Database& to, std::int64_t run) {
+void stopImported(Database& to, std::int64_t run) {
   const RunRow row = readRun(to, run);
   std::string reason;
   RunState state = row.state;
@@ -339,7 +339,7 @@ class SqliteImport {
       }
       checkCheckpoints(task_.database, source.here, uuid, staged.folder(), quotedSource(task_));
       checkLog(task_.database, source.here, uuid, quotedSource(task_));
-      settleState(task_.database, source.here);
+      stopImported(task_.database, source.here);
       // What was stored is now read with our own eyes, and not stored if it does not hold together.
       const std::vector<std::string> problems = runProblems(task_.database, source.here);
       if (!problems.empty()) {

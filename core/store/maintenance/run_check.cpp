@@ -276,7 +276,7 @@ bool hasNewerCheckpoint(const std::filesystem::path& folder, std::int64_t step) 
 
 }  // namespace
 
-void settleRemovedCheckpoints(Database& database, std::int64_t run) {
+void markRemovedCheckpoints(Database& database, std::int64_t run) {
   const std::filesystem::path files = filesFolder(database.file());
   const std::string folder = runFolderName(readRun(database, run).uuid);
   std::vector<std::int64_t> gone;

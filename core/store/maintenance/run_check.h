@@ -26,7 +26,7 @@ namespace vitrine::store {
 
 /// Within a transaction, before a run continues: rows of checkpoints that its last process removed
 /// without living to say so.
-void settleRemovedCheckpoints(Database& database, std::int64_t run);
+void markRemovedCheckpoints(Database& database, std::int64_t run);
 
 /// Whether `path` stays below `folder` when joined to it: relative, "/" between plain names, no "."
 /// or "..", nothing a shell or terminal could stumble over.

@@ -185,8 +185,8 @@ void Spool::storeFile(Database& database, SpoolFile& file) {
           return;
         }
         for (const EventRecord& event : batch.events) {
-          settleEnding(database, run->id, file.owner().segment,
-                       runStateFromString(event.data.value("to", std::string())), event.text);
+          storeEnding(database, run->id, file.owner().segment,
+                      runStateFromString(event.data.value("to", std::string())), event.text);
         }
       });
       database.run("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", markOf(file.id()),

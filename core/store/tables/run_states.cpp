@@ -55,8 +55,8 @@ bool hasSegment(Database& database, const RunRow& run) {
       run.id, run.worker.pid, run.worker.startTime, run.worker.bootId);
 }
 
-void settleEnding(Database& database, std::int64_t run, std::int64_t segment, RunState to,
-                  const std::string& reason) {
+void storeEnding(Database& database, std::int64_t run, std::int64_t segment, RunState to,
+                 const std::string& reason) {
   RunState state = stateOf(database, run);
   if (lastSegment(database, run) != segment) return;  // it continued meanwhile
   if (state == RunState::Interrupted) {

@@ -19,8 +19,8 @@ void changeState(Database& database, std::int64_t run, RunState to, const std::s
 
 /// Within a transaction: the state in which the process of `segment` left the run and could not
 /// store.
-void settleEnding(Database& database, std::int64_t run, std::int64_t segment, RunState to,
-                  const std::string& reason);
+void storeEnding(Database& database, std::int64_t run, std::int64_t segment, RunState to,
+                 const std::string& reason);
 
 /// "", "checkpoint", "pause" or "stop". \throws NotFoundError
 [[nodiscard]] std::string requestOf(Database& database, std::int64_t run);
