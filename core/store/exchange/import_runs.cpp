@@ -118,7 +118,7 @@ class StagedFiles {
 
   [[nodiscard]] const fs::path& folder() const noexcept { return staging_; }
 
-  /// Takes the files of run `id` out of `from`.
+  /// Takes the files of run `id` out of `from`, durable.
   void fill(Database& from, std::int64_t id, const std::string& source) {
     if (!hasTable(from, "exported_file")) return;
     Statement row = from.prepare(
@@ -148,13 +148,14 @@ class StagedFiles {
       out->write(row.blob(2));
     }
     if (out) out->close();
+    std::error_code error;
+    if (fs::exists(staging_, error)) syncTree(staging_);
   }
 
   /// Under the transaction that stores the rows, as its last step.
   void putInPlace() {
     std::error_code error;
     if (!fs::exists(staging_, error)) return;
-    syncTree(staging_);
     // Left by an import that was killed: the rows of this run do not exist yet.
     fs::remove_all(target_, error);
     fs::rename(staging_, target_);
@@ -165,13 +166,15 @@ class StagedFiles {
   fs::path target_, staging_;
 };
 
-/// Rows that say a checkpoint is here whose files did not come along.
-void checkCheckpoints(Database& to, std::int64_t run, const std::string& uuid,
-                      const fs::path& staged, const std::string& source) {
+/// Steps of checkpoints of run `id` whose files did not come along. All others are read, which takes
+/// its time: not while other processes wait to write.
+std::vector<std::int64_t> missingCheckpoints(Database& from, std::int64_t id,
+                                             const std::string& uuid, const fs::path& staged,
+                                             const std::string& source) {
   const std::string folder = runFolderName(uuid);
-  Statement row =
-      to.prepare("SELECT folder, step, removed_at FROM checkpoint WHERE run_id = ? ORDER BY step");
-  row.with(run);
+  Statement row = from.prepare(
+      "SELECT folder, step, removed_at FROM checkpoint WHERE run_id = ? ORDER BY step");
+  row.with(id);
   std::vector<std::int64_t> missing;
   while (row.step()) {
     const std::string path = row.text(0);
@@ -192,8 +195,12 @@ void checkCheckpoints(Database& to, std::int64_t run, const std::string& uuid,
                        " that is not whole: " + problem);
     }
   }
-  // A database that was copied without its files, not an export.
-  for (const std::int64_t step : missing) {
+  return missing;
+}
+
+/// Of a database that was copied without its files, not of an export.
+void markRemoved(Database& to, std::int64_t run, const std::vector<std::int64_t>& steps) {
+  for (const std::int64_t step : steps) {
     to.run("UPDATE checkpoint SET removed_at = ? WHERE run_id = ? AND step = ?", utcNow(), run,
            step);
     to.run(
@@ -318,8 +325,10 @@ class SqliteImport {
     const fs::path files = filesFolder(task_.database.file());
     StagedFiles staged(files, uuid);
     staged.fill(from_, id, quotedSource(task_));
+    const std::vector<std::int64_t> missing =
+        missingCheckpoints(from_, id, source.uuid, staged.folder(), quotedSource(task_));
     try {
-      store(source, id, changes, uuid, staged);
+      store(source, id, changes, uuid, staged, missing);
     } catch (const ConstraintError& error) {
       // Our tables refuse what the file's own could not: another program wrote it.
       throw StoreError(quotedSource(task_) + ": run '" + source.name +
@@ -330,14 +339,15 @@ class SqliteImport {
   }
 
   void store(Source& source, std::int64_t id, const RunCopier::Changes& changes,
-             const std::string& uuid, StagedFiles& staged) {
+             const std::string& uuid, StagedFiles& staged,
+             const std::vector<std::int64_t>& missing) {
     task_.database.write([&] {
       source.here = copier_.copy(id, changes);
       if (uuid != source.uuid) {
         followInit(source.here);
         followNeeded(source.here);
       }
-      checkCheckpoints(task_.database, source.here, uuid, staged.folder(), quotedSource(task_));
+      markRemoved(task_.database, source.here, missing);
       checkLog(task_.database, source.here, uuid, quotedSource(task_));
       stopImported(task_.database, source.here);
       // What was stored is now read with our own eyes, and not stored if it does not hold together.

@@ -1,10 +1,12 @@
 // Files to import made with intent, or that broke on the way.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <random>
 
 #include "core/store/exchange/exchange.h"
 #include "core/store/maintenance/maintenance.h"
+#include "core/store/sqlite/writer_lock.h"
 #include "tests/core/store/full_database.h"
 
 namespace vitrine::store {
@@ -194,6 +196,16 @@ TEST_F(HostileFile, IsRefusedForValuesThatDoNotHoldTogether) {
   for (const auto& [sql, expected] : changes) {
     EXPECT_THAT(refusalAfter(sql), HasSubstr(expected)) << sql;
   }
+}
+
+TEST_F(HostileFile, IsReadBeforeItWaitsForOtherWriters) {
+  { RunStore store(target()); }
+  fs::copy_file(good(), evil());
+  RawDatabase(evil()).run("UPDATE exported_file SET data = x'00' WHERE path LIKE '%state.json'");
+  WriterLock lock(target());
+  ASSERT_TRUE(lock.lock(std::chrono::seconds(5)));
+  EXPECT_THAT([&] { importRuns(target(), evil(), Duplicates::Skip, ""); },
+              Fails<StoreError>("not whole"));
 }
 
 TEST_F(HostileFile, IsRefusedWhileALogHoldsAPartOfIt) {
