@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMostSaid = 4096;
 constexpr auto kPatienceAtEnd = std::chrono::milliseconds(500);
 
-Json linkAnswer(std::int64_t id, const std::string& why) {
+Json linkResponse(std::int64_t id, const std::string& why) {
   return {{"id", id}, {"error", {{"kind", "link"}, {"message", why}}}};
 }
 
@@ -42,7 +42,7 @@ void surviveBrokenPipes() {
 LinkError::LinkError(const std::string& message) : Error(message) {}
 LinkError::~LinkError() = default;
 
-bool isLastAnswer(const Json& answer) {
+bool isLastResponse(const Json& answer) {
   const auto more = answer.find("more");
   return answer.contains("error") || more == answer.end() || !more->is_boolean() ||
          !more->get<bool>();
@@ -148,13 +148,13 @@ void RemoteClient::readAnswers() {
         throwAnswered(answer);  // of the whole conversation
         continue;
       }
-      OnAnswer act;
+      OnResponse act;
       {
         const std::lock_guard lock(mutex_);
         const auto found = open_.find(id->get<std::int64_t>());
         if (found == open_.end()) continue;
         act = found->second;
-        if (isLastAnswer(answer)) open_.erase(found);
+        if (isLastResponse(answer)) open_.erase(found);
       }
       act(std::move(answer));
     }
@@ -165,7 +165,7 @@ void RemoteClient::readAnswers() {
 }
 
 void RemoteClient::end(const std::string& why) {
-  std::map<std::int64_t, OnAnswer> open;
+  std::map<std::int64_t, OnResponse> open;
   std::string ending;
   // What it said last may still be on its way; a process that ssh left behind may keep it open.
   for (int i = 0; i < 50 && !areMessagesOver_.load(); ++i)
@@ -180,10 +180,10 @@ void RemoteClient::end(const std::string& why) {
     ending = ending_;
     open.swap(open_);
   }
-  for (const auto& [id, onAnswer] : open) onAnswer(linkAnswer(id, ending));
+  for (const auto& [id, onResponse] : open) onResponse(linkResponse(id, ending));
 }
 
-std::int64_t RemoteClient::send(Json request, OnAnswer onAnswer) {
+std::int64_t RemoteClient::send(Json request, OnResponse onResponse) {
   std::int64_t id = 0;
   std::string why;
   {
@@ -192,12 +192,12 @@ std::int64_t RemoteClient::send(Json request, OnAnswer onAnswer) {
     if (hasEnded_) {
       why = ending_;
     } else {
-      open_[id] = onAnswer;
+      open_[id] = onResponse;
     }
   }
   request["id"] = id;
   if (!why.empty()) {
-    onAnswer(linkAnswer(id, why));
+    onResponse(linkResponse(id, why));
     return id;
   }
   // When the other side reads no more, the end of the answers reaches all waiting callers.
@@ -208,7 +208,7 @@ std::int64_t RemoteClient::send(Json request, OnAnswer onAnswer) {
       const std::lock_guard lock(mutex_);
       if (open_.erase(id) == 0) return id;  // the link has ended meanwhile, and that was reported
     }
-    onAnswer({{"id", id}, {"error", {{"kind", "refused"}, {"message", error.what()}}}});
+    onResponse({{"id", id}, {"error", {{"kind", "refused"}, {"message", error.what()}}}});
   }
   return id;
 }
@@ -224,7 +224,7 @@ std::future<std::vector<Json>> RemoteClient::post(Json request) {
     try {
       throwAnswered(answer);
       waiting->answers.push_back(answer);
-      if (isLastAnswer(answer)) waiting->promise.set_value(std::move(waiting->answers));
+      if (isLastResponse(answer)) waiting->promise.set_value(std::move(waiting->answers));
     } catch (...) {
       waiting->promise.set_exception(std::current_exception());
     }

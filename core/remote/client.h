@@ -32,7 +32,7 @@ class VITRINE_STORE_EXPORT RemoteClient {
  public:
   /// Called with every answer, on the client's own thread, until one with `more` = false or
   /// `error`. When the link ends before that: {error: {kind: "link", message}}.
-  using OnAnswer = std::function<void(Json answer)>;
+  using OnResponse = std::function<void(Json answer)>;
 
   /// Starts `command` (looked up in PATH). \throws LinkError  it cannot be started
   explicit RemoteClient(const std::vector<std::string>& command);
@@ -42,7 +42,7 @@ class VITRINE_STORE_EXPORT RemoteClient {
   RemoteClient& operator=(const RemoteClient&) = delete;
 
   /// From any thread. `request` needs no id. \returns  the id it got
-  std::int64_t send(Json request, OnAnswer onAnswer);
+  std::int64_t send(Json request, OnResponse onResponse);
   /// All answers to a request.
   /// \throws the error of the other side (NotFoundError for `not_found`, RefusedError for
   ///         `refused`, ConfigError for `config`)
@@ -63,7 +63,7 @@ class VITRINE_STORE_EXPORT RemoteClient {
   int in_ = -1, out_ = -1, messages_ = -1;
   std::unique_ptr<FrameWriter> writer_;
   std::mutex mutex_;
-  std::map<std::int64_t, OnAnswer> open_;
+  std::map<std::int64_t, OnResponse> open_;
   std::int64_t next_ = 0;
   bool hasEnded_ = false;
   std::atomic<bool> areMessagesOver_{false};
@@ -72,7 +72,7 @@ class VITRINE_STORE_EXPORT RemoteClient {
 };
 
 /// Whether no other answer to the same request follows.
-[[nodiscard]] VITRINE_STORE_EXPORT bool isLastAnswer(const Json& answer);
+[[nodiscard]] VITRINE_STORE_EXPORT bool isLastResponse(const Json& answer);
 /// Throws what an answer's `error` says; does nothing where there is none.
 VITRINE_STORE_EXPORT void throwAnswered(const Json& answer);
 

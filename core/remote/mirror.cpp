@@ -112,7 +112,7 @@ void RemoteMirror::follow(std::vector<std::int64_t> runs) {
   changed_.notify_all();
 }
 
-std::int64_t RemoteMirror::send(Json request, OnAnswer onAnswer) {
+std::int64_t RemoteMirror::send(Json request, OnResponse onResponse) {
   std::shared_ptr<RemoteClient> client;
   {
     const std::lock_guard lock(mutex_);
@@ -120,16 +120,16 @@ std::int64_t RemoteMirror::send(Json request, OnAnswer onAnswer) {
     if (client) ++underWay_;
   }
   if (!client) {
-    onAnswer({{"error",
+    onResponse({{"error",
                {{"kind", "link"},
                 {"message", "there is no link to " + place_.host +
                                 " at present: nothing was asked; try again when it is back"}}}});
     return 0;
   }
   return client->send(std::move(request),
-                      [this, onAnswer = std::move(onAnswer)](const Json& answer) {
-                        onAnswer(answer);
-                        if (!isLastAnswer(answer)) return;
+                      [this, onResponse = std::move(onResponse)](const Json& answer) {
+                        onResponse(answer);
+                        if (!isLastResponse(answer)) return;
                         {
                           const std::lock_guard lock(mutex_);
                           --underWay_;

@@ -44,7 +44,7 @@ class VITRINE_STORE_EXPORT RemoteMirror {
  public:
   /// Called on a thread of its own.
   using OnState = std::function<void(const RemoteState& state)>;
-  using OnAnswer = std::function<void(const Json& answer)>;
+  using OnResponse = std::function<void(const Json& answer)>;
 
   /// Makes the copy's file where there is none; the link is made in the background.
   /// \throws Error  the copy cannot be opened
@@ -60,10 +60,10 @@ class VITRINE_STORE_EXPORT RemoteMirror {
   void tryNow();
   /// Logs of these runs are copied as well, from now on.
   void follow(std::vector<std::int64_t> runs);
-  /// Sends a request of resources/docs/serve.md. `onAnswer` is called with every answer, on any
+  /// Sends a request of resources/docs/serve.md. `onResponse` is called with every answer, on any
   /// thread; without a link at once {error: {kind: "link", message}}, and nothing was sent.
   /// \returns  the id of the request, 0 without a link
-  std::int64_t send(Json request, OnAnswer onAnswer);
+  std::int64_t send(Json request, OnResponse onResponse);
 
  private:
   struct Batch {

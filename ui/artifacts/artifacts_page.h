@@ -89,7 +89,7 @@ class ArtifactsPage final : public ReadingPage {
     Content content;
     [[nodiscard]] bool isMissing() const { return wanted != content.id; }
   };
-  struct Answer;
+  struct Response;
 
   QWidget* makeList();
   QWidget* makeViewer();
@@ -98,7 +98,7 @@ class ArtifactsPage final : public ReadingPage {
   void takeRows(const std::vector<std::int64_t>& runs, Rows rows, const QString& failure);
   void showEmpty(const QString& sentence, bool hasButton);
   void readFigures();
-  void takeFigure(Answer& answer);
+  void takeFigure(Response& answer);
   void showWaiting();
   void showOpen();
   void cancelReading();

@@ -18,7 +18,7 @@
 namespace vitrine::ui {
 
 /// One figure, made where it was read.
-struct ArtifactsPage::Answer {
+struct ArtifactsPage::Response {
   std::size_t view = 0;
   std::int64_t pixels = 0;  ///< id of the picture, or 0
   Content content;
@@ -105,12 +105,12 @@ void ArtifactsPage::showEmpty(const QString& sentence, bool hasButton) {
 
 // All that is chosen and not read yet: what was asked before is dropped.
 void ArtifactsPage::readFigures() {
-  auto answers = std::make_shared<std::vector<Answer>>();
+  auto answers = std::make_shared<std::vector<Response>>();
   for (std::size_t i = 0; i < shown_.size(); ++i) {
     if (!shown_[i].isMissing() || shown_[i].isCancelled) continue;
     const store::ArtifactRow* row = rowOf(shown_[i].run);
     if (row == nullptr) continue;
-    Answer& answer = answers->emplace_back();
+    Response& answer = answers->emplace_back();
     answer.view = i;
     answer.pixels = pixelsOf(*row);
     answer.content.id = row->id;
@@ -118,7 +118,7 @@ void ArtifactsPage::readFigures() {
     answer.content.meta = row->meta;
   }
   std::vector<std::int64_t> ids;
-  for (const Answer& answer : *answers) ids.push_back(answer.content.id);
+  for (const Response& answer : *answers) ids.push_back(answer.content.id);
   // Runs that write ask again and again for the same.
   if (figures_.isBusy() && ids == asking_) return;
   asking_ = ids;
@@ -129,7 +129,7 @@ void ArtifactsPage::readFigures() {
   figures_.run(
       [this, answers, style = style_](store::RunReader& store,
                                       const std::atomic<bool>& isStale) -> Background::Finish {
-        for (Answer& answer : *answers) {
+        for (Response& answer : *answers) {
           if (isStale) return {};
           try {
             Content& content = answer.content;
@@ -146,14 +146,14 @@ void ArtifactsPage::readFigures() {
           }
         }
         return [this, answers] {
-          for (Answer& answer : *answers) takeFigure(answer);
+          for (Response& answer : *answers) takeFigure(answer);
           applyStyle();
           showMeta();
         };
       });
 }
 
-void ArtifactsPage::takeFigure(Answer& answer) {
+void ArtifactsPage::takeFigure(Response& answer) {
   if (answer.view >= shown_.size() || shown_[answer.view].wanted != answer.content.id) return;
   FigureView& view = *views_[answer.view];
   shown_[answer.view].content = std::move(answer.content);

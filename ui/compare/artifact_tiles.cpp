@@ -52,7 +52,7 @@ std::string conditionOf(const Json& recipe) {
 }  // namespace
 
 /// What one reading gave.
-struct ArtifactTiles::Answer {
+struct ArtifactTiles::Response {
   std::vector<Variant> variants;
   std::vector<Json> configs;
   std::vector<std::vector<store::ArtifactRow>> stored;
@@ -249,7 +249,7 @@ void ArtifactTiles::reload() {
       artifacts.push_back(store.artifacts(variant.run));
       images.push_back(store.generatedImages(variant.run));
     }
-    auto answer = std::make_shared<Answer>();
+    auto answer = std::make_shared<Response>();
     for (const Variant& variant : variants) {
       try {
         answer->configs.push_back(store.config(variant.run));
@@ -280,7 +280,7 @@ void ArtifactTiles::reload() {
   });
 }
 
-void ArtifactTiles::take(Answer answer) {
+void ArtifactTiles::take(Response answer) {
   configs_ = std::move(answer.configs);
   stored_ = std::move(answer.stored);
   kinds_ = std::move(answer.kinds);

@@ -90,12 +90,12 @@ class ArtifactTiles : public QWidget {
     std::vector<std::byte> bytes;
     QString missing;  ///< a sentence instead
   };
-  struct Answer;
+  struct Response;
   static Tile readTile(store::RunReader& store, const Variant& variant, const std::string& kind,
                        const std::vector<store::ArtifactRow>& artifacts,
                        const std::vector<store::GeneratedImageRow>& images);
   void reload();
-  void take(Answer answer);
+  void take(Response answer);
   void showComputing();
   void arrange();
   void style(std::vector<std::pair<Figure*, const Tile*>> figures) const;

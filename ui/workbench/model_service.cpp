@@ -39,10 +39,10 @@ Json ModelChoice::request() const {
 /// Where requests go: answers come to the thread of `context`, unless it is gone.
 class ModelService::Line {
  public:
-  using OnAnswer = std::function<void(Json answer)>;
+  using OnResponse = std::function<void(Json answer)>;
   virtual ~Line() = default;
   /// \returns  what cancel() names
-  virtual std::int64_t send(Json request, QObject* context, OnAnswer onAnswer) = 0;
+  virtual std::int64_t send(Json request, QObject* context, OnResponse onResponse) = 0;
   void cancel(std::int64_t id, QObject* context) {
     // The answer to the request itself shows whether it was unfinished.
     send({{"op", "cancel"}, {"of", id}}, context, [](const Json&) {});
@@ -54,9 +54,9 @@ class ModelService::LocalLine final : public Line {
  public:
   explicit LocalLine(std::filesystem::path database) : database_(std::move(database)) {}
 
-  std::int64_t send(Json request, QObject* context, OnAnswer onAnswer) override {
+  std::int64_t send(Json request, QObject* context, OnResponse onResponse) override {
     const QPointer<QObject> asker(context);
-    const auto deliver = [context, asker](OnAnswer told, Json answer) {
+    const auto deliver = [context, asker](OnResponse told, Json answer) {
       QMetaObject::invokeMethod(
           context,
           [asker, told = std::move(told), answer = std::move(answer)]() mutable {
@@ -67,13 +67,13 @@ class ModelService::LocalLine final : public Line {
     try {
       if (!client_ || hasEnded_->load()) start();
     } catch (const Error& error) {
-      deliver(std::move(onAnswer), {{"error", {{"kind", "link"}, {"message", error.what()}}}});
+      deliver(std::move(onResponse), {{"error", {{"kind", "link"}, {"message", error.what()}}}});
       return 0;
     }
-    return client_->send(std::move(request), [deliver, onAnswer = std::move(onAnswer),
+    return client_->send(std::move(request), [deliver, onResponse = std::move(onResponse),
                                               hasEnded = hasEnded_](Json answer) {
       if (answer.contains("error") && errorIn(answer).kind == "link") hasEnded->store(true);
-      deliver(onAnswer, std::move(answer));
+      deliver(onResponse, std::move(answer));
     });
   }
 
@@ -95,8 +95,8 @@ class ModelService::LocalLine final : public Line {
 class ModelService::LinkLine final : public Line {
  public:
   explicit LinkLine(RemoteLink& link) : link_(link) {}
-  std::int64_t send(Json request, QObject* context, OnAnswer onAnswer) override {
-    return link_.sendForAll(std::move(request), context, std::move(onAnswer));
+  std::int64_t send(Json request, QObject* context, OnResponse onResponse) override {
+    return link_.sendForAll(std::move(request), context, std::move(onResponse));
   }
 
  private:
@@ -189,7 +189,7 @@ void ModelService::take(Ticket ticket, int round, Json answer) {
   const auto found = open_.find(ticket);
   if (found == open_.end() || found->second->round != round) return;
   if (answer.contains("error")) return takeError(ticket, errorIn(answer));
-  if (remote::isLastAnswer(answer)) return takeLast(ticket, answer);
+  if (remote::isLastResponse(answer)) return takeLast(ticket, answer);
   takePart(ticket, std::move(answer));
 }
 

@@ -77,22 +77,22 @@ void RemoteLink::take(const remote::RemoteState& state) {
 }
 
 void RemoteLink::send(Json request, QObject* context,
-                      std::function<void(const Json& answer)> onAnswer) {
-  sendForAll(std::move(request), context, [onAnswer = std::move(onAnswer)](const Json& answer) {
-    if (remote::isLastAnswer(answer)) onAnswer(answer);
+                      std::function<void(const Json& answer)> onResponse) {
+  sendForAll(std::move(request), context, [onResponse = std::move(onResponse)](const Json& answer) {
+    if (remote::isLastResponse(answer)) onResponse(answer);
   });
 }
 
 std::int64_t RemoteLink::sendForAll(Json request, QObject* context,
-                                    std::function<void(const Json& answer)> onAnswer) {
+                                    std::function<void(const Json& answer)> onResponse) {
   // Answers come on other threads, and the caller may be gone by then.
   const QPointer<QObject> asker(context);
   return mirror_->send(std::move(request),
-                       [this, asker, onAnswer = std::move(onAnswer)](const Json& answer) {
+                       [this, asker, onResponse = std::move(onResponse)](const Json& answer) {
                          QMetaObject::invokeMethod(
                              this,
-                             [asker, onAnswer, answer] {
-                               if (asker != nullptr) onAnswer(answer);
+                             [asker, onResponse, answer] {
+                               if (asker != nullptr) onResponse(answer);
                              },
                              Qt::QueuedConnection);
                        });

@@ -46,12 +46,12 @@ class RemoteLink : public QObject {
 
   void tryNow() { mirror_->tryNow(); }
   void follow(const std::vector<std::int64_t>& runs) { mirror_->follow(runs); }
-  /// Sends a request of resources/docs/serve.md; `onAnswer` is called with its last answer in this
-  /// thread, unless `context` is gone by then. Nothing is sent without a link: the answer says so.
-  void send(Json request, QObject* context, std::function<void(const Json& answer)> onAnswer);
+  /// Sends a request of resources/docs/serve.md. `onResponse` is called with its last answer in
+  /// this thread, unless `context` is gone by then. Without a link the answer is that error.
+  void send(Json request, QObject* context, std::function<void(const Json& answer)> onResponse);
   /// The same with every answer. \returns  the id that a `cancel` names, 0 without a link
   std::int64_t sendForAll(Json request, QObject* context,
-                          std::function<void(const Json& answer)> onAnswer);
+                          std::function<void(const Json& answer)> onResponse);
 
   using OnEdit = std::function<void(const EditOutcome& outcome)>;
   /// \param text  as EditRow::text

@@ -54,8 +54,8 @@ Json environmentOf(const RunLine& line) {
 
 }  // namespace
 
-LogSession::LogSession(store::RunStore& store, Answer answer)
-    : store_(store), answer_(std::move(answer)) {}
+LogSession::LogSession(store::RunStore& store, Respond respond)
+    : store_(store), respond_(std::move(respond)) {}
 
 LogSession::~LogSession() { setSignalledRun(nullptr); }
 
@@ -157,13 +157,13 @@ void LogSession::begin(RunLine line) {
   sink_->event(event);
   log_->line(store::nameOf(id) + " in " + store_.file().string() + ": " + name_ +
              (isResumed ? ", continuing at step " + std::to_string(firstStep_) : ""));
-  answer_({{"type", "run"},
-           {"id", id},
-           {"uuid", row.uuid},
-           {"experiment", row.experiment},
-           {"name", name_},
-           {"step", firstStep_},
-           {"database", store_.file().string()}});
+  respond_({{"type", "run"},
+            {"id", id},
+            {"uuid", row.uuid},
+            {"experiment", row.experiment},
+            {"name", name_},
+            {"step", firstStep_},
+            {"database", store_.file().string()}});
 }
 
 void LogSession::takeMetrics(MetricRecord record) {
@@ -208,7 +208,7 @@ void LogSession::tellRequests() {
   }
   const Request request = control_.request();
   if (request == Request::None || request == told_) return;
-  answer_({{"type", "request"}, {"request", wordOf(request)}});
+  respond_({{"type", "request"}, {"request", wordOf(request)}});
   if (request == Request::Checkpoint)
     control_.served();
   else
@@ -224,7 +224,7 @@ void LogSession::flush() {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     return;
   }
-  for (const Json& id : std::exchange(unanswered_, {})) answer_({{"type", "flushed"}, {"id", id}});
+  for (const Json& id : std::exchange(unanswered_, {})) respond_({{"type", "flushed"}, {"id", id}});
 }
 
 void LogSession::finish(const FinishLine& line) {
@@ -257,7 +257,7 @@ void LogSession::end(store::RunState state, const std::string& reason) {
   if (log_)
     log_->line(store::nameOf(run_) + " is " + toString(state_) +
                (stands.empty() ? "" : ": " + stands));
-  answer_({{"type", "finished"}, {"id", run_}, {"state", toString(state_)}, {"reason", stands}});
+  respond_({{"type", "finished"}, {"id", run_}, {"state", toString(state_)}, {"reason", stands}});
 }
 
 }  // namespace vitrine::app

@@ -22,9 +22,9 @@ namespace vitrine::app {
 /// process as its worker.
 class LogSession {
  public:
-  using Answer = std::function<void(const Json&)>;
+  using Respond = std::function<void(const Json&)>;
 
-  LogSession(store::RunStore& store, Answer answer);
+  LogSession(store::RunStore& store, Respond respond);
   ~LogSession();
   LogSession(const LogSession&) = delete;
   LogSession& operator=(const LogSession&) = delete;
@@ -58,7 +58,7 @@ class LogSession {
   void declare(const MetricDeclaration& metric);
 
   store::RunStore& store_;
-  const Answer answer_;
+  const Respond respond_;
   RunControl control_;
   Request told_ = Request::None;
   std::int64_t run_ = 0;
