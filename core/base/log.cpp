@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <string>
 
@@ -11,19 +10,14 @@ namespace vitrine::log {
 
 namespace {
 
-std::atomic<Level> lowest{Level::Info};
-
 std::string_view prefixOf(Level level) {
-  static constexpr std::array kPrefixes = {"debug: ", "", "warning: ", "error: "};
+  static constexpr std::array kPrefixes = {"", "warning: ", "error: "};
   return kPrefixes.at(static_cast<std::size_t>(level));
 }
 
 }  // namespace
 
-void setLevel(Level level) noexcept { lowest.store(level, std::memory_order_relaxed); }
-
 void write(Level level, std::string_view text) {
-  if (level < lowest.load(std::memory_order_relaxed)) return;
   std::string line(prefixOf(level));
   line += text;
   line += '\n';

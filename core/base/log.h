@@ -7,14 +7,11 @@
 
 namespace vitrine::log {
 
-enum class Level { Debug, Info, Warning, Error };
+enum class Level { Info, Warning, Error };
 
-/// Messages below `level` are dropped; Info at start. Thread-safe.
-VITRINE_FOUNDATION_EXPORT void setLevel(Level level) noexcept;
 /// Writes "warning: text" (no prefix for Info) and a newline in one write. Thread-safe.
 VITRINE_FOUNDATION_EXPORT void write(Level level, std::string_view text);
 
-inline void debug(std::string_view text) { write(Level::Debug, text); }
 inline void info(std::string_view text) { write(Level::Info, text); }
 inline void warning(std::string_view text) { write(Level::Warning, text); }
 inline void error(std::string_view text) { write(Level::Error, text); }

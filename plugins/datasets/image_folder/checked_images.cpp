@@ -123,7 +123,7 @@ class Cache {
     try {
       writeFileAtomically(file_, text);
     } catch (const FileError& problem) {
-      log::debug(std::string("what was found out about the images is not kept: ") + problem.what());
+      log::warning(std::string("the images will be checked again next time: ") + problem.what());
     }
   }
 

@@ -17,14 +17,5 @@ TEST(Log, PrefixesEverythingButInformation) {
   EXPECT_EQ(written(log::Level::Error, "gone"), "error: gone\n");
 }
 
-TEST(Log, DropsWhatIsBelowTheLevel) {
-  EXPECT_EQ(written(log::Level::Debug, "detail"), "");
-  log::setLevel(log::Level::Debug);
-  EXPECT_EQ(written(log::Level::Debug, "detail"), "debug: detail\n");
-  log::setLevel(log::Level::Error);
-  EXPECT_EQ(written(log::Level::Warning, "slow"), "");
-  log::setLevel(log::Level::Info);
-}
-
 }  // namespace
 }  // namespace vitrine
