@@ -294,8 +294,7 @@ Json Resolver::field(const Field& field, const TableSpec& spec, const Node* node
   }
 
   const bool isNone = node && !node->isTable && (node->value.is_null() || node->value == "none");
-  const bool isAbsentByDefault = field.nullable && !field.defaultValue.is_object();
-  if ((isNone && field.nullable) || (!node && isAbsentByDefault)) {
+  if (field.nullable && (isNone || !node)) {
     origin(key, node);
     return nullptr;
   }
@@ -307,13 +306,7 @@ Json Resolver::field(const Field& field, const TableSpec& spec, const Node* node
   std::vector<const Field*> inner;
   for (const Field& each : field.fields) inner.push_back(&each);
   Json table = Json::object();
-  if (!field.defaultValue.is_object()) {
-    fields(inner, spec, node, key + ".", table);
-    return table;
-  }
-  Node merged = nodeFrom(field.defaultValue, Source::Default);
-  if (node) lay(merged, {}, *node);
-  fields(inner, spec, &merged, key + ".", table);
+  fields(inner, spec, node, key + ".", table);
   return table;
 }
 

@@ -71,12 +71,8 @@ Json defaultsOf(const std::vector<Field>& fields);
 
 Json defaultOf(const Field& field) {
   switch (field.type) {
-    case FieldType::Table: {
-      if (field.nullable && !field.defaultValue.is_object()) return nullptr;
-      Json table = defaultsOf(field.fields);
-      if (field.defaultValue.is_object()) table.update(field.defaultValue, true);
-      return table;
-    }
+    case FieldType::Table:
+      return field.nullable ? Json() : defaultsOf(field.fields);
     case FieldType::Size:
       if (field.defaultValue.is_number())
         return Json::array({field.defaultValue, field.defaultValue});
