@@ -79,8 +79,8 @@ void ArtifactsPage::takeRows(const std::vector<std::int64_t>& runs, Rows rows,
   const store::RunRow* row = workbench_.run(runs.front());
   const bool isComing =
       row != nullptr && (row->state == store::RunState::Queued || isAlive(row->state));
-  showEmpty(isComing ? tr("There are no results yet. Spectra, attention maps and reliability "
-                          "diagrams appear here while the run trains.")
+  showEmpty(isComing ? tr("No results yet. Spectra, attention maps and reliability diagrams "
+                          "appear here while the run trains.")
             : canCompute(workbench_, rowsOf_)
                 ? tr("This run has no results. Compute an analysis of its newest checkpoint.")
                 : tr("This run has no results. Select analyses under Observe when you configure "

@@ -210,7 +210,7 @@ TEST_F(Artifacts, SaysWhatToDoWhenThereIsNothing) {
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Select a run")));
   workbench_.selection().setRuns({workbench_.addRun("empty", Json::object())}, 1);
   shown->waitUntilIdle();
-  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("There are no results yet")));
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("No results yet")));
   for (QPushButton* button : shown->findChildren<QPushButton*>()) {
     if (button->text() == QLatin1String("New experiment")) button->click();
   }
