@@ -29,7 +29,7 @@ enum class Affects { Model, Run };
 struct VITRINE_FOUNDATION_EXPORT Field {
   std::string name;  ///< within its table: "width"
   FieldType type = FieldType::Text;
-  Json defaultValue;                 ///< of the type; null: absent ("none" in a file); not of a Table
+  Json defaultValue;                 ///< of the type; null means absent ("none" in a file)
   bool required = false;             ///< no default: the file must say it
   bool nullable = false;             ///< accepts "none" / null, meaning absent
   std::optional<double> minimum;     ///< inclusive; for Size of each side, for List of each number
