@@ -358,7 +358,7 @@ void AttentionPage::cancelComputing(std::size_t index) {
   workbench_.models()->cancel(shown_[index].ticket);
 }
 
-void AttentionPage::setOwnImage(const QImage& image, const QString& name) {
+void AttentionPage::takeOwnImage(const QImage& image, const QString& name) {
   own_ = image;
   ownName_ = name;
   for (auto& [run, entries] : computed_) {
@@ -374,11 +374,15 @@ void AttentionPage::setOwnImage(const QImage& image, const QString& name) {
       recent_.erase(std::remove(recent_.begin(), recent_.end(), kept->first), recent_.end());
     kept = isOwn ? kept_.erase(kept) : std::next(kept);
   }
-  sample_ = own_.isNull() ? std::max<std::int64_t>(image_->value(), 0) : kOwnSample;
   for (Shown& shown : shown_) {
     shown.present.reset();
     shown.error.clear();
   }
+}
+
+void AttentionPage::setOwnImage(const QImage& image, const QString& name) {
+  takeOwnImage(image, name);
+  sample_ = own_.isNull() ? std::max<std::int64_t>(image_->value(), 0) : kOwnSample;
   dressControls();
   fillSamples();
   if (own_.isNull()) return;

@@ -154,6 +154,7 @@ class AttentionPage final : public ReadingPage {
   /// The choice of layer again where its place among the layers has changed, or where another
   /// window of the layer has the query.
   void followLayer(int number, int window);
+  void takeOwnImage(const QImage& image, const QString& name);
   void askForImage();
   void openOwnImage(const QString& file);
   // attention_page.cpp

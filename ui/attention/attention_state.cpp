@@ -66,8 +66,13 @@ void AttentionPage::setViewState(const Json& state) {
   text("analysis", chosen_.analysis);
   text("matrix", chosen_.matrix);
   // An image of the user's is in no file: what was drawn of it cannot be drawn again.
-  if (const Json& image = fieldOf(state, "image");
-      image.is_number_integer() && image.get<std::int64_t>() >= 0) {
+  const Json& image = fieldOf(state, "image");
+  const bool isImage = image.is_number_integer();
+  if (isImage && image.get<std::int64_t>() < 0 && own_.isNull())
+    workbench_.showMessage(
+        tr("This view is of an image that the database does not have: open the image again."));
+  if (isImage && image.get<std::int64_t>() >= 0) {
+    if (!own_.isNull()) takeOwnImage(QImage(), QString());
     sample_ = image.get<std::int64_t>();
     isSampleChosen_ = true;
     // A number without a split is of the one that evaluations end with.

@@ -102,6 +102,25 @@ TEST_F(AskedAttention, KeysGoThroughTheImagesThatAnotherPageListed) {
   EXPECT_EQ(shown->sample(), 8) << "without a list through the stored ones";
 }
 
+TEST_F(AskedAttention, AnImageThatAnotherPageOpensReplacesTheUsersOwn) {
+  const auto shown = page({runWith("a", {samples::attentionMap(3)}, configOf("patches"))});
+  QImage own(4, 4, QImage::Format_RGB32);
+  own.fill(Qt::red);
+  shown->setOwnImage(own, QStringLiteral("mine.png"));
+  const Json state = shown->viewState();
+  EXPECT_THAT(labels(*shown), HasSubstr("mine.png"));
+  shown->setViewState({{"image", 3}});
+  EXPECT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
+  EXPECT_EQ(shown->sample(), 3);
+  EXPECT_THAT(labels(*shown), Not(HasSubstr("mine.png")));
+  EXPECT_TRUE(shown->findChild<QSpinBox*>()->isEnabled());
+  EXPECT_TRUE(workbench_.said.empty());
+  shown->setViewState(state);
+  ASSERT_FALSE(workbench_.said.empty());
+  EXPECT_THAT(workbench_.said.back().toStdString(), HasSubstr("open the image again"));
+  EXPECT_EQ(shown->sample(), 3);
+}
+
 TEST_F(AskedAttention, AnImageOfAnotherSplitIsAnotherImage) {
   const auto ofTest = [](Artifact artifact) {
     artifact.meta["split"] = "test";
