@@ -126,7 +126,7 @@ TEST_F(Tiles, ShowWhichCueDecides) {
   show();
   ASSERT_THAT(tiles().views(), SizeIs(2));
   EXPECT_THAT(tiles().views()[1]->figure()->summary().toStdString(), HasSubstr("% by shape"));
-  EXPECT_THAT(page_->figure()->csv().toStdString(), HasSubstr("all categories,circle,10,2,6,0.25"));
+  EXPECT_THAT(page_->figure()->csv().toStdString(), HasSubstr(",circle,10,2,6,0.25"));
 }
 
 TEST_F(Tiles, AreOneFigureWithTheNameOfEachVariant) {

@@ -44,13 +44,17 @@ class CueFigure final : public Figure {
     return QStringLiteral("%1; %2").arg(picture_.title, runs.join(QStringLiteral("; ")));
   }
   QString csv() const override {
-    QString text = QStringLiteral("run,category,images,shape,texture,shape_share\n");
+    // An artifact alone does not know its run.
+    const bool hasRuns = !picture_.runs.empty() && picture_.runs.front().run != 0;
+    QString text = hasRuns ? QStringLiteral("run,") : QString();
+    text += QStringLiteral("category,images,shape,texture,shape_share\n");
     for (const CuePicture::Run& run : picture_.runs) {
       for (std::size_t i = 0; i < run.decisions.categories.size(); ++i) {
         const CueCounts& one = run.decisions.categories[i];
-        text += QStringLiteral("%1,%2,%3,%4,%5,%6\n")
-                    .arg(csvText(run.name), csvText(nameOf(i)), csvNumber(one.images),
-                         csvNumber(one.shape), csvNumber(one.texture), csvNumber(one.shapeShare()));
+        if (hasRuns) text += csvText(run.name) + QLatin1Char(',');
+        text += QStringLiteral("%1,%2,%3,%4,%5\n")
+                    .arg(csvText(nameOf(i)), csvNumber(one.images), csvNumber(one.shape),
+                         csvNumber(one.texture), csvNumber(one.shapeShare()));
       }
     }
     return text;
