@@ -55,14 +55,14 @@ Html FigureDrawer::draw(const Asked& asked) {
   const bool isEmpty =
       ended.how == ProgramEnd::How::Exited && ended.code == static_cast<int>(ExitCode::NotFound);
   if (asked.isOptional && isEmpty) return {};
-  const auto leaveOut = [&](const std::string& reason) {
+  const auto omit = [&](const std::string& reason) {
     problems_.insert("Not drawn: " + asked.title + (reason.empty() ? "" : " (" + reason + ")"));
     return Html();
   };
-  if (!ended.isSuccess() || !fs::exists(picture)) return leaveOut(lastLine(ended.err));
+  if (!ended.isSuccess() || !fs::exists(picture)) return omit(lastLine(ended.err));
   if (const std::uintmax_t size = fs::file_size(picture); size > kLargestFigure) {
-    return leaveOut("it takes " + formatBytes(static_cast<double>(size)) + ", more than the " +
-                    formatBytes(static_cast<double>(kLargestFigure)) + " of a figure");
+    return omit("it takes " + formatBytes(static_cast<double>(size)) + ", more than the " +
+                formatBytes(static_cast<double>(kLargestFigure)) + " of a figure");
   }
   const std::string bytes = readTextFile(picture, kLargestFigure);
   Html figure =
