@@ -125,6 +125,11 @@ std::vector<std::int64_t> CalibrationPage::steps() const {
   return {all.begin(), all.end()};
 }
 
+std::int64_t CalibrationPage::shownStep() const {
+  const std::vector<std::int64_t> all = steps();
+  return !step_ || all.empty() ? -1 : std::max(*step_, all.front());
+}
+
 void CalibrationPage::reload() {
   beginReading();
   lists_.run([this, wanted = runs()](store::RunReader& store,
@@ -247,9 +252,10 @@ void CalibrationPage::fillTargets() {
 void CalibrationPage::recompute() {
   if (!choice_.which) return;
   std::vector<CalibrationRequest> asks;
+  const std::int64_t step = shownStep();
   for (const std::int64_t run : readOf_) {
     const std::vector<StoredAnswers>& stored = stored_[run].answers;
-    const StoredAnswers* found = answersAt(stored, *choice_.which, step_.value_or(-1));
+    const StoredAnswers* found = answersAt(stored, *choice_.which, step);
     if (found == nullptr) continue;
     CalibrationRequest ask{run, *found, 0, temperatureOf(run)};
     // The temperature is chosen on the held-out part, where it was evaluated at the same step.

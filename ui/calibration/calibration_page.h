@@ -110,6 +110,8 @@ class CalibrationPage final : public ResultsPage {
   [[nodiscard]] bool hasShown() const override { return !shown_.empty(); }
   [[nodiscard]] std::vector<std::int64_t> steps() const override;
   void showStep() override { recompute(); }
+  /// The chosen step, or the first with answers where that is later; -1: the newest.
+  [[nodiscard]] std::int64_t shownStep() const;
   [[nodiscard]] std::optional<std::size_t> indexOfCurrent() const;
   // calibration_view.cpp
   void showAll() override;

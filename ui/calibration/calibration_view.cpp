@@ -230,6 +230,7 @@ FilmPicture CalibrationPage::filmPicture() const {
   picture.title = tr("Film over training, %1").arg(QString::fromStdString(textOf(*choice_.which)));
   picture.about = tr("T 1.00 \u00b7 ECE of the current run \u00b7 step");
   const CalibrationRun& main = *current();
+  const std::int64_t step = shownStep();
   for (const CalibrationFrame& frame : frames_) {
     FilmPicture::Frame one;
     one.step = frame.step;
@@ -238,7 +239,7 @@ FilmPicture CalibrationPage::filmPicture() const {
       one.lines.emplace_back(line.run, line.bins);
       if (line.run == main.run) one.ece = percent(line.ece, 1);
     }
-    if (frame.step <= step_.value_or(frames_.back().step))
+    if (step < 0 || frame.step <= step)
       picture.shown = static_cast<int>(picture.frames.size());
     picture.frames.push_back(std::move(one));
   }

@@ -1,4 +1,4 @@
-// What an exported figure of Calibration keeps, so that its file opens the same picture.
+// Views of Calibration: what an exported figure keeps, and what is shown at a step.
 #include <gmock/gmock.h>
 
 #include <QTest>
@@ -48,6 +48,19 @@ TEST_F(CalibrationRecipe, ExportsThePictureThatHadTheFocusLast) {
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("label,predicted,count"));
   shown->filmView().setFocus();
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("step,run,bin"));
+}
+
+TEST_F(CalibrationRecipe, AtAStepBeforeAllAnswersTheFirstOnesAreShown) {
+  const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers(), 100),
+                                         samples::predictions(samples::mixedAnswers(), 200)});
+  workbench_.selection().setStep(0);  // as Spectra has it, before any training
+  const auto shown = page({run});
+  ASSERT_EQ(shown->shown().size(), 1u);
+  EXPECT_EQ(shown->current()->step, 100);
+  shown->filmView().setFocus();
+  QTest::keyClick(&shown->filmView(), Qt::Key_Right);
+  shown->waitUntilIdle();
+  EXPECT_EQ(shown->current()->step, 200);
 }
 
 TEST_F(CalibrationRecipe, AFigureOfAnImageOpensWithThatImage) {
