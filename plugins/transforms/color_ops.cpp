@@ -132,11 +132,12 @@ float boxRadius(float deviation) {
   return whole + above / (6 * (variance - (whole + 1) * (whole + 1)));
 }
 
-}  // namespace
-
+/// As Pillow weighs red, green and blue, rounded.
 std::uint8_t greyOf(std::uint8_t red, std::uint8_t green, std::uint8_t blue) noexcept {
   return static_cast<std::uint8_t>((red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16);
 }
+
+}  // namespace
 
 void brighten(const Pixels& image, double factor) {
   const auto share = static_cast<float>(factor);

@@ -14,9 +14,6 @@ struct Pixels {
   [[nodiscard]] std::int64_t size() const noexcept { return channels * plane(); }
 };
 
-/// As Pillow weighs red, green and blue, rounded.
-[[nodiscard]] std::uint8_t greyOf(std::uint8_t red, std::uint8_t green, std::uint8_t blue) noexcept;
-
 // factor * image + (1 - factor) * another one, truncated: Pillow's ImageEnhance.
 void brighten(const Pixels& image, double factor);  ///< another: black
 void contrast(const Pixels& image, double factor);  ///< the mean of the grey image

@@ -12,6 +12,10 @@ namespace {
 
 const QString kFilterGroup = QStringLiteral("filters");
 
+void storeFilter(const QString& name, const QString& text) {
+  storeSetting(keyOfName(kFilterGroup, name), text);
+}
+
 }  // namespace
 
 QStringList filterNames() { return givenNames(kFilterGroup); }
@@ -19,12 +23,6 @@ QStringList filterNames() { return givenNames(kFilterGroup); }
 QString storedFilter(const QString& name) {
   return setting(keyOfName(kFilterGroup, name)).toString();
 }
-
-void storeFilter(const QString& name, const QString& text) {
-  storeSetting(keyOfName(kFilterGroup, name), text);
-}
-
-void forgetFilter(const QString& name) { forgetSetting(keyOfName(kFilterGroup, name)); }
 
 FilterButton::FilterButton(QLineEdit& filter, QWidget* parent)
     : QToolButton(parent), filter_(filter) {
@@ -52,7 +50,7 @@ void FilterButton::fillMenu() {
     QMenu* remove = menu_.addMenu(tr("&Delete"));
     for (const QString& name : names) {
       remove->addAction(menuText(name), this, [this, name] {
-        forgetFilter(name);
+        forgetSetting(keyOfName(kFilterGroup, name));
         Q_EMIT messageSent(tr("Deleted the filter \u201c%1\u201d.").arg(name));
       });
     }

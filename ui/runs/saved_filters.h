@@ -13,8 +13,6 @@ namespace vitrine::ui {
 [[nodiscard]] QStringList filterNames();
 /// The text of a stored filter; "" where there is none of that name.
 [[nodiscard]] QString storedFilter(const QString& name);
-void storeFilter(const QString& name, const QString& text);
-void forgetFilter(const QString& name);
 
 class FilterButton : public QToolButton {
   Q_OBJECT

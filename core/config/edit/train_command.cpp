@@ -79,8 +79,9 @@ class OverrideWriter {
   std::vector<std::string> words_;
 };
 
-}  // namespace
-
+/// `key=value` words that make `text` out of `base`, checked by planning both; nothing where no
+/// words do: variants, sweeps and stages come from a file alone.
+/// \param file  what `base` is read from: its name is the title where the text has none
 std::optional<std::vector<std::string>> asOverrides(const std::string& base,
                                                     const std::string& file,
                                                     const std::string& text,
@@ -102,6 +103,8 @@ std::optional<std::vector<std::string>> asOverrides(const std::string& base,
     return std::nullopt;
   return words;
 }
+
+}  // namespace
 
 std::string trainCommand(const std::string& text, const std::string& file, const std::string& base,
                          const std::string& database, const Catalog& catalog) {

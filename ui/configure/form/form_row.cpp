@@ -28,8 +28,7 @@ void setRowRole(QWidget* widget, const char* role) {
   widget->style()->polish(widget);
 }
 
-}  // namespace
-
+/// `text` as rich text with the words marked; plain where there are none.
 QString withMarks(const QString& text, const QStringList& words) {
   std::vector<bool> isMarked(static_cast<std::size_t>(text.size()), false);
   bool isAny = false;
@@ -57,6 +56,8 @@ QString withMarks(const QString& text, const QStringList& words) {
   return QStringLiteral("<span>") + marked + (isInside ? QStringLiteral("</span>") : QString()) +
          QStringLiteral("</span>");
 }
+
+}  // namespace
 
 FormRow::FormRow(std::string key, const QString& title, const Field& field, int indent,
                  QWidget* parent)

@@ -17,9 +17,6 @@ class QVBoxLayout;
 
 namespace vitrine::ui {
 
-/// `text` as rich text with the words marked; plain where there are none.
-[[nodiscard]] QString withMarks(const QString& text, const QStringList& words);
-
 class FormRow : public QWidget {
   Q_OBJECT
  public:
