@@ -365,7 +365,7 @@ void RunsPanel::readMarks() {
     if (one.isArchived && !model_.marksOf(id).isArchived) gone.insert(id);
   }
   colours_.setOwn(std::move(colours));
-  isApplying_ = true;  // rows that leave the view are no choice of the user
+  isApplying_ = true;  // rows that leave the view are not a choice of the user
   const bool isNew = model_.setMarks(std::move(marks));
   if (isNew) proxy_->marksChanged();
   isApplying_ = false;
