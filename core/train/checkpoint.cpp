@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/read_json.h"
@@ -280,7 +281,7 @@ std::uint64_t CheckpointWriter::State::writeFolder(const CheckpointSnapshot& sna
       writeTensors(into / "ema.safetensors", snapshot.ema, weightsMetadata);
     writeTensors(into / "optimizer.safetensors", snapshot.optimizer, metadata);
     std::ofstream state(into / "state.json", std::ios::binary);
-    state << toJson(snapshot.state).dump(1) << '\n';
+    state << dumpJson(toJson(snapshot.state), 1) << '\n';
     state.close();
     if (!state) throw FileError((into / "state.json").string() + " cannot be written");
     if (beforeNaming) beforeNaming();

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/train/trainer_state.h"
 
@@ -89,13 +90,14 @@ std::vector<CheckpointState::FrozenNetwork> frozenNetworks(TaskSession& session)
 
 bool isFrozen(const at::Tensor& parameter) { return !parameter.requires_grad(); }
 
-/// Hashes the files of frozen parameters, each once.
+/// Hashes the files of frozen parameters that checkpoints can refer to, each once.
 void hashOrigins(TaskSession& session, std::map<std::string, WeightOrigin>& origins) {
   std::map<std::filesystem::path, std::string> hashes;
   for (const auto& item : session.model().module().named_parameters()) {
     const auto origin = origins.find(item.key());
     if (origin == origins.end() || !origin->second.sha256.empty() || !isFrozen(item.value()))
       continue;
+    if (!isUtf8(origin->second.file.string())) continue;  // a checkpoint cannot name that file
     std::string& hash = hashes[origin->second.file];
     if (hash.empty()) hash = sha256OfFile(origin->second.file);
     origin->second.sha256 = hash;

@@ -105,6 +105,17 @@ TEST_F(FrozenWeights, OfAFileAreNamedInCheckpointsAndNotCopied) {
   EXPECT_FALSE(whole.model.at("fc2").equal(source.at("fc2"))) << "nothing was trained";
 }
 
+TEST_F(FrozenWeights, OfAFileThatACheckpointCannotNameAreCopied) {
+  const fs::path named = folder_ / "caf\xE9.safetensors";
+  fs::rename(file_, named);
+  file_ = named;
+  train(true, folder_ / "files/run-a");
+  const auto last = newestCheckpoint(folder_ / "files/run-a");
+  ASSERT_TRUE(last) << "no checkpoint was written";
+  EXPECT_EQ(heldBy(last->folder / "model.safetensors"),
+            (std::set<std::string>{"bias1", "bias2", "fc1", "fc2"}));
+}
+
 TEST_F(FrozenWeights, WithoutAFileAreCopied) {
   train(false, folder_ / "files/run-a");
   const fs::path last = newestCheckpoint(folder_ / "files/run-a")->folder;

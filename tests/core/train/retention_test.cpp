@@ -252,6 +252,16 @@ TEST(Save, OfParametersThatAreNotFiniteIsRefused) {
   EXPECT_THAT(results.back().error, Names("w"));
 }
 
+TEST(Save, NamesAFrozenNetworkWhoseFileIsNotUtf8) {
+  const TemporaryFolder folder;
+  train::CheckpointWriter writer(folder.path(), "run-test", {1, true});
+  train::CheckpointSnapshot snapshot = snapshotOf(1);
+  snapshot.state.frozen.push_back({"codec", "/caf\xE9/model.safetensors", "ab"});
+  writer.save(std::move(snapshot));
+  writer.wait();
+  EXPECT_EQ(stepsIn(folder.path()), Steps{1});
+}
+
 /// A disk that takes until it is told to continue.
 class SlowDisk final {
  public:
