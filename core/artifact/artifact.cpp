@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 
@@ -82,7 +83,7 @@ void setUint8(Artifact& artifact, std::span<const std::uint8_t> values,
 void setJson(Artifact& artifact, const Json& value) {
   artifact.meta["version"] = 1;
   artifact.meta["dtype"] = "json";
-  const std::string text = value.dump();
+  const std::string text = dumpJson(value);
   const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
   artifact.data.assign(bytes.begin(), bytes.end());
 }

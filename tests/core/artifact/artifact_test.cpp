@@ -59,6 +59,8 @@ TEST(Artifact, KeepsOtherMeta) {
   EXPECT_EQ(artifact.meta["unit"], "px");
   const std::string text(reinterpret_cast<const char*>(artifact.data.data()), artifact.data.size());
   EXPECT_EQ(Json::parse(text)["columns"][0], "a");
+  EXPECT_NO_THROW(setJson(artifact, {{"columns", {"caf\xE9"}}, {"rows", Json::array()}}))
+      << "a name that a folder gave";
 }
 
 std::string refusal(const Json& meta, std::size_t bytes) {
