@@ -32,7 +32,8 @@ QWidget* SpectraPage::makeVariants() {
           [this] { workbench_.startRuns(missingVariants().runs, jobs::QueueEnd::Back); });
   row->addWidget(startVariants_, 0, Qt::AlignTop);
   openControls_ = new QPushButton(tr("Open the controls"), variants_);
-  openControls_->setToolTip(tr("Models that differ from this one in one cause of its rank each"));
+  openControls_->setToolTip(
+      tr("Models that differ in one cause of the rank each; Configure shows their cost"));
   connect(openControls_, &QPushButton::clicked, this, &SpectraPage::openControls);
   row->addWidget(openControls_, 0, Qt::AlignTop);
   variants_->hide();
@@ -125,8 +126,7 @@ QString SpectraPage::controlsSentence() const {
     return {};
   const QString sentence =
       runsOfControls().empty()
-          ? tr("Controls of these ranks are trained by the experiment \"%1\"; its cost is shown "
-               "before it starts.")
+          ? tr("Controls of these ranks are trained by the experiment \"%1\".")
           : tr("Controls of these ranks are runs of the experiment \"%1\".");
   return sentence.arg(QString::fromStdString(title));
 }
