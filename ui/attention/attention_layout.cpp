@@ -281,6 +281,9 @@ void AttentionPage::dressControls() {
                                           "layer, with the residual path as half an identity")
                                      : why);
   QStringList notes;
+  if (const auto selected = workbench_.selection().drawn().size();
+      panels_.size() > 1 && selected > panels_.size())
+    notes << tr("%1 of %2 selected runs are drawn.").arg(panels_.size()).arg(selected);
   if (choice_.isRollout && !why.isEmpty()) notes << why;
   notes << tr(
       "Attention shows where a head reads, not why the model decides. Keys: , . layer, < > "

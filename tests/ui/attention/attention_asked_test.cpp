@@ -102,6 +102,16 @@ TEST_F(AskedAttention, KeysGoThroughTheImagesThatAnotherPageListed) {
   EXPECT_EQ(shown->sample(), 8) << "without a list through the stored ones";
 }
 
+TEST_F(AskedAttention, SaysThatTwoOfMoreRunsAreDrawn) {
+  std::vector<std::int64_t> runs;
+  for (const char* name : {"a", "b", "c"})
+    runs.push_back(runWith(name, {samples::attentionMap(3)}, configOf("patches")));
+  const auto shown = page(runs);
+  EXPECT_EQ(shown->panels().size(), 2u);
+  EXPECT_THAT(labels(*shown), HasSubstr("2 of 3 selected runs are drawn."));
+  EXPECT_THAT(labels(*page({runs[0], runs[1]})), Not(HasSubstr("selected runs")));
+}
+
 TEST_F(AskedAttention, AnImageThatAnotherPageOpensReplacesTheUsersOwn) {
   const auto shown = page({runWith("a", {samples::attentionMap(3)}, configOf("patches"))});
   QImage own(4, 4, QImage::Format_RGB32);
