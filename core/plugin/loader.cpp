@@ -347,7 +347,7 @@ LoadedPlugins loadPlugins(Registry& registry, const std::vector<fs::path>& folde
       } catch (const PluginRefused& error) {
         result.refused.push_back(error.refusal());
       } catch (const std::exception& error) {
-        // One plugin's trouble, whatever it threw, must not stop the others.
+        // What one plugin throws must not stop the others.
         result.refused.push_back({RefusalCode::Unreadable, manifest, firstLine(error.what())});
       }
     }

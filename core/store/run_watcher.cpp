@@ -12,7 +12,7 @@ struct RunWatcher::State {
 
   ChangeReader reader;
   QTimer timer;
-  QString failure;
+  QString error;
 };
 
 RunWatcher::RunWatcher(RunReader& store, QObject* parent)
@@ -34,11 +34,11 @@ void RunWatcher::poll() {
   ChangeReader::Changes changes;
   try {
     changes = state.reader.read();
-    state.failure.clear();
+    state.error.clear();
   } catch (const std::exception& error) {
     const QString sentence = QString::fromUtf8(error.what());
-    if (sentence != state.failure) {
-      state.failure = sentence;
+    if (sentence != state.error) {
+      state.error = sentence;
       Q_EMIT failed(sentence);
     }
     return;

@@ -61,8 +61,8 @@ Html FigureDrawer::draw(const Asked& asked) {
   };
   if (!ended.isSuccess() || !fs::exists(picture)) return omit(lastLine(ended.err));
   if (const std::uintmax_t size = fs::file_size(picture); size > kLargestFigure) {
-    return omit("it takes " + formatBytes(static_cast<double>(size)) + ", more than the " +
-                formatBytes(static_cast<double>(kLargestFigure)) + " of a figure");
+    return omit("it takes " + formatBytes(size) + ", more than the " + formatBytes(kLargestFigure) +
+                " of a figure");
   }
   const std::string bytes = readTextFile(picture, kLargestFigure);
   Html figure =
