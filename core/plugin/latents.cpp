@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/base/user_folders.h"
@@ -214,7 +215,11 @@ std::shared_ptr<const LatentTable> Latents::openOrMake(const Job& job, const Con
   if (std::optional<LatentTable> kept = readLatents(file, source))
     return std::make_shared<const LatentTable>(std::move(*kept));
   LatentTable made = make(job, options);
-  writeLatents(file, source, made);
+  try {
+    writeLatents(file, source, made);
+  } catch (const FileError& error) {
+    log::warning(std::string("the next run has to make its latents again: ") + error.what());
+  }
   return std::make_shared<const LatentTable>(std::move(made));
 }
 

@@ -141,6 +141,18 @@ TEST(LatentCache, IsReadByTheNextRunAndMadeAgainByAnotherCodecOrOtherImages) {
   EXPECT_EQ(cached.files().size(), 3U);
 }
 
+TEST(LatentCache, IsInMemoryWhereItsFolderCannotBeMade) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "file") << "not a folder";
+  const Json data = dataTable();
+  LatentCacheOptions options;
+  options.folder = folder / "file" / "latents";
+  const auto latents =
+      Latents(smallCodec(), pipelineOf(data))
+          .cached(test::transformRegistry(), Config(data), 0, options);
+  EXPECT_EQ(latents->field("latent").kind, FieldKind::Latent);
+}
+
 TEST(LatentCache, MirrorsHalfOfTheSamplesWhereTrainingFlips) {
   Cached cached;
   const Json data = dataTable("half", 0.5);
