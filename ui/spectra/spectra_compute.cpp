@@ -100,6 +100,7 @@ std::vector<RunAnalysis> SpectraPage::columnsWithout() const {
                       {.run = run->run},
                       {{"op", "analyse"}, {"item", run->analysis}, {"store", true}}};
       one.model.checkpoint = std::to_string(step);
+      one.model.use = run->weights;
       // Of the same matrices as the columns next to it.
       const ItemCard* card = workbench_.catalog().find(ItemKind::Analysis, run->analysis);
       if (card != nullptr && card->schema.find("attention") != nullptr && !run->attention.empty())
@@ -121,6 +122,12 @@ QString SpectraPage::notice() const {
   if (!none.isEmpty() && !shown_.empty())
     sentences << tr("No spectra are stored of %1.").arg(none.join(QStringLiteral(", ")));
   if (const QString why = whyNone(); !why.isEmpty()) sentences << why;
+  QStringList averaged;
+  for (const auto& run : shown_) {
+    if (run->weights == "ema") averaged << runName(run->run);
+  }
+  if (!averaged.isEmpty())
+    sentences << tr("Of averaged weights: %1.").arg(averaged.join(QStringLiteral(", ")));
   // Ranks of matrices of different kinds or sizes are not the same quantity.
   std::set<std::string> kinds;
   std::set<std::size_t> sizes;

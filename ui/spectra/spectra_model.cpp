@@ -153,16 +153,23 @@ std::pair<double, double> rangeOf(const std::vector<const Spectrum*>& spectra, d
 std::vector<StoredSpectrum> storedSpectra(const std::vector<store::ArtifactRow>& artifacts) {
   std::map<std::pair<std::int64_t, std::string>, StoredSpectrum> found;
   std::pair<std::int64_t, std::string> newest{-1, ""};
-  const auto isMeant = [](const store::ArtifactRow& row) {
+  const auto isOf = [](const store::ArtifactRow& row, const std::string& weights) {
     return row.meta.is_object() && !row.meta.contains("overrides") &&
-           stateText(row.meta, "weights", "model") == "model";
+           stateText(row.meta, "weights", "model") == weights;
   };
+  const bool hasTrained =
+      std::any_of(artifacts.begin(), artifacts.end(), [&](const store::ArtifactRow& row) {
+        return row.kind == artifact_kind::kSpectrum && isOf(row, "model");
+      });
+  const std::string weights = hasTrained ? "model" : "ema";
+  const auto isMeant = [&](const store::ArtifactRow& row) { return isOf(row, weights); };
   for (const store::ArtifactRow& row : artifacts) {
     if (row.kind != artifact_kind::kSpectrum || !isMeant(row)) continue;
     const std::string attention = stateText(row.meta, "attention", "");
     StoredSpectrum& one = found[{row.step, attention}];
     one.step = row.step;
     one.attention = attention;
+    one.weights = weights;
     StoredSpectrum::Part part{row.id, 0};
     // "spectrum, layers of 4 heads" has its curves in "cumulative, layers of 4 heads".
     const std::string word = "spectrum";
@@ -211,7 +218,8 @@ std::string scoreName(const SpectraRun& run, const std::string& score, std::size
   const auto& layers = run.steps.back()->layers;
   const std::int64_t number = layers[std::min(layer, layers.size() - 1)].layer;
   return "analysis/" + run.analysis + "/" + score + "/layer" + std::to_string(number) +
-         (head < 0 ? std::string() : "/head" + std::to_string(head));
+         (head < 0 ? std::string() : "/head" + std::to_string(head)) +
+         (run.weights == "ema" ? "@ema" : "");
 }
 
 std::shared_ptr<const SpectraRun> readSpectra(store::RunReader& store, std::int64_t run,
@@ -233,6 +241,7 @@ std::shared_ptr<const SpectraRun> readSpectra(store::RunReader& store, std::int6
   for (const StoredSpectrum* one : chosen) {
     if (isStale) return nullptr;
     out->attention = one->attention;
+    out->weights = one->weights;
     std::shared_ptr<const Spectrum>& known = cache[one->parts];
     if (known == nullptr) {
       auto spectrum = std::make_shared<Spectrum>();

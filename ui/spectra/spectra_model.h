@@ -68,11 +68,12 @@ struct StoredSpectrum {
     [[nodiscard]] auto operator<=>(const Part&) const = default;
   };
   std::int64_t step = 0;
-  std::string attention;  ///< which matrices: "softmax", "effective"
+  std::string attention;          ///< which matrices: "softmax", "effective"
+  std::string weights = "model";  ///< or "ema"
   std::vector<Part> parts;
 };
-/// By step, of the kind of attention that was stored last; those of other data or of averaged
-/// weights are left out.
+/// By step, of the kind of attention that was stored last; those of other data are left out, and
+/// those of averaged weights where there are others.
 [[nodiscard]] std::vector<StoredSpectrum> storedSpectra(
     const std::vector<store::ArtifactRow>& artifacts);
 
@@ -84,7 +85,7 @@ using RankCurve = std::vector<std::pair<std::int64_t, double>>;
 
 struct SpectraRun {
   std::int64_t run = 0;
-  std::string attention;
+  std::string attention, weights;
   std::vector<std::shared_ptr<const Spectrum>> steps;
   RankCurve effective, stable;  ///< as the run measured them, of one layer, or one head of it
   std::string analysis;         ///< whose artifacts they are

@@ -107,6 +107,9 @@ TEST(SpectraModel, ListsStepsOfOneKindOfAttentionWithTheirCurves) {
   EXPECT_EQ(stored[0].step, 0);
   EXPECT_THAT(stored[0].parts, ElementsAre(StoredSpectrum::Part{9, 2}));
   EXPECT_THAT(stored[1].parts, ElementsAre(StoredSpectrum::Part{3, 4}, StoredSpectrum::Part{5, 0}));
+  const auto averaged = storedSpectra({rows[7]});
+  ASSERT_EQ(averaged.size(), 1u) << "there are no others";
+  EXPECT_EQ(averaged[0].weights, "ema");
 }
 
 TEST(SpectraModel, TheRangeOfColoursHasAFloor) {

@@ -211,6 +211,16 @@ TEST_F(Spectra, TheWaterfallGrowsWhileARunTrains) {
   EXPECT_THAT(shown->waterfallView().figure()->csv().toStdString(), HasSubstr("a,20,1,"));
 }
 
+TEST_F(Spectra, WhatIsStoredOfAveragedWeightsAloneIsShown) {
+  Artifact averaged = falling(0.9, 100);
+  averaged.meta["weights"] = "ema";
+  const auto shown = page({runWith("a", {averaged})});
+  ASSERT_EQ(shown->shown().size(), 1u);
+  EXPECT_EQ(shown->notice().toStdString(), "Of averaged weights: a.");
+  EXPECT_EQ(scoreName(*shown->shown().front(), "stable_rank", 1, -1),
+            "analysis/attention_rank/stable_rank/layer1@ema");
+}
+
 TEST_F(Spectra, APartThatIsStoredLaterIsRead) {
   const std::int64_t run = runWith("a", {falling(0.5, 10)});
   const auto shown = page({run});
