@@ -14,6 +14,8 @@ namespace vitrine::text {
 
 namespace {
 
+constexpr std::size_t kLongestPiece = 4096;  ///< bytes: every way to cut a piece in two is tried
+
 /// One field of a protobuf message.
 struct Part {
   std::uint64_t number = 0;
@@ -168,6 +170,10 @@ Vocabulary readSentencePieces(std::string_view content, const std::string& file)
     const auto token = static_cast<std::int64_t>(i);
     if (!isUtf8(piece.text))
       throw FileError(file + ": piece " + std::to_string(i) + " is not UTF-8");
+    if (piece.text.size() > kLongestPiece) {
+      throw FileError(file + ": piece " + std::to_string(i) + " has more than " +
+                      std::to_string(kLongestPiece) + " bytes");
+    }
     if (piece.kind == Kind::UserDefined) {
       throw FileError(file + ": piece " + std::to_string(i) + ", '" + piece.text +
                       "', is user-defined, which is not offered");
