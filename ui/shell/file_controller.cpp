@@ -6,16 +6,17 @@
 #include <QDirIterator>
 #include <QFile>
 #include <QFileInfo>
+#include <QProcess>
 #include <QUrl>
 
 #include "core/base/error.h"
-#include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/config/to_toml.h"
 #include "core/jobs/launcher.h"
 #include "core/remote/place.h"
 #include "core/store/exchange/file_probe.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/remote_link.h"
 
 namespace vitrine::ui {
@@ -52,16 +53,17 @@ FileController::FileController(Workbench& workbench, QObject* parent)
   connect(&exporting_, &HeadlessQuestion::failed, this, [this](const QString& reason) {
     workbench_.showError(tr("The runs were not exported: %1").arg(reason));
   });
+  connect(&import_, &HeadlessQuestion::finished, this, &FileController::imported);
+  connect(&import_, &HeadlessQuestion::failed, this, [this](const QString& reason) {
+    workbench_.showError(reason);
+    endImport();
+  });
 }
 
 FileController::~FileController() {
   probing_
       .request_stop();  // a file on a disk that hangs does not hold up the closing of the window
   if (probing_.joinable()) probing_.join();
-  if (import_ == nullptr) return;
-  import_->disconnect(this);
-  import_->terminate();  // an import is one transaction per run: imported runs stay
-  import_->waitForFinished(2000);
 }
 
 void FileController::open(const QString& file) {
@@ -207,28 +209,13 @@ void FileController::import(const QString& file) {
             .arg(QFileInfo(file).fileName(), link->host()));
     return;
   }
-  if (import_ != nullptr) {
+  if (import_.isRunning()) {
     imports_ << file;
     return;
   }
-  QString program;
-  try {
-    program = QString::fromStdString(jobs::headlessProgram().string());
-  } catch (const Error& error) {
-    workbench_.showError(QString::fromUtf8(error.what()));
-    return;
-  }
-  isCancelled_ = false;
-  import_ = new QProcess(this);
-  import_->setProperty("file", file);
-  connect(import_, &QProcess::finished, this, &FileController::importEnded);
-  connect(import_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-    if (error == QProcess::FailedToStart) importEnded();
-  });
+  importName_ = QFileInfo(file).fileName();
   Q_EMIT importing(file);
-  import_->start(program, {QStringLiteral("import"), file, QStringLiteral("--db"),
-                           QString::fromStdString(workbench_.store().file().string()),
-                           QStringLiteral("--json")});
+  import_.askAbout(workbench_.store().file(), {QStringLiteral("import"), file});
 }
 
 void FileController::exportRuns(const std::vector<std::int64_t>& runs, const QString& file,
@@ -253,57 +240,40 @@ void FileController::exportRuns(const std::vector<std::int64_t>& runs, const QSt
 }
 
 void FileController::exported(const Json& report) {
-  const auto numberOf = [&report](const char* key) {
-    const auto found = report.find(key);
-    const bool isNumber = found != report.end() && found->is_number_integer();
-    return isNumber ? found->get<std::int64_t>() : std::int64_t{0};
-  };
   const QString folder = QFileInfo(exportFile_).absolutePath();
   workbench_.offer(
       tr("Exported %1 to %2, %3.")
-          .arg(counted(numberOf("runs"), tr("run"), tr("runs")),
+          .arg(counted(stateInteger(report, "runs", 0), tr("run"), tr("runs")),
                QDir::toNativeSeparators(exportFile_),
-               QString::fromStdString(formatBytes(numberOf("bytes")))),
+               QString::fromStdString(formatBytes(stateInteger(report, "bytes", 0)))),
       tr("Open folder"), [folder] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); });
 }
 
-void FileController::cancelImport() {
-  isCancelled_ = true;
-  imports_.clear();
-  if (import_ != nullptr) import_->terminate();
+void FileController::imported(const Json& report) {
+  std::vector<std::int64_t> ids;
+  std::int64_t fresh = 0;
+  for (const Json& run : report.value("runs", Json::array())) {
+    ids.push_back(stateInteger(run, "id", 0));
+    fresh += stateFlag(run, "imported") ? 1 : 0;
+  }
+  workbench_.showMessage(tr("%1: %2 imported, %3 already in the database.")
+                             .arg(importName_, counted(fresh, tr("run"), tr("runs")),
+                                  count(static_cast<std::int64_t>(ids.size()) - fresh)));
+  workbench_.watcher().poll();
+  if (!ids.empty()) workbench_.selection().setRuns(ids, ids.front());
+  endImport();
 }
 
-void FileController::importEnded() {
-  if (import_ == nullptr) return;
-  QProcess* process = import_;
-  import_.clear();
-  process->deleteLater();
-  const QString name = QFileInfo(process->property("file").toString()).fileName();
-  const Json report = readJson(process->readAllStandardOutput().toStdString());
-  if (process->exitStatus() == QProcess::NormalExit && process->exitCode() == 0 &&
-      report.is_object() && report.contains("runs")) {
-    std::vector<std::int64_t> ids;
-    std::int64_t fresh = 0;
-    for (const Json& run : report["runs"]) {
-      ids.push_back(run.at("id").get<std::int64_t>());
-      fresh += run.at("imported").get<bool>() ? 1 : 0;
-    }
-    workbench_.showMessage(tr("%1: %2 imported, %3 already in the database.")
-                               .arg(name, counted(fresh, tr("run"), tr("runs")),
-                                    count(static_cast<std::int64_t>(ids.size()) - fresh)));
-    workbench_.watcher().poll();
-    if (!ids.empty()) workbench_.selection().setRuns(ids, ids.front());
-  } else if (isCancelled_) {
-    workbench_.showMessage(
-        tr("The import of %1 was cancelled; runs that were complete stay.").arg(name));
-  } else {
-    const QStringList lines = QString::fromUtf8(process->readAllStandardError())
-                                  .trimmed()
-                                  .split(QLatin1Char('\n'), Qt::SkipEmptyParts);
-    workbench_.showError(lines.isEmpty()
-                             ? tr("The import of %1 failed: %2.").arg(name, process->errorString())
-                             : lines.last());
-  }
+void FileController::cancelImport() {
+  imports_.clear();
+  if (!import_.isRunning()) return;
+  import_.cancel();  // an import is one transaction per run
+  workbench_.showMessage(
+      tr("The import of %1 was cancelled; runs that were complete stay.").arg(importName_));
+  endImport();
+}
+
+void FileController::endImport() {
   Q_EMIT importing(QString());
   if (!imports_.isEmpty()) import(imports_.takeFirst());
 }

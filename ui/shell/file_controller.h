@@ -2,8 +2,6 @@
 #pragma once
 
 #include <QObject>
-#include <QPointer>
-#include <QProcess>
 #include <QString>
 #include <QStringList>
 #include <functional>
@@ -42,7 +40,7 @@ class FileController : public QObject {
   void exportRuns(const std::vector<std::int64_t>& runs, const QString& file,
                   const QString& checkpoints);
 
-  [[nodiscard]] bool isImporting() const { return import_ != nullptr; }
+  [[nodiscard]] bool isImporting() const { return import_.isRunning(); }
   void cancelImport();
 
  Q_SIGNALS:
@@ -54,17 +52,16 @@ class FileController : public QObject {
   void openFolder(const QString& folder);
   void openWindow(const QString& place, const QString& what);
   void import(const QString& file);
-  void importEnded();
+  void imported(const Json& report);
+  void endImport();
   void exported(const Json& report);
   void databaseProbed(const QString& file, const store::ProbedFile& probed);
 
   Workbench& workbench_;
   std::vector<Opener> openers_;
-  QPointer<QProcess> import_;
+  HeadlessQuestion import_, exporting_;
+  QString importName_, exportFile_;
   QStringList imports_;  ///< that wait
-  bool isCancelled_ = false;
-  HeadlessQuestion exporting_;
-  QString exportFile_;
   std::jthread probing_;
   bool isProbing_ = false;
 };

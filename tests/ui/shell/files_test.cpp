@@ -132,6 +132,17 @@ TEST_F(DroppedFiles, AnImportThatFailsSaysWhatTheProgramSaid) {
   EXPECT_EQ(sentence(), "runs.vitrine is damaged");
 }
 
+TEST_F(DroppedFiles, AnImportWaitsForTheOneBefore) {
+  becomeProgram(studio_, "echo '{\"runs\":[]}'");
+  QSignalSpy importing(&window_.files(), &FileController::importing);
+  drop(write(QStringLiteral("a.vitrine"), "any"));
+  drop(write(QStringLiteral("b.vitrine"), "any"));
+  EXPECT_EQ(importing.count(), 1);
+  ASSERT_TRUE(soon([&] { return importing.count() == 4; }));
+  EXPECT_EQ(importing[2].front().toString().section(QLatin1Char('/'), -1).toStdString(),
+            "b.vitrine");
+}
+
 TEST_F(DroppedFiles, AnImportCanBeCancelled) {
   becomeProgram(studio_, "exec sleep 60");
   drop(write(QStringLiteral("runs.vitrine"), "any"));
