@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/jobs/containment.h"
 #include "core/jobs/device_load.h"
@@ -44,6 +45,28 @@ double secondsSince(Clock::time_point then) {
 
 std::string secondsText(double seconds) {
   return seconds < 120 ? formatReal(seconds, 3) + " s" : formatDuration(seconds);
+}
+
+/// Does `write` as soon as the database takes it, which may be full or busy: it must not be lost.
+/// \param warn  is told why, when it is not at once
+/// \throws NotFoundError  `write` did
+template <typename Write, typename Warn>
+auto doOnceWritable(const std::filesystem::path& database, const Write& write, const Warn& warn)
+    -> decltype(write()) {
+  for (int attempt = 0;; ++attempt) {
+    try {
+      return write();
+    } catch (const NotFoundError&) {
+      throw;
+    } catch (const std::exception& error) {
+      if (attempt == 0) warn(std::string(error.what()));
+      std::error_code unknown;
+      const bool isGone = !std::filesystem::exists(database, unknown) && !unknown;
+      // Waiting for a deleted file would keep the device from the runs of other databases.
+      if (isGone || attempt > 600) throw;
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+  }
 }
 
 /// In the child: becomes the program, its own process group, output into the pipe.
@@ -300,23 +323,16 @@ void RunSupervisor::finish() {
   if (end_.signal == SIGKILL && end_.endedBy == EndedBy::Itself)
     end_.isOutOfMemory = containment_.wasKilledForMemory() || wasKilledForMemory(child_);
   end_.logTail = log_.tail();
-  // The database may be full or busy: this must not be lost.
-  for (int attempt = 0;; ++attempt) {
-    try {
-      const RunEnding ending = classify(end_, store_.run(options_.run).state);
-      if (!ending.reason.empty()) note(ending.reason);
-      queue_.ended(options_.run, ending);
-      return;
-    } catch (const NotFoundError&) {
-      return;
-    } catch (const std::exception& error) {
-      if (attempt == 0) note(std::string("warning: ") + error.what());
-      std::error_code unknown;
-      const bool isGone = !std::filesystem::exists(options_.database, unknown) && !unknown;
-      // Waiting for a deleted file would keep the device from the runs of other databases.
-      if (isGone || attempt > 600) throw;
-      std::this_thread::sleep_for(std::chrono::seconds(1));
-    }
+  std::string noted;
+  const auto write = [&] {
+    const RunEnding ending = classify(end_, store_.run(options_.run).state);
+    if (!ending.reason.empty() && ending.reason != noted) note(noted = ending.reason);
+    queue_.ended(options_.run, ending);
+  };
+  try {
+    doOnceWritable(options_.database, write,
+                   [&](const std::string& why) { note("warning: " + why); });
+  } catch (const NotFoundError&) {  // deleted meanwhile
   }
 }
 
@@ -332,14 +348,20 @@ int superviseRun(const SupervisorOptions& options) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   store::RunStore store(options.database, store::OpenMode::ReadWrite);
   JobQueue queue(store);
-  if (!queue.adopt(options.run)) return static_cast<int>(ExitCode::Refused);
+  const auto adopt = [&] {
+    if (!queue.adopt(options.run)) return false;
+    const store::RunRow row = store.run(options.run);
+    if (row.logFile.empty())
+      store.setLogFile(options.run, store::runFolderName(row.uuid) + "/run.log");
+    return true;
+  };
+  if (!doOnceWritable(options.database, adopt, [](const std::string& why) { log::warning(why); }))
+    return static_cast<int>(ExitCode::Refused);
   const store::RunRow row = store.run(options.run);
   const std::filesystem::path folder =
       store::filesFolder(options.database) / store::runFolderName(row.uuid);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (row.logFile.empty())
-    store.setLogFile(options.run, store::runFolderName(row.uuid) + "/run.log");
   return RunSupervisor(options, store, folder / "run.log").keep();
 }
 

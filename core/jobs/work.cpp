@@ -338,21 +338,26 @@ std::int64_t launchSupervisor(store::RunStore& store, const store::RunRow& run,
   const std::string folder = store::runFolderName(run.uuid);
   std::error_code code;
   fs::create_directories(store::filesFolder(database) / folder, code);
+  std::int64_t pid = 0;
   try {
     if (code) throw Error("cannot make the folder '" + folder + "': " + code.message());
-    store.setLogFile(run.id, folder + "/run.log");
-    const std::int64_t pid = spawnDetached(
+    pid = spawnDetached(
         {program.string(), "work", "--supervise", std::to_string(run.id), "--db", database.string(),
          "--hang-alarm", formatReal(settings.hangAlarmSeconds), "--hang-limit",
          formatReal(settings.hangLimitSeconds), "--max-processes", std::to_string(settings.tasks)},
         store::filesFolder(database) / folder / "run.log", {environment, locks});
-    JobQueue(store).handOver(run.id, store::workerOf(pid));
-    return pid;
   } catch (const Error& error) {
     if (canChange(store.run(run.id).state, store::RunState::Failed))
       store.setState(run.id, store::RunState::Failed, error.what());
     throw;
   }
+  try {
+    store.setLogFile(run.id, folder + "/run.log");
+    JobQueue(store).handOver(run.id, store::workerOf(pid));
+  } catch (const store::UnwritableError& error) {  // its supervisor writes the same, once it can
+    log::warning(store::nameOf(run.id) + ": " + error.what());
+  }
+  return pid;
 }
 
 }  // namespace vitrine::jobs

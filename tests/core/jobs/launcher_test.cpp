@@ -1,7 +1,9 @@
 #include "core/jobs/launcher.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,6 +102,32 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   store.openSegment(run, 0, row.worker, Json::object());
   stopRun(store, run);
   EXPECT_TRUE(isGoneSoon(row.worker));
+}
+
+TEST_F(Launcher, StartsARunThoughTheDatabaseIsBusyForAWhile) {
+  auto [store, run] = openWithRun();
+  const store::RunRow row = store.run(run);
+  const auto lock = KernelLock::tryLock(runLockFile(store.file(), row.uuid));
+  ASSERT_TRUE(lock.has_value());
+  store.claim(run);
+  const int gate = ::open((file().string() + ".gate").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(gate, 0);
+  ASSERT_EQ(::flock(gate, LOCK_EX), 0);
+  store.setPatience(std::chrono::milliseconds(20));
+  const std::int64_t pid = launchSupervisor(store, row, headlessProgram(), {},
+                                            {lock->descriptor()}, SupervisorSettings());
+  const auto log = store::filesFolder(file()) / store::runFolderName(row.uuid) / "run.log";
+  EXPECT_THAT(waitFor(log, "is busy"), HasSubstr("is busy"));  // the supervisor waits, too
+  ::close(gate);
+  store.setPatience(std::chrono::seconds(5));
+  EXPECT_THAT(waitFor(log, "this is stderr"), HasSubstr("this is stderr"));
+  const store::RunRow started = store.run(run);
+  EXPECT_EQ(started.state, store::RunState::Starting);
+  EXPECT_EQ(started.worker.pid, pid);
+  EXPECT_EQ(started.logFile, "run-" + row.uuid + "/run.log");
+  store.openSegment(run, 0, started.worker, Json::object());
+  stopRun(store, run);
+  EXPECT_TRUE(isGoneSoon(started.worker));
 }
 
 TEST_F(Launcher, LeavesNoChildToWaitFor) {
