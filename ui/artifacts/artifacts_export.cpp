@@ -68,7 +68,7 @@ void ArtifactsPage::setViewState(const Json& state) {
   style_.head = std::max(0, index("head", style_.head));
   style_.query = index("query", style_.query);
   style_.queryAt = placeInImage(state, "query_at");
-  workbench_.selection().setFocus(style_.image, style_.layer, style_.head);
+  workbench_.selection().setFocus(workbench_.selection().image(), style_.layer, style_.head);
   workbench_.selection().setStep(step_.value_or(-1));
   if (!isStale_ && !lists_.isBusy() && rowsOf_ == runs()) {
     takeRows(rowsOf_, rows_, QString());  // as they were read

@@ -75,7 +75,6 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   });
   connect(&workbench_.selection(), &Selection::focusChanged, this, [this] {
     const Selection& selection = workbench_.selection();
-    style_.image = selection.image();
     style_.layer = selection.layer();
     style_.head = selection.head();
     applyStyle();
@@ -366,7 +365,8 @@ void ArtifactsPage::focusOn(int image, int layer, int head) {
   style_.image = image;
   style_.layer = layer;
   style_.head = head;
-  workbench_.selection().setFocus(image, layer, head);
+  // The place of an image in a grid is not the number of a sample.
+  workbench_.selection().setFocus(workbench_.selection().image(), layer, head);
   applyStyle();
   Q_EMIT viewChanged();
 }

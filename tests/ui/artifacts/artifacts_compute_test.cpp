@@ -235,6 +235,17 @@ TEST_F(ArtifactsCompute, OpensThePageOfAnArtifactAtWhatIsShown) {
   EXPECT_EQ(workbench_.views.back()["cues"], true);
 }
 
+TEST_F(ArtifactsCompute, TheImageOfAGridIsNotTheSampleOfOtherPages) {
+  const std::int64_t run = trained("seer");
+  workbench_.store().addArtifact(run, samples::imageGrid());
+  show(run);
+  page_->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
+  for (int i = 0; i < 2; ++i) QTest::keyClick(page_.get(), Qt::Key_BracketRight);
+  EXPECT_EQ(page_->viewState()["image"], 2);
+  EXPECT_EQ(workbench_.selection().image(), 0);
+}
+
 TEST_F(ArtifactsCompute, ACellOfAConfusionMatrixOpensItsImages) {
   Artifact confusion = samples::confusion();
   confusion.meta["split"] = "validation";
