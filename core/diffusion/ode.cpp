@@ -49,6 +49,11 @@ class Dopri5 {
     solution.states.push_back(start);
     const double first = times.front(), last = times.back();
     at::Tensor state = start, slope = evaluate(start, first);
+    if (!std::isfinite(rms(slope))) {
+      throw ConfigError("the prediction at time " + std::to_string(first) +
+                        " is not finite, and no step can begin there; lower the guidance or take "
+                        "other weights");
+    }
     constexpr double kNoEnd = std::numeric_limits<double>::infinity();
     double time = first,
            step = firstStep(state, slope, first, options_.mayOvershoot ? kNoEnd : last - first);

@@ -98,6 +98,16 @@ TEST(Ode, StatesBetweenAreThoseOfTheEquation) {
     EXPECT_NEAR(solution.states[i].item<double>(), std::exp(-times[i]), 1e-6) << i;
 }
 
+TEST(Ode, AFieldThatIsNotFiniteWhereItBeginsIsRefusedAtOnce) {
+  int calls = 0;
+  const auto broken = [&](const at::Tensor& x, double) {
+    ++calls;
+    return x * std::nan("");
+  };
+  EXPECT_THROW((void)solve(broken, starts(), {0, 1}, {}), ConfigError);
+  EXPECT_EQ(calls, 1);
+}
+
 TEST(Ode, EndsWhereItsWatchSays) {
   int steps = 0;
   OdeOptions options{OdeMethod::Euler, 0, 0, false,
