@@ -123,6 +123,13 @@ int AttentionImage::mostHeads() const {
   return most;
 }
 
+void sortLayers(AttentionImage& image) {
+  std::stable_sort(image.layers.begin(), image.layers.end(),
+                   [](const AttentionLayer& a, const AttentionLayer& b) {
+                     return std::pair(a.number, a.window) < std::pair(b.number, b.window);
+                   });
+}
+
 void addWindows(AttentionImage& image, const AttentionImage& known) {
   for (const AttentionLayer& layer : known.layers) {
     const bool isThere =
@@ -131,10 +138,7 @@ void addWindows(AttentionImage& image, const AttentionImage& known) {
         });
     if (layer.window >= 0 && !isThere) image.layers.push_back(layer);
   }
-  std::stable_sort(image.layers.begin(), image.layers.end(),
-                   [](const AttentionLayer& a, const AttentionLayer& b) {
-                     return std::pair(a.number, a.window) < std::pair(b.number, b.window);
-                   });
+  sortLayers(image);
 }
 
 AttentionImage amongLayersOf(const AttentionImage& known, AttentionImage part) {

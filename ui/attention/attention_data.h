@@ -86,6 +86,9 @@ struct AttentionImage {
 /// differ in heads or keys stay next to each other.
 void addQueries(AttentionImage& image, const AttentionImage& more);
 
+/// By number, then by window.
+void sortLayers(AttentionImage& image);
+
 /// Gives the image the windows of `known` that it has not, in order.
 void addWindows(AttentionImage& image, const AttentionImage& known);
 

@@ -296,10 +296,7 @@ std::shared_ptr<const AttentionImage> readAttention(const AttentionEntry& entry,
     }
     image->layers = std::move(joined.layers);
   }
-  std::stable_sort(image->layers.begin(), image->layers.end(),
-                   [](const AttentionLayer& a, const AttentionLayer& b) {
-                     return std::pair(a.number, a.window) < std::pair(b.number, b.window);
-                   });
+  sortLayers(*image);
   judgeRows(*image);
   for (const store::ArtifactRow& row : rows) {
     if (row.id == entry.maps.back()) {

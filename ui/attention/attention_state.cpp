@@ -3,6 +3,7 @@
 
 #include "ui/attention/attention_page.h"
 #include "ui/attention/attention_panel.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -28,10 +29,8 @@ const Json& fieldOf(const Json& state, const char* key) {
   return found == state.end() ? none : *found;
 }
 
-int smallNumber(const Json& value, int otherwise) {
-  if (!value.is_number_integer()) return otherwise;
-  const auto number = value.get<std::int64_t>();
-  return number >= 0 && number <= kMostNumber ? static_cast<int>(number) : otherwise;
+int smallNumber(const Json& state, const char* key, int otherwise) {
+  return stateInteger(state, key, 0, kMostNumber, otherwise);
 }
 
 }  // namespace
@@ -60,11 +59,8 @@ Json AttentionPage::viewState() const {
 
 void AttentionPage::setViewState(const Json& state) {
   if (!state.is_object()) return;
-  const auto text = [&](const char* key, std::string& into) {
-    if (const Json& value = fieldOf(state, key); value.is_string()) into = value.get<std::string>();
-  };
-  text("analysis", chosen_.analysis);
-  text("matrix", chosen_.matrix);
+  chosen_.analysis = stateText(state, "analysis", chosen_.analysis);
+  chosen_.matrix = stateText(state, "matrix", chosen_.matrix);
   // An image of the user's is in no file: what was drawn of it cannot be drawn again.
   const Json& image = fieldOf(state, "image");
   const bool isImage = image.is_number_integer();
@@ -94,12 +90,12 @@ void AttentionPage::setViewState(const Json& state) {
     const bool isOne = step.is_number_integer() && step.get<std::int64_t>() >= 0;
     atStep_ = isOne ? std::optional(step.get<std::int64_t>()) : std::nullopt;
   }
-  choice_.layer = smallNumber(fieldOf(state, "layer"), choice_.layer);
-  choice_.head = smallNumber(fieldOf(state, "head"), choice_.head);
+  choice_.layer = smallNumber(state, "layer", choice_.layer);
+  choice_.head = smallNumber(state, "head", choice_.head);
   QueryChoice& query = choice_.query;
   query.kind = static_cast<QueryChoice::Kind>(
       wordIndex(fieldOf(state, "query"), kQueryWords, static_cast<int>(query.kind)));
-  query.token = smallNumber(fieldOf(state, "token"), query.token);
+  query.token = smallNumber(state, "token", query.token);
   if (const Json& place = fieldOf(state, "place");
       place.is_array() && place.size() == 2 && place[0].is_number() && place[1].is_number()) {
     const double down = place[0].get<double>(), right = place[1].get<double>();
@@ -108,12 +104,9 @@ void AttentionPage::setViewState(const Json& state) {
   if (const Json& mass = fieldOf(state, "mass");
       mass.is_number() && mass.get<double>() > 0 && mass.get<double>() <= 1)
     choice_.share = mass.get<double>();
-  const auto flag = [&](const char* key, bool& into) {
-    if (const Json& value = fieldOf(state, key); value.is_boolean()) into = value.get<bool>();
-  };
-  flag("same_scale", choice_.isSameScale);
-  flag("rollout", choice_.isRollout);
-  flag("distances", choice_.isDistances);
+  choice_.isSameScale = stateFlag(state, "same_scale", choice_.isSameScale);
+  choice_.isRollout = stateFlag(state, "rollout", choice_.isRollout);
+  choice_.isDistances = stateFlag(state, "distances", choice_.isDistances);
   if (const Json& use = fieldOf(state, "weights"); use == kTrained || use == kAverage) {
     use_ = use.get<std::string>();
     isUseChosen_ = true;

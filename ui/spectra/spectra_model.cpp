@@ -200,10 +200,10 @@ std::vector<StoredSpectrum> storedSpectra(const std::vector<store::ArtifactRow>&
   return stored;
 }
 
-const Spectrum* spectrumAt(const SpectraRun& run, std::int64_t step) {
-  const Spectrum* found = nullptr;
+std::shared_ptr<const Spectrum> spectrumAt(const SpectraRun& run, std::int64_t step) {
+  std::shared_ptr<const Spectrum> found;
   for (const auto& one : run.steps) {
-    if (step < 0 || one->step <= step) found = one.get();
+    if (step < 0 || one->step <= step) found = one;
   }
   return found;
 }

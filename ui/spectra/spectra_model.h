@@ -92,7 +92,7 @@ struct SpectraRun {
 };
 
 /// The newest up to `step` (-1: of all); nullptr where there is none.
-[[nodiscard]] const Spectrum* spectrumAt(const SpectraRun& run, std::int64_t step);
+[[nodiscard]] std::shared_ptr<const Spectrum> spectrumAt(const SpectraRun& run, std::int64_t step);
 /// That of the model before any training; nullptr where it was not stored.
 [[nodiscard]] const Spectrum* untrainedOf(const SpectraRun& run);
 

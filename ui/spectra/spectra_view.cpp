@@ -17,14 +17,6 @@ namespace {
 
 constexpr std::size_t kMostDiffering = 2;  // keys that name a run
 
-/// A spectrum that outlives the page's list, as long as it is drawn.
-std::shared_ptr<const Spectrum> sharedSpectrum(const SpectraRun& run, const Spectrum* wanted) {
-  for (const auto& one : run.steps) {
-    if (one.get() == wanted) return one;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 HeadSpectrum SpectraPage::headOf(const Spectrum& spectrum) const {
@@ -122,7 +114,7 @@ std::unique_ptr<Figure> SpectraPage::headsFigure() const {
                       .arg(choice_.isLog ? tr("\u03c3 on a log scale") : tr("\u03c3"),
                            percent(choice_.threshold, 0), count(shownStep()));
   for (const auto& run : shown_) {
-    if (auto spectrum = sharedSpectrum(*run, spectrumAt(*run, shownStep())))
+    if (auto spectrum = spectrumAt(*run, shownStep()))
       picture.runs.push_back({run->run, runName(run->run), std::move(spectrum)});
   }
   picture.threshold = choice_.threshold;
@@ -148,7 +140,7 @@ std::unique_ptr<Figure> SpectraPage::shareFigure() const {
           {run->run, tr("%1, untrained").arg(runName(run->run)), headOf(*untrained), true});
   }
   for (const auto& run : shown_) {
-    if (const Spectrum* spectrum = spectrumAt(*run, shownStep()))
+    if (const auto spectrum = spectrumAt(*run, shownStep()))
       picture.lines.push_back({run->run, runName(run->run), headOf(*spectrum), false});
   }
   return makeShareFigure(std::move(picture));
@@ -188,7 +180,7 @@ std::unique_ptr<Figure> SpectraPage::controlsFigure() const {
   };
   std::vector<ControlsPicture::Row> controls;
   for (const auto& run : shown_) {
-    const Spectrum* now = spectrumAt(*run, shownStep());
+    const auto now = spectrumAt(*run, shownStep());
     const LayerSpectrum* layer = now == nullptr ? nullptr : layerOf(*now);
     if (layer == nullptr) continue;
     if (!layer->heads.empty()) size = std::max(size, layer->heads.front().values.size());
@@ -203,7 +195,8 @@ std::unique_ptr<Figure> SpectraPage::controlsFigure() const {
                                  rankOver(*before, choice_.threshold)};
     control.isControl = true;
     controls.push_back(control);
-    if (now != untrained && std::isfinite(row.rank.mean) && std::isfinite(control.rank.mean)) {
+    const bool isTrained = now.get() != untrained;
+    if (isTrained && std::isfinite(row.rank.mean) && std::isfinite(control.rank.mean)) {
       const double gained = row.rank.mean - control.rank.mean;
       picture.notes << tr("%1: %4 before any training, %2%3 since.")
                            .arg(runName(run->run),
