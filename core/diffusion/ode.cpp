@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/words.h"
 
@@ -37,6 +38,11 @@ constexpr double kMiddle[kStages] = {
     187940372067.0 / 1594534317056 / 2, -1776094331.0 / 19743644256 / 2,
     11237099.0 / 235043384 / 2};
 constexpr double kSafety = 0.9, kMostGrowth = 10, kMostShrinkage = 0.2, kOrder = 5;
+
+void keep(OdeSolution& solution, const OdeOptions& options, at::Tensor state) {
+  if (options.keepsLastAlone) solution.states.clear();
+  solution.states.push_back(std::move(state));
+}
 
 double rms(const at::Tensor& x) { return x.to(at::kDouble).square().mean().sqrt().item<double>(); }
 
@@ -78,8 +84,8 @@ class Dopri5 {
         const double until = isLast ? last : time + step;
         while (next < times.size() && times[next] <= until) {
           const double share = (times[next] - time) / step;
-          solution.states.push_back(times[next] == until ? end
-                                                         : between(state, end, step, k, share));
+          keep(solution, options_,
+               times[next] == until ? end : between(state, end, step, k, share));
           ++next;
         }
         time = until;
@@ -214,7 +220,7 @@ OdeSolution solve(const OdeField& field, const at::Tensor& start, const std::vec
   OdeSolution solution;
   solution.states.push_back(start);
   for (std::size_t i = 1; i < times.size(); ++i) {
-    solution.states.push_back(step(solution.states.back(), times[i - 1], times[i] - times[i - 1]));
+    keep(solution, options, step(solution.states.back(), times[i - 1], times[i] - times[i - 1]));
     const double share = (times[i] - times.front()) / (times.back() - times.front());
     if (options.watch && !options.watch(share, solution.states.back()) && i + 1 < times.size()) {
       solution.isComplete = false;

@@ -37,6 +37,7 @@ struct OdeOptions {
   /// torchdiffeq. The field is then called beyond the last time. Otherwise it ends there.
   bool mayOvershoot = false;
   OdeWatch watch{};
+  bool keepsLastAlone = false;  ///< the solution has the newest state and no other
 };
 
 struct OdeSolution {

@@ -51,6 +51,10 @@ SdeSolution solve(const Transport& transport, const Predictor& network, const at
     return transport.velocityOf(output, x, t) +
            transport.diffusion(options.form, x, t) * transport.scoreOf(output, x, t);
   };
+  const auto keep = [&](const at::Tensor& state) {
+    if (options.keepsLastAlone) solution.states.clear();
+    solution.states.push_back(state);
+  };
   const auto isWanted = [&](double share) {
     if (!options.watch || options.watch(share, solution.states.back())) return true;
     solution.isComplete = false;
@@ -72,7 +76,7 @@ SdeSolution solve(const Transport& transport, const Predictor& network, const at
       const at::Tensor second = driftOf(moved + dt * first, time + dt);
       x = moved + 0.5 * dt * (first + second);
     }
-    solution.states.push_back(x);
+    keep(x);
     if (!isWanted(static_cast<double>(i + 1) / steps)) return solution;
   }
   const at::Tensor t = timeOf(x, interval.last);
@@ -92,7 +96,7 @@ SdeSolution solve(const Transport& transport, const Predictor& network, const at
       break;
     }
   }
-  solution.states.push_back(x);
+  keep(x);
   if (options.watch) (void)options.watch(1, x);
   return solution;
 }

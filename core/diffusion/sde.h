@@ -37,6 +37,7 @@ struct SdeOptions {
   /// steps - 1 of the equation and the last one.
   std::int64_t steps = 250;
   OdeWatch watch{};
+  bool keepsLastAlone = false;  ///< the solution has the newest state and no other
 };
 
 /// A network's output, as transport.options().predicts says.

@@ -150,6 +150,7 @@ class Drawing {
     options.absolute = settings_.absolute;
     options.relative = settings_.relative;
     options.watch = watcher();
+    options.keepsLastAlone = true;
     const bool isAdaptive = settings_.solver == diffusion::OdeMethod::Dopri5;
     const diffusion::OdeSolution solution = diffusion::solve(
         [&](const at::Tensor& state, double time) {
@@ -168,6 +169,7 @@ class Drawing {
     // The last step counts as one.
     options.steps = settings_.steps + (options.last == diffusion::LastStep::None ? 1 : 0);
     options.watch = watcher();
+    options.keepsLastAlone = true;
     const diffusion::SdeSolution solution = diffusion::solve(
         session_.transport(),
         [this](const at::Tensor& state, double time) { return observed(state, time); }, noise,

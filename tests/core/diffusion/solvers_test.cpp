@@ -119,6 +119,30 @@ TEST(Ode, EndsWhereItsWatchSays) {
   EXPECT_THROW((void)odeMethodOf("rk45"), ConfigError);
 }
 
+TEST(Ode, KeepsTheLastStateAloneWhereAsked) {
+  for (const OdeMethod method : {OdeMethod::Euler, OdeMethod::Dopri5}) {
+    OdeOptions options;
+    options.method = method;
+    const std::vector<double> times = evenTimes(0, 1, 11);
+    const at::Tensor last = solve(exactVelocity, starts(), times, options).states.back();
+    options.keepsLastAlone = true;
+    const OdeSolution solution = solve(exactVelocity, starts(), times, options);
+    ASSERT_EQ(solution.states.size(), 1U);
+    EXPECT_TRUE(solution.states[0].equal(last));
+  }
+}
+
+TEST(Sde, KeepsTheLastStateAloneWhereAsked) {
+  SdeOptions options;
+  options.steps = 5;
+  const auto still = [](std::int64_t) { return at::zeros({5}, at::kDouble); };
+  const at::Tensor last = solve(Transport(), exactVelocity, starts(), still, options).states.back();
+  options.keepsLastAlone = true;
+  const SdeSolution solution = solve(Transport(), exactVelocity, starts(), still, options);
+  ASSERT_EQ(solution.states.size(), 1U);
+  EXPECT_TRUE(solution.states[0].equal(last));
+}
+
 class SdeMoments : public ::testing::TestWithParam<std::tuple<SdeMethod, DiffusionForm, LastStep>> {
 };
 
