@@ -45,9 +45,7 @@ int integerIn(const Json& state, const char* key, int otherwise) {
 }
 
 double shareIn(const Json& state, const char* key, double otherwise) {
-  const auto found = state.find(key);
-  if (found == state.end() || !found->is_number()) return otherwise;
-  return std::clamp(found->get<double>(), 0.0, 1.0);
+  return std::clamp(stateNumber(state, key, otherwise), 0.0, 1.0);
 }
 
 }  // namespace

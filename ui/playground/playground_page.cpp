@@ -194,9 +194,7 @@ SampleSettings PlaygroundPage::settings() const {
   SampleSettings settings;
   settings.values = form_->values();
   const auto take = [&](const char* key, std::string& into) {
-    const auto found = settings.values.find(key);
-    if (found == settings.values.end()) return;
-    if (found->is_string()) into = found->get<std::string>();
+    into = stateText(settings.values, key, into);
     settings.values.erase(key);
   };
   settings.model.run = run_;

@@ -11,6 +11,7 @@
 #include "ui/kit/menus.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/runs/selection_memory.h"
 
 namespace vitrine::ui {
@@ -81,12 +82,10 @@ void RunTable::restoreLook() {
     for (const auto& [id, width] : widths->items())
       if (width.is_number_integer()) widths_[id] = std::clamp(width.get<int>(), 16, 2000);
   }
-  const auto sorted = kept.find("sorted_by"), down = kept.find("is_descending");
-  if (sorted != kept.end() && sorted->is_string()) sortedBy_ = sorted->get<std::string>();
+  sortedBy_ = stateText(kept, "sorted_by", sortedBy_);
   sortSection_ = sortedBy_.empty() ? -1 : sortedBy_ == kNames ? 0 : 1;
-  if (down != kept.end() && down->is_boolean() && down->get<bool>()) order_ = Qt::DescendingOrder;
-  const auto grouped = kept.find("grouped_by");
-  if (grouped != kept.end() && grouped->is_string()) groupedBy_ = grouped->get<std::string>();
+  if (stateFlag(kept, "is_descending")) order_ = Qt::DescendingOrder;
+  groupedBy_ = stateText(kept, "grouped_by", groupedBy_);
 }
 
 void RunTable::keepLook() const {

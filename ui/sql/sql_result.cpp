@@ -10,6 +10,7 @@
 #include "ui/figures/painting.h"
 #include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_text.h"
 
@@ -101,9 +102,7 @@ QString delimited(const store::RunReader::Table& table, const std::vector<int>& 
 }  // namespace
 
 std::int64_t blobBytes(const Json& value) {
-  if (!value.is_object()) return -1;
-  const auto bytes = value.find("bytes");
-  return bytes != value.end() && bytes->is_number_integer() ? bytes->get<std::int64_t>() : -1;
+  return stateInteger(value, "bytes", -1);
 }
 
 QString sqlPlain(const Json& value) {

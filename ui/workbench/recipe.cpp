@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/page.h"
 
 namespace vitrine::ui {
@@ -44,9 +45,7 @@ QByteArray bigEndian(quint32 value) {
 }
 
 std::string recipeWordOf(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  if (found == json.end() || !found->is_string()) return {};
-  std::string text = found->get<std::string>();
+  std::string text = stateText(json, key);
   return text.size() <= kMostWord ? text : std::string();
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/base/read_json.h"
 #include "core/config/config.h"
+#include "core/config/lookup.h"
 #include "core/store/run_card.h"
 #include "core/store/run_facts.h"
 #include "ui/kit/theme.h"
@@ -38,29 +39,24 @@ std::uint64_t hashOf(const std::string& text) {
 
 RunWorkload workloadOf(const Json& config) {
   RunWorkload work;
-  const auto at = [&](const char* section, const char* key) {
-    const auto table = config.find(section);
-    if (table == config.end() || !table->is_object()) return Json();
-    const auto value = table->find(key);
-    return value == table->end() ? Json() : *value;
-  };
-  const auto text = [](const Json& value) {
-    return value.is_string() ? value.get<std::string>() : std::string();
+  const auto at = [&](const char* key) {
+    const Json* value = valueAt(config, key);
+    return value == nullptr ? Json() : *value;
   };
   work.task = store::taskOf(config);
-  work.architecture = text(at("model", "architecture"));
-  work.preset = text(at("model", "preset"));
-  work.dataset = text(at("data", "dataset"));
-  work.device = text(at("train", "device"));
-  if (const Json value = at("train", "batch_size"); value.is_number())
+  work.architecture = textAt(config, "model.architecture");
+  work.preset = textAt(config, "model.preset");
+  work.dataset = textAt(config, "data.dataset");
+  work.device = textAt(config, "train.device");
+  if (const Json value = at("train.batch_size"); value.is_number())
     work.batch = value.get<std::int64_t>();
-  if (const Json value = at("train", "accumulate"); value.is_number_integer())
+  if (const Json value = at("train.accumulate"); value.is_number_integer())
     work.accumulate = std::max<std::int64_t>(value.get<std::int64_t>(), 1);
-  if (const Json value = at("train", "steps"); value.is_number())
+  if (const Json value = at("train.steps"); value.is_number())
     work.steps = value.get<std::int64_t>();
-  if (const Json value = at("train", "epochs"); value.is_number())
+  if (const Json value = at("train.epochs"); value.is_number())
     work.epochs = value.get<double>();
-  if (const Json value = at("data", "train_samples"); value.is_number())
+  if (const Json value = at("data.train_samples"); value.is_number())
     work.samples = value.get<std::int64_t>();
   return work;
 }

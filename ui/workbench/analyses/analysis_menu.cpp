@@ -8,6 +8,7 @@
 #include "core/config/lookup.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/page.h"
 #include "ui/workbench/run_facts.h"
 
@@ -42,11 +43,8 @@ bool readsSamples(const std::vector<std::string>& offers, const ItemCard* task) 
 std::int64_t samplesOf(const AnalysedRun& run) {
   std::int64_t samples = 0;
   if (run.artifacts == nullptr) return samples;
-  for (const store::ArtifactRow& row : *run.artifacts) {
-    const auto said = row.meta.is_object() ? row.meta.find("samples") : row.meta.end();
-    if (said != row.meta.end() && said->is_number_integer())
-      samples = std::max(samples, said->get<std::int64_t>());
-  }
+  for (const store::ArtifactRow& row : *run.artifacts)
+    samples = std::max(samples, stateInteger(row.meta, "samples", 0));
   return samples;
 }
 
