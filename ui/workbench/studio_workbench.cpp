@@ -64,11 +64,7 @@ StudioWorkbench::~StudioWorkbench() {
 
 void StudioWorkbench::start() {
   // A process that was killed leaves a row that says `running`.
-  try {
-    if (link_ == nullptr) store_.reapLostRuns();
-  } catch (const Error& error) {
-    showError(QString::fromUtf8(error.what()));
-  }
+  if (link_ == nullptr) attempt([this] { store_.reapLostRuns(); });
   watcher_.start();
   if (link_ == nullptr) edits_.takeOver();
   queue_.refresh();
@@ -406,28 +402,23 @@ const std::string* StudioWorkbench::waiting(std::int64_t run, store::RunField fi
 }
 
 void StudioWorkbench::newFromRun(std::int64_t run) {
-  try {
-    if (run != 0 && store::scriptOf(store_, run)) {
-      showMessage(tr("Run %1 was logged by a script: Vitrine cannot train its configuration. Start "
-                     "the script again.")
-                      .arg(run));
+  attempt([&] {
+    if (run == 0 || !store::scriptOf(store_, run)) {
+      Q_EMIT newFromRunRequested(run);
       return;
     }
-  } catch (const Error& error) {
-    showError(QString::fromUtf8(error.what()));
-    return;
-  }
-  Q_EMIT newFromRunRequested(run);
+    showMessage(tr("Run %1 was logged by a script: Vitrine cannot train its configuration. Start "
+                   "the script again.")
+                    .arg(run));
+  });
 }
 
 void StudioWorkbench::refresh(std::int64_t id) {
-  try {
+  attempt([&] {
     const store::RunRow row = store_.run(id);
     rows_[id] = row;
     Q_EMIT runsChanged({row});
-  } catch (const Error& error) {
-    showError(QString::fromUtf8(error.what()));
-  }
+  });
 }
 
 }  // namespace vitrine::ui
