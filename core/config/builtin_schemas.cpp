@@ -6,12 +6,14 @@ namespace vitrine {
 
 namespace {
 
+constexpr double kMostEpochs = 1e9;  ///< their steps fit 64 bits
+
 Schema makeTrainSchema() {
   Schema schema;
   schema.fields = {
       integerField("epochs", 10, "length of the run; `steps` wins when both are given")
           .titled("Epochs")
-          .atLeast(1)
+          .range(1, kMostEpochs)
           .withUnit("epochs")
           .orNone(),
       integerField("steps", nullptr, "length of the run in optimizer steps")
@@ -57,7 +59,7 @@ Schema makeTrainSchema() {
                .orNone(),
            realField("warmup_epochs", 0.0, "epochs of linear warm-up")
                .titled("Warm-up epochs")
-               .atLeast(0)
+               .range(0, kMostEpochs)
                .withUnit("epochs"),
            choiceField("warmup_kind", "zero_based", {"zero_based", "inclusive", "independent"},
                        "rise of the rate in W warm-up steps")
@@ -137,7 +139,7 @@ Schema makeTrainSchema() {
                .orNone(),
            integerField("every_epochs", 1, "write one every n epochs")
                .titled("Every n epochs")
-               .atLeast(1)
+               .range(1, kMostEpochs)
                .withUnit("epochs")
                .orNone(),
            integerField("keep", 2, "newest ones kept").titled("Newest kept").range(1, 1000),
@@ -165,7 +167,7 @@ Schema makeTrainSchema() {
                       .orNone(),
                   integerField("every_epochs", 1, "evaluate every n epochs")
                       .titled("Every n epochs")
-                      .atLeast(1)
+                      .range(1, kMostEpochs)
                       .withUnit("epochs")
                       .orNone(),
                   choiceField("weights", "all", {"all", "model", "ema"},
@@ -310,7 +312,7 @@ Schema makeObserveSchema() {
       integerField("every_epochs", nullptr,
                    "due at the end of every n-th epoch, at step 0 and at the end")
           .titled("Every n epochs")
-          .atLeast(1)
+          .range(1, kMostEpochs)
           .withUnit("epochs")
           .orNone(),
       choiceField("weights", "model", {"model", "ema"}, "weights that are analysed")

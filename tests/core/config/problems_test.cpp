@@ -69,6 +69,10 @@ TEST(Problems, WrongTypesAreNamed) {
 TEST(Problems, OutOfRangeNamesTheRangeAndUnit) {
   EXPECT_EQ(only(planMore("[train]\nbatch_size = 0\n")).message,
             "0 is out of range; use 1 to 65536 images");
+  for (const char* key : {"epochs", "checkpoint.every_epochs", "evaluate.every_epochs"}) {
+    EXPECT_EQ(only(planMore(std::string("[train]\n") + key + " = 2000000000\n")).message,
+              "2e9 is out of range; use 1 to 1e9 epochs");
+  }
   EXPECT_EQ(only(planMore("[train]\noptimizer.beta1 = 1\n")).message,
             "1 is out of range; use 0 or more and less than 1");
   EXPECT_EQ(only(planMore("[train]\nclip_norm = 0.0\n")).message,
