@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "core/base/text.h"
+#include "core/config/lookup.h"
 #include "core/config/run_resolver.h"
 
 namespace vitrine {
@@ -113,19 +114,16 @@ bool isUuid(const std::string& text) {
 
 InitSource initSourceFrom(const Json& init) {
   InitSource source;
-  const auto text = [&init](const char* key) {
-    return init.at(key).is_string() ? init.at(key).get<std::string>() : "";
-  };
-  source.weights = text("weights");
-  source.run = text("run");
-  source.checkpoint = text("checkpoint");
-  source.use = text("use");
+  source.weights = textAt(init, "weights");
+  source.run = textAt(init, "run");
+  source.checkpoint = textAt(init, "checkpoint");
+  source.use = textAt(init, "use");
   source.skip = init.at("skip").get<std::vector<std::string>>();
   source.freeze = init.at("freeze").get<std::vector<std::string>>();
   for (const Json& pair : init.at("rename")) {
     source.rename.emplace_back(pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
   }
-  source.resizePositions = text("resize_positions");
+  source.resizePositions = textAt(init, "resize_positions");
   source.strict = init.at("strict").get<bool>();
   return source;
 }

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "core/config/lookup.h"
 #include "core/jobs/nvml.h"
 
 namespace vitrine::jobs {
@@ -56,10 +57,6 @@ Json toJson(const DeviceLoad& load) {
 }
 
 DeviceLoad deviceLoadFromJson(const Json& json) {
-  const auto text = [&](const char* key) {
-    const auto found = json.is_object() ? json.find(key) : json.end();
-    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
   const auto real = [&](const char* key, double otherwise) {
     const auto found = json.is_object() ? json.find(key) : json.end();
     return found != json.end() && found->is_number() ? found->get<double>() : otherwise;
@@ -67,8 +64,8 @@ DeviceLoad deviceLoadFromJson(const Json& json) {
   const auto bytes = [&](const char* key) {
     return static_cast<std::int64_t>(std::clamp(real(key, 0), 0.0, 9e18));
   };
-  return {text("name"),
-          text("title"),
+  return {textAt(json, "name"),
+          textAt(json, "title"),
           static_cast<int>(std::clamp(real("threads", 0), 0.0, 1e6)),
           real("utilisation", kUnknown),
           real("temperature", kUnknown),

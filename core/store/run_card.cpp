@@ -7,6 +7,7 @@
 
 #include "core/base/statistics.h"
 #include "core/base/text.h"
+#include "core/config/lookup.h"
 #include "core/store/metrics/metric_family.h"
 #include "core/store/metrics/metric_titles.h"
 
@@ -115,13 +116,7 @@ TaskCards taskCards(const Catalog& catalog) {
   return cards;
 }
 
-std::string taskOf(const Json& config) {
-  if (!config.is_object()) return "";
-  const auto task = config.find("task");
-  if (task == config.end() || !task->is_object()) return "";
-  const auto name = task->find("name");
-  return name != task->end() && name->is_string() ? name->get<std::string>() : "";
-}
+std::string taskOf(const Json& config) { return textAt(config, "task.name"); }
 
 const MetricCard* cardOf(const TaskCards& cards, const std::string& task) {
   const auto found = cards.find(task);

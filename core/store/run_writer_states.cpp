@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/config/lookup.h"
 #include "core/store/maintenance/run_check.h"
 #include "core/store/maintenance/thinning.h"
 #include "core/store/metrics/metrics.h"
@@ -105,11 +106,6 @@ std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, co
       rebuildSummaries(database, run);
       countThinnedOut(database, run);
     }
-    const auto text = [&](const char* key) {
-      const auto found = environment.is_object() ? environment.find(key) : environment.end();
-      return found != environment.end() && found->is_string() ? found->get<std::string>()
-                                                              : std::string();
-    };
     database.run(
         "UPDATE run SET worker_pid = ?2, worker_start = ?3, worker_boot = ?4, worker_host = "
         "?5, "
@@ -121,8 +117,8 @@ std::int64_t RunWriter::openSegment(std::int64_t run, std::int64_t firstStep, co
         "AND "
         "c.is_best = 1 AND c.removed_at = '' AND c.step <= ?9) ELSE best_checkpoint END WHERE "
         "id = ?1",
-        run, worker.pid, worker.startTime, worker.bootId, worker.host, utcNow(), text("device"),
-        text("commit"), firstStep);
+        run, worker.pid, worker.startTime, worker.bootId, worker.host, utcNow(),
+        textAt(environment, "device"), textAt(environment, "commit"), firstStep);
     return previous + 1;
   });
 }

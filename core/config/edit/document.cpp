@@ -157,8 +157,7 @@ const Json* Document::find(const std::string& dottedKey) const {
 }
 
 std::string Document::text(const std::string& dottedKey) const {
-  const Json* value = find(dottedKey);
-  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+  return textAt(tables, dottedKey);
 }
 
 void Document::set(const std::string& dottedKey, Json value) {
