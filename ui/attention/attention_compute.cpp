@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/config/lookup.h"
+
 namespace vitrine::ui {
 
 namespace {
@@ -19,11 +21,8 @@ constexpr std::string_view kOfImages = "attention:", kOfWeights = "attention_of_
 
 std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& config) {
   std::vector<AttentionWay> ways;
-  const auto model = config.is_object() ? config.find("model") : config.end();
-  if (model == config.end() || !model->is_object()) return ways;
-  const auto id = model->find("architecture");
-  if (id == model->end() || !id->is_string()) return ways;
-  const ItemCard* architecture = catalog.find(ItemKind::Architecture, id->get<std::string>());
+  const ItemCard* architecture =
+      catalog.find(ItemKind::Architecture, textAt(config, "model.architecture"));
   if (architecture == nullptr) return ways;
   const std::vector<std::string>& offers = architecture->offers;
   const bool isSource = offersEvery(offers, {"attention_source"});
@@ -102,15 +101,10 @@ void AttentionResponse::take(const Json& part) {
   for (const char* key : {"artifact", "preview"}) {
     const auto found = part.find(key);
     if (found == part.end() || !found->is_object()) continue;
-    const auto text = [&](const char* name) {
-      const auto value = found->find(name);
-      return value != found->end() && value->is_string() ? value->get<std::string>()
-                                                         : std::string();
-    };
     store::ArtifactRow row;
     row.id = static_cast<std::int64_t>(rows_.size()) + 1;
-    row.name = text("name");
-    row.kind = text("kind");
+    row.name = textAt(*found, "name");
+    row.kind = textAt(*found, "kind");
     row.meta = found->value("meta", Json::object());
     std::vector<std::byte> bytes;
     const auto data = found->find("bytes");
