@@ -79,7 +79,12 @@ class ForeignFile {
       openSchema(*database_, migrations().first(static_cast<std::size_t>(version)));
       copy_ = task.database.file().string() + ".import-" + newUuid();
       database_.reset();
-      fs::copy_file(task.source, copy_);
+      std::error_code error;
+      fs::copy_file(task.source, copy_, error);
+      if (error)
+        throw FileError(quotedSource(task) +
+                        " is of an older version and cannot be copied next to '" +
+                        task.database.file().string() + "': " + error.message());
       database_ = std::make_unique<Database>(copy_, Database::Access::Scratch);
     }
     openSchema(*database_);

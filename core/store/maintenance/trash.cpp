@@ -236,7 +236,10 @@ std::int64_t restoreRun(const fs::path& file, std::int64_t run) {
   {
     // A copy, which may be brought up to date: the run may be older than this program.
     const fs::path copy = entry->folder / (std::string(kRows) + ".restored");
-    fs::copy_file(entry->folder / kRows, copy, fs::copy_options::overwrite_existing);
+    fs::copy_file(entry->folder / kRows, copy, fs::copy_options::overwrite_existing, error);
+    if (error)
+      throw FileError(nameOf(run) + " cannot be restored: '" + (entry->folder / kRows).string() +
+                      "' cannot be copied: " + error.message());
     Database rows(copy, Database::Access::Scratch);
     openSchema(rows);
     database.write([&] {

@@ -2,6 +2,8 @@
 #include "core/store/exchange/exchange.h"
 
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -309,6 +311,25 @@ TEST_F(Exchange, LeavesNoCopyOfAnOlderVersionThatItRefusesAndNamesTheFile) {
       EXPECT_EQ(entry.path().string().find(".import-"), std::string::npos) << entry.path();
   }
   EXPECT_EQ(RunStore(file()).runs().size(), 0u);
+}
+
+TEST_F(Exchange, SaysThatThereIsNoRoomToBringAnOlderVersionUpToDate) {
+  if (migrations().size() < 2) GTEST_SKIP() << "there is one version only";
+  { RunStore store(file()); }
+  writeOldExport(out("old.vitrine"));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{48 << 10, before.rlim_max};
+  ASSERT_GT(fs::file_size(out("old.vitrine")), small.rlim_cur);
+  ::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string message =
+      test::refusal<FileError>([&] { import(file(), out("old.vitrine")); });
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_THAT(message, Names("old.vitrine", file().string()));
+  for (const auto& entry : fs::directory_iterator(folder_))
+    EXPECT_EQ(entry.path().string().find(".import-"), std::string::npos) << entry.path();
 }
 
 TEST_F(Exchange, SaysThatAFileWithTheNameOfADatabaseIsNone) {

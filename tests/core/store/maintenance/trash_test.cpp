@@ -171,6 +171,16 @@ TEST_F(Trash, BringsBackWhatADeletionThatWasCutShortLeft) {
   EXPECT_EQ(trashedRuns(file()).size(), 1u);
 }
 
+TEST_F(Trash, SaysWhichRunCannotBeRestored) {
+  RunStore store(file());
+  const std::int64_t run = addFinished(store, "the run");
+  const fs::path rows =
+      filesFolder(file()) / "trash" / ("run-" + store.run(run).uuid) / "run.vitrine";
+  trashRun(file(), run);
+  ASSERT_TRUE(fs::remove(rows));
+  EXPECT_THAT([&] { restoreRun(file(), run); }, Fails<FileError>("run 1", rows.string()));
+}
+
 /// Permissions hold for root, too, while it lives.
 class OrdinaryPermissions {
  public:
