@@ -2,35 +2,14 @@
 
 #include <QCoreApplication>
 #include <QRegularExpression>
-#include <QStringList>
+
+#include "ui/kit/fuzzy.h"
 
 namespace vitrine::ui {
 
 namespace {
 
 using Test = store::ImageCondition::Test;
-
-/// At blanks that stand outside of quotation marks.
-QStringList wordsOf(const QString& text) {
-  QStringList words;
-  QString word;
-  bool isQuoted = false, isWord = false;
-  for (const QChar c : text) {
-    if (c == QLatin1Char('"')) {
-      isQuoted = !isQuoted;
-      isWord = true;
-    } else if (c.isSpace() && !isQuoted) {
-      if (isWord) words << word;
-      word.clear();
-      isWord = false;
-    } else {
-      word += c;
-      isWord = true;
-    }
-  }
-  if (isWord) words << word;
-  return words;
-}
 
 Test testOf(const QString& sign) {
   if (sign == QLatin1String("!=")) return Test::IsNot;
@@ -52,7 +31,7 @@ ImageQuery parseImageQuery(const QString& text) {
       QStringLiteral("^([A-Za-z_][A-Za-z0-9_.-]*)(!=|<=|>=|<|>|=|:)(.*)$"),
       QRegularExpression::DotMatchesEverythingOption);
   ImageQuery query;
-  for (QString word : wordsOf(text)) {
+  for (QString word : typedWords(text)) {
     const bool isTurned = word.size() > 1 && word.startsWith(QLatin1Char('-'));
     if (isTurned) word.remove(0, 1);
     store::ImageCondition condition;

@@ -36,6 +36,22 @@ int fuzzyScore(const QString& pattern, const QString& text) {
   return *std::max_element(best.begin(), best.end());
 }
 
+QStringList typedWords(const QString& text) {
+  QStringList words{QString()};
+  bool isQuoted = false;
+  for (const QChar c : text) {
+    if (c == QLatin1Char('"')) {
+      isQuoted = !isQuoted;
+    } else if (c.isSpace() && !isQuoted) {
+      words << QString();
+    } else {
+      words.back() += c;
+    }
+  }
+  words.removeAll(QString());
+  return words;
+}
+
 bool holdsWords(const QString& text, const QStringList& words) {
   return std::all_of(words.begin(), words.end(),
                      [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });

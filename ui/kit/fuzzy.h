@@ -11,6 +11,9 @@ namespace vitrine::ui {
 /// "Next sample". Case and spaces do not matter.
 [[nodiscard]] int fuzzyScore(const QString& pattern, const QString& text);
 
+/// The words of a filter; text between quotation marks is one word, without them.
+[[nodiscard]] QStringList typedWords(const QString& text);
+
 /// Whether `text` has every one of `words`, whatever their case.
 [[nodiscard]] bool holdsWords(const QString& text, const QStringList& words);
 

@@ -3,10 +3,10 @@
 #include <QDate>
 #include <QDateTime>
 #include <QRegularExpression>
-#include <QStringList>
 #include <algorithm>
 #include <optional>
 
+#include "ui/kit/fuzzy.h"
 #include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
@@ -89,29 +89,6 @@ std::optional<QString> ofRow(const store::RunRow& row, const QString& key) {
   return std::nullopt;
 }
 
-/// Words of a text; text between quotes is one, without them.
-QStringList termsOf(const QString& text) {
-  QStringList terms;
-  QString term;
-  bool isQuoted = false, hasTerm = false;
-  for (const QChar c : text) {
-    if (c == QLatin1Char('"')) {
-      isQuoted = !isQuoted;
-      hasTerm = true;
-    } else if (c.isSpace() && !isQuoted) {
-      if (hasTerm) terms << term;
-      term.clear();
-      hasTerm = false;
-    } else {
-      term += c;
-      hasTerm = true;
-    }
-  }
-  if (hasTerm) terms << term;
-  terms.removeAll(QString());
-  return terms;
-}
-
 RunQuery::Comparison comparisonOf(const QString& sign) {
   using C = RunQuery::Comparison;
   if (sign == QLatin1String("!=")) return C::NotEqual;
@@ -140,7 +117,7 @@ RunQuery::RunQuery(const QString& text) {
   tight.replace(percent, QStringLiteral("%"));
   tight.replace(spaces, QStringLiteral("\\1"));
   tight.replace(colon, QStringLiteral("\\1:"));
-  for (const QString& term : termsOf(tight)) {
+  for (const QString& term : typedWords(tight)) {
     if (const auto match = named.match(term); match.hasMatch()) {
       conditions_.push_back({match.captured(1).toLower(), match.captured(2), Comparison::Equal});
     } else if (const auto compared = pattern.match(term); compared.hasMatch()) {

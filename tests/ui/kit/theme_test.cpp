@@ -166,6 +166,12 @@ TEST(Fuzzy, RanksStartsOfWordsAndNeighboursFirst) {
   EXPECT_EQ(fuzzyScore("", "anything"), 0);
 }
 
+TEST(TypedWords, KeepsWhatStandsInQuotationMarksTogether) {
+  EXPECT_EQ(typedWords(" a  key=\"two words\" \"\" \"open end"),
+            QStringList({"a", "key=two words", "open end"}));
+  EXPECT_TRUE(typedWords("  ").isEmpty());
+}
+
 TEST(Icons, OfAButtonWithoutRoomAreNoPicture) {
   EXPECT_TRUE(icon(Icon::More).pixmap(QSize(0, 16)).isNull());
   EXPECT_TRUE(icon(Icon::More).pixmap(QSize(0, 0)).isNull());
