@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/data/shown_image.h"
+#include "core/plugin/loss_mean.h"
 
 namespace vitrine::train {
 
@@ -210,11 +211,8 @@ struct LiveLook::State {
   [[nodiscard]] double lossOf(const Batch& batch, const Look& look) {
     StepContext context = beginLook(session, look);
     double loss = 0;
-    for (const LossPart& part : session.loss(context, batch)) {
-      const double count =
-          part.count.defined() ? part.count.item<double>() : static_cast<double>(batch.size());
-      loss += part.weight * part.sum.item<double>() / std::max(count, 1e-12);
-    }
+    for (const LossPart& part : session.loss(context, batch))
+      loss += part.weight * meanOf(part, batch.size()).item<double>();
     return loss;
   }
 
