@@ -3,12 +3,11 @@
 #include <zlib.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/files/checkpoint_folder.h"
 
 namespace vitrine {
 
@@ -16,7 +15,7 @@ namespace {
 
 constexpr std::string_view kSignature("\x89PNG\r\n\x1a\n", 8);
 constexpr std::int64_t kMostPixels = 64'000'000;
-constexpr std::uintmax_t kLargestFile = 512ULL << 20U;
+constexpr std::uint64_t kLargestFile = 512ULL << 20U;
 
 std::uint32_t bigEndian(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;
@@ -51,11 +50,7 @@ PngPixels readPng(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error))
     throw NotFoundError("there is no image " + file.string());
-  if (std::filesystem::file_size(file) > kLargestFile)
-    throw FileError(file.string() + ": it is larger than 512 MiB");
-  std::ifstream stream(file, std::ios::binary);
-  const std::string content((std::istreambuf_iterator<char>(stream)),
-                            std::istreambuf_iterator<char>());
+  const std::string content = readTextFile(file, kLargestFile);
   return decodePng(std::as_bytes(std::span(content)), file.string());
 }
 
