@@ -127,6 +127,9 @@ class CocoReader {
   void readSegmentation(const Json& json, const CocoImage& image, CocoObject& object,
                         const std::string& place) const {
     if (json.is_object()) {
+      const Json size = json.value("size", Json());
+      if (!size.is_null() && size != Json::array({image.height, image.width}))
+        refuse(place, "has runs of a mask of another height and width than its image");
       const Json counts = json.value("counts", Json());
       object.runs =
           counts.is_string() ? unpacked(counts.get<std::string>(), place) : runsFrom(counts, place);

@@ -64,6 +64,7 @@ TEST(Coco, PackedRunsArePlainOnes) {
   EXPECT_THAT(read(json).images[0].objects[0].runs, ElementsAre(3, 6, 3));
   json["images"][0]["height"] = 12;
   json["images"][0]["width"] = 10;
+  json["annotations"][0]["segmentation"]["size"] = {12, 10};
   // 40 = 8 + 32 * 1: "X1"; 2: "2"; 70 = 6 + 32 * 2: "V2"; 5 - 2 = 3: "3"; 3 - 70 = -67.
   json["annotations"][0]["segmentation"]["counts"] = "X12V23mM";
   EXPECT_THAT(read(json).images[0].objects[0].runs, ElementsAre(40, 2, 70, 5, 3));
@@ -116,6 +117,7 @@ TEST(Coco, WhatDoesNotFitIsRefusedWithItsPlace) {
   EXPECT_THAT(changed("/annotations/0/iscrowd", 2), Names("annotations[0]", "iscrowd"));
   const std::string segmentation = "/annotations/0/segmentation", counts = segmentation + "/counts";
   EXPECT_THAT(changed(counts, {3, 6, 4}), Names("annotations[0]", 13, 12));
+  EXPECT_THAT(changed(segmentation + "/size", {4, 3}), Names("annotations[0]", "height"));
   for (const Json& runs : {Json{3, -6, 4}, Json("o"), Json("oooooooooooooo0")})
     EXPECT_THAT(changed(counts, runs), Names("annotations[0]")) << runs;
   EXPECT_THAT(changed(segmentation, Json::array({{1, 2, 3, 4}})), Names("annotations[0]", 4));
