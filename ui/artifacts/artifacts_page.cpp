@@ -81,10 +81,8 @@ ArtifactsPage::ArtifactsPage(Workbench& workbench, QWidget* parent)
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] { applyStyle(); });
 
-  const auto key = [this](const QKeySequence& keys, auto&& act) {
-    auto* shortcut = new QShortcut(keys, this);
-    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-    connect(shortcut, &QShortcut::activated, this, act);
+  const auto key = [this](const QKeySequence& keys, auto act) {
+    new QShortcut(keys, this, this, act, Qt::WidgetWithChildrenShortcut);
   };
   key(Qt::Key_BracketLeft, [this] { moveImage(-1); });
   key(Qt::Key_BracketRight, [this] { moveImage(1); });

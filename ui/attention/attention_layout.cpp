@@ -220,10 +220,8 @@ QWidget* AttentionPage::makeBottom() {
 }
 
 void AttentionPage::makeKeys() {
-  const auto key = [this](const QKeySequence& keys, auto&& act) {
-    auto* shortcut = new QShortcut(keys, this);
-    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-    connect(shortcut, &QShortcut::activated, this, act);
+  const auto key = [this](const QKeySequence& keys, auto act) {
+    new QShortcut(keys, this, this, act, Qt::WidgetWithChildrenShortcut);
   };
   key(Qt::Key_BracketLeft, [this] { moveSample(-1); });
   key(Qt::Key_BracketRight, [this] { moveSample(1); });

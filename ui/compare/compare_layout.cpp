@@ -295,9 +295,9 @@ QWidget* ComparePage::makeTableView() {
     if (choice_.view == CompareView::Table) readCurves();
   });
   connect(tableView_, &QTableView::doubleClicked, this, [this] { setBaselineFromTable(); });
-  auto* copy = new QShortcut(QKeySequence::Copy, tableView_);
-  copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this, [this] { copyTable(TableFormat::Markdown); });
+  new QShortcut(
+      QKeySequence::Copy, tableView_, this, [this] { copyTable(TableFormat::Markdown); },
+      Qt::WidgetShortcut);
   tableView_->addAction(tools_[7]);
   tableView_->addAction(tr("Select its runs"), this, [this] { selectRunsOfTable(); })
       ->setToolTip(

@@ -54,9 +54,8 @@ StepBar::StepBar(const QString& tip, QWidget* page)
     if (shown() >= 0) Q_EMIT chosen(shown());
   });
   for (const auto& [key, by] : {std::pair(Qt::Key_Left, -1), std::pair(Qt::Key_Right, 1)}) {
-    auto* shortcut = new QShortcut(Qt::CTRL | key, page);
-    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-    connect(shortcut, &QShortcut::activated, this, [this, by = by] { move(by); });
+    new QShortcut(
+        Qt::CTRL | key, page, this, [this, by = by] { move(by); }, Qt::WidgetWithChildrenShortcut);
   }
 }
 
