@@ -242,7 +242,8 @@ TEST(Report, HoldsTheImagesThatARunGenerated) {
       image.seed = i;
       image.recipe = {{"sampler", "ode"},
                       {"weights", "ema"},
-                      {"settings", {{"steps", 5}}},
+                      {"precision", "bf16"},
+                      {"settings", {{"steps", 5}, {"prompt", "7"}}},
                       {"seed", i},
                       {"class", i}};
       (void)store.addImage(2, image);
@@ -251,7 +252,9 @@ TEST(Report, HoldsTheImagesThatARunGenerated) {
   }
   const std::string page = reported(copy.database(), {"Tiny"});
   EXPECT_EQ(countOf(page, "src=\"data:image/png;base64,"), 4u);
-  const std::string command = "vitrine sample 2 --checkpoint 24 --with ode --use ema steps=5 seed=";
+  const std::string command =
+      "vitrine sample 2 --checkpoint 24 --with ode --use ema --precision bf16 steps=5 "
+      "&#39;prompt=&quot;7&quot;&#39; seed=";
   EXPECT_THAT(page, HasTexts("alt=\"class 2, seed 2\"", "averaged weights", command + "0 count=3",
                              command + "10 count=1"));
   const std::string fewer = reported(copy.database(), {"Tiny", "--images", "2"});

@@ -1,29 +1,12 @@
 #include "ui/playground/draw_recipe.h"
 
-#include <cctype>
 #include <vector>
 
 #include "core/base/cell_text.h"
 #include "core/base/joined.h"
-#include "core/config/config.h"
+#include "core/config/toml/override.h"
 
 namespace vitrine::ui {
-
-namespace {
-
-/// A value as `KEY=VALUE` of the command line takes it.
-std::string commandValue(const Json& value) {
-  if (value.is_null()) return "none";
-  if (!value.is_string()) return value.is_number_float() ? plainText(value) : value.dump();
-  const std::string text = value.get<std::string>();
-  // In quotes where it would be read as a number, a list or a word of its own.
-  const bool isPlain = !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) &&
-                       text != "true" && text != "false" && text != "none" && text != "inf" &&
-                       text != "nan";
-  return isPlain ? text : value.dump();
-}
-
-}  // namespace
 
 SampleSettings recalled(const SampleSettings& now, const SampleSettings& cell, std::uint64_t seed,
                         Recall what) {
@@ -66,7 +49,7 @@ QString sampleCommand(const SampleSettings& settings, const Schema& schema,
     // Seed and count are always said: they are what a reader looks for.
     if (field != nullptr && field->defaultValue == value && key != "seed" && key != "count")
       continue;
-    words.push_back(shellWord(key + "=" + commandValue(value)));
+    words.push_back(shellWord(key + "=" + overrideValue(value)));
   }
   return QString::fromStdString(joined(words, " "));
 }

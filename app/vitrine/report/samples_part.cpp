@@ -7,7 +7,7 @@
 #include "app/vitrine/report/experiment_part.h"
 #include "app/vitrine/report/stored_json.h"
 #include "core/base/cell_text.h"
-#include "core/base/joined.h"
+#include "core/config/toml/override.h"
 
 namespace vitrine::app {
 
@@ -56,14 +56,18 @@ std::string sampleCommand(std::int64_t run, const Call& call) {
   const store::GeneratedImageRow& first = call.front();
   const Json& recipe = first.recipe;
   std::string text = "vitrine sample " + std::to_string(run);
-  if (first.step > 0) text += " --checkpoint " + std::to_string(first.step);
-  if (const std::string sampler = wordAt(recipe, "sampler"); !sampler.empty())
-    text += " --with " + shellWord(sampler);
-  if (const std::string weights = wordAt(recipe, "weights"); !weights.empty())
-    text += " --use " + shellWord(weights);
+  const auto option = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += std::string(" ") + name + " " + shellWord(value);
+  };
+  if (first.step > 0) option("--checkpoint", std::to_string(first.step));
+  option("--with", wordAt(recipe, "sampler"));
+  option("--use", wordAt(recipe, "weights"));
+  if (const std::string device = wordAt(recipe, "device"); device != "cpu")
+    option("--device", device);
+  option("--precision", wordAt(recipe, "precision"));
   const Json settings = tableAt(recipe, "settings");
   for (const auto& [key, value] : settings.items()) {
-    if (!value.is_null()) text += " " + shellWord(key + "=" + plainText(value));
+    if (!value.is_null()) text += " " + shellWord(key + "=" + overrideValue(value));
   }
   return text + " seed=" + std::to_string(first.seed) +
          " count=" + std::to_string(call.size());

@@ -5,7 +5,7 @@
 
 #include "core/base/cell_text.h"
 #include "core/config/edit/document.h"
-#include "core/config/to_toml.h"
+#include "core/config/toml/override.h"
 
 namespace vitrine {
 
@@ -13,20 +13,6 @@ namespace {
 
 constexpr const char* kNoFile = "/dev/null";
 constexpr std::size_t kMostComparedRuns = 5'000;  // more of them go as the whole text
-
-/// A bare word where that reads back as the text.
-std::string overrideValue(const Json& value) {
-  if (value.is_string()) {
-    const std::string word = value.get<std::string>();
-    const bool isSafe = !word.empty() && word != "none" && word != "null" &&
-                        std::all_of(word.begin(), word.end(), [](char c) {
-                          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                                 (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/';
-                        });
-    if (isSafe && parseValue(word) == value) return word;
-  }
-  return tomlValue(value);
-}
 
 bool samePlan(const Plan& a, const Plan& b) {
   return a.problems.empty() && b.problems.empty() && a.title == b.title && a.total == b.total &&
@@ -44,7 +30,7 @@ class OverrideWriter {
 
   std::vector<std::string> words() {
     if (base_.title != target_.title)
-      words_.push_back("title=" + (target_.title.empty() ? "\"\"" : tomlString(target_.title)));
+      words_.push_back("title=" + overrideValue(target_.title));
     compare("", base_.tables, target_.tables);
     return words_;
   }

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/config/to_toml.h"
 #include "core/config/toml/toml_reader.h"
 
 namespace vitrine {
@@ -19,6 +20,18 @@ std::optional<Override> splitOverride(std::string_view text) {
     key = key.substr(1, key.size() - 2);
   if (key.empty()) return std::nullopt;
   return Override{std::move(key), trimmed(text.substr(at + 1))};
+}
+
+std::string overrideValue(const Json& value) {
+  if (value.is_null()) return "none";
+  if (value.is_string()) {
+    const std::string& text = value.get_ref<const std::string&>();
+    Node read;
+    const bool isBare = parseOverride("key=" + text).value == text &&
+                        readTomlValue(text, read).message.empty() && read.value == value;
+    if (isBare) return text;
+  }
+  return tomlValue(value);
 }
 
 Override parseOverride(const std::string& text) {

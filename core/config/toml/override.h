@@ -20,6 +20,8 @@ struct Override {
 /// Blanks around both parts and quotes around the key go. None: there is no '=' or no key.
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::optional<Override> splitOverride(
     std::string_view text);
+/// The VALUE that reads back as `value`: null as none, a text without quotes where that can be.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string overrideValue(const Json& value);
 /// \throws ConfigError  there is no '=' or no key
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Override parseOverride(const std::string& text);
 /// \throws ConfigError  one of them is not a KEY=VALUE

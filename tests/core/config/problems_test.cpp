@@ -400,6 +400,20 @@ TEST(Override, TakesThePlaceOfAResolvedValue) {
                           {"model", {{"image_size", {56, 28}}}}}));
 }
 
+TEST(Override, WritesAValueThatReadsBack) {
+  EXPECT_EQ(overrideValue("a coat; it's red"), "a coat; it's red");
+  EXPECT_EQ(overrideValue("7"), "\"7\"");
+  EXPECT_EQ(overrideValue(nullptr), "none");
+  const std::vector<Json> values{7,     4.0, true,  Json::array({1, 2}), "a = b", "7",  "1e5",
+                                 "inf", "",  "nan", "none",              "null",  " a", "a\nb",
+                                 "[a",  "{", "'a'", "true # b",          "a # b", "2026-01-02"};
+  for (const Json& value : values) {
+    Json tables = Json::object();
+    layOverrides(tables, {parseOverride("key=" + overrideValue(value))});
+    EXPECT_EQ(tables.at("key"), value) << overrideValue(value);
+  }
+}
+
 TEST(PlanModel, ResolvesTheModelFromOverridesAlone) {
   Json model;
   const auto problems = planModel(

@@ -110,7 +110,7 @@ TEST(SampleCommand, HasWhatIsNotTheDefaultInWordsOfAShell) {
                    integerField("class", nullptr, "").orNone(), textField("prompt", "", "")};
   EXPECT_EQ(sampleCommand(settings, schema, "/data/my lab.sqlite").toStdString(),
             "vitrine sample 57 --db '/data/my lab.sqlite' --checkpoint 1200 --use ema --with ode "
-            "seed=7 count=1 guidance=4 'prompt=a coat; it'\\''s red'");
+            "seed=7 count=1 guidance=4.0 'prompt=a coat; it'\\''s red'");
 }
 
 TEST(SampleCommand, QuotesATextThatWouldBeReadAsANumber) {
