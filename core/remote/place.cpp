@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
@@ -21,17 +22,8 @@ constexpr std::string_view kScheme = "ssh://";
 }
 
 /// As one word of the shell over there; a ~/ at its beginning is left to that shell.
-std::string shellWord(const std::string& text) {
-  const bool isHome = text.starts_with("~/");
-  std::string word = isHome ? "~/'" : "'";
-  for (const char c : isHome ? text.substr(2) : text) {
-    if (c == '\'') {
-      word += "'\\''";
-    } else {
-      word += c;
-    }
-  }
-  return word + "'";
+std::string wordThere(const std::string& text) {
+  return text.starts_with("~/") ? "~/" + shellWord(text.substr(2)) : shellWord(text);
 }
 
 bool isHostLetter(char c) {
@@ -106,7 +98,7 @@ std::vector<std::string> RemotePlace::command() const {
   }
   words.emplace_back("--");
   words.push_back(host);
-  words.push_back("exec " + shellWord(program) + " serve --db " + shellWord(file));
+  words.push_back("exec " + wordThere(program) + " serve --db " + wordThere(file));
   return words;
 }
 

@@ -210,7 +210,7 @@ TEST(RemotePlaces, AreReadAndWrittenAsPeopleWriteThem) {
   const remote::RemotePlace place = remote::remotePlace("ssh://me@lab:2222/~/it's.sqlite");
   EXPECT_EQ(place.file, "~/it's.sqlite");
   const auto words = place.command();
-  EXPECT_EQ(words.back(), "exec 'vitrine' serve --db ~/'it'\\''s.sqlite'");
+  EXPECT_EQ(words.back(), "exec vitrine serve --db ~/'it'\\''s.sqlite'");
   EXPECT_EQ(words[words.size() - 2], "me@lab");
   EXPECT_THAT(words, ::testing::IsSupersetOf({"-p", "2222", "BatchMode=yes", "--"}));
   EXPECT_NE(place.copy(), remote::remotePlace("ssh://me@lab/~/it's.sqlite").copy());
