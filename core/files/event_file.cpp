@@ -334,8 +334,10 @@ struct EventFileWriter::State {
   }
 };
 
-EventFileWriter::EventFileWriter(const std::filesystem::path& file, double wallTime)
-    : state_(std::make_unique<State>(State{file, files::openToWrite(file), {}})) {
+EventFileWriter::EventFileWriter(const std::filesystem::path& file, double wallTime,
+                                 const std::filesystem::path& named)
+    : state_(std::make_unique<State>(
+          State{named.empty() ? file : named, files::openToWrite(file), {}})) {
   wire::Writer event;
   event.fixed64(1, std::bit_cast<std::uint64_t>(wallTime));
   event.text(3, kVersion);

@@ -52,8 +52,10 @@ class VITRINE_FOUNDATION_EXPORT EventFileWriter {
  public:
   /// Makes or empties `file`, whose name must contain "tfevents" for TensorBoard to find it.
   /// \param wallTime  of the file, seconds since 1970
+  /// \param named  the file in messages, "": `file`
   /// \throws FileError
-  EventFileWriter(const std::filesystem::path& file, double wallTime);
+  EventFileWriter(const std::filesystem::path& file, double wallTime,
+                  const std::filesystem::path& named = {});
   ~EventFileWriter();
   EventFileWriter(const EventFileWriter&) = delete;
   EventFileWriter& operator=(const EventFileWriter&) = delete;

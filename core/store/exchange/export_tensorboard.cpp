@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/artifact/artifact.h"
+#include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/files/event_file.h"
@@ -172,18 +173,25 @@ void writeImages(const ExportTask& task, const RunRow& run, EventFileWriter& out
   if (texts > 0) left["generated text"] += texts;
 }
 
+/// \param named  the folder in messages
+void makeFolder(const std::filesystem::path& folder, const std::filesystem::path& named) {
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (error)
+    throw FileError("the folder '" + named.string() + "' cannot be made: " + error.message());
+}
+
 }  // namespace
 
 void exportTensorBoard(const ExportTask& task) {
-  std::filesystem::create_directory(task.target);
+  makeFolder(task.target, task.file);
   std::map<std::string, std::int64_t> left;
   for (std::size_t i = 0; i < task.runs.size(); ++i) {
     task.tell(i);
     task.database.read([&] {
       const RunRow run = readRun(task.database, task.runs[i].id);
-      const std::filesystem::path folder =
-          task.target / (std::to_string(run.id) + "-" + plainName(run.name));
-      std::filesystem::create_directory(folder);
+      const std::string folder = std::to_string(run.id) + "-" + plainName(run.name);
+      makeFolder(task.target / folder, task.file / folder);
       WallClock clock(task.database, run);
       const std::vector<MetricSummary> metrics = readSummaries(task.database, run.id);
       for (const MetricSummary& metric : metrics) {
@@ -193,9 +201,9 @@ void exportTensorBoard(const ExportTask& task) {
       }
       clock.completeStarts();
       const auto second = static_cast<std::int64_t>(clock.start());
-      EventFileWriter out(
-          folder / ("events.out.tfevents." + std::to_string(second) + ".vitrine." + run.uuid),
-          clock.start());
+      const std::string file =
+          folder + "/events.out.tfevents." + std::to_string(second) + ".vitrine." + run.uuid;
+      EventFileWriter out(task.target / file, clock.start(), task.file / file);
       for (const MetricSummary& metric : metrics) {
         SummaryEvent event;
         event.values.resize(1);
