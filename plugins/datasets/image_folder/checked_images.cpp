@@ -58,7 +58,10 @@ std::string whyUnusable(const fs::path& folder, Finding& finding, Verify verify,
     // Sentences of the file system begin with the whole path.
     std::string why = problem.what();
     const std::string place = (folder / path).string();
-    if (why.starts_with(place)) why.erase(0, place.size());
+    if (why.starts_with(place)) {
+      why.erase(0, place.size());
+      finding.stamp.clear();  // a permission that is given later leaves the stamp as it is
+    }
     why.erase(0, std::min(why.size(), why.find_first_not_of(' ')));
     return why;
   }
@@ -107,16 +110,23 @@ class Cache {
     return true;
   }
 
-  void keep(const std::vector<Finding>& findings) const {
+  void keep(const fs::path& folder, const std::vector<Finding>& findings) {
     if (file_.empty()) return;
     std::string text = title_ + "\n";
-    for (const Finding& finding : findings) {
-      if (finding.stamp.empty()) continue;
+    const auto add = [&text](const std::string& path, const Finding& finding) {
       std::string why = finding.why;
       std::replace_if(
           why.begin(), why.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
-      text += finding.stamp + "\t" + finding.path + "\t" + why + "\t" +
-              std::to_string(finding.pixels) + "\n";
+      text += finding.stamp + "\t" + path + "\t" + why + "\t" + std::to_string(finding.pixels) +
+              "\n";
+    };
+    for (const Finding& finding : findings) {
+      known_.erase(finding.path);
+      if (!finding.stamp.empty()) add(finding.path, finding);
+    }
+    // Images that another list of the same folder has.
+    for (const auto& [path, finding] : known_) {
+      if (stampOf(folder / path) == finding.stamp) add(path, finding);
     }
     std::error_code error;
     fs::create_directories(file_.parent_path(), error);
@@ -183,8 +193,8 @@ void keepUsable(const fs::path& folder, const CheckOptions& options, Listing& li
     for (const ListedImage& image : images) findings.push_back({image.path, "", "", 0});
   }
   const std::size_t all = findings.size() + listing.unusable.size();
-  const Cache cache(folder, options);
-  if (lookAt(folder, options, cache, findings) > 0) cache.keep(findings);
+  Cache cache(folder, options);
+  if (lookAt(folder, options, cache, findings) > 0) cache.keep(folder, findings);
   auto finding = findings.cbegin();
   for (auto& images : listing.images) {
     for (ListedImage& image : images) image.pixels = (finding++)->pixels;

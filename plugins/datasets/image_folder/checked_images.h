@@ -1,5 +1,6 @@
 // Checks which of the listed images can be used. Each file is read once; the result is kept in the
-// user's cache and holds until size, time or inode of the file change.
+// user's cache and holds until size, time or inode of the file change. A file that cannot be read
+// is asked for again each time.
 #pragma once
 
 #include <filesystem>

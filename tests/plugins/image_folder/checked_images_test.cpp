@@ -11,8 +11,11 @@ namespace {
 
 using test::Fails;
 using test::Names;
+using ::testing::_;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Pair;
 
 /// `good` images and some that are cut, in one class.
@@ -79,6 +82,36 @@ TEST(CheckedImages, WhatWasFoundIsKeptUntilTheFileChanges) {
   // Rubbish in the cache only costs time.
   putFile(kept(), "rubbish\n\t\t\t\n");
   EXPECT_EQ(checked(folder, lenient).images[0].size(), 20u);
+}
+
+TEST(CheckedImages, WhatTheFileSystemRefusesIsNotKept) {
+  // A permission, for instance, is given without a change of size or time.
+  const TemporaryFolder folder, cache;
+  putMixed(folder, 20, 1);
+  putImage(folder / "a/huge.png", "");
+  std::filesystem::resize_file(folder / "a/huge.png", kLargestFile + 1);
+  const CheckOptions options{Verify::Structure, 0.5, cache.path()};
+  EXPECT_THAT(checked(folder, options).unusable,
+              ElementsAre(Pair("a/bad0.jpg", _), Pair("a/huge.png", HasSubstr("is larger than"))));
+  EXPECT_THAT(getFile(std::filesystem::directory_iterator(cache.path())->path()),
+              AllOf(HasSubstr("a/bad0.jpg"), Not(HasSubstr("a/huge.png"))));
+}
+
+TEST(CheckedImages, WhatWasFoundOfAnotherListStays) {
+  const TemporaryFolder folder, cache;
+  putMixed(folder, 20, 0);
+  const CheckOptions options{Verify::Structure, 0.05, cache.path()};
+  Listing first = listImages(folder.path(), {Links::Inside, 0, 0}), second = first;
+  first.images[0].resize(10);
+  second.images[0].erase(second.images[0].begin(), second.images[0].begin() + 10);
+  const std::string ofFirst = first.images[0].front().path, gone = first.images[0].back().path,
+                    ofSecond = second.images[0].front().path;
+  keepUsable(folder.path(), options, first);
+  std::filesystem::remove(folder / gone);
+  keepUsable(folder.path(), options, second);
+  EXPECT_THAT(getFile(std::filesystem::directory_iterator(cache.path())->path()),
+              AllOf(HasSubstr(ofFirst + "\t"), HasSubstr(ofSecond + "\t"),
+                    Not(HasSubstr(gone + "\t"))));
 }
 
 TEST(CheckedImages, FilesThatAreNoFilesAreUnusable) {
