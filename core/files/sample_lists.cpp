@@ -102,6 +102,7 @@ std::string whyNotBelow(std::string_view path) {
 std::string readCorpus(const std::filesystem::path& file, const SampleListLimits& limits) {
   std::string text = readTextFile(file, limits.bytes);
   if (!isUtf8(text)) throw FileError(file.string() + " is not UTF-8 text");
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // not part of the first entry
   return text;
 }
 

@@ -62,7 +62,8 @@ struct TextRange {
 };
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<TextRange> divideText(std::string_view text,
                                                                           Documents by);
-/// A whole text file. \throws FileError  not UTF-8, or larger than the limit
+/// A whole text file without a byte order mark. \throws FileError  not UTF-8, or larger than the
+/// limit
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT std::string readCorpus(const std::filesystem::path& file,
                                                                const SampleListLimits& limits = {});
 

@@ -33,6 +33,14 @@ TEST_F(SampleLists, ASplitListNamesPathsAndClasses) {
   EXPECT_EQ(entries[2].className, "Zebra crossing");
 }
 
+TEST_F(SampleLists, AByteOrderMarkIsNotPartOfTheFirstEntry) {
+  putFile(file(),
+          "\xef\xbb\xbf"
+          "cat/1.png\n");
+  EXPECT_EQ(readSplitList(file()).at(0).path, "cat/1.png");
+  EXPECT_EQ(readCorpus(file()), "cat/1.png\n");
+}
+
 TEST_F(SampleLists, APathThatLeadsOutOfTheFolderIsRefusedWithItsLine) {
   const auto read = [&](const std::string& line) {
     return refusal([](const auto&... all) { return readSplitList(all...); }, "a/b.png\n" + line);
