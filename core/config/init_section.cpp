@@ -1,6 +1,5 @@
 // `[init]`: what a run starts from.
-#include <charconv>
-
+#include "core/base/parse_number.h"
 #include "core/base/text.h"
 #include "core/config/lookup.h"
 #include "core/config/run_resolver.h"
@@ -51,12 +50,6 @@ void collectNames(const Node& node, const std::string& prefix, Json& pairs, Prob
   }
 }
 
-bool isStep(const std::string& text) {
-  std::int64_t step = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), step);
-  return result.ec == std::errc() && result.ptr == text.data() + text.size() && step >= 0;
-}
-
 }  // namespace
 
 void normalizeCheckpoint(Node& table) {
@@ -68,7 +61,8 @@ void normalizeCheckpoint(Node& table) {
 void checkCheckpoint(const Node& table, const Json& values, const std::string& prefix,
                      ProblemList& problems) {
   const auto checkpoint = values.at("checkpoint").get<std::string>();
-  if (checkpoint == "best" || checkpoint == "latest" || isStep(checkpoint)) return;
+  const bool isStep = parseNumber<std::int64_t>(checkpoint).value_or(-1) >= 0;
+  if (checkpoint == "best" || checkpoint == "latest" || isStep) return;
   problems.add(table.find("checkpoint"), kAtValue, Code::UnknownName, prefix + "checkpoint",
                "'" + shorten(checkpoint, 60) + "' is neither best, latest nor a step",
                nearest(checkpoint, std::vector<std::string>{"best", "latest"}));

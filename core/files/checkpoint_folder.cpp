@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/base/read_json.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
@@ -30,11 +30,8 @@ constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kTemporary = ".tmp-";
 
 std::optional<std::int64_t> number(std::string_view digits) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || value < 0)
-    return std::nullopt;
-  return value;
+  const auto value = parseNumber<std::int64_t>(digits);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 /// The step of a finished folder's name.

@@ -2,8 +2,7 @@
 
 #include <unistd.h>
 
-#include <charconv>
-
+#include "core/base/parse_number.h"
 #include "core/base/program.h"
 #include "core/base/text.h"
 #include "core/jobs/device_load.h"
@@ -18,11 +17,9 @@ std::string trimmed(const std::string& text) {
   return text.substr(start, text.find_last_not_of(" \t\r") + 1 - start);
 }
 
-/// A number that fills the whole text, or -1.
+/// Without the spaces at its ends; -1 of another text.
 std::int64_t numberOf(const std::string& text) {
-  std::int64_t number = -1;
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
-  return end.ec == std::errc() && end.ptr == text.data() + text.size() ? number : -1;
+  return parseNumber<std::int64_t>(trimmed(text)).value_or(-1);
 }
 
 }  // namespace
@@ -34,13 +31,13 @@ std::vector<Device> parseGpuList(const std::string& text) {
   for (const std::string& line : split(text, '\n')) {
     const std::vector<std::string> fields = split(line, ',');
     if (fields.size() < 5) continue;
-    const std::int64_t index = numberOf(trimmed(fields[0]));
+    const std::int64_t index = numberOf(fields[0]);
     Device device;
     device.uuid = trimmed(fields[1]);
     if (index < 0 || device.uuid.rfind("GPU-", 0) != 0) continue;
     device.name = "cuda:" + std::to_string(index);
-    device.totalBytes = numberOf(trimmed(fields[2])) << 20;
-    device.freeBytes = numberOf(trimmed(fields[3])) << 20;
+    device.totalBytes = numberOf(fields[2]) << 20;
+    device.freeBytes = numberOf(fields[3]) << 20;
     if (device.totalBytes < 0 || device.freeBytes < 0) device.totalBytes = device.freeBytes = 0;
     device.title = trimmed(fields[4]);
     devices.push_back(std::move(device));

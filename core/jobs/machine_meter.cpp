@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
+#include "core/base/parse_number.h"
 #include "core/base/text.h"
 
 namespace vitrine::jobs {
@@ -19,14 +19,6 @@ namespace {
 
 constexpr double kMebibyte = 1024 * 1024;
 constexpr const char* kCuda = "cuda";
-
-template <typename Number>
-std::optional<Number> wholeNumber(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 int coresOfThisProcess() {
   cpu_set_t cores;
@@ -52,9 +44,9 @@ std::optional<ProcessUse> parseProcessUse(std::string_view stat) {
     field = rest.substr(0, rest.find_first_of(" \n"));
     rest.remove_prefix(field.size());
   }
-  const auto user = wholeNumber<std::uint64_t>(fields[kUserTicks]),
-             kernel = wholeNumber<std::uint64_t>(fields[kKernelTicks]);
-  const auto pages = wholeNumber<std::int64_t>(fields[kResidentPages]);
+  const auto user = parseNumber<std::uint64_t>(fields[kUserTicks]),
+             kernel = parseNumber<std::uint64_t>(fields[kKernelTicks]);
+  const auto pages = parseNumber<std::int64_t>(fields[kResidentPages]);
   const std::int64_t pageBytes = ::sysconf(_SC_PAGESIZE);
   if (!user || !kernel || !pages || *pages < 0 || *pages > INT64_MAX / pageBytes)
     return std::nullopt;
@@ -74,14 +66,14 @@ std::optional<std::size_t> cardOf(const std::string& device, const char* visible
   const std::size_t colon = device.find(':');
   const auto index = colon == std::string::npos
                          ? std::optional<std::size_t>(0)
-                         : wholeNumber<std::size_t>(std::string_view(device).substr(colon + 1));
+                         : parseNumber<std::size_t>(std::string_view(device).substr(colon + 1));
   if (!index) return std::nullopt;
   std::size_t place = *index;
   if (visible != nullptr) {
     const std::vector<std::string> seen = split(visible, ',');
     if (*index >= seen.size()) return std::nullopt;
     const std::string& card = seen[*index];
-    const auto number = wholeNumber<std::size_t>(card);
+    const auto number = parseNumber<std::size_t>(card);
     const auto found = std::find_if(cards.begin(), cards.end(), [&card](const GpuLoad& load) {
       return !card.empty() && load.uuid.starts_with(card);
     });

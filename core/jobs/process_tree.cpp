@@ -17,6 +17,7 @@
 #include <set>
 #include <thread>
 
+#include "core/base/parse_number.h"
 #include "core/base/text.h"
 
 namespace vitrine::jobs {
@@ -44,10 +45,7 @@ bool readStat(pid_t pid, Stat& stat) {
   const std::vector<std::string> fields = split(text.substr(end + 2), ' ');
   if (fields.size() < 22) return false;
   const auto number = [&](std::size_t field) {  // as proc(5) counts them
-    std::int64_t value = 0;
-    const std::string& word = fields[field - 3];
-    std::from_chars(word.data(), word.data() + word.size(), value);
-    return value;
+    return parseNumber<std::int64_t>(fields[field - 3]).value_or(0);
   };
   stat.state = fields[0].empty() ? '?' : fields[0][0];
   stat.parent = static_cast<pid_t>(number(4));

@@ -6,6 +6,7 @@
 
 #include "core/base/cell_text.h"
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/store/sqlite/file_system.h"
@@ -52,10 +53,7 @@ RemotePlace remotePlace(const std::string& text) {
   if (place.file.starts_with("/~/")) place.file.erase(0, 1);
   if (const auto colon = place.host.rfind(':'); colon != std::string::npos) {
     const std::string port = place.host.substr(colon + 1);
-    const bool isNumber =
-        !port.empty() && port.size() <= 5 &&
-        std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
-    place.port = isNumber ? std::stoi(port) : 0;
+    place.port = parseNumber<int>(port).value_or(0);
     if (place.port < 1 || place.port > 65535) noPlace(text, "'" + port + "' is not a port");
     place.host.erase(colon);
   }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <variant>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/base/text.h"
 #include "core/store/sqlite/database.h"
 #include "core/store/tables/generated_rows.h"
@@ -49,17 +49,7 @@ bool isOrder(Test test) { return test != Test::Is && test != Test::IsNot; }
 std::optional<double> numberOf(const std::string& text) {
   if (text == "true") return 1;
   if (text == "false") return 0;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<std::int64_t> integerOf(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parseNumber<double>(text);
 }
 
 /// $."settings"."steps"
@@ -125,13 +115,14 @@ Clause clauseOf(const ImageCondition& condition) {
         "instr(lower(g.recipe), lower(?)) > 0 OR g.run_id IN (SELECT id FROM run WHERE "
         "instr(lower(name), lower(?)) > 0)",
         {condition.value, condition.value}};
-  if (key == "run" && !isOrder(condition.test) && !integerOf(condition.value))
+  if (key == "run" && !isOrder(condition.test) && !parseNumber<std::int64_t>(condition.value))
     return {"g.run_id IN (SELECT id FROM run WHERE instr(lower(name), lower(?)) > 0)",
             {condition.value}};
   if (key == "run") return compared("g.run_id", {}, condition);
   for (const char* column : {"step", "seed", "width", "height"}) {
     if (key != column) continue;
-    const auto exact = integerOf(condition.value);  // a seed has more digits than a REAL keeps
+    // A seed has more digits than a REAL keeps.
+    const auto exact = parseNumber<std::int64_t>(condition.value);
     if (exact) return {std::string("g.") + column + " " + sqlOf(condition.test) + " ?", {*exact}};
     return compared(std::string("g.") + column, {}, condition);
   }

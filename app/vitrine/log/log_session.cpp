@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -12,6 +11,7 @@
 #include "app/vitrine/run/signals.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/parse_number.h"
 #include "core/base/text.h"
 #include "core/jobs/launcher.h"
 #include "core/store/declared_metrics.h"
@@ -32,9 +32,7 @@ const char* wordOf(Request request) {
 
 /// The run with that id or UUID.
 store::RunRow runOf(store::RunStore& store, const std::string& which) {
-  std::int64_t id = 0;
-  const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), id);
-  if (error == std::errc() && end == which.data() + which.size()) return store.run(id);
+  if (const auto id = parseNumber<std::int64_t>(which)) return store.run(*id);
   const auto found = store.runByUuid(which);
   if (!found) throw NotFoundError("there is no run " + shorten(which, 60) + " in this database");
   return *found;

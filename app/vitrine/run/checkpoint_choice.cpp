@@ -1,11 +1,10 @@
 #include "app/vitrine/run/checkpoint_choice.h"
 
-#include <charconv>
-
 #include "app/vitrine/cli/open_store.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/log.h"
+#include "core/base/parse_number.h"
 #include "core/files/checkpoint_folder.h"
 
 namespace vitrine::app {
@@ -20,12 +19,10 @@ std::int64_t stepFrom(const store::RunRow& run, const std::string& which) {
       throw NotFoundError(nameOf(run) + " has no best checkpoint; take latest or a step");
     return run.bestCheckpoint;
   }
-  std::int64_t step = -1;
-  const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), step);
-  if (error != std::errc() || end != which.data() + which.size() || step < 0) {
+  const auto step = parseNumber<std::int64_t>(which);
+  if (!step || *step < 0)
     throw ConfigError("checkpoint '" + which + "' is none of latest, best and a step");
-  }
-  return step;
+  return *step;
 }
 
 }  // namespace

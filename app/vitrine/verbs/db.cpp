@@ -1,7 +1,6 @@
 // vitrine db: the database itself.
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/parse_number.h"
 #include "core/base/text.h"
 #include "core/base/utc.h"
 #include "core/store/exchange/file_probe.h"
@@ -306,12 +306,10 @@ int dbVerb(const Arguments& arguments) {
   line.parse(arguments);
   if (action == "thin" || action == "prune") {
     for (const std::string& word : rest) {
-      std::int64_t id = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-      if (error != std::errc() || end != word.data() + word.size()) {
+      const auto id = parseNumber<std::int64_t>(word);
+      if (!id)
         throw ConfigError("vitrine db " + action + ": '" + word + "' is not the number of a run");
-      }
-      choice.runs.push_back(id);
+      choice.runs.push_back(*id);
     }
     if (action == "prune") {
       if (choice.runs.empty() || choice.days >= 0)

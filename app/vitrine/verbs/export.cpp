@@ -5,6 +5,7 @@
 #include "app/vitrine/cli/output.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/parse_number.h"
 #include "core/base/text.h"
 #include "core/store/exchange/exchange.h"
 
@@ -21,8 +22,8 @@ std::vector<std::int64_t> chosenRuns(store::RunStore& store,
       for (const store::RunRow& run : store.runs()) ids.push_back(run.id);
     } else if (const auto run = store.runByUuid(word)) {
       ids.push_back(run->id);
-    } else if (word.find_first_not_of("0123456789") == std::string::npos && word.size() < 18) {
-      ids.push_back(store.run(std::stoll(word)).id);
+    } else if (const auto id = parseNumber<std::int64_t>(word)) {
+      ids.push_back(store.run(*id).id);
     } else {
       throw NotFoundError("there is no run '" + word +
                           "'; give numbers as `vitrine runs` lists them, UUIDs, or all");

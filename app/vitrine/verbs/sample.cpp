@@ -1,7 +1,6 @@
 // vitrine sample: images and texts from a trained run, as PNG files and in the database.
 #include <c10/core/GradMode.h>
 
-#include <charconv>
 #include <fstream>
 
 #include "app/vitrine/cli/open_store.h"
@@ -12,6 +11,7 @@
 #include "app/vitrine/run/trained_model.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/parse_number.h"
 #include "core/base/sha256.h"
 #include "core/train/observe.h"
 
@@ -113,11 +113,10 @@ struct FilmOptions {
 };
 
 std::int64_t wholeNumber(const std::string& text, const char* option, const char* takes) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty() || value < 0)
+  const auto value = parseNumber<std::int64_t>(text);
+  if (!value || *value < 0)
     throw ConfigError(std::string(option) + " '" + text + "' is not " + takes);
-  return value;
+  return *value;
 }
 
 /// The options as keys of the sampler.

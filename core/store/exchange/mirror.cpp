@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/exchange/mirror_tables.h"
@@ -218,8 +219,7 @@ void Mirror::clear() {
 }
 
 std::int64_t Mirror::change() {
-  const std::string text = metaOf(*database_, kChange);
-  return text.empty() ? 0 : std::stoll(text);
+  return parseNumber<std::int64_t>(metaOf(*database_, kChange)).value_or(0);
 }
 
 void Mirror::setChange(std::int64_t change) {

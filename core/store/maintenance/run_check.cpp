@@ -1,11 +1,11 @@
 #include "core/store/maintenance/run_check.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
 #include "core/store/maintenance/thinning.h"
@@ -259,14 +259,11 @@ bool hasNewerCheckpoint(const std::filesystem::path& folder, std::int64_t step) 
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    std::int64_t found = 0;
     constexpr std::string_view kStart = "step-";
     if (!name.starts_with(kStart)) continue;
-    const char* first = name.data() + kStart.size();
-    const auto [last, code] = std::from_chars(first, name.data() + name.size(), found);
-    const bool isName = code == std::errc() && last == name.data() + name.size();
+    const auto found = parseNumber<std::int64_t>(std::string_view(name).substr(kStart.size()));
     std::error_code ignored;
-    if (isName && found > step &&
+    if (found && *found > step &&
         std::filesystem::is_regular_file(entry->path() / "manifest.json", ignored)) {
       return true;
     }

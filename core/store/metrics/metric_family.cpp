@@ -1,12 +1,11 @@
 #include "core/store/metrics/metric_family.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "core/base/parse_number.h"
 #include "core/store/metrics/metric_titles.h"
 
 namespace vitrine::store {
@@ -19,12 +18,9 @@ std::optional<NumberedMetric> numberedMetric(const std::string& metric) {
   const std::size_t slash = name.rfind('/');
   const std::size_t quantity = name.find('/', kOfAnalyses.size());
   if (quantity == std::string::npos || quantity == slash) return std::nullopt;
-  NumberedMetric found{name.substr(0, slash) + metric.substr(end)};
-  const char* const last = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data() + slash + 1, last, found.number);
-  if (parsed.ec != std::errc() || parsed.ptr != last || !std::isfinite(found.number))
-    return std::nullopt;
-  return found;
+  const auto number = parseNumber<double>(std::string_view(name).substr(slash + 1));
+  if (!number || !std::isfinite(*number)) return std::nullopt;
+  return NumberedMetric{name.substr(0, slash) + metric.substr(end), *number};
 }
 
 std::vector<MetricFamily> metricFamilies(const std::vector<std::string>& names) {

@@ -1,8 +1,8 @@
 #include "core/store/tables/generated_rows.h"
 
-#include <charconv>
 #include <limits>
 
+#include "core/base/parse_number.h"
 #include "core/base/text.h"
 #include "core/store/tables/rows.h"
 
@@ -17,10 +17,7 @@ void bindSeed(Statement& row, int index, std::uint64_t seed) {
 }
 
 std::uint64_t seedOf(const Statement& row, int column) {
-  const std::string text = row.text(column);
-  std::uint64_t seed = 0;
-  std::from_chars(text.data(), text.data() + text.size(), seed);
-  return seed;
+  return parseNumber<std::uint64_t>(row.text(column)).value_or(0);
 }
 
 std::int64_t storeImage(Database& database, std::int64_t run, std::int64_t segment,

@@ -2,10 +2,10 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 #include "core/config/item_card.h"
 #include "core/files/read_png.h"
 #include "core/plugin/text_session.h"
@@ -102,12 +102,10 @@ at::Tensor imageOf(const std::string& file, const TextImageModel::Sizes& sizes) 
 std::optional<std::pair<Split, std::int64_t>> sampleNamed(const std::string& name) {
   const std::size_t slash = name.find('/');
   if (slash == std::string::npos) return {};
-  std::int64_t id = -1;
-  const char* end = name.data() + name.size();
-  const auto [after, error] = std::from_chars(name.data() + slash + 1, end, id);
-  if (error != std::errc() || after != end || id < 0) return {};
+  const auto id = parseNumber<std::int64_t>(std::string_view(name).substr(slash + 1));
+  if (!id || *id < 0) return {};
   for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
-    if (toString(split) == name.substr(0, slash)) return std::pair{split, id};
+    if (toString(split) == name.substr(0, slash)) return std::pair{split, *id};
   }
   return {};
 }

@@ -10,6 +10,7 @@
 #include <regex>
 #include <set>
 
+#include "core/base/parse_number.h"
 #include "core/base/random.h"
 
 namespace vitrine {
@@ -29,6 +30,14 @@ TEST(FormatReal, ReadsBackAsTheSameNumber) {
   EXPECT_EQ(formatReal(0.1), "0.1");
   EXPECT_EQ(formatReal(1e-3), "0.001");
   EXPECT_EQ(formatReal(3), "3");
+}
+
+TEST(ParseNumber, TakesTheWholeText) {
+  EXPECT_EQ(parseNumber<std::int64_t>("-42"), -42);
+  EXPECT_EQ(parseNumber<double>("2.5e1"), 25);
+  for (const char* text : {"", " 42", "42 ", "+42", "42x", "4.2", "9223372036854775808"})
+    EXPECT_EQ(parseNumber<std::int64_t>(text), std::nullopt) << text;
+  EXPECT_EQ(parseNumber<std::uint64_t>("-1"), std::nullopt);
 }
 
 TEST(FormatReal, NamesWhatIsNoNumber) {
