@@ -1,6 +1,7 @@
 // Means of a few seeds and how sure they are.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -36,6 +37,14 @@ statisticsOf(std::span<const double> values);
 /// By linear interpolation between neighbours in order, as numpy.quantile does; NaN of nothing and
 /// where a value is NaN. \param share  0 to 1
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT double quantileOf(std::vector<double> values, double share);
+
+/// Of an even number of values the upper one of the two in the middle. \param values  at least one
+template <typename Number>
+[[nodiscard]] Number upperMedian(std::vector<Number> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 /// Edges of `count` bins of [0, 1], of equal width. Of `values` in [0, 1] there are equally many in
 /// each bin, but equal ones stay together; NaN does not count.

@@ -1,10 +1,11 @@
 #include "core/train/divergence.h"
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/read_json.h"
+#include "core/base/statistics.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/train/train_config.h"
 
@@ -13,12 +14,6 @@ namespace vitrine::train {
 namespace {
 
 constexpr const char* kRollbackFile = "rollback.json";
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Readings are float32, and so is the comparison on the device.
 double asRead(double limit) { return static_cast<double>(static_cast<float>(limit)); }
@@ -55,8 +50,8 @@ SpikeLimits DivergenceWatch::limits(std::int64_t step) const {
   const auto limitOf = [](std::optional<double> factor, double middle, double& limit) {
     if (factor && middle > 0) limit = asRead(*factor * middle);
   };
-  limitOf(options_.lossFactor, median(std::move(losses)), limits.loss);
-  limitOf(options_.gradientFactor, median(std::move(norms)), limits.gradientNorm);
+  limitOf(options_.lossFactor, upperMedian(std::move(losses)), limits.loss);
+  limitOf(options_.gradientFactor, upperMedian(std::move(norms)), limits.gradientNorm);
   return limits;
 }
 

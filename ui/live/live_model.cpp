@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "core/base/statistics.h"
 
 namespace vitrine::ui {
 
@@ -163,10 +166,7 @@ std::vector<double> LiveModel::medians() const {
   const auto median = [this](auto&& valueOf) {
     std::vector<double> values;
     for (const live::StepTime& each : steps_) values.push_back(valueOf(each));
-    if (values.empty()) return 0.0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+    return values.empty() ? 0.0 : upperMedian(std::move(values));
   };
   for (int part = 0; part < kStepParts; ++part)
     medians.push_back(

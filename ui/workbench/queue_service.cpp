@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/statistics.h"
 #include "core/base/text.h"
 #include "core/jobs/kernel_lock.h"
 #include "core/jobs/launcher.h"
@@ -49,12 +50,6 @@ double wholeTime(const store::RunRow& row) {
   return row.remainingSeconds * static_cast<double>(row.totalSteps) / left;
 }
 
-double medianOf(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Sets secondsLeft and isMoreLeft. A run that waits is taken to need what runs of its variant
 /// needed, else those of its experiment, in progress ones included.
 /// \param rows  all runs of the database
@@ -88,7 +83,7 @@ void tellTimeLeft(QueueView& view, const std::map<std::int64_t, store::RunRow>& 
       view.isMoreLeft = true;
       continue;
     }
-    const double whole = medianOf(same != ofVariant.end() ? same->second : near->second);
+    const double whole = upperMedian(same != ofVariant.end() ? same->second : near->second);
     const double done =
         row.totalSteps > 0 && row.latestCheckpoint > 0
             ? static_cast<double>(row.latestCheckpoint) / static_cast<double>(row.totalSteps)

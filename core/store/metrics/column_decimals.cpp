@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
+
+#include "core/base/statistics.h"
 
 namespace vitrine::store {
 
@@ -19,9 +22,7 @@ int columnDecimals(const std::vector<ColumnNumber>& column, const MetricFormat& 
     if (number.supported >= 0) supported.push_back(number.supported);
   }
   if (supported.empty()) return isFixed ? most : -1;
-  const auto middle = supported.begin() + static_cast<std::ptrdiff_t>(supported.size() / 2);
-  std::nth_element(supported.begin(), middle, supported.end());
-  return *middle;
+  return upperMedian(std::move(supported));
 }
 
 }  // namespace vitrine::store

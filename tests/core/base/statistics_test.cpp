@@ -132,6 +132,12 @@ TEST(Statistics, AgreeWithAnotherProgramOnTwoToTwelveSeeds) {
   }
 }
 
+TEST(UpperMedian, IsOneOfTheValues) {
+  EXPECT_EQ(upperMedian(std::vector<double>{5}), 5);
+  EXPECT_EQ(upperMedian(std::vector<double>{9, 1, 4}), 4);
+  EXPECT_EQ(upperMedian(std::vector<int>{9, 1, 4, 2}), 4);
+}
+
 TEST(PairedDifferences, TakeOnlySeedsThatBothHave) {
   const PairedSample paired =
       pairedDifferences({{0, 1.0}, {1, 2.0}, {5, 9.0}}, {{1, 1.5}, {2, 7.0}, {5, 10.0}});
