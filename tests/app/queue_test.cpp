@@ -79,6 +79,27 @@ TEST_F(QueueVerbs, WorkRunsInTheOrderOfTheQueueAndTakeNoneThatIsDone) {
   EXPECT_EQ(store.runs().size(), 4u);
 }
 
+TEST_F(QueueVerbs, EnqueueStoresAllRunsWithTheirPlacesAtOnce) {
+  std::string seeds = "0";
+  for (int seed = 1; seed < 40; ++seed) seeds += ", " + std::to_string(seed);
+  const std::string file = scratch.path("seeds.toml");
+  writeText(file, readText(sharedSingle()) + "[sweep]\n\"train.seed\" = [" + seeds + "]\n");
+  store::RunStore store(database);
+  Program enqueue({"enqueue", file, "--no-dry-step", "--db", database});
+  std::int64_t runs = 0;
+  EXPECT_TRUE(waitUntil([&] {
+    // Faster than one commit after the other.
+    for (int look = 0; look < 100 && runs < 40; ++look) {
+      const auto counts =
+          store.query("SELECT (SELECT count(*) FROM run), (SELECT count(*) FROM queue)").rows[0];
+      EXPECT_EQ(counts[0], counts[1]);
+      runs = counts[0].get<std::int64_t>();
+    }
+    return runs == 40 || ::testing::Test::HasFailure();
+  }));
+  EXPECT_EQ(enqueue.wait().code, 0);
+}
+
 TEST_F(QueueVerbs, EnqueueOfWhatIsNeededTakesARunAgainWhoseBeginningHasChanged) {
   const std::string file = scratch.path("stages.toml");
   const auto write = [&](const std::string& firstSteps) {

@@ -226,17 +226,20 @@ int enqueueVerb(const Arguments& arguments) {
   // Everything is checked before anything is stored.
   const std::vector<Needs> needs =
       preflight(engine, judged, databaseOf(line), asked.isQuick ? DryStep::Skip : DryStep::Do);
-  const std::vector<std::int64_t> ids = storePlan(store, plan);
-  jobs::JobQueue queue(store);
-  // The last goes to the front first, so that the first is in front in the end.
-  std::vector<std::size_t> order(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) order[i] = asked.isFront ? ids.size() - 1 - i : i;
-  for (const std::size_t i : order) {
-    options.neededMemoryBytes = needs[i].memoryBytes;
-    options.neededDiskBytes = needs[i].diskBytes;
-    queue.enqueue(std::span(&ids[i], 1), options,
-                  asked.isFront ? jobs::QueueEnd::Front : jobs::QueueEnd::Back);
-  }
+  std::vector<std::int64_t> ids;
+  // All or none: nothing would ever start a run that is stored without its place in the queue.
+  store::QueueTable(store).transaction([&] {
+    ids = storePlan(store, plan);
+    jobs::JobQueue queue(store);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      // The last goes to the front first, so that the first is in front in the end.
+      const std::size_t place = asked.isFront ? ids.size() - 1 - i : i;
+      options.neededMemoryBytes = needs[place].memoryBytes;
+      options.neededDiskBytes = needs[place].diskBytes;
+      queue.enqueue(std::span(&ids[place], 1), options,
+                    asked.isFront ? jobs::QueueEnd::Front : jobs::QueueEnd::Back);
+    }
+  });
   if (line.wantsJson()) {
     print(Json{{"ids", ids}, {"skipped", skipped}});
     return 0;
