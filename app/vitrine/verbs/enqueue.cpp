@@ -135,9 +135,10 @@ bool isFinishedLike(store::RunStore& store, const store::RunRow& row, const Plan
          startsAlike(store, row.id, plan, run) && usesAlike(store, row.id, plan, run);
 }
 
-/// A finished run like the one at `place`, or 0.
-std::int64_t finishedRunLike(store::RunStore& store, const Plan& plan, int place) {
-  for (const store::RunRow& row : store.runs()) {
+/// The one of `rows` that is finished and like the one at `place`, or 0.
+std::int64_t finishedRunLike(store::RunStore& store, const std::vector<store::RunRow>& rows,
+                             const Plan& plan, int place) {
+  for (const store::RunRow& row : rows) {
     if (isFinishedLike(store, row, plan, place)) return row.id;
   }
   return 0;
@@ -157,8 +158,9 @@ JudgedPlan neededPart(store::RunStore& store, const JudgedPlan& judged, Json& sk
   const Plan& plan = judged.plan;
   std::vector<std::int64_t> known(plan.runs.size(), 0);
   std::vector<bool> isNeeded(plan.runs.size(), false);
+  const std::vector<store::RunRow> rows = store.runs();
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
-    known[i] = finishedRunLike(store, plan, static_cast<int>(i));
+    known[i] = finishedRunLike(store, rows, plan, static_cast<int>(i));
     // A run of a grid is needed for a refit alone.
     isNeeded[i] = known[i] == 0 && plan.runs[i].part != RunPart::Grid;
   }
