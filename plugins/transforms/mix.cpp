@@ -50,6 +50,11 @@ at::Tensor softLabels(const at::Tensor& labels, std::int64_t classes, double lam
   float* row = soft.mutable_data_ptr<float>();
   std::fill_n(row, batch * classes, 0.0F);
   const std::int64_t* label = labels.const_data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < batch; ++i) {
+    if (label[i] >= 0 && label[i] < classes) continue;
+    throw ConfigError("data.pipeline: labels are mixed of 0 to " + std::to_string(classes - 1) +
+                      ", and a sample has " + std::to_string(label[i]));
+  }
   for (std::int64_t i = 0; i < batch; ++i, row += classes) {
     row[label[i]] += static_cast<float>(lambda);
     row[label[batch - 1 - i]] += static_cast<float>(1 - lambda);

@@ -111,6 +111,7 @@ enum class OddSide { Keep, Cut };  ///< of an odd side the last pixel is kept or
 /// Mixes each image and its one-hot label with those of the batch in reverse order.
 /// \param lambda  share that stays, 0 to 1
 /// \param box     given: the pixels in it are the partner's, all others stay
+/// \throws ConfigError  a label is not one of the classes
 void mixBatch(Batch& batch, std::int64_t classes, double lambda, const std::optional<CutBox>& box);
 
 }  // namespace vitrine::transforms

@@ -44,6 +44,15 @@ TEST(Mix, WritesLabelsThatSumToOneAndDiffersFromBatchToBatch) {
   }
 }
 
+TEST(Mix, ALabelOfNoClassIsRefused) {
+  for (const std::int64_t label : {7, -1}) {
+    Batch batch;
+    batch.fields["image"] = at::zeros({2, 1, 2, 2});
+    batch.fields["label"] = at::tensor(std::vector<std::int64_t>{0, label});
+    EXPECT_THAT([&] { mixBatch(batch, 7, 0.5, std::nullopt); }, Fails<ConfigError>("0 to 6", label));
+  }
+}
+
 TEST(Mix, BetaSharesHaveTheirMeanAndSpread) {
   const auto set = std::make_shared<Patterns>(1, 2, 2, 2);
   for (const double alpha : {0.2, 1.0, 4.0}) {
