@@ -55,10 +55,11 @@ Window drawCrop(Size image, const CropRanges& ranges,
     return window;
   }
   Window window{0, 0, image.height, image.width};
-  if (width / height < ranges.aspect[0])
-    window.height = static_cast<std::int64_t>(std::nearbyint(width / ranges.aspect[0]));
-  if (width / height > ranges.aspect[1])
-    window.width = static_cast<std::int64_t>(std::nearbyint(height * ranges.aspect[1]));
+  const auto side = [](double pixels) {
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::nearbyint(pixels)));
+  };
+  if (width / height < ranges.aspect[0]) window.height = side(width / ranges.aspect[0]);
+  if (width / height > ranges.aspect[1]) window.width = side(height * ranges.aspect[1]);
   window.top = (image.height - window.height) / 2;
   window.left = (image.width - window.width) / 2;
   return window;

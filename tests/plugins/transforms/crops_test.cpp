@@ -42,6 +42,18 @@ TEST(CropBoxes, FromGivenNumbersAreTheReferences) {
   EXPECT_GT(refused, 0) << "the fallback is part of the case";
 }
 
+TEST(CropBoxes, OfAThinImageHaveAPixel) {
+  const auto drawn = [](Size image, double least, double most) {
+    CropRanges ranges;
+    ranges.area = {1, 1};
+    ranges.aspect = {least, most};
+    const Window window = drawCrop(image, ranges, [](std::uint32_t) { return 0.5; });
+    return Json({window.top, window.left, window.height, window.width});
+  };
+  EXPECT_EQ(drawn({100, 1}, 4, 8), Json({49, 0, 1, 1}));
+  EXPECT_EQ(drawn({1, 100}, 0.1, 0.2), Json({0, 49, 1, 1}));
+}
+
 TEST(CropBoxes, EvaluationGeometryIsTorchvisions) {
   const Json parameters = cropParameters();
   for (const Json& row : parameters["evaluation_geometry"]) {
