@@ -223,8 +223,7 @@ void HeadFigure::drawMap(QPainter& painter, const QRectF& rect, bool isOver) {
   addQueryTarget(rect, scene_->layerAt(layer).keyGrid.frame.value_or(QRectF(0, 0, 1, 1)));
   addRegion(rect, [this, rect, layer](const QPointF& at) {
     const TokenGrid& grid = scene_->layerAt(layer).keyGrid;
-    const int row = static_cast<int>((at.y() - rect.top()) / rect.height() * grid.rows);
-    const int column = static_cast<int>((at.x() - rect.left()) / rect.width() * grid.columns);
+    const auto [row, column] = cellAt(rect, grid.rows, grid.columns, at);
     return keyText(grid.at(row, column));
   });
 }

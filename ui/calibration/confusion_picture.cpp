@@ -183,25 +183,17 @@ class ConfusionFigure final : public Figure {
     if (picture_.label >= 0 && picture_.label < classes_ && picture_.predicted >= 0 &&
         picture_.predicted < classes_)
       drawOutline(painter, cellOf(picture_.label, picture_.predicted));
-    addRegion(QRectF(origin, QSizeF(width * classes_, height * classes_)),
-              [this, origin, width, height](const QPointF& point) {
-                const auto [label, said] = cellAt(point, origin, width, height);
-                return QObject::tr("true %1, predicted %2: %3")
-                    .arg(picture_.names[label], picture_.names[said], count(at(label, said)));
-              });
-    addTarget(QRectF(origin, QSizeF(width * classes_, height * classes_)),
-              [this, origin, width, height](const QPointF& point) {
-                FigureTarget target;
-                const auto [label, said] = cellAt(point, origin, width, height);
-                target.cell = {label, said};
-                return target;
-              });
-  }
-
-  std::pair<int, int> cellAt(const QPointF& point, const QPointF& origin, double width,
-                             double height) const {
-    return {std::clamp(static_cast<int>((point.y() - origin.y()) / height), 0, classes_ - 1),
-            std::clamp(static_cast<int>((point.x() - origin.x()) / width), 0, classes_ - 1)};
+    const QRectF cells(origin, QSizeF(width * classes_, height * classes_));
+    addRegion(cells, [this, cells](const QPointF& point) {
+      const auto [label, said] = cellAt(cells, classes_, classes_, point);
+      return QObject::tr("true %1, predicted %2: %3")
+          .arg(picture_.names[label], picture_.names[said], count(at(label, said)));
+    });
+    addTarget(cells, [this, cells](const QPointF& point) {
+      FigureTarget target;
+      target.cell = cellAt(cells, classes_, classes_, point);
+      return target;
+    });
   }
 
   void drawCell(QPainter& painter, const QRectF& cell, int label, int said,

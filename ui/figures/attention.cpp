@@ -338,12 +338,7 @@ class AttentionFigure final : public Figure {
     if (!isMatrix() && queries_ > 1) {
       addTarget(rect, [this, rect](const QPointF& at) {
         FigureTarget target;
-        const int row =
-            std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * queryRows_), 0,
-                       queryRows_ - 1);
-        const int column =
-            std::clamp(static_cast<int>((at.x() - rect.left()) / rect.width() * queryColumns_), 0,
-                       queryColumns_ - 1);
+        const auto [row, column] = cellAt(rect, queryRows_, queryColumns_, at);
         for (int q = 0; q < queries_; ++q) {
           const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
           if (cell.row != row || cell.column != column) continue;
@@ -411,10 +406,7 @@ class AttentionFigure final : public Figure {
       drawCells(painter, rect, queries_, keys_,
                 [&](int q, int key) { return colorOf(value(layer, head, q, key), range); });
       addRegion(rect, [this, rect, layer, head](const QPointF& at) {
-        const int q = std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * queries_),
-                                 0, queries_ - 1);
-        const int key = std::clamp(static_cast<int>((at.x() - rect.left()) / rect.width() * keys_),
-                                   0, keys_ - 1);
+        const auto [q, key] = cellAt(rect, queries_, keys_, at);
         return QObject::tr("layer %1, head %2\nquery %3, key %4: %5")
             .arg(layerNames_[layer])
             .arg(head)
@@ -434,10 +426,7 @@ class AttentionFigure final : public Figure {
     const Cell& cell = queryCells_[static_cast<std::size_t>(q)];
     if (cell.isOnGrid()) drawMarker(painter, rect, cell, markerWidth);
     addRegion(rect, [this, rect, layer, head, q](const QPointF& at) {
-      const int row =
-          std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * rows_), 0, rows_ - 1);
-      const int column = std::clamp(
-          static_cast<int>((at.x() - rect.left()) / rect.width() * columns_), 0, columns_ - 1);
+      const auto [row, column] = cellAt(rect, rows_, columns_, at);
       const int key = keyAt_[static_cast<std::size_t>(row * columns_ + column)];
       return QObject::tr("layer %1, head %2\nrow %3, column %4: %5")
           .arg(layerNames_[layer])

@@ -39,10 +39,7 @@ void drawSmall(QPainter& painter, const QRectF& rect, const QImage& image) {
 }
 
 QString pixelLine(const QRectF& rect, const QImage& image, const QPointF& at) {
-  const int x = std::clamp(static_cast<int>((at.x() - rect.left()) / rect.width() * image.width()),
-                           0, image.width() - 1);
-  const int y = std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * image.height()),
-                           0, image.height() - 1);
+  const auto [y, x] = cellAt(rect, image.height(), image.width(), at);
   return QObject::tr("row %1, column %2: %3").arg(y).arg(x).arg(pixelText(image, x, y));
 }
 

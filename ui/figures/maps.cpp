@@ -155,10 +155,7 @@ class HeatmapFigure final : public Figure {
                 [&](int row, int column) { return colorOf(value(map, row, column), range); });
       if (hasLabels && map == style().image && !style().isOnPaper()) drawRing(painter, rect);
       addRegion(rect, [this, rect, map](const QPointF& at) {
-        const int row = std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * rows_),
-                                   0, rows_ - 1);
-        const int column = std::clamp(
-            static_cast<int>((at.x() - rect.left()) / rect.width() * columns_), 0, columns_ - 1);
+        const auto [row, column] = cellAt(rect, rows_, columns_, at);
         return QStringLiteral("%1 %2, %3 %4: %5")
             .arg(rowName_)
             .arg(row)

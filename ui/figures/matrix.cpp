@@ -287,19 +287,14 @@ class MatrixFigure final : public Figure {
     if (const auto chosen = chosenCell())
       drawOutline(painter, QRectF(grid.left() + (*chosen)[1] * across,
                                   grid.top() + (*chosen)[0] * high, across, high));
-    const auto cellAt = [this, grid, across, high](const QPointF& at) {
-      return std::array{
-          std::clamp(static_cast<int>((at.y() - grid.top()) / high), 0, rows_ - 1),
-          std::clamp(static_cast<int>((at.x() - grid.left()) / across), 0, columns_ - 1)};
-    };
-    addRegion(grid, [this, cellAt](const QPointF& at) {
-      const auto [row, column] = cellAt(at);
+    addRegion(grid, [this, grid](const QPointF& at) {
+      const auto [row, column] = cellAt(grid, rows_, columns_, at);
       return cellWords(row, column);
     });
     if (isCounts_) {
-      addTarget(grid, [cellAt](const QPointF& at) {
+      addTarget(grid, [this, grid](const QPointF& at) {
         FigureTarget target;
-        target.cell = cellAt(at);
+        target.cell = cellAt(grid, rows_, columns_, at);
         return target;
       });
     }

@@ -298,7 +298,13 @@ void drawHatchLines(QPainter& painter, const QRectF& rect, const QColor& color) 
   }
 }
 
-void drawColorBar(QPainter& painter, const ThemeColors& tokens, const QRectF& rect, double low,
+std::array<int, 2> cellAt(const QRectF& rect, int rows, int columns, const QPointF& at) {
+  return {std::clamp(static_cast<int>((at.y() - rect.top()) / rect.height() * rows), 0, rows - 1),
+          std::clamp(static_cast<int>((at.x() - rect.left()) / rect.width() * columns), 0,
+                     columns - 1)};
+}
+
+void drawColorBar(QPainter& painter, const ThemeColors& colors, const QRectF& rect, double low,
                   double high, const QString& unit, const std::function<QColor(double t)>& color) {
   const QFont font = axisLetters();
   const QFontMetricsF metrics(font);
@@ -311,7 +317,7 @@ void drawColorBar(QPainter& painter, const ThemeColors& tokens, const QRectF& re
   const bool showUnit = barWidth >= 48;
   if (!showUnit) barWidth += unitWidth;
   painter.setFont(font);
-  painter.setPen(tokens.muted);
+  painter.setPen(colors.muted);
   painter.drawText(QRectF(rect.left(), rect.top(), lowWidth, rect.height()),
                    Qt::AlignLeft | Qt::AlignVCenter, lowText);
   const QRectF bar(rect.left() + lowWidth + 6, rect.center().y() - 4, std::max(8.0, barWidth), 8);

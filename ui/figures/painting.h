@@ -7,6 +7,7 @@
 #include <QRectF>
 #include <QString>
 #include <QStringList>
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
@@ -90,8 +91,12 @@ struct Tiles {
 /// paper.
 void drawHatchLines(QPainter& painter, const QRectF& rect, const QColor& color);
 
+/// Row and column of the cell at a point of `rect`, which has that many; the nearest one outside.
+[[nodiscard]] std::array<int, 2> cellAt(const QRectF& rect, int rows, int columns,
+                                        const QPointF& at);
+
 /// Left to right, with the ends written next to it and `unit` after them.
-void drawColorBar(QPainter& painter, const ThemeColors& tokens, const QRectF& rect, double low,
+void drawColorBar(QPainter& painter, const ThemeColors& colors, const QRectF& rect, double low,
                   double high, const QString& unit, const std::function<QColor(double t)>& color);
 
 /// Blue through white to orange, t in [-1, 1]: for signed values.

@@ -1,4 +1,4 @@
-// The one style sheet of the window, made from the tokens.
+// The one style sheet of the window, made from the colours of the theme.
 #pragma once
 
 #include <QString>
@@ -12,6 +12,6 @@ namespace vitrine::ui {
 ///   QLabel                    role = title | muted | small | error | mono
 ///   QFrame, QWidget           role = card | panel | raised | canvas
 ///   QAbstractItemView         role = list (no grid, rows of the delegate)
-[[nodiscard]] QString styleSheet(const ThemeColors& tokens);
+[[nodiscard]] QString styleSheet(const ThemeColors& colors);
 
 }  // namespace vitrine::ui
