@@ -1,7 +1,6 @@
 // vitrine doctor: what this machine has and lacks. Works without a database and without LibTorch.
 #include <dlfcn.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <QtGlobal>
 #include <cstdlib>
@@ -16,6 +15,7 @@
 #include "core/base/program.h"
 #include "core/base/text.h"
 #include "core/jobs/containment.h"
+#include "core/jobs/device_load.h"
 
 namespace vitrine::app {
 
@@ -170,11 +170,9 @@ Finding disk(const fs::path& database) {
 }
 
 Finding machine() {
-  const double memory =
-      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   return {"machine", nullptr,
           std::to_string(std::thread::hardware_concurrency()) + " CPU threads, " +
-              formatBytes(memory) + " of memory"};
+              formatBytes(jobs::readMemory().total) + " of memory"};
 }
 
 Finding cpu() {
