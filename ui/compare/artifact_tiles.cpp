@@ -49,6 +49,15 @@ std::string conditionOf(const Json& recipe) {
   return prompt == settings->end() ? "" : plainText(*prompt);
 }
 
+bool isAveraged(const store::ArtifactRow& row) { return stateText(row.meta, "weights") == "ema"; }
+
+/// What orders the artifacts of one name: those of the run's own settings and trained weights are
+/// alike in all runs, so that they come before newer ones.
+auto orderOf(const store::ArtifactRow& row) {
+  const bool isOwn = !row.meta.is_object() || !row.meta.contains("overrides");
+  return std::tuple(isOwn, !isAveraged(row), row.step);
+}
+
 }  // namespace
 
 /// What one reading gave.
@@ -225,7 +234,7 @@ ArtifactTiles::Tile ArtifactTiles::readTile(store::RunReader& store, const Varia
   }
   const store::ArtifactRow* found = nullptr;
   for (const store::ArtifactRow& row : artifacts) {
-    if (idOf(row) == kind && (found == nullptr || row.step >= found->step)) found = &row;
+    if (idOf(row) == kind && (found == nullptr || orderOf(row) >= orderOf(*found))) found = &row;
   }
   if (found == nullptr) {
     tile.missing = tr("%1 has no \u201c%2\u201d.").arg(variant.label, QString::fromStdString(kind));
@@ -235,6 +244,7 @@ ArtifactTiles::Tile ArtifactTiles::readTile(store::RunReader& store, const Varia
   tile.meta = found->meta;
   tile.bytes = store.artifactData(found->id);
   tile.title += tr(", step %1").arg(ui::count(found->step));
+  if (isAveraged(*found)) tile.title += tr(", averaged weights");
   return tile;
 }
 

@@ -24,6 +24,7 @@
 namespace vitrine::ui {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -82,6 +83,22 @@ TEST_F(Tiles, ShowTheNewestOfWhatTheVariantsShareOnOneScale) {
   EXPECT_THAT(tiles().views()[1]->figure()->style().title.toStdString(), HasSubstr("step 200"));
   EXPECT_EQ(tiles().views()[0]->figure()->style().range,
             tiles().views()[1]->figure()->style().range);
+}
+
+TEST_F(Tiles, CompareTrainedWeightsWithTheRunsOwnSettings) {
+  Artifact averaged = samples::spectrum();
+  averaged.meta["weights"] = "ema";
+  Artifact changed = samples::spectrum();
+  changed.meta["overrides"] = {{"batch", 2}};
+  add(first(), samples::spectrum(), 100);
+  add(first(), averaged, 300);
+  add(first(), changed, 400);
+  add(second(), averaged, 200);
+  show();
+  ASSERT_THAT(tiles().views(), SizeIs(2));
+  EXPECT_THAT(tiles().views()[0]->figure()->style().title.toStdString(), EndsWith("step 100"));
+  EXPECT_THAT(tiles().views()[1]->figure()->style().title.toStdString(),
+              EndsWith("step 200, averaged weights"));
 }
 
 TEST_F(Tiles, ShowGeneratedImagesOfTheSameSeedAtTheSamePlace) {
