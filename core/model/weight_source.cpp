@@ -78,6 +78,8 @@ void WeightSource::rename(const std::string& from, const std::string& to) {
   put(to, take(from));
 }
 
+void WeightSource::copy(const std::string& from, const std::string& to) { put(to, entryOf(from)); }
+
 void WeightSource::merge(const std::vector<std::string>& from, const std::string& to) {
   Entry whole;
   std::vector<Read> parts;

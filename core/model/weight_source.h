@@ -57,6 +57,8 @@ class VITRINE_ENGINE_EXPORT WeightSource {
 
   /// \throws ConfigError  `from` is not there, or `to` is
   void rename(const std::string& from, const std::string& to);
+  /// The same tensor under a second name. \throws ConfigError  `from` is not there, or `to` is
+  void copy(const std::string& from, const std::string& to);
   /// Several become one, one behind the other along the first axis: separate q, k and v a fused
   /// qkv. \throws ConfigError  one is not there, or they do not fit together
   void merge(const std::vector<std::string>& from, const std::string& to);

@@ -52,10 +52,7 @@ at::Tensor halfSplitRows(const at::Tensor& weight, std::int64_t headDim) {
 void copyText(WeightSource& source, const std::vector<std::string>& own) {
   for (const std::string& name : own) {
     const std::string text = textCounterpart(name);
-    if (text.empty() || source.has(name) || !source.has(text)) continue;
-    source.add(
-        name, source.shape(text), [value = source.tensor(text)] { return value.clone(); },
-        source.origins(text));
+    if (!text.empty() && !source.has(name) && source.has(text)) source.copy(text, name);
   }
 }
 

@@ -64,6 +64,16 @@ TEST(WeightSource, ReadsWhatIsAskedForAndNothingElse) {
   EXPECT_FALSE(file.source.origin("both").has_value()) << "one part was changed";
 }
 
+TEST(WeightSource, ACopyIsReadWhenItIsAskedFor) {
+  Counted file({{"a", rows(0, 2)}});
+  file.source.copy("a", "b");
+  EXPECT_TRUE(file.reads.empty());
+  EXPECT_TRUE(file.source.tensor("b").equal(rows(0, 2)));
+  EXPECT_THAT(file.source.origins("b"), ElementsAre("a"));
+  EXPECT_THAT(file.source.origin("b")->names, ElementsAre("a"));
+  EXPECT_THROW(file.source.copy("b", "a"), ConfigError) << "there is one of that name";
+}
+
 TEST(WeightSource, NamesATransformThatKeepsNotWhatItSaid) {
   Counted file({{"a", rows(0, 2)}});
   file.source.change("a", {3, 3}, [](const at::Tensor& value) { return value; });

@@ -337,6 +337,9 @@ TEST(FusionWeights, OfAnotherSizeOrSeparationAreRefusedByName) {
   EXPECT_THAT(refusalOf(tiny("shallow")), Names("shallow", "model.separation = \"deep\""));
   EXPECT_THAT(refusalOf(tiny("dense")), Names("dense"));
   EXPECT_THAT(refusalOf(tiny("deep"), "shallow"), Names("shallow"));
+  writeTensors(folder.path() / "authors", {{"tok_embeddings.weight", at::zeros({40, 36})},
+                                           {"layers.0.attention.wq.weight", at::zeros({36, 36})}});
+  EXPECT_THAT(refusalOf(tiny("deep"), "authors"), Names(36, 32)) << "no rows of heads of 8";
   Json other = tiny("deep");
   other["ffn_hidden"] = 64;
   EXPECT_THAT(refusalOf(other), Names("skip"));
