@@ -37,25 +37,29 @@ constexpr std::array<std::pair<What, const char*>, 14> kOrders{{
 constexpr std::array<store::QueueMode, 3> kQueueModes{
     store::QueueMode::Running, store::QueueMode::AfterCurrent, store::QueueMode::Paused};
 
-/// Before the first of those that stay when `before` is moved itself.
+/// When `before` is moved itself, before the next one that stays; behind all where none does.
 void moveRuns(const Command& command, JobQueue& queue) {
-  const auto isMoved = [&](std::int64_t run) {
-    return std::find(command.runs.begin(), command.runs.end(), run) != command.runs.end();
-  };
-  if (command.before == 0) {
-    for (const std::int64_t run : command.runs) {
-      const auto entries = queue.list();
-      if (!entries.empty() && entries.back().run != run) queue.moveAfter(run, entries.back().run);
-    }
-    return;
-  }
-  std::int64_t target = command.before;
+  if (command.runs.empty()) return;
   const std::vector<QueueEntry> entries = queue.list();
-  auto at = std::find_if(entries.begin(), entries.end(),
-                         [&](const QueueEntry& entry) { return entry.run == command.before; });
-  for (; at != entries.end() && isMoved(target); ++at) target = at->run;
-  if (isMoved(target)) return;
-  for (const std::int64_t run : command.runs) queue.moveBefore(run, target);
+  const auto stays = [&](const QueueEntry& entry) {
+    return std::find(command.runs.begin(), command.runs.end(), entry.run) == command.runs.end();
+  };
+  auto next = entries.end();
+  if (command.before != 0) {
+    next = std::find_if(entries.begin(), entries.end(), [&](const QueueEntry& entry) {
+      return entry.run == command.before;
+    });
+    if (next == entries.end()) return queue.moveBefore(command.runs, command.before);  // refuses
+    next = std::find_if(next, entries.end(), stays);
+  }
+  const auto last = std::find_if(entries.rbegin(), entries.rend(), stays);
+  if (next != entries.end()) {
+    queue.moveBefore(command.runs, next->run);
+  } else if (last != entries.rend()) {
+    queue.moveAfter(command.runs, last->run);
+  } else {
+    queue.moveAfter(std::span(command.runs).subspan(1), command.runs.front());
+  }
 }
 
 std::vector<std::int64_t> enqueueable(const Command& command, store::RunStore& store,

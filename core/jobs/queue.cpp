@@ -140,28 +140,31 @@ void JobQueue::moveToFront(std::int64_t run) {
   });
 }
 
-void JobQueue::place(std::int64_t run, std::int64_t other, bool isBefore) {
+void JobQueue::place(std::span<const std::int64_t> runs, std::int64_t other, bool isBefore) {
+  const auto isMoved = [&](std::int64_t run) {
+    return std::find(runs.begin(), runs.end(), run) != runs.end();
+  };
   table_.transaction([&] {
-    requireEntry(run);
+    for (const std::int64_t run : runs) requireEntry(run);
     requireEntry(other);
-    if (run == other) return;
-    // Numbered again, with room for one at the right place.
+    if (isMoved(other)) return;
+    // Numbered again, with room at the right place.
     std::int64_t position = 0;
-    for (const store::QueueRow& entry : table_.rows()) {
-      if (entry.run == run) continue;
-      if (entry.run == other) {
-        table_.setPriority(run, entry.options.priority);
-        table_.setPosition(isBefore ? run : other, ++position);
-        table_.setPosition(isBefore ? other : run, ++position);
-      } else {
-        table_.setPosition(entry.run, ++position);
+    const auto insert = [&](std::int64_t priority) {
+      for (const std::int64_t run : runs) {
+        table_.setPriority(run, priority);
+        table_.setPosition(run, ++position);
       }
+    };
+    for (const store::QueueRow& entry : table_.rows()) {
+      if (isMoved(entry.run)) continue;
+      const bool isOther = entry.run == other;
+      if (isOther && isBefore) insert(entry.options.priority);
+      table_.setPosition(entry.run, ++position);
+      if (isOther && !isBefore) insert(entry.options.priority);
     }
   });
 }
-
-void JobQueue::moveBefore(std::int64_t run, std::int64_t other) { place(run, other, true); }
-void JobQueue::moveAfter(std::int64_t run, std::int64_t other) { place(run, other, false); }
 
 void JobQueue::requireAtRest(std::int64_t run) {
   requireEntry(run);

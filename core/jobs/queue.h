@@ -62,8 +62,15 @@ class VITRINE_STORE_EXPORT JobQueue {
   // \throws NotFoundError  the run is not in the queue
   void setPriority(std::int64_t run, std::int64_t priority);
   void moveToFront(std::int64_t run);
-  void moveBefore(std::int64_t run, std::int64_t other);
-  void moveAfter(std::int64_t run, std::int64_t other);
+  void moveBefore(std::int64_t run, std::int64_t other) { place(std::span(&run, 1), other, true); }
+  void moveAfter(std::int64_t run, std::int64_t other) { place(std::span(&run, 1), other, false); }
+  /// In their order; nothing moves when `other` is one of them.
+  void moveBefore(std::span<const std::int64_t> runs, std::int64_t other) {
+    place(runs, other, true);
+  }
+  void moveAfter(std::span<const std::int64_t> runs, std::int64_t other) {
+    place(runs, other, false);
+  }
   // \throws RefusedError  the run is in progress, or its configuration asks for another device
   void setTimeLimit(std::int64_t run, double seconds);
   void setDevice(std::int64_t run, const std::string& device);
@@ -104,7 +111,7 @@ class VITRINE_STORE_EXPORT JobQueue {
   [[nodiscard]] std::vector<QueueEntry> readEntries();
   void requireEntry(std::int64_t run);
   void requireAtRest(std::int64_t run);
-  void place(std::int64_t run, std::int64_t other, bool isBefore);
+  void place(std::span<const std::int64_t> runs, std::int64_t other, bool isBefore);
 
   store::RunStore& store_;
   store::QueueTable table_;

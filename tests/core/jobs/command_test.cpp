@@ -50,6 +50,11 @@ TEST_F(Orders, MoveKeepsTheOrderOfThoseThatMove) {
   // Before one that moves itself: before the next one that stays.
   give(What::Move, {runs[1], runs[2]}, runs[1]);
   EXPECT_THAT(command(), ElementsAre(runs[4], runs[1], runs[2], runs[0], runs[3]));
+  give(What::Move, {runs[1], runs[3]}, runs[3]);
+  EXPECT_THAT(command(), ElementsAre(runs[4], runs[2], runs[0], runs[1], runs[3]));
+  give(What::Move, runs);
+  EXPECT_EQ(command(), runs);
+  EXPECT_THAT([&] { give(What::Move, {runs[0]}, 99); }, Fails<NotFoundError>(99));
 }
 
 TEST_F(Orders, DoWhatCanBeDoneAndSayWhyTheRestWasNot) {
