@@ -2,18 +2,12 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
-#include <cmath>
 #include <sstream>
 
 #include "core/base/error.h"
 #include "core/base/statistics.h"
 
 namespace vitrine::eval {
-
-double ReliabilityBin::gapMidpoint() const noexcept {
-  return std::abs((lower + upper) / 2 - accuracy);
-}
 
 void Confidences::append(const Confidences& other) {
   confidence.insert(confidence.end(), other.confidence.begin(), other.confidence.end());
@@ -46,41 +40,10 @@ Confidences confidencesOf(const at::Tensor& logits, const at::Tensor& labels, do
 
 std::vector<ReliabilityBin> reliabilityBins(const Confidences& samples, std::int64_t bins,
                                             Binning binning) {
-  const auto count = static_cast<std::size_t>(bins);
-  const std::vector<double> edges =
-      binEdges(count, binning == Binning::EqualMass ? samples.confidence : std::vector<double>());
-  std::vector<ReliabilityBin> out(count);
-  for (std::size_t k = 0; k < count; ++k) {
-    out[k].lower = edges[k];
-    out[k].upper = edges[k + 1];
-  }
-  for (std::size_t i = 0; i < samples.confidence.size(); ++i) {
-    const double value = samples.confidence[i];
-    if (!(value > 0)) continue;
-    // First edge not below the confidence closes its bin: (lower, upper].
-    const auto upper = std::lower_bound(edges.begin() + 1, edges.end(), value);
-    if (upper == edges.end()) continue;
-    ReliabilityBin& bin = out[static_cast<std::size_t>(upper - edges.begin() - 1)];
-    ++bin.count;
-    bin.confidence += value;
-    bin.accuracy += samples.isCorrect[i];
-  }
-  for (ReliabilityBin& bin : out) {
-    if (bin.count == 0) continue;
-    bin.confidence /= static_cast<double>(bin.count);
-    bin.accuracy /= static_cast<double>(bin.count);
-  }
-  return out;
-}
-
-double calibrationError(std::span<const ReliabilityBin> bins, std::int64_t samples) {
-  if (samples <= 0) return 0;
-  double sum = 0;
-  for (const ReliabilityBin& bin : bins) {
-    sum += static_cast<double>(bin.count) / static_cast<double>(samples) *
-           std::abs(bin.accuracy - bin.confidence);
-  }
-  return sum;
+  return vitrine::reliabilityBins(
+      samples.confidence, samples.isCorrect,
+      binEdges(static_cast<std::size_t>(bins),
+               binning == Binning::EqualMass ? samples.confidence : std::vector<double>()));
 }
 
 }  // namespace vitrine::eval

@@ -1,17 +1,13 @@
-// Calibration of a classifier: reliability bins and the expected calibration error.
-//
-// Rules of Guo et al. 2017, "On calibration of modern neural networks" (arXiv:1706.04599), as in
-// the code of Beyond-INet. Confidence is the largest softmax probability, bins are (low, high], and
-//
-//     ECE = sum_b n_b / n |accuracy_b - confidence_b|
+// Calibration of a classifier: the confidences of its answers and their bins. Confidence is the
+// largest softmax probability.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "core/base/reliability.h"
 #include "core/engine_export.h"
 
 namespace vitrine::eval {
@@ -21,14 +17,8 @@ enum class Binning {
   EqualMass,   ///< edges at the quantiles of the confidences, so that bins hold nearly equally many
 };
 
-struct VITRINE_ENGINE_EXPORT ReliabilityBin {
-  double lower = 0, upper = 0;  ///< (lower, upper]
-  std::int64_t count = 0;
-  double confidence = 0;  ///< mean; 0 in an empty bin
-  double accuracy = 0;    ///< 0 in an empty bin
-  /// The gap in published diagrams: |middle of the bin - accuracy|, also of an empty bin.
-  [[nodiscard]] double gapMidpoint() const noexcept;
-};
+using vitrine::calibrationError;
+using vitrine::ReliabilityBin;
 
 /// Confidences and correctness of samples, on the CPU.
 struct VITRINE_ENGINE_EXPORT Confidences {
@@ -45,14 +35,8 @@ struct VITRINE_ENGINE_EXPORT Confidences {
                                                               const at::Tensor& labels,
                                                               double temperature = 1);
 
-/// A confidence of exactly 0, or NaN, falls in no bin but counts in the total of
-/// `calibrationError`. \pre bins > 0
+/// \pre bins > 0
 [[nodiscard]] VITRINE_ENGINE_EXPORT std::vector<ReliabilityBin> reliabilityBins(
     const Confidences& samples, std::int64_t bins, Binning binning = Binning::EqualWidth);
-
-/// ECE of `bins`; 0 when there are no samples.
-/// \param samples  all samples, those in no bin too
-[[nodiscard]] VITRINE_ENGINE_EXPORT double calibrationError(std::span<const ReliabilityBin> bins,
-                                                            std::int64_t samples);
 
 }  // namespace vitrine::eval

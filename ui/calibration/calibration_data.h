@@ -72,7 +72,7 @@ struct CalibrationFrame {
   struct Line {
     std::int64_t run = 0;
     std::int64_t step = 0;  ///< its own: the newest up to that of the frame
-    std::vector<CalibrationBin> bins;
+    std::vector<ReliabilityBin> bins;
     double ece = 0;
   };
   std::int64_t step = 0;

@@ -20,14 +20,14 @@ struct ReliabilityPicture {
     std::int64_t run = 0;
     QString name;
     double temperature = 1;
-    std::vector<CalibrationBin> bins;
+    std::vector<ReliabilityBin> bins;
   };
   QString title;  ///< with the split
   QString about;
   QString quantity;  ///< of the horizontal axis: "confidence"
   std::vector<Line> lines;
   int current = 0;                     ///< whose bars are drawn
-  std::vector<CalibrationBin> before;  ///< of that run at T = 1; empty: not drawn
+  std::vector<ReliabilityBin> before;  ///< of that run at T = 1; empty: not drawn
   bool hasGap = true;
   int bin = -1;  ///< the chosen one
 };
@@ -39,7 +39,7 @@ struct FilmPicture {
   struct Frame {
     std::int64_t step = 0;
     QString ece;  ///< of the current run
-    std::vector<std::pair<std::int64_t, std::vector<CalibrationBin>>> lines;  ///< by run
+    std::vector<std::pair<std::int64_t, std::vector<ReliabilityBin>>> lines;  ///< by run
   };
   QString title, about;
   std::vector<Frame> frames;

@@ -118,7 +118,7 @@ double classwiseError(const Predictions& predictions, const std::vector<double>&
       one.values[i] = shares[i * classes + k];
       one.isHit[i] = predictions.labels[i] == static_cast<int>(k) ? 1 : 0;
     }
-    sum += expectedError(binsOf(one, binning), samples);
+    sum += calibrationError(binsOf(one, binning), samples);
   }
   return sum / static_cast<double>(classes);
 }
@@ -214,46 +214,13 @@ Confidence confidenceAt(const Predictions& predictions, double temperature, int 
   return out;
 }
 
-std::vector<CalibrationBin> binsOf(const Confidence& confidence, const Binning& binning,
+std::vector<ReliabilityBin> binsOf(const Confidence& confidence, const Binning& binning,
                                    std::vector<int>* binOf) {
   const auto count = static_cast<std::size_t>(std::clamp(binning.bins, 1, Binning::kMostBins));
   const bool isEqualMass = binning.edges == Binning::Edges::EqualMass;
-  const std::vector<double> edges =
-      binEdges(count, isEqualMass ? confidence.values : std::vector<double>());
-  std::vector<CalibrationBin> bins(count);
-  for (std::size_t k = 0; k < count; ++k) {
-    bins[k].lower = edges[k];
-    bins[k].upper = edges[k + 1];
-  }
-  if (binOf != nullptr) binOf->assign(confidence.values.size(), -1);
-  for (std::size_t i = 0; i < confidence.values.size(); ++i) {
-    const double value = confidence.values[i];
-    if (!(value > 0)) continue;
-    // Rounding of a sum of exponentials may lift a sure answer above 1.
-    const auto upper = std::lower_bound(edges.begin() + 1, edges.end(), std::min(value, 1.0));
-    if (upper == edges.end()) continue;
-    const auto at = static_cast<std::size_t>(upper - edges.begin() - 1);
-    ++bins[at].count;
-    bins[at].confidence += value;
-    bins[at].accuracy += confidence.isHit[i];
-    if (binOf != nullptr) (*binOf)[i] = static_cast<int>(at);
-  }
-  for (CalibrationBin& bin : bins) {
-    if (bin.count == 0) continue;
-    bin.confidence /= static_cast<double>(bin.count);
-    bin.accuracy /= static_cast<double>(bin.count);
-  }
-  return bins;
-}
-
-double expectedError(const std::vector<CalibrationBin>& bins, std::size_t samples) {
-  double sum = 0;
-  for (const CalibrationBin& bin : bins) {
-    if (samples == 0) break;
-    sum += static_cast<double>(bin.count) / static_cast<double>(samples) *
-           std::abs(bin.accuracy - bin.confidence);
-  }
-  return sum;
+  return reliabilityBins(
+      confidence.values, confidence.isHit,
+      binEdges(count, isEqualMass ? confidence.values : std::vector<double>()), binOf);
 }
 
 CalibrationResult calibrationOf(const Predictions& predictions, double temperature,
@@ -288,8 +255,8 @@ CalibrationResult calibrationOf(const Predictions& predictions, double temperatu
   Binning used = binning;
   used.target = target;
   out.bins = binsOf(out.confidence, used, &out.binOf);
-  scores.ece = expectedError(out.bins, samples);
-  for (const CalibrationBin& bin : out.bins) {
+  scores.ece = calibrationError(out.bins, samples);
+  for (const ReliabilityBin& bin : out.bins) {
     if (bin.count > 0) scores.mce = std::max(scores.mce, std::abs(bin.accuracy - bin.confidence));
   }
   scores.classwise = isClasswise ? classwiseError(predictions, all, binning)
@@ -323,8 +290,8 @@ std::vector<double> eceOver(const Predictions& predictions, const Binning& binni
   for (const double temperature : temperatures) {
     if (isStale) break;
     errors.push_back(
-        expectedError(binsOf(confidenceAt(predictions, temperature, binning.target), binning),
-                      predictions.samples()));
+        calibrationError(binsOf(confidenceAt(predictions, temperature, binning.target), binning),
+                         predictions.samples()));
   }
   return errors;
 }

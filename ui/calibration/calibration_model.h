@@ -1,9 +1,8 @@
 // Calibration of a classifier from its stored answers: bins, scores, and the temperature that fits
 // them best. No widgets.
 //
-// Bins are those of core/eval/calibration.h: (lower, upper], ECE = sum_b n_b / n |accuracy_b -
-// confidence_b| (Guo et al. 2017, arXiv:1706.04599). Classwise ECE is the mean over classes of the
-// ECE of each class's probability (Nixon et al. 2019, arXiv:1904.01685).
+// Bins are those of core/base/reliability.h. Classwise ECE is the mean over classes of the ECE of
+// each class's probability (Nixon et al. 2019, arXiv:1904.01685).
 #pragma once
 
 #include <atomic>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/base/reliability.h"
 
 namespace vitrine::ui {
 
@@ -55,13 +55,6 @@ struct Binning {
   [[nodiscard]] bool operator==(const Binning&) const = default;
 };
 
-struct CalibrationBin {
-  double lower = 0, upper = 0;  ///< (lower, upper]
-  std::int64_t count = 0;
-  double confidence = 0;  ///< mean; 0 in an empty bin
-  double accuracy = 0;    ///< 0 in an empty bin
-};
-
 struct CalibrationScores {
   std::int64_t samples = 0;
   double ece = 0;
@@ -83,7 +76,7 @@ struct Confidence {
 struct CalibrationResult {
   double temperature = 1;
   Confidence confidence;
-  std::vector<CalibrationBin> bins;
+  std::vector<ReliabilityBin> bins;
   std::vector<int> binOf;  ///< of each sample; -1: none
   CalibrationScores scores;
 };
@@ -98,10 +91,9 @@ struct CalibrationResult {
 [[nodiscard]] bool canBinClasses(const Predictions& predictions);
 
 /// Bins alone. \param binOf  receives the bin of each sample, unless it is nullptr
-[[nodiscard]] std::vector<CalibrationBin> binsOf(const Confidence& confidence,
+[[nodiscard]] std::vector<ReliabilityBin> binsOf(const Confidence& confidence,
                                                  const Binning& binning,
                                                  std::vector<int>* binOf = nullptr);
-[[nodiscard]] double expectedError(const std::vector<CalibrationBin>& bins, std::size_t samples);
 
 /// Mean negative log-likelihood of the labels.
 [[nodiscard]] double nllOf(const Predictions& predictions, double temperature);

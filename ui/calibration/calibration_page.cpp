@@ -342,7 +342,7 @@ void CalibrationPage::readFilm() {
       FilmLine& line = lines[artifact];
       line.binning = binning;
       line.bins = binsOf(confidenceAt(predictions, 1, binning.target), binning);
-      line.ece = expectedError(line.bins, predictions.samples());
+      line.ece = calibrationError(line.bins, predictions.samples());
     }
     return [this, finish, lines = std::move(lines)] {
       for (const auto& [artifact, line] : lines) filmLines_[artifact] = line;

@@ -84,7 +84,7 @@ class CalibrationPage final : public ResultsPage {
   };
   struct FilmLine {
     Binning binning;
-    std::vector<CalibrationBin> bins;
+    std::vector<ReliabilityBin> bins;
     double ece = 0;
   };
 

@@ -320,13 +320,13 @@ void CalibrationPage::showImages() {
   const auto errors = std::count_if(listed_.begin(), listed_.end(),
                                     [&](std::size_t i) { return confidence.isHit[i] == 0; });
   if (isBin && isOneClass) {
-    const CalibrationBin& bin = run.now.bins[static_cast<std::size_t>(choice_.bin)];
+    const ReliabilityBin& bin = run.now.bins[static_cast<std::size_t>(choice_.bin)];
     title = tr("Bin %1\u2013%2: %3 of %4 images, those not of %5 first")
                 .arg(number(bin.lower, 2), number(bin.upper, 2), shown(), count(all), target);
     about = tr("%1 are %2 \u00b7 mean probability %3")
                 .arg(percent(bin.accuracy, 1), target, percent(bin.confidence, 1));
   } else if (isBin) {
-    const CalibrationBin& bin = run.now.bins[static_cast<std::size_t>(choice_.bin)];
+    const ReliabilityBin& bin = run.now.bins[static_cast<std::size_t>(choice_.bin)];
     if (choice_.onlyErrors) listed_.resize(static_cast<std::size_t>(errors));
     title = choice_.onlyErrors ? tr("Bin %1\u2013%2: %3 of %4 errors, most confident first")
                                      .arg(number(bin.lower, 2), number(bin.upper, 2))

@@ -29,7 +29,7 @@ class FilmFigure final : public Figure {
     for (const FilmPicture::Frame& frame : picture_.frames) {
       for (const auto& [run, bins] : frame.lines) {
         for (std::size_t i = 0; i < bins.size(); ++i) {
-          const CalibrationBin& bin = bins[i];
+          const ReliabilityBin& bin = bins[i];
           text += QStringLiteral("%1,%2,%3,%4,%5,%6,%7,%8\n")
                       .arg(frame.step)
                       .arg(run)
@@ -73,7 +73,7 @@ class FilmFigure final : public Figure {
     painter.drawLine(plot.bottomLeft(), plot.topRight());
     for (const auto& [run, bins] : frame.lines) {
       std::vector<QPointF> points;
-      for (const CalibrationBin& bin : bins) {
+      for (const ReliabilityBin& bin : bins) {
         if (bin.count > 0)
           points.emplace_back(plot.left() + bin.confidence * plot.width(),
                               plot.bottom() - bin.accuracy * plot.height());

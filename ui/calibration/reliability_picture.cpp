@@ -29,7 +29,7 @@ class ReliabilityOverlay final : public Figure {
     for (const ReliabilityPicture::Line& line : picture_.lines) {
       runs << QObject::tr("%1 at T %2: calibration error %3")
                   .arg(line.name, number(line.temperature, 2),
-                       percent(expectedError(line.bins, samplesOf(line)), 2));
+                       percent(calibrationError(line.bins, samplesOf(line)), 2));
     }
     return QStringLiteral("%1, %2; %3")
         .arg(title(), picture_.about, runs.join(QStringLiteral("; ")));
@@ -39,7 +39,7 @@ class ReliabilityOverlay final : public Figure {
     QString text = QStringLiteral("run,temperature,bin,lower,upper,count,confidence,accuracy\n");
     for (const ReliabilityPicture::Line& line : picture_.lines) {
       for (std::size_t i = 0; i < line.bins.size(); ++i) {
-        const CalibrationBin& bin = line.bins[i];
+        const ReliabilityBin& bin = line.bins[i];
         QStringList cells{csvText(line.name),     csvNumber(line.temperature),
                           QString::number(i + 1), csvNumber(bin.lower),
                           csvNumber(bin.upper),   QString::number(bin.count)};
@@ -59,7 +59,7 @@ class ReliabilityOverlay final : public Figure {
  private:
   static std::size_t samplesOf(const ReliabilityPicture::Line& line) {
     std::size_t sum = 0;
-    for (const CalibrationBin& bin : line.bins) sum += static_cast<std::size_t>(bin.count);
+    for (const ReliabilityBin& bin : line.bins) sum += static_cast<std::size_t>(bin.count);
     return sum;
   }
 
@@ -100,7 +100,7 @@ class ReliabilityOverlay final : public Figure {
   void drawChosen(QPainter& painter, const ChartFrame& axes, const ReliabilityPicture::Line& line,
                   double bottom) const {
     if (picture_.bin < 0 || picture_.bin >= static_cast<int>(line.bins.size())) return;
-    const CalibrationBin& bin = line.bins[static_cast<std::size_t>(picture_.bin)];
+    const ReliabilityBin& bin = line.bins[static_cast<std::size_t>(picture_.bin)];
     const QRectF column(QPointF(axes.x.pixelOf(bin.lower), axes.plot.top()),
                         QPointF(axes.x.pixelOf(bin.upper), bottom));
     painter.fillRect(column, themeColors().selection);
@@ -109,7 +109,7 @@ class ReliabilityOverlay final : public Figure {
 
   void drawBars(QPainter& painter, const ChartFrame& axes,
                 const ReliabilityPicture::Line& line) const {
-    for (const CalibrationBin& bin : line.bins) {
+    for (const ReliabilityBin& bin : line.bins) {
       if (bin.count == 0) continue;
       const QRectF bar =
           QRectF(axes.at(bin.lower, bin.accuracy), axes.at(bin.upper, 0)).adjusted(1, 0, -1, 0);
@@ -130,10 +130,10 @@ class ReliabilityOverlay final : public Figure {
     }
   }
 
-  void drawRun(QPainter& painter, const ChartFrame& axes, const std::vector<CalibrationBin>& bins,
+  void drawRun(QPainter& painter, const ChartFrame& axes, const std::vector<ReliabilityBin>& bins,
                std::int64_t run, Qt::PenStyle pen, double opacity) const {
     std::vector<QPointF> points;
-    for (const CalibrationBin& bin : bins) {
+    for (const ReliabilityBin& bin : bins) {
       if (bin.count > 0) points.push_back(axes.at(bin.confidence, bin.accuracy));
     }
     painter.save();
@@ -190,7 +190,7 @@ class ReliabilityOverlay final : public Figure {
                      Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("n"));
     double free = axes.plot.left() - 8;
     for (std::size_t i = 0; i < line.bins.size(); ++i) {
-      const CalibrationBin& bin = line.bins[i];
+      const ReliabilityBin& bin = line.bins[i];
       const QString text = bin.count == 0 ? QStringLiteral("\u2013") : count(bin.count);
       const double width = metrics.horizontalAdvance(text) + 2;
       const double middle = axes.x.pixelOf((bin.lower + bin.upper) / 2);
@@ -203,7 +203,7 @@ class ReliabilityOverlay final : public Figure {
   }
 
   void addBin(const ChartFrame& axes, std::size_t i, double bottom) {
-    const CalibrationBin& own =
+    const ReliabilityBin& own =
         picture_
             .lines[static_cast<std::size_t>(
                 std::clamp(picture_.current, 0, static_cast<int>(picture_.lines.size()) - 1))]
@@ -214,7 +214,7 @@ class ReliabilityOverlay final : public Figure {
                           .arg(picture_.quantity, number(own.lower, 3), number(own.upper, 3))};
     for (const ReliabilityPicture::Line& line : picture_.lines) {
       if (i >= line.bins.size()) continue;
-      const CalibrationBin& bin = line.bins[i];
+      const ReliabilityBin& bin = line.bins[i];
       lines << (bin.count == 0 ? QObject::tr("%1: no images").arg(line.name)
                                : QObject::tr("%1: n %2, confidence %3, accuracy %4, gap %5")
                                      .arg(line.name, count(bin.count), percent(bin.confidence, 1),

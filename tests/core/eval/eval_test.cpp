@@ -119,6 +119,10 @@ TEST(Calibration, AConfidenceOnAnEdgeBelongsToTheBinBelow) {
   EXPECT_EQ(bins[4].count, 2);
 }
 
+TEST(Calibration, ConfidenceThatRoundingLiftsAboveOneFallsInTheLastBin) {
+  EXPECT_EQ(reliabilityBins({{std::nextafter(1.0, 2.0)}, {1}}, 2)[1].count, 1);
+}
+
 TEST(Calibration, ZeroAndNanConfidencesFallInNoBin) {
   const auto bins = reliabilityBins({{0.0, NAN, 0.5}, {1, 1, 1}}, 2);
   EXPECT_EQ(bins[0].count + bins[1].count, 1);

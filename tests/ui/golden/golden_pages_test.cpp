@@ -160,8 +160,8 @@ TEST_F(GoldenPages, Spectra) {
                        QStringLiteral("page_spectra")));
 }
 
-std::vector<CalibrationBin> bins(double sureness) {
-  std::vector<CalibrationBin> all;
+std::vector<ReliabilityBin> bins(double sureness) {
+  std::vector<ReliabilityBin> all;
   for (int i = 0; i < 10; ++i) {
     const double middle = (i + 0.5) / 10;
     all.push_back({i / 10.0, (i + 1) / 10.0, 20 + 15 * i, middle, std::pow(middle, sureness)});
