@@ -410,8 +410,9 @@ void Database::fail(int code, const std::string& doing) {
                        " failed: out of memory; close other programs and try again");
     case SQLITE_CORRUPT:
       poison_ = message;
-      throw StoreError(file + " is damaged (" + message +
-                       "); run `vitrine db check` and restore a backup");
+      throw StoreError(file + " is damaged (" + message + "); " +
+                       (isShared() ? "run `vitrine db check` and restore a backup"
+                                   : "take or make another copy of it"));
     case SQLITE_TOOBIG:
       throw StoreError(file + ": " + doing + " failed: a value is larger than the limit of " +
                        formatBytes(sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, -1)) +

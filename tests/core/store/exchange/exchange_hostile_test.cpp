@@ -93,7 +93,9 @@ TEST_F(HostileFile, IsRefusedForEverythingInItsSchemaThatIsNotOurs) {
       "PRAGMA user_version = 99",
   };
   for (const std::string& sql : schemas) {
-    EXPECT_FALSE(refusalAfter(sql).empty()) << sql;
+    const std::string message = refusalAfter(sql);
+    EXPECT_FALSE(message.empty()) << sql;
+    EXPECT_EQ(message.find("db check"), std::string::npos) << message << ": checks another file";
     EXPECT_TRUE(RunStore(target()).runs().empty()) << sql;
   }
 }
