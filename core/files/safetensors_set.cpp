@@ -174,6 +174,17 @@ SafetensorsIndex readSafetensorsIndex(const std::string& text, const fs::path& f
   return std::move(reader.index);
 }
 
+std::vector<fs::path> weightFiles(const fs::path& path) {
+  std::vector<fs::path> all{found(path)};
+  if (all.front().extension() != ".json") return all;
+  std::set<std::string> shards;
+  for (const auto& [name, shard] : readSafetensorsIndex(textOf(all.front()), all.front()).shardOf)
+    shards.insert(shard);
+  const fs::path folder = all.front().parent_path();
+  for (const std::string& shard : shards) all.push_back(folder / shard);
+  return all;
+}
+
 struct SafetensorsSet::State {
   std::vector<SafetensorsFile> files;
   std::vector<SafetensorsEntry> entries;

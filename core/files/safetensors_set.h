@@ -33,6 +33,11 @@ struct SafetensorsIndex {
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT SafetensorsIndex
 readSafetensorsIndex(const std::string& text, const std::filesystem::path& file);
 
+/// The files that a path of weights means, as for SafetensorsSet: one, or a list and its shards.
+/// \throws FileError  a folder has none, or a list breaks a rule
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::filesystem::path> weightFiles(
+    const std::filesystem::path& path);
+
 /// Opened weights, whatever they are split into. Every header has passed every check. Like one
 /// file, a set can be cut or replaced while it is open and answers with an error.
 class VITRINE_FOUNDATION_EXPORT SafetensorsSet {

@@ -7,6 +7,7 @@ import array
 import json
 import math
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -128,6 +129,11 @@ def play_infer(lab):
     file = lab.client.ask(op="load", weights=lab.weights(), overrides=words)
     check(file["run"] is None and file["weights_sha256"] == loaded["weights_sha256"], file)
     check(lab.infer(file["model"], image=given)[1] == plain, "a file of weights")
+    folder = lab.scratch + "/weights"
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(lab.weights(), folder + "/model.safetensors")
+    there = lab.client.ask(op="load", weights=folder, overrides=words)
+    check(there.get("model") == file["model"], "a folder of the same weights is the same model")
     refused = lab.client.ask(op="analyse", model=file["model"], item="calibration")
     check(error_of(refused) == "refused" and "needs a run" in refused["error"]["message"], refused)
 

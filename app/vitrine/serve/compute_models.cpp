@@ -14,6 +14,7 @@
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/base/utc.h"
+#include "core/files/safetensors_set.h"
 #include "core/jobs/device_load.h"
 #include "core/model/weights.h"
 
@@ -30,6 +31,14 @@ constexpr std::size_t kHandleLength = 16;  // hexadecimal digits
 /// names nothing in the next one, or the same model.
 std::string handleOf(const Json& identity) {
   return sha256OfText(identity.dump()).substr(0, kHandleLength);
+}
+
+/// Of one file its own; of several that of their hashes.
+std::string sha256OfAll(const std::vector<fs::path>& files) {
+  if (files.size() == 1) return sha256OfFile(files.front());
+  std::string hashes;
+  for (const fs::path& file : files) hashes += sha256OfFile(file);
+  return sha256OfText(hashes);
 }
 
 std::string optionalText(const Json& request, const char* key, const std::string& otherwise) {
@@ -140,7 +149,7 @@ std::shared_ptr<WarmModel> WarmModels::openRun(const Json& request, const Openin
   if (const auto there = known(handle)) return there;
   auto warm = std::make_shared<WarmModel>();
   warm->what = store::nameOf(run.id) + " at step " + std::to_string(choice.step);
-  makeRoom(warm->what, choice.weights, device);
+  makeRoom(warm->what, {choice.weights}, device);
   warm->handle = handle;
   warm->run = run;
   warm->opening = asked;
@@ -163,7 +172,8 @@ std::shared_ptr<WarmModel> WarmModels::openFile(const Json& request, const Openi
   if (!fs::exists(file)) throw NotFoundError("there is no file " + file.string());
   const at::Device device = train::resolveDevice(asked.device);
   const Config config(modelTable(engine_.registry, asked.overrides));
-  const std::string sha256 = fs::is_regular_file(file) ? sha256OfFile(file) : file.string();
+  const std::vector<fs::path> files = weightFiles(file);
+  const std::string sha256 = sha256OfAll(files);
   const train::Precision precision =
       asked.precision.empty() ? train::Precision::Float32 : train::precisionFrom(asked.precision);
   const std::string handle =
@@ -171,7 +181,7 @@ std::shared_ptr<WarmModel> WarmModels::openFile(const Json& request, const Openi
   if (const auto there = known(handle)) return there;
   auto warm = std::make_shared<WarmModel>();
   warm->what = file.string();
-  makeRoom(warm->what, file, device);
+  makeRoom(warm->what, files, device);
   train::useThreads(std::nullopt);
   warm->handle = handle;
   warm->opening = asked;
@@ -268,10 +278,14 @@ std::string WarmModels::whyNoRoom(std::int64_t bytes, at::Device device) const {
   return "";
 }
 
-void WarmModels::makeRoom(const std::string& what, const fs::path& weights, at::Device device) {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(weights, error);
-  const std::int64_t bytes = error ? 0 : static_cast<std::int64_t>(size);
+void WarmModels::makeRoom(const std::string& what, const std::vector<fs::path>& weights,
+                          at::Device device) {
+  std::int64_t bytes = 0;
+  for (const fs::path& file : weights) {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(file, error);
+    if (!error) bytes += static_cast<std::int64_t>(size);
+  }
   for (std::string why = whyNoRoom(bytes, device); !why.empty(); why = whyNoRoom(bytes, device)) {
     if (!unloadOneIdle())
       throw RefusedError(what + " cannot be loaded: " + why + "; unload a model first");

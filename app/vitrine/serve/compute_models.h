@@ -66,7 +66,8 @@ class WarmModels {
   [[nodiscard]] std::shared_ptr<WarmModel> openFile(const Json& request, const Opening& opening);
   /// The model that `handle` names, if it is there.
   [[nodiscard]] std::shared_ptr<WarmModel> known(const std::string& handle);
-  void makeRoom(const std::string& what, const std::filesystem::path& weights, at::Device device);
+  void makeRoom(const std::string& what, const std::vector<std::filesystem::path>& weights,
+                at::Device device);
   [[nodiscard]] std::string whyNoRoom(std::int64_t bytes, at::Device device) const;
   /// \returns  false  none was idle for long enough
   bool unloadOneIdle();

@@ -63,6 +63,20 @@ TEST(SafetensorsSet, ReadsEveryTensorFromTheShardThatTheListNames) {
   }
 }
 
+TEST(SafetensorsSet, TheFilesOfAPathAreThoseThatItReads) {
+  const TemporaryFolder folder;
+  putSet(folder);
+  const std::vector<std::filesystem::path> set{folder / "model.safetensors.index.json",
+                                               folder / "model-1.safetensors",
+                                               folder / "model-2.safetensors"};
+  EXPECT_EQ(weightFiles(folder.path()), set);
+  EXPECT_EQ(weightFiles(folder / "model.safetensors"), set);
+  putShard(folder / "model.safetensors", {{"a", {7}}});
+  const std::vector<std::filesystem::path> one{folder / "model.safetensors"};
+  EXPECT_EQ(weightFiles(folder.path()), one);
+  EXPECT_EQ(weightFiles(folder / "model.safetensors"), one);
+}
+
 TEST(SafetensorsSet, OneFileIsASetOfOne) {
   const TemporaryFolder folder;
   putShard(folder / "model.safetensors", {{"a", {7}}});
