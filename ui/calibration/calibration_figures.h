@@ -4,6 +4,7 @@
 #include <QString>
 #include <QStringList>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct FilmPicture {
     std::vector<std::pair<std::int64_t, std::vector<ReliabilityBin>>> lines;  ///< by run
   };
   QString title, about;
+  std::map<std::int64_t, QString> names;  ///< of the runs
   std::vector<Frame> frames;
   int shown = -1;
 };

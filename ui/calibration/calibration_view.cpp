@@ -237,6 +237,7 @@ FilmPicture CalibrationPage::filmPicture() const {
     one.ece = QStringLiteral("\u2013");
     for (const CalibrationFrame::Line& line : frame.lines) {
       one.lines.emplace_back(line.run, line.bins);
+      picture.names[line.run] = runName(line.run);
       if (line.run == main.run) one.ece = percent(line.ece, 1);
     }
     if (step < 0 || frame.step <= step)

@@ -30,14 +30,16 @@ class FilmFigure final : public Figure {
       for (const auto& [run, bins] : frame.lines) {
         for (std::size_t i = 0; i < bins.size(); ++i) {
           const ReliabilityBin& bin = bins[i];
-          text += QStringLiteral("%1,%2,%3,%4,%5,%6,%7,%8\n")
-                      .arg(frame.step)
-                      .arg(run)
-                      .arg(i + 1)
-                      .arg(csvNumber(bin.lower), csvNumber(bin.upper))
-                      .arg(bin.count)
-                      .arg(csvNumber(bin.count > 0 ? bin.confidence : std::nan("")),
-                           csvNumber(bin.count > 0 ? bin.accuracy : std::nan("")));
+          const QStringList cells{
+              QString::number(frame.step),
+              csvText(nameOf(run)),
+              QString::number(i + 1),
+              csvNumber(bin.lower),
+              csvNumber(bin.upper),
+              QString::number(bin.count),
+              csvNumber(bin.count > 0 ? bin.confidence : std::nan("")),
+              csvNumber(bin.count > 0 ? bin.accuracy : std::nan(""))};
+          text += cells.join(QLatin1Char(',')) + QLatin1Char('\n');
         }
       }
     }
@@ -46,6 +48,10 @@ class FilmFigure final : public Figure {
   int imageCount() const override { return static_cast<int>(picture_.frames.size()); }
 
  private:
+  QString nameOf(std::int64_t run) const {
+    const auto found = picture_.names.find(run);
+    return found == picture_.names.end() ? QString() : found->second;
+  }
   void draw(QPainter& painter, const QRectF& area) override {
     const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
     if (picture_.frames.empty()) return;

@@ -282,6 +282,7 @@ TEST_F(Calibration, TheFilmGoesThroughTheStepsByKeyAndClick) {
                                          samples::predictions(samples::fourAnswers(), 200),
                                          samples::predictions(samples::mixedAnswers(), 300)})});
   EXPECT_EQ(shown->filmView().figure()->imageCount(), 3);
+  EXPECT_THAT(shown->filmView().figure()->csv().toStdString(), HasSubstr("\n200,a,1,"));
   FigureView& film = shown->filmView();
   film.setFocus();
   QTest::keyClick(&film, Qt::Key_Left, Qt::ControlModifier);
