@@ -2,7 +2,6 @@
 // What every faster version is measured against.
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
-#include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <cmath>
@@ -217,13 +216,6 @@ void backwardParallel(const MlstmTruthHead<Real>& head, const MlstmTruthSlopes<R
   });
 }
 
-template <class Body>
-void forEachHeadOf(const MlstmCall& call, const Body& body) {
-  at::parallel_for(0, call.units(), 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t unit = begin; unit < end; ++unit) body(unit);
-  });
-}
-
 }  // namespace
 
 MlstmSums mlstmForwardCpu(MlstmForm form, const MlstmCall& call) {
@@ -233,7 +225,7 @@ MlstmSums mlstmForwardCpu(MlstmForm form, const MlstmCall& call) {
                 at::zeros({units, keys, values}, call.q.options()),
                 at::zeros({units, keys}, call.q.options())};
   AT_DISPATCH_FLOATING_TYPES(call.q.scalar_type(), "mlstmForwardCpu", [&] {
-    forEachHeadOf(call, [&](std::int64_t u) {
+    forEachUnit(call, [&](std::int64_t u) {
       const MlstmTruth<scalar_t> to{
           out.numerator.mutable_data_ptr<scalar_t>() + u * tokens * values,
           out.sum.mutable_data_ptr<scalar_t>() + u * tokens,
@@ -254,7 +246,7 @@ MlstmGradients mlstmBackwardCpu(MlstmForm form, const MlstmCall& call, const at:
                      at::zeros({units, keys, values}, call.q.options()),
                      at::zeros({units, keys}, call.q.options())};
   AT_DISPATCH_FLOATING_TYPES(call.q.scalar_type(), "mlstmBackwardCpu", [&] {
-    forEachHeadOf(call, [&](std::int64_t u) {
+    forEachUnit(call, [&](std::int64_t u) {
       const MlstmTruthSlopes<scalar_t> at{
           numerator.const_data_ptr<scalar_t>() + u * tokens * values,
           sum.const_data_ptr<scalar_t>() + u * tokens,

@@ -1,7 +1,6 @@
 #include "core/kernels/mlstm_forms.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
 #include "core/base/error.h"
 #include "core/kernels/cuda_module.h"
@@ -30,13 +29,6 @@ GateScan scanOf(const MlstmCall& call, std::int64_t unit) {
   return {tokens, call.tile, call.logForget.const_data_ptr<double>() + unit * tokens,
           call.logInput.const_data_ptr<double>() + unit * tokens,
           call.start.const_data_ptr<double>()[unit]};
-}
-
-template <class Body>
-void forEachUnit(const MlstmCall& call, const Body& body) {
-  at::parallel_for(0, call.units(), 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t unit = begin; unit < end; ++unit) body(unit);
-  });
 }
 
 /// One value per tile, that of its last token, and the same for the tile before: [units, tiles].

@@ -2,6 +2,7 @@
 // gradients of queries, keys and values back from theirs.
 #pragma once
 
+#include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -37,6 +38,14 @@ struct MlstmSums {
 struct MlstmGradients {
   at::Tensor q, k, v, memory, sum;
 };
+
+/// Calls `body` with the number of each unit, in parallel.
+template <class Body>
+void forEachUnit(const MlstmCall& call, const Body& body) {
+  at::parallel_for(0, call.units(), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t unit = begin; unit < end; ++unit) body(unit);
+  });
+}
 
 /// Fills `local` and `stabiliser` on the call's device.
 void scanGatesOf(MlstmCall& call);
