@@ -17,12 +17,6 @@ namespace vitrine::ui {
 
 namespace {
 
-std::optional<std::int64_t> wholeNumber(const Json& meta, const char* key) {
-  const auto found = meta.is_object() ? meta.find(key) : meta.end();
-  if (found == meta.end() || !found->is_number_integer()) return std::nullopt;
-  return found->get<std::int64_t>();
-}
-
 const Json& listOf(const Json& meta, const char* key) {
   static const Json none = Json::array();
   const auto found = meta.is_object() ? meta.find(key) : meta.end();
@@ -88,7 +82,7 @@ ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
     const bool isNumbered =
         numbers.size() == static_cast<std::size_t>(sides[0]) && numbers[at].is_number_integer();
     layer.number = isNumbered ? numbers[at].get<int>() : index;
-    layer.window = static_cast<int>(wholeNumber(meta, "window").value_or(-1));
+    layer.window = static_cast<int>(stateInteger(meta, "window", -1));
     layer.heads = sides[1];
     layer.queries = queries;
     layer.keys = keys;
@@ -215,7 +209,7 @@ std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRo
     AttentionEntry entry;
     entry.series = {row.analysis, metaText(row.meta, "attention").toStdString()};
     entry.step = row.step;
-    entry.sample = wholeNumber(row.meta, "image").value_or(0);
+    entry.sample = stateInteger(row.meta, "image", 0);
     entry.isDrawn = row.meta.contains("seed");
     const auto image = row.meta.find("image");
     entry.isOfWeights = image != row.meta.end() && image->is_null();
@@ -246,9 +240,9 @@ std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRo
         continue;
       }
       const bool isOwn = row.kind == artifact_kind::kImage && !entry.isDrawn &&
-                         wholeNumber(row.meta, "image") == entry.sample &&
+                         stateInteger(row.meta, "image") == entry.sample &&
                          entry.isIn(metaText(row.meta, "split").toStdString());
-      const auto first = wholeNumber(row.meta, "first_seed");
+      const auto first = stateInteger(row.meta, "first_seed");
       const bool isGrid = row.kind == artifact_kind::kImageGrid && entry.isDrawn && first &&
                           entry.sample >= *first && timeOf(row) == entry.time &&
                           row.analysis == entry.series.analysis;
@@ -271,7 +265,7 @@ std::shared_ptr<const AttentionImage> readAttention(const AttentionEntry& entry,
   std::vector<std::optional<QSize>> wholes;
   for (const store::ArtifactRow& row : rows) {
     if (std::find(entry.maps.begin(), entry.maps.end(), row.id) == entry.maps.end()) continue;
-    if (const auto left = wholeNumber(row.meta, "left_out"))
+    if (const auto left = stateInteger(row.meta, "left_out"))
       throw FileError(
           "the attention was too large to be copied from the other machine; open the database "
           "there, or export the run and import it here");

@@ -63,9 +63,13 @@ int stateInteger(const Json& state, const char* key, int least, int most, int ot
 }
 
 std::int64_t stateInteger(const Json& state, const char* key, std::int64_t otherwise) {
+  return stateInteger(state, key).value_or(otherwise);
+}
+
+std::optional<std::int64_t> stateInteger(const Json& state, const char* key) {
   const auto found = state.find(key);
-  return found != state.end() && found->is_number_integer() ? found->get<std::int64_t>()
-                                                            : otherwise;
+  if (found == state.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<std::int64_t>();
 }
 
 double stateNumber(const Json& state, const char* key, double otherwise) {

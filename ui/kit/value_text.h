@@ -3,6 +3,7 @@
 
 #include <QString>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/base/json.h"
@@ -45,6 +46,7 @@ namespace vitrine::ui {
 [[nodiscard]] int stateInteger(const Json& state, const char* key, int least, int most,
                                int otherwise);
 [[nodiscard]] std::int64_t stateInteger(const Json& state, const char* key, std::int64_t otherwise);
+[[nodiscard]] std::optional<std::int64_t> stateInteger(const Json& state, const char* key);
 [[nodiscard]] double stateNumber(const Json& state, const char* key, double otherwise = 0);
 [[nodiscard]] bool stateFlag(const Json& state, const char* key, bool otherwise = false);
 [[nodiscard]] std::string stateText(const Json& state, const char* key,

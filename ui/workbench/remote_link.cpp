@@ -8,20 +8,15 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
 namespace {
 
-// Fields of what another machine, or a file, says: those of another type count as missing.
-std::optional<std::int64_t> integerIn(const Json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
-  return found->get<std::int64_t>();
-}
-
+/// Of what another machine, or a file, says: a value of another type counts as missing.
 std::optional<std::string> textIn(const Json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
+  const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return std::nullopt;
   return found->get<std::string>();
 }
@@ -37,7 +32,7 @@ RemoteLink::RemoteLink(const remote::RemotePlace& place, QObject* parent) : QObj
   if (!file.open(QIODevice::ReadOnly)) return;
   const Json list = readJson(file.readAll().toStdString());
   for (const Json& one : list.is_array() ? list : Json::array()) {
-    const auto run = integerIn(one, "run"), basedOn = integerIn(one, "based_on");
+    const auto run = stateInteger(one, "run"), basedOn = stateInteger(one, "based_on");
     const auto field = textIn(one, "field"), text = textIn(one, "text");
     if (run && field && text) waiting_[{*run, *field}] = {*text, basedOn.value_or(0), nullptr, {}};
   }
@@ -134,7 +129,7 @@ void RemoteLink::editAnswered(const Key& key, const Edit& edit, const Json& answ
   }
   if (!outcome.isWaiting) {
     const auto theirs = textIn(answer, "theirs");
-    outcome.version = integerIn(answer, "version").value_or(0);
+    outcome.version = stateInteger(answer, "version", 0);
     outcome.isConflict = theirs.has_value();
     outcome.theirs = theirs.value_or(std::string());
     const auto now = waiting_.find(key);
