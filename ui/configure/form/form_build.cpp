@@ -64,16 +64,17 @@ std::size_t leafCount(const std::vector<Field>& fields) {
   return leaves;
 }
 
+/// The fields of an item, then the common ones of other names.
+std::vector<Field> withCommon(Schema own, const Schema& common) {
+  for (const Field& field : common.fields)
+    if (own.find(field.name) == nullptr) own.fields.push_back(field);
+  return std::move(own.fields);
+}
+
 }  // namespace
 
 std::vector<Field> fieldsOfAnalysis(const ItemCard& analysis) {
-  std::vector<Field> fields = analysis.schema.fields;
-  for (const Field& field : observeSchema().fields) {
-    const bool isOwn = std::any_of(fields.begin(), fields.end(),
-                                   [&](const Field& one) { return one.name == field.name; });
-    if (!isOwn) fields.push_back(field);
-  }
-  return fields;
+  return withCommon(analysis.schema, observeSchema());
 }
 
 void ExperimentForm::build() {
@@ -189,15 +190,8 @@ void ExperimentForm::buildTask() {
 
 void ExperimentForm::buildData() {
   addChooser(data_, "data.dataset", tr("Dataset"), ItemKind::Dataset);
-  std::vector<Field> fields;
-  if (const ItemCard* card = chosen(ItemKind::Dataset); card != nullptr)
-    fields = card->schema.fields;
-  for (const Field& field : dataSchema().fields) {
-    const bool isOwn = std::any_of(fields.begin(), fields.end(),
-                                   [&](const Field& one) { return one.name == field.name; });
-    if (!isOwn) fields.push_back(field);
-  }
-  addFields(data_, "data", fields, 0);
+  const ItemCard* card = chosen(ItemKind::Dataset);
+  addFields(data_, "data", withCommon(card == nullptr ? Schema() : card->schema, dataSchema()), 0);
   buildPipeline();
 }
 

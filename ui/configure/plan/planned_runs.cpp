@@ -309,26 +309,18 @@ PlannedRunsView::PlannedRunsView(QWidget* parent)
   });
 }
 
-std::vector<int> PlannedRunsView::selectedRuns() const {
-  std::vector<int> runs;
-  for (const QModelIndex& index : selectionModel()->selectedIndexes()) {
-    if (const int run = model_->runAt(index.row()); run >= 0) runs.push_back(run);
-  }
-  std::sort(runs.begin(), runs.end());
-  return runs;
-}
-
-std::vector<int> PlannedRunsView::selectedExcluded() const {
+std::vector<int> PlannedRunsView::selected(int (PlannedRuns::*placeOf)(int row) const) const {
   std::vector<int> places;
   for (const QModelIndex& index : selectionModel()->selectedIndexes()) {
-    if (const int place = model_->excludedAt(index.row()); place >= 0) places.push_back(place);
+    if (const int place = (model_->*placeOf)(index.row()); place >= 0) places.push_back(place);
   }
   std::sort(places.begin(), places.end());
   return places;
 }
 
 void PlannedRunsView::fillMenu(QMenu& menu) {
-  const std::vector<int> runs = selectedRuns(), out = selectedExcluded();
+  const std::vector<int> runs = selected(&PlannedRuns::runAt);
+  const std::vector<int> out = selected(&PlannedRuns::excludedAt);
   const std::vector<int> made = model_->madeBefore();
   const auto add = [&](const QString& text, bool isOn, const QString& why, const auto& act) {
     QAction* action = menu.addAction(text);
@@ -370,7 +362,8 @@ void PlannedRunsView::fillMenu(QMenu& menu) {
 
 void PlannedRunsView::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Delete && model_->canExclude()) {
-    if (const std::vector<int> runs = selectedRuns(); !runs.empty()) Q_EMIT excludeRequested(runs);
+    const std::vector<int> runs = selected(&PlannedRuns::runAt);
+    if (!runs.empty()) Q_EMIT excludeRequested(runs);
     return;
   }
   if (event->key() == Qt::Key_Space && currentIndex().isValid()) {

@@ -85,9 +85,8 @@ class PlannedRunsView : public QListView {
   void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
-  /// Places of the selected rows among the runs, or among those that are left out.
-  [[nodiscard]] std::vector<int> selectedRuns() const;
-  [[nodiscard]] std::vector<int> selectedExcluded() const;
+  /// \param placeOf  runAt() or excludedAt()
+  [[nodiscard]] std::vector<int> selected(int (PlannedRuns::*placeOf)(int row) const) const;
 
   PlannedRuns* model_;
   int keptRow_ = -1, keptScroll_ = 0;  ///< over a new plan
