@@ -183,7 +183,8 @@ Ade20kSet::Ade20kSet(const fs::path& folder, std::int64_t classes, DatasetInfo i
     std::error_code problem;
     std::vector<std::string>& names = names_[static_cast<std::size_t>(split)];
     for (const auto& entry : fs::directory_iterator(below, problem)) {
-      if (isImageName(entry.path())) names.push_back(entry.path().filename().string());
+      const std::string name = entry.path().filename().string();
+      if (isImageName(entry.path()) && !name.starts_with('.')) names.push_back(name);
     }
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {

@@ -140,6 +140,7 @@ TEST(Ade20k, ReadsTheFieldsThatWereWritten) {
   const auto set = scenes();
   (void)writeAde20kScenes(*set, Split::Train, 10, folder.path());
   (void)writeAde20kScenes(*set, Split::Test, 4, folder.path());
+  putImage(folder / "images/training/._000000.jpg", "what macOS knows of the image");
   const auto again = openAs(Ade20kSource(), folder.path());
   ASSERT_EQ(again->size(Split::Train), 10);
   EXPECT_EQ(again->size(Split::Test), 4);
