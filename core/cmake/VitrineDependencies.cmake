@@ -17,7 +17,9 @@ if(VITRINE_CUDA)
   enable_language(CUDA)
 endif()
 
-include(VitrineTorch)
+if(VITRINE_ENGINE)
+  include(VitrineTorch)
+endif()
 
 if(VITRINE_STORE)
   find_package(Qt6 6.4 REQUIRED COMPONENTS Core)
