@@ -18,7 +18,7 @@ constexpr std::int64_t kBlockChunks = 6, kFinalChunks = 2;
 constexpr double kEmbeddingDeviation = 0.02;
 
 /// A module that only lends its name.
-std::shared_ptr<torch::nn::Module> named() { return std::make_shared<torch::nn::Module>(); }
+std::shared_ptr<torch::nn::Module> emptyModule() { return std::make_shared<torch::nn::Module>(); }
 
 std::shared_ptr<Norm> normOf(torch::nn::Module& parent, const std::string& name, NormKind kind,
                              std::int64_t width, double eps, Affine affine) {
@@ -61,7 +61,7 @@ std::vector<at::Tensor> AdaptiveMap::forward(const at::Tensor& condition) const 
 TimestepEmbedder::TimestepEmbedder(std::int64_t width)
     : first(std::make_shared<Linear>(kFrequencies, width)),
       second(std::make_shared<Linear>(width, width)) {
-  const auto mlp = register_module("mlp", named());
+  const auto mlp = register_module("mlp", emptyModule());
   mlp->register_module("0", first);
   mlp->register_module("2", second);
 }
@@ -71,7 +71,7 @@ at::Tensor TimestepEmbedder::forward(const at::Tensor& time) const {
 }
 
 LabelEmbedder::LabelEmbedder(std::int64_t rows, std::int64_t width) {
-  const auto table = register_module("embedding_table", named());
+  const auto table = register_module("embedding_table", emptyModule());
   weight = table->register_parameter("weight", builtTensor({rows, width}));
 }
 at::Tensor LabelEmbedder::forward(const at::Tensor& labels) const {
@@ -108,7 +108,7 @@ std::vector<BlockCost> AdaptiveBlock::cost(const std::string& name, double token
 
 DenoisingTransformer::DenoisingTransformer(const DenoisingTransformerConfig& c) : config(c) {
   patches = std::make_shared<PatchEmbed>(c.inChannels, c.patchSize, c.width);
-  register_module("x_embedder", named())->register_module("proj", patches);
+  register_module("x_embedder", emptyModule())->register_module("proj", patches);
   timeEmbedder = register_module("t_embedder", std::make_shared<TimestepEmbedder>(c.width));
   labelEmbedder = register_module("y_embedder", std::make_shared<LabelEmbedder>(c.labels, c.width));
   // A width that the table cannot have is that of a model which never adds it.
@@ -129,12 +129,12 @@ DenoisingTransformer::DenoisingTransformer(const DenoisingTransformerConfig& c) 
   block.norm = c.norm;
   block.normEps = c.normEps;
   block.affine = c.normAffine;
-  const auto list = register_module("blocks", named());
+  const auto list = register_module("blocks", emptyModule());
   for (std::int64_t i = 0; i < c.depth; ++i) {
     blocks.emplace_back(block);
     list->register_module(std::to_string(i), blocks.back().block);
   }
-  const auto last = register_module("final_layer", named());
+  const auto last = register_module("final_layer", emptyModule());
   finalNorm = normOf(*last, "norm_final", c.norm, c.width, c.normEps, c.normAffine);
   finalMap = std::make_shared<Linear>(c.width, c.patchSize[0] * c.patchSize[1] * c.outChannels);
   last->register_module("linear", finalMap);
