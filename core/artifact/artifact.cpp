@@ -7,6 +7,7 @@
 #include "core/base/cell_text.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
+#include "core/base/text.h"
 
 namespace vitrine {
 
@@ -118,7 +119,7 @@ ArrayView arrayOf(const Json& meta, std::span<const std::byte> data) {
   view.dtype = dtype->get<std::string>();
   const std::int64_t width = widthOf(view.dtype);
   if (width == 0)
-    refuse("dtype '" + view.dtype.substr(0, 40) + "' is none of float64, float32 and uint8");
+    refuse("dtype '" + shorten(view.dtype, 40) + "' is none of float64, float32 and uint8");
   const auto shape = meta.find("shape");
   if (shape == meta.end() || !shape->is_array()) refuse("its meta has no shape");
   if (shape->size() > 16)

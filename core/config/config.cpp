@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/config/lookup.h"
 
 namespace vitrine {
@@ -36,7 +37,7 @@ const Json& present(const Json& values, const std::string& key) {
 }
 
 [[noreturn]] void wrongType(const std::string& key, const char* wanted, const Json& value) {
-  throw ConfigError("'" + key + "' is " + value.dump().substr(0, 60) + ", not " + wanted);
+  throw ConfigError("'" + key + "' is " + shorten(value.dump(), 60) + ", not " + wanted);
 }
 
 std::int64_t integerOf(const Json& value, const std::string& key) {

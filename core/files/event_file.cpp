@@ -234,7 +234,7 @@ void readValue(std::span<const std::byte> bytes, SummaryEvent& event,
   }
   if (value.tag.empty() || (!isScalar && !value.image)) {
     ++skipped[other != nullptr  ? other
-              : !plugin.empty() ? "'" + plugin.substr(0, 40) + "' summary"
+              : !plugin.empty() ? files::inQuotes(plugin) + " summary"
               : tensor          ? "tensor"
                                 : "unknown summary"];
     return;

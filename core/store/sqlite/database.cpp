@@ -236,7 +236,7 @@ std::uint64_t Database::mostRowBytes() const noexcept {
 
 void Database::execute(const char* sql) {
   const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) fail(code, quoted(std::string(sql).substr(0, 60)));
+  if (code != SQLITE_OK) fail(code, quoted(shorten(sql, 60)));
 }
 
 /// Takes the writer lock, when writing is possible at all.

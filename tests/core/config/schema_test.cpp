@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/config/lookup.h"
 #include "tests/core/config/sample_catalog.h"
@@ -166,6 +167,14 @@ TEST(Config, ATextIsFoundByItsDottedKey) {
   for (const char* key : {"model.width", "model", "model.depth", "title.name", "data.dataset"})
     EXPECT_EQ(textAt(tables, key), "") << key;
   EXPECT_EQ(textAt(Json(), "title"), "");
+}
+
+TEST(Config, AValueOfAnotherTypeIsCutBetweenCharacters) {
+  std::string name;
+  for (int i = 0; i < 60; ++i) name += "\u00e9";
+  const Config config(Json{{"name", name}});
+  const std::string text = test::refusal<ConfigError>([&] { (void)config.integer("name"); });
+  EXPECT_TRUE(text.find("...") != std::string::npos && isUtf8(text)) << text;
 }
 
 TEST(Config, DifferencesNameKeysAndBothValues) {
