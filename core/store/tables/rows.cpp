@@ -1,6 +1,5 @@
 #include "core/store/tables/rows.h"
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -175,11 +174,7 @@ std::string lastLogLine(const std::filesystem::path& folder, const std::string& 
   stream.seekg(size > kTail ? size - kTail : 0);
   const std::string text((std::istreambuf_iterator<char>(stream)),
                          std::istreambuf_iterator<char>());
-  const auto end = text.find_last_not_of(" \r\n\t");
-  if (end == std::string::npos) return {};
-  const auto before = text.find_last_of("\r\n", end);
-  const std::size_t start = before == std::string::npos ? 0 : before + 1;
-  return text.substr(start, std::min<std::size_t>(end + 1 - start, 300));
+  return shorten(cleanUtf8(lastLine(text)), 300);
 }
 
 }  // namespace vitrine::store

@@ -139,6 +139,19 @@ TEST_F(RunStateInStore, BecomesInterruptedWhenTheProcessIsGone) {
   EXPECT_THAT(store.reapLostRuns(), ::testing::IsEmpty());
 }
 
+TEST_F(RunStateInStore, CutsALongLastLineOfItsLogBetweenCharacters) {
+  RunStore store(file());
+  const std::int64_t lost = addRun(store, "lost");
+  store.openSegment(lost, 0, goneWorker(), Json::object());
+  store.setLogFile(lost, "run-x/run.log");
+  std::filesystem::create_directories(filesFolder(file()) / "run-x");
+  std::ofstream(filesFolder(file()) / "run-x" / "run.log")
+      << std::string(299, 'a') + "\u00e9\xff";
+
+  EXPECT_THAT(store.reapLostRuns(), ::testing::ElementsAre(lost));
+  EXPECT_THAT(store.run(lost).reason, ::testing::EndsWith(": " + std::string(297, 'a') + "..."));
+}
+
 TEST_F(RunStateInStore, BecomesInterruptedByARestartOfTheMachineAndSaysSo) {
   auto [store, run] = openWithRun();
   Worker worker = thisWorker();
