@@ -25,15 +25,6 @@ namespace {
 /// Up to this many queries, `auto` keeps all of them.
 constexpr std::int64_t kFewQueries = 64;
 
-Json positionsOf(const at::Tensor& positions) {
-  Json out = Json::array();
-  if (!positions.defined()) return out;
-  const at::Tensor values = positions.contiguous();
-  const auto* data = values.const_data_ptr<double>();
-  for (std::int64_t i = 0; i < values.size(0); ++i) out.push_back({data[2 * i], data[2 * i + 1]});
-  return out;
-}
-
 /// Positions on a grid of their own: rows and columns by their rank, so that a window begins at 0
 /// and the keys of cells are neighbours. A class token stays where it is.
 at::Tensor onOwnGrid(const at::Tensor& positions) {

@@ -124,6 +124,15 @@ std::vector<AttentionRecord> captureAttention(const ProbeContext& context,
   });
 }
 
+Json positionsOf(const at::Tensor& positions) {
+  Json out = Json::array();
+  if (!positions.defined()) return out;
+  const at::Tensor values = positions.contiguous();
+  const auto* data = values.const_data_ptr<double>();
+  for (std::int64_t i = 0; i < values.size(0); ++i) out.push_back({data[2 * i], data[2 * i + 1]});
+  return out;
+}
+
 std::vector<Field> attentionFields() {
   return {listField("layers", FieldType::Integer, Json::array(),
                     "layers to look at, from 0; empty: all")

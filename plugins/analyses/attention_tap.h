@@ -35,6 +35,9 @@ struct CapturedSequence {
 [[nodiscard]] std::vector<CapturedSequence> captureSequences(
     const ProbeContext& context, const std::vector<std::int64_t>& layers, AttentionTap::Kind kind);
 
+/// [[row, column], ...] of positions [tokens, 2] float64; empty where they are undefined.
+[[nodiscard]] Json positionsOf(const at::Tensor& positions);
+
 /// The keys `layers` and `attention`, which every such probe has.
 [[nodiscard]] std::vector<Field> attentionFields();
 [[nodiscard]] AttentionTap::Kind attentionKind(const Config& config);

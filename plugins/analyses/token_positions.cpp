@@ -119,14 +119,6 @@ class Drawing {
   std::vector<std::uint8_t> pixels_;
 };
 
-Json numbersOf(const at::Tensor& positions) {
-  Json out = Json::array();
-  const at::Tensor values = positions.contiguous();
-  const auto* data = values.const_data_ptr<double>();
-  for (std::int64_t i = 0; i < values.size(0); ++i) out.push_back({data[2 * i], data[2 * i + 1]});
-  return out;
-}
-
 /// A class token stands nowhere and is not drawn.
 void addDiscs(Drawing& drawing, const Json& positions, double radius, const Colour& colour) {
   for (const Json& each : positions) {
@@ -145,8 +137,8 @@ Artifact artifactOf(const Layout& layout, std::int64_t cell) {
                    {"dtype", "png"},
                    {"axes", {"row", "column", "channel"}},
                    {"layers", layout.layers},
-                   {"query_positions", numbersOf(layout.queries)},
-                   {"key_positions", numbersOf(layout.keys)},
+                   {"query_positions", positionsOf(layout.queries)},
+                   {"key_positions", positionsOf(layout.keys)},
                    {"unit", "patches"},
                    {"colours", {{"query", "grey"}, {"key", "orange"}}}};
   if (layout.window >= 0) artifact.meta["window"] = layout.window;
