@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <vector>
 
+#include "tests/bench/frame_times.h"
 #include "ui/attention/attention_panel.h"
 #include "ui/attention/attention_view.h"
 #include "ui/kit/theme.h"
@@ -17,6 +17,7 @@
 namespace {
 
 namespace ui = vitrine::ui;
+using vitrine::bench::ownTime;
 
 // A class token and side x side patches; rows sum to one.
 std::shared_ptr<const ui::AttentionImage> imageOf(int layers, int heads, int side) {
@@ -49,13 +50,6 @@ std::shared_ptr<const ui::AttentionImage> imageOf(int layers, int heads, int sid
   image->picture = QImage(16 * side, 16 * side, QImage::Format_RGB32);
   image->picture.fill(Qt::darkGreen);
   return image;
-}
-
-// Milliseconds of this thread's own time: other programs of a busy machine do not count.
-double ownTime() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
 }  // namespace

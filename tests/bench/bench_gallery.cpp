@@ -12,12 +12,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "core/store/run_store.h"
+#include "tests/bench/frame_times.h"
 #include "tests/support/child.h"
 #include "ui/gallery/contact_sheet.h"
 #include "ui/gallery/gallery_page.h"
@@ -27,6 +27,7 @@ namespace {
 
 namespace store = vitrine::store;
 namespace ui = vitrine::ui;
+using namespace vitrine::bench;
 
 constexpr int kSide = 28;  // pixels of an image
 
@@ -104,23 +105,6 @@ void fill(const std::string& file, int images) {
   }
 }
 
-double residentMegabytes() {
-  std::ifstream status("/proc/self/statm");
-  double pages = 0, resident = 0;
-  status >> pages >> resident;
-  return resident * 4096 / 1e6;
-}
-
-void report(const char* what, std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const auto at = [&times](double share) {
-    return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
-  };
-  std::printf("%-40s p50 %6.2f ms   p99 %6.2f ms   max %6.2f ms   (%zu frames)\n", what, at(0.5),
-              at(0.99), times.back(), times.size());
-  std::fflush(stdout);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -180,7 +164,7 @@ int main(int argc, char** argv) {
       while (frame.nsecsElapsed() < 16'666'667) QApplication::processEvents();
     }
     report(what, std::move(times));
-    std::printf("%40s tile not there yet in %zu of %d frames\n", "", empty, frames);
+    std::printf("%46s tile not there yet in %zu of %d frames\n", "", empty, frames);
   };
   scroll("scroll, 64 px tiles, 60 px a frame", 64, 60, 600);
   scroll("scroll, 64 px tiles, a screen a frame", 64, 600, 600);

@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "tests/bench/frame_times.h"
 #include "tests/ui/support/sample_database.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
@@ -16,21 +17,8 @@
 #include "ui/shell/pages.h"
 #include "ui/workbench/studio_workbench.h"
 
-namespace {
-
 namespace ui = vitrine::ui;
-
-double quantile(std::vector<double> times, double share) {
-  std::sort(times.begin(), times.end());
-  return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
-}
-
-void report(const std::string& what, const std::vector<double>& times) {
-  std::printf("%-24s p50 %7.2f ms   p90 %7.2f ms   max %7.2f ms   (%zu)\n", what.c_str(),
-              quantile(times, 0.5), quantile(times, 0.9), quantile(times, 1), times.size());
-}
-
-}  // namespace
+using vitrine::bench::report;
 
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");

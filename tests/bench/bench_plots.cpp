@@ -3,22 +3,21 @@
 //   bench_plots [CURVES] [POINTS] [FRAMES]
 #include <QApplication>
 #include <QImage>
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "tests/bench/frame_times.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/curve_plot.h"
 
 namespace {
 
 namespace ui = vitrine::ui;
+using namespace vitrine::bench;
 
 // A loss that falls, with noise and a rare spike.
 std::vector<vitrine::store::MetricPoint> pointsOf(int curve, std::int64_t from, std::int64_t to) {
@@ -36,30 +35,6 @@ std::vector<vitrine::store::MetricPoint> pointsOf(int curve, std::int64_t from, 
     points.push_back(point);
   }
   return points;
-}
-
-double residentMegabytes() {
-  std::ifstream status("/proc/self/statm");
-  double pages = 0, resident = 0;
-  status >> pages >> resident;
-  return resident * 4096 / 1e6;
-}
-
-// Milliseconds of this thread's own time: other programs of a busy machine do not count.
-double ownTime() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
-
-void report(const char* what, std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const auto at = [&times](double share) {
-    return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
-  };
-  std::printf("%-34s p50 %6.2f ms   p99 %6.2f ms   max %6.2f ms   (%zu frames)\n", what, at(0.5),
-              at(0.99), times.back(), times.size());
-  std::fflush(stdout);
 }
 
 }  // namespace

@@ -7,12 +7,12 @@
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTimer>
-#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "tests/bench/frame_times.h"
 #include "ui/workbench/studio_workbench.h"
 
 namespace vitrine::bench {
@@ -30,16 +30,6 @@ inline bool waitFor(const std::function<bool()>& isThere) {
     loop.exec();
   }
   return true;
-}
-
-/// \param times  ms
-inline void report(const char* what, std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const auto at = [&times](double share) {
-    return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
-  };
-  std::printf("%-46s p50 %7.2f ms   p90 %7.2f ms   max %7.2f ms   (%zu)\n", what, at(0.5), at(0.9),
-              times.back(), times.size());
 }
 
 /// Trains an experiment as run 1. \returns  the database; "" where that failed, with the reason on
