@@ -1,10 +1,11 @@
-// An experiment as a caller has it: a file.
+// An experiment and a resolved configuration as files.
 #include <cerrno>
 #include <fstream>
 #include <system_error>
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
+#include "core/config/toml/to_toml.h"
 #include "core/config/toml/toml_reader.h"
 
 namespace vitrine {
@@ -29,6 +30,20 @@ Plan planExperimentFile(const std::filesystem::path& file, const Catalog& catalo
   }
   text.resize(static_cast<std::size_t>(in.gcount()));
   return planExperiment(text, file.string(), catalog, overrides);
+}
+
+std::string toToml(const Json& config) {
+  std::string text;
+  for (const auto& [section, values] : config.items()) {
+    if (!values.is_object()) text += tomlKey(section) + " = " + tomlValue(values) + "\n";
+  }
+  for (const auto& [section, values] : config.items()) {
+    if (!values.is_object()) continue;
+    text += (text.empty() ? "[" : "\n[") + tomlKey(section) + "]\n";
+    for (const auto& [key, value] : values.items())
+      text += tomlKey(key) + " = " + tomlValue(value) + "\n";
+  }
+  return text;
 }
 
 }  // namespace vitrine

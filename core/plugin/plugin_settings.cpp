@@ -5,8 +5,8 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/user_folders.h"
-#include "core/config/to_toml.h"
 #include "core/config/toml/parse_toml.h"
+#include "core/config/toml/to_toml.h"
 #include "core/files/checkpoint_folder.h"
 
 namespace vitrine {

@@ -6,7 +6,7 @@
 
 #include "core/base/cell_text.h"
 #include "core/base/text.h"
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 #include "ui/kit/value_text.h"
 
 namespace vitrine::ui {

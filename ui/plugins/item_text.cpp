@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/config/config.h"
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {

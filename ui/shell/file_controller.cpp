@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 #include "core/jobs/launcher.h"
 #include "core/remote/place.h"
 #include "core/store/exchange/file_probe.h"

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 #include "core/files/safetensors_set.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"

@@ -11,7 +11,7 @@
 #include "core/config/config.h"
 #include "core/config/experiment.h"
 #include "core/config/lookup.h"
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 #include "core/config/train_schema.h"
 #include "core/store/comparison.h"
 #include "core/store/metrics/metric_format.h"

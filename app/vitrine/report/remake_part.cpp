@@ -9,7 +9,7 @@
 #include "core/base/sha256.h"
 #include "core/config/config.h"
 #include "core/config/lookup.h"
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/store/run_store.h"
 

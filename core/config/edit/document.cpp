@@ -10,9 +10,9 @@
 #include "core/base/text.h"
 #include "core/config/edit/toml_lists.h"
 #include "core/config/lookup.h"
-#include "core/config/to_toml.h"
 #include "core/config/toml/override.h"
 #include "core/config/toml/parse_toml.h"
+#include "core/config/toml/to_toml.h"
 
 namespace vitrine {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 
 namespace vitrine {
 

@@ -11,7 +11,7 @@
 #include "core/config/edit/toml_outline.h"
 #include "core/config/edit/toml_patch_parts.h"
 #include "core/config/edit/toml_text.h"
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 
 namespace vitrine {
 

@@ -4,7 +4,7 @@
 
 #include "core/base/joined.h"
 #include "core/config/edit/toml_patch_parts.h"
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 
 namespace vitrine {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 
 namespace vitrine {
 

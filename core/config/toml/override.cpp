@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 #include "core/config/toml/toml_reader.h"
 
 namespace vitrine {

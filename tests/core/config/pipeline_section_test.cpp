@@ -1,7 +1,7 @@
 // `[data.pipeline]`: lists of transforms, their settings, and the fields they need.
 #include <gmock/gmock.h>
 
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 #include "tests/core/config/sample_catalog.h"
 
 namespace vitrine {

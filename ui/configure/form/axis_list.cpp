@@ -7,7 +7,7 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 #include "ui/configure/form/wording.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"

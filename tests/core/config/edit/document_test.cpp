@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/config/edit/toml_outline.h"
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 
 namespace vitrine {
 namespace {

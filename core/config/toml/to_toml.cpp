@@ -1,11 +1,9 @@
-// A resolved configuration as a file that reads back the same.
-#include "core/config/to_toml.h"
+#include "core/config/toml/to_toml.h"
 
 #include <algorithm>
 
 #include "core/base/joined.h"
 #include "core/base/text.h"
-#include "core/config/experiment.h"
 
 namespace vitrine {
 
@@ -71,20 +69,6 @@ std::string tomlTable(const std::vector<std::pair<std::string, Json>>& entries) 
     return tomlKey(entry.first) + " = " + tomlValue(entry.second);
   };
   return "{ " + joined(entries, textOf) + " }";
-}
-
-std::string toToml(const Json& config) {
-  std::string text;
-  for (const auto& [section, values] : config.items()) {
-    if (!values.is_object()) text += tomlKey(section) + " = " + tomlValue(values) + "\n";
-  }
-  for (const auto& [section, values] : config.items()) {
-    if (!values.is_object()) continue;
-    text += (text.empty() ? "[" : "\n[") + tomlKey(section) + "]\n";
-    for (const auto& [key, value] : values.items())
-      text += tomlKey(key) + " = " + tomlValue(value) + "\n";
-  }
-  return text;
 }
 
 }  // namespace vitrine
