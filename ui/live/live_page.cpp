@@ -287,6 +287,7 @@ void LivePage::takeFrame(const std::vector<std::byte>& bytes) {
   const bool isFirst = !model_.hasFrame();
   model_.noteArrival(live::liveNow());
   model_.add(std::move(*frame));
+  if (sharedImage_ != model_.image) shareFocus();
   if (isFirst) explain();
   if (!model_.isFrozen() || isFirst) redraw();
 }
@@ -297,7 +298,7 @@ void LivePage::onChoice() {
     wished_ = wishes;
     viewer_->wish(wishes);
   }
-  workbench_.selection().setFocus(model_.image, model_.layer, model_.head);
+  shareFocus();
   setAccessibleDescription(described());
   Q_EMIT viewChanged();
   redraw();

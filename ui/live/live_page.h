@@ -73,6 +73,7 @@ class LivePage final : public Page {
   void readStored();
   void takeFrame(const std::vector<std::byte>& bytes);
   void onChoice();
+  void shareFocus();  ///< with the other pages
   void explain();
   void showStatus();
   void redraw();
@@ -100,6 +101,7 @@ class LivePage final : public Page {
   std::unique_ptr<live::Viewer> viewer_;
   live::TrainerState trainer_ = live::TrainerState::Waiting;
   live::Wishes wished_;
+  std::int32_t sharedImage_ = 0;  ///< the image whose sample other pages know
   std::int64_t run_ = 0;
   QString runUuid_, refused_;
   double begun_ = 0;  ///< when the watching began, in seconds of the steady clock

@@ -190,4 +190,16 @@ QString LivePage::howToRead() const {
       "Escape closes a window of its own.");
 }
 
+void LivePage::shareFocus() {
+  Selection& selection = workbench_.selection();
+  int image = selection.image();
+  // Which sample an image is comes with its frame. Not again: another page may choose another one.
+  if (sharedImage_ != model_.image && model_.hasFrame() && model_.newest().image == model_.image &&
+      model_.newest().sample >= 0) {
+    sharedImage_ = model_.image;
+    image = static_cast<int>(model_.newest().sample);
+  }
+  selection.setFocus(image, model_.layer, model_.head);
+}
+
 }  // namespace vitrine::ui

@@ -173,6 +173,21 @@ TEST_F(LiveTraining, ShowsFramesAsTheyComeAndAsksForWhatTheUserChooses) {
   EXPECT_TRUE(shown->accessibleDescription().contains(QStringLiteral("row 1, column 2")));
 }
 
+TEST_F(LiveTraining, OtherPagesTakeTheSampleOfAnImageThatWasChosenHere) {
+  publish(trainer, *shown, liveFrame(10));
+  EXPECT_EQ(workbench_.selection().image(), 0) << "no image was chosen";
+  QTest::keyClick(shown.get(), Qt::Key_BracketRight);
+  live::Frame second = liveFrame(20);
+  second.image = 1;
+  second.sample = 77;
+  publish(trainer, *shown, second);
+  EXPECT_EQ(workbench_.selection().image(), 77) << "the second of the watched images";
+  workbench_.selection().setFocus(5, 0, 0);
+  second.step = 30;
+  publish(trainer, *shown, second);
+  EXPECT_EQ(workbench_.selection().image(), 5) << "chosen on another page since";
+}
+
 TEST_F(LiveTraining, OffersAWindowOfItsOwnOnlyForAPicture) {
   const QList<QAction*> tools = shown->tools();
   const auto own = std::find_if(tools.begin(), tools.end(), [](const QAction* action) {
