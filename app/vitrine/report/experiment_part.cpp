@@ -281,6 +281,7 @@ Html Part::artifacts() {
     for (const store::ArtifactRow& artifact : store_.artifacts(run.id)) {
       // Rows to be binned, not a picture.
       if (artifact.kind == artifact_kind::kPredictions) continue;
+      if (artifact.name.ends_with(" pixels")) continue;  // the map that they belong to shows them
       auto found = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& each) {
         return each.analysis == artifact.analysis && each.kind == artifact.kind;
       });
