@@ -30,6 +30,7 @@ TEST_F(GalleryRecipe, PickedImagesComeBackWithTheView) {
 
 TEST_F(GalleryRecipe, AFigureOfTheSheetHasTheSameImagesInAWindowOfAnySize) {
   first_ = workbench_.addRun("many", Json::object());
+  workbench_.selection().setRuns({first_}, first_);
   for (std::uint64_t i = 0; i < 200; ++i) add(first_, 1, i, static_cast<int>(i));
   const auto shown = page({500, 300});
   const std::string csv = shown->figure()->csv().toStdString();
