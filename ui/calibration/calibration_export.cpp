@@ -5,6 +5,7 @@
 #include "ui/calibration/sample_strip.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/value_text.h"
+#include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
 
@@ -86,9 +87,8 @@ void CalibrationPage::setViewState(const Json& state) {
       if (!temperature.is_number()) continue;
       const auto value = temperature.get<double>();
       const bool isOne = value == 0 || (value >= kLeastTemperature && value <= kMostTemperature);
-      for (const auto& [id, row] : workbench_.runs()) {
-        if (isOne && row.uuid == uuid) choice_.temperatures[id] = value;
-      }
+      const std::int64_t run = isOne ? runOfUuid(workbench_, uuid) : 0;
+      if (run != 0) choice_.temperatures[run] = value;
     }
   }
   for (const auto& [key, flag] :

@@ -111,17 +111,20 @@ Recipe recipeOf(Workbench& workbench, const QString& pageId, const Page& page) {
   return recipe;
 }
 
+std::int64_t runOfUuid(const Workbench& workbench, const std::string& uuid) {
+  for (const auto& [id, row] : workbench.runs())
+    if (!uuid.empty() && row.uuid == uuid) return id;
+  return 0;
+}
+
 void selectRunsOf(const Recipe& recipe, Workbench& workbench) {
   const std::string here = databaseUuid(workbench.store());
   std::vector<std::int64_t> runs;
-  std::int64_t current = 0;
   for (const std::string& uuid : recipe.runs) {
-    for (const auto& [id, row] : workbench.runs())
-      if (row.uuid == uuid) runs.push_back(id);
+    if (const std::int64_t run = runOfUuid(workbench, uuid); run != 0) runs.push_back(run);
   }
   // It may be another one than the selected runs.
-  for (const auto& [id, row] : workbench.runs())
-    if (!recipe.current.empty() && row.uuid == recipe.current) current = id;
+  const std::int64_t current = runOfUuid(workbench, recipe.current);
   // Runs keep their uuid when they are exported and imported: they, not the file, must be there.
   if (runs.empty() && !recipe.runs.empty()) {
     const bool isOther = !recipe.database.empty() && !here.empty() && recipe.database != here;

@@ -35,6 +35,8 @@ struct Recipe {
 /// Selects the runs of a recipe; the caller then shows its page and gives it the view.
 /// \throws NotFoundError  another database, or none of the runs is there any more
 void selectRunsOf(const Recipe& recipe, Workbench& workbench);
+/// The run of this database with that UUID; 0: none.
+[[nodiscard]] std::int64_t runOfUuid(const Workbench& workbench, const std::string& uuid);
 /// "" where the file has none.
 [[nodiscard]] std::string databaseUuid(store::RunReader& store);
 /// What a page read of it in the background, so that recipeOf() need not ask the store.
