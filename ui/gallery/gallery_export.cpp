@@ -61,7 +61,7 @@ Json GalleryPage::namesOf(const std::vector<std::int64_t>& ids) const {
   return names;
 }
 
-std::int64_t GalleryPage::idOf(const Json& name) {
+std::int64_t GalleryPage::idOf(const Json& name, ImagesByRun& read) {
   const std::int64_t id = stateInteger(name, "id", 0), step = stateInteger(name, "step", -1);
   const std::string uuid = stateText(name, "run"), hash = stateText(name, "sha256");
   if (uuid.empty()) return id;
@@ -69,18 +69,18 @@ std::int64_t GalleryPage::idOf(const Json& name) {
     return image.step == step && Json(image.seed) == name.value("seed", Json()) &&
            (hash.empty() || image.sha256 == hash);
   };
-  for (const auto& [run, row] : workbench_.runs()) {
-    if (row.uuid != uuid) continue;
-    try {
-      const store::GeneratedImageRow image = workbench_.store().generatedImage(id);
-      if (image.runId == run && isNamed(image)) return id;
-    } catch (const NotFoundError&) {
-      // The number is that of another database.
-    }
-    for (const store::GeneratedImageRow& image : workbench_.store().generatedImages(run))
-      if (isNamed(image)) return image.id;
+  const std::int64_t run = runOfUuid(workbench_, uuid);
+  if (run == 0) return 0;
+  try {
+    const store::GeneratedImageRow image = workbench_.store().generatedImage(id);
+    if (image.runId == run && isNamed(image)) return id;
+  } catch (const NotFoundError&) {
+    // The number is that of another database.
   }
-  return 0;
+  const auto [images, isNew] = read.try_emplace(run);
+  if (isNew) images->second = workbench_.store().generatedImages(run);
+  const auto found = std::find_if(images->second.begin(), images->second.end(), isNamed);
+  return found == images->second.end() ? 0 : found->id;
 }
 
 Json GalleryPage::figureState() const {

@@ -315,6 +315,7 @@ void GalleryPage::setViewState(const Json& state) {
     lineSlider_->setValue(qRound(std::clamp(line->get<double>(), 0.0, 1.0) * kLineParts));
   // Another database has other numbers for the same images.
   std::map<std::int64_t, std::int64_t> here;
+  ImagesByRun read;
   const auto idsIn = [&](const char* key) {
     std::set<std::int64_t> ids;
     const auto list = state.find(key);
@@ -323,7 +324,7 @@ void GalleryPage::setViewState(const Json& state) {
       const std::int64_t id = one.is_object() ? stateInteger(one, "id", 0) : 0;
       if (id <= 0) continue;
       const auto [known, isNew] = here.try_emplace(id, 0);
-      if (isNew) known->second = idOf(one);
+      if (isNew) known->second = idOf(one, read);
       if (known->second > 0) ids.insert(known->second);
     }
     return ids;

@@ -124,8 +124,10 @@ class GalleryPage final : public ReadingPage {
   [[nodiscard]] std::vector<LabelledImage> readImages(const std::vector<std::int64_t>& ids);
   /// [{"id", "run": uuid, "step", "seed"}] of those in the list, at most as many as a file holds.
   [[nodiscard]] Json namesOf(const std::vector<std::int64_t>& ids) const;
+  using ImagesByRun = std::map<std::int64_t, std::vector<store::GeneratedImageRow>>;
   /// The image that such a name, or a recipe of recipesOf(), means here; 0: it is not here.
-  [[nodiscard]] std::int64_t idOf(const Json& name);
+  /// \param read  images of runs, read once for several names
+  [[nodiscard]] std::int64_t idOf(const Json& name, ImagesByRun& read);
   [[nodiscard]] std::vector<std::int64_t> inSight() const;
   [[nodiscard]] QString askFile(const QString& title, const QString& name, const QString& filter);
   [[nodiscard]] bool canExport();
