@@ -132,7 +132,7 @@ class SpectraPage final : public ResultsPage {
   [[nodiscard]] std::vector<const store::RunRow*> runsOfExperiment() const;
   [[nodiscard]] MissingVariants missingVariants() const;
   /// What is said of controls that another experiment trains; "" where the drawn runs are of it.
-  [[nodiscard]] QString controlsSentence() const;
+  [[nodiscard]] QString controlsSentence(bool areTrained) const;
   /// One run of each variant of that experiment in this database.
   [[nodiscard]] std::vector<std::int64_t> runsOfControls() const;
   void openControls();

@@ -117,7 +117,7 @@ std::vector<std::int64_t> SpectraPage::runsOfControls() const {
   return runs;
 }
 
-QString SpectraPage::controlsSentence() const {
+QString SpectraPage::controlsSentence(bool areTrained) const {
   const std::string& title = claims_.controls.title;
   const std::vector<const store::RunRow*> drawn = runsOfExperiment();
   if (title.empty() || std::any_of(drawn.begin(), drawn.end(), [&](const store::RunRow* row) {
@@ -125,9 +125,8 @@ QString SpectraPage::controlsSentence() const {
       }))
     return {};
   const QString sentence =
-      runsOfControls().empty()
-          ? tr("Controls of these ranks are trained by the experiment \"%1\".")
-          : tr("Controls of these ranks are runs of the experiment \"%1\".");
+      areTrained ? tr("Controls of these ranks are runs of the experiment \"%1\".")
+                 : tr("Controls of these ranks are trained by the experiment \"%1\".");
   return sentence.arg(QString::fromStdString(title));
 }
 
@@ -155,12 +154,12 @@ void SpectraPage::showVariants() {
                       ? tr("Cost: %1, about %2 together.").arg(runs, duration(missing.seconds))
                       : tr("Cost: %1.").arg(runs));
   }
-  const QString controls = controlsSentence();
+  const bool areTrained = !runsOfControls().empty();
+  const QString controls = controlsSentence(areTrained);
   if (!controls.isEmpty()) sentences << controls;
   variantsText_->setText(sentences.join(QLatin1Char(' ')));
   startVariants_->setVisible(!missing.runs.empty());
-  openControls_->setText(runsOfControls().empty() ? tr("Open the controls")
-                                                  : tr("Select the controls"));
+  openControls_->setText(areTrained ? tr("Select the controls") : tr("Open the controls"));
   openControls_->setVisible(!controls.isEmpty());
   variants_->setVisible(!sentences.isEmpty());
 }
