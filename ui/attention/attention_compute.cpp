@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/config/lookup.h"
+#include "ui/workbench/analyses/analysis_menu.h"
 
 namespace vitrine::ui {
 
@@ -26,11 +27,9 @@ std::vector<AttentionWay> attentionWays(const Catalog& catalog, const Json& conf
   if (architecture == nullptr) return ways;
   const std::vector<std::string>& offers = architecture->offers;
   const bool isSource = offersEvery(offers, {"attention_source"});
-  const bool readsImages = offersEvery(offers, {"image_classifier"}) ||
-                           offersEvery(offers, {"token_encoder"}) ||
-                           offersEvery(offers, {"text_image_model"});
+  const bool canRead = readsImages(offers);
   for (const ItemCard& analysis : catalog.items) {
-    if (analysis.kind != ItemKind::Analysis || !offersEvery(offers, analysis.needs) || !readsImages)
+    if (analysis.kind != ItemKind::Analysis || !offersEvery(offers, analysis.needs) || !canRead)
       continue;
     for (const std::string& made : analysis.offers) {
       const bool isOfWeights = made.starts_with(kOfWeights);

@@ -1,10 +1,10 @@
 // Runs and steps without spectra, what computing costs, and what the page says about itself.
 #include <algorithm>
-#include <initializer_list>
 #include <set>
 
 #include "core/config/catalog.h"
 #include "ui/spectra/spectra_page.h"
+#include "ui/workbench/analyses/analysis_menu.h"
 
 namespace vitrine::ui {
 
@@ -12,11 +12,6 @@ namespace {
 
 constexpr const char* kSpectrum = "spectrum";             // what an analysis offers that makes them
 constexpr const char* kUsualAnalysis = "attention_rank";  // where the cards do not say
-
-bool offersAny(const ItemCard& card, std::initializer_list<const char*> wanted) {
-  return std::any_of(wanted.begin(), wanted.end(),
-                     [&](const char* one) { return offersEvery(card.offers, {one}); });
-}
 
 }  // namespace
 
@@ -36,11 +31,10 @@ std::string SpectraPage::analysisOf(std::int64_t run) const {
   const ItemCard* architecture = catalog.find(ItemKind::Architecture, architectureOf(run));
   const bool isTold =
       std::any_of(catalog.items.begin(), catalog.items.end(),
-                  [](const ItemCard& card) { return offersAny(card, {kSpectrum}); });
+                  [](const ItemCard& card) { return offersEvery(card.offers, {kSpectrum}); });
   if (architecture == nullptr || !isTold) return kUsualAnalysis;
   // Analyses of samples need a way to run the model on images.
-  if (!offersAny(*architecture, {"image_classifier", "token_encoder", "text_image_model"}))
-    return {};
+  if (!readsImages(architecture->offers)) return {};
   for (const ItemCard& card : catalog.items) {
     if (card.kind == ItemKind::Analysis && offersEvery(architecture->offers, card.needs) &&
         offersEvery(card.offers, {kSpectrum}))

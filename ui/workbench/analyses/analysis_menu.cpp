@@ -31,14 +31,6 @@ bool lacks(Workbench& workbench, const AnalysedRun& run, const std::string& anal
          });
 }
 
-/// Whether an analysis can run the model on the samples of the run.
-bool readsSamples(const std::vector<std::string>& offers, const ItemCard* task) {
-  const auto has = [&offers](const char* word) { return offersEvery(offers, {word}); };
-  return has("image_classifier") || has("token_encoder") ||
-         (has("text_image_model") && task != nullptr &&
-          offersEvery(task->needs, {"text_image_model"}));
-}
-
 /// What an evaluation read, where one has said so; no analysis reads more. 0: not known.
 std::int64_t samplesOf(const AnalysedRun& run) {
   std::int64_t samples = 0;
@@ -69,21 +61,27 @@ QString analysisCost(Workbench& workbench, const std::vector<AnalysedSamples>& c
       .arg(models, count(samples), duration(std::max(1.0, seconds)));
 }
 
+bool readsImages(const std::vector<std::string>& offers, bool hasTexts) {
+  const auto has = [&offers](const char* word) { return offersEvery(offers, {word}); };
+  return has("image_classifier") || has("token_encoder") || (hasTexts && has("text_image_model"));
+}
+
 bool canAnalyse(const Catalog& catalog, const AnalysedRun& run, const ItemCard& analysis) {
   if (run.config == nullptr) return false;
   const std::pair<ItemKind, const char*> items[] = {{ItemKind::Architecture, "model.architecture"},
                                                     {ItemKind::Task, "task.name"},
                                                     {ItemKind::Dataset, "data.dataset"}};
   std::vector<std::string> offers;
-  const ItemCard* task = nullptr;
+  bool hasTexts = false;
   for (const auto& [kind, key] : items) {
     const ItemCard* card = catalog.find(kind, textAt(*run.config, key));
-    if (kind == ItemKind::Task) task = card;
-    if (card != nullptr) offers.insert(offers.end(), card->offers.begin(), card->offers.end());
+    if (card == nullptr) continue;
+    if (kind == ItemKind::Task) hasTexts = offersEvery(card->needs, {"text_image_model"});
+    offers.insert(offers.end(), card->offers.begin(), card->offers.end());
   }
   // A generator shows its attention while it draws, not on an image.
   return offersEvery(offers, analysis.needs) &&
-         (!offersEvery(analysis.needs, {"attention_source"}) || readsSamples(offers, task));
+         (!offersEvery(analysis.needs, {"attention_source"}) || readsImages(offers, hasTexts));
 }
 
 bool canCompute(Workbench& workbench, const std::vector<std::int64_t>& runs) {
