@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/artifact/artifact.h"
+#include "core/artifact/map_image.h"
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/kit/value_text.h"
 
@@ -22,28 +23,18 @@ int rankOf(const std::string& kind) {
   return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
 }
 
-constexpr std::string_view kPixels = " pixels";
-
 /// The image below an attention map, which the map shows: no artifact to choose.
 /// \param maps  analysis and name of the attention maps of its run
 bool isPictureOfAnother(const store::ArtifactRow& row,
                         const std::set<std::pair<std::string, std::string>>& maps) {
-  if (!row.name.ends_with(kPixels)) return false;
+  if (!row.name.ends_with(kMapImageEnd)) return false;
   // The names that begin with the image's come right after it.
   const auto map =
-      maps.lower_bound({row.analysis, row.name.substr(0, row.name.size() - kPixels.size())});
+      maps.lower_bound({row.analysis, row.name.substr(0, row.name.size() - kMapImageEnd.size())});
   return map != maps.end() && map->first == row.analysis && isImageOf(row.name, map->second);
 }
 
 }  // namespace
-
-bool isImageOf(const std::string& name, const std::string& map) {
-  if (!name.ends_with(kPixels)) return false;
-  const auto image = std::string_view(name).substr(0, name.size() - kPixels.size());
-  if (!map.starts_with(image)) return false;
-  const auto rest = std::string_view(map).substr(image.size());
-  return rest.empty() || rest.front() == ',' || rest.front() == ' ';
-}
 
 void ArtifactsPage::chooseDefault() {
   const auto has = [&](const Chosen& wanted) {

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "core/artifact/cue_decisions.h"
+#include "core/artifact/map_image.h"
 #include "core/artifact/predictions.h"
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"

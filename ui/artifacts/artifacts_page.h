@@ -31,10 +31,6 @@ class EmptyPage;
 class FigureView;
 class StepBar;
 
-/// Whether an artifact of this name is the image below an attention map: "image 3 pixels" is that
-/// of "image 3", "image 3, layers 0, 2" and "image 3 decay".
-[[nodiscard]] bool isImageOf(const std::string& name, const std::string& map);
-
 class ArtifactsPage final : public ReadingPage {
   Q_OBJECT
  public:

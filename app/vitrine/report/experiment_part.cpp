@@ -6,6 +6,7 @@
 
 #include "app/vitrine/report/judged_claims.h"
 #include "app/vitrine/report/stored_json.h"
+#include "core/artifact/map_image.h"
 #include "core/artifact/predictions.h"
 #include "core/base/cell_text.h"
 #include "core/base/error.h"
@@ -278,10 +279,16 @@ Html Part::artifacts() {
   std::vector<Kind> kinds;
   for (std::size_t i = 0; i < ablation_.variants.size(); ++i) {
     const store::RunRow& run = shownRun(i);
-    for (const store::ArtifactRow& artifact : store_.artifacts(run.id)) {
+    const std::vector<store::ArtifactRow> artifacts = store_.artifacts(run.id);
+    for (const store::ArtifactRow& artifact : artifacts) {
       // Rows to be binned, not a picture.
       if (artifact.kind == artifact_kind::kPredictions) continue;
-      if (artifact.name.ends_with(" pixels")) continue;  // the map that they belong to shows them
+      const bool isBelowMap =  // which shows it
+          std::any_of(artifacts.begin(), artifacts.end(), [&](const store::ArtifactRow& map) {
+            return map.kind == artifact_kind::kAttention && map.analysis == artifact.analysis &&
+                   isImageOf(artifact.name, map.name);
+          });
+      if (isBelowMap) continue;
       auto found = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& each) {
         return each.analysis == artifact.analysis && each.kind == artifact.kind;
       });
