@@ -313,19 +313,18 @@ std::string whyNotHere(store::RunReader& store) {
 
 std::string whyNoRoom(const store::QueueOptions& needs, const Device& device,
                       const fs::path& database) {
-  const auto text = [](std::int64_t bytes) { return formatBytes(bytes); };
   if (needs.neededMemoryBytes > 0 && device.freeBytes > 0 &&
       needs.neededMemoryBytes > device.freeBytes) {
-    return "needs about " + text(needs.neededMemoryBytes) + " of memory, and " +
-           text(device.freeBytes) + " are free on " + device.name;
+    return "needs about " + formatBytes(needs.neededMemoryBytes) + " of memory, and " +
+           formatBytes(device.freeBytes) + " are free on " + device.name;
   }
   struct statvfs status {};
   const fs::path folder = fs::absolute(database).parent_path();
   if (needs.neededDiskBytes > 0 && ::statvfs(folder.c_str(), &status) == 0) {
     const auto free = static_cast<std::int64_t>(status.f_bavail * status.f_frsize);
     if (needs.neededDiskBytes > free) {
-      return "needs about " + text(needs.neededDiskBytes) + " for checkpoints, and " + text(free) +
-             " are free in " + folder.string();
+      return "needs about " + formatBytes(needs.neededDiskBytes) + " for checkpoints, and " +
+             formatBytes(free) + " are free in " + folder.string();
     }
   }
   return {};

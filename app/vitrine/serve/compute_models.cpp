@@ -257,24 +257,23 @@ bool WarmModels::unloadOneIdle() {
 }
 
 std::string WarmModels::whyNoRoom(std::int64_t bytes, at::Device device) const {
-  const auto words = [](std::int64_t count) { return formatBytes(count); };
   if (limits_.memoryBytes > 0) {
     const std::lock_guard lock(mutex_);
     std::int64_t taken = 0;
     for (const auto& [handle, entry] : models_) taken += entry.model->bytes;
     if (taken + bytes > limits_.memoryBytes) {
-      return words(bytes) + " are needed, and of the " + words(limits_.memoryBytes) +
-             " that models may take, " + words(taken) + " are taken by " +
+      return formatBytes(bytes) + " are needed, and of the " + formatBytes(limits_.memoryBytes) +
+             " that models may take, " + formatBytes(taken) + " are taken by " +
              std::to_string(models_.size());
     }
   }
   if (const auto [total, free] = memoryOf(device); bytes > free)
-    return words(bytes) + " are needed, and of the " + words(total) + " of " + device.str() + " " +
-           words(free) + " are free";
+    return formatBytes(bytes) + " are needed, and of the " + formatBytes(total) + " of " +
+           device.str() + " " + formatBytes(free) + " are free";
   // While it is read the file is in the memory of the processor, too.
   if (const auto [total, free] = memoryOf(at::kCPU); 2 * bytes > free)
-    return words(2 * bytes) + " are needed while it is read, and of the " + words(total) +
-           " of cpu " + words(free) + " are free";
+    return formatBytes(2 * bytes) + " are needed while it is read, and of the " +
+           formatBytes(total) + " of cpu " + formatBytes(free) + " are free";
   return "";
 }
 
