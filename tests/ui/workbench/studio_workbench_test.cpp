@@ -9,6 +9,19 @@
 namespace vitrine::ui {
 namespace {
 
+/// The button that the message bar offered last, and what it does.
+struct LastOffer {
+  explicit LastOffer(StudioWorkbench& workbench) {
+    QObject::connect(&workbench, &StudioWorkbench::offered, &workbench,
+                     [this](const QString&, const QString& name, const std::function<void()>& does) {
+                       label = name;
+                       act = does;
+                     });
+  }
+  QString label;
+  std::function<void()> act;
+};
+
 TEST(Workbench, OffersOnlyWhatAStateAllows) {
   store::RunRow row;
   row.state = store::RunState::Running;
@@ -34,11 +47,7 @@ TEST(Workbench, StopSaysWhatWaitsAndOffersToContinue) {
   studio.workbench.watcher().poll();
   studio.workbench.queue().waitUntilIdle();
   QSignalSpy offers(&studio.workbench, &StudioWorkbench::offered);
-  std::function<void()> offered;
-  QObject::connect(&studio.workbench, &StudioWorkbench::offered, &studio.workbench,
-                   [&offered](const QString&, const QString&, const std::function<void()>& act) {
-                     offered = act;
-                   });
+  LastOffer offered(studio.workbench);
   studio.workbench.stopRuns({first});
   studio.workbench.queue().waitUntilIdle();
   QCoreApplication::processEvents();
@@ -49,8 +58,8 @@ TEST(Workbench, StopSaysWhatWaitsAndOffersToContinue) {
   EXPECT_TRUE(said.contains(QStringLiteral("run %1, ").arg(second))) << said.toStdString();
   EXPECT_TRUE(said.contains(QStringLiteral("queue is paused"))) << said.toStdString();
   ASSERT_EQ(offers[0][1].toString(), QStringLiteral("Resume queue"));
-  ASSERT_TRUE(offered);
-  offered();
+  ASSERT_TRUE(offered.act);
+  offered.act();
   studio.workbench.queue().waitUntilIdle();
   EXPECT_EQ(queue.mode(), store::QueueMode::Running);
   EXPECT_EQ(queue.next({"cpu", "", "", 0, 0}, {})->run, second);
@@ -66,19 +75,13 @@ TEST(Workbench, StopOfRunsThatWaitIsTakenBackWithUndo) {
   queue.enqueue(std::vector{second}, {});
   studio.workbench.watcher().poll();
   studio.workbench.queue().waitUntilIdle();
-  QString label;
-  std::function<void()> offered;
-  QObject::connect(&studio.workbench, &StudioWorkbench::offered, &studio.workbench,
-                   [&](const QString&, const QString& name, const std::function<void()>& act) {
-                     label = name;
-                     offered = act;
-                   });
+  LastOffer offered(studio.workbench);
   studio.workbench.stopRuns({first});
   studio.workbench.queue().waitUntilIdle();
   QCoreApplication::processEvents();
   EXPECT_EQ(studio.writer.run(first).state, store::RunState::Stopped);
-  ASSERT_EQ(label, QStringLiteral("Undo"));
-  offered();
+  ASSERT_EQ(offered.label, QStringLiteral("Undo"));
+  offered.act();
   studio.workbench.queue().waitUntilIdle();
   EXPECT_EQ(studio.writer.run(first).state, store::RunState::Queued);
   const auto entries = queue.list();
@@ -95,20 +98,14 @@ TEST(Workbench, UndoOfAMixedStopReturnsTheRunsThatWaitedAndResumesTheQueue) {
   ASSERT_EQ(queue.next({"cpu", "", "", 0, 0}, {})->run, first);
   studio.workbench.watcher().poll();
   studio.workbench.queue().waitUntilIdle();
-  QString label;
-  std::function<void()> offered;
-  QObject::connect(&studio.workbench, &StudioWorkbench::offered, &studio.workbench,
-                   [&](const QString&, const QString& name, const std::function<void()>& act) {
-                     label = name;
-                     offered = act;
-                   });
+  LastOffer offered(studio.workbench);
   studio.workbench.stopRuns({first, second});
   studio.workbench.queue().waitUntilIdle();
   QCoreApplication::processEvents();
   EXPECT_EQ(studio.writer.run(second).state, store::RunState::Stopped);
   EXPECT_EQ(queue.mode(), store::QueueMode::Paused);
-  ASSERT_EQ(label, QStringLiteral("Undo"));
-  offered();
+  ASSERT_EQ(offered.label, QStringLiteral("Undo"));
+  offered.act();
   studio.workbench.queue().waitUntilIdle();
   EXPECT_EQ(studio.writer.run(second).state, store::RunState::Queued);
   EXPECT_EQ(queue.mode(), store::QueueMode::Running);
