@@ -43,6 +43,9 @@ if(VITRINE_SANITIZE)
   target_link_options(vitrine_flags INTERFACE -fsanitize=${VITRINE_SANITIZE})
 endif()
 
+# For code that runs seldom, or waits for files and processes: without the optimisation of loops it compiles in two thirds of the time.
+set(VITRINE_COLD_OPTIONS $<$<CONFIG:Release>:-O1>)
+
 # vitrine_unite([FILES n] TARGETS...) compiles n files of a target together, else 6, which reads the large headers once for all of them.
 # VITRINE_UNITE=OFF compiles each alone: quicker to change, and shows a file that forgot to include what it uses.
 function(vitrine_unite)
@@ -55,9 +58,9 @@ function(vitrine_unite)
   endif()
 endfunction()
 
-# vitrine_unite_rooms(TARGET [BY_FOLDER] [FILES n] [COLD regex]) does so for a library that its rooms fill. BY_FOLDER: a new file changes the
-# company of its own folder only. COLD: folders whose code runs seldom; without the optimisation of loops it compiles in two thirds of the
-# time. Called when the target has all its sources.
+# vitrine_unite_rooms(TARGET [BY_FOLDER] [FILES n] [COLD regex]) does so for a library that its rooms fill. BY_FOLDER: a new file
+# changes the company of its own folder only. COLD: folders that are compiled with VITRINE_COLD_OPTIONS. Called when the target has all
+# its sources.
 function(vitrine_unite_rooms target)
   if(NOT VITRINE_UNITE)
     return()
@@ -96,7 +99,7 @@ function(vitrine_unite_rooms target)
       set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP "${key}_${group}")
       if(key MATCHES "^cold")
         set_source_files_properties("${folder_of_build}/CMakeFiles/${target}.dir/Unity/unity_${key}_${group}_cxx.cxx"
-          TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
+          TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "${VITRINE_COLD_OPTIONS}")
       endif()
     endforeach()
   endforeach()
@@ -139,6 +142,9 @@ function(vitrine_share_precompiled target kind)
     add_library(${owner} OBJECT "${source}")
     target_link_libraries(${owner} PRIVATE ${arg_LINKS} vitrine_flags)
     target_include_directories(${owner} PRIVATE "${PROJECT_SOURCE_DIR}")
+    if(kind MATCHES "torch")
+      target_include_directories(${owner} BEFORE PRIVATE "${PROJECT_SOURCE_DIR}/core/cmake/light_torch")  # see the header in it
+    endif()
     if(arg_TEST)  # as programs are compiled, see vitrine_add_test
       set_target_properties(${owner} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
       target_compile_options(${owner} PRIVATE -fPIE -O0)
@@ -208,6 +214,7 @@ function(vitrine_add_test name)
   cmake_parse_arguments(arg "" "TIMEOUT;FIRST;THREADS" "SOURCES;LINKS;LABELS;ALONE;COSTS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   vitrine_build_as_test(${name} ${arg_LINKS})
+  vitrine_unite(${name})
   target_compile_definitions(${name} PRIVATE
     VITRINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" VITRINE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   if(NOT arg_TIMEOUT)
