@@ -91,7 +91,8 @@ std::vector<BlockCost> Encoder::cost(const VisionTransformerConfig& c) const {
     for (BlockCost& piece : blockCost(*blocks[i], c, count, isPruned, prefix))
       pieces.push_back(std::move(piece));
   }
-  pieces.push_back(named((norm ? norm : fcNorm)->cost(count), norm ? "norm" : c.names.pooledNorm));
+  pieces.push_back(norm ? named(norm->cost(count), "norm")
+                        : named(fcNorm->cost(1), c.names.pooledNorm));
   BlockCost last = named(head->cost(1), "head");
   last.kind = "head:" + std::to_string(c.classes) + " classes";
   last.activationBytes += kFloatBytes * static_cast<double>(c.classes);  // the logits

@@ -267,6 +267,17 @@ TEST(Encoder, CountsItsParametersAndMultiplyAdds) {
   }
 }
 
+TEST(Encoder, CountsANormBehindThePoolingForOneToken) {
+  VisionTransformerConfig config = smallEncoder();
+  config.pool = Pool::Average;
+  config.finalNorm = FinalNorm::AfterPool;
+  const std::vector<BlockCost> cost = VisionTransformer(config, 0).cost();
+  const BlockCost& norm = cost.at(cost.size() - 2);
+  EXPECT_EQ(norm.name, "fc_norm");
+  EXPECT_DOUBLE_EQ(norm.flops, 4 * 24);
+  EXPECT_DOUBLE_EQ(norm.activationBytes, 4 * (2 * 24 + 2));
+}
+
 TEST(Encoder, NamesTheOperatorOfEveryPiece) {
   const auto kinds = [](const VisionTransformerConfig& config) {
     std::string text;
