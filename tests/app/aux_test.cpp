@@ -56,6 +56,25 @@ TEST(Init, LetsGoOfTheCheckpointOnceItIsInMemory) {
   EXPECT_EQ(program.wait().code, 75);
 }
 
+TEST(Init, TakesTheAveragedWeightsOfAFolderAndRefusesThemOfOneFile) {
+  const Copy copy;
+  fs::path folder;
+  {
+    const store::RunStore store(copy.database(), store::OpenMode::ReadOnly);
+    folder = store::filesFolder(copy.database()) / ("run-" + store.run(1).uuid) / checkpointName(24);
+  }
+  const auto started = [&](const fs::path& weights) {
+    return copy.run({"train", sharedSingle(), "train.steps=2",
+                     "init={ weights = \"" + weights.string() + "\", use = \"ema\" }"});
+  };
+  const Ended none = started(folder);
+  EXPECT_NE(none.code, 0) << "that run has no averaged weights";
+  EXPECT_THAT(none.err, HasSubstr("ema.safetensors"));
+  const Ended one = started(folder / "model.safetensors");
+  EXPECT_EQ(one.code, 2) << one.err;
+  EXPECT_THAT(one.err, Names("model.safetensors", "init.use", "folder"));
+}
+
 TEST(Aux, ThatIsAnotherFileByThenIsRefusedWhenARunResumes) {
   const Copy copy;
   const Scratch scratch;

@@ -184,7 +184,15 @@ train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run,
   choice.options.resizePositions = init.resizePositions;
   choice.options.strict = init.strict;
   choice.weights = init.weights;
-  if (init.run.empty()) return choice;
+  choice.use = init.use;
+  if (init.run.empty()) {
+    if (init.use == "ema" && !fs::is_directory(choice.weights)) {
+      throw ConfigError(nameOf(run) + " starts from " + init.weights +
+                        ", which is one file, and init.use = \"ema\" chooses a file of a checkpoint "
+                        "folder; name the folder, or leave init.use away");
+    }
+    return choice;
+  }
   store::RunRow source;
   const CheckpointChoice from = checkpointOfOther(store, nameOf(run) + " starts from", init.run,
                                                   init.checkpoint, init.use, source);
