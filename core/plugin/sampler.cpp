@@ -8,6 +8,7 @@
 namespace vitrine {
 
 Sampler::Fit Sampler::fit(TaskSession&) const { return Fit::Possible; }
+bool Sampler::makesTexts(const Config&) const { return false; }
 
 Json recipeOf(const SampleRequest& request, const std::string& sampler, std::uint64_t seed) {
   Json recipe = request.origin;

@@ -38,6 +38,8 @@ class VITRINE_ENGINE_EXPORT Sampler {
   };
   /// Here: Possible.
   [[nodiscard]] virtual Fit fit(TaskSession& session) const;
+  /// Whether texts come out, and no images. Here: false. \param config  as SampleRequest::config
+  [[nodiscard]] virtual bool makesTexts(const Config& config) const;
   /// No gradient. Asks results.isCancelled() between its steps and calls results.progress().
   virtual void sample(const SampleRequest& request, Results& results) const = 0;
 };

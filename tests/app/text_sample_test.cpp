@@ -74,9 +74,10 @@ TEST(TextSample, ContinuesAPromptWithinTheContext) {
   EXPECT_EQ(ended.json().at("made").at(0).at("kind"), "text");
 }
 
-TEST(TextSample, RefusesAGridBeforeATextIsStored) {
+TEST(TextSample, RefusesAGridBeforeATextIsMade) {
   const Written written;
-  const Ended ended = written.sample({"prompt=line", "max_tokens=4", "--grid"});
+  // The sampler alone would refuse this prompt.
+  const Ended ended = written.sample({"prompt=" + std::string(60, 'a'), "--grid"});
   EXPECT_EQ(ended.code, 2) << ended.out;
   EXPECT_THAT(ended.err, HasSubstr("--grid"));
   EXPECT_EQ(written.run({"query", "SELECT id FROM generated_texts", "--json"}).json().size(), 0u);

@@ -63,10 +63,6 @@ class Delivery final : public Results {
     if (keeps_.images) images.push_back(std::move(image));
   }
   void text(GeneratedText text) override {
-    // Before it is stored: nothing stays of a command that is refused.
-    if (keeps_.images)
-      throw ConfigError(
-          "--grid puts images into one picture, and this makes texts; leave --grid away");
     text.step = step_;
     const std::int64_t id = store_.addText(run_.id, text);
     made.push_back(
@@ -257,6 +253,10 @@ int sampleVerb(const Arguments& arguments) {
   const SampleRequest request =
       sampleRequestFor(trained, run, asked.use, sha256OfFile(trained.checkpoint.weights),
                        resolveOrThrow(settingsOf(card), card.id, std::move(values), settings));
+  if (wantsGrid && item.makesTexts(request.config)) {
+    throw ConfigError(
+        "--grid puts images into one picture, and this makes texts; leave --grid away");
+  }
   if (output.empty()) output = "run-" + std::to_string(run.id) + "-samples";
   log::info(store::nameOf(run.id) + " at step " +
             std::to_string(trained.checkpoint.step) + ", sampler " + card.id);

@@ -24,6 +24,7 @@ class TextSampler final : public Sampler {
  public:
   [[nodiscard]] ItemCard card() const override;
   [[nodiscard]] Fit fit(TaskSession& session) const override;
+  [[nodiscard]] bool makesTexts(const Config& /*config*/) const override { return true; }
   /// \throws ConfigError  prompt and new tokens do not fit into the model's context
   void sample(const SampleRequest& request, Results& results) const override;
 };

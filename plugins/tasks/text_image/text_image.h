@@ -27,6 +27,9 @@ class TextImageSampler final : public Sampler {
  public:
   [[nodiscard]] ItemCard card() const override;
   [[nodiscard]] Fit fit(TaskSession& session) const override;
+  [[nodiscard]] bool makesTexts(const Config& config) const override {
+    return config.has("image");
+  }
   /// \throws ConfigError  the prompt does not fit into the model's context; the split has no such
   /// sample \throws FileError    `image` is not a PNG file that the model can read
   void sample(const SampleRequest& request, Results& results) const override;
