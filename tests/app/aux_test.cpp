@@ -60,8 +60,9 @@ TEST(Init, TakesTheAveragedWeightsOfAFolderAndRefusesThemOfOneFile) {
   const Copy copy;
   fs::path folder;
   {
-    const store::RunStore store(copy.database(), store::OpenMode::ReadOnly);
-    folder = store::filesFolder(copy.database()) / ("run-" + store.run(1).uuid) / checkpointName(24);
+    store::RunStore store(copy.database(), store::OpenMode::ReadOnly);
+    folder =
+        store::filesFolder(copy.database()) / ("run-" + store.run(1).uuid) / checkpointName(24);
   }
   const auto started = [&](const fs::path& weights) {
     return copy.run({"train", sharedSingle(), "train.steps=2",

@@ -188,8 +188,8 @@ train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run,
   if (init.run.empty()) {
     if (init.use == "ema" && !fs::is_directory(choice.weights)) {
       throw ConfigError(nameOf(run) + " starts from " + init.weights +
-                        ", which is one file, and init.use = \"ema\" chooses a file of a checkpoint "
-                        "folder; name the folder, or leave init.use away");
+                        ", which is one file, and init.use = \"ema\" chooses a file of a "
+                        "checkpoint folder; name the folder, or leave init.use away");
     }
     return choice;
   }
