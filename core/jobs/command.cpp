@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <ranges>
 #include <set>
 #include <utility>
@@ -170,6 +171,21 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
     }
     if (result.runs.empty() && !result.error.empty()) throw RefusedError(result.error);
   };
+  // The queue is paused before anything ends: nothing must start in its place. It stays so when
+  // `end` ends a run.
+  const auto whileHeld = [&](bool isWanted, const auto& end) {
+    const bool isHeld = isWanted && queue.mode() == store::QueueMode::Running;
+    if (isHeld) queue.setMode(store::QueueMode::Paused);
+    bool stays = false;
+    try {
+      stays = end();
+    } catch (const Error&) {
+      if (isHeld) queue.setMode(store::QueueMode::Running);
+      throw;
+    }
+    if (isHeld && !stays) queue.setMode(store::QueueMode::Running);
+    return isHeld;
+  };
   switch (command.what) {
     case What::Enqueue:
     case What::Start:
@@ -204,34 +220,31 @@ CommandResult execute(const Command& command, store::RunStore& store, JobQueue& 
       });
       break;
     case What::Pause:
-      // Before anything ends: nothing must start in its place.
-      result.isHeld =
-          command.queue == Command::Queue::Holds && queue.mode() == store::QueueMode::Running;
-      if (result.isHeld) queue.setMode(store::QueueMode::Paused);
-      try {
+      result.isHeld = whileHeld(command.queue == Command::Queue::Holds, [&] {
         each(command.runs, [&](std::int64_t run) {
           pauseRun(store, run);
           queue.remove(run);
           return true;
         });
-      } catch (const Error&) {
-        if (result.isHeld) queue.setMode(store::QueueMode::Running);
-        throw;
-      }
+        return true;
+      });
       break;
     case What::Stop: {
-      // Before anything ends: nothing must start in its place.
       result.waiting = waitingBeside(command.runs, store, queue);
-      if (!result.waiting.empty() && queue.mode() == store::QueueMode::Running)
-        queue.setMode(store::QueueMode::Paused);
-      const std::vector<std::int64_t> alive = queue.inProgress();
-      std::vector<std::int64_t> runs = command.runs;
-      std::stable_partition(runs.begin(), runs.end(), [&](std::int64_t run) {
-        return std::find(alive.begin(), alive.end(), run) == alive.end();
-      });
-      each(runs, [&](std::int64_t run) {
-        stopRun(store, run);
-        return true;
+      whileHeld(!result.waiting.empty(), [&] {
+        const std::vector<std::int64_t> alive = queue.inProgress();
+        const auto isAliveNow = [&alive](std::int64_t run) {
+          return std::find(alive.begin(), alive.end(), run) != alive.end();
+        };
+        std::vector<std::int64_t> runs = command.runs;
+        std::stable_partition(runs.begin(), runs.end(), std::not_fn(isAliveNow));
+        each(runs, [&](std::int64_t run) {
+          stopRun(store, run);
+          return true;
+        });
+        const bool isOneEnding = std::any_of(result.runs.begin(), result.runs.end(), isAliveNow);
+        if (!isOneEnding) result.waiting.clear();
+        return isOneEnding;
       });
       break;
     }

@@ -99,6 +99,28 @@ TEST_F(Orders, StopLeavesTheQueueToOtherExperiments) {
       << "nothing in progress ends";
 }
 
+TEST_F(Orders, StopOfARunThatEndsMeanwhileLeavesTheQueueRunning) {
+  const auto runs = waiting(3);
+  ASSERT_EQ(queue.next({"cpu", "", "", 0, 0}, {})->run, runs[0]);
+  // The same runs after the queue was read: the first one has ended.
+  store::RunStore later(folder_ / "later.sqlite");
+  ASSERT_EQ(addRunning(later), runs[0]);
+  ASSERT_EQ(addRun(later), runs[1]);
+  ASSERT_EQ(addRun(later), runs[2]);
+  later.setState(runs[0], store::RunState::Done);
+  Command stop;
+  stop.what = What::Stop;
+  stop.runs = {runs[0]};
+  EXPECT_THAT([&] { static_cast<void>(execute(stop, later, queue)); },
+              Fails<RefusedError>(runs[0]));
+  EXPECT_EQ(queue.mode(), store::QueueMode::Running);
+  stop.runs = {runs[0], runs[2]};
+  const CommandResult result = execute(stop, later, queue);
+  EXPECT_THAT(result.runs, ElementsAre(runs[2]));
+  EXPECT_TRUE(result.waiting.empty());
+  EXPECT_EQ(result.mode, store::QueueMode::Running);
+}
+
 TEST_F(Orders, PauseThatHoldsTheQueueStartsNothingInItsPlaceUntilItIsStartedAgain) {
   const auto runs = waiting(2);
   const jobs::Device device{"cpu", "", "", 0, 0};
