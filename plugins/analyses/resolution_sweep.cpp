@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/config/item_card.h"
+#include "core/model/capabilities.h"
 #include "core/model/model_device.h"
 #include "plugins/analyses/analyses.h"
 
@@ -115,6 +116,7 @@ class ResolutionSweep final : public Analysis {
   ItemCard card() const override {
     ItemCard card = itemCard(ItemKind::Analysis, "resolution_sweep", "Resolution sweep",
                              "The task's scores on images of other sizes than those of training");
+    card.needs = {ImageClassifier::kId};
     card.schema.fields = runOnly(
         {listField("sizes", FieldType::Integer, Json::array(),
                    "heights of the images, in the proportions of training; empty: that of training "

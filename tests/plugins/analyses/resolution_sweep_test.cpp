@@ -197,6 +197,10 @@ TEST(SweepArtifacts, SayHowSamplesAndWeightsCameToTheSize) {
   EXPECT_EQ(rows["columns"][0], "height");
 }
 
+TEST(SweepRefusals, AGeneratorIsNotOfferedASweep) {
+  EXPECT_EQ(makeResolutionSweep()->card().needs, (std::vector<std::string>{"image_classifier"}));
+}
+
 TEST(SweepRefusals, NameTheSizeOrTheScore) {
   const auto told = [](const std::string& sizes, const std::string& score) {
     const TemporaryFolder folder;
