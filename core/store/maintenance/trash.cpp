@@ -99,7 +99,7 @@ void writeAbout(Database& database, const RunRow& run, const fs::path& folder) {
       {"parent", parents.empty() ? std::string() : parents.front()},
       {"dependents", database.texts("SELECT uuid FROM run WHERE depends_on = ?", run.id)}};
   NewFile file(folder / kAbout);
-  Appender text(file.temporary());
+  Appender text(file.temporary(), folder / kAbout);
   text.write(about.dump(1) + "\n");
   text.close();
   file.finish();
@@ -116,7 +116,7 @@ std::int64_t copyRows(Database& database, std::int64_t run, const fs::path& fold
                     "' for the trash: " + error.message());
   NewFile file(folder / kRows);
   {
-    Database rows(file.temporary(), Database::Access::Scratch);
+    Database rows(file.temporary(), Database::Access::Scratch, database.file());
     openSchema(rows);
     rows.write([&] {
       database.read([&] {
@@ -137,7 +137,7 @@ std::int64_t moveAside(Database& database, std::int64_t run, const fs::path& fol
     std::error_code error;
     fs::remove_all(folder, error);
     throw FileError(nameOf(run) + " cannot be moved to the trash: " + why +
-                    "; `vitrine delete --for-good` removes it without");
+                    "; `vitrine delete --for-good` removes it without the trash");
   };
   try {
     return copyRows(database, run, folder);
@@ -240,7 +240,7 @@ std::int64_t restoreRun(const fs::path& file, std::int64_t run) {
     if (error)
       throw FileError(nameOf(run) + " cannot be restored: '" + (entry->folder / kRows).string() +
                       "' cannot be copied: " + error.message());
-    Database rows(copy, Database::Access::Scratch);
+    Database rows(copy, Database::Access::Scratch, entry->folder / kRows);
     openSchema(rows);
     database.write([&] {
       if (!isInDatabase(database, entry->run.uuid)) storeAgain(database, rows, *entry, id);

@@ -10,6 +10,7 @@
 
 #include "core/jobs/queue.h"
 #include "core/store/maintenance/maintenance.h"
+#include "tests/core/store/fault_vfs.h"
 #include "tests/core/store/temp_database.h"
 
 namespace vitrine::store {
@@ -18,8 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 using test::Fails;
 using test::Names;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::RawDatabase;
 
 class Trash : public testing::StoreTest {
@@ -146,6 +150,20 @@ TEST_F(Trash, KeepsTheRunWhereItCannotBeWritten) {
   EXPECT_THAT([&] { trashRun(file(), run); }, Fails<FileError>("vitrine delete --for-good"));
   EXPECT_EQ(store.run(run).name, "the run");
   EXPECT_EQ(store.points(run, "train/loss").size(), 1500u);
+}
+
+TEST_F(Trash, NamesRunAndDatabaseWhenTheDiskIsFull) {
+  RunStore store(file());
+  const std::int64_t run = addFinished(store, "the run");
+  const testing::FaultVfs disk([](testing::FileCall call, int flags) {
+    const bool isFull = call == testing::FileCall::Write && (flags & SQLITE_OPEN_MAIN_DB) != 0;
+    return isFull ? SQLITE_FULL : SQLITE_OK;
+  });
+  EXPECT_THAT([&] { trashRun(file(), run); },
+              ::testing::ThrowsMessage<FileError>(
+                  AllOf(Names("run 1", "'" + file().string() + "'", "free some space"),
+                        Not(HasSubstr(".tmp-")))));
+  EXPECT_EQ(store.run(run).name, "the run");
 }
 
 TEST_F(Trash, BringsBackWhatADeletionThatWasCutShortLeft) {
