@@ -50,6 +50,16 @@ Artifact previewOf(const std::string& sampler, const at::Tensor& images, double 
   return preview;
 }
 
+std::string notFinite(const at::Tensor& images, std::span<const std::uint64_t> seeds) {
+  const at::Tensor isFinite = images.flatten(1).isfinite().all(1).cpu();
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    if (isFinite.const_data_ptr<bool>()[i]) continue;
+    return "the image of seed " + std::to_string(seeds[i]) +
+           " has values that are not finite; take less guidance, more steps or another checkpoint";
+  }
+  return "";
+}
+
 at::Tensor sampleNoise(std::uint64_t seed, at::IntArrayRef shape, std::uint64_t draw) {
   const RandomStream stream(seed, "sample");
   at::Tensor noise = at::empty(shape, at::kFloat);

@@ -5,6 +5,8 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
+#include <span>
+#include <string>
 
 #include "core/artifact/artifact.h"
 #include "core/config/catalog.h"
@@ -64,6 +66,11 @@ class VITRINE_ENGINE_EXPORT PreviewClock {
 [[nodiscard]] VITRINE_ENGINE_EXPORT Artifact previewOf(const std::string& sampler,
                                                        const at::Tensor& images, double time,
                                                        std::uint64_t firstSeed);
+
+/// Which of the images has a value that is NaN or infinite, as a sentence; "": none has.
+/// \param images  [B, C, H, W] \param seeds  one for each image
+[[nodiscard]] VITRINE_ENGINE_EXPORT std::string notFinite(const at::Tensor& images,
+                                                          std::span<const std::uint64_t> seeds);
 
 /// Noise of the image with this seed: standard normal float32 of `shape` on the CPU, from the
 /// counter-based stream `sample`, whatever else was drawn before. `draw` tells several apart.

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/eval/generation_metrics.h"
 #include "core/plugin/image_judge.h"
 #include "core/plugin/latents.h"
 #include "core/plugin/pixel_map.h"
+#include "core/plugin/sampler.h"
 #include "plugins/tasks/generation/draw.h"
 
 namespace vitrine::generation {
@@ -327,6 +329,7 @@ class Session final : public GenerationSession {
         seeds.push_back(kFirstSampleSeed + static_cast<std::uint64_t>(done + i));
       labels.push_back(at::arange(done, done + size, at::kLong).remainder(classes));
       const Drawn drawn = draw(*this, settings, seeds, labels.back().to(device), device, {});
+      if (const std::string why = notFinite(drawn.images, seeds); !why.empty()) log::warning(why);
       bytes.push_back(bytesOf(drawn.images).cpu());
     }
     return {at::cat(bytes), at::cat(labels)};

@@ -218,6 +218,8 @@ class DiffusionSampler final : public Sampler {
         draw(b.session, b.settings, seeds, at::tensor(labels, at::kLong).to(b.request.device),
              b.request.device, watch);
     if (!drawn.isComplete) return false;
+    if (const std::string why = notFinite(drawn.images, seeds); !why.empty())
+      throw RefusedError(why);
     const at::Tensor bytes = bytesOf(drawn.images).cpu();
     for (std::int64_t i = 0; i < b.size; ++i) {
       const auto index = static_cast<std::size_t>(i);

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/log.h"
+#include "core/plugin/sampler.h"
+
 namespace vitrine::text_image {
 
 namespace {
@@ -28,8 +31,9 @@ at::Tensor drawnBytes(TextImageModel& model, LanguageModel& language,
       std::vector<std::uint64_t> seeds;
       for (std::int64_t i = first; i < first + size; ++i)
         seeds.push_back(kFirstSeed + static_cast<std::uint64_t>(all[static_cast<std::size_t>(i)]));
-      bytes.index_copy_(0, at::tensor(all, at::kLong).narrow(0, first, size),
-                        bytesOf(drawnImages(model, language, caption, seeds, settings, device)));
+      const at::Tensor images = drawnImages(model, language, caption, seeds, settings, device);
+      if (const std::string why = notFinite(images, seeds); !why.empty()) log::warning(why);
+      bytes.index_copy_(0, at::tensor(all, at::kLong).narrow(0, first, size), bytesOf(images));
     }
   }
   return bytes;

@@ -66,6 +66,7 @@ void draw(const Studio& studio, const SampleRequest& request, Results& results) 
     const at::Tensor images =
         drawnImages(studio.model, studio.language, prompt, seeds, settings, request.device, goesOn);
     if (!images.defined()) return;
+    if (const std::string why = notFinite(images, seeds); !why.empty()) throw RefusedError(why);
     const at::Tensor bytes = bytesOf(images);
     for (std::int64_t i = 0; i < size; ++i) {
       GeneratedImage image = pictureOf(bytes[i]);

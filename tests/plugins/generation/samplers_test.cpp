@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <torch/nn/module.h>
 
+#include <limits>
+
 #include "core/base/error.h"
 #include "core/nn/init.h"
 #include "core/plugin/sampler.h"
@@ -139,6 +141,14 @@ TEST(Samplers, RefuseWhatTheRunCannotDoWithASentence) {
   EXPECT_THAT(refusalOf(*flow, "ode", {{"solver", "rk45"}}), Names("rk45"));
   EXPECT_THAT(refusalOf(*steps, "ddim", {{"steps", 1000}, {"count", 1}, {"eta", 2}}), Names("eta"));
   EXPECT_THAT(refusalOf(*steps, "ddpm", {{"steps", 1001}}), Names("1 to 1000"));
+}
+
+TEST(Samplers, RefuseToWriteAnImageThatIsNotFinite) {
+  const auto flow = session<SitLlamaArchitecture>();
+  for (const at::Tensor& parameter : flow->model().module().parameters())
+    parameter.detach().fill_(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_THAT([&] { (void)sampled(*flow, "ode", {{"count", 2}, {"seed", 7}, {"steps", 2}}); },
+              test::Fails<RefusedError>("seed", 7, "not finite"));
 }
 
 TEST(Samplers, KnowWhichRunsTheySuit) {

@@ -5,6 +5,7 @@
 #include <c10/core/GradMode.h>
 #include <gmock/gmock.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/nn/module.h>
 
 #include <cmath>
 #include <fstream>
@@ -294,6 +295,20 @@ TEST(TextImage, DrawsAndDescribesTheSameForTheSameSeed) {
       .write(reinterpret_cast<const char*>(wide.data()), static_cast<std::streamsize>(wide.size()));
   EXPECT_THAT(refused({{"image", file}}), Names("4 x 6", "4 x 4"));
   EXPECT_THAT(refused({{"steps", 1001}}), Names(1001));
+}
+
+TEST(TextImage, RefusesToWriteAnImageThatIsNotFinite) {
+  const auto session = TextImageTask().open(setupOf({}));
+  const c10::NoGradGuard noGradient;
+  for (const at::Tensor& parameter : session->model().module().parameters())
+    parameter.detach().fill_(std::nan(""));
+  const Json values{{"seed", 4},       {"count", 1},      {"prompt", "dark"}, {"image", nullptr},
+                    {"steps", 2},      {"guidance", 1.0}, {"clip", 1.0},      {"max_tokens", 5},
+                    {"batch_size", 1}, {"previews", 0}};
+  CollectedResults results;
+  EXPECT_THAT([&] { TextImageSampler().sample({*session, Config(values)}, results); },
+              test::Fails<RefusedError>("seed", 4, "not finite"));
+  EXPECT_TRUE(results.images.empty());
 }
 
 TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
