@@ -163,6 +163,24 @@ TEST(Report, LeavesOutAFigureThatIsTooLargeAndSaysSo) {
   EXPECT_THAT(readText(file), HasTexts("34.0 MB, more than the", "<h3>Results</h3>"));
 }
 
+TEST(Report, LeavesOutAFigureThatTakesTooLongAndSaysSo) {
+  Scratch scratch;
+  const std::string program = scratch.path("vitrine"), drawing = scratch.path("vitrine-studio");
+  fs::copy_file(VITRINE_PROGRAM, program);
+  writeText(drawing, "#!/bin/sh\nexec sleep 60\n");
+  fs::permissions(drawing, fs::perms::owner_all);
+  const std::string file = scratch.path("out.html");
+  const ProgramEnd ended =
+      runProgram({program, "report", "--run", "1", file, "--chart-time", "0.1s", "--json", "--db",
+                  sharedDatabase()});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json left = Json::parse(ended.out).at("not_drawn");
+  ASSERT_FALSE(left.empty());
+  EXPECT_THAT(left.at(0).get<std::string>(),
+              HasTexts("Not drawn: ", "longer than", "--chart-time"));
+  EXPECT_THAT(readText(file), HasTexts("longer than", "<h3>Results</h3>"));
+}
+
 // Its folder has published numbers, and none of them names one of its variants.
 TEST(Report, SaysNothingOfPublishedNumbersThatNoVariantHas) {
   if (!fs::exists(fs::path(VITRINE_PROGRAM).parent_path() / "vitrine-studio"))

@@ -2,7 +2,6 @@
 
 #include "core/base/cell_text.h"
 #include "core/base/error.h"
-#include "core/base/program.h"
 #include "core/base/text.h"
 #include "core/files/checkpoint_folder.h"
 
@@ -21,10 +20,11 @@ fs::path studioProgram() {
   return fs::read_symlink("/proc/self/exe").parent_path() / "vitrine-studio";
 }
 
-FigureDrawer::FigureDrawer(fs::path database, Charts charts)
+FigureDrawer::FigureDrawer(fs::path database, Charts charts, std::chrono::milliseconds patience)
     : database_(std::move(database)),
       folder_(fs::temp_directory_path() / ("vitrine-report-" + newUuid())),
-      charts_(charts) {
+      charts_(charts),
+      limits_{patience} {
   fs::create_directories(folder_);
   fs::permissions(folder_, fs::perms::owner_all);
 }
@@ -32,6 +32,13 @@ FigureDrawer::FigureDrawer(fs::path database, Charts charts)
 FigureDrawer::~FigureDrawer() {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
+}
+
+std::string FigureDrawer::reasonOf(const ProgramEnd& ended) const {
+  if (ended.how != ProgramEnd::How::Overdue) return lastLine(ended.err);
+  return "vitrine-studio took longer than " +
+         formatDuration(std::chrono::duration<double>(limits_.patience).count()) +
+         "; give it more time with --chart-time";
 }
 
 Html FigureDrawer::draw(const Asked& asked) {
@@ -51,7 +58,8 @@ Html FigureDrawer::draw(const Asked& asked) {
   writeFileAtomically(recipe, dumpJson(json));
   const ProgramEnd ended =
       runProgram({studioProgram().string(), "--db", database_.string(), "--figure", recipe.string(),
-                  "--fit", "--out", picture.string()});
+                  "--fit", "--out", picture.string()},
+                 limits_);
   const bool isEmpty =
       ended.how == ProgramEnd::How::Exited && ended.code == static_cast<int>(ExitCode::NotFound);
   if (asked.isOptional && isEmpty) return {};
@@ -59,7 +67,7 @@ Html FigureDrawer::draw(const Asked& asked) {
     problems_.insert("Not drawn: " + asked.title + (reason.empty() ? "" : " (" + reason + ")"));
     return Html();
   };
-  if (!ended.isSuccess() || !fs::exists(picture)) return omit(lastLine(ended.err));
+  if (!ended.isSuccess() || !fs::exists(picture)) return omit(reasonOf(ended));
   if (const std::uintmax_t size = fs::file_size(picture); size > kLargestFigure) {
     return omit("it takes " + formatBytes(size) + ", more than the " + formatBytes(kLargestFigure) +
                 " of a figure");
@@ -77,9 +85,10 @@ void FigureDrawer::print(const std::string& html, const fs::path& pdf) const {
   const fs::path page = folder_ / "report.html";
   writeFileAtomically(page, html);
   const ProgramEnd ended =
-      runProgram({studioProgram().string(), "--print", page.string(), "--out", pdf.string()});
+      runProgram({studioProgram().string(), "--print", page.string(), "--out", pdf.string()},
+                 limits_);
   if (ended.isSuccess() && fs::exists(pdf)) return;
-  const std::string reason = lastLine(ended.err);
+  const std::string reason = reasonOf(ended);
   throw Error("'" + pdf.string() + "' was not written" +
               (reason.empty() ? std::string("; write an .html file and print it from a browser")
                               : " (" + reason + ")"));

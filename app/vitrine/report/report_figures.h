@@ -2,6 +2,7 @@
 // database.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "app/vitrine/report/html.h"
 #include "core/base/json.h"
+#include "core/base/program.h"
 
 namespace vitrine::app {
 
@@ -19,7 +21,8 @@ namespace vitrine::app {
 class FigureDrawer {
  public:
   enum class Charts { Drawn, LeftOut };
-  FigureDrawer(std::filesystem::path database, Charts charts);
+  /// \param patience  for one chart, and for the PDF file; Studio is killed after it
+  FigureDrawer(std::filesystem::path database, Charts charts, std::chrono::milliseconds patience);
   ~FigureDrawer();
   FigureDrawer(const FigureDrawer&) = delete;
   FigureDrawer& operator=(const FigureDrawer&) = delete;
@@ -43,8 +46,12 @@ class FigureDrawer {
   [[nodiscard]] const std::set<std::string>& problems() const noexcept { return problems_; }
 
  private:
+  /// Why Studio failed; "" where it did not say.
+  [[nodiscard]] std::string reasonOf(const ProgramEnd& ended) const;
+
   std::filesystem::path database_, folder_;
   Charts charts_;
+  RunLimits limits_;
   std::set<std::string> problems_;
   int drawn_ = 0;
 };

@@ -1,10 +1,13 @@
 // vitrine report: experiments as one HTML or PDF file that needs nothing else.
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
+#include "app/vitrine/cli/quantities.h"
 #include "app/vitrine/report/report_page.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
@@ -18,6 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 using Experiments = std::vector<std::vector<store::RunRow>>;
+
+constexpr double kDay = 86'400;  // seconds
 
 enum class ReportForm { Html, Pdf };
 
@@ -79,6 +84,11 @@ int reportVerb(const Arguments& arguments) {
       .add_option("--images", options.mostImages, "generated images of each run, at most")
       ->capture_default_str()
       ->type_name("N");
+  std::string chartTime = "2m";
+  line.app()
+      .add_option("--chart-time", chartTime, "time for drawing one chart; it is left out after it")
+      ->capture_default_str()
+      ->type_name("TIME");
   bool isWithoutCharts = false;
   line.app().add_flag("--no-charts", isWithoutCharts, "tables, texts and generated images alone");
   line.parse(arguments);
@@ -108,8 +118,10 @@ int reportVerb(const Arguments& arguments) {
   }
   const Experiments experiments = experimentsOf(store, runs);
   if (title.empty()) title = experiments.front().front().experiment;
-  FigureDrawer figures(fs::absolute(store.file()), isWithoutCharts ? FigureDrawer::Charts::LeftOut
-                                                                   : FigureDrawer::Charts::Drawn);
+  FigureDrawer figures(
+      fs::absolute(store.file()),
+      isWithoutCharts ? FigureDrawer::Charts::LeftOut : FigureDrawer::Charts::Drawn,
+      std::chrono::milliseconds(std::llround(std::min(parseDuration(chartTime), kDay) * 1000)));
   const std::string page = reportPage(store, experiments, title, options, figures);
   if (form == ReportForm::Pdf) {
     figures.print(page, fs::absolute(file));
