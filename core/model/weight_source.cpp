@@ -21,8 +21,9 @@ WeightSource::WeightSource(std::string resizePositions)
     : resizePositions_(std::move(resizePositions)) {}
 
 void WeightSource::add(const std::string& name, Shape shape, Read read,
-                       std::vector<std::string> origins, std::optional<WeightOrigin> origin) {
-  put(name, {std::move(shape), std::move(read), std::move(origins), std::move(origin)});
+                       std::vector<std::string> origins, std::optional<WeightOrigin> origin,
+                       at::ScalarType type) {
+  put(name, {std::move(shape), std::move(read), std::move(origins), std::move(origin), type});
 }
 
 std::vector<std::string> WeightSource::names() const {
@@ -42,6 +43,8 @@ const WeightSource::Entry& WeightSource::entryOf(const std::string& name) const 
 const WeightSource::Shape& WeightSource::shape(const std::string& name) const {
   return entryOf(name).shape;
 }
+
+at::ScalarType WeightSource::type(const std::string& name) const { return entryOf(name).type; }
 
 at::Tensor WeightSource::tensor(const std::string& name) const {
   const Entry& entry = entryOf(name);
@@ -98,6 +101,7 @@ void WeightSource::merge(const std::vector<std::string>& from, const std::string
     }
     whole.shape = part.shape;
     whole.shape.front() = before + part.shape.front();
+    whole.type = parts.empty() ? part.type : c10::promoteTypes(whole.type, part.type);
     if (parts.empty()) {
       whole.origin = part.origin;
     } else if (whole.origin && part.origin && part.origin->file == whole.origin->file) {

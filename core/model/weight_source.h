@@ -40,13 +40,15 @@ class VITRINE_ENGINE_EXPORT WeightSource {
   /// \param origin   where it lies, if that can be told
   /// \throws ConfigError  there is one of that name
   void add(const std::string& name, Shape shape, Read read, std::vector<std::string> origins,
-           std::optional<WeightOrigin> origin = {});
+           std::optional<WeightOrigin> origin = {}, at::ScalarType type = at::kFloat);
 
   [[nodiscard]] const std::string& resizePositions() const noexcept { return resizePositions_; }
   [[nodiscard]] std::vector<std::string> names() const;  ///< sorted
   [[nodiscard]] bool has(const std::string& name) const;
   /// \throws ConfigError  there is none of that name
   [[nodiscard]] const Shape& shape(const std::string& name) const;
+  /// Of its values as the file has them. \throws ConfigError  there is none of that name
+  [[nodiscard]] at::ScalarType type(const std::string& name) const;
   /// Its value, read now. \throws ConfigError, FileError
   [[nodiscard]] at::Tensor tensor(const std::string& name) const;
   /// Names in the file that it is made of, in order.
@@ -77,6 +79,7 @@ class VITRINE_ENGINE_EXPORT WeightSource {
     Read read;
     std::vector<std::string> origins;
     std::optional<WeightOrigin> origin{};
+    at::ScalarType type = at::kFloat;
     bool isResized = false;
   };
   [[nodiscard]] const Entry& entryOf(const std::string& name) const;

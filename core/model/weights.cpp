@@ -35,11 +35,22 @@ constexpr std::array<DtypeName, 10> kDtypes{{{"F64", at::kDouble},
                                              {"U8", at::kByte},
                                              {"BOOL", at::kBool}}};
 
-at::Tensor readTensor(const SafetensorsSet& file, const SafetensorsEntry& entry,
-                      const std::filesystem::path& path) {
+const DtypeName* dtypeOf(const SafetensorsEntry& entry) {
   const auto* found = std::find_if(kDtypes.begin(), kDtypes.end(),
                                    [&](const DtypeName& d) { return entry.dtype == d.name; });
-  if (found == kDtypes.end()) {
+  return found == kDtypes.end() ? nullptr : found;
+}
+
+/// Of a tensor of that entry; what cannot be read counts as real until it is read.
+at::ScalarType typeOf(const SafetensorsEntry& entry) {
+  const DtypeName* known = dtypeOf(entry);
+  return known == nullptr ? at::kFloat : known->type;
+}
+
+at::Tensor readTensor(const SafetensorsSet& file, const SafetensorsEntry& entry,
+                      const std::filesystem::path& path) {
+  const DtypeName* found = dtypeOf(entry);
+  if (found == nullptr) {
     throw FileError(path.string() + ": tensor '" + entry.name + "' has dtype " + entry.dtype +
                     ", which a tensor here cannot have");
   }
@@ -132,9 +143,11 @@ void addReferred(WeightSource& source, const std::string& name,
                  const std::shared_ptr<const SafetensorsSet>& opened, const WeightOrigin& origin) {
   std::vector<const SafetensorsEntry*> parts;
   WeightSource::Shape shape;
+  at::ScalarType type = at::kFloat;
   for (const std::string& theirs : origin.names) {
     const SafetensorsEntry* entry = opened->find(theirs);
     if (entry == nullptr) throw FileError(origin.file.string() + " has no tensor '" + theirs + "'");
+    type = parts.empty() ? typeOf(*entry) : c10::promoteTypes(type, typeOf(*entry));
     if (parts.empty()) {
       shape = entry->shape;
     } else if (shape.empty() || shape.size() != entry->shape.size() ||
@@ -153,7 +166,7 @@ void addReferred(WeightSource& source, const std::string& name,
     for (const SafetensorsEntry* part : parts) values.push_back(readTensor(*opened, *part, file));
     return values.size() == 1 ? values.front() : at::cat(values, 0);
   };
-  source.add(name, std::move(shape), read, origin.names, origin);
+  source.add(name, std::move(shape), read, origin.names, origin, type);
 }
 
 using NameOf = std::function<std::string(const std::string& theirs)>;
@@ -251,7 +264,7 @@ WeightSource openWeightSource(const std::filesystem::path& path, const LoadOptio
     const std::string name = nameOf(entry.name);
     source.add(
         name, entry.shape, [opened, &entry, file] { return readTensor(*opened, entry, file); },
-        {entry.name}, std::move(origin));
+        {entry.name}, std::move(origin), typeOf(entry));
   }
   if (isOne) {
     const auto references = opened->metadata().find(kReferences);
@@ -263,11 +276,9 @@ WeightSource openWeightSource(const std::filesystem::path& path, const LoadOptio
 
 namespace {
 
-using Copies = std::vector<std::pair<at::Tensor, at::Tensor>>;  ///< to, from
-
-/// What goes where: nothing is written before everything fits. \param misfits  sentences
+/// What goes where, of which nothing is read yet. \param misfits  sentences
 LoadReport matchTensors(const std::vector<std::pair<std::string, at::Tensor>>& tensors,
-                        const WeightSource& source, const LoadOptions& options, Copies& copies,
+                        const WeightSource& source, const LoadOptions& options,
                         std::vector<std::string>& misfits) {
   LoadReport report;
   std::set<std::string> own;
@@ -285,15 +296,13 @@ LoadReport matchTensors(const std::vector<std::pair<std::string, at::Tensor>>& t
                         shapeText(tensor.sizes()) + " in the model");
       continue;
     }
-    at::Tensor value = source.tensor(name);
-    if (tensor.is_floating_point() && !value.is_floating_point()) {
+    if (tensor.is_floating_point() && !at::isFloatingType(source.type(name))) {
       // Quantised weights: what they are to be multiplied with is somewhere else in the file.
-      misfits.push_back("'" + name + "' is of type " + c10::toString(value.scalar_type()) +
+      misfits.push_back("'" + name + "' is of type " + c10::toString(source.type(name)) +
                         " in the file and " + c10::toString(tensor.scalar_type()) +
                         " in the model");
       continue;
     }
-    copies.emplace_back(tensor, std::move(value));
     report.loaded.push_back(name);
     if (source.isResized(name)) report.resized.push_back(name);
     if (source.origin(name)) report.origins[name] = *source.origin(name);
@@ -316,32 +325,40 @@ LoadReport loadWeights(Model& model, const std::filesystem::path& file,
   const auto tensors = namedTensors(model);
   const std::string family = options.family ? options.family(inFile) : "";
   const std::string looks = family.empty() ? "" : "; the file looks made for " + family;
-  Copies copies;
+  const auto refusal = [&](const std::string& text) {
+    return ConfigError(file.string() + ": " + text + looks);
+  };
   std::vector<std::string> misfits;
   LoadReport report;
   try {
     model.transform(source);
-    report = matchTensors(tensors, source, options, copies, misfits);
+    report = matchTensors(tensors, source, options, misfits);
   } catch (const ConfigError& error) {
-    throw ConfigError(file.string() + ": " + error.what() + looks);
+    throw refusal(error.what());
   }
   if (!misfits.empty()) {
     std::string text = misfits.front();
     if (misfits.size() > 1)
       text += " (and " + std::to_string(misfits.size() - 1) + " more do not fit)";
-    throw ConfigError(file.string() + ": " + text +
-                      "; change the model, or leave it out with skip" + looks);
+    throw refusal(text + "; change the model, or leave it out with skip");
   }
-  if (report.loaded.empty() && report.skipped.size() < tensors.size()) {
-    throw ConfigError(file.string() + ": none of its " + std::to_string(inFile.size()) +
-                      " tensors belongs to this model" + looks);
-  }
+  if (report.loaded.empty() && report.skipped.size() < tensors.size())
+    throw refusal("none of its " + std::to_string(inFile.size()) + " tensors belongs to this model");
   if (options.strict && !report.missing.empty()) {
-    throw ConfigError(file.string() + ": no tensor for " + some(report.missing) +
-                      "; name them in skip, map them with rename, or set strict = false" + looks);
+    throw refusal("no tensor for " + some(report.missing) +
+                  "; name them in skip, map them with rename, or set strict = false");
   }
   c10::NoGradGuard noGrad;
-  for (const auto& [tensor, value] : copies) tensor.copy_(value);
+  auto name = report.loaded.begin();
+  try {
+    // One value at a time is held next to the model. `loaded` is in the order of `tensors`.
+    for (const auto& [own, tensor] : tensors) {
+      if (name == report.loaded.end() || *name != own) continue;
+      tensor.copy_(source.tensor(*name++));
+    }
+  } catch (const ConfigError& error) {
+    throw refusal(error.what());
+  }
   return report;
 }
 

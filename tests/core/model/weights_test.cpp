@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/nn/vision_transformer.h"
+#include "tests/support/fake_model.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine {
@@ -167,6 +168,38 @@ TEST_F(Weights, WholeNumbersAreNotTakenForRealOnes) {
   writeTensors(file_, tensors);
   EXPECT_THAT(refusal(read), Names("head.weight", "Char", "Float"));
   EXPECT_TRUE(sameWeights(read, untouched));
+}
+
+/// Counts the values that a load holds at once.
+class Counted final : public test::FakeModel<> {
+ public:
+  Counted() {
+    for (const char* name : {"a", "b", "c"}) register_parameter(name, at::zeros({2}));
+  }
+  void transform(WeightSource& source) override {
+    for (const std::string& name : source.names()) {
+      source.change(name, {2}, [this](const at::Tensor& value) {
+        EXPECT_EQ(held_, 0) << "the value before this one is still there";
+        ++held_;
+        const auto letGo = [this, kept = at::Tensor(value)](void*) mutable {
+          kept.reset();
+          --held_;
+        };
+        return at::from_blob(value.data_ptr(), {2}, letGo, at::kFloat);
+      });
+    }
+  }
+
+ private:
+  int held_ = 0;
+};
+
+TEST_F(Weights, OneValueAtATimeIsHeldNextToTheModel) {
+  Counted written, read;
+  for (auto& [name, tensor] : namedTensors(written)) tensor.detach().fill_(3);
+  writeTensors(file_, namedTensors(written));
+  EXPECT_EQ(loadWeights(read, file_).loaded.size(), 3U);
+  EXPECT_TRUE(sameWeights(written, read));
 }
 
 TEST_F(Weights, RowsOfAnotherFileThatDoNotFitAreRefused) {
