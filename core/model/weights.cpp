@@ -342,8 +342,10 @@ LoadReport loadWeights(Model& model, const std::filesystem::path& file,
       text += " (and " + std::to_string(misfits.size() - 1) + " more do not fit)";
     throw refusal(text + "; change the model, or leave it out with skip");
   }
-  if (report.loaded.empty() && report.skipped.size() < tensors.size())
-    throw refusal("none of its " + std::to_string(inFile.size()) + " tensors belongs to this model");
+  if (report.loaded.empty() && report.skipped.size() < tensors.size()) {
+    throw refusal("none of its " + std::to_string(inFile.size()) +
+                  " tensors belongs to this model");
+  }
   if (options.strict && !report.missing.empty()) {
     throw refusal("no tensor for " + some(report.missing) +
                   "; name them in skip, map them with rename, or set strict = false");
