@@ -213,14 +213,22 @@ void Document::rename(const std::string& place, const std::string& from, const s
   for (Exclude& exclude : excludes) {
     for (auto& said : exclude) follow(said.first);
   }
-  if (const Json* grid = find("select.grid"); grid != nullptr && grid->is_object()) {
-    Json followed = Json::object();
-    for (const auto& [key, values] : grid->items()) {
+  const auto followed = [&follow](const Json& said) {
+    Json result = Json::object();
+    for (const auto& [key, value] : said.items()) {
       std::string name = key;
       follow(name);
-      followed[name] = values;
+      result[name] = value;
     }
-    set("select.grid", std::move(followed));
+    return result;
+  };
+  if (const Json* grid = find("select.grid"); grid != nullptr && grid->is_object())
+    set("select.grid", followed(*grid));
+  const auto stages = rest.find("stage");
+  if (stages == rest.end() || !stages->is_array()) return;
+  for (Json& stage : *stages) {
+    if (stage.is_object() && stage.contains("set") && stage["set"].is_object())
+      stage["set"] = followed(stage["set"]);
   }
 }
 

@@ -32,7 +32,7 @@ class VITRINE_FOUNDATION_EXPORT Document {
   std::vector<Axis> sweep;
   std::vector<Variant> variants;
   std::vector<Exclude> excludes;
-  Json rest = Json::object();  ///< other top-level keys (stage ...): kept, not edited here
+  Json rest = Json::object();  ///< other top-level keys (stage ...): kept; only rename() edits them
 
   /// nullptr where nothing is said.
   [[nodiscard]] const Json* find(const std::string& dottedKey) const;
@@ -44,7 +44,8 @@ class VITRINE_FOUNDATION_EXPORT Document {
 
   /// Names of the tables below "aux" or "train.groups"; those with a dot are the TOML's alone.
   [[nodiscard]] std::vector<std::string> namesBelow(const std::string& dottedKey) const;
-  /// Gives the table PLACE.FROM another name, in sweep, variants and excludes too; its place stays.
+  /// Gives the table PLACE.FROM another name, in sweep, grid, variants, stages and excludes too;
+  /// its place stays.
   void rename(const std::string& place, const std::string& from, const std::string& to);
 
   /// The axis of `key`, or nullptr.

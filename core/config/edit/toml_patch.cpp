@@ -3,6 +3,7 @@
 #include "core/config/edit/toml_patch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -28,8 +29,22 @@ TomlPath below(TomlPath path, const std::string& key) {
   return path;
 }
 
-/// Sorted keys, so that order within a table does not matter.
-nlohmann::json unordered(const Json& value) { return nlohmann::json(value); }
+/// With sorted keys, and with NaN as a value that TOML does not have: it would not equal itself.
+nlohmann::json comparable(const Json& value) {
+  if (value.is_object()) {
+    nlohmann::json table = nlohmann::json::object();
+    for (const auto& [key, one] : value.items()) table[key] = comparable(one);
+    return table;
+  }
+  if (value.is_array()) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Json& one : value) list.push_back(comparable(one));
+    return list;
+  }
+  if (value.is_number_float() && std::isnan(value.get<double>()))
+    return nlohmann::json::binary({});
+  return nlohmann::json(value);
+}
 
 class Patch {
  public:
@@ -81,7 +96,7 @@ class Patch {
         continue;
       }
       const Json& old = now[key];
-      if (unordered(old) == unordered(value)) continue;
+      if (sameJson(old, value)) continue;
       if (old.is_object() && value.is_object() && !value.empty()) {
         tables(full, old, value);
       } else if (!patchList(text_, full, old, value, editOfTable())) {
@@ -100,8 +115,7 @@ class Patch {
     for (const auto& entry : target.items()) {
       if (!now.contains(entry.key())) come.push_back(entry.key());
     }
-    if (gone.size() != 1 || come.size() != 1 ||
-        unordered(now[gone[0]]) != unordered(target[come[0]]))
+    if (gone.size() != 1 || come.size() != 1 || !sameJson(now[gone[0]], target[come[0]]))
       return now;
     renameTable(text_, below(path, gone[0]), come[0]);
     Json result = Json::object();
@@ -285,9 +299,11 @@ class Patch {
 
 }  // namespace
 
+bool sameJson(const Json& a, const Json& b) { return comparable(a) == comparable(b); }
+
 bool meansTheSame(const Document& a, const Document& b) {
-  return a.title == b.title && unordered(a.tables) == unordered(b.tables) && sameAxes(a, b) &&
-         sameVariants(a, b) && a.excludes == b.excludes && unordered(a.rest) == unordered(b.rest);
+  return a.title == b.title && sameJson(a.tables, b.tables) && sameAxes(a, b) &&
+         sameVariants(a, b) && sameExcludes(a, b) && sameJson(a.rest, b.rest);
 }
 
 std::string patchToml(const std::string& text, const Document& target) {

@@ -28,8 +28,14 @@ std::vector<Document::Axis> axesInEffect(const Document& document) {
   return axes;
 }
 
+bool sameSet(const Document::Exclude& a, const Document::Exclude& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.first == y.first && sameJson(x.second, y.second);
+  });
+}
+
 bool sameVariant(const Document::Variant& a, const Document::Variant& b) {
-  return a.name == b.name && a.set == b.set;
+  return a.name == b.name && sameSet(a.set, b.set);
 }
 
 class RunsPatch {
@@ -41,6 +47,7 @@ class RunsPatch {
     sweep();
     variants();
     excludes();
+    stages();
   }
 
  private:
@@ -86,7 +93,7 @@ class RunsPatch {
     const std::string values = tomlValue(Json(axis.values));
     const auto statements = text_.outline();
     if (const TomlStatement* entry = axisIn(statements, axis.key); entry != nullptr) {
-      if (now_.axis(axis.key)->values != axis.values)
+      if (!sameJson(Json(now_.axis(axis.key)->values), Json(axis.values)))
         text_.put(entry->valueBegin, entry->valueEnd, values);
       return;
     }
@@ -211,7 +218,7 @@ class RunsPatch {
         text_.put(name->valueBegin, name->valueEnd, tomlString(wanted.name));
     };
     const auto patchSet = [&, set] {
-      if (old.set == wanted.set) return;
+      if (sameSet(old.set, wanted.set)) return;
       if (set == nullptr) {
         if (!wanted.set.empty()) text_.putLine(name->end, "set = " + tomlTable(wanted.set));
       } else if (wanted.set.empty()) {
@@ -233,13 +240,15 @@ class RunsPatch {
   void excludes() {
     const auto& old = now_.excludes;
     const auto& wanted = target_.excludes;
-    if (old == wanted) return;
+    if (sameExcludes(now_, target_)) return;
     // Those that stay keep their text; one that changed its wording is another one.
     std::vector<bool> isKept(old.size(), false);
     std::vector<const Document::Exclude*> added;
     std::size_t next = 0;
     for (const Document::Exclude& one : wanted) {
-      const auto found = std::find(old.begin() + static_cast<std::ptrdiff_t>(next), old.end(), one);
+      const auto found =
+          std::find_if(old.begin() + static_cast<std::ptrdiff_t>(next), old.end(),
+                       [&one](const Document::Exclude& other) { return sameSet(other, one); });
       if (found == old.end()) {
         added.push_back(&one);
         continue;
@@ -263,6 +272,26 @@ class RunsPatch {
     }
   }
 
+  // --- stages ---
+  void stages() {
+    const auto old = now_.rest.find("stage"), wanted = target_.rest.find("stage");
+    if (old == now_.rest.end() || wanted == target_.rest.end() || sameJson(*old, *wanted)) return;
+    const std::vector<Block> blocks = blocksOf("stage");
+    // Spelt in another way: the check at the end tells.
+    if (blocks.size() != old->size() || blocks.size() != wanted->size()) return;
+    const std::vector<TomlStatement> statements = text_.outline();
+    // From the end, so that places before stay what they are.
+    for (auto one = statements.rbegin(); one != statements.rend(); ++one) {
+      if (one->kind != Kind::Entry || one->path != TomlPath{"stage", "set"}) continue;
+      const auto block = std::find_if(blocks.begin(), blocks.end(),
+                                      [&one](const Block& b) { return one->begin < b.end; });
+      const auto place = static_cast<std::size_t>(block - blocks.begin());
+      const Json& stage = (*wanted)[place];
+      if (sameJson((*old)[place], stage)) continue;
+      text_.put(one->valueBegin, one->valueEnd, tomlValue(stage.value("set", Json::object())));
+    }
+  }
+
   TomlText& text_;
   const Document& now_;
   const Document& target_;
@@ -275,13 +304,18 @@ bool sameAxes(const Document& a, const Document& b) {
   const auto right = axesInEffect(b);
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
                     [](const Document::Axis& x, const Document::Axis& y) {
-                      return x.key == y.key && x.values == y.values;
+                      return x.key == y.key && sameJson(Json(x.values), Json(y.values));
                     });
 }
 
 bool sameVariants(const Document& a, const Document& b) {
   return std::equal(a.variants.begin(), a.variants.end(), b.variants.begin(), b.variants.end(),
                     sameVariant);
+}
+
+bool sameExcludes(const Document& a, const Document& b) {
+  return std::equal(a.excludes.begin(), a.excludes.end(), b.excludes.begin(), b.excludes.end(),
+                    sameSet);
 }
 
 void patchRuns(TomlText& text, const Document& now, const Document& target) {

@@ -179,6 +179,20 @@ TEST(NamedTables, AreRenamedWhereTheyStandAndInTheSweep) {
             expected);
 }
 
+TEST(NamedTables, AreRenamedInStagesToo) {
+  const std::string stages =
+      "\n[[stage]]\nname = \"first\"   # long\nset = { train.epochs = 9 }\n"
+      "\n[[stage]]\nname = \"second\"\n"
+      "set = { \"train.groups.head.freeze\" = true }   # the head rests\n";
+  std::string expected = kNamed + stages;
+  for (std::size_t at = expected.find("groups.head"); at != std::string::npos;
+       at = expected.find("groups.head", at + 1))
+    expected.replace(at, 11, "groups.top");
+  EXPECT_EQ(patched(kNamed + stages,
+                    [](Document& one) { one.rename("train.groups", "head", "top"); }),
+            expected);
+}
+
 TEST(NamedTables, AreRenamedInEverySpelling) {
   const auto rename = [](Document& one) { one.rename("aux", "codec", "judge"); };
   EXPECT_EQ(patched("[aux]\ncodec.run = \"1\"   # a\ncodec.use = \"ema\"\n", rename),

@@ -232,6 +232,20 @@ TEST(TomlPatch, ReadsAFileThatBeginsWithAByteOrderMark) {
             "\"train.seed\" = [0, 1]\n");
 }
 
+TEST(TomlPatch, KeepsCommentsBesideValuesThatAreNotANumber) {
+  const std::string text =
+      "[model]\nwidth = 64   # channels\nlimit = nan   # none yet\n\n[sweep]\n"
+      "\"model.depth\" = [1, nan]   # depths\n\n[[variant]]\nname = \"a\"\n"
+      "set = { model.limit = nan }   # as above\n\n[[exclude]]\n\"model.depth\" = nan   # slow\n";
+  std::string expected = text;
+  expected.replace(expected.find("64"), 2, "32");
+  Document document = read(text);
+  document.set("model.width", 32);
+  EXPECT_EQ(patchToml(text, document), expected);
+  document.set("model.width", 64);
+  EXPECT_TRUE(meansTheSame(read(text), document));
+}
+
 TEST(TomlPatch, WritesTheDocumentAgainWhereTheTextHasNoRoomForIt) {
   Document document = read("[model]\nwidth = 1\n");
   document.set("model.width", 2);
