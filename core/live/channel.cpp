@@ -280,7 +280,6 @@ std::optional<std::vector<std::byte>> Viewer::take() {
     if (!readLocked(slot.sequence, words, frame) ||
         slot.sequence.load(std::memory_order_relaxed) != before)
       continue;
-    if (taken_ != 0 && newest > taken_ + 1) missed_ += newest - taken_ - 1;
     taken_ = newest;
     return frame;
   }

@@ -92,8 +92,6 @@ class VITRINE_FOUNDATION_EXPORT Viewer {
   void wish(const Wishes& wishes);
   /// The newest frame that was not taken yet, whole; nothing where there is none.
   [[nodiscard]] std::optional<std::vector<std::byte>> take();
-  /// Frames that a newer one replaced before they were taken.
-  [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
   /// Windows that watch this run now.
   [[nodiscard]] int viewers() const;
 
@@ -106,7 +104,7 @@ class VITRINE_FOUNDATION_EXPORT Viewer {
   std::unique_ptr<Mapping> mapping_;  ///< null when the trainer has ended
   int place_ = -1;                    ///< among the watching windows
   Wishes wishes_;
-  std::uint64_t taken_ = 0, missed_ = 0;
+  std::uint64_t taken_ = 0;
 };
 
 }  // namespace vitrine::live
