@@ -231,7 +231,7 @@ std::vector<CurvePanel> variantCharts(const CompareData& data, const CompareChoi
     chart.y.scale = choice.isLogY ? AxisScale::Log : AxisScale::Linear;
     chart.legend = FigureLegend::Below;
     chart.emptyText =
-        QObject::tr("No counted run has points of %1.").arg(QString::fromStdString(request.metric));
+        QObject::tr("No counted run has points of %1.").arg(data.titleOf(request.metric));
     QStringList notes;
     if (mostRuns > 1) notes << QObject::tr("up to the shortest seed");
     if (!isOverlapping) notes << QObject::tr("variants whose seeds do not overlap are not drawn");

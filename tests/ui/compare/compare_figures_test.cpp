@@ -53,6 +53,17 @@ TEST_F(CompareValues, CurvesOfSeedsAreSingleRuns) {
   EXPECT_THAT(panels[0].chart.about.toStdString(), HasSubstr("one run each"));
 }
 
+TEST_F(CompareValues, CurvesWithoutPointsNameTheMetricByItsTitle) {
+  fillAblation(store_);
+  const auto data = read();
+  const CurveRequest request = curveRequest(*data, {}, {0, 1, 2, 3});
+  ASSERT_NE(data->titleOf(request.metric).toStdString(), request.metric);
+  const auto panels = variantCharts(*data, {}, request, {});
+  ASSERT_EQ(panels.size(), 1u);
+  EXPECT_THAT(panels[0].chart.emptyText.toStdString(),
+              HasSubstr(data->titleOf(request.metric).toStdString()));
+}
+
 TEST_F(CompareValues, DifferenceCurvePairsSeedBySeed) {
   fillAblation(store_);
   const auto data = read();
