@@ -156,6 +156,17 @@ TEST(CommandPalette, ATitleThatWasTypedComesFirst) {
   EXPECT_EQ(palette.list().item(0)->text(), QStringLiteral("Calibration"));
 }
 
+TEST(CommandPalette, SaysWhereNothingMatchesAndReturnDoesNothing) {
+  QWidget window;
+  CommandPalette palette(&window);
+  palette.ask({{QStringLiteral("Dark theme"), {}, {}, {}}});
+  palette.input().setText(QStringLiteral("zzzz"));
+  ASSERT_EQ(palette.list().count(), 1);
+  EXPECT_EQ(palette.list().item(0)->text().toStdString(), "Nothing matches \u201czzzz\u201d.");
+  QTest::keyClick(&palette.input(), Qt::Key_Return);
+  EXPECT_TRUE(palette.isVisible());
+}
+
 TEST(CommandPalette, SaysWhyACommandCannotBeUsedAndStaysOpen) {
   SampleStudio studio;
   MainWindow window(studio.workbench);
