@@ -31,7 +31,8 @@ void QueuePage::makeActions() {
                     [this] { pauseQueue(store::QueueMode::Paused); });
   pauseQueue_->setMenu(pauses);
   resumeQueue_ =
-      make(Icon::Play, tr("Resume queue"), tr("Resume the queue"), {}, [this] { resumeQueue(); });
+      make(Icon::Play, tr("Resume queue"), tr("Resume the queue"), {},
+           [this] { workbench_.queue().resume(); });
   front_ = make(Icon::Front, tr("To the front"), tr("Start the selected runs next"),
                 Qt::CTRL | Qt::SHIFT | Qt::Key_Return, [this] {
                   resumeRuns(selected(Section::Resumable), jobs::QueueEnd::Front);
@@ -138,14 +139,6 @@ void QueuePage::pauseQueue(store::QueueMode mode) {
                                      .arg(counted(std::ssize(result.runs),
                                                   tr("run stops at a checkpoint and is first"),
                                                   tr("runs stop at a checkpoint and are first")));
-  });
-}
-
-void QueuePage::resumeQueue() {
-  jobs::Command command;
-  command.what = jobs::Command::What::Mode;
-  workbench_.queue().execute(command, [](const jobs::CommandResult& result) {
-    return tr("The queue resumes with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
   });
 }
 

@@ -256,24 +256,18 @@ void QueuePage::showDevices() {
   panel_->setVisible(!devices_.loads().empty());
 }
 
-std::vector<std::int64_t> QueuePage::selected() const {
+std::vector<std::int64_t> QueuePage::selected(std::optional<QueueModel::Section> section) const {
   std::vector<std::int64_t> runs;
   for (int group = 0; group < model_.rowCount({}); ++group) {
     const QModelIndex parent = model_.index(group, 0, {});
+    if (section && parent.data(QueueModel::SectionRole).toInt() != static_cast<int>(*section))
+      continue;
     for (int row = 0; row < model_.rowCount(parent); ++row) {
       const QModelIndex at = model_.index(row, 0, parent);
       if (view_->selectionModel()->isSelected(at))
         runs.push_back(at.data(QueueModel::IdRole).toLongLong());
     }
   }
-  return runs;
-}
-
-std::vector<std::int64_t> QueuePage::selected(QueueModel::Section section) const {
-  std::vector<std::int64_t> runs = selected();
-  std::erase_if(runs, [&](std::int64_t run) {
-    return model_.indexOf(run).data(QueueModel::SectionRole).toInt() != static_cast<int>(section);
-  });
   return runs;
 }
 

@@ -10,6 +10,7 @@
 #include <QStackedWidget>
 #include <QTreeView>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ui/queue/device_monitor.h"
@@ -50,12 +51,11 @@ class QueuePage : public Page {
   void readSelection();
   void showSelection();
   void setColumns();
-  [[nodiscard]] std::vector<std::int64_t> selected() const;
-  /// Those of the selected runs that are in that section.
-  [[nodiscard]] std::vector<std::int64_t> selected(QueueModel::Section section) const;
+  /// The selected runs, of all sections or of one.
+  [[nodiscard]] std::vector<std::int64_t> selected(
+      std::optional<QueueModel::Section> section = {}) const;
 
   void pauseQueue(store::QueueMode mode);
-  void resumeQueue();
   void pauseRuns();
   void resumeRuns(const std::vector<std::int64_t>& runs, jobs::QueueEnd end);
   void removeRuns();

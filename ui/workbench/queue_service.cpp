@@ -386,6 +386,14 @@ void QueueService::enqueueAgain(const std::vector<jobs::Command::Place>& places)
   });
 }
 
+void QueueService::resume() {
+  jobs::Command command;
+  command.what = jobs::Command::What::Mode;
+  execute(command, [](const jobs::CommandResult& result) {
+    return tr("The queue resumes with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
+  });
+}
+
 void QueueService::prune() {
   if (link_ != nullptr) return;
   thread_->run([this] {

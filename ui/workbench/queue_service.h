@@ -61,6 +61,8 @@ class QueueService : public QObject {
   void execute(const jobs::Command& command, Sentence sentence = {});
   /// Puts runs that were taken out of the queue back where they stood.
   void enqueueAgain(const std::vector<jobs::Command::Place>& places);
+  /// Lets a paused queue continue.
+  void resume();
   /// Finds runs whose process has ended and entries that have ended permanently. On the machine
   /// that has the database a process does that.
   void prune();

@@ -324,22 +324,14 @@ void StudioWorkbench::stopRuns(const std::vector<std::int64_t>& ids) {
         this,
         [this, sentence, removed, resumes = isPaused && wasRunning] {
           if (removed.empty())
-            return offer(sentence, tr("Resume queue"), [this] { resumeQueue(); });
+            return offer(sentence, tr("Resume queue"), [this] { queue_.resume(); });
           offer(sentence, tr("Undo"), [this, removed, resumes] {
             queue_.enqueueAgain(removed);
-            if (resumes) resumeQueue();
+            if (resumes) queue_.resume();
           });
         },
         Qt::QueuedConnection);
     return QString();
-  });
-}
-
-void StudioWorkbench::resumeQueue() {
-  jobs::Command command;
-  command.what = jobs::Command::What::Mode;
-  queue_.execute(command, [](const jobs::CommandResult& result) {
-    return tr("The queue resumes with %1.").arg(counted(result.entries, tr("run"), tr("runs")));
   });
 }
 

@@ -73,9 +73,6 @@ class StudioWorkbench final : public Workbench {
   /// Reads a row again after this window changed it.
   void refresh(std::int64_t id);
 
-  /// Lets a paused queue continue.
-  void resumeQueue();
-
   /// Whether startRuns (stopRuns, deleteRuns) makes sense for a run in that state.
   [[nodiscard]] static bool canStart(const store::RunRow& row);
   [[nodiscard]] static bool canStop(const store::RunRow& row);
