@@ -59,7 +59,7 @@ bool JobQueue::mayRetry(const QueueEntry& entry, bool hasNewCheckpoint) const no
   return hasNewCheckpoint || entry.attempts <= policy_.retries;
 }
 
-std::vector<QueueEntry> JobQueue::readEntries() {
+std::vector<QueueEntry> JobQueue::list() {
   std::vector<QueueEntry> entries;
   for (store::QueueRow& row : table_.rows()) {
     QueueEntry entry{std::move(row), "", false};
@@ -89,10 +89,8 @@ std::vector<QueueEntry> JobQueue::readEntries() {
   return entries;
 }
 
-std::vector<QueueEntry> JobQueue::list() { return readEntries(); }
-
 std::optional<QueueEntry> JobQueue::find(std::int64_t run) {
-  for (QueueEntry& entry : readEntries()) {
+  for (QueueEntry& entry : list()) {
     if (entry.run == run) return std::move(entry);
   }
   return std::nullopt;
@@ -213,7 +211,7 @@ std::optional<QueueEntry> JobQueue::next(
   };
   {
     // Most of the time there is nothing to do, and looking needs no turn at the writer lock.
-    const std::vector<QueueEntry> entries = readEntries();
+    const std::vector<QueueEntry> entries = list();
     if (mode() != store::QueueMode::Running ||
         std::none_of(entries.begin(), entries.end(), isWanted))
       return std::nullopt;
@@ -221,7 +219,7 @@ std::optional<QueueEntry> JobQueue::next(
   std::optional<QueueEntry> claimed;
   table_.transaction([&] {
     if (mode() != store::QueueMode::Running) return;
-    for (QueueEntry& entry : readEntries()) {
+    for (QueueEntry& entry : list()) {
       if (!isWanted(entry)) continue;
       const std::string held = hold ? hold(entry) : "";
       if (held != entry.waits) table_.setHeld(entry.run, held);
@@ -319,7 +317,7 @@ void JobQueue::prune() {
 
 void JobQueue::failExhausted() {
   const auto lost = [&] {
-    std::vector<QueueEntry> entries = readEntries();
+    std::vector<QueueEntry> entries = list();
     std::erase_if(entries, [&](const QueueEntry& entry) {
       return entry.state != store::RunState::Interrupted || entry.isReady ||
              entry.attempts <= policy_.retries;

@@ -108,7 +108,6 @@ class VITRINE_STORE_EXPORT JobQueue {
 
  private:
   [[nodiscard]] bool mayRetry(const QueueEntry& entry, bool hasNewCheckpoint) const noexcept;
-  [[nodiscard]] std::vector<QueueEntry> readEntries();
   void requireEntry(std::int64_t run);
   void requireAtRest(std::int64_t run);
   void place(std::span<const std::int64_t> runs, std::int64_t other, bool isBefore);
