@@ -127,8 +127,6 @@ std::int64_t dependencyOf(Database& database, std::int64_t run) {
   return database.integer("SELECT coalesce(depends_on, 0) FROM run WHERE id = ?", run);
 }
 
-std::int64_t countOf(Database& database, const char* sql) { return database.integer(sql); }
-
 }  // namespace
 
 void ExportTask::tell(std::size_t index) const {
@@ -188,10 +186,10 @@ void exportSqlite(const ExportTask& task) {
       });
     }
   });
-  task.report.points = countOf(to, "SELECT coalesce(sum(count), 0) FROM metric_summary");
-  task.report.artifacts = countOf(to, "SELECT count(*) FROM artifact");
-  task.report.images = countOf(to, "SELECT count(*) FROM generated_image");
-  task.report.texts = countOf(to, "SELECT count(*) FROM generated_text");
+  task.report.points = to.integer("SELECT coalesce(sum(count), 0) FROM metric_summary");
+  task.report.artifacts = to.integer("SELECT count(*) FROM artifact");
+  task.report.images = to.integer("SELECT count(*) FROM generated_image");
+  task.report.texts = to.integer("SELECT count(*) FROM generated_text");
 }
 
 ExportReport exportRuns(const fs::path& database, std::span<const std::int64_t> runs,
