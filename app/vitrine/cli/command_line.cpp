@@ -33,8 +33,6 @@ void CommandLine::parse(const Arguments& arguments) {
     app_.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
     throw HelpRequested{app_.help()};
-  } catch (const CLI::CallForAllHelp&) {
-    throw HelpRequested{app_.help()};
   } catch (const CLI::ParseError& error) {
     throw ConfigError("vitrine " + verb_ + ": " + error.what() + "; see `vitrine " + verb_ +
                       " --help`");
