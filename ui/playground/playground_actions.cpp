@@ -14,6 +14,7 @@
 #include "ui/playground/sample_figure.h"
 #include "ui/workbench/export_dialog.h"
 #include "ui/workbench/fact_table.h"
+#include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
 
@@ -37,6 +38,24 @@ std::optional<GridAxis> axisFrom(const Json& state, const char* key) {
   axis.key = name->get<std::string>();
   for (const Json& value : *values) axis.values.push_back(value);
   return axis;
+}
+
+/// Each run that a state names becomes what `as` says; values of an axis are texts.
+template <class As>
+void renameRuns(Json& state, const As& as) {
+  const auto settings = state.find("settings");
+  if (settings != state.end() && settings->is_object() && settings->contains(kRunKey))
+    (*settings)[kRunKey] = as((*settings)[kRunKey]);
+  for (const char* key : {"rows", "columns"}) {
+    const auto axis = state.find(key);
+    if (axis == state.end() || stateText(*axis, "key") != kRunKey) continue;
+    const auto values = axis->find("values");
+    if (values == axis->end() || !values->is_array()) continue;
+    for (Json& value : *values) {
+      value = as(value);
+      if (value.is_number_integer()) value = std::to_string(value.get<std::int64_t>());
+    }
+  }
 }
 
 }  // namespace
@@ -136,9 +155,26 @@ Json PlaygroundPage::viewState() const {
           {"recipe", recipeButton_->isChecked()}};
 }
 
+Json PlaygroundPage::figureState() const {
+  Json state = viewState();
+  renameRuns(state, [this](const Json& run) -> Json {
+    std::int64_t id = 0;
+    if (run.is_string()) id = QString::fromStdString(run.get<std::string>()).toLongLong();
+    if (run.is_number_integer()) id = run.get<std::int64_t>();
+    const store::RunRow* row = workbench_.run(id);
+    return row != nullptr ? Json(row->uuid) : run;
+  });
+  return state;
+}
+
 void PlaygroundPage::setViewState(const Json& state) {
   if (!state.is_object()) return;
   pending_ = state;
+  // A figure names runs by uuid, a view of this database by number.
+  renameRuns(*pending_, [this](const Json& run) -> Json {
+    const std::int64_t id = run.is_string() ? runOfUuid(workbench_, run.get<std::string>()) : 0;
+    return id != 0 ? Json(id) : run;
+  });
   if (!isStale_ && !lists_.isBusy() && run_ != 0) {
     applyState();
   } else {
@@ -170,7 +206,9 @@ void PlaygroundPage::applyState() {
   if (const auto found = state.find("settings"); found != state.end() && found->is_object()) {
     const SampleSettings wanted = settingsFromJson(*found);
     showError({});
-    if (drawable(wanted.model.run) == nullptr) {
+    if (wanted.model.run == 0) {
+      showError(tr("The run that drew this is not in this database."));
+    } else if (drawable(wanted.model.run) == nullptr) {
       showError(tr("Run %1 cannot draw here: it has no checkpoint, or no plugin knows its model.")
                     .arg(wanted.model.run));
     } else {

@@ -44,6 +44,8 @@ class PlaygroundPage final : public ReadingPage {
 
   void waitUntilIdle() override;
   [[nodiscard]] Json viewState() const override;
+  /// Names its runs by uuid.
+  [[nodiscard]] Json figureState() const override;
   void setViewState(const Json& state) override;
   /// The images that are shown, with what they were drawn from.
   [[nodiscard]] std::unique_ptr<Figure> figure() override;

@@ -343,6 +343,30 @@ TEST_F(Playground, AViewComesBackWithItsSettingsAndItsDrawing) {
   EXPECT_EQ(page_->history().size(), drawings);  // what is there is shown, not drawn again
 }
 
+TEST_F(Playground, AFigureNamesItsRunsByUuid) {
+  const std::int64_t run = addRun("a", "painter", "paint");
+  const std::int64_t other = addRun("b", "painter", "paint");
+  open(run);
+  waitForModel();
+  Json view = page_->viewState();
+  view["rows"] = {{"key", "run"}, {"values", {std::to_string(run), std::to_string(other)}}};
+  page_->setViewState(view);
+  page_->waitUntilIdle();
+  const std::string uuid = workbench_.run(run)->uuid, otherUuid = workbench_.run(other)->uuid;
+  Json figure = page_->figureState();
+  EXPECT_EQ(figure["settings"]["run"], uuid);
+  EXPECT_EQ(figure["rows"]["values"], Json::array({uuid, otherUuid}));
+  open(other);
+  page_->setViewState(figure);
+  page_->waitUntilIdle();
+  EXPECT_EQ(page_->run(), run);
+  EXPECT_EQ(page_->viewState()["rows"], view["rows"]);
+  figure["settings"]["run"] = "00000000-0000-0000-0000-000000000000";
+  page_->setViewState(figure);
+  page_->waitUntilIdle();
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("is not in this database")));
+}
+
 TEST_F(Playground, AWrongViewIsLeftOut) {
   open(addRun("a", "painter", "paint"));
   for (const char* text :
