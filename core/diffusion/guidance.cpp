@@ -18,16 +18,16 @@ at::Tensor guided(const at::Tensor& conditional, const at::Tensor& unconditional
   return count == all ? moved : at::cat({moved, conditional.narrow(1, count, all - count)}, 1);
 }
 
-void requireGuidable(const GuidedDenoiser& network, const Guidance& guidance) {
-  if (guidance.scale == 1 || network.labelDrop() > 0) return;
+void requireGuidable(double labelDrop, const Guidance& guidance) {
+  if (guidance.scale == 1 || labelDrop > 0) return;
   throw ConfigError("guidance = " + formatReal(guidance.scale) +
-                    " needs a model that also learned without labels, and this one was trained "
-                    "with class_dropout_prob = 0; set guidance = 1, or train with label drop");
+                    " needs a model that also learned without labels, and the label drop of this "
+                    "one is 0; set guidance = 1, or train with label drop");
 }
 
 at::Tensor guidedPrediction(Denoiser& network, const GuidedDenoiser& drop, const at::Tensor& state,
                             double time, const at::Tensor& labels, const Guidance& guidance) {
-  requireGuidable(drop, guidance);
+  requireGuidable(drop.labelDrop(), guidance);
   const std::int64_t batch = state.size(0);
   const auto times = [&](std::int64_t count) {
     return at::full({count}, time, at::TensorOptions(at::kFloat).device(state.device()));

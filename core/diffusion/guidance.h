@@ -43,7 +43,8 @@ struct Guidance {
 [[nodiscard]] VITRINE_ENGINE_EXPORT at::Tensor guidedPrediction(
     Denoiser& network, const GuidedDenoiser& drop, const at::Tensor& state, double time,
     const at::Tensor& labels, const Guidance& guidance);
-/// \throws ConfigError  the scale is not 1 and the network was trained without label drop
-VITRINE_ENGINE_EXPORT void requireGuidable(const GuidedDenoiser& network, const Guidance& guidance);
+/// \param labelDrop  share of the training samples that had no label
+/// \throws ConfigError  the scale is not 1 and there were none
+VITRINE_ENGINE_EXPORT void requireGuidable(double labelDrop, const Guidance& guidance);
 
 }  // namespace vitrine::diffusion

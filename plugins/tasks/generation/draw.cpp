@@ -202,7 +202,7 @@ DrawSettings drawSettings(const GenerationSession& session, Method method, const
   s.method = method;
   s.steps = config.integer("steps");
   s.guidance = {config.real("guidance"), config.integer("guidance_channels")};
-  diffusion::requireGuidable(session.guidance(), s.guidance);
+  diffusion::requireGuidable(session.labelDrop(), s.guidance);
   s.asked = askedPatch(config.integers("attention"));
   if (s.asked && session.attention() == nullptr) {
     throw ConfigError(

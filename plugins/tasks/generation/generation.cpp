@@ -86,6 +86,7 @@ class Session final : public GenerationSession {
 
   Denoiser& denoiser() const override { return denoiser_; }
   const GuidedDenoiser& guidance() const override { return guided_; }
+  double labelDrop() const override { return labelDrop_; }
   Time process() const override { return process_; }
   const diffusion::NoiseProcess& steps() const override { return steps_; }
   const diffusion::StepOutput& stepOutput() const override { return stepOutput_; }
@@ -100,7 +101,7 @@ class Session final : public GenerationSession {
   }
 
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
-    requireSampleSteps();
+    requireSamples();
     // Training alone needs the latents of all its images; what only looks at a run does not.
     const bool isCached =
         latents_ && setup_.registry != nullptr && !isDry() && setup_.task.flag("latent_cache");
@@ -237,9 +238,11 @@ class Session final : public GenerationSession {
   }
 
   /// Before a training whose last evaluation would fail; what only looks at a run asks for other
-  /// steps.
-  void requireSampleSteps() const {
-    if (process_ != Time::Step || setup_.task.integer("samples.count") < 1) return;
+  /// samples.
+  void requireSamples() const {
+    if (setup_.task.integer("samples.count") < 1) return;
+    diffusion::requireGuidable(labelDrop_, {setup_.task.real("samples.guidance"), kGuidedChannels});
+    if (process_ != Time::Step) return;
     const std::int64_t steps = std::min(setup_.task.integer("samples.steps"), steps_.steps());
     try {
       (void)diffusion::respacedSteps(steps_.steps(), "ddim" + std::to_string(steps));
@@ -320,6 +323,7 @@ class Session final : public GenerationSession {
     settings.steps = isDry() ? kDrySteps : setup_.task.integer("samples.steps");
     if (process_ == Time::Step) settings.steps = std::min(settings.steps, steps_.steps());
     settings.guidance.scale = setup_.task.real("samples.guidance");
+    diffusion::requireGuidable(labelDrop_, settings.guidance);
     const std::int64_t classes = denoiser_.denoiserSizes().classes;
     std::vector<at::Tensor> bytes, labels;
     for (std::int64_t done = 0; done < count; done += kSampleBatch) {

@@ -18,6 +18,8 @@ class GenerationSession : public PipelineSession {
   /// The trained network, and its unit of time with its label drop.
   [[nodiscard]] virtual Denoiser& denoiser() const = 0;
   [[nodiscard]] virtual const diffusion::GuidedDenoiser& guidance() const = 0;
+  /// Share of the samples that the run learns without their label; 0: it cannot be guided.
+  [[nodiscard]] virtual double labelDrop() const = 0;
   /// Steps of a diffusion, or a path from noise to data.
   [[nodiscard]] virtual diffusion::GuidedDenoiser::Time process() const = 0;
   [[nodiscard]] virtual const diffusion::NoiseProcess& steps() const = 0;  ///< \pre process() Step

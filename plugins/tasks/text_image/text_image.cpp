@@ -16,6 +16,7 @@
 #include "core/plugin/sampler.h"
 #include "core/plugin/text_session.h"
 #include "plugins/tasks/text_image/judged.h"
+#include "plugins/tasks/text_image/noise_steps.h"
 #include "plugins/tasks/text_image/sequences.h"
 
 namespace vitrine::text_image {
@@ -71,6 +72,12 @@ class Session final : public PipelineSession,
 
   const text::TokenizeStage& texts() const override { return texts_; }
   double captionDrop() const override { return captionDrop_; }
+  std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
+    // Before a training whose last evaluation would fail.
+    if (setup_.task.integer("drawings.count") > 0)
+      (void)noiseSteps(shares_, drawSettings().steps);
+    return PipelineSession::trainingStream(firstBatch);
+  }
   Sequence sequenceOf(const Batch& batch, std::int64_t row) const override {
     if (!batch.ragged.contains("tokens")) {
       throw ConfigError(
@@ -220,11 +227,16 @@ class Session final : public PipelineSession,
       drawing.labels.assign(labels.const_data_ptr<std::int64_t>(),
                             labels.const_data_ptr<std::int64_t>() + labels.numel());
     }
-    DrawSettings settings{setup_.task.integer("drawings.steps"),
-                          guidanceOf(setup_.task.maybeReal("drawings.guidance"), captionDrop_), 1.0};
+    DrawSettings settings = drawSettings();
     if (isDry) settings.steps = kDrySteps;
     judgeDrawings(model_, language_, drawing, settings, judge_ ? &*judge_ : nullptr,
                   dataset().classes, request.context.device, results);
+  }
+
+  /// \throws ConfigError  see guidanceOf()
+  DrawSettings drawSettings() const {
+    return {setup_.task.integer("drawings.steps"),
+            guidanceOf(setup_.task.maybeReal("drawings.guidance"), captionDrop_), 1.0};
   }
 
   struct Sums {

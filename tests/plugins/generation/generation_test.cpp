@@ -147,9 +147,9 @@ TEST(Generation, StepsOfADiffusionAreLearnedToo) {
 }
 
 TEST(Generation, TrainingIsRefusedWhereItsSamplesCouldNotBeDrawnAtTheEnd) {
-  const auto begun = [](const Json& samples) {
-    const auto session =
-        GenerationTask().open(setupOf(smallModel<DitArchitecture>(), {{"samples", samples}}));
+  const auto begun = [](const Json& samples, const Json& labelDrop = nullptr) {
+    const auto session = GenerationTask().open(setupOf(
+        smallModel<DitArchitecture>(), {{"samples", samples}, {"label_drop", labelDrop}}));
     (void)session->trainingStream(0);
   };
   EXPECT_THAT(
@@ -157,6 +157,12 @@ TEST(Generation, TrainingIsRefusedWhereItsSamplesCouldNotBeDrawnAtTheEnd) {
         begun({{"steps", 60}});
       },
       Fails<ConfigError>("task.samples.steps", "take 59 or 63"));
+  EXPECT_THAT(
+      [&] {
+        begun({{"guidance", 2}}, 0.0);
+      },
+      Fails<ConfigError>("guidance = 2", "label drop"));
+  EXPECT_NO_THROW(begun({{"guidance", 2}}));
   EXPECT_NO_THROW(begun({{"steps", 63}}));
   EXPECT_NO_THROW(begun({{"steps", 60}, {"count", 0}}));
 }

@@ -136,6 +136,9 @@ TEST(Samplers, RefuseWhatTheRunCannotDoWithASentence) {
   EXPECT_THAT(refusalOf(*unguided, "ode", {{"guidance", 2}, {"steps", 2}}),
               HasSubstr("guidance = 2 needs a model that also learned without labels"));
   EXPECT_EQ(refusalOf(*unguided, "ode", {{"guidance", 1}, {"steps", 2}}), "");
+  const auto labelled = session<SitLlamaArchitecture>(Json::object(), {{"label_drop", 0.0}});
+  EXPECT_THAT(refusalOf(*labelled, "ode", {{"guidance", 2}, {"steps", 2}}), Names("guidance = 2"))
+      << "the run never left a label out, whatever the model could";
   EXPECT_THAT(refusalOf(*flow, "sde", {{"form", "sbdm"}}), Names("sbdm"));
   EXPECT_THAT(refusalOf(*flow, "sde", {{"form", "constant"}}), Names("constant"));
   EXPECT_THAT(refusalOf(*flow, "ode", {{"solver", "rk45"}}), Names("rk45"));

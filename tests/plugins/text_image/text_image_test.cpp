@@ -332,6 +332,15 @@ TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
     return test::refusal<ConfigError>([&] { act(); });
   };
   EXPECT_THAT(refused([&] { (void)drawn(0.0, 2.0); }), Names("guidance = 2"));
+  const auto begin = [](std::int64_t drawings) {
+    Options options;
+    options.captionDrop = 0;
+    options.drawings = drawings;
+    options.guidance = 2.0;
+    (void)TextImageTask().open(setupOf(options))->trainingStream(0);
+  };
+  EXPECT_THAT(refused([&] { begin(1); }), Names("guidance = 2")) << "before the training";
+  EXPECT_EQ(refused([&] { begin(0); }), "");
   const auto evaluate = [](const Json& guidance) {
     Options options;
     options.captionDrop = 0;
