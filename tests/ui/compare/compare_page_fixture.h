@@ -18,11 +18,6 @@ namespace vitrine::ui {
 
 class ComparePageTest : public ::testing::Test {
  protected:
-  static SampleOptions nothing() {
-    SampleOptions options;
-    options.points = 0;
-    return options;
-  }
   void fill() { ids_ = fillAblation(studio_.writer); }
   void show() {
     studio_.workbench.watcher().poll();
@@ -73,7 +68,7 @@ class ComparePageTest : public ::testing::Test {
     return out;
   }
 
-  SampleStudio studio_{nothing()};
+  SampleStudio studio_{SampleOptions{0, 0}};
   std::vector<std::int64_t> ids_;
   std::unique_ptr<ComparePage> page_;
 };
