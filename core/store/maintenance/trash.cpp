@@ -65,9 +65,9 @@ std::optional<Entry> entryAt(const fs::path& folder) {
   return entry;
 }
 
-bool isInDatabase(Database& database, const std::string& uuid) {
-  Statement row = database.prepare("SELECT 1 FROM run WHERE uuid = ?");
-  return row.with(uuid).step();
+/// 0 where the database does not have the run.
+std::int64_t idOf(Database& database, const std::string& uuid) {
+  return database.integer("SELECT id FROM run WHERE uuid = ?", uuid);
 }
 
 /// The newest first. A run in the database is not in the trash: it was brought back, or deleting
@@ -78,7 +78,7 @@ std::vector<Entry> entriesOf(Database& database) {
   for (auto at = fs::directory_iterator(trashFolder(database.file()), error);
        !error && at != fs::directory_iterator(); at.increment(error)) {
     std::optional<Entry> entry = entryAt(at->path());
-    if (entry && !isInDatabase(database, entry->run.uuid)) entries.push_back(std::move(*entry));
+    if (entry && idOf(database, entry->run.uuid) == 0) entries.push_back(std::move(*entry));
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return a.run.deletedAt != b.run.deletedAt ? a.run.deletedAt > b.run.deletedAt
@@ -149,19 +149,13 @@ std::int64_t moveAside(Database& database, std::int64_t run, const fs::path& fol
   return 0;
 }
 
-std::int64_t idOf(Database& database, const std::string& uuid) {
-  Statement row = database.prepare("SELECT id FROM run WHERE uuid = ?");
-  return row.with(uuid).step() ? row.integer(0) : 0;
-}
-
-void storeAgain(Database& database, Database& rows, const Entry& entry, std::int64_t& id) {
+/// \returns  its id
+std::int64_t storeAgain(Database& database, Database& rows, const Entry& entry) {
   RunCopier::Changes changes;
   changes.dependsOn = entry.parent.empty() ? 0 : idOf(database, entry.parent);
-  {
-    Statement taken = database.prepare("SELECT 1 FROM run WHERE id = ?");
-    changes.id = taken.with(entry.run.id).step() ? 0 : entry.run.id;
-  }
-  id = RunCopier(rows, database).copy(rows.integer("SELECT id FROM run"), changes);
+  changes.id = database.any("SELECT 1 FROM run WHERE id = ?", entry.run.id) ? 0 : entry.run.id;
+  const std::int64_t id =
+      RunCopier(rows, database).copy(rows.integer("SELECT id FROM run"), changes);
   database.run(
       "UPDATE run SET state = 'stopped', reason = 'was queued when it was deleted; `vitrine "
       "retry` puts it into the queue' WHERE id = ? AND state = 'queued'",
@@ -173,6 +167,7 @@ void storeAgain(Database& database, Database& rows, const Entry& entry, std::int
         id, nextChange(database), uuid);
   }
   database.run("DELETE FROM deleted_run WHERE uuid = ?", entry.run.uuid);
+  return id;
 }
 
 }  // namespace
@@ -242,10 +237,10 @@ std::int64_t restoreRun(const fs::path& file, std::int64_t run) {
                       "' cannot be copied: " + error.message());
     Database rows(copy, Database::Access::Scratch, entry->folder / kRows);
     openSchema(rows);
-    database.write([&] {
-      if (!isInDatabase(database, entry->run.uuid)) storeAgain(database, rows, *entry, id);
+    id = database.write([&] {
+      const std::int64_t known = idOf(database, entry->run.uuid);
+      return known != 0 ? known : storeAgain(database, rows, *entry);
     });
-    if (id == 0) id = idOf(database, entry->run.uuid);
   }
   fs::remove_all(entry->folder, error);
   return id;
