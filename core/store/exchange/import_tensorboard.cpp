@@ -1,11 +1,8 @@
 // The TensorBoard form of an import: every folder with event files is a run.
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <set>
@@ -94,7 +91,7 @@ class StagingFile {
  public:
   explicit StagingFile(const fs::path& database)
       : file_(database.string() + kStaging + std::to_string(::getpid()) + "-" + newUuid()) {
-    sweep(database);
+    removeUnfinishedFiles(database, kStaging, kStaging);
     try {
       database_ = std::make_unique<Database>(file_, Database::Access::Scratch);
       openSchema(*database_);
@@ -116,21 +113,6 @@ class StagingFile {
     database_.reset();
     std::error_code error;
     for (const char* suffix : {"", "-journal"}) fs::remove(file_.string() + suffix, error);
-  }
-
-  static void sweep(const fs::path& database) {
-    const std::string start = database.filename().string() + kStaging;
-    std::error_code error;
-    for (fs::directory_iterator entry(folderOfFile(database), error), end; !error && entry != end;
-         entry.increment(error)) {
-      const std::string name = entry->path().filename().string();
-      if (!name.starts_with(start)) continue;
-      const long pid = std::strtol(name.c_str() + start.size(), nullptr, 10);
-      std::error_code ignored;
-      if (pid > 0 && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) {
-        fs::remove(entry->path(), ignored);
-      }
-    }
   }
 
   fs::path file_;

@@ -1,9 +1,12 @@
 #include "core/store/sqlite/file_system.h"
 
+#include <signal.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include "core/base/user_folders.h"
@@ -78,6 +81,23 @@ std::optional<std::uint64_t> freeBytes(const std::filesystem::path& folder) {
   struct statvfs space {};
   if (::statvfs(folder.c_str(), &space) != 0) return std::nullopt;
   return static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
+}
+
+void removeUnfinishedFiles(const std::filesystem::path& file, const std::string& begin,
+                           const std::string& mark) {
+  namespace fs = std::filesystem;
+  const std::string start = file.filename().string() + begin;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(fs::absolute(file).parent_path(), error);
+       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const std::size_t at = name.rfind(mark);
+    if (!name.starts_with(start) || at == std::string::npos) continue;
+    const long pid = std::strtol(name.c_str() + at + mark.size(), nullptr, 10);
+    std::error_code ignored;
+    if (pid > 0 && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
+      fs::remove(entry->path(), ignored);
+  }
 }
 
 std::uint64_t bytesBelow(const std::filesystem::path& folder) {

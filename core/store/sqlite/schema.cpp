@@ -1,10 +1,7 @@
 #include "core/store/sqlite/schema.h"
 
-#include <signal.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <vector>
@@ -12,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/files/posix_file.h"
+#include "core/store/sqlite/file_system.h"
 #include "core/store/tables/rows.h"
 #include "core/store/types.h"
 
@@ -142,22 +140,6 @@ std::int64_t versionOf(const std::filesystem::path& file) {
   }
 }
 
-/// Removes copies that a process began next to `file` and did not live to finish.
-void sweepBackups(const std::filesystem::path& file) {
-  const std::string start = file.filename().string() + "-v";
-  const std::string mark = ".bak.tmp-";
-  std::error_code error;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::absolute(file).parent_path(), error)) {
-    const std::string name = entry.path().filename().string();
-    const auto at = name.find(mark);
-    if (name.rfind(start, 0) != 0 || at == std::string::npos) continue;
-    const long pid = std::strtol(name.c_str() + at + mark.size(), nullptr, 10);
-    if (pid > 0 && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
-      std::filesystem::remove(entry.path(), error);
-  }
-}
-
 /// A copy next to the file, there completely or not at all. Nothing when another process brings the
 /// file up to date at the same time and was faster.
 void backUp(Database& database, std::int64_t version) {
@@ -168,7 +150,7 @@ void backUp(Database& database, std::int64_t version) {
       database.file().string() + "-v" + std::to_string(version) + "-" + stamp + ".bak";
   const fs::path temporary = target.string() + ".tmp-" + std::to_string(::getpid());
   std::error_code error;
-  sweepBackups(database.file());
+  removeUnfinishedFiles(database.file(), "-v", ".bak.tmp-");
   fs::remove(temporary, error);
   sqlite3_limit(database.handle(), SQLITE_LIMIT_ATTACHED, 1);
   database.run("VACUUM INTO ?", temporary.string());
