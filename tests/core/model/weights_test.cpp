@@ -171,9 +171,9 @@ TEST_F(Weights, WholeNumbersAreNotTakenForRealOnes) {
 }
 
 /// Counts the values that a load holds at once.
-class Counted final : public test::FakeModel<> {
+class OneByOne final : public test::FakeModel<> {
  public:
-  Counted() {
+  OneByOne() {
     for (const char* name : {"a", "b", "c"}) register_parameter(name, at::zeros({2}));
   }
   void transform(WeightSource& source) override {
@@ -195,7 +195,7 @@ class Counted final : public test::FakeModel<> {
 };
 
 TEST_F(Weights, OneValueAtATimeIsHeldNextToTheModel) {
-  Counted written, read;
+  OneByOne written, read;
   for (auto& [name, tensor] : namedTensors(written)) tensor.detach().fill_(3);
   writeTensors(file_, namedTensors(written));
   EXPECT_EQ(loadWeights(read, file_).loaded.size(), 3U);
