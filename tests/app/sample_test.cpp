@@ -127,6 +127,9 @@ TEST(Sample, RefusesToVerifyAnImageWithoutARecipe) {
       drawn.run({"sample", std::to_string(drawn.id), "--verify", std::to_string(id)});
   EXPECT_EQ(ended.code, 4) << ended.out;
   EXPECT_THAT(ended.err, HasSubstr("the recipe of image " + std::to_string(id) + " has no "));
+  const Ended none = drawn.run({"sample", std::to_string(drawn.id), "--verify", "0"});
+  EXPECT_EQ(none.code, 3) << none.out;
+  EXPECT_THAT(none.err, HasSubstr("has no image 0"));
 }
 
 TEST(Sample, RefusesWhatTheRunCannotShowInOneSentence) {

@@ -227,16 +227,17 @@ int sampleVerb(const Arguments& arguments) {
       .add_option("--attention", film.attention,
                   "also shows where this patch reads, at the same steps")
       ->type_name("ROW,COLUMN");
-  line.app()
-      .add_option("--verify", verified,
-                  "makes this image of the database again and compares the pixels")
-      ->type_name("IMAGE");
+  const CLI::Option* verify =
+      line.app()
+          .add_option("--verify", verified,
+                      "makes this image of the database again and compares the pixels")
+          ->type_name("IMAGE");
   addModelOptions(line, asked, "");
   line.parse(arguments);
   if (!asked.precision.empty()) (void)train::precisionFrom(asked.precision);
   store::RunStore store = openStore(line, Missing::Refuse);
   const store::RunRow run = store.run(asked.run);
-  if (verified != 0) return verifyImage(line, store, run, verified);
+  if (verify->count() > 0) return verifyImage(line, store, run, verified);
   Engine engine;
   const TrainedModel trained = openTrainedModel(
       store, engine, run, {asked.which, asked.use, asked.device, asked.precision, {}});
