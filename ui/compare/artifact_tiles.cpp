@@ -8,6 +8,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "core/artifact/artifact.h"
@@ -48,6 +49,10 @@ std::string conditionOf(const Json& recipe) {
   const auto prompt = settings->find("prompt");
   return prompt == settings->end() ? "" : plainText(*prompt);
 }
+
+/// Settings that tell the images of one call apart, or change nothing in them.
+constexpr std::array<std::string_view, 7> kNoChange{"class", "prompt",   "image",     "seed",
+                                                    "count", "previews", "batch_size"};
 
 bool isAveraged(const store::ArtifactRow& row) { return stateText(row.meta, "weights") == "ema"; }
 
@@ -114,22 +119,46 @@ std::vector<TileKind> sharedKinds(
   return kinds;
 }
 
-std::vector<store::GeneratedImageRow> newestImages(
-    const std::vector<store::GeneratedImageRow>& images, std::size_t most) {
-  std::vector<store::GeneratedImageRow> newest;
-  std::int64_t step = -1;
-  for (const store::GeneratedImageRow& image : images) step = std::max(step, image.step);
+QStringList changesOf(const Json& recipe, const Catalog& catalog) {
+  QStringList changes;
+  if (!recipe.is_object()) return changes;
+  if (stateText(recipe, "weights") == "ema") changes << QObject::tr("averaged weights");
+  const auto settings = recipe.find("settings");
+  if (settings == recipe.end() || !settings->is_object()) return changes;
+  const ItemCard* sampler = catalog.find(ItemKind::Sampler, stateText(recipe, "sampler"));
+  for (const auto& [key, value] : settings->items()) {
+    const Field* field = sampler == nullptr ? nullptr : sampler->schema.find(key);
+    const bool isOwn = field != nullptr ? field->defaultValue == value : value.is_null();
+    if (!isOwn && std::find(kNoChange.begin(), kNoChange.end(), key) == kNoChange.end())
+      changes << asWords(key) + QLatin1Char(' ') + valueText(value);
+  }
+  return changes;
+}
+
+std::vector<store::GeneratedImageRow> comparableImages(
+    const std::vector<store::GeneratedImageRow>& images, const Catalog& catalog,
+    std::size_t most) {
+  using Call = std::tuple<bool, qsizetype, std::int64_t, std::string, QStringList>;
+  const auto callOf = [&catalog](const store::GeneratedImageRow& image) {
+    const QStringList changes = changesOf(image.recipe, catalog);
+    const bool isTrained = stateText(image.recipe, "weights") != "ema";
+    return Call(isTrained, -changes.size(), image.step, stateText(image.recipe, "sampler"),
+                changes);
+  };
+  std::map<Call, std::vector<const store::GeneratedImageRow*>> calls;
+  for (const store::GeneratedImageRow& image : images) calls[callOf(image)].push_back(&image);
+  std::vector<store::GeneratedImageRow> shown;
+  if (calls.empty()) return shown;
   // Of several with one seed and condition the newest.
-  std::map<std::tuple<std::string, std::uint64_t>, store::GeneratedImageRow> bySeed;
-  for (const store::GeneratedImageRow& image : images) {
-    if (image.step == step) bySeed[{conditionOf(image.recipe), image.seed}] = image;
+  std::map<std::tuple<std::string, std::uint64_t>, const store::GeneratedImageRow*> bySeed;
+  for (const store::GeneratedImageRow* image : calls.rbegin()->second)
+    bySeed[{conditionOf(image->recipe), image->seed}] = image;
+  for (const auto& [key, image] : bySeed) {
+    const bool isOneSize = shown.empty() || (shown.front().width == image->width &&
+                                             shown.front().height == image->height);
+    if (isOneSize && shown.size() < most) shown.push_back(*image);
   }
-  for (auto& [key, image] : bySeed) {
-    const bool isOneSize = newest.empty() || (newest.front().width == image.width &&
-                                              newest.front().height == image.height);
-    if (isOneSize && newest.size() < most) newest.push_back(std::move(image));
-  }
-  return newest;
+  return shown;
 }
 
 ArtifactTiles::ArtifactTiles(Workbench& workbench, QWidget* parent)
@@ -196,16 +225,18 @@ void ArtifactTiles::show(std::vector<Variant> variants, const std::string& kind)
 ArtifactTiles::Tile ArtifactTiles::readTile(store::RunReader& store, const Variant& variant,
                                             const std::string& kind,
                                             const std::vector<store::ArtifactRow>& artifacts,
-                                            const std::vector<store::GeneratedImageRow>& images) {
+                                            const std::vector<store::GeneratedImageRow>& images,
+                                            const Catalog& catalog) {
   Tile tile;
   tile.title = variant.label;
   tile.series = variant.series;
   if (kind == kGenerated) {
-    const std::vector<store::GeneratedImageRow> newest = newestImages(images, kMostImages);
+    const std::vector<store::GeneratedImageRow> chosen =
+        comparableImages(images, catalog, kMostImages);
     Json labels = Json::array();
     constexpr int kChannels = 3;
     std::int64_t count = 0;
-    for (const store::GeneratedImageRow& row : newest) {
+    for (const store::GeneratedImageRow& row : chosen) {
       const std::vector<std::byte> png = store.generatedImagePng(row.id);
       QImage picture = QImage::fromData(reinterpret_cast<const uchar*>(png.data()),
                                         static_cast<int>(png.size()), "PNG")
@@ -227,9 +258,14 @@ ArtifactTiles::Tile ArtifactTiles::readTile(store::RunReader& store, const Varia
     tile.kind = QString::fromLatin1(artifact_kind::kImageGrid);
     tile.meta = {{"version", 1},
                  {"dtype", "uint8"},
-                 {"shape", {count, newest.front().height, newest.front().width, kChannels}},
+                 {"shape", {count, chosen.front().height, chosen.front().width, kChannels}},
                  {"labels", labels}};
-    tile.title += tr(", step %1").arg(ui::count(newest.front().step));
+    tile.title += tr(", step %1").arg(ui::count(chosen.front().step));
+    const Json& recipe = chosen.front().recipe;
+    QStringList drawn = changesOf(recipe, catalog);
+    if (const std::string sampler = stateText(recipe, "sampler"); !sampler.empty())
+      drawn.prepend(asWords(sampler));
+    for (const QString& word : drawn) tile.title += QStringLiteral(", ") + word;
     return tile;
   }
   const store::ArtifactRow* found = nullptr;
@@ -250,7 +286,7 @@ ArtifactTiles::Tile ArtifactTiles::readTile(store::RunReader& store, const Varia
 
 void ArtifactTiles::reload() {
   isRead_ = true;
-  reader_.run([variants = variants_, wanted = wanted_, this](
+  reader_.run([variants = variants_, wanted = wanted_, catalog = workbench_.catalog(), this](
                   store::RunReader& store, const std::atomic<bool>& isStale) -> Background::Finish {
     std::vector<std::vector<store::ArtifactRow>> artifacts;
     std::vector<std::vector<store::GeneratedImageRow>> images;
@@ -278,7 +314,7 @@ void ArtifactTiles::reload() {
       if (isStale) return {};
       try {
         answer->tiles.push_back(
-            readTile(store, variants[i], answer->shown, artifacts[i], images[i]));
+            readTile(store, variants[i], answer->shown, artifacts[i], images[i], catalog));
       } catch (const NotFoundError& error) {  // its run was deleted meanwhile
         Tile tile;
         tile.missing = QString::fromUtf8(error.what());
@@ -336,9 +372,8 @@ void ArtifactTiles::showComputing() {
   const bool isComputing = !sentence.isEmpty();
   std::vector<std::int64_t> runs;
   for (const Variant& variant : variants_) runs.push_back(variant.run);
-  about_->setText(isComputing      ? sentence
-                  : kinds_.empty() ? QString()
-                                   : tr("newest step of each \u00b7 the same scale in all"));
+  const QString about = tr("newest step with the run's own settings \u00b7 one scale");
+  about_->setText(isComputing ? sentence : kinds_.empty() ? QString() : about);
   if (isComputing) {
     empty_->showMessage(sentence, tr("Cancel"));
   } else if (canCompute(workbench_, runs)) {

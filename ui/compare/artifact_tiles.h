@@ -2,12 +2,14 @@
 // and the images that each generated.
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/config/catalog.h"
 #include "core/store/types.h"
 #include "ui/figures/figure.h"
 #include "ui/kit/background.h"
@@ -36,10 +38,14 @@ struct TileKind {
     const std::vector<std::vector<store::ArtifactRow>>& artifacts,
     const std::vector<std::vector<store::GeneratedImageRow>>& images);
 
-/// Images of the newest step, by condition and seed: those that two runs draw alike stand at the
-/// same place. \param most  of them
-[[nodiscard]] std::vector<store::GeneratedImageRow> newestImages(
-    const std::vector<store::GeneratedImageRow>& images, std::size_t most);
+/// What was changed for an image, as it is shown: "averaged weights", "guidance 3".
+[[nodiscard]] QStringList changesOf(const Json& recipe, const Catalog& catalog);
+
+/// Images that one sampler drew with the same settings at one step: with the fewest changes, then
+/// the newest. By condition and seed: those that two runs draw alike stand at the same place.
+/// \param most  of them
+[[nodiscard]] std::vector<store::GeneratedImageRow> comparableImages(
+    const std::vector<store::GeneratedImageRow>& images, const Catalog& catalog, std::size_t most);
 
 class ArtifactTiles : public QWidget {
   Q_OBJECT
@@ -93,7 +99,8 @@ class ArtifactTiles : public QWidget {
   struct Response;
   static Tile readTile(store::RunReader& store, const Variant& variant, const std::string& kind,
                        const std::vector<store::ArtifactRow>& artifacts,
-                       const std::vector<store::GeneratedImageRow>& images);
+                       const std::vector<store::GeneratedImageRow>& images,
+                       const Catalog& catalog);
   void reload();
   void take(Response answer);
   void showComputing();

@@ -35,13 +35,14 @@ class Tiles : public ComparePageTest {
     artifact.step = step;
     studio_.writer.addArtifact(run, artifact);
   }
-  void addImages(std::int64_t run, std::int64_t step, int count) {
+  void addImages(std::int64_t run, std::int64_t step, int count,
+                 const Json& recipe = {{"class", 3}}) {
     for (int i = 0; i < count; ++i) {
       GeneratedImage image = generatedImage(
           std::vector<std::uint8_t>(16, static_cast<std::uint8_t>(40 * i + run)), 4, 4, 1);
       image.step = step;
       image.seed = static_cast<std::uint64_t>(count - i);
-      image.recipe = {{"class", 3}};
+      image.recipe = recipe;
       studio_.writer.addImage(run, image);
     }
   }
@@ -102,10 +103,35 @@ TEST_F(Tiles, ShowGeneratedImagesOfTheSameSeedAtTheSamePlace) {
     EXPECT_EQ(view->figure()->imageCount(), 3);
     EXPECT_THAT(view->figure()->csv().left(200).toStdString(), HasSubstr("image"));
   }
-  const auto newest = newestImages(studio_.writer.generatedImages(first()), 2);
+  const auto newest = comparableImages(studio_.writer.generatedImages(first()), {}, 2);
   ASSERT_THAT(newest, SizeIs(2));
   EXPECT_EQ(newest[0].seed, 1u);
   EXPECT_EQ(newest[0].step, 200);
+}
+
+TEST_F(Tiles, ShowGeneratedImagesOfTheOwnSettingsAndNameOthers) {
+  const Json guided = {{"class", 3}, {"settings", {{"guidance", 3}}}};
+  addImages(first(), 100, 2);
+  addImages(first(), 100, 4, guided);
+  addImages(first(), 300, 3, {{"class", 3}, {"weights", "ema"}});
+  addImages(second(), 200, 3, guided);
+  show();
+  ASSERT_THAT(tiles().views(), SizeIs(2));
+  const Figure& own = *tiles().views()[0]->figure();
+  EXPECT_EQ(own.imageCount(), 2);
+  EXPECT_THAT(own.style().title.toStdString(), EndsWith("step 100"));
+  EXPECT_THAT(tiles().views()[1]->figure()->style().title.toStdString(),
+              EndsWith("step 200, guidance 3"));
+}
+
+TEST(ChangesOf, AreWhatTheSamplerDoesNotHaveByItself) {
+  const Catalog catalog{{withFields(cardWith(ItemKind::Sampler, "flow", {}),
+                                    {realField("guidance", 1.0, "scale")})}};
+  Json recipe = {{"sampler", "flow"}, {"settings", {{"guidance", 1.0}, {"class", 2}}}};
+  EXPECT_TRUE(changesOf(recipe, catalog).isEmpty());
+  recipe["settings"]["guidance"] = 2.5;
+  recipe["weights"] = "ema";
+  EXPECT_EQ(changesOf(recipe, catalog), (QStringList{QStringLiteral("averaged weights"), QStringLiteral("guidance 2.5")}));
 }
 
 TEST_F(Tiles, ChangeWithTheKindThatIsChosenAndKeepItInTheView) {
