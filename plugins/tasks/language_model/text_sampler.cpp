@@ -96,6 +96,7 @@ void TextSampler::sample(const SampleRequest& request, Results& results) const {
       if (std::ssize(made) >= most) break;
       logits = next({token});
     }
+    if (results.isCancelled()) return;  // its recipe would tell of the whole text
     GeneratedText written;
     written.seed = seed;
     written.prompt = prompt;

@@ -191,6 +191,15 @@ TEST(LanguageModel, LearnsAFewTextsByHeartAndWritesThem) {
   EXPECT_EQ(written({{"temperature", 1.5}})[0].text, written({{"temperature", 1.5}})[0].text);
   EXPECT_EQ(written({{"max_tokens", 2}})[0].text, "sh");
 
+  struct Impatient final : CollectedResults {
+    bool isCancelled() override { return ++asked > 3; }
+    int asked = 0;
+  } results;
+  const Json values{{"seed", 1},        {"count", 1},         {"prompt", "one "},
+                    {"max_tokens", 30}, {"temperature", 0.0}, {"top_k", nullptr}};
+  TextSampler().sample({*session, Config(values)}, results);
+  EXPECT_TRUE(results.texts.empty()) << "two of its four letters were there";
+
   const auto refused = [&](Json settings) -> std::string {
     return test::refusal<ConfigError>([&] { (void)written(std::move(settings)); });
   };
