@@ -20,21 +20,19 @@ at::Tensor rows(const at::Tensor& features, std::int64_t least) {
   return features.detach().to(at::kCPU, at::kDouble);
 }
 
-/// Squared distances by differences: |a|^2 + |b|^2 - 2 ab would lose what decides a tie.
-at::Tensor squaredDistances(const at::Tensor& from, const at::Tensor& to) {
-  at::Tensor all = at::empty({from.size(0), to.size(0)}, at::kDouble);
-  for (std::int64_t i = 0; i < from.size(0); ++i)
-    all.select(0, i).copy_((to - from.select(0, i)).square_().sum(1));
-  return all;
+/// Of one row to all of `to`. One at a time: those of all pairs would not fit into memory.
+/// By differences: |a|^2 + |b|^2 - 2 ab would lose what decides a tie.
+at::Tensor squaredDistances(const at::Tensor& from, std::int64_t row, const at::Tensor& to) {
+  return (to - from.select(0, row)).square_().sum(1);
 }
 
 /// Share of `points` within a ball around any of `centres`.
 double covered(const at::Tensor& points, const at::Tensor& centres, const at::Tensor& radii) {
-  return (squaredDistances(points, centres) <= radii.unsqueeze(0))
-      .any(1)
-      .to(at::kDouble)
-      .mean()
-      .item<double>();
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < points.size(0); ++i) {
+    if ((squaredDistances(points, i, centres) <= radii).any().item<bool>()) ++count;
+  }
+  return static_cast<double>(count) / static_cast<double>(points.size(0));
 }
 
 }  // namespace
@@ -72,8 +70,11 @@ double inceptionScore(const at::Tensor& logits, std::int64_t split) {
 
 at::Tensor squaredRadii(const at::Tensor& features, std::int64_t k) {
   const at::Tensor x = rows(features, k + 1);
-  // Element 0 of a sorted row is the sample itself.
-  return std::get<0>(squaredDistances(x, x).sort(1)).select(1, k).contiguous();
+  at::Tensor radii = at::empty({x.size(0)}, at::kDouble);
+  // The first of a row is the sample itself.
+  for (std::int64_t i = 0; i < x.size(0); ++i)
+    radii[i].copy_(std::get<0>(squaredDistances(x, i, x).kthvalue(k + 1)));
+  return radii;
 }
 
 PrecisionRecall precisionRecall(const at::Tensor& real, const at::Tensor& generated,
