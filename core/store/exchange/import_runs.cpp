@@ -404,10 +404,10 @@ void ImportTask::tell(const std::string& name, std::size_t index, std::size_t co
 
 bool ImportTask::isDuplicate(const std::string& uuid, const std::string& name) const {
   if (duplicates == Duplicates::Copy) return false;
-  Statement row = database.prepare("SELECT id FROM run WHERE uuid = ?");
-  if (!row.with(uuid).step()) return false;
-  report.runs.push_back({row.integer(0), uuid, name, false});
-  report.notes.push_back("'" + name + "' is here already as run " + std::to_string(row.integer(0)) +
+  const std::int64_t run = database.integer("SELECT id FROM run WHERE uuid = ?", uuid);
+  if (run == 0) return false;
+  report.runs.push_back({run, uuid, name, false});
+  report.notes.push_back("'" + name + "' is here already as run " + std::to_string(run) +
                          " and was skipped; --again imports it as a copy");
   return true;
 }

@@ -136,8 +136,8 @@ void RunCopier::learnMetrics(std::int64_t run) {
       [&](const Statement& name) {
         names.push_back(name.text(1));
         to_.run("INSERT OR IGNORE INTO metric_name(name) VALUES (?)", name.text(1));
-        Statement known = to_.prepare("SELECT id FROM metric_name WHERE name = ?");
-        if (known.with(name.text(1)).step()) metrics_[name.integer(0)] = known.integer(0);
+        metrics_[name.integer(0)] =
+            to_.integer("SELECT id FROM metric_name WHERE name = ?", name.text(1));
       },
       run);
   learnKinds(names);

@@ -16,18 +16,12 @@ constexpr int kAsItIs = 0;
 constexpr int kNan = 1;        // SQLite would store NULL
 constexpr int kMinusZero = 2;  // SQLite would store 0
 
-constexpr std::int64_t kNoId = -1;
-
 std::int64_t metricId(Database& database, const std::string& name) {
   if (const auto found = database.metricIds.find(name); found != database.metricIds.end()) {
     return found->second;
   }
-  std::int64_t id = kNoId;
-  {
-    Statement statement = database.prepare("SELECT id FROM metric_name WHERE name = ?");
-    if (statement.with(name).step()) id = statement.integer(0);
-  }
-  if (id == kNoId) {
+  std::int64_t id = database.integer("SELECT id FROM metric_name WHERE name = ?", name);
+  if (id == 0) {
     database.run("INSERT INTO metric_name(name) VALUES (?)", name);
     id = sqlite3_last_insert_rowid(database.handle());
   }

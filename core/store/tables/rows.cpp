@@ -94,12 +94,8 @@ RunRow readRun(Database& database, std::int64_t run) {
 }
 
 std::optional<RunRow> readRunByUuid(Database& database, const std::string& uuid) {
-  std::int64_t id = 0;
-  {
-    Statement row = database.prepare("SELECT id FROM run WHERE uuid = ?");
-    if (!row.with(uuid).step()) return std::nullopt;
-    id = row.integer(0);
-  }
+  const std::int64_t id = database.integer("SELECT id FROM run WHERE uuid = ?", uuid);
+  if (id == 0) return std::nullopt;
   return readRun(database, id);
 }
 
