@@ -1,6 +1,7 @@
 #include "core/plugin/image_judge.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <array>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "core/data/pipeline_plan.h"
+#include "core/model/model_device.h"
 
 namespace vitrine {
 
@@ -49,6 +51,16 @@ ImageJudge::Look ImageJudge::look(const at::Tensor& bytes, at::Device device) co
                       "; take a classifier of the same data");
   }
   return {features.to(at::kCPU, at::kFloat), logits.to(at::kCPU, at::kFloat)};
+}
+
+void ImageJudge::requireImages(const std::vector<std::int64_t>& image) const {
+  const at::NoGradGuard noGradient;
+  try {
+    (void)look(at::zeros({1, image.at(0), image.at(1), image.at(2)}, at::kByte), deviceOf(*model_));
+  } catch (const ShapeError& error) {
+    throw ConfigError("the judge [aux." + name_ + "] cannot look at these images: " + error.what() +
+                      "; take a classifier of the same data");
+  }
 }
 
 }  // namespace vitrine

@@ -25,6 +25,9 @@ class VITRINE_ENGINE_EXPORT ImageJudge {
   };
   /// \param bytes  [B, C, H, W], as stored \throws ConfigError  it has other classes
   [[nodiscard]] Look look(const at::Tensor& bytes, at::Device device) const;
+  /// For before a training at whose end it looks. \param image  [C, H, W]
+  /// \throws ConfigError  it reads images of another size, or has other classes
+  void requireImages(const std::vector<std::int64_t>& image) const;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::string& sha256() const noexcept { return sha256_; }

@@ -242,6 +242,7 @@ class Session final : public GenerationSession {
   void requireSamples() const {
     if (setup_.task.integer("samples.count") < 1) return;
     diffusion::requireGuidable(labelDrop_, {setup_.task.real("samples.guidance"), kGuidedChannels});
+    if (judge_) judge_->requireImages(pipeline_->field("image").shape);
     if (process_ != Time::Step) return;
     const std::int64_t steps = std::min(setup_.task.integer("samples.steps"), steps_.steps());
     try {

@@ -74,8 +74,10 @@ class Session final : public PipelineSession,
   double captionDrop() const override { return captionDrop_; }
   std::unique_ptr<BatchStream> trainingStream(std::int64_t firstBatch) override {
     // Before a training whose last evaluation would fail.
-    if (setup_.task.integer("drawings.count") > 0)
+    if (setup_.task.integer("drawings.count") > 0) {
       (void)noiseSteps(shares_, drawSettings().steps);
+      if (judge_) judge_->requireImages({sizes_.channels, sizes_.height, sizes_.width});
+    }
     return PipelineSession::trainingStream(firstBatch);
   }
   Sequence sequenceOf(const Batch& batch, std::int64_t row) const override {

@@ -182,9 +182,11 @@ TEST(Generation, EvaluationsUseTheSameDrawsWhateverTheBatch) {
 /// corners.
 class HalfJudge final : public test::FakeModel<ImageClassifier> {
  public:
-  explicit HalfJudge(std::int64_t classes) : classes_(classes) {}
+  explicit HalfJudge(std::int64_t classes, std::int64_t side = kBlobSide)
+      : classes_(classes), side_(side) {}
   at::Tensor classify(const at::Tensor& images) override { return head(features(images)); }
   at::Tensor features(const at::Tensor& images) override {
+    if (images.size(2) != side_) throw ShapeError("16 rows of pixels are read");
     seen = images;
     return at::avg_pool2d(images, {4, 4}).flatten(1);
   }
@@ -196,7 +198,7 @@ class HalfJudge final : public test::FakeModel<ImageClassifier> {
   at::Tensor seen;
 
  private:
-  std::int64_t classes_;
+  std::int64_t classes_, side_;
 };
 
 AuxiliaryNetwork judgeOf(const std::shared_ptr<Model>& model) {
@@ -238,6 +240,15 @@ TEST(Generation, RefusesAJudgeOfOtherClassesOrOfUnknownPixels) {
     });
   };
   EXPECT_THAT(tryWith(judgeOf(std::make_shared<HalfJudge>(2))), Names("2 classes"));
+  const auto beginWith = [](const std::shared_ptr<Model>& model) {
+    TaskSetup setup = setupOf(smallModel<SitLlamaArchitecture>(), {{"judge", "judge"}});
+    setup.auxiliaries = {judgeOf(model)};
+    const auto session = GenerationTask().open(setup);
+    return test::refusal<ConfigError>([&] { (void)session->trainingStream(0); });
+  };
+  EXPECT_THAT(beginWith(std::make_shared<HalfJudge>(2)), Names("2 classes"));
+  EXPECT_THAT(beginWith(std::make_shared<HalfJudge>(3, 16)), Names("aux.judge", "16 rows"));
+  EXPECT_EQ(beginWith(std::make_shared<HalfJudge>(3)), "");
   AuxiliaryNetwork fileAlone = judgeOf(std::make_shared<HalfJudge>(3));
   fileAlone.config.erase("data");
   EXPECT_THAT(tryWith(fileAlone), Names("run = UUID"));
