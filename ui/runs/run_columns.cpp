@@ -108,10 +108,6 @@ constexpr const char* kCheckpoints = "checkpoints";
 
 }  // namespace
 
-void RunColumns::readKinds() {
-  if (kinds_.empty()) kinds_ = store::metricKinds(query_);
-}
-
 RunsModel::Column RunColumns::named(const std::string& id,
                                     const std::vector<std::string>& keys) const {
   RunsModel::Column column{id, QString::fromStdString(id), {}, {}};
@@ -150,7 +146,7 @@ RunsModel::Column RunColumns::named(const std::string& id,
 }
 
 std::vector<RunsModel::Column> RunColumns::offered() {
-  readKinds();
+  kinds_ = store::metricKinds(query_);
   std::vector<std::string> ids;
   for (const FactColumn& fact : kFacts) ids.emplace_back(fact.id);
   for (const char* id : {kTags, kNote, kCheckpoints}) ids.emplace_back(id);
@@ -201,7 +197,7 @@ std::vector<std::string> RunColumns::usual(std::int64_t experiment, const std::s
 }
 
 std::vector<RunsModel::Column> RunColumns::read(const std::vector<std::string>& ids) {
-  readKinds();
+  kinds_ = store::metricKinds(query_);
   std::set<std::string> metrics, ranged;
   std::map<std::string, RunsModel::Column*> settings;
   std::vector<std::string> keys;

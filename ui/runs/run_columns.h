@@ -30,21 +30,20 @@ class RunColumns {
   /// State, seed, what differs among the runs of `experiment`, `metric` unless "", duration.
   /// \throws Error
   [[nodiscard]] std::vector<std::string> usual(std::int64_t experiment, const std::string& metric);
-  /// Columns with the values of all runs, with one query for all metrics and one each for best
-  /// values, notes and checkpoints. An id that is not known has no values. \throws Error
+  /// Columns with the values of all runs, with one query for all metrics and one each for what they
+  /// mean, best values, notes and checkpoints. An id that is not known has no values. \throws Error
   [[nodiscard]] std::vector<RunsModel::Column> read(const std::vector<std::string>& ids);
 
  private:
   /// Title and tip of a column. \param keys  of all settings it stands next to
   [[nodiscard]] RunsModel::Column named(const std::string& id,
                                         const std::vector<std::string>& keys) const;
-  void readKinds();
 
   const Runs& runs_;
   const RunsModel& model_;
   RunConfigs& configs_;
   store::QueryFunction query_;
-  store::MetricKinds kinds_;
+  store::MetricKinds kinds_;  ///< as of the last reading: runs declare metrics while they start
 };
 
 }  // namespace vitrine::ui

@@ -203,8 +203,10 @@ void RunsModel::setColumns(std::vector<Column> columns) {
   }
   const std::vector<Column> before = std::exchange(columns_, std::move(columns));
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (before[i].cells == columns_[i].cells) continue;
     const int column = static_cast<int>(i) + 1;
+    if (before[i].title != columns_[i].title)
+      Q_EMIT headerDataChanged(Qt::Horizontal, column, column);
+    if (before[i].cells == columns_[i].cells) continue;
     for (int group = 0; group < rowCount({}); ++group) {
       const QModelIndex parent = index(group, 0, {});
       Q_EMIT dataChanged(index(0, column, parent), index(rowCount(parent) - 1, column, parent));

@@ -340,11 +340,11 @@ void RunsPanel::readScores() {
     if (workbench_.runs().empty()) return model_.setScores({});  // nothing is asked for nothing
     readMarks();
     model_.setTags(store::tagsByRun(store));
-    if (kinds_.empty()) kinds_ = metricKinds(store);
+    const store::MetricKinds kinds = metricKinds(store);
     std::map<std::int64_t, RunsModel::Score> scores;
     std::map<std::int64_t, std::string> metrics;
     for (const auto& [id, score] : scoreReader_.read(store, workbench_.cards())) {
-      const store::MetricKind kind = store::kindOf(kinds_, score.metric);
+      const store::MetricKind kind = store::kindOf(kinds, score.metric);
       metrics[id] = score.metric;
       scores[id] = {metricText(store::metricFormat(score.metric, kind), score.value),
                     QString::fromStdString(store::metricTitle(score.metric, kind.title).title)};

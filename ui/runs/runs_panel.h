@@ -144,7 +144,6 @@ class RunsPanel : public QWidget {
   SelectionMemory memory_;
   VariantColours colours_;
   store::RunScores scoreReader_;
-  store::MetricKinds kinds_;
   Background disk_;
   HeadlessQuestion pruning_;
   QTimer scores_;

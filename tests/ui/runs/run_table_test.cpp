@@ -10,6 +10,7 @@
 #include <QTimer>
 #include <algorithm>
 
+#include "core/store/declared_metrics.h"
 #include "tests/ui/runs/run_table_fixture.h"
 
 namespace vitrine::ui {
@@ -253,10 +254,27 @@ TEST(RunColumns, AThousandRunsAreReadWithOneQueryForAllMetrics) {
   queries = 0;
   const int before = configs.queries();
   const std::vector<RunsModel::Column> read = columns.read(ids);
-  EXPECT_EQ(queries, 4) << "last values, best values, notes, checkpoints";
+  EXPECT_EQ(queries, 5) << "what metrics mean, last values, best values, notes, checkpoints";
   EXPECT_EQ(configs.queries(), before) << "configurations were read once, for the names";
   EXPECT_LE(before, 2);
   EXPECT_EQ(read.size(), ids.size());
+}
+
+TEST_F(RunTables, AMetricThatIsDeclaredLaterHasItsTitleAndItsFormat) {
+  const std::string column = "metric:extra/score";
+  panel.table().setColumns({column});
+  store::declareMetrics(studio.writer, {{"extra/score", "Cloud cover", "fraction", "higher", ""}});
+  const std::int64_t segment = studio.writer.segments(runs[8]).back().number;
+  store::RunStore::Batch batch;
+  batch.metrics.push_back({1'000'000, 0, 0, {{"extra/score", 0.75}}});
+  studio.writer.append(runs[8], segment, batch);
+  panel.table().read();
+  const QString value = text(runs[8], column);
+  EXPECT_TRUE(value.contains(QLatin1Char('%'))) << value.toStdString();
+  EXPECT_TRUE(shown()
+                  .headerData(1, Qt::Horizontal)
+                  .toString()
+                  .startsWith(QStringLiteral("Cloud cover")));
 }
 
 TEST(RunColumns, AValueThatWasNotRecordedIsNoNumber) {
