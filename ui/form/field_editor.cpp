@@ -69,7 +69,7 @@ Json elementFrom(FieldType type, const QString& text) {
   }
 }
 
-/// The placeholder of an absent value: the words of the field's help behind "none: " where they are
+/// An absent value: the words of the field's help behind "none: " where they are
 /// short, such as "all" or "every core".
 QString absentText(const Field& field) {
   constexpr std::size_t kLongest = 20;
@@ -110,6 +110,7 @@ QString rangeText(const Field& field) {
 }
 
 QString fieldText(const Field& field, const Json& value) {
+  if (value.is_null()) return absentText(field);
   if (!value.is_array() || field.type == FieldType::Size) return valueText(value);
   QStringList parts;
   for (const Json& entry : value) parts << valueText(entry);

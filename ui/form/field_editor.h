@@ -17,7 +17,7 @@ namespace vitrine::ui {
 [[nodiscard]] QString titleOf(const Field& field);
 /// "1 to 1024 px, none", "more than 0", ...: what the schema allows, or "".
 [[nodiscard]] QString rangeText(const Field& field);
-/// A value as it stands in an editor: "28 x 32", "0.001", "none".
+/// A value in words: "28 x 32", "0.001"; an absent one as the field calls it: "all", "none".
 [[nodiscard]] QString fieldText(const Field& field, const Json& value);
 /// What a text in an editor means. Text that is not such a value stays text, so that the planner
 /// can name the problem; nothing where the editor is empty: the default.

@@ -163,7 +163,7 @@ void ExperimentForm::refresh(FieldEditor::Typing typing) {
     const bool isChooser =
         key.ends_with(".architecture") || key == "task.name" || key == "data.dataset";
     row->setChanged(said != nullptr && !isChooser && !key.ends_with(".preset") && value != standard,
-                    standard.is_null() ? QStringLiteral("none") : fieldText(field, standard));
+                    fieldText(field, standard));
   }
   if (grid_ != nullptr) grid_->setAxes(gridOf(document_));
   showPipeline(typing);

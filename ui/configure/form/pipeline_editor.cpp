@@ -251,8 +251,7 @@ void PipelineEditor::refresh(FieldEditor::Typing typing) {
       const Json* value = valueAt(list_[i], row->key().substr(nameFrom));
       const Json shown = value == nullptr ? standard : normalized(field, *value);
       row->editor().setValue(shown, typing);
-      row->setChanged(value != nullptr && shown != standard,
-                      standard.is_null() ? tr("none") : fieldText(field, standard));
+      row->setChanged(value != nullptr && shown != standard, fieldText(field, standard));
       if (row->isChanged())
         said << row->title().toLower() + QLatin1Char(' ') + fieldText(field, shown);
     }

@@ -51,6 +51,13 @@ TEST(FieldText, ReadsWhatItShows) {
   EXPECT_EQ(parseFieldText(absent, QStringLiteral("4,690")), Json(4690));
 }
 
+TEST(FieldText, AnAbsentValueIsWhatTheFieldCallsIt) {
+  const Field samples = integerField("samples", nullptr, "at most n; none: all").orNone();
+  EXPECT_EQ(fieldText(samples, nullptr).toStdString(), "all");
+  EXPECT_EQ(parseFieldText(samples, QStringLiteral("all")), Json(nullptr));
+  EXPECT_EQ(fieldText(integerField("steps", nullptr, "").orNone(), nullptr).toStdString(), "none");
+}
+
 TEST(FieldText, BoundsHaveTheirCommas) {
   const Field side = integerField("image_size", 28, "").range(1, 16384);
   EXPECT_EQ(rangeText(side), QStringLiteral("1 \u2026 16,384"));
