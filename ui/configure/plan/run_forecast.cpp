@@ -24,6 +24,7 @@ struct RunWorkload {
   std::optional<std::int64_t> steps;
   std::optional<double> epochs;
   std::optional<std::int64_t> samples;
+  double share = 1;  ///< of those samples, or of all, that training reads
 };
 
 namespace {
@@ -56,8 +57,13 @@ RunWorkload workloadOf(const Json& config) {
     work.steps = value.get<std::int64_t>();
   if (const Json value = at("train.epochs"); value.is_number())
     work.epochs = value.get<double>();
-  if (const Json value = at("data.train_samples"); value.is_number())
+  if (const Json value = at("data.train_samples"); value.is_number()) {
     work.samples = value.get<std::int64_t>();
+  } else if (const Json share = at("data.train_share"); share.is_number()) {
+    work.share = share.get<double>();
+  }
+  if (const Json value = at("data.holdout"); value.is_number())
+    work.share *= 1 - value.get<double>();
   return work;
 }
 
@@ -224,17 +230,20 @@ class Forecasting {
     if (work.steps) return *work.steps;
     if (!work.epochs || work.batch <= 0) return 0;
     const double perStep = static_cast<double>(work.batch * work.accumulate);
-    if (work.samples)
-      return std::llround(std::ceil(static_cast<double>(*work.samples) / perStep) * *work.epochs);
+    if (work.samples) {
+      const double used = std::round(static_cast<double>(*work.samples) * work.share);
+      return std::llround(std::ceil(used / perStep) * *work.epochs);
+    }
     for (auto one = known_.rbegin(); one != known_.rend(); ++one) {
       const auto row = rows_.find(one->first);
       const RunWorkload& other = one->second.work;
       if (row == rows_.end() || other.dataset != work.dataset || other.samples ||
-          other.batch <= 0 || row->second.totalSteps <= 0 || row->second.totalEpochs <= 0)
+          other.share <= 0 || other.batch <= 0 || row->second.totalSteps <= 0 ||
+          row->second.totalEpochs <= 0)
         continue;
       const double samples = static_cast<double>(row->second.totalSteps) / row->second.totalEpochs *
                              static_cast<double>(other.batch * other.accumulate);
-      return std::llround(samples / perStep * *work.epochs);
+      return std::llround(samples * work.share / other.share / perStep * *work.epochs);
     }
     return 0;
   }

@@ -130,6 +130,22 @@ TEST_F(Forecasts, AreNotInventedAndSayWhatWouldTell) {
       << labels(*shown).toStdString();
 }
 
+TEST_F(Forecasts, OfAPartOfTheSamplesHaveTheStepsOfThatPart) {
+  const auto shown = page();
+  type(*shown, "train.steps", QString());
+  type(*shown, "train.epochs", QStringLiteral("4"));
+  shown->planNow();
+  workbench_.row(done(shown->plan().runs.at(0).config)).totalEpochs = 4;
+  shown->waitUntilIdle();
+  EXPECT_NEAR(shown->forecast().seconds, 40, 1e-6);
+  type(*shown, "data.train_share", QStringLiteral("0.5"));
+  shown->waitUntilIdle();
+  EXPECT_NEAR(shown->forecast().seconds, 20, 1e-6);
+  type(*shown, "data.holdout", QStringLiteral("0.5"));
+  shown->waitUntilIdle();
+  EXPECT_NEAR(shown->forecast().seconds, 10, 1e-6);
+}
+
 TEST_F(Forecasts, SayOfEachRunWhatItsTimeIsTakenFrom) {
   const auto shown = thousandSteps();
   done(shown->plan().runs.at(0).config);
