@@ -137,12 +137,18 @@ DifferenceList differenceList(const CompareData& data, const std::vector<std::si
       }
       return QString();
     };
-    const QString changes = textDifference(sourceOf(experiments[0]), sourceOf(experiments[1]));
-    list.source = changes.isEmpty() ? QObject::tr("The experiment files are equal.")
-                                    : QStringLiteral("--- %1\n+++ %2\n")
-                                              .arg(titleOfExperiment(experiments[0]),
-                                                   titleOfExperiment(experiments[1])) +
-                                          changes;
+    const std::string before = sourceOf(experiments[0]), after = sourceOf(experiments[1]);
+    const QString changes = textDifference(before, after);
+    if (before.empty() || after.empty()) {
+      list.source = QObject::tr("The experiment file of \u201c%1\u201d was not kept.")
+                        .arg(titleOfExperiment(experiments[before.empty() ? 0 : 1]));
+    } else if (changes.isEmpty()) {
+      list.source = QObject::tr("The experiment files are equal.");
+    } else {
+      list.source = QStringLiteral("--- %1\n+++ %2\n")
+                        .arg(titleOfExperiment(experiments[0]), titleOfExperiment(experiments[1])) +
+                    changes;
+    }
   }
   return list;
 }

@@ -201,6 +201,18 @@ TEST_F(CompareValues, DifferencesOfConfigurationAndEnvironment) {
             "'model.mlp=\"swiglu\"'\ntrain.seed=1");
 }
 
+TEST_F(CompareValues, AnExperimentWithoutAFileIsNamed) {
+  for (const char* title : {"kept", "logged"}) {
+    AblationRun run{"base", {{"width", 4}}, 0, {0.5}};
+    run.experiment = title;
+    addAblationRun(store_, run, run.experiment == "kept" ? "title = \"kept\"\n" : "");
+  }
+  const auto data = read();
+  const DifferenceList list = differenceList(*data, differedRuns(*data, {}, {1, 2}));
+  EXPECT_EQ(list.source.toStdString(),
+            "The experiment file of \u201clogged\u201d was not kept.");
+}
+
 TEST_F(CompareValues, OfManyRunsOneOfEachVariantIsDiffered) {
   fillAblation(store_);
   const auto data = read();
