@@ -228,9 +228,8 @@ void ComparePage::showPublished() {
   } else if (!published_.error.isEmpty()) {
     paper_->setText(published_.paper + QLatin1Char('\n') + published_.error);
   } else {
-    paper_->setText(tr("%1 \u00b7 %2 of %3 published numbers match a variant \u00b7 "
-                       "ours: %4")
-                        .arg(published_.paper)
+    paper_->setText(published_.paper +
+                    tr(" \u00b7 %1 of %2 published numbers have a variant here \u00b7 ours: %3")
                         .arg(published_.rows.size())
                         .arg(published_.total)
                         .arg(valueChoiceText(choice_.value)));
