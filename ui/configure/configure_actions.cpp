@@ -182,7 +182,7 @@ void ConfigurePage::openFile(const QString& file) {
     return;
   }
   if (source.size() > kLargestFile) {
-    workbench_.showMessage(tr("%1 is larger than 8 MiB: it is not an experiment file.").arg(file));
+    workbench_.showError(tr("%1 is larger than 8 MiB: it is not an experiment file.").arg(file));
     return;
   }
   setText(source.readAll().toStdString(), file);

@@ -85,9 +85,9 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   connect(&planner_, &RunPlanner::planned, this, &ConfigurePage::onPlanned);
   connect(&planner_, &RunPlanner::failed, this, [this](const QString& sentence) {
     wanted_.reset();
-    workbench_.showMessage(sentence);
+    workbench_.showError(sentence);
   });
-  connect(&stored_, &StoredRuns::failed, &workbench_, &Workbench::showMessage);
+  connect(&stored_, &StoredRuns::failed, &workbench_, &Workbench::showError);
   connect(&stored_, &StoredRuns::arrived, this, [this] {
     if (fromRunLater_ != 0 && form_->catalog() != nullptr)
       startFrom(std::exchange(fromRunLater_, 0));
@@ -96,7 +96,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     showChanges();
     askReference();
   });
-  connect(&command_, &Background::failed, &workbench_, &Workbench::showMessage);
+  connect(&command_, &Background::failed, &workbench_, &Workbench::showError);
   connect(&textTimer_, &QTimer::timeout, this, &ConfigurePage::takeText);
   connect(&runsTimer_, &QTimer::timeout, this, &ConfigurePage::askForecast);
   connect(&checkTimer_, &QTimer::timeout, this, [this] {
@@ -133,7 +133,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   });
   connect(&referenceCheck_, &CheckProcess::failed, this,
           [this] { forecaster_.setOperations(reference_, 0); });
-  connect(&forecaster_, &RunForecaster::failed, &workbench_, &Workbench::showMessage);
+  connect(&forecaster_, &RunForecaster::failed, &workbench_, &Workbench::showError);
   connect(form_, &ExperimentForm::edited, this, &ConfigurePage::onFormEdited);
   connect(form_, &ExperimentForm::viewChanged, this, &Page::viewChanged);
   connect(form_, &ExperimentForm::runRequested, this, &ConfigurePage::chooseSourceRun);

@@ -110,6 +110,15 @@ TEST_F(Unread, AFileThatIsNotTomlIsNotOverwrittenWithTheExperimentBefore) {
   EXPECT_EQ(fileText(file).toStdString(), experiment("theirs", 48));
 }
 
+TEST_F(Unread, AFileThatIsTooLargeIsAnError) {
+  const auto shown = page();
+  const std::string before = shown->text();
+  shown->openFile(write(QStringLiteral("large.toml"), QByteArray((8 << 20) + 1, '#')));
+  ASSERT_EQ(workbench_.errors.size(), 1U);
+  EXPECT_TRUE(workbench_.errors.front().contains(QStringLiteral("larger than 8 MiB")));
+  EXPECT_EQ(shown->text(), before);
+}
+
 TEST_F(Unread, UndoBackToAnotherFileDoesNotCallItChanged) {
   const auto shown = page();
   const QString first = write(QStringLiteral("first.toml"),
