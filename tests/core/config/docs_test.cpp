@@ -11,7 +11,6 @@ namespace vitrine {
 namespace {
 
 using testing_support::planText;
-using testing_support::sentences;
 
 std::string page(const std::string& name) {
   std::ifstream in(std::string(VITRINE_SOURCE_DIR) + "/resources/docs/" + name);
@@ -31,13 +30,17 @@ std::string block(const std::string& text, const std::string& language,
   return text.substr(first, text.find("```", first) - first);
 }
 
+/// One a line.
+std::string namesIn(const Plan& plan) {
+  std::string lines;
+  for (const std::string& name : testing_support::names(plan)) lines += name + "\n";
+  return lines;
+}
+
 TEST(ConfigurationPage, ExampleMeansTheRunsItLists) {
   const std::string text = page("configuration.md");
   const Plan plan = planText(block(text, "toml"));
-  EXPECT_EQ(sentences(plan), "");
-  std::string names;
-  for (const PlannedRun& run : plan.runs) names += run.name + "\n";
-  EXPECT_EQ(names, block(text, "text"));
+  EXPECT_EQ(namesIn(plan), block(text, "text"));
   ASSERT_EQ(plan.runs.size(), 8u);
   EXPECT_EQ(plan.runs[1].init->plannedRun, 0);
   EXPECT_EQ(plan.runs[7].config["model"]["image_size"], (Json{56, 56}));
@@ -48,20 +51,14 @@ TEST(ConfigurationPage, ExampleOfWhatIsLeftOutMeansTheRunsItLists) {
   const std::string text = page("configuration.md");
   const std::string heading = "Runs that are left out";
   const Plan plan = testing_support::planMore(block(text, "toml", heading));
-  EXPECT_EQ(sentences(plan), "");
-  std::string names;
-  for (const PlannedRun& run : plan.runs) names += run.name + "\n";
-  EXPECT_EQ(names, block(text, "text", heading));
+  EXPECT_EQ(namesIn(plan), block(text, "text", heading));
 }
 
 TEST(ConfigurationPage, ExampleOfAChoiceMeansTheRunsItLists) {
   const std::string text = page("configuration.md");
   const std::string heading = "Choosing values on a held-out part";
   const Plan plan = testing_support::planMore(block(text, "toml", heading));
-  EXPECT_EQ(sentences(plan), "");
-  std::string names;
-  for (const PlannedRun& run : plan.runs) names += run.name + "\n";
-  EXPECT_EQ(names, block(text, "text", heading));
+  EXPECT_EQ(namesIn(plan), block(text, "text", heading));
 }
 
 TEST(VocabularyPage, HasEveryKeyOfCoresOwnSchemas) {

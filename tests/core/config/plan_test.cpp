@@ -17,17 +17,12 @@ namespace {
 
 using testing::ElementsAre;
 using testing_support::kGoodFile;
+using testing_support::names;
 using testing_support::planMore;
 using testing_support::planText;
 using testing_support::sampleCatalog;
 using testing_support::sentences;
-
-std::vector<std::string> names(const Plan& plan) {
-  EXPECT_EQ(sentences(plan), "");
-  std::vector<std::string> all;
-  for (const PlannedRun& run : plan.runs) all.push_back(run.name);
-  return all;
-}
+using testing_support::value;
 
 PlannedRun only(const Plan& plan) {
   const PlannedRun none;
@@ -35,8 +30,6 @@ PlannedRun only(const Plan& plan) {
   EXPECT_EQ(plan.runs.size(), 1u);
   return plan.runs.empty() ? none : plan.runs[0];
 }
-
-Json value(const PlannedRun& run, const std::string& key) { return Config(run.config).at(key); }
 
 std::string origin(const PlannedRun& run, const std::string& key) {
   for (const auto& [name, from] : run.origins) {

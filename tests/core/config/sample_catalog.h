@@ -133,4 +133,16 @@ inline std::string sentences(const Plan& plan) {
   return text;
 }
 
+/// Of the runs; behind the sentences of the problems, where there are some.
+inline std::vector<std::string> names(const Plan& plan) {
+  std::vector<std::string> all;
+  for (const Problem& problem : plan.problems) all.push_back(problem.sentence());
+  for (const PlannedRun& run : plan.runs) all.push_back(run.name);
+  return all;
+}
+
+inline Json value(const PlannedRun& run, const std::string& key) {
+  return Config(run.config).at(key);
+}
+
 }  // namespace vitrine::testing_support

@@ -12,21 +12,14 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing_support::codes;
+using testing_support::names;
 using testing_support::planMore;
 using testing_support::sentences;
+using testing_support::value;
 
 constexpr const char* kSelect =
     "[select]\ngrid = { 'train.optimizer.learning_rate' = [1e-3, 3e-4] }\n"
     "metric = 'validation/top1'\nholdout = 0.2\nrefit_seeds = [0, 7]\n";
-
-Json value(const PlannedRun& run, const std::string& key) { return Config(run.config).at(key); }
-
-std::vector<std::string> names(const Plan& plan) {
-  EXPECT_EQ(sentences(plan), "");
-  std::vector<std::string> all;
-  for (const PlannedRun& run : plan.runs) all.push_back(run.name);
-  return all;
-}
 
 TEST(Select, PlansAGridOnAHeldOutPartAndARunForEverySeed) {
   const Plan plan = planMore(kSelect);
