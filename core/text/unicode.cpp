@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace vitrine::text {
 
@@ -49,7 +50,9 @@ std::vector<CodePoint> codePoints(std::string_view text, const std::string& wher
   return points;
 }
 
-void requireUtf8(std::string_view text, const std::string& where) { (void)codePoints(text, where); }
+void requireUtf8(std::string_view text, const std::string& where) {
+  if (!isUtf8(text)) (void)codePoints(text, where);  // names the byte
+}
 
 void appendUtf8(std::string& text, char32_t point) {
   const auto put = [&](unsigned bits) { text.push_back(static_cast<char>(bits)); };
