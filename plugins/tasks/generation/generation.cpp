@@ -366,6 +366,11 @@ class Session final : public GenerationSession {
     if (!judge_ || count <= kNeighbours) return;
     const ImageJudge::Look made = lookAt(samples.bytes, device);
     const ImageJudge::Look real = lookAt(realImages(request.evaluation.split, count), device);
+    if (const std::int64_t there = real.features.size(0); there < count) {
+      log::warning("the " + toString(request.evaluation.split) + " split has " +
+                   std::to_string(there) + " images for the " + std::to_string(count) +
+                   " samples: frechet, precision and recall compare with those alone");
+    }
     const double agreement =
         made.logits.argmax(1).eq(samples.labels).to(at::kDouble).mean().item<double>();
     const double distance =
@@ -388,6 +393,7 @@ class Session final : public GenerationSession {
                     {"rows", std::move(rows)}});
     table.meta["judge"] = {{"name", judge_->name()}, {"sha256", judge_->sha256()}};
     table.meta["images"] = count;
+    table.meta["real_images"] = real.features.size(0);
     results.artifact(std::move(table));
   }
 

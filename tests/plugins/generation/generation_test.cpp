@@ -226,6 +226,7 @@ TEST(Generation, AJudgeScoresSamplesAsItWasTrainedToSeeThem) {
   ASSERT_EQ(results.artifacts.size(), 2U);
   EXPECT_EQ(results.artifacts.back().meta.at("judge").at("sha256"), std::string(64, 'b'));
   EXPECT_EQ(results.artifacts.back().meta.at("images"), 12);
+  EXPECT_EQ(results.artifacts.back().meta.at("real_images"), 12);
 }
 
 TEST(Generation, RefusesAJudgeOfOtherClassesOrOfUnknownPixels) {
