@@ -151,13 +151,14 @@ MonitorResponse readMonitor(store::RunReader& store, const MonitorRequest& ask,
   try {
     if (ask.isDatabaseAsked) {
       answer.databaseUuid = databaseUuid(store);
-      answer.kinds = metricKinds(store);
       answer.hasDatabase = true;
     }
     for (const std::int64_t run : ask.namesOf) {
       if (isStale) return answer;
       answer.names[run] = store.metricNames(run);
     }
+    // After the names: what is measured has been declared.
+    if (ask.isDatabaseAsked || !ask.namesOf.empty()) answer.kinds = metricKinds(store);
     for (const std::int64_t run : ask.tasksOf) {
       if (isStale) return answer;
       answer.tasks[run] = store::taskOf(store.config(run));

@@ -108,7 +108,7 @@ struct MonitorResponse {
   std::map<std::int64_t, NotesOfRun> notes;
   bool hasDatabase = false;
   std::string databaseUuid;
-  store::MetricKinds kinds;
+  store::MetricKinds kinds;  ///< with the database, or the names of runs
   std::string error;  ///< a sentence, of the part that is not a curve
 };
 

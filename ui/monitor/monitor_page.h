@@ -211,7 +211,7 @@ class MonitorPage : public Page {
   };
   std::map<std::pair<std::string, std::vector<std::int64_t>>, Grouped> grouped_;  ///< metric, runs
   store::MetricKinds kinds_;
-  bool hasDatabase_ = false;  ///< uuid and kinds of metrics are there
+  bool hasDatabase_ = false;  ///< its uuid is there
   Json ranges_;               ///< of a view, for cards that are still to be made
   AlertService& alerts_;      ///< of the workbench: it continues when the page is not there
   PlotSettings settings_;

@@ -178,10 +178,13 @@ void MonitorPage::take(MonitorResponse& answer) {
     hasDatabase_ = true;
     databaseUuid_ = answer.databaseUuid;
     rememberUuid(workbench_, databaseUuid_);
-    kinds_ = std::move(answer.kinds);
-    for (PlotCard* card : cards_) card->setMeaning(metricCard(card->metric(), kinds_));
     moveNotes();
     readSizes();
+  }
+  // Runs declare metrics while they start; what is declared stays.
+  if (answer.kinds.size() > kinds_.size()) {
+    kinds_ = std::move(answer.kinds);
+    for (PlotCard* card : cards_) card->setMeaning(metricCard(card->metric(), kinds_));
   }
   for (auto& [key, line] : answer.smoothed)
     if (line.smoothing() == settings_.smoothing) cache_.adopt(key, std::move(line));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/store/declared_metrics.h"
 #include "tests/ui/monitor/open_monitor.h"
 #include "tests/ui/support/line_chart_probe.h"
 #include "ui/figures/line_chart.h"
@@ -155,6 +156,26 @@ TEST(MonitorFormat, FractionsAreInPercentEverywhereOnTheCard) {
   ASSERT_NE(chart, nullptr);
   EXPECT_TRUE(LineChartProbe::commands(*chart, 400).contains(QStringLiteral("\u2009%")));
   EXPECT_FALSE(open.page->card("train/loss")->plot().plotTable().rows[0][2].contains('%'));
+}
+
+TEST(MonitorFormat, AMetricThatIsDeclaredLaterHasItsTitleAndItsFormat) {
+  SampleStudio studio(SampleOptions{0, 600});
+  studio.workbench.selection().setRuns({studio.runs[6]}, studio.runs[6]);
+  MonitorPage page(studio.workbench);
+  OpenMonitor::open(page);
+  const std::int64_t run = studio.runs[8];
+  store::declareMetrics(studio.writer, {{"extra/score", "Cloud cover", "fraction", "higher", ""}});
+  store::RunStore::Batch batch;
+  batch.metrics.push_back({1'000'000, 0, 0, {{"extra/score", 0.75}}});
+  studio.writer.append(run, studio.writer.segments(run).back().number, batch);
+  studio.workbench.selection().setRuns({run}, run);
+  page.waitUntilIdle();
+  page.setGroupOpen(QStringLiteral("extra"), true);
+  const PlotCard* card = page.card("extra/score");
+  ASSERT_NE(card, nullptr);
+  EXPECT_TRUE(card->card().title.startsWith(QStringLiteral("Cloud cover")))
+      << card->card().title.toStdString();
+  EXPECT_TRUE(card->card().format.isPercent);
 }
 
 TEST(MonitorFormat, NoTitleReadsAsAQuotient) {
