@@ -399,9 +399,7 @@ def samples(request):
   QTest::keyClick(&shown->reliabilityView(), Qt::Key_Left);
   ASSERT_FALSE(shown->strip().entries().empty());
   EXPECT_TRUE(soon([&] { return !shown->strip().entries().back().picture.isNull(); }));
-  QFile split(program.path(QStringLiteral("split")));
-  ASSERT_TRUE(split.open(QIODevice::ReadOnly));
-  EXPECT_EQ(split.readAll().toStdString(), "test");
+  EXPECT_EQ(program.read(QStringLiteral("split")).toStdString(), "test");
 }
 
 TEST_F(Calibration, ShapeAgainstTextureIsADotACategory) {

@@ -60,10 +60,6 @@ class GalleryAgain : public Gallery {
                 {"device", "cpu"},
                 {"batch", {{"first_seed", 7}, {"size", 2}}}});
   }
-  void touch(const QString& name) const {
-    QFile file(serve_.path(name));
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  }
   FakeServe serve_;
 };
 
@@ -78,7 +74,7 @@ TEST_F(GalleryAgain, VerifyMakesTheImageAgainAndComparesItsPixels) {
     if (label->accessibleName() == QStringLiteral("Verification")) verdict = label;
   ASSERT_NE(verdict, nullptr);
   EXPECT_LT(verdict->y(), details->findChild<QTreeWidget*>()->y()) << "above the recipe";
-  touch(QStringLiteral("drifts"));
+  serve_.touch(QStringLiteral("drifts"));
   QTest::keyClick(&shown->sheet(), Qt::Key_V);
   EXPECT_TRUE(soon([&] { return texts(*shown).find("by 3 of 255") != std::string::npos; }));
 }
@@ -86,7 +82,7 @@ TEST_F(GalleryAgain, VerifyMakesTheImageAgainAndComparesItsPixels) {
 TEST_F(GalleryAgain, AVerificationCanBeCancelled) {
   addDrawn();
   const auto shown = page();
-  touch(QStringLiteral("waits"));
+  serve_.touch(QStringLiteral("waits"));
   press(*shown, "Verify");
   EXPECT_TRUE(soon([&] { return texts(*shown).find("25") != std::string::npos; }));
   press(*shown, "Cancel");

@@ -98,14 +98,7 @@ class PlaygroundTest : public ::testing::Test {
     EXPECT_TRUE(
         soon([&] { return page_->history().size() > before && !page_->worker().isBusy(); }));
   }
-  QByteArray log() const {
-    QFile file(serve_.path(QStringLiteral("log")));
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-  }
-  void touch(const QString& name) const {
-    QFile file(serve_.path(name));
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  }
+  QByteArray log() const { return serve_.read(QStringLiteral("log")); }
   QString visibleText() const {
     QStringList texts;
     for (const QLabel* label : page_->findChildren<QLabel*>()) {

@@ -199,7 +199,7 @@ TEST_F(Playground, ShowsTextsAsTexts) {
 
 TEST_F(Playground, CancelEndsTheDrawingAndThePageContinues) {
   openPainter();
-  touch(QStringLiteral("waits"));
+  serve_.touch(QStringLiteral("waits"));
   QTest::mouseClick(button(QStringLiteral("Draw")), Qt::LeftButton);
   EXPECT_TRUE(soon([&] { return page_->worker().share() > 0; }));
   QTest::mouseClick(button(QStringLiteral("Cancel")), Qt::LeftButton);
@@ -213,7 +213,7 @@ TEST_F(Playground, CancelEndsTheDrawingAndThePageContinues) {
 
 TEST_F(Playground, AWorkerThatDiesIsASentenceAndThePageContinues) {
   openPainter();
-  touch(QStringLiteral("dies"));
+  serve_.touch(QStringLiteral("dies"));
   draw();
   EXPECT_EQ(page_->shown()->state, Drawing::State::Failed);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("signal 9")));

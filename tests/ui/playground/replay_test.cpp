@@ -182,7 +182,7 @@ TEST_F(Replaying, VerifyFindsTheSamePixels) {
 }
 
 TEST_F(Replaying, VerifyNamesTheLargestDifference) {
-  touch(QStringLiteral("drifts"));
+  serve_.touch(QStringLiteral("drifts"));
   page_->board().setFocus();
   QTest::keyClick(&page_->board(), Qt::Key_V);
   EXPECT_TRUE(soon([&] { return !image().verdict.isEmpty(); }));

@@ -36,6 +36,12 @@ class FakeServe {
 
   /// A file beside the program, for what the answers leave behind: `here("log")` in Python.
   [[nodiscard]] QString path(const QString& name) const { return folder_.filePath(name); }
+  /// What they left in it so far.
+  [[nodiscard]] QByteArray read(const QString& name) const {
+    QFile file(path(name));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  }
+  void touch(const QString& name) const { write(name, {}); }
 
  private:
   QString write(const QString& name, const QByteArray& text) const {
@@ -63,10 +69,8 @@ def analyse(request):
 )") {}
   /// The requests to analyse so far; "model" of one is the step of its checkpoint.
   [[nodiscard]] std::vector<Json> asked() const {
-    QFile file(path(QStringLiteral("asked")));
     std::vector<Json> requests;
-    if (!file.open(QIODevice::ReadOnly)) return requests;
-    QList<QByteArray> lines = file.readAll().split('\n');
+    QList<QByteArray> lines = read(QStringLiteral("asked")).split('\n');
     lines.removeLast();  // empty, or not yet written to its end
     for (const QByteArray& line : lines) requests.push_back(readJson(line.toStdString()));
     return requests;

@@ -52,10 +52,7 @@ class Analyses : public ::testing::Test {
   }
   QPushButton* button() { return bar_->findChild<QPushButton*>(); }
   void press() { QTest::mouseClick(button(), Qt::LeftButton); }
-  std::string asked() const {
-    QFile file(program_.path(QStringLiteral("asked")));
-    return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
-  }
+  std::string asked() const { return program_.read(QStringLiteral("asked")).toStdString(); }
 
   FakeServe program_{kComputing};
   FakeWorkbench workbench_;

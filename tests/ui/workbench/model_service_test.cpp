@@ -27,12 +27,6 @@ struct Heard {
   }
 };
 
-/// The lines that the program wrote about what it was asked.
-QByteArray logOf(const FakeServe& serve) {
-  QFile file(serve.path(QStringLiteral("log")));
-  return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
-
 constexpr const char* kLoad = R"(
 def log(text):
     with open(here("log"), "a") as file:
@@ -67,7 +61,7 @@ TEST_F(Models, AreLoadedOnceForManyRequests) {
   EXPECT_EQ(ask({.run = 3}, infer()).last->at("model"), "model of run 3");
   EXPECT_EQ(ask({.run = 3}, infer()).last->at("model"), "model of run 3");
   EXPECT_EQ(ask({.run = 3, .checkpoint = "best"}, infer()).last->at("images"), 1);
-  EXPECT_EQ(logOf(*serve), "load 3 latest\nload 3 best\n");
+  EXPECT_EQ(serve->read(QStringLiteral("log")), "load 3 latest\nload 3 best\n");
   EXPECT_EQ(service->pending(), 0);
 }
 
@@ -111,7 +105,7 @@ def infer(request):
     return {"images": 1}
 )");
   EXPECT_EQ(ask({.run = 1}, infer()).last->at("images"), 1);
-  EXPECT_EQ(logOf(*serve), "load 1 latest\nload 1 latest\n");
+  EXPECT_EQ(serve->read(QStringLiteral("log")), "load 1 latest\nload 1 latest\n");
 }
 
 TEST_F(Models, AProgramThatDiesIsStartedAgainAndItsRequestSentOnceMore) {
@@ -124,7 +118,7 @@ def infer(request):
     return {"images": 1}
 )");
   EXPECT_EQ(ask({.run = 1}, infer()).last->at("images"), 1);
-  EXPECT_EQ(logOf(*serve), "load 1 latest\nload 1 latest\n");
+  EXPECT_EQ(serve->read(QStringLiteral("log")), "load 1 latest\nload 1 latest\n");
 }
 
 TEST_F(Models, AProgramThatDiesEveryTimeIsAnErrorAfterTheSecond) {
@@ -134,7 +128,7 @@ def infer(request):
     os._exit(9)
 )");
   EXPECT_EQ(ask({.run = 1}, infer()).error->kind, "link");
-  EXPECT_EQ(logOf(*serve), "load 1 latest\nload 1 latest\n");
+  EXPECT_EQ(serve->read(QStringLiteral("log")), "load 1 latest\nload 1 latest\n");
 }
 
 TEST_F(Models, WhatIsRefusedIsToldAsItWasSaid) {
@@ -166,8 +160,8 @@ def sample(request):
   service->cancel(ticket);
   EXPECT_EQ(heard.error->kind, "cancelled");
   const std::size_t before = heard.parts.size();
-  EXPECT_TRUE(soon([&] { return logOf(*serve).contains("cancelled\n"); }));
-  EXPECT_FALSE(logOf(*serve).contains("not"));
+  EXPECT_TRUE(soon([&] { return serve->read(QStringLiteral("log")).contains("cancelled\n"); }));
+  EXPECT_FALSE(serve->read(QStringLiteral("log")).contains("not"));
   EXPECT_EQ(heard.parts.size(), before);
 }
 
