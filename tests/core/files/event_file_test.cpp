@@ -40,6 +40,19 @@ SummaryEvent scalar(const std::string& tag, double value, std::int64_t step, dou
   return event;
 }
 
+/// Length, sum, message, sum.
+std::string recordOf(const std::string& message) {
+  std::string length(8, '\0');
+  length[0] = static_cast<char>(message.size());
+  const auto sum = [](const std::string& of) {
+    const std::uint32_t value = maskedCrc32c(bytesOf(of));
+    std::string four(4, '\0');
+    std::memcpy(four.data(), &value, 4);
+    return four;
+  };
+  return length + sum(length) + message + sum(message);
+}
+
 class EventFile : public ::testing::Test {
  protected:
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "x.tfevents.1"; }
@@ -73,18 +86,7 @@ TEST_F(EventFile, IsRecordsOfLengthSumMessageSum) {
   const std::string second =
       std::string("\x09\0\0\0\0\0\x4a\x8f\x40\x10\x03\x2a\x0d\x0a\x0b\x0a\x04", 17) + "loss" +
       std::string("\x15\0\0\0\x3f", 5);
-  const auto record = [](const std::string& message) {
-    std::string text(8, '\0');
-    text[0] = static_cast<char>(message.size());
-    const auto sum = [](const std::string& of) {
-      const std::uint32_t value = maskedCrc32c(bytesOf(of));
-      std::string four(4, '\0');
-      std::memcpy(four.data(), &value, 4);
-      return four;
-    };
-    return text + sum(text) + message + sum(message);
-  };
-  EXPECT_EQ(bytes, record(first) + record(second));
+  EXPECT_EQ(bytes, recordOf(first) + recordOf(second));
 }
 
 TEST_F(EventFile, GivesBackWhatWasWritten) {
@@ -210,15 +212,7 @@ TEST_F(EventFile, WithAnyMessageInsideIsReadWithoutHarm) {
   for (int i = 0; i < 600; ++i) {
     std::string message(random() % 60, '\0');
     for (char& c : message) c = static_cast<char>(random() % 8 == 0 ? random() : random() % 48);
-    std::string length(8, '\0');
-    length[0] = static_cast<char>(message.size());
-    const auto sum = [](const std::string& of) {
-      const std::uint32_t value = maskedCrc32c(bytesOf(of));
-      std::string four(4, '\0');
-      std::memcpy(four.data(), &value, 4);
-      return four;
-    };
-    putFile(file(), length + sum(length) + message + sum(message));
+    putFile(file(), recordOf(message));
     EventFileReader reader(file());
     (void)readAll(reader);
     EXPECT_EQ(reader.report().records + reader.report().damagedRecords, 1) << i;

@@ -14,12 +14,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using test::Names;
 
-std::string be32(std::uint32_t value) {
-  std::string out;
-  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>((value >> shift) & 0xff);
-  return out;
-}
-
 std::string idx(const std::vector<std::uint32_t>& shape, const std::string& data) {
   std::string out{0, 0, 8, static_cast<char>(shape.size())};
   for (const std::uint32_t side : shape) out += be32(side);

@@ -27,11 +27,6 @@ std::string refusal(const std::string& bytes, const ImageLimits& limits = {}) {
   return test::refusal<FileError>([&] { (void)inspect(bytes, limits); });
 }
 
-std::string be32(std::uint32_t value) {
-  std::string out;
-  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>((value >> shift) & 0xff);
-  return out;
-}
 std::string le32(std::uint32_t value) {
   std::string out;
   for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>((value >> shift) & 0xff);

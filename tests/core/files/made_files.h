@@ -25,4 +25,11 @@ inline std::string getFile(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+/// In big-endian order.
+inline std::string be32(std::uint32_t value) {
+  std::string out;
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>((value >> shift) & 0xff);
+  return out;
+}
+
 }  // namespace vitrine
