@@ -1,6 +1,7 @@
 // Runs without answers: which they are, what computing costs, and the computing.
 #include "core/config/catalog.h"
 #include "ui/calibration/calibration_page.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/analyses/analysis_menu.h"
 
 namespace vitrine::ui {
@@ -29,7 +30,7 @@ QString CalibrationPage::whyNone() const {
   }
   if (names.isEmpty()) return {};
   return tr("No analysis here compares confidence with accuracy for the model of %1.")
-      .arg(names.join(QStringLiteral(", ")));
+      .arg(quotedNames(names));
 }
 
 std::vector<std::int64_t> CalibrationPage::runsWithout() const {
@@ -93,7 +94,7 @@ QString CalibrationPage::notice() const {
                      .arg(otherSplit.join(QStringLiteral(", ")));
   }
   if (!none.isEmpty() && !shown_.empty())
-    sentences << tr("No answers are stored of %1.").arg(none.join(QStringLiteral(", ")));
+    sentences << tr("No answers are stored of %1.").arg(quotedNames(none));
   if (const QString why = whyNone(); !why.isEmpty()) sentences << why;
   // Bins of other classes say nothing about these.
   const CalibrationRun* main = current();
@@ -104,7 +105,7 @@ QString CalibrationPage::notice() const {
   }
   if (!others.isEmpty()) {
     sentences << tr("%1 have another number of classes: their data are not those of %2.")
-                     .arg(others.join(QStringLiteral(", ")), runName(main->run));
+                     .arg(quotedNames(others), quotedNames({runName(main->run)}));
   }
   if (const QString share = drawnShare(); !share.isEmpty()) sentences << share;
   const std::vector<std::int64_t> without = runsWithout();
@@ -116,8 +117,7 @@ QString CalibrationPage::notice() const {
     for (const std::int64_t run : cues) names << runName(run);
     if (!cues.empty()) {
       sentences << tr("No decisions between shape and texture are stored of %1. %2")
-                       .arg(names.join(QStringLiteral(", ")),
-                            costOf(cues, QLatin1String(kCueAnalysis)));
+                       .arg(quotedNames(names), costOf(cues, QLatin1String(kCueAnalysis)));
     }
   }
   return sentences.join(QLatin1Char(' '));

@@ -57,6 +57,12 @@ QString atStart(QString text) {
   return text;
 }
 
+QString quotedNames(const QStringList& names) {
+  QStringList quoted;
+  for (const QString& name : names) quoted << QObject::tr("\u201c%1\u201d").arg(name);
+  return quoted.join(QStringLiteral(", "));
+}
+
 int stateInteger(const Json& state, const char* key, int least, int most, int otherwise) {
   const std::int64_t value = stateInteger(state, key, otherwise);
   return value >= least && value <= most ? static_cast<int>(value) : otherwise;

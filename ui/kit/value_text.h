@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ namespace vitrine::ui {
 [[nodiscard]] QString patchName(std::int64_t row, std::int64_t column);
 /// As the first word of a sentence or a title. A key such as "ode.steps" stays as it is written.
 [[nodiscard]] QString atStart(QString text);
+/// Names in a sentence, each in quotation marks: a name may hold commas.
+[[nodiscard]] QString quotedNames(const QStringList& names);
 
 /// A member of a JSON object, as a view's state in a settings file or a recipe; where it is missing
 /// or of another type, `otherwise`. A whole number from `least` to `most`:

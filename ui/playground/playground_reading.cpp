@@ -16,6 +16,7 @@
 #include "ui/kit/icons.h"
 #include "ui/kit/series/run_series.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/playground/drawing_history.h"
 #include "ui/playground/image_board.h"
 #include "ui/playground/playground_page.h"
@@ -47,7 +48,7 @@ QString trainingNames(const Workbench& workbench, const std::vector<std::int64_t
   QStringList names;
   for (const std::int64_t run : runs)
     names << QString::fromStdString(workbench.runs().at(run).name).toHtmlEscaped();
-  return names.join(QStringLiteral(", "));
+  return quotedNames(names);
 }
 
 }  // namespace

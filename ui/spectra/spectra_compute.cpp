@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/config/catalog.h"
+#include "ui/kit/value_text.h"
 #include "ui/spectra/spectra_page.h"
 #include "ui/workbench/analyses/analysis_menu.h"
 
@@ -52,7 +53,7 @@ QString SpectraPage::whyNone() const {
   }
   if (names.isEmpty()) return {};
   return tr("No analysis here computes singular values for the model of %1.")
-      .arg(names.join(QStringLiteral(", ")));
+      .arg(quotedNames(names));
 }
 
 std::vector<std::int64_t> SpectraPage::runsWithout() const {
@@ -114,14 +115,14 @@ QString SpectraPage::notice() const {
     if (facts != facts_.end() && facts->second.stored.empty()) none << runName(run);
   }
   if (!none.isEmpty() && !shown_.empty())
-    sentences << tr("No spectra are stored of %1.").arg(none.join(QStringLiteral(", ")));
+    sentences << tr("No spectra are stored of %1.").arg(quotedNames(none));
   if (const QString why = whyNone(); !why.isEmpty()) sentences << why;
   QStringList averaged;
   for (const auto& run : shown_) {
     if (run->weights == "ema") averaged << runName(run->run);
   }
   if (!averaged.isEmpty())
-    sentences << tr("Of averaged weights: %1.").arg(averaged.join(QStringLiteral(", ")));
+    sentences << tr("Of averaged weights: %1.").arg(quotedNames(averaged));
   // Ranks of matrices of different kinds or sizes are not the same quantity.
   std::set<std::string> kinds;
   std::set<std::size_t> sizes;

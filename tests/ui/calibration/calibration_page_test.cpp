@@ -338,7 +338,7 @@ TEST_F(Calibration, AModelThatDoesNotClassifyIsASentenceAndNoOffer) {
   answers.needs = {"image_classifier"};
   workbench_.become(std::move(catalog));
   EXPECT_TRUE(soon([&] { return button(*shown, "Compute the answers") == nullptr; }));
-  EXPECT_THAT(labels(*shown), HasSubstr("for the model of a."));
+  EXPECT_THAT(labels(*shown), HasSubstr("for the model of \u201ca\u201d."));
 }
 
 TEST_F(Calibration, TheFilmIsCompletedFromTheStoredCheckpoints) {
@@ -442,7 +442,7 @@ TEST_F(Calibration, DecisionsBetweenCuesAreComputedInOneClickWhereTheDataHaveBot
   EXPECT_EQ(button(*shown, "Compute the answers"), nullptr) << "nothing that is shown is missing";
   QTest::mouseClick(button<QToolButton>(*shown, "Shape or texture"), Qt::LeftButton);
   EXPECT_THAT(shown->notice().toStdString(),
-              HasSubstr("No decisions between shape and texture are stored of a. Cost: loading 1"));
+              HasSubstr("No decisions between shape and texture are stored of \u201ca\u201d. Cost: loading 1"));
   press(*shown, "Compute the answers");
   ASSERT_TRUE(soon([&] { return !program.asked().empty(); }));
   store::RunStore other(workbench_.store().file());

@@ -39,5 +39,11 @@ TEST(AtStart, RaisesAWordButNotAKey) {
   EXPECT_EQ(atStart(QString()), QString());
 }
 
+TEST(QuotedNames, KeepCommasOfANameApart) {
+  EXPECT_EQ(quotedNames({QStringLiteral("ViT"), QStringLiteral("iLLaMA, soft mask")}),
+            QStringLiteral("\u201cViT\u201d, \u201ciLLaMA, soft mask\u201d"));
+  EXPECT_EQ(quotedNames({}), QString());
+}
+
 }  // namespace
 }  // namespace vitrine::ui

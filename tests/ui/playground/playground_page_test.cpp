@@ -395,7 +395,7 @@ TEST_F(Playground, OffersToPauseATrainingAndResumesIt) {
   workbench_.row(other).state = store::RunState::Running;
   workbench_.row(other).device = "cpu";
   open(run);
-  EXPECT_TRUE(visibleText().contains(QStringLiteral("training trains on CPU:")));
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("\u201ctraining\u201d trains on CPU:")));
   QPushButton* pause = button(QStringLiteral("Pause training"));
   ASSERT_NE(pause, nullptr);
   EXPECT_TRUE(pause->isVisibleTo(page_.get()));

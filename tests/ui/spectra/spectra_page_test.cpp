@@ -216,7 +216,7 @@ TEST_F(Spectra, WhatIsStoredOfAveragedWeightsAloneIsShown) {
   averaged.meta["weights"] = "ema";
   const auto shown = page({runWith("a", {averaged})});
   ASSERT_EQ(shown->shown().size(), 1u);
-  EXPECT_EQ(shown->notice().toStdString(), "Of averaged weights: a.");
+  EXPECT_EQ(shown->notice().toStdString(), "Of averaged weights: \u201ca\u201d.");
   EXPECT_EQ(scoreName(*shown->shown().front(), "stable_rank", 1, -1),
             "analysis/attention_rank/stable_rank/layer1@ema");
 }
@@ -308,7 +308,7 @@ TEST_F(Spectra, SaysWhyAModelHasNoSpectra) {
   workbench_.row(run).latestCheckpoint = 40;
   const auto shown = page({run});
   EXPECT_THAT(labels(*shown),
-              HasSubstr("No analysis here computes singular values for the model of a."));
+              HasSubstr("No analysis here computes singular values for the model of \u201ca\u201d."));
   EXPECT_EQ(button(*shown, "Compute the spectra"), nullptr);
 }
 
