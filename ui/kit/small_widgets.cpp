@@ -2,6 +2,7 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QLayout>
 #include <QPainter>
 #include <QStyleOptionToolButton>
 #include <QStylePainter>
@@ -106,6 +107,28 @@ void putBehind(QWidget& before, QWidget& late) {
     last = next;
   }
 }
+
+namespace {
+
+/// \param last  of the places before, or nullptr \returns  the last one behind those of `layout`
+QWidget* tabThroughLayout(const QLayout& layout, QWidget* last) {
+  for (int i = 0; i < layout.count(); ++i) {
+    QLayoutItem* item = layout.itemAt(i);
+    if (item->layout() != nullptr) last = tabThroughLayout(*item->layout(), last);
+    QWidget* widget = item->widget();
+    if (widget == nullptr) continue;
+    if ((widget->focusPolicy() & Qt::TabFocus) != 0) {
+      if (last != nullptr) QWidget::setTabOrder(last, widget);
+      last = widget;
+    }
+    if (widget->layout() != nullptr) last = tabThroughLayout(*widget->layout(), last);
+  }
+  return last;
+}
+
+}  // namespace
+
+void tabThrough(const QWidget& root) { tabThroughLayout(*root.layout(), nullptr); }
 
 DockHeader::DockHeader(const QString& title, QWidget* parent) : QWidget(parent) {
   setFixedHeight(px(32));

@@ -114,6 +114,9 @@ template <class Widget>
 
 /// The places of the tab order in `late`, which was made after its neighbours, behind `before`.
 void putBehind(QWidget& before, QWidget& late);
+/// Gives the places of the tab order in `root` the order of its layouts, whenever its parts were
+/// made. The first one stays where it is.
+void tabThrough(const QWidget& root);
 
 /// Text from top to bottom, for a bar on the right edge of the window.
 class EdgeButton : public QToolButton {

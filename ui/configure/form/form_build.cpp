@@ -96,6 +96,7 @@ void ExperimentForm::build() {
   buildAux();
   buildSelect();
   placeHelp();
+  tabThrough(*this);
   if (FormRow* again = row(focused); again != nullptr)
     again->editor().input()->setFocus(Qt::OtherFocusReason);
   if (const auto added = bars_.find(std::exchange(wantedFocus_, {})); added != bars_.end()) {

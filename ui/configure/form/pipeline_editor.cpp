@@ -139,6 +139,7 @@ void PipelineEditor::build() {
     for (const Json& one : list_) append(catalog_.find(ItemKind::Transform, idOf(one)), idOf(one));
   }
   offerTransforms();
+  tabThrough(*this);
 }
 
 QToolButton* PipelineEditor::button(const QString& text, const QString& name,

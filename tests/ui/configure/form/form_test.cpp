@@ -3,6 +3,7 @@
 #include <QLineEdit>
 #include <QStandardItemModel>
 #include <QTest>
+#include <QToolButton>
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/figures/qt_test.h"
@@ -223,6 +224,27 @@ TEST_F(Form, UnfoldsARareFieldThatIsWrongOrChanged) {
   EXPECT_TRUE(rare.isHidden());
   type(rare.key(), QStringLiteral("0.95"));
   EXPECT_FALSE(rare.isHidden());
+}
+
+TEST_F(Form, TheTabKeyGoesThroughTheFieldsOfASectionBeforeTheNextOne) {
+  const auto placeOf = [this](const QWidget* wanted) {
+    int place = 0;
+    for (const QWidget* at = form_.nextInFocusChain(); at != wanted && at != &form_;
+         at = at->nextInFocusChain())
+      ++place;
+    return place;
+  };
+  const QWidget* training = form_.sections()[4]->findChild<QToolButton*>();
+  const QWidget* observe = form_.sections()[5]->findChild<QToolButton*>();
+  ASSERT_EQ(training->accessibleName().toStdString(), "Training");
+  ASSERT_EQ(observe->accessibleName().toStdString(), "Observe");
+  EXPECT_LT(placeOf(&input<QComboBox>("model.pool")), placeOf(training));
+  EXPECT_LT(placeOf(training), placeOf(&input<QComboBox>("train.precision")));
+  EXPECT_LT(placeOf(&input<QComboBox>("train.precision")), placeOf(observe));
+  // Rows that were made again stand in their section, too.
+  choose("train.optimizer.name", QStringLiteral("sgd"));
+  EXPECT_LT(placeOf(training), placeOf(&input<QLineEdit>("train.optimizer.momentum")));
+  EXPECT_LT(placeOf(&input<QLineEdit>("train.optimizer.momentum")), placeOf(observe));
 }
 
 TEST_F(Form, DoesNotChangeAChoiceWhenThePageIsScrolled) {
