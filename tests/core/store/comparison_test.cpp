@@ -19,6 +19,22 @@ namespace {
 
 using ::testing::ElementsAre;
 
+/// "a", and "b", which is wider.
+ClaimedExperiment twoVariants() {
+  return {
+      "title = \"E\"\n[train]\nepochs = 2\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"
+      "set = { model.width = 32 }\n",
+      "e.toml"};
+}
+
+Claim bIsBetter() {
+  Claim claim;
+  claim.metric = "test/top1";
+  claim.better = "b";
+  claim.worse = "a";
+  return claim;
+}
+
 class ComparisonTest : public testing::StoreTest {
  protected:
   std::int64_t add(const std::string& variant, const Json& model, std::uint64_t seed,
@@ -233,14 +249,8 @@ TEST_F(ComparisonTest, CountsRunsWithoutAValueByReason) {
 }
 
 TEST_F(ComparisonTest, AClaimIsJudgedByRunsUnderEqualConditionsAlone) {
-  const ClaimedExperiment file(
-      "title = \"E\"\n[train]\nepochs = 2\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"
-      "set = { model.width = 32 }\n",
-      "e.toml");
-  Claim claim;
-  claim.metric = "test/top1";
-  claim.better = "b";
-  claim.worse = "a";
+  const ClaimedExperiment file = twoVariants();
+  Claim claim = bIsBetter();
   claim.margin = 0.05;
   claim.seeds = 2;
   const auto verdict = [&] { return judgeClaim(counting(), store_.runs(), claim, file); };
@@ -265,18 +275,12 @@ TEST_F(ComparisonTest, AClaimIsJudgedByRunsUnderEqualConditionsAlone) {
 }
 
 TEST_F(ComparisonTest, AClaimIsAboutCurvesOrTheirWayToATarget) {
-  const ClaimedExperiment file(
-      "title = \"E\"\n[train]\nepochs = 2\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"
-      "set = { model.width = 32 }\n",
-      "e.toml");
+  const ClaimedExperiment file = twoVariants();
   addWith("a", {{"width", 16}}, 0, {0.1, 0.3, 0.5});  // steps 10 to 30
   addWith("a", {{"width", 16}}, 1, {0.2, 0.4, 0.6});
   addWith("b", {{"width", 32}}, 0, {0.3, 0.5, 0.5, 0.0});
   addWith("b", {{"width", 32}}, 1, {0.4, 0.6, 0.6, 0.0});
-  Claim claim;
-  claim.metric = "test/top1";
-  claim.better = "b";
-  claim.worse = "a";
+  Claim claim = bIsBetter();
   claim.seeds = 2;
   const auto judged = [&] { return judgeClaim(counting(), store_.runs(), claim, file); };
   claim.measure = ClaimMeasure::Mean;
@@ -299,14 +303,8 @@ TEST_F(ComparisonTest, AClaimIsAboutCurvesOrTheirWayToATarget) {
 }
 
 TEST_F(ComparisonTest, AClaimReadsTheCurvesOfAllRunsWithOneQuery) {
-  const ClaimedExperiment file(
-      "title = \"E\"\n[train]\nepochs = 2\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"
-      "set = { model.width = 32 }\n",
-      "e.toml");
-  Claim claim;
-  claim.metric = "test/top1";
-  claim.better = "b";
-  claim.worse = "a";
+  const ClaimedExperiment file = twoVariants();
+  Claim claim = bIsBetter();
   const auto queriesFor = [&](ClaimMeasure measure, std::size_t seeds) {
     claim.measure = measure;
     queries_ = 0;
