@@ -16,7 +16,6 @@ namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Steps = std::vector<std::int64_t>;
 
 /// Dropout, drop path, average, clipping, a scheduled model, a batch that does not fill the epoch
 /// evenly.
@@ -35,13 +34,6 @@ Config withEvery(Config config, const std::string& table, const std::string& key
   Json json = config.json();
   json[table][key] = value;
   return Config(json);
-}
-
-Steps stepsIn(const fs::path& folder) {
-  Steps steps;
-  for (const CheckpointFolder& checkpoint : listCheckpoints(folder))
-    steps.push_back(checkpoint.step);
-  return steps;
 }
 
 /// Loss curve and final weights of an uninterrupted run.

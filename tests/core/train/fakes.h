@@ -31,6 +31,22 @@
 
 namespace vitrine::test {
 
+using Steps = std::vector<std::int64_t>;
+/// Of the checkpoints in `folder`.
+inline Steps stepsIn(const std::filesystem::path& folder) {
+  Steps steps;
+  for (const CheckpointFolder& checkpoint : listCheckpoints(folder))
+    steps.push_back(checkpoint.step);
+  return steps;
+}
+
+inline ItemCard cardOf(ItemKind kind, const std::string& id) {
+  ItemCard card;
+  card.kind = kind;
+  card.id = id;
+  return card;
+}
+
 /// Two layers with dropout between them and a dropped path beside them, both drawn from the
 /// generator it is given.
 class SmallModel : public test::FakeModel<ImageClassifier, Scheduled> {

@@ -19,13 +19,6 @@ struct Asked {
   bool hasBuilt = false;
 };
 
-ItemCard cardOf(ItemKind kind, const std::string& id) {
-  ItemCard card;
-  card.kind = kind;
-  card.id = id;
-  return card;
-}
-
 class SmallArchitecture final : public Architecture {
  public:
   explicit SmallArchitecture(Asked& asked) : asked_(asked) {}

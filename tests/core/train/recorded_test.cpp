@@ -16,13 +16,6 @@ namespace {
 
 constexpr std::int64_t kEvery = 5, kSteps = 24;  ///< 12 steps an epoch
 
-ItemCard cardOf(ItemKind kind, const std::string& id) {
-  ItemCard card;
-  card.kind = kind;
-  card.id = id;
-  return card;
-}
-
 class CnnArchitecture final : public Architecture {
  public:
   ItemCard card() const override { return cardOf(ItemKind::Architecture, "cnn"); }

@@ -21,14 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using test::Names;
 using testing::HasSubstr;
-using Steps = std::vector<std::int64_t>;
-
-Steps stepsIn(const fs::path& folder) {
-  Steps steps;
-  for (const CheckpointFolder& checkpoint : listCheckpoints(folder))
-    steps.push_back(checkpoint.step);
-  return steps;
-}
 
 train::CheckpointSnapshot snapshotOf(std::int64_t step) {
   train::CheckpointSnapshot snapshot;
