@@ -79,7 +79,11 @@ void TextSampler::sample(const SampleRequest& request, Results& results) const {
   const auto cache = model.makeCache(1);
   const auto next = [&](const text::TokenIds& tokens) {
     const at::Tensor ids = at::tensor(tokens, at::kLong).unsqueeze(0).to(request.device);
-    return model.next(ids, cache.get(), LanguageModel::Rows::Last)[0][0];
+    const at::Tensor logits = model.next(ids, cache.get(), LanguageModel::Rows::Last)[0][0];
+    if (!logits.isnan().any().item<bool>()) return logits;
+    throw RefusedError(
+        "the model's scores of the next token are not numbers; take another checkpoint, or "
+        "precision fp32");
   };
   const at::Tensor first = next(start);
   const auto firstSeed = static_cast<std::uint64_t>(request.config.integer("seed"));

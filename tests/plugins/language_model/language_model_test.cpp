@@ -249,6 +249,19 @@ TEST(LanguageModel, DrawsPositionsFromTheRunsGeneratorAlone) {
   EXPECT_FALSE(at::equal(context.generator.get_state(), contextOf().generator.get_state()));
 }
 
+TEST(LanguageModel, RefusesToWriteWhereItsScoresAreNotNumbers) {
+  const auto session = LanguageModelTask().open(setupOf(Options()));
+  const c10::NoGradGuard noGradient;
+  for (const at::Tensor& parameter : session->model().module().parameters())
+    parameter.detach().fill_(std::nan(""));
+  const Json values{{"seed", 1},       {"count", 1},         {"prompt", "one "},
+                    {"max_tokens", 3}, {"temperature", 0.0}, {"top_k", nullptr}};
+  CollectedResults results;
+  EXPECT_THAT([&] { TextSampler().sample({*session, Config(values)}, results); },
+              test::Fails<RefusedError>("next token", "checkpoint"));
+  EXPECT_TRUE(results.texts.empty());
+}
+
 TEST(LanguageModel, RefusesRowsAndTokenizersThatDoNotFit) {
   Options longRows;
   longRows.rows = {{"name", "pack"}, {"length", 65}};
