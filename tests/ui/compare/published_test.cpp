@@ -159,6 +159,18 @@ TEST_F(PublishedBeside, NamesEveryReasonThatSpeaksAgainst) {
             "constant, 25 epochs, not linear, 50 epochs; not pre-trained on JFT");
 }
 
+TEST(PublishedReasons, NameSharesOfTheData) {
+  PublishedResult result;
+  result.conditions = {{"model", "tiny"}, {"dataset", "cifar10"}, {"epochs", "6"}};
+  const Json config = {
+      {"model", {{"preset", "vit/tiny"}}},
+      {"data",
+       {{"dataset", "cifar10"}, {"train_share", 0.1}, {"test_share", 1.0}, {"holdout", 0.25}}},
+      {"train", {{"epochs", 6}}}};
+  EXPECT_EQ(incomparableReasons(result, config).join(QStringLiteral("; ")).toStdString(),
+            "10\u2009% of the data; 25\u2009% of the data held out");
+}
+
 TEST_F(PublishedBeside, WhatARunTrainsAndStartsFromMustBeThePapers) {
   const auto reasons = [](std::vector<std::pair<std::string, std::string>> conditions,
                           Json config) {
