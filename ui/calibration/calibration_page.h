@@ -49,9 +49,6 @@ class CalibrationPage final : public ResultsPage {
   }
   /// Whose bars, images and confusion are shown; nullptr where nothing is.
   [[nodiscard]] const CalibrationRun* current() const;
-  [[nodiscard]] FigureView& reliabilityView() { return *reliability_; }
-  [[nodiscard]] FigureView& confusionView() { return *confusion_; }
-  [[nodiscard]] FigureView& filmView() { return *film_; }
   [[nodiscard]] SampleStrip& strip() { return *strip_; }
   [[nodiscard]] QString notice() const override;
 

@@ -40,14 +40,7 @@ class SpectraPage final : public ResultsPage {
   [[nodiscard]] const std::vector<std::shared_ptr<const SpectraRun>>& shown() const {
     return shown_;
   }
-  [[nodiscard]] double threshold() const { return choice_.threshold; }
-  [[nodiscard]] int layer() const { return choice_.layer; }
-  [[nodiscard]] int head() const { return choice_.head; }  ///< -1: the mean of the layer
-  [[nodiscard]] std::int64_t shownStep() const;            ///< -1 where nothing is shown
-  [[nodiscard]] FigureView& headsView() { return *heads_; }
-  [[nodiscard]] FigureView& shareView() { return *share_; }
-  [[nodiscard]] FigureView& waterfallView() { return *waterfall_; }
-  [[nodiscard]] FigureView& controlsView() { return *controls_; }
+  [[nodiscard]] std::int64_t shownStep() const;  ///< -1 where nothing is shown
   /// Also about runs that are not alike.
   [[nodiscard]] QString notice() const override;
 
@@ -59,7 +52,7 @@ class SpectraPage final : public ResultsPage {
     bool isValues = false;
     bool isSameScale = true;
     bool hasSeeds = false;  ///< curves are means over seeds
-    int layer = 0, head = 0;
+    int layer = 0, head = 0;  ///< head -1: the mean of the layer
   };
   /// Means over seeds of both scores, of all selected runs.
   struct SeedScores {

@@ -38,7 +38,7 @@ TEST_F(Calibration, DrawsTheNewestAnswersWithTheSplitInTheTitle) {
                                          samples::predictions(samples::mixedAnswers(), 200)})});
   ASSERT_EQ(shown->shown().size(), 1u);
   EXPECT_EQ(shown->current()->step, 200);
-  EXPECT_THAT(shown->reliabilityView().figure()->summary().toStdString(),
+  EXPECT_THAT(figure(*shown, "Reliability diagram").figure()->summary().toStdString(),
               HasSubstr("Reliability, test"));
   EXPECT_EQ(shown->notice().toStdString(), "");
 }
@@ -97,7 +97,7 @@ TEST_F(Calibration, TheSliderMovesTheTemperatureByKeyboard) {
 
 TEST_F(Calibration, AClickOnABinOpensItsErrorsTheMostConfidentFirst) {
   const auto shown = page({mixed()});
-  FigureView& view = shown->reliabilityView();
+  FigureView& view = figure(*shown, "Reliability diagram");
   QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
                     placeOf(view, [](const FigureTarget& target) { return target.image == 8; }));
   const auto& entries = shown->strip().entries();
@@ -118,7 +118,7 @@ TEST_F(Calibration, ABinOfOneClassListsItsProbabilityAndWhichImagesAreOfIt) {
   const auto shown = page({mixed()});
   QTest::keyClick(named<QComboBox>(*shown, "Probability"), Qt::Key_Down);
   ASSERT_TRUE(soon([&] { return shown->current()->binning.target == 0; }));
-  FigureView& view = shown->reliabilityView();
+  FigureView& view = figure(*shown, "Reliability diagram");
   QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
                     placeOf(view, [](const FigureTarget& target) { return target.image == 0; }));
   const auto& entries = shown->strip().entries();
@@ -141,7 +141,7 @@ TEST_F(Calibration, ABinOfOneClassListsItsProbabilityAndWhichImagesAreOfIt) {
 
 TEST_F(Calibration, KeysReachEveryBinEveryImageAndEveryCell) {
   const auto shown = page({mixed()});
-  FigureView& view = shown->reliabilityView();
+  FigureView& view = figure(*shown, "Reliability diagram");
   view.setFocus();
   for (int i = 0; i < 6; ++i) QTest::keyClick(&view, Qt::Key_Right);
   EXPECT_EQ(shown->viewState()["bin"], 5);
@@ -151,7 +151,7 @@ TEST_F(Calibration, KeysReachEveryBinEveryImageAndEveryCell) {
   EXPECT_TRUE(shown->strip().hasFocus());
   QTest::keyClick(&shown->strip(), Qt::Key_Right);
   EXPECT_EQ(shown->strip().current(), 1);
-  FigureView& cells = shown->confusionView();
+  FigureView& cells = figure(*shown, "Confusion matrix");
   cells.setFocus();
   QTest::keyClick(&cells, Qt::Key_Right);
   QTest::keyClick(&cells, Qt::Key_Right);
@@ -161,7 +161,7 @@ TEST_F(Calibration, KeysReachEveryBinEveryImageAndEveryCell) {
 
 TEST_F(Calibration, ACellOpensItsImages) {
   const auto shown = page({mixed()});
-  FigureView& view = shown->confusionView();
+  FigureView& view = figure(*shown, "Confusion matrix");
   QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
                     placeOf(view, [](const FigureTarget& target) {
                       return target.cell == std::array{1, 0};
@@ -183,7 +183,7 @@ TEST_F(Calibration, OfManyClassesThoseThatAreConfusedMostHaveCells) {
     answers.push_back({logits, label});
   }
   const auto shown = page({runWith("a", {samples::predictions(answers)})});
-  FigureView& view = shown->confusionView();
+  FigureView& view = figure(*shown, "Confusion matrix");
   EXPECT_THAT(view.figure()->summary().toStdString(), HasSubstr("the 30 most confused of 120"));
   QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
                     placeOf(view, [](const FigureTarget& target) {
@@ -214,8 +214,8 @@ TEST_F(Calibration, AllThatIsMisclassifiedIsListedMostConfidentFirst) {
     }
   }
   EXPECT_EQ(shown->viewState()["all_errors"], true);
-  shown->reliabilityView().setFocus();
-  QTest::keyClick(&shown->reliabilityView(), Qt::Key_Left);
+  figure(*shown, "Reliability diagram").setFocus();
+  QTest::keyClick(&figure(*shown, "Reliability diagram"), Qt::Key_Left);
   EXPECT_EQ(shown->viewState()["all_errors"], false);
   EXPECT_FALSE(all->isChecked());
 }
@@ -273,7 +273,8 @@ TEST_F(Calibration, SeveralRunsAreOverlaidAndTheCurrentOneHasTheBars) {
   workbench_.selection().setRuns({a, b}, b);
   shown->waitUntilIdle();
   EXPECT_EQ(shown->current()->run, b);
-  EXPECT_THAT(shown->reliabilityView().figure()->csv().toStdString(), HasSubstr("a,1,1,"));
+  EXPECT_THAT(figure(*shown, "Reliability diagram").figure()->csv().toStdString(),
+              HasSubstr("a,1,1,"));
   EXPECT_THAT(shown->notice().toStdString(), HasSubstr("another number of classes"));
 }
 
@@ -281,9 +282,9 @@ TEST_F(Calibration, TheFilmGoesThroughTheStepsByKeyAndClick) {
   const auto shown = page({runWith("a", {samples::predictions(samples::mixedAnswers(), 100),
                                          samples::predictions(samples::fourAnswers(), 200),
                                          samples::predictions(samples::mixedAnswers(), 300)})});
-  EXPECT_EQ(shown->filmView().figure()->imageCount(), 3);
-  EXPECT_THAT(shown->filmView().figure()->csv().toStdString(), HasSubstr("\n200,a,1,"));
-  FigureView& film = shown->filmView();
+  FigureView& film = figure(*shown, "Film of the diagram over training");
+  EXPECT_EQ(film.figure()->imageCount(), 3);
+  EXPECT_THAT(film.figure()->csv().toStdString(), HasSubstr("\n200,a,1,"));
   film.setFocus();
   QTest::keyClick(&film, Qt::Key_Left, Qt::ControlModifier);
   EXPECT_TRUE(soon([&] { return shown->current()->step == 200; }));
@@ -347,7 +348,8 @@ TEST_F(Calibration, TheFilmIsCompletedFromTheStoredCheckpoints) {
   const std::int64_t run = runWith("a", {samples::predictions(samples::mixedAnswers(), 300)});
   for (const std::int64_t step : {100, 200, 300}) workbench_.addCheckpoint(run, step);
   const auto shown = page({run});
-  EXPECT_EQ(shown->filmView().figure()->imageCount(), 1);
+  const FigureView& film = figure(*shown, "Film of the diagram over training");
+  EXPECT_EQ(film.figure()->imageCount(), 1);
   EXPECT_THAT(labels(*shown), HasSubstr("Without answers: 2 stored checkpoints. Cost: loading 2"))
       << "the cost is told before anything is computed";
   EXPECT_TRUE(program.asked().empty());
@@ -360,7 +362,7 @@ TEST_F(Calibration, TheFilmIsCompletedFromTheStoredCheckpoints) {
   for (const std::int64_t step : {100, 200})
     other.addArtifact(run, samples::predictions(samples::fourAnswers(), step));
   Q_EMIT workbench_.watcher().dataChanged();
-  EXPECT_TRUE(soon([&] { return shown->filmView().figure()->imageCount() == 3; }));
+  EXPECT_TRUE(soon([&] { return film.figure()->imageCount() == 3; }));
   EXPECT_EQ(button(*shown, "Complete the film"), nullptr) << "nothing is missing any more";
 }
 
@@ -395,8 +397,8 @@ def samples(request):
 )");
   workbench_.serve();
   const auto shown = page({mixed()});
-  shown->reliabilityView().setFocus();
-  QTest::keyClick(&shown->reliabilityView(), Qt::Key_Left);
+  figure(*shown, "Reliability diagram").setFocus();
+  QTest::keyClick(&figure(*shown, "Reliability diagram"), Qt::Key_Left);
   ASSERT_FALSE(shown->strip().entries().empty());
   EXPECT_TRUE(soon([&] { return !shown->strip().entries().back().picture.isNull(); }));
   EXPECT_EQ(program.read(QStringLiteral("split")).toStdString(), "test");
@@ -409,11 +411,12 @@ TEST_F(Calibration, ShapeAgainstTextureIsADotACategory) {
   auto* cues = button<QToolButton>(*shown, "Shape or texture");
   ASSERT_NE(cues, nullptr);
   QTest::mouseClick(cues, Qt::LeftButton);
-  shown->confusionView().setFocus();
+  figure(*shown, "Confusion matrix").setFocus();
   const std::string csv = shown->figure()->csv().toStdString();
   EXPECT_THAT(csv, HasSubstr("a,circle,10,2,6,0.25"));
   EXPECT_THAT(csv, HasSubstr("a,star,10,0,0,\n")) << "nothing was decided for either cue";
-  EXPECT_THAT(shown->confusionView().figure()->summary().toStdString(), HasSubstr("a: 50.0"));
+  EXPECT_THAT(figure(*shown, "Confusion matrix").figure()->summary().toStdString(),
+              HasSubstr("a: 50.0"));
   QTest::mouseClick(cues, Qt::LeftButton);
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("label,predicted,count"));
 }
@@ -421,8 +424,8 @@ TEST_F(Calibration, ShapeAgainstTextureIsADotACategory) {
 TEST_F(Calibration, SaysThatNoDecisionsBetweenCuesAreStored) {
   const auto shown = page({mixed()});
   QTest::mouseClick(button<QToolButton>(*shown, "Shape or texture"), Qt::LeftButton);
-  EXPECT_EQ(shown->confusionView().figure(), nullptr);
-  EXPECT_THAT(shown->confusionView().plotSummary().toStdString(),
+  EXPECT_EQ(figure(*shown, "Confusion matrix").figure(), nullptr);
+  EXPECT_THAT(figure(*shown, "Confusion matrix").plotSummary().toStdString(),
               HasSubstr("shape bias is ticked"));
 }
 
@@ -448,7 +451,7 @@ TEST_F(Calibration, DecisionsBetweenCuesAreComputedInOneClickWhereTheDataHaveBot
   store::RunStore other(workbench_.store().file());
   other.addArtifact(run, samples::cueDecisions({10, 2, 6, 10, 6, 2, 10, 0, 0}));
   Q_EMIT workbench_.watcher().dataChanged();
-  EXPECT_TRUE(soon([&] { return shown->confusionView().figure() != nullptr; }));
+  EXPECT_TRUE(soon([&] { return figure(*shown, "Confusion matrix").figure() != nullptr; }));
   EXPECT_TRUE(soon([&] { return button(*shown, "Compute the answers") == nullptr; }));
   EXPECT_EQ(program.asked()[0]["item"], "shape_bias");
 }

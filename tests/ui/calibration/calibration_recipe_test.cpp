@@ -44,9 +44,9 @@ TEST_F(CalibrationRecipe, TheStateOfTheViewComesBack) {
 TEST_F(CalibrationRecipe, ExportsThePictureThatHadTheFocusLast) {
   const auto shown = page({runWith("a", {samples::predictions(samples::mixedAnswers())})});
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("run,temperature,bin"));
-  shown->confusionView().setFocus();
+  figure(*shown, "Confusion matrix").setFocus();
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("label,predicted,count"));
-  shown->filmView().setFocus();
+  figure(*shown, "Film of the diagram over training").setFocus();
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("step,run,bin"));
 }
 
@@ -57,8 +57,8 @@ TEST_F(CalibrationRecipe, AtAStepBeforeAllAnswersTheFirstOnesAreShown) {
   const auto shown = page({run});
   ASSERT_EQ(shown->shown().size(), 1u);
   EXPECT_EQ(shown->current()->step, 100);
-  shown->filmView().setFocus();
-  QTest::keyClick(&shown->filmView(), Qt::Key_Right);
+  figure(*shown, "Film of the diagram over training").setFocus();
+  QTest::keyClick(&figure(*shown, "Film of the diagram over training"), Qt::Key_Right);
   shown->waitUntilIdle();
   EXPECT_EQ(shown->current()->step, 200);
 }

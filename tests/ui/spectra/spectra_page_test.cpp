@@ -42,8 +42,10 @@ TEST_F(Spectra, DrawsTheNewestStepWithTheUntrainedModelAsControl) {
   ASSERT_EQ(shown->shown().size(), 1u);
   EXPECT_EQ(shown->shownStep(), 100);
   EXPECT_EQ(shown->shown().front()->steps.size(), 3u);
-  EXPECT_THAT(shown->controlsView().figure()->csv().toStdString(), HasSubstr("\"a, untrained\""));
-  EXPECT_THAT(shown->shareView().figure()->csv().toStdString(), HasSubstr("\"a, untrained\",1,"));
+  EXPECT_THAT(figure(*shown, "Controls").figure()->csv().toStdString(),
+              HasSubstr("\"a, untrained\""));
+  EXPECT_THAT(figure(*shown, "Spectrum of the chosen head").figure()->csv().toStdString(),
+              HasSubstr("\"a, untrained\",1,"));
 }
 
 TEST_F(Spectra, TheHeadsOfSeveralRunsNameThemOnPaper) {
@@ -135,26 +137,26 @@ TEST_F(Spectra, NoCurveRunsThroughTheRanksOfTheHeads) {
 
 TEST_F(Spectra, AClickAndTheKeysReachEveryHead) {
   const auto shown = page({trained()});
-  FigureView& heads = shown->headsView();
+  FigureView& heads = figure(*shown, "Spectra of all heads");
   QTest::mouseClick(&heads, Qt::LeftButton, Qt::NoModifier,
                     placeOf(heads, [](const FigureTarget& target) {
                       return target.layer == 1 && target.head == 1;
                     }));
-  EXPECT_EQ(shown->layer(), 1);
-  EXPECT_EQ(shown->head(), 1);
+  EXPECT_EQ(shown->viewState()["layer"], 1);
+  EXPECT_EQ(shown->viewState()["head"], 1);
   EXPECT_EQ(workbench_.selection().layer(), 1);
   heads.setFocus();
   QTest::keyClick(&heads, Qt::Key_Up);
   QTest::keyClick(&heads, Qt::Key_Left);
-  EXPECT_EQ(shown->layer(), 0);
-  EXPECT_EQ(shown->head(), 0);
+  EXPECT_EQ(shown->viewState()["layer"], 0);
+  EXPECT_EQ(shown->viewState()["head"], 0);
   QTest::keyClick(&heads, Qt::Key_Left);
-  EXPECT_EQ(shown->head(), 0);
+  EXPECT_EQ(shown->viewState()["head"], 0);
 }
 
 TEST_F(Spectra, TheThresholdIsDraggedOnTheChart) {
   const auto shown = page({trained()});
-  FigureView& share = shown->shareView();
+  FigureView& share = figure(*shown, "Spectrum of the chosen head");
   const auto near = [](double wanted) {
     return [wanted](const FigureTarget& target) {
       return target.queryAt && std::abs((*target.queryAt)[0] - wanted) < 0.01;
@@ -167,18 +169,18 @@ TEST_F(Spectra, TheThresholdIsDraggedOnTheChart) {
                    Qt::LeftButton, Qt::NoModifier);
   QCoreApplication::sendEvent(&share, &move);
   QTest::mouseRelease(&share, Qt::LeftButton, Qt::NoModifier, to);
-  EXPECT_NEAR(shown->threshold(), 0.5, 0.011);
+  EXPECT_NEAR(shown->viewState()["threshold"].get<double>(), 0.5, 0.011);
   EXPECT_GE(changed.count(), 1);
   EXPECT_NEAR(shown->findChild<QSpinBox*>()->value(), 50, 1);
   share.setFocus();
-  const double before = shown->threshold();
+  const double before = shown->viewState()["threshold"].get<double>();
   QTest::keyClick(&share, Qt::Key_Up);
-  EXPECT_NEAR(shown->threshold(), before + 0.01, 1e-9);
+  EXPECT_NEAR(shown->viewState()["threshold"].get<double>(), before + 0.01, 1e-9);
 }
 
 TEST_F(Spectra, StepsAreReachedByKeyAndOnTheWaterfall) {
   const auto shown = page({trained()});
-  FigureView& fall = shown->waterfallView();
+  FigureView& fall = figure(*shown, "Waterfall over training");
   fall.setFocus();
   QTest::keyClick(&fall, Qt::Key_Left);
   EXPECT_EQ(shown->shownStep(), 50);
@@ -203,12 +205,14 @@ TEST_F(Spectra, TheWaterfallGrowsWhileARunTrains) {
   workbench_.row(run).state = store::RunState::Running;
   workbench_.row(run).totalSteps = 100;
   const auto shown = page({run});
-  EXPECT_THAT(shown->waterfallView().figure()->summary().toStdString(), HasSubstr("live"));
+  EXPECT_THAT(figure(*shown, "Waterfall over training").figure()->summary().toStdString(),
+              HasSubstr("live"));
   store::RunStore other(workbench_.store().file());
   other.addArtifact(run, falling(0.8, 20));
   Q_EMIT workbench_.watcher().dataChanged();
   EXPECT_TRUE(soon([&] { return shown->shownStep() == 20; }));
-  EXPECT_THAT(shown->waterfallView().figure()->csv().toStdString(), HasSubstr("a,20,1,"));
+  EXPECT_THAT(figure(*shown, "Waterfall over training").figure()->csv().toStdString(),
+              HasSubstr("a,20,1,"));
 }
 
 TEST_F(Spectra, WhatIsStoredOfAveragedWeightsAloneIsShown) {
@@ -242,7 +246,7 @@ TEST_F(Spectra, OtherRunsAreControlsNamedByWhatDiffers) {
   const std::int64_t b =
       runWith("b", {falling(0.9, 100)}, {{"model", {{"mask", "none"}, {"width", 64}}}});
   const auto shown = page({a, b});
-  const std::string rows = shown->controlsView().figure()->csv().toStdString();
+  const std::string rows = figure(*shown, "Controls").figure()->csv().toStdString();
   EXPECT_THAT(rows, test::HasTexts("a,mask = causal,0,", "b,mask = none,0,"));
   EXPECT_EQ(shown->notice().toStdString(), "");
 }
@@ -401,14 +405,15 @@ TEST_F(Spectra, EachRunHasItsOwnScaleWhenAsked) {
   const auto one = page({runWith("alone", {falling(0.9, 100)})});
   EXPECT_EQ(button<QToolButton>(*one, "Same scale"), nullptr) << "one run has one scale";
   const auto shown = page({runWith("a", {falling(0.9, 100)}), runWith("b", {large})});
-  const auto range = [&] { return *shown->waterfallView().figure()->valueRange(); };
-  const QImage together = shown->headsView().figure()->image({400, 300}, 1);
+  const FigureView& fall = figure(*shown, "Waterfall over training");
+  const auto range = [&] { return *fall.figure()->valueRange(); };
+  const QImage together = figure(*shown, "Spectra of all heads").figure()->image({400, 300}, 1);
   EXPECT_NEAR(range()[1], 1000, 1e-3) << "the largest of both";
   auto* sameScale = button<QToolButton>(*shown, "Same scale");
   ASSERT_NE(sameScale, nullptr);
   QTest::mouseClick(sameScale, Qt::LeftButton);
   EXPECT_NEAR(range()[1], 1, 1e-6) << "shares of each run's largest";
-  EXPECT_NE(shown->headsView().figure()->image({400, 300}, 1), together);
+  EXPECT_NE(figure(*shown, "Spectra of all heads").figure()->image({400, 300}, 1), together);
 }
 
 TEST_F(Spectra, SeedsAreAveragedAndComparedInPairs) {
@@ -470,7 +475,7 @@ TEST_F(Spectra, TheStateOfTheViewComesBack) {
   EXPECT_EQ(shown->shownStep(), 50);
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("run,step,index"));
   shown->setViewState({{"threshold", 7}, {"layer", "first"}, {"unknown", 1}});
-  EXPECT_NEAR(shown->threshold(), 0.6, 1e-12);
+  EXPECT_NEAR(shown->viewState()["threshold"].get<double>(), 0.6, 1e-12);
 }
 
 TEST_F(Spectra, NothingLiesOnAnythingElseAtAnySize) {

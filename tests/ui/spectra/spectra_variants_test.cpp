@@ -85,7 +85,7 @@ TEST_F(SpectraVariants, ThePapersClaimsAboutTheRanksStandBesideThem) {
   const std::int64_t run = add("+ PS[cls]", 0, store::RunState::Done);
   workbench_.store().addArtifact(run, samples::falling(0.9, 100));
   const auto shown = page({run});
-  const std::string csv = shown->controlsView().figure()->csv().toStdString();
+  const std::string csv = figure(*shown, "Controls").figure()->csv().toStdString();
   EXPECT_THAT(csv, test::HasTexts("causal attention has a higher rank than the ViT's,undecided,0,",
                                   "0 of 3 common seeds are done"));
   EXPECT_THAT(csv, HasSubstr("not counted: 1 with ")) << "it was not made as the file says";
@@ -96,8 +96,9 @@ TEST_F(SpectraVariants, AnExperimentWithoutClaimsHasNoVerdicts) {
   const std::int64_t run = add("causal", 0, store::RunState::Done);
   workbench_.store().addArtifact(run, samples::falling(0.9, 100));
   const auto shown = page({run});
-  EXPECT_THAT(shown->controlsView().figure()->csv().toStdString(), Not(HasSubstr("verdict")));
-  EXPECT_THAT(shown->controlsView().figure()->summary().toStdString(), Not(HasSubstr("undecided")));
+  EXPECT_THAT(figure(*shown, "Controls").figure()->csv().toStdString(), Not(HasSubstr("verdict")));
+  EXPECT_THAT(figure(*shown, "Controls").figure()->summary().toStdString(),
+              Not(HasSubstr("undecided")));
   EXPECT_EQ(button(*shown, "Open the controls"), nullptr) << "its architecture is not known";
 }
 

@@ -55,6 +55,9 @@ class PageTest : public ::testing::Test {
     ADD_FAILURE() << "nothing is called " << name;
     return nullptr;
   }
+  static FigureView& figure(const QWidget& page, const char* name) {
+    return *named<FigureView>(page, name);
+  }
   /// A visible button with this text; nullptr where there is none.
   template <class Button = QPushButton>
   static Button* button(const QWidget& page, const char* text) {
