@@ -59,17 +59,14 @@ class GalleryPage final : public ReadingPage {
   [[nodiscard]] QString howToRead() const override;
 
   void setView(View view);
-  [[nodiscard]] View view() const { return view_; }
   void search(const QString& text);
   [[nodiscard]] const GalleryModel& model() const { return model_; }
   [[nodiscard]] std::int64_t current() const { return current_; }
-  [[nodiscard]] std::int64_t other() const { return other_; }
   /// Ids that an export takes: those picked, else the current one.
   [[nodiscard]] std::vector<std::int64_t> chosen() const;
   void setCurrent(std::int64_t id);
   /// The image that is compared with the current one; 0: none.
   void setOther(std::int64_t id);
-  [[nodiscard]] bool isEnlarged() const { return isEnlarged_; }
   void setEnlarged(bool isEnlarged);
   [[nodiscard]] ContactSheet& sheet() { return *sheet_; }
   [[nodiscard]] StepsView& stepsView() { return *stepsView_; }

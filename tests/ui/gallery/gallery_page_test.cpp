@@ -114,7 +114,7 @@ TEST_F(Gallery, MovesWithTheArrowsAndEnlargesWithSpace) {
   QTest::keyClick(&shown->sheet(), Qt::Key_End);
   EXPECT_EQ(shown->current(), 1);
   QTest::keyClick(&shown->sheet(), Qt::Key_Space);
-  EXPECT_TRUE(shown->isEnlarged());
+  EXPECT_EQ(shown->viewState()["enlarged"], true);
   shown->waitUntilIdle();
   EXPECT_TRUE(shown->stage().hasFocus());
   EXPECT_EQ(shown->stage().shownView(), ImageStage::View::One);
@@ -122,7 +122,7 @@ TEST_F(Gallery, MovesWithTheArrowsAndEnlargesWithSpace) {
   QTest::keyClick(&shown->stage(), Qt::Key_Left);
   EXPECT_EQ(shown->current(), 2);
   QTest::keyClick(&shown->stage(), Qt::Key_Escape);
-  EXPECT_FALSE(shown->isEnlarged());
+  EXPECT_EQ(shown->viewState()["enlarged"], false);
   EXPECT_TRUE(shown->sheet().hasFocus());
 }
 
@@ -248,7 +248,7 @@ TEST_F(Gallery, GroupsImagesByStepAndGoesToAStepWithTheSlider) {
   fill();
   const auto shown = page({600, 320});
   QTest::keyClick(&shown->sheet(), Qt::Key_2);
-  EXPECT_EQ(shown->view(), GalleryPage::View::ByStep);
+  EXPECT_EQ(shown->viewState()["view"], "by_step");
   ASSERT_EQ(shown->model().groups().size(), 2u);
   EXPECT_EQ(shown->model().groups()[1].step, 400);
   shown->sheet().setTile(ContactSheet::kMostTile);
@@ -298,10 +298,10 @@ TEST_F(Gallery, ComparesTwoImagesInEveryWay) {
   const auto shown = filledPage();
   click(*shown, 0);
   QTest::keyClick(&shown->sheet(), Qt::Key_Right, Qt::AltModifier);
-  EXPECT_EQ(shown->other(), shown->model().at(1).id);
+  EXPECT_EQ(shown->viewState()["other"], shown->model().at(1).id);
   QTest::keyClick(&shown->sheet(), Qt::Key_M);
   shown->waitUntilIdle();
-  EXPECT_TRUE(shown->isEnlarged());
+  EXPECT_EQ(shown->viewState()["enlarged"], true);
   EXPECT_EQ(shown->stage().shownView(), ImageStage::View::Slider);
   shown->stage().setFocus();
   const double line = shown->stage().line();
@@ -314,13 +314,14 @@ TEST_F(Gallery, ComparesTwoImagesInEveryWay) {
   }
   EXPECT_NEAR(shown->stage().difference().meanAbsolute, 10 / 255.0, 1e-9);
   EXPECT_TRUE(soon([&] { return shown->stage().isSecondShown(); })) << "it flickers";
-  const std::int64_t a = shown->current(), b = shown->other();
+  const std::int64_t a = shown->current();
+  const Json b = shown->viewState()["other"];
   QTest::keyClick(&shown->stage(), Qt::Key_C);
   EXPECT_EQ(shown->current(), b);
-  EXPECT_EQ(shown->other(), a);
+  EXPECT_EQ(shown->viewState()["other"], a);
   QTest::keyClick(&shown->stage(), Qt::Key_Backspace);
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->other(), 0);
+  EXPECT_EQ(shown->viewState()["other"], 0);
   EXPECT_EQ(shown->stage().shownView(), ImageStage::View::One);
 }
 
@@ -408,7 +409,7 @@ TEST_F(Gallery, ShowsTheViewOfAState) {
   other->setViewState(state);
   other->waitUntilIdle();
   EXPECT_EQ(other->viewState().dump(), state.dump());
-  EXPECT_TRUE(other->isEnlarged());
+  EXPECT_EQ(other->viewState()["enlarged"], true);
   EXPECT_EQ(other->stage().shownView(), ImageStage::View::Side);
   for (const char* odd : {"null", "[]", R"({"view": 3, "tile": -1, "image": "x", "images": [1]})",
                           R"({"search": "a>b", "other": -5, "line": "x", "enlarged": 1})"})
