@@ -39,9 +39,8 @@ const char* wordOf(LivePage::FigurePart part) {
 }
 
 int integerIn(const Json& state, const char* key, int otherwise) {
-  const auto found = state.find(key);
-  if (found == state.end() || !found->is_number_integer()) return otherwise;
-  return static_cast<int>(std::clamp<std::int64_t>(found->get<std::int64_t>(), 0, 100000));
+  const std::optional<std::int64_t> value = stateInteger(state, key);
+  return value ? static_cast<int>(std::clamp<std::int64_t>(*value, 0, 100000)) : otherwise;
 }
 
 double shareIn(const Json& state, const char* key, double otherwise) {
