@@ -18,8 +18,8 @@
 #include "core/base/error.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
-#include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/fit.h"
+#include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"
@@ -39,13 +39,8 @@ void exportTo(const QString& file, ArtifactsPage& page, Workbench& workbench) {
   saveFigure(*figure, file, recipe);
 }
 
-class Artifacts : public ::testing::Test {
+class Artifacts : public PageTest<ArtifactsPage> {
  protected:
-  std::int64_t runWith(const std::string& name, const std::vector<Artifact>& artifacts) {
-    const std::int64_t run = workbench_.addRun(name, Json::object());
-    for (const Artifact& artifact : artifacts) workbench_.store().addArtifact(run, artifact);
-    return run;
-  }
   static Artifact at(Artifact artifact, std::int64_t step) {
     artifact.step = step;
     return artifact;
@@ -64,8 +59,6 @@ class Artifacts : public ::testing::Test {
     }
     return texts.join(QLatin1Char('\n'));
   }
-
-  FakeWorkbench workbench_;
 };
 
 TEST_F(Artifacts, ShowsTheNewestSpectrumFirst) {
