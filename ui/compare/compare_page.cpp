@@ -248,12 +248,13 @@ void ComparePage::choose(const CompareChoice& choice) {
     choice_.spread = Spread::Quartiles;
   const bool isRead = before.metrics == choice_.metrics && before.value == choice_.value &&
                       neededMetrics(before) == neededMetrics(choice_);
-  if (!isRead) {
+  const bool isTableChanged = before.baseline != choice_.baseline ||
+                              before.unfinished != choice_.unfinished ||
+                              before.centre != choice_.centre || before.spread != choice_.spread;
+  // A table of the data that are here would take the place of what is being read.
+  if (!isRead || (isTableChanged && reader_.isBusy())) {
     reload();
   } else if (data_ != nullptr && stack_->currentIndex() == 0) {
-    const bool isTableChanged = before.baseline != choice_.baseline ||
-                                before.unfinished != choice_.unfinished ||
-                                before.centre != choice_.centre || before.spread != choice_.spread;
     const bool isOrderChanged = before.filter != choice_.filter ||
                                 before.sortColumn != choice_.sortColumn ||
                                 before.sortOrder != choice_.sortOrder;

@@ -126,6 +126,18 @@ TEST_F(ComparePageTest, TakesTheValueThatIsChosen) {
   EXPECT_EQ(cells(0)[2], QStringLiteral("52.0 \u00b1 5.0"));
 }
 
+TEST_F(ComparePageTest, ABaselineChosenWhileAMetricIsReadLosesNeither) {
+  showFilled();
+  CompareChoice choice = page_->choice();
+  choice.metrics = {"test/loss"};
+  page_->choose(choice);
+  choice.baseline = "+ better";
+  page_->choose(choice);
+  page_->waitUntilIdle();
+  EXPECT_EQ(cells(1)[1], QStringLiteral("baseline"));
+  EXPECT_EQ(cells(0)[2].left(4), QStringLiteral("1.18")) << "the mean of 2 - top1";
+}
+
 TEST_F(ComparePageTest, CountsUnfinishedRunsWhenAsked) {
   showFilled();
   EXPECT_EQ(cells(3)[4], QStringLiteral("2"));
