@@ -237,9 +237,10 @@ QStringList incomparableReasons(const PublishedResult& result, const Json& confi
   const std::string part = textAt(config, "data.train_samples");
   if (!part.empty() && part != "none")
     reasons << QObject::tr("a part of the data: %1 samples").arg(QString::fromStdString(part));
-  for (const auto& [key, text] : {std::pair("data.train_share", QObject::tr("%1 of the data")),
-                                  std::pair("data.holdout", QObject::tr("%1 of the data held out")),
-                                  std::pair("data.test_share", QObject::tr("%1 of the test data"))}) {
+  for (const auto& [key, text] :
+       {std::pair("data.train_share", QObject::tr("%1 of the data")),
+        std::pair("data.holdout", QObject::tr("%1 of the data held out")),
+        std::pair("data.test_share", QObject::tr("%1 of the test data"))}) {
     const double share = numberAt(config, key);
     if (share > 0 && share < 1)
       reasons << text.arg(QString::number(100 * share, 'g', 4) + QStringLiteral("\u2009%"));
