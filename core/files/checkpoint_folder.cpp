@@ -87,6 +87,13 @@ void checkSpace(const fs::path& parent, const std::string& name, std::uint64_t l
   }
 }
 
+void writeSynced(const fs::path& file, const std::string& text) {
+  files::Descriptor fd = files::openToWrite(file);
+  files::writeAll(fd, file, std::as_bytes(std::span(text.data(), text.size())));
+  files::syncFile(fd, file);
+  fd.close(file);
+}
+
 /// Makes `from` appear as `to`; a folder already there is whole until the moment it is replaced.
 void moveIntoPlace(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) == 0) return;
@@ -148,13 +155,7 @@ std::uint64_t writeCheckpointFolder(const fs::path& parent, std::int64_t step, c
     manifest["step"] = step;
     manifest["files"] = std::move(list);
     const std::string text = manifest.dump(1) + "\n";
-    {
-      files::Descriptor fd = files::openToWrite(temporary / kManifest);
-      files::writeAll(fd, temporary / kManifest,
-                      std::as_bytes(std::span(text.data(), text.size())));
-      files::syncFile(fd, temporary / kManifest);
-      fd.close(temporary / kManifest);
-    }
+    writeSynced(temporary / kManifest, text);
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(temporary)) {
       if (entry.is_directory()) files::syncFolder(entry.path());
     }
@@ -260,10 +261,7 @@ void writeFileAtomically(const fs::path& file, const std::string& text) {
   const fs::path temporary = file.string() + std::string(kTemporary) + std::to_string(::getpid()) +
                              "-" + std::to_string(counter.fetch_add(1));
   const Removal removal{temporary};
-  files::Descriptor fd = files::openToWrite(temporary);
-  files::writeAll(fd, temporary, std::as_bytes(std::span(text.data(), text.size())));
-  files::syncFile(fd, temporary);
-  fd.close(temporary);
+  writeSynced(temporary, text);
   if (::rename(temporary.c_str(), file.c_str()) != 0)
     files::throwSystemError(file, "cannot be put in place");
   files::syncFolder(file.parent_path());
