@@ -16,8 +16,7 @@ namespace vitrine::app {
 
 namespace {
 
-constexpr std::chrono::milliseconds kTerminalInterval{200};
-constexpr std::chrono::seconds kPipeInterval{10};
+constexpr std::chrono::milliseconds kTerminalInterval{200}, kPipeInterval{10'000};
 
 /// Digits behind the point, independent of the locale.
 std::string fixed(double value, int digits) {
@@ -136,8 +135,7 @@ void RunLog::progress(const ProgressRecord& record) {
   const auto now = Clock::now();
   const bool isLast = record.step == record.totalSteps;
   const bool isShown =
-      isLast || now - lastShown_ >= (isTerminal_ ? std::chrono::milliseconds(kTerminalInterval)
-                                                 : std::chrono::milliseconds(kPipeInterval));
+      isLast || now - lastShown_ >= (isTerminal_ ? kTerminalInterval : kPipeInterval);
   const bool isLogged = isLast || now - lastLogged_ >= kPipeInterval;
   if (!isShown && !isLogged) return;
   const std::string text = progressText(record, unit_);
