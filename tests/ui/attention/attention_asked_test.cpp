@@ -25,7 +25,7 @@ using ::testing::Not;
 
 /// A layer of 4 windows of 2 x 2 patches where a place is asked for, else 2 x 2 patches and a class
 /// token. Writes down what it was asked for.
-constexpr const char* kServe = R"(
+constexpr const char* kWindows = R"(
 import struct
 
 def load(request):
@@ -59,7 +59,7 @@ def analyse(request):
 
 class AskedAttention : public PageTest<AttentionPage> {
  protected:
-  AskedAttention() : serve_(kServe) {
+  AskedAttention() : serve_(kWindows) {
     Catalog catalog = attentionCatalog();
     catalog.items.push_back(
         cardWith(ItemKind::Architecture, "pyramid", {"image_classifier", "windowed"}));
@@ -73,10 +73,7 @@ class AskedAttention : public PageTest<AttentionPage> {
   static const AttentionScene& scene(const AttentionPage& page) {
     return page.panels().at(0)->scene();
   }
-  QString log() const {
-    QFile file(serve_.path(QStringLiteral("log")));
-    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
-  }
+  QString log() const { return QString::fromUtf8(serve_.read(QStringLiteral("log"))); }
 
   FakeServe serve_;
 };
@@ -334,7 +331,7 @@ TEST_F(AskedAttention, AFailureOfOneOfTwoRunsNamesItAndKeepsTheOther) {
   const std::int64_t a = runWith("first", {}, configOf("memory"));
   const std::int64_t b = runWith("second", {}, configOf("memory"));
   for (const std::int64_t run : {a, b}) workbench_.addCheckpoint(run, 400);
-  const FakeServe serve(QByteArray(kServe) +
+  const FakeServe serve(QByteArray(kWindows) +
                         QByteArray(R"(
 def load(request):
     if request["run"] == SECOND: return {"error": {"kind": "refused", "message": "memory is short"}}
@@ -352,9 +349,7 @@ def load(request):
   ASSERT_FALSE(hasFailed());
   ASSERT_TRUE(soon(hasFailed));
   EXPECT_TRUE(shown->panels()[0]->hasImage());
-  QFile asked(serve.path(QStringLiteral("log")));
-  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
-  EXPECT_EQ(asked.readAll().count("analyse"), 1);
+  EXPECT_EQ(serve.read(QStringLiteral("log")).count("analyse"), 1);
 }
 
 }  // namespace

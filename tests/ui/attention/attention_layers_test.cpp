@@ -70,13 +70,9 @@ class LayersOfAttention : public PageTest<AttentionPage> {
     return page_->panels()[0]->hasImage() && std::abs(weight(1) - (1 + image / 100.0F)) < 1e-4F;
   }
   [[nodiscard]] std::string asked() const {
-    QFile file(serve_.path(QStringLiteral("asked")));
-    return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : "";
+    return serve_.read(QStringLiteral("asked")).toStdString();
   }
-  void letCome(const char* name = "go") const {
-    QFile file(serve_.path(QLatin1String(name)));
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  }
+  void letCome(const char* name = "go") const { serve_.touch(QLatin1String(name)); }
 
   FakeServe serve_;
   std::int64_t run_ = 0;

@@ -82,9 +82,7 @@ def analyse(request): return {"error": {"kind": "refused", "message": "enough"}}
   press(*shown, "Compute");
   EXPECT_TRUE(
       soon([&] { return shown->panels()[0]->sentence().contains(QStringLiteral("enough")); }));
-  QFile use(serve.path(QStringLiteral("use")));
-  ASSERT_TRUE(use.open(QIODevice::ReadOnly));
-  EXPECT_EQ(use.readAll().toStdString(), "ema");
+  EXPECT_EQ(serve.read(QStringLiteral("use")).toStdString(), "ema");
 }
 
 TEST_F(AttentionWeights, DistancesOfAllHeadsReplaceTheirMaps) {
