@@ -50,11 +50,7 @@ class AttentionPage final : public ReadingPage {
   [[nodiscard]] QString howToRead() const override;
 
   [[nodiscard]] const std::vector<AttentionPanel*>& panels() const { return panels_; }
-  [[nodiscard]] std::int64_t sample() const { return sample_; }
-  /// Steps with attention, stored or computed, and with checkpoints; ascending.
-  [[nodiscard]] const std::vector<std::int64_t>& steps() const { return steps_->steps(); }
   [[nodiscard]] std::int64_t shownStep() const;  ///< -1 where nothing is shown
-  [[nodiscard]] const AttentionChoice& choice() const { return choice_; }
 
   /// Takes an image of the user's in the place of a sample; null: back to the samples.
   void setOwnImage(const QImage& image, const QString& name);

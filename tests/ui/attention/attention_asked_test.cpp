@@ -86,17 +86,17 @@ TEST_F(AskedAttention, KeysGoThroughTheImagesThatAnotherPageListed) {
   AttentionView& view = shown->panels()[0]->headView();
   view.setFocus();
   QTest::keyClick(&view, Qt::Key_BracketRight);
-  EXPECT_EQ(shown->sample(), 3) << "not the next number";
+  EXPECT_EQ(shown->viewState()["image"], 3) << "not the next number";
   EXPECT_THAT(labels(*shown), HasSubstr("2 of 3 listed"));
   EXPECT_EQ(shown->viewState()["listed"], Json({8, 3, 5}));
   for (int i = 0; i < 2; ++i) QTest::keyClick(&view, Qt::Key_BracketRight);
-  EXPECT_EQ(shown->sample(), 5) << "the list ends there";
+  EXPECT_EQ(shown->viewState()["image"], 5) << "the list ends there";
   QTest::keyClick(&view, Qt::Key_BracketLeft);
-  EXPECT_EQ(shown->sample(), 3);
+  EXPECT_EQ(shown->viewState()["image"], 3);
   shown->setViewState({{"image", 5}});
   shown->waitUntilIdle();
   QTest::keyClick(&view, Qt::Key_BracketRight);
-  EXPECT_EQ(shown->sample(), 8) << "without a list through the stored ones";
+  EXPECT_EQ(shown->viewState()["image"], 8) << "without a list through the stored ones";
 }
 
 TEST_F(AskedAttention, SaysThatTwoOfMoreRunsAreDrawn) {
@@ -118,14 +118,14 @@ TEST_F(AskedAttention, AnImageThatAnotherPageOpensReplacesTheUsersOwn) {
   EXPECT_THAT(labels(*shown), HasSubstr("mine.png"));
   shown->setViewState({{"image", 3}});
   EXPECT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
-  EXPECT_EQ(shown->sample(), 3);
+  EXPECT_EQ(shown->viewState()["image"], 3);
   EXPECT_THAT(labels(*shown), Not(HasSubstr("mine.png")));
   EXPECT_TRUE(shown->findChild<QSpinBox*>()->isEnabled());
   EXPECT_TRUE(workbench_.said.empty());
   shown->setViewState(state);
   ASSERT_FALSE(workbench_.said.empty());
   EXPECT_THAT(workbench_.said.back().toStdString(), HasSubstr("open the image again"));
-  EXPECT_EQ(shown->sample(), 3);
+  EXPECT_EQ(shown->viewState()["image"], 3);
 }
 
 TEST_F(AskedAttention, AnImageOfAnotherSplitIsAnotherImage) {

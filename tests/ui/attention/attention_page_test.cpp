@@ -18,8 +18,8 @@
 #include "tests/ui/attention/maps.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/fake_serve.h"
-#include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/fit.h"
+#include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/attention/attention_panel.h"
 #include "ui/attention/attention_view.h"
@@ -59,15 +59,13 @@ def analyse(request):
     return {"model": "model", "run": 1, "step": STEP, "artifacts": 1}
 )";
 
-class AttentionPageTest : public ::testing::Test {
+class AttentionPageTest : public PageTest<AttentionPage> {
  protected:
-  AttentionPageTest() : workbench_(attentionCatalog()) {}
+  AttentionPageTest() { workbench_.become(attentionCatalog()); }
 
   std::int64_t runWith(const std::string& name, const std::vector<Artifact>& artifacts,
                        const char* architecture = "patches") {
-    const std::int64_t run = workbench_.addRun(name, configOf(architecture));
-    for (const Artifact& artifact : artifacts) workbench_.store().addArtifact(run, artifact);
-    return run;
+    return PageTest::runWith(name, artifacts, configOf(architecture));
   }
   std::unique_ptr<AttentionPage> page(const std::vector<std::int64_t>& runs) {
     auto made = std::make_unique<AttentionPage>(workbench_);
@@ -97,18 +95,6 @@ class AttentionPageTest : public ::testing::Test {
   static const AttentionScene& scene(const AttentionPage& page, std::size_t panel = 0) {
     return page.panels().at(panel)->scene();
   }
-  static QString logOf(const FakeServe& serve) {
-    QFile file(serve.path(QStringLiteral("log")));
-    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
-  }
-  static QPushButton* button(QWidget& in, const QString& text) {
-    for (auto* one : in.findChildren<QPushButton*>()) {
-      if (one->text() == text && one->isVisibleTo(&in)) return one;
-    }
-    return nullptr;
-  }
-
-  FakeWorkbench workbench_;
 };
 
 using Attention = AttentionPageTest;
@@ -117,7 +103,7 @@ TEST_F(Attention, ShowsEveryHeadOfTheFirstStoredImage) {
   const auto shown = page({runWith("a", {samples::attentionMap(3), samples::pixels(3)})});
   ASSERT_EQ(shown->panels().size(), 1U);
   ASSERT_TRUE(shown->panels()[0]->hasImage());
-  EXPECT_EQ(shown->sample(), 3);
+  EXPECT_EQ(shown->viewState()["image"], 3);
   EXPECT_EQ(scene(*shown).layers(), 2);
   EXPECT_FALSE(scene(*shown).image()->picture.isNull());
   EXPECT_THAT(shown->panels()[0]->headsView().plotSummary().toStdString(), HasSubstr("2 layers"));
@@ -129,8 +115,8 @@ TEST_F(Attention, ChoosesLayerAndHeadByClick) {
   ASSERT_TRUE(click(shown->panels()[0]->headsView(), [](const FigureTarget& target) {
     return target.layer == 1 && target.head == 1;
   }));
-  EXPECT_EQ(shown->choice().layer, 1);
-  EXPECT_EQ(shown->choice().head, 1);
+  EXPECT_EQ(shown->viewState()["layer"], 1);
+  EXPECT_EQ(shown->viewState()["head"], 1);
   EXPECT_EQ(workbench_.selection().layer(), 1);
   EXPECT_EQ(workbench_.selection().head(), 1);
 }
@@ -202,9 +188,9 @@ TEST_F(Attention, MovesByKeyboard) {
   QTest::keyClick(&view, Qt::Key_Left, Qt::ControlModifier);
   EXPECT_EQ(shown->shownStep(), 0);
   QTest::keyClick(&view, Qt::Key_BracketRight);
-  EXPECT_EQ(shown->sample(), 7);
+  EXPECT_EQ(shown->viewState()["image"], 7);
   QTest::keyClick(&view, Qt::Key_BracketLeft);
-  EXPECT_EQ(shown->sample(), 0);
+  EXPECT_EQ(shown->viewState()["image"], 0);
 }
 
 TEST_F(Attention, MovesThroughHeadsByArrowsInTheOverview) {
@@ -214,8 +200,8 @@ TEST_F(Attention, MovesThroughHeadsByArrowsInTheOverview) {
   view.setFocus();
   QTest::keyClick(&view, Qt::Key_Down);
   QTest::keyClick(&view, Qt::Key_Right);
-  EXPECT_EQ(shown->choice().layer, 1);
-  EXPECT_EQ(shown->choice().head, 1);
+  EXPECT_EQ(shown->viewState()["layer"], 1);
+  EXPECT_EQ(shown->viewState()["head"], 1);
 }
 
 TEST_F(Attention, PaintsEachPictureOnceForAQueryAndReadsNothing) {
@@ -244,7 +230,7 @@ TEST_F(Attention, KeepsTheFewestKeysThatHoldTheMass) {
   mass->setValue(60);  // the class token reads 0.6 from itself
   const AttentionScene::Row& row = scene(*shown).row(0, 0);
   EXPECT_EQ(std::count(row.kept.begin(), row.kept.end(), true), 1);
-  EXPECT_DOUBLE_EQ(shown->choice().share, 0.6);
+  EXPECT_DOUBLE_EQ(shown->viewState()["mass"].get<double>(), 0.6);
 }
 
 TEST_F(Attention, LocksTwoRunsToTheSameImagePatchAndStep) {
@@ -294,10 +280,10 @@ TEST_F(Attention, TakesTheStepOfTheOtherPages) {
 
 TEST_F(Attention, ShowsTheImageThatIsChosenOnAnotherPage) {
   const auto shown = page({runWith("a", {samples::attentionMap(0), samples::attentionMap(7)})});
-  EXPECT_EQ(shown->sample(), 0);
+  EXPECT_EQ(shown->viewState()["image"], 0);
   workbench_.selection().setFocus(7, 1, 1);
-  EXPECT_EQ(shown->sample(), 7);
-  EXPECT_EQ(shown->choice().layer, 1);
+  EXPECT_EQ(shown->viewState()["image"], 7);
+  EXPECT_EQ(shown->viewState()["layer"], 1);
 }
 
 TEST_F(Attention, AsksTheModelForWhatIsNotStored) {
@@ -307,25 +293,26 @@ TEST_F(Attention, AsksTheModelForWhatIsNotStored) {
   workbench_.addCheckpoint(run, 400);
   const auto shown = page({run});
   bringUp(*shown);
-  EXPECT_EQ(shown->steps(), (std::vector<std::int64_t>{100, 400}));
+  EXPECT_EQ(shown->findChild<StepBar*>()->steps(), (std::vector<std::int64_t>{100, 400}));
   EXPECT_EQ(shown->shownStep(), 100);  // what is there to see
   auto* number = shown->findChild<QSpinBox*>();
   number->setValue(12);
   EXPECT_EQ(shown->shownStep(), 400);
   EXPECT_FALSE(shown->panels()[0]->hasImage());
   EXPECT_THAT(shown->panels()[0]->sentence().toStdString(), HasSubstr("image 12"));
-  QPushButton* compute = button(*shown->panels()[0], QStringLiteral("Compute"));
+  QPushButton* compute = button(*shown->panels()[0], "Compute");
   ASSERT_NE(compute, nullptr);
   QTest::mouseClick(compute, Qt::LeftButton);
   ASSERT_TRUE(soon([&] { return shown->panels()[0]->hasImage(); }));
-  EXPECT_EQ(logOf(serve).toStdString(), "load 1 400\nanalyse attention_map 12 store\n");
+  EXPECT_EQ(serve.read(QStringLiteral("log")).toStdString(),
+            "load 1 400\nanalyse attention_map 12 store\n");
   EXPECT_EQ(scene(*shown).layers(), 1);
   // Back and forth: it stays in memory.
   number->setValue(3);
   shown->waitUntilIdle();
   number->setValue(12);
   EXPECT_TRUE(shown->panels()[0]->hasImage());
-  EXPECT_EQ(logOf(serve).count(QStringLiteral("analyse")), 1);
+  EXPECT_EQ(serve.read(QStringLiteral("log")).count("analyse"), 1);
 }
 
 TEST_F(Attention, SaysWhyTheModelCannotBeAsked) {
@@ -340,7 +327,7 @@ def load(request): return {"error": {"kind": "refused", "message": "memory is sh
   ASSERT_TRUE(soon([&] {
     return shown->panels()[0]->sentence().contains(QStringLiteral("memory is short: 8 GB wanted"));
   }));
-  EXPECT_NE(button(*shown->panels()[0], QStringLiteral("Try again")), nullptr);
+  EXPECT_NE(button(*shown->panels()[0], "Try again"), nullptr);
 }
 
 TEST_F(Attention, CancelsWhatIsBeingComputed) {
@@ -359,7 +346,7 @@ def analyse(request):
   shown->show();
   shown->computeMissing();
   ASSERT_TRUE(soon([&] { return shown->panels()[0]->sentence().contains(percent(1.0 / 9, 0)); }));
-  QTest::mouseClick(button(*shown->panels()[0], QStringLiteral("Cancel")), Qt::LeftButton);
+  QTest::mouseClick(button(*shown->panels()[0], "Cancel"), Qt::LeftButton);
   EXPECT_TRUE(
       soon([&] { return shown->panels()[0]->sentence().contains(QStringLiteral("cancelled")); }));
 }
@@ -384,22 +371,24 @@ TEST_F(Attention, AsksAboutAnImageThatIsDropped) {
   EXPECT_TRUE(enter.isAccepted());
   QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
   QCoreApplication::sendEvent(shown.get(), &drop);
-  ASSERT_TRUE(soon([&] { return shown->sample() == -1 && shown->panels()[0]->hasImage(); }));
-  EXPECT_THAT(logOf(serve).toStdString(), HasSubstr("image [5, 6, 3]"));
+  ASSERT_TRUE(soon([&] {
+    return shown->viewState()["image"] == -1 && shown->panels()[0]->hasImage();
+  }));
+  EXPECT_THAT(serve.read(QStringLiteral("log")).toStdString(), HasSubstr("image [5, 6, 3]"));
   for (auto* back : shown->findChildren<QToolButton*>()) {
     if (back->text() == QStringLiteral("Back to samples")) QTest::mouseClick(back, Qt::LeftButton);
   }
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->sample(), 3);
+  EXPECT_EQ(shown->viewState()["image"], 3);
   EXPECT_TRUE(shown->panels()[0]->hasImage());
 }
 
 TEST_F(Attention, HasOneActionWhereNothingIsShown) {
   const auto nothing = page({});
-  EXPECT_NE(button(*nothing, QStringLiteral("New experiment")), nullptr);
+  EXPECT_NE(button(*nothing, "New experiment"), nullptr);
   const auto blind = page({runWith("blind", {}, "blind")});
   EXPECT_FALSE(blind->panels()[0]->hasImage());
-  EXPECT_EQ(button(*blind->panels()[0], QStringLiteral("Compute")), nullptr);
+  EXPECT_EQ(button(*blind->panels()[0], "Compute"), nullptr);
 }
 
 TEST_F(Attention, SaysThatAnArtifactCannotBeRead) {
@@ -423,7 +412,7 @@ TEST_F(Attention, ComesBackToItsView) {
                        {"same_scale", false},
                        {"layout", "overlay"}});
   shown->waitUntilIdle();
-  EXPECT_EQ(shown->sample(), 7);
+  EXPECT_EQ(shown->viewState()["image"], 7);
   EXPECT_EQ(shown->shownStep(), 0);
   EXPECT_EQ(scene(*shown).query(1), 3);
   const Json state = shown->viewState();
