@@ -121,6 +121,11 @@ Schema samplerSchema(const Catalog& catalog, const std::string& sampler) {
   return schema;
 }
 
+bool makesTextOnly(const Catalog& catalog, const std::string& sampler) {
+  const ItemCard* card = catalog.find(ItemKind::Sampler, sampler);
+  return card != nullptr && card->needs == std::vector<std::string>{"language_model"};
+}
+
 std::vector<FormEntry> formEntries(const Catalog& catalog, const DrawableRun& run,
                                    const std::string& sampler, const QStringList& classNames,
                                    const std::vector<DrawableRun>& others) {

@@ -38,6 +38,8 @@ struct DrawableRuns {
 
 /// The schema of a sampler with what every sampler takes.
 [[nodiscard]] Schema samplerSchema(const Catalog& catalog, const std::string& sampler);
+/// All that the sampler makes is text: it asks for a language model and for nothing else.
+[[nodiscard]] bool makesTextOnly(const Catalog& catalog, const std::string& sampler);
 /// Rows of the form: checkpoint, weights, device, sampler, then the keys of the schema. The page
 /// gives `attention` by clicks. \param others  those among them that the sampler fits are values of
 /// the key `run`

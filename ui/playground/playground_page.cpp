@@ -358,7 +358,7 @@ void PlaygroundPage::showCost() {
     cost_->setText(problem);
   } else if (run_ != 0) {
     const SampleCost cost = pace_.costOf(cellsOf(settings(), form_->grid()));
-    cost_->setText(costText(cost));
+    cost_->setText(costText(cost, makesTextOnly(workbench_.catalog(), sampler_)));
   }
   showButtons();
 }

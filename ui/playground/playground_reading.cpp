@@ -188,7 +188,9 @@ void PlaygroundPage::takeWarm(const Json& loaded, const QString& sampler) {
   } else {
     warmText_ = tr("Model in memory%1").arg(memoryText(loaded));
     const auto image = loaded.find("image");
-    const bool isSize = image != loaded.end() && image->is_array() && image->size() == 3 &&
+    // The size of the data says nothing of texts.
+    const bool isSize = !makesTextOnly(workbench_.catalog(), sampler_) && image != loaded.end() &&
+                        image->is_array() && image->size() == 3 &&
                         (*image)[1].is_number_integer() && (*image)[2].is_number_integer();
     if (isSize) {
       const int high = (*image)[1].get<int>(), wide = (*image)[2].get<int>();

@@ -234,8 +234,10 @@ std::vector<std::string> changedKeys(const SampleSettings& before, const SampleS
   return keys;
 }
 
-QString costText(const SampleCost& cost) {
-  QStringList parts{counted(cost.images, QObject::tr("image"), QObject::tr("images"))};
+QString costText(const SampleCost& cost, bool areTexts) {
+  QStringList parts{areTexts
+                        ? counted(cost.images, QObject::tr("text"), QObject::tr("texts"))
+                        : counted(cost.images, QObject::tr("image"), QObject::tr("images"))};
   if (cost.evaluations) {
     parts << QObject::tr("%1 each").arg(
         counted(*cost.evaluations, QObject::tr("evaluation"), QObject::tr("evaluations")));

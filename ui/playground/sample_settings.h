@@ -80,8 +80,8 @@ struct SampleCost {
   std::optional<std::int64_t> evaluations;  ///< of the network for each image, the same
   std::optional<double> seconds;            ///< of all
 };
-/// "35 images, 39 evaluations each, about 4.5 s"
-[[nodiscard]] QString costText(const SampleCost& cost);
+/// "35 images, 39 evaluations each, about 4.5 s"; \param areTexts  of a sampler that draws nothing
+[[nodiscard]] QString costText(const SampleCost& cost, bool areTexts = false);
 
 /// Remembers durations of drawings: similar ones take as long for each image and step.
 class SamplePace {

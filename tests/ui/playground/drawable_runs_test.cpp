@@ -30,6 +30,18 @@ TEST(SamplersFor, AModelThatWasTrainedForSomethingElseAreNone) {
   EXPECT_THAT(samplersFor(drawingCatalog(), configOf("painter", "choose")), IsEmpty());
 }
 
+TEST(MakesTextOnly, IsASamplerThatAsksForALanguageModelAlone) {
+  Catalog catalog = drawingCatalog();
+  for (auto& card : catalog.items) {
+    if (card.id == "speaker") card.needs = {"language_model"};
+    if (card.id == "slow") card.needs = {"painting", "language_model"};
+  }
+  EXPECT_TRUE(makesTextOnly(catalog, "speaker"));
+  EXPECT_FALSE(makesTextOnly(catalog, "slow")) << "it draws, too";
+  EXPECT_FALSE(makesTextOnly(catalog, "quick"));
+  EXPECT_FALSE(makesTextOnly(catalog, "unknown"));
+}
+
 TEST(FormEntries, BeginWithWhatIsDrawnAndLeaveTheSettingsOfThePageOut) {
   DrawableRun run;
   run.samplers = {"slow", "quick"};

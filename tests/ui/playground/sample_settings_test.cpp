@@ -141,6 +141,13 @@ TEST(SampleCost, IsInStepsUntilADrawingWasTimed) {
   EXPECT_NEAR(cost.seconds.value(), 12.0, 1e-9);
 }
 
+TEST(SampleCost, OfTextsCountsTexts) {
+  SampleCost cost;
+  cost.images = 2;
+  EXPECT_EQ(costText(cost, true), QStringLiteral("2 texts"));
+  EXPECT_EQ(costText(cost), QStringLiteral("2 images"));
+}
+
 TEST(SampleCost, OfAnotherSolverIsNotGuessed) {
   SamplePace pace;
   pace.learn(settingsOf({{"steps", 10}, {"solver", "heun"}}), 0.5, 20);
