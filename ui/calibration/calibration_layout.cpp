@@ -31,7 +31,7 @@ double temperatureAtPlace(int place) {
 
 QFrame* makeCalibrationCard(QWidget* parent, QVBoxLayout*& column) {
   auto* card = withRole(new QFrame(parent), "card");
-  column = columnIn(card, {px(12), px(8), px(12), px(8)}, px(6));
+  column = columnIn(card, {px(12), px(12), px(12), px(8)}, px(6));  // as a picture's title
   return card;
 }
 
@@ -168,8 +168,8 @@ QWidget* CalibrationPage::makeTemperature() {
   column->addLayout(line);
   errorsOverT_ =
       withName(new FigureView(temperatureCard_), tr("Calibration error over the temperature"));
-  errorsOverT_->setMinimumHeight(px(140));
-  errorsOverT_->setLeastRoom({240, 140});
+  errorsOverT_->setMinimumHeight(px(160));
+  errorsOverT_->setLeastRoom({240, 160});
   column->addWidget(errorsOverT_, 1);
   scores_ = withName(new QTableWidget(temperatureCard_), tr("Scores"));
   scores_->setEditTriggers(QAbstractItemView::NoEditTriggers);

@@ -121,7 +121,6 @@ std::unique_ptr<Figure> CalibrationPage::temperatureFigure(Words words) const {
                            seriesOf(run->run)});
   }
   FigureStyle style;
-  style.hasAxisTitles = words == Words::All;
   style.run = seriesOf(currentRun());
   return makeLineChart(std::move(chart), style);
 }

@@ -1,6 +1,7 @@
 // Views of Calibration: what an exported figure keeps, and what is shown at a step.
 #include <gmock/gmock.h>
 
+#include <QLayout>
 #include <QTest>
 #include <QToolButton>
 
@@ -48,6 +49,17 @@ TEST_F(CalibrationRecipe, ExportsThePictureThatHadTheFocusLast) {
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("label,predicted,count"));
   figure(*shown, "Film of the diagram over training").setFocus();
   EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("step,run,bin"));
+}
+
+TEST_F(CalibrationRecipe, TheCurveOverTheTemperatureNamesItsNumbers) {
+  const auto shown = page({runWith("a", {samples::predictions(samples::mixedAnswers())})});
+  const FigureView& view = figure(*shown, "Calibration error over the temperature");
+  ASSERT_NE(view.figure(), nullptr);
+  EXPECT_TRUE(view.figure()->style().hasAxisTitles) << "numbers need a name";
+  const QLayout* card = view.parentWidget()->layout();
+  ASSERT_NE(card, nullptr);
+  EXPECT_EQ(card->contentsMargins().top(), card->contentsMargins().left())
+      << "titles of cards and of pictures beside each other are on one line";
 }
 
 TEST_F(CalibrationRecipe, AtAStepBeforeAllAnswersTheFirstOnesAreShown) {
