@@ -24,7 +24,7 @@ using testing_support::sampleCatalog;
 using testing_support::sentences;
 using testing_support::value;
 
-PlannedRun only(const Plan& plan) {
+PlannedRun onlyRun(const Plan& plan) {
   const PlannedRun none;
   EXPECT_EQ(sentences(plan), "");
   EXPECT_EQ(plan.runs.size(), 1u);
@@ -48,7 +48,7 @@ TEST(Plan, OfOneRunIsNamedAfterTheTitle) {
 
 TEST(Plan, HoldsEverySectionComplete) {
   const Plan plan = planMore("");
-  const PlannedRun& run = only(plan);
+  const PlannedRun& run = onlyRun(plan);
   std::vector<std::string> sections;
   for (const auto& [name, section] : run.config.items()) sections.push_back(name);
   EXPECT_THAT(sections, ElementsAre("model", "task", "data", "train", "observe"));
@@ -69,7 +69,7 @@ TEST(Plan, KeepsTheTextItRead) {
 TEST(Plan, EveryLeafHasAnOrigin) {
   const Plan plan = planMore("[observe]\ncalibration = true\n[init]\nweights = 'w.safetensors'\n",
                              {"model.preset=vit/tiny"});
-  const PlannedRun& run = only(plan);
+  const PlannedRun& run = onlyRun(plan);
   std::vector<std::string> leaves, origins;
   for (const auto& [key, leaf] : flatten(run.config)) leaves.push_back(key);
   for (const auto& [key, from] : run.origins) origins.push_back(key);
@@ -100,7 +100,7 @@ TEST(Precedence, IsDefaultPresetFileVariantStageSweepCommandLine) {
 }
 
 TEST(Precedence, ATableOfTheFileMergesOverTheDefaults) {
-  const PlannedRun run = only(planMore("[train]\noptimizer = { name = 'sgd' }\n"));
+  const PlannedRun run = onlyRun(planMore("[train]\noptimizer = { name = 'sgd' }\n"));
   EXPECT_EQ(value(run, "train.optimizer.name"), "sgd");
   EXPECT_EQ(value(run, "train.optimizer.learning_rate"), 1e-3);
 }
@@ -108,7 +108,7 @@ TEST(Precedence, ATableOfTheFileMergesOverTheDefaults) {
 TEST(Precedence, ATableOfTheFileMergesOverThePreset) {
   std::string text = kGoodFile;
   text.replace(text.find("num_classes"), 0, "preset = 'vit/soft'\nmask = { alpha = 0.25 }\n");
-  const PlannedRun run = only(planText(text));
+  const PlannedRun run = onlyRun(planText(text));
   EXPECT_EQ(value(run, "model.mask.kind"), "soft");
   EXPECT_EQ(value(run, "model.mask.alpha"), 0.25);
 }
@@ -136,21 +136,21 @@ TEST(Precedence, AWholeTableReplacesThePresetsTableToo) {
   const Plan plan =
       planMore("[[variant]]\nname = 'v'\nset = { 'model.mask' = { kind = 'causal' } }\n",
                {"model.preset=vit/soft"});
-  EXPECT_EQ(value(only(plan), "model.mask.alpha"), 1.0);
-  EXPECT_EQ(origin(only(plan), "model.mask.alpha"), "default");
+  EXPECT_EQ(value(onlyRun(plan), "model.mask.alpha"), 1.0);
+  EXPECT_EQ(origin(onlyRun(plan), "model.mask.alpha"), "default");
 }
 
 TEST(Precedence, AWholeTableOnTheCommandLineReplaces) {
   const Plan plan = planMore("[train]\noptimizer = { learning_rate = 0.5 }\n",
                              {"train.optimizer={ name = \"sgd\" }"});
-  EXPECT_EQ(value(only(plan), "train.optimizer.learning_rate"), 1e-3);
+  EXPECT_EQ(value(onlyRun(plan), "train.optimizer.learning_rate"), 1e-3);
   const Plan merged =
       planMore("[train]\noptimizer = { learning_rate = 0.5 }\n", {"train.optimizer.name=sgd"});
-  EXPECT_EQ(value(only(merged), "train.optimizer.learning_rate"), 0.5);
+  EXPECT_EQ(value(onlyRun(merged), "train.optimizer.learning_rate"), 0.5);
 }
 
 TEST(Overrides, TakeTomlBareWordsAndNone) {
-  const PlannedRun run = only(planMore(
+  const PlannedRun run = onlyRun(planMore(
       "[model.mask]\nepochs = 4\n",
       {"model.pool=mean", "model.drop_path=1e-1", "model.taps=[1, 2]", "model.image_size=14",
        "train.device=\"cuda:0\"", "data.folder=/data/a b", "model.mask.epochs=none",
@@ -167,28 +167,28 @@ TEST(Overrides, TakeTomlBareWordsAndNone) {
 }
 
 TEST(Overrides, ANumberIsTextWhereTextIsAskedFor) {
-  EXPECT_EQ(value(only(planMore("", {"data.folder=2024"})), "data.folder"), "2024");
-  EXPECT_EQ(value(only(planMore("", {"data.folder=2024-01-01"})), "data.folder"), "2024-01-01");
+  EXPECT_EQ(value(onlyRun(planMore("", {"data.folder=2024"})), "data.folder"), "2024");
+  EXPECT_EQ(value(onlyRun(planMore("", {"data.folder=2024-01-01"})), "data.folder"), "2024-01-01");
 }
 
 TEST(Overrides, SetTheTitle) { EXPECT_EQ(planMore("", {"title=mine"}).title, "mine"); }
 
 TEST(None, MeansAbsentWhereAFieldMayBe) {
-  const PlannedRun run = only(planMore("[train]\nepochs = 'none'\nsteps = 5\n"));
+  const PlannedRun run = onlyRun(planMore("[train]\nepochs = 'none'\nsteps = 5\n"));
   EXPECT_TRUE(value(run, "train.epochs").is_null());
   // Where it is a choice it is that choice.
-  EXPECT_EQ(value(only(planMore("", {"data.normalize=none"})), "data.normalize"), "none");
+  EXPECT_EQ(value(onlyRun(planMore("", {"data.normalize=none"})), "data.normalize"), "none");
 }
 
 TEST(Observe, TakesTrueATableOrFalse) {
-  const PlannedRun run = only(planMore(
+  const PlannedRun run = onlyRun(planMore(
       "[observe]\nattention_rank = { every_steps = 200, images = 8 }\ncalibration = true\n"));
   EXPECT_EQ(value(run, "observe.attention_rank.every_steps"), 200);
   EXPECT_EQ(value(run, "observe.attention_rank.images"), 8);
   EXPECT_EQ(value(run, "observe.calibration.bins"), 15);
   EXPECT_EQ(value(run, "observe.calibration.weights"), "model");
   const PlannedRun off =
-      only(planMore("[observe]\ncalibration = true\n", {"observe.calibration=false"}));
+      onlyRun(planMore("[observe]\ncalibration = true\n", {"observe.calibration=false"}));
   EXPECT_TRUE(off.config["observe"].empty());
 }
 
@@ -332,7 +332,7 @@ TEST(Init, OfAVariantWithStagesIsItsLastStage) {
 }
 
 TEST(Init, TakesAUuidAndRenames) {
-  const PlannedRun run = only(planMore(
+  const PlannedRun run = onlyRun(planMore(
       "[init]\nrun = '01234567-89ab-4def-8123-456789abcdef'\nstrict = false\n"
       "rename = { 'module.head.weight' = 'head.weight', 'module.head.bias' = 'head.bias' }\n"));
   EXPECT_EQ(run.init->run, "01234567-89ab-4def-8123-456789abcdef");
@@ -350,7 +350,7 @@ TEST(ToToml, ReadsBackAsTheSameConfiguration) {
       "[init]\nweights = 'w'\nskip = ['head.*']\nrename = { 'a.b' = 'c.d' }\n",
       {"model.preset=vit/soft", "model.layer_scale=1e-5", "model.taps=[0, 3]",
        "model.drop_path=0"});
-  const PlannedRun& run = only(plan);
+  const PlannedRun& run = onlyRun(plan);
   const Plan again = planText(toToml(run.config));
   EXPECT_EQ(sentences(again), "") << toToml(run.config);
   ASSERT_EQ(again.runs.size(), 1u);
