@@ -340,7 +340,14 @@ void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
   jobs::Command command;
   command.what = jobs::Command::What::Delete;
   command.runs = ids;
-  queue_.execute(command, [this](const jobs::CommandResult& result) {
+  const auto select = [this, runs = selection_.runs(), current = selection_.current(),
+                       hidden = selection_.hidden()] {
+    std::vector<std::int64_t> left = runs;
+    std::erase_if(left, [this](std::int64_t id) { return run(id) == nullptr; });
+    const std::int64_t first = left.empty() ? 0 : left.front();
+    selection_.setRuns(left, run(current) == nullptr ? first : current, hidden);
+  };
+  queue_.execute(command, [this, select](const jobs::CommandResult& result) {
     QString sentence = tr("Moved %1 to the trash.").arg(namesOf(result.runs));
     if (!result.error.empty())
       sentence += QLatin1Char(' ') + QString::fromStdString(result.error);
@@ -348,23 +355,29 @@ void StudioWorkbench::deleteRuns(const std::vector<std::int64_t>& ids) {
     // After the sentence of the queue, which has the error alone.
     QMetaObject::invokeMethod(
         this,
-        [this, sentence, runs = result.runs] {
-          Q_EMIT offered(sentence, tr("Undo"), [this, runs] { restoreRuns(runs); });
+        [this, sentence, select, runs = result.runs] {
+          Q_EMIT offered(sentence, tr("Undo"),
+                         [this, select, runs] { restoreRuns(runs, select); });
         },
         Qt::QueuedConnection);
     return QString();
   });
 }
 
-void StudioWorkbench::restoreRuns(const std::vector<std::int64_t>& ids) {
+void StudioWorkbench::restoreRuns(const std::vector<std::int64_t>& ids,
+                                  const std::function<void()>& select) {
   if (ids.empty()) return;
   jobs::Command command;
   command.what = jobs::Command::What::Restore;
   command.runs = ids;
-  queue_.execute(command, [this](const jobs::CommandResult& result) {
+  queue_.execute(command, [this, select](const jobs::CommandResult& result) {
     watcher_.poll();
-    if (link_ == nullptr && !result.runs.empty())
-      selection_.setRuns(result.runs, result.runs.front());
+    if (link_ == nullptr && !result.runs.empty()) {
+      if (select)
+        select();
+      else
+        selection_.setRuns(result.runs, result.runs.front());
+    }
     return tr("Restored %1.").arg(namesOf(result.runs));
   });
 }

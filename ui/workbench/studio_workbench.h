@@ -58,9 +58,10 @@ class StudioWorkbench final : public Workbench {
   /// Those in progress at a checkpoint, those that wait out of the queue. The queue pauses rather
   /// than start other runs of their experiments in their place, and says so.
   void stopRuns(const std::vector<std::int64_t>& ids);
-  /// Moves them to the trash and offers to bring them back.
+  /// Moves them to the trash and offers to bring them back, with the selection as it is now.
   void deleteRuns(const std::vector<std::int64_t>& ids);
-  void restoreRuns(const std::vector<std::int64_t>& ids);
+  /// \param select  chooses the selection then; none: what was restored is selected
+  void restoreRuns(const std::vector<std::int64_t>& ids, const std::function<void()>& select = {});
   /// "run 3, baseline"; several: "runs 3, baseline; 4, wide", or their number.
   [[nodiscard]] QString namesOf(const std::vector<std::int64_t>& ids);
   void edit(std::int64_t run, store::RunField field, const std::string& text, std::int64_t basedOn,

@@ -38,6 +38,25 @@ TEST(Workbench, OffersOnlyWhatAStateAllows) {
   EXPECT_FALSE(StudioWorkbench::canStart(row));
 }
 
+TEST(Workbench, UndoOfADeletionBringsTheSelectionBackToo) {
+  SampleStudio studio(SampleOptions{0, 50});
+  const std::vector<std::int64_t> selected{studio.runs[0], studio.runs[1], studio.runs[2]};
+  Selection& selection = studio.workbench.selection();
+  selection.setRuns(selected, studio.runs[1], {studio.runs[2]});
+  LastOffer offered(studio.workbench);
+  studio.workbench.deleteRuns({studio.runs[0]});
+  studio.workbench.queue().waitUntilIdle();
+  QCoreApplication::processEvents();
+  ASSERT_EQ(studio.workbench.run(studio.runs[0]), nullptr);
+  ASSERT_TRUE(offered.act);
+  offered.act();
+  studio.workbench.queue().waitUntilIdle();
+  ASSERT_NE(studio.workbench.run(studio.runs[0]), nullptr);
+  EXPECT_EQ(selection.runs(), selected);
+  EXPECT_EQ(selection.current(), studio.runs[1]);
+  EXPECT_EQ(selection.hidden(), std::set<std::int64_t>{studio.runs[2]});
+}
+
 TEST(Workbench, StopSaysWhatWaitsAndOffersToContinue) {
   SampleStudio studio(SampleOptions{0, 50});
   const std::int64_t first = studio.runs[10], second = studio.runs[11];
