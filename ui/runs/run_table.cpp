@@ -185,10 +185,22 @@ void RunTable::show() {
     } else if (column == 0) {
       header->resizeSection(column, px(kNameWidth));
     } else {
-      view_.resizeColumnToContents(column);
-      header->resizeSection(column,
-                            std::clamp(header->sectionSize(column), px(kLeastCell), px(kMostCell)));
+      header->resizeSection(column, px(kLeastCell));
     }
+  }
+  widen();
+}
+
+void RunTable::widen() {
+  if (!isShown_) return;
+  isSizing_ = true;
+  QHeaderView* header = view_.header();
+  for (int column = 1; column < header->count(); ++column) {
+    if (widths_.contains(idOf(column))) continue;
+    const int before = header->sectionSize(column);
+    view_.resizeColumnToContents(column);
+    const int most = std::max(before, px(kMostCell));
+    header->resizeSection(column, std::clamp(header->sectionSize(column), before, most));
   }
   isSizing_ = false;
 }

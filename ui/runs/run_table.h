@@ -30,6 +30,9 @@ class RunTable : public QObject {
   void setMainMetrics(std::map<std::int64_t, std::string> metrics);
   void setShown(bool isShown);
   [[nodiscard]] bool isShown() const { return isShown_; }
+  /// Gives columns whose width the user did not choose room for the rows that are shown now; none
+  /// becomes narrower.
+  void widen();
   /// Reads the values again, of a table that is shown.
   void read();
   [[nodiscard]] const std::vector<std::string>& columns() const { return ids_; }

@@ -103,6 +103,7 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     if (!isFiltered())
       for (int row = 0; row < proxy_->rowCount(); ++row) openExperiment(proxy_->index(row, 0));
     isApplying_ = false;
+    table_->widen();
     showSelection();
     fillHeader();
   });

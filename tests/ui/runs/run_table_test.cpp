@@ -44,6 +44,16 @@ TEST_F(RunTables, TheListIsAsWideAsItsPlaceWhenTheTableCloses) {
   EXPECT_EQ(header().length(), panel.view().viewport()->width());
 }
 
+TEST_F(RunTables, AColumnHasRoomForTheRowsThatAClearedFilterBringsBack) {
+  const int all = header().sectionSize(columnOf("state"));
+  panel.setTable(false);
+  panel.filter().setText(QStringLiteral("state=done"));
+  panel.setTable(true);
+  ASSERT_LT(header().sectionSize(columnOf("state")), all) << "no row has a longer word";
+  panel.filter().clear();
+  EXPECT_EQ(header().sectionSize(columnOf("state")), all);
+}
+
 TEST(RunColumns, ListsOfObjectsAreNotUsualColumns) {
   SampleStudio studio(SampleOptions{0, 0});
   const std::int64_t experiment = studio.writer.experiment("Transforms", "");
