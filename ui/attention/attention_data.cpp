@@ -302,6 +302,7 @@ ValueRange joined(const ValueRange& a, const ValueRange& b) {
 }
 
 void addQueries(AttentionImage& image, const AttentionImage& more) {
+  image.isSigned = image.isSigned || more.isSigned;
   for (const AttentionLayer& added : more.layers) {
     const auto found =
         std::find_if(image.layers.begin(), image.layers.end(), [&](const AttentionLayer& layer) {

@@ -124,6 +124,8 @@ const AttentionScene::Row& AttentionScene::row(int layer, int head) const {
     if (shown.keyGrid.cells[key].isOnGrid()) onGrid.push_back(row.weights[key]);
   }
   row.range = rangeOf(onGrid.empty() ? row.weights : onGrid);
+  // All heads of a signed map have one map of colours, those without a negative weight, too.
+  if (image_->isSigned) row.range = joined(row.range, {0, 0, true});
   return row;
 }
 

@@ -8,6 +8,7 @@
 #include "tests/ui/attention/layers.h"
 #include "tests/ui/figures/qt_test.h"
 #include "ui/attention/attention_figures.h"
+#include "ui/figures/painting.h"
 
 namespace vitrine::ui {
 namespace {
@@ -90,6 +91,23 @@ TEST(Scene, DrawsSignedWeightsAroundZero) {
   const QImage map = scene.map(0, 0, themeColors());
   EXPECT_GT(map.pixelColor(0, 0).blue(), map.pixelColor(0, 0).red());
   EXPECT_GT(map.pixelColor(2, 0).red(), map.pixelColor(2, 0).blue());
+}
+
+TEST(Scene, DrawsAHeadOfASignedMapAroundZeroWhereNoWeightIsNegative) {
+  const Cells cells = cellsOf(1, 2, false);
+  auto image = imageWith({squareLayer(cells, {-0.5F, 0.25F, 1, 1}),
+                          squareLayer(cells, {0.25F, 0.5F, 1, 1})});
+  AttentionImage more;  // rows that are read later say it of those before, too
+  more.isSigned = true;
+  addQueries(*image, more);
+  AttentionScene scene;
+  scene.setImage(image);
+  AttentionChoice choice;
+  choice.query = {QueryChoice::Kind::Patch, {0.5, 0.1}, 0};
+  choice.isSameScale = false;
+  scene.setChoice(choice);
+  EXPECT_EQ(scene.range(1, 0), (ValueRange{-0.5, 0.5, true}));
+  EXPECT_EQ(scene.map(1, 0, themeColors()).pixelColor(1, 0).rgb(), diverging(1).rgb());
 }
 
 TEST(Scene, SaysWhyThereIsNoQuery) {
