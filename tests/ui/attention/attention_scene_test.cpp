@@ -96,7 +96,7 @@ TEST(Scene, DrawsSignedWeightsAroundZero) {
 TEST(Scene, DrawsAHeadOfASignedMapAroundZeroWhereNoWeightIsNegative) {
   const Cells cells = cellsOf(1, 2, false);
   auto image = imageWith({squareLayer(cells, {-0.5F, 0.25F, 1, 1}),
-                          squareLayer(cells, {0.25F, 0.5F, 1, 1})});
+                          squareLayer(cells, {0.25F, 0.5F, 1, 1}, 1)});
   AttentionImage more;  // rows that are read later say it of those before, too
   more.isSigned = true;
   addQueries(*image, more);
