@@ -131,7 +131,7 @@ QWidget* ConfigurePage::makeContent() {
   splitter_ = new QSplitter(this);
   splitter_->setChildrenCollapsible(false);
   splitter_->setHandleWidth(1);
-  auto* left = new QWidget;
+  auto* left = new QWidget(this);  // from the beginning in the window: the form is tabbed first
   auto* column = columnIn(left, {}, 0);
   column->addWidget(makeBar());
   scroll_ = new QScrollArea(left);
@@ -145,7 +145,7 @@ QWidget* ConfigurePage::makeContent() {
   column->addWidget(makeFooter());
   side_ = new SidePanel(splitter_);
   side_->setMinimumWidth(px(300));
-  splitter_->addWidget(makeFitArea(left));
+  splitter_->addWidget(makeFitArea(left, splitter_));
   splitter_->addWidget(side_);
   splitter_->setStretchFactor(0, 1);
   splitter_->setStretchFactor(1, 0);

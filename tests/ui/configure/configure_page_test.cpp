@@ -32,6 +32,19 @@ TEST_F(Configure, StartsSoundWithTheDefaults) {
   EXPECT_TRUE(startButton(*shown)->isEnabled());
 }
 
+TEST_F(Configure, TheTabKeyGoesThroughTheFormBeforeTheSidePanel) {
+  const auto shown = page();
+  const auto* side = shown->findChild<SidePanel*>();
+  const auto* search = named<QLineEdit>(*shown, QStringLiteral("Find a field"));
+  ASSERT_NE(side, nullptr);
+  ASSERT_NE(search, nullptr);
+  bool isSideMet = false;
+  for (const QWidget* at = shown->nextInFocusChain(); at != search && at != shown.get();
+       at = at->nextInFocusChain())
+    isSideMet = isSideMet || side->isAncestorOf(at);
+  EXPECT_FALSE(isSideMet);
+}
+
 TEST_F(Configure, ShowsThePlannersMessageBesideTheField) {
   const auto shown = page();
   type(*shown, "model.patch_size", QStringLiteral("5"));
