@@ -430,6 +430,9 @@ void SqlPage::showState() {
     stack_->setCurrentIndex(isChart_ ? ShownChart : ShownTable);
     if (isChart_) drawChart();
   }
+  // What is shown belongs to a statement before the one that failed.
+  if (hasResult_ && !failure_->text().isEmpty())
+    summary_->setText(tr("earlier result: %1").arg(counts_));
 }
 
 QString SqlPage::summary() const { return summary_->text(); }

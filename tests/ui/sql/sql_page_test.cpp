@@ -96,6 +96,17 @@ TEST_F(SqlConsole, MarksTheMistakeWhereItStands) {
       << page_.error().toStdString();
 }
 
+TEST_F(SqlConsole, SaysThatAResultIsEarlierThanTheStatementThatFailed) {
+  ask(QStringLiteral("SELECT 1 AS a"));
+  const QString counts = page_.summary();
+  ask(QStringLiteral("SELECT nope"));
+  EXPECT_EQ(page_.summary().toStdString(), "failed");
+  page_.showChart(true);
+  EXPECT_EQ(page_.summary(), QStringLiteral("earlier result: ") + counts);
+  ask(QStringLiteral("SELECT 1 AS a"));
+  EXPECT_FALSE(page_.summary().contains(QStringLiteral("earlier"))) << page_.summary().toStdString();
+}
+
 TEST_F(SqlConsole, CutsAtTheLimitAndSaysSo) {
   for (QComboBox* box : page_.findChildren<QComboBox*>()) {
     if (box->accessibleName() == QStringLiteral("Most rows")) box->setCurrentIndex(0);
