@@ -34,14 +34,15 @@ QString pageIdAt(int index) {
              : QString();
 }
 
-/// What had the focus in the page last, else the first part of it that takes keys and no text, else
-/// the page itself, which may still be reading.
+/// What had the focus in the page last, else the part that the page names, else the first one that
+/// takes keys and no text, else the page itself, which may still be reading.
 QWidget& focusPlace(Page& page) {
   const auto canTake = [&page](const QWidget& widget) {
     return (widget.focusPolicy() & Qt::TabFocus) != 0 && widget.isEnabledTo(&page) &&
            widget.isVisibleTo(&page);
   };
   if (QWidget* before = page.focusWidget(); before != nullptr && canTake(*before)) return *before;
+  if (page.focusProxy() != nullptr) return *page.focusProxy();
   if (canTake(page)) return page;
   QWidget* field = nullptr;
   for (QWidget* next = page.nextInFocusChain(); next != &page; next = next->nextInFocusChain()) {

@@ -92,6 +92,7 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
   splitter->setStretchFactor(1, 1);
   splitter->setSizes({px(230), px(800)});
   outer->addWidget(makeFitArea(splitter, this));
+  setFocusProxy(editor_);  // a key of the page leads to the statement
 
   side_->showBook(book_);
   const QString begun = setting(kTextKey, QString()).toString();

@@ -14,6 +14,7 @@
 #include "tests/ui/support/studio_window.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/pages.h"
+#include "ui/sql/sql_editor.h"
 
 namespace vitrine::ui {
 namespace {
@@ -138,6 +139,15 @@ TEST_F(Keys, OfAPageGiveItTheFocusAndTheProgramDoesNot) {
     EXPECT_TRUE(now == window.currentPage() || window.currentPage()->isAncestorOf(now))
         << window.windowTitle().toStdString() << ": " << now->metaObject()->className();
   }
+}
+
+TEST_F(Keys, OfTheSqlPageLeadToTheStatement) {
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  QLineEdit& filter = window.runsPanel().filter();
+  filter.setFocus();
+  QTest::keyClick(&filter, Qt::Key_4, Qt::AltModifier);
+  EXPECT_NE(qobject_cast<SqlEditor*>(QApplication::focusWidget()), nullptr);
 }
 
 TEST_F(Keys, OfTheNormalSizeSetItBack) {
