@@ -16,7 +16,7 @@
 namespace vitrine::kernels {
 namespace {
 
-at::Tensor random(at::IntArrayRef shape, std::uint64_t seed) {
+at::Tensor randomFloats(at::IntArrayRef shape, std::uint64_t seed) {
   return at::randn(shape, at::detail::createCPUGenerator(seed));
 }
 
@@ -28,16 +28,16 @@ struct LinearCase {
 /// y and the gradients of x, weight and bias; only y without a gradient.
 std::vector<at::Tensor> results(const LinearCase& c, at::ScalarType type, bool hasGradient) {
   const at::Tensor x =
-      (c.isStrided ? random({c.rows, 2 * c.in}, 1).narrow(1, 0, c.in) : random({c.rows, c.in}, 1))
+      (c.isStrided ? randomFloats({c.rows, 2 * c.in}, 1).narrow(1, 0, c.in) : randomFloats({c.rows, c.in}, 1))
           .to(type)
           .detach()
           .requires_grad_(hasGradient);
-  const at::Tensor weight = random({c.out, c.in}, 2).to(type).requires_grad_(hasGradient);
+  const at::Tensor weight = randomFloats({c.out, c.in}, 2).to(type).requires_grad_(hasGradient);
   const at::Tensor bias =
-      c.hasBias ? random({c.out}, 3).to(type).requires_grad_(hasGradient) : at::Tensor();
+      c.hasBias ? randomFloats({c.out}, 3).to(type).requires_grad_(hasGradient) : at::Tensor();
   const at::Tensor y = linear(x, weight, bias);
   if (!hasGradient) return {y};
-  (y * random({c.rows, c.out}, 4).to(type)).sum().backward();
+  (y * randomFloats({c.rows, c.out}, 4).to(type)).sum().backward();
   std::vector<at::Tensor> all{y.detach(), x.grad(), weight.grad()};
   if (c.hasBias) all.push_back(bias.grad());
   return all;
@@ -102,8 +102,8 @@ TEST(LinearKernel, GivesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST(LinearKernel, GivesNoGradientThatIsNotAskedFor) {
-  const at::Tensor x = random({40, 8}, 1), weight = random({6, 8}, 2).requires_grad_(),
-                   bias = random({6}, 3);
+  const at::Tensor x = randomFloats({40, 8}, 1), weight = randomFloats({6, 8}, 2).requires_grad_(),
+                   bias = randomFloats({6}, 3);
   linear(x, weight, bias).sum().backward();
   EXPECT_FALSE(x.grad().defined());
   EXPECT_FALSE(bias.grad().defined());

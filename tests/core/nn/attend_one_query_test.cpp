@@ -4,20 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "core/nn/attend.h"
+#include "tests/core/nn/tensors.h"
 #include "tests/support/every_cpu_path.h"
 
 namespace vitrine::nn {
 namespace {
 
 using testing::onEveryCpuPath;
-
-at::Tensor drawn(at::IntArrayRef shape, std::uint64_t seed) {
-  return at::randn(shape, at::detail::createCPUGenerator(seed), at::TensorOptions(at::kDouble));
-}
-
-double largestDifference(const at::Tensor& a, const at::Tensor& b) {
-  return (a.to(at::kDouble) - b).abs().max().item<double>();
-}
 
 TEST(AttendOne, QueryOverACacheAgreesWithTheExplicitPathOnEveryCpuPath) {
   onEveryCpuPath([] {

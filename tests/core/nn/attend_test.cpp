@@ -17,22 +17,13 @@
 
 #include "core/base/error.h"
 #include "core/nn/attention.h"
+#include "tests/core/nn/tensors.h"
 #include "tests/support/every_cpu_path.h"
 
 namespace vitrine::nn {
 namespace {
 
 using testing::onEveryCpuPath;
-
-at::Generator seeded(std::uint64_t seed) { return at::detail::createCPUGenerator(seed); }
-
-at::Tensor drawn(at::IntArrayRef shape, std::uint64_t seed) {
-  return at::randn(shape, seeded(seed), at::TensorOptions(at::kDouble));
-}
-
-double largestDifference(const at::Tensor& a, const at::Tensor& b) {
-  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
-}
 
 /// A tensor as rows of doubles; absent axes count as one.
 class Numbers {

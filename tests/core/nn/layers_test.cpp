@@ -16,22 +16,13 @@
 #include "core/nn/patch_embed.h"
 #include "core/nn/position/position_embedding.h"
 #include "core/nn/position/rope.h"
+#include "tests/core/nn/tensors.h"
 #include "tests/support/every_cpu_path.h"
 
 namespace vitrine::nn {
 namespace {
 
 using testing::onEveryCpuPath;
-
-at::Generator seeded(std::uint64_t seed) { return at::detail::createCPUGenerator(seed); }
-
-double largestDifference(const at::Tensor& a, const at::Tensor& b) {
-  return (a - b).abs().max().item<double>();
-}
-
-at::Tensor row(std::initializer_list<double> values) {
-  return at::tensor(std::vector<double>(values)).to(at::kFloat);
-}
 
 /// 1 below and on the diagonal, `others` above.
 at::Tensor lowerFactor(std::int64_t tokens, double others = 0) {

@@ -8,21 +8,12 @@
 
 #include "core/base/error.h"
 #include "core/nn/position/rope.h"
+#include "tests/core/nn/tensors.h"
 #include "tests/support/every_cpu_path.h"
 #include "tests/support/golden_case.h"
 
 namespace vitrine::nn {
 namespace {
-
-at::Generator seeded(std::uint64_t seed) { return at::detail::createCPUGenerator(seed); }
-
-double largestDifference(const at::Tensor& a, const at::Tensor& b) {
-  return (a - b).abs().max().item<double>();
-}
-
-at::Tensor row(std::initializer_list<double> values) {
-  return at::tensor(std::vector<double>(values)).to(at::kFloat);
-}
 
 RopeSpectrum line(std::int64_t channels, double theta = 1e4) {
   return {channels, RopeAxes::Line, theta, 0};

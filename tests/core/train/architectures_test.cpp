@@ -18,7 +18,7 @@
 namespace vitrine::test {
 namespace {
 
-struct Recorded {
+struct RecordedRun {
   std::vector<std::pair<std::int64_t, double>> loss;
   train::LoadedCheckpoint last;
 };
@@ -55,7 +55,7 @@ class ExactResume : public testing::TestWithParam<int> {
 
   /// Trains to the end, or to `stop`, and appends the losses.
   static void segment(std::shared_ptr<Model> model, const TemporaryFolder& folder,
-                      std::int64_t resumeFrom, std::int64_t stop, Recorded& recorded) {
+                      std::int64_t resumeFrom, std::int64_t stop, RecordedRun& recorded) {
     SmallRun run(config());
     run.use(std::move(model));
     run.setup.checkpointFolder = folder.path();
@@ -70,7 +70,7 @@ class ExactResume : public testing::TestWithParam<int> {
   }
 
   static void expectBitIdentical(const Build& build) {
-    Recorded whole;
+    RecordedRun whole;
     {
       const TemporaryFolder folder;
       segment(build(1), folder, 0, kSteps, whole);
@@ -84,7 +84,7 @@ class ExactResume : public testing::TestWithParam<int> {
     for (std::size_t i = 0; i < stops; ++i) {
       const std::int64_t stop = order[i] + 1;
       const TemporaryFolder folder;
-      Recorded parts;
+      RecordedRun parts;
       segment(build(1), folder, 0, stop, parts);
       segment(build(2), folder, stop, kSteps, parts);  // its own initial values must not matter
       EXPECT_EQ(parts.loss, whole.loss) << "stopped after step " << stop;

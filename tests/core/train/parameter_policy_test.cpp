@@ -17,7 +17,7 @@ namespace vitrine::test {
 namespace {
 
 using ::testing::ElementsAre;
-using Names = std::vector<std::string>;
+using NameList = std::vector<std::string>;
 
 std::filesystem::path golden(const std::string& name) {
   return std::filesystem::path(VITRINE_SOURCE_DIR) / "tests/golden/analysis" / name;
@@ -25,7 +25,7 @@ std::filesystem::path golden(const std::string& name) {
 
 /// One parameter of four numbers for each name: those of one axis, called bias or norm, do not
 /// decay.
-std::vector<ParameterGroup> groupsOf(const Names& names) {
+std::vector<ParameterGroup> groupsOf(const NameList& names) {
   ParameterGroup decay{"decay", {}, {}, 1, 1}, plain{"no_decay", {}, {}, 0, 1};
   for (const std::string& name : names) {
     const bool isPlain =
@@ -50,7 +50,7 @@ std::string problemOf(const std::function<void()>& action) {
   return test::refusal<ConfigError>([&] { action(); });
 }
 
-std::map<std::string, std::int64_t> layersByName(const Names& names) {
+std::map<std::string, std::int64_t> layersByName(const NameList& names) {
   const std::vector<std::int64_t> layers = layersOf(names);
   std::map<std::string, std::int64_t> all;
   for (std::size_t i = 0; i < names.size(); ++i) all[names[i]] = layers[i];
@@ -73,7 +73,7 @@ TEST(Layers, AreCountedByBlocksInTheOrderOfTheNetwork) {
 TEST(LayerDecay, GivesEveryParameterTheScaleOfTheReference) {
   std::ifstream in(golden("layer_decay") / "case.json");
   const Json settings = Json::parse(in).at("parameters");
-  Names names;
+  NameList names;
   for (const auto& [name, scale] : settings.at("scale").items()) names.push_back(name);
   train::ParameterPolicy policy;
   policy.layerDecay = settings.at("decay").get<double>();
@@ -91,10 +91,10 @@ TEST(LayerDecay, OfANetworkWithoutBlocksIsRefused) {
       problemOf([&] {
         static_cast<void>(train::withPolicy(groupsOf({"fc1"}), policy, layersByName({"fc1"})));
       }),
-      test::Names("train.layer_decay"));
+      test::NameList("train.layer_decay"));
 }
 
-const Names kNames{"embed.weight",    "blocks.0.weight", "blocks.0.bias",
+const NameList kNames{"embed.weight",    "blocks.0.weight", "blocks.0.bias",
                    "blocks.1.weight", "head.weight",     "head.bias"};
 
 TEST(Groups, ScaleRatesAndDecayOfWhatTheyMatchAndLeaveTheRest) {
@@ -150,7 +150,7 @@ TEST(Groups, FollowTheTrajectoryOfTheReferenceUnderAPolicy) {
   const auto all = readTensors(golden("optimizer_trajectory") / "io.safetensors");
   const std::string rule = "output/adamw_no_decay_1d_pos_cls/";
   ParameterGroup decay{"decay", {}, {}, 1, 1}, plain{"no_decay", {}, {}, 0, 1};
-  Names names;
+  NameList names;
   std::vector<at::Tensor> parameters;
   for (const auto& [full, value] : all) {
     if (!full.starts_with("input/param/")) continue;
@@ -215,10 +215,10 @@ TEST(Groups, OfARunNameThePatternThatMatchesNothing) {
   for (const bool freeze : {false, true}) {
     SmallRun run(withGroups({{"first", {{"match", {"fc9*"}}, {"freeze", freeze}}}}));
     EXPECT_THAT(problemOf([&] { static_cast<void>(run.go()); }),
-                test::Names("train.groups.first.match"));
+                test::NameList("train.groups.first.match"));
   }
   SmallRun run(withGroups(Json::object(), {{"layer_decay", 0.5}}));
-  EXPECT_THAT(problemOf([&] { static_cast<void>(run.go()); }), test::Names("train.layer_decay"));
+  EXPECT_THAT(problemOf([&] { static_cast<void>(run.go()); }), test::NameList("train.layer_decay"));
 }
 
 TEST(Groups, OfOneRateLeaveARunAsItWasToTheLastBit) {

@@ -14,7 +14,7 @@
 namespace vitrine::test {
 namespace {
 
-constexpr std::int64_t kEvery = 5, kSteps = 24;  ///< 12 steps an epoch
+constexpr std::int64_t kEvery = 5, kRecordedSteps = 24;  ///< 12 steps an epoch
 
 class CnnArchitecture final : public Architecture {
  public:
@@ -76,7 +76,7 @@ class Recorded : public testing::TestWithParam<Case> {
         ADD_FAILURE() << problem.sentence();
     }
     model["architecture"] = its.architecture;
-    std::vector<std::pair<std::string, Json>> train{{"steps", kSteps},
+    std::vector<std::pair<std::string, Json>> train{{"steps", kRecordedSteps},
                                                     {"optimizer.learning_rate", 0.01},
                                                     {"evaluate.every_steps", kEvery},
                                                     {"evaluate.every_epochs", nullptr},
