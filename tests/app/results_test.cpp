@@ -93,6 +93,21 @@ TEST(Train, StoresWhatTheProcessUsesOfTheMachineAmongItsPoints) {
             "fraction");
 }
 
+TEST(Train, ListsTheScoresOfTheTaskAndNotThoseOfEachClass) {
+  Scratch scratch;
+  const std::string database = scratch.path("x.sqlite");
+  const Ended ended = vitrine({"train", sharedSingle(), "train.steps=2", "--db", database});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("test/top1"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("class_accuracy")));
+  const Json stored = vitrine({"query",
+                               "SELECT count(*) AS n FROM metrics "
+                               "WHERE name LIKE 'test/class_accuracy/%'",
+                               "--json", "--db", database})
+                          .json();
+  EXPECT_GT(stored.at(0).at("n"), 0);
+}
+
 TEST(Train, EndsWithOneWhenALossIsNotFinite) {
   Scratch scratch;
   const Ended ended =

@@ -112,6 +112,20 @@ TEST(CommandLine, WhatDoesNotExistEndsWithThree) {
   EXPECT_THAT(vitrine({"describe", "vitt"}).err, Names("vit"));
 }
 
+TEST(CommandLine, APathThatTheSystemRefusesIsNamedWithItsReason) {
+  Scratch scratch;
+  const std::string loop = scratch.path("loop");
+  fs::create_symlink("loop", loop);
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"check", loop}, {"db", "probe", loop}, {"runs", "--db", loop}}) {
+    const Ended ended = vitrine(words);
+    EXPECT_EQ(ended.code, 1) << words[0];
+    EXPECT_THAT(ended.err, HasTexts("'" + loop + "'", "Too many levels of symbolic links"));
+    EXPECT_THAT(ended.err, Not(HasSubstr("filesystem error")));
+  }
+  EXPECT_THAT(vitrine({"check", ""}).err, HasSubstr("no experiment file ''"));
+}
+
 TEST(CommandLine, ADatabaseThatIsNotThereIsMadeByRunsAndDbInfoAlone) {
   Scratch scratch;
   for (const std::vector<std::string>& words :

@@ -2,6 +2,7 @@
 // an object on stdout, and an exit code.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 
 #include "app/vitrine/cli/command_line.h"
@@ -45,6 +46,10 @@ int guarded(VerbFunction run, const Arguments& arguments) {
   } catch (const Error& error) {
     if (error.code() == ExitCode::Failed) return fail(error.what(), arguments);
     return reportError(error.what(), error.code(), arguments);
+  } catch (const std::filesystem::filesystem_error& error) {
+    const std::string path = error.path1().string();
+    return reportError("cannot use '" + path + "': " + error.code().message(), ExitCode::Failed,
+                       arguments);
   } catch (const std::bad_alloc&) {
     return fail("out of memory; take a smaller model or batch", arguments);
   } catch (const std::exception& error) {

@@ -104,7 +104,8 @@ int logVerb(const Arguments& arguments) {
   CommandLine line("log", {"vitrine log --db lab.sqlite < run.jsonl",
                            "vitrine log   # started by resources/python/vitrine.py"});
   line.app().description(
-      "Standard input is one JSON object per line: a run, then its metrics, images, tables and "
+      line.app().get_description() +
+      "\n\nStandard input is one JSON object per line: a run, then its metrics, images, tables and "
       "texts, then how it finished. Answers and requests to stop come back on standard output. "
       "resources/docs/python.md describes both.");
   line.parse(arguments);
