@@ -1,8 +1,11 @@
 // The views of the window: layouts, undo of views, and "how to read this".
 #include <QAction>
+#include <QContextMenuEvent>
+#include <QCoreApplication>
 #include <QDialogButtonBox>
 #include <QEvent>
 #include <QInputDialog>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -26,6 +29,13 @@ namespace {
 
 constexpr qint64 kSameGestureMs = 800;  // choices closer than this are one step of undo
 const QString kSelectionView = QStringLiteral("runs/selection");  // where others name a page
+
+/// Shift+F10 asks for the menu of a widget as the Menu key does, which many keyboards lack.
+bool isMenuRequest(QEvent& event) {
+  if (event.type() != QEvent::KeyPress) return false;
+  const auto& key = static_cast<const QKeyEvent&>(event);
+  return key.key() == Qt::Key_F10 && key.modifiers() == Qt::ShiftModifier;
+}
 
 QString pageIdAt(int index) {
   const auto& all = pages();
@@ -70,6 +80,12 @@ void MainWindow::takePage(int index, Page* page) {
 }
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  if (auto* widget = qobject_cast<QWidget*>(watched); widget != nullptr && isMenuRequest(*event)) {
+    const QPoint at = widget->inputMethodQuery(Qt::ImCursorRectangle).toRect().center();
+    QContextMenuEvent menu(QContextMenuEvent::Keyboard, at, widget->mapToGlobal(at));
+    QCoreApplication::sendEvent(widget, &menu);
+    return true;
+  }
   const QEvent::Type type = event->type();
   const bool isInput = type == QEvent::MouseButtonPress || type == QEvent::MouseButtonDblClick ||
                        type == QEvent::KeyPress || type == QEvent::Wheel;

@@ -1,5 +1,6 @@
 // The keys of the window: none is given twice, and each is shown where its action is.
 #include <QApplication>
+#include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QMenu>
@@ -58,6 +59,25 @@ TEST_F(Keys, NoneOfTheWindowIsGivenTwice) {
                                  << names.join(QStringLiteral(", ")).toStdString();
     }
   }
+}
+
+class MenuProbe final : public QWidget {
+ public:
+  using QWidget::QWidget;
+  int requests = 0;
+
+ protected:
+  void contextMenuEvent(QContextMenuEvent* event) override {
+    if (event->reason() == QContextMenuEvent::Keyboard) ++requests;
+  }
+};
+
+TEST_F(Keys, ShiftF10AsksForTheMenuAsTheMenuKeyDoes) {
+  MenuProbe probe(&window);
+  QTest::keyClick(&probe, Qt::Key_F10);
+  EXPECT_EQ(probe.requests, 0);
+  QTest::keyClick(&probe, Qt::Key_F10, Qt::ShiftModifier);
+  EXPECT_EQ(probe.requests, 1);
 }
 
 // Two actions that answer to one key are none: Qt runs neither.
