@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -143,6 +144,10 @@ void ConfigurePage::onEnqueued(const std::vector<std::int64_t>& runs) {
 void ConfigurePage::save() {
   if (origin_.isEmpty()) {
     saveAs();
+  } else if (isOthersWork(origin_)) {
+    workbench_.showError(tr("%1 was changed by another program since it was read here, and was not "
+                            "saved. Save it under another name, or save again to overwrite it.")
+                             .arg(origin_));
   } else if (writeTo(origin_)) {
     workbench_.showMessage(tr("Saved %1.").arg(origin_));
   }
@@ -153,6 +158,16 @@ void ConfigurePage::saveAs() {
   const QString file = QFileDialog::getSaveFileName(this, tr("Save experiment"), offered,
                                                     tr("Experiments (*.toml)"));
   if (!file.isEmpty() && writeTo(file)) workbench_.showMessage(tr("Saved %1.").arg(file));
+}
+
+bool ConfigurePage::isOthersWork(const QString& file) {
+  QFile source(file);
+  // One that is gone is written again; one that cannot be read says so when it is written.
+  if (!source.open(QIODevice::ReadOnly) || source.size() > kLargestFile) return false;
+  const std::string there = source.readAll().toStdString();
+  const auto known = saved_.find(file);
+  if (known == saved_.end() || known->second == there) return false;
+  return std::exchange(warnedOf_, there) != there;
 }
 
 bool ConfigurePage::writeTo(const QString& file) {

@@ -148,6 +148,8 @@ class ConfigurePage final : public Page {
   void placeSide();
   /// So low that the form needs every line.
   [[nodiscard]] bool isShort() const;
+  /// Whether another program wrote the file after it was read here; once for each of its texts.
+  bool isOthersWork(const QString& file);
   bool writeTo(const QString& file);
 
   Workbench& workbench_;
@@ -176,6 +178,7 @@ class ConfigurePage final : public Page {
   std::string sound_;  ///< the last text that was TOML: what edits of the form go into
   QString origin_;
   std::map<QString, std::string> saved_;  ///< the text of each file as it was read or written
+  std::string warnedOf_;                  ///< another program's text that Save refused to overwrite
   EditHistory history_;
   std::int64_t fromRunLater_ = 0;  ///< startFrom() came before the schemas or the configuration
   std::optional<Problem> syntax_;  ///< why the text is not TOML; the form is closed then

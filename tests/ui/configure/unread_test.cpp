@@ -110,6 +110,26 @@ TEST_F(Unread, AFileThatIsNotTomlIsNotOverwrittenWithTheExperimentBefore) {
   EXPECT_EQ(fileText(file).toStdString(), experiment("theirs", 48));
 }
 
+TEST_F(Unread, AFileThatAnotherProgramChangedIsOverwrittenAtTheSecondSave) {
+  const auto shown = page();
+  const QByteArray mine = QByteArray::fromStdString(experiment("mine", 32));
+  const QByteArray theirs = QByteArray::fromStdString(experiment("mine", 96));
+  const QString file = write(QStringLiteral("shared.toml"), mine);
+  shown->openFile(file);
+  shown->planNow();
+  type(*shown, "model.width", QStringLiteral("48"));
+  shown->planNow();
+  write(QStringLiteral("shared.toml"), theirs);
+  shown->save();
+  EXPECT_EQ(fileText(file).toStdString(), theirs.toStdString());
+  ASSERT_EQ(workbench_.errors.size(), 1U);
+  EXPECT_TRUE(workbench_.errors.front().contains(file));
+  shown->save();
+  EXPECT_EQ(fileText(file).toStdString(), experiment("mine", 48));
+  shown->save();
+  EXPECT_EQ(workbench_.errors.size(), 1U) << "what was saved here is known";
+}
+
 TEST_F(Unread, AFileThatIsTooLargeIsAnError) {
   const auto shown = page();
   const std::string before = shown->text();
