@@ -306,7 +306,7 @@ Html Part::artifacts() {
     const std::string title = kind.analysis + ": " + kind.name;
     if (kind.runs.size() > 1 && kind.runs.size() <= kMostTiles) {
       content += figures_.draw(
-          {title + ", newest step of each variant, one scale", "compare", kind.runs,
+          {title + ", newest step and own settings of each, one scale", "compare", kind.runs,
            Json{{"view", "artifacts"}, {"artifact", kind.analysis + "/" + kind.name}}, true});
       continue;
     }
