@@ -17,7 +17,7 @@ using testing_support::planText;
 using testing_support::sampleCatalog;
 using testing_support::sentences;
 
-Problem onlyProblem(const Plan& plan) {
+Problem sole(const Plan& plan) {
   const Problem none;
   EXPECT_EQ(plan.problems.size(), 1u) << sentences(plan);
   return plan.problems.empty() ? none : plan.problems[0];
@@ -27,7 +27,7 @@ TEST(Problems, AGoodFileHasNone) { EXPECT_EQ(sentences(planMore("")), ""); }
 
 TEST(Problems, UnknownKeyNamesItsPlaceAndTheNearestKey) {
   const Plan plan = planMore("[train]\n  epocs = 3\n");
-  const Problem& problem = onlyProblem(plan);
+  const Problem& problem = sole(plan);
   EXPECT_EQ(problem.file, "sample.toml");
   EXPECT_EQ(problem.line, 10);
   EXPECT_EQ(problem.column, 3);
@@ -38,20 +38,20 @@ TEST(Problems, UnknownKeyNamesItsPlaceAndTheNearestKey) {
 }
 
 TEST(Problems, AKeyAtTheWrongLevelIsShownItsPlace) {
-  EXPECT_EQ(onlyProblem(planMore("[train]\nlearning_rate = 1e-3\n")).nearest,
+  EXPECT_EQ(sole(planMore("[train]\nlearning_rate = 1e-3\n")).nearest,
             "train.optimizer.learning_rate");
-  EXPECT_EQ(onlyProblem(planText(std::string("epochs = 3\n") + testing_support::kGoodFile)).nearest,
+  EXPECT_EQ(sole(planText(std::string("epochs = 3\n") + testing_support::kGoodFile)).nearest,
             "train.epochs");
 }
 
 TEST(Problems, AKeyLikeNoOtherGetsTheListOfLegalOnes) {
-  const Problem& problem = onlyProblem(planMore("[data.augment]\nzzz = 3\n"));
+  const Problem& problem = sole(planMore("[data.augment]\nzzz = 3\n"));
   EXPECT_EQ(problem.nearest, "");
   EXPECT_THAT(problem.message, Names("crop_padding", "flip"));
 }
 
 TEST(Problems, WrongTypesAreNamed) {
-  const auto message = [](const std::string& more) { return onlyProblem(planMore(more)).message; };
+  const auto message = [](const std::string& more) { return sole(planMore(more)).message; };
   EXPECT_EQ(message("[train]\nepochs = 'ten'\n"), "must be an integer, not 'ten'");
   EXPECT_EQ(message("[train]\nepochs = 3.5\n"), "must be an integer, not 3.5");
   EXPECT_EQ(message("[train]\nclip_norm = true\n"), "must be a number, not true");
@@ -67,33 +67,33 @@ TEST(Problems, WrongTypesAreNamed) {
 }
 
 TEST(Problems, OutOfRangeNamesTheRangeAndUnit) {
-  EXPECT_EQ(onlyProblem(planMore("[train]\nbatch_size = 0\n")).message,
+  EXPECT_EQ(sole(planMore("[train]\nbatch_size = 0\n")).message,
             "0 is out of range; use 1 to 65536 images");
   for (const char* key : {"epochs", "checkpoint.every_epochs", "evaluate.every_epochs"}) {
-    EXPECT_EQ(onlyProblem(planMore(std::string("[train]\n") + key + " = 2000000000\n")).message,
+    EXPECT_EQ(sole(planMore(std::string("[train]\n") + key + " = 2000000000\n")).message,
               "2e9 is out of range; use 1 to 1e9 epochs");
   }
-  EXPECT_EQ(onlyProblem(planMore("[train]\noptimizer.beta1 = 1\n")).message,
+  EXPECT_EQ(sole(planMore("[train]\noptimizer.beta1 = 1\n")).message,
             "1 is out of range; use 0 or more and less than 1");
-  EXPECT_EQ(onlyProblem(planMore("[train]\nclip_norm = 0.0\n")).message,
+  EXPECT_EQ(sole(planMore("[train]\nclip_norm = 0.0\n")).message,
             "0 is out of range; use more than 0");
 }
 
 TEST(Problems, UnknownChoiceNamesTheLegalOnesAndTheNearest) {
   const Plan plan = planMore("[train]\noptimizer = { name = \"adamv\" }\n");
-  EXPECT_EQ(onlyProblem(plan).message, "'adamv' is none of adamw, sgd, lamb, lars");
-  EXPECT_EQ(onlyProblem(plan).nearest, "adamw");
-  EXPECT_EQ(onlyProblem(plan).column, 22);
+  EXPECT_EQ(sole(plan).message, "'adamv' is none of adamw, sgd, lamb, lars");
+  EXPECT_EQ(sole(plan).nearest, "adamw");
+  EXPECT_EQ(sole(plan).column, 22);
 }
 
 TEST(Problems, UnknownItemsNameTheNearest) {
   EXPECT_EQ(codes(planMore("", {"model.architecture=vti"})),
             "model.architecture unknown_item -> vit");
-  EXPECT_EQ(onlyProblem(planMore("", {"model.architecture=vti"})).item, "architecture/vti");
-  EXPECT_EQ(onlyProblem(planMore("", {"task.name=classificaton"})).nearest, "classification");
-  EXPECT_EQ(onlyProblem(planMore("", {"data.dataset=fashion-mnist"})).nearest, "fashion_mnist");
-  EXPECT_EQ(onlyProblem(planMore("[observe]\ncalibraton = true\n")).nearest, "calibration");
-  EXPECT_EQ(onlyProblem(planMore("", {"model.preset=vit/tinny"})).nearest, "vit/tiny");
+  EXPECT_EQ(sole(planMore("", {"model.architecture=vti"})).item, "architecture/vti");
+  EXPECT_EQ(sole(planMore("", {"task.name=classificaton"})).nearest, "classification");
+  EXPECT_EQ(sole(planMore("", {"data.dataset=fashion-mnist"})).nearest, "fashion_mnist");
+  EXPECT_EQ(sole(planMore("[observe]\ncalibraton = true\n")).nearest, "calibration");
+  EXPECT_EQ(sole(planMore("", {"model.preset=vit/tinny"})).nearest, "vit/tiny");
 }
 
 TEST(Problems, MissingKeysAreNamed) {
@@ -107,14 +107,14 @@ TEST(Problems, MissingKeysAreNamed) {
 
 TEST(Problems, SyntaxErrorsHaveLineAndColumn) {
   const Plan plan = planMore("[train]\nepochs = = 3\n");
-  EXPECT_EQ(onlyProblem(plan).line, 10);
-  EXPECT_EQ(onlyProblem(plan).column, 10);
-  EXPECT_EQ(onlyProblem(plan).code, ProblemCode::BadSyntax);
+  EXPECT_EQ(sole(plan).line, 10);
+  EXPECT_EQ(sole(plan).column, 10);
+  EXPECT_EQ(sole(plan).code, ProblemCode::BadSyntax);
   EXPECT_TRUE(plan.runs.empty());
 }
 
 TEST(Problems, SayWhatIsNotClosed) {
-  const auto said = [](const std::string& text) { return onlyProblem(planText(text)).message; };
+  const auto said = [](const std::string& text) { return sole(planText(text)).message; };
   EXPECT_EQ(said("title = \"open\n[model]\n"), "not valid TOML: this string is not closed");
   EXPECT_EQ(said("title = 'open\r\n[model]\r\n"), "not valid TOML: this string is not closed");
   EXPECT_EQ(said("title = \"\u00fcber\n"), "not valid TOML: this string is not closed");
@@ -146,7 +146,7 @@ TEST(Problems, AreAllReportedAtOnceInTheOrderOfTheText) {
 TEST(Problems, ThatRepeatInEveryRunAreReportedOnce) {
   const Plan plan =
       planMore("[train]\nepochs = 0\n[sweep]\n'train.seed' = [0, 1, 2]\n'model.depth' = [1, 2]\n");
-  EXPECT_EQ(onlyProblem(plan).key, "train.epochs");
+  EXPECT_EQ(sole(plan).key, "train.epochs");
 }
 
 TEST(Problems, OfASweepStandAtTheValue) {
@@ -174,8 +174,8 @@ TEST(Problems, OfVariantsAndStages) {
   EXPECT_EQ(told("[[variant]]\nset = { 'model.depth' = 2 }\n"), "variant.name missing");
   EXPECT_EQ(told("[[variant]]\nname = 'a'\n[[variant]]\nname = 'a'\n"), "variant.name duplicate");
   EXPECT_EQ(told("[[variant]]\nname = 'a'\nset = 3\n"), "variant.set wrong_type");
-  EXPECT_EQ(onlyProblem(planMore("[[variant]]\nname = 'a'\nsets = {}\n")).nearest, "set");
-  EXPECT_EQ(onlyProblem(planMore("[[variant]]\nname = 'a'\nmodel.depth = 3\n")).nearest, "set.model");
+  EXPECT_EQ(sole(planMore("[[variant]]\nname = 'a'\nsets = {}\n")).nearest, "set");
+  EXPECT_EQ(sole(planMore("[[variant]]\nname = 'a'\nmodel.depth = 3\n")).nearest, "set.model");
   EXPECT_EQ(told("[[stage]]\nname = 'a'\ninit = 'previous'\n"), "init.run wrong_order");
   EXPECT_EQ(told("[[stage]]\nname = 'a'\n[[stage]]\nname = 'b'\ninit = 'prev'\n"),
             "stage.init wrong_type");
@@ -183,8 +183,8 @@ TEST(Problems, OfVariantsAndStages) {
 
 TEST(Problems, OfDivisionNameBothFieldsAndTheLegalValues) {
   const Plan plan = planMore("", {"model.patch_size=5"});
-  EXPECT_EQ(onlyProblem(plan).key, "model.patch_size");
-  EXPECT_EQ(onlyProblem(plan).message,
+  EXPECT_EQ(sole(plan).key, "model.patch_size");
+  EXPECT_EQ(sole(plan).message,
             "patch_size 5 does not divide image_size 28; use 1, 2, 4, 7, 14 or 28 (patches tile "
             "the image)");
 }
@@ -192,21 +192,21 @@ TEST(Problems, OfDivisionNameBothFieldsAndTheLegalValues) {
 TEST(Problems, OfDivisionLookAtEachSide) {
   EXPECT_EQ(sentences(planMore("", {"model.patch_size=[7,10]", "model.image_size=[28,30]"})), "");
   EXPECT_EQ(
-      onlyProblem(planMore("", {"model.image_size=[28,30]"})).message,
+      sole(planMore("", {"model.image_size=[28,30]"})).message,
       "patch_size 7 does not divide image_size [28, 30]; use 1 or 2 (patches tile the image)");
 }
 
 TEST(Problems, OfMultiplesOfferTheNeighbours) {
   const Plan plan = planMore("", {"model.heads=3"});
-  EXPECT_EQ(onlyProblem(plan).message,
+  EXPECT_EQ(sole(plan).message,
             "width 64 is not a multiple of heads 3; use 63 or 66 (heads share the width)");
-  EXPECT_EQ(onlyProblem(plan).file, "command line");
+  EXPECT_EQ(sole(plan).file, "command line");
 }
 
 TEST(Problems, OfRequirementsNameWhatIsMissing) {
-  EXPECT_EQ(onlyProblem(planMore("", {"model.mask.kind=soft"})).message,
+  EXPECT_EQ(sole(planMore("", {"model.mask.kind=soft"})).message,
             "mask.kind 'soft' needs mask.epochs to be given");
-  EXPECT_EQ(onlyProblem(planMore("", {"model.mask.kind=causal", "model.pool=mean"})).message,
+  EXPECT_EQ(sole(planMore("", {"model.mask.kind=causal", "model.pool=mean"})).message,
             "mask.kind 'causal' needs pool to be 'class_token', not 'mean'");
 }
 
@@ -215,18 +215,18 @@ TEST(Problems, ARuleIsSilentAboutValuesThatAreWrongThemselves) {
 }
 
 TEST(Problems, RefusedValuesGiveTheirSentence) {
-  EXPECT_EQ(onlyProblem(planMore("", {"model.pos_embed=axial"})).message,
+  EXPECT_EQ(sole(planMore("", {"model.pos_embed=axial"})).message,
             "axial positions are not offered yet; use learned or sincos");
 }
 
 TEST(Problems, OfCapabilitiesNameBothItems) {
   const Plan plan = planMore("[observe]\nattention_rank = true\n", {"model.architecture=plain"});
-  EXPECT_EQ(onlyProblem(plan).key, "observe.attention_rank");
-  EXPECT_EQ(onlyProblem(plan).message,
+  EXPECT_EQ(sole(plan).key, "observe.attention_rank");
+  EXPECT_EQ(sole(plan).message,
             "analysis 'attention_rank' needs a model with 'attention_source'; architecture 'plain' "
             "offers "
             "image_classifier");
-  EXPECT_EQ(onlyProblem(planMore("", {"data.dataset=pictures"})).message,
+  EXPECT_EQ(sole(planMore("", {"data.dataset=pictures"})).message,
             "task 'classification' needs samples with 'label'; dataset 'pictures' offers image");
 }
 
@@ -239,7 +239,7 @@ TEST(Problems, OfInit) {
   EXPECT_EQ(told("[init]\nweights = 'w'\ncheckpoint = 'bset'\n"),
             "init.checkpoint unknown_name -> best");
   EXPECT_EQ(told("[init]\nrun = 'variant:a'\n[[variant]]\nname = 'a'\n"), "init.run wrong_order");
-  EXPECT_EQ(onlyProblem(planMore("[[variant]]\nname = 'abc'\n[[variant]]\nname = 'b'\nset = {'init.run' = "
+  EXPECT_EQ(sole(planMore("[[variant]]\nname = 'abc'\n[[variant]]\nname = 'b'\nset = {'init.run' = "
                           "'variant:abd'}\n"))
                 .nearest,
             "variant:abc");
@@ -249,9 +249,9 @@ TEST(Problems, OfInit) {
 
 TEST(Problems, OfOverridesSayCommandLine) {
   const Plan plan = planMore("", {"train.epocs=3"});
-  EXPECT_EQ(onlyProblem(plan).sentence(),
+  EXPECT_EQ(sole(plan).sentence(),
             "command line: train.epocs: there is no such key (did you mean 'epochs'?)");
-  EXPECT_EQ(onlyProblem(planMore("", {"epochs=3"})).nearest, "train.epochs");
+  EXPECT_EQ(sole(planMore("", {"epochs=3"})).nearest, "train.epochs");
   EXPECT_EQ(codes(planMore("", {"train.epochs="})), "train.epochs bad_syntax");
   EXPECT_EQ(codes(planMore("", {"train.optimizer={name="})), "train.optimizer bad_syntax");
 }

@@ -27,11 +27,12 @@ struct LinearCase {
 
 /// y and the gradients of x, weight and bias; only y without a gradient.
 std::vector<at::Tensor> results(const LinearCase& c, at::ScalarType type, bool hasGradient) {
-  const at::Tensor x =
-      (c.isStrided ? randomFloats({c.rows, 2 * c.in}, 1).narrow(1, 0, c.in) : randomFloats({c.rows, c.in}, 1))
-          .to(type)
-          .detach()
-          .requires_grad_(hasGradient);
+  const std::int64_t width = c.isStrided ? 2 * c.in : c.in;
+  const at::Tensor x = randomFloats({c.rows, width}, 1)
+                           .narrow(1, 0, c.in)
+                           .to(type)
+                           .detach()
+                           .requires_grad_(hasGradient);
   const at::Tensor weight = randomFloats({c.out, c.in}, 2).to(type).requires_grad_(hasGradient);
   const at::Tensor bias =
       c.hasBias ? randomFloats({c.out}, 3).to(type).requires_grad_(hasGradient) : at::Tensor();

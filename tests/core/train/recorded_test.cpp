@@ -102,7 +102,8 @@ class Recorded : public testing::TestWithParam<Case> {
       if (--left == 0) control.ask(Request::Pause);
     };
     const train::TrainerResult result = train::Trainer(std::move(setup), sink_, control).run();
-    EXPECT_EQ(result.outcome, pauseAt > 0 ? train::Outcome::Paused : train::Outcome::Done) << result.reason;
+    EXPECT_EQ(result.outcome, pauseAt > 0 ? train::Outcome::Paused : train::Outcome::Done)
+        << result.reason;
   }
 
   [[nodiscard]] double recorded(const std::string& name, std::int64_t step) const {
