@@ -45,8 +45,7 @@ TEST_F(ComparePageTest, SaysWhatWillBeHereAndHowToGetThere) {
   const auto shown = std::find_if(buttons.begin(), buttons.end(),
                                   [](const QPushButton* each) { return each->isVisible(); });
   ASSERT_NE(shown, buttons.end());
-  QPushButton* button = *shown;
-  QTest::mouseClick(button, Qt::LeftButton);
+  QTest::mouseClick(*shown, Qt::LeftButton);
   ASSERT_EQ(asked.count(), 1);
   EXPECT_EQ(asked.front().front().toString(), QStringLiteral("configure"));
   EXPECT_EQ(page_->figure(), nullptr);
