@@ -147,7 +147,9 @@ void ConfigurePage::showChanges() {
     const store::RunRow* row = run == 0 ? nullptr : workbench_.run(run);
     if (row == nullptr) {
       changes.show(
-          {}, isNearest ? tr("There is no earlier run to compare with.") : tr("That run was deleted."),
+          {},
+          isNearest ? tr("There is no earlier run to compare with.")
+                    : tr("That run was deleted."),
           {});
       return;
     }

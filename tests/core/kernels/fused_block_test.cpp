@@ -25,20 +25,13 @@
 #include "core/nn/vision_transformer.h"
 #include "core/train/device.h"
 #include "tests/core/nn/small_encoder.h"
+#include "tests/core/nn/tensors.h"
 #include "tests/support/every_cpu_path.h"
 
 namespace vitrine::nn {
 namespace {
 
 using namespace cpu;
-
-at::Tensor random(at::IntArrayRef shape, std::uint64_t seed) {
-  return at::randn(shape, at::detail::createCPUGenerator(seed));
-}
-
-double largestDifference(const at::Tensor& a, const at::Tensor& b) {
-  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
-}
 
 using testing::onEveryCpuPath;
 
@@ -103,7 +96,7 @@ std::unique_ptr<VisionTransformer> made(const VisionTransformerConfig& config,
   const c10::NoGradGuard noGrad;
   std::uint64_t seed = 10;
   for (const auto& [name, tensor] : namedTensors(*model)) {
-    tensor.add_(random(tensor.sizes(), seed++), 0.15);
+    tensor.add_(randomFloats(tensor.sizes(), seed++), 0.15);
   }
   model->module().to(type);
   model->setGenerator(at::detail::createCPUGenerator(7));
@@ -116,9 +109,9 @@ struct Result {
 };
 
 Result run(VisionTransformer& model, at::ScalarType type) {
-  const at::Tensor batch = random({32, 2, 12, 16}, 3).to(type);
+  const at::Tensor batch = randomFloats({32, 2, 12, 16}, 3).to(type);
   Result result{model.classify(batch), {}};
-  (result.logits.to(at::kDouble) * random({32, 5}, 4)).sum().backward();
+  (result.logits.to(at::kDouble) * randomFloats({32, 5}, 4)).sum().backward();
   for (const auto& item : model.module().named_parameters())
     result.gradients.emplace_back(item.key(), item.value().grad());
   return result;
@@ -135,7 +128,7 @@ void expectNear(const Result& a, const Result& b, double tolerance) {
 }
 
 std::string lastOperation(VisionTransformer& model, std::int64_t images) {
-  return model.encode(model.embed(random({images, 2, 12, 16}, 3)), {}).grad_fn()->name();
+  return model.encode(model.embed(randomFloats({images, 2, 12, 16}, 3)), {}).grad_fn()->name();
 }
 
 TEST(FusedBlock, ServesBatchesAndLeavesSingleImagesToTheLayers) {
@@ -170,10 +163,10 @@ struct Conditioned {
     const c10::NoGradGuard noGrad;
     std::uint64_t seed = 10;
     for (auto& item : block->named_parameters())
-      item.value().add_(random(item.value().sizes(), seed++), 0.2);
+      item.value().add_(randomFloats(item.value().sizes(), seed++), 0.2);
     block->to(type);
-    x = random({32, 13, options.width}, 1).to(type);
-    condition = random({32, 6 * options.width}, 2).mul(0.5).to(type);
+    x = randomFloats({32, 13, options.width}, 1).to(type);
+    condition = randomFloats({32, 6 * options.width}, 2).mul(0.5).to(type);
   }
   std::vector<std::pair<std::string, at::Tensor>> run(std::int64_t row) {
     x.requires_grad_();
@@ -184,7 +177,7 @@ struct Conditioned {
     call.row = row;
     call.modulation = {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]};
     const at::Tensor sum = block->forward({x, {}}, call).sum();
-    (sum.to(at::kDouble) * random(sum.sizes(), 3)).sum().backward();
+    (sum.to(at::kDouble) * randomFloats(sum.sizes(), 3)).sum().backward();
     std::vector<std::pair<std::string, at::Tensor>> all{
         {"sum", sum}, {"x", x.grad()}, {"condition", condition.grad()}};
     for (const auto& item : block->named_parameters())
@@ -250,10 +243,10 @@ TEST(FusedBlock, IsCountedWhereItIsTakenAndWhereItIsNot) {
     const auto model = made(encoder(), at::kFloat);
     clearTakenPaths();
     EXPECT_EQ(takenPaths(), Taken());
-    static_cast<void>(model->classify(random({32, 2, 12, 16}, 3)));
+    static_cast<void>(model->classify(randomFloats({32, 2, 12, 16}, 3)));
     EXPECT_EQ(takenPaths(), isReference ? Taken({{"block", "layers"}, {"attention", "library"}})
                                         : Taken({{"block", "fused"}}));
-    static_cast<void>(model->classify(random({1, 2, 12, 16}, 3)));
+    static_cast<void>(model->classify(randomFloats({1, 2, 12, 16}, 3)));
     EXPECT_EQ(takenPaths(), isReference
                                 ? Taken({{"block", "layers"}, {"attention", "library"}})
                                 : Taken({{"block", "fused 3, layers 3"}, {"attention", "short"}}));
@@ -302,16 +295,16 @@ TEST(FusedBlock, WithoutGradientsGivesTheSameValues) {
     const at::Tensor wanted = run(*model, at::kFloat).logits;
     model->setGenerator(at::detail::createCPUGenerator(7));
     const c10::NoGradGuard noGrad;
-    EXPECT_TRUE(model->classify(random({32, 2, 12, 16}, 3)).equal(wanted));
+    EXPECT_TRUE(model->classify(randomFloats({32, 2, 12, 16}, 3)).equal(wanted));
   }
 }
 
 /// Of the blocks alone: the other products are a library's.
 Result runBlocks(VisionTransformer& model) {
-  const Tokens embedded = model.embed(random({32, 2, 12, 16}, 3));
-  const at::Tensor stream = random(embedded.values.sizes(), 5).requires_grad_();
+  const Tokens embedded = model.embed(randomFloats({32, 2, 12, 16}, 3));
+  const at::Tensor stream = randomFloats(embedded.values.sizes(), 5).requires_grad_();
   Result result{model.encode({stream, embedded.positions}, {}), {}};
-  (result.logits * random(result.logits.sizes(), 6)).sum().backward();
+  (result.logits * randomFloats(result.logits.sizes(), 6)).sum().backward();
   result.gradients.emplace_back("stream", stream.grad());
   for (const auto& item : model.module().named_parameters()) {
     if (item.key().rfind("blocks.", 0) == 0)
@@ -374,8 +367,8 @@ TEST(FusedBlock, ComputesAndKeepsNoGradientOfFrozenParameters) {
       std::int64_t bytes = 0;
       // A thread of its own: it keeps the shares of gradients from step to step.
       std::thread([&] {
-        const at::Tensor logits = model.classify(random({32, 2, 12, 16}, 3));
-        const at::Tensor loss = (logits * random({32, 5}, 4)).sum();
+        const at::Tensor logits = model.classify(randomFloats({32, 2, 12, 16}, 3));
+        const at::Tensor loss = (logits * randomFloats({32, 5}, 4)).sum();
         const TakenBytes taken;
         loss.backward();
         bytes = taken.count();
@@ -400,7 +393,7 @@ TEST(FusedBlock, TakesTheRoomForSharesOfGradientsOnce) {
   std::thread([] {
     const auto model = made(encoder(), at::kFloat);
     const auto takenByBackward = [&] {
-      const at::Tensor loss = model->classify(random({32, 2, 12, 16}, 3)).square().sum();
+      const at::Tensor loss = model->classify(randomFloats({32, 2, 12, 16}, 3)).square().sum();
       const TakenBytes taken;
       loss.backward();
       return taken.count();
@@ -415,8 +408,8 @@ TEST(FusedBlock, TakesTheRoomForSharesOfGradientsOnce) {
 TEST(FusedBlock, RefusesASecondDerivativeInsteadOfLosingTerms) {
   if (!takesBlock({32, 13, 24, 3})) GTEST_SKIP() << "this machine has no vectors worth it";
   const auto model = made(encoder(), at::kFloat);
-  const Tokens embedded = model->embed(random({32, 2, 12, 16}, 3));
-  const at::Tensor stream = random(embedded.values.sizes(), 5).requires_grad_();
+  const Tokens embedded = model->embed(randomFloats({32, 2, 12, 16}, 3));
+  const at::Tensor stream = randomFloats(embedded.values.sizes(), 5).requires_grad_();
   const at::Tensor sum = model->encode({stream, embedded.positions}, {}).square().sum();
   try {
     (void)torch::autograd::grad({sum}, {stream}, {}, true, true);
@@ -448,8 +441,8 @@ TEST(FusedBlock, OfOneImageIsTheSameToTheLastBitWhenThreadsShareItsRows) {
         const auto encoded = [&, model = model.get()](int threads) {
           at::set_num_threads(threads);
           model->setGenerator(at::detail::createCPUGenerator(7));
-          const Tokens embedded = model->embed(random({batch, 2, 48, 52}, 3));
-          return model->encode({random(embedded.values.sizes(), 5), embedded.positions}, {});
+          const Tokens embedded = model->embed(randomFloats({batch, 2, 48, 52}, 3));
+          return model->encode({randomFloats(embedded.values.sizes(), 5), embedded.positions}, {});
         };
         const at::Tensor alone = encoded(1);
         for (const int threads : {2, 3, 7}) EXPECT_TRUE(alone.equal(encoded(threads))) << threads;
@@ -482,7 +475,7 @@ TEST(FusedBlock, ShowsItsStreamToATapOfBlocks) {
   std::vector<at::Tensor> seen, wanted;
   model->setBlockTap([&](std::int64_t, const at::Tensor& x) { seen.push_back(x.detach()); });
   reference->setBlockTap([&](std::int64_t, const at::Tensor& x) { wanted.push_back(x.detach()); });
-  const at::Tensor batch = random({32, 2, 12, 16}, 3);
+  const at::Tensor batch = randomFloats({32, 2, 12, 16}, 3);
   static_cast<void>(model->classify(batch));
   static_cast<void>(reference->classify(batch.to(at::kDouble)));
   ASSERT_EQ(seen.size(), 3U);

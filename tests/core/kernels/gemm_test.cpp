@@ -8,18 +8,14 @@
 #include <vector>
 
 #include "core/kernels/cpu/gemm.h"
+#include "tests/core/nn/tensors.h"
 #include "tests/support/every_cpu_path.h"
 
 namespace vitrine::cpu {
 namespace {
 
-at::Tensor random(at::IntArrayRef shape, std::uint64_t seed) {
-  return at::randn(shape, at::detail::createCPUGenerator(seed));
-}
-
-double largestDifference(const at::Tensor& a, const at::Tensor& b) {
-  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
-}
+using nn::largestDifference;
+using nn::randomFloats;
 
 MatrixView viewOf(const at::Tensor& matrix) {
   return {matrix.const_data_ptr<float>(), matrix.stride(0), matrix.stride(1)};
@@ -48,13 +44,15 @@ void expectProducts() {
       for (const std::int64_t columns : {1, 4, 7, 8, 9, 16, 17, 32, 47, 70}) {
         for (const std::int64_t depth : {1, 2, 7, 64}) {
           SCOPED_TRACE(c10::str(rows, " x ", columns, " x ", depth));
-          at::Tensor left = random({rows, depth}, 1), right = random({depth, columns}, 2);
+          at::Tensor left = randomFloats({rows, depth}, 1);
+          at::Tensor right = randomFloats({depth, columns}, 2);
           if (factor == Factor::BFloat16) {  // exact then, but for the order of the sum
             left = left.to(at::kBFloat16).to(at::kFloat);
             right = right.to(at::kBFloat16).to(at::kFloat);
           }
           const at::Tensor wanted = at::matmul(left.to(at::kDouble), right.to(at::kDouble));
-          const at::Tensor row = random({columns}, 3), start = random({rows, columns}, 4);
+          const at::Tensor row = randomFloats({columns}, 3);
+          const at::Tensor start = randomFloats({rows, columns}, 4);
           for (const bool isLeftTurned : {false, true}) {
             for (const bool isRightTurned : {false, true}) {
               const at::Tensor a = isLeftTurned ? left.t().contiguous().t() : left,
@@ -76,7 +74,7 @@ TEST(Gemm, IsTheProductOnEveryPathWhateverTheSizesAndHoweverTheFactorsLie) {
 
 TEST(GemmBFloat16, RoundsFactorsToTheNearestBFloat16) {
   if (!hasBFloat16Products()) GTEST_SKIP() << "this machine multiplies no bfloat16";
-  const at::Tensor left = random({9, 33}, 1), right = random({33, 20}, 2);
+  const at::Tensor left = randomFloats({9, 33}, 1), right = randomFloats({33, 20}, 2);
   const auto rounded = [](const at::Tensor& x) { return x.to(at::kBFloat16).to(at::kDouble); };
   const at::Tensor wanted = at::matmul(rounded(left), rounded(right));
   EXPECT_LT(largestDifference(productOf(Factor::BFloat16, left, right, {}), wanted), 1e-5);

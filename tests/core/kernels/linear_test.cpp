@@ -11,14 +11,13 @@
 #include <vector>
 
 #include "core/base/cpu_path.h"
+#include "tests/core/nn/tensors.h"
 #include "tests/support/every_cpu_path.h"
 
 namespace vitrine::kernels {
 namespace {
 
-at::Tensor randomFloats(at::IntArrayRef shape, std::uint64_t seed) {
-  return at::randn(shape, at::detail::createCPUGenerator(seed));
-}
+using nn::randomFloats;
 
 struct LinearCase {
   std::int64_t rows, in, out;

@@ -17,10 +17,6 @@
 namespace vitrine::nn {
 namespace {
 
-at::Tensor drawnFloats(at::IntArrayRef shape, std::uint64_t seed) {
-  return at::randn(shape, seeded(seed));
-}
-
 /// Every parameter far from zero and one.
 void stir(torch::nn::Module& module) {
   initialise(
@@ -40,7 +36,7 @@ std::int64_t countOf(const torch::nn::Module& module) {
 }
 
 TEST(Library, ALayerComputesSomethingDefinedBeforeItIsInitialised) {
-  const at::Tensor x = drawnFloats({2, 3, 8}, 1);
+  const at::Tensor x = randomFloats({2, 3, 8}, 1);
   EXPECT_TRUE(Linear(8, 4).forward(x).equal(at::zeros({2, 3, 4})));
   EXPECT_LT(largestDifference(Norm(NormKind::Layer, 8, 1e-6).forward(x),
                               Norm(NormKind::Layer, 8, 1e-6, Affine::None).forward(x)),
@@ -67,9 +63,9 @@ TEST(Library, InitialisingARuleGivesEveryParameterByItsName) {
 TEST(Library, AMapGoesThroughItsWeightTransformAtEachUse) {
   Linear map(4, 6);
   stir(map);
-  const at::Tensor x = drawnFloats({2, 4}, 1);
-  at::Tensor up = drawnFloats({6, 1}, 2).requires_grad_();
-  at::Tensor down = drawnFloats({1, 4}, 3).requires_grad_();
+  const at::Tensor x = randomFloats({2, 4}, 1);
+  at::Tensor up = randomFloats({6, 1}, 2).requires_grad_();
+  at::Tensor down = randomFloats({1, 4}, 3).requires_grad_();
   map.setWeightTransform([&](const at::Tensor& weight) { return weight + at::matmul(up, down); });
   const at::Tensor wanted = at::linear(x, map.weight + at::matmul(up, down), map.bias);
   EXPECT_LT(largestDifference(map.forward(x), wanted), 1e-6);
@@ -84,7 +80,7 @@ TEST(Library, AMapGoesThroughItsWeightTransformAtEachUse) {
 TEST(Library, ConvolutionsAndGroupNormsFollowTheirDefinitions) {
   Conv2d convolution({6, 4, {3, 3}, {2, 1}, {1, 1}, 2});
   stir(convolution);
-  const at::Tensor x = drawnFloats({2, 6, 5, 7}, 1);
+  const at::Tensor x = randomFloats({2, 6, 5, 7}, 1);
   const at::Tensor y = convolution.forward(x);
   EXPECT_TRUE(y.equal(at::conv2d(x, convolution.weight, convolution.bias, {2, 1}, {1, 1},
                                  at::IntArrayRef({1, 1}), 2)));
@@ -109,7 +105,7 @@ TEST(Library, MlpsCarryTheNamesTheyAreGiven) {
   Mlp gated(options);
   EXPECT_EQ(namesOf(gated), (std::vector<std::string>{"w1.weight", "w2.weight", "w3.weight"}));
   stir(gated);
-  const at::Tensor x = drawnFloats({2, 8}, 1);
+  const at::Tensor x = randomFloats({2, 8}, 1);
   const at::Tensor wanted =
       at::linear(at::silu(at::linear(x, gated.in->weight)) * at::linear(x, gated.up->weight),
                  gated.out->weight);
@@ -130,7 +126,7 @@ TEST(Library, LearnedPositionsFollowTheTokensThatAreLeft) {
   LearnedPositions positions(4, 6, "pos");
   EXPECT_EQ(namesOf(positions), std::vector<std::string>{"pos"});
   stir(positions);
-  const at::Tensor x = drawnFloats({2, 4, 6}, 1);
+  const at::Tensor x = randomFloats({2, 4, 6}, 1);
   const at::Tensor places = at::tensor(std::vector<std::int64_t>{3, 0, 1, 1}).view({2, 2});
   const at::Tensor some =
       at::stack({x[0].index_select(0, places[0]), x[1].index_select(0, places[1])});
@@ -186,12 +182,12 @@ TEST(Library, AttentionIsTheSameHoweverItsMapsArePacked) {
   for (const std::int64_t keyHeads : {4, 2}) {
     MultiHeadAttention one(heads(Projections::One, keyHeads));
     stir(one);
-    const at::Tensor x = drawnFloats({2, 7, 12}, 1);
+    const at::Tensor x = randomFloats({2, 7, 12}, 1);
     AttentionCall call;
     RopeSpectrum spectrum;
     spectrum.channels = 2;  // of 3 in a head
     call.options.queryAngles = call.options.keyAngles = ropeAngles(at::arange(7), spectrum);
-    call.options.bias = drawnFloats({7, 7}, 2);
+    call.options.bias = randomFloats({7, 7}, 2);
     const at::Tensor wanted = one.forward(x, call);
     for (const Projections projections : {Projections::KeyValue, Projections::Separate}) {
       MultiHeadAttention other(heads(projections, keyHeads));
@@ -219,7 +215,7 @@ TEST(Library, AttentionOverAContextAndOverACacheOfItsOwnKeys) {
   EXPECT_EQ(namesOf(attention),
             (std::vector<std::string>{"wq.weight", "wk.weight", "wv.weight", "wo.weight"}));
   stir(attention);
-  const at::Tensor x = drawnFloats({1, 5, 12}, 1);
+  const at::Tensor x = randomFloats({1, 5, 12}, 1);
   AttentionCall call;
   call.options.isCausal = true;
   const at::Tensor whole = attention.forward(x, call);
@@ -233,7 +229,7 @@ TEST(Library, AttentionOverAContextAndOverACacheOfItsOwnKeys) {
     EXPECT_LT(largestDifference(next, whole.narrow(1, i, 1)), 1e-5) << i;
   }
   call = {};
-  call.context = drawnFloats({1, 3, 12}, 2);
+  call.context = randomFloats({1, 3, 12}, 2);
   EXPECT_EQ(attention.forward(x, call).sizes().vec(), (std::vector<std::int64_t>{1, 5, 12}));
   options.heads = 5;
   EXPECT_THROW(MultiHeadAttention{options}, ShapeError);
@@ -251,7 +247,7 @@ TEST(Library, AResidualBranchIsItsFormula) {
     EXPECT_FALSE(samples.defined());
     return y.flip(1);
   };
-  const at::Tensor x = drawnFloats({3, 4, 6}, 1), branch = drawnFloats({3, 4, 6}, 2);
+  const at::Tensor x = randomFloats({3, 4, 6}, 1), branch = randomFloats({3, 4, 6}, 2);
   const auto wanted = [&](const at::Tensor& from) {
     return from + norm->forward(from).flip(1) * 0.5;
   };
@@ -376,7 +372,7 @@ TEST(Library, AModelMadeOfItLearns) {
         return value.dim() < 2 ? constantInit(0) : normalInit(0.2);
       },
       3);
-  const at::Tensor images = drawnFloats({8, 2, 6, 8}, 1);
+  const at::Tensor images = randomFloats({8, 2, 6, 8}, 1);
   const at::Tensor labels = at::arange(8).remainder(5);
   const at::Generator generator = seeded(5);
   const auto loss = [&] {

@@ -17,6 +17,10 @@ inline at::Tensor drawn(at::IntArrayRef shape, std::uint64_t seed) {
   return at::randn(shape, seeded(seed), at::TensorOptions(at::kDouble));
 }
 
+inline at::Tensor randomFloats(at::IntArrayRef shape, std::uint64_t seed) {
+  return at::randn(shape, seeded(seed));
+}
+
 inline at::Tensor row(std::initializer_list<double> values) {
   return at::tensor(std::vector<double>(values)).to(at::kFloat);
 }

@@ -91,7 +91,7 @@ TEST(LayerDecay, OfANetworkWithoutBlocksIsRefused) {
       problemOf([&] {
         static_cast<void>(train::withPolicy(groupsOf({"fc1"}), policy, layersByName({"fc1"})));
       }),
-      test::NameList("train.layer_decay"));
+      test::Names("train.layer_decay"));
 }
 
 const NameList kNames{"embed.weight",    "blocks.0.weight", "blocks.0.bias",
@@ -215,10 +215,10 @@ TEST(Groups, OfARunNameThePatternThatMatchesNothing) {
   for (const bool freeze : {false, true}) {
     SmallRun run(withGroups({{"first", {{"match", {"fc9*"}}, {"freeze", freeze}}}}));
     EXPECT_THAT(problemOf([&] { static_cast<void>(run.go()); }),
-                test::NameList("train.groups.first.match"));
+                test::Names("train.groups.first.match"));
   }
   SmallRun run(withGroups(Json::object(), {{"layer_decay", 0.5}}));
-  EXPECT_THAT(problemOf([&] { static_cast<void>(run.go()); }), test::NameList("train.layer_decay"));
+  EXPECT_THAT(problemOf([&] { static_cast<void>(run.go()); }), test::Names("train.layer_decay"));
 }
 
 TEST(Groups, OfOneRateLeaveARunAsItWasToTheLastBit) {
