@@ -15,10 +15,10 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using testing::DoubleNear;
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 std::string statLine(const std::string& name, const std::string& user, const std::string& kernel,
                      const std::string& pages) {

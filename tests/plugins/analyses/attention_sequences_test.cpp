@@ -60,7 +60,7 @@ class Captioned final : public NoSession, public JointSession {
   }
 };
 
-Analysis::Findings findingsOf(const Analysis& analysis, const Json& changes) {
+Analysis::Findings findingsIn(const Analysis& analysis, const Json& changes) {
   Sequences model;
   Captioned session(model);
   Batch batch;
@@ -73,7 +73,7 @@ Analysis::Findings findingsOf(const Analysis& analysis, const Json& changes) {
 }
 
 TEST(AttentionSequences, NameWordsBesideTheGridOfPatches) {
-  const auto findings = findingsOf(*makeAttentionMap(), Json::object());
+  const auto findings = findingsIn(*makeAttentionMap(), Json::object());
   ASSERT_EQ(findings.artifacts.size(), 4u);
   const Artifact &first = findings.artifacts[0], &second = findings.artifacts[2];
   EXPECT_EQ(first.name, "image 7");
@@ -90,7 +90,7 @@ TEST(AttentionSequences, NameWordsBesideTheGridOfPatches) {
 }
 
 TEST(AttentionSequences, KeepTheWordsOfTheQueriesThatAreKept) {
-  const auto findings = findingsOf(*makeAttentionMap(), Json{{"query", "class"}});
+  const auto findings = findingsIn(*makeAttentionMap(), Json{{"query", "class"}});
   const Artifact& first = findings.artifacts.at(0);
   EXPECT_EQ(first.meta["shape"], Json({1, 2, 2, 4}));
   EXPECT_EQ(first.meta["query_words"], Json({"a", "bag"}));
@@ -98,7 +98,7 @@ TEST(AttentionSequences, KeepTheWordsOfTheQueriesThatAreKept) {
 }
 
 TEST(AttentionSequences, HaveSingularValuesOfTheSamplesOfOneLength) {
-  const auto findings = findingsOf(*makeAttentionRank(), Json::object());
+  const auto findings = findingsIn(*makeAttentionRank(), Json::object());
   EXPECT_EQ(findings.artifacts.at(0).meta["shape"], Json({1, 2, 4}));
 }
 

@@ -11,7 +11,7 @@
 namespace vitrine::analyses {
 namespace {
 
-constexpr std::int64_t kPatch = 2;
+constexpr std::int64_t kSide = 2;
 
 /// A class token and 2 x 2 patches of 2 x 2 pixels, embedded by given weights; the first block
 /// leaves tokens as they are, the second makes each the mean of all.
@@ -19,7 +19,7 @@ class Averaging final : public test::FakeModel<TokenEncoder> {
  public:
   Tokens embed(const at::Tensor& images) override {
     const at::Tensor seen = isBlind ? images.detach() : images;
-    const at::Tensor patches = at::conv2d(seen, weight, {}, kPatch).flatten(2).transpose(1, 2);
+    const at::Tensor patches = at::conv2d(seen, weight, {}, kSide).flatten(2).transpose(1, 2);
     return {at::cat({at::zeros({images.size(0), 1, weight.size(0)}), patches}, 1),
             at::tensor({-1, -1, 0, 0, 0, 1, 1, 0, 1, 1}, at::kLong).view({5, 2})};
   }
@@ -37,7 +37,7 @@ class Averaging final : public test::FakeModel<TokenEncoder> {
   /// each channel of the image and with another sign.
   at::Tensor weight = at::tensor({0.5F, 1.0F, 1.5F, 2.0F, -0.5F, -1.0F, -1.5F, -2.0F,  //
                                   0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F})
-                          .view({2, 2, kPatch, kPatch});
+                          .view({2, 2, kSide, kSide});
   std::function<void(std::int64_t, const at::Tensor&)> tap;
   bool isBlind = false;
 };

@@ -80,7 +80,7 @@ class Linear final : public test::FakeModel<ImageClassifier> {
   at::Tensor weight_, bias_;
 };
 
-std::unique_ptr<TaskSession> openSession(const Json& data, std::uint64_t seed = 0,
+std::unique_ptr<TaskSession> openHeld(const Json& data, std::uint64_t seed = 0,
                                          bool hasValidation = false) {
   Json all = {{"train_samples", nullptr},   {"test_samples", nullptr},
               {"subset", "stratified"},     {"holdout", nullptr},
@@ -101,7 +101,7 @@ std::unique_ptr<TaskSession> openSession(const Json& data, std::uint64_t seed = 
   return ClassificationTask().open(setup);
 }
 
-std::vector<Split> splitsOf(const TaskSession& session) {
+std::vector<Split> splitsIn(const TaskSession& session) {
   std::vector<Split> splits;
   for (const Evaluation& each : session.evaluations()) splits.push_back(each.split);
   return splits;
@@ -128,43 +128,43 @@ std::map<std::int64_t, int> classesOf(const std::set<std::int64_t>& ids) {
 
 TEST(Holdout, PartsTheTrainingSamplesByClassAndBySeed) {
   const Json data = {{"holdout", 0.2}, {"evaluate_splits", {"validation"}}};
-  const auto session = openSession(data, 3);
+  const auto session = openHeld(data, 3);
   const std::set<std::int64_t> trained = trainedOn(*session), held = probed(*session);
   EXPECT_EQ(classesOf(trained), (std::map<std::int64_t, int>{{0, 20}, {1, 20}, {2, 20}, {3, 20}}));
   EXPECT_EQ(classesOf(held), (std::map<std::int64_t, int>{{0, 5}, {1, 5}, {2, 5}, {3, 5}}));
   std::set<std::int64_t> all = trained;
   all.insert(held.begin(), held.end());
   EXPECT_THAT(all, SizeIs(100));
-  EXPECT_EQ(probed(*openSession(data, 3)), held);
-  EXPECT_NE(probed(*openSession(data, 4)), held);
+  EXPECT_EQ(probed(*openHeld(data, 3)), held);
+  EXPECT_NE(probed(*openHeld(data, 4)), held);
   EXPECT_EQ(session->bestBy(), "validation/top1");
 }
 
 TEST(Holdout, IsAPartOfTheSamplesThatTheRunUses) {
   const Json few = {{"holdout", 0.2}, {"evaluate_splits", {"validation"}}, {"train_samples", 40}};
-  const auto session = openSession(few, 1);
+  const auto session = openHeld(few, 1);
   const std::set<std::int64_t> trained = trainedOn(*session), held = probed(*session);
   EXPECT_THAT(trained, SizeIs(32));
   EXPECT_THAT(held, SizeIs(8));
   std::set<std::int64_t> used = trained;
   used.insert(held.begin(), held.end());
-  EXPECT_EQ(used, trainedOn(*openSession({{"train_samples", 40}}, 1)))
+  EXPECT_EQ(used, trainedOn(*openHeld({{"train_samples", 40}}, 1)))
       << "a run without it learns from the same forty";
 }
 
 TEST(Holdout, TakesThePlaceOfAValidationSplitAndLeavesTheTestSplitAlone) {
-  EXPECT_EQ(splitsOf(*openSession(Json::object())), std::vector{Split::Test});
-  EXPECT_EQ(splitsOf(*openSession({{"holdout", 0.2}})),
+  EXPECT_EQ(splitsIn(*openHeld(Json::object())), std::vector{Split::Test});
+  EXPECT_EQ(splitsIn(*openHeld({{"holdout", 0.2}})),
             (std::vector{Split::Validation, Split::Test}));
-  const auto session = openSession({{"holdout", 0.2}}, 0, true);
-  EXPECT_EQ(splitsOf(*session), (std::vector{Split::Validation, Split::Test}));
+  const auto session = openHeld({{"holdout", 0.2}}, 0, true);
+  EXPECT_EQ(splitsIn(*session), (std::vector{Split::Validation, Split::Test}));
   EXPECT_THAT(probed(*session), SizeIs(100)) << "analyses look at the test split where it is read";
 }
 
 TEST(Holdout, OfNothingOrOfASplitThatIsNotThereIsRefused) {
   const auto told = [](const Json& data) -> std::string {
     return test::refusal<ConfigError>([&] {
-      const auto session = openSession(data);
+      const auto session = openHeld(data);
       static_cast<void>(session->trainingStream(0));
       static_cast<void>(probed(*session));
     });

@@ -15,7 +15,8 @@ struct Row {
   std::vector<std::int64_t> tokens, targets;
 };
 
-std::shared_ptr<const Dataset> open(const std::string& kind, const Json& changes = Json::object()) {
+std::shared_ptr<const Dataset> openSet(const std::string& kind,
+                                       const Json& changes = Json::object()) {
   Json values = SequencesSource().card().schema.defaults();
   values["kind"] = kind;
   values.update(changes);
@@ -44,7 +45,7 @@ TEST(Sequences, EveryKindIsTheOneItWas) {
       {"dyck", "9edaa800359f19685ad6a513865c64c08f55bf187585d56adeaea4d5289af0fc"},
       {"sums", "20502710927589a752e062e6b5adff8bf8017561d47d0b78018686c406788c5a"}};
   for (const auto& [kind, hash] : expected) {
-    const auto set = open(kind);
+    const auto set = openSet(kind);
     std::string text;
     for (std::int64_t id = 0; id < 64; ++id) {
       const Row row = rowOf(*set, Split::Train, id);
@@ -58,7 +59,7 @@ TEST(Sequences, EveryKindIsTheOneItWas) {
 
 TEST(Sequences, DependOnSeedSplitAndIdAndStayInTheVocabulary) {
   for (const std::string& kind : kAll) {
-    const auto set = open(kind), other = open(kind, {{"seed", 1}});
+    const auto set = openSet(kind), other = openSet(kind, {{"seed", 1}});
     const Row row = rowOf(*set, Split::Train, 7);
     (void)rowOf(*set, Split::Train, 8);
     EXPECT_EQ(row.tokens, rowOf(*set, Split::Train, 7).tokens) << kind;
@@ -76,7 +77,7 @@ TEST(Sequences, DependOnSeedSplitAndIdAndStayInTheVocabulary) {
     EXPECT_THROW((void)rowOf(*set, Split::Test, 2000), ShapeError);
     for (const std::int64_t length : {16, 17, 1000}) {
       for (std::int64_t id = 0; id < 20; ++id)
-        (void)rowOf(*open(kind, {{"length", length}, {"symbols", 4}}), Split::Train, id);
+        (void)rowOf(*openSet(kind, {{"length", length}, {"symbols", 4}}), Split::Train, id);
     }
   }
 }
@@ -99,31 +100,31 @@ std::int64_t evaluated(const std::vector<std::int64_t>& tokens, std::size_t& at)
 
 TEST(Sequences, TargetsAreWhatTheTokensDetermine) {
   for (std::int64_t id = 0; id < 50; ++id) {
-    const Row copy = rowOf(*open("copy"), Split::Train, id);
-    const Row reverse = rowOf(*open("reverse"), Split::Train, id);
+    const Row copy = rowOf(*openSet("copy"), Split::Train, id);
+    const Row reverse = rowOf(*openSet("reverse"), Split::Train, id);
     for (std::size_t i = 0; i < 32; ++i) {
       EXPECT_EQ(copy.targets[32 + i], copy.tokens[i]);
       EXPECT_EQ(reverse.targets[32 + i], reverse.tokens[31 - i]);
     }
-    const Row recall = rowOf(*open("recall"), Split::Train, id);
+    const Row recall = rowOf(*openSet("recall"), Split::Train, id);
     std::map<std::int64_t, std::int64_t> values;
     std::size_t at = 0;
     for (; recall.tokens[at] != 1; at += 2) values[recall.tokens[at]] = recall.tokens[at + 1];
     for (++at; at < recall.tokens.size(); at += 2)
       EXPECT_EQ(recall.targets[at], values.at(recall.tokens[at]));
-    const Row induction = rowOf(*open("induction"), Split::Train, id);
+    const Row induction = rowOf(*openSet("induction"), Split::Train, id);
     const auto mark = std::find(induction.tokens.begin(), induction.tokens.end(), 1);
     EXPECT_EQ(induction.targets.back(), *(mark + 1));
-    const Row sums = rowOf(*open("sums"), Split::Train, id);
+    const Row sums = rowOf(*openSet("sums"), Split::Train, id);
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < 63; ++i) sum += sums.tokens[i] - 2;
     EXPECT_EQ(sums.targets.back(), 2 + sum % 16);
-    const Row lists = rowOf(*open("listops"), Split::Train, id);
+    const Row lists = rowOf(*openSet("listops"), Split::Train, id);
     std::size_t end = 0;
     const std::int64_t value = evaluated(lists.tokens, end);
     EXPECT_EQ(lists.tokens.at(end), 1);
     EXPECT_EQ(lists.targets.at(end), 2 + value);
-    const Row dyck = rowOf(*open("dyck"), Split::Train, id);
+    const Row dyck = rowOf(*openSet("dyck"), Split::Train, id);
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < dyck.tokens.size(); ++i) {
       if (dyck.tokens[i] % 2 == 0) {
@@ -140,7 +141,7 @@ TEST(Sequences, TargetsAreWhatTheTokensDetermine) {
 
 TEST(Sequences, TwoTokensBeforeDoNotTellTheTarget) {
   for (const std::string& kind : kAll) {
-    const auto set = open(kind);
+    const auto set = openSet(kind);
     std::map<std::pair<std::int64_t, std::int64_t>, std::map<std::int64_t, int>> seen;
     const auto eachTarget = [&](Split split, const auto& take) {
       for (std::int64_t id = 0; id < 600; ++id) {
