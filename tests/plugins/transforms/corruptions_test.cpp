@@ -20,7 +20,7 @@ using test::Patterns;
 using test::pipelineOf;
 using ::testing::HasSubstr;
 
-void expectReproduced(const std::string& name, int compared) {
+void expectCorrupted(const std::string& name, int compared) {
   const testing::GoldenCase golden =
       testing::readGoldenCase(VITRINE_SOURCE_DIR "/tests/golden/robustness/" + name);
   int found = 0;
@@ -34,8 +34,8 @@ void expectReproduced(const std::string& name, int compared) {
   EXPECT_EQ(found, compared);
 }
 
-TEST(CorruptionGolden, AllSeventeenKindsAreTheSources) { expectReproduced("corruptions", 17); }
-TEST(CorruptionGolden, TheirCostFollowsItsDefinition) { expectReproduced("mce", 11); }
+TEST(CorruptionGolden, AllSeventeenKindsAreTheSources) { expectCorrupted("corruptions", 17); }
+TEST(CorruptionGolden, TheirCostFollowsItsDefinition) { expectCorrupted("mce", 11); }
 
 std::shared_ptr<const Pipeline> corrupted(std::int64_t channels, const std::string& kind,
                                           int severity, std::uint64_t seed = 0) {

@@ -75,7 +75,7 @@ TEST(CenterCrop, OfProportionsIsTheLargestWindowOrAShareOfIt) {
   EXPECT_EQ(shown(centred({3, 3}, {5, 6})), Json({-1, -1, 5, 6})) << "black outside the image";
 }
 
-Json trainList(Json list) {
+Json listOf(Json list) {
   Json data = dataValues();
   data["pipeline"] = {{"train", std::move(list)}};
   return data;
@@ -84,7 +84,7 @@ Json trainList(Json list) {
 TEST(RandomCrop, StaysWithinTheBorderAndReachesIt) {
   const auto set = std::make_shared<Patterns>(1, 6, 5, 400);
   const auto pipeline =
-      pipelineOf(set, trainList({{{"name", "random_crop"}, {"padding", 2}, {"size", {4, 4}}}}), 3);
+      pipelineOf(set, listOf({{{"name", "random_crop"}, {"padding", 2}, {"size", {4, 4}}}}), 3);
   EXPECT_EQ(pipeline->field("image", Phase::Train).shape, (std::vector<std::int64_t>{1, 4, 4}));
   const auto stream = pipeline->stream(Split::Train, {.batchSize = 400, .isTraining = true});
   const Batch batch = stream->next();
@@ -113,7 +113,7 @@ TEST(RandomCrop, StaysWithinTheBorderAndReachesIt) {
 TEST(RandomResizedCrop, GivesOneSizeAndDiffersByEpoch) {
   const auto set = std::make_shared<Patterns>(3, 20, 30, 16);
   const auto pipeline = pipelineOf(
-      set, trainList({{{"name", "random_resized_crop"}, {"filter", "bicubic"}}}), 3, {{8, 8}, 3});
+      set, listOf({{{"name", "random_resized_crop"}, {"filter", "bicubic"}}}), 3, {{8, 8}, 3});
   const auto stream = pipeline->stream(Split::Train, {.batchSize = 16, .isTraining = true});
   const Batch first = stream->next(), second = stream->next();
   EXPECT_EQ(first.at("image").sizes(), (std::vector<std::int64_t>{16, 3, 8, 8}));
@@ -121,7 +121,7 @@ TEST(RandomResizedCrop, GivesOneSizeAndDiffersByEpoch) {
   EXPECT_THAT(
       [&] {
         (void)pipelineOf(
-            set, trainList({{{"name", "random_resized_crop"}, {"size", 8}, {"area", {0.5, 0.1}}}}));
+            set, listOf({{{"name", "random_resized_crop"}, {"size", 8}, {"area", {0.5, 0.1}}}}));
       },
       Fails<ConfigError>("area"));
 }
@@ -130,17 +130,17 @@ TEST(Resize, WithoutASizeNeedsThatOfTheModelAndWorksOnBytes) {
   const auto set = std::make_shared<Patterns>(1, 6, 5, 4);
   EXPECT_THAT(
       [&] {
-        (void)pipelineOf(set, trainList({{{"name", "resize"}}}));
+        (void)pipelineOf(set, listOf({{{"name", "resize"}}}));
       },
       Fails<ConfigError>("resize"));
   EXPECT_THAT(
       [&] {
         (void)pipelineOf(set,
-                         trainList({{{"name", "normalize"}}, {{"name", "resize"}, {"size", 3}}}));
+                         listOf({{{"name", "normalize"}}, {{"name", "resize"}, {"size", 3}}}));
       },
       Fails<ConfigError>("resize", "normalize"));
   const auto pipeline =
-      pipelineOf(set, trainList({{{"name", "resize"}, {"size", 10}, {"mode", "short_side"}}}));
+      pipelineOf(set, listOf({{{"name", "resize"}, {"size", 10}, {"mode", "short_side"}}}));
   EXPECT_EQ(pipeline->field("image", Phase::Train).shape, (std::vector<std::int64_t>{1, 12, 10}));
 }
 

@@ -12,12 +12,12 @@ namespace {
 
 namespace t = vitrine::testing;
 
-const VisionLstmArchitecture kVisionLstm;
+const VisionLstmArchitecture kGolden;
 
 class VisionLstmGolden : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(VisionLstmGolden, OutputsAndGradientsAreReproduced) {
-  t::expectReproduced(std::string("vision_lstm/") + GetParam(), kVisionLstm);
+  t::expectReproduced(std::string("vision_lstm/") + GetParam(), kGolden);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, VisionLstmGolden,

@@ -15,33 +15,33 @@ namespace {
 
 using testing::expectReproduced;
 
-const PlainArchitecture kPlain;
-const PyramidArchitecture kPyramid;
-const DensePyramidArchitecture kDense;
+const PlainArchitecture kGoldenPlain;
+const PyramidArchitecture kGoldenPyramid;
+const DensePyramidArchitecture kGoldenDense;
 const VitDetArchitecture kVitDet;
 
 TEST(PlainGolden, AClassTokenWithSwiGluIsReproduced) {
-  expectReproduced("visionllama/plain_cls", kPlain);
+  expectReproduced("visionllama/plain_cls", kGoldenPlain);
 }
 
 TEST(PlainGolden, RmsNormGeluAndTheMeanOverPatchesAreReproduced) {
-  expectReproduced("visionllama/plain_gap_rms_gelu", kPlain);
+  expectReproduced("visionllama/plain_gap_rms_gelu", kGoldenPlain);
 }
 
 TEST(PlainGolden, FourteenKindsOfPositionsAreReproduced) {
-  expectReproduced("visionllama/plain_cls_rope_variants", kPlain);
+  expectReproduced("visionllama/plain_cls_rope_variants", kGoldenPlain);
 }
 
 TEST(PyramidGolden, SizesScalesKeyPositionsAndNormsAreReproduced) {
-  expectReproduced("visionllama/pyramid_variants", kPyramid);
+  expectReproduced("visionllama/pyramid_variants", kGoldenPyramid);
 }
 
 TEST(PyramidGolden, ConvolutionsForPositionsWithoutLayerScaleAreReproduced) {
-  expectReproduced("visionllama/pyramid_peg_nols", kPyramid);
+  expectReproduced("visionllama/pyramid_peg_nols", kGoldenPyramid);
 }
 
 TEST(PyramidGolden, ABackboneWithStageNormsIsReproduced) {
-  expectReproduced("visionllama/pyramid_dense", kDense);
+  expectReproduced("visionllama/pyramid_dense", kGoldenDense);
 }
 
 TEST(VitDetGolden, WindowedAndGlobalBlocksAreReproduced) {
@@ -80,10 +80,10 @@ TEST(VisionLlamaPresets, HaveThePublishedParameters) {
     const std::string lower = letter[0] == 'S' ? "s" : letter[0] == 'B' ? "b" : "l";
     const std::string plain = "visionllama/plain_" + lower,
                       pyramid = "visionllama/pyramid_" + lower;
-    expectSize(kPlain, plain, Json::object(), std::string("visionllama_") + letter);
-    expectSize(kPlain, plain, Json{{"pool", "gap"}}, std::string("visionllama_") + letter + "_gap");
-    expectSize(kPyramid, pyramid, Json::object(), std::string("pyramid_") + letter);
-    expectSize(kPyramid, pyramid, Json{{"layer_scale", false}},
+    expectSize(kGoldenPlain, plain, Json::object(), std::string("visionllama_") + letter);
+    expectSize(kGoldenPlain, plain, Json{{"pool", "gap"}}, std::string("visionllama_") + letter + "_gap");
+    expectSize(kGoldenPyramid, pyramid, Json::object(), std::string("pyramid_") + letter);
+    expectSize(kGoldenPyramid, pyramid, Json{{"layer_scale", false}},
                std::string("pyramid_") + letter + "_no_layer_scale");
   }
 }
@@ -91,9 +91,9 @@ TEST(VisionLlamaPresets, HaveThePublishedParameters) {
 TEST(VisionLlamaPresets, CostThePublishedMultiplyAdds) {
   // Fact sheet 1.3 and 1.4: G multiply-adds at 224 px, products of attention included.
   const std::tuple<const Architecture*, const char*, double> models[] = {
-      {&kPlain, "plain_s", 4.599},     {&kPlain, "plain_b", 17.564},
-      {&kPlain, "plain_l", 62.794},    {&kPyramid, "pyramid_s", 3.309},
-      {&kPyramid, "pyramid_b", 8.558}, {&kPyramid, "pyramid_l", 16.569}};
+      {&kGoldenPlain, "plain_s", 4.599},     {&kGoldenPlain, "plain_b", 17.564},
+      {&kGoldenPlain, "plain_l", 62.794},    {&kGoldenPyramid, "pyramid_s", 3.309},
+      {&kGoldenPyramid, "pyramid_b", 8.558}, {&kGoldenPyramid, "pyramid_l", 16.569}};
   for (const auto& [architecture, preset, wanted] : models) {
     const ScopedBuildDevice meta(at::kMeta);
     const auto model =
@@ -112,7 +112,7 @@ TEST(VisionLlamaPresets, HiddenWidthsAreThoseOfTheTable) {
                                                           {1024, 2816}, {1280, 3584}};
   const ScopedBuildDevice meta(at::kMeta);
   for (const auto& [width, hidden] : widths) {
-    const auto model = buildWith(kPlain, plainTable(),
+    const auto model = buildWith(kGoldenPlain, plainTable(),
                                  Json{{"width", width}, {"depth", 1}, {"mlp_width", nullptr}});
     const auto tensors = namedTensors(*model);
     const testing::Tensors named(tensors.begin(), tensors.end());
