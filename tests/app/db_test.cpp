@@ -186,7 +186,7 @@ TEST(Probe, SaysWhatADatabaseIsAndLeavesNothingBesideIt) {
   EXPECT_THAT(vitrine({"db", "probe", copy}).out,
               HasTexts("copy.sqlite: database, version ", "1 runs"));
   for (const auto& entry : fs::directory_iterator(fs::path(copy).parent_path()))
-    EXPECT_THAT(entry.path().filename().string(), Not(testing::StartsWith("copy.sqlite-")));
+    EXPECT_THAT(entry.path().filename().string(), Not(::testing::StartsWith("copy.sqlite-")));
 }
 
 TEST(Probe, TellsOtherFilesByTheirNames) {

@@ -81,7 +81,8 @@ TEST(VisionLlamaPresets, HaveThePublishedParameters) {
     const std::string plain = "visionllama/plain_" + lower,
                       pyramid = "visionllama/pyramid_" + lower;
     expectSize(kGoldenPlain, plain, Json::object(), std::string("visionllama_") + letter);
-    expectSize(kGoldenPlain, plain, Json{{"pool", "gap"}}, std::string("visionllama_") + letter + "_gap");
+    expectSize(kGoldenPlain, plain, Json{{"pool", "gap"}},
+               std::string("visionllama_") + letter + "_gap");
     expectSize(kGoldenPyramid, pyramid, Json::object(), std::string("pyramid_") + letter);
     expectSize(kGoldenPyramid, pyramid, Json{{"layer_scale", false}},
                std::string("pyramid_") + letter + "_no_layer_scale");
