@@ -425,7 +425,7 @@ TEST_F(Playground, PausesEveryRunItNamesAndHoldsTheQueueUntilResume) {
   for (const std::int64_t each : runs) (void)workbench_.run(each);
   open(run);
   workbench_.queue().waitUntilIdle();
-  EXPECT_TRUE(visibleText().contains(QStringLiteral("first, second train")))
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("\u201cfirst\u201d, \u201csecond\u201d train")))
       << visibleText().toStdString();
   QTest::mouseClick(button(QStringLiteral("Pause training")), Qt::LeftButton);
   workbench_.queue().waitUntilIdle();
