@@ -139,6 +139,7 @@ TEST_F(Storing, ADeletedRunIsNamedAndCanBeTakenBack) {
   MainWindow window(studio_.workbench);
   const std::int64_t run = studio_.runs[0];
   const QString name = QString::fromStdString(studio_.workbench.run(run)->name);
+  studio_.workbench.selection().setRuns({run}, run);
   studio_.workbench.deleteRuns({run});
   studio_.workbench.queue().waitUntilIdle();
   QCoreApplication::processEvents();
