@@ -18,7 +18,7 @@ using testing::expectReproduced;
 const PlainArchitecture kGoldenPlain;
 const PyramidArchitecture kGoldenPyramid;
 const DensePyramidArchitecture kGoldenDense;
-const VitDetArchitecture kVitDet;
+const VitDetArchitecture kGoldenVitDet;
 
 TEST(PlainGolden, AClassTokenWithSwiGluIsReproduced) {
   expectReproduced("visionllama/plain_cls", kGoldenPlain);
@@ -45,7 +45,7 @@ TEST(PyramidGolden, ABackboneWithStageNormsIsReproduced) {
 }
 
 TEST(VitDetGolden, WindowedAndGlobalBlocksAreReproduced) {
-  expectReproduced("visionllama/vitdet_backbone", kVitDet);
+  expectReproduced("visionllama/vitdet_backbone", kGoldenVitDet);
 }
 
 Json publishedSizes() {
