@@ -11,26 +11,23 @@
 #include "core/kernels/block_linear.h"
 #include "core/kernels/cuda_module.h"
 #include "core/kernels/mlstm_walk.h"
+#include "tests/core/nn/tensors.h"
 #include "tests/support/every_cpu_path.h"
 
 namespace vitrine::kernels {
 namespace {
 
+using nn::drawn;
 using testing::onEveryCpuPath;
-
-at::Tensor randomOf(at::IntArrayRef sizes, std::uint64_t seed, at::ScalarType type = at::kDouble) {
-  auto generator = at::detail::createCPUGenerator(seed);
-  return at::randn(sizes, generator, at::TensorOptions().dtype(at::kDouble)).to(type);
-}
 
 /// \param spread  of the gates: 10 makes memories that end at once beside others that never do
 MlstmInput inputOf(std::int64_t tokens, std::int64_t width, double spread = 1,
                    at::ScalarType type = at::kDouble) {
   MlstmInput in;
-  in.q = randomOf({2, 3, tokens, width}, 1, type), in.k = randomOf({2, 3, tokens, width}, 2, type);
-  in.v = randomOf({2, 3, tokens, width}, 3, type);
-  in.inputGate = randomOf({2, 3, tokens}, 4, type) * spread;
-  in.forgetGate = randomOf({2, 3, tokens}, 5, type) * spread;
+  in.q = drawn({2, 3, tokens, width}, 1, type), in.k = drawn({2, 3, tokens, width}, 2, type);
+  in.v = drawn({2, 3, tokens, width}, 3, type);
+  in.inputGate = drawn({2, 3, tokens}, 4, type) * spread;
+  in.forgetGate = drawn({2, 3, tokens}, 5, type) * spread;
   return in;
 }
 
@@ -100,7 +97,7 @@ TEST(Mlstm, FormsAgreeInDoubleFromOneTokenToManyChunks) {
     for (const std::int64_t tokens : {1, 2, 17, 49, 130, 196}) {
       const std::int64_t width = tokens == 49 ? 32 : 4;
       const MlstmInput in = inputOf(tokens, width, spread);
-      const at::Tensor upstream = randomOf({2, 3, tokens, width}, 6);
+      const at::Tensor upstream = drawn({2, 3, tokens, width}, 6);
       const Pass recurrent = passOf(in, formed(MlstmForm::Recurrent), upstream);
       expectSame(passOf(in, formed(MlstmForm::Parallel), upstream), recurrent, 1e-12, 1e-10);
       for (const std::int64_t chunk : {1L, 16L, 37L, 64L, tokens}) {
@@ -138,7 +135,7 @@ TEST(Mlstm, FastChunksAgreeWithTheTruthOnEveryPath) {
     for (const std::int64_t width : {4L, 24L, 96L}) {
       if (width == 96 && tokens > 200) continue;
       const MlstmInput in = inputOf(tokens, width), single = inputOf(tokens, width, 1, at::kFloat);
-      const at::Tensor upstream = randomOf({2, 3, tokens, width}, 6);
+      const at::Tensor upstream = drawn({2, 3, tokens, width}, 6);
       const Pass truth = passOf(in, formed(MlstmForm::Parallel), upstream);
       onEveryCpuPath([&] {
         for (const std::int64_t chunk : {0L, 24L, 64L}) {
@@ -181,8 +178,8 @@ TEST(Mlstm, FastChunksContinueARunningStateAndHandItOver) {
 TEST(Mlstm, GradientsAgreeWithFiniteDifferencesInDouble) {
   // With a start state, and an epsilon that makes the stabiliser matter.
   MlstmInput in = inputOf(7, 3);
-  in.start = {randomOf({2, 3, 3, 3}, 11), randomOf({2, 3, 3}, 12), randomOf({2, 3}, 13)};
-  const at::Tensor weight = randomOf({2, 3, 7, 3}, 14);
+  in.start = {drawn({2, 3, 3, 3}, 11), drawn({2, 3, 3}, 12), drawn({2, 3}, 13)};
+  const at::Tensor weight = drawn({2, 3, 7, 3}, 14);
   for (const MlstmForm form : {MlstmForm::Recurrent, MlstmForm::Parallel, MlstmForm::Chunkwise}) {
     MlstmOptions options = formed(form, 3);
     options.eps = 0.05;
@@ -225,7 +222,7 @@ TEST(Mlstm, GradientsOfGatesAreThoseOfTheirTokensKeysAndQueries) {
   for (at::Tensor* leaf : {&leaves.q, &leaves.k, &leaves.inputGate, &leaves.forgetGate})
     *leaf = leaf->clone().requires_grad_(true);
   const at::Tensor h = mlstm(leaves, formed(MlstmForm::Chunkwise, 8)).h;
-  const auto d = torch::autograd::grad({(h * randomOf(h.sizes(), 15)).sum()},
+  const auto d = torch::autograd::grad({(h * drawn(h.sizes(), 15)).sum()},
                                        {leaves.q, leaves.k, leaves.inputGate, leaves.forgetGate});
   const at::Tensor rows = (in.q * d[0]).sum(3), columns = (in.k * d[1]).sum(3);
   EXPECT_LT(apart(d[2], columns), 1e-12);
@@ -238,7 +235,7 @@ TEST(Mlstm, IgnoringTheNormaliserHoldsItConstant) {
   MlstmInput in = inputOf(20, 4);
   MlstmOptions options = formed(MlstmForm::Chunkwise, 8);
   options.normaliserGradient = NormaliserGradient::Ignored;
-  const at::Tensor upstream = randomOf({2, 3, 20, 4}, 16);
+  const at::Tensor upstream = drawn({2, 3, 20, 4}, 16);
   const Pass ignored = passOf(in, options, upstream);
   // The same with the divisor moved into the upstream gradient, of a cell that divides by nothing.
   const MlstmOutput out = mlstm(in, options);
@@ -274,12 +271,12 @@ TEST(Mlstm, ExtremeGatesStayFiniteAndExact) {
   MlstmInput in = inputOf(150, 16);
   // Every third gate.
   const at::Tensor isExtreme = at::arange(150).remainder(3).eq(0);
-  in.inputGate = at::where(isExtreme, randomOf({2, 3, 150}, 4).sign() * 80, in.inputGate);
-  in.forgetGate = at::where(isExtreme, randomOf({2, 3, 150}, 5).sign() * 100, in.forgetGate);
+  in.inputGate = at::where(isExtreme, drawn({2, 3, 150}, 4).sign() * 80, in.inputGate);
+  in.forgetGate = at::where(isExtreme, drawn({2, 3, 150}, 5).sign() * 100, in.forgetGate);
   MlstmInput single = in;
   for (at::Tensor* each : {&single.q, &single.k, &single.v, &single.inputGate, &single.forgetGate})
     *each = each->to(at::kFloat);
-  const at::Tensor upstream = randomOf({2, 3, 150, 16}, 6);
+  const at::Tensor upstream = drawn({2, 3, 150, 16}, 6);
   const Pass truth = passOf(in, formed(MlstmForm::Parallel), upstream);
   onEveryCpuPath([&] {
     for (const std::int64_t chunk : {0L, 64L})
@@ -289,7 +286,7 @@ TEST(Mlstm, ExtremeGatesStayFiniteAndExact) {
 
 TEST(Mlstm, OneHeadAfterTheOtherGivesTheSameBits) {
   const MlstmInput in = inputOf(100, 24, 1, at::kFloat);
-  const at::Tensor upstream = randomOf({2, 3, 100, 24}, 6, at::kFloat);
+  const at::Tensor upstream = drawn({2, 3, 100, 24}, 6, at::kFloat);
   const Pass first = passOf(in, formed(MlstmForm::Chunkwise), upstream),
              second = passOf(in, formed(MlstmForm::Chunkwise), upstream);
   EXPECT_TRUE(at::equal(first.h, second.h));
@@ -306,7 +303,7 @@ TEST(Mlstm, OneHeadAfterTheOtherGivesTheSameBits) {
 }
 
 TEST(Mlstm, ReadsProjectionsWhereTheyLie) {
-  const at::Tensor rows = randomOf({2, 40, 3, 3, 8}, 7, at::kFloat);
+  const at::Tensor rows = drawn({2, 40, 3, 3, 8}, 7, at::kFloat);
   MlstmInput in = inputOf(40, 8, 1, at::kFloat), dense = in;
   in.q = rows.select(2, 0).transpose(1, 2), in.k = rows.select(2, 1).transpose(1, 2);
   in.v = rows.select(2, 2).transpose(1, 2);
@@ -347,11 +344,11 @@ TEST(Mlstm, RefusesASecondDerivativeAndShapesThatDoNotFit) {
 
 TEST(BlockLinear, GroupsOfFourAgreeWithABlockDiagonalMatrixOnEveryPath) {
   for (const std::int64_t rows : {1L, 7L, 1100L}) {
-    const at::Tensor wide = randomOf({rows, 2, 40}, 21, at::kFloat);
+    const at::Tensor wide = drawn({rows, 2, 40}, 21, at::kFloat);
     at::Tensor x = wide.narrow(1, 1, 1).squeeze(1).detach().requires_grad_(true);
-    at::Tensor weight = randomOf({10, 4, 4}, 22, at::kFloat).requires_grad_(true),
-               bias = randomOf({40}, 23, at::kFloat).requires_grad_(true);
-    const at::Tensor upstream = randomOf({rows, 40}, 24, at::kFloat);
+    at::Tensor weight = drawn({10, 4, 4}, 22, at::kFloat).requires_grad_(true),
+               bias = drawn({40}, 23, at::kFloat).requires_grad_(true);
+    const at::Tensor upstream = drawn({rows, 40}, 24, at::kFloat);
     const at::Tensor dense = at::block_diag(weight.to(at::kDouble).unbind(0));
     const at::Tensor truth = at::linear(x.to(at::kDouble), dense, bias.to(at::kDouble));
     const auto wanted =
@@ -366,10 +363,10 @@ TEST(BlockLinear, GroupsOfFourAgreeWithABlockDiagonalMatrixOnEveryPath) {
 }
 
 TEST(BlockLinear, ABiasLearnsNextToAFrozenWeight) {
-  const at::Tensor x = randomOf({7, 40}, 28, at::kFloat);
-  const at::Tensor weight = randomOf({10, 4, 4}, 29, at::kFloat);
-  const at::Tensor bias = randomOf({40}, 30, at::kFloat).requires_grad_(true);
-  const at::Tensor upstream = randomOf({7, 40}, 31, at::kFloat);
+  const at::Tensor x = drawn({7, 40}, 28, at::kFloat);
+  const at::Tensor weight = drawn({10, 4, 4}, 29, at::kFloat);
+  const at::Tensor bias = drawn({40}, 30, at::kFloat).requires_grad_(true);
+  const at::Tensor upstream = drawn({7, 40}, 31, at::kFloat);
   onEveryCpuPath([&] {
     const at::Tensor y = blockLinear(x, weight, bias);
     const auto got = torch::autograd::grad({y}, {bias}, {upstream}, {}, false, true);
@@ -379,10 +376,10 @@ TEST(BlockLinear, ABiasLearnsNextToAFrozenWeight) {
 }
 
 TEST(BlockLinear, TakesGroupsOfAnySizeAndRefusesAnotherWidth) {
-  const at::Tensor x = randomOf({5, 12}, 25), weight = randomOf({4, 3, 3}, 26);
+  const at::Tensor x = drawn({5, 12}, 25), weight = drawn({4, 3, 3}, 26);
   const at::Tensor dense = at::block_diag(weight.unbind(0));
   EXPECT_LT(apart(blockLinear(x, weight, {}), at::linear(x, dense)), 1e-14);
-  EXPECT_THROW((void)blockLinear(x, randomOf({4, 4, 4}, 27), {}), ShapeError);
+  EXPECT_THROW((void)blockLinear(x, drawn({4, 4, 4}, 27), {}), ShapeError);
 }
 
 TEST(MlstmCuda, AgreesWithTheTruthFromOneTokenToManyTiles) {
@@ -399,7 +396,7 @@ TEST(MlstmCuda, AgreesWithTheTruthFromOneTokenToManyTiles) {
       for (at::Tensor* each :
            {&device.q, &device.k, &device.v, &device.inputGate, &device.forgetGate})
         *each = each->to(at::kCUDA);
-      const at::Tensor upstream = randomOf({2, 3, tokens, 40}, 6);
+      const at::Tensor upstream = drawn({2, 3, tokens, 40}, 6);
       const Pass truth = passOf(inputOf(tokens, 40), formed(MlstmForm::Chunkwise, 64), upstream);
       expectSame(passOf(device, formed(MlstmForm::Chunkwise), upstream.to(at::kCUDA)), truth,
                  item.tolerance, item.gradientTolerance);

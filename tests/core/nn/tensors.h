@@ -12,9 +12,10 @@ namespace vitrine::nn {
 
 inline at::Generator seeded(std::uint64_t seed) { return at::detail::createCPUGenerator(seed); }
 
-/// Of normal distribution, in double precision.
-inline at::Tensor drawn(at::IntArrayRef shape, std::uint64_t seed) {
-  return at::randn(shape, seeded(seed), at::TensorOptions(at::kDouble));
+/// Of normal distribution, drawn in double precision.
+inline at::Tensor drawn(at::IntArrayRef shape, std::uint64_t seed,
+                        at::ScalarType type = at::kDouble) {
+  return at::randn(shape, seeded(seed), at::TensorOptions(at::kDouble)).to(type);
 }
 
 inline at::Tensor randomFloats(at::IntArrayRef shape, std::uint64_t seed) {
