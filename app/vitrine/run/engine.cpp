@@ -49,8 +49,7 @@ Plan planFile(const std::string& file, const Catalog& catalog,
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
     return explained(planExperiment(text, "standard input", catalog, parsed));
   }
-  std::error_code unknown;
-  if (!std::filesystem::exists(file, unknown) && !unknown)
+  if (!std::filesystem::exists(file))
     throw NotFoundError("there is no experiment file '" + file +
                         "'; name one, or - for standard input");
   return explained(planExperimentFile(file, catalog, parsed));
