@@ -9,6 +9,8 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "core/base/error.h"
@@ -31,6 +33,14 @@ namespace vitrine::ui {
 namespace {
 
 constexpr qint64 kLargestFile = 8 << 20;
+
+/// What the file has now; nothing where it has no name, or cannot be read.
+std::optional<std::string> textOnDisk(const QString& file) {
+  QFile source(file);
+  if (file.isEmpty() || !source.open(QIODevice::ReadOnly) || source.size() > kLargestFile)
+    return {};
+  return source.readAll().toStdString();
+}
 
 }  // namespace
 
@@ -161,13 +171,11 @@ void ConfigurePage::saveAs() {
 }
 
 bool ConfigurePage::isOthersWork(const QString& file) {
-  QFile source(file);
   // One that is gone is written again; one that cannot be read says so when it is written.
-  if (!source.open(QIODevice::ReadOnly) || source.size() > kLargestFile) return false;
-  const std::string there = source.readAll().toStdString();
+  const std::optional<std::string> there = textOnDisk(file);
   const auto known = saved_.find(file);
-  if (known == saved_.end() || known->second == there) return false;
-  return std::exchange(warnedOf_, there) != there;
+  if (!there || known == saved_.end() || known->second == *there) return false;
+  return std::exchange(warnedOf_, *there) != *there;
 }
 
 bool ConfigurePage::writeTo(const QString& file) {
@@ -207,11 +215,9 @@ void ConfigurePage::openFile(const QString& file) {
 void ConfigurePage::copyAsCommand() {
   if (form_->catalog() == nullptr) return;
   // What a terminal would read: the file as it is on the disk now.
-  QFile source(origin_);
-  const bool isFile =
-      !origin_.isEmpty() && source.open(QIODevice::ReadOnly) && source.size() <= kLargestFile;
-  const std::string base = isFile ? source.readAll().toStdString() : std::string();
-  const std::string path = isFile ? QFileInfo(origin_).absoluteFilePath().toStdString() : "";
+  const std::optional<std::string> there = textOnDisk(origin_);
+  const std::string base = there.value_or("");
+  const std::string path = there ? QFileInfo(origin_).absoluteFilePath().toStdString() : "";
   command_.run(
       [this, text = text_, path, base, database = workbench_.store().file().string(),
        catalog = catalog_](store::RunReader&, const std::atomic<bool>&) -> Background::Finish {
