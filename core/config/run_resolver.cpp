@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/base/text.h"
+#include "core/config/reads_images.h"
 #include "core/config/train_schema.h"
 
 namespace vitrine {
@@ -133,6 +134,17 @@ void RunResolver::capabilities(const ItemCard& asker, const Node* where, const s
                       listed(giver->offers),
                   "", nameOf(asker));
   }
+}
+
+void RunResolver::attentionOnImages(const ItemCard& analysis, const Node* where,
+                                    const std::string& key) {
+  if (architecture_ == nullptr || task_ == nullptr) return;
+  if (!lacksImages(analysis, *architecture_, task_)) return;
+  problems_.add(where, kAtKey, Code::MissingCapability, key,
+                "analysis '" + analysis.id +
+                    "' looks at the attention of an image, and architecture '" +
+                    architecture_->id + "' does not classify or encode images",
+                "", nameOf(analysis));
 }
 
 void RunResolver::data(const Node* section, Resolver& resolver, Json& config) {
@@ -267,6 +279,7 @@ void RunResolver::observe(const Node* section, Resolver& resolver, Json& config)
       continue;
     }
     capabilities(*analysis, &child, key);
+    attentionOnImages(*analysis, &child, key);
     Json values = Json::object();
     resolver.table({{&observeSchema(), &analysis->schema}, {}, nameOf(*analysis)},
                    child.isTable ? &child : nullptr, key + ".", values);

@@ -48,6 +48,7 @@ class RunResolver {
                  PlannedRun& run);
   void init(const Node* init, Resolver& resolver, PlannedRun& run);
   void capabilities(const ItemCard& asker, const Node* where, const std::string& key);
+  void attentionOnImages(const ItemCard& analysis, const Node* where, const std::string& key);
 
   const Catalog& catalog_;
   ProblemList& problems_;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/config/lookup.h"
-#include "ui/workbench/analyses/analysis_menu.h"
+#include "core/config/reads_images.h"
 
 namespace vitrine::ui {
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/config/catalog.h"
+#include "core/config/reads_images.h"
 #include "ui/kit/value_text.h"
 #include "ui/spectra/spectra_page.h"
 #include "ui/workbench/analyses/analysis_menu.h"

@@ -12,6 +12,7 @@ namespace {
 using test::Names;
 using testing::HasSubstr;
 using testing_support::codes;
+using testing_support::kGoodFile;
 using testing_support::planMore;
 using testing_support::planText;
 using testing_support::sampleCatalog;
@@ -228,6 +229,30 @@ TEST(Problems, OfCapabilitiesNameBothItems) {
             "image_classifier");
   EXPECT_EQ(sole(planMore("", {"data.dataset=pictures"})).message,
             "task 'classification' needs samples with 'label'; dataset 'pictures' offers image");
+}
+
+TEST(Problems, RefuseTheAttentionOfAnImageForAModelThatReadsNone) {
+  Catalog catalog = sampleCatalog();
+  ItemCard noise = *catalog.find(ItemKind::Architecture, "plain");
+  noise.id = "noise";
+  noise.offers = {"denoiser", "attention_source", "text_image_model"};
+  ItemCard drawing = *catalog.find(ItemKind::Task, "classification");
+  drawing.id = "drawing";
+  drawing.needs = {"denoiser"};
+  ItemCard pairs = drawing;
+  pairs.id = "pairs";
+  pairs.needs = {"text_image_model"};
+  for (const ItemCard& card : {noise, drawing, pairs}) catalog.items.push_back(card);
+  const auto planned = [&](const std::string& task) {
+    return planExperiment(std::string(kGoodFile) + "[observe]\nattention_rank = true\n",
+                          "sample.toml", catalog,
+                          parseOverrides({"model.architecture=noise", "task.name=" + task}));
+  };
+  EXPECT_EQ(sole(planned("drawing")).message,
+            "analysis 'attention_rank' looks at the attention of an image, and architecture "
+            "'noise' does not classify or encode images");
+  EXPECT_EQ(sole(planned("drawing")).key, "observe.attention_rank");
+  EXPECT_EQ(codes(planned("pairs")), "") << "its samples are texts with images";
 }
 
 TEST(Problems, OfInit) {

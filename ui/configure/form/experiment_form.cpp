@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/config/reads_images.h"
 #include "core/config/selection.h"
 #include "core/config/train_schema.h"
 #include "ui/configure/form/axis_list.h"
@@ -130,7 +131,11 @@ QString ExperimentForm::lack(const ItemCard& item) const {
       missing << asWords(need);
     }
   }
-  if (missing.isEmpty()) return {};
+  if (missing.isEmpty()) {
+    return lacksImages(item, *architecture, task)
+               ? tr("%1 does not read images").arg(QString::fromStdString(architecture->id))
+               : QString();
+  }
   return tr("%1 offers no %2")
       .arg(QString::fromStdString(architecture->id), missing.join(QStringLiteral(", ")));
 }

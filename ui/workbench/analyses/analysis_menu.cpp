@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/config/lookup.h"
+#include "core/config/reads_images.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -61,27 +62,19 @@ QString analysisCost(Workbench& workbench, const std::vector<AnalysedSamples>& c
       .arg(models, count(samples), duration(std::max(1.0, seconds)));
 }
 
-bool readsImages(const std::vector<std::string>& offers, bool hasTexts) {
-  const auto has = [&offers](const char* word) { return offersEvery(offers, {word}); };
-  return has("image_classifier") || has("token_encoder") || (hasTexts && has("text_image_model"));
-}
-
 bool canAnalyse(const Catalog& catalog, const AnalysedRun& run, const ItemCard& analysis) {
   if (run.config == nullptr) return false;
-  const std::pair<ItemKind, const char*> items[] = {{ItemKind::Architecture, "model.architecture"},
-                                                    {ItemKind::Task, "task.name"},
-                                                    {ItemKind::Dataset, "data.dataset"}};
+  const auto cardOf = [&](ItemKind kind, const char* key) {
+    return catalog.find(kind, textAt(*run.config, key));
+  };
+  const ItemCard* architecture = cardOf(ItemKind::Architecture, "model.architecture");
+  const ItemCard* task = cardOf(ItemKind::Task, "task.name");
   std::vector<std::string> offers;
-  bool hasTexts = false;
-  for (const auto& [kind, key] : items) {
-    const ItemCard* card = catalog.find(kind, textAt(*run.config, key));
-    if (card == nullptr) continue;
-    if (kind == ItemKind::Task) hasTexts = offersEvery(card->needs, {"text_image_model"});
-    offers.insert(offers.end(), card->offers.begin(), card->offers.end());
+  for (const ItemCard* card : {architecture, task, cardOf(ItemKind::Dataset, "data.dataset")}) {
+    if (card != nullptr) offers.insert(offers.end(), card->offers.begin(), card->offers.end());
   }
-  // A generator shows its attention while it draws, not on an image.
   return offersEvery(offers, analysis.needs) &&
-         (!offersEvery(analysis.needs, {"attention_source"}) || readsImages(offers, hasTexts));
+         (architecture == nullptr || !lacksImages(analysis, *architecture, task));
 }
 
 bool canCompute(Workbench& workbench, const std::vector<std::int64_t>& runs) {

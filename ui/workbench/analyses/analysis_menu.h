@@ -26,8 +26,6 @@ struct AnalysedRun {
   const std::vector<store::ArtifactRow>* artifacts = nullptr;  ///< nullptr: none
 };
 
-/// Whether a model that offers these reads images; `hasTexts`: with texts next to them, too.
-[[nodiscard]] bool readsImages(const std::vector<std::string>& offers, bool hasTexts = true);
 /// Whether what its architecture, task and data offer includes all that the analysis needs.
 [[nodiscard]] bool canAnalyse(const Catalog& catalog, const AnalysedRun& run,
                               const ItemCard& analysis);

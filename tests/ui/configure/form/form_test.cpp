@@ -179,6 +179,17 @@ TEST_F(Form, GreysOutAnAnalysisThatTheArchitectureCannotServe) {
   EXPECT_TRUE(form_.findChild<QCheckBox*>(QStringLiteral("observe.calibration"))->isEnabled());
 }
 
+TEST_F(Form, GreysOutAttentionOnAnImageForAModelThatReadsNone) {
+  catalog_.items.front().offers = {"guided_denoiser", "attention_source"};
+  form_.setCatalog(catalog_);
+  form_.setDocument(freshDocument(catalog_, "picture"));
+  QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  const auto* rank = form_.findChild<QCheckBox*>(QStringLiteral("observe.attention_rank"));
+  ASSERT_NE(rank, nullptr);
+  EXPECT_FALSE(rank->isEnabled());
+  EXPECT_EQ(rank->accessibleDescription().toStdString(), "picture does not read images");
+}
+
 TEST_F(Form, AddsTheFieldsOfAnAnalysisThatIsTicked) {
   form_.findChild<QCheckBox*>(QStringLiteral("observe.attention_rank"))->setChecked(true);
   QCoreApplication::processEvents();
