@@ -22,6 +22,20 @@ constexpr std::size_t kMostRuns = 100'000;
 /// A plan with problems is not run, so its later runs need no look.
 constexpr std::size_t kMostRunsLookedAt = 2'000;
 
+/// A file of another kind, known by a key of its own, and its reader.
+struct OtherFile {
+  const char* key;
+  const char* sentence;
+};
+constexpr OtherFile kOtherFiles[] = {
+    {"result",
+     "this is a list of published numbers, not an experiment; `vitrine report` compares the runs of "
+     "the experiments next to it with them"},
+    {"claim",
+     "this is a list of claims, not an experiment; `vitrine compare --claims FILE` judges them"},
+    {"experiments", "this is a tour, not an experiment; `vitrine demo --tour` runs its experiments"},
+};
+
 class Planner {
  public:
   Planner(const std::string& fileName, const Catalog& catalog)
@@ -35,12 +49,17 @@ class Planner {
     limits_ = limits;
     Plan plan;
     plan.sourceText = text;
+    plan.title = fallbackTitle_;
     const Node document = readToml(text, problems_);
+    if (isOtherFile(document)) {
+      plan.problems = problems_.take();
+      return plan;
+    }
     const bool isReadable = problems_.isEmpty();
     text_ = readExperiment(document, overrides, problems_);
     select_ = readSelect(text_, problems_);
     if (isReadable) expand(plan);
-    plan.title = text_.title.empty() ? fallbackTitle_ : text_.title;
+    if (!text_.title.empty()) plan.title = text_.title;
     plan.problems = problems_.take();
     return plan;
   }
@@ -70,6 +89,18 @@ class Planner {
             "sweep",
             "select",
             "command line"};
+  }
+
+  /// One problem takes the place of one for each key that experiments do not have.
+  bool isOtherFile(const Node& document) {
+    if (document.find("model") != nullptr) return false;
+    for (const auto& [key, sentence] : kOtherFiles) {
+      const Node* own = document.find(key);
+      if (own == nullptr) continue;
+      problems_.add(own, kAtKey, Code::Misplaced, key, sentence);
+      return true;
+    }
+    return false;
   }
 
   void dropOverriddenAxes() {

@@ -272,6 +272,16 @@ TEST(Problems, OfInit) {
             "init.rename.head.weight wrong_type");
 }
 
+TEST(Problems, OfAnotherKindOfFileNameTheVerbThatReadsIt) {
+  const auto told = [](const std::string& text) { return sole(planText(text)).message; };
+  EXPECT_THAT(told("paper = 'x'\n[[result]]\ntable = 'Table 5'\nvalue = 1\n"),
+              Names("published numbers", "vitrine report"));
+  EXPECT_THAT(told("[[claim]]\nname = 'x'\nseeds = 3\n"), Names("claims", "vitrine compare"));
+  EXPECT_THAT(told("title = 'x'\nminutes = 3\nexperiments = ['a.toml']\n"),
+              Names("tour", "vitrine demo --tour"));
+  EXPECT_THAT(told(std::string("experiments = 3\n") + kGoodFile), HasSubstr("no such key"));
+}
+
 TEST(Problems, OfOverridesSayCommandLine) {
   const Plan plan = planMore("", {"train.epocs=3"});
   EXPECT_EQ(sole(plan).sentence(),
