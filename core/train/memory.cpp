@@ -105,6 +105,8 @@ MemoryInput memoryInputOf(const Config& config, std::int64_t parameters,
     samples = std::min(samples, *limit);
   else if (const auto share = config.maybeReal("data.train_share"))
     samples = std::max<std::int64_t>(1, std::llround(*share * static_cast<double>(samples)));
+  if (const auto holdout = config.maybeReal("data.holdout"))
+    samples -= std::llround(*holdout * static_cast<double>(samples));
   input.stepsPerEpoch = std::ceil(static_cast<double>(samples) / images);
   return input;
 }

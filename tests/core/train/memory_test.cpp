@@ -184,12 +184,14 @@ TEST(MemoryInput, CountsEveryImageAndTheStepsOfAccumulatedBatches) {
   EXPECT_EQ(made.imageValues, 3 * 28 * 14);
   EXPECT_EQ(made.datasetBytes, 1300 * (3 * 8 * 8 + 1));
   EXPECT_EQ(made.stepsPerEpoch, 8) << "1,000 images in steps of 128";
-  const Config limited(
-      Json{{"model", config.at("model")}, {"train", train}, {"data", {{"train_samples", 300}}}});
-  EXPECT_EQ(
-      memoryInputOf(limited, 7, {}, test::coreItems().optimizer("adamw"), &dataset).stepsPerEpoch,
-      3)
-      << "300 of these images";
+  const auto stepsWith = [&](const Json& data) {
+    const Config given(Json{{"model", config.at("model")}, {"train", train}, {"data", data}});
+    return memoryInputOf(given, 7, {}, test::coreItems().optimizer("adamw"), &dataset)
+        .stepsPerEpoch;
+  };
+  EXPECT_EQ(stepsWith({{"train_samples", 300}}), 3) << "300 of these images";
+  EXPECT_EQ(stepsWith({{"holdout", 0.5}}), 4) << "500 are held out";
+  EXPECT_EQ(stepsWith({{"train_samples", 300}, {"holdout", 0.2}}), 2) << "240 of the 300";
   const MemoryInput without =
       memoryInputOf(config, 7, {}, test::coreItems().optimizer("adamw"), nullptr);
   EXPECT_EQ(without.datasetBytes, 0);
