@@ -41,16 +41,30 @@ std::size_t roomBehind(std::size_t length) {
 
 }  // namespace
 
+void RunningCurve::add(double value) {
+  if (!std::isfinite(value)) return;
+  if (!means_.empty() && inLast_ < each_) {
+    ++inLast_;
+    means_.back() += (value - means_.back()) / static_cast<double>(inLast_);
+    return;
+  }
+  if (means_.size() == kMostMeans) {
+    for (std::size_t i = 0; i < kMostMeans / 2; ++i)
+      means_[i] = (means_[2 * i] + means_[2 * i + 1]) / 2;
+    means_.resize(kMostMeans / 2);
+    each_ *= 2;
+  }
+  means_.push_back(value);
+  inLast_ = 1;
+}
+
 std::string curveText(const std::vector<double>& values, std::size_t width) {
   static constexpr std::array<const char*, 8> kBars{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  std::vector<double> finite;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
-               [](double value) { return std::isfinite(value); });
-  const std::size_t count = std::min(width, finite.size());
+  const std::size_t count = std::min(width, values.size());
   std::vector<double> means(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t first = i * finite.size() / count, last = (i + 1) * finite.size() / count;
-    for (std::size_t j = first; j < last; ++j) means[i] += finite[j];
+    const std::size_t first = i * values.size() / count, last = (i + 1) * values.size() / count;
+    for (std::size_t j = first; j < last; ++j) means[i] += values[j];
     means[i] /= static_cast<double>(last - first);
   }
   if (means.empty()) return "";
@@ -141,10 +155,11 @@ void RunLog::progress(const ProgressRecord& record) {
   const std::string text = progressText(record, unit_);
   if (isShown) {
     lastShown_ = now;
-    losses_.push_back(record.loss);
+    losses_.add(record.loss);
     constexpr std::size_t kWidest = 32;
     const std::string curve =
-        isTerminal_ ? curveText(losses_, std::min(kWidest, roomBehind(text.size() + 3))) : "";
+        isTerminal_ ? curveText(losses_.means(), std::min(kWidest, roomBehind(text.size() + 3)))
+                    : "";
     const std::string whole = isTerminal_ ? "\r\033[K" + text + (curve.empty() ? "" : " | " + curve)
                                           : (isKept_ ? utcNow() + " " : "") + text + "\n";
     std::fwrite(whole.data(), 1, whole.size(), stderr);

@@ -13,6 +13,19 @@
 
 namespace vitrine::app {
 
+/// A curve of any length in bounded memory: means of equally many values each, in their order; the
+/// last mean may be of fewer. Values that are not finite are left out.
+class RunningCurve {
+ public:
+  static constexpr std::size_t kMostMeans = 256;
+  void add(double value);
+  [[nodiscard]] const std::vector<double>& means() const { return means_; }
+
+ private:
+  std::vector<double> means_;
+  std::size_t each_ = 1, inLast_ = 1;  ///< values of a mean, and of the last one
+};
+
 /// Lines on stderr and in the run's log file. On a terminal the progress line renews itself;
 /// elsewhere one is written every ten seconds. Thread-safe.
 class RunLog {
@@ -43,7 +56,7 @@ class RunLog {
   bool isTerminal_ = false;
   bool isLineOpen_ = false;
   Clock::time_point lastShown_{}, lastLogged_{};
-  std::vector<double> losses_;  ///< one a shown line, for the curve on a terminal
+  RunningCurve losses_;  ///< one a shown line, for the curve on a terminal
 };
 
 /// "step 1200/20000 6.0 % | loss 2.31 | 412 images/s | mem 1.2 GB | ETA 01:12:40"; without the loss
@@ -52,7 +65,7 @@ class RunLog {
 [[nodiscard]] std::string progressText(const ProgressRecord& record, const std::string& unit);
 
 /// A curve of that many characters at most, from the lowest bar for the least value to the highest
-/// one; each character is the mean of its part. Values that are not finite are left out.
+/// one; each character is the mean of its part.
 /// \return "" without values or width
 [[nodiscard]] std::string curveText(const std::vector<double>& values, std::size_t width);
 
