@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/config/edit/toml_patch_parts.h"
 #include "core/config/toml/to_toml.h"
 
 namespace vitrine {
@@ -36,7 +37,7 @@ std::vector<int> oldPlaces(const Json& now, const Json& target) {
   const auto nameOf = [](const Json& one) {
     return one.is_object() ? one.value("name", Json()) : Json();
   };
-  take([](const Json& a, const Json& b) { return a == b; });
+  take(sameJson);
   take([&](const Json& a, const Json& b) {
     return nameOf(a).is_string() && nameOf(a) == nameOf(b);
   });
@@ -120,7 +121,7 @@ class ListPatch {
   /// What an old element says now.
   [[nodiscard]] std::string elementText(std::size_t i, const std::string& old) const {
     const int to = to_[i];
-    if (to < 0 || now_[i] == target_[static_cast<std::size_t>(to)]) return old;
+    if (to < 0 || sameJson(now_[i], target_[static_cast<std::size_t>(to)])) return old;
     return edit_(old, now_[i], target_[static_cast<std::size_t>(to)]);
   }
 

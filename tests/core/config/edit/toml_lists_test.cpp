@@ -66,6 +66,16 @@ TEST(TomlLists, MoveALineWithItsComments) {
 )");
 }
 
+TEST(TomlLists, MoveAnElementWithAValueThatIsNotANumber) {
+  const std::string text = patched(
+      "[data.pipeline]\ntrain = [\n  { limit = nan },   # none yet\n  { limit = 3 },   # a few\n"
+      "]\n",
+      [](Document& one) { std::swap(transforms(one)[0], transforms(one)[1]); });
+  EXPECT_EQ(text,
+            "[data.pipeline]\ntrain = [\n  { limit = 3 },   # a few\n  { limit = nan },   # none "
+            "yet\n]\n");
+}
+
 TEST(TomlLists, GiveACommaToWhatIsNoLongerLast) {
   const std::string text =
       patched(kLines, [](Document& one) { std::swap(transforms(one)[1], transforms(one)[2]); });
