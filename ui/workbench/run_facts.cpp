@@ -83,14 +83,15 @@ QString deviceText(const std::string& device) {
 QString duration(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return QStringLiteral("\u2013");
   const auto total = static_cast<std::int64_t>(std::llround(seconds));
-  const QString gap = QStringLiteral("\u2009");
-  if (total < 60) return QString::number(total) + gap + sayOfRun("s");
-  if (total < 3600) {
-    return QString::number(total / 60) + gap + sayOfRun("min") + QLatin1Char(' ') +
-           QString::number(total % 60) + gap + sayOfRun("s");
-  }
-  return count(total / 3600) + gap + sayOfRun("h") + QLatin1Char(' ') +
-         QString::number(total / 60 % 60) + gap + sayOfRun("min");
+  const auto in = [](std::int64_t value, const QString& unit) {
+    return count(value) + QStringLiteral("\u2009") + unit;
+  };
+  if (total < 60) return in(total, sayOfRun("s"));
+  const bool isShort = total < 3600;
+  const QString whole = isShort ? in(total / 60, sayOfRun("min")) : in(total / 3600, sayOfRun("h"));
+  const std::int64_t rest = isShort ? total % 60 : total / 60 % 60;
+  if (rest == 0) return whole;
+  return whole + QLatin1Char(' ') + in(rest, isShort ? sayOfRun("s") : sayOfRun("min"));
 }
 
 std::vector<Fact> runFacts(const store::RunRow& row,

@@ -153,8 +153,12 @@ TEST(RunFacts, TheCommandToRepeatCarriesTheWholeConfiguration) {
   EXPECT_TRUE(command.contains(QLatin1String("vitrine train run-17.toml")));
 }
 
-TEST(RunFacts, DurationsHaveTwoUnits) {
+TEST(RunFacts, DurationsHaveTwoUnitsUnlessTheSecondIsNone) {
   EXPECT_EQ(duration(112).toStdString(), "1\u2009min 52\u2009s");
+  EXPECT_EQ(duration(47 * 60).toStdString(), "47\u2009min");
+  EXPECT_EQ(duration(2 * 3600 + 20).toStdString(), "2\u2009h");
+  EXPECT_EQ(duration(5400).toStdString(), "1\u2009h 30\u2009min");
+  EXPECT_EQ(duration(0).toStdString(), "0\u2009s");
 }
 
 }  // namespace
