@@ -7,6 +7,7 @@
 #include "core/base/sha256.h"
 #include "core/files/checkpoint_folder.h"
 #include "core/files/checkpoint_use.h"
+#include "core/files/safetensors_set.h"
 #include "core/store/run_store.h"
 #include "tests/app/program.h"
 #include "tests/support/refusal.h"
@@ -76,16 +77,21 @@ TEST(Init, TakesTheAveragedWeightsOfAFolderAndRefusesThemOfOneFile) {
   EXPECT_THAT(one.err, Names("model.safetensors", "init.use", "folder"));
 }
 
-TEST(Aux, ThatIsAnotherFileByThenIsRefusedWhenARunResumes) {
+TEST(Aux, OfWhichAShardIsAnotherByThenIsRefusedWhenARunResumes) {
   const Copy copy;
   const Scratch scratch;
-  const std::string database = scratch.path("x.sqlite"), file = scratch.path("t.safetensors");
+  const std::string database = scratch.path("x.sqlite"), shard = scratch.path("t.safetensors"),
+                    list = scratch.path("t.safetensors.index.json");
   std::string model;  // that of the shared run, as TOML
   {
     store::RunStore store(copy.database(), store::OpenMode::ReadOnly);
     std::filesystem::copy_file(store::filesFolder(copy.database()) / ("run-" + store.run(1).uuid) /
                                    checkpointName(24) / "model.safetensors",
-                               file);
+                               shard);
+    Json shards = Json::object();
+    const SafetensorsSet set(shard);
+    for (const SafetensorsEntry& entry : set.entries()) shards[entry.name] = "t.safetensors";
+    writeText(list, Json{{"weight_map", shards}}.dump());
     const Json values = store.config(1).at("model");
     for (const auto& [key, value] : values.items()) {
       if (!value.is_null()) model += (model.empty() ? "" : ", ") + key + " = " + value.dump();
@@ -93,19 +99,19 @@ TEST(Aux, ThatIsAnotherFileByThenIsRefusedWhenARunResumes) {
   }
   Program program({"train", sharedSingle(), "--db", database, "train.steps=100000",
                    "train.checkpoint.every_epochs=none", "train.evaluate.every_epochs=none",
-                   "aux.teacher={ weights = \"" + file + "\", model = { " + model + " } }"});
+                   "aux.teacher={ weights = \"" + list + "\", model = { " + model + " } }"});
   ASSERT_TRUE(program.waitForError("\nstep ")) << "no progress was seen";
   program.signal(SIGINT);
   ASSERT_EQ(program.wait().code, 75);
   const Json teacher =
       store::RunStore(database, store::OpenMode::ReadOnly).environment(1).at("aux").at("teacher");
-  EXPECT_EQ(teacher.at("sha256"), sha256OfFile(file));
+  EXPECT_EQ(teacher.at("sha256"), sha256OfText(sha256OfFile(list) + sha256OfFile(shard)));
   EXPECT_TRUE(teacher.at("run").is_null());
-  writeText(file, "two");
+  writeText(shard, "two");
   const Ended changed = vitrine({"resume", "1", "--db", database});
   EXPECT_EQ(changed.code, 4);
   EXPECT_THAT(changed.err, Names("run 1", "teacher"));
-  fs::remove(file);
+  fs::remove(list);
   EXPECT_EQ(vitrine({"resume", "1", "--db", database}).code, 3);
 }
 

@@ -5,12 +5,13 @@
 
 #include "app/vitrine/run/checkpoint_choice.h"
 #include "app/vitrine/run/engine.h"
+#include "app/vitrine/run/weights_model.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
-#include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/config/selection.h"
 #include "core/files/checkpoint_folder.h"
+#include "core/files/safetensors_set.h"
 #include "core/train/checkpoint.h"
 
 namespace vitrine::app {
@@ -163,7 +164,7 @@ std::vector<train::AuxChoice> auxChoicesOf(store::RunStore& store, const store::
       choices.push_back(std::move(choice));
     }
     choices.back().name = name;
-    choices.back().sha256 = sha256OfFile(choices.back().weights);
+    choices.back().sha256 = sha256OfWeights(weightFiles(choices.back().weights));
   }
   return choices;
 }

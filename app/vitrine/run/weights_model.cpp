@@ -3,6 +3,7 @@
 #include "app/vitrine/run/trained_model.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/sha256.h"
 
 namespace vitrine::app {
 
@@ -36,6 +37,13 @@ WeightsModel openWeights(const Registry& registry, const Config& model,
     log::warning("the model has no use for tensor '" + name + "' of " + weights.string());
   setEvaluationMode(*opened.model);
   return opened;
+}
+
+std::string sha256OfWeights(const std::vector<std::filesystem::path>& files) {
+  if (files.size() == 1) return sha256OfFile(files.front());
+  std::string hashes;
+  for (const std::filesystem::path& file : files) hashes += sha256OfFile(file);
+  return sha256OfText(hashes);
 }
 
 ImageShape imageShapeOf(const Config& model) {

@@ -26,6 +26,10 @@ struct WeightsModel {
                                        const std::filesystem::path& weights,
                                        const std::string& resizePositions);
 
+/// Of one file its own hash; of a list and its shards that of their hashes.
+/// \param files  as weightFiles() has them
+[[nodiscard]] std::string sha256OfWeights(const std::vector<std::filesystem::path>& files);
+
 /// The images that a model of this [model] table reads; any where it does not say.
 [[nodiscard]] ImageShape imageShapeOf(const Config& model);
 

@@ -33,14 +33,6 @@ std::string handleOf(const Json& identity) {
   return sha256OfText(identity.dump()).substr(0, kHandleLength);
 }
 
-/// Of one file its own; of several that of their hashes.
-std::string sha256OfAll(const std::vector<fs::path>& files) {
-  if (files.size() == 1) return sha256OfFile(files.front());
-  std::string hashes;
-  for (const fs::path& file : files) hashes += sha256OfFile(file);
-  return sha256OfText(hashes);
-}
-
 std::string optionalText(const Json& request, const char* key, const std::string& otherwise) {
   return request.contains(key) ? textOf(request, key) : otherwise;
 }
@@ -173,7 +165,7 @@ std::shared_ptr<WarmModel> WarmModels::openFile(const Json& request, const Openi
   const at::Device device = train::resolveDevice(asked.device);
   const Config config(modelTable(engine_.registry, asked.overrides));
   const std::vector<fs::path> files = weightFiles(file);
-  const std::string sha256 = sha256OfAll(files);
+  const std::string sha256 = sha256OfWeights(files);
   const train::Precision precision =
       asked.precision.empty() ? train::Precision::Float32 : train::precisionFrom(asked.precision);
   const std::string handle =
