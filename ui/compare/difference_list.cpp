@@ -64,6 +64,47 @@ Json readableEnvironment(Json environment) {
   return environment;
 }
 
+/// What the experiment file of each other experiment changes in that of the first run.
+QString sourceDifferences(const CompareData& data, const std::vector<std::size_t>& runs) {
+  struct File {
+    std::int64_t experiment = 0;
+    QString title;
+    std::string text;
+  };
+  std::vector<File> files;
+  for (const std::size_t run : runs) {
+    const store::RunRow& row = data.runs[run].row;
+    const auto isOfRun = [&](const File& file) { return file.experiment == row.experimentId; };
+    if (std::any_of(files.begin(), files.end(), isOfRun)) continue;
+    const auto text = data.sources.find(row.experimentId);
+    files.push_back({row.experimentId, QString::fromStdString(row.experiment),
+                     text == data.sources.end() ? std::string() : text->second});
+  }
+  const File& first = files.front();
+  const auto notKept = [](const File& file) {
+    return QObject::tr("The experiment file of \u201c%1\u201d was not kept.").arg(file.title);
+  };
+  if (files.size() == 1) {
+    return first.text.empty() ? QObject::tr("The experiment file was not kept.")
+                              : QObject::tr("One experiment file made all of these runs.");
+  }
+  if (first.text.empty()) return notKept(first);
+  QStringList parts;
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    const File& other = files[i];
+    const QString changes = textDifference(first.text, other.text);
+    if (other.text.empty()) {
+      parts << notKept(other);
+    } else if (changes.isEmpty()) {
+      parts << QObject::tr("The experiment files of \u201c%1\u201d and \u201c%2\u201d are equal.")
+                   .arg(first.title, other.title);
+    } else {
+      parts << QStringLiteral("--- %1\n+++ %2\n").arg(first.title, other.title) + changes;
+    }
+  }
+  return parts.join(QLatin1Char('\n'));
+}
+
 }  // namespace
 
 std::vector<std::size_t> differedRuns(const CompareData& data, const CompareChoice& choice,
@@ -116,40 +157,7 @@ DifferenceList differenceList(const CompareData& data, const std::vector<std::si
   list.sections.push_back(sectionOf(QObject::tr("Configuration"), configs));
   list.sections.push_back(sectionOf(QObject::tr("Environment"), environments));
 
-  std::vector<std::int64_t> experiments;
-  for (const std::size_t run : runs) {
-    const std::int64_t id = data.runs[run].row.experimentId;
-    if (std::find(experiments.begin(), experiments.end(), id) == experiments.end())
-      experiments.push_back(id);
-  }
-  const auto sourceOf = [&](std::int64_t experiment) {
-    const auto found = data.sources.find(experiment);
-    return found == data.sources.end() ? std::string() : found->second;
-  };
-  if (experiments.size() == 1) {
-    list.source = sourceOf(experiments[0]).empty()
-                      ? QObject::tr("The experiment file was not kept.")
-                      : QObject::tr("One experiment file made all of these runs.");
-  } else {
-    const auto titleOfExperiment = [&](std::int64_t experiment) {
-      for (const store::ComparedRun& run : data.runs) {
-        if (run.row.experimentId == experiment) return QString::fromStdString(run.row.experiment);
-      }
-      return QString();
-    };
-    const std::string before = sourceOf(experiments[0]), after = sourceOf(experiments[1]);
-    const QString changes = textDifference(before, after);
-    if (before.empty() || after.empty()) {
-      list.source = QObject::tr("The experiment file of \u201c%1\u201d was not kept.")
-                        .arg(titleOfExperiment(experiments[before.empty() ? 0 : 1]));
-    } else if (changes.isEmpty()) {
-      list.source = QObject::tr("The experiment files are equal.");
-    } else {
-      list.source = QStringLiteral("--- %1\n+++ %2\n")
-                        .arg(titleOfExperiment(experiments[0]), titleOfExperiment(experiments[1])) +
-                    changes;
-    }
-  }
+  list.source = sourceDifferences(data, runs);
   return list;
 }
 

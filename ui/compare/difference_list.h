@@ -24,7 +24,7 @@ struct DifferenceList {
   std::vector<std::size_t> runs;  ///< columns, indices into CompareData::runs
   QStringList names;              ///< of the columns
   std::vector<DifferenceSection> sections;
-  QString source;  ///< diff of two experiment files, or one sentence
+  QString source;  ///< diffs of the experiment files to that of the first run, or sentences
   bool operator==(const DifferenceList&) const = default;
 };
 constexpr std::size_t kMostDiffered = 6;

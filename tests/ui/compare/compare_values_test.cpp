@@ -213,6 +213,21 @@ TEST_F(CompareValues, AnExperimentWithoutAFileIsNamed) {
             "The experiment file of \u201clogged\u201d was not kept.");
 }
 
+TEST_F(CompareValues, EveryOtherExperimentFileIsComparedWithTheFirst) {
+  for (const char* title : {"one", "two", "three", "logged"}) {
+    AblationRun run{"base", {{"width", 4}}, 0, {0.5}};
+    run.experiment = title;
+    const std::string text = run.experiment == "two" ? "width = 4\n" : "width = 5\n";
+    addAblationRun(store_, run, run.experiment == "logged" ? "" : text);
+  }
+  const auto data = read();
+  const DifferenceList list = differenceList(*data, differedRuns(*data, {}, {1, 2, 3, 4}));
+  EXPECT_EQ(list.source.toStdString(),
+            "--- one\n+++ two\n-width = 5\n+width = 4\n\n"
+            "The experiment files of \u201cone\u201d and \u201cthree\u201d are equal.\n"
+            "The experiment file of \u201clogged\u201d was not kept.");
+}
+
 TEST_F(CompareValues, OfManyRunsOneOfEachVariantIsDiffered) {
   fillAblation(store_);
   const auto data = read();
