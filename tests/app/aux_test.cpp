@@ -18,6 +18,17 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
+/// The model of the shared run.
+std::string modelToml(const Copy& copy) {
+  const Json values =
+      store::RunStore(copy.database(), store::OpenMode::ReadOnly).config(1).at("model");
+  std::string text;
+  for (const auto& [key, value] : values.items()) {
+    if (!value.is_null()) text += (text.empty() ? "{ " : ", ") + key + " = " + value.dump();
+  }
+  return text + " }";
+}
+
 TEST(Aux, OfAnotherRunIsRecordedWithItsHashAndKept) {
   const Copy copy;
   const std::string uuid = store::RunStore(copy.database(), store::OpenMode::ReadOnly).run(1).uuid;
@@ -77,12 +88,25 @@ TEST(Init, TakesTheAveragedWeightsOfAFolderAndRefusesThemOfOneFile) {
   EXPECT_THAT(one.err, Names("model.safetensors", "init.use", "folder"));
 }
 
+TEST(Aux, OfOneFileHasNoAveragedWeights) {
+  const Copy copy;
+  const Scratch scratch;
+  const std::string file = scratch.path("t.safetensors");
+  writeText(file, "not read");
+  const Ended refused =
+      copy.run({"train", sharedSingle(),
+                "aux.teacher={ weights = \"" + file + "\", use = \"ema\", model = " +
+                    modelToml(copy) + " }"});
+  EXPECT_EQ(refused.code, 2) << refused.err;
+  EXPECT_THAT(refused.err, Names("t.safetensors", "teacher", "folder", "ema"));
+}
+
 TEST(Aux, OfWhichAShardIsAnotherByThenIsRefusedWhenARunResumes) {
   const Copy copy;
   const Scratch scratch;
   const std::string database = scratch.path("x.sqlite"), shard = scratch.path("t.safetensors"),
                     list = scratch.path("t.safetensors.index.json");
-  std::string model;  // that of the shared run, as TOML
+  const std::string model = modelToml(copy);
   {
     store::RunStore store(copy.database(), store::OpenMode::ReadOnly);
     std::filesystem::copy_file(store::filesFolder(copy.database()) / ("run-" + store.run(1).uuid) /
@@ -92,14 +116,10 @@ TEST(Aux, OfWhichAShardIsAnotherByThenIsRefusedWhenARunResumes) {
     const SafetensorsSet set(shard);
     for (const SafetensorsEntry& entry : set.entries()) shards[entry.name] = "t.safetensors";
     writeText(list, Json{{"weight_map", shards}}.dump());
-    const Json values = store.config(1).at("model");
-    for (const auto& [key, value] : values.items()) {
-      if (!value.is_null()) model += (model.empty() ? "" : ", ") + key + " = " + value.dump();
-    }
   }
   Program program({"train", sharedSingle(), "--db", database, "train.steps=100000",
                    "train.checkpoint.every_epochs=none", "train.evaluate.every_epochs=none",
-                   "aux.teacher={ weights = \"" + list + "\", model = { " + model + " } }"});
+                   "aux.teacher={ weights = \"" + list + "\", model = " + model + " }"});
   ASSERT_TRUE(program.waitForError("\nstep ")) << "no progress was seen";
   program.signal(SIGINT);
   ASSERT_EQ(program.wait().code, 75);

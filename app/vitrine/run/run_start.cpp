@@ -35,6 +35,15 @@ CheckpointChoice checkpointOfOther(store::RunStore& store, const std::string& wh
   return chooseCheckpoint(store, source, checkpoint, use);
 }
 
+/// \param key  of the choice between the weights: "init.use"
+void requireFolderForAverage(const std::string& why, const std::string& key,
+                             const fs::path& weights, const std::string& use) {
+  if (use != "ema" || fs::is_directory(weights)) return;
+  throw ConfigError(why + " " + weights.string() + ", which is one file, and " + key +
+                    " = \"ema\" chooses a file of a checkpoint folder; name the folder, or leave " +
+                    key + " away");
+}
+
 /// A file or folder that the configuration names itself.
 train::AuxChoice auxFromFile(const std::string& why, const Json& values) {
   train::AuxChoice choice;
@@ -54,6 +63,8 @@ train::AuxChoice auxFromFile(const std::string& why, const Json& values) {
     choice.weights /= choice.use == "ema" ? "ema.safetensors" : "model.safetensors";
     if (!fs::exists(choice.weights))
       throw NotFoundError(why + " '" + choice.weights.string() + "', which does not exist");
+  } else {
+    requireFolderForAverage(why, "use", choice.weights, choice.use);
   }
   if (values.at("model").is_object()) choice.config = Json{{"model", values.at("model")}};
   if (!choice.config.is_object()) {
@@ -187,11 +198,7 @@ train::InitChoice initChoiceOf(store::RunStore& store, const store::RunRow& run,
   choice.weights = init.weights;
   choice.use = init.use;
   if (init.run.empty()) {
-    if (init.use == "ema" && !fs::is_directory(choice.weights)) {
-      throw ConfigError(nameOf(run) + " starts from " + init.weights +
-                        ", which is one file, and init.use = \"ema\" chooses a file of a "
-                        "checkpoint folder; name the folder, or leave init.use away");
-    }
+    requireFolderForAverage(nameOf(run) + " starts from", "init.use", choice.weights, init.use);
     return choice;
   }
   store::RunRow source;
