@@ -8,19 +8,23 @@
 namespace vitrine::ui {
 
 int RunsModel::groupOf(std::int64_t id) const {
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    if (groups_[i]->id == id) return static_cast<int>(i);
-  }
-  return -1;
+  const auto found = groupRows_.find(id);
+  return found == groupRows_.end() ? -1 : found->second;
+}
+
+void RunsModel::numberGroupRows(int first) {
+  for (int row = first; row < std::ssize(groups_); ++row)
+    groupRows_[groups_[static_cast<std::size_t>(row)]->id] = row;
 }
 
 /// Newest experiment first; values in their order, runs without one last.
 int RunsModel::groupPlaceOf(const Group& group) const {
-  const auto place = std::find_if(groups_.begin(), groups_.end(), [&](const auto& other) {
-    if (!grouping_) return other->id < group.id;
-    if (!group.order.isValid()) return false;
-    return !other->order.isValid() || isOrderedBefore(group.order, other->order);
-  });
+  const auto isBefore = [this](const Group& one, const auto& other) {
+    if (!grouping_) return other->id < one.id;
+    if (!one.order.isValid()) return false;
+    return !other->order.isValid() || isOrderedBefore(one.order, other->order);
+  };
+  const auto place = std::upper_bound(groups_.begin(), groups_.end(), group, isBefore);
   return static_cast<int>(place - groups_.begin());
 }
 
@@ -72,19 +76,22 @@ void RunsModel::regroup(std::optional<Column> column) {
   std::sort(rows.begin(), rows.end(),
             [](const store::RunRow& a, const store::RunRow& b) { return a.id < b.id; });
   groups_.clear();
+  groupRows_.clear();
   grouping_ = std::move(column);
   numberGroups();
+  std::unordered_map<std::int64_t, Group*> homes;
   for (store::RunRow& row : rows) {
     const std::int64_t id = groupIdOf(row);
     parents_[row.id] = id;
-    int group = groupOf(id);
-    if (group < 0) {
+    Group*& home = homes[id];
+    if (home == nullptr) {
       std::unique_ptr<Group> made = groupFor(row);
-      group = groupPlaceOf(*made);
-      groups_.insert(groups_.begin() + group, std::move(made));
+      home = made.get();
+      groups_.insert(groups_.begin() + groupPlaceOf(*home), std::move(made));
     }
-    groups_[static_cast<std::size_t>(group)]->runs.push_back(std::move(row));
+    home->runs.push_back(std::move(row));
   }
+  numberGroupRows(0);
 }
 
 void RunsModel::groupBy(std::optional<Column> column) {

@@ -57,6 +57,7 @@ void RunsModel::upsert(const std::vector<store::RunRow>& rows) {
       group = groupPlaceOf(*made);
       beginInsertRows({}, group, group);
       groups_.insert(groups_.begin() + group, std::move(made));
+      numberGroupRows(group);
       endInsertRows();
     }
     Group& home = *groups_[static_cast<std::size_t>(group)];
@@ -90,7 +91,9 @@ void RunsModel::remove(const std::vector<std::int64_t>& ids) {
     endRemoveRows();
     if (home.runs.empty()) {
       beginRemoveRows({}, group, group);
+      groupRows_.erase(home.id);
       groups_.erase(groups_.begin() + group);
+      numberGroupRows(group);
       endRemoveRows();
     } else {
       tellMeans(group, group, 1, columnCount({}) - 1);

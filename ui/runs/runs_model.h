@@ -117,6 +117,8 @@ class RunsModel : public QAbstractItemModel {
   };
   /// Row of a group by its id; -1: there is none.
   [[nodiscard]] int groupOf(std::int64_t id) const;
+  /// Groups from this row on came, went or moved.
+  void numberGroupRows(int first);
   /// The row that a new group gets.
   [[nodiscard]] int groupPlaceOf(const Group& group) const;
   /// Id of the group that a run belongs to.
@@ -135,6 +137,7 @@ class RunsModel : public QAbstractItemModel {
 
   // Index::internalId is 0 for a group, else the group's id + 1: it survives moves of rows.
   std::vector<std::unique_ptr<Group>> groups_;
+  std::unordered_map<std::int64_t, int> groupRows_;  ///< rows of the groups by their ids
   std::unordered_map<std::int64_t, std::int64_t> parents_;  ///< run -> group
   std::map<std::int64_t, Score> scores_;
   std::map<std::int64_t, QString> differences_;

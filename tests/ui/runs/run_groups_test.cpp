@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
+#include <ctime>
 
 #include "tests/ui/runs/run_table_fixture.h"
 #include "tests/ui/support/soon.h"
@@ -275,6 +276,33 @@ TEST(RunsModel, GroupsByTheValuesOfAColumnInTheirOrder) {
   EXPECT_EQ(groups(), (QStringList{wide, none}));
   model.groupBy({});
   EXPECT_EQ(groups(), (QStringList{QStringLiteral("E2"), QStringLiteral("E1")}));
+}
+
+// Eight times the runs: eight times the work, and 64 times where each run looks through all groups.
+TEST(RunsModel, GroupsOfOneRunEachCostTheSameForEachRun) {
+  const auto secondsOf = [](std::int64_t runs) {
+    RunsModel::Column id{"id", QStringLiteral("Id"), {}, {}};
+    std::vector<store::RunRow> rows(static_cast<std::size_t>(runs));
+    for (std::int64_t i = 0; i < runs; ++i) {
+      rows[static_cast<std::size_t>(i)].id = i + 1;
+      rows[static_cast<std::size_t>(i)].experimentId = 1;
+      id.cells[i + 1] = {QString::number(i + 1), static_cast<double>(i + 1)};
+    }
+    RunsModel model;
+    model.upsert(rows);
+    const std::clock_t start = std::clock();
+    model.groupBy(id);
+    int seen = 0;
+    for (std::int64_t i = 1; i <= runs; ++i)
+      seen += model.indexOf(i).parent().row() == i - 1 && model.run(model.indexOf(i))->id == i;
+    const std::clock_t end = std::clock();
+    EXPECT_EQ(seen, runs);
+    return static_cast<double>(end - start) / CLOCKS_PER_SEC;
+  };
+  const auto leastOf = [&secondsOf](std::int64_t runs) {
+    return std::min({secondsOf(runs), secondsOf(runs), secondsOf(runs)});
+  };
+  EXPECT_LT(leastOf(8'000), 24 * leastOf(1'000));
 }
 
 TEST(RunsFilter, GroupsStandInTheOrderOfTheirMeansWhenAllOfThemChange) {
