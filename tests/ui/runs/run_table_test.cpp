@@ -99,6 +99,27 @@ TEST_F(RunTables, TheHeaderSortsTheRunsOfAnExperimentAndTheThirdClickTheList) {
   EXPECT_EQ(order(), list);
 }
 
+TEST_F(RunTables, TheArrowOfASortedColumnLeavesTheWholeHeadingToBeRead) {
+  panel.table().setColumns({"seed", "id"});
+  const auto heading = [this] {
+    header().resizeSection(1, header().sectionSizeHint(1));
+    const QRect whole(header().sectionViewportPosition(1), 0, header().sectionSize(1),
+                      header().height());
+    return std::pair(header().grab(whole).toImage(),
+                     header().grab(whole.adjusted(0, 0, -px(8), 0)).toImage());
+  };
+  const int alignment =
+      shown().headerData(1, Qt::Horizontal, Qt::TextAlignmentRole).toInt() & Qt::AlignRight;
+  ASSERT_NE(alignment, 0);
+  const auto before = heading();
+  for (const Qt::SortOrder order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
+    panel.view().sortByColumn(1, order);
+    const auto sorted = heading();
+    EXPECT_NE(sorted.first, before.first) << "there is an arrow";
+    EXPECT_EQ(sorted.second, before.second) << "next to the words";
+  }
+}
+
 TEST_F(RunTables, RunsWithoutAValueComeLastInBothOrders) {
   std::string metric;
   for (const std::string& id : panel.table().columns()) {
