@@ -5,7 +5,6 @@
 #include <QMenu>
 #include <QThread>
 #include <QVBoxLayout>
-#include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"
@@ -93,6 +92,7 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
   });
   connect(&workbench_.selection(), &Selection::runsChanged, this, &LivePage::choose);
   connect(&workbench_.watcher(), &store::RunWatcher::runsChanged, this, &LivePage::choose);
+  connect(&workbench_.queue(), &QueueService::viewChanged, this, &LivePage::explain);
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
     canvas_.restyle();
     redraw();
@@ -169,11 +169,8 @@ const store::RunRow* LivePage::otherRunning() {
   return nullptr;
 }
 
-bool LivePage::hasWaiting() const {
-  const auto& all = workbench_.runs();
-  return std::any_of(all.begin(), all.end(),
-                     [](const auto& each) { return each.second.state == store::RunState::Queued; });
-}
+// A run that `train` stored is queued, too, and waits for nothing.
+bool LivePage::hasWaiting() const { return !workbench_.queue().view().waiting().empty(); }
 
 void LivePage::takeWayOn() {
   if (const store::RunRow* other = otherRunning())

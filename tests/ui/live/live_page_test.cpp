@@ -121,9 +121,14 @@ TEST_F(Live, ARunThatDoesNotTrainIsASentenceWithAWayOn) {
 }
 
 TEST_F(Live, WhatWaitsInTheQueueIsShownWhereNothingTrains) {
-  choose(workbench_.addRun("waiting one", Json::object()));
+  const std::int64_t run = workbench_.addRun("waiting one", Json::object());
+  choose(run);
   const auto shown = page();
   auto* button = shown->findChild<EmptyPage*>()->findChild<QPushButton*>();
+  EXPECT_EQ(button->text().toStdString(), "Train the demo") << "stored, and not in the queue";
+  jobs::JobQueue(workbench_.store()).enqueue(std::vector{run}, {});
+  workbench_.queue().refresh();
+  workbench_.queue().waitUntilIdle();
   EXPECT_EQ(button->text().toStdString(), "Show the queue");
   QTest::mouseClick(button, Qt::LeftButton);
   ASSERT_FALSE(workbench_.pages.empty());
