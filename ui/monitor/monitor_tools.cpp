@@ -7,7 +7,6 @@
 #include <QPointer>
 #include <QTextStream>
 #include <algorithm>
-#include <array>
 
 #include "core/base/text.h"
 #include "ui/figures/painting.h"
@@ -37,6 +36,12 @@ const Smoothing kSmoothings[] = {kAutomaticSmoothing,
                                  {Smoothing::Kind::Centred, 51},
                                  {Smoothing::Kind::Centred, 101},
                                  {Smoothing::Kind::Centred, 251}};
+
+/// Quantities of the horizontal axis but for other metrics, in the order of XAxis.
+QStringList axisTexts() {
+  return {MonitorPage::tr("step"), MonitorPage::tr("epoch"), MonitorPage::tr("running time"),
+          MonitorPage::tr("local time")};
+}
 
 QString smoothingText(const Smoothing& smoothing) {
   if (smoothing.isAuto) return MonitorPage::tr("automatic");
@@ -203,9 +208,9 @@ QList<QAction*> MonitorPage::tools() {
 
 void MonitorPage::fillAxisMenu() {
   emptyMenu(*xMenu_);
-  static const std::array kAxes{tr("step"), tr("epoch"), tr("running time"), tr("local time")};
-  for (std::size_t i = 0; i < kAxes.size(); ++i) {
-    QAction* choice = xMenu_->addAction(kAxes[i]);
+  const QStringList axes = axisTexts();
+  for (int i = 0; i < axes.size(); ++i) {
+    QAction* choice = xMenu_->addAction(axes[i]);
     choice->setCheckable(true);
     choice->setChecked(settings_.x == static_cast<XAxis>(i));
     connect(choice, &QAction::triggered, this, [this, i] {
@@ -241,10 +246,9 @@ void MonitorPage::setSettings(const PlotSettings& settings) {
   const bool isRefitted = isAxisChanged || settings.isLogX != settings_.isLogX;
   const bool isRegrouped = settings.band != settings_.band;
   settings_ = settings;
-  static const char* const kTitles[] = {"x: step", "x: epoch", "x: time", "x: clock"};
-  xAction_->setText(settings.x == XAxis::Metric
-                        ? tr("x: %1").arg(metricCard(settings.xMetric, kinds_).title)
-                        : tr(kTitles[static_cast<int>(settings.x)]));
+  xAction_->setText(tr("x: %1").arg(settings.x == XAxis::Metric
+                                        ? metricCard(settings.xMetric, kinds_).title
+                                        : axisTexts().at(static_cast<int>(settings.x))));
   smoothAction_->setText(tr("Smoothing %1").arg(smoothingText(settings.smoothing)));
   const QString chosen = QString::fromStdString(toJson(settings.smoothing).dump());
   for (QAction* choice : smoothGroup_->actions())

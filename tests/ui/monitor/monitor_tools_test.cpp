@@ -45,6 +45,15 @@ TEST_F(MonitorTools, AChosenSmoothingActsOnCurvesOfFourPoints) {
   EXPECT_EQ(plot.grab().toImage(), before) << "automatic smoothing leaves them as they are";
 }
 
+TEST_F(MonitorTools, TheButtonOfTheHorizontalAxisHasTheWordsOfItsMenu) {
+  OpenMonitor open({0, 4});
+  QAction* tool = open.page->tools().front();
+  for (const char* axis : {"epoch", "running time", "local time", "step"}) {
+    choose(*open.page, QStringLiteral("x: "), QLatin1String(axis));
+    EXPECT_EQ(tool->text().toStdString(), std::string("x: ") + axis);
+  }
+}
+
 TEST_F(MonitorTools, PlotsOfOtherScalesBeginWhereTheirPointsDo) {
   OpenMonitor open;
   store::RunStore& writer = open.studio.writer;
