@@ -65,6 +65,7 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   connect(swap, &QToolButton::clicked, this, &DiffView::swapSides);
   line->addWidget(swap);
   side(b_, tr("B"));
+  setFocusProxy(a_.choice);
   ablate_ = new QPushButton(tr("Ablate this difference"), this);
   ablate_->setProperty("primary", true);
   ablate_->setToolTip(

@@ -59,7 +59,7 @@ PluginsPage::PluginsPage(Workbench& workbench, QWidget* parent)
   diff_ = new DiffView(workbench_, modes_);
   modes_->addWidget(makeFitArea(diff_, modes_));
   outer->addWidget(modes_, 1);
-  listButton_->setChecked(true);
+  showDiff(false);
 
   connect(listButton_, &QToolButton::clicked, this, [this] {
     showDiff(false);

@@ -169,6 +169,7 @@ bool PluginsPage::isDiffShown() const { return modes_->currentIndex() == 1; }
 void PluginsPage::showDiff(bool isDiff) {
   modes_->setCurrentIndex(isDiff ? 1 : 0);
   (isDiff ? diffButton_ : listButton_)->setChecked(true);
+  setFocusProxy(isDiff ? static_cast<QWidget*>(diff_) : list_);  // of a key of the page
   if (isDiff) diff_->fillSources();
 }
 

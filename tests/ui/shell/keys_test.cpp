@@ -170,6 +170,19 @@ TEST_F(Keys, OfTheSqlPageLeadToTheStatement) {
   EXPECT_NE(qobject_cast<SqlEditor*>(QApplication::focusWidget()), nullptr);
 }
 
+TEST_F(Keys, OfThePluginsPageLeadToTheListAndInADiffToItsFirstConfiguration) {
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  const auto nameAfterKey = [this] {
+    window.runsPanel().filter().setFocus();
+    QTest::keyClick(&window.runsPanel().filter(), Qt::Key_5, Qt::AltModifier);
+    return QApplication::focusWidget()->accessibleName().toStdString();
+  };
+  EXPECT_EQ(nameAfterKey(), "Plugins and their items");
+  window.currentPage()->setViewState({{"show", "diff"}});
+  EXPECT_EQ(nameAfterKey(), "Configuration A");
+}
+
 TEST_F(Keys, OfTheNormalSizeSetItBack) {
   window.show();
   ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
