@@ -116,9 +116,15 @@ std::unique_ptr<Figure> CalibrationPage::temperatureFigure(Words words) const {
     now.x = {run->temperature};
     now.y = {run->now.scores.ece};
     chart.series.push_back(std::move(now));
-    chart.notes.push_back({run->fitted.temperature, std::nullopt,
-                           tr("fitted %1").arg(number(run->fitted.temperature, 2)),
-                           seriesOf(run->run)});
+    const QString fitted = tr("fitted %1").arg(number(run->fitted.temperature, 2));
+    const auto same =
+        std::find_if(chart.notes.begin(), chart.notes.end(),
+                     [&fitted](const ChartNote& note) { return note.text == fitted; });
+    if (same != chart.notes.end())
+      same->run = 0;  // of several runs
+    else
+      chart.notes.push_back(
+          {run->fitted.temperature, std::nullopt, fitted, seriesOf(run->run)});
   }
   FigureStyle style;
   style.run = seriesOf(currentRun());

@@ -18,6 +18,7 @@
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fit.h"
+#include "tests/ui/support/line_chart_probe.h"
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/calibration/sample_strip.h"
@@ -276,6 +277,16 @@ TEST_F(Calibration, SeveralRunsAreOverlaidAndTheCurrentOneHasTheBars) {
   EXPECT_THAT(figure(*shown, "Reliability diagram").figure()->csv().toStdString(),
               HasSubstr("a,1,1,"));
   EXPECT_THAT(shown->notice().toStdString(), HasSubstr("another number of classes"));
+}
+
+TEST_F(Calibration, OneFittedTemperatureOfTwoRunsIsWrittenOnce) {
+  const std::int64_t a = runWith("a", {samples::predictions(samples::overconfident())});
+  const std::int64_t b = runWith("b", {samples::predictions(samples::overconfident())});
+  const auto shown = page({a, b});
+  ASSERT_EQ(shown->shown().size(), 2u);
+  const auto& chart = static_cast<const LineChartFigure&>(
+      *figure(*shown, "Calibration error over the temperature").figure());
+  EXPECT_EQ(LineChartProbe::commands(chart, 400).count(QLatin1String("note \"fitted ")), 1);
 }
 
 TEST_F(Calibration, TheFilmGoesThroughTheStepsByKeyAndClick) {
