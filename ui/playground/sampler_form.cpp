@@ -81,7 +81,12 @@ SamplerForm::SamplerForm(QWidget* parent)
   more_->setText(tr("More settings"));
   more_->setCheckable(true);
   more_->setProperty("quiet", true);
-  connect(more_, &QToolButton::toggled, this, &SamplerForm::showRare);
+  more_->setArrowType(Qt::RightArrow);
+  more_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  connect(more_, &QToolButton::toggled, this, [this](bool isOpen) {
+    more_->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
+    showRare();
+  });
 }
 
 SamplerForm::~SamplerForm() = default;

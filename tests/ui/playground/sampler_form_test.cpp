@@ -58,6 +58,26 @@ TEST_F(SamplerFormTest, ANumberThatWasNotChangedTakesTheDefaultOfTheNextSampler)
   EXPECT_EQ(form.values().at("steps"), 20) << "it was chosen";
 }
 
+TEST_F(SamplerFormTest, TheArrowOfMoreSettingsTurnsWhenTheyFoldOut) {
+  SamplerForm form;
+  std::vector<FormEntry> entries;
+  entries.push_back({integerField("steps", 50, "")});
+  entries.push_back({integerField("churn", 0, "")});
+  entries.back().isRare = true;
+  form.setEntries(std::move(entries));
+  form.show();
+  QToolButton* more = nullptr;
+  for (QToolButton* one : form.findChildren<QToolButton*>())
+    if (one->text() == QLatin1String("More settings")) more = one;
+  ASSERT_NE(more, nullptr);
+  const QWidget* hidden = form.input("churn");
+  EXPECT_EQ(more->arrowType(), Qt::RightArrow);
+  EXPECT_FALSE(hidden->isVisible());
+  QTest::mouseClick(more, Qt::LeftButton);
+  EXPECT_EQ(more->arrowType(), Qt::DownArrow);
+  EXPECT_TRUE(hidden->isVisible());
+}
+
 TEST_F(SamplerFormTest, AWrongAxisIsNamedAndNothingIsDrawn) {
   openPainter();
   makeAxis("guidance", kRows, QStringLiteral("1, 200"));
