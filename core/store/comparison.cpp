@@ -313,6 +313,11 @@ std::string leftOutText(const std::map<std::string, std::vector<LeftOutRun>>& by
       counts, [](const auto& each) { return std::to_string(each.second) + " " + each.first; });
 }
 
+std::string countText(std::size_t seeds, std::size_t pairs) {
+  const std::string n = std::to_string(seeds);
+  return pairs == seeds ? n : n + ", " + std::to_string(pairs) + " paired";
+}
+
 std::string statesText(const VariantGroup& variant, const std::vector<ComparedRun>& runs) {
   std::map<RunState, int> states;
   for (const std::size_t run : variant.runs) ++states[runs[run].row.state];

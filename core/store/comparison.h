@@ -116,6 +116,9 @@ sampleOf(const VariantGroup& variant, const std::vector<ComparedRun>& runs,
 /// \param byMetric  of all variants
 [[nodiscard]] VITRINE_STORE_EXPORT std::string leftOutText(
     const std::map<std::string, std::vector<LeftOutRun>>& byMetric);
+/// Seeds that a mean is from, and the pairs that a difference is from where these are fewer: "3",
+/// "3, 2 paired".
+[[nodiscard]] VITRINE_STORE_EXPORT std::string countText(std::size_t seeds, std::size_t pairs);
 /// All runs of a variant by their state, finished ones first: "3 done, 1 failed".
 [[nodiscard]] VITRINE_STORE_EXPORT std::string statesText(const VariantGroup& variant,
                                                           const std::vector<ComparedRun>& runs);

@@ -140,8 +140,7 @@ QString outcomeSign(Outcome outcome) {
 
 QString countText(const AblationCell& cell, bool isBaseline) {
   const std::size_t n = cell.sample.statistics.count, pairs = cell.paired.statistics.count;
-  return isBaseline || pairs == n ? QString::number(n)
-                                  : QObject::tr("%1, %2 paired").arg(n).arg(pairs);
+  return QString::fromStdString(store::countText(n, isBaseline ? n : pairs));
 }
 
 QString valueChoiceText(store::ValueChoice choice) {

@@ -152,12 +152,6 @@ std::string differenceText(const PairedSample& paired, Direction direction,
   return outcome.empty() ? text : text + ", " + outcome;
 }
 
-std::string countText(const SampleStatistics& sample, const PairedSample& paired, bool isFirst) {
-  const std::string n = std::to_string(sample.count);
-  const std::size_t pairs = paired.statistics.count;
-  return isFirst || pairs == sample.count ? n : n + ", " + std::to_string(pairs) + " paired";
-}
-
 std::string leftOutSentence(const Ablation& ablation) {
   std::map<std::string, std::vector<store::LeftOutRun>> byMetric;
   for (const std::string& metric : ablation.metrics) {

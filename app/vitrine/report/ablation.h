@@ -48,9 +48,6 @@ struct ColumnStyle {
 /// "+0.012 ± 0.004, better"
 [[nodiscard]] std::string differenceText(const PairedSample& paired, Direction direction,
                                          const ColumnStyle& style);
-/// Seeds that the mean is from, and the pairs that the difference is from where these are fewer.
-[[nodiscard]] std::string countText(const SampleStatistics& sample, const PairedSample& paired,
-                                    bool isFirst);
 /// One sentence on the runs that give no value; "" where all do.
 [[nodiscard]] std::string leftOutSentence(const Ablation& ablation);
 

@@ -115,7 +115,9 @@ Table textTable(const Ablation& ablation) {
       const SampleStatistics s = ablation.sample(i, name).statistics;
       table.rows[i].emplace_back(s.count == 0 ? "" : meanText(s, style));
       if (hasDifference) table.rows[i].emplace_back(differences[i]);
-      table.rows[i].emplace_back(countText(s, difference(i, name), i == 0 || !hasDifference));
+      const bool isPaired = i > 0 && hasDifference;
+      table.rows[i].emplace_back(store::countText(
+          s.count, isPaired ? difference(i, name).statistics.count : s.count));
     }
   }
   table.columns.emplace_back("differs from the first");

@@ -248,6 +248,12 @@ TEST_F(ComparisonTest, CountsRunsWithoutAValueByReason) {
   EXPECT_EQ(leftOutText({{"test/top1", {}}}), "");
 }
 
+TEST(CountText, HasThePairsWhereTheyAreFewerThanTheSeeds) {
+  EXPECT_EQ(countText(3, 3), "3");
+  EXPECT_EQ(countText(3, 2), "3, 2 paired");
+  EXPECT_EQ(countText(0, 0), "0");
+}
+
 TEST_F(ComparisonTest, AClaimIsJudgedByRunsUnderEqualConditionsAlone) {
   const ClaimedExperiment file = twoVariants();
   Claim claim = bIsBetter();
