@@ -178,7 +178,9 @@ void HeadFigure::draw(QPainter& painter, const QRectF& area) {
       drawQuery(painter, image, QRectF(0, 0, 1, 1));
       addQueryTarget(image, QRectF(0, 0, 1, 1));
       if (isAcross) second.setLeft(std::min(second.left(), image.right() + gap));
-      const QRectF map = mapPlace(second);
+      const bool isOfAll = keys.frame == QRectF(0, 0, 1, 1);  // else of a window
+      const QRectF map = isOfAll ? QRectF(QPointF(second.topLeft().toPoint()), image.size())
+                                 : mapPlace(second);
       drawMap(painter, map, /*isOver=*/false);
       drawQuery(painter, map, keys.frame.value_or(QRectF(0, 0, 1, 1)));
       bottom = std::max(image.bottom(), map.bottom());

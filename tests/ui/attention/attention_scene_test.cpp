@@ -255,6 +255,30 @@ TEST_F(Figures, OfTwoRunsAreEquallyLarge) {
   EXPECT_EQ(first->twin(), nullptr) << "it shows nothing";
 }
 
+TEST_F(Figures, AMapIsAsLargeAsTheImageNextToIt) {
+  const auto scene = std::make_shared<AttentionScene>();
+  const auto image =
+      imageWith({squareLayer(cellsOf(4, 4, false), std::vector<float>(256, 0.0625F))});
+  image->picture = QImage(28, 28, QImage::Format_RGB32);
+  image->picture.fill(Qt::darkGreen);
+  scene->setImage(image);
+  AttentionChoice choice;
+  choice.layout = AttentionChoice::Layout::Beside;
+  choice.query = {QueryChoice::Kind::Patch, {0.1, 0.1}, 0};
+  scene->setChoice(choice);
+  HeadFigure figure(scene, FigureStyle());
+  for (const int side : {300, 330, 420, 520}) {
+    const QRect both = placeIn(figure, side, [](const FigureTarget& target) {
+      return target.queryAt.has_value();
+    });
+    const bool isAcross = both.width() > both.height();
+    const int along = isAcross ? both.width() : both.height(),
+              across = isAcross ? both.height() : both.width();
+    EXPECT_EQ(across % 28, 0) << "whole pixels in a window of " << side;
+    EXPECT_LE(std::abs(along - 2 * across - 12), 1) << "with a gap, in a window of " << side;
+  }
+}
+
 TEST_F(Figures, OverTheImageOfferThePatchesOfOtherWindowsToo) {
   AttentionLayer layer = squareLayer(cellsOf(2, 2, false), std::vector<float>(16, 0.25F));
   layer.window = 0;
