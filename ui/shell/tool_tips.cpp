@@ -1,6 +1,7 @@
 #include "ui/shell/tool_tips.h"
 
 #include <QAbstractItemView>
+#include <QHeaderView>
 #include <QHelpEvent>
 #include <QStringList>
 #include <QTextDocument>
@@ -32,8 +33,16 @@ bool ToolTipWrapper::eventFilter(QObject* watched, QEvent* event) {
   const auto* help = static_cast<QHelpEvent*>(event);
   QString text = widget->toolTip();
   QRect place = widget->rect();  // the text goes when the pointer leaves it
-  if (const auto* view = qobject_cast<QAbstractItemView*>(widget->parentWidget());
-      view != nullptr && view->viewport() == widget) {
+  const auto* view = qobject_cast<QAbstractItemView*>(widget->parentWidget());
+  if (view == nullptr || view->viewport() != widget) view = nullptr;
+  if (const auto* header = qobject_cast<const QHeaderView*>(view)) {
+    const int section = header->logicalIndexAt(help->pos());
+    if (section < 0) return false;
+    const int from = header->sectionViewportPosition(section), size = header->sectionSize(section);
+    const bool isAcross = header->orientation() == Qt::Horizontal;
+    place = isAcross ? QRect(from, 0, size, place.height()) : QRect(0, from, place.width(), size);
+    text = header->model()->headerData(section, header->orientation(), Qt::ToolTipRole).toString();
+  } else if (view != nullptr) {
     const QModelIndex at = view->indexAt(help->pos());
     text = at.data(Qt::ToolTipRole).toString();
     place = view->visualRect(at);

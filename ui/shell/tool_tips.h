@@ -11,7 +11,8 @@ inline constexpr int kToolTipColumns = 60;
 /// The text with line breaks at spaces, so that no line has more characters; longer words stay.
 [[nodiscard]] QString wrappedText(const QString& text, int columns = kToolTipColumns);
 
-/// A filter of the application that wraps the tool tips of widgets and of items in lists.
+/// A filter of the application that wraps the tool tips of widgets, of items in lists and of
+/// headings.
 class ToolTipWrapper final : public QObject {
   Q_OBJECT
  public:

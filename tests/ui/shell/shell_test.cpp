@@ -4,6 +4,7 @@
 #include <QClipboard>
 #include <QElapsedTimer>
 #include <QFileInfo>
+#include <QHeaderView>
 #include <QHelpEvent>
 #include <QLineEdit>
 #include <QLocale>
@@ -14,6 +15,7 @@
 #include <QTest>
 #include <QToolButton>
 #include <QToolTip>
+#include <QTreeWidget>
 #include <map>
 #include <set>
 
@@ -187,6 +189,20 @@ TEST(ToolTips, OfButtonsAreWrapped) {
   QCoreApplication::sendEvent(&button, &event);
   for (const QString& line : QToolTip::text().split(QLatin1Char('\n')))
     EXPECT_LE(line.size(), kToolTipColumns);
+  EXPECT_GT(QToolTip::text().count(QLatin1Char('\n')), 2);
+}
+
+TEST(ToolTips, OfHeadingsAreWrapped) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  QTreeWidget list(&window);
+  list.setHeaderLabels({QStringLiteral("Score")});
+  list.headerItem()->setToolTip(0, QStringLiteral("word ").repeated(40).trimmed());
+  list.show();
+  QWidget* header = list.header()->viewport();
+  QHelpEvent event(QEvent::ToolTip, QPoint(9, 9), header->mapToGlobal(QPoint(9, 9)));
+  QCoreApplication::sendEvent(header, &event);
   EXPECT_GT(QToolTip::text().count(QLatin1Char('\n')), 2);
 }
 
