@@ -4,7 +4,6 @@
 #include <QElapsedTimer>
 #include <QLabel>
 #include <QLineEdit>
-#include <QMessageBox>
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QStyle>
@@ -16,6 +15,7 @@
 #include "core/artifact/artifact.h"
 #include "core/base/cell_text.h"
 #include "ui/figures/figure.h"
+#include "ui/kit/destructive_question.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -89,13 +89,12 @@ void PluginsPage::onChange() {
     setEnabledPlugin(plugin->id, plugin->state == PluginEntry::State::Disabled);
     return;
   }
-  const auto answer = QMessageBox::question(
-      this, tr("Trust a plugin"),
-      tr("A plugin is a program that runs with your rights. Trust %1 as it is now, if you know "
-         "where it comes from.\n\nSHA-256 %2")
-          .arg(plugin->file, plugin->sha256),
-      QMessageBox::Yes | QMessageBox::Cancel, QMessageBox::Cancel);
-  if (answer == QMessageBox::Yes) trust(plugin->file);
+  const QString file = plugin->file;  // the list may be filled again meanwhile
+  if (isConfirmed(this, tr("Trust a plugin"), tr("Trust %1 as it is now?").arg(file), tr("Trust"),
+                  tr("A plugin is a program that runs with your rights: trust it only if you know "
+                     "where it comes from.\n\nSHA-256 %1")
+                      .arg(plugin->sha256)))
+    trust(file);
 }
 
 const PluginEntry* PluginsPage::currentPlugin() const {

@@ -5,9 +5,11 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QTest>
 #include <QTextBrowser>
+#include <QTimer>
 #include <QTreeWidget>
 
 #include "core/config/experiment.h"
@@ -168,6 +170,27 @@ TEST_F(Plugins, DisablesAndEnablesThroughTheProgram) {
   shown->showEntry(QStringLiteral("plugin:off"));
   EXPECT_EQ(shown->change().text().toStdString(), "Enable");
   shown->trust(QStringLiteral("/home/mine.so"));
+  shown->waitUntilIdle();
+  EXPECT_TRUE(asked().contains(QStringLiteral("plugins --trust /home/mine.so --json")));
+}
+
+TEST_F(Plugins, IsTrustedWithTheButtonThatSaysSo) {
+  const auto shown = page();
+  shown->showEntry(QStringLiteral("plugin:mine"));
+  QTimer hand;
+  QObject::connect(&hand, &QTimer::timeout, [&hand] {
+    auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+    if (question == nullptr) return;
+    hand.stop();
+    EXPECT_TRUE(question->text().contains(QStringLiteral("/home/mine.so")));
+    EXPECT_TRUE(question->informativeText().contains(QStringLiteral("SHA-256 def")));
+    for (QAbstractButton* one : question->buttons())
+      if (one->text() == QLatin1String("Trust")) return one->click();
+    ADD_FAILURE() << "no button says what it does";
+    question->reject();
+  });
+  hand.start(20);
+  shown->change().click();
   shown->waitUntilIdle();
   EXPECT_TRUE(asked().contains(QStringLiteral("plugins --trust /home/mine.so --json")));
 }
