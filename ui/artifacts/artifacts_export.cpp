@@ -95,7 +95,8 @@ std::unique_ptr<Figure> ArtifactsPage::figure() {
 }
 
 QString ArtifactsPage::fileName() const {
-  QString name = QStringLiteral("%1-%2-step%3").arg(analysis(), this->name()).arg(shownStep());
+  QString name = QStringLiteral("%1-%2-step%3").arg(
+      analysis(), this->name(), QString::number(shownStep()));
   return name.replace(QLatin1Char(' '), QLatin1Char('_'))
       .replace(QLatin1Char('/'), QLatin1Char('_'));
 }

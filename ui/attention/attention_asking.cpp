@@ -403,10 +403,8 @@ void AttentionPage::openOwnImage(const QString& file) {
   const QSize size = reader.size();
   if (size.width() > kLargestSide || size.height() > kLargestSide) {
     workbench_.showError(tr("%1 has %2 x %3 pixels; at most %4 a side can be opened here.")
-                             .arg(name)
-                             .arg(size.width())
-                             .arg(size.height())
-                             .arg(kLargestSide));
+                             .arg(name, QString::number(size.width()),
+                                  QString::number(size.height()), QString::number(kLargestSide)));
     return;
   }
   const QImage image = reader.read();

@@ -28,9 +28,8 @@ ConfusionPicture CalibrationPage::confusionPicture() const {
   picture.title = std::ssize(classes) == run.predictions->classes
                       ? tr("Confusion, %1").arg(split)
                       : tr("Confusion, %1: the %2 most confused of %3 classes")
-                            .arg(split)
-                            .arg(classes.size())
-                            .arg(run.predictions->classes);
+                            .arg(split, QString::number(classes.size()),
+                                 QString::number(run.predictions->classes));
   picture.about = tr("a cell opens its images");
   for (const int k : classes)
     picture.names << QString::fromStdString(run.predictions->nameOf(k));

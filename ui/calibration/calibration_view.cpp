@@ -347,9 +347,8 @@ void CalibrationPage::showImages() {
   } else if (isCell) {
     title = tr("true %1, predicted %2: %3 of %4 images")
                 .arg(QString::fromStdString(run.predictions->nameOf(choice_.label)),
-                     QString::fromStdString(run.predictions->nameOf(choice_.predicted)))
-                .arg(shown())
-                .arg(count(all));
+                     QString::fromStdString(run.predictions->nameOf(choice_.predicted)),
+                     shown(), count(all));
     about = runName(run.run);
   } else if (isAllErrors) {
     title = tr("%1 of %2 misclassified, most confident first").arg(shown()).arg(count(all));

@@ -134,8 +134,8 @@ class ConfusionFigure final : public Figure {
     for (int label = 0; label < classes_; ++label) {
       for (int said = 0; said < classes_; ++said) {
         text += QStringLiteral("%1,%2,%3\n")
-                    .arg(csvText(picture_.names[label]), csvText(picture_.names[said]))
-                    .arg(at(label, said));
+                    .arg(csvText(picture_.names[label]), csvText(picture_.names[said]),
+                         QString::number(at(label, said)));
       }
     }
     return text;

@@ -47,8 +47,8 @@ class SampleFigure final : public Figure {
     QString text = QStringLiteral("class,probability,is_label\n");
     for (const ClassShare& share : picture_.shares) {
       text += QStringLiteral("%1,%2,%3\n")
-                  .arg(csvText(picture_.names.value(share.label)), csvNumber(share.probability))
-                  .arg(share.label == picture_.label ? 1 : 0);
+                  .arg(csvText(picture_.names.value(share.label)), csvNumber(share.probability),
+                       QString::number(share.label == picture_.label ? 1 : 0));
     }
     return text;
   }

@@ -144,9 +144,8 @@ DifferenceList differenceList(const CompareData& data, const std::vector<std::si
   for (const std::size_t run : runs) {
     const store::RunRow& row = data.runs[run].row;
     list.names << QObject::tr("%1 \u00b7 seed %2 \u00b7 #%3")
-                      .arg(data.labels[data.ofRun[run]])
-                      .arg(row.seed)
-                      .arg(row.id);
+                      .arg(data.labels[data.ofRun[run]], QString::number(row.seed),
+                           QString::number(row.id));
     configs.push_back(data.runs[run].config);
     const auto environment = data.environments.find(row.id);
     environments.push_back(environment == data.environments.end()

@@ -115,9 +115,8 @@ ParallelChart parallelChart(const CompareData& data, const CompareChoice& choice
     ParallelLine line;
     line.run = data.runs[i].row.id;
     line.name = QObject::tr("%1, seed %2, run %3")
-                    .arg(data.labels[data.ofRun[i]])
-                    .arg(data.runs[i].row.seed)
-                    .arg(line.run);
+                    .arg(data.labels[data.ofRun[i]], QString::number(data.runs[i].row.seed),
+                         QString::number(line.run));
     line.series = seriesOf(data, data.ofRun[i]);
     for (ParallelAxis& axis : chart.axes) {
       const Json value = quantityValue(data, i, axis.quantity, choice.value);

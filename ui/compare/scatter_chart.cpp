@@ -140,9 +140,9 @@ LineChart scatterChart(const CompareData& data, const CompareChoice& choice) {
     series.x.push_back(point.x);
     series.y.push_back(point.y);
     series.labels.push_back(QObject::tr("%1, seed %2, run %3")
-                                .arg(data.labels[variant])
-                                .arg(data.runs[point.run].row.seed)
-                                .arg(data.runs[point.run].row.id));
+                                .arg(data.labels[variant],
+                                     QString::number(data.runs[point.run].row.seed),
+                                     QString::number(data.runs[point.run].row.id)));
   }
   for (auto& [variant, series] : byVariant) chart.series.push_back(std::move(series));
   if (points.empty()) return chart;

@@ -286,7 +286,8 @@ LineChart differenceChart(const CompareData& data, const CompareChoice& choice,
     if (differences.empty()) continue;
     ChartSeries series =
         seriesOfBand(bandOver(differences, Centre::Mean, Spread::Interval), factor);
-    series.name = QStringLiteral("%1 (n = %2)").arg(data.labels[variant]).arg(differences.size());
+    series.name = QStringLiteral("%1 (n = %2)")
+                      .arg(data.labels[variant], QString::number(differences.size()));
     series.run = seriesOf(data, variant);
     chart.series.push_back(std::move(series));
   }

@@ -327,7 +327,7 @@ class AttentionFigure final : public Figure {
     painter.setPen(themeColors().text);
     drawLine(painter, QRectF(area.left(), area.top() - 4, area.width(), 18),
              Qt::AlignLeft | Qt::AlignVCenter,
-             QObject::tr("layer %1, head %2").arg(layerNames_[layer]).arg(head));
+             QObject::tr("layer %1, head %2").arg(layerNames_[layer], QString::number(head)));
     const double pictureHeight = style().picture.isNull() || area.height() < 220 ? 0 : 84;
     const QRectF space = area.adjusted(0, 20, 0, -44 - pictureHeight);
     const double width = std::max(8.0, std::min(space.width(), space.height() / aspectInverse()));
@@ -408,11 +408,8 @@ class AttentionFigure final : public Figure {
       addRegion(rect, [this, rect, layer, head](const QPointF& at) {
         const auto [q, key] = cellAt(rect, queries_, keys_, at);
         return QObject::tr("layer %1, head %2\nquery %3, key %4: %5")
-            .arg(layerNames_[layer])
-            .arg(head)
-            .arg(q)
-            .arg(key)
-            .arg(shortNumber(value(layer, head, q, key)));
+            .arg(layerNames_[layer], QString::number(head), QString::number(q),
+                 QString::number(key), shortNumber(value(layer, head, q, key)));
       });
       return;
     }
@@ -429,11 +426,9 @@ class AttentionFigure final : public Figure {
       const auto [row, column] = cellAt(rect, rows_, columns_, at);
       const int key = keyAt_[static_cast<std::size_t>(row * columns_ + column)];
       return QObject::tr("layer %1, head %2\nrow %3, column %4: %5")
-          .arg(layerNames_[layer])
-          .arg(head)
-          .arg(row)
-          .arg(column)
-          .arg(key < 0 ? QStringLiteral("\u2013") : shortNumber(value(layer, head, q, key)));
+          .arg(layerNames_[layer], QString::number(head), QString::number(row),
+               QString::number(column),
+               key < 0 ? QStringLiteral("\u2013") : shortNumber(value(layer, head, q, key)));
     });
   }
 

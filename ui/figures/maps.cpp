@@ -157,11 +157,8 @@ class HeatmapFigure final : public Figure {
       addRegion(rect, [this, rect, map](const QPointF& at) {
         const auto [row, column] = cellAt(rect, rows_, columns_, at);
         return QStringLiteral("%1 %2, %3 %4: %5")
-            .arg(rowName_)
-            .arg(row)
-            .arg(columnName_)
-            .arg(column)
-            .arg(shortNumber(value(map, row, column)));
+            .arg(rowName_, QString::number(row), columnName_, QString::number(column),
+                 shortNumber(value(map, row, column)));
       });
       addTarget(rect, FigureTarget{.image = map});
     }

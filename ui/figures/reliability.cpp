@@ -74,8 +74,8 @@ class ReliabilityFigure final : public Figure {
                                            .arg(style().title.isEmpty() || split.isEmpty()
                                                     ? QString()
                                                     : split + QStringLiteral(" \u00b7 "),
-                                                count(static_cast<std::int64_t>(samples_)))
-                                           .arg(bins_.size()));
+                                                count(static_cast<std::int64_t>(samples_)),
+                                                QString::number(bins_.size())));
     const double stripHeight = std::clamp(body.height() * 0.16, 24.0, 80.0);
     const double side = std::max(60.0, std::min(body.width(), body.height() - stripHeight - 24));
     const QRectF square(body.left() + std::max(0.0, (body.width() - side) / 2), body.top(),

@@ -222,9 +222,8 @@ class SpectrumFigure final : public Figure {
     addRegion(axes.plot, [this, axes, layer](const QPointF& point) {
       const int k = std::clamp(static_cast<int>(std::lround(axes.x.valueAt(point.x()))), 1, size_);
       QStringList lines{QObject::tr("layer %1, first %2 of %3 singular values")
-                            .arg(layerNames_[layer])
-                            .arg(k)
-                            .arg(size_)};
+                            .arg(layerNames_[layer], QString::number(k),
+                                 QString::number(size_))};
       for (int head = 0; head < std::min(heads_, 12); ++head) {
         lines << QObject::tr("head %1: %2, %3 %4")
                      .arg(head)

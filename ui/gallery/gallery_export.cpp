@@ -39,8 +39,8 @@ std::vector<LabelledImage> GalleryPage::readImages(const std::vector<std::int64_
       throw FileError("the picture of image " + std::to_string(id) +
                       " is not a PNG file that can be read");
     one.label = tr("%1, step %2, seed %3")
-                    .arg(runName(one.row.runId), ui::count(one.row.step))
-                    .arg(one.row.seed);
+                    .arg(runName(one.row.runId), ui::count(one.row.step),
+                         QString::number(one.row.seed));
     if (const store::RunRow* run = workbench_.run(one.row.runId)) one.run = run->uuid;
     images.push_back(std::move(one));
     if (images.size() == kMostExported) break;

@@ -121,8 +121,8 @@ bool GalleryPage::eventFilter(QObject* watched, QEvent* event) {
 QString GalleryPage::runName(std::int64_t run) const { return runNameOf(workbench_, run); }
 
 QString GalleryPage::describe(const store::ImageEntry& image) const {
-  QString text =
-      tr("%1, step %2, seed %3").arg(runName(image.run), count(image.step)).arg(image.seed);
+  QString text = tr("%1, step %2, seed %3")
+                     .arg(runName(image.run), count(image.step), QString::number(image.seed));
   if (model_.isStarred(image.id)) text += tr(", starred");
   if (const QStringList tags = model_.tags(image.id); !tags.isEmpty())
     text += QStringLiteral(", ") + tags.join(QStringLiteral(", "));

@@ -180,8 +180,7 @@ void GalleryPage::showLook() {
   } else {
     const auto named = [&](const std::optional<store::GeneratedImageRow>& row) {
       return row ? tr("%1, step %2, seed %3")
-                       .arg(runName(row->runId), count(row->step))
-                       .arg(row->seed)
+                       .arg(runName(row->runId), count(row->step), QString::number(row->seed))
                  : QString();
     };
     stage_->setImages({looked_.pictureA, named(looked_.a)}, {looked_.pictureB, named(looked_.b)});

@@ -293,8 +293,9 @@ void ImageStage::keyPressEvent(QKeyEvent* event) {
 
 QString ImageStage::plotSummary() const {
   if (a_.picture.isNull()) return sentence_;
-  QString text =
-      tr("%1, %2 by %3 pixels").arg(a_.name).arg(a_.picture.width()).arg(a_.picture.height());
+  QString text = tr("%1, %2 by %3 pixels")
+                     .arg(a_.name, QString::number(a_.picture.width()),
+                          QString::number(a_.picture.height()));
   if (b_.picture.isNull()) return text;
   text += tr("; compared with %1").arg(b_.name);
   if (difference_.isThere)

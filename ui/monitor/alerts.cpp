@@ -104,9 +104,8 @@ void AlertWatch::check(const AlertRule& rule, const store::RunRow& row, const Se
   }
   if (!raised_.insert(key).second) return;
   Q_EMIT raised(tr("%1 of run %2, %3, %4")
-                    .arg(news.card.title)
-                    .arg(row.id)
-                    .arg(QString::fromStdString(row.name), what),
+                    .arg(news.card.title, QString::number(row.id),
+                         QString::fromStdString(row.name), what),
                 row.id);
 }
 

@@ -34,8 +34,9 @@ void MonitorPage::giveCurves(PlotCard& card) {
     } else if (group->centre.size() == 0) {
       isApart = true;
     } else {
-      curves.push_back(
-          {first, tr("%1 (n = %2)").arg(line.name).arg(group->number), &group->centre, group});
+      curves.push_back({first,
+                        tr("%1 (n = %2)").arg(line.name, QString::number(group->number)),
+                        &group->centre, group});
     }
   }
   const bool hasPoints = !curves.empty();

@@ -180,7 +180,7 @@ void MonitorPage::rebuild() {
       section.header->setProperty("isOpen", isOpen);
       section.header->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
       section.header->setText(
-          tr("%1 (%2)").arg(groupTitle(section.name)).arg(section.metrics.size()));
+          tr("%1 (%2)").arg(groupTitle(section.name), QString::number(section.metrics.size())));
       section.header->setAccessibleName(
           tr("Plots of %1, %2").arg(groupTitle(section.name), isOpen ? tr("open") : tr("closed")));
     }

@@ -42,8 +42,7 @@ std::optional<AxisValues> axisRange(const Field& field, const QString& text) {
   const double number = std::floor((last - first) / step + kRounding);
   if (number + 1 > static_cast<double>(kMostAxisValues)) {
     range.error = QObject::tr("\"%1\" has more than %2 values; take a larger step")
-                        .arg(text)
-                        .arg(kMostAxisValues);
+                        .arg(text, QString::number(kMostAxisValues));
     return range;
   }
   for (int i = 0; i <= static_cast<int>(number); ++i) {
@@ -210,9 +209,8 @@ AxisValues axisValues(const Field& field, const QString& text) {
             : QObject::tr("Type the values of %1, as 1, 2, 4 or 0..9").arg(titleOf(field));
   } else if (found.values.size() > kMostAxisValues) {
     found.error = QObject::tr("%1 has %2 values; take at most %3")
-                        .arg(titleOf(field))
-                        .arg(found.values.size())
-                        .arg(kMostAxisValues);
+                        .arg(titleOf(field), QString::number(found.values.size()),
+                             QString::number(kMostAxisValues));
   }
   return found;
 }

@@ -337,9 +337,9 @@ AxisValues SamplerForm::axisOf(const Row& row) const {
   for (const Json& value : along.values) {
     if (!value.is_number_integer() || value.get<std::int64_t>() < titles) continue;
     along.error = tr("%1 has no value %2; use 0 to %3")
-                        .arg(titleOf(row.entry.field))
-                        .arg(value.get<std::int64_t>())
-                        .arg(titles - 1);
+                        .arg(titleOf(row.entry.field),
+                             QString::number(value.get<std::int64_t>()),
+                             QString::number(titles - 1));
   }
   return along;
 }

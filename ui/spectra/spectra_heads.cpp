@@ -71,11 +71,9 @@ class HeadGridFigure final : public Figure {
           const HeadSpectrum& head = layer.heads[h];
           const double largest = head.values.empty() ? std::nan("") : head.values.front();
           text += QStringLiteral("%1,%2,%3,%4,%5,%6,%7,%8")
-                      .arg(csvText(one.name))
-                      .arg(one.spectrum->step)
-                      .arg(layer.layer)
-                      .arg(h)
-                      .arg(csvNumber(rankAt(head.shares, picture_.threshold)),
+                      .arg(csvText(one.name), QString::number(one.spectrum->step),
+                           QString::number(layer.layer), QString::number(h),
+                           csvNumber(rankAt(head.shares, picture_.threshold)),
                            csvNumber(effectiveRankOf(head.values)),
                            csvNumber(stableRankOf(head.values)), csvNumber(largest));
           for (std::size_t k = 0; k < most; ++k) {
@@ -282,9 +280,8 @@ class ShareFigure final : public Figure {
     for (const SharePicture::Line& line : picture_.lines) {
       for (std::size_t k = 0; k < line.head.values.size(); ++k) {
         text += QStringLiteral("%1,%2,%3,%4\n")
-                    .arg(csvText(line.name))
-                    .arg(k + 1)
-                    .arg(csvNumber(line.head.values[k]), csvNumber(line.head.shares[k]));
+                    .arg(csvText(line.name), QString::number(k + 1),
+                         csvNumber(line.head.values[k]), csvNumber(line.head.shares[k]));
       }
     }
     return text;

@@ -68,10 +68,9 @@ class WaterfallFigure final : public Figure {
         const HeadSpectrum& column = run.columns[i];
         for (std::size_t k = 0; k < column.values.size(); ++k) {
           text += QStringLiteral("%1,%2,%3,%4,%5\n")
-                      .arg(csvText(run.name))
-                      .arg(run.steps[i])
-                      .arg(k + 1)
-                      .arg(csvNumber(column.values[k]), csvNumber(column.shares[k]));
+                      .arg(csvText(run.name), QString::number(run.steps[i]),
+                           QString::number(k + 1), csvNumber(column.values[k]),
+                           csvNumber(column.shares[k]));
         }
       }
     }
@@ -282,10 +281,9 @@ class ControlsFigure final : public Figure {
     QString text = QStringLiteral("run,differs,untrained,rank,deviation_over_heads,heads\n");
     for (const ControlsPicture::Row& row : picture_.rows) {
       text += QStringLiteral("%1,%2,%3,%4,%5,%6\n")
-                  .arg(csvText(row.name), csvText(row.differs))
-                  .arg(row.isControl ? 1 : 0)
-                  .arg(csvNumber(row.rank.mean), csvNumber(row.rank.deviation))
-                  .arg(row.rank.heads);
+                  .arg(csvText(row.name), csvText(row.differs),
+                       QString::number(row.isControl ? 1 : 0), csvNumber(row.rank.mean),
+                       csvNumber(row.rank.deviation), QString::number(row.rank.heads));
     }
     if (picture_.claims.empty()) return text;
     text += QStringLiteral("\nclaim,verdict,n,mean,lower,upper,threshold,why\n");

@@ -9,6 +9,7 @@
 #include "core/base/random.h"
 #include "tests/ui/compare/ablation.h"
 #include "tests/ui/compare/compare_fixture.h"
+#include "ui/compare/difference_list.h"
 #include "ui/compare/parallel_chart.h"
 #include "ui/compare/scatter_chart.h"
 
@@ -120,6 +121,26 @@ TEST_F(CompareValues, ScatterTakesAnyTwoNumbers) {
   EXPECT_THAT(chart.series[0].name.toStdString(), HasSubstr("lower width"));
   EXPECT_EQ(chart.series[1].x.size(), 3u);
   EXPECT_THAT(chart.series[1].labels[0].toStdString(), HasSubstr("base, seed 0, run 1"));
+}
+
+TEST_F(CompareValues, APercentSignInANameStaysInEveryLabel) {
+  for (const char* name : {"keep %1", "keep %2"})
+    addAblationRun(store_, {name, {{"keep", name}}, 7, {0.5}});
+  CompareChoice choice;
+  choice.scatterX = "metric:test/top1";
+  choice.scatterY = "metric:test/loss";
+  const auto data = read(choice);
+  const QString label = data->labels[data->ofRun[1]];
+  ASSERT_TRUE(label.contains(QLatin1String("keep %2"))) << label.toStdString();
+  const auto withSeed = [&label](const QString& form) {
+    return form.arg(7).arg(2).prepend(label).toStdString();
+  };
+  EXPECT_EQ(scatterChart(*data, choice).series.back().labels[0].toStdString(),
+            withSeed(QStringLiteral(", seed %1, run %2")));
+  EXPECT_EQ(parallelChart(*data, choice).lines.back().name.toStdString(),
+            withSeed(QStringLiteral(", seed %1, run %2")));
+  EXPECT_EQ(differenceList(*data, {0, 1}).names.back().toStdString(),
+            withSeed(QStringLiteral(" \u00b7 seed %1 \u00b7 #%2")));
 }
 
 TEST_F(CompareValues, BrushesKeepRunsThatPassAllOfThem) {

@@ -468,6 +468,14 @@ TEST_F(Gallery, TellsAScreenReaderWhatIsInSight) {
   EXPECT_EQ(shown->sheet().accessibleDescription().toStdString(), "narrow, step 400, seed 2");
 }
 
+TEST_F(Gallery, KeepsAPercentSignInTheNameOfARun) {
+  const std::int64_t run = workbench_.addRun("half %3", Json::object());
+  add(run, 100, 6);
+  const auto shown = page();
+  click(*shown, 0);
+  EXPECT_EQ(shown->sheet().accessibleDescription().toStdString(), "half %3, step 100, seed 6");
+}
+
 TEST_F(Gallery, FitsIntoASmallWindow) {
   fill();
   QWidget window;

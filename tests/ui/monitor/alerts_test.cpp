@@ -97,6 +97,15 @@ TEST_F(Alerts, WriteTheMetricAndItsValuesAsThePlotDoes) {
   EXPECT_TRUE(said().ends_with("is 42.3 %, below 50.0 %")) << said();
 }
 
+TEST_F(Alerts, KeepAPercentSignInTheNameOfAMetric) {
+  watch_.setRules({{"alerts/at %2", AlertRule::Kind::Above, 1}});
+  write({3}, "alerts/at %2");
+  look();
+  ASSERT_EQ(raised_.count(), 1);
+  EXPECT_NE(said().find("%2"), std::string::npos) << said();
+  EXPECT_NE(said().find("of run " + std::to_string(run_)), std::string::npos) << said();
+}
+
 TEST_F(Alerts, SeeEveryValueNotOnlyTheLast) {
   watch_.setRules({{"alerts/test", AlertRule::Kind::Diverged, 10}});
   write({1, 2, 1.5});

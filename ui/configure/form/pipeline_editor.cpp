@@ -161,7 +161,8 @@ void PipelineEditor::append(const ItemCard* card, const std::string& id) {
   auto* line = rowIn(nullptr, {}, px(4));
   item.heading = makeFoldButton(QStringLiteral("%1  %2").arg(at + 1).arg(title), item.frame);
   item.heading->setAccessibleName(
-      tr("%1, transform %2 of %3").arg(title).arg(at + 1).arg(title_->text().toLower()));
+      tr("%1, transform %2 of %3")
+          .arg(title, QString::number(at + 1), title_->text().toLower()));
   item.heading->setProperty(kListed, false);
   item.heading->setToolTip(tr("Show its fields; Alt+Up and Alt+Down move it, Delete removes it"));
   item.heading->installEventFilter(this);

@@ -153,9 +153,7 @@ void AnalysisMenu::fill() {
       action->setText(tr("%1: already stored, or no checkpoint").arg(title));
     } else if (workbench_.models() == nullptr) {
       action->setText(tr("%1: run `vitrine analyse %2 %3` in a terminal")
-                          .arg(title)
-                          .arg(without.front().run)
-                          .arg(id));
+                          .arg(title, QString::number(without.front().run), id));
     } else {
       action->setText(tr("%1. %2").arg(title, analysisCost(workbench_, without)));
       connect(action, &QAction::triggered, this, [this, missing] { queue_.start(missing); });
