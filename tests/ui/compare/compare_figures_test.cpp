@@ -157,6 +157,36 @@ TEST_F(CompareValues, BrushesKeepRunsThatPassAllOfThem) {
   EXPECT_EQ(chart.about.toStdString(), "5 of 12 runs are kept");
 }
 
+// A line that ran through the letters would shine through their soft edges.
+TEST_F(CompareValues, LinesOfParallelAxesEndBeforeTheWordsOfAnAxis) {
+  fillAblation(store_);
+  CompareChoice choice;
+  choice.parallel = {{"config:model.mlp", false, false, std::nullopt},
+                     {"config:model.width", false, false, std::nullopt},
+                     {"metric:test/top1", false, false, std::nullopt}};
+  const auto data = read(choice);
+  ParallelChart chart = parallelChart(*data, choice);
+  ASSERT_EQ(chart.lines.size(), 12u);
+  for (const double width : {900.0, 360.0}) {
+    const QImage whole = ParallelFigure(chart, {}).image(QSizeF(width, 420), 1);
+    ParallelChart bare = chart;
+    bare.lines.clear();
+    const QImage words = ParallelFigure(bare, {}).image(QSizeF(width, 420), 1);
+    ASSERT_NE(whole, words);
+    const QRgb paper = words.pixel(words.width() - 2, words.height() / 2);
+    int drawn = 0, crossed = 0;
+    for (int y = 0; y < words.height(); ++y) {
+      for (int x = 0; x < words.width(); ++x) {
+        if (words.pixel(x, y) == paper) continue;
+        ++drawn;
+        crossed += whole.pixel(x, y) != words.pixel(x, y);
+      }
+    }
+    EXPECT_GT(drawn, 1000);
+    EXPECT_EQ(crossed, 0) << "of " << drawn << " pixels in a width of " << width;
+  }
+}
+
 TEST(ParallelTicks, AreRoundNumbersOrTheFewSettingsThatOccur) {
   ParallelAxis axis;
   axis.low = 70.05;
