@@ -12,6 +12,7 @@
 
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/plugins/block_text.h"
 #include "ui/plugins/diff_view.h"
 
 namespace vitrine::ui {
