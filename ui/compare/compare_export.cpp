@@ -1,6 +1,5 @@
 // Exports of the Compare page: files, the clipboard and its picture.
 #include <QClipboard>
-#include <QFileDialog>
 #include <QGuiApplication>
 #include <QStackedWidget>
 #include <QTreeWidget>
@@ -14,6 +13,7 @@
 #include "ui/compare/report/report_bar.h"
 #include "ui/compare/scatter_chart.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/questions.h"
 #include "ui/workbench/figure_file.h"
 #include "ui/workbench/page_commands.h"
 
@@ -104,14 +104,11 @@ void ComparePage::askAndExport(TableFormat format) {
   const QString ending = format == TableFormat::Csv     ? QStringLiteral(".csv")
                          : format == TableFormat::Latex ? QStringLiteral(".tex")
                                                         : QStringLiteral(".md");
-  QString file = QFileDialog::getSaveFileName(
-      this, tr("Save table"), QStringLiteral("ablation") + ending,
-      format == TableFormat::Csv     ? tr("CSV files (*.csv)")
-      : format == TableFormat::Latex ? tr("LaTeX files (*.tex)")
-                                     : tr("Markdown files (*.md)"));
-  if (file.isEmpty()) return;
-  if (!file.endsWith(ending, Qt::CaseInsensitive)) file += ending;
-  exportTable(file);
+  const QString file = askSaveFile(this, tr("Save table"), QStringLiteral("ablation") + ending,
+                                   format == TableFormat::Csv     ? tr("CSV files (*.csv)")
+                                   : format == TableFormat::Latex ? tr("LaTeX files (*.tex)")
+                                                                  : tr("Markdown files (*.md)"));
+  if (!file.isEmpty()) exportTable(file);
 }
 
 void ComparePage::askLatex() {

@@ -25,6 +25,7 @@
 #include "ui/configure/form/wording.h"
 #include "ui/configure/plan/side_panel.h"
 #include "ui/kit/fit_area.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/figure_file.h"
 
@@ -165,8 +166,8 @@ void ConfigurePage::save() {
 
 void ConfigurePage::saveAs() {
   const QString offered = origin_.isEmpty() ? QStringLiteral("experiment.toml") : origin_;
-  const QString file = QFileDialog::getSaveFileName(this, tr("Save experiment"), offered,
-                                                    tr("Experiments (*.toml)"));
+  const QString file =
+      askSaveFile(this, tr("Save experiment"), offered, tr("Experiments (*.toml)"));
   if (!file.isEmpty() && writeTo(file)) workbench_.showMessage(tr("Saved %1.").arg(file));
 }
 

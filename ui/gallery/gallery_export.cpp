@@ -1,12 +1,12 @@
 // Exports of the Gallery: figures, files with recipes inside, and the clipboard.
 #include <QBuffer>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QGuiApplication>
 
 #include "core/base/error.h"
 #include "ui/gallery/contact_sheet.h"
 #include "ui/gallery/gallery_page.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/value_text.h"
 #include "ui/workbench/export_dialog.h"
 #include "ui/workbench/figure_file.h"
@@ -127,7 +127,7 @@ bool GalleryPage::canExport() {
 }
 
 QString GalleryPage::askFile(const QString& title, const QString& name, const QString& filter) {
-  return canExport() ? QFileDialog::getSaveFileName(this, title, name, filter) : QString();
+  return canExport() ? askSaveFile(this, title, name, filter) : QString();
 }
 
 void GalleryPage::saveImage(const QString& file) {

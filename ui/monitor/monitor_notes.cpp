@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/store/tables/curve_notes.h"
-#include "ui/kit/destructive_question.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/monitor_page.h"

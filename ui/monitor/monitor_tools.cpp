@@ -1,7 +1,6 @@
 // Tool bar, menus and files of the Monitor page.
 #include <QActionGroup>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QGuiApplication>
 #include <QInputDialog>
 #include <QPointer>
@@ -12,6 +11,7 @@
 #include "ui/figures/painting.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/menus.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/alert_dialog.h"
 #include "ui/monitor/monitor_page.h"
@@ -424,8 +424,8 @@ void MonitorPage::askAlerts(PlotCard& card) {
 void MonitorPage::saveValues(PlotCard& card) {
   QString name = QString::fromStdString(card.metric()).replace(QLatin1Char('/'), QLatin1Char('-'));
   const QPointer<PlotCard> alive(&card);
-  const QString path = QFileDialog::getSaveFileName(
-      this, tr("Export data"), name + QStringLiteral(".csv"), tr("Table (*.csv)"));
+  const QString path =
+      askSaveFile(this, tr("Export data"), name + QStringLiteral(".csv"), tr("Table (*.csv)"));
   if (path.isEmpty() || alive == nullptr) return;
   workbench_.attempt([&] {
     QByteArray text;

@@ -7,8 +7,8 @@
 
 #include "core/base/text.h"
 #include "core/store/maintenance/trash.h"
-#include "ui/kit/destructive_question.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/runs_panel.h"
 

@@ -8,8 +8,8 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "ui/kit/destructive_question.h"
 #include "ui/kit/fit_area.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 #include "ui/workbench/studio_workbench.h"

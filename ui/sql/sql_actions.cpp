@@ -1,8 +1,6 @@
 // Actions on a result: copy, export, draw, inspect and save.
 #include <QClipboard>
 #include <QComboBox>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QFontMetrics>
 #include <QGuiApplication>
 #include <QHeaderView>
@@ -20,6 +18,7 @@
 #include "core/store/run_facts.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/menus.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
@@ -363,11 +362,9 @@ void SqlPage::exportTo(const QString& file) {
 }
 
 void SqlPage::askAndExport(const QString& ending, const QString& filter) {
-  QString file = QFileDialog::getSaveFileName(this, tr("Export the result"),
-                                              QStringLiteral("result") + ending, filter);
-  if (file.isEmpty()) return;
-  if (QFileInfo(file).suffix().isEmpty()) file += ending;
-  exportTo(file);
+  const QString file =
+      askSaveFile(this, tr("Export the result"), QStringLiteral("result") + ending, filter);
+  if (!file.isEmpty()) exportTo(file);
 }
 
 void SqlPage::askName() {

@@ -3,7 +3,6 @@
 #include <QClipboard>
 #include <QDir>
 #include <QEvent>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QGuiApplication>
@@ -13,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "ui/figures/line_chart.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
@@ -304,11 +304,10 @@ void ExportDialog::askAndExport() {
   const QString ending = endingOf(format());
   const QDir folder(setting(QLatin1String(kFolderKey), QDir::homePath()).toString());
   static constexpr std::array kNames{"PNG", "SVG", "PDF", "CSV"};
-  QString file = QFileDialog::getSaveFileName(
+  const QString file = askSaveFile(
       this, tr("Export figure"), folder.filePath(offered_ + ending),
       tr("%1 (*%2)").arg(QLatin1String(kNames[static_cast<std::size_t>(format())]), ending));
   if (file.isEmpty()) return;
-  if (!file.endsWith(ending, Qt::CaseInsensitive)) file += ending;
   try {
     exportTo(file);
     accept();

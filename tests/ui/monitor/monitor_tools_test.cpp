@@ -1,6 +1,7 @@
 // What the tool bar of the Monitor and the menu of a plot do, chosen as a user does.
 #include <QFileDialog>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
@@ -148,6 +149,38 @@ TEST_F(MonitorTools, TheMenuOfAPlotExportsTheDataOfAllItsRuns) {
   const QList<QByteArray> lines = written.readAll().trimmed().split('\n');
   EXPECT_EQ(lines.front().trimmed(), "run,name,step,epoch,time,value");
   EXPECT_EQ(static_cast<std::size_t>(lines.size()), points + 1);
+}
+
+TEST_F(MonitorTools, AnExportWithoutAnEndingReplacesAFileOnlyAfterAQuestion) {
+  OpenMonitor open;
+  const QString name = open.studio.folder.filePath(QStringLiteral("loss"));
+  QFile file(name + QStringLiteral(".csv"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("mine");
+  file.close();
+  for (const bool isReplaced : {false, true}) {
+    QTimer hand;
+    bool isAsked = false;
+    QObject::connect(&hand, &QTimer::timeout, &hand, [&] {
+      QWidget* modal = QApplication::activeModalWidget();
+      if (auto* dialog = qobject_cast<QFileDialog*>(modal)) {
+        dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(name);
+        QMetaObject::invokeMethod(dialog, "accept");
+      } else if (auto* question = qobject_cast<QMessageBox*>(modal)) {
+        hand.stop();
+        isAsked = question->text().contains(QStringLiteral("loss.csv"));
+        for (QAbstractButton* one : question->buttons())
+          if ((question->buttonRole(one) == QMessageBox::DestructiveRole) == isReplaced)
+            return one->click();
+      }
+    });
+    hand.start(10);
+    chooseInMenu(*open.page->card("train/loss"), {QStringLiteral("Export data\u2026")});
+    EXPECT_TRUE(isAsked);
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    EXPECT_EQ(file.readAll() == "mine", !isReplaced);
+    file.close();
+  }
 }
 
 }  // namespace
