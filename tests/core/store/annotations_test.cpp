@@ -18,7 +18,6 @@ namespace {
 
 using test::Fails;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 class Edits : public testing::StoreTest {
@@ -45,7 +44,9 @@ TEST_F(Edits, OfOneVersionTheSecondHearsOfTheFirstAndBothTextsStay) {
     one_.setNote(run_, "yours", seen);
     FAIL() << "the first text would be lost";
   } catch (const EditConflict& conflict) {
-    EXPECT_THAT(conflict.what(), HasSubstr("the note of run 1 was changed by another user"));
+    EXPECT_STREQ(conflict.what(),
+                 "the note of run 1 was changed by another user to 'mine' while you were editing; "
+                 "your text is kept next to it: choose one");
     EXPECT_EQ(conflict.theirs, "mine");
     EXPECT_EQ(conflict.version, 1);
     EXPECT_EQ(conflict.code(), ExitCode::Refused);

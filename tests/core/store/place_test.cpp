@@ -113,8 +113,9 @@ TEST_F(Place, ThatWasLeftByTheFileEndsWriting) {
       return files;
     };
     const auto before = state();
-    const auto refusal = HasSubstr(
-        "was renamed, removed or replaced while it was open; put it back and open it again");
+    const auto refusal =
+        ::testing::EndsWith("' was renamed, removed or replaced while it was open; put it back and "
+                            "open it again: nothing is written meanwhile");
     EXPECT_THAT(test::refusal<StoreError>([&] { store.setNote(run, "lost"); }), refusal) << what;
     // A reader hears of it as well, at its next look; and it stays so.
     EXPECT_THAT(test::refusal<StoreError>([&] { (void)store.dataVersion(); }), refusal) << what;

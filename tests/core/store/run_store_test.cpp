@@ -15,7 +15,6 @@ namespace {
 
 using test::Fails;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::RawDatabase;
 
 using RunStoreTest = testing::StoreTest;
@@ -93,8 +92,9 @@ TEST_F(RunStoreTest, ResolvesADependencyOnAnEarlierRunOfTheSameCall) {
   EXPECT_EQ(RawDatabase(file()).integer("SELECT depends_on FROM run WHERE name = 'fine-tune'"),
             ids[0]);
   chain[0].dependsOn = -2;
-  EXPECT_THAT(test::refusal<StoreError>([&] { store.addRuns(1, chain); }),
-              HasSubstr("does not come before it"));
+  EXPECT_EQ(test::refusal<StoreError>([&] { store.addRuns(1, chain); }),
+            "the new run 'pre-train' depends on number 1 of its list, which does not come before "
+            "it");
   EXPECT_EQ(store.runs().size(), 2u);  // all or nothing
 }
 

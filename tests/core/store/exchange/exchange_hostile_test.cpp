@@ -112,13 +112,16 @@ TEST_F(HostileFile, CannotWriteOutsideTheFolderOfItsRun) {
     }
     const std::string message = refusalAfter("INSERT INTO exported_file VALUES (1, CAST(x'" + hex +
                                              "' AS TEXT), 0, x'00')");
-    EXPECT_THAT(message, HasSubstr("which would not stay in the folder of its run")) << path;
+    EXPECT_THAT(message,
+                ::testing::EndsWith("', which would not stay in the folder of its run; it is not "
+                                    "imported"))
+        << path;
     EXPECT_TRUE(RunStore(target()).runs().empty()) << path;
   }
   EXPECT_FALSE(fs::exists("/tmp/vitrine-escaped"));
   EXPECT_FALSE(fs::exists(folder_ / "escaped"));
   for (const auto& entry : fs::recursive_directory_iterator(folder_ / "target")) {
-    EXPECT_THAT(entry.path().filename().string(), HasSubstr("lab.")) << entry.path();
+    EXPECT_TRUE(entry.path().filename().string().starts_with("lab.")) << entry.path();
   }
   EXPECT_THAT(refusalAfter("UPDATE checkpoint SET folder = '../run-x/step-000001150'"),
               Names("../run-x/step-000001150"));

@@ -17,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::Names;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::RawDatabase;
 
@@ -112,10 +111,13 @@ TEST_F(FileProbe, OutlivesTheProcessThatLooks) {
               "\"version\":3,\"runs\":5}'"));
   EXPECT_TRUE(good.isUsable);
   EXPECT_EQ(good.runs, 5);
-  EXPECT_THAT(probeFile(file(), program("kill -SEGV $$")).refusal,
-              HasSubstr("crashed the process that inspected it"));
-  EXPECT_THAT(probeFile(file(), program("exec sleep 60"), std::chrono::milliseconds(100)).refusal,
-              HasSubstr("could not be inspected within"));
+  const std::string quoted = "'" + file().string() + "'";
+  EXPECT_EQ(probeFile(file(), program("kill -SEGV $$")).refusal,
+            quoted + " crashed the process that inspected it; it is damaged or malicious: do not "
+                     "open it");
+  EXPECT_EQ(probeFile(file(), program("exec sleep 60"), std::chrono::milliseconds(100)).refusal,
+            quoted + " could not be inspected within 0 s; it may be damaged or on a disk that "
+                     "hangs");
   EXPECT_THAT(probeFile(file(), program("echo nonsense; echo why >&2; exit 1")).refusal,
               Names("why"));
   EXPECT_THAT(probeFile(file(), folder_ / "none").refusal, Names("none"));

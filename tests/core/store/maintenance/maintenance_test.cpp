@@ -60,8 +60,8 @@ TEST_F(Maintenance, BackUpThatTheDiskRefusesNamesTheFileThatWasAskedForAndLeaves
   fill();
   for (const int code : {SQLITE_FULL, SQLITE_IOERR_WRITE}) {
     const testing::FaultVfs disk(testing::refusingDisk(code));
-    EXPECT_THAT(test::refusal<StoreError>([&] { backupDatabase(file(), copy()); }),
-                HasSubstr("'" + copy().string() + "'"));
+    EXPECT_THAT([&] { backupDatabase(file(), copy()); },
+                Fails<StoreError>("'" + copy().string() + "'"));
   }
   for (const auto& entry : fs::directory_iterator(folder_))
     EXPECT_FALSE(entry.path().filename().string().starts_with("copy")) << entry.path();

@@ -21,7 +21,6 @@ using test::Fails;
 using test::Names;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::RawDatabase;
@@ -162,7 +161,7 @@ TEST_F(Trash, NamesRunAndDatabaseWhenTheDiskIsFull) {
   EXPECT_THAT([&] { trashRun(file(), run); },
               ::testing::ThrowsMessage<FileError>(
                   AllOf(Names("run 1", "'" + file().string() + "'", "free some space"),
-                        Not(HasSubstr(".tmp-")))));
+                        Not(Names(".tmp-")))));
   EXPECT_EQ(store.run(run).name, "the run");
 }
 

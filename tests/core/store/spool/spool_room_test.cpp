@@ -16,7 +16,6 @@
 namespace vitrine::store {
 namespace {
 
-using ::testing::HasSubstr;
 
 TEST_F(SpoolTest, ContinuesOnAnotherDiskAndThenInMemoryWhenItsOwnRoomIsUsedUp) {
   const TemporaryFolder other(folderInMemory());
@@ -71,7 +70,8 @@ TEST_F(SpoolTest, ContinuesOnAnotherDiskAndThenInMemoryWhenItsOwnRoomIsUsedUp) {
     ASSERT_EQ(::chown(second.c_str(), 65534, ::getegid()), 0);
     ::testing::internal::CaptureStderr();
     { RunStore refusing(file()); }
-    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("belongs to another user"));
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+                test::Names(second.filename().string(), "belongs to another user"));
     EXPECT_EQ(filesThere(), 1) << "nothing of it is read, and nothing is lost";
     ASSERT_EQ(::chown(second.c_str(), ::geteuid(), ::getegid()), 0);
   }

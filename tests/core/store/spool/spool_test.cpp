@@ -23,7 +23,6 @@ namespace {
 using namespace std::chrono_literals;
 using test::Names;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::RawDatabase;
 using ::testing::SizeIs;
@@ -78,7 +77,7 @@ TEST_F(FullDisk, GivesWhatARunThatEndedLeftToTheNextWhoOpensTheDatabase) {
     for (std::int64_t step = 1; step <= 30; ++step) sink.metrics(point(step));
   }
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              HasSubstr("they are stored when the database is opened next"));
+              ::testing::EndsWith("; they are stored when the database is opened next\n"));
   // How it ended waits with them.
   ::testing::internal::CaptureStderr();
   store_.setRequest(run_, "");
@@ -88,8 +87,9 @@ TEST_F(FullDisk, GivesWhatARunThatEndedLeftToTheNextWhoOpensTheDatabase) {
   {
     ::testing::internal::CaptureStderr();
     RunStore other(file());
-    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("results wait in '"));
-    EXPECT_THAT(sideFiles(), SizeIs(1));
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    ASSERT_THAT(sideFiles(), SizeIs(1));
+    EXPECT_THAT(said, Names("results wait in '" + sideFiles()[0].string() + "'"));
   }
   isDiskFull = false;
   RunStore other(file());
@@ -216,8 +216,10 @@ TEST_F(SpoolTest, KeepsForLaterWhatItCannotStore) {
   RawDatabase(file()).run("UPDATE meta SET value = 'another' WHERE key = 'uuid'");
   ::testing::internal::CaptureStderr();
   { RunStore store(file()); }
-  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("belong to another database"));
-  EXPECT_THAT(sideFiles(), SizeIs(1));
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ASSERT_THAT(sideFiles(), SizeIs(1));
+  EXPECT_THAT(said, Names("results wait in '" + sideFiles()[0].string() +
+                          "' and cannot be stored: they belong to another database"));
 }
 
 TEST_F(SpoolTest, DropsWhatBelongsToARunThatWasDeleted) {

@@ -115,7 +115,9 @@ TEST_F(StoreSinkTest, LeavesInASideFileWhatTheDatabaseWouldNotTake) {
     EXPECT_NO_THROW(sink.metrics(record(1, {{"train/loss", 1.0}})));
   }
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              ::testing::HasSubstr("they are stored when the database is opened next"));
+              ::testing::EndsWith("results of run " + std::to_string(run_) + " wait in '" +
+                                  spoolFolder(file()).string() +
+                                  "'; they are stored when the database is opened next\n"));
   const auto sideFiles = spoolsOf(file());
   ASSERT_EQ(sideFiles.size(), 1u);
   EXPECT_EQ(SpoolFile::look(sideFiles[0])->count(), 1u);

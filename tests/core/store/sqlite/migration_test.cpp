@@ -22,7 +22,6 @@ namespace vitrine::store {
 namespace {
 
 using test::Fails;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::RawDatabase;
 using ::testing::SizeIs;
@@ -88,7 +87,7 @@ TEST_F(ReleasedFile, BecomesOneOfThisVersionWithAllThatIsInIt) {
   EXPECT_EQ(version(), migrations().back().version);
   ASSERT_THAT(beside(".bak"), SizeIs(1));
   EXPECT_THAT(beside(".tmp-"), IsEmpty());
-  EXPECT_THAT(beside(".bak")[0].filename().string(), HasSubstr("experiments.sqlite-v1-"));
+  EXPECT_TRUE(beside(".bak")[0].filename().string().starts_with("experiments.sqlite-v1-"));
   RawDatabase backup(beside(".bak")[0]);
   EXPECT_EQ(backup.integer("PRAGMA user_version"), 1);
   EXPECT_EQ(backup.integer("SELECT count(*) FROM metric_chunk"), packed);
@@ -225,8 +224,10 @@ TEST_F(ReleasedFile, OfVersionThreeIsImportedWithItsEdits) {
 
 TEST_F(ReleasedFile, IsReadOnlyAfterItWasOpenedForWritingOnce) {
   takeVersion(1);
-  EXPECT_THAT(test::refusal<StoreError>([&] { RunStore store(file(), OpenMode::ReadOnly); }),
-              HasSubstr("open it once for writing to bring it up to date"));
+  EXPECT_EQ(test::refusal<StoreError>([&] { RunStore store(file(), OpenMode::ReadOnly); }),
+            "'" + file().string() + "' has schema version 1, this program needs " +
+                std::to_string(migrations().back().version) +
+                "; open it once for writing to bring it up to date");
   EXPECT_EQ(version(), 1);
 }
 
@@ -240,8 +241,9 @@ TEST_F(ReleasedFile, WaitsForARunThatIsAliveAndNotForOneWhoseProcessIsGone) {
         host + "' WHERE id = 2");
   };
   setWorker(here.startTime, here.host);
-  EXPECT_THAT(test::refusal<RefusedError>([&] { RunStore store(file(), OpenMode::ReadWrite); }),
-              HasSubstr("but run 2 is in progress; wait for it or stop it"));
+  EXPECT_EQ(test::refusal<RefusedError>([&] { RunStore store(file(), OpenMode::ReadWrite); }),
+            "'" + file().string() +
+                "' must be brought up to date, but run 2 is in progress; wait for it or stop it");
   EXPECT_EQ(version(), 1);
   setWorker("1", "bigbox");
   EXPECT_THAT([&] { RunStore store(file(), OpenMode::ReadWrite); },

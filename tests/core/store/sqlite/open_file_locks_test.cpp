@@ -18,7 +18,6 @@ namespace vitrine::store {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 using testing::RawDatabase;
 
 constexpr off_t kSharedLock = 0x40000002;  ///< of a connection, in the database
@@ -134,7 +133,9 @@ TEST_F(OpenFileLocks, OfADeletedLogAreNotWrittenUnder) {
   RunStore reader(file(), OpenMode::ReadOnly);
   deleteLog();
   EXPECT_TRUE(store.isLogGone());
-  const auto sentence = HasSubstr("another program deleted its log 'experiments.sqlite-wal'");
+  const auto sentence = ::testing::StartsWith(
+      "'" + file().string() +
+      "' is open here, but another program deleted its log 'experiments.sqlite-wal'");
   EXPECT_THAT(test::refusal<StoreError>([&] { store.setNote(run, "lost"); }), sentence);
   EXPECT_THAT(test::refusal<StoreError>([&] { (void)store.dataVersion(); }), sentence);
   EXPECT_THAT(test::refusal<StoreError>([&] { (void)reader.dataVersion(); }), sentence);

@@ -19,7 +19,6 @@ namespace {
 using test::Fails;
 using test::Names;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Notes = std::vector<CurveNoteRow>;
@@ -87,7 +86,7 @@ TEST_F(CurveNotes, AreAConflictWhereTheListThatWasSeenIsNotKeptAnyMore) {
     two_.setCurveNotes(run_, {kBest}, 3);
     FAIL() << "it is unknown what was added to which list";
   } catch (const EditConflict& conflict) {
-    EXPECT_THAT(conflict.what(), HasSubstr("the notes on curves of run 1 were changed by another"));
+    EXPECT_THAT(conflict.what(), Names("the notes on curves of run 1 were changed"));
     EXPECT_EQ(curveNotesFromText(conflict.theirs), standing);
     EXPECT_EQ(conflict.version, 60);
   }
@@ -130,8 +129,9 @@ TEST(CurveNotesText, ThatIsNoListOfNotesIsRefusedInOneSentence) {
                            R"([{"metric": "a", "step": 1, "text": null}])",
                            R"([{"metric": "a", "step": 1, "text": "b", "colour": "red"}])",
                            "[{\"metric\": \"a\", \"step\": 1, \"text\": \"\xff\"}]"}) {
-    EXPECT_THAT(test::refusal<ConfigError>([&] { static_cast<void>(curveNotesFromText(text)); }),
-                HasSubstr("have to be a JSON list of {\"metric\": text,"))
+    EXPECT_EQ(test::refusal<ConfigError>([&] { static_cast<void>(curveNotesFromText(text)); }),
+              "notes on curves have to be a JSON list of {\"metric\": text, \"step\": integer, "
+              "\"text\": text}")
         << text;
   }
   const Notes notes{kBest, kWarm, kHalved};
