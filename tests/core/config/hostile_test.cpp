@@ -13,7 +13,6 @@
 namespace vitrine {
 namespace {
 
-using testing::HasSubstr;
 using testing_support::codes;
 using testing_support::kGoodFile;
 using testing_support::planMore;
@@ -112,7 +111,7 @@ TEST(Toml, IsParsedInOnePlaceOfTheProgram) {
 
 TEST(Hostile, DeepOverridesAreRefused) {
   EXPECT_THAT(codes(planMore("", {"model" + repeated(".a", 100000) + "=1"})),
-              HasSubstr(" too_large"));
+              testing::EndsWith(" too_large"));
   EXPECT_EQ(codes(planMore("", {"model.taps=" + repeated("[", 100000)})), "model.taps too_large");
   EXPECT_EQ(codes(planMore("", {"model.taps={a" + repeated(".a", 100000) + "=1}"})),
             "model.taps too_large");
@@ -169,7 +168,7 @@ TEST(Hostile, ManyLargeTablesEndSoonAndProblemsAreCounted) {
     text.append("[[variant]]\nset={model.q=").append(std::to_string(i)).append("}\n");
   std::string said;
   EXPECT_LT(seconds(text, &said), 30);
-  EXPECT_THAT(said, HasSubstr("too_many"));
+  EXPECT_THAT(said, testing::EndsWith("; too_many"));
 }
 
 TEST(Hostile, ManyVariantsWithProblemsEndSoon) {

@@ -10,7 +10,6 @@ namespace vitrine {
 namespace {
 
 using test::Names;
-using testing::HasSubstr;
 using testing_support::codes;
 using testing_support::kGoodFile;
 using testing_support::planMore;
@@ -100,8 +99,7 @@ TEST(Problems, UnknownItemsNameTheNearest) {
 TEST(Problems, MissingKeysAreNamed) {
   const Plan plan = planText("[model]\narchitecture = 'vit'\n");
   EXPECT_EQ(codes(plan), "task.name missing; data.dataset missing; model.num_classes missing");
-  EXPECT_THAT(sentences(plan),
-              HasSubstr("task.name: must be given: tasks here are classification"));
+  EXPECT_EQ(plan.problems.at(0).message, "must be given: tasks here are classification");
   EXPECT_EQ(codes(planText("")),
             "model.architecture missing; task.name missing; data.dataset missing");
 }
@@ -125,7 +123,7 @@ TEST(Problems, SayWhatIsNotClosed) {
   EXPECT_EQ(said("x = { a = 1\n"), "not valid TOML: this table is not closed on its line");
   EXPECT_EQ(said("x =\n"), "not valid TOML: a value is missing");
   // A control character within a string is another mistake.
-  EXPECT_THAT(said("title = \"a\x01z\"\n"), HasSubstr("control characters"));
+  EXPECT_THAT(said("title = \"a\x01z\"\n"), Names("control characters"));
 }
 
 TEST(Problems, AreAllReportedAtOnceInTheOrderOfTheText) {

@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using test::Names;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr const char* kTour = R"(
 title = "Two"
@@ -59,7 +58,7 @@ TEST(Tour, WhatIsWrongInItIsSaidWithItsPlace) {
   EXPECT_THAT(problemsOf(replaced(kTour, "minutes =", "minuets =")), Names("minuets", "minutes"));
   EXPECT_THAT(problemsOf(replaced(kTour, "\"a.toml\", \"b.toml\"", "\"a.toml\"")), Names("b.toml"));
   EXPECT_THAT(problemsOf(replaced(kTour, "[\"a.toml\", \"b.toml\"]", "[]")),
-              HasSubstr("must be a list of files"));
+              Names("experiments: must be a list of files"));
 }
 
 TEST(Tour, TheOneThatComesWithTheProgramNamesFilesThatAreThere) {

@@ -6,12 +6,11 @@
 
 #include "core/base/error.h"
 #include "tests/core/files/made_files.h"
+#include "tests/support/has_texts.h"
 
 namespace vitrine {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 using test::Names;
 
 std::string idx(const std::vector<std::uint32_t>& shape, const std::string& data) {
@@ -114,7 +113,7 @@ TEST(Idx, HostileFilesAreRefusedWithTheRuleTheyBreak) {
   for (const Hostile& hostile : files) {
     putFile(folder / "set", hostile.bytes);
     const std::string sentence = test::refusal<FileError>([&] { (void)readIdx(folder / "set"); });
-    EXPECT_THAT(sentence, AllOf(Names((folder / "set").string()), HasSubstr(hostile.fragment)))
+    EXPECT_THAT(sentence, test::HasTexts((folder / "set").string(), hostile.fragment))
         << hostile.name;
   }
 }

@@ -7,13 +7,12 @@
 
 #include "core/base/error.h"
 #include "tests/core/files/made_files.h"
+#include "tests/support/has_texts.h"
 
 namespace vitrine {
 namespace {
 
 using test::Names;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 void putShard(const std::filesystem::path& file,
               const std::vector<std::pair<std::string, std::vector<float>>>& tensors) {
@@ -171,7 +170,7 @@ TEST(SafetensorsIndex, HostileListsAreRefusedWithTheRuleTheyBreak) {
   for (const auto& [text, fragment] : lists) {
     const std::string sentence =
         test::refusal<FileError>([&] { (void)readSafetensorsIndex(text, "/x/list.json"); });
-    EXPECT_THAT(sentence, AllOf(Names("/x/list.json"), HasSubstr(fragment))) << text.substr(0, 80);
+    EXPECT_THAT(sentence, test::HasTexts("/x/list.json", fragment)) << text.substr(0, 80);
   }
 }
 

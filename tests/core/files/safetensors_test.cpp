@@ -11,12 +11,11 @@
 
 #include "core/base/error.h"
 #include "tests/core/files/made_files.h"
+#include "tests/support/has_texts.h"
 
 namespace vitrine {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 using test::Names;
 
 std::string le64(std::uint64_t value) {
@@ -167,7 +166,7 @@ TEST(Safetensors, HostileFilesAreRefusedWithTheRuleTheyBreak) {
   for (const Hostile& hostile : hostileFiles()) {
     putFile(folder / "weights", hostile.bytes);
     const std::string sentence = readAll(folder / "weights");
-    EXPECT_THAT(sentence, AllOf(Names((folder / "weights").string()), HasSubstr(hostile.fragment)))
+    EXPECT_THAT(sentence, test::HasTexts((folder / "weights").string(), hostile.fragment))
         << hostile.name;
   }
 }
@@ -180,7 +179,7 @@ TEST(Safetensors, AFileOfNothingKnownIsToldByItsName) {
         std::pair{"w.msgpack", "is a Flax checkpoint"},
         std::pair{"it's.pt", "torch.load('it\\'s.pt'"}}) {
     putFile(folder / name, "nothing in particular, but long enough to be looked at");
-    EXPECT_THAT(readAll(folder / name), HasSubstr(fragment)) << name;
+    EXPECT_THAT(readAll(folder / name), test::HasTexts((folder / name).string(), fragment));
   }
 }
 

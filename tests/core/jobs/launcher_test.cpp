@@ -24,7 +24,6 @@ namespace {
 
 using test::Fails;
 using test::Names;
-using ::testing::HasSubstr;
 
 class Launcher : public testing::StoreTest {
  protected:
@@ -40,10 +39,8 @@ class Launcher : public testing::StoreTest {
     std::ifstream stream(file);
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   }
-  /// Waits until `text` is in `file`; gives the contents.
-  static std::string waitFor(const std::filesystem::path& file, const std::string& text) {
-    (void)waitUntil([&] { return contents(file).find(text) != std::string::npos; });
-    return contents(file);
+  static bool hasSoon(const std::filesystem::path& file, const std::string& text) {
+    return waitUntil([&] { return contents(file).find(text) != std::string::npos; });
   }
   static bool isGoneSoon(const store::Worker& worker) {
     return waitUntil([&] { return !isWorkerAlive(worker); });
@@ -76,11 +73,11 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   EXPECT_TRUE(store.reapLostRuns().empty());
 
   const auto log = store::filesFolder(file()) / row.logFile;
-  const std::string text = waitFor(log, "this is stderr");
+  EXPECT_TRUE(hasSoon(log, "this is stderr"));
   // The session is the supervisor's, the process group the run's own.
-  EXPECT_THAT(text, HasSubstr("session " + std::to_string(pid) + " group "));
-  EXPECT_THAT(text,
-              ::testing::ContainsRegex("group ([0-9]+) pid [0-9]+ stdin 0: run --id 1 --db "));
+  EXPECT_THAT(contents(log),
+              ::testing::ContainsRegex("session " + std::to_string(pid) +
+                                       " group [0-9]+ pid [0-9]+ stdin 0: run --id 1 --db "));
   EXPECT_EQ(test::refusal<RefusedError>([&] { store.claim(run); }),
             "run 1 is starting and cannot be started");
   row = store.run(run);
@@ -89,7 +86,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   row = store.run(run);
   EXPECT_EQ(row.state, store::RunState::Stopping);
   EXPECT_EQ(store.request(run), "stop");
-  EXPECT_THAT(waitFor(log, "asked to end"), HasSubstr("asked to end"));
+  EXPECT_TRUE(hasSoon(log, "asked to end")) << contents(log);
   EXPECT_TRUE(isGoneSoon(row.worker));
 
   EXPECT_EQ(store.run(run).state, store::RunState::Stopped);
@@ -98,7 +95,7 @@ TEST_F(Launcher, StartsARunInASessionOfItsOwnWithALogAndStopsIt) {
   // The log of a second start continues where the first ended.
   launchRun(store, run);
   row = store.run(run);
-  EXPECT_THAT(waitFor(log, "asked to end\nsession"), HasSubstr("asked to end\nsession"));
+  EXPECT_TRUE(hasSoon(log, "asked to end\nsession")) << contents(log);
   store.openSegment(run, 0, row.worker, Json::object());
   stopRun(store, run);
   EXPECT_TRUE(isGoneSoon(row.worker));
@@ -117,10 +114,10 @@ TEST_F(Launcher, StartsARunThoughTheDatabaseIsBusyForAWhile) {
   const std::int64_t pid = launchSupervisor(store, row, headlessProgram(), {},
                                             {lock->descriptor()}, SupervisorSettings());
   const auto log = store::filesFolder(file()) / store::runFolderName(row.uuid) / "run.log";
-  EXPECT_THAT(waitFor(log, "is busy"), HasSubstr("is busy"));  // the supervisor waits, too
+  EXPECT_TRUE(hasSoon(log, "is busy")) << "the supervisor waits, too";
   ::close(gate);
   store.setPatience(std::chrono::seconds(5));
-  EXPECT_THAT(waitFor(log, "this is stderr"), HasSubstr("this is stderr"));
+  EXPECT_TRUE(hasSoon(log, "this is stderr")) << contents(log);
   const store::RunRow started = store.run(run);
   EXPECT_EQ(started.state, store::RunState::Starting);
   EXPECT_EQ(started.worker.pid, pid);
@@ -207,9 +204,10 @@ TEST_F(Launcher, MarksARunFailedWhenTheProgramCannotBeExecuted) {
                             "ELF but not really";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   ::setenv("VITRINE_PROGRAM", program.c_str(), 1);
-  EXPECT_THAT([&] { launchRun(store, run); }, Fails<Error>(program.string()));
+  const std::string sentence = test::refusal<Error>([&] { launchRun(store, run); });
+  EXPECT_THAT(sentence, Names("cannot run '" + program.string() + "'"));
   EXPECT_EQ(store.run(run).state, store::RunState::Failed);
-  EXPECT_THAT(store.run(run).reason, HasSubstr("cannot run"));
+  EXPECT_EQ(store.run(run).reason, sentence);
 }
 
 TEST_F(Launcher, AsksForSchemasOnceUntilAPluginChanges) {

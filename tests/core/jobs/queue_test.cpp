@@ -25,7 +25,6 @@ namespace {
 using test::Fails;
 using test::Names;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 const Device kCpu{"cpu", "", "", 0, 0};
@@ -142,8 +141,8 @@ TEST_F(Queue, ChangesLimitAndDeviceOfARunThatWaits) {
   EXPECT_EQ(queue.find(run)->options.timeLimitSeconds, 7200);
   EXPECT_EQ(next(kCpu), 0) << "it is put on a GPU now";
   EXPECT_EQ(next(kGpu), run);
-  EXPECT_THAT(test::refusal<RefusedError>([&] { queue.setTimeLimit(run, 60); }),
-              HasSubstr("is starting; pause it first"));
+  EXPECT_EQ(test::refusal<RefusedError>([&] { queue.setTimeLimit(run, 60); }),
+            "run 1 is starting; pause it first, the settings of its start hold until it ends");
 }
 
 TEST_F(Queue, PutsNoRunOnADeviceThatItsConfigurationRulesOut) {
@@ -181,7 +180,7 @@ TEST_F(Queue, PutsARunThatMayHaveAnyDeviceOnAFreeGpu) {
   ASSERT_EQ(workQueue(store, devices, options).ended, 1);
   std::ifstream log(store::filesFolder(file()) / store.run(run).logFile);
   const std::string text{std::istreambuf_iterator<char>(log), std::istreambuf_iterator<char>()};
-  EXPECT_THAT(text, HasSubstr("visible 'GPU-b'"));
+  EXPECT_THAT(text, Names("visible 'GPU-b'"));
 }
 
 /// The CPU, after a look whether others may write meanwhile.
@@ -435,7 +434,7 @@ TEST_F(Queue, KnowsBetterWhyThanTheProcessThatSawARunGone) {
   const std::int64_t run = enqueued();
   ASSERT_EQ(next(), run);
   lose(run);
-  EXPECT_THAT(store.run(run).reason, HasSubstr("ended without a report"));
+  EXPECT_TRUE(store.run(run).reason.starts_with("its process ")) << store.run(run).reason;
   queue.ended(run, {"its process crashed with SIGSEGV", false, 1, {}});
   EXPECT_EQ(store.run(run).reason, "its process crashed with SIGSEGV");
   EXPECT_THAT(order(), IsEmpty());

@@ -15,7 +15,6 @@ namespace {
 
 using test::Names;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 /// A network that takes noise away at time t under a class y, and with ragged words beside it.
 struct Steps final : test::FakeModel<TensorProgram> {
@@ -89,10 +88,9 @@ TEST(TensorProgram, NamesWhatThereIsWhenANameATypeOrAShapeIsWrong) {
               Names("t", "in.safetensors", "float32", "int64"));
   inputs = usual();
   inputs["latent"] = at::ones({2, 3, 3, 4});
-  EXPECT_THAT(
-      refusal<ShapeError>(model, inputs),
-      HasSubstr("'latent' in in.safetensors has shape [2, 3, 3, 4], the model reads [batch, "
-                "2, height, width]"));
+  EXPECT_EQ(refusal<ShapeError>(model, inputs),
+            "'latent' in in.safetensors has shape [2, 3, 3, 4], the model reads [batch, 2, height, "
+            "width]; give it that shape, or configure the model for yours");
   inputs = usual();
   inputs["y"] = at::zeros({3}, at::kLong);
   EXPECT_THAT(refusal<ShapeError>(model, inputs), Names("batch", 3, "latent", 2));

@@ -21,8 +21,6 @@ namespace {
 
 using test::Names;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 nn::VisionTransformerConfig tiny() {
   nn::VisionTransformerConfig c;
@@ -116,7 +114,7 @@ TEST_F(Weights, AFileOfAnotherArchitectureIsRecognised) {
   gated.mlpBias = nn::Bias::None;
   nn::VisionTransformer written(gated, 1), read(tiny(), 2);
   writeTensors(file_, namedTensors(written));
-  EXPECT_THAT(refusal(read), Not(HasSubstr("looks made for"))) << "the model was not asked";
+  EXPECT_EQ(refusal(read).find("looks made for"), std::string::npos) << "the model was not asked";
   LoadOptions options;
   options.family = [](const std::vector<std::string>& names) -> std::string {
     const bool isGated =
@@ -132,7 +130,7 @@ TEST_F(Weights, PrefixesAreRenamed) {
   tensors.emplace_back("mask_token", at::zeros({1, 1, 8}));
   for (auto& item : tensors) item.first = "module." + item.first;
   writeTensors(file_, tensors);
-  EXPECT_THAT(refusal(read), HasSubstr("none of its"));
+  EXPECT_THAT(refusal(read), Names("none of its " + std::to_string(tensors.size()) + " tensors"));
   LoadOptions options;
   options.rename = {{"module.", ""}};
   EXPECT_THAT(loadWeights(read, file_, options).unused, ElementsAre("module.mask_token"))
@@ -245,8 +243,7 @@ TEST_F(Weights, APickleIsRefusedWithTheLineThatConvertsIt) {
   } catch (const FileError& error) {
     said = error.what();
   }
-  EXPECT_THAT(said, HasSubstr("can run code when it is opened"));
-  EXPECT_THAT(said, Names("torch.load", "vit.pth", "vit.safetensors"));
+  EXPECT_THAT(said, Names("can run code", "torch.load", "vit.pth", "vit.safetensors"));
 }
 
 }  // namespace

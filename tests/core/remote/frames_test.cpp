@@ -14,7 +14,6 @@
 namespace vitrine::remote {
 namespace {
 
-using ::testing::HasSubstr;
 using Bytes = std::vector<std::uint8_t>;
 
 /// A map with the key "a" and these bytes for its value.
@@ -32,15 +31,16 @@ std::string refusal(const Bytes& bytes) {
   }
 }
 
-const auto kNotOneValue = HasSubstr("not one CBOR value");
+constexpr const char* kNotOneValue =
+    "the frame is not one CBOR value of at most 32 levels and 4,000,000 items";
 
 TEST(Frames, RefuseStringsOfIndefiniteLengthWithinEachOther) {
   for (const std::uint8_t head : {0x7f, 0x5f}) {
-    EXPECT_THAT(refusal(mapOf({head, head, 0xff, 0xff})), kNotOneValue);
-    EXPECT_THAT(refusal(mapOf(Bytes(1'000'000, head))), kNotOneValue);
+    EXPECT_EQ(refusal(mapOf({head, head, 0xff, 0xff})), kNotOneValue);
+    EXPECT_EQ(refusal(mapOf(Bytes(1'000'000, head))), kNotOneValue);
     Bytes key{0xa1};
     key.insert(key.end(), 1'000'000, head);
-    EXPECT_THAT(refusal(key), kNotOneValue);
+    EXPECT_EQ(refusal(key), kNotOneValue);
   }
 }
 
@@ -49,8 +49,8 @@ TEST(Frames, RefuseDepthLengthsAndTagsThatCannotBe) {
     Bytes deep(31, head);
     deep.push_back(0x80);
     if (head == 0x9f) deep.insert(deep.end(), 31, 0xff);
-    EXPECT_THAT(refusal(mapOf(deep)), kNotOneValue) << "33 levels";
-    EXPECT_THAT(refusal(mapOf(Bytes(1'000'000, head))), kNotOneValue);
+    EXPECT_EQ(refusal(mapOf(deep)), kNotOneValue) << "33 levels";
+    EXPECT_EQ(refusal(mapOf(Bytes(1'000'000, head))), kNotOneValue);
   }
   for (const Bytes& value :
        std::vector<Bytes>{{},
@@ -64,13 +64,13 @@ TEST(Frames, RefuseDepthLengthsAndTagsThatCannotBe) {
                           {0xc0, 0x61, 'x'},
                           {0x7f, 0x41, 'x', 0xff},
                           {0x01, 0x01}}) {
-    EXPECT_THAT(refusal(mapOf(value)), kNotOneValue);
+    EXPECT_EQ(refusal(mapOf(value)), kNotOneValue);
   }
-  EXPECT_THAT(refusal({}), kNotOneValue);
+  EXPECT_EQ(refusal({}), kNotOneValue);
   Bytes many{0x9a, 0x00, 0x40, 0x00, 0x00};
   many.insert(many.end(), 0x400000, 0x80);
-  EXPECT_THAT(refusal(mapOf(many)), HasSubstr("4,000,000 items"));
-  EXPECT_THAT(refusal({0x01}), HasSubstr("not a CBOR map"));
+  EXPECT_EQ(refusal(mapOf(many)), kNotOneValue);
+  EXPECT_EQ(refusal({0x01}), "the frame is not a CBOR map");
 }
 
 /// A byte string of `size` bytes that begin with `first` and count up.

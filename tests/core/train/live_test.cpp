@@ -225,7 +225,7 @@ TEST(WatchedRun, NamesWhatCannotBeShownAndTrainsOn) {
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   const auto frames = window.frames();
   ASSERT_FALSE(frames.empty());
-  EXPECT_THAT(frames.back().error, ::testing::HasSubstr("no attention here"));
+  EXPECT_THAT(frames.back().error, ::testing::EndsWith(" cannot be shown: no attention here"));
   EXPECT_TRUE(frames.back().attention.empty());
   EXPECT_TRUE(frames.back().gap);
 }

@@ -23,7 +23,6 @@
 namespace vitrine::test {
 namespace {
 
-using ::testing::HasSubstr;
 
 constexpr std::int64_t kSteps = 32;  ///< 8 steps an epoch
 constexpr std::uint64_t kSeed = 11;
@@ -125,7 +124,8 @@ TEST_F(PairedRuns, SaveWhatTheyTrainAndReferToWhatIsFrozen) {
   train(configuration(true), folder.path(), run, 0, auxiliaries);
   EXPECT_EQ(run.last.model.count("reader.embedding"), 1u);
   EXPECT_EQ(run.last.model.count("average.embedding"), 1u);
-  for (const auto& [name, tensor] : run.last.model) EXPECT_THAT(name, Not(HasSubstr("teacher")));
+  for (const auto& [name, tensor] : run.last.model)
+    EXPECT_EQ(name.find("teacher"), std::string::npos) << name;
   ASSERT_EQ(run.last.state.frozen.size(), 1u);
   EXPECT_EQ(run.last.state.frozen[0].name, "teacher");
   EXPECT_EQ(run.last.state.frozen[0].sha256, auxiliaries[0].sha256);

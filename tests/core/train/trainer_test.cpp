@@ -219,7 +219,7 @@ TEST(NonFinite, IsFoundInTheGradientToo) {
   const train::TrainerResult result = run.go();
   EXPECT_EQ(result.outcome, train::Outcome::Failed);
   EXPECT_EQ(result.step, 3);
-  EXPECT_THAT(result.reason, testing::HasSubstr("gradient norm"));
+  EXPECT_TRUE(result.reason.starts_with("the gradient norm of step 4 is ")) << result.reason;
 }
 
 TEST(NonFinite, IsNeverSaved) {
@@ -363,7 +363,8 @@ TEST(Probe, ThatFailsIsAnEventAndTheRunContinues) {
   run.setup.observed = {{&probe, "probe", observeConfig()}};
   EXPECT_EQ(run.go().outcome, train::Outcome::Done);
   ASSERT_EQ(run.sink.eventsOf("probe_failed").size(), 2U);
-  EXPECT_THAT(run.sink.eventsOf("probe_failed")[0].text, testing::HasSubstr("no attention here"));
+  EXPECT_EQ(run.sink.eventsOf("probe_failed")[0].text,
+            "analysis 'probe' failed: no attention here");
 }
 
 // ---- evaluations of a task's own ----
