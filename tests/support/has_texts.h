@@ -25,4 +25,11 @@ auto HasTexts(const Texts&... texts) {
   return HasEveryText(std::vector<std::string>{texts...});
 }
 
+/// Matches a text with a line that begins like this; that is this, where `start` ends with a line
+/// break.
+MATCHER_P(HasLine, start,
+          (negation ? "has no line " : "has a line ") + ::testing::PrintToString(start)) {
+  return ("\n" + std::string(arg)).find("\n" + std::string(start)) != std::string::npos;
+}
+
 }  // namespace vitrine::test

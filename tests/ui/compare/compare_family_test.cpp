@@ -1,6 +1,7 @@
 // Scores of an analysis at several numbers: one curve a variant.
 #include <gmock/gmock.h>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/line_chart.h"
@@ -9,7 +10,6 @@ namespace vitrine::ui {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 class CompareFamily : public ComparePageTest {
  protected:
@@ -66,7 +66,7 @@ TEST_F(CompareFamily, HasTheRowsThatAreSelectedAndIsExported) {
   fillSweep();
   show();
   choose("analysis/sweep/top1/112", ComparePicture::Curves);
-  EXPECT_THAT(page_->figure()->csv().toStdString(), HasSubstr("base (n = 3),112,"));
+  EXPECT_THAT(page_->figure()->csv().toStdString(), test::HasLine("base (n = 3),112,"));
   page_->tableView().selectRow(1);
   page_->waitUntilIdle();
   const LineChart* values = chart(page_->curvesView());
