@@ -29,7 +29,7 @@ auto HasTexts(const Texts&... texts) {
 /// break.
 MATCHER_P(HasLine, start,
           (negation ? "has no line " : "has a line ") + ::testing::PrintToString(start)) {
-  return ("\n" + std::string(arg)).find("\n" + std::string(start)) != std::string::npos;
+  return ("\n" + std::string(arg) + "\n").find("\n" + std::string(start)) != std::string::npos;
 }
 
 }  // namespace vitrine::test

@@ -14,6 +14,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/attention/maps.h"
 #include "tests/ui/figures/qt_test.h"
@@ -106,7 +107,8 @@ TEST_F(Attention, ShowsEveryHeadOfTheFirstStoredImage) {
   EXPECT_EQ(shown->viewState()["image"], 3);
   EXPECT_EQ(scene(*shown).layers(), 2);
   EXPECT_FALSE(scene(*shown).image()->picture.isNull());
-  EXPECT_THAT(shown->panels()[0]->headsView().plotSummary().toStdString(), HasSubstr("2 layers"));
+  EXPECT_TRUE(shown->panels()[0]->headsView().plotSummary().startsWith(
+      QLatin1String("Attention of 2 layers")));
   EXPECT_EQ(shown->panels()[0]->headsView().plotTable().rows.size(), 4U);
 }
 
@@ -374,7 +376,7 @@ TEST_F(Attention, AsksAboutAnImageThatIsDropped) {
   ASSERT_TRUE(soon([&] {
     return shown->viewState()["image"] == -1 && shown->panels()[0]->hasImage();
   }));
-  EXPECT_THAT(serve.read(QStringLiteral("log")).toStdString(), HasSubstr("image [5, 6, 3]"));
+  EXPECT_THAT(serve.read(QStringLiteral("log")).toStdString(), test::HasLine("image [5, 6, 3]\n"));
   for (auto* back : shown->findChildren<QToolButton*>()) {
     if (back->text() == QStringLiteral("Back to samples")) QTest::mouseClick(back, Qt::LeftButton);
   }
@@ -443,7 +445,8 @@ TEST_F(Attention, GivesItsPicturesToExports) {
   const auto shown = page({a, b});
   const std::unique_ptr<Figure> figure = shown->figure();
   ASSERT_NE(figure, nullptr);
-  EXPECT_THAT(figure->csv().toStdString(), HasSubstr("\"a, chosen head\",0,,0,0,class token"));
+  EXPECT_THAT(figure->csv().toStdString(),
+              test::HasLine("\"a, chosen head\",0,,0,0,class token"));
   EXPECT_THAT(figure->note().toStdString(), HasSubstr("not why the model decides"));
   EXPECT_FALSE(figure->image(figure->sizeHint(), 1).isNull());
   EXPECT_EQ(page({})->figure(), nullptr);
@@ -456,7 +459,7 @@ TEST_F(Attention, SaysTheClassOfTheImageAndTheModelsAnswer) {
   const auto shown = page({runWith("a", {map})});
   const AttentionView& head = shown->panels()[0]->headView();
   EXPECT_THAT(head.figure()->summary().toStdString(),
-              testing::AllOf(HasSubstr("; true: Trouser"), HasSubstr("; predicted: Dress, 83.4")));
+              test::HasTexts("; true: Trouser", "; predicted: Dress, 83.4"));
 }
 
 TEST_F(Attention, FitsIntoEveryWindow) {

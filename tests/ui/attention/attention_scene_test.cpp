@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/attention/layers.h"
 #include "tests/ui/figures/qt_test.h"
 #include "ui/attention/attention_figures.h"
@@ -193,7 +194,7 @@ TEST_F(Figures, ARolloutIsOfNoHead) {
   scene_->setChoice(choice);
   ASSERT_TRUE(scene_->isRollout());
   EXPECT_THAT(HeadFigure(scene_, FigureStyle()).csv().toStdString(),
-              ::testing::HasSubstr("0,,,0,class token,"));
+              test::HasLine("0,,,0,class token,"));
   EXPECT_THAT(HeadFigure(scene_, FigureStyle()).summary().toStdString(),
               ::testing::StartsWith("Rollout up to layer 0; "));
   const HeadsTable table = headsTable(*scene_);
@@ -315,7 +316,7 @@ TEST_F(Figures, SayMaskedInTheTable) {
       imageWith({squareLayer(cellsOf(1, 3, false), {1, 0, 0, 0.5F, 0.5F, 0, 0.2F, 0.3F, 0.5F})});
   scene_->setImage(image);
   HeadFigure figure(scene_, FigureStyle());
-  EXPECT_THAT(figure.csv().toStdString(), ::testing::HasSubstr(",,masked"));
+  EXPECT_THAT(figure.csv().toStdString(), test::HasTexts(",,masked\n"));
 }
 
 }  // namespace

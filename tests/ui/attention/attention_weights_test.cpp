@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QFile>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/attention/maps.h"
 #include "tests/ui/figures/qt_test.h"
@@ -95,9 +96,8 @@ TEST_F(AttentionWeights, DistancesOfAllHeadsReplaceTheirMaps) {
   // The other patches are 1, 1 and sqrt(2) away. Head 0 gives each of them a tenth; head 1 reads
   // all patches alike.
   const std::string csv = heads.figure()->csv().toStdString();
-  EXPECT_THAT(csv, HasSubstr("mean of the layer"));
-  EXPECT_THAT(csv, HasSubstr("0.3793")) << "a tenth of 2 + sqrt(2), of the 0.9 on patches";
-  EXPECT_THAT(csv, HasSubstr("0.8535")) << "a quarter of 2 + sqrt(2)";
+  EXPECT_THAT(csv, test::HasTexts("mean of the layer", "0.3793", "0.8535"))
+      << "a tenth of 2 + sqrt(2), of the 0.9 on patches, and a quarter of it";
   EXPECT_EQ(shown->viewState()["distances"], true);
   QTest::mouseClick(box, Qt::LeftButton);
   EXPECT_THAT(summary(heads), StartsWith("Attention of 2 layers"));
@@ -115,7 +115,7 @@ TEST_F(AttentionWeights, RolloutIsOneMapALayerWhereItIsDefined) {
   const auto other = page({runWith("b", {last})});
   const auto* box = button<QCheckBox>(*other, "Rollout");
   EXPECT_FALSE(box->isEnabled());
-  EXPECT_THAT(box->toolTip().toStdString(), HasSubstr("layer 0 is missing"));
+  EXPECT_EQ(box->toolTip().toStdString(), "Rollout needs every layer; layer 0 is missing.");
 }
 
 TEST_F(AttentionWeights, TheFirstLayerShowsFiltersAndPositionsLikeTheChosenOne) {
@@ -131,7 +131,7 @@ TEST_F(AttentionWeights, TheFirstLayerShowsFiltersAndPositionsLikeTheChosenOne) 
   EXPECT_EQ(panel.scene().row(0, 0).weights, (std::vector<float>{1, 0.9F, -1, -1}));
   EXPECT_THAT(summary(similar), HasSubstr("query: row 0, column 0"));
   EXPECT_EQ(panel.headView().figure()->note(), QString()) << "it is not attention";
-  EXPECT_THAT(labels(*shown), HasSubstr("of no image"));
+  EXPECT_THAT(labels(*shown), test::HasLine("of no image\n"));
 }
 
 TEST_F(AttentionWeights, TheFirstLayerIsTheSameForEveryImage) {

@@ -16,7 +16,6 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::HasSubstr;
 
 class WordsAndPatches : public PageTest<AttentionPage> {
  protected:
@@ -43,7 +42,7 @@ TEST_F(WordsAndPatches, AreChosenByClick) {
                       return target.queryAt && (*target.queryAt)[1] > 0.75;
                     }));
   EXPECT_EQ(query(*shown), 4);
-  EXPECT_THAT(view.figure()->csv().toStdString(), HasSubstr("0,,0,1,red,,,0.5,shown"));
+  EXPECT_THAT(view.figure()->csv().toStdString(), test::HasLine("0,,0,1,red,,,0.5,shown\n"));
 }
 
 TEST_F(WordsAndPatches, AreAllReachedByKey) {
