@@ -5,6 +5,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "tests/support/has_texts.h"
 #include "tests/ui/calibration/answers.h"
 #include "tests/ui/support/page_test.h"
 #include "ui/calibration/calibration_page.h"
@@ -13,7 +14,7 @@
 namespace vitrine::ui {
 namespace {
 
-using ::testing::HasSubstr;
+using test::HasLine;
 
 class CalibrationRecipe : public PageTest<CalibrationPage> {};
 
@@ -44,11 +45,11 @@ TEST_F(CalibrationRecipe, TheStateOfTheViewComesBack) {
 
 TEST_F(CalibrationRecipe, ExportsThePictureThatHadTheFocusLast) {
   const auto shown = page({runWith("a", {samples::predictions(samples::mixedAnswers())})});
-  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("run,temperature,bin"));
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasLine("run,temperature,bin,"));
   figure(*shown, "Confusion matrix").setFocus();
-  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("label,predicted,count"));
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasLine("label,predicted,count\n"));
   figure(*shown, "Film of the diagram over training").setFocus();
-  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("step,run,bin"));
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasLine("step,run,bin,"));
 }
 
 TEST_F(CalibrationRecipe, TheCurveOverTheTemperatureNamesItsNumbers) {
@@ -87,7 +88,7 @@ TEST_F(CalibrationRecipe, AFigureOfAnImageOpensWithThatImage) {
     state = shown->viewState();
     csv = shown->figure()->csv().toStdString();
     EXPECT_EQ(state["sample"], shown->strip().entries()[2].id);
-    EXPECT_THAT(csv, HasSubstr("class,probability,is_label"));
+    EXPECT_THAT(csv, HasLine("class,probability,is_label\n"));
   }
   const auto again = page({run});
   again->setViewState(state);

@@ -28,6 +28,7 @@ namespace vitrine::ui {
 namespace {
 
 using samples::falling;
+using test::HasLine;
 using ::testing::HasSubstr;
 
 class Spectra : public PageTest<SpectraPage> {
@@ -43,9 +44,9 @@ TEST_F(Spectra, DrawsTheNewestStepWithTheUntrainedModelAsControl) {
   EXPECT_EQ(shown->shownStep(), 100);
   EXPECT_EQ(shown->shown().front()->steps.size(), 3u);
   EXPECT_THAT(figure(*shown, "Controls").figure()->csv().toStdString(),
-              HasSubstr("\"a, untrained\""));
+              HasLine("\"a, untrained\","));
   EXPECT_THAT(figure(*shown, "Spectrum of the chosen head").figure()->csv().toStdString(),
-              HasSubstr("\"a, untrained\",1,"));
+              HasLine("\"a, untrained\",1,"));
 }
 
 TEST_F(Spectra, TheHeadsOfSeveralRunsNameThemOnPaper) {
@@ -212,7 +213,7 @@ TEST_F(Spectra, TheWaterfallGrowsWhileARunTrains) {
   Q_EMIT workbench_.watcher().dataChanged();
   EXPECT_TRUE(soon([&] { return shown->shownStep() == 20; }));
   EXPECT_THAT(figure(*shown, "Waterfall over training").figure()->csv().toStdString(),
-              HasSubstr("a,20,1,"));
+              HasLine("a,20,1,"));
 }
 
 TEST_F(Spectra, WhatIsStoredOfAveragedWeightsAloneIsShown) {
@@ -473,7 +474,7 @@ TEST_F(Spectra, TheStateOfTheViewComesBack) {
   shown->waitUntilIdle();
   EXPECT_EQ(shown->viewState(), wanted);
   EXPECT_EQ(shown->shownStep(), 50);
-  EXPECT_THAT(shown->figure()->csv().toStdString(), HasSubstr("run,step,index"));
+  EXPECT_THAT(shown->figure()->csv().toStdString(), HasLine("run,step,index,"));
   shown->setViewState({{"threshold", 7}, {"layer", "first"}, {"unknown", 1}});
   EXPECT_NEAR(shown->viewState()["threshold"].get<double>(), 0.6, 1e-12);
 }
