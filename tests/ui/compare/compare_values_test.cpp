@@ -20,7 +20,6 @@ namespace vitrine::ui {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST_F(CompareValues, TableTellsWhatPairingTells) {
   fillAblation(store_);
@@ -71,7 +70,7 @@ TEST_F(CompareValues, EveryFormSaysOfHowManySeedsEachIntervalIs) {
   for (const QString& text : {toLatex(table, {}), toMarkdown(table, {})}) {
     EXPECT_THAT(text.toStdString(), test::HasTexts("3, 2 paired", left));
   }
-  EXPECT_THAT(toCsv(table, {}).toStdString(), HasSubstr(left));
+  EXPECT_THAT(toCsv(table, {}).toStdString(), test::HasTexts(left));
   const std::unique_ptr<Figure> figure = makeAblationFigure(table, {}, {});
   QImage image(figure->sizeHint(), QImage::Format_RGB32);
   QPainter painter(&image);
