@@ -18,7 +18,6 @@ namespace vitrine::analyses {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -249,11 +248,11 @@ TEST(WeightHistograms, SayWhyThereAreNoGradients) {
     return named(found, "weights").meta["gradients"].get<std::string>();
   };
   session.isBroken = true;
-  EXPECT_THAT(reason(Json::object()), HasSubstr("no label here"));
+  EXPECT_EQ(reason(Json::object()), "left out: no label here");
   session.isBroken = false;
-  EXPECT_THAT(reason({{"batch", 0}}), HasSubstr("batch is 0"));
+  EXPECT_EQ(reason({{"batch", 0}}), "left out: batch is 0");
   for (at::Tensor& parameter : model.parameters()) parameter.set_requires_grad(false);
-  EXPECT_THAT(reason(Json::object()), HasSubstr("frozen"));
+  EXPECT_EQ(reason(Json::object()), "left out: all parameters are frozen");
 }
 
 }  // namespace

@@ -14,12 +14,12 @@
 #include "core/plugin/pipeline.h"
 #include "tests/plugins/transforms/registry.h"
 #include "tests/support/fake_model.h"
+#include "tests/support/has_texts.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::classification {
 namespace {
 
-using ::testing::HasSubstr;
 
 /// Ten training and seven test images of 4 x 4 pixels in three classes; every pixel is 10 times the
 /// label.
@@ -361,8 +361,8 @@ TEST(Classification, TakesTheFirstSamplesWhenAskedWithAWarningAndInRunsFromBefor
   ::testing::internal::CaptureStderr();
   const Chosen chosen = chosenOf("first", 1);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              HasSubstr("data.train_samples = 20 takes images of 1 of the 4 classes only; "
-                        "data.subset = \"stratified\" takes all"));
+              test::HasLine("warning: data.train_samples = 20 takes images of 1 of the 4 classes "
+                            "only; data.subset = \"stratified\" takes all\n"));
   EXPECT_EQ(chosen.trained.back(), 19);
   EXPECT_EQ(chosen.tested.back(), 11);
   EXPECT_EQ(chosen.probed, (std::vector<std::int64_t>{0, 1, 2, 3}));

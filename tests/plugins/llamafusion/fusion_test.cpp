@@ -20,7 +20,6 @@ namespace vitrine::llamafusion {
 namespace {
 
 using test::Names;
-using ::testing::HasSubstr;
 
 std::shared_ptr<Model> build(const Architecture& architecture, Json values,
                              std::uint64_t seed = 0) {
@@ -303,7 +302,7 @@ TEST(Fusion, RefusesWhatCannotBe) {
     return test::refusal<ConfigError>([&] { (void)build(LlamaFusionArchitecture(), values); });
   };
   EXPECT_THAT(refusalOf("boi_id", 40), Names("model.boi_id = 40"));
-  EXPECT_THAT(refusalOf("latent_size", {5, 6}), HasSubstr("is not a multiple of 2"));
+  EXPECT_THAT(refusalOf("latent_size", {5, 6}), Names("model.latent_size = [5, 6]", 2));
   Json unet = tiny("deep");
   unet["image_io"] = "unet";
   EXPECT_THROW((void)build(LlamaFusionArchitecture(),
@@ -345,7 +344,7 @@ TEST(FusionWeights, OfAnotherSizeOrSeparationAreRefusedByName) {
   EXPECT_THAT(refusalOf(other), Names("skip"));
   other = tiny("deep");
   other["depth"] = 3;
-  EXPECT_THAT(refusalOf(other), HasSubstr("no tensor for "));
+  EXPECT_THAT(refusalOf(other), Names("no tensor for", "strict = false"));
 }
 
 }  // namespace

@@ -15,8 +15,6 @@ namespace {
 using test::open;
 using test::sampleOf;
 using ::testing::AnyOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 std::vector<float> painted(std::int64_t glyph, const GlyphStyle& style) {
@@ -86,8 +84,8 @@ TEST(Glyphs, CaptionsTellTheFactors) {
   EXPECT_EQ(set->info().classes.size(), 62u);
   const auto upright = open("glyphs", {{"rotations", "upright"}, {"label", "color"}});
   EXPECT_EQ(upright->info().classes.size(), 12u);
-  EXPECT_THAT(sampleOf(*upright, Split::Train, 0).at("captions").texts()[0],
-              Not(HasSubstr("rotated")));
+  const std::string caption = sampleOf(*upright, Split::Train, 0).at("captions").texts()[0];
+  EXPECT_EQ(caption.find("rotated"), std::string::npos) << caption;
 }
 
 TEST(Glyphs, HeldOutPairsAreInTheTestAlone) {
