@@ -9,7 +9,6 @@
 namespace vitrine::test {
 namespace {
 
-using ::testing::HasSubstr;
 
 TEST(ProgressLine, CountsInTheUnitOfTheTask) {
   ProgressRecord record;
@@ -19,8 +18,8 @@ TEST(ProgressLine, CountsInTheUnitOfTheTask) {
   record.imagesPerSecond = 412;
   record.memoryBytes = 1'200'000'000;
   record.remainingSeconds = 60;
-  EXPECT_THAT(app::progressText(record, "tokens"),
-              HasSubstr("step 10/40 25.0 % | loss 2.31 | 412 tokens/s | mem 1.2 GB"));
+  EXPECT_TRUE(app::progressText(record, "tokens")
+                  .starts_with("step 10/40 25.0 % | loss 2.31 | 412 tokens/s | mem 1.2 GB"));
 }
 
 TEST(ProgressLine, DrawsTheLossAsACurveThatFits) {

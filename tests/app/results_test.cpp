@@ -11,7 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
   const Json result = Json::parse(readText(sharedFolder() / "train.json"));
@@ -23,8 +22,8 @@ TEST(Train, PrintsItsResultOnStdoutAndItsProgressOnStderr) {
   }
   const std::string log = readText(sharedFolder() / "train.log");
   EXPECT_THAT(log, HasTexts("step 24/24 100.0 % | loss ", " images/s | mem ", "run 4 of 4"));
-  EXPECT_THAT(log, Not(HasSubstr("\033"))) << "escape sequences belong on a terminal";
-  EXPECT_THAT(log, Not(HasSubstr("| loss 0 |"))) << "no loss was known yet";
+  EXPECT_EQ(log.find('\033'), std::string::npos) << "escape sequences belong on a terminal";
+  EXPECT_EQ(log.find("| loss 0 |"), std::string::npos) << "no loss was known yet";
   std::size_t last = 0;
   for (std::size_t at = log.find("step 24/24"); at != std::string::npos;
        at = log.find("step 24/24", at + 1))
@@ -39,7 +38,7 @@ TEST(Train, StoresTheRunsInTheOrderOfTheFile) {
   EXPECT_THAT(runs[3].at("name").get<std::string>(), HasTexts("wide", "1"));
   EXPECT_EQ(runs[2].at("experiment"), "Tiny");
   EXPECT_EQ(onShared({"runs", "--state", "failed", "--json"}).json().size(), 0u);
-  EXPECT_THAT(onShared({"runs", "--csv"}).out, HasSubstr("id,experiment,name,state"));
+  EXPECT_THAT(onShared({"runs", "--csv"}).out, HasLine("id,experiment,name,state,"));
 }
 
 TEST(Train, KeepsConfigurationEnvironmentAndLogWithTheRun) {
@@ -98,8 +97,8 @@ TEST(Train, ListsTheScoresOfTheTaskAndNotThoseOfEachClass) {
   const std::string database = scratch.path("x.sqlite");
   const Ended ended = vitrine({"train", sharedSingle(), "train.steps=2", "--db", database});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("test/top1"));
-  EXPECT_THAT(ended.out, Not(HasSubstr("class_accuracy")));
+  EXPECT_THAT(ended.out, Names("test/top1"));
+  EXPECT_EQ(ended.out.find("class_accuracy"), std::string::npos) << ended.out;
   const Json stored = vitrine({"query",
                                "SELECT count(*) AS n FROM metrics "
                                "WHERE name LIKE 'test/class_accuracy/%'",
@@ -116,7 +115,7 @@ TEST(Train, EndsWithOneWhenALossIsNotFinite) {
   EXPECT_EQ(ended.code, 1) << ended.err;
   const Json run = ended.json().at(0);
   EXPECT_EQ(run.at("state"), "failed");
-  EXPECT_THAT(run.at("reason").get<std::string>(), HasSubstr("the loss of step"));
+  EXPECT_TRUE(run.at("reason").get<std::string>().starts_with("the loss of step ")) << run.dump();
 }
 
 TEST(Train, ContinuesWithTheOtherRunsWhenOneStartsFromWhatIsNotThere) {
@@ -185,7 +184,7 @@ TEST(Resume, RefusesARunThatIsDone) {
   const Ended ended = onShared({"resume", "1"});
   EXPECT_EQ(ended.code, 4);
   EXPECT_EQ(ended.out, "");
-  EXPECT_THAT(ended.err, HasSubstr("is done"));
+  EXPECT_THAT(ended.err, Names("run 1 is done"));
   EXPECT_EQ(onShared({"run", "--id", "1"}).code, 4);
   EXPECT_EQ(onShared({"retry", "1"}).code, 4);
   EXPECT_EQ(onShared({"stop", "1"}).code, 4);
@@ -273,8 +272,8 @@ TEST(Evaluate, TakesOtherDataOfARunWithAPipeline) {
   // Other drawings are allowed, but this task has none.
   const Ended foreign = evaluated("task.drawings.guidance=3");
   EXPECT_EQ(foreign.code, 2);
-  EXPECT_THAT(foreign.err, HasSubstr("task.drawings"));
-  EXPECT_THAT(foreign.err, Not(HasSubstr("a trained run takes")));
+  EXPECT_THAT(foreign.err, Names("task.drawings"));
+  EXPECT_EQ(foreign.err.find("a trained run takes"), std::string::npos) << foreign.err;
 }
 
 TEST(Analyse, StoresWhatItFindsWithTheRun) {

@@ -46,7 +46,7 @@ TEST(Marks, AreSaidByShowOfTheRunsThatHaveThem) {
   EXPECT_THAT(copy.run({"show", "2"}).out,
               AllOf(ContainsRegex("baseline +true"), ContainsRegex("colour +3")));
   EXPECT_THAT(copy.run({"show", "3"}).out,
-              AllOf(ContainsRegex("archived +true"), Not(HasSubstr("colour "))));
+              AllOf(ContainsRegex("archived +true"), Not(ContainsRegex("colour "))));
 }
 
 TEST(Archive, TakesRunsOutOfTheListWithAllTheirDataAndBack) {
@@ -74,7 +74,7 @@ TEST(Archive, TakesRunsOutOfTheListWithAllTheirDataAndBack) {
   EXPECT_EQ(copy.run({"archive", "2", "3", "--undo"}).code, 0);
   EXPECT_EQ(listed({}), all);
   EXPECT_EQ(copy.run({"archive", "1", "2", "3", "4"}).code, 0);
-  EXPECT_THAT(copy.run({"runs"}).out, HasSubstr("all archived: `vitrine runs --archived`"));
+  EXPECT_EQ(copy.run({"runs"}).out, "all archived: `vitrine runs --archived` lists them\n");
 }
 
 TEST(Delete, MovesRowsAndFilesOfAllOrNoneToTheTrash) {

@@ -14,7 +14,6 @@ namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 /// A copy of the shared database with one generative run beside the classifiers.
 class Drawn : public Copy {
@@ -126,10 +125,12 @@ TEST(Sample, RefusesToVerifyAnImageWithoutARecipe) {
   const Ended ended =
       drawn.run({"sample", std::to_string(drawn.id), "--verify", std::to_string(id)});
   EXPECT_EQ(ended.code, 4) << ended.out;
-  EXPECT_THAT(ended.err, HasSubstr("the recipe of image " + std::to_string(id) + " has no "));
+  EXPECT_THAT(ended.err, HasLine("error: the recipe of image " + std::to_string(id) + " has no "));
   const Ended none = drawn.run({"sample", std::to_string(drawn.id), "--verify", "0"});
   EXPECT_EQ(none.code, 3) << none.out;
-  EXPECT_THAT(none.err, HasSubstr("has no image 0"));
+  EXPECT_THAT(none.err, HasLine("error: run " + std::to_string(drawn.id) +
+                                " has no image 0; `vitrine query` lists those of the view "
+                                "generated_images\n"));
 }
 
 TEST(Sample, RefusesWhatTheRunCannotShowInOneSentence) {
@@ -267,7 +268,7 @@ TEST(Sample, ServeStreamsEveryStepAndEndsBetweenTwo) {
                               drawn.database() + "' " + std::to_string(drawn.id) + " '" +
                               drawn.path("pictures") + "' >'" + output + "' 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0) << readText(output);
-  EXPECT_THAT(readText(output), HasSubstr("every line of the page held"));
+  EXPECT_THAT(readText(output), HasLine("every line of the page held\n"));
 }
 
 }  // namespace

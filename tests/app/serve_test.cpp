@@ -9,8 +9,6 @@
 namespace vitrine::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 bool hasPython() { return std::system("python3 -c 'import struct' >/dev/null 2>&1") == 0; }
 
@@ -58,8 +56,8 @@ TEST(Serve, SamplesStepByStepAndOutlivesASamplerThatCrashes) { expectComputes("s
 TEST(Serve, SaysWhatIsWrongWithARequestThatComputes) { expectComputes("wrong"); }
 
 TEST(Serve, StartsAVerbThatHelpDoesNotList) {
-  EXPECT_THAT(vitrine({"--help"}).out, Not(HasSubstr("compute ")));
-  EXPECT_THAT(vitrine({"compue"}).err, Not(HasSubstr("did you mean 'compute'")));
+  EXPECT_EQ(vitrine({"--help"}).out.find("compute "), std::string::npos);
+  EXPECT_EQ(vitrine({"compue"}).err.find("did you mean 'compute'"), std::string::npos);
   EXPECT_EQ(vitrine({"compute", "--help"}).code, 0);
 }
 

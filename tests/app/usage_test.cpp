@@ -19,9 +19,7 @@ namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST(CommandLine, AnUnknownVerbListsTheKnownOnesAndSuggestsTheNearest) {
   const Ended ended = vitrine({"trian"});
@@ -42,16 +40,16 @@ TEST(CommandLine, AVerbThatComputesLetsThreadsThatWaitSleepSoon) {
   ::unsetenv("OMP_DISPLAY_ENV");
   own == nullptr ? ::unsetenv("GOMP_SPINCOUNT") : ::setenv("GOMP_SPINCOUNT", before.c_str(), 1);
   ASSERT_NE(read.rfind("GOMP_SPINCOUNT"), std::string::npos) << read;
-  EXPECT_THAT(read.substr(read.rfind("GOMP_SPINCOUNT")), HasSubstr("'10000'"));
+  EXPECT_THAT(read.substr(read.rfind("GOMP_SPINCOUNT")), Names("'10000'"));
   EXPECT_THAT(chosen.substr(std::min(chosen.size(), chosen.rfind("GOMP_SPINCOUNT"))),
-              HasSubstr("'77'"));
+              Names("'77'"));
 }
 
 TEST(CommandLine, NoVerbExplainsItselfOnStderr) {
   const Ended ended = vitrine({});
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(ended.out, "");
-  EXPECT_THAT(ended.err, HasSubstr("Verbs:"));
+  EXPECT_THAT(ended.err, HasLine("Verbs:\n"));
 }
 
 TEST(CommandLine, EveryVerbHasTwoExamplesInItsHelp) {
@@ -121,9 +119,10 @@ TEST(CommandLine, APathThatTheSystemRefusesIsNamedWithItsReason) {
     const Ended ended = vitrine(words);
     EXPECT_EQ(ended.code, 1) << words[0];
     EXPECT_THAT(ended.err, HasTexts("'" + loop + "'", "Too many levels of symbolic links"));
-    EXPECT_THAT(ended.err, Not(HasSubstr("filesystem error")));
+    EXPECT_EQ(ended.err.find("filesystem error"), std::string::npos) << ended.err;
   }
-  EXPECT_THAT(vitrine({"check", ""}).err, HasSubstr("no experiment file ''"));
+  EXPECT_EQ(vitrine({"check", ""}).err,
+            "error: there is no experiment file ''; name one, or - for standard input\n");
 }
 
 TEST(CommandLine, ADatabaseThatIsNotThereIsMadeByRunsAndDbInfoAlone) {
@@ -287,16 +286,16 @@ TEST(Check, SaysWhichRunsAnExcludeLeavesOut) {
       readText(sharedExperiment()) + "[[exclude]]\nvariant = \"wide\"\n\"train.seed\" = 1\n";
   const Ended ended = vitrine({"check", "-"}, text);
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("Tiny: 3 runs, 1 excluded by [[exclude]]\n"));
-  const std::size_t list = ended.out.rfind("excluded by [[exclude]]");
-  EXPECT_THAT(ended.out.substr(list), AllOf(HasSubstr("wide, seed 1"), HasSubstr("train.seed = 1"),
-                                            Not(HasSubstr("seed 0"))));
+  EXPECT_THAT(ended.out, HasLine("Tiny: 3 runs, 1 excluded by [[exclude]]\n"));
+  const std::string list = ended.out.substr(ended.out.rfind("excluded by [[exclude]]"));
+  EXPECT_THAT(list, HasTexts("wide, seed 1", "train.seed = 1"));
+  EXPECT_EQ(list.find("seed 0"), std::string::npos) << list;
   const Json report = vitrine({"check", "-", "--json"}, text).json();
   EXPECT_EQ(report.at("runs").size(), 3u);
   EXPECT_EQ(report.at("left_out"), Json::parse(R"([{"name": "wide, seed 1", "variant": "wide",
       "values": {"train.seed": 1}, "runs_before": 3}])"));
   const Ended all = vitrine({"check", sharedExperiment()});
-  EXPECT_THAT(all.out, Not(HasSubstr("excluded")));
+  EXPECT_EQ(all.out.find("excluded"), std::string::npos) << all.out;
   EXPECT_TRUE(vitrine({"check", sharedExperiment(), "--json"}).json().at("left_out").empty());
 }
 
@@ -380,7 +379,7 @@ TEST(Program, RefusesAPathOfTheProcessorThatItDoesNotKnow) {
   }
   const Json report = vitrine({"doctor", "--json"}).json();
   EXPECT_EQ(report.at("cpu_path").at("ok"), false);
-  EXPECT_THAT(report.at("cpu_path").at("text").get<std::string>(), HasSubstr("avx9"));
+  EXPECT_THAT(report.at("cpu_path").at("text").get<std::string>(), Names("avx9"));
 }
 
 TEST(Doctor, NamesThePathOfTheProcessorThatIsForced) {
@@ -401,7 +400,7 @@ TEST(Doctor, WorksWithoutADatabaseAndMakesNone) {
     EXPECT_FALSE(report.at(part).at("text").get<std::string>().empty()) << part;
   }
   EXPECT_TRUE(report.at("sqlite").at("wal_reset_bug").is_boolean());
-  EXPECT_THAT(vitrine({"doctor"}).out, HasSubstr("libtorch"));
+  EXPECT_THAT(vitrine({"doctor"}).out, Names("libtorch"));
 }
 
 }  // namespace
