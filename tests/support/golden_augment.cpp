@@ -7,7 +7,6 @@
 #include "plugins/transforms/erasing.h"
 #include "plugins/transforms/rand_augment.h"
 #include "plugins/transforms/scene_crops.h"
-#include "tests/support/golden_corruptions.h"
 
 namespace vitrine::testing {
 

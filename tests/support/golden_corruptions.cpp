@@ -1,4 +1,5 @@
-#include "tests/support/golden_corruptions.h"
+// Corruptions of images against reference cases, and what they cost.
+#include "tests/support/golden_augment.h"
 
 #include <ATen/ATen.h>
 

@@ -1,4 +1,5 @@
-#include "tests/support/golden_diffusion.h"
+// Noise schedules, diffusion losses, paths, solvers and generation metrics against reference cases.
+#include "tests/support/golden_rules.h"
 
 #include <ATen/ATen.h>
 

@@ -1,4 +1,5 @@
-#include "tests/support/golden_measures.h"
+// Measures of predictions, attention and averaged weights against reference cases.
+#include "tests/support/golden_rules.h"
 
 #include <ATen/ATen.h>
 

@@ -16,8 +16,6 @@
 #include "core/train/update/ema.h"
 #include "core/train/update/parameter_policy.h"
 #include "tests/support/core_items.h"
-#include "tests/support/golden_diffusion.h"
-#include "tests/support/golden_measures.h"
 #include "tests/support/golden_text.h"
 
 namespace vitrine::testing {

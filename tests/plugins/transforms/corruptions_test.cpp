@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/eval/corruption_error.h"
 #include "tests/plugins/transforms/patterns.h"
-#include "tests/support/golden_corruptions.h"
+#include "tests/support/golden_augment.h"
 #include "tests/support/refusal.h"
 
 namespace vitrine::transforms {
