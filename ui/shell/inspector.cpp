@@ -242,7 +242,6 @@ void Inspector::showRun() {
   if (content_ == nullptr) makeContent();
   stored_->clear();
   stack_->setCurrentWidget(content_);
-  Q_EMIT titleChanged(QString::fromStdString(row->name), QStringLiteral("#%1").arg(id));
   workbench_.attempt([&] {
     store::RunReader& store = workbench_.store();
     config_ = store.config(id);
@@ -287,6 +286,7 @@ void Inspector::showFacts() {
   if (row == nullptr) return showRun();
   // Selected before it was known.
   if (content_ == nullptr || stack_->currentWidget() != content_) return refresh();
+  Q_EMIT titleChanged(QString::fromStdString(row->name), QStringLiteral("#%1").arg(run_));
   const QString word = QString::fromStdString(toString(row->state));
   const QColor color = stateColor(word);
   state_->setText(word);

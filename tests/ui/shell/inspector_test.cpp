@@ -10,6 +10,7 @@
 
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
@@ -164,6 +165,21 @@ TEST_F(InspectorOfTwo, ShowsARunThatWasSelectedBeforeItWasKnown) {
   studio.workbench.selection().setRuns({run}, run);
   EXPECT_TRUE(soon([&] { return studio.writer.note(run) == "mine"; }));
   EXPECT_EQ(studio.writer.note(late), "") << "what was typed for another run";
+}
+
+TEST_F(InspectorOfTwo, HasTheNewNameOfARunThatIsRenamed) {
+  studio.writer.setName(run, "renamed");
+  studio.workbench.watcher().poll();
+  const DockHeader* header = nullptr;
+  for (const DockHeader* one : window.findChildren<DockHeader*>())
+    if (one->note().startsWith(QLatin1Char('#'))) header = one;
+  ASSERT_NE(header, nullptr);
+  EXPECT_TRUE(soon([header] {
+    const auto labels = header->findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+      return label->text() == QLatin1String("renamed");
+    });
+  }));
 }
 
 TEST_F(InspectorOfTwo, AsksAboutTagsInTheSameWay) {
