@@ -179,7 +179,7 @@ void RunEdits::takeBack(store::RunField field, const std::vector<Change>& change
     runs.push_back(change.run);
   }
   save(field, std::move(back),
-       tr("The %1 of %2 is as before.")
+       tr("Undid the change to the %1 of %2.")
            .arg(QString::fromStdString(wordsOf(field)), workbench_.namesOf(runs)));
 }
 

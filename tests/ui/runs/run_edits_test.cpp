@@ -92,6 +92,8 @@ TEST_F(RunEditing, ARunIsRenamedInTheListAndBackWithUndo) {
   EXPECT_TRUE(offer.sentence.contains(QStringLiteral("best so far")));
   ASSERT_TRUE(offer.undo);
   offer.undo();
+  EXPECT_TRUE(offer.sentence.startsWith(QStringLiteral("Undid the change to the name of run")))
+      << offer.sentence.toStdString() << ": the bar cuts the end of long names";
   EXPECT_EQ(studio.writer.run(run).name, before);
 }
 
