@@ -95,6 +95,7 @@ QPushButton[quiet="true"]:hover, QToolButton[quiet="true"]:hover { background: @
 QPushButton[quiet="true"]:focus, QToolButton[quiet="true"]:focus { border-color: @accent; }
 QPushButton[quiet="true"]:checked, QToolButton[quiet="true"]:checked { color: @accent; background: transparent; }
 QToolButton#qt_toolbar_ext_button { padding: 0; }
+QLineEdit > QToolButton { padding: 0; border: none; min-height: 0; }
 QPushButton[danger="true"] { color: @bad; }
 QToolButton::menu-indicator { image: url("@down"); subcontrol-origin: padding;
   subcontrol-position: center right; right: 6!; width: 12!; height: 12!; }

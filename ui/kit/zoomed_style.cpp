@@ -30,6 +30,7 @@ int ZoomedStyle::pixelMetric(PixelMetric metric, const QStyleOption* option,
 QIcon ZoomedStyle::standardIcon(StandardPixmap name, const QStyleOption* option,
                                 const QWidget* widget) const {
   if (name == SP_ToolBarHorizontalExtensionButton) return icon(Icon::More);
+  if (name == SP_LineEditClearButton) return icon(Icon::Close, IconTint::Muted);
   return QProxyStyle::standardIcon(name, option, widget);
 }
 

@@ -1,6 +1,7 @@
 // Colours, numbers, icons and the order of what is found.
 #include "ui/kit/theme.h"
 
+#include <QLineEdit>
 #include <QMenu>
 #include <QPainter>
 #include <QPixmapCache>
@@ -131,6 +132,16 @@ TEST(StyleSheet, AButtonWithTheFocusHasOneFrame) {
     EXPECT_EQ(inside.size(), 1U) << static_cast<int>(kind);
   }
   applyTheme(ThemeKind::Dark);
+}
+
+TEST(StyleSheet, TheButtonThatClearsAFieldStandsInItsMiddle) {
+  QLineEdit field(QStringLiteral("seed=1"));
+  field.setClearButtonEnabled(true);
+  field.resize(200, field.sizeHint().height());
+  field.show();
+  const auto* clear = field.findChild<QToolButton*>();
+  ASSERT_NE(clear, nullptr);
+  EXPECT_LE(std::abs(clear->geometry().center().y() - field.rect().center().y()), 1);
 }
 
 TEST(ColourMaps, GrowLighterFromEndToEnd) {
