@@ -7,6 +7,7 @@
 #include <QStyle>
 #include <initializer_list>
 
+#include "core/base/error.h"
 #include "core/store/tables/run_marks.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
@@ -222,6 +223,16 @@ void Inspector::makeEnvironment(QVBoxLayout& column) {
 
 Inspector::~Inspector() { leaveEdits(); }
 
+/// A run that was deleted is known until the watcher has looked: what follows from that comes then.
+void Inspector::attempt(const std::function<void()>& read) {
+  workbench_.attempt([&read] {
+    try {
+      read();
+    } catch (const NotFoundError&) {
+    }
+  });
+}
+
 void Inspector::refresh() {
   leaveEdits();
   run_ = 0;
@@ -242,7 +253,7 @@ void Inspector::showRun() {
   if (content_ == nullptr) makeContent();
   stored_->clear();
   stack_->setCurrentWidget(content_);
-  workbench_.attempt([&] {
+  attempt([&] {
     store::RunReader& store = workbench_.store();
     config_ = store.config(id);
     origins_ = store.origins(id);
@@ -276,7 +287,7 @@ bool Inspector::readBaseline() {
 
 void Inspector::followBaseline() {
   if (run_ == 0 || content_ == nullptr) return;
-  workbench_.attempt([&] {
+  attempt([&] {
     if (readBaseline()) showConfig();
   });
 }
@@ -304,7 +315,7 @@ void Inspector::showFacts() {
                                : row->state == store::RunState::Interrupted ? "warn"
                                                                             : "small");
   reason_->style()->polish(reason_);
-  workbench_.attempt([&] {
+  attempt([&] {
     store::RunReader& store = workbench_.store();
     showEdits();
     environment_ = store.environment(run_);

@@ -13,6 +13,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <QWidget>
+#include <functional>
 
 #include "ui/kit/log_tail.h"
 #include "ui/workbench/fact_table.h"
@@ -57,6 +58,7 @@ class Inspector : public QWidget {
   void titleChanged(const QString& name, const QString& id);
 
  private:
+  void attempt(const std::function<void()>& read);
   void showRun();
   void showFacts();
   void showConfig();

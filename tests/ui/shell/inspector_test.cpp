@@ -167,6 +167,15 @@ TEST_F(InspectorOfTwo, ShowsARunThatWasSelectedBeforeItWasKnown) {
   EXPECT_EQ(studio.writer.note(late), "") << "what was typed for another run";
 }
 
+TEST_F(InspectorOfTwo, SaysNothingOfARunThatIsDeletedWhileOthersAre) {
+  studio.writer.deleteRun(studio.runs[1]);
+  studio.workbench.selection().setRuns({studio.runs[1]}, studio.runs[1]);  // before it is read
+  EXPECT_EQ(window.errors().sentence(), QString());
+  studio.workbench.watcher().poll();
+  EXPECT_EQ(window.errors().sentence(), QString());
+  EXPECT_NE(studio.workbench.selection().current(), studio.runs[1]);
+}
+
 TEST_F(InspectorOfTwo, HasTheNewNameOfARunThatIsRenamed) {
   studio.writer.setName(run, "renamed");
   studio.workbench.watcher().poll();
