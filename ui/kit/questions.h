@@ -1,12 +1,26 @@
-// The questions before something is removed or written over.
+// Questions of one dialog: before something is removed or written over, and for a name or a note.
 #pragma once
 
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QInputDialog>
+#include <QLabel>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QStyle>
+#include <optional>
+
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
+
+/// `button`, in the colour of what cannot be taken back.
+inline QPushButton* asDangerous(QPushButton* button) {
+  button->setProperty("danger", true);
+  button->style()->unpolish(button);  // a dialog has given it the colours of the others
+  button->style()->polish(button);
+  return button;
+}
 
 /// Asks with Cancel in front. \param yes  the other button: "Delete"  \param details  below the
 /// question, or empty  \returns  whether it was pressed
@@ -15,11 +29,29 @@ inline bool isConfirmed(QWidget* parent, const QString& title, const QString& te
   QMessageBox question(QMessageBox::NoIcon, title, text, QMessageBox::Cancel, parent);
   question.setTextFormat(Qt::PlainText);
   question.setInformativeText(details);
-  QPushButton* const button = question.addButton(yes, QMessageBox::DestructiveRole);
-  button->setProperty("danger", true);
+  const QPushButton* button = asDangerous(question.addButton(yes, QMessageBox::DestructiveRole));
   question.setDefaultButton(QMessageBox::Cancel);
   question.exec();
   return question.clickedButton() == button;
+}
+
+/// Asks for a text. \param label  above it; wraps  \param yes  the button that takes it: "Save"
+/// \returns  none where the user cancelled
+inline std::optional<QString> askText(QWidget* parent, const QString& title, const QString& label,
+                                      const QString& text, const QString& yes,
+                                      QInputDialog::InputDialogOptions options = {}) {
+  QInputDialog dialog(parent);
+  dialog.setWindowTitle(title);
+  dialog.setOptions(options);
+  dialog.setLabelText(label);
+  dialog.setTextValue(text);
+  dialog.setOkButtonText(yes);
+  for (QLabel* one : dialog.findChildren<QLabel*>()) {
+    one->setTextFormat(Qt::PlainText);
+    one->setWordWrap(true);
+  }
+  dialog.resize(px(420), dialog.sizeHint().height());
+  return dialog.exec() == QDialog::Accepted ? std::optional(dialog.textValue()) : std::nullopt;
 }
 
 /// A name without the ending of `offered` gets it, and is asked about where that file exists: the

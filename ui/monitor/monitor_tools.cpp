@@ -2,7 +2,6 @@
 #include <QActionGroup>
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QInputDialog>
 #include <QPointer>
 #include <QTextStream>
 #include <algorithm>
@@ -402,14 +401,13 @@ void MonitorPage::askNote(PlotCard& card, std::optional<double> x) {
   const CurveSeries& curve = cache_.curve(keyOf(run, card));
   const std::ptrdiff_t place = x ? curve.at(settings_.x, *x) : -1;
   if (place >= 0) step = std::llround(curve.x(XAxis::Step)[static_cast<std::size_t>(place)]);
-  bool isOk = false;
   const std::string metric = card.metric();  // the card may go while the dialog is open
-  const QString text = QInputDialog::getText(
-      this, tr("Note"),
-      tr("Note on %1 of %2 at step %3")
-          .arg(card.card().title, QString::fromStdString(row->name), count(step)),
-      QLineEdit::Normal, {}, &isOk);
-  if (isOk) addNote(run, metric, step, text);
+  const auto text = askText(this, tr("Note"),
+                            tr("Note on %1 of %2 at step %3")
+                                .arg(card.card().title, QString::fromStdString(row->name),
+                                     count(step)),
+                            {}, tr("Store note"));
+  if (text) addNote(run, metric, step, *text);
 }
 
 void MonitorPage::askAlerts(PlotCard& card) {

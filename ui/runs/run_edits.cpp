@@ -1,6 +1,5 @@
 #include "ui/runs/run_edits.h"
 
-#include <QInputDialog>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -9,6 +8,7 @@
 #include "core/base/joined.h"
 #include "core/base/text.h"
 #include "core/store/run_facts.h"
+#include "ui/kit/questions.h"
 #include "ui/runs/tags_dialog.h"
 
 namespace vitrine::ui {
@@ -94,13 +94,14 @@ void RunEdits::askNote(const std::vector<std::int64_t>& runs) {
     std::vector<Change> changes;
     for (const std::int64_t run : runs) changes.push_back(changeOf(run, store::RunField::Note));
     const bool isOne = runs.size() == 1;
-    bool isAccepted = false;
-    const QString text = QInputDialog::getMultiLineText(
-        window_, tr("Note"),
-        isOne ? tr("Note of %1:").arg(workbench_.namesOf(runs))
-              : tr("Added to the notes of %1:").arg(workbench_.namesOf(runs)),
-        isOne ? QString::fromStdString(changes.front().before) : QString(), &isAccepted);
-    if (!isAccepted || (!isOne && text.trimmed().isEmpty())) return;
+    const auto typed =
+        askText(window_, tr("Note"),
+                (isOne ? tr("Note of %1:") : tr("Added to the notes of %1:"))
+                    .arg(workbench_.namesOf(runs)),
+                isOne ? QString::fromStdString(changes.front().before) : QString(),
+                tr("Store note"), QInputDialog::UsePlainTextEditForTextInput);
+    if (!typed || (!isOne && typed->trimmed().isEmpty())) return;
+    const QString& text = *typed;
     for (Change& change : changes) {
       if (isOne || change.before.empty())
         change.after = text.toStdString();

@@ -11,6 +11,7 @@
 
 #include "core/base/text.h"
 #include "core/store/run_facts.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/theme.h"
 #include "ui/runs/runs_panel.h"
 
@@ -83,8 +84,8 @@ void RunsPanel::confirmPrune(const std::vector<std::int64_t>& ended, std::int64_
       tr("Curves, artifacts and logs stay. A run without checkpoints cannot be resumed, evaluated "
          "or analysed. This cannot be undone."));
   QPushButton* const others = question.addButton(tr("Keep the best"), QMessageBox::AcceptRole);
-  QPushButton* const all = question.addButton(tr("Delete all"), QMessageBox::DestructiveRole);
-  all->setProperty("danger", true);
+  const QPushButton* all =
+      asDangerous(question.addButton(tr("Delete all"), QMessageBox::DestructiveRole));
   question.setDefaultButton(QMessageBox::Cancel);
   question.exec();
   const QAbstractButton* clicked = question.clickedButton();

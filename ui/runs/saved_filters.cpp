@@ -1,9 +1,9 @@
 #include "ui/runs/saved_filters.h"
 
-#include <QInputDialog>
 
 #include "ui/kit/icons.h"
 #include "ui/kit/menus.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 
@@ -64,11 +64,11 @@ void FilterButton::fillMenu() {
 void FilterButton::askName() {
   const QString text = filter_.text().trimmed();
   if (text.isEmpty()) return;
-  bool isWanted = false;
-  const QString name = QInputDialog::getText(this, tr("Save filter"), tr("Name of this filter"),
-                                             QLineEdit::Normal, text, &isWanted)
-                           .trimmed();
-  if (!isWanted || name.isEmpty()) return;
+  const QString name =
+      askText(this, tr("Save filter"), tr("Name of this filter"), text, tr("Save"))
+          .value_or(QString())
+          .trimmed();
+  if (name.isEmpty()) return;
   storeFilter(name, text);
   Q_EMIT messageSent(tr("Saved the filter \u201c%1\u201d.").arg(name));
 }

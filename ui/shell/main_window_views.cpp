@@ -4,7 +4,6 @@
 #include <QCoreApplication>
 #include <QDialogButtonBox>
 #include <QEvent>
-#include <QInputDialog>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -18,6 +17,7 @@
 #include "ui/figures/figure.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/menus.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 #include "ui/shell/main_window.h"
@@ -293,11 +293,11 @@ void MainWindow::fillLayouts() {
 }
 
 void MainWindow::nameLayout() {
-  bool isWanted = false;
-  const QString name = QInputDialog::getText(this, tr("Save layout"), tr("Name of this layout"),
-                                             QLineEdit::Normal, QString(), &isWanted)
-                           .trimmed();
-  if (!isWanted || name.isEmpty()) return;
+  const QString name =
+      askText(this, tr("Save layout"), tr("Name of this layout"), {}, tr("Save"))
+          .value_or(QString())
+          .trimmed();
+  if (name.isEmpty()) return;
   ui::storeLayout(name, layoutNow());
   workbench_.showMessage(tr("Saved the layout \u201c%1\u201d: View > Layouts.").arg(name));
 }

@@ -4,7 +4,6 @@
 #include <QFontMetrics>
 #include <QGuiApplication>
 #include <QHeaderView>
-#include <QInputDialog>
 #include <QLabel>
 #include <QMenu>
 #include <QPlainTextEdit>
@@ -373,11 +372,10 @@ void SqlPage::askName() {
     workbench_.showMessage(tr("There is no statement to save; write one first."));
     return;
   }
-  bool isOk = false;
-  const QString name =
-      QInputDialog::getText(this, tr("Save query"), tr("Name; a query with this name is replaced"),
-                            QLineEdit::Normal, QString(), &isOk);
-  if (isOk && !name.trimmed().isEmpty()) saveQuery(name.trimmed());
+  const auto name =
+      askText(this, tr("Save query"), tr("Name; a query with this name is replaced"), {},
+              tr("Save"));
+  if (name && !name->trimmed().isEmpty()) saveQuery(name->trimmed());
 }
 
 void SqlPage::saveQuery(const QString& name) {

@@ -169,6 +169,10 @@ TEST_F(MonitorTools, AnExportWithoutAnEndingReplacesAFileOnlyAfterAQuestion) {
       } else if (auto* question = qobject_cast<QMessageBox*>(modal)) {
         hand.stop();
         isAsked = question->text().contains(QStringLiteral("loss.csv"));
+        for (const QAbstractButton* one : question->buttons()) {
+          const bool isRed = one->palette().color(QPalette::ButtonText) == themeColors().bad;
+          EXPECT_EQ(isRed, one->text() == QLatin1String("Replace")) << one->text().toStdString();
+        }
         for (QAbstractButton* one : question->buttons())
           if ((question->buttonRole(one) == QMessageBox::DestructiveRole) == isReplaced)
             return one->click();

@@ -1,5 +1,6 @@
 // Names, tags and notes changed from the list of runs, through its keys, its menu and its dialogs.
 #include <QInputDialog>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMessageBox>
@@ -218,6 +219,19 @@ TEST_F(RunEditing, ANoteReplacesThatOfOneRunAndIsAddedToThoseOfMany) {
   choose(QStringLiteral("Add to the notes"));
   EXPECT_EQ(studio.writer.note(a), "second\nof both");
   EXPECT_EQ(studio.writer.note(b), "of both");
+}
+
+TEST_F(RunEditing, TheNoteOfARunWithALongNameIsAskedForInANarrowWindow) {
+  const std::int64_t run = studio.runs[0];
+  studio.writer.setName(run, "<b>long</b> " + std::string(60, 'x') + " " + std::string(60, 'y'));
+  studio.workbench.watcher().poll();
+  panel.select({run}, run);
+  inDialog<QInputDialog>([](QInputDialog& dialog) {
+    EXPECT_LT(dialog.width(), px(640));
+    EXPECT_EQ(dialog.findChild<QLabel*>()->textFormat(), Qt::PlainText);
+    dialog.reject();
+  });
+  choose(QStringLiteral("Note"));
 }
 
 TEST_F(RunEditing, UndoLeavesWhatAnotherUserWroteSince) {

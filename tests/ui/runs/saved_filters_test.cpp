@@ -45,6 +45,7 @@ TEST_F(SavedFilters, AFilterGetsANameAndIsChosenAgain) {
   QTimer::singleShot(0, [] {
     auto* dialog = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());
     ASSERT_NE(dialog, nullptr);
+    EXPECT_EQ(dialog->okButtonText(), QStringLiteral("Save"));
     dialog->setTextValue(QStringLiteral("demos / done"));
     dialog->accept();
   });
