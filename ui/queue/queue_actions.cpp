@@ -9,6 +9,7 @@
 #include "ui/kit/menus.h"
 #include "ui/kit/theme.h"
 #include "ui/queue/queue_page.h"
+#include "ui/workbench/run_facts.h"
 
 namespace vitrine::ui {
 
@@ -74,7 +75,7 @@ void QueuePage::makeLimitMenu() {
   limitMenu_ = new QMenu(tr("Time limit"), this);
   limitMenu_->addAction(tr("&None"), this, [this] { setLimit(0); });
   for (const int minutes : {30, 60, 4 * 60, 12 * 60, 24 * 60}) {
-    limitMenu_->addAction(limitText(60.0 * minutes), this,
+    limitMenu_->addAction(duration(60.0 * minutes), this,
                           [this, minutes] { setLimit(60.0 * minutes); });
   }
   limitMenu_->addSeparator();

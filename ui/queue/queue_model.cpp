@@ -4,7 +4,6 @@
 #include <QLocale>
 #include <QMimeData>
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
 
 #include "ui/kit/theme.h"
@@ -53,14 +52,6 @@ QString titleOf(QueueModel::Section section) {
 
 }  // namespace
 
-QString limitText(double seconds) {
-  const auto minutes = std::llround(seconds / 60);
-  if (std::abs(seconds - static_cast<double>(minutes) * 60) > 0.5 || minutes <= 0)
-    return duration(seconds);
-  if (minutes % 60 == 0) return QueueModel::tr("%1\u2009h").arg(count(minutes / 60));
-  return minutes < 60 ? QueueModel::tr("%1\u2009min").arg(minutes) : duration(seconds);
-}
-
 QueueModel::Line QueueModel::lineOf(const QueueView& view, const jobs::QueueEntry* entry,
                                     std::int64_t run, Section section, bool isFirst) {
   const store::RunRow& row = view.rows.at(run);
@@ -76,7 +67,7 @@ QueueModel::Line QueueModel::lineOf(const QueueView& view, const jobs::QueueEntr
     if (section == Section::Waiting || row.device.empty())
       line.device = deviceText(wanted.empty() ? "auto" : wanted);
     if (entry->options.timeLimitSeconds > 0)
-      line.limit = limitText(entry->options.timeLimitSeconds);
+      line.limit = duration(entry->options.timeLimitSeconds);
   }
   switch (section) {
     case Section::Running:

@@ -10,9 +10,6 @@
 
 namespace vitrine::ui {
 
-/// "30 min", "4 h"; other numbers as durations are shown.
-[[nodiscard]] QString limitText(double seconds);
-
 class QueueModel : public QAbstractItemModel {
   Q_OBJECT
  public:

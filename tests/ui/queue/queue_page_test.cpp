@@ -246,7 +246,7 @@ TEST_F(QueuePages, SetsLimitAndDeviceOfWhatWaitsAndRemovesIt) {
   const std::int64_t one = enqueued("one"), two = enqueued("two");
   open();
   select({one, two});
-  trigger(limitText(4 * 3600));
+  trigger(duration(4 * 3600));
   EXPECT_EQ(queue_.find(two)->options.timeLimitSeconds, 4 * 3600);
   EXPECT_EQ(cell(one, QueueModel::LimitColumn).toStdString(), "4\u2009h");
   QMenu* devices = action(QStringLiteral("Device")).menu();
