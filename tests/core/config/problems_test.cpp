@@ -416,12 +416,9 @@ TEST(Override, IsReadAlikeByEveryVerb) {
             .at(0)
             .message,
         inFile);
-    try {
-      layOverrides(tables, given);
-      ADD_FAILURE() << word;
-    } catch (const ConfigError& problem) {
-      EXPECT_EQ(problem.what(), "command line: depth: " + inFile);
-    }
+    EXPECT_EQ(test::refusal<ConfigError>([&] { layOverrides(tables, given); }),
+              "command line: depth: " + inFile)
+        << word;
   }
 }
 

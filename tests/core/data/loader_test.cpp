@@ -248,12 +248,8 @@ TEST(Loader, AWorkersExceptionComesOutOfNext) {
     const auto stream = loaderOf(dataset, options);
     take(*stream, 2);
     for (int again = 0; again < 2; ++again) {
-      try {
-        (void)stream->next();
-        FAIL() << workers << " workers";
-      } catch (const FileError& error) {
-        EXPECT_STREQ(error.what(), "sample 20 is damaged");
-      }
+      EXPECT_EQ(test::refusal<FileError>([&] { (void)stream->next(); }), "sample 20 is damaged")
+          << workers << " workers";
     }
   }
 }

@@ -82,14 +82,9 @@ TEST_F(Loader, LeavesOutADisabledPluginAndSaysSo) {
   EXPECT_THAT(result.loaded, IsEmpty());
   EXPECT_FALSE(hasRunCode());
   EXPECT_THAT(result.refused, ElementsAre(Refusal(RefusalCode::Disabled, "good")));
-  try {
-    (void)registry_.analysis("good_item");
-    ADD_FAILURE() << "an item of a disabled plugin was found";
-  } catch (const NotFoundError& error) {
-    EXPECT_STREQ(error.what(),
-                 "the analysis 'good_item' is of the plugin 'good', which is disabled; run "
-                 "`vitrine plugins --enable good`");
-  }
+  EXPECT_EQ(test::refusal<NotFoundError>([&] { (void)registry_.analysis("good_item"); }),
+            "the analysis 'good_item' is of the plugin 'good', which is disabled; run "
+            "`vitrine plugins --enable good`");
   EXPECT_TRUE(enablePlugin("good"));
   EXPECT_FALSE(enablePlugin("good"));
   EXPECT_THAT(load().loaded, SizeIs(1));

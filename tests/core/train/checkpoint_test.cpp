@@ -239,16 +239,10 @@ TEST(Resume, OfAnotherConfigurationIsRefusedWithTheKeysThatDiffer) {
     return run.go().outcome;
   };
   const Json other = Json::parse(R"({"model": {"width": 64, "mlp": "gelu"}})");
-  try {
-    static_cast<void>(resumed(other, "b"));
-    FAIL() << "another configuration was accepted";
-  } catch (const RefusedError& error) {
-    EXPECT_EQ(error.what(),
-              "the checkpoint " + (folder.path() / checkpointName(2)).string() +
-                  " was written under another configuration: model.width is 64 instead of 32; "
-                  "resume the run that wrote it, or start a new run from its weights with [init] "
-                  "weights");
-  }
+  EXPECT_EQ(test::refusal<RefusedError>([&] { static_cast<void>(resumed(other, "b")); }),
+            "the checkpoint " + (folder.path() / checkpointName(2)).string() +
+                " was written under another configuration: model.width is 64 instead of 32; resume "
+                "the run that wrote it, or start a new run from its weights with [init] weights");
   EXPECT_EQ(resumed(stopped.setup.config, "a"), train::Outcome::Done);
 }
 

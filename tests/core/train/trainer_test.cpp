@@ -264,14 +264,9 @@ TEST(EvaluatedWeights, ThatNoEvaluationTakesAreRefused) {
   SmallListening listening;
   SmallRun run(trainConfig({{"ema.decay", 0.9}, {"evaluate.weights", "ema"}}));
   run.setup.observed = {{&listening, "counting", observeConfig()}};
-  try {
-    static_cast<void>(run.go());
-    ADD_FAILURE() << "the listener would never hear a batch";
-  } catch (const ConfigError& error) {
-    EXPECT_STREQ(error.what(),
-                 "observe.counting.weights: 'model' is not evaluated, since "
-                 "train.evaluate.weights is 'ema'; make them the same");
-  }
+  EXPECT_EQ(test::refusal<ConfigError>([&] { static_cast<void>(run.go()); }),
+            "observe.counting.weights: 'model' is not evaluated, since train.evaluate.weights is "
+            "'ema'; make them the same");
 }
 
 // ---- listeners and probes ----

@@ -459,15 +459,11 @@ TEST(Classification, RefusesAModelThatClassifiesNothing) {
   class Blind final : public test::FakeModel<> {
    public:
   };
-  try {
-    (void)ClassificationTask().open(
-        setupOf(std::make_shared<Blind>(), std::make_shared<TenImages>()));
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "classification needs a model that offers image_classifier; this one offers nothing");
-  }
+  EXPECT_EQ(test::refusal<ConfigError>([] {
+              (void)ClassificationTask().open(
+                  setupOf(std::make_shared<Blind>(), std::make_shared<TenImages>()));
+            }),
+            "classification needs a model that offers image_classifier; this one offers nothing");
 }
 
 TEST(Classification, LeavesTheGlobalGeneratorAlone) {

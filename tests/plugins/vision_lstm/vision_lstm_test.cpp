@@ -244,12 +244,8 @@ std::string weightRefusal(const char* name, const Json& changes) {
   const Json table = testing::modelTable(golden, kVisionLstm.card().schema);
   const auto model = kVisionLstm.build(resolved(with(table, changes)), 0);
   const at::Tensor before = namedTensors(*model).front().second.clone();
-  std::string refusal = "nothing was refused";
-  try {
-    (void)loadWeights(*model, golden.weights(), options);
-  } catch (const ConfigError& error) {
-    refusal = error.what();
-  }
+  const std::string refusal =
+      test::refusal<ConfigError>([&] { (void)loadWeights(*model, golden.weights(), options); });
   EXPECT_TRUE(at::equal(namedTensors(*model).front().second, before)) << "nothing was written";
   return refusal;
 }
