@@ -29,11 +29,12 @@ struct OtherFile {
 };
 constexpr OtherFile kOtherFiles[] = {
     {"result",
-     "this is a list of published numbers, not an experiment; `vitrine report` compares the runs of "
-     "the experiments next to it with them"},
+     "this is a list of published numbers, not an experiment; `vitrine report` compares the runs "
+     "of the experiments next to it with them"},
     {"claim",
      "this is a list of claims, not an experiment; `vitrine compare --claims FILE` judges them"},
-    {"experiments", "this is a tour, not an experiment; `vitrine demo --tour` runs its experiments"},
+    {"experiments",
+     "this is a tour, not an experiment; `vitrine demo --tour` runs its experiments"},
 };
 
 class Planner {
