@@ -261,7 +261,12 @@ void writeFileAtomically(const fs::path& file, const std::string& text) {
   const fs::path temporary = file.string() + std::string(kTemporary) + std::to_string(::getpid()) +
                              "-" + std::to_string(counter.fetch_add(1));
   const Removal removal{temporary};
-  writeSynced(temporary, text);
+  files::Descriptor fd(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (fd.get() < 0) files::throwSystemError(file, "cannot be written");
+  files::writeAll(fd, file, std::as_bytes(std::span(text.data(), text.size())));
+  files::syncFile(fd, file);
+  fd.close(file);
   if (::rename(temporary.c_str(), file.c_str()) != 0)
     files::throwSystemError(file, "cannot be put in place");
   files::syncFolder(file.parent_path());

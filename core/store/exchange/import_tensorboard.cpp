@@ -139,6 +139,7 @@ class RunImport {
   }
 
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
+  [[nodiscard]] bool isEmpty() const noexcept { return points_ == 0 && images_ == 0; }
 
  private:
   void addRun(const std::string& experiment) {
@@ -293,6 +294,7 @@ void importTensorBoard(const ImportTask& task) {
   const std::vector<Folder> folders = foldersOf(task.source);
   std::string title = task.experiment;
   if (title.empty()) title = cleanUtf8(fs::canonical(task.source).filename().string());
+  std::size_t empty = 0;
   for (std::size_t i = 0; i < folders.size(); ++i) {
     const Folder& folder = folders[i];
     task.tell(folder.name, i, folders.size());
@@ -304,10 +306,20 @@ void importTensorBoard(const ImportTask& task) {
     StagingFile staging(task.database.file());
     RunImport run(task, *staging, folder, uuid);
     const std::int64_t staged = (*staging).write([&] { return run.all(title); });
+    task.report.notes.insert(task.report.notes.end(), run.notes().begin(), run.notes().end());
+    if (run.isEmpty()) {
+      ++empty;
+      task.report.notes.push_back("'" + folder.name +
+                                  "' is left out: it has no scalars and no images");
+      continue;
+    }
     const std::int64_t id =
         RunCopier(*staging, task.database).copyInParts(staged, RunCopier::Changes{});
     task.report.runs.push_back({id, uuid, folder.name, true});
-    task.report.notes.insert(task.report.notes.end(), run.notes().begin(), run.notes().end());
+  }
+  if (empty == folders.size()) {
+    throw FileError("'" + task.source.string() +
+                    "' has no scalars and no images, so nothing is imported");
   }
 }
 

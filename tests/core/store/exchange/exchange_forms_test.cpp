@@ -411,7 +411,21 @@ TEST_F(Forms, RefusesWhatIsNeitherOfThem) {
   fs::create_directory(out("empty"));
   EXPECT_THAT([&] { importRuns(file(), out("empty"), Duplicates::Skip, ""); },
               Fails<NotFoundError>("empty"));
+  std::ofstream(out("nothing.tfevents")) << "";
+  EXPECT_THAT([&] { importRuns(file(), out("nothing.tfevents"), Duplicates::Skip, ""); },
+              Fails<FileError>("nothing.tfevents", "no scalars and no images"));
   EXPECT_TRUE(RunStore(file()).runs().empty());
+}
+
+TEST_F(Forms, LeavesOutARunOfAFolderThatHasNoValues) {
+  for (const char* run : {"a", "b"}) fs::create_directories(out("runs") / run);
+  fs::copy_file(kFixture / "torch.tfevents", out("runs") / "a" / "x.tfevents");
+  std::ofstream(out("runs") / "b" / "x.tfevents") << "";
+  const ImportReport report = importRuns(file(), out("runs"), Duplicates::Skip, "");
+  EXPECT_EQ(report.runs.size(), 1u);
+  EXPECT_THAT(report.notes,
+              ::testing::Contains("'b' is left out: it has no scalars and no images"));
+  EXPECT_EQ(RunStore(file()).runs().size(), 1u);
 }
 
 class FormsElsewhere : public Forms {};
