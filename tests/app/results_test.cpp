@@ -218,6 +218,21 @@ TEST(Query, ReadsButNeverWrites) {
   EXPECT_EQ(readText(sharedDatabase()), before);
 }
 
+TEST(Runs, OfADatabaseThatCannotBeWrittenAreShown) {
+  const Copy copy;
+  for (const char* part : {"-wal", "-shm", ".gate"}) {
+    fs::remove_all(copy.database() + part);
+    if (part != std::string("-wal")) fs::create_directory(copy.database() + part);
+  }
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"runs"}, {"show", "1"}, {"compare", "Tiny"}, {"queue"}}) {
+    const Ended ended = copy.run(words);
+    EXPECT_EQ(ended.code, 0) << words[0] << ended.err;
+    EXPECT_THAT(ended.err, HasTexts("cannot be opened for writing")) << words[0];
+  }
+  EXPECT_NE(copy.run({"note", "1", "x"}).code, 0);
+}
+
 TEST(Evaluate, RepeatsTheScoresOfTheLastEvaluation) {
   const Json scores = onShared({"evaluate", "1", "--json"}).json().at("scores");
   const Json trained = Json::parse(readText(sharedFolder() / "train.json")).at(0).at("scores");

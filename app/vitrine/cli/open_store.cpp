@@ -50,6 +50,17 @@ void reapBeforeShowing(store::RunStore& store) {
   }
 }
 
+store::RunStore openStoreToShow(const CommandLine& line, Missing missing) {
+  try {
+    store::RunStore store = openStore(line, missing);
+    reapBeforeShowing(store);
+    return store;
+  } catch (const store::UnwritableError& error) {
+    log::warning(error.what());
+  }
+  return store::RunStore(databaseOf(line), store::OpenMode::ReadOnly);
+}
+
 ExitCode exitCodeOf(store::RunState state) noexcept {
   if (state == store::RunState::Done) return ExitCode::Done;
   return state == store::RunState::Failed ? ExitCode::Failed : ExitCode::Interrupted;

@@ -20,6 +20,8 @@ enum class Missing { Create, Refuse };
 /// Reaps lost runs before they are shown. Where that cannot be written down, because the disk is
 /// full, it is a warning: the stored rows can still be read.
 void reapBeforeShowing(store::RunStore& store);
+/// Opens and reaps. A database that cannot be written, in a read-only folder, is read as it is.
+[[nodiscard]] store::RunStore openStoreToShow(const CommandLine& line, Missing missing);
 
 /// Exit code of a verb that worked on a run, by the final state of the run.
 [[nodiscard]] ExitCode exitCodeOf(store::RunState state) noexcept;

@@ -159,8 +159,7 @@ int compareVerb(const Arguments& arguments) {
     throw ConfigError("compare needs an EXPERIMENT, by title or number, or --claims FILE");
   }
   if (!claims.empty()) return judgeClaims(line, claims);
-  store::RunStore store = openStore(line, Missing::Refuse);
-  reapBeforeShowing(store);
+  store::RunStore store = openStoreToShow(line, Missing::Refuse);
   const Ablation ablation = readAblation([&](const std::string& sql) { return store.query(sql); },
                                          runsOfExperiment(store, experiment), metrics);
   if (line.wantsJson()) {

@@ -51,8 +51,7 @@ std::string modeText(store::QueueMode mode) {
 int queueVerb(const Arguments& arguments) {
   CommandLine line("queue", {"vitrine queue", "vitrine queue --json --db lab.sqlite"});
   line.parse(arguments);
-  store::RunStore store = openStore(line, Missing::Refuse);
-  reapBeforeShowing(store);
+  store::RunStore store = openStoreToShow(line, Missing::Refuse);
   jobs::JobQueue queue(store);
   try {
     queue.prune();

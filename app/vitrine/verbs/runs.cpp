@@ -58,8 +58,7 @@ int runsVerb(const Arguments& arguments) {
   line.parse(arguments);
   if (!state.empty()) (void)store::runStateFromString(state);
 
-  store::RunStore store = openStore(line, Missing::Create);
-  reapBeforeShowing(store);
+  store::RunStore store = openStoreToShow(line, Missing::Create);
   std::map<std::int64_t, double> loss;
   for (const auto& [id, value] : store.lastValues(store::kTrainLoss)) loss[id] = value;
   const Scores scores = readScores(store);

@@ -152,8 +152,7 @@ int showVerb(const Arguments& arguments) {
   std::int64_t id = 0;
   line.app().add_option("id", id, "the run")->required()->type_name("ID");
   line.parse(arguments);
-  store::RunStore store = openStore(line, Missing::Refuse);
-  reapBeforeShowing(store);
+  store::RunStore store = openStoreToShow(line, Missing::Refuse);
   const Json run = describe(store, store.run(id));
   if (line.wantsJson()) {
     print(run);

@@ -145,11 +145,14 @@ void Database::open() {
   // Reading opens the log.
   code = sqlite3_exec(handle_, kReadSomething, nullptr, nullptr, nullptr);
   rememberLog();
-  if (access_ != Access::Read) return;
   // A file in WAL mode needs to make its -shm; where the folder is read-only, it is read as it lies
   // there, unless some of it is still in a log.
   const bool isLocked = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
   if (!isLocked) return;
+  if (access_ != Access::Read) {
+    throw UnwritableError("'" + file_.string() +
+                          "' cannot be opened for writing; check the permissions of its folder");
+  }
   const std::string logFile = realFile(file_).string() + "-wal";
   if (sizeOf(logFile) > 0) {
     throw StoreError("'" + file_.string() +

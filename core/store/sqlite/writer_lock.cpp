@@ -12,19 +12,19 @@
 
 #include "core/base/error.h"
 #include "core/files/posix_file.h"
+#include "core/store/types.h"
 
 namespace vitrine::store {
 
-WriterLock::WriterLock(const std::filesystem::path& database) : file_(database.string() + ".gate") {
-  open();
-}
+WriterLock::WriterLock(const std::filesystem::path& database)
+    : file_(database.string() + ".gate") {}
 
 void WriterLock::open() {
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0) {
-    throw StoreError("cannot open '" + file_.string() +
-                     "', which serialises writers: " + std::strerror(errno) +
-                     "; make its folder writable or open the database read-only");
+    throw UnwritableError("cannot open '" + file_.string() +
+                          "', which serialises writers: " + std::strerror(errno) +
+                          "; make its folder writable");
   }
 }
 
@@ -62,7 +62,7 @@ bool waitUntil(Call&& isThere, Over&& isOver) {
 }  // namespace
 
 bool WriterLock::lock(std::chrono::milliseconds wait) {
-  if (descriptor_ < 0) open();  // it was gone the last time
+  if (descriptor_ < 0) open();  // the first time, or it was gone the last time
   const auto last = Clock::now() + 12 * wait;
   std::uint64_t seen = entries();
   auto since = Clock::now();

@@ -13,7 +13,7 @@ namespace vitrine::store {
 /// locks. The kernel frees the lock when its holder dies, however it dies.
 class VITRINE_STORE_EXPORT WriterLock {
  public:
-  /// \throws StoreError  the file cannot be made
+  /// Makes no file yet: one that turns out not to be a database is left alone.
   explicit WriterLock(const std::filesystem::path& database);
   ~WriterLock();
   WriterLock(const WriterLock&) = delete;
@@ -22,6 +22,7 @@ class VITRINE_STORE_EXPORT WriterLock {
   /// Waits for the writers before it, at most `wait` for each and twelve times that for all.
   /// Returns false when it did not get the lock. Many who write briefly one after the other are not
   /// the same as one that hangs.
+  /// \throws UnwritableError  the file cannot be made
   [[nodiscard]] bool lock(std::chrono::milliseconds wait);
   void unlock() noexcept;
 

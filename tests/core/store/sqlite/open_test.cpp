@@ -89,6 +89,7 @@ TEST_F(Opening, SaysThatAFileIsNoDatabase) {
                 "' is not a Vitrine database: it is not an SQLite file; choose another file");
   std::ifstream stream(file());
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), std::string(5000, 'x'));
+  EXPECT_FALSE(std::filesystem::exists(file().string() + ".gate")) << "nothing is put next to it";
 }
 
 TEST_F(Opening, SaysThatADatabaseBelongsToAnotherProgram) {
