@@ -113,7 +113,6 @@ void SpaceDialog::fill(const Json& facts) {
                 spaceText(experiment, "metrics"), spaceText(experiment, "artifacts"),
                 spaceText(experiment, "images"), spaceText(experiment, "files"),
                 spaceText(experiment, "bytes")});
-    item->setData(0, Qt::UserRole, static_cast<qlonglong>(stateNumber(experiment, "id")));
     for (int column = 1; column < list_->columnCount(); ++column)
       item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
   }
@@ -134,12 +133,12 @@ void SpaceDialog::fill(const Json& facts) {
 }
 
 void SpaceDialog::selectRuns() {
-  std::set<std::int64_t> experiments;
+  std::set<std::string> titles;
   for (const QTreeWidgetItem* item : list_->selectedItems())
-    experiments.insert(item->data(0, Qt::UserRole).toLongLong());
+    titles.insert(item->text(0).toStdString());
   std::vector<std::int64_t> runs;
   for (const auto& [id, run] : workbench_.runs())
-    if (experiments.contains(run.experimentId)) runs.push_back(id);
+    if (titles.contains(run.experiment)) runs.push_back(id);
   if (runs.empty()) return;
   workbench_.selection().setRuns(runs, runs.front());
   accept();

@@ -55,7 +55,6 @@ void copyPages(Database& from, Database& to, const Fraction& progress) {
 
 /// Sizes by experiment, of what lies in rows.
 struct Weights {
-  std::int64_t id = 0;
   std::string title;
   std::int64_t runs = 0, metrics = 0, artifacts = 0, images = 0, texts = 0, other = 0;
   std::uint64_t files = 0;
@@ -68,7 +67,6 @@ std::map<std::int64_t, Weights> weighExperiments(Database& database) {
       "e.id GROUP BY e.id",
       [&](const Statement& row) {
         Weights& weight = weights[row.integer(0)];
-        weight.id = row.integer(0);
         weight.title = cleanUtf8(row.text(1));
         weight.runs = row.integer(2);
       });
@@ -274,8 +272,7 @@ Json databaseSpace(const fs::path& database) {
                    [&](const Weights& a, const Weights& b) { return total(a) > total(b); });
   space["experiments"] = Json::array();
   for (const Weights& weight : sorted) {
-    space["experiments"].push_back({{"id", weight.id},
-                                    {"title", weight.title},
+    space["experiments"].push_back({{"title", weight.title},
                                     {"runs", weight.runs},
                                     {"bytes", total(weight)},
                                     {"metrics", weight.metrics},

@@ -37,9 +37,9 @@ struct CompactReport {
 /// wait. \throws RefusedError  a run is in progress, or the disk has too little room; says which
 VITRINE_STORE_EXPORT CompactReport compactDatabase(const std::filesystem::path& database);
 
-/// Use of space, in bytes: `tables` (by name, with their indexes), `experiments` (id, title,
-/// runs, metrics, artifacts, images, other, files), `files` (checkpoints, logs, other, trash,
-/// orphans), and `free` (`compact` would give it back).
+/// Use of space, in bytes: `tables` (by name, with their indexes), `experiments` (title, runs,
+/// metrics, artifacts, images, other, files), `files` (checkpoints, logs, other, trash, orphans),
+/// and `free` (`compact` would give it back).
 [[nodiscard]] VITRINE_STORE_EXPORT Json databaseSpace(const std::filesystem::path& database);
 
 }  // namespace vitrine::store

@@ -88,25 +88,6 @@ TEST_F(DiskSpace, ListsExperimentsAndSelectsTheirRuns) {
             (std::vector<std::int64_t>{studio_.runs[4], studio_.runs[5]}));
 }
 
-TEST_F(DiskSpace, TwoExperimentsOfOneTitleAreTwoRows) {
-  qputenv("VITRINE_PROGRAM", VITRINE_PROGRAM);
-  store::NewRun run;
-  run.name = "of another file";
-  run.config = run.origins = Json::object();
-  const std::int64_t other = studio_.writer.experiment("Demo", "title = \"Demo\" # another\n");
-  const std::int64_t added = studio_.writer.addRuns(other, {run}).front();
-  studio_.workbench.watcher().poll();
-  inDialog<SpaceDialog>(QStringLiteral("Disk space\u2026"), [](SpaceDialog& dialog) {
-    if (dialog.list().topLevelItemCount() == 0) return false;
-    for (QTreeWidgetItem* item :
-         dialog.list().findItems(QStringLiteral("Demo"), Qt::MatchExactly))
-      if (item->text(1) == QLatin1String("1")) dialog.list().setCurrentItem(item);
-    button(dialog, QStringLiteral("Select runs"))->click();
-    return true;
-  });
-  EXPECT_EQ(studio_.workbench.selection().runs(), std::vector<std::int64_t>{added});
-}
-
 TEST_F(DiskSpace, CompactsTheDatabaseWhereThatGivesSpaceBack) {
   becomeProgram(studio_,
                 "if [ \"$2\" = compact ]; then echo '{\"before\":3000000,\"after\":1000000}'; else "
