@@ -177,10 +177,6 @@ QHeaderView { background: @panel; }
 QHeaderView::section { background: @panel; color: @muted; border: none;
   border-bottom: 1px solid @line; padding: 4! 8!; }
 QHeaderView::section:vertical { border-bottom: none; }
-QHeaderView::up-arrow { image: url("@up"); }
-QHeaderView::down-arrow { image: url("@down"); }
-QHeaderView::up-arrow, QHeaderView::down-arrow { subcontrol-origin: margin;
-  subcontrol-position: center right; width: 8!; height: 8!; }
 QTableCornerButton::section { background: @panel; border: none; }
 
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }

@@ -1,5 +1,7 @@
 #include "ui/kit/zoomed_style.h"
 
+#include <QStyleOption>
+
 #include "ui/kit/icons.h"
 #include "ui/kit/theme.h"
 
@@ -25,6 +27,16 @@ int ZoomedStyle::pixelMetric(PixelMetric metric, const QStyleOption* option,
     default:
       return length;
   }
+}
+
+QRect ZoomedStyle::subElementRect(SubElement element, const QStyleOption* option,
+                                  const QWidget* widget) const {
+  if (element != SE_HeaderArrow) return QProxyStyle::subElementRect(element, option, widget);
+  // In the padding of the heading. A rule of the style sheet would move every heading, sorted or
+  // not, away from the numbers below it.
+  QRect arrow = option->rect;
+  arrow.setLeft(arrow.right() + 1 - px(8));
+  return arrow;
 }
 
 QIcon ZoomedStyle::standardIcon(StandardPixmap name, const QStyleOption* option,

@@ -11,6 +11,8 @@ class ZoomedStyle final : public QProxyStyle {
   ZoomedStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
   int pixelMetric(PixelMetric metric, const QStyleOption* option = nullptr,
                   const QWidget* widget = nullptr) const override;
+  QRect subElementRect(SubElement element, const QStyleOption* option,
+                       const QWidget* widget = nullptr) const override;
   /// Ours where Qt's is drawn for light windows only.
   QIcon standardIcon(StandardPixmap name, const QStyleOption* option = nullptr,
                      const QWidget* widget = nullptr) const override;

@@ -112,6 +112,11 @@ TEST_F(RunTables, TheArrowOfASortedColumnLeavesTheWholeHeadingToBeRead) {
       shown().headerData(1, Qt::Horizontal, Qt::TextAlignmentRole).toInt() & Qt::AlignRight;
   ASSERT_NE(alignment, 0);
   const auto before = heading();
+  int lastInk = 0;
+  for (int x = 0; x < before.first.width(); ++x)
+    for (int y = 0; y < before.first.height() - 2; ++y)
+      if (before.first.pixel(x, y) != before.first.pixel(1, 1)) lastInk = x;
+  EXPECT_NEAR(lastInk, before.first.width() - px(8), 3) << "where its numbers end";
   for (const Qt::SortOrder order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
     panel.view().sortByColumn(1, order);
     const auto sorted = heading();
