@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tests/ui/calibration/answers.h"
+#include "tests/ui/support/line_chart_probe.h"
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/calibration/calibration_page.h"
@@ -61,6 +62,26 @@ TEST_F(CalibrationFit, ANameOverTheScoresIsShortenedInItsMiddleAndNeverCut) {
         << width;
     EXPECT_EQ(title.toolTip(), name);
   }
+}
+
+TEST_F(CalibrationFit, UsesTheFittedTemperatureAndTakesItBack) {
+  const auto shown = page({runWith("a", {samples::predictions(samples::overconfident())})});
+  EXPECT_NEAR(shown->current()->now.scores.ece, 0.15, 1e-6);
+  press(*shown, "Use fitted T");
+  EXPECT_TRUE(soon([&] { return std::abs(shown->current()->temperature - 2) < 0.01; }));
+  EXPECT_NEAR(shown->current()->now.scores.ece, 0, 1e-3);
+  press(*shown, "Reset");
+  EXPECT_TRUE(soon([&] { return shown->current()->temperature == 1; }));
+}
+
+TEST_F(CalibrationFit, OneFittedTemperatureOfTwoRunsIsWrittenOnce) {
+  const std::int64_t a = runWith("a", {samples::predictions(samples::overconfident())});
+  const std::int64_t b = runWith("b", {samples::predictions(samples::overconfident())});
+  const auto shown = page({a, b});
+  ASSERT_EQ(shown->shown().size(), 2u);
+  const auto& chart = static_cast<const LineChartFigure&>(
+      *figure(*shown, "Calibration error over the temperature").figure());
+  EXPECT_EQ(LineChartProbe::commands(chart, 400).count(QLatin1String("note \"fitted ")), 1);
 }
 
 }  // namespace

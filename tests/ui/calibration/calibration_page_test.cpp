@@ -19,7 +19,6 @@
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fit.h"
-#include "tests/ui/support/line_chart_probe.h"
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/calibration/sample_strip.h"
@@ -69,16 +68,6 @@ TEST_F(Calibration, EqualMassAndOneClassAreChosenFromTheirLists) {
   target->setFocus();
   QTest::keyClick(target, Qt::Key_Down);
   EXPECT_TRUE(soon([&] { return shown->current()->binning.target == 0; }));
-}
-
-TEST_F(Calibration, UsesTheFittedTemperatureAndTakesItBack) {
-  const auto shown = page({runWith("a", {samples::predictions(samples::overconfident())})});
-  EXPECT_NEAR(shown->current()->now.scores.ece, 0.15, 1e-6);
-  press(*shown, "Use fitted T");
-  EXPECT_TRUE(soon([&] { return std::abs(shown->current()->temperature - 2) < 0.01; }));
-  EXPECT_NEAR(shown->current()->now.scores.ece, 0, 1e-3);
-  press(*shown, "Reset");
-  EXPECT_TRUE(soon([&] { return shown->current()->temperature == 1; }));
 }
 
 TEST_F(Calibration, TheSliderMovesTheTemperatureByKeyboard) {
@@ -284,16 +273,6 @@ TEST_F(Calibration, SeveralRunsAreOverlaidAndTheCurrentOneHasTheBars) {
   EXPECT_EQ(shown->notice().toStdString(),
             "\u201ca\u201d have another number of classes: their data are not those of "
             "\u201cb\u201d.");
-}
-
-TEST_F(Calibration, OneFittedTemperatureOfTwoRunsIsWrittenOnce) {
-  const std::int64_t a = runWith("a", {samples::predictions(samples::overconfident())});
-  const std::int64_t b = runWith("b", {samples::predictions(samples::overconfident())});
-  const auto shown = page({a, b});
-  ASSERT_EQ(shown->shown().size(), 2u);
-  const auto& chart = static_cast<const LineChartFigure&>(
-      *figure(*shown, "Calibration error over the temperature").figure());
-  EXPECT_EQ(LineChartProbe::commands(chart, 400).count(QLatin1String("note \"fitted ")), 1);
 }
 
 TEST_F(Calibration, TheFilmGoesThroughTheStepsByKeyAndClick) {
