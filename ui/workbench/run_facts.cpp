@@ -245,23 +245,26 @@ QString shortKey(const std::string& key, const std::vector<std::string>& keys) {
 std::vector<QString> variantLabels(const std::vector<store::ComparedRun>& runs,
                                    const std::vector<store::VariantGroup>& variants) {
   constexpr qsizetype kMostParts = 6;
-  // A variant is told from the others of its experiment, whose title tells it from the rest.
-  std::map<std::int64_t, std::vector<store::VariantGroup>> experiments;
-  for (const store::VariantGroup& variant : variants)
-    experiments[runs[variant.runs.front()].row.experimentId].push_back(variant);
-  std::map<std::int64_t, std::vector<std::string>> keysOf;
-  for (const auto& [experiment, inside] : experiments) keysOf[experiment] = differingKeys(inside);
+  // A variant is told from the others of its experiment that have its name, or from all of them
+  // where it has none; the title of the experiment tells it from the rest.
+  using Peers = std::pair<std::int64_t, std::string>;
+  std::map<Peers, std::vector<store::VariantGroup>> peers;
+  std::set<std::int64_t> experiments;
+  for (const store::VariantGroup& variant : variants) {
+    const std::int64_t experiment = runs[variant.runs.front()].row.experimentId;
+    experiments.insert(experiment);
+    peers[{experiment, ""}].push_back(variant);
+    if (!variant.name.empty()) peers[{experiment, variant.name}].push_back(variant);
+  }
+  std::map<Peers, std::vector<std::string>> keysOf;
+  for (const auto& [among, alike] : peers) keysOf[among] = differingKeys(alike);
   std::map<QString, int> taken;
   std::vector<QString> labels;
   for (const store::VariantGroup& variant : variants) {
-    const std::int64_t experiment = runs[variant.runs.front()].row.experimentId;
-    const std::vector<store::VariantGroup>& inside = experiments[experiment];
-    const auto named = std::count_if(
-        inside.begin(), inside.end(),
-        [&variant](const store::VariantGroup& other) { return other.name == variant.name; });
+    const Peers among{runs[variant.runs.front()].row.experimentId, variant.name};
     QString label = QString::fromStdString(variant.name);
-    if (label.isEmpty() || named > 1) {
-      const std::vector<std::string>& keys = keysOf[experiment];
+    if (label.isEmpty() || peers[among].size() > 1) {
+      const std::vector<std::string>& keys = keysOf[among];
       QStringList parts;
       for (const std::string& key : keys) {
         const Json* value = valueAt(variant.config, key);

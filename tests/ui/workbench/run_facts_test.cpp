@@ -71,6 +71,26 @@ TEST(RunFacts, AVariantIsToldFromThoseOfItsOwnExperiment) {
                 "3 more"}));
 }
 
+TEST(RunFacts, AVariantIsToldFromThoseOfItsName) {
+  std::vector<store::ComparedRun> runs;
+  const auto add = [&runs](const char* variant, const char* architecture, int classes) {
+    store::ComparedRun run;
+    run.row.id = std::ssize(runs) + 1;
+    run.row.experimentId = 1;
+    run.row.variant = variant;
+    run.config = {{"train", {{"seed", 0}}},
+                  {"model", {{"architecture", architecture}, {"num_classes", classes}}}};
+    runs.push_back(run);
+  };
+  add("ViT", "vit", 10);
+  add("iLLaMA", "illama", 10);
+  add("ViT", "vit", 3);
+  QStringList labels;
+  for (const QString& label : variantLabels(runs, store::variantsOf(runs))) labels << label;
+  EXPECT_EQ(labels.join(QLatin1String("; ")).toStdString(),
+            "ViT: num_classes 10; iLLaMA; ViT: num_classes 3");
+}
+
 TEST(RunFacts, AnEndedRunHasNoRowForAScoreThatItNeverMeasured) {
   store::RunRow row;
   row.state = store::RunState::Done;
