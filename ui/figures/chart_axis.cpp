@@ -151,7 +151,7 @@ std::array<double, 2> soundRange(std::array<double, 2> range, AxisScale scale) {
     if (!(range[0] > 0)) range[0] = range[1] * 1e-6;
     if (isPoint) range = {range[0] * 0.9, range[1] * 1.1};
   } else if (isPoint) {
-    const double room = std::max(largest * 0.1, 1e-12);
+    const double room = largest == 0 ? 1 : largest * 0.1;
     range = {range[0] - room, range[1] + room};
   }
   return range;

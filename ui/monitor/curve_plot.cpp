@@ -191,9 +191,9 @@ void CurvePlot::fitY() {
     return;
   }
   double room = (high - low) * 0.04;
-  if (room <= 0) room = std::max(std::abs(high) * 0.05, 1e-12);
+  if (room <= 0) room = high == 0 ? 1 : std::abs(high) * 0.05;
   // What starts at zero or only just above stands on it.
-  const bool touchesZero = low >= 0 && low < 0.12 * (high - low);
+  const bool touchesZero = low >= 0 && low <= 0.12 * (high - low);
   frame_.y.setRange(touchesZero ? 0 : low - room, high + room);
 }
 

@@ -91,6 +91,7 @@ TEST(SoundRange, MakesAnythingARangeThatCanBeDrawn) {
     }
   }
   EXPECT_EQ(soundRange({1, 4}, AxisScale::Log), (std::array{1.0, 4.0}));
+  EXPECT_EQ(soundRange({0, 0}, AxisScale::Linear), (std::array{-1.0, 1.0})) << "not in 1e-12";
 }
 
 TEST(ChartFrame, KeepsItsNumbersInsideOfTheAreaAndThePlotOutOfThem) {

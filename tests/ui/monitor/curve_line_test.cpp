@@ -170,6 +170,14 @@ TEST(CurvePlotPixels, ASpikeOfOnePointAmongAMillionIsSeenWhereverItIs) {
   }
 }
 
+TEST(CurvePlotPixels, ACurveOfZerosStandsOnZero) {
+  std::vector<CurveSeries> series(1);
+  ASSERT_TRUE(series[0].append(pointsOf(0, 20, [](int) { return 0.0; })));
+  const DrawnPlot drawn(series, unsmoothed());
+  EXPECT_EQ(drawn.plot.yAxis().lower, 0);
+  EXPECT_EQ(drawn.plot.yAxis().upper, 1);
+}
+
 TEST(CurvePlotPixels, ASpikeInTheGapOfADashIsSeenToo) {
   std::vector<CurveSeries> series(12);  // the last has dashes
   auto points = pointsOf(0, 20'000, noise);
