@@ -76,6 +76,7 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
   column->addWidget(newTag_);
 
   verdict_ = withName(new WrapLabel(this), tr("Verification"));
+  verdict_->setTextFormat(Qt::RichText);
   verdict_->setVisible(false);
   column->addWidget(verdict_);
   auto* head = new QHBoxLayout;

@@ -24,6 +24,7 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
 }
 
 WordLabel::WordLabel(const QString& text, QWidget* parent) : QLabel(text, parent) {
+  setTextFormat(Qt::PlainText);  // names of users may look like HTML
   setWordWrap(true);
 }
 

@@ -123,6 +123,7 @@ QWidget* PlaygroundPage::makeLending() {
   lending_ = withRole(new QFrame(this), "card");
   auto* line = rowIn(lending_, {px(12), px(6), px(12), px(6)}, px(8));
   lendingText_ = new WrapLabel(lending_);
+  lendingText_->setTextFormat(Qt::RichText);
   lendingButton_ = new QPushButton(lending_);
   lendingButton_->setIconSize(QSize(px(12), px(12)));
   line->addWidget(lendingText_, 1);
@@ -288,6 +289,7 @@ QWidget* PlaygroundPage::makeSide() {
   picture_ = withName(new QLabel(inside), tr("Selected image"));
   picture_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   verdict_ = withName(withRole(new WrapLabel(inside), "small"), tr("Verification"));
+  verdict_->setTextFormat(Qt::RichText);
   facts_ = new FactTable(tr("Recipe"), inside);
   facts_->setLabelWidth(134);
   recipeButton_ = makeToolButton(tr("Recipe"), tr("Recipe that makes the image again (I)"), inside);

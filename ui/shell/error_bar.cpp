@@ -14,7 +14,6 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   paintAs(this, "panel");
   setAccessibleName(tr("Error"));
   text_ = withRole(new WrapLabel, "bad");
-  text_->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   count_ = withRole(new QLabel, "muted");
   auto* copy = withName(new QPushButton(tr("Copy")), tr("Copy the error"));

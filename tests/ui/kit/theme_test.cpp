@@ -189,6 +189,12 @@ TEST(Icons, OfAButtonWithoutRoomAreNoPicture) {
   EXPECT_FALSE(icon(Icon::More).pixmap(QSize(16, 16)).isNull());
 }
 
+TEST(WordLabel, ShowsANameThatLooksLikeHtmlAsItIs) {
+  const WordLabel marked(QStringLiteral("<b>one</b>\ntwo")), plain(QStringLiteral("one\ntwo"));
+  EXPECT_EQ(marked.heightForWidth(400), plain.heightForWidth(400)) << "two lines";
+  EXPECT_GT(marked.sizeHint().width(), plain.sizeHint().width());
+}
+
 TEST(DockHeader, LeavesOutThePartsOfItsNoteThatHaveNoRoom) {
   DockHeader header(QStringLiteral("Runs"), nullptr);
   header.addButton(new QToolButton);
