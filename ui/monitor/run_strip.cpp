@@ -27,7 +27,7 @@ RunStrip::RunStrip(QWidget* parent) : QWidget(parent) {
   line->addWidget(facts_);
 
   alert_ = new QWidget;
-  sentence_ = new ElidedLabel;
+  sentence_ = withRole(new ElidedLabel, "warn");
   sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   sentence_->setAccessibleName(tr("Alert"));
   auto* close = new QToolButton;
@@ -81,9 +81,6 @@ void RunStrip::showRun(const store::RunRow* row, const std::string& unit) {
 
 void RunStrip::showAlert(const QString& sentence) {
   sentence_->setText(sentence);
-  QPalette palette = sentence_->palette();
-  palette.setColor(QPalette::WindowText, themeColors().warn);
-  sentence_->setPalette(palette);
   alert_->setHidden(sentence.isEmpty());
   updateVisibility();
 }

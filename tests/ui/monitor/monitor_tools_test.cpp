@@ -1,5 +1,6 @@
 // What the tool bar of the Monitor and the menu of a plot do, chosen as a user does.
 #include <QFileDialog>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QTemporaryDir>
@@ -10,6 +11,7 @@
 #include "tests/ui/monitor/open_monitor.h"
 #include "tests/ui/support/soon.h"
 #include "ui/kit/settings.h"
+#include "ui/monitor/alert_service.h"
 
 namespace vitrine::ui {
 namespace {
@@ -149,6 +151,20 @@ TEST_F(MonitorTools, TheMenuOfAPlotExportsTheDataOfAllItsRuns) {
   const QList<QByteArray> lines = written.readAll().trimmed().split('\n');
   EXPECT_EQ(lines.front().trimmed(), "run,name,step,epoch,time,value");
   EXPECT_EQ(static_cast<std::size_t>(lines.size()), points + 1);
+}
+
+TEST_F(MonitorTools, AnAlertHasTheColourOfTheThemeInUse) {
+  OpenMonitor open({0, 4});
+  Q_EMIT AlertService::of(open.studio.workbench).raised(QStringLiteral("too high"), 1);
+  const QLabel* sentence = nullptr;
+  for (const QLabel* one : open.page->findChildren<QLabel*>())
+    if (one->text() == QLatin1String("too high")) sentence = one;
+  ASSERT_NE(sentence, nullptr);
+  for (const ThemeKind kind : {ThemeKind::Light, ThemeKind::Dark}) {
+    applyTheme(kind);
+    sentence->ensurePolished();
+    EXPECT_EQ(sentence->palette().color(QPalette::WindowText), themeColors().warn);
+  }
 }
 
 TEST_F(MonitorTools, AnExportWithoutAnEndingReplacesAFileOnlyAfterAQuestion) {
