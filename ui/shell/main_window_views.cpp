@@ -66,6 +66,8 @@ QWidget& focusPlace(Page& page) {
 }  // namespace
 
 void MainWindow::openPage(const QString& id) {
+  // Out of the page: from there Qt gives it to the first part of the next one.
+  tabs_->setFocus(Qt::ShortcutFocusReason);
   if (showPage(id)) focusPlace(*currentPage()).setFocus(Qt::ShortcutFocusReason);
 }
 

@@ -178,7 +178,12 @@ TEST_F(Keys, OfThePluginsPageLeadToTheListAndInADiffToItsFirstConfiguration) {
     QTest::keyClick(&window.runsPanel().filter(), Qt::Key_5, Qt::AltModifier);
     return QApplication::focusWidget()->accessibleName().toStdString();
   };
-  EXPECT_EQ(nameAfterKey(), "Plugins and their items");
+  QTest::keyClick(&window, Qt::Key_3, Qt::ControlModifier);
+  ASSERT_TRUE(window.currentPage()->isAncestorOf(QApplication::focusWidget()));
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_5, Qt::AltModifier);
+  EXPECT_EQ(QApplication::focusWidget()->accessibleName().toStdString(),
+            "Plugins and their items")
+      << "from another page, too";
   window.currentPage()->setViewState({{"show", "diff"}});
   EXPECT_EQ(nameAfterKey(), "Configuration A");
 }
