@@ -166,9 +166,9 @@ TEST(TasksOfRuns, EachHasAColumnOfItsOwnInTheList) {
   EXPECT_TRUE(runs[0].at("fid").is_null());
   EXPECT_EQ(runs[4].at("fid"), 12.5);
   EXPECT_TRUE(runs[4].at("top1").is_null());
-  EXPECT_THAT(copy.run({"runs", "--csv"}).out, HasTexts(",total,loss,top1,fid,device,created\n"));
+  EXPECT_THAT(copy.run({"runs", "--csv"}).out, HasTexts(",total,loss,top1,fid,device,created\r\n"));
   EXPECT_THAT(copy.run({"runs", "--experiment", "All of", "--csv"}).out,
-              HasTexts(",total,loss,fid,device,created\n"));
+              HasTexts(",total,loss,fid,device,created\r\n"));
 }
 
 TEST(TasksOfRuns, SayWhatTheirThroughputCounts) {

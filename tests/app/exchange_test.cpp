@@ -200,7 +200,7 @@ TEST(Search, FindsRunsByBeginningsOfTheirWords) {
   EXPECT_EQ(copy.run({"search", "wide", "--json"}).json().size(), 2u);
   EXPECT_EQ(copy.run({"search", "wide", "--limit", "1", "--json"}).json().size(), 1u);
   EXPECT_THAT(copy.run({"search", "ostr", "--csv"}).out,
-              HasLine("id,experiment,name,state,where,text\n"));
+              HasLine("id,experiment,name,state,where,text\r\n"));
   const Ended none = copy.run({"search", "zebra", "\"OR", "*"});
   EXPECT_EQ(none.code, 0);
   EXPECT_EQ(none.out, "no run contains all of these words\n");

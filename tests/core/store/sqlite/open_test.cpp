@@ -28,7 +28,8 @@ TEST_F(Opening, MakesAFileOfOursWithTheSettingsThatKeepItSafe) {
   raw.each("PRAGMA journal_mode", [](sqlite3_stmt* row) {
     EXPECT_STREQ(reinterpret_cast<const char*>(sqlite3_column_text(row, 0)), "wal");
   });
-  raw.each("SELECT name FROM pragma_table_list WHERE NOT strict AND name NOT LIKE 'sqlite_%'",
+  raw.each("SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict "
+           "AND name NOT LIKE 'sqlite_%'",
            [](sqlite3_stmt* row) { ADD_FAILURE() << sqlite3_column_text(row, 0); });
 
   Database database(file(), Database::Access::Write);
