@@ -220,10 +220,7 @@ TEST(Query, ReadsButNeverWrites) {
 
 TEST(Runs, OfADatabaseThatCannotBeWrittenAreShown) {
   const Copy copy;
-  for (const char* part : {"-wal", "-shm", ".gate"}) {
-    fs::remove_all(copy.database() + part);
-    if (part != std::string("-wal")) fs::create_directory(copy.database() + part);
-  }
+  fs::create_symlink("nowhere", copy.database() + "-shm");  // keeps even root from writing
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"runs"}, {"show", "1"}, {"compare", "Tiny"}, {"queue"}}) {
     const Ended ended = copy.run(words);

@@ -1,6 +1,7 @@
 #include "core/store/sqlite/database.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -145,14 +146,11 @@ void Database::open() {
   // Reading opens the log.
   code = sqlite3_exec(handle_, kReadSomething, nullptr, nullptr, nullptr);
   rememberLog();
+  if (access_ != Access::Read) return;
   // A file in WAL mode needs to make its -shm; where the folder is read-only, it is read as it lies
   // there, unless some of it is still in a log.
   const bool isLocked = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
   if (!isLocked) return;
-  if (access_ != Access::Read) {
-    throw UnwritableError("'" + file_.string() +
-                          "' cannot be opened for writing; check the permissions of its folder");
-  }
   const std::string logFile = realFile(file_).string() + "-wal";
   if (sizeOf(logFile) > 0) {
     throw StoreError("'" + file_.string() +
@@ -404,6 +402,10 @@ void Database::fail(int code, const std::string& doing) {
       throw StoreError(file +
                        " is not a Vitrine database: it is not an SQLite file; choose another file");
     case SQLITE_CANTOPEN:
+      if (!isReadOnly() && ::access(file_.c_str(), R_OK) == 0) {
+        throw UnwritableError(file + " cannot be opened for writing (" + message +
+                              "); check the permissions of its folder");
+      }
       throw StoreError(file + " cannot be opened (" + message +
                        "); check the folder and its permissions");
     case SQLITE_READONLY:
