@@ -1,7 +1,6 @@
 // Which runs a text means, and what each is made of.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <clocale>
@@ -12,7 +11,6 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "tests/core/config/sample_catalog.h"
-#include "tests/support/refusal.h"
 
 namespace vitrine {
 namespace {
@@ -413,15 +411,6 @@ TEST(PlanFile, ReadsFromDisk) {
   EXPECT_THROW((void)planExperimentFile(file, sampleCatalog()), FileError);
   EXPECT_THROW((void)planExperimentFile(std::filesystem::temp_directory_path(), sampleCatalog()),
                FileError);
-}
-
-TEST(PlanFile, RefusesAPipeInsteadOfWaitingForItsWriter) {
-  const auto pipe = std::filesystem::temp_directory_path() /
-                    ("vitrine_plan_pipe_" + std::to_string(::getpid()));
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THAT([&] { (void)planExperimentFile(pipe, sampleCatalog()); },
-              test::Fails<FileError>(pipe.string(), "is not a regular file"));
-  std::filesystem::remove(pipe);
 }
 
 }  // namespace
