@@ -59,7 +59,6 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
   view_->header()->setStretchLastSection(false);
   view_->header()->setSectionsMovable(false);
   view_->header()->setHighlightSections(false);
-  view_->header()->setMinimumSectionSize(px(90));
   setColumns();
 
   headline_ = withName(withRole(new WrapLabel, "title"), tr("The queue"));
@@ -100,7 +99,10 @@ QueuePage::QueuePage(Workbench& workbench, QWidget* parent)
     isStale_ = true;
     if (isVisible()) showQueue();
   });
-  connect(&workbench_, &Workbench::themeChanged, this, [this] { view_->viewport()->update(); });
+  connect(&workbench_, &Workbench::themeChanged, this, [this] {
+    setColumns();  // of another zoom
+    view_->viewport()->update();
+  });
   connect(&devices_, &DeviceMonitor::changed, this, &QueuePage::showDevices);
   connect(&model_, &QueueModel::moveRequested, this, &QueuePage::move);
   connect(&model_, &QueueModel::modelReset, this, [this] { isReset_ = true; });
@@ -304,6 +306,7 @@ void QueuePage::showSelection() {
 
 void QueuePage::setColumns() {
   QHeaderView* header = view_->header();
+  header->setMinimumSectionSize(px(90));
   // Titles stand over what the delegate draws: sections begin and columns end 12 px inside.
   header->setStyleSheet(QStringLiteral("QHeaderView::section { padding-left: %1px; padding-right: "
                                        "%2px; } QHeaderView::section:first { padding-left: %2px; }")

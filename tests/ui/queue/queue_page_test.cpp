@@ -164,6 +164,21 @@ TEST_F(QueuePages, PutsTheTitlesOverTheirColumns) {
   EXPECT_NEAR(first / scale, px(12), 2);  // as the titles of the sections
 }
 
+TEST_F(QueuePages, ItsColumnsFollowTheZoom) {
+  enqueued("one");
+  open();
+  const QHeaderView* header = page_->view().header();
+  const int device = header->sectionSize(QueueModel::DeviceColumn);
+  const QString padding = header->styleSheet();
+  for (const double zoom : {1.5, 1.0}) {
+    setUiZoom(zoom);
+    Q_EMIT workbench_.themeChanged();
+    EXPECT_EQ(header->sectionSize(QueueModel::DeviceColumn), px(90));
+  }
+  EXPECT_EQ(header->sectionSize(QueueModel::DeviceColumn), device);
+  EXPECT_EQ(header->styleSheet(), padding);
+}
+
 TEST_F(QueuePages, TheTitleOfTheTimesFitsItsColumn) {
   enqueued("one");
   open();
