@@ -77,6 +77,7 @@ QWidget* ComparePage::makeDifferences() {
   sourceColumn->addWidget(title);
   source_ = withName(withRole(new QPlainTextEdit(sourceCard), "mono"),
                      tr("Difference of the experiment files"));
+  useMonoFont(*source_);
   source_->setReadOnly(true);
   source_->setLineWrapMode(QPlainTextEdit::NoWrap);
   source_->setMinimumHeight(px(90));

@@ -57,7 +57,8 @@ LatexDialog::LatexDialog(AblationTable table, TableOrigin origin, const LatexCho
   right->addStretch();
   top->addLayout(right);
   column->addLayout(top, 1);
-  text_ = withName(withRole(new QPlainTextEdit(this), "mono"), tr("LaTeX"));
+  text_ = withName(new QPlainTextEdit(this), tr("LaTeX"));
+  useMonoFont(*text_);
   text_->setReadOnly(true);
   text_->setLineWrapMode(QPlainTextEdit::NoWrap);
   column->addWidget(text_, 2);

@@ -15,6 +15,7 @@
 #include "ui/compare/forest_chart.h"
 #include "ui/compare/latex_dialog.h"
 #include "ui/figures/figure_view.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 namespace {
@@ -137,6 +138,7 @@ TEST_F(CompareForest, TheLatexTableHasTheColumnsThatAreChosen) {
   auto* dialog = page_->findChild<LatexDialog*>();
   ASSERT_NE(dialog, nullptr);
   auto* text = dialog->findChild<QPlainTextEdit*>();
+  EXPECT_EQ(text->font().family(), monoFont().family()) << "columns stand below each other";
   EXPECT_THAT(text->toPlainText().toStdString(), test::HasLine("+ better & mlp = swiglu & "));
   dialog->findChild<QComboBox*>()->setCurrentIndex(1);
   EXPECT_THAT(text->toPlainText().toStdString(), test::HasLine("+ better & swiglu & "));

@@ -15,7 +15,7 @@ TEST(Zoom, MonospacedTextGrowsWithTheWindow) {
   MainWindow window(studio.workbench);
   window.show();
   int found = 0;
-  for (const char* page : {"monitor", "configure", "sql", "playground"}) {
+  for (const char* page : {"monitor", "configure", "compare", "sql", "playground"}) {
     window.showPage(QString::fromUtf8(page));
     window.waitUntilIdle();
     for (QWidget* one : window.currentPage()->findChildren<QWidget*>()) {
@@ -33,7 +33,7 @@ TEST(Zoom, MonospacedTextGrowsWithTheWindow) {
       }
     }
   }
-  EXPECT_GE(found, 4);
+  EXPECT_GE(found, 5);
 }
 
 TEST(Zoom, TheLettersOfTheLogAreDrawnLarger) {
