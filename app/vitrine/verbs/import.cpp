@@ -21,7 +21,7 @@ int importVerb(const Arguments& arguments) {
                       "import runs that are here already once more, as copies with new UUIDs");
   line.app()
       .add_option("--experiment", experiment,
-                  "title for runs of TensorBoard (default: the name of FILE)")
+                  "title for runs of TensorBoard (default: the name of the folder)")
       ->type_name("TITLE");
   line.parse(arguments);
   // One that is there is checked as by every verb that writes; one that is not is made by

@@ -293,7 +293,12 @@ class RunImport {
 void importTensorBoard(const ImportTask& task) {
   const std::vector<Folder> folders = foldersOf(task.source);
   std::string title = task.experiment;
-  if (title.empty()) title = cleanUtf8(fs::canonical(task.source).filename().string());
+  if (title.empty()) {
+    // A file alone is imported as its folder would be.
+    const fs::path source = fs::canonical(task.source);
+    const fs::path folder = fs::is_directory(source) ? source : source.parent_path();
+    title = cleanUtf8(folder.filename().string());
+  }
   std::size_t empty = 0;
   for (std::size_t i = 0; i < folders.size(); ++i) {
     const Folder& folder = folders[i];
