@@ -28,6 +28,8 @@ namespace {
 
 constexpr int kPluginsSettleMs = 20'000;
 
+QString readingWords() { return PluginsPage::tr("Reading the plugins: a second or two."); }
+
 }  // namespace
 
 void PluginsPage::showEvent(QShowEvent* event) {
@@ -114,7 +116,7 @@ void PluginsPage::showCurrent() {
     message_->style()->unpolish(message_);
     message_->style()->polish(message_);
     message_->setText(!error_.isEmpty() ? tr("The plugins cannot be read: %1").arg(error_)
-                      : isBusy            ? tr("Reading the plugins: a second or two.")
+                      : isBusy            ? readingWords()
                       : folders_.isEmpty()
                           ? tr("No plugin was found: without one there is no model to train.")
                           : tr("No plugin was found, and without one there is no model to train. "
@@ -140,6 +142,7 @@ void PluginsPage::showCurrent() {
   }
   const PluginEntry* plugin = currentPlugin();
   if (plugin != nullptr) html = pluginHtml(*plugin, catalog);
+  if (html.isEmpty() && process_.isRunning()) html = readingWords();
   // The whole page in the colours of the theme, tables too.
   text_->document()->setDefaultFont(bodyFont());
   text_->document()->setDefaultStyleSheet(

@@ -111,6 +111,15 @@ TEST_F(Plugins, ListsWhatIsLoadedDisabledAndRefused) {
   EXPECT_EQ(shown->list().topLevelItem(0)->child(0)->text(0).toStdString(), "picture");
 }
 
+TEST_F(Plugins, SaysThatAPluginIsBeingRead) {
+  PluginsPage shown(workbench_);
+  shown.show();
+  ASSERT_EQ(shown.list().topLevelItem(0)->text(0), QStringLiteral("pictures")) << "of its items";
+  EXPECT_EQ(shown.text().toPlainText().toStdString(), "Reading the plugins: a second or two.");
+  shown.waitUntilIdle();
+  EXPECT_TRUE(shown.text().toPlainText().contains(QStringLiteral("/lib/pictures.so")));
+}
+
 TEST_F(Plugins, SaysWhyAPluginWasRefused) {
   const auto shown = page();
   shown->showEntry(QStringLiteral("plugin:cut.so"));
