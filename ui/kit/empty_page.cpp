@@ -27,6 +27,8 @@ EmptyPage::EmptyPage(const QString& sentence, const QString& action, QWidget* pa
 void EmptyPage::showMessage(const QString& sentence, const QString& action) {
   sentence_->setText(sentence);
   if (!action.isEmpty()) action_->setText(action);  // a button has a name, shown or not
+  // A button that is hidden with the focus gives it to another part of the window.
+  if (action.isEmpty() && window()->focusWidget() == action_) setFocus();
   action_->setVisible(!action.isEmpty());
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QLabel>
+#include <QVBoxLayout>
 
 #include "tests/ui/support/qt_test.h"
 
@@ -27,6 +28,18 @@ TEST(EmptyPage, SaysOneSentenceAndOffersWhatHasAWord) {
   page.showMessage(QStringLiteral("Reading."), QString());
   EXPECT_EQ(page.findChild<QLabel*>()->text().toStdString(), "Reading.");
   EXPECT_FALSE(buttons[0]->isVisibleTo(&page));
+}
+
+TEST(EmptyPage, KeepsTheFocusOfAButtonThatHasNoWordAnyMore) {
+  QWidget window;
+  auto* column = new QVBoxLayout(&window);
+  auto* page = new EmptyPage(QStringLiteral("Not computed."), QStringLiteral("Compute"));
+  column->addWidget(page);
+  column->addWidget(new QPushButton(QStringLiteral("Export")));
+  window.show();
+  page->findChildren<QPushButton*>()[0]->setFocus();
+  page->showMessage(QStringLiteral("Computing."), QString());
+  EXPECT_EQ(window.focusWidget(), page);
 }
 
 }  // namespace
