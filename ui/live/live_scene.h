@@ -44,6 +44,8 @@ class LiveScene {
   void drawLargeHead(const QPointF& corner, double side);
   void drawHeadRow(const live::AttentionLayer& layer, double cell, double left);
   void drawProbe(const QRectF& place);
+  /// Room that the longest name next to the image needs with its value.
+  [[nodiscard]] double factsWidth(const AttentionCells& cells) const;
   void drawProbeImage(const AttentionCells& cells, double side);
   void drawProbeFacts(const AttentionCells& cells, const live::AttentionLayer& layer);
   void drawHistory();

@@ -216,6 +216,13 @@ void LiveScene::drawHeadRow(const live::AttentionLayer& layer, double cell, doub
   ImGui::SetCursorScreenPos({row.x, row.y + f(cell)});
 }
 
+double LiveScene::factsWidth(const AttentionCells& cells) const {
+  const Small small(*canvas_);
+  const double name = static_cast<double>(sizeOf(patchName(cells.rows - 1, cells.columns - 1)).x),
+               value = static_cast<double>(sizeOf(QStringLiteral("\u22120.000")).x);
+  return std::ceil(px(10) + name + px(12) + value);
+}
+
 void LiveScene::drawProbe(const QRectF& place) {
   const LiveModel::FramePointer frame = model_.shown();
   const QString info =
@@ -229,16 +236,18 @@ void LiveScene::drawProbe(const QRectF& place) {
   const int head = std::min(model_.head, static_cast<int>(layer->heads) - 1);
   const AttentionCells cells = attentionCells(*layer, head, model_.query);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const double controls = px(96), facts = px(118);
+  const double controls = px(96), facts = factsWidth(cells);
   const double side = std::max(
       40.0, std::min(static_cast<double>(room.y) - controls, static_cast<double>(room.x) - facts));
+  const double tall =
+      std::max(side, std::min<double>(static_cast<double>(room.y) - controls, px(176)));
   const ImVec2 top = ImGui::GetCursorPos();
   drawProbeImage(cells, side);
   ImGui::SetCursorPos({top.x + f(side + px(10)), top.y});
-  ImGui::BeginChild("facts", {0, f(side)}, false, ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild("facts", {0, f(tall)}, false, ImGuiWindowFlags_NoScrollbar);
   drawProbeFacts(cells, *layer);
   ImGui::EndChild();
-  ImGui::SetCursorPos({top.x, top.y + f(side + px(6))});
+  ImGui::SetCursorPos({top.x, top.y + f(tall + px(6))});
   int kind = static_cast<int>(model_.query.kind);
   const auto choice = [&](const QString& word, LiveQuery::Kind which) {
     if (ImGui::RadioButton(word.toUtf8().constData(), &kind, static_cast<int>(which))) {
@@ -250,8 +259,9 @@ void LiveScene::drawProbe(const QRectF& place) {
   choice(tr("Patch"), LiveQuery::Kind::Patch);
   choice(tr("Class token"), LiveQuery::Kind::Class);
   choice(tr("Mean"), LiveQuery::Kind::Mean);
-  ImGui::SetNextItemWidth(
-      std::max(30.0F, ImGui::GetContentRegionAvail().x - sizeOf(tr("overlay")).x - f(px(6))));
+  const float word = sizeOf(tr("overlay")).x + f(px(6));
+  if (ImGui::GetContentRegionAvail().x < word + f(px(48))) ImGui::NewLine();
+  ImGui::SetNextItemWidth(std::max(30.0F, ImGui::GetContentRegionAvail().x - word));
   float overlay = f(model_.overlay);
   if (ImGui::SliderFloat("###overlay", &overlay, 0, 1, "%.2f"))
     model_.overlay = static_cast<double>(overlay);

@@ -76,6 +76,25 @@ TEST_F(Scene, IsTheSamePictureTwiceAsSharpAtScaleTwo) {
   EXPECT_EQ(image.deviceIndependentSize().toSize(), kSize);
 }
 
+TEST_F(Scene, NamesOfPatchesEndBeforeTheirValuesInANarrowWindow) {
+  model_.add(liveFrame(40));
+  const QSize narrow(560, 680);
+  const QImage image = canvas_.image(narrow, 1);
+  const QRect probe = livePlaces(narrow, true, false).probe.toRect();
+  const QRect rows(probe.right() - 108, probe.top() + 90, 100, 26);
+  const QRgb panel = image.pixel(probe.right() - 4, rows.top());
+  int gap = 0, widest = 0, inked = 0;
+  for (int x = rows.left(); x <= rows.right(); ++x) {
+    bool isFree = true;
+    for (int y = rows.top(); y <= rows.bottom(); ++y) isFree &= image.pixel(x, y) == panel;
+    gap = isFree ? gap + 1 : 0;
+    widest = std::max(widest, gap);
+    inked += isFree ? 0 : 1;
+  }
+  EXPECT_GT(inked, 40) << "names and values";
+  EXPECT_GE(widest, 8);
+}
+
 TEST_F(Scene, AClickOnTheImageAsksFromThatPatch) {
   model_.add(liveFrame(40));
   static_cast<void>(canvas_.frame(kSize, 1));
