@@ -409,9 +409,11 @@ void MainWindow::updateFile() {
   const QFileInfo file(QString::fromStdString(workbench_.store().file().string()));
   const QString name =
       fileLabel_->fontMetrics().elidedText(file.fileName(), Qt::ElideMiddle, px(260));
+  // What is written lies in the log until SQLite moves it.
+  const QFileInfo log(file.absoluteFilePath() + QStringLiteral("-wal"));
   fileLabel_->setText(
       QStringLiteral("%1 \u00b7 %2")
-          .arg(name, QString::fromStdString(formatBytes(file.size()))));
+          .arg(name, QString::fromStdString(formatBytes(file.size() + log.size()))));
   fileLabel_->setToolTip(file.absoluteFilePath());
 }
 

@@ -6,9 +6,11 @@
 #include <QFileInfo>
 #include <QHeaderView>
 #include <QHelpEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
 #include <QMenu>
+#include <QMenuBar>
 #include <QProcess>
 #include <QPushButton>
 #include <QTabBar>
@@ -19,6 +21,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/text.h"
 #include "tests/ui/support/describing.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
@@ -94,6 +97,18 @@ TEST(MainWindow, FitsATinyScreenAndAHugeZoom) {
     }
   }
   MainWindow(studio.workbench).setZoom(1);  // soon done, without pages
+}
+
+TEST(MainWindow, TheSizeOfTheDatabaseIncludesItsLog) {
+  SampleStudio studio(SampleOptions{0, 50});
+  const QString file = QString::fromStdString(studio.workbench.store().file().string());
+  const qint64 log = QFileInfo(file + QStringLiteral("-wal")).size();
+  ASSERT_GT(log, 0) << "nothing is in the log";
+  MainWindow window(studio.workbench);
+  const auto* label = qobject_cast<QLabel*>(window.menuBar()->cornerWidget());
+  ASSERT_NE(label, nullptr);
+  const std::string size = formatBytes(QFileInfo(file).size() + log);
+  EXPECT_TRUE(label->text().endsWith(QString::fromStdString(size))) << label->text().toStdString();
 }
 
 TEST(MainWindow, AHundredRunsShowInHalfASecond) {
