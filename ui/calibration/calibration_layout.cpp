@@ -136,8 +136,10 @@ QWidget* CalibrationPage::makeTools() {
 QWidget* CalibrationPage::makeTemperature() {
   QVBoxLayout* column = nullptr;
   temperatureCard_ = makeCalibrationCard(this, column);
+  QLabel* title = nullptr;
   column->addLayout(
-      makeCalibrationTitle(temperatureCard_, tr("Temperature"), nullptr, &temperatureAbout_));
+      makeCalibrationTitle(temperatureCard_, tr("Temperature"), &title, &temperatureAbout_));
+  title->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Preferred);  // the note is cut first
   auto* line = rowIn(nullptr, {}, px(8));
   auto* letter = new QLabel(QStringLiteral("T"), temperatureCard_);
   line->addWidget(letter);

@@ -3,7 +3,9 @@
 
 #include <QCoreApplication>
 #include <QHeaderView>
+#include <QLabel>
 #include <QTableWidget>
+#include <algorithm>
 #include <cmath>
 
 #include "tests/ui/calibration/answers.h"
@@ -62,6 +64,19 @@ TEST_F(CalibrationFit, ANameOverTheScoresIsShortenedInItsMiddleAndNeverCut) {
         << width;
     EXPECT_EQ(title.toolTip(), name);
   }
+}
+
+TEST_F(CalibrationFit, TheTitleOfTheTemperatureIsNeverCut) {
+  const auto shown = page({runWith("a run with a very long name that its card has no room for",
+                                   {samples::predictions(samples::overconfident(), 100, "test")})});
+  shown->resize(1000, 800);
+  for (int i = 0; i < 4; ++i) QCoreApplication::processEvents();
+  const QList<QLabel*> all = shown->findChildren<QLabel*>();
+  const auto title = std::find_if(all.begin(), all.end(), [](const QLabel* label) {
+    return label->text() == QStringLiteral("Temperature");
+  });
+  ASSERT_NE(title, all.end());
+  EXPECT_GE((*title)->width(), (*title)->sizeHint().width());
 }
 
 TEST_F(CalibrationFit, UsesTheFittedTemperatureAndTakesItBack) {
