@@ -53,7 +53,7 @@ std::optional<FormEntry> runEntry(const DrawableRun& run, const std::string& sam
     const auto& fitting = each.samplers;
     if (std::find(fitting.begin(), fitting.end(), sampler) == fitting.end()) continue;
     numbers.push_back(std::to_string(each.id));
-    titles << QStringLiteral("%1 %2").arg(each.id).arg(each.name);
+    titles << QStringLiteral("#%1 %2").arg(each.id).arg(each.name);
   }
   const std::string own = std::to_string(run.id);
   if (numbers.size() < 2 || std::find(numbers.begin(), numbers.end(), own) == numbers.end())

@@ -113,7 +113,7 @@ void PlaygroundPage::takeRuns(DrawableRuns found) {
     const QSignalBlocker quiet(runBox_);
     runBox_->clear();
     for (const DrawableRun& run : drawable_.runs) {
-      runBox_->addItem(runSquare(run.id), QStringLiteral("%1 %2").arg(run.id).arg(run.name),
+      runBox_->addItem(runSquare(run.id), QStringLiteral("#%1 %2").arg(run.id).arg(run.name),
                        QVariant::fromValue<qlonglong>(run.id));
     }
   }

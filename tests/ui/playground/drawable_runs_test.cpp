@@ -103,7 +103,7 @@ TEST(FormEntries, RunsThatTheSamplerFitsAreValuesOfAGrid) {
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->field.choices, (std::vector<std::string>{"1", "2"}));
   EXPECT_EQ(entry->field.defaultValue, "2") << "the chosen run";
-  EXPECT_EQ(entry->valueTitles, (QStringList{"1 a", "2 a"}));
+  EXPECT_EQ(entry->valueTitles, (QStringList{"#1 a", "#2 a"}));
   EXPECT_EQ(entryOfRuns(2, "speaker"), nullptr) << "a grid needs two runs";
 }
 

@@ -116,7 +116,7 @@ TEST_F(Playground, DrawsAGridOverRuns) {
   EXPECT_EQ(page_->shown()->cells[0].settings.model.run, a);
   EXPECT_EQ(page_->shown()->cells[1].settings.model.run, b);
   EXPECT_EQ(page_->shown()->cells[1].settings.model.checkpoint, "100");
-  EXPECT_EQ(page_->shown()->grid.rows->labels, (QStringList{"1 a", "2 b"}));
+  EXPECT_EQ(page_->shown()->grid.rows->labels, (QStringList{"#1 a", "#2 b"}));
   EXPECT_TRUE(log().contains("load 1 latest ema"));
   EXPECT_EQ(page_->run(), b) << "the chosen run stays chosen";
 }
