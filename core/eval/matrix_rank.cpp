@@ -30,11 +30,15 @@ void addRanksOfHeads(RankFindings& findings, const std::vector<LayerMatrices>& l
   const std::string rankName = "rank" + formatReal(100 * threshold, 4);
   std::vector<std::int64_t> numbers;
   std::vector<at::Tensor> spectra, curves;
+  std::vector<std::vector<std::int64_t>> ranks;
   std::int64_t longest = 0;
   for (const LayerMatrices& each : layers) {
     const Spectrum spectrum = spectrumOf(each.matrices);
     const at::Tensor curve = spectrum.cumulative.mean(0);
-    addRanks(findings, rankName, each.layer, rankAt(curve, threshold));
+    const at::Tensor rank = rankAt(curve, threshold).contiguous();
+    addRanks(findings, rankName, each.layer, rank);
+    const std::int64_t* first = rank.const_data_ptr<std::int64_t>();
+    ranks.emplace_back(first, first + rank.numel());
     addRanks(findings, rankName + "_mean", each.layer,
              rankAt(spectrum.cumulative, threshold).to(at::kDouble).mean(0));
     addRanks(findings, "effective_rank", each.layer, spectrum.effectiveRank.mean(0));
@@ -60,6 +64,7 @@ void addRanksOfHeads(RankFindings& findings, const std::vector<LayerMatrices>& l
   Artifact& spectrum = findings.artifacts.emplace_back(made);
   spectrum.name = "spectrum" + suffix;
   spectrum.kind = artifact_kind::kSpectrum;
+  spectrum.meta["rank"] = ranks;  // of the mean curves: mean values do not tell it
   setFloat64(spectrum, {values.const_data_ptr<double>(), count}, values.sizes().vec(),
              {"layer", "head", "singular value"});
 

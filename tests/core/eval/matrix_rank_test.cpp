@@ -115,6 +115,14 @@ TEST(MatrixRank, IsZeroWhereACurveNeverReachesTheShare) {
   EXPECT_EQ(ranks[2].item<std::int64_t>(), 0) << "a zero matrix";
 }
 
+TEST(MatrixRank, ASpectrumIsStoredWithTheRanksOfItsMeanCurves) {
+  // The mean values (5.5, 0.5) would reach the share at the first one.
+  const at::Tensor images = at::tensor({1.0, 0.0, 0.0, 1.0, 10.0, 0.0, 0.0, 0.0}, at::kDouble);
+  const RankFindings found = rankFindings("some", {{0, images.view({2, 1, 2, 2})}}, 0.8, Json());
+  EXPECT_EQ(found.scores.front().second, 2);
+  EXPECT_EQ(found.artifacts[0].meta.at("rank").dump(), "[[2]]");
+}
+
 TEST(MatrixRank, LayersOfFewerTokensArePaddedAndOtherNumbersOfHeadsAreApart) {
   const auto eye = [](std::int64_t heads, std::int64_t side) {
     return at::eye(side, at::kDouble).expand({2, heads, side, side});
