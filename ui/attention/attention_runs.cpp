@@ -185,6 +185,7 @@ void AttentionPage::fillSamples() {
                     return way.isOfWeights && way.series == series;
                   });
   }
+  if (isDrawn) listed_.clear();  // seeds, not images of a split
   if (!isSampleChosen_ && own_.isNull() && !stored.empty() && stored.count(sample_) == 0)
     sample_ = *stored.begin();
   const QSignalBlocker quiet(image_);

@@ -65,6 +65,18 @@ TEST_F(DrawnAttention, PatchesThatAreStoredAreAllThereToChoose) {
   EXPECT_THAT(view.figure()->summary().toStdString(), HasSubstr("no such query is stored"));
 }
 
+TEST_F(DrawnAttention, ImagesThatAnotherPageListedAreNotSeeds) {
+  const FakeServe serve("def load(request): return {\"model\": \"m\"}\n");
+  workbench_.serve();
+  const std::int64_t run = runWith("a", {drawnAttention(0, 0)}, configOf("noise"));
+  workbench_.addCheckpoint(run, 400);
+  const auto shown = page({run});
+  shown->setViewState({{"image", 7}, {"listed", {7, 3}}});
+  shown->waitUntilIdle();
+  EXPECT_THAT(labels(*shown), HasSubstr("stored: 7"));
+  EXPECT_EQ(labels(*shown).find("listed"), std::string::npos);
+}
+
 TEST_F(DrawnAttention, OfOnePatchTheNewestCounts) {
   Artifact again = drawnAttention(0, 0);
   setFloat32(again, std::vector<float>{0.25F, 0.25F, 0.25F, 0.25F}, {1, 1, 1, 4},
