@@ -350,8 +350,10 @@ void LivePage::showStatus() {
   if (stack_->currentWidget() != live_) return;
   const store::RunRow* row = run_ == 0 ? nullptr : workbench_.run(run_);
   const live::Frame& frame = model_.newest();
-  QString state =
-      row == nullptr ? QString() : QString::fromStdString(row->name) + QStringLiteral(" \u00B7 ");
+  // A long name leaves room for what is said about the run.
+  const QString name = row == nullptr ? QString() : QString::fromStdString(row->name);
+  QString state = state_->fontMetrics().elidedText(name, Qt::ElideMiddle, px(240));
+  if (row != nullptr) state += QStringLiteral(" \u00B7 ");
   if (trainer_ == live::TrainerState::Ended || trainer_ == live::TrainerState::Gone ||
       !isWatching())
     state += tr("not training any more; the last frames stay");

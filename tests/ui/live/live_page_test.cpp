@@ -178,6 +178,21 @@ TEST_F(LiveTraining, ShowsFramesAsTheyComeAndAsksForWhatTheUserChooses) {
   EXPECT_TRUE(shown->accessibleDescription().contains(QStringLiteral("row 1, column 2")));
 }
 
+TEST_F(Live, ALongNameLeavesTheStepToBeRead) {
+  const std::int64_t run = running(std::string(200, 'n'));
+  choose(run);
+  const auto shown = page();
+  live::Publisher trainer(workbench_.row(run).uuid);
+  publish(trainer, *shown, liveFrame(10));
+  const QList<QLabel*> all = shown->findChildren<QLabel*>();
+  const auto label = std::find_if(all.begin(), all.end(), [](const QLabel* one) {
+    return one->text().endsWith(QStringLiteral("step 10 of 100"));
+  });
+  ASSERT_NE(label, all.end());
+  QCoreApplication::processEvents();
+  EXPECT_LE((*label)->fontMetrics().horizontalAdvance((*label)->text()), (*label)->width());
+}
+
 TEST_F(LiveTraining, OtherPagesTakeTheSampleOfAnImageThatWasChosenHere) {
   publish(trainer, *shown, liveFrame(10));
   EXPECT_EQ(workbench_.selection().image(), 0) << "no image was chosen";
