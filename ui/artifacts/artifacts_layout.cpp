@@ -24,7 +24,7 @@ QWidget* ArtifactsPage::makeList() {
   tree_->setIndentation(px(14));
   tree_->setMinimumSize(px(140), px(96));
   tree_->setUniformRowHeights(true);
-  tree_->setTextElideMode(Qt::ElideRight);
+  tree_->setTextElideMode(Qt::ElideMiddle);  // times and patches stand at the end of a name
   column->addWidget(tree_, 1);
   auto* below = columnIn(nullptr, {px(8), 0, px(8), px(8)}, px(4));
   analyses_ = new AnalysisMenu(

@@ -90,6 +90,20 @@ TEST_F(Artifacts, ListsNamesUnderTheirAnalysis) {
   EXPECT_EQ(tree->topLevelItem(1)->child(1)->text(0).toStdString(), "per class");
 }
 
+TEST_F(Artifacts, LongNamesThatDifferAtTheirEndDifferInTheList) {
+  Artifact early = samples::table(), late = samples::table();
+  early.name = "attention of seed 8754 at time 0.125";
+  late.name = "attention of seed 8754 at time 0.875";
+  const auto shown = page({runWith("a", {early, late})});
+  const auto* tree = shown->findChild<QTreeWidget*>();
+  ASSERT_EQ(tree->topLevelItem(0)->childCount(), 2);
+  const auto drawn = [tree](int row) {
+    return tree->fontMetrics().elidedText(tree->topLevelItem(0)->child(row)->text(0),
+                                          tree->textElideMode(), 140);
+  };
+  EXPECT_NE(drawn(0), drawn(1));
+}
+
 TEST_F(Artifacts, StaysAtAnOlderStepWhileNewerOnesCome) {
   const std::int64_t run =
       runWith("a", {at(samples::spectrum(), 100), at(samples::spectrum(), 200)});
