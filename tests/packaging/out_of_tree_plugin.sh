@@ -19,7 +19,7 @@ if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$folder" CCACHE_NOHASHDIR=1
 fi
 plugin() { # plugin NAME SOURCE_FOLDER: builds it into $folder/plugin
-  cmake -G Ninja -S "$2" -B "$folder/build-$1" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 \
+  cmake -G Ninja -S "$2" -B "$folder/build-$1" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
     -DCMAKE_PREFIX_PATH="$folder/prefix" \
     >"$folder/configure.log" 2>&1 || { tail -n 20 "$folder/configure.log"; fail "configure $1"; }
   grep -qi "warning" "$folder/configure.log" && { cat "$folder/configure.log"; fail "configuring $1 warns"; }
