@@ -61,9 +61,9 @@ class SampleFigure final : public Figure {
                 return whole;
               });
     const double most = std::min({body.height(), body.width() * 0.42, 160.0});
-    const QRectF frame(body.left(), body.top(), most, most);
-    painter.fillRect(frame, themeColors().raised);
+    QRectF frame(body.left(), body.top(), most, most);
     if (picture_.picture.isNull()) {
+      painter.fillRect(frame, themeColors().raised);
       painter.setFont(axisLetters());
       painter.setPen(themeColors().muted);
       painter.drawText(frame, Qt::AlignCenter | Qt::TextWordWrap, QObject::tr("no image"));
@@ -71,10 +71,8 @@ class SampleFigure final : public Figure {
       // Whole multiples, so that every pixel is as large as the others.
       const QSizeF size = picture_.picture.size();
       const double fit = std::min(most / size.width(), most / size.height());
-      const double scale = fit >= 1 ? std::floor(fit) : fit;
-      QRectF place(QPointF(0, 0), size * scale);
-      place.moveTopLeft(frame.topLeft());
-      drawPixels(painter, place, picture_.picture);
+      frame.setSize(size * (fit >= 1 ? std::floor(fit) : fit));
+      drawPixels(painter, frame, picture_.picture);
     }
     painter.setFont(smallLetters());
     const double left = frame.right() + 12, width = body.right() - left;

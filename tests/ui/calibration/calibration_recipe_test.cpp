@@ -1,15 +1,19 @@
 // Views of Calibration: what an exported figure keeps, and what is shown at a step.
 #include <gmock/gmock.h>
 
+#include <QImage>
 #include <QLayout>
+#include <QPainter>
 #include <QTest>
 #include <QToolButton>
+#include <algorithm>
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/calibration/answers.h"
 #include "tests/ui/support/page_test.h"
 #include "ui/calibration/calibration_page.h"
 #include "ui/calibration/sample_strip.h"
+#include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 namespace {
@@ -107,6 +111,31 @@ TEST_F(CalibrationRecipe, ATemperatureIsOfTheRunWhateverItsNumberIs) {
   shown->setViewState({{"temperatures", {{workbench_.run(run)->uuid, 3}}}});
   shown->waitUntilIdle();
   EXPECT_EQ(shown->current()->temperature, 3);
+}
+
+TEST(SampleFigure, NamesOfClassesBeginNextToThePicture) {
+  SamplePicture sample;
+  sample.picture = QImage(28, 28, QImage::Format_RGB32);
+  sample.picture.fill(Qt::white);
+  sample.names = QStringList{QStringLiteral("Sneaker"), QStringLiteral("Ankle boot")};
+  sample.shares = {{1, 0.929}};
+  sample.label = 0;
+  sample.predicted = 1;
+  QImage image(214, 140, QImage::Format_RGB32);
+  image.fill(themeColors().panel);
+  QPainter painter(&image);
+  makeSampleFigure(sample)->paint(painter, image.rect());
+  painter.end();
+  int end = -1, bar = image.width();
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      if (image.pixel(x, y) == qRgb(255, 255, 255)) end = std::max(end, x);
+      if (image.pixel(x, y) == themeColors().bad.rgb()) bar = std::min(bar, x);
+    }
+  }
+  ASSERT_GE(end, 0);
+  EXPECT_GT(bar, end);
+  EXPECT_LE(bar - end, 14);
 }
 
 }  // namespace
