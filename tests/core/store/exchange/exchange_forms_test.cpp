@@ -237,7 +237,7 @@ TEST_F(Forms, KeepsTheMillisecondsOfTensorBoard) {
   }
   importRuns(file(), folder_ / "events.out.tfevents.1", Duplicates::Skip, "");
   const RunRow run = RunStore(file()).run(1);
-  EXPECT_EQ(run.experiment, folder_.path().filename().string()) << "as if it was the folder";
+  EXPECT_EQ(run.experiment, folder_.filename().string()) << "as if it was the folder";
   EXPECT_EQ(run.startedAt, "2023-11-14T22:13:20.123Z");
   EXPECT_EQ(run.finishedAt, "2023-11-14T22:13:21.001Z");
 }
