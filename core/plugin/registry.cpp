@@ -16,7 +16,6 @@ DatasetSource::~DatasetSource() = default;
 Task::~Task() = default;
 Analysis::~Analysis() = default;
 Sampler::~Sampler() = default;
-Plugin::~Plugin() = default;
 
 Registry::Registry() = default;
 Registry::~Registry() = default;

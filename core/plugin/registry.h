@@ -76,12 +76,4 @@ class VITRINE_ENGINE_EXPORT Registry {
   std::string plugin_;
 };
 
-/// Root object of a plugin file (core/plugin/plugin.h gives it to Qt).
-class VITRINE_ENGINE_EXPORT Plugin {
- public:
-  virtual ~Plugin();
-  /// Called once, by the loader. \throws PluginError  an id is taken
-  virtual void registerInto(Registry& registry) = 0;
-};
-
 }  // namespace vitrine

@@ -1,9 +1,11 @@
 // The plugin file of the analyses that look into any model with the capability they need.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/analyses/analyses.h"
+namespace vitrine::analyses {
+void registerAll(Registry& registry);  // in analyses.cpp
+}
 
 class AnalysesPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,17 +13,7 @@ class AnalysesPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(vitrine::analyses::makeAttentionRank());
-    registry.add(vitrine::analyses::makeCalibration());
-    registry.add(vitrine::analyses::makeAttentionMap());
-    registry.add(vitrine::analyses::makeFirstLayer());
-    registry.add(vitrine::analyses::makeReceptiveField());
-    registry.add(vitrine::analyses::makeResolutionSweep());
-    registry.add(vitrine::analyses::makeShapeBias());
-    registry.add(vitrine::analyses::makeTextLogits());
-    registry.add(vitrine::analyses::makeTokenPositions());
-    registry.add(vitrine::analyses::makeTokenProbe());
-    registry.add(vitrine::analyses::makeWeightHistograms());
+    vitrine::analyses::registerAll(registry);
   }
 };
 

@@ -262,4 +262,9 @@ std::shared_ptr<Model> KlArchitecture::build(const Config& config, std::uint64_t
 
 std::vector<WeightSign> KlArchitecture::weightSigns() const { return klSigns(); }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<KlArchitecture>());
+  registry.add(std::make_unique<TaesdArchitecture>());
+}
+
 }  // namespace vitrine::autoencoder

@@ -1,9 +1,11 @@
 // The plugin file of the autoencoders.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/autoencoder/architectures.h"
+namespace vitrine::autoencoder {
+void registerAll(Registry& registry);  // in autoencoder_kl.cpp
+}
 
 class AutoencoderPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,8 +13,7 @@ class AutoencoderPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::autoencoder::KlArchitecture>());
-    registry.add(std::make_unique<vitrine::autoencoder::TaesdArchitecture>());
+    vitrine::autoencoder::registerAll(registry);
   }
 };
 

@@ -33,4 +33,9 @@ std::shared_ptr<Model> SitArchitecture::build(const Config& config, std::uint64_
   return diffusion::makeDiffusionTransformer(config, Time::Flow, seed);
 }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<DitArchitecture>());
+  registry.add(std::make_unique<SitArchitecture>());
+}
+
 }  // namespace vitrine::baselines

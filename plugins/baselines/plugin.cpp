@@ -1,9 +1,11 @@
 // The plugin file of the models that papers compare with.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/baselines/diffusion_transformers.h"
+namespace vitrine::baselines {
+void registerAll(Registry& registry);  // in diffusion_transformers.cpp
+}
 
 class BaselinesPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,8 +13,7 @@ class BaselinesPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::baselines::DitArchitecture>());
-    registry.add(std::make_unique<vitrine::baselines::SitArchitecture>());
+    vitrine::baselines::registerAll(registry);
   }
 };
 

@@ -219,4 +219,8 @@ std::vector<WeightSign> IllamaArchitecture::weightSigns() const {
   return {{"an iLLaMA (SwiGLU, authors' names)", {"mlp.fc3."}}};
 }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<IllamaArchitecture>());
+}
+
 }  // namespace vitrine::illama

@@ -1,9 +1,11 @@
 // The plugin file of iLLaMA.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/illama/illama.h"
+namespace vitrine::illama {
+void registerAll(Registry& registry);  // in illama.cpp
+}
 
 class IllamaPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,7 +13,7 @@ class IllamaPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::illama::IllamaArchitecture>());
+    vitrine::illama::registerAll(registry);
   }
 };
 

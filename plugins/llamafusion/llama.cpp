@@ -171,4 +171,9 @@ std::vector<WeightSign> LlamaArchitecture::weightSigns() const {
           {"a Llama (the first authors' names)", {"tok_embeddings", "attention.wq"}}};
 }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<LlamaArchitecture>());
+  registry.add(std::make_unique<LlamaFusionArchitecture>());
+}
+
 }  // namespace vitrine::llamafusion

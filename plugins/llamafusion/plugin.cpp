@@ -1,9 +1,11 @@
 // The plugin file of Llama and LlamaFusion.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/llamafusion/architectures.h"
+namespace vitrine::llamafusion {
+void registerAll(Registry& registry);  // in llama.cpp
+}
 
 class LlamaFusionPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,8 +13,7 @@ class LlamaFusionPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::llamafusion::LlamaArchitecture>());
-    registry.add(std::make_unique<vitrine::llamafusion::LlamaFusionArchitecture>());
+    vitrine::llamafusion::registerAll(registry);
   }
 };
 

@@ -1,9 +1,11 @@
 // The plugin file of the transforms.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/transforms/transforms.h"
+namespace vitrine::transforms {
+void registerAll(Registry& registry);  // in resize.cpp
+}
 
 class TransformsPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT

@@ -1,10 +1,11 @@
 // The plugin file of Vision-LSTM: the architecture, and analyses of its memories.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/vision_lstm/analyses.h"
-#include "plugins/vision_lstm/vision_lstm.h"
+namespace vitrine::vision_lstm {
+void registerAll(Registry& registry);  // in vision_lstm.cpp
+}
 
 class VisionLstmPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -12,11 +13,7 @@ class VisionLstmPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::vision_lstm::VisionLstmArchitecture>());
-    registry.add(vitrine::vision_lstm::makeMemoryLength());
-    registry.add(vitrine::vision_lstm::makeMemoryWeights());
-    registry.add(vitrine::vision_lstm::makeMemoryRank());
-    registry.add(vitrine::vision_lstm::makeTokenCost());
+    vitrine::vision_lstm::registerAll(registry);
   }
 };
 

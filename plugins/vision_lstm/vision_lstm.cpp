@@ -13,6 +13,7 @@
 #include "core/model/weights.h"
 #include "core/nn/patch_embed.h"
 #include "core/nn/position/position_embedding.h"
+#include "plugins/vision_lstm/analyses.h"
 #include "plugins/vision_lstm/state.h"
 
 namespace vitrine::vision_lstm {
@@ -351,6 +352,14 @@ ItemCard VisionLstmArchitecture::card() const {
 std::shared_ptr<Model> VisionLstmArchitecture::build(const Config& config,
                                                      std::uint64_t seed) const {
   return std::make_shared<VisionLstm>(readConfig(config), seed);
+}
+
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<VisionLstmArchitecture>());
+  registry.add(makeMemoryLength());
+  registry.add(makeMemoryWeights());
+  registry.add(makeMemoryRank());
+  registry.add(makeTokenCost());
 }
 
 }  // namespace vitrine::vision_lstm

@@ -126,4 +126,11 @@ Json PlainArchitecture::trainedValues(const Config& trained) const {
   return trainedAnchor(trained);
 }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<PlainArchitecture>());
+  registry.add(std::make_unique<PyramidArchitecture>());
+  registry.add(std::make_unique<DensePyramidArchitecture>());
+  registry.add(std::make_unique<VitDetArchitecture>());
+}
+
 }  // namespace vitrine::visionllama

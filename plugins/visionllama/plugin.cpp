@@ -1,9 +1,11 @@
 // The plugin file of VisionLLaMA.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/visionllama/architectures.h"
+namespace vitrine::visionllama {
+void registerAll(Registry& registry);  // in plain.cpp
+}
 
 class VisionLlamaPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,10 +13,7 @@ class VisionLlamaPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::visionllama::PlainArchitecture>());
-    registry.add(std::make_unique<vitrine::visionllama::PyramidArchitecture>());
-    registry.add(std::make_unique<vitrine::visionllama::DensePyramidArchitecture>());
-    registry.add(std::make_unique<vitrine::visionllama::VitDetArchitecture>());
+    vitrine::visionllama::registerAll(registry);
   }
 };
 

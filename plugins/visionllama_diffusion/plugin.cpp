@@ -1,9 +1,11 @@
 // The plugin file of DiT-LLaMA and SiT-LLaMA.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/visionllama_diffusion/rotary_diffusion.h"
+namespace vitrine::visionllama_diffusion {
+void registerAll(Registry& registry);  // in rotary_diffusion.cpp
+}
 
 class VisionLlamaDiffusionPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,8 +13,7 @@ class VisionLlamaDiffusionPlugin final : public QObject, public vitrine::Plugin 
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::visionllama_diffusion::DitLlamaArchitecture>());
-    registry.add(std::make_unique<vitrine::visionllama_diffusion::SitLlamaArchitecture>());
+    vitrine::visionllama_diffusion::registerAll(registry);
   }
 };
 

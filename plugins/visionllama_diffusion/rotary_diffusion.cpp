@@ -38,4 +38,9 @@ std::shared_ptr<Model> SitLlamaArchitecture::build(const Config& config, std::ui
   return diffusion::makeDiffusionTransformer(config, Time::Flow, seed);
 }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<DitLlamaArchitecture>());
+  registry.add(std::make_unique<SitLlamaArchitecture>());
+}
+
 }  // namespace vitrine::visionllama_diffusion

@@ -1,9 +1,11 @@
 // The plugin file of the Vision Transformer.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/vit/vit.h"
+namespace vitrine::vit {
+void registerAll(Registry& registry);  // in vit.cpp
+}
 
 class VitPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,7 +13,7 @@ class VitPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::vit::VitArchitecture>());
+    vitrine::vit::registerAll(registry);
   }
 };
 

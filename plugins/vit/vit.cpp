@@ -157,4 +157,8 @@ std::shared_ptr<Model> VitArchitecture::build(const Config& config, std::uint64_
 
 std::vector<WeightSign> VitArchitecture::weightSigns() const { return publicSigns(); }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<VitArchitecture>());
+}
+
 }  // namespace vitrine::vit

@@ -149,4 +149,9 @@ std::shared_ptr<const Dataset> Cifar100Source::open(const Config& config) const 
                                         std::move(info));
 }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<Cifar10Source>());
+  registry.add(std::make_unique<Cifar100Source>());
+}
+
 }  // namespace vitrine::cifar

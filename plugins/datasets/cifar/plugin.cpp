@@ -1,9 +1,11 @@
 // The plugin file of CIFAR-10 and CIFAR-100.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/datasets/cifar/cifar_dataset.h"
+namespace vitrine::cifar {
+void registerAll(Registry& registry);  // in cifar_dataset.cpp
+}
 
 class CifarPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,8 +13,7 @@ class CifarPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::cifar::Cifar10Source>());
-    registry.add(std::make_unique<vitrine::cifar::Cifar100Source>());
+    vitrine::cifar::registerAll(registry);
   }
 };
 

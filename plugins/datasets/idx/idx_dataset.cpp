@@ -162,4 +162,9 @@ std::shared_ptr<const Dataset> IdxFolderSource::open(const Config& config) const
                                       "; set data.folder to the folder that has it");
 }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<FashionMnistSource>());
+  registry.add(std::make_unique<IdxFolderSource>());
+}
+
 }  // namespace vitrine::idx

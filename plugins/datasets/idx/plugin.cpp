@@ -1,9 +1,11 @@
 // The plugin file of the IDX data sets.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/datasets/idx/idx_dataset.h"
+namespace vitrine::idx {
+void registerAll(Registry& registry);  // in idx_dataset.cpp
+}
 
 class IdxPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,8 +13,7 @@ class IdxPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::idx::FashionMnistSource>());
-    registry.add(std::make_unique<vitrine::idx::IdxFolderSource>());
+    vitrine::idx::registerAll(registry);
   }
 };
 

@@ -1,10 +1,11 @@
 // The plugin file of folders of images.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/datasets/image_folder/image_folder.h"
-#include "plugins/datasets/image_folder/scene_sets.h"
+namespace vitrine::image_folder {
+void registerAll(Registry& registry);  // in sources.cpp
+}
 
 class ImageFolderPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -12,10 +13,7 @@ class ImageFolderPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::image_folder::ImageFolderSource>());
-    registry.add(std::make_unique<vitrine::image_folder::ImageCaptionsSource>());
-    registry.add(std::make_unique<vitrine::image_folder::CocoSource>());
-    registry.add(std::make_unique<vitrine::image_folder::Ade20kSource>());
+    vitrine::image_folder::registerAll(registry);
   }
 };
 

@@ -2,6 +2,7 @@
 #include "core/base/error.h"
 #include "core/config/item_card.h"
 #include "plugins/datasets/image_folder/image_folder.h"
+#include "plugins/datasets/image_folder/scene_sets.h"
 
 namespace vitrine::image_folder {
 
@@ -143,6 +144,13 @@ std::shared_ptr<const Dataset> ImageCaptionsSource::open(const Config& config) c
   FolderOptions options = optionsFrom(config);
   options.listing.lists = config.has("lists") ? config.text("lists") : config.text("folder");
   return std::make_shared<ImageCaptions>(config.text("folder"), options, infoFrom(config));
+}
+
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<ImageFolderSource>());
+  registry.add(std::make_unique<ImageCaptionsSource>());
+  registry.add(std::make_unique<CocoSource>());
+  registry.add(std::make_unique<Ade20kSource>());
 }
 
 }  // namespace vitrine::image_folder

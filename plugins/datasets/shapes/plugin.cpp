@@ -1,9 +1,11 @@
 // The plugin file of the generated sets.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/datasets/shapes/generated_set.h"
+namespace vitrine::shapes {
+void registerAll(Registry& registry);  // in generated_set.cpp
+}
 
 class ShapesPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT

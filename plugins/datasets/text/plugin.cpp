@@ -1,11 +1,11 @@
 // The plugin file of the text data sets.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/datasets/text/continuations.h"
-#include "plugins/datasets/text/sequences.h"
-#include "plugins/datasets/text/text_datasets.h"
+namespace vitrine::text {
+void registerAll(Registry& registry);  // in text_datasets.cpp
+}
 
 class TextPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -13,10 +13,7 @@ class TextPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::text::DocumentsSource>());
-    registry.add(std::make_unique<vitrine::text::ChoiceSource>());
-    registry.add(std::make_unique<vitrine::text::ContinuationsSource>());
-    registry.add(std::make_unique<vitrine::text::SequencesSource>());
+    vitrine::text::registerAll(registry);
   }
 };
 

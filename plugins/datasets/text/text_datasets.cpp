@@ -4,6 +4,8 @@
 
 #include "core/base/error.h"
 #include "core/config/item_card.h"
+#include "plugins/datasets/text/continuations.h"
+#include "plugins/datasets/text/sequences.h"
 
 namespace vitrine::text {
 
@@ -134,6 +136,13 @@ ItemCard ChoiceSource::card() const {
 
 std::shared_ptr<const Dataset> ChoiceSource::open(const Config& config) const {
   return std::make_shared<TextChoice>(config.text("folder"));
+}
+
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<DocumentsSource>());
+  registry.add(std::make_unique<ChoiceSource>());
+  registry.add(std::make_unique<ContinuationsSource>());
+  registry.add(std::make_unique<SequencesSource>());
 }
 
 }  // namespace vitrine::text

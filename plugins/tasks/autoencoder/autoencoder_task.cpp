@@ -162,4 +162,9 @@ std::unique_ptr<TaskSession> AutoencoderTask::open(const TaskSetup& setup) const
   return std::make_unique<Session>(setup);
 }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<AutoencoderTask>());
+  registry.add(std::make_unique<Reconstruction>());
+}
+
 }  // namespace vitrine::autoencoder_task

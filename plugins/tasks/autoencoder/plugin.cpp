@@ -1,10 +1,11 @@
 // The plugin file of training and looking at autoencoders.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/tasks/autoencoder/autoencoder_task.h"
-#include "plugins/tasks/autoencoder/reconstruction.h"
+namespace vitrine::autoencoder_task {
+void registerAll(Registry& registry);  // in autoencoder_task.cpp
+}
 
 class AutoencoderTaskPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -12,8 +13,7 @@ class AutoencoderTaskPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::autoencoder_task::AutoencoderTask>());
-    registry.add(std::make_unique<vitrine::autoencoder_task::Reconstruction>());
+    vitrine::autoencoder_task::registerAll(registry);
   }
 };
 

@@ -161,4 +161,8 @@ std::unique_ptr<TaskSession> ClassificationTask::open(const TaskSetup& setup) co
   return std::make_unique<Session>(setup);
 }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<ClassificationTask>());
+}
+
 }  // namespace vitrine::classification

@@ -1,9 +1,11 @@
 // The plugin file of image classification.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/tasks/classification/classification.h"
+namespace vitrine::classification {
+void registerAll(Registry& registry);  // in classification.cpp
+}
 
 class ClassificationPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,7 +13,7 @@ class ClassificationPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::classification::ClassificationTask>());
+    vitrine::classification::registerAll(registry);
   }
 };
 

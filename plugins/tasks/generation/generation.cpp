@@ -15,6 +15,7 @@
 #include "core/plugin/pixel_map.h"
 #include "core/plugin/sampler.h"
 #include "plugins/tasks/generation/draw.h"
+#include "plugins/tasks/generation/samplers.h"
 
 namespace vitrine::generation {
 
@@ -430,6 +431,11 @@ class Session final : public GenerationSession {
 
 std::unique_ptr<TaskSession> GenerationTask::open(const TaskSetup& setup) const {
   return std::make_unique<Session>(setup);
+}
+
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<GenerationTask>());
+  addSamplers(registry);
 }
 
 }  // namespace vitrine::generation

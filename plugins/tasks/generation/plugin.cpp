@@ -1,10 +1,11 @@
 // The plugin file of image generation: the task and its samplers.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/tasks/generation/generation.h"
-#include "plugins/tasks/generation/samplers.h"
+namespace vitrine::generation {
+void registerAll(Registry& registry);  // in generation.cpp
+}
 
 class GenerationPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -12,8 +13,7 @@ class GenerationPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::generation::GenerationTask>());
-    vitrine::generation::addSamplers(registry);
+    vitrine::generation::registerAll(registry);
   }
 };
 

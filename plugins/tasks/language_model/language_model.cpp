@@ -195,4 +195,9 @@ std::unique_ptr<TaskSession> LanguageModelTask::open(const TaskSetup& setup) con
   return std::make_unique<Session>(setup);
 }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<LanguageModelTask>());
+  registry.add(std::make_unique<TextSampler>());
+}
+
 }  // namespace vitrine::language_model

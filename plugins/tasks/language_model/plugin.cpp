@@ -1,9 +1,11 @@
 // The plugin file of language models.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/tasks/language_model/language_model.h"
+namespace vitrine::language_model {
+void registerAll(Registry& registry);  // in language_model.cpp
+}
 
 class LanguageModelPlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,8 +13,7 @@ class LanguageModelPlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::language_model::LanguageModelTask>());
-    registry.add(std::make_unique<vitrine::language_model::TextSampler>());
+    vitrine::language_model::registerAll(registry);
   }
 };
 

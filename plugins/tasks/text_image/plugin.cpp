@@ -1,9 +1,11 @@
 // The plugin file of texts and images.
-#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_file.h"
 
 #include <QObject>
 
-#include "plugins/tasks/text_image/text_image.h"
+namespace vitrine::text_image {
+void registerAll(Registry& registry);  // in text_image.cpp
+}
 
 class TextImagePlugin final : public QObject, public vitrine::Plugin {
   Q_OBJECT
@@ -11,8 +13,7 @@ class TextImagePlugin final : public QObject, public vitrine::Plugin {
   Q_INTERFACES(vitrine::Plugin)
  public:
   void registerInto(vitrine::Registry& registry) override {
-    registry.add(std::make_unique<vitrine::text_image::TextImageTask>());
-    registry.add(std::make_unique<vitrine::text_image::TextImageSampler>());
+    vitrine::text_image::registerAll(registry);
   }
 };
 

@@ -473,4 +473,9 @@ std::unique_ptr<TaskSession> TextImageTask::open(const TaskSetup& setup) const {
   return std::make_unique<Session>(setup);
 }
 
+void registerAll(Registry& registry) {
+  registry.add(std::make_unique<TextImageTask>());
+  registry.add(std::make_unique<TextImageSampler>());
+}
+
 }  // namespace vitrine::text_image
