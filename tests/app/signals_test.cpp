@@ -35,7 +35,7 @@ Json shown(const Scratch& scratch) {
 TEST(Signals, AnInterruptEndsAtACheckpointWithSeventyFiveAndResumeContinues) {
   Scratch scratch;
   Program program(longRun(scratch));
-  ASSERT_TRUE(program.waitForError("\nstep ")) << "no progress was seen";
+  ASSERT_TRUE(program.waitForError(" images/s")) << "no progress was seen";
   program.signal(SIGINT);
   const Ended ended = program.wait();
   EXPECT_EQ(ended.code, 75) << ended.err;
@@ -51,7 +51,7 @@ TEST(Signals, AnInterruptEndsAtACheckpointWithSeventyFiveAndResumeContinues) {
   Program resumed({"resume", "1", "--db", scratch.path("x.sqlite"), "--json"});
   ASSERT_TRUE(resumed.waitForError(
       "continuing at step " + std::to_string(ended.json().at(0).at("step").get<std::int64_t>())));
-  ASSERT_TRUE(resumed.waitForError("\nstep "));
+  ASSERT_TRUE(resumed.waitForError(" images/s"));
   resumed.signal(SIGTERM);
   EXPECT_EQ(resumed.wait().code, 75);
   const Json again = shown(scratch);
@@ -64,13 +64,13 @@ TEST(Signals, TheEvaluationThatAnInterruptLeftOwingIsShownAfterTheResume) {
   std::vector<std::string> words = longRun(scratch);
   words.insert(words.begin() + 2, "train.evaluate.every_steps=1");
   Program program(words);
-  ASSERT_TRUE(program.waitForError("\nstep ")) << "no progress was seen";
+  ASSERT_TRUE(program.waitForError(" images/s")) << "no progress was seen";
   program.signal(SIGINT);
   const Ended ended = program.wait();
   ASSERT_EQ(ended.code, 75) << ended.err;
   const std::int64_t first = ended.json().at(0).at("step").get<std::int64_t>();
   Program resumed({"resume", "1", "--db", scratch.path("x.sqlite"), "--json"});
-  ASSERT_TRUE(resumed.waitForError("\nstep "));
+  ASSERT_TRUE(resumed.waitForError(" images/s"));
   resumed.signal(SIGINT);
   EXPECT_EQ(resumed.wait().code, 75);
   const Json shown = vitrine({"query",
@@ -88,7 +88,7 @@ TEST(Signals, TheEvaluationThatAnInterruptLeftOwingIsShownAfterTheResume) {
 TEST(Signals, AResumedRunComesToItsEnd) {
   Scratch scratch;
   Program program(longRun(scratch, "400"));
-  ASSERT_TRUE(program.waitForError("\nstep "));
+  ASSERT_TRUE(program.waitForError(" images/s"));
   program.signal(SIGINT);
   const Ended ended = program.wait();
   if (ended.code == 0) GTEST_SKIP() << "the run was faster than the signal";
@@ -117,7 +117,7 @@ TEST(Signals, ASecondInterruptEndsAtOnceWithOneHundredAndThirty) {
 TEST(Signals, StopFromAnotherTerminalEndsAsStopped) {
   Scratch scratch;
   Program program(longRun(scratch));
-  ASSERT_TRUE(program.waitForError("\nstep "));
+  ASSERT_TRUE(program.waitForError(" images/s"));
   const Ended stop = vitrine({"stop", "1", "--db", scratch.path("x.sqlite")});
   EXPECT_EQ(stop.code, 0) << stop.err;
   const Ended ended = program.wait();
@@ -130,7 +130,7 @@ TEST(Signals, StopFromAnotherTerminalEndsAsStopped) {
 /// Ends run 1 of a new database at some step and returns that.
 std::int64_t interruptedAt(const Scratch& scratch) {
   Program program(longRun(scratch));
-  EXPECT_TRUE(program.waitForError("\nstep "));
+  EXPECT_TRUE(program.waitForError(" images/s"));
   program.signal(SIGINT);
   EXPECT_EQ(program.wait().code, 75);
   return shown(scratch).at("step").get<std::int64_t>();
@@ -193,7 +193,7 @@ TEST(Retry, QueuesTheRunForANewAttemptFromItsNewestCheckpoint) {
   EXPECT_EQ(vitrine({"retry", "1", "--db", database}).code, 4) << "it is queued already";
   Program program({"run", "--id", "1", "--db", database});
   ASSERT_TRUE(program.waitForError("continuing at step " + std::to_string(step)));
-  ASSERT_TRUE(program.waitForError("\nstep "));
+  ASSERT_TRUE(program.waitForError(" images/s"));
   program.signal(SIGINT);
   EXPECT_EQ(program.wait().code, 75);
   EXPECT_EQ(shown(scratch).at("segments").size(), 2u);
@@ -221,7 +221,7 @@ TEST(Signals, ADamagedNewestCheckpointMakesAResumeFallBackAndSaySo) {
   std::vector<std::string> words = longRun(scratch);
   words.insert(words.end(), {"train.checkpoint.every_steps=20", "train.checkpoint.keep=3"});
   Program program(words);
-  ASSERT_TRUE(program.waitForError("\nstep "));
+  ASSERT_TRUE(program.waitForError(" images/s"));
   ASSERT_TRUE(waitUntil([&] { return shown(scratch).at("checkpoints").size() >= 2; }));
   program.signal(SIGINT);
   ASSERT_EQ(program.wait().code, 75);
@@ -235,7 +235,7 @@ TEST(Signals, ADamagedNewestCheckpointMakesAResumeFallBackAndSaySo) {
   ASSERT_TRUE(resumed.waitForError(
       "continuing at step " +
       std::to_string(checkpoints.at(checkpoints.size() - 2).at("step").get<std::int64_t>())));
-  ASSERT_TRUE(resumed.waitForError("\nstep "));
+  ASSERT_TRUE(resumed.waitForError(" images/s"));
   resumed.signal(SIGINT);
   EXPECT_EQ(resumed.wait().code, 75);
 }
