@@ -16,6 +16,7 @@ DatasetSource::~DatasetSource() = default;
 Task::~Task() = default;
 Analysis::~Analysis() = default;
 Sampler::~Sampler() = default;
+ScheduleItem::~ScheduleItem() = default;
 
 Registry::Registry() = default;
 Registry::~Registry() = default;

@@ -1,7 +1,0 @@
-#include "core/plugin/schedule.h"
-
-namespace vitrine {
-
-ScheduleItem::~ScheduleItem() = default;
-
-}  // namespace vitrine
