@@ -87,11 +87,12 @@ void checkSpace(const fs::path& parent, const std::string& name, std::uint64_t l
   }
 }
 
-void writeSynced(const fs::path& file, const std::string& text) {
-  files::Descriptor fd = files::openToWrite(file);
-  files::writeAll(fd, file, std::as_bytes(std::span(text.data(), text.size())));
-  files::syncFile(fd, file);
-  fd.close(file);
+/// \param named  what a message calls the file
+void writeSynced(const fs::path& file, const std::string& text, const fs::path& named) {
+  files::Descriptor fd = files::openToWrite(file, named);
+  files::writeAll(fd, named, std::as_bytes(std::span(text.data(), text.size())));
+  files::syncFile(fd, named);
+  fd.close(named);
 }
 
 /// Makes `from` appear as `to`; a folder already there is whole until the moment it is replaced.
@@ -155,7 +156,7 @@ std::uint64_t writeCheckpointFolder(const fs::path& parent, std::int64_t step, c
     manifest["step"] = step;
     manifest["files"] = std::move(list);
     const std::string text = manifest.dump(1) + "\n";
-    writeSynced(temporary / kManifest, text);
+    writeSynced(temporary / kManifest, text, temporary / kManifest);
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(temporary)) {
       if (entry.is_directory()) files::syncFolder(entry.path());
     }
@@ -261,12 +262,7 @@ void writeFileAtomically(const fs::path& file, const std::string& text) {
   const fs::path temporary = file.string() + std::string(kTemporary) + std::to_string(::getpid()) +
                              "-" + std::to_string(counter.fetch_add(1));
   const Removal removal{temporary};
-  files::Descriptor fd(
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (fd.get() < 0) files::throwSystemError(file, "cannot be written");
-  files::writeAll(fd, file, std::as_bytes(std::span(text.data(), text.size())));
-  files::syncFile(fd, file);
-  fd.close(file);
+  writeSynced(temporary, text, file);
   if (::rename(temporary.c_str(), file.c_str()) != 0)
     files::throwSystemError(file, "cannot be put in place");
   files::syncFolder(file.parent_path());

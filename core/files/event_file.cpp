@@ -337,7 +337,7 @@ struct EventFileWriter::State {
 EventFileWriter::EventFileWriter(const std::filesystem::path& file, double wallTime,
                                  const std::filesystem::path& named)
     : state_(std::make_unique<State>(
-          State{named.empty() ? file : named, files::openToWrite(file), {}})) {
+          State{named.empty() ? file : named, files::openToWrite(file, named), {}})) {
   wire::Writer event;
   event.fixed64(1, std::bit_cast<std::uint64_t>(wallTime));
   event.text(3, kVersion);

@@ -58,9 +58,9 @@ std::size_t readAt(const Descriptor& fd, const std::filesystem::path& file,
   return done;
 }
 
-Descriptor openToWrite(const std::filesystem::path& file) {
+Descriptor openToWrite(const std::filesystem::path& file, const std::filesystem::path& named) {
   Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (fd.get() < 0) throwSystemError(file, "cannot be written");
+  if (fd.get() < 0) throwSystemError(named.empty() ? file : named, "cannot be written");
   return fd;
 }
 

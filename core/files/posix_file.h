@@ -44,8 +44,10 @@ class VITRINE_FOUNDATION_EXPORT Descriptor {
 [[nodiscard]] std::size_t readAt(const Descriptor& fd, const std::filesystem::path& file,
                                  std::span<std::byte> out, std::uint64_t offset);
 
-/// Creates or empties `file`. \throws FileError
-[[nodiscard]] Descriptor openToWrite(const std::filesystem::path& file);
+/// Creates or empties `file`. \param named  what a message calls it, where it is a temporary one
+/// \throws FileError
+[[nodiscard]] Descriptor openToWrite(const std::filesystem::path& file,
+                                     const std::filesystem::path& named = {});
 /// Creates `file`, which must not exist before, not even as a link. \throws FileError
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT Descriptor openNew(const std::filesystem::path& file);
 /// \throws FileError  nothing is left unwritten otherwise
