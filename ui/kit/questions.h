@@ -54,6 +54,13 @@ inline std::optional<QString> askText(QWidget* parent, const QString& title, con
   return dialog.exec() == QDialog::Accepted ? std::optional(dialog.textValue()) : std::nullopt;
 }
 
+/// Asks for the name under which something is saved. \returns  it without spaces around it; ""
+/// where the user cancelled or gave none
+inline QString askName(QWidget* parent, const QString& title, const QString& label,
+                       const QString& text = {}) {
+  return askText(parent, title, label, text, QObject::tr("Save")).value_or(QString()).trimmed();
+}
+
 /// A name without the ending of `offered` gets it, and is asked about where that file exists: the
 /// dialog asked about the shorter name. \returns  "" where the user cancelled
 inline QString askSaveFile(QWidget* parent, const QString& title, const QString& offered,

@@ -1,6 +1,5 @@
 #include "ui/runs/saved_filters.h"
 
-
 #include "ui/kit/icons.h"
 #include "ui/kit/menus.h"
 #include "ui/kit/questions.h"
@@ -64,10 +63,7 @@ void FilterButton::fillMenu() {
 void FilterButton::askName() {
   const QString text = filter_.text().trimmed();
   if (text.isEmpty()) return;
-  const QString name =
-      askText(this, tr("Save filter"), tr("Name of this filter"), text, tr("Save"))
-          .value_or(QString())
-          .trimmed();
+  const QString name = ui::askName(this, tr("Save filter"), tr("Name of this filter"), text);
   if (name.isEmpty()) return;
   storeFilter(name, text);
   Q_EMIT messageSent(tr("Saved the filter \u201c%1\u201d.").arg(name));

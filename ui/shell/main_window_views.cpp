@@ -295,10 +295,7 @@ void MainWindow::fillLayouts() {
 }
 
 void MainWindow::nameLayout() {
-  const QString name =
-      askText(this, tr("Save layout"), tr("Name of this layout"), {}, tr("Save"))
-          .value_or(QString())
-          .trimmed();
+  const QString name = askName(this, tr("Save layout"), tr("Name of this layout"));
   if (name.isEmpty()) return;
   ui::storeLayout(name, layoutNow());
   workbench_.showMessage(tr("Saved the layout \u201c%1\u201d: View > Layouts.").arg(name));

@@ -372,10 +372,9 @@ void SqlPage::askName() {
     workbench_.showMessage(tr("There is no statement to save; write one first."));
     return;
   }
-  const auto name =
-      askText(this, tr("Save query"), tr("Name; a query with this name is replaced"), {},
-              tr("Save"));
-  if (name && !name->trimmed().isEmpty()) saveQuery(name->trimmed());
+  const QString name =
+      ui::askName(this, tr("Save query"), tr("Name; a query with this name is replaced"));
+  if (!name.isEmpty()) saveQuery(name);
 }
 
 void SqlPage::saveQuery(const QString& name) {
