@@ -92,10 +92,12 @@ QString sourceDifferences(const CompareData& data, const std::vector<std::size_t
   QStringList parts;
   for (std::size_t i = 1; i < files.size(); ++i) {
     const File& other = files[i];
-    const QString changes = textDifference(first.text, other.text);
     if (other.text.empty()) {
       parts << notKept(other);
-    } else if (changes.isEmpty()) {
+      continue;
+    }
+    const QString changes = textDifference(first.text, other.text);
+    if (changes.isEmpty()) {
       parts << QObject::tr("The experiment files of \u201c%1\u201d and \u201c%2\u201d are equal.")
                    .arg(first.title, other.title);
     } else {
