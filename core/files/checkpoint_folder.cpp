@@ -167,6 +167,12 @@ std::uint64_t writeCheckpointFolder(const fs::path& parent, std::int64_t step, c
   } catch (const fs::filesystem_error& error) {
     throw FileError("checkpoint " + name + " cannot be written in " + parent.string() + ": " +
                     error.code().message());
+  } catch (const FileError& error) {
+    // Its files are written under a name that is gone when the message is read.
+    std::string message = error.what();
+    if (const auto at = message.find(temporary.string()); at != std::string::npos)
+      message.replace(at, temporary.string().size(), (parent / name).string());
+    throw FileError(message);
   }
 }
 

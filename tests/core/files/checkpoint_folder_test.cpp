@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/files/checkpoint_use.h"
+#include "core/files/safetensors.h"
 #include "tests/core/files/made_files.h"
 #include "tests/support/child.h"
 
@@ -61,6 +62,17 @@ TEST(CheckpointFolder, FailureLeavesNothingBehindAndOlderOnesAlone) {
                FileError);
   EXPECT_EQ(namesIn(folder.path()), std::vector<std::string>{"step-000000001"});
   EXPECT_EQ(verifyCheckpointFolder(folder / "step-000000001"), "");
+}
+
+TEST(CheckpointFolder, AFailureNamesTheCheckpointAndNotItsTemporaryFolder) {
+  const TemporaryFolder folder;
+  const std::string sentence = test::refusal<FileError>([&] {
+    (void)writeCheckpointFolder(folder.path(), 2, {}, [](const fs::path& into) {
+      fs::create_directory(into / "model.safetensors");
+      writeSafetensors(into / "model.safetensors", {}, {});
+    });
+  });
+  EXPECT_THAT(sentence, Names((folder / "step-000000002" / "model.safetensors").string()));
 }
 
 TEST(CheckpointFolder, AFullDiskInTheManifestIsAFailureToo) {
