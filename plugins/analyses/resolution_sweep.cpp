@@ -24,6 +24,7 @@ struct Point {
   Json transforms;
   std::vector<std::string> resized;
   std::string resizePositions;
+  std::string mainScore;
 };
 
 /// Of `height` in the proportions of the images of training.
@@ -39,6 +40,13 @@ std::optional<double> scoreOf(const Point& point, const std::string& name) {
   return std::nullopt;
 }
 
+/// The score that decides which checkpoint is best; of a task that has none, its first.
+std::string mainScore(const TaskSession& session, const Scores& scores) {
+  const std::string best = session.bestBy();
+  if (!best.empty()) return best.substr(best.find('/') + 1);
+  return scores.empty() ? "" : scores.front().first;
+}
+
 Point measure(ProbeContext& context, Sides size) {
   const ReopenedRun run = context.reopen(Json{{"model", {{"image_size", {size[0], size[1]}}}}});
   const std::vector<Evaluation> evaluations = run.session->evaluations();
@@ -49,7 +57,9 @@ Point measure(ProbeContext& context, Sides size) {
   step.device = deviceOf(context.model);
   CollectedResults found;
   run.session->evaluate({evaluations.back(), step, {}}, found);
-  return {size, std::move(found.scores), run.transforms, run.resized, run.resizePositions};
+  std::string main = mainScore(*run.session, found.scores);
+  return {size,        std::move(found.scores), run.transforms,
+          run.resized, run.resizePositions,     std::move(main)};
 }
 
 /// What brought samples and weights to the sizes, for a reader who compares the numbers.
@@ -124,7 +134,11 @@ class ResolutionSweep final : public Analysis {
              .titled("Image heights")
              .range(1, 16384)
              .withUnit("px"),
-         textField("score", "top1", "score of the task that is drawn").titled("Score")});
+         textField("score", nullptr,
+                   "score of the task that is drawn; none: the one that decides which checkpoint "
+                   "is best")
+             .titled("Score")
+             .orNone()});
     return card;
   }
   Kind kind() const noexcept override { return Kind::Probe; }
@@ -143,10 +157,11 @@ class ResolutionSweep final : public Analysis {
     std::vector<std::int64_t> heights = config.integers("sizes");
     if (heights.empty()) heights = {trained[0], 2 * trained[0]};
     const std::set<std::int64_t> ordered(heights.begin(), heights.end());
-    const std::string score = config.text("score");
+    std::string score = config.text("score");
     std::vector<Point> points;
     for (const std::int64_t height : ordered) {
       points.push_back(measure(context, sizeOf(height, trained)));
+      if (score.empty()) score = points.back().mainScore;
       if (scoreOf(points.back(), score)) continue;
       throw ConfigError("the task has no score '" + score + "'; it has " +
                         joined(points.back().scores, [](const auto& each) { return each.first; }));

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/config/experiment.h"
+#include "core/plugin/pipeline_session.h"
 #include "core/run/null_sink.h"
 #include "core/train/model_setup.h"
 #include "core/train/trainer.h"
@@ -64,12 +65,48 @@ class QuartersSource final : public DatasetSource {
   }
 };
 
+/// Classes without a score that is called top1.
+class HalvesSession final : public PipelineSession {
+ public:
+  explicit HalvesSession(const TaskSetup& setup)
+      : PipelineSession(setup),
+        classifier_(requireCapability<ImageClassifier>(*setup.model, "halves")) {}
+  std::string bestBy() const override { return bestBySplit("right_half"); }
+  std::vector<LossPart> loss(StepContext& /*context*/, const Batch& batch) override {
+    return {{"", classifier_.classify(batch.at("image")).square().sum()}};
+  }
+  void evaluate(const EvaluationRequest& request, Results& results) override {
+    const Batch batch = evaluationStream(request.evaluation.split)->next();
+    const at::Tensor logits = classifier_.classify(batch.at("image"));
+    results.score("loss", logits.square().mean().item<double>());
+    results.score("right_half", logits.argmax(1).remainder(2).to(at::kDouble).mean().item<double>());
+  }
+
+ private:
+  ImageClassifier& classifier_;
+};
+
+class HalvesTask final : public Task {
+ public:
+  ItemCard card() const override {
+    ItemCard card;
+    card.kind = ItemKind::Task;
+    card.id = "halves";
+    card.needs = {ImageClassifier::kId, "image"};
+    return card;
+  }
+  std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override {
+    return std::make_unique<HalvesSession>(setup);
+  }
+};
+
 const Registry& registry() {
   static Registry registry;
   static const bool isFilled = [] {
     registry.add(std::make_unique<visionllama::PlainArchitecture>());
     registry.add(std::make_unique<vit::VitArchitecture>());
     registry.add(std::make_unique<classification::ClassificationTask>());
+    registry.add(std::make_unique<HalvesTask>());
     registry.add(makeResolutionSweep());
     transforms::registerAll(registry);
     train::addTrainingItems(registry);
@@ -97,12 +134,15 @@ class Recorded final : public NullSink {
   std::string folder;
 };
 
-Json planned(const std::string& model, const std::string& sizes) {
+Json planned(const std::string& model, const std::string& sizes,
+             const std::string& task = "classification") {
   const Plan plan = planExperiment(
       "[model]\n" + model +
           "image_size = 8\npatch_size = 2\nin_channels = 1\nnum_classes = 4\nwidth = 16\n"
           "depth = 2\nheads = 2\nmlp_width = 32\npool = 'gap'\n"
-          "[task]\nname = 'classification'\n[data]\ndataset = 'quarters'\n"
+          "[task]\nname = '" +
+          task +
+          "'\n[data]\ndataset = 'quarters'\n"
           "[train]\nsteps = 12\nbatch_size = 16\ndevice = 'cpu'\nthreads = 1\nloader_workers = 0\n"
           "optimizer = { name = 'adamw', learning_rate = 5e-3 }\n"
           "[observe]\nresolution_sweep = { every_steps = 1000, sizes = " +
@@ -195,6 +235,14 @@ TEST(SweepArtifacts, SayHowSamplesAndWeightsCameToTheSize) {
       Json::parse(std::string(reinterpret_cast<const char*>(table.data.data()), table.data.size()));
   EXPECT_EQ(rows["rows"].size(), 2u);
   EXPECT_EQ(rows["columns"][0], "height");
+}
+
+TEST(SweepArtifacts, DrawTheMainScoreOfATaskWithoutTop1) {
+  const TemporaryFolder folder;
+  Recorded sink;
+  trainInto(planned("architecture = 'visionllama_plain'\n", "[8]", "halves"), folder.path(), sink);
+  ASSERT_TRUE(sink.values.contains("analysis/resolution_sweep/right_half/8"));
+  EXPECT_EQ(sink.values["analysis/resolution_sweep/right_half/8"], sink.values["test/right_half"]);
 }
 
 TEST(SweepRefusals, AGeneratorIsNotOfferedASweep) {
