@@ -1,5 +1,8 @@
 // label_text and tokenize: from labels to captions, from texts to tokens.
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <unordered_map>
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
@@ -11,6 +14,8 @@ namespace vitrine::transforms {
 namespace {
 
 constexpr std::uint32_t kChoiceLane = 0, kWindowLane = 1;
+constexpr std::size_t kLongText = 1 << 16;               // bytes
+constexpr std::size_t kMostKept = std::size_t{1} << 27;  // bytes; of their tokens eight times that
 
 std::string lowered(std::string name) {
   for (char& letter : name) {
@@ -80,6 +85,45 @@ class LabelText final : public Transform {
   }
 };
 
+/// A tokenizer with the tokens of the long texts that it has met: a document is encoded once,
+/// however many samples take a part of it. Thread-safe.
+class TextEncoder {
+ public:
+  explicit TextEncoder(std::shared_ptr<const text::Tokenizer> tokenizer)
+      : tokenizer_(std::move(tokenizer)) {}
+  [[nodiscard]] const text::Tokenizer& tokenizer() const { return *tokenizer_; }
+
+  [[nodiscard]] std::shared_ptr<const text::TokenIds> encode(const std::string& text,
+                                                             const std::string& where) {
+    const auto kept = text.size() < kLongText ? nullptr : keptOf(text);
+    if (kept == nullptr)
+      return std::make_shared<const text::TokenIds>(tokenizer_->encode(text, where));
+    const std::lock_guard lock(kept->mutex);
+    if (!kept->tokens) kept->tokens = tokenizer_->encode(text, where);
+    return {kept, &*kept->tokens};
+  }
+
+ private:
+  struct Kept {
+    std::mutex mutex;
+    std::optional<text::TokenIds> tokens{};
+  };
+
+  /// Null where there is no room for another text.
+  std::shared_ptr<Kept> keptOf(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = kept_.find(text); found != kept_.end()) return found->second;
+    if (bytes_ + text.size() > kMostKept) return nullptr;
+    bytes_ += text.size();
+    return kept_[text] = std::make_shared<Kept>();
+  }
+
+  std::shared_ptr<const text::Tokenizer> tokenizer_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<Kept>> kept_;
+  std::size_t bytes_ = 0;
+};
+
 class Tokenize final : public Transform {
  public:
   ItemCard card() const override {
@@ -128,12 +172,12 @@ class Tokenize final : public Transform {
 
   std::unique_ptr<SampleTransform> forSamples(const Config& config,
                                               const TransformContext& context) const override {
-    const std::shared_ptr<const text::Tokenizer> tokenizer =
-        text::openTokenizer(config.text("tokenizer"), config.texts("words"));
+    const std::shared_ptr<TextEncoder> encoder =
+        encoderOf(config.text("tokenizer"), config.texts("words"));
     std::optional<std::int64_t> begin, end;
-    if (config.flag("begin")) begin = required(tokenizer->beginToken(), "begin");
-    if (config.flag("end")) end = required(tokenizer->endToken(), "end");
-    return onSamples([tokenizer, begin, end, field = textsOf(config, context),
+    if (config.flag("begin")) begin = required(encoder->tokenizer().beginToken(), "begin");
+    if (config.flag("end")) end = required(encoder->tokenizer().endToken(), "end");
+    return onSamples([encoder, begin, end, field = textsOf(config, context),
                       length = config.maybeInteger("length").value_or(0),
                       takesFirst = config.text("choose") == "first",
                       beginsFirst = config.text("window") == "first"](Sample& sample,
@@ -145,24 +189,36 @@ class Tokenize final : public Transform {
       }
       const auto count = std::ssize(texts);
       const std::int64_t chosen = takesFirst || count == 1 ? 0 : draws.below(count, kChoiceLane);
-      text::TokenIds tokens;
-      if (begin) tokens.push_back(*begin);
-      const text::TokenIds body =
-          tokenizer->encode(texts[static_cast<std::size_t>(chosen)],
-                            "'" + field + "' of sample " + std::to_string(sample.id()));
-      tokens.insert(tokens.end(), body.begin(), body.end());
-      if (end) tokens.push_back(*end);
-      std::int64_t first = 0, taken = std::ssize(tokens);
+      const auto tokens =
+          encoder->encode(texts[static_cast<std::size_t>(chosen)],
+                          "'" + field + "' of sample " + std::to_string(sample.id()));
+      const std::int64_t before = begin ? 1 : 0, size = std::ssize(*tokens);
+      std::int64_t first = 0, taken = before + size + (end ? 1 : 0);
       if (length > 0 && taken > length) {
         first = beginsFirst ? 0 : draws.below(taken - length + 1, kWindowLane);
         taken = length;
       }
       const auto out = sample["tokens"].resize<std::int64_t>({taken});
-      std::copy_n(tokens.begin() + first, taken, out.begin());
+      for (std::int64_t i = 0; i < taken; ++i) {
+        const std::int64_t at = first + i - before;
+        out[static_cast<std::size_t>(i)] =
+            at < 0 ? *begin : at < size ? (*tokens)[static_cast<std::size_t>(at)] : *end;
+      }
     });
   }
 
  private:
+  /// One for all threads and streams that have this tokenizer at the same time.
+  std::shared_ptr<TextEncoder> encoderOf(const std::string& tokenizer,
+                                         const std::vector<std::string>& words) const {
+    const std::lock_guard lock(mutex_);
+    std::weak_ptr<TextEncoder>& known = encoders_[{tokenizer, words}];
+    std::shared_ptr<TextEncoder> encoder = known.lock();
+    if (encoder == nullptr)
+      known = encoder = std::make_shared<TextEncoder>(text::openTokenizer(tokenizer, words));
+    return encoder;
+  }
+
   static std::string textsOf(const Config& config, const TransformContext& context) {
     const std::string asked = config.text("field");
     for (const char* name : {"captions", "text"}) {
@@ -184,6 +240,10 @@ class Tokenize final : public Transform {
     throw ConfigError(std::string("data.pipeline: tokenize: the tokenizer has no token to ") + key +
                       " a text with; set " + key + " = false");
   }
+
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<std::string, std::vector<std::string>>, std::weak_ptr<TextEncoder>>
+      encoders_;
 };
 
 }  // namespace
