@@ -108,6 +108,17 @@ TEST(Import, SaysWhatIsWrongWithTheFileAndChangesNothing) {
   EXPECT_EQ(copy.run({"db", "check"}).code, 0);
 }
 
+TEST(Import, NamesWhatCanBeReadWhereAFileIsOfAnotherKind) {
+  const Copy copy;
+  writeText(copy.path("x.csv"), "step,loss\n1,0.5\n");
+  fs::create_directories(copy.path("empty"));
+  for (const char* name : {"x.csv", "empty"}) {
+    const Ended ended = copy.run({"import", copy.path(name)});
+    EXPECT_NE(ended.code, 0);
+    EXPECT_THAT(ended.err, Names(name, ".vitrine", "*tfevents*", "vitrine log"));
+  }
+}
+
 TEST(Db, BackUpIsCheckedAndNeverReplacesAFile) {
   Scratch scratch;
   const std::string file = scratch.path("backup.sqlite");

@@ -33,6 +33,9 @@ constexpr std::size_t kBatch = 10'000;      // records
 constexpr std::size_t kLongestTag = 1000;   // bytes
 constexpr std::size_t kMostTags = 100'000;  // of one run
 constexpr std::size_t kWorthPacking = 16;   // points
+constexpr const char* kReadable =
+    "; import reads .vitrine files, databases of Vitrine and event files of TensorBoard "
+    "(*tfevents*), and `vitrine log` records what a script prints";
 
 struct Folder {
   std::string name;             ///< of the run
@@ -52,7 +55,7 @@ std::vector<Folder> foldersOf(const fs::path& source) {
     }
   }
   if (found.empty()) {
-    throw NotFoundError("there are no event files (*tfevents*) in '" + source.string() + "'");
+    throw NotFoundError("there are no event files in '" + source.string() + "'" + kReadable);
   }
   std::vector<Folder> folders;
   for (auto& [path, files] : found) {
@@ -324,7 +327,7 @@ void importTensorBoard(const ImportTask& task) {
   }
   if (empty == folders.size()) {
     throw FileError("'" + task.source.string() +
-                    "' has no scalars and no images, so nothing is imported");
+                    "' has no scalars and no images, so nothing is imported" + kReadable);
   }
 }
 
