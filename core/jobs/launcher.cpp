@@ -72,8 +72,10 @@ store::RunState endRun(store::RunStore& store, std::int64_t run, store::RunState
     return store.run(run).state == store::RunState::Stopping || store.request(run) == "stop";
   };
   if (!canResume || !isStopAsked()) {
+    // Stop may come too late; the queue that it paused stays so.
+    const bool isLate = to == store::RunState::Done && isStopAsked();
     try {
-      store.setState(run, to, reason);
+      store.setState(run, to, isLate ? "was done before it could stop" : reason);
       return to;
     } catch (const StoreError&) {
       // The stop came between the look and the writing.

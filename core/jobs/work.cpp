@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/joined.h"
@@ -72,6 +73,7 @@ class QueueWorker {
   QueueWorker(store::RunStore& store, DeviceSource& source, const WorkOptions& options)
       : store_(store), source_(source), options_(options), queue_(store, options.policy) {
     devices_ = chosen(source.devices(), options.devices);
+    mode_ = queue_.mode();
     // A run that may have any device gets a GPU that is free, and the CPU only after that.
     std::stable_partition(devices_.begin(), devices_.end(),
                           [](const Device& device) { return device.isGpu(); });
@@ -97,6 +99,7 @@ class QueueWorker {
   void attend();
   [[nodiscard]] bool noteEnded();  ///< \returns true  something ended
   [[nodiscard]] bool isOver();
+  void tellPause();
   void startWhatCan();
   [[nodiscard]] bool startOn(const Device& device);
   void warnOnce(const std::string& why);
@@ -111,6 +114,7 @@ class QueueWorker {
   std::set<std::string> warned_;
   Clock::time_point looked_{};  ///< for runs whose process has ended
   std::int64_t seen_ = -1;      ///< version of the data
+  store::QueueMode mode_ = store::QueueMode::Running;  ///< when it was last looked at
   WorkReport report_;
 };
 
@@ -125,6 +129,7 @@ bool QueueWorker::look() {
   }
   queue_.prune();
   queue_.failExhausted();
+  tellPause();
   if (isOver()) return true;
   startWhatCan();
   seen_ = version;
@@ -183,6 +188,12 @@ bool QueueWorker::isOver() {
   if (!started_.empty() || !queue_.inProgress().empty()) return false;
   if (queue_.mode() != store::QueueMode::Running) return true;
   return !hasStartable(queue_, devices_);
+}
+
+void QueueWorker::tellPause() {
+  const store::QueueMode before = std::exchange(mode_, queue_.mode());
+  if (mode_ == store::QueueMode::Paused && before != mode_)
+    log::info("the queue is paused; `vitrine resume --queue` lets it continue");
 }
 
 void QueueWorker::startWhatCan() {

@@ -305,6 +305,16 @@ TEST_F(QueueVerbs, StopHoldsBackTheRestOfTheExperimentUnlessTheNextIsWanted) {
   EXPECT_EQ(queue.mode(), store::QueueMode::Running);
 }
 
+TEST_F(QueueVerbs, AWorkerSaysThatItsQueueIsPaused) {
+  ASSERT_EQ(call({"enqueue", sharedSingle(), "train.steps=2", "--no-dry-step"}).code, 0);
+  Program work({"work", "--db", database});
+  ASSERT_TRUE(work.waitForError(" is done"));
+  ASSERT_EQ(call({"pause", "--queue"}).code, 0);
+  EXPECT_TRUE(work.waitForError("vitrine resume --queue"));
+  work.signal(SIGTERM);
+  EXPECT_EQ(work.wait().code, 0);
+}
+
 TEST_F(QueueVerbs, AreRefusedOrNotFoundWithASentence) {
   ASSERT_EQ(call({"enqueue", sharedSingle(), "--no-dry-step"}).code, 0);
   EXPECT_EQ(call({"pause", "1"}).code, 4) << "it is not in progress";

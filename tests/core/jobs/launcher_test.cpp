@@ -177,6 +177,7 @@ TEST_F(Launcher, EndsARunAsStoppedThatWasAskedToPauseBefore) {
   EXPECT_EQ(endRun(store, paused, store::RunState::Paused, ""), store::RunState::Paused);
   EXPECT_EQ(endRun(store, done, store::RunState::Done, ""), store::RunState::Done)
       << "it came to its end first";
+  EXPECT_EQ(store.run(done).reason, "was done before it could stop");
 }
 
 TEST_F(Launcher, RefusesARunWhoseBeginningIsNotDone) {
