@@ -49,7 +49,7 @@ struct Binning {
   static constexpr int kTopClass = -1;
   static constexpr int kMostBins = 100;
   Edges edges = Edges::EqualWidth;
-  int bins = 10;
+  int bins = 15;  ///< those of the metric "ece", whose value the page then shows
   /// The class whose probability is binned; kTopClass: the largest probability of each sample.
   int target = kTopClass;
   [[nodiscard]] bool operator==(const Binning&) const = default;

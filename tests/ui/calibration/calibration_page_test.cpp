@@ -14,6 +14,7 @@
 #include <QToolButton>
 
 #include "core/base/error.h"
+#include "core/store/metrics/metric_titles.h"
 #include "tests/support/has_texts.h"
 #include "tests/ui/calibration/answers.h"
 #include "tests/ui/figures/qt_test.h"
@@ -45,6 +46,13 @@ TEST_F(Calibration, DrawsTheNewestAnswersWithTheSplitInTheTitle) {
   EXPECT_EQ(shown->notice().toStdString(), "");
 }
 
+TEST_F(Calibration, OpensWithTheBinsOfTheStoredMetric) {
+  const auto shown = page({mixed()});
+  const auto bins = QString::number(shown->current()->now.bins.size());
+  EXPECT_EQ(QString::fromStdString(store::titleOf("ece").subtitle),
+            QStringLiteral("ECE, %1 bins").arg(bins));
+}
+
 TEST_F(Calibration, BinsAgainWhenAnotherNumberIsTyped) {
   const auto shown = page({mixed()});
   QSignalSpy changed(shown.get(), &Page::viewChanged);
@@ -62,7 +70,7 @@ TEST_F(Calibration, EqualMassAndOneClassAreChosenFromTheirLists) {
   edges->setFocus();
   QTest::keyClick(edges, Qt::Key_Down);
   EXPECT_TRUE(soon([&] { return shown->current()->binning.edges == Binning::Edges::EqualMass; }));
-  EXPECT_NEAR(static_cast<double>(shown->current()->now.bins[0].count), 24, 10);
+  EXPECT_NEAR(static_cast<double>(shown->current()->now.bins[0].count), 16, 10);
   auto* target = named<QComboBox>(*shown, "Probability");
   ASSERT_EQ(target->count(), 4);
   target->setFocus();
@@ -91,18 +99,18 @@ TEST_F(Calibration, AClickOnABinOpensItsErrorsTheMostConfidentFirst) {
   const auto shown = page({mixed()});
   FigureView& view = figure(*shown, "Reliability diagram");
   QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier,
-                    placeOf(view, [](const FigureTarget& target) { return target.image == 8; }));
+                    placeOf(view, [](const FigureTarget& target) { return target.image == 12; }));
   const auto& entries = shown->strip().entries();
   ASSERT_GE(entries.size(), 2u);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     EXPECT_FALSE(entries[i].isRight);
     EXPECT_GT(entries[i].confidence, 0.8);
-    EXPECT_LE(entries[i].confidence, 0.9 + 1e-9);
+    EXPECT_LE(entries[i].confidence, 13.0 / 15 + 1e-9);
     if (i > 0) {
       EXPECT_LE(entries[i].confidence, entries[i - 1].confidence);
     }
   }
-  EXPECT_EQ(shown->viewState()["bin"], 8);
+  EXPECT_EQ(shown->viewState()["bin"], 12);
   EXPECT_EQ(shown->strip().current(), 0);
 }
 
@@ -118,7 +126,7 @@ TEST_F(Calibration, ABinOfOneClassListsItsProbabilityAndWhichImagesAreOfIt) {
   for (const auto& entry : entries) {
     EXPECT_EQ(entry.target.toStdString(), "0");
     EXPECT_EQ(entry.isRight, entry.label == QLatin1String("0"));
-    EXPECT_LE(entry.confidence, 0.1 + 1e-9) << "of class 0, not of the predicted one";
+    EXPECT_LE(entry.confidence, 1.0 / 15 + 1e-9) << "of class 0, not of the predicted one";
   }
   EXPECT_EQ(shown->strip().plotTable().columns[3].toStdString(), "probability of 0");
   EXPECT_THAT(labels(*shown), HasSubstr("those not of 0 first"));
