@@ -75,6 +75,8 @@ std::unique_ptr<Figure> LivePage::attentionFigure() const {
   artifact.meta["split"] = frame->split;
   artifact.meta["step"] = frame->step;
   if (frame->label >= 0) artifact.meta["label"] = frame->label;
+  if (const QString name = model_.classOf(*frame); !name.isEmpty())
+    artifact.meta["label_name"] = name.toStdString();
   if (layer->window >= 0) artifact.meta["window"] = layer->window;
   FigureStyle style;
   style.title = tr("Attention at step %1").arg(count(frame->step));

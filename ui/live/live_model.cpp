@@ -68,7 +68,10 @@ void LiveModel::begin(std::int64_t totalSteps) {
   keptBytes_ = 0;
   film_.reset();
   steps_.clear();
+  throughput_.clear();
   arrivals_.clear();
+  unit = "samples";
+  classNames.clear();
   schedule_.clear();
   loss_.clear();
   gaps_.clear();
@@ -85,10 +88,15 @@ void LiveModel::add(live::Frame frame) {
     for (const FramePointer& each : kept_) keptBytes_ += bytesOf(*each);
     std::erase_if(gaps_, [&](const GapPoint& each) { return each.step >= step; });
     steps_.clear();
+    throughput_.clear();
   }
   totalSteps_ = std::max(totalSteps_, frame.totalSteps);
   for (const live::StepTime& each : frame.steps) steps_.push_back(each);
   while (steps_.size() > kMostSteps) steps_.pop_front();
+  if (frame.imagesPerSecond > 0) throughput_.emplace_back(frame.step, frame.imagesPerSecond);
+  while (throughput_.size() > 1 && !steps_.empty() &&
+         throughput_.front().first < steps_.front().step)
+    throughput_.pop_front();
   const auto step = static_cast<double>(frame.step);
   for (const auto& [name, value] : frame.scheduled) append(schedule_[name], step, value);
   if (std::isfinite(frame.loss)) append(loss_, step, frame.loss);
@@ -178,6 +186,18 @@ std::vector<double> LiveModel::medians() const {
       steps_.empty() ? 0 : watch / static_cast<double>(steps_.size());
   medians.push_back(median([](const live::StepTime& each) { return each.total(); }));
   return medians;
+}
+
+double LiveModel::throughput() const {
+  std::vector<double> values;
+  for (const auto& [step, value] : throughput_) values.push_back(value);
+  return values.empty() ? 0.0 : upperMedian(std::move(values));
+}
+
+QString LiveModel::classOf(const live::Frame& frame) const {
+  return frame.label >= 0 && frame.label < classNames.size()
+             ? classNames[static_cast<qsizetype>(frame.label)]
+             : QString();
 }
 
 void LiveModel::noteArrival(double now) {

@@ -2,6 +2,7 @@
 // schedule over the whole run, and what the user chose.
 #pragma once
 
+#include <QStringList>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -54,6 +55,8 @@ class LiveModel {
   [[nodiscard]] const std::deque<live::StepTime>& steps() const { return steps_; }
   /// Median seconds of each part over the kept steps, and of the whole step in the last place.
   [[nodiscard]] std::vector<double> medians() const;
+  /// Median of the throughput that the frames with these steps brought; 0 before the first.
+  [[nodiscard]] double throughput() const;
   /// Frames that came in the last second, by the clock of the caller.
   [[nodiscard]] double framesPerSecond(double now) const;
   void noteArrival(double now);
@@ -71,6 +74,12 @@ class LiveModel {
   /// The value of a curve at the last point not behind `step`; nothing before the first.
   [[nodiscard]] static std::optional<double> at(const LiveCurve& curve, double step);
   [[nodiscard]] std::optional<double> gapAt(double step) const;
+
+  // What the database says of the run's data.
+  std::string unit = "samples";  ///< of the throughput
+  QStringList classNames;        ///< empty where they are not known
+  /// Of the probe image of a frame, "sneaker"; "" where it has none.
+  [[nodiscard]] QString classOf(const live::Frame& frame) const;
 
   // What the user chose.
   int layer = 0, head = 0, image = 0;  ///< a head above the last one: the last
@@ -105,6 +114,7 @@ class LiveModel {
   std::size_t keptBytes_ = 0;
   std::optional<live::Film> film_;
   std::deque<live::StepTime> steps_;
+  std::deque<std::pair<std::int64_t, double>> throughput_;  ///< by step
   std::deque<double> arrivals_;
   std::map<std::string, LiveCurve> schedule_;
   LiveCurve loss_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/store/run_card.h"
 #include "core/store/types.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
@@ -20,6 +21,7 @@
 #include "ui/workbench/help_viewer.h"
 #include "ui/workbench/page_commands.h"
 #include "ui/workbench/remote_link.h"
+#include "ui/workbench/sampling/class_names.h"
 
 namespace vitrine::ui {
 
@@ -241,14 +243,20 @@ void LivePage::readStored() {
   reader_.run([this, run = run_](store::RunReader& store,
                                  const std::atomic<bool>& isStale) -> Background::Finish {
     std::map<std::string, LiveCurve> schedule;
-    for (const std::string& name : store.metricNames(run)) {
+    const std::vector<std::string> names = store.metricNames(run);
+    for (const std::string& name : names) {
       if (isStale) return [] {};
       if (isScheduleName(name)) schedule[name] = curveOf(store.points(run, name));
     }
     LiveCurve loss = curveOf(store.points(run, "train/loss"));
-    return [this, run, schedule = std::move(schedule), loss = std::move(loss)]() mutable {
+    QStringList classNames = readClassNames(store, isStale).of(run);
+    return [this, run, names, task = store::taskOf(store.config(run)),
+            classNames = std::move(classNames), schedule = std::move(schedule),
+            loss = std::move(loss)]() mutable {
       if (run != run_) return;
       model_.setStored(std::move(schedule), std::move(loss));
+      model_.unit = store::runCard(store::cardOf(workbench_.cards(), task), names, {}).unit;
+      model_.classNames = std::move(classNames);
       redraw();
     };
   });

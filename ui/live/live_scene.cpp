@@ -71,6 +71,11 @@ QString duration(double seconds) {
 
 }  // namespace scene
 
+QString scene::throughputText(const LiveModel& model) {
+  return QStringLiteral("%1 %2/s").arg(count(std::llround(model.throughput())),
+                                       QString::fromStdString(model.unit));
+}
+
 QString scene::signedNumber(double value) {
   return (value >= 0 ? QStringLiteral("+") : QStringLiteral("\u2212")) +
          number(std::abs(value), 3);

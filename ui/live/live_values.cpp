@@ -58,6 +58,7 @@ std::vector<Fact> stepFacts(const LiveModel& model) {
                      {}});
   }
   facts.push_back({LiveValues::tr("whole step, median"), scene::duration(medians.back()), {}});
+  facts.push_back({LiveValues::tr("throughput, median"), scene::throughputText(model), {}});
   return facts;
 }
 

@@ -13,6 +13,8 @@ namespace vitrine::ui::scene {
 [[nodiscard]] QString partName(StepPart part);
 /// "1.4 ms", "2.31 s".
 [[nodiscard]] QString duration(double seconds);
+/// "1,200 images/s", of the steps that were seen.
+[[nodiscard]] QString throughputText(const LiveModel& model);
 /// "+0.15", with a minus sign below zero.
 [[nodiscard]] QString signedNumber(double value);
 /// "mask_alpha" of "model/mask_alpha".

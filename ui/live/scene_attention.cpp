@@ -225,9 +225,16 @@ double LiveScene::factsWidth(const AttentionCells& cells) const {
 
 void LiveScene::drawProbe(const QRectF& place) {
   const LiveModel::FramePointer frame = model_.shown();
-  const QString info =
-      frame->images > 0 ? tr("image %1 of %2").arg(frame->image + 1).arg(frame->images) : QString();
-  const bool isOpen = begin(tr("Probe image"), "probe", info, place);
+  const bool isImage = !frame->pixels.bytes.empty();
+  QString info;
+  if (frame->images > 0)
+    info = (isImage ? tr("image %1 of %2") : tr("sample %1 of %2"))
+               .arg(frame->image + 1)
+               .arg(frame->images);
+  if (const QString name = model_.classOf(*frame); !name.isEmpty())
+    info += QStringLiteral(" \u00B7 ") + name;
+  const bool isOpen =
+      begin(isImage ? tr("Probe image") : tr("Probe sample"), "probe", info, place);
   const live::AttentionLayer* layer = model_.layerShown();
   if (!isOpen || layer == nullptr) {
     if (isOpen) showText(tr("No attention to show."), themeColors().muted);

@@ -209,17 +209,18 @@ void LiveScene::drawMatrices() {
       (static_cast<double>(room.x) - gap * (static_cast<double>(panels.size()) - 1)) /
       static_cast<double>(panels.size());
   const double tall = static_cast<double>(room.y) - head - footHeight;
+  // Cells are squares: queries down, keys to the right.
+  const double cell = std::min(wide / m.keys, tall / m.queries);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const ImVec2 at{corner.x + f((wide + gap) * static_cast<double>(i)), corner.y};
     const ImVec2 size = textAt(at, panels[i].title, text);
     if (size.x + f(px(8)) + sizeOf(panels[i].about).x <= f(wide))
       textAt({at.x + size.x + f(px(8)), at.y}, panels[i].about, muted);
-    if (tall < 8) continue;
-    // Stretched to the place, as whole cells: queries down, keys to the right.
+    if (cell <= 0) continue;
     list.AddImage(
         textureOf(canvas_->textures().put(QStringLiteral("matrix %1").arg(i), panels[i].image)),
-        {at.x, at.y + f(head)}, {at.x + f(wide), at.y + f(head + tall)});
+        {at.x, at.y + f(head)}, {at.x + f(cell * m.keys), at.y + f(head + cell * m.queries)});
   }
   ImGui::SetCursorScreenPos({corner.x, corner.y + f(head + std::max(tall, 0.0) + px(4))});
   foot();

@@ -22,9 +22,9 @@ void LiveScene::drawSteps(const QRectF& place) {
     return end();
   }
   const std::vector<double> medians = model_.medians();
-  const QString line = tr("%1 per step, median of %2 \u00B7 %3 images/s")
-                           .arg(duration(medians.back()), count(std::ssize(model_.steps())),
-                                count(std::llround(model_.newest().imagesPerSecond)));
+  const QString line = tr("%1 per step \u00B7 %2, medians of %3 steps")
+                           .arg(duration(medians.back()), throughputText(model_),
+                                count(std::ssize(model_.steps())));
   showText(line, themeColors().text);
   drawFlame(medians);
   const double table =

@@ -124,6 +124,25 @@ TEST(LiveModel, MedianPartsAndTheMeanPriceOfWatching) {
   EXPECT_NEAR(medians.back(), 0.034, 1e-6);
 }
 
+TEST(LiveModel, ThroughputIsTheMedianOfTheFramesWhoseStepsAreKept) {
+  LiveModel model;
+  model.begin(1000);
+  EXPECT_EQ(model.throughput(), 0);
+  live::Frame frame = liveFrame(4);
+  frame.imagesPerSecond = 9;
+  model.add(frame);
+  for (const double value : {100.0, 5000.0, 200.0}) {
+    frame = liveFrame(frame.step + 4);
+    frame.imagesPerSecond = value;
+    model.add(frame);
+  }
+  EXPECT_EQ(model.throughput(), 200) << "the upper one of two in the middle";
+  for (int i = 0; i < 60; ++i) model.add(liveFrame(frame.step += 4));
+  EXPECT_EQ(model.throughput(), 1234) << "240 steps later";
+  model.begin(1000);
+  EXPECT_EQ(model.throughput(), 0);
+}
+
 TEST(LiveModel, WishesForWhatTheUserChose) {
   LiveModel model = modelWith({10});
   model.moveQuery(0, 1);

@@ -23,6 +23,7 @@
 #include "tests/ui/support/soon.h"
 #include "ui/figures/line_chart.h"
 #include "ui/kit/empty_page.h"
+#include "ui/live/part_words.h"
 
 namespace vitrine::ui {
 namespace {
@@ -31,11 +32,14 @@ class Live : public ::testing::Test {
  protected:
   std::int64_t running(const std::string& name) {
     const std::int64_t id = workbench_.addRun(name, Json::object());
+    train(id);
+    return id;
+  }
+  void train(std::int64_t id) {
     store::RunRow& row = workbench_.row(id);
     row.state = store::RunState::Running;
     row.worker = store::thisWorker();
     row.totalSteps = 100;
-    return id;
   }
   std::unique_ptr<LivePage> page() {
     auto made = std::make_unique<LivePage>(workbench_);
@@ -360,7 +364,7 @@ TEST_F(LiveTraining, ShowsTheNumbersBehindThePictureAsTables) {
       rows("Attention of the query by patch").contains(QStringLiteral("class token=0.5000")))
       << rows("Attention of the query by patch").join(QLatin1Char('\n')).toStdString();
   EXPECT_TRUE(rows("Values of the moment").contains(QStringLiteral("mask_alpha=0.9000")));
-  EXPECT_EQ(rows("Time of each part of a step").size(), kStepParts + 1);
+  EXPECT_EQ(rows("Time of each part of a step").size(), kStepParts + 2);
   EXPECT_TRUE(rows("Time of each part of a step").at(2).startsWith(QStringLiteral("backward=20")));
   QTest::keyClick(shown.get(), Qt::Key_Right);
   EXPECT_TRUE(
@@ -368,6 +372,30 @@ TEST_F(LiveTraining, ShowsTheNumbersBehindThePictureAsTables) {
   EXPECT_EQ(shown->viewState()["values"], true);
   QTest::keyClick(shown.get(), Qt::Key_T);
   EXPECT_TRUE(rows("Values of the moment").isEmpty());
+}
+
+TEST_F(Live, SaysTheUnitOfTheTaskAndTheClassOfTheProbeImage) {
+  Catalog catalog;
+  ItemCard task;
+  task.kind = ItemKind::Task;
+  task.id = "describe";
+  task.metrics.unit = "texts";
+  catalog.items.push_back(task);
+  workbench_.become(catalog);
+  const std::int64_t run = workbench_.addRun(
+      "a", {{"task", {{"name", "describe"}}},
+            {"data", {{"dataset", "clothes"}, {"classes", {"shirt", "dress", "coat", "shoe"}}}}});
+  train(run);
+  live::Publisher trainer(workbench_.row(run).uuid);
+  choose(run);
+  const auto shown = page();
+  publish(trainer, *shown, liveFrame(10));
+  shown->waitUntilIdle();
+  EXPECT_EQ(scene::throughputText(shown->model()), QStringLiteral("1,234 texts/s"));
+  const auto figure = shown->figure();
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(figure->summary().contains(QStringLiteral("true: shoe")))
+      << figure->summary().toStdString();
 }
 
 // As in a pyramid, where a layer chosen later has fewer heads.
