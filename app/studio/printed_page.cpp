@@ -262,6 +262,7 @@ void printPage(const QString& html, const QString& pdf) {
     const double margin = kMargin / 25.4 * writer.resolution();
     const QSizeF paper = writer.pageLayout().fullRectPixels(writer.resolution()).size();
     QPainter painter(&writer);
+    painter.setRenderHint(QPainter::LosslessImageRendering);  // JPEG mixes colours of map cells
     paintPages(document, painter,
                QRectF(QPointF(0, 0), paper).adjusted(margin, margin, -margin, -margin),
                [&writer] { writer.newPage(); });

@@ -1,9 +1,12 @@
 // The pages of a printed report.
 #include "app/studio/printed_page.h"
 
+#include <QBuffer>
 #include <QColor>
+#include <QFile>
 #include <QImage>
 #include <QPainter>
+#include <QTemporaryDir>
 #include <QTextDocument>
 #include <QUrl>
 #include <algorithm>
@@ -143,6 +146,29 @@ TEST(PrintedPage, ALargeGeneratedImageIsNotCutByThePage) {
   EXPECT_TRUE(sizeOf(56, 112).contains(QLatin1String("width=\"56\" height=\"112\"")));
   EXPECT_TRUE(sizeOf(1280, 640).contains(QLatin1String("width=\"640\" height=\"320\"")));
   EXPECT_TRUE(sizeOf(475, 1900).contains(QLatin1String("height=\"950\"")));
+}
+
+TEST(PrintedPage, PixelsKeepTheirColours) {
+  QImage image(2, 1, QImage::Format_RGB32);
+  image.setPixelColor(0, 0, Qt::red);
+  image.setPixelColor(1, 0, Qt::blue);
+  QByteArray png;
+  QBuffer buffer(&png);
+  ASSERT_TRUE(image.save(&buffer, "PNG"));
+  const QTemporaryDir folder;
+  const QString html = folder.filePath(QStringLiteral("page.html"));
+  const QString pdf = folder.filePath(QStringLiteral("page.pdf"));
+  QFile page(html);
+  ASSERT_TRUE(page.open(QIODevice::WriteOnly));
+  page.write("<img src=\"data:image/png;base64," + png.toBase64() +
+             "\" width=\"20\" height=\"10\">");
+  page.close();
+  printPage(html, pdf);
+  QFile printed(pdf);
+  ASSERT_TRUE(printed.open(QIODevice::ReadOnly));
+  const QByteArray bytes = printed.readAll();
+  EXPECT_TRUE(bytes.contains("/Subtype /Image"));
+  EXPECT_FALSE(bytes.contains("/DCTDecode")) << "JPEG";
 }
 
 TEST(PrintedPage, HasTheElementsOfAReportInThoseThatQtLaysOut) {

@@ -130,6 +130,7 @@ QByteArray pdfBytes(Figure& figure, const Recipe& recipe) {
     writer.setPageMargins(QMarginsF(0, 0, 0, 0));
     QPainter painter;
     if (!painter.begin(&writer)) throw Error("the page was not started; choose another size");
+    painter.setRenderHint(QPainter::LosslessImageRendering);  // JPEG mixes colours of map cells
     const QSizeF logical = sheet.logical();
     const double scale = millimetres.width() / 25.4 * kResolution / logical.width();
     painter.scale(scale, scale);

@@ -28,6 +28,12 @@ TEST(Export, NoReaderOfSvgBlursThePixelsOfAnImage) {
   EXPECT_EQ(picture.pixelColor(8, 0), QColor(0, 0, 255));
 }
 
+TEST(Export, PixelsKeepTheirColoursInAPdf) {
+  const QByteArray pdf = figureBytes(*figureOf(samples::image()), FigureFormat::Pdf, {});
+  EXPECT_TRUE(pdf.contains("/Subtype /Image"));
+  EXPECT_FALSE(pdf.contains("/DCTDecode")) << "JPEG: 2 x 1 pixels would share one colour";
+}
+
 TEST(Export, CellsOfAMapAreVectorsThatLeaveNoLineBetweenThem) {
   const QByteArray svg = figureBytes(*figureOf(samples::heatmap()), FigureFormat::Svg, {});
   EXPECT_FALSE(svg.contains("<image")) << "six cells and a colour bar";
