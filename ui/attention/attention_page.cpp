@@ -112,7 +112,7 @@ AttentionPage::AttentionPage(Workbench& workbench, QWidget* parent)
     showChoice();
   });
   connect(&workbench_, &Workbench::catalogReady, this, [this] {
-    if (!panels_.empty()) fillSeries();
+    if (!runsOf_.empty()) showContent();
   });
   connect(&workbench_, &Workbench::themeChanged, this, [this] { showChoice(); });
 }

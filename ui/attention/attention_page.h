@@ -96,6 +96,7 @@ class AttentionPage final : public ReadingPage {
   // attention_runs.cpp
   void reload() override;
   void takeFacts(const std::vector<std::int64_t>& runs, Facts facts, const QString& failure);
+  void showContent();
   void fillWeights();
   void fillSeries();
   void fillSamples();

@@ -85,7 +85,22 @@ void AttentionPage::takeFacts(const std::vector<std::int64_t>& runs, Facts facts
   }
   if (isOther) arrangePanels();
   fillWeights();
-  stack_->setCurrentIndex(0);
+  showContent();
+}
+
+// The controls choose among what there is.
+void AttentionPage::showContent() {
+  QStringList sentences;
+  for (const std::int64_t run : runsOf_) {
+    const auto facts = facts_.find(run);
+    const bool isStored = facts != facts_.end() && !facts->second->entries.empty();
+    if (isStored || computed_.count(run) > 0 || !waysOf(run).empty()) continue;
+    const QString why = whyNothing(run);
+    sentences << (runsOf_.size() > 1 ? tr("%1: %2").arg(runName(run), why) : why);
+  }
+  const bool isNothing = sentences.size() == std::ssize(runsOf_);
+  if (isNothing) empty_->showMessage(sentences.join(QLatin1Char('\n')), QString());
+  stack_->setCurrentIndex(isNothing ? 1 : 0);
   fillSeries();
 }
 

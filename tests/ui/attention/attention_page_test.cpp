@@ -388,9 +388,16 @@ TEST_F(Attention, AsksAboutAnImageThatIsDropped) {
 TEST_F(Attention, HasOneActionWhereNothingIsShown) {
   const auto nothing = page({});
   EXPECT_NE(button(*nothing, "New experiment"), nullptr);
-  const auto blind = page({runWith("blind", {}, "blind")});
-  EXPECT_FALSE(blind->panels()[0]->hasImage());
+  workbench_.serve();
+  const std::int64_t run = runWith("blind", {}, "blind");
+  const auto blind = page({run});
+  const auto* mass = named<QSlider>(*blind, "Mass that is shown, in percent");
+  EXPECT_FALSE(mass->isVisibleTo(blind.get())) << "nothing to choose from";
+  EXPECT_THAT(labels(*blind), HasSubstr("offers no attention"));
   EXPECT_EQ(button(*blind->panels()[0], "Compute"), nullptr);
+  workbench_.selection().setRuns({run, runWith("a", {})}, run);
+  blind->waitUntilIdle();
+  EXPECT_TRUE(mass->isVisibleTo(blind.get())) << "the other run has attention";
 }
 
 TEST_F(Attention, SaysThatAnArtifactCannotBeRead) {
