@@ -138,7 +138,8 @@ class ReliabilityOverlay final : public Figure {
     }
     painter.save();
     painter.setOpacity(opacity);
-    painter.setPen(QPen(runColor(run), pen == Qt::SolidLine ? 1.5 : 1, pen));
+    painter.setPen(pen == Qt::SolidLine ? QPen(runColor(run), 1.5, seriesDash(seriesOf(run)))
+                                        : QPen(runColor(run), 1, pen));
     drawPolyline(painter, axes.plot, points);
     if (pen == Qt::SolidLine) {
       for (const QPointF& point : points)

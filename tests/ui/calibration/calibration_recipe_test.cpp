@@ -11,6 +11,7 @@
 #include "tests/support/has_texts.h"
 #include "tests/ui/calibration/answers.h"
 #include "tests/ui/support/page_test.h"
+#include "ui/calibration/calibration_figures.h"
 #include "ui/calibration/calibration_page.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/kit/theme.h"
@@ -65,6 +66,19 @@ TEST_F(CalibrationRecipe, TheCurveOverTheTemperatureNamesItsNumbers) {
   ASSERT_NE(card, nullptr);
   EXPECT_EQ(card->contentsMargins().top(), card->contentsMargins().left())
       << "titles of cards and of pictures beside each other are on one line";
+}
+
+// After seven runs colours and symbols begin again.
+TEST(ReliabilityPicture, RunsOfOneColourHaveLinesOfTheirOwn) {
+  const auto lower = [](std::int64_t run) {
+    ReliabilityPicture picture;
+    picture.lines = {{2, QStringLiteral("main"), 1, {{0, 1, 9, 0.1, 0.1}}},
+                     {run, QString(), 1, {{0, 0.5, 9, 0.2, 0.2}, {0.5, 1, 9, 0.9, 0.3}}}};
+    const QImage image = makeReliabilityFigure(picture)->image({400, 400}, 1);
+    return image.copy(0, 220, 400, 180);  // below the names
+  };
+  EXPECT_EQ(seriesColor(1), seriesColor(8));
+  EXPECT_NE(lower(1), lower(8));
 }
 
 TEST_F(CalibrationRecipe, AtAStepBeforeAllAnswersTheFirstOnesAreShown) {
