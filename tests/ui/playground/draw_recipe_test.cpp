@@ -55,6 +55,19 @@ TEST(RecipeFacts, NameTheClassAndLeaveOutWhatWasNotSet) {
   EXPECT_EQ(recipeFacts(wide, Json(), {}, {"Coat"})[3].value, QStringLiteral("7"));
 }
 
+TEST(RecipeFacts, ShowTheHashOfEachNetwork) {
+  Json judged = recipe();
+  judged["networks"] = {{"judge", std::string(64, 'a')}};
+  Json other = recipe();
+  other["networks"] = {{"judge", std::string(64, 'b')}};
+  const auto facts = recipeFacts(judged, other, {});
+  ASSERT_NE(factOf(facts, "judge hash"), nullptr);
+  EXPECT_EQ(factOf(facts, "judge hash")->value,
+            QString(12, QLatin1Char('a')) + QChar(0x2026));
+  EXPECT_TRUE(factOf(facts, "judge hash")->isDifferent);
+  EXPECT_EQ(factOf(facts, "networks"), nullptr);
+}
+
 TEST(RecipeFacts, MarkWhatDiffersFromAnotherRecipe) {
   Json other = recipe();
   other["settings"]["guidance"] = 2.0;

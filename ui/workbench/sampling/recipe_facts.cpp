@@ -28,7 +28,12 @@ std::vector<std::pair<std::string, Json>> flatRecipe(const Json& recipe) {
   };
   const auto settings = recipe.find("settings");
   for (const auto& [key, value] : recipe.items()) {
-    if (key != "settings" && key != "batch") add(key, value);
+    if (key != "settings" && key != "batch" && key != "networks") add(key, value);
+  }
+  // The hash of each network that took part, by its name.
+  if (const auto networks = recipe.find("networks");
+      networks != recipe.end() && networks->is_object()) {
+    for (const auto& [name, hash] : networks->items()) add(name + "_sha256", hash);
   }
   if (settings != recipe.end() && settings->is_object()) {
     for (const auto& [key, value] : settings->items()) {
