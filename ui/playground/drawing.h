@@ -84,6 +84,7 @@ struct Drawing {
   SampleGrid grid;
   std::vector<DrawnCell> cells;
   State state = State::Drawing;
+  State ended = State::Done;    ///< of a drawing that was kept: how it ended
   QString error;                ///< one sentence
   QImage kept;                  ///< of a drawing that was kept: a small picture of it
   double seconds = 0;           ///< of all

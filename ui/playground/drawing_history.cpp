@@ -44,6 +44,20 @@ std::optional<GridAxis> axisFromJson(const Json& json) {
   return axis;
 }
 
+constexpr const char *kFailed = "failed", *kCancelled = "cancelled", *kDone = "done";
+
+const char* endOf(const Drawing& drawing) {
+  const bool isKept = drawing.state == Drawing::State::Kept;
+  switch (isKept ? drawing.ended : drawing.state) {
+    case Drawing::State::Failed:
+      return kFailed;
+    case Drawing::State::Cancelled:
+      return kCancelled;
+    default:
+      return kDone;
+  }
+}
+
 Json toJson(const Drawing& drawing) {
   QByteArray png;
   if (const QImage picture = drawing.thumbnail(); !picture.isNull()) {
@@ -59,6 +73,8 @@ Json toJson(const Drawing& drawing) {
           {"settings", toJson(drawing.base)},
           {"rows", toJson(drawing.grid.rows)},
           {"columns", toJson(drawing.grid.columns)},
+          {"ended", endOf(drawing)},
+          {"error", drawing.error.toStdString()},
           {"picture", png.toBase64().toStdString()}};
 }
 
@@ -66,6 +82,10 @@ std::shared_ptr<Drawing> drawingFromJson(const Json& json) {
   if (!json.is_object() || !json.contains("settings")) return nullptr;
   auto drawing = std::make_shared<Drawing>();
   drawing->state = Drawing::State::Kept;
+  const std::string ended = stateText(json, "ended");
+  if (ended == kFailed) drawing->ended = Drawing::State::Failed;
+  if (ended == kCancelled) drawing->ended = Drawing::State::Cancelled;
+  drawing->error = stateWords(json, "error");
   drawing->at = QDateTime::fromString(QString::fromStdString(stateText(json, "at")), Qt::ISODate);
   drawing->runName = QString::fromStdString(stateText(json, "run_name"));
   drawing->className = QString::fromStdString(stateText(json, "class_name"));

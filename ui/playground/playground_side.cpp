@@ -175,8 +175,9 @@ void PlaygroundPage::showHistory() {
         keys << asWords(key);
       if (!keys.isEmpty()) about << tr("other %1").arg(keys.join(QStringLiteral(", ")));
     }
-    if (drawing.state == Drawing::State::Cancelled) about << tr("cancelled");
-    if (drawing.state == Drawing::State::Failed) about << tr("failed");
+    const Drawing::State end = isKept ? drawing.ended : drawing.state;
+    if (end == Drawing::State::Cancelled) about << tr("cancelled");
+    if (end == Drawing::State::Failed) about << tr("failed");
     auto* item = new QListWidgetItem(
         drawing.title() + QLatin1Char('\n') + about.join(QStringLiteral(" \u00b7 ")), historyList_);
     const QImage picture = drawing.thumbnail();

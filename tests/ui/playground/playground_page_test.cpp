@@ -13,6 +13,7 @@
 #include "ui/figures/figure.h"
 #include "ui/kit/settings.h"
 #include "ui/playground/drawing_history.h"
+#include "ui/workbench/recipe.h"
 
 namespace vitrine::ui {
 namespace {
@@ -264,6 +265,32 @@ TEST_F(Playground, ADrawingOfAnEarlierStartIsInTheHistoryAndGivesItsSettingsBack
   EXPECT_EQ(page_->shown()->base, before);
   EXPECT_EQ(page_->shown()->imageCount(), 2);
   EXPECT_EQ(page_->history().size(), 2U);
+  forgetSettings();
+}
+
+TEST_F(Playground, ADrawingOfAnEarlierStartSaysHowItEnded) {
+  useSettings(workbench_.path(QStringLiteral("studio.ini")));
+  auto failed = std::make_shared<Drawing>();
+  failed->base.model.run = 1;
+  failed->cells.resize(1);
+  failed->state = Drawing::State::Failed;
+  failed->error = QStringLiteral("memory is short");
+  auto cancelled = std::make_shared<Drawing>(*failed);
+  cancelled->state = Drawing::State::Cancelled;
+  keepDrawings("one", {failed, cancelled});
+  keepDrawings("one", keptDrawings("one"));  // as after another start
+  const auto kept = keptDrawings("one");
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(kept[0]->state, Drawing::State::Kept);
+  EXPECT_EQ(kept[0]->ended, Drawing::State::Failed);
+  EXPECT_EQ(kept[0]->error, QStringLiteral("memory is short"));
+  EXPECT_EQ(kept[1]->ended, Drawing::State::Cancelled);
+  const std::int64_t run = addRun("a", "painter", "paint");
+  keepDrawings(databaseUuid(workbench_.store()), {failed});
+  open(run);
+  const auto* list = page_->findChild<QListWidget*>();
+  ASSERT_EQ(list->count(), 1);
+  EXPECT_TRUE(list->item(0)->text().contains(QStringLiteral("failed")));
   forgetSettings();
 }
 
