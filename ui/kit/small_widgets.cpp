@@ -97,18 +97,6 @@ QLineEdit* makeSearchField(const QString& name, const QString& hint, QWidget* pa
   return field;
 }
 
-void putBehind(QWidget& before, QWidget& late) {
-  QList<QWidget*> inside;
-  for (QWidget* next = late.nextInFocusChain(); next != &late; next = next->nextInFocusChain()) {
-    if ((next->focusPolicy() & Qt::TabFocus) != 0 && late.isAncestorOf(next)) inside << next;
-  }
-  QWidget* last = &before;
-  for (QWidget* next : inside) {
-    QWidget::setTabOrder(last, next);
-    last = next;
-  }
-}
-
 namespace {
 
 /// \param last  of the places before, or nullptr \returns  the last one behind those of `layout`

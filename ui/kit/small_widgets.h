@@ -112,8 +112,6 @@ template <class Widget>
 /// \param hint  shown while it is empty; "": the name
 [[nodiscard]] QLineEdit* makeSearchField(const QString& name, const QString& hint, QWidget* parent);
 
-/// The places of the tab order in `late`, which was made after its neighbours, behind `before`.
-void putBehind(QWidget& before, QWidget& late);
 /// Gives the places of the tab order in `root` the order of its layouts, whenever its parts were
 /// made. The first one stays where it is.
 void tabThrough(const QWidget& root);

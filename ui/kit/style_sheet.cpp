@@ -144,14 +144,14 @@ QProgressBar { background: @line; border: none; border-radius: 2!; max-height: 4
 QProgressBar::chunk { background: @accent; border-radius: 2!; }
 
 QTabWidget::pane { border: none; background: @background; }
-QTabBar { background: @panel; qproperty-drawBase: 0; }
+QTabBar { background: @panel; qproperty-drawBase: 0; outline: none; }
 QTabWidget::tab-bar { left: 0; }
 QTabBar::tab { background: @panel; color: @muted; padding: 0 14!; height: 31!;
   border: none; border-top: 2px solid transparent; }
 QTabBar::tab:selected { color: @text; background: @background; border-top-color: @accent;
   border-left: 1px solid @line; border-right: 1px solid @line; }
 QTabBar::tab:hover:!selected { color: @text; }
-QTabBar::tab:focus { border-top-color: @text; }
+QTabBar::tab:focus { border-top-color: @text; background: @selection; }
 QTabBar QToolButton { border-radius: 0; padding: 0; }
 QWidget#tabStrip { background: @panel; border-bottom: 1px solid @line; }
 

@@ -84,13 +84,6 @@ void Inspector::makeContent() {
   makeNotes(*layout);
   makeEnvironment(*layout);
   layout->addSpacing(px(8));
-  // Made late, it stands at the end of the tab order: it belongs where the panel is.
-  for (QWidget* before = previousInFocusChain(); before != this;
-       before = before->previousInFocusChain()) {
-    if ((before->focusPolicy() & Qt::TabFocus) == 0) continue;
-    if (before->window() == window()) putBehind(*before, *content_);
-    break;
-  }
 }
 
 void Inspector::makeState(QWidget& inside, QVBoxLayout& column) {

@@ -191,17 +191,6 @@ bool MainWindow::showPage(const QString& id) {
     place->layout()->addWidget(page);
     made_[index] = page;
     takePage(index, page);
-    // A page made late stands at the end of the tab order: it belongs behind its tab.
-    QList<QWidget*> inside;
-    for (QWidget* next = page->nextInFocusChain(); next != page; next = next->nextInFocusChain()) {
-      const bool isStop = (next->focusPolicy() & Qt::TabFocus) != 0;
-      if (isStop && page->isAncestorOf(next)) inside << next;
-    }
-    QWidget* before = tabs_->tabBar();
-    for (QWidget* next : inside) {
-      setTabOrder(before, next);
-      before = next;
-    }
   }
   if (tabs_->currentIndex() != index) tabs_->setCurrentIndex(index);
   foldInspector();
@@ -266,8 +255,6 @@ void MainWindow::makeDocks() {
   addDockWidget(Qt::RightDockWidgetArea, inspectorDock_);
   connect(fold, &QToolButton::clicked, inspectorDock_, &QDockWidget::hide);
   resizeDocks({runsDock_, inspectorDock_}, {px(286), px(312)}, Qt::Horizontal);
-  // Tab leads from the list to the pages, then to the inspector: from left to right.
-  setTabOrder(&runsPanel_->view(), tabs_->tabBar());
   inspector_->refresh();
 }
 
@@ -290,6 +277,8 @@ void MainWindow::makeToolBar() {
   bar_->addWidget(create);
   bar_->addAction(start_);
   bar_->addAction(stop_);
+  for (QAction* one : {start_, stop_})
+    bar_->widgetForAction(one)->setFocusPolicy(Qt::TabFocus);  // Qt gives such buttons none
   bar_->addSeparator();
   auto* spacer = new QWidget;
   spacer->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
@@ -326,6 +315,7 @@ void MainWindow::showTools() {
     toolsMenu_->addAction(tool);
     auto* button = qobject_cast<QToolButton*>(bar_->widgetForAction(tool));
     if (button == nullptr) continue;
+    button->setFocusPolicy(Qt::TabFocus);
     if (tool->menu() != nullptr) button->setPopupMode(QToolButton::InstantPopup);
     button->setAccessibleName(tool->text());
     connect(tool, &QAction::changed, button,

@@ -78,6 +78,8 @@ class MainWindow : public QMainWindow {
   void dropEvent(QDropEvent* event) override;
   /// Before the first input that a page gets, its view is that which the user sees.
   bool eventFilter(QObject* watched, QEvent* event) override;
+  /// Tab and Shift+Tab: in the order of reading, \see tabStops.
+  bool focusNextPrevChild(bool isNext) override;
 
  private:
   void makeActions();

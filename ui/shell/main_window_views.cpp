@@ -20,6 +20,7 @@
 #include "ui/kit/questions.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
+#include "ui/shell/keyboard_focus.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/workbench/help_viewer.h"
@@ -55,10 +56,9 @@ QWidget& focusPlace(Page& page) {
   if (page.focusProxy() != nullptr) return *page.focusProxy();
   if (canTake(page)) return page;
   QWidget* field = nullptr;
-  for (QWidget* next = page.nextInFocusChain(); next != &page; next = next->nextInFocusChain()) {
-    if (!page.isAncestorOf(next) || !canTake(*next)) continue;
-    if (qobject_cast<QLineEdit*>(next) == nullptr) return *next;
-    if (field == nullptr) field = next;
+  for (QWidget* stop : tabStops(page, nullptr)) {
+    if (qobject_cast<QLineEdit*>(stop) == nullptr) return *stop;
+    if (field == nullptr) field = stop;
   }
   return field != nullptr ? *field : page;
 }
@@ -89,6 +89,8 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     return true;
   }
   const QEvent::Type type = event->type();
+  if (auto* widget = qobject_cast<QWidget*>(watched); widget != nullptr && type == QEvent::FocusIn)
+    FocusRing::show(*widget, static_cast<const QFocusEvent&>(*event));
   const bool isInput = type == QEvent::MouseButtonPress || type == QEvent::MouseButtonDblClick ||
                        type == QEvent::KeyPress || type == QEvent::Wheel;
   if (isInput && !isShowingView_ && !outdated_.empty()) {
@@ -97,6 +99,18 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
       history_.setNow(pageIdAt(index), page->second->viewState());
   }
   return QMainWindow::eventFilter(watched, event);
+}
+
+bool MainWindow::focusNextPrevChild(bool isNext) {
+  QWidget* from = focusWidget();
+  const QList<QWidget*> stops = tabStops(*this, from);
+  const qsizetype number = stops.size(), at = stops.indexOf(from);
+  if (number == 0) return false;
+  const qsizetype before = at < 0 ? number - 1 : at - 1 + number;
+  QWidget& stop = *stops[(isNext ? at + 1 : before) % number];
+  stop.setFocus(isNext ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+  bringIntoView(stop);
+  return true;
 }
 
 void MainWindow::viewChosen(int index) {

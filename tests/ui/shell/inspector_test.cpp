@@ -220,25 +220,6 @@ TEST(Inspector, MakesItsContentWithTheFirstRunThatIsShown) {
   EXPECT_NE(inspector.findChild<QPlainTextEdit*>(), nullptr);
 }
 
-TEST(Inspector, MadeWithARunLaterStandsWhereThePanelIsInTheTabOrder) {
-  QWidget window;
-  auto* before = new QPushButton(&window);
-  SampleStudio studio(SampleOptions{0, 20});
-  studio.workbench.selection().setRuns({}, 0);
-  auto* inspector = new Inspector(studio.workbench, &window);
-  auto* after = new QPushButton(&window);
-  const std::int64_t run = studio.runs.front();
-  studio.workbench.selection().setRuns({run}, run);
-  QList<QWidget*> stops;
-  for (QWidget* next = before->nextInFocusChain(); next != before;
-       next = next->nextInFocusChain()) {
-    if ((next->focusPolicy() & Qt::TabFocus) != 0) stops << next;
-  }
-  ASSERT_GE(stops.size(), 5);
-  EXPECT_EQ(stops.back(), after);
-  EXPECT_TRUE(inspector->isAncestorOf(stops.front()));
-}
-
 TEST(Inspector, NoFactOfARunIsCut) {
   SampleStudio studio(SampleOptions{0, 2340});
   studio.workbench.selection().setRuns({studio.runs[0]}, studio.runs[0]);

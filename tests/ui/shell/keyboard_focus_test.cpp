@@ -1,0 +1,118 @@
+// Where the Tab key leads in the window, and what shows it.
+#include <QEnterEvent>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTabBar>
+#include <QTest>
+#include <QToolBar>
+#include <QToolButton>
+#include <QTreeView>
+
+#include "tests/ui/support/qt_test.h"
+#include "ui/monitor/monitor_page.h"
+#include "ui/shell/keyboard_focus.h"
+#include "ui/shell/main_window.h"
+
+namespace vitrine::ui {
+namespace {
+
+/// A window that was there before its runs: its parts are made in another order than they are read.
+struct TabKey : ::testing::Test {
+  SampleStudio studio{SampleOptions{0, 0}};
+  MainWindow window{studio.workbench};
+
+  void SetUp() override {
+    window.resize(1440, 900);
+    window.show();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+    window.showPage(QStringLiteral("monitor"));
+    const auto runs = fillSampleDatabase(studio.writer, SampleOptions{0, 50});
+    studio.workbench.watcher().poll();
+    studio.workbench.selection().setRuns({runs[0], runs[4]}, runs[0]);
+    window.waitUntilIdle();
+  }
+  QWidget* press(Qt::Key key = Qt::Key_Tab) {
+    QTest::keyClick(QApplication::focusWidget(), key);
+    return QApplication::focusWidget();
+  }
+  /// What the key leads to, from the first tool on and back to it.
+  QList<QWidget*> walk() {
+    auto* tools = window.findChild<QToolBar*>(QStringLiteral("tools"));
+    QWidget* first = tools->findChild<QPushButton*>();
+    first->setFocus();
+    QList<QWidget*> stops{first};
+    while (press() != first && stops.size() < 1000) {
+      EXPECT_FALSE(QApplication::focusWidget()->visibleRegion().isEmpty())
+          << QApplication::focusWidget()->accessibleName().toStdString() << " is out of sight";
+      stops << QApplication::focusWidget();
+    }
+    return stops;
+  }
+  template <class Part>
+  Part* named(const char* name) {
+    for (auto* one : window.findChildren<Part*>())
+      if (one->accessibleName() == QLatin1String(name)) return one;
+    return nullptr;
+  }
+};
+
+TEST_F(TabKey, LeadsThroughTheWindowAsItIsRead) {
+  const QList<QWidget*> stops = walk();
+  qsizetype before = 0;  // the first tool
+  const auto comesNext = [&](const QWidget* part, const char* name) {
+    const qsizetype at = stops.indexOf(part);
+    EXPECT_GT(at, before) << name;
+    before = at;
+  };
+  comesNext(window.findChild<QToolBar*>(QStringLiteral("tools"))
+                ->widgetForAction(window.currentPage()->tools().front()),
+            "first tool of the page");
+  comesNext(named<QToolButton>("Runs as a table"), "table");
+  comesNext(named<QLineEdit>("Filter runs"), "filter");
+  comesNext(&window.runsPanel().view(), "list of runs");
+  comesNext(window.findChild<QTabBar*>(), "tabs");
+  comesNext(named<QLineEdit>("Search plots"), "search");
+  const auto* monitor = qobject_cast<const MonitorPage*>(window.currentPage());
+  ASSERT_NE(monitor, nullptr);
+  ASSERT_GE(monitor->cards().size(), 4U);
+  for (PlotCard* card : monitor->cards()) comesNext(&card->plot(), "plot");
+  comesNext(named<QToolButton>("Collapse the inspector to the edge"), "inspector");
+  comesNext(named<QPlainTextEdit>("Note on the run"), "note");
+}
+
+TEST_F(TabKey, LeadsBackTheSameWay) {
+  window.runsPanel().view().setFocus();
+  for (int i = 0; i < 3; ++i) press();
+  for (int i = 0; i < 3; ++i) press(Qt::Key_Backtab);
+  EXPECT_EQ(QApplication::focusWidget(), &window.runsPanel().view());
+}
+
+TEST_F(TabKey, LeadsOnFromAPartThatWasHiddenOrDisabled) {
+  auto* filter = named<QLineEdit>("Filter runs");
+  filter->setFocus();
+  filter->setEnabled(false);
+  EXPECT_EQ(QApplication::focusWidget(), named<QToolButton>("Saved filters"));
+  QApplication::focusWidget()->hide();
+  EXPECT_EQ(QApplication::focusWidget(), &window.runsPanel().view());
+}
+
+TEST_F(TabKey, DrawsAFrameAroundAListUntilTheFocusLeavesIt) {
+  QTreeView& list = window.runsPanel().view();
+  const auto ring = [&list] { return list.findChild<FocusRing*>(); };
+  list.setFocus(Qt::MouseFocusReason);
+  EXPECT_EQ(ring(), nullptr);
+  press(Qt::Key_Backtab);
+  press();
+  ASSERT_EQ(QApplication::focusWidget(), &list);
+  ASSERT_NE(ring(), nullptr);
+  EXPECT_EQ(ring()->size(), list.size());
+  QFocusEvent toDialog(QEvent::FocusOut, Qt::ActiveWindowFocusReason);
+  QCoreApplication::sendEvent(&list, &toDialog);
+  EXPECT_NE(ring(), nullptr) << "a dialog has the focus for a while";
+  press();
+  EXPECT_EQ(ring(), nullptr);
+}
+
+}  // namespace
+}  // namespace vitrine::ui
