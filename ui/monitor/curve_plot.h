@@ -197,6 +197,7 @@ class CurvePlot : public QWidget, public DescribedPlot {
   std::optional<double> cursor_;
   bool hasReadout_ = false;
   bool isPointed_ = false;  ///< the cursor is where the mouse is
+  bool isEntered_ = false;  ///< the mouse came and has not moved since
   bool isYChosen_ = false;  ///< zoomed by hand: new points do not move it
   bool isRinged_ = false;   ///< the focus came from the keyboard, and is to be seen
   bool isXHeld_ = false, isYHeld_ = false;

@@ -56,6 +56,10 @@ void CurvePlot::mousePressEvent(QMouseEvent* event) {
 }
 
 void CurvePlot::mouseMoveEvent(QMouseEvent* event) {
+  // X and Y are to act on the plot under the mouse, but never to be taken from a user who is
+  // typing. A plot that appears below a mouse at rest takes nothing.
+  if (std::exchange(isEntered_, false) && !isTextInput(QApplication::focusWidget()))
+    setFocus(Qt::MouseFocusReason);
   now_ = event->position().toPoint();
   if (drag_ == Drag::Pan) {
     if (!isYHeld_) {
@@ -174,15 +178,17 @@ void CurvePlot::keyReleaseEvent(QKeyEvent* event) {
 }
 
 void CurvePlot::enterEvent(QEnterEvent* event) {
-  // X and Y are to act on the plot under the mouse, but never to be taken from a user who is
-  // typing.
-  if (!isTextInput(QApplication::focusWidget())) setFocus(Qt::MouseFocusReason);
+  isEntered_ = true;
   QWidget::enterEvent(event);
 }
 
 void CurvePlot::focusInEvent(QFocusEvent* event) {
-  isRinged_ = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason ||
-              event->reason() == Qt::ShortcutFocusReason;
+  // Any other reason gives back what the plot had: after a dialog, after cards were arranged.
+  const Qt::FocusReason reason = event->reason();
+  if (reason == Qt::MouseFocusReason) isRinged_ = false;
+  if (reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason ||
+      reason == Qt::ShortcutFocusReason)
+    isRinged_ = true;
   QWidget::focusInEvent(event);
   update();
 }

@@ -186,7 +186,7 @@ void MonitorPage::makeMoreTools() {
     }
     focused_.clear();
     search({});
-    scroll_->setFocus();
+    scroll_->setFocus(Qt::ShortcutFocusReason);
     Q_EMIT viewChanged();
   });
   all->setToolTip(

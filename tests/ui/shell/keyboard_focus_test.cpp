@@ -114,5 +114,18 @@ TEST_F(TabKey, DrawsAFrameAroundAListUntilTheFocusLeavesIt) {
   EXPECT_EQ(ring(), nullptr);
 }
 
+TEST_F(TabKey, IsNotTakenByAPlotThatAppearsBelowAMouseAtRest) {
+  QTreeView& list = window.runsPanel().view();
+  list.setFocus();
+  auto* monitor = qobject_cast<MonitorPage*>(window.currentPage());
+  CurvePlot& plot = monitor->cards().front()->plot();
+  const QPointF place(40, 40), above = plot.mapToGlobal(place);
+  QEnterEvent appears(place, above, above);
+  QCoreApplication::sendEvent(&plot, &appears);
+  EXPECT_EQ(QApplication::focusWidget(), &list);
+  QTest::mouseMove(&plot, QPoint(60, 60));
+  EXPECT_EQ(QApplication::focusWidget(), &plot);
+}
+
 }  // namespace
 }  // namespace vitrine::ui
