@@ -134,6 +134,11 @@ void ComparePage::askLatex() {
 }
 
 void ComparePage::askReport() {
+  isReportAsked_ = reader_.isBusy();
+  if (!isReportAsked_) openReport();
+}
+
+void ComparePage::openReport() {
   if (data_ == nullptr || report_->isWriting()) return;
   std::vector<std::int64_t> runs;
   for (const store::ComparedRun& run : data_->runs) runs.push_back(run.row.id);

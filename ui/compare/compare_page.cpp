@@ -13,6 +13,7 @@
 #include <QStackedWidget>
 #include <QTableView>
 #include <QToolButton>
+#include <QTreeWidget>
 #include <algorithm>
 #include <utility>
 
@@ -210,6 +211,7 @@ void ComparePage::setData(std::shared_ptr<const CompareData> data, AblationTable
   if (choice_.view == CompareView::Artifacts) artifactTiles_->forget();
   showView();
   readCurves();
+  if (std::exchange(isReportAsked_, false)) openReport();
 }
 
 void ComparePage::remakeTable() {
@@ -220,6 +222,7 @@ void ComparePage::remakeTable() {
       showTable(table);
       showView();
       readCurves();
+      if (std::exchange(isReportAsked_, false)) openReport();
     };
   });
 }
@@ -228,6 +231,7 @@ void ComparePage::showEmpty(const QString& sentence, const QString& button, cons
   empty_->showMessage(sentence, button);
   emptyPage_ = page;
   stack_->setCurrentIndex(1);
+  isReportAsked_ = false;
   showReport();
 }
 

@@ -45,6 +45,8 @@ class ComparePage final : public ReadingPage {
   ~ComparePage() override;
 
   void waitUntilIdle() override;
+  /// Asks for the file of a report of the compared runs, once they are read.
+  void askReport();
   QList<QAction*> tools() override { return {toolMenu_}; }
   [[nodiscard]] Json viewState() const override { return toJson(choice_); }
   void setViewState(const Json& state) override;
@@ -109,7 +111,7 @@ class ComparePage final : public ReadingPage {
   // compare_export.cpp
   void askAndExport(TableFormat format);
   void askLatex();
-  void askReport();
+  void openReport();
   void showReport();
   // compare_page.cpp
   void reload() override;
@@ -179,6 +181,7 @@ class ComparePage final : public ReadingPage {
   QList<QAction*> tools_;
   QAction* toolMenu_ = nullptr;  ///< all of them
   QAction *exportFigure_ = nullptr, *writeReport_ = nullptr;
+  bool isReportAsked_ = false;  ///< while the runs are read
   ReportBar* report_ = nullptr;
 
   QStackedWidget *stack_, *views_;

@@ -185,8 +185,8 @@ class MainWindow : public QMainWindow {
           *hide_ = nullptr, *showOnly_ = nullptr, *showHidden_ = nullptr, *selectOnly_ = nullptr,
           *saveFilter_ = nullptr, *runTable_ = nullptr, *variantColours_ = nullptr,
           *answer_ = nullptr, *exportRuns_ = nullptr, *exportTable_ = nullptr,
-          *openFolder_ = nullptr, *selectExperiment_ = nullptr, *space_ = nullptr,
-          *prune_ = nullptr;
+          *report_ = nullptr, *openFolder_ = nullptr, *selectExperiment_ = nullptr,
+          *space_ = nullptr, *prune_ = nullptr;
   QMenu *recentMenu_ = nullptr, *layoutMenu_ = nullptr;
   QMenu* toolsMenu_ = nullptr;
   QByteArray defaultState_;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "ui/compare/compare_page.h"
 #include "ui/configure/configure_page.h"
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
@@ -59,6 +60,11 @@ void MainWindow::makeActions() {
   exportTable_ = action(tr("Export &table of runs\u2026"), QKeySequence(),
                         [this] { runsPanel_->table().askExport(); });
   exportTable_->setToolTip(tr("Settings and metrics of the runs that the filter shows, as CSV"));
+  report_ = action(tr("Re&port\u2026"), QKeySequence(), [this] {
+    openPage(QStringLiteral("compare"));
+    if (auto* compare = qobject_cast<ComparePage*>(currentPage())) compare->askReport();
+  });
+  report_->setToolTip(tr("The compared runs as one HTML or PDF file"));
   space_ = action(tr("&Disk space\u2026"), QKeySequence(), [this] {
     SpaceDialog dialog(workbench_, this);
     dialog.exec();
@@ -205,7 +211,7 @@ void MainWindow::makeMenus() {
   file->addAction(openThere_);
   file->addAction(openFile_);
   file->addSeparator();
-  file->addActions({export_, exportRuns_, exportTable_});
+  file->addActions({export_, exportRuns_, exportTable_, report_});
   file->addSeparator();
   file->addAction(space_);
   file->addSeparator();

@@ -3,6 +3,7 @@
 #include <QBoxLayout>
 #include <QClipboard>
 #include <QElapsedTimer>
+#include <QFileDialog>
 #include <QFileInfo>
 #include <QHeaderView>
 #include <QHelpEvent>
@@ -265,6 +266,20 @@ TEST_F(StudioWindow, ThePaletteFindsActionsPagesAndRuns) {
   QTest::keyClick(&palette.input(), Qt::Key_Return);
   EXPECT_EQ(studio.workbench.selection().current(), studio.runs[1]);
   EXPECT_FALSE(palette.isVisible());
+}
+
+TEST_F(StudioWindow, ThePaletteWritesAReportFromAnyPage) {
+  window.show();
+  ASSERT_TRUE(window.showPage(QStringLiteral("monitor")));
+  window.openPalette();
+  CommandPalette& palette = window.commandPalette();
+  QTest::keyClicks(&palette.input(), "report");
+  ASSERT_EQ(palette.list().item(0)->text().toStdString(), "Report\u2026");
+  QTest::keyClick(&palette.input(), Qt::Key_Return);
+  const auto dialog = [this] { return window.findChild<QFileDialog*>(); };
+  ASSERT_TRUE(soon([&] { return dialog() != nullptr; }));
+  EXPECT_EQ(dialog()->windowTitle().toStdString(), "Write report");
+  dialog()->reject();
 }
 
 TEST_F(StudioWindow, ThePaletteSaysThatNothingMatches) {
