@@ -1,6 +1,8 @@
-// Questions of one dialog: before something is removed or written over, and for a name or a note.
+// Questions of one dialog: before something is removed or written over, for a name or a note, and
+// for the file to save.
 #pragma once
 
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QInputDialog>
@@ -10,6 +12,7 @@
 #include <QStyle>
 #include <optional>
 
+#include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
@@ -61,12 +64,37 @@ inline QString askName(QWidget* parent, const QString& title, const QString& lab
   return askText(parent, title, label, text, QObject::tr("Save")).value_or(QString()).trimmed();
 }
 
-/// A name without the ending of `offered` gets it, and is asked about where that file exists: the
+/// Where the user saved a file last, of whatever kind; the home folder at first.
+inline QDir saveFolder() {
+  const QString last = setting(QStringLiteral("save/folder")).toString();
+  return QDir(last.isEmpty() || !QFileInfo(last).isDir() ? QDir::homePath() : last);
+}
+
+inline void keepSaveFolder(const QString& file) {
+  storeSetting(QStringLiteral("save/folder"), QFileInfo(file).absolutePath());
+}
+
+/// A dialog to save `name` in that folder, to be opened; it goes when it is closed.
+inline QFileDialog* makeSaveDialog(QWidget* parent, const QString& title, const QString& name,
+                                   const QStringList& filters) {
+  auto* dialog = new QFileDialog(parent, title, saveFolder().path());
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setNameFilters(filters);
+  dialog->setDefaultSuffix(QFileInfo(name).suffix());
+  dialog->selectFile(name);
+  QObject::connect(dialog, &QFileDialog::fileSelected, dialog, keepSaveFolder);
+  return dialog;
+}
+
+/// \param offered  a name in that folder, or a whole path. A name without its ending gets it, and is asked about where that file exists: the
 /// dialog asked about the shorter name. \returns  "" where the user cancelled
 inline QString askSaveFile(QWidget* parent, const QString& title, const QString& offered,
                            const QString& filter) {
   const QString ending = QLatin1Char('.') + QFileInfo(offered).suffix();
-  QString file = QFileDialog::getSaveFileName(parent, title, offered, filter);
+  QString file =
+      QFileDialog::getSaveFileName(parent, title, saveFolder().filePath(offered), filter);
+  if (!file.isEmpty()) keepSaveFolder(file);
   if (file.isEmpty() || file.endsWith(ending, Qt::CaseInsensitive)) return file;
   file += ending;
   const bool isFree = !QFileInfo::exists(file);

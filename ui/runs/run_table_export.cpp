@@ -1,12 +1,12 @@
 // The table of runs as text: for spreadsheets and scripts.
 #include <QClipboard>
 #include <QDir>
-#include <QFileDialog>
 #include <QGuiApplication>
 #include <string_view>
 
 #include "core/base/cell_text.h"
 #include "core/base/text.h"
+#include "ui/kit/questions.h"
 #include "ui/runs/run_table.h"
 #include "ui/workbench/figure_file.h"
 
@@ -79,12 +79,8 @@ void RunTable::copy() {
 }
 
 void RunTable::askExport() {
-  auto* dialog = new QFileDialog(view_.window(), tr("Export table of runs"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
-  dialog->setNameFilter(tr("Table (*.csv)"));
-  dialog->setDefaultSuffix(QStringLiteral("csv"));
-  dialog->selectFile(QStringLiteral("runs.csv"));
+  auto* dialog = makeSaveDialog(view_.window(), tr("Export table of runs"),
+                                QStringLiteral("runs.csv"), {tr("Table (*.csv)")});
   connect(dialog, &QFileDialog::fileSelected, this, &RunTable::exportTo);
   dialog->open();
 }

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "ui/kit/menus.h"
+#include "ui/kit/questions.h"
 #include "ui/shell/inspector.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
@@ -74,17 +75,14 @@ void MainWindow::chooseExport() {
   };
   QStringList filters;
   for (const Form& form : forms) filters << form.filter;
-  auto* dialog =
-      new QFileDialog(this, tr("Export %1").arg(counted(std::ssize(runs), tr("run"), tr("runs"))));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  QFileDialog* dialog = makeSaveDialog(
+      this, tr("Export %1").arg(counted(std::ssize(runs), tr("run"), tr("runs"))),
+      QStringLiteral("runs"), filters);
   dialog->setOption(QFileDialog::DontConfirmOverwrite);  // an existing file is refused
-  dialog->setNameFilters(filters);
   dialog->setDefaultSuffix(vitrine);
   connect(dialog, &QFileDialog::filterSelected, dialog, [dialog, formOf](const QString& filter) {
     dialog->setDefaultSuffix(formOf(filter).suffix);
   });
-  dialog->selectFile(QStringLiteral("runs"));
   connect(dialog, &QFileDialog::fileSelected, this,
           [this, dialog, formOf, runs](const QString& file) {
             files_.exportRuns(runs, file, formOf(dialog->selectedNameFilter()).checkpoints);

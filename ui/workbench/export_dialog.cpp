@@ -1,9 +1,7 @@
 #include "ui/workbench/export_dialog.h"
 
 #include <QClipboard>
-#include <QDir>
 #include <QEvent>
-#include <QFileInfo>
 #include <QFormLayout>
 #include <QGuiApplication>
 #include <cmath>
@@ -23,7 +21,6 @@ namespace {
 
 const char* const kPaperKey = "export/paper";
 const char* const kFormatKey = "export/format";
-const char* const kFolderKey = "export/folder";
 const QByteArray kPaperProperty = QByteArrayLiteral("paper/");
 
 QDoubleSpinBox* spinOf(double low, double high, double step, int decimals, const QString& suffix,
@@ -297,15 +294,13 @@ void ExportDialog::exportTo(const QString& file) {
   storeSetting(QLatin1String(kPaperKey),
                QByteArray::fromStdString(toJson(recipe_.paper.withoutWords()).dump()));
   storeSetting(QLatin1String(kFormatKey), format_->currentIndex());
-  storeSetting(QLatin1String(kFolderKey), QFileInfo(file).absolutePath());
 }
 
 void ExportDialog::askAndExport() {
   const QString ending = endingOf(format());
-  const QDir folder(setting(QLatin1String(kFolderKey), QDir::homePath()).toString());
   static constexpr std::array kNames{"PNG", "SVG", "PDF", "CSV"};
   const QString file = askSaveFile(
-      this, tr("Export figure"), folder.filePath(offered_ + ending),
+      this, tr("Export figure"), offered_ + ending,
       tr("%1 (*%2)").arg(QLatin1String(kNames[static_cast<std::size_t>(format())]), ending));
   if (file.isEmpty()) return;
   try {

@@ -2,6 +2,8 @@
 // are broken.
 #include <gtest/gtest.h>
 
+#include <QDir>
+#include <QFileDialog>
 #include <QInputDialog>
 #include <QKeySequenceEdit>
 #include <QLineEdit>
@@ -14,6 +16,7 @@
 #include <QTreeWidget>
 
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/layouts.h"
 #include "ui/shell/main_window.h"
@@ -64,6 +67,32 @@ TEST_F(WindowMemory, KeysThatTheUserChoseAreThereAtTheNextStart) {
   keys.reset(QStringLiteral("window/new-experiment"));
   EXPECT_EQ(second.shortcut(), QKeySequence(Qt::CTRL | Qt::Key_N));
   EXPECT_FALSE(setting(QStringLiteral("keys/window/new-experiment")).isValid());
+}
+
+TEST_F(WindowMemory, EverythingIsSavedWhereTheUserSavedLast) {
+  SampleStudio studio(SampleOptions{0, 50});
+  MainWindow window(studio.workbench);
+  window.show();
+  const auto dialog = [&window] { return window.findChild<QFileDialog*>(); };
+  const auto open = [&](const char* title) {
+    actionNamed(window, QString::fromUtf8(title))->trigger();
+    return soon([&] { return dialog() != nullptr; });
+  };
+  const auto isClosed = [&] { return dialog() == nullptr; };
+  ASSERT_TRUE(open("Export table of runs\u2026"));
+  EXPECT_EQ(dialog()->directory(), QDir::home()) << "nothing was saved yet";
+  const QString file = studio.folder.filePath(QStringLiteral("table.csv"));
+  dialog()->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(file);
+  QMetaObject::invokeMethod(dialog(), "accept");
+  ASSERT_TRUE(soon(isClosed));
+  ASSERT_TRUE(QFile::exists(file));
+  startAgain();
+  for (const char* title : {"Export runs\u2026", "Report\u2026"}) {
+    ASSERT_TRUE(open(title)) << title;
+    EXPECT_EQ(dialog()->directory(), QDir(studio.folder.path())) << title;
+    dialog()->reject();
+    ASSERT_TRUE(soon(isClosed)) << title;
+  }
 }
 
 TEST_F(WindowMemory, OneKeyHasOneActionInTheWindowAndInEachPage) {

@@ -2,7 +2,6 @@
 
 #include <QDesktopServices>
 #include <QDir>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
 #include <QProgressBar>
@@ -12,6 +11,7 @@
 #include <set>
 
 #include "core/base/cell_text.h"
+#include "ui/kit/questions.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page.h"
@@ -44,17 +44,14 @@ void ReportBar::ask(const std::vector<std::int64_t>& runs, const QString& title)
             .arg(link->host()));
     return;
   }
-  auto* dialog = new QFileDialog(this, tr("Write report"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
-  dialog->setNameFilters({tr("Web page (*.html)"), tr("PDF (*.pdf)")});
-  dialog->setDefaultSuffix(QStringLiteral("html"));
+  QFileDialog* dialog = makeSaveDialog(
+      this, tr("Write report"),
+      QString::fromStdString(fileSlug(title.toStdString())) + QStringLiteral(".html"),
+      {tr("Web page (*.html)"), tr("PDF (*.pdf)")});
   connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
     dialog->setDefaultSuffix(filter.contains(QLatin1String("*.pdf")) ? QStringLiteral("pdf")
                                                                      : QStringLiteral("html"));
   });
-  dialog->selectFile(QString::fromStdString(fileSlug(title.toStdString())) +
-                     QStringLiteral(".html"));
   connect(dialog, &QFileDialog::fileSelected, this,
           [this, runs](const QString& file) { write(runs, file); });
   dialog->open();
