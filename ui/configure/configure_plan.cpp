@@ -6,7 +6,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QStyle>
 #include <algorithm>
 #include <map>
 
@@ -181,12 +180,7 @@ void ConfigurePage::showChanges() {
 void ConfigurePage::showNotice() {
   noticeOpen_->setVisible(!syntax_);
   // That runs are there already is a fact, as after every Start; text that is not TOML is a fault.
-  if (const QString role = syntax_ ? QStringLiteral("warn") : QString();
-      noticeText_->property("role").toString() != role) {
-    noticeText_->setProperty("role", role);
-    noticeText_->style()->unpolish(noticeText_);
-    noticeText_->style()->polish(noticeText_);
-  }
+  restyle(*noticeText_, "role", syntax_ ? QStringLiteral("warn") : QString());
   if (syntax_) {
     noticeText_->setText(tr("Line %1 of the text: %2. The form can be edited again once the "
                             "text is corrected.")

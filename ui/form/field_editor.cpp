@@ -10,7 +10,6 @@
 #include <QLineEdit>
 #include <QLocale>
 #include <QRegularExpression>
-#include <QStyle>
 #include <algorithm>
 #include <cmath>
 
@@ -274,10 +273,7 @@ void FieldEditor::setInvalid(const QString& message) {
   QWidget* shown = input();
   const bool isInvalid = !message.isEmpty();
   shown->setAccessibleDescription(isInvalid ? message : QString::fromStdString(field_.doc));
-  if (shown->property("invalid").toBool() == isInvalid) return;
-  shown->setProperty("invalid", isInvalid);
-  shown->style()->unpolish(shown);
-  shown->style()->polish(shown);
+  restyle(*shown, "invalid", isInvalid);
 }
 
 void FieldEditor::step(int direction) {

@@ -9,19 +9,17 @@
 #include <QLabel>
 #include <QMessageBox>
 #include <QPushButton>
-#include <QStyle>
 #include <optional>
 
 #include "ui/kit/settings.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 
 namespace vitrine::ui {
 
 /// `button`, in the colour of what cannot be taken back.
 inline QPushButton* asDangerous(QPushButton* button) {
-  button->setProperty("danger", true);
-  button->style()->unpolish(button);  // a dialog has given it the colours of the others
-  button->style()->polish(button);
+  restyle(*button, "danger", true);  // a dialog has given it the colours of the others
   return button;
 }
 
@@ -87,8 +85,9 @@ inline QFileDialog* makeSaveDialog(QWidget* parent, const QString& title, const 
   return dialog;
 }
 
-/// \param offered  a name in that folder, or a whole path. A name without its ending gets it, and is asked about where that file exists: the
-/// dialog asked about the shorter name. \returns  "" where the user cancelled
+/// \param offered  a name in that folder, or a whole path. A name without its ending gets it, and
+/// is asked about where that file exists: the dialog asked about the shorter name.
+/// \returns  "" where the user cancelled
 inline QString askSaveFile(QWidget* parent, const QString& title, const QString& offered,
                            const QString& filter) {
   const QString ending = QLatin1Char('.') + QFileInfo(offered).suffix();

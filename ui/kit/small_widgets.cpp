@@ -82,9 +82,36 @@ QToolButton* makeToolButton(const QString& text, const QString& tip, QWidget* pa
   return button;
 }
 
+void restyle(QWidget& widget, const char* property, const QVariant& value) {
+  const QVariant now = widget.property(property);
+  if (now == value || (!now.isValid() && !value.toBool())) return;
+  widget.setProperty(property, value);
+  widget.style()->unpolish(&widget);
+  widget.style()->polish(&widget);
+}
+
 QToolButton* makeQuietButton(const QString& text, const QString& name, QWidget* parent) {
   auto* button = withName(makeToolButton(text, name, parent), name);
   button->setProperty("quiet", true);
+  return button;
+}
+
+QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
+  auto* button = withName(new QToolButton(parent), title);
+  button->setText(title);
+  button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  button->setIconSize({px(12), px(12)});
+  button->setCheckable(true);
+  button->setProperty("quiet", true);
+  // A checked button is tinted elsewhere; a heading is a heading.
+  button->setStyleSheet(
+      QStringLiteral("QToolButton { font-weight: 600; padding-left: 0px; } "
+                     "QToolButton:checked { color: palette(text); }"));
+  QObject::connect(button, &QToolButton::toggled, button, [button](bool isOpen) {
+    button->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
+    button->setToolTip(isOpen ? QObject::tr("Close this group") : QObject::tr("Open this group"));
+  });
+  button->setChecked(true);
   return button;
 }
 

@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QTimer>
 #include <QToolButton>
+#include <QVariant>
 #include <QWidget>
 #include <chrono>
 #include <functional>
@@ -101,12 +102,19 @@ template <class Widget>
   return widget;
 }
 
+/// Gives `widget` a property that the style sheet reads, and draws it so at once.
+void restyle(QWidget& widget, const char* property, const QVariant& value);
+
 /// A thin line across its parent.
 [[nodiscard]] QFrame* makeRule(QWidget* parent);
 [[nodiscard]] QToolButton* makeToolButton(const QString& text, const QString& tip, QWidget* parent);
 /// A button without a frame. \param name  that a screen reader says, and its tool tip
 [[nodiscard]] QToolButton* makeQuietButton(const QString& text, const QString& name,
                                            QWidget* parent);
+
+/// A heading with an arrow that a click or Space turns: checked while what is below it is open, as
+/// at first.
+[[nodiscard]] QToolButton* makeFoldButton(const QString& title, QWidget* parent);
 
 /// A line to search with, and a button that clears it. \param name  that a screen reader says
 /// \param hint  shown while it is empty; "": the name

@@ -133,17 +133,14 @@ void MonitorPage::rebuild() {
       Section section;
       section.name = group.name;
       if (!group.name.isEmpty()) {
-        section.header = new QToolButton;
-        section.header->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-        section.header->setProperty("quiet", true);
+        section.header = makeFoldButton(groupTitle(group.name), canvas_);
         section.header->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
         const QString name = group.name;
         connect(section.header, &QToolButton::clicked, this, [this, name, header = section.header] {
-          const bool isOpen = !header->property("isOpen").toBool();
           // The header may go with its section: after this event.
           QMetaObject::invokeMethod(
               this,
-              [this, name, isOpen] {
+              [this, name, isOpen = header->isChecked()] {
                 setGroupOpen(name, isOpen);
                 Q_EMIT viewChanged();
               },
@@ -177,8 +174,7 @@ void MonitorPage::rebuild() {
       isOpen = !words_.isEmpty() ||
                (chosen != opened_.end() ? chosen->second : !hasPinned && isFirstGroup);
       isFirstGroup = false;
-      section.header->setProperty("isOpen", isOpen);
-      section.header->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
+      section.header->setChecked(isOpen);
       section.header->setText(
           tr("%1 (%2)").arg(groupTitle(section.name), QString::number(section.metrics.size())));
       section.header->setAccessibleName(

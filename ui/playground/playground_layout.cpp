@@ -292,13 +292,10 @@ QWidget* PlaygroundPage::makeSide() {
   verdict_->setTextFormat(Qt::RichText);
   facts_ = new FactTable(tr("Recipe"), inside);
   facts_->setLabelWidth(134);
-  recipeButton_ = makeToolButton(tr("Recipe"), tr("Recipe that makes the image again (I)"), inside);
-  recipeButton_->setCheckable(true);
-  recipeButton_->setProperty("quiet", true);
-  recipeButton_->setArrowType(Qt::RightArrow);
-  recipeButton_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  recipeButton_ = makeFoldButton(tr("Recipe"), inside);
+  recipeButton_->setChecked(false);
+  recipeButton_->setToolTip(tr("Recipe that makes the image again (I)"));
   connect(recipeButton_, &QToolButton::toggled, this, [this](bool isOpen) {
-    recipeButton_->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
     facts_->setVisible(isOpen && recipe_.is_object());
     Q_EMIT viewChanged();
   });

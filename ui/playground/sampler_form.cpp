@@ -9,7 +9,6 @@
 #include <QMenu>
 #include <QRandomGenerator>
 #include <QStackedWidget>
-#include <QStyle>
 #include <QToolButton>
 #include <algorithm>
 #include <tuple>
@@ -73,20 +72,15 @@ struct SamplerForm::Row {
 };
 
 SamplerForm::SamplerForm(QWidget* parent)
-    : QWidget(parent), grid_(new QGridLayout(this)), more_(new QToolButton(this)) {
+    : QWidget(parent),
+      grid_(new QGridLayout(this)),
+      more_(makeFoldButton(tr("More settings"), this)) {
   grid_->setContentsMargins(0, 0, 0, 0);
   grid_->setHorizontalSpacing(px(6));
   grid_->setVerticalSpacing(px(6));
   grid_->setColumnStretch(1, 1);
-  more_->setText(tr("More settings"));
-  more_->setCheckable(true);
-  more_->setProperty("quiet", true);
-  more_->setArrowType(Qt::RightArrow);
-  more_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  connect(more_, &QToolButton::toggled, this, [this](bool isOpen) {
-    more_->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
-    showRare();
-  });
+  more_->setChecked(false);
+  connect(more_, &QToolButton::toggled, this, &SamplerForm::showRare);
 }
 
 SamplerForm::~SamplerForm() = default;
@@ -279,11 +273,7 @@ void SamplerForm::showAxis(Row& row) {
   row.problem->setVisible(!problem.isEmpty());
   row.editor->setInvalid(isAxis ? QString() : problem);
   const bool isInvalid = isAxis && !problem.isEmpty();
-  if (row.line->property("invalid").toBool() != isInvalid) {
-    row.line->setProperty("invalid", isInvalid);
-    row.line->style()->unpolish(row.line);
-    row.line->style()->polish(row.line);
-  }
+  restyle(*row.line, "invalid", isInvalid);
 }
 
 void SamplerForm::showRare() {

@@ -6,7 +6,6 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QStackedWidget>
-#include <QStyle>
 #include <QTextBrowser>
 #include <QToolButton>
 #include <QTreeWidget>
@@ -112,9 +111,7 @@ const PluginEntry* PluginsPage::currentPlugin() const {
 void PluginsPage::showCurrent() {
   if (list_->topLevelItemCount() == 0) {
     const bool isBusy = process_.isRunning() && error_.isEmpty();
-    message_->setProperty("role", error_.isEmpty() ? "muted" : "error");
-    message_->style()->unpolish(message_);
-    message_->style()->polish(message_);
+    restyle(*message_, "role", error_.isEmpty() ? "muted" : "error");
     message_->setText(!error_.isEmpty() ? tr("The plugins cannot be read: %1").arg(error_)
                       : isBusy            ? readingWords()
                       : folders_.isEmpty()

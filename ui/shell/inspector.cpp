@@ -4,7 +4,6 @@
 #include <QGuiApplication>
 #include <QMenu>
 #include <QScrollArea>
-#include <QStyle>
 #include <initializer_list>
 
 #include "core/base/error.h"
@@ -304,10 +303,10 @@ void Inspector::showFacts() {
           .arg(px(18)));
   reason_->setText(QString::fromStdString(row->reason));
   reason_->setVisible(!row->reason.empty());
-  reason_->setProperty("role", row->state == store::RunState::Failed        ? "error"
-                               : row->state == store::RunState::Interrupted ? "warn"
-                                                                            : "small");
-  reason_->style()->polish(reason_);
+  restyle(*reason_, "role",
+          row->state == store::RunState::Failed        ? "error"
+          : row->state == store::RunState::Interrupted ? "warn"
+                                                       : "small");
   attempt([&] {
     store::RunReader& store = workbench_.store();
     showEdits();

@@ -2,7 +2,6 @@
 
 #include <QDateTime>
 #include <QLocale>
-#include <QStyle>
 #include <algorithm>
 
 #include "ui/kit/small_widgets.h"
@@ -52,8 +51,7 @@ void LinkBar::show(const remote::RemoteState& state) {
     }
   }
   text_->setText(text);
-  text_->setProperty("role", isLost ? "warn" : "muted");
-  text_->style()->polish(text_);
+  restyle(*text_, "role", isLost ? "warn" : "muted");
   again_->setVisible(isLost);
   isLost ? clock_.start() : clock_.stop();
   setVisible(isShown);

@@ -8,7 +8,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QStyle>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <set>
@@ -356,10 +355,8 @@ void MainWindow::showPrimary() {
   const auto buttons = page == nullptr ? QList<QPushButton*>() : page->findChildren<QPushButton*>();
   const bool isMine = std::none_of(buttons.begin(), buttons.end(), isPrimary);
   if (create_->property("primary").toBool() == isMine) return;
-  create_->setProperty("primary", isMine);
   create_->setIcon(icon(Icon::Plus, isMine ? IconTint::OnAccent : IconTint::Text));
-  create_->style()->unpolish(create_);
-  create_->style()->polish(create_);
+  restyle(*create_, "primary", isMine);
 }
 
 }  // namespace vitrine::ui

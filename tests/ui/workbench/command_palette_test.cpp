@@ -27,6 +27,19 @@ QString bare(QString text) {
   return text.remove(QLatin1Char('&')).remove(QChar(0x2026)).trimmed().toCaseFolded();
 }
 
+TEST(CommandPalette, ListsTheHeadingsOfConfigureAsSections) {
+  SampleStudio studio;
+  MainWindow window(studio.workbench);
+  window.show();
+  ASSERT_TRUE(window.showPage(QStringLiteral("configure")));
+  window.waitUntilIdle();
+  std::vector<std::unique_ptr<QMenu>> menus;
+  const std::vector<Command> commands = pageCommands(*window.currentPage(), menus);
+  EXPECT_TRUE(std::any_of(commands.begin(), commands.end(), [](const Command& one) {
+    return one.title.startsWith(QLatin1String("Section: "));
+  }));
+}
+
 /// Every action that can be met on a page without opening a window of its own.
 void collect(const QList<QAction*>& actions, std::vector<QAction*>& all) {
   for (QAction* action : actions) {

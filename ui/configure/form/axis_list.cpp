@@ -3,7 +3,6 @@
 #include <QCompleter>
 #include <QLabel>
 #include <QLineEdit>
-#include <QStyle>
 #include <QToolButton>
 #include <algorithm>
 
@@ -35,13 +34,6 @@ QString valuesText(const std::vector<Json>& values) {
     parts << QString::fromStdString(isWord ? value.get<std::string>() : tomlValue(value));
   }
   return parts.join(QStringLiteral(", "));
-}
-
-void showInvalid(QLineEdit& line, bool isInvalid) {
-  if (line.property("invalid").toBool() == isInvalid) return;
-  line.setProperty("invalid", isInvalid);
-  line.style()->unpolish(&line);
-  line.style()->polish(&line);
 }
 
 AxisList::AxisList(const QString& place, const QString& wording, QWidget* parent)
@@ -141,7 +133,7 @@ void AxisList::showProblems(const std::vector<Problem>& problems) {
     }
     axis.problem->setText(said);
     axis.problem->setVisible(!said.isEmpty());
-    for (QLineEdit* line : {axis.key, axis.values}) showInvalid(*line, !said.isEmpty());
+    for (QLineEdit* line : {axis.key, axis.values}) restyle(*line, "invalid", !said.isEmpty());
   }
 }
 

@@ -64,7 +64,5 @@ class AxisList : public QWidget {
 /// "0, 1, 2" or "1e-3, 3e-4": TOML values with commas between; bare words are text.
 [[nodiscard]] std::vector<Json> parseValues(const QString& text);
 [[nodiscard]] QString valuesText(const std::vector<Json>& values);
-/// Draws the line in red, or as any other.
-void showInvalid(QLineEdit& line, bool isInvalid);
 
 }  // namespace vitrine::ui

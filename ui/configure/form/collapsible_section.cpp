@@ -8,26 +8,8 @@
 
 namespace vitrine::ui {
 
-QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
-  auto* button = withName(new QToolButton(parent), title);
-  button->setText(title);
-  button->setProperty(kListed, QStringLiteral("CollapsibleSection: ") + title);
-  button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  button->setArrowType(Qt::DownArrow);
-  button->setIconSize({px(12), px(12)});
-  button->setCheckable(true);
-  button->setChecked(true);
-  button->setProperty("quiet", true);
-  // A checked button is tinted elsewhere; a heading is a heading.
-  button->setStyleSheet(
-      QStringLiteral("QToolButton { font-weight: 600; padding-left: 0px; } "
-                     "QToolButton:checked { color: palette(text); }"));
-  QObject::connect(button, &QToolButton::toggled, button, [button](bool isOpen) {
-    button->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
-    button->setToolTip(isOpen ? QObject::tr("Close this group") : QObject::tr("Open this group"));
-  });
-  button->setToolTip(QObject::tr("Close this group"));
-  return button;
+void listAsSection(QToolButton& heading, const QString& title) {
+  heading.setProperty(kListed, QObject::tr("Section: %1").arg(title));
 }
 
 CollapsibleSection::CollapsibleSection(const QString& name, const QString& title, QWidget* parent)
@@ -37,6 +19,7 @@ CollapsibleSection::CollapsibleSection(const QString& name, const QString& title
       corner_(new QHBoxLayout),
       holder_(new QWidget(this)),
       body_(new QVBoxLayout(holder_)) {
+  listAsSection(*heading_, title);
   auto* column = columnIn(this, {}, px(6));
   auto* line = rowIn(nullptr, {}, px(4));
   line->addWidget(heading_);
@@ -57,7 +40,7 @@ void CollapsibleSection::setOpen(bool isOpen) { heading_->setChecked(isOpen); }
 void CollapsibleSection::setTitle(const QString& title) {
   heading_->setText(title);
   heading_->setAccessibleName(title);
-  heading_->setProperty(kListed, QStringLiteral("CollapsibleSection: ") + title);
+  listAsSection(*heading_, title);
 }
 
 }  // namespace vitrine::ui

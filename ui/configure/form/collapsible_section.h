@@ -10,8 +10,8 @@ class QVBoxLayout;
 
 namespace vitrine::ui {
 
-/// A heading with an arrow; a click or Space turns it.
-[[nodiscard]] QToolButton* makeFoldButton(const QString& title, QWidget* parent);
+/// The palette finds the heading under the title of its section.
+void listAsSection(QToolButton& heading, const QString& title);
 
 class CollapsibleSection : public QWidget {
   Q_OBJECT

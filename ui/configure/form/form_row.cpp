@@ -6,7 +6,6 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
-#include <QStyle>
 #include <QToolButton>
 #include <algorithm>
 
@@ -21,12 +20,6 @@ namespace {
 
 constexpr int kTitleWidth = 150;
 constexpr int kRowSide = 16;
-
-void setRowRole(QWidget* widget, const char* role) {
-  widget->setProperty("role", QString::fromLatin1(role));
-  widget->style()->unpolish(widget);
-  widget->style()->polish(widget);
-}
 
 /// `text` as rich text with the words marked; plain where there are none.
 QString withMarks(const QString& text, const QStringList& words) {
@@ -82,7 +75,7 @@ FormRow::FormRow(std::string key, const QString& title, const Field& field, int 
   help_->setWordWrap(true);
   help_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   help_->setMinimumWidth(px(60));
-  setRowRole(help_, "small");
+  restyle(*help_, "role", "small");
   for (QToolButton* button : {reset_, more_}) {
     button->setProperty("quiet", true);
     button->setFixedSize(px(22), px(24));
@@ -150,7 +143,7 @@ void FormRow::setChanged(bool isChanged, const QString& standard) {
 void FormRow::setMessage(const QString& message) {
   if (message == message_) return;
   message_ = message;
-  setRowRole(help_, message.isEmpty() ? "small" : "error");
+  restyle(*help_, "role", message.isEmpty() ? "small" : "error");
   editor_->setInvalid(message);
   showHelp();
 }

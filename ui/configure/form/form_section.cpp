@@ -19,6 +19,7 @@ FormSection::FormSection(const QString& name, const QString& title, QWidget* par
       holder_(new QWidget(this)),
       body_(new QVBoxLayout(holder_)),
       more_(new QToolButton(this)) {
+  listAsSection(*heading_, title);
   setProperty("role", QStringLiteral("card"));
   setAccessibleName(title);
   auto* outer = columnIn(this, {0, 0, 0, px(8)}, 0);

@@ -251,7 +251,7 @@ void SweepEditor::showProblems(const std::vector<Problem>& problems) {
     if (said.isEmpty() && problem.key == std::string("sweep.") + kSeedKey)
       said = messageOf(problem);
   }
-  showInvalid(*seeds_, !said.isEmpty());
+  restyle(*seeds_, "invalid", !said.isEmpty());
   seedsProblem_->setText(said);
   seedsProblem_->setVisible(!said.isEmpty());
 }

@@ -4,7 +4,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QRegularExpression>
-#include <QStyle>
 #include <QToolButton>
 #include <algorithm>
 
@@ -105,10 +104,7 @@ void TableBar::showMessage() {
   problem_->setText(message());
   problem_->setVisible(!message().isEmpty());
   line_->setAccessibleDescription(message());
-  if (line_->property("invalid").toBool() == !message().isEmpty()) return;
-  line_->setProperty("invalid", !message().isEmpty());
-  line_->style()->unpolish(line_);
-  line_->style()->polish(line_);
+  restyle(*line_, "invalid", !message().isEmpty());
 }
 
 bool TableBar::eventFilter(QObject* watched, QEvent* event) {

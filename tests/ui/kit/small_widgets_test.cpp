@@ -1,0 +1,38 @@
+#include "ui/kit/small_widgets.h"
+
+#include <gtest/gtest.h>
+
+#include <QLabel>
+#include <QTest>
+
+#include "tests/ui/support/qt_test.h"
+
+namespace vitrine::ui {
+namespace {
+
+TEST(SmallWidgets, AFoldButtonIsOpenAtFirstAndItsArrowTurns) {
+  QWidget place;
+  QToolButton* fold = makeFoldButton(QStringLiteral("Recipe"), &place);
+  EXPECT_TRUE(fold->isChecked());
+  EXPECT_EQ(fold->arrowType(), Qt::DownArrow);
+  EXPECT_EQ(fold->toolTip().toStdString(), "Close this group");
+  QTest::keyClick(fold, Qt::Key_Space);
+  EXPECT_FALSE(fold->isChecked());
+  EXPECT_EQ(fold->arrowType(), Qt::RightArrow);
+  EXPECT_EQ(fold->toolTip().toStdString(), "Open this group");
+}
+
+TEST(SmallWidgets, ARestyledPartHasTheColourOfItsRoleAtOnce) {
+  QLabel label(QStringLiteral("diverged"));
+  label.ensurePolished();
+  for (const char* role : {"error", "warn", "muted"}) {
+    restyle(label, "role", role);
+    const QColor wanted = role == std::string("error")  ? themeColors().bad
+                          : role == std::string("warn") ? themeColors().warn
+                                                        : themeColors().muted;
+    EXPECT_EQ(label.palette().color(QPalette::WindowText), wanted) << role;
+  }
+}
+
+}  // namespace
+}  // namespace vitrine::ui
