@@ -93,6 +93,8 @@ MonitorPage::MonitorPage(Workbench& workbench, QWidget* parent)
   });
   connect(&workbench.watcher(), &store::RunWatcher::dataChanged, this, &MonitorPage::later);
   connect(&workbench.watcher(), &store::RunWatcher::runsChanged, this, [this] {
+    // What a card without curves says depends on the states of its runs.
+    for (PlotCard* card : cards_) card->isStale = card->isStale || card->plot().curves().empty();
     showCurrent();
     later();
   });

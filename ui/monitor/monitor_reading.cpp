@@ -10,6 +10,12 @@ namespace {
 
 constexpr int kMeasuredMs = 2000;  // between two looks for metrics that are new
 
+bool hasEnded(const store::RunRow* run) {
+  return run != nullptr &&
+         (run->state == store::RunState::Done || run->state == store::RunState::Failed ||
+          run->state == store::RunState::Stopped);
+}
+
 }  // namespace
 
 CurveKey MonitorPage::keyOf(std::int64_t run, const PlotCard& card) const {
@@ -49,7 +55,11 @@ void MonitorPage::giveCurves(PlotCard& card) {
     hint = tr("No values over %1.\nThe selected runs have not measured both.")
                .arg(metricCard(settings_.xMetric, kinds_).title);
   } else if (!hasPoints) {
-    hint = tr("No values yet.\nThe selected runs have not measured this.");
+    const std::vector<std::int64_t> drawn = workbench_.selection().drawn();
+    const auto isOver = [this](std::int64_t run) { return hasEnded(workbench_.run(run)); };
+    hint = std::all_of(drawn.begin(), drawn.end(), isOver)
+               ? tr("No values.\nThe selected runs ended without measuring this.")
+               : tr("No values yet.\nThe selected runs have not measured this.");
   }
   card.setHint(hint);
   card.plot().setCurves(curves);

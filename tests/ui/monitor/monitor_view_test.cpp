@@ -1,4 +1,5 @@
 // The choices of the Monitor page: groups, pins, search, axes, means, notes, figures.
+#include <QLabel>
 #include <QScrollArea>
 #include <QSignalSpy>
 #include <QTest>
@@ -57,6 +58,24 @@ TEST(MonitorGroups, TheFocusStaysInThePageWhenItsSectionsChange) {
   EXPECT_TRUE(card != nullptr ? card->plot().hasFocus()
                               : qobject_cast<const QScrollArea*>(now) != nullptr)
       << now->metaObject()->className();
+}
+
+TEST(MonitorGroups, APlotOfARunThatEndedDoesNotPromiseValues) {
+  OpenMonitor open;
+  const std::int64_t waiting = open.studio.runs[11];
+  open.studio.workbench.selection().setRuns({waiting}, waiting);
+  open.page->setMetrics({"test/top1"});
+  open.page->waitUntilIdle();
+  const auto says = [&open](const char* words) {
+    const auto labels = open.page->card("test/top1")->findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [words](const QLabel* one) {
+      return one->isVisible() && one->text().startsWith(QLatin1String(words));
+    });
+  };
+  EXPECT_TRUE(says("No values yet.\n"));
+  open.studio.writer.setState(waiting, store::RunState::Failed, "out of memory");
+  open.studio.workbench.watcher().poll();
+  EXPECT_TRUE(soon([&] { return says("No values.\n"); }));
 }
 
 TEST(MonitorGroups, CardsOutOfSightAreNotReadUntilTheyAreSeen) {

@@ -12,6 +12,7 @@
 #include <QTest>
 #include <QToolButton>
 #include <QWidgetAction>
+#include <algorithm>
 #include <map>
 #include <set>
 
