@@ -357,6 +357,7 @@ void RunsPanel::readScores() {
 }
 
 /// Runs that were archived leave the selection with the list: charts do not draw what is not seen.
+/// They come back with Undo, unless other runs were selected meanwhile.
 void RunsPanel::readMarks() {
   std::map<std::int64_t, store::RunMarks> marks = store::marksByRun(workbench_.store());
   std::map<std::int64_t, std::int64_t> colours;
@@ -372,19 +373,31 @@ void RunsPanel::readMarks() {
   isApplying_ = false;
   if (!isNew) return;
   marks_->refresh();
-  std::vector<std::int64_t> runs = workbench_.selection().runs();
+  Selection& selection = workbench_.selection();
+  std::vector<std::int64_t> runs = selection.runs();
   std::erase_if(runs, [&](std::int64_t id) {
     return gone.contains(id) && !proxy_->mapFromSource(model_.indexOf(id)).isValid();
   });
-  if (hasChosen_ && runs.size() < workbench_.selection().runs().size()) {
-    const std::int64_t current = workbench_.selection().current();
+  if (hasChosen_ && runs.size() < selection.runs().size()) {
+    const std::int64_t current = selection.current();
     const bool stays =
         !gone.contains(current) || std::find(runs.begin(), runs.end(), current) != runs.end();
-    workbench_.selection().setRuns(runs,
-                                   stays          ? current
-                                   : runs.empty() ? 0
-                                                  : runs.front(),
-                                   workbench_.selection().hidden());
+    // Runs that are archived together are seen one after the other.
+    if (archived_.runs.empty() || archived_.left != selection.runs())
+      archived_ = {{}, selection.runs(), {}, current, selection.hidden()};
+    archived_.runs.insert(gone.begin(), gone.end());
+    archived_.left = runs;
+    selection.setRuns(runs,
+                      stays          ? current
+                      : runs.empty() ? 0
+                                     : runs.front(),
+                      selection.hidden());
+  } else if (!archived_.runs.empty() &&
+             std::none_of(archived_.runs.begin(), archived_.runs.end(),
+                          [this](std::int64_t id) { return model_.marksOf(id).isArchived; })) {
+    const BeforeArchive before = std::exchange(archived_, {});
+    if (selection.runs() == before.left)
+      selection.setRuns(before.selected, before.current, before.hidden);
   }
   showSelection();
   fillHeader();

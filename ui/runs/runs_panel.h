@@ -154,6 +154,13 @@ class RunsPanel : public QWidget {
   bool isExplained_ = false;   ///< that a click next to a comparison leaves it
   bool areNamesNew_ = true;    ///< runs of one name are to be told apart again
   bool hasChosen_ = false;
+  /// The selection that runs left when they were archived.
+  struct BeforeArchive {
+    std::set<std::int64_t> runs;                ///< that were archived
+    std::vector<std::int64_t> selected, left;  ///< before and after
+    std::int64_t current = 0;
+    std::set<std::int64_t> hidden;
+  } archived_;
 };
 
 }  // namespace vitrine::ui

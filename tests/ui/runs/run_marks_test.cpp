@@ -98,6 +98,26 @@ TEST_F(RunMarking, ArchivedRunsLeaveTheListTheirSelectionAndComeBackWithUndo) {
   EXPECT_EQ(listed(), before);
 }
 
+TEST_F(RunMarking, UndoOfAnArchiveBringsTheSelectionBackUnlessOthersWereSelectedSince) {
+  const std::int64_t a = studio.runs[0], b = studio.runs[1], c = studio.runs[2];
+  const Selection& selection = studio.workbench.selection();
+  using Runs = std::vector<std::int64_t>;
+  const auto archive = [&] {
+    panel->select({a, b}, b);
+    choose(QStringLiteral("Archive"));
+    ASSERT_TRUE(becomes([&] { return selection.runs().empty(); }));
+  };
+  archive();
+  undo();
+  EXPECT_TRUE(becomes([&] { return selection.runs() == Runs{a, b}; }));
+  EXPECT_EQ(selection.current(), b);
+  archive();
+  panel->select({c}, c);
+  undo();
+  EXPECT_TRUE(becomes([&] { return isListed(a) && isListed(b); }));
+  EXPECT_EQ(selection.runs(), Runs{c});
+}
+
 TEST_F(RunMarking, ArchivedRunsAreShownByTheFilterAndByTheSwitch) {
   const std::int64_t a = studio.runs[0], b = studio.runs[1];
   studio.writer.setMark(a, store::RunField::Archived, "yes");  // by another process
