@@ -110,6 +110,14 @@ bool isSentence(std::string_view text) {
   return false;
 }
 
+/// The literal at `at`, whose pieces follow each other.
+std::string literalAt(const std::vector<Token>& tokens, std::size_t at) {
+  std::string text;
+  for (; at < tokens.size() && tokens[at].kind == Token::Kind::Literal; ++at)
+    text += tokens[at].text;
+  return text;
+}
+
 /// Whether the text of the call whose name is at `at` is compared, or is a style sheet.
 bool isNotShown(const std::vector<Token>& tokens, std::size_t at) {
   while (at >= 3 && tokens[at - 1].text == ":" && tokens[at - 2].text == ":") at -= 3;
@@ -129,16 +137,30 @@ std::vector<WindowText> untranslatedTexts(const std::string& file, std::string_v
     if (tokens[i].kind != Token::Kind::Literal || tokens[i - 1].text != "(" ||
         !kTextCalls.contains(tokens[i - 2].text))
       continue;
-    std::string text;
-    for (std::size_t j = i; j < tokens.size() && tokens[j].kind == Token::Kind::Literal; ++j)
-      text += tokens[j].text;
+    std::string text = literalAt(tokens, i);
     if (isSentence(text) && !isNotShown(tokens, i - 2))
       found.push_back({file, tokens[i].line, std::move(text)});
   }
   return found;
 }
 
-std::vector<WindowText> untranslatedTexts(const fs::path& root) {
+std::vector<WindowText> straightlyQuoted(const std::string& file, std::string_view source) {
+  const std::vector<Token> tokens = tokensOf(source);
+  std::vector<WindowText> found;
+  for (std::size_t i = 2; i < tokens.size(); ++i) {
+    if (tokens[i].kind != Token::Kind::Literal || tokens[i - 1].text != "(" ||
+        tokens[i - 2].text != "tr")
+      continue;
+    const std::string text = literalAt(tokens, i);
+    const bool isQuoting =
+        text.find("\\\"%") != std::string::npos || text.find("'%") != std::string::npos;
+    if (isQuoting && text.find('<') == std::string::npos)
+      found.push_back({file, tokens[i].line, text});
+  }
+  return found;
+}
+
+std::vector<WindowText> textsOfWindow(const fs::path& root, TextReader& read) {
   std::vector<WindowText> found;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "ui")) {
     const fs::path& path = entry.path();
@@ -148,7 +170,7 @@ std::vector<WindowText> untranslatedTexts(const fs::path& root) {
     const std::string source{std::istreambuf_iterator<char>(in), {}};
     if (!in) throw std::runtime_error("cannot read '" + path.string() + "'");
     const std::string file = path.lexically_relative(root).generic_string();
-    for (WindowText& one : untranslatedTexts(file, source)) found.push_back(std::move(one));
+    for (WindowText& one : read(file, source)) found.push_back(std::move(one));
   }
   return found;
 }

@@ -1,4 +1,5 @@
-// Texts of the window that do not go through tr(), and the reader of sources that finds them.
+// Texts of the window that do not go through tr() or quote in another way than the rest, and the
+// reader of sources that finds them.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +21,14 @@ struct WindowText {
 [[nodiscard]] std::vector<WindowText> untranslatedTexts(const std::string& file,
                                                         std::string_view source);
 
-/// Those of every source of the window below `root`.
-[[nodiscard]] std::vector<WindowText> untranslatedTexts(const std::filesystem::path& root);
+/// Texts of tr() with a value between straight quotes, "%1" or '%1'; attributes of markup do not
+/// count.
+[[nodiscard]] std::vector<WindowText> straightlyQuoted(const std::string& file,
+                                                       std::string_view source);
+
+using TextReader = std::vector<WindowText>(const std::string& file, std::string_view source);
+/// What `read` finds in every source of the window below `root`.
+[[nodiscard]] std::vector<WindowText> textsOfWindow(const std::filesystem::path& root,
+                                                    TextReader& read);
 
 }  // namespace vitrine::structure

@@ -40,9 +40,28 @@ TEST(Texts, OfMarkupQueriesAndComparisonsAreNot) {
               IsEmpty());
 }
 
+TEST(Texts, WithAValueBetweenStraightQuotesAreFound) {
+  const auto found = [](std::string_view source) {
+    return straightlyQuoted("ui/a.cpp", source).size();
+  };
+  EXPECT_EQ(found("tr(\"Saved the query '%1'.\")"), 1U);
+  EXPECT_EQ(found("QObject::tr(\"the tag \"\n\"\\\"%1\\\"\")"), 1U);
+  EXPECT_EQ(found("tr(\"the tag \\u201c%1\\u201d\") + tr(\"<a href='%1'>show</a>\")"), 0U);
+  EXPECT_EQ(found("QStringLiteral(\"SELECT '%1'\")"), 0U);
+}
+
+TEST(Texts, OfTheWindowHaveOneKindOfQuotes) {
+  std::string sentences;
+  for (const WindowText& one : textsOfWindow(VITRINE_SOURCE_DIR, straightlyQuoted)) {
+    sentences += one.file + ":" + std::to_string(one.line) + ": \"" + one.text +
+                 "\": quote with \\u201c and \\u201d.\n";
+  }
+  EXPECT_EQ(sentences, "");
+}
+
 TEST(Texts, OfTheWindowAllGoThroughTr) {
   std::string sentences;
-  for (const WindowText& one : untranslatedTexts(VITRINE_SOURCE_DIR)) {
+  for (const WindowText& one : textsOfWindow(VITRINE_SOURCE_DIR, untranslatedTexts)) {
     sentences += one.file + ":" + std::to_string(one.line) + ": \"" + one.text +
                  "\": show it through tr().\n";
   }

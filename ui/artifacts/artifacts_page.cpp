@@ -195,7 +195,7 @@ void ArtifactsPage::showFigures() {
   }
   for (std::size_t i = 0; i < shown_.size(); ++i) {
     if (shown_[i].wanted != 0) continue;
-    views_[i]->setEmptyText(tr("%1 has no \"%2\" up to step %3.")
+    views_[i]->setEmptyText(tr("%1 has no \u201c%2\u201d up to step %3.")
                                 .arg(runName(shown_[i].run), name(), count(shownStep())));
   }
   readFigures();

@@ -173,7 +173,8 @@ void ArtifactsPage::showWaiting() {
     if (!shown_[i].isMissing() || shown_[i].isCancelled) continue;
     shown_[i].content = {};
     views_[i]->setFigure(nullptr);
-    views_[i]->setEmptyText(tr("Reading \"%1\" of step %2\u2026").arg(name(), count(shownStep())));
+    views_[i]->setEmptyText(
+        tr("Reading \u201c%1\u201d of step %2\u2026").arg(name(), count(shownStep())));
   }
 }
 

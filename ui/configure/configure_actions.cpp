@@ -126,7 +126,7 @@ void ConfigurePage::enqueue(jobs::QueueEnd end, Afterwards afterwards) {
     enqueue_.startPlan(*report_, plan_->title, workbench_.store().file(), end);
     afterwards_ = afterwards;
     workbench_.showMessage(
-        tr("Trying one step of \"%1\" before %2 put into the queue \u2026")
+        tr("Trying one step of \u201c%1\u201d before %2 put into the queue \u2026")
             .arg(QString::fromStdString(plan_->title),
                  plan_->runs.size() == 1 ? tr("its run is") : tr("its runs are")));
   });

@@ -263,7 +263,7 @@ QString ConfigurePage::howToRead() const {
       "at the left marks a field that differs from the preset or the default; the arrow restores "
       "it.\n\n"
       "The menu of a field makes a sweep axis or a variant of it. Runs are variants \u00d7 axes "
-      "\u00d7 seeds. \"Planned runs\" lists each with its differences from the first, its "
+      "\u00d7 seeds. \u201cPlanned runs\u201d lists each with its differences from the first, its "
       "estimated time, and whether it exists already. Clear its check box to exclude a run; the "
       "TOML gets an [[exclude]].\n\n"
       "Changes compares with the defaults, with any run, or with the run that has the fewest other "

@@ -221,7 +221,7 @@ void ConfigurePage::onCatalog() {
   const Catalog& catalog = workbench_.catalog();
   if (catalog.items.empty()) {
     failure_->setText(
-        tr("No plugin was loaded. \"vitrine plugins\" lists the refused plugins and why."));
+        tr("No plugin was loaded. `vitrine plugins` lists the refused plugins and why."));
     stack_->setCurrentIndex(1);
     return;
   }

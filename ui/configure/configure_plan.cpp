@@ -159,7 +159,7 @@ void ConfigurePage::showChanges() {
     }
     before = *stored;
     note =
-        tr("run #%1 \"%2\", %3")
+        tr("run #%1 \u201c%2\u201d, %3")
             .arg(run)
             .arg(QString::fromStdString(row->name), QString::fromStdString(toString(row->state)));
     if (isNearest) note += tr(": the most similar run");
@@ -226,7 +226,7 @@ void ConfigurePage::showSourceRun(const std::string& table) {
   QStringList steps{QStringLiteral("latest"), QStringLiteral("best")};
   for (const auto& [id, row] : workbench_.runs()) {
     if (said.empty() || row.uuid != said) continue;
-    note = tr("run #%1 \"%2\", %3, at step %4")
+    note = tr("run #%1 \u201c%2\u201d, %3, at step %4")
                .arg(id)
                .arg(QString::fromStdString(row.name), QString::fromStdString(toString(row.state)),
                     count(row.step));
@@ -306,7 +306,8 @@ void ConfigurePage::showCost() {
     for (const Problem& each : plan_->problems) {
       const Problem problem = ofAxis(form_->document(), each);
       if (const int variant = variantOf(problem); variant >= 0 && variant < names.size()) {
-        sentences << tr("In the variant \"%1\": %2").arg(names[variant], sentenceOf(problem));
+        sentences << tr("In the variant \u201c%1\u201d: %2")
+                         .arg(names[variant], sentenceOf(problem));
       } else if (!form_->shows(problem.key)) {
         sentences << sentenceOf(problem);
       } else if (first.empty()) {

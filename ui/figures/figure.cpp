@@ -227,7 +227,8 @@ std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
   const auto maker = kMakers.find(kind);
   if (maker == kMakers.end()) {
     return makeMetaFigure(
-        QObject::tr("No picture is known for the kind \"%1\"; this is its description.").arg(kind),
+        QObject::tr("No picture is known for the kind \u201c%1\u201d; this is its description.")
+            .arg(kind),
         QString(), meta, std::move(style));
   }
   try {

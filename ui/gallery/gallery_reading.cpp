@@ -121,7 +121,7 @@ void GalleryPage::afterReading() {
   }
   stack_->setCurrentIndex(0);
   auto* none = views_->findChild<EmptyPage*>(QStringLiteral("noHits"));
-  none->showMessage(tr("None of %1 matches \"%2\".")
+  none->showMessage(tr("None of %1 matches \u201c%2\u201d.")
                         .arg(counted(total_, tr("image"), tr("images")), search_->text().trimmed()),
                     tr("Clear the search"));
   // An image stays chosen while the search hides it only if it is the current one.

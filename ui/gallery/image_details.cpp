@@ -140,7 +140,7 @@ void ImageDetails::showTags(const QStringList& tags) {
   }
   for (const QString& tag : tags) {
     auto* chip = withName(makeToolButton(tag + QStringLiteral(" \u00d7"),
-                                         tr("Remove the tag \"%1\"").arg(tag), tags_),
+                                         tr("Remove the tag \u201c%1\u201d").arg(tag), tags_),
                           tr("Remove the tag %1").arg(tag));
     chip->setProperty(kListed, false);
     connect(chip, &QToolButton::clicked, this, [this, tag] { Q_EMIT tagRemoved(tag); });

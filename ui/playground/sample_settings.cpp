@@ -28,20 +28,20 @@ std::optional<AxisValues> axisRange(const Field& field, const QString& text) {
   AxisValues range;
   if (!(step > 0) || last < first) {
     range.error = QObject::tr(
-                        "\"%1\" is not a range; write first..last or first..last..step "
+                        "\u201c%1\u201d is not a range; write first..last or first..last..step "
                         "with a step above 0")
                         .arg(text);
     return range;
   }
   const auto isWhole = [](double value) { return value == std::floor(value); };
   if (field.type == FieldType::Integer && !(isWhole(first) && isWhole(step))) {
-    range.error = QObject::tr("\"%1\" is not a range of whole numbers").arg(text);
+    range.error = QObject::tr("\u201c%1\u201d is not a range of whole numbers").arg(text);
     return range;
   }
   constexpr double kRounding = 1e-9;
   const double number = std::floor((last - first) / step + kRounding);
   if (number + 1 > static_cast<double>(kMostAxisValues)) {
-    range.error = QObject::tr("\"%1\" has more than %2 values; take a larger step")
+    range.error = QObject::tr("\u201c%1\u201d has more than %2 values; take a larger step")
                         .arg(text, QString::number(kMostAxisValues));
     return range;
   }
@@ -130,12 +130,12 @@ std::vector<SampleSettings> cellsOf(const SampleSettings& base, const SampleGrid
 QString valueProblem(const Field& field, const Json& value) {
   const QString shown = valueText(value), title = titleOf(field);
   if (value.is_null())
-    return field.nullable ? QString() : QObject::tr("%1 has no value \"none\"").arg(title);
+    return field.nullable ? QString() : QObject::tr("%1 has no value \u201cnone\u201d").arg(title);
   if (field.type == FieldType::Choice) {
     if (value.is_string() && field.offers(value.get<std::string>())) return {};
     QStringList all;
     for (const std::string& choice : field.choices) all << QString::fromStdString(choice);
-    return QObject::tr("%1 takes one of %2, not \"%3\"")
+    return QObject::tr("%1 takes one of %2, not \u201c%3\u201d")
         .arg(title, all.join(QStringLiteral(", ")), shown);
   }
   if (field.type == FieldType::List && value.is_array()) {
@@ -151,8 +151,8 @@ QString valueProblem(const Field& field, const Json& value) {
     const bool isNumber = isReal ? value.is_number() && std::isfinite(value.get<double>())
                                  : value.is_number_integer();
     if (!isNumber) {
-      return (isReal ? QObject::tr("%1 takes a number, not \"%2\"")
-                     : QObject::tr("%1 takes a whole number, not \"%2\""))
+      return (isReal ? QObject::tr("%1 takes a number, not \u201c%2\u201d")
+                     : QObject::tr("%1 takes a whole number, not \u201c%2\u201d"))
           .arg(title, shown);
     }
     const double number = value.get<double>();
@@ -191,7 +191,7 @@ AxisValues axisValues(const Field& field, const QString& text) {
       if (isYes || word == QLatin1String("false") || word == QLatin1String("no"))
         some.values.emplace_back(isYes);
       else
-        some.error = QObject::tr("\"%1\" is neither true nor false").arg(part);
+        some.error = QObject::tr("\u201c%1\u201d is neither true nor false").arg(part);
     } else if (const auto value = parseFieldText(field, part); value) {
       some.values.push_back(normalized(field, *value));
     }

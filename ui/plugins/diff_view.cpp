@@ -157,7 +157,7 @@ std::string DiffView::textOf(const QString& source, QString& failure) const {
       if (kind == QLatin1String("preset")) document.set("model.preset", name);
       return toText(document);
     }
-    failure = tr("'%1' is not there any more: choose another configuration.").arg(source);
+    failure = tr("\u201c%1\u201d is not there any more: choose another configuration.").arg(source);
   } catch (const std::exception& error) {
     failure = QString::fromUtf8(error.what());
   }

@@ -180,7 +180,7 @@ bool MainWindow::showPage(const QString& id) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&id](const PageFactory& f) { return f.id == id; });
   if (found == all.end()) {
-    workbench_.showMessage(tr("There is no page '%1'.").arg(id));
+    workbench_.showMessage(tr("There is no page \u201c%1\u201d.").arg(id));
     return false;
   }
   showRunTable(false);

@@ -125,8 +125,8 @@ QString SpectraPage::controlsSentence(bool areTrained) const {
       }))
     return {};
   const QString sentence =
-      areTrained ? tr("Controls of these ranks are runs of the experiment \"%1\".")
-                 : tr("Controls of these ranks are trained by the experiment \"%1\".");
+      areTrained ? tr("Controls of these ranks are runs of the experiment \u201c%1\u201d.")
+                 : tr("Controls of these ranks are trained by the experiment \u201c%1\u201d.");
   return sentence.arg(QString::fromStdString(title));
 }
 

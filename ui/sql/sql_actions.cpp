@@ -383,7 +383,7 @@ void SqlPage::saveQuery(const QString& name) {
   book_.save(name, editor_->textOf(*range));
   storeBook();
   side_->showShelf(SqlSide::Shelf::Saved);
-  workbench_.showMessage(tr("Saved the query '%1'.").arg(name));
+  workbench_.showMessage(tr("Saved the query \u201c%1\u201d.").arg(name));
 }
 
 void SqlPage::forgetHistory() {

@@ -120,14 +120,14 @@ SqlPage::SqlPage(Workbench& workbench, QWidget* parent)
     book_.remove(name);
     storeBook();
     workbench_.showMessage(
-        tr("Deleted the query '%1'; its statement is in the editor's history if it was "
+        tr("Deleted the query \u201c%1\u201d; its statement is in the editor's history if it was "
            "run.")
             .arg(name));
   });
   connect(side_, &SqlSide::renameRequested, this, [this](const QString& from, const QString& to) {
     if (!book_.rename(from, to.trimmed()))
       workbench_.showMessage(
-          tr("'%1' cannot be the name of a query: it is empty or taken.").arg(to));
+          tr("\u201c%1\u201d cannot be the name of a query: it is empty or taken.").arg(to));
     // The list is filled again once the editing of its item is over.
     QTimer::singleShot(0, this, [this] { storeBook(); });
   });

@@ -210,7 +210,8 @@ void ModelService::takePart(Ticket ticket, Json answer) {
       return takeError(
           ticket,
           {"protocol",
-           tr("The answer of the model has a wrong part '%1'.").arg(QString::fromUtf8(carrier))});
+           tr("The answer of the model has a wrong part \u201c%1\u201d.")
+               .arg(QString::fromUtf8(carrier))});
     }
     if (piece.size() == size) continue;
     work.bytes.insert(work.bytes.end(), piece.begin(), piece.end());
@@ -232,7 +233,8 @@ void ModelService::takeLast(Ticket ticket, const Json& answer) {
     });
   const auto name = answer.find("model");
   if (name == answer.end() || !name->is_string()) {
-    return takeError(ticket, {"protocol", tr("The answer to 'load' does not name the model.")});
+    return takeError(
+        ticket, {"protocol", tr("The answer to \u201cload\u201d does not name the model.")});
   }
   names_[work.model.request().dump()] = name->get<std::string>();
   if (work.request) return ask(ticket);

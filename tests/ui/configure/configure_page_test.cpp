@@ -172,7 +172,7 @@ TEST_F(Configure, SaysBesideTheVariantWhatTheVariantMakesWrong) {
   EXPECT_TRUE(labels(sweep).contains(sentence)) << labels(sweep).toStdString();
   EXPECT_TRUE(shown->form().row("model.patch_size")->message().isEmpty())
       << "the field has another value";
-  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("In the variant &quot;+ change&quot;: ")))
+  EXPECT_TRUE(labels(*shown).contains(QStringLiteral("In the variant \u201c+ change\u201d: ")))
       << labels(*shown).toStdString();
   changes->setPlainText(QStringLiteral("model.patch_size = 4"));
   shown->planNow();

@@ -45,7 +45,7 @@ TEST_F(Unread, ALineOfAVariantKeepsItFromBeingStarted) {
   changesOf(*shown, 1)->setPlainText(QStringLiteral("model.width = 96\nmodel.mask"));
   shown->planNow();
   EXPECT_TRUE(labels(*shown).contains(
-      QStringLiteral("\"model.mask\" is not of the form key = value")));
+      QStringLiteral("\u201cmodel.mask\u201d is not of the form key = value")));
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("Not ready: 1 problem")));
   EXPECT_FALSE(startButton(*shown)->isEnabled());
   shown->start();

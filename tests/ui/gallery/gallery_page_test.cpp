@@ -180,7 +180,7 @@ TEST_F(Gallery, SaysWhenNothingFitsAndClearsTheSearch) {
   const auto shown = filledPage();
   type(*shown, QStringLiteral("class:99"));
   EXPECT_EQ(shown->model().count(), 0);
-  EXPECT_THAT(texts(*shown), HasSubstr("None of 20 images matches \"class:99\"."));
+  EXPECT_THAT(texts(*shown), HasSubstr("None of 20 images matches \u201cclass:99\u201d."));
   for (auto* button : shown->findChildren<QPushButton*>())
     if (button->isVisible()) QTest::mouseClick(button, Qt::LeftButton);
   shown->waitUntilIdle();

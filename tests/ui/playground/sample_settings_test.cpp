@@ -109,7 +109,7 @@ TEST(AxisValues, ThatTheFieldDoesNotAllowAreNamed) {
 TEST(ValueProblem, NamesTheFieldAndWhatItTakes) {
   EXPECT_EQ(valueProblem(guidance(), 2.5).toStdString(), "");
   EXPECT_EQ(valueProblem(guidance(), "much").toStdString(),
-            "Guidance takes a number, not \"much\"");
+            "Guidance takes a number, not \u201cmuch\u201d");
   EXPECT_FALSE(valueProblem(guidance(), std::nan("")).isEmpty());
   EXPECT_FALSE(valueProblem(steps(), Json()).isEmpty()) << "no value is not one";
   const Field patch = listField("attention", FieldType::Real, Json::array(), "").range(0, 1);

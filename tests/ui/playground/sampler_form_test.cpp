@@ -102,7 +102,7 @@ TEST_F(SamplerFormTest, AWrongValueIsNamedAtItsFieldWhileItIsTyped) {
   EXPECT_TRUE(button(QStringLiteral("Draw"))->isEnabled());
   type("many");
   EXPECT_TRUE(
-      visibleText().contains(QStringLiteral("Steps takes a whole number, not \"many\"")));
+      visibleText().contains(QStringLiteral("Steps takes a whole number, not \u201cmany\u201d")));
   makeAxis("steps", kRows, QStringLiteral("4, 8"));
   EXPECT_TRUE(button(QStringLiteral("Draw"))->isEnabled()) << "the axis has its own values";
   page_->form().setAxis("steps", SamplerForm::Axis::None);

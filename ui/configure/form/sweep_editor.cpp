@@ -231,7 +231,8 @@ QString SweepEditor::unreadLine(const VariantRow& variant) {
   std::vector<std::string> bad;
   (void)parseOverrides(variant.overrides->toPlainText().toStdString(), bad);
   if (bad.empty()) return {};
-  return tr("\"%1\" is not of the form key = value").arg(QString::fromStdString(bad.front()));
+  return tr("\u201c%1\u201d is not of the form key = value")
+      .arg(QString::fromStdString(bad.front()));
 }
 
 QStringList SweepEditor::unread() const {
@@ -239,7 +240,7 @@ QStringList SweepEditor::unread() const {
   for (const QString& said : axes_->unread()) sentences << tr("In the sweep: ") + said;
   for (const VariantRow& row : variants_) {
     if (const QString said = unreadLine(row); !said.isEmpty())
-      sentences << tr("In the variant \"%1\": %2").arg(row.name->text(), said);
+      sentences << tr("In the variant \u201c%1\u201d: %2").arg(row.name->text(), said);
   }
   return sentences;
 }

@@ -69,12 +69,12 @@ QString TableBar::whyNot(const QString& name, const std::vector<std::string>& ot
   static const QRegularExpression kIdentifier(QStringLiteral("^[a-z][a-z0-9_]{0,39}$"));
   if (name.isEmpty()) return tr("a name is needed: lower-case letters, digits and _");
   if (!kIdentifier.match(name).hasMatch()) {
-    return tr("\"%1\" is not a name: use at most 40 lower-case letters, digits and _, a letter "
-              "first")
+    return tr("\u201c%1\u201d is not a name: use at most 40 lower-case letters, digits and _, a "
+              "letter first")
         .arg(name);
   }
   const bool isTaken = std::find(others.begin(), others.end(), name.toStdString()) != others.end();
-  return isTaken ? tr("\"%1\" is used already; choose another name").arg(name) : QString();
+  return isTaken ? tr("\u201c%1\u201d is used already; choose another name").arg(name) : QString();
 }
 
 std::string TableBar::freeName(const std::string& wanted, const std::vector<std::string>& others) {
