@@ -7,7 +7,9 @@
 #include <QFileInfo>
 #include <QInputDialog>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMessageBox>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <optional>
 
@@ -47,6 +49,8 @@ inline std::optional<QString> askText(QWidget* parent, const QString& title, con
   dialog.setLabelText(label);
   dialog.setTextValue(text);
   dialog.setOkButtonText(yes);
+  for (auto* field : dialog.findChildren<QPlainTextEdit*>()) field->setAccessibleName(title);
+  for (auto* field : dialog.findChildren<QLineEdit*>()) field->setAccessibleName(title);
   for (QLabel* one : dialog.findChildren<QLabel*>()) {
     one->setTextFormat(Qt::PlainText);
     one->setWordWrap(true);

@@ -205,6 +205,7 @@ TEST_F(RunEditing, ANoteReplacesThatOfOneRunAndIsAddedToThoseOfMany) {
     inDialog<QInputDialog>([text](QInputDialog& dialog) {
       auto* edit = dialog.findChild<QPlainTextEdit*>();
       ASSERT_NE(edit, nullptr);
+      EXPECT_EQ(edit->accessibleName().toStdString(), "Note");
       edit->selectAll();
       edit->insertPlainText(text);
       dialog.accept();
