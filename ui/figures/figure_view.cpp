@@ -76,7 +76,7 @@ void FigureView::paintEvent(QPaintEvent*) {
     painter.drawImage(QPointF(0, 0), drawn_);
   }
   painter.setRenderHint(QPainter::Antialiasing);
-  const bool isFocus = isSteered_ && hasFocus();
+  const bool isFocus = hasFocus() && (focusPolicy() & Qt::TabFocus) != 0;
   painter.setPen(QPen(isFocus ? themeColors().accent : themeColors().line, 1));
   painter.setBrush(Qt::NoBrush);
   painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(8), px(8));

@@ -1,11 +1,13 @@
 #include "ui/shell/keyboard_focus.h"
 
+#include <QAbstractScrollArea>
 #include <QPainter>
 #include <QScrollArea>
 #include <algorithm>
 #include <utility>
 
 #include "ui/kit/theme.h"
+#include "ui/workbench/page.h"
 
 namespace vitrine::ui {
 namespace {
@@ -74,15 +76,20 @@ void bringIntoView(QWidget& widget) {
 }
 
 void FocusRing::show(QWidget& widget, const QFocusEvent& event) {
-  auto* area = qobject_cast<QAbstractScrollArea*>(&widget);
-  if (area == nullptr || !isFromKeyboard(event.reason())) return;
-  if (area->findChild<FocusRing*>({}, Qt::FindDirectChildrenOnly) == nullptr) new FocusRing(*area);
+  // A dialog may have given the focus to another part than it took it from.
+  for (const FocusRing* old : widget.window()->findChildren<FocusRing*>())
+    if (old->parentWidget() != &widget) delete old;
+  const bool isPart = qobject_cast<QAbstractScrollArea*>(&widget) != nullptr ||
+                      qobject_cast<Page*>(&widget) != nullptr;
+  if (!isPart || !isFromKeyboard(event.reason())) return;
+  if (widget.findChild<FocusRing*>({}, Qt::FindDirectChildrenOnly) == nullptr)
+    new FocusRing(widget);
 }
 
-FocusRing::FocusRing(QAbstractScrollArea& area) : QWidget(&area) {
+FocusRing::FocusRing(QWidget& part) : QWidget(&part) {
   setAttribute(Qt::WA_TransparentForMouseEvents);
-  setGeometry(area.rect());
-  area.installEventFilter(this);
+  setGeometry(part.rect());
+  part.installEventFilter(this);
   QWidget::show();
   raise();
 }
@@ -95,6 +102,7 @@ void FocusRing::paintEvent(QPaintEvent*) {
 
 bool FocusRing::eventFilter(QObject*, QEvent* event) {
   if (event->type() == QEvent::Resize) resize(parentWidget()->size());
+  if (event->type() == QEvent::ChildAdded) raise();  // a page fills itself when it has read
   if (event->type() == QEvent::FocusOut &&
       !isForAWhile(static_cast<const QFocusEvent*>(event)->reason()))
     delete this;

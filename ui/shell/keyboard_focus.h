@@ -1,7 +1,6 @@
 // Where the Tab key leads in the window, and a frame around parts that do not show the focus.
 #pragma once
 
-#include <QAbstractScrollArea>
 #include <QFocusEvent>
 #include <QList>
 #include <QWidget>
@@ -16,8 +15,8 @@ namespace vitrine::ui {
 /// Scrolls the areas around `widget` until it is in sight.
 void bringIntoView(QWidget& widget);
 
-/// A frame around a list, a text or an area that took the focus from the keyboard; it goes with the
-/// focus. A dialog or a menu in between leaves it.
+/// A frame around a page, a list, a text or an area that took the focus from the keyboard; it goes
+/// with the focus. A dialog or a menu in between leaves it.
 class FocusRing final : public QWidget {
   Q_OBJECT
  public:
@@ -29,7 +28,7 @@ class FocusRing final : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  explicit FocusRing(QAbstractScrollArea& area);
+  explicit FocusRing(QWidget& part);
 };
 
 }  // namespace vitrine::ui

@@ -10,6 +10,7 @@
 #include <QTreeView>
 
 #include "tests/ui/support/qt_test.h"
+#include "ui/figures/figure_view.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/shell/keyboard_focus.h"
 #include "ui/shell/main_window.h"
@@ -110,8 +111,32 @@ TEST_F(TabKey, DrawsAFrameAroundAListUntilTheFocusLeavesIt) {
   QFocusEvent toDialog(QEvent::FocusOut, Qt::ActiveWindowFocusReason);
   QCoreApplication::sendEvent(&list, &toDialog);
   EXPECT_NE(ring(), nullptr) << "a dialog has the focus for a while";
+  QFocusEvent elsewhere(QEvent::FocusIn, Qt::ActiveWindowFocusReason);
+  QCoreApplication::sendEvent(named<QLineEdit>("Filter runs"), &elsewhere);
+  EXPECT_EQ(ring(), nullptr) << "it led somewhere else";
+}
+
+TEST_F(TabKey, StartsInAPageThatItsKeyOpenedAndThatIsSeen) {
+  QTest::keyClick(&window, Qt::Key_9, Qt::ControlModifier);  // Live takes keys itself
+  Page* page = window.currentPage();
+  ASSERT_EQ(QApplication::focusWidget(), page);
+  EXPECT_NE(page->findChild<FocusRing*>({}, Qt::FindDirectChildrenOnly), nullptr);
   press();
-  EXPECT_EQ(ring(), nullptr);
+  EXPECT_EQ(page->findChild<FocusRing*>({}, Qt::FindDirectChildrenOnly), nullptr);
+}
+
+TEST_F(TabKey, IsSeenAtAPictureThatTakesIt) {
+  FigureView picture(&window);
+  picture.resize(80, 60);
+  picture.show();
+  const auto edge = [&picture] { return picture.grab().toImage().pixelColor(0, 30); };
+  picture.setFocus();
+  const QColor plain = edge();  // of a picture that takes a click alone
+  picture.clearFocus();
+  picture.setFocusPolicy(Qt::StrongFocus);
+  EXPECT_EQ(edge(), plain);
+  picture.setFocus();
+  EXPECT_NE(edge(), plain);
 }
 
 TEST_F(TabKey, IsNotTakenByAPlotThatAppearsBelowAMouseAtRest) {
