@@ -1,6 +1,7 @@
 #include "ui/shell/keyboard_focus.h"
 
 #include <QAbstractScrollArea>
+#include <QLabel>
 #include <QPainter>
 #include <QScrollArea>
 #include <algorithm>
@@ -80,6 +81,7 @@ void FocusRing::show(QWidget& widget, const QFocusEvent& event) {
   for (const FocusRing* old : widget.window()->findChildren<FocusRing*>())
     if (old->parentWidget() != &widget) delete old;
   const bool isPart = qobject_cast<QAbstractScrollArea*>(&widget) != nullptr ||
+                      qobject_cast<QLabel*>(&widget) != nullptr ||
                       qobject_cast<Page*>(&widget) != nullptr;
   if (!isPart || !isFromKeyboard(event.reason())) return;
   if (widget.findChild<FocusRing*>({}, Qt::FindDirectChildrenOnly) == nullptr)

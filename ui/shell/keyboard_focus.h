@@ -15,7 +15,7 @@ namespace vitrine::ui {
 /// Scrolls the areas around `widget` until it is in sight.
 void bringIntoView(QWidget& widget);
 
-/// A frame around a page, a list, a text or an area that took the focus from the keyboard; it goes
+/// A frame around a page, a list, an area or a text that took the focus from the keyboard; it goes
 /// with the focus. A dialog or a menu in between leaves it.
 class FocusRing final : public QWidget {
   Q_OBJECT
