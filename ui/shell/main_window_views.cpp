@@ -3,11 +3,15 @@
 #include <QContextMenuEvent>
 #include <QCoreApplication>
 #include <QDialogButtonBox>
+#include <QDragEnterEvent>
 #include <QEvent>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMimeData>
+#include <QPlainTextEdit>
 #include <QPushButton>
+#include <QTextEdit>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
@@ -37,6 +41,16 @@ bool isMenuRequest(QEvent& event) {
   if (event.type() != QEvent::KeyPress) return false;
   const auto& key = static_cast<const QKeyEvent&>(event);
   return key.key() == Qt::Key_F10 && key.modifiers() == Qt::ShiftModifier;
+}
+
+/// Files over a text: Qt would insert their addresses.
+bool isFilesOverText(const QWidget& widget, const QEvent& event) {
+  if (event.type() != QEvent::DragEnter) return false;
+  const QWidget* around = widget.parentWidget();  // of the viewport
+  return (qobject_cast<const QLineEdit*>(&widget) != nullptr ||
+          qobject_cast<const QPlainTextEdit*>(around) != nullptr ||
+          qobject_cast<const QTextEdit*>(around) != nullptr) &&
+         static_cast<const QDragEnterEvent&>(event).mimeData()->hasUrls();
 }
 
 QString pageIdAt(int index) {
@@ -90,8 +104,14 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     return true;
   }
   const QEvent::Type type = event->type();
-  if (auto* widget = qobject_cast<QWidget*>(watched); widget != nullptr && type == QEvent::FocusIn)
-    FocusRing::show(*widget, static_cast<const QFocusEvent&>(*event));
+  if (auto* widget = qobject_cast<QWidget*>(watched)) {
+    if (type == QEvent::FocusIn)
+      FocusRing::show(*widget, static_cast<const QFocusEvent&>(*event));
+    if (isFilesOverText(*widget, *event)) {
+      event->ignore();  // for the page or the window, which opens them
+      return true;
+    }
+  }
   const bool isInput = type == QEvent::MouseButtonPress || type == QEvent::MouseButtonDblClick ||
                        type == QEvent::KeyPress || type == QEvent::Wheel;
   if (isInput && !isShowingView_ && !outdated_.empty()) {

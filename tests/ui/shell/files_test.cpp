@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QDropEvent>
+#include <QLineEdit>
 #include <QMimeData>
 #include <QSignalSpy>
 #include <QTableView>
@@ -15,6 +16,7 @@
 #include "ui/configure/configure_page.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/weights_dialog.h"
+#include "ui/sql/sql_editor.h"
 
 namespace vitrine::ui {
 namespace {
@@ -30,14 +32,16 @@ class DroppedFiles : public ::testing::Test {
     file.write(bytes);
     return file.fileName();
   }
-  void drop(const QString& file) {
+  void drop(const QString& file) { drop(file, window_); }
+  /// As the mouse does: first the part below it is asked, then those around it.
+  static void drop(const QString& file, QWidget& below) {
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(file)});
     QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QCoreApplication::sendEvent(&window_, &enter);
+    QCoreApplication::sendEvent(&below, &enter);
     EXPECT_TRUE(enter.isAccepted());
     QDropEvent event(QPointF(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QCoreApplication::sendEvent(&window_, &event);
+    QCoreApplication::sendEvent(&below, &event);
   }
   /// What the window says: an error, or what was done.
   [[nodiscard]] std::string sentence() {
@@ -54,6 +58,23 @@ TEST_F(DroppedFiles, AnExperimentOpensInTheForm) {
   auto* form = qobject_cast<ConfigurePage*>(window_.currentPage());
   ASSERT_NE(form, nullptr);
   EXPECT_EQ(form->text(), "# kept\ntitle = \"mine\"\n");
+}
+
+TEST_F(DroppedFiles, OnATextAreOpenedAndNotWrittenIntoIt) {
+  const QString file = write(QStringLiteral("mine.toml"), "title = \"mine\"\n");
+  for (const char* id : {"sql", "monitor"}) {
+    ASSERT_TRUE(window_.showPage(QString::fromUtf8(id)));
+    window_.waitUntilIdle();
+    auto* editor = window_.currentPage()->findChild<SqlEditor*>();
+    QLineEdit& filter = window_.runsPanel().filter();
+    const auto text = [&] { return editor != nullptr ? editor->toPlainText() : filter.text(); };
+    const QString before = text();
+    drop(file, editor != nullptr ? *editor->viewport() : static_cast<QWidget&>(filter));
+    EXPECT_EQ(text(), before) << id;
+    const auto* form = qobject_cast<const ConfigurePage*>(window_.currentPage());
+    ASSERT_NE(form, nullptr) << id;
+    EXPECT_EQ(form->text(), "title = \"mine\"\n");
+  }
 }
 
 TEST_F(DroppedFiles, AnExperimentLargerThanTheLimitOfEveryReaderIsRefused) {
