@@ -117,7 +117,8 @@ void FileController::open(const QString& file) {
       workbench_.showError(
           tr("%1 is not a file that Vitrine can open: databases (.sqlite), experiment files "
              "(.toml), exports (.vitrine), TensorBoard event files, weights (.safetensors), "
-             "figures drawn by Vitrine, folders of images.")
+             "figures drawn by Vitrine, folders of images. Other images open on the page "
+             "Attention.")
               .arg(info.fileName()));
       return;
   }

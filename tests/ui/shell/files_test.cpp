@@ -131,6 +131,9 @@ TEST_F(DroppedFiles, APickleIsRefusedAndSaysHowToConvertIt) {
 TEST_F(DroppedFiles, WhatIsOfNoKnownKindIsNamed) {
   drop(write(QStringLiteral("letter.odt"), "PK"));
   EXPECT_EQ(sentence().rfind("letter.odt is not a file that", 0), 0u) << sentence();
+  drop(write(QStringLiteral("photo.png"), "\x89PNG"));
+  EXPECT_NE(sentence().find("Other images open on the page Attention."), std::string::npos)
+      << sentence();
   drop(studio_.folder.filePath(QStringLiteral("nowhere.toml")));
   EXPECT_NE(sentence().find("There is no file"), std::string::npos) << sentence();
 }
