@@ -160,11 +160,12 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
   connect(&side_->plannedRuns(), &PlannedRunsView::excludeRequested, this, &ConfigurePage::exclude);
   connect(&side_->plannedRuns(), &PlannedRunsView::includeRequested, this, &ConfigurePage::include);
   connect(&workbench_, &Workbench::catalogReady, this, &ConfigurePage::onCatalog);
-  connect(&workbench_, &Workbench::catalogFailed, this, [this](const QString& sentence) {
+  const auto showFailure = [this](const QString& sentence) {
     if (form_->catalog() != nullptr) return;
     failure_->setText(sentence);
     stack_->setCurrentIndex(1);
-  });
+  };
+  connect(&workbench_, &Workbench::catalogFailed, this, showFailure);
   connect(&workbench_, &Workbench::themeChanged, this, [this] {
     form_->rebuild();  // sizes and marks are of the theme
     for (auto* colours : side_->findChildren<QSyntaxHighlighter*>()) colours->rehighlight();
@@ -192,7 +193,11 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
         if (FormRow* row = lastRow(); row != nullptr) fillFieldMenu(menu, row);
       });
   onRunSelected();
-  if (!workbench_.catalog().items.empty()) onCatalog();
+  if (!workbench_.catalog().items.empty()) {
+    onCatalog();
+  } else if (const QString problem = workbench_.catalogProblem(); !problem.isEmpty()) {
+    showFailure(problem);
+  }
 }
 
 ConfigurePage::~ConfigurePage() {
@@ -411,9 +416,8 @@ void ConfigurePage::waitUntilIdle() {
   QElapsedTimer clock;
   clock.start();
   const auto waitWhile = [&](const auto& isPending) {
-    while (isPending() && clock.elapsed() < kSettleMs) {
-      QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 50);
-    }
+    while (isPending() && clock.elapsed() < kSettleMs)
+      QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
   };
   QTimer tick;  // wakes the loop
   tick.start(20);

@@ -46,6 +46,9 @@ class Workbench : public QObject {
   /// Asks for the schemas once more, after catalogFailed or an empty catalog; catalogReady or
   /// catalogFailed answers.
   virtual void askCatalogAgain() = 0;
+  /// Why there are no schemas, where the last question failed; else "". For a page that is made
+  /// after catalogFailed.
+  [[nodiscard]] virtual QString catalogProblem() const { return {}; }
   /// Cards of the tasks: what sums up their runs. Asked for as catalog() is; empty until
   /// catalogReady, and where the schemas cannot be had, which only catalog() tells.
   [[nodiscard]] virtual const store::TaskCards& cards();

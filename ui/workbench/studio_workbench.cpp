@@ -143,10 +143,12 @@ void StudioWorkbench::catalogCame(const Catalog& described, const QString& sente
       isCatalogAsked_ = false;
       return;
     }
+    catalogProblem_ = sentence;
     showMessage(sentence);
     Q_EMIT catalogFailed(sentence);
     return;
   }
+  catalogProblem_.clear();
   catalog_ = described;
   cards_ = store::taskCards(catalog_);
   isCatalogThere_ = true;

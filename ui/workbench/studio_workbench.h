@@ -35,6 +35,7 @@ class StudioWorkbench final : public Workbench {
   ModelService* models() override { return models_.get(); }
   const Catalog& catalog() override;
   void askCatalogAgain() override;
+  [[nodiscard]] QString catalogProblem() const override { return catalogProblem_; }
   const store::TaskCards& cards() override;
   void waitForCards() override;
   const store::RunRow* run(std::int64_t id) override;
@@ -115,6 +116,7 @@ class StudioWorkbench final : public Workbench {
   bool isCatalogAsked_ = false, isCatalogThere_ = false;
   bool isDescribing_ = false;
   bool areCardsAsked_ = false;  ///< once: who needs the schemas asks again, and hears of a failure
+  QString catalogProblem_;
   bool isQuiet_ = false;        ///< only cards are asked for
   bool isRunListVisible_ = true;
 };

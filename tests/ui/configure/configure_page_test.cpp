@@ -358,6 +358,15 @@ TEST_F(Configure, WaitsForSchemasAndThenShowsTheForm) {
   EXPECT_EQ(shown.plan().runs.size(), 1U);
 }
 
+TEST_F(Configure, ThatIsMadeAfterTheSchemasFailedSaysWhyAndWaitsForNothing) {
+  FakeWorkbench empty;
+  empty.problem = QStringLiteral("vitrine did not answer");
+  ConfigurePage shown(empty);
+  EXPECT_TRUE(labels(shown).contains(empty.problem));
+  shown.waitUntilIdle();
+  EXPECT_EQ(shown.form().catalog(), nullptr);
+}
+
 TEST_F(Configure, NamesEveryControlForAScreenReader) {
   const auto shown = page();
   shown->side().sweep().addAxis();

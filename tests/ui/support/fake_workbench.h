@@ -32,6 +32,7 @@ class FakeWorkbench : public Workbench {
   QueueService& queue() override { return queue_; }
   const Catalog& catalog() override { return catalog_; }
   void askCatalogAgain() override { ++asked; }
+  QString catalogProblem() const override { return problem; }
   const store::RunRow* run(std::int64_t id) override {
     if (written_.count(id) == 0) rows_[id] = store_.run(id);
     return &rows_[id];
@@ -108,6 +109,7 @@ class FakeWorkbench : public Workbench {
   std::vector<std::int64_t> started;    ///< what startRuns was asked for last
   std::vector<std::string> configured;  ///< texts that the form was opened with
   int storeRequests = 0;                ///< how often the window's connection was taken
+  QString problem;                      ///< why there are no schemas
   int asked = 0;                        ///< how often the schemas were asked for once more
   std::unique_ptr<ModelService> served;
 
