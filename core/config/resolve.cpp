@@ -241,26 +241,10 @@ void Resolver::table(const TableSpec& spec, const Node* node, const std::string&
     }
   }
   fields(all, spec, node, prefix, values);
-  rules(spec, node, prefix, values);
-}
 
-void Resolver::rules(const TableSpec& spec, const Node* node, const std::string& prefix,
-                     const Json& values) {
-  const bool hasRules = std::any_of(spec.schemas.begin(), spec.schemas.end(),
-                                    [](const Schema* schema) { return !schema->rules.empty(); });
-  if (!hasRules) return;
-  std::vector<const Schema*> schemas = spec.schemas;
-  Schema others;
-  Json all;
-  if (spec.model != nullptr) {
-    others.fields = {tableField("model", spec.model->fields, "")};
-    schemas.push_back(&others);
-    all = values;
-    all["model"] = *spec.modelValues;
-  }
   for (const Schema* schema : spec.schemas) {
     for (const Rule& rule : schema->rules) {
-      const Verdict verdict = judge(rule, schemas, spec.model != nullptr ? all : values);
+      const Verdict verdict = judge(rule, spec.schemas, values);
       if (verdict.message.empty()) continue;
       const Node* where = node;
       bool isComparable = true;

@@ -24,9 +24,6 @@ struct TableSpec {
   std::vector<const Schema*> schemas;
   std::vector<std::string> ownKeys;  ///< "architecture", "preset": legal, but not of a schema
   std::string item{};                ///< whose schema it is: "task/classification"
-  /// Another section that rules may name, "model.depth", with its resolved values.
-  const Schema* model = nullptr;
-  const Json* modelValues = nullptr;
 };
 
 class Resolver {
@@ -45,8 +42,6 @@ class Resolver {
  private:
   void fields(const std::vector<const Field*>& fields, const TableSpec& spec, const Node* node,
               const std::string& prefix, Json& values);
-  void rules(const TableSpec& spec, const Node* node, const std::string& prefix,
-             const Json& values);
   Json field(const Field& field, const TableSpec& spec, const Node* node, const std::string& key);
   /// A problem of the item in work.
   void refuse(const Node* where, At at, Code code, const std::string& key,

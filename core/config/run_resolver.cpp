@@ -384,14 +384,8 @@ void RunResolver::resolve(const Node& tree, LayerNames& layers, PlannedRun& run)
 
   Json task = Json::object(), train = Json::object();
   task_ = item(ItemKind::Task, section("task"), "task", "name", task, resolver);
-  if (task_) {
-    TableSpec spec{{&task_->schema}, {"name"}, nameOf(*task_)};
-    if (architecture_) {
-      spec.model = &architecture_->schema;
-      spec.modelValues = &config["model"];
-    }
-    resolver.table(spec, section("task"), "task.", task);
-  }
+  if (task_)
+    resolver.table({{&task_->schema}, {"name"}, nameOf(*task_)}, section("task"), "task.", task);
   config["task"] = std::move(task);
 
   data(section("data"), resolver, config);

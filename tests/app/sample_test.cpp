@@ -156,15 +156,6 @@ TEST(Sample, RefusesGuidanceAndDiffusionsThatAModelHasNotLearned) {
   EXPECT_EQ(guided.code, 2);
   EXPECT_THAT(guided.err, Names("guidance = 2"));
   EXPECT_EQ(drawn.sample({"guidance=1", "count=1"}).code, 0);
-  // Images of evaluations are refused before a run is there.
-  for (const char* drop : {"model.class_dropout_prob=0", "task.label_drop=0"}) {
-    for (const char* verb : {"check", "enqueue"}) {
-      const Ended planned =
-          drawn.run({verb, drawn.path("draw.toml"), drop, "task.samples.guidance=2"});
-      EXPECT_EQ(planned.code, 2) << verb << " " << drop;
-      EXPECT_THAT(planned.err, Names("task.samples.guidance")) << verb << " " << drop;
-    }
-  }
   // A velocity on a straight path has no finite form of this name.
   const Ended form = drawn.sample({"sampler=sde", "form=sbdm"});
   EXPECT_EQ(form.code, 2);

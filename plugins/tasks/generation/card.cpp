@@ -84,12 +84,6 @@ ItemCard GenerationTask::card() const {
       {"*/mse", "squared error of the noise", "", "lower", "mean over pixels and samples"},
       {"*/vb", "variational bound", "bits", "lower", "per dimension, of the learned variance"}};
   card.schema.fields = runOnly(processFields());
-  card.schema.rules = {{Rule::Kind::Requires,
-                        {"label_drop", 0.0, "samples.guidance", 1.0},
-                        "guidance needs a model that also learns without labels"},
-                       {Rule::Kind::Requires,
-                        {"model.class_dropout_prob", 0.0, "samples.guidance", 1.0},
-                        "guidance needs a model that has a label for none of the classes"}};
   return card;
 }
 

@@ -466,9 +466,6 @@ ItemCard TextImageTask::card() const {
                        .orNone()},
                   "images that the evaluation at the end draws")
            .titled("Drawings")});
-  card.schema.rules = {{Rule::Kind::Requires,
-                        {"caption_drop", 0.0, "drawings.guidance", nullptr, 1.0},
-                        "guidance needs a model that also learns without captions"}};
   return card;
 }
 

@@ -229,25 +229,6 @@ TEST(Problems, OfCapabilitiesNameBothItems) {
             "task 'classification' needs samples with 'label'; dataset 'pictures' offers image");
 }
 
-TEST(Problems, OfARuleOfTheTaskThatNamesAKeyOfTheModel) {
-  Catalog catalog = sampleCatalog();
-  for (ItemCard& card : catalog.items) {
-    if (card.id == "classification")
-      card.schema.rules = {{Rule::Kind::Requires,
-                            {"model.depth", 1, "label_smoothing", 0.0},
-                            "one block learns plain labels"}};
-  }
-  const auto planned = [&](const std::vector<std::string>& overrides) {
-    return planExperiment(kGoodFile, "sample.toml", catalog, parseOverrides(overrides));
-  };
-  const Plan plan = planned({"model.depth=1", "task.label_smoothing=0.1"});
-  EXPECT_EQ(codes(plan), "task.label_smoothing broken_rule");
-  EXPECT_EQ(sole(plan).message,
-            "model.depth 1 needs label_smoothing to be 0, not 0.1 (one block learns plain labels)");
-  EXPECT_EQ(codes(planned({"model.depth=2", "task.label_smoothing=0.1"})), "");
-  EXPECT_EQ(codes(planned({"model.depth=1"})), "");
-}
-
 TEST(Problems, RefuseTheAttentionOfAnImageForAModelThatReadsNone) {
   Catalog catalog = sampleCatalog();
   ItemCard noise = *catalog.find(ItemKind::Architecture, "plain");
