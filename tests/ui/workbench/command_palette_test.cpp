@@ -16,7 +16,10 @@
 #include <map>
 #include <set>
 
+#include "tests/ui/support/catalog.h"
+#include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/qt_test.h"
+#include "ui/configure/configure_page.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
 #include "ui/workbench/page_commands.h"
@@ -29,13 +32,13 @@ QString bare(QString text) {
 }
 
 TEST(CommandPalette, ListsTheHeadingsOfConfigureAsSections) {
-  SampleStudio studio;
-  MainWindow window(studio.workbench);
-  window.show();
-  ASSERT_TRUE(window.showPage(QStringLiteral("configure")));
-  window.waitUntilIdle();
+  FakeWorkbench workbench(testCatalog());
+  ConfigurePage page(workbench);
+  page.resize(1100, 800);
+  page.show();
+  page.planNow();
   std::vector<std::unique_ptr<QMenu>> menus;
-  const std::vector<Command> commands = pageCommands(*window.currentPage(), menus);
+  const std::vector<Command> commands = pageCommands(page, menus);
   EXPECT_TRUE(std::any_of(commands.begin(), commands.end(), [](const Command& one) {
     return one.title.startsWith(QLatin1String("Section: "));
   }));
