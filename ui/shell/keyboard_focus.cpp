@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QPainter>
 #include <QScrollArea>
+#include <QTabBar>
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +16,8 @@ namespace {
 
 bool isStop(const QWidget& widget) {
   return (widget.focusPolicy() & Qt::TabFocus) != 0 && widget.focusProxy() == nullptr &&
-         widget.isVisible() && widget.isEnabled();
+         widget.isVisible() && widget.isEnabled() &&
+         qobject_cast<QTabBar*>(widget.parentWidget()) == nullptr;  // arrows that scroll the tabs
 }
 
 /// Parts overlap by a margin here and there: their centres say which is above.

@@ -5,6 +5,7 @@
 #include <QAbstractSpinBox>
 #include <QAccessible>
 #include <QAccessibleTableInterface>
+#include <QButtonGroup>
 #include <QComboBox>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -177,6 +178,9 @@ std::string unreached(MainWindow& window) {
         QString::fromLatin1(button->metaObject()->className()) ==
             QLatin1String("QLineEditIconButton"))
       continue;  // parts of something that has the focus itself
+    const bool isOneOf =
+        button->autoExclusive() || (button->group() != nullptr && button->group()->exclusive());
+    if (isOneOf && !button->isChecked()) continue;  // arrow keys lead there from the chosen one
     if ((button->focusPolicy() & Qt::TabFocus) == 0 || reached.count(button) == 0)
       lines += (button->accessibleName() + button->text()).toStdString() + "\n";
   }
