@@ -143,10 +143,10 @@ TEST_F(Calibration, KeysReachEveryBinEveryImageAndEveryCell) {
   const auto shown = page({mixed()});
   FigureView& view = figure(*shown, "Reliability diagram");
   view.setFocus();
-  for (int i = 0; i < 6; ++i) QTest::keyClick(&view, Qt::Key_Right);
-  EXPECT_EQ(shown->viewState()["bin"], 5);
+  for (int i = 0; i < 14; ++i) QTest::keyClick(&view, Qt::Key_Right);
+  EXPECT_EQ(shown->viewState()["bin"], 13);
   QTest::keyClick(&view, Qt::Key_Left);
-  EXPECT_EQ(shown->viewState()["bin"], 4);
+  EXPECT_EQ(shown->viewState()["bin"], 12);
   QTest::keyClick(&view, Qt::Key_Return);
   EXPECT_TRUE(shown->strip().hasFocus());
   QTest::keyClick(&shown->strip(), Qt::Key_Right);
@@ -403,7 +403,8 @@ def samples(request):
   workbench_.serve();
   const auto shown = page({mixed()});
   figure(*shown, "Reliability diagram").setFocus();
-  QTest::keyClick(&figure(*shown, "Reliability diagram"), Qt::Key_Left);
+  for (int i = 0; i < 3; ++i)  // the last two bins are empty
+    QTest::keyClick(&figure(*shown, "Reliability diagram"), Qt::Key_Left);
   ASSERT_FALSE(shown->strip().entries().empty());
   EXPECT_TRUE(soon([&] { return !shown->strip().entries().back().picture.isNull(); }));
   EXPECT_EQ(program.read(QStringLiteral("split")).toStdString(), "test");
