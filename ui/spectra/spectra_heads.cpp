@@ -265,9 +265,7 @@ class ShareFigure final : public Figure {
   }
 
   QSize sizeHint() const override { return {420, 340}; }
-  double leastHeight(double width) const override {
-    return 205 + keyHeight(width - 2 * kMargin);
-  }
+  double leastHeight(double) const override { return 220; }
 
   QString summary() const override {
     QStringList lines;
@@ -296,10 +294,8 @@ class ShareFigure final : public Figure {
   }
 
   void draw(QPainter& painter, const QRectF& area) override {
-    QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
+    const QRectF body = drawHeader(painter, area, picture_.title, picture_.about);
     if (size_ == 0) return;
-    drawKey(painter, body);
-    body.adjust(0, 0, 0, -keyHeight(body.width()));
     const double last = std::max<double>(2, static_cast<double>(size_));
     const ChartAxis across{.range = {{1, last}}, .isWhole = true};
     const ChartAxis share{.range = {{0, 1}},
@@ -313,6 +309,7 @@ class ShareFigure final : public Figure {
                                                        : QObject::tr("share of the first k")});
     axes.draw(painter, themeColors());
     for (const SharePicture::Line& line : picture_.lines) drawRun(painter, axes, line);
+    drawKey(painter, axes);
     if (!picture_.isValues) drawThreshold(painter, axes);
     addRegion(axes.plot, [this, axes](const QPointF& point) { return describe(axes, point); });
     addTarget(axes.plot, [axes](const QPointF& point) {
@@ -346,21 +343,27 @@ class ShareFigure final : public Figure {
   void drawThreshold(QPainter& painter, const ChartFrame& axes) const {
     constexpr double kHalfHandle = 10;
     const double y = axes.y.pixelOf(picture_.threshold);
+    // Lines end before names that they would run through.
+    const QRectF key = keyBox(axes).adjusted(-2, -3, 0, 3);
+    const bool isBesideKey = y + kHalfHandle > key.top() && y - kHalfHandle < key.bottom();
+    const double right = isBesideKey ? key.left() : axes.plot.right();
     painter.setPen(QPen(themeColors().accent, 1, Qt::DashLine));
-    painter.drawLine(QPointF(axes.plot.left(), y), QPointF(axes.plot.right(), y));
+    painter.drawLine(QPointF(axes.plot.left(), y), QPointF(right, y));
     painter.setFont(axisLetters());
     const QFontMetricsF metrics(painter.font());
-    const auto ranks = std::count_if(picture_.lines.begin(), picture_.lines.end(),
-                                     [](const auto& line) { return !line.isControl; });
-    // Below the threshold, and within the plot.
-    double free = std::min(y + 5, axes.plot.bottom() - 18 * static_cast<double>(ranks));
+    double named = key.left();  // where the longest name ends
+    for (const SharePicture::Line& line : picture_.lines)
+      named = std::max(named, key.left() + 26 + metrics.horizontalAdvance(line.name));
+    double free = y + 5;  // below the threshold: names stand in the lower corner
     for (const SharePicture::Line& line : picture_.lines) {
       const double rank = rankAt(line.head.shares, picture_.threshold);
       if (line.isControl || std::isnan(rank)) continue;
       const QColor color = seriesColor(seriesOf(line.run), style().theme);
       const double x = axes.x.pixelOf(rank);
       painter.setPen(QPen(color, 1, Qt::DotLine));
-      painter.drawLine(QPointF(x, y), QPointF(x, axes.plot.bottom()));
+      const bool isAboveKey = x > key.left() && x < named;
+      const double foot = isAboveKey ? key.top() : axes.plot.bottom();
+      if (foot > y) painter.drawLine(QPointF(x, y), QPointF(x, foot));
       painter.setPen(QPen(themeColors().panel, 1));
       painter.setBrush(color);
       painter.drawEllipse(QPointF(x, y), 3.5, 3.5);
@@ -377,7 +380,7 @@ class ShareFigure final : public Figure {
     }
     const QString text = QStringLiteral("\u2195 ") + percent(picture_.threshold, 0);
     const double width = metrics.horizontalAdvance(text) + 12;
-    const QRectF handle(axes.plot.right() - width - 6, y - kHalfHandle, width, 2 * kHalfHandle);
+    const QRectF handle(right - width - 6, y - kHalfHandle, width, 2 * kHalfHandle);
     painter.setPen(QPen(themeColors().accent, 1));
     painter.setBrush(themeColors().selection);
     painter.drawRoundedRect(handle, 4, 4);
@@ -385,41 +388,40 @@ class ShareFigure final : public Figure {
     painter.drawText(handle, Qt::AlignCenter, text);
   }
 
-  /// Of each name with its line, from the upper left corner of the key.
-  std::vector<QRectF> keyPlaces(double width) const {
-    const QFontMetricsF metrics(axisLetters());
-    std::vector<QRectF> places;
-    double x = 0, y = 0;
+  /// The corner that rising curves leave free; of falling ones that with fewer of their points.
+  QRectF keyBox(const ChartFrame& axes) const {
+    const QRectF& plot = axes.plot;
+    const double width = std::min(plot.width() * 0.6, 210.0);
+    const double height = 15 * static_cast<double>(picture_.lines.size());
+    const double right = plot.right() - width, top = plot.top() + 6;
+    const double low = std::max(top, plot.bottom() - height - 4);
+    if (!picture_.isValues) return {right, low, width, height};
+    const QRectF above(right, top, width, height), below(plot.left() + 6, low, width, height);
+    int inAbove = 0, inBelow = 0;
     for (const SharePicture::Line& line : picture_.lines) {
-      const double wide = std::min(kSign + metrics.horizontalAdvance(line.name) + 2, width);
-      if (x > 0 && x + wide > width) {
-        x = 0;
-        y += kKeyRow;
+      for (const QPointF& point : pointsOf(axes, line)) {
+        inAbove += above.adjusted(-6, -6, 6, 6).contains(point) ? 1 : 0;
+        inBelow += below.adjusted(-6, -6, 6, 6).contains(point) ? 1 : 0;
       }
-      places.emplace_back(x, y, wide, kKeyRow);
-      x += wide + kBetween;
     }
-    return places;
-  }
-  double keyHeight(double width) const {
-    const std::vector<QRectF> places = keyPlaces(width);
-    return places.empty() ? 0 : places.back().bottom() + kKeyGap;
+    return inBelow < inAbove ? below : above;
   }
 
-  void drawKey(QPainter& painter, const QRectF& body) const {
+  void drawKey(QPainter& painter, const ChartFrame& axes) const {
     painter.setFont(axisLetters());
-    const std::vector<QRectF> places = keyPlaces(body.width());
-    const QPointF corner(body.left(), body.bottom() - keyHeight(body.width()) + kKeyGap);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const SharePicture::Line& line = picture_.lines[i];
-      const QRectF place = places[i].translated(corner);
+    const QRectF& plot = axes.plot;
+    const QRectF box = keyBox(axes);
+    const double left = box.left(), width = box.width();
+    double y = box.top();
+    for (const SharePicture::Line& line : picture_.lines) {
+      if (y + 15 > plot.bottom()) break;
       painter.setPen(QPen(seriesColor(seriesOf(line.run), style().theme), line.isControl ? 1 : 1.6,
                           line.isControl ? Qt::DashLine : seriesDash(seriesOf(line.run))));
-      const QPointF left(place.left(), place.center().y());
-      painter.drawLine(left, left + QPointF(16, 0));
+      painter.drawLine(QPointF(left, y + 8), QPointF(left + 16, y + 8));
       painter.setPen(themeColors().muted);
-      drawLine(painter, place.adjusted(kSign, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+      drawLine(painter, QRectF(left + 22, y, width - 26, 15), Qt::AlignLeft | Qt::AlignVCenter,
                line.name);
+      y += 15;
     }
   }
 
@@ -435,8 +437,6 @@ class ShareFigure final : public Figure {
     }
     return lines.join(QLatin1Char('\n'));
   }
-
-  static constexpr double kKeyRow = 15, kKeyGap = 4, kSign = 22, kBetween = 14;
 
   SharePicture picture_;
   std::size_t size_ = 0;
