@@ -452,12 +452,10 @@ void MainWindow::setTheme(ThemeKind kind) {
 
 void MainWindow::setZoom(double factor) {
   factor = std::clamp(factor, kLeastZoom, kMostZoom);
-  const double before = uiZoom();
   liveZoom_.apply(*this, factor);  // while style and style sheet are those of the old zoom
   setUiZoom(factor);
   storeSetting(QStringLiteral("window/zoom"), factor);
   setTheme(currentTheme());
-  scaleDocks(before);
   workbench_.showMessage(tr("Zoom %1").arg(percent(uiZoom(), 0)));
 }
 

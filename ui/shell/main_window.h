@@ -8,7 +8,6 @@
 #include <QPointer>
 #include <QTimer>
 #include <QToolBar>
-#include <array>
 #include <map>
 #include <memory>
 #include <set>
@@ -101,8 +100,6 @@ class MainWindow : public QMainWindow {
   /// The arrangement of docks next to the pages.
   [[nodiscard]] QByteArray docksNow() const;
   void foldInspector();
-  /// Gives the docks the widths of the zoom in use. \param before  the zoom that they stand at
-  void scaleDocks(double before);
   /// The page in front has too little room next to the inspector.
   [[nodiscard]] bool isNarrow() const;
   void restoreLayout();
@@ -195,12 +192,6 @@ class MainWindow : public QMainWindow {
   QByteArray defaultState_;
   QByteArray docksBefore_;  ///< the table; "" while it is not shown
   QVBoxLayout* middle_ = nullptr;
-  /// Of runs and inspector: at zoom 1, and as it was given last.
-  struct DockWidth {
-    double base = 0;
-    int pixels = 0;
-  };
-  std::array<DockWidth, 2> dockWidths_;
   bool wasNarrow_ = false;
   bool isFolding_ = false;
 };

@@ -14,8 +14,6 @@
 #include <QTextEdit>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -265,25 +263,6 @@ void MainWindow::showLayout(const Layout& layout) {
   if (!layout.page.isEmpty()) showPage(layout.page);
   isShowingView_ = false;
   updateActions();
-}
-
-// A dock that the window had no room for gets its width back with the zoom at which it had it.
-void MainWindow::scaleDocks(double before) {
-  const std::array docks{runsDock_, inspectorDock_};
-  for (std::size_t i = 0; i < docks.size(); ++i) {
-    DockWidth& known = dockWidths_[i];
-    if (docks[i]->isHidden() || docks[i]->isFloating()) continue;
-    if (docks[i]->width() != known.pixels) known.base = docks[i]->width() / before;
-    resizeDocks({docks[i]}, {static_cast<int>(std::lround(known.base * uiZoom()))},
-                Qt::Horizontal);
-  }
-  // Once the layouts have given them their width.
-  QMetaObject::invokeMethod(
-      this,
-      [this, docks] {
-        for (std::size_t i = 0; i < docks.size(); ++i) dockWidths_[i].pixels = docks[i]->width();
-      },
-      Qt::QueuedConnection);
 }
 
 void MainWindow::resetLayout() {

@@ -1,7 +1,6 @@
 // Text that is not of the window's own font grows with it.
 #include <QPlainTextEdit>
 #include <QTest>
-#include <array>
 
 #include "tests/ui/support/qt_test.h"
 #include "ui/kit/log_tail.h"
@@ -35,30 +34,6 @@ TEST(Zoom, MonospacedTextGrowsWithTheWindow) {
     }
   }
   EXPECT_GE(found, 5);
-}
-
-TEST(Zoom, TheDocksGrowAndShrinkWithTheWindow) {
-  SampleStudio studio(SampleOptions{0, 50});
-  MainWindow window(studio.workbench);
-  window.show();
-  const auto widths = [&window] {
-    for (int i = 0; i < 6; ++i) QCoreApplication::processEvents();
-    return std::array{window.runsPanel().width(), window.inspectorDock().width()};
-  };
-  for (const int width : {2400, 1440}) {  // at zoom 2, the second has no room for the docks
-    window.resize(width, 900);
-    const auto before = widths();
-    window.setZoom(2);
-    const auto zoomed = widths();
-    window.setZoom(1);
-    const auto after = widths();
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      if (width == 2400) {
-        EXPECT_NEAR(zoomed[i], 2 * before[i], 2);
-      }
-      EXPECT_NEAR(after[i], before[i], 1) << width;
-    }
-  }
 }
 
 TEST(Zoom, TheLettersOfTheLogAreDrawnLarger) {
