@@ -89,26 +89,6 @@ TEST_F(ComparedOnALaptop, WhatDiffersHasItsRoomAgainAfterAWideWindow) {
   EXPECT_EQ(view.columnWidth(kDiffers), before);
 }
 
-TEST_F(ComparedOnALaptop, LongNamesOfVariantsAreWholeWhereThereIsRoom) {
-  for (const char* mask : {"causal", "soft"}) {
-    for (std::uint64_t seed = 0; seed < 2; ++seed)
-      addAblationRun(studio_.writer,
-                     {std::string("a model with a ") + mask +
-                          " mask, layer scale, stochastic depth and a long name",
-                      Json{{"architecture", mask}},
-                      seed,
-                      {0.7, 0.8}});
-  }
-  studio_.workbench.watcher().poll();
-  ComparePage& page = openWindow(2600, 1400);
-  const QAbstractItemView& items = page.tableView();
-  EXPECT_GT(items.sizeHintForColumn(0), px(260));
-  EXPECT_GE(page.tableView().columnWidth(0), items.sizeHintForColumn(0));
-  window_->resize(1366, 768);
-  for (int i = 0; i < 6; ++i) QCoreApplication::processEvents();
-  EXPECT_LE(page.tableView().columnWidth(0), px(260));
-}
-
 TEST_F(ComparedOnALaptop, WhatDiffersBeginsWithWhatIsNewAndIsFoundByEveryKey) {
   fillRoadmap();
   show();
