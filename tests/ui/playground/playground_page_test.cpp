@@ -1,5 +1,6 @@
 #include "ui/playground/playground_page.h"
 
+#include <QAbstractButton>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLabel>
