@@ -7,6 +7,7 @@
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
 #include "ui/figures/token_cells.h"
+#include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
@@ -99,6 +100,13 @@ int Drawing::textCount() const {
   std::size_t texts = 0;
   for (const DrawnCell& cell : cells) texts += cell.texts.size();
   return static_cast<int>(texts);
+}
+
+bool Drawing::areTexts() const { return textCount() > 0 || !describedImage(base).isEmpty(); }
+
+QString Drawing::countText() const {
+  return areTexts() ? counted(textCount(), QObject::tr("text"), QObject::tr("texts"))
+                    : counted(imageCount(), QObject::tr("image"), QObject::tr("images"));
 }
 
 QImage Drawing::thumbnail() const {

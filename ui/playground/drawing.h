@@ -93,6 +93,10 @@ struct Drawing {
   [[nodiscard]] int imageCount() const;
   [[nodiscard]] int textCount() const;
   /// The first picture there is, of an image or of its way; null where there is none.
+  /// Texts, or the settings ask for them.
+  [[nodiscard]] bool areTexts() const;
+  /// "2 texts", "1 image"
+  [[nodiscard]] QString countText() const;
   [[nodiscard]] QImage thumbnail() const;
   /// "Class x guidance"; without a grid the subject: a prompt, a class by its name.
   [[nodiscard]] QString title() const;

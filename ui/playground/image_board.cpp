@@ -192,10 +192,7 @@ QString ImageBoard::wordsOf(const BoardTile& tile) const {
 
 QString ImageBoard::plotSummary() const {
   if (drawing_ == nullptr) return tr("No images");
-  return drawing_->textCount() > 0
-             ? counted(drawing_->textCount(), tr("text"), tr("texts"))
-             : tr("%1: %2").arg(drawing_->title(),
-                                counted(drawing_->imageCount(), tr("image"), tr("images")));
+  return tr("%1: %2").arg(drawing_->title(), drawing_->countText());
 }
 
 DescribedPlot::Table ImageBoard::plotTable() const {

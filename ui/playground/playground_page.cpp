@@ -292,11 +292,7 @@ void PlaygroundPage::showProgress() {
       worker_.work() == DrawWorker::Work::Draw && shown_->state == Drawing::State::Drawing;
   board_->refresh(isDrawn ? worker_.share() : -1);
   boardTitle_->setText(shown_->title());
-  QStringList about;
-  if (shown_->textCount() > 0)
-    about << counted(shown_->textCount(), tr("text"), tr("texts"));
-  else
-    about << counted(shown_->imageCount(), tr("image"), tr("images"));
+  QStringList about{shown_->countText()};
   if (shown_->seconds > 0) about << tr("%1\u202fs").arg(number(shown_->seconds, 1));
   if (shown_->state == Drawing::State::Drawing) about << tr("drawing");
   if (shown_->state == Drawing::State::Cancelled) about << tr("cancelled");

@@ -168,7 +168,7 @@ void PlaygroundPage::showHistory() {
     const bool isKept = drawing.state == Drawing::State::Kept;
     QStringList about{isKept ? drawing.at.toString(QStringLiteral("d MMM HH:mm"))
                              : drawing.at.toString(QStringLiteral("HH:mm:ss"))};
-    if (drawing.imageCount() > 1) about << counted(drawing.imageCount(), tr("image"), tr("images"));
+    if (drawing.imageCount() + drawing.textCount() > 1) about << drawing.countText();
     if (i > 0) {
       QStringList keys;
       for (const std::string& key : changedKeys(history_[i - 1]->base, drawing.base))

@@ -49,11 +49,7 @@ double SampleFigure::fittingHeight(double width) const {
 
 QString SampleFigure::summary() const {
   return QObject::tr("%1: %2 of %3")
-      .arg(drawing_.title(),
-           drawing_.textCount() > 0
-               ? counted(drawing_.textCount(), QObject::tr("text"), QObject::tr("texts"))
-               : counted(drawing_.imageCount(), QObject::tr("image"), QObject::tr("images")),
-           drawing_.runName);
+      .arg(drawing_.title(), drawing_.countText(), drawing_.runName);
 }
 
 QString SampleFigure::csv() const {

@@ -55,6 +55,14 @@ std::optional<AxisValues> axisRange(const Field& field, const QString& text) {
   return range;
 }
 
+/// A description takes no steps.
+std::optional<std::int64_t> stepsOf(const SampleSettings& settings) {
+  const auto found = settings.values.find("steps");
+  const bool isCounted = found != settings.values.end() && found->is_number_integer() &&
+                         describedImage(settings).isEmpty();
+  return isCounted ? std::optional(found->get<std::int64_t>()) : std::nullopt;
+}
+
 Json chosenValue(const SampleSettings& settings, const std::string& key) {
   if (key == kCheckpointKey) return settings.model.checkpoint;
   if (key == kWeightsKey) return settings.model.use;
@@ -81,6 +89,10 @@ SampleSettings settingsFromJson(const Json& json) {
   const auto values = json.find("values");
   if (values != json.end() && values->is_object()) settings.values = *values;
   return settings;
+}
+
+QString describedImage(const SampleSettings& settings) {
+  return stateWords(settings.values, "image");
 }
 
 SampleSettings withValue(SampleSettings settings, const std::string& key, const Json& value) {
@@ -233,7 +245,7 @@ std::vector<std::string> changedKeys(const SampleSettings& before, const SampleS
 }
 
 QString costText(const SampleCost& cost, bool areTexts) {
-  QStringList parts{areTexts
+  QStringList parts{areTexts || cost.areTexts
                         ? counted(cost.images, QObject::tr("text"), QObject::tr("texts"))
                         : counted(cost.images, QObject::tr("image"), QObject::tr("images"))};
   if (cost.evaluations) {
@@ -254,12 +266,13 @@ std::string SamplePace::keyOf(const SampleSettings& settings) {
   const bool isGuided =
       found != settings.values.end() && found->is_number() && found->get<double>() != 1;
   return std::to_string(settings.model.run) + '/' + settings.model.device + '/' + settings.sampler +
-         '/' + settings.values.value("solver", Json()).dump() + '/' + (isGuided ? "guided" : "");
+         '/' + settings.values.value("solver", Json()).dump() + '/' + (isGuided ? "guided" : "") +
+         (describedImage(settings).isEmpty() ? "" : "/text");
 }
 
 void SamplePace::learn(const SampleSettings& settings, double seconds,
                        std::optional<std::int64_t> evaluations) {
-  const auto steps = static_cast<double>(stateInteger(settings.values, "steps", 1));
+  const auto steps = static_cast<double>(stepsOf(settings).value_or(1));
   const auto images = static_cast<double>(settings.count());
   if (steps < 1 || images < 1 || !(seconds > 0)) return;
   Pace& pace = paces_[keyOf(settings)];
@@ -273,10 +286,8 @@ SampleCost SamplePace::costOf(const std::vector<SampleSettings>& cells) const {
   bool isFirst = true;
   for (const SampleSettings& cell : cells) {
     cost.images += cell.count();
-    const auto found = cell.values.find("steps");
-    std::optional<std::int64_t> steps;
-    if (found != cell.values.end() && found->is_number_integer())
-      steps = found->get<std::int64_t>();
+    cost.areTexts = (isFirst || cost.areTexts) && !describedImage(cell).isEmpty();
+    const std::optional<std::int64_t> steps = stepsOf(cell);
     std::optional<std::int64_t> evaluations;
     const auto pace = paces_.find(keyOf(cell));
     if (pace == paces_.end()) {

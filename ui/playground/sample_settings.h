@@ -26,6 +26,10 @@ inline constexpr const char* kSamplerKey = "sampler";
 /// Missing values and those of another type stay at their defaults; never throws.
 [[nodiscard]] SampleSettings settingsFromJson(const Json& json);
 
+/// The image that is described instead of drawing one: a sample, "test/17", or a file; "" where one
+/// is drawn.
+[[nodiscard]] QString describedImage(const SampleSettings& settings);
+
 /// `settings` with another value of one key, which may be one of the four above. Another run has
 /// its newest checkpoint.
 [[nodiscard]] SampleSettings withValue(SampleSettings settings, const std::string& key,
@@ -75,8 +79,9 @@ struct AxisValues {
 
 /// What drawing costs, as far as it is known.
 struct SampleCost {
-  std::int64_t images = 0;
-  std::optional<std::int64_t> steps;        ///< of each image, where all have the same
+  std::int64_t images = 0;                  ///< or texts
+  bool areTexts = false;                    ///< every cell describes an image
+  std::optional<std::int64_t> steps;  ///< of each image, where all have the same and none is text
   std::optional<std::int64_t> evaluations;  ///< of the network for each image, the same
   std::optional<double> seconds;            ///< of all
 };

@@ -141,6 +141,18 @@ TEST(SampleCost, IsInStepsUntilADrawingWasTimed) {
   EXPECT_NEAR(cost.seconds.value(), 12.0, 1e-9);
 }
 
+TEST(SampleCost, ADescriptionIsATextWithoutSteps) {
+  SamplePace pace;
+  const SampleSettings described = settingsOf({{"steps", 50}, {"count", 2}, {"image", "test/3"}});
+  const SampleSettings drawn = settingsOf({{"steps", 50}, {"count", 2}, {"image", nullptr}});
+  EXPECT_EQ(costText(pace.costOf({described})), QStringLiteral("2 texts"));
+  pace.learn(drawn, 8, 100);
+  EXPECT_FALSE(pace.costOf({described}).seconds) << "drawing is another matter";
+  pace.learn(described, 0.5, std::nullopt);
+  EXPECT_NEAR(pace.costOf({described, described}).seconds.value(), 1, 1e-9);
+  EXPECT_FALSE(pace.costOf({described, drawn}).areTexts);
+}
+
 TEST(SampleCost, OfTextsCountsTexts) {
   SampleCost cost;
   cost.images = 2;
