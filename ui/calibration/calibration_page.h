@@ -11,9 +11,9 @@
 
 #include "ui/calibration/calibration_data.h"
 #include "ui/calibration/calibration_figures.h"
-#include "ui/calibration/sample_pictures.h"
 #include "ui/figures/cues/cue_picture.h"
 #include "ui/workbench/analyses/results_page.h"
+#include "ui/workbench/sampling/sample_pictures.h"
 
 class QComboBox;
 class QDoubleSpinBox;

@@ -391,7 +391,7 @@ void CalibrationPage::fetchPictures() {
   if (run == nullptr || listed_.empty() || !isVisible()) return;
   std::vector<std::int64_t> ids;
   for (const std::size_t i : listed_) ids.push_back(run->predictions->ids[i]);
-  pictures_.fetch(run->run, run->predictions->split, ids);
+  pictures_.fetch({.run = run->run}, run->predictions->split, ids);
   if (!pictures_.error().isEmpty()) imagesAbout_->setText(pictures_.error());
 }
 

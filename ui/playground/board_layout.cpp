@@ -168,7 +168,14 @@ void paintBoard(QPainter& painter, const Drawing& drawing, const BoardLayout& la
       painter.drawRect(tile.rect.adjusted(0.5, 0.5, -0.5, -0.5));
       if (number >= cell.texts.size()) continue;
       const DrawnText& text = cell.texts[number];
-      const QRectF inside = tile.rect.adjusted(8, 6, -8, -6);
+      QRectF inside = tile.rect.adjusted(8, 6, -8, -6);
+      if (!text.image.isNull()) {
+        double scale = inside.height() / std::max(text.image.width(), text.image.height());
+        if (scale >= 1) scale = std::floor(scale);
+        const QSizeF size = QSizeF(text.image.size()) * scale;
+        drawPixels(painter, QRectF(inside.topLeft(), size), text.image);
+        inside.setLeft(inside.left() + size.width() + 8);
+      }
       painter.setFont(small);
       painter.setPen(colors.muted);
       const double line = QFontMetricsF(small).height();

@@ -155,7 +155,8 @@ void takePart(DrawnCell& cell, const Json& part) {
     return takePreview(cell, *preview);
   if (const auto text = part.find("text"); text != part.end()) {
     cell.texts.push_back({seedOf(*text, "seed"), stateWords(*text, "prompt"),
-                          stateWords(*text, "text"), text->value("recipe", Json::object()),
+                          stateWords(*text, "text"), QImage(),
+                          text->value("recipe", Json::object()),
                           stateInteger(*text, "stored", 0)});
     return;
   }

@@ -58,6 +58,7 @@ struct DrawnImage {
 struct DrawnText {
   std::uint64_t seed = 0;
   QString prompt, text;
+  QImage image;  ///< that it describes; null where it is not here
   Json recipe;
   std::int64_t stored = 0;
 };
@@ -92,11 +93,11 @@ struct Drawing {
 
   [[nodiscard]] int imageCount() const;
   [[nodiscard]] int textCount() const;
-  /// The first picture there is, of an image or of its way; null where there is none.
   /// Texts, or the settings ask for them.
   [[nodiscard]] bool areTexts() const;
   /// "2 texts", "1 image"
   [[nodiscard]] QString countText() const;
+  /// The first picture there is, of an image or of its way; null where there is none.
   [[nodiscard]] QImage thumbnail() const;
   /// "Class x guidance"; without a grid the subject: a prompt, a class by its name.
   [[nodiscard]] QString title() const;

@@ -45,6 +45,7 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
       workbench_(workbench),
       lists_(workbench.store().file()),
       worker_(workbench.models(), workbench.store().file()),
+      pictures_(workbench.models()),
       offer_(workbench),
       stack_(new QStackedWidget(this)) {
   setMinimumSize(240, 140);
@@ -119,6 +120,12 @@ PlaygroundPage::PlaygroundPage(Workbench& workbench, QWidget* parent)
   });
   connect(&worker_, &DrawWorker::changed, this, &PlaygroundPage::showProgress);
   connect(&worker_, &DrawWorker::ended, this, &PlaygroundPage::takeEnd);
+  connect(&pictures_, &SamplePictures::ended, this, [this] {
+    // What cannot be read is not asked for again.
+    const std::size_t cell = describedCell_;
+    (void)takeDescribed(cell);
+    readDescribed(cell + 1);
+  });
   connect(&worker_, &DrawWorker::warmed, this, &PlaygroundPage::takeWarm);
   connect(&worker_, &DrawWorker::warmFailed, this, [this](const QString& sentence) {
     warmText_.clear();
@@ -284,6 +291,7 @@ void PlaygroundPage::showDrawing(std::shared_ptr<Drawing> drawing) {
   board_->setDrawing(shown_);
   showSelected();
   showProgress();
+  readDescribed(0);
 }
 
 void PlaygroundPage::showProgress() {
@@ -331,6 +339,7 @@ void PlaygroundPage::takeEnd(const QString& error) {
   showHistory();
   showCost();
   keepDrawings(database_, history_);
+  readDescribed(0);
 }
 
 // What the process said stands alone here: it begins as a sentence does.

@@ -16,6 +16,7 @@
 #include "ui/playground/draw_worker.h"
 #include "ui/playground/drawable_runs.h"
 #include "ui/workbench/page.h"
+#include "ui/workbench/sampling/sample_pictures.h"
 
 class QComboBox;
 class QFrame;
@@ -113,6 +114,10 @@ class PlaygroundPage final : public ReadingPage {
   void showStep();
   void showRecipe();
   void showHistory();
+  /// Reads the images that the texts shown describe, cell by cell.
+  void readDescribed(std::size_t cell);
+  /// Those that are here. \returns  those that are not, by split
+  std::map<std::string, std::vector<std::int64_t>> takeDescribed(std::size_t cell);
   // playground_actions.cpp
   void replayAt(const std::array<double, 2>& at);
   void verify();
@@ -131,6 +136,8 @@ class PlaygroundPage final : public ReadingPage {
   Workbench& workbench_;
   Background lists_;
   DrawWorker worker_;
+  SamplePictures pictures_;      ///< that are described
+  std::size_t describedCell_ = 0;  ///< whose images are being read
   SamplePace pace_;
   DrawableRuns drawable_;
   DrawingOffer offer_;

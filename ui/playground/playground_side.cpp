@@ -3,9 +3,11 @@
 #include <QLabel>
 #include <QListWidget>
 #include <QPixmap>
+#include <QRegularExpression>
 #include <QSignalBlocker>
 #include <QSlider>
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "ui/figures/painting.h"
@@ -85,6 +87,9 @@ void PlaygroundPage::showStep() {
   const bool isLast = film_->step() + 1 >= film_->frameCount();
   QImage shown = image != nullptr && isLast ? image->image : film_->imageAt(film_->step());
   if (shown.isNull() && image != nullptr) shown = image->image;
+  const DrawnCell* cell = selectedCell();
+  const auto number = static_cast<std::size_t>(board_->selected().image);
+  if (cell != nullptr && number < cell->texts.size()) shown = cell->texts[number].image;
   picture_->setVisible(!shown.isNull());
   if (shown.isNull()) return;
   // Whole multiples without smoothing; a large image is cut to its place by a smaller copy.
@@ -157,6 +162,43 @@ void PlaygroundPage::showRecipe() {
   }
   command_->setText(sampleCommand(cell->settings,
                                   samplerSchema(workbench_.catalog(), cell->settings.sampler), {}));
+}
+
+void PlaygroundPage::readDescribed(std::size_t cell) {
+  for (; shown_ != nullptr && cell < shown_->cells.size(); ++cell) {
+    const std::map<std::string, std::vector<std::int64_t>> missing = takeDescribed(cell);
+    if (missing.empty()) continue;
+    const auto& [split, ids] = *missing.begin();
+    describedCell_ = cell;
+    pictures_.fetch(shown_->cells[cell].settings.model, split, ids);
+    if (pictures_.isBusy()) return;
+  }
+}
+
+std::map<std::string, std::vector<std::int64_t>> PlaygroundPage::takeDescribed(std::size_t number) {
+  static const QRegularExpression kSample(QStringLiteral("^(train|validation|test)/(\\d+)$"));
+  std::map<std::string, std::vector<std::int64_t>> missing;
+  if (shown_ == nullptr || number >= shown_->cells.size()) return missing;
+  DrawnCell& cell = shown_->cells[number];
+  if (describedImage(cell.settings).isEmpty()) return missing;
+  for (DrawnText& text : cell.texts) {
+    if (!text.image.isNull()) continue;
+    const QRegularExpressionMatch sample = kSample.match(text.prompt);
+    if (sample.hasMatch()) {
+      const std::string split = sample.captured(1).toStdString();
+      const std::int64_t id = sample.captured(2).toLongLong();
+      text.image = pictures_.picture(cell.settings.model.run, split, id);
+      if (text.image.isNull()) missing[split].push_back(id);
+    } else if (workbench_.link() == nullptr) {  // a file of this machine
+      text.image = QImage(text.prompt);
+      if (std::max(text.image.width(), text.image.height()) > px(kPictureSide))
+        text.image = text.image.scaled(px(kPictureSide), px(kPictureSide), Qt::KeepAspectRatio,
+                                       Qt::SmoothTransformation);
+    }
+  }
+  board_->update();
+  showStep();
+  return missing;
 }
 
 // The newest first; what differs from the drawing before is said.

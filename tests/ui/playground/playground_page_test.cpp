@@ -198,6 +198,33 @@ TEST_F(Playground, ShowsTextsAsTexts) {
   EXPECT_EQ(page_->shown()->textCount(), 1);
   EXPECT_TRUE(page_->board().tiles().isText);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("a bag of words")));
+  EXPECT_TRUE(visibleText().contains(QStringLiteral("1 text \u00b7")))
+      << visibleText().toStdString();
+  EXPECT_FALSE(visibleText().contains(QStringLiteral("1 image")));
+}
+
+TEST_F(Playground, ShowsTheImageThatATextDescribes) {
+  open(addRun("a", "talker", "talk"));
+  waitForModel();
+  type("image", QStringLiteral("test/3"));
+  draw();
+  const auto described = [&] { return page_->shown()->cells[0].texts[0].image; };
+  ASSERT_TRUE(soon([&] { return !described().isNull(); }));
+  EXPECT_EQ(described().pixelColor(0, 0).red(), 33) << "sample 3 of the split test";
+  const QLabel* selected = nullptr;
+  for (const QLabel* label : page_->findChildren<QLabel*>()) {
+    if (label->accessibleName() == QStringLiteral("Selected image")) selected = label;
+  }
+  ASSERT_NE(selected, nullptr);
+  EXPECT_TRUE(selected->isVisibleTo(page_.get()));
+  EXPECT_TRUE(log().contains("samples test [3]")) << log().toStdString();
+  QImage file(8, 8, QImage::Format_RGB32);
+  file.fill(Qt::red);
+  ASSERT_TRUE(file.save(workbench_.path(QStringLiteral("own.png"))));
+  type("image", workbench_.path(QStringLiteral("own.png")));
+  draw();
+  ASSERT_TRUE(soon([&] { return !described().isNull(); }));
+  EXPECT_EQ(described().pixelColor(0, 0), QColor(Qt::red));
 }
 
 TEST_F(Playground, CancelEndsTheDrawingAndThePageContinues) {

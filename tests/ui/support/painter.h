@@ -81,6 +81,12 @@ def attention(seed, patch, time):
             "key_positions": [[i // 4, i % 4] for i in range(16)], "seed": seed, "time": time}
     return {"preview": whole({"name": "attention", "kind": "attention", "meta": meta}, data)}
 
+def samples(request):
+    log("samples %s %s" % (request["split"], request["sample_ids"]))
+    for i in request["sample_ids"]:
+        yield {"sample": whole({"sample_id": i}, png(30 + i))}
+    return {"samples": len(request["sample_ids"])}
+
 def sample(request):
     settings, seed = request["settings"], request["settings"].get("seed", 0)
     count, sampler = settings.get("count", 16), request.get("sampler", "quick")

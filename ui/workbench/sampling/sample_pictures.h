@@ -24,7 +24,9 @@ class SamplePictures : public QObject {
   /// Null where it is not there yet.
   [[nodiscard]] QImage picture(std::int64_t run, const std::string& split, std::int64_t id) const;
   /// Fetches those that are missing; drops what was asked before.
-  void fetch(std::int64_t run, const std::string& split, const std::vector<std::int64_t>& ids);
+  /// \param model  any of the run: one that is in memory is asked at once
+  void fetch(const ModelChoice& model, const std::string& split,
+             const std::vector<std::int64_t>& ids);
   [[nodiscard]] bool isBusy() const { return ticket_ != 0; }
   /// Why the last ones did not come, one sentence; "" when they did.
   [[nodiscard]] QString error() const { return error_; }

@@ -1,4 +1,4 @@
-#include "ui/calibration/sample_pictures.h"
+#include "ui/workbench/sampling/sample_pictures.h"
 
 namespace vitrine::ui {
 
@@ -11,8 +11,9 @@ QImage SamplePictures::picture(std::int64_t run, const std::string& split, std::
   return found == kept_.end() ? QImage() : found->second;
 }
 
-void SamplePictures::fetch(std::int64_t run, const std::string& split,
+void SamplePictures::fetch(const ModelChoice& model, const std::string& split,
                            const std::vector<std::int64_t>& ids) {
+  const std::int64_t run = model.run;
   if (ticket_ != 0) models_->cancel(std::exchange(ticket_, 0));
   error_.clear();
   std::vector<std::int64_t> missing;
@@ -49,8 +50,6 @@ void SamplePictures::fetch(std::int64_t run, const std::string& split,
     error_ = error.sentence;
     Q_EMIT ended();
   };
-  ModelChoice model;
-  model.run = run;
   ticket_ = models_->compute(model, {{"op", "samples"}, {"sample_ids", missing}, {"split", split}},
                              this, listener);
 }
