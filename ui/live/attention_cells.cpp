@@ -113,6 +113,11 @@ AttentionCells cellsOf(const live::AttentionLayer& layer, std::span<const float>
 
 }  // namespace
 
+bool hasClassToken(const live::AttentionLayer& layer) {
+  return std::any_of(layer.keys.begin(), layer.keys.end(),
+                     [](const live::Place& place) { return place.row < 0; });
+}
+
 std::array<int, 2> keyGrid(const live::AttentionLayer& layer) {
   const LiveGrid grid(layer.keys);
   return {static_cast<int>(grid.rows.size()), static_cast<int>(grid.columns.size())};

@@ -272,6 +272,13 @@ const live::AttentionLayer* LiveModel::layerShown() const {
   return found == frame->attention.end() ? &frame->attention.front() : &*found;
 }
 
+LiveQuery::Kind LiveModel::queryKind() const {
+  const live::AttentionLayer* now = layerShown();
+  const bool isMissing =
+      query.kind == LiveQuery::Kind::Class && now != nullptr && !hasClassToken(*now);
+  return isMissing ? LiveQuery::Kind::Patch : query.kind;
+}
+
 void LiveModel::moveLayer(int by) {
   const FramePointer frame = shown();
   if (!frame || frame->attention.empty()) return;

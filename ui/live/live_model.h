@@ -104,6 +104,8 @@ class LiveModel {
   void moveImage(int by);
   /// By patches of the layer shown.
   void moveQuery(int rows, int columns);
+  /// Without a class token the patch in the middle is the query in its place.
+  [[nodiscard]] LiveQuery::Kind queryKind() const;
   /// Of the frame shown, or nullptr.
   [[nodiscard]] const live::AttentionLayer* layerShown() const;
 

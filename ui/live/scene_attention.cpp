@@ -255,7 +255,7 @@ void LiveScene::drawProbe(const QRectF& place) {
   drawProbeFacts(cells, *layer);
   ImGui::EndChild();
   ImGui::SetCursorPos({top.x, top.y + f(tall + px(6))});
-  int kind = static_cast<int>(model_.query.kind);
+  int kind = static_cast<int>(model_.queryKind());
   const auto choice = [&](const QString& word, LiveQuery::Kind which) {
     if (ImGui::RadioButton(word.toUtf8().constData(), &kind, static_cast<int>(which))) {
       model_.query.kind = which;
@@ -264,7 +264,7 @@ void LiveScene::drawProbe(const QRectF& place) {
     ImGui::SameLine();
   };
   choice(tr("Patch"), LiveQuery::Kind::Patch);
-  choice(tr("Class token"), LiveQuery::Kind::Class);
+  if (hasClassToken(*layer)) choice(tr("Class token"), LiveQuery::Kind::Class);
   choice(tr("Mean"), LiveQuery::Kind::Mean);
   const float word = sizeOf(tr("overlay")).x + f(px(6));
   if (ImGui::GetContentRegionAvail().x < word + f(px(48))) ImGui::NewLine();

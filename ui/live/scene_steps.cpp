@@ -45,8 +45,7 @@ void LiveScene::drawFlame(const std::vector<double>& medians) {
   if (total <= 0) return;
   list.AddRectFilled(at, {at.x + f(width), at.y + f(row) - 1}, ink(themeColors().raised));
   list.PushClipRect(at, {at.x + f(width), at.y + f(row)}, true);
-  textAt({at.x + f(px(6)), at.y + f(px(2))}, tr("step %1").arg(count(model_.steps().back().step)),
-         themeColors().text);
+  textAt({at.x + f(px(6)), at.y + f(px(2))}, tr("median step"), themeColors().text);
   list.PopClipRect();
   double x = 0;
   for (int part = 0; part < kStepParts; ++part) {

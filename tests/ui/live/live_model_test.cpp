@@ -162,6 +162,19 @@ TEST(LiveModel, WishesForWhatTheUserChose) {
   EXPECT_EQ(model.wishes().queryRow, -1);
 }
 
+TEST(LiveModel, WithoutAClassTokenAPatchIsTheQuery) {
+  LiveModel model = modelWith({10});
+  EXPECT_EQ(model.queryKind(), LiveQuery::Kind::Class);
+  live::Frame frame = liveFrame(20);
+  for (live::AttentionLayer& layer : frame.attention) {
+    layer.queries.back() = layer.keys.back() = {3, 0};
+  }
+  model.add(frame);
+  EXPECT_EQ(model.queryKind(), LiveQuery::Kind::Patch);
+  model.query.kind = LiveQuery::Kind::Mean;
+  EXPECT_EQ(model.queryKind(), LiveQuery::Kind::Mean);
+}
+
 TEST(LiveModel, AFilmStaysUntilANewerOneComes) {
   LiveModel model = modelWith({10});
   EXPECT_FALSE(model.film());
