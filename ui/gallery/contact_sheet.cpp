@@ -115,8 +115,8 @@ void ContactSheet::setTile(int designPixels) {
 }
 
 void ContactSheet::setCurrent(std::int64_t id, Reveal reveal) {
+  if (id != current_) anchor_ = id;
   current_ = id;
-  anchor_ = id;
   const int index = model_.indexOf(id);
   if (index >= 0 && reveal == Reveal::Yes) this->reveal(index);
   setAccessibleDescription(index < 0 ? QString() : describe_(model_.at(index)));
@@ -262,6 +262,7 @@ void ContactSheet::moveTo(int index, Qt::KeyboardModifiers keys) {
     setPicked(std::move(ids));
   } else {
     setCurrent(id);
+    anchor_ = id;
     setPicked({});
   }
   Q_EMIT currentChosen(id);

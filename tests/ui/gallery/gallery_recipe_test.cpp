@@ -27,6 +27,19 @@ TEST_F(GalleryRecipe, PickedImagesComeBackWithTheView) {
   EXPECT_THAT(again.chosen(), ElementsAre(shown->current())) << "no image is picked in this view";
 }
 
+TEST_F(GalleryRecipe, ShiftAndArrowsPickFromTheFirstImageToTheCurrentOne) {
+  const auto shown = filledPage();
+  click(*shown, 1);
+  for (int i = 0; i < 3; ++i)
+    QTest::keyClick(&shown->sheet(), Qt::Key_Right, Qt::ShiftModifier);
+  EXPECT_EQ(shown->chosen().size(), 4u);
+  QTest::keyClick(&shown->sheet(), Qt::Key_Left, Qt::ShiftModifier);
+  EXPECT_EQ(shown->chosen().size(), 3u);
+  click(*shown, 4);
+  QTest::keyClick(&shown->sheet(), Qt::Key_Right, Qt::ShiftModifier);
+  EXPECT_EQ(shown->chosen().size(), 2u) << "a click begins again";
+}
+
 TEST_F(GalleryRecipe, AFigureOfTheSheetHasTheSameImagesInAWindowOfAnySize) {
   first_ = workbench_.addRun("many", Json::object());
   workbench_.selection().setRuns({first_}, first_);
