@@ -1,5 +1,6 @@
 // Exports of the Calibration page: its picture, its view and its help text.
 #include <algorithm>
+#include <utility>
 
 #include "ui/calibration/calibration_page.h"
 #include "ui/calibration/sample_strip.h"
@@ -17,8 +18,13 @@ std::unique_ptr<Figure> CalibrationPage::figure() {
       return temperatureFigure(Words::All);
     case Picture::Confusion:
       if (figure = choice_.hasCues ? cueFigure() : nullptr; figure != nullptr) return figure;
-      if (!choice_.hasCues && confusion_->figure() != nullptr)
-        return makeConfusionFigure(confusionPicture(), FigureStyle{});
+      if (!choice_.hasCues && confusion_->figure() != nullptr) {
+        ConfusionPicture picture = confusionPicture();
+        const CalibrationRun& run = *current();
+        picture.about = tr("%1 \u00b7 %2 images \u00b7 step %3")
+                            .arg(runName(run.run), count(run.now.scores.samples), count(run.step));
+        return makeConfusionFigure(std::move(picture), FigureStyle{});
+      }
       break;
     case Picture::Film:
       if (!frames_.empty()) return makeFilmFigure(filmPicture(), FigureStyle{});

@@ -84,7 +84,8 @@ class FilmFigure final : public Figure {
           points.emplace_back(plot.left() + bin.confidence * plot.width(),
                               plot.bottom() - bin.accuracy * plot.height());
       }
-      painter.setPen(QPen(seriesColor(seriesOf(run), style().theme), 1.2));
+      painter.setPen(
+          QPen(seriesColor(seriesOf(run), style().theme), 1.2, seriesDash(seriesOf(run))));
       drawPolyline(painter, plot, points);
     }
     const double room = box.width() + 8;

@@ -10,11 +10,13 @@
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/calibration/answers.h"
+#include "tests/ui/figures/svg_document.h"
 #include "tests/ui/support/page_test.h"
 #include "ui/calibration/calibration_figures.h"
 #include "ui/calibration/calibration_page.h"
 #include "ui/calibration/sample_strip.h"
 #include "ui/kit/theme.h"
+#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 namespace {
@@ -79,6 +81,25 @@ TEST(ReliabilityPicture, RunsOfOneColourHaveLinesOfTheirOwn) {
   };
   EXPECT_EQ(seriesColor(1), seriesColor(8));
   EXPECT_NE(lower(1), lower(8));
+  const auto film = [](std::int64_t run) {
+    FilmPicture picture;
+    picture.frames.resize(1);
+    picture.frames[0].lines = {{run, {{0, 0.5, 9, 0.2, 0.2}, {0.5, 1, 9, 0.9, 0.3}}}};
+    return makeFilmFigure(picture)->image({200, 200}, 1);
+  };
+  EXPECT_NE(film(1), film(8));
+}
+
+// The page says it elsewhere.
+TEST_F(CalibrationRecipe, AnExportedConfusionMatrixNamesItsRun) {
+  const auto shown = page({runWith("a", {samples::predictions(samples::mixedAnswers(), 100)})});
+  figure(*shown, "Confusion matrix").setFocus();
+  QStringList words;
+  for (const SvgDocument::Text& one :
+       readSvg(figureBytes(*shown->figure(), FigureFormat::Svg, {})).texts)
+    words << one.words;
+  EXPECT_TRUE(words.contains(QStringLiteral("a \u00b7 240 images \u00b7 step 100")))
+      << words.join(QLatin1Char('\n')).toStdString();
 }
 
 TEST_F(CalibrationRecipe, AtAStepBeforeAllAnswersTheFirstOnesAreShown) {
