@@ -49,7 +49,7 @@ std::array<double, 2> extentOf(const live::AttentionLayer& layer) {
 }
 
 int queryOf(const live::AttentionLayer& layer, const LiveQuery& query) {
-  const bool isClass = query.kind == LiveQuery::Kind::Class;
+  const bool isClass = query.kind == LiveQuery::Kind::Class && hasClassToken(layer);
   const std::array<double, 2> wanted{isClass ? -1 : query.row, isClass ? -1 : query.column};
   return static_cast<int>(live::nearestPlace(layer.queries, extentOf(layer), wanted).first);
 }
@@ -86,11 +86,12 @@ AttentionCells cellsOf(const live::AttentionLayer& layer, std::span<const float>
   cells.values.assign(static_cast<std::size_t>(cells.rows * cells.columns),
                       std::numeric_limits<float>::quiet_NaN());
   double distances = 0, weights = 0;
+  const bool hasClass = hasClassToken(layer);
   for (std::size_t i = 0; i < row.size(); ++i) {
     cells.rowSum += row[i];
     const live::Place& place = layer.keys[i];
     if (!place.isPatch()) {
-      if (!std::isnan(place.row)) cells.classValue = row[i];
+      if (hasClass && !std::isnan(place.row)) cells.classValue = row[i];
       continue;
     }
     const int cell = grid.cellOf(place);
@@ -114,8 +115,8 @@ AttentionCells cellsOf(const live::AttentionLayer& layer, std::span<const float>
 }  // namespace
 
 bool hasClassToken(const live::AttentionLayer& layer) {
-  return std::any_of(layer.keys.begin(), layer.keys.end(),
-                     [](const live::Place& place) { return place.row < 0; });
+  return std::count_if(layer.keys.begin(), layer.keys.end(),
+                       [](const live::Place& place) { return place.row < 0; }) == 1;
 }
 
 std::array<int, 2> keyGrid(const live::AttentionLayer& layer) {

@@ -34,6 +34,7 @@ struct AttentionCells {
                                             const LiveQuery& query);
 [[nodiscard]] AttentionCells meanOverHeads(const live::AttentionLayer& layer,
                                            const LiveQuery& query);
+/// One token that is not a patch; several are words.
 [[nodiscard]] bool hasClassToken(const live::AttentionLayer& layer);
 /// Rows and columns of the patches of a layer's keys.
 [[nodiscard]] std::array<int, 2> keyGrid(const live::AttentionLayer& layer);

@@ -82,7 +82,7 @@ std::unique_ptr<Figure> LivePage::attentionFigure() const {
   style.title = tr("Attention at step %1").arg(count(frame->step));
   style.run = seriesOf(run_);
   style.head = std::min(model_.head, layer->heads - 1);
-  if (model_.query.kind == LiveQuery::Kind::Patch)
+  if (model_.queryKind() == LiveQuery::Kind::Patch)
     style.queryAt = {model_.query.row, model_.query.column};
   const live::Pixels& pixels = frame->pixels;
   if (!pixels.bytes.empty())

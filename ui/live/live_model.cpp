@@ -315,7 +315,7 @@ live::Wishes LiveModel::wishes() const {
   wishes.image = image;
   wishes.layer = layer;
   wishes.head = head;
-  if (query.kind == LiveQuery::Kind::Patch) {
+  if (queryKind() == LiveQuery::Kind::Patch) {
     wishes.queryRow = query.row;
     wishes.queryColumn = query.column;
   }

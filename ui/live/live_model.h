@@ -104,7 +104,7 @@ class LiveModel {
   void moveImage(int by);
   /// By patches of the layer shown.
   void moveQuery(int rows, int columns);
-  /// Without a class token the patch in the middle is the query in its place.
+  /// Without a class token a patch is the query in its place, the one in the middle at first.
   [[nodiscard]] LiveQuery::Kind queryKind() const;
   /// Of the frame shown, or nullptr.
   [[nodiscard]] const live::AttentionLayer* layerShown() const;

@@ -335,7 +335,7 @@ void LiveScene::drawProbeFacts(const AttentionCells& cells, const live::Attentio
   } else if (cells.asking >= 0) {
     showText(patchName(cells.asking / cells.columns, cells.asking % cells.columns), text);
   } else {
-    showText(model_.query.kind == LiveQuery::Kind::Class ? tr("class token") : tr("this patch"),
+    showText(model_.queryKind() == LiveQuery::Kind::Class ? tr("class token") : tr("this patch"),
              text);
   }
   const auto pair = [&](const QString& name, const QString& value) {

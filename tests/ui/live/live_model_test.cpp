@@ -171,8 +171,23 @@ TEST(LiveModel, WithoutAClassTokenAPatchIsTheQuery) {
   }
   model.add(frame);
   EXPECT_EQ(model.queryKind(), LiveQuery::Kind::Patch);
+  EXPECT_EQ(model.wishes().queryRow, 0.5);
   model.query.kind = LiveQuery::Kind::Mean;
   EXPECT_EQ(model.queryKind(), LiveQuery::Kind::Mean);
+}
+
+// The first word of a joint sequence sees itself alone.
+TEST(LiveModel, AmongWordsAPatchIsTheQuery) {
+  LiveModel model;
+  model.begin(100);
+  live::Frame frame = liveFrame(20);
+  for (live::AttentionLayer& layer : frame.attention)
+    layer.queries.front() = layer.keys.front() = {-1, -1};  // two tokens that are not patches
+  model.add(frame);
+  EXPECT_EQ(model.queryKind(), LiveQuery::Kind::Patch);
+  const AttentionCells cells = attentionCells(*model.layerShown(), 0, model.query);
+  EXPECT_EQ(cells.asking, 4) << "the patch in the middle";
+  EXPECT_EQ(cells.classValue, -1);
 }
 
 TEST(LiveModel, AFilmStaysUntilANewerOneComes) {
