@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <cmath>
+#include <utility>
 
 #include "ui/live/scene_parts.h"
 
@@ -108,7 +109,7 @@ LivePlaces livePlaces(QSize size, bool hasSchedule, bool hasFilm) {
 
 bool LiveScene::begin(const QString& title, const char* id, const QString& info,
                       const QRectF& place) {
-  if (canvas_->isArranging()) {
+  if (isArranging_) {
     ImGui::SetNextWindowPos({scene::f(place.x()), scene::f(place.y())});
     ImGui::SetNextWindowSize({scene::f(place.width()), scene::f(place.height())});
     ImGui::SetNextWindowCollapsed(false);
@@ -153,7 +154,9 @@ void LiveScene::draw(LiveCanvas& canvas) {
       shared_.add(attentionCells(layer, head, model_.query).values);
   }
   const bool hasSchedule = !model_.scheduleNames().empty() || frame->matrices.has_value();
-  const LivePlaces places = livePlaces(canvas.size(), hasSchedule, model_.film().has_value());
+  const std::pair parts{hasSchedule, model_.film().has_value()};
+  isArranging_ = canvas.isArranging() || std::exchange(parts_, parts) != parts;
+  const LivePlaces places = livePlaces(canvas.size(), parts.first, parts.second);
   drawHeads(places.heads);
   drawProbe(places.probe);
   if (hasSchedule) drawSchedule(places.schedule);

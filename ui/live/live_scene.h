@@ -70,6 +70,8 @@ class LiveScene {
   std::function<void()> onChoice_;
   LiveCanvas* canvas_ = nullptr;  ///< while drawing
   LiveRange shared_;  ///< of all heads of the frame shown
+  std::pair<bool, bool> parts_;  ///< whether there was a schedule and a film
+  bool isArranging_ = false;     ///< windows are put to their places
 };
 
 }  // namespace vitrine::ui

@@ -145,6 +145,19 @@ TEST_F(Scene, ShowsImagesBeingDenoisedWhereTheRunMakesThem) {
   EXPECT_TRUE(colorsIn(image, livePlaces(kSize, true, true).film).count(qRgb(90, 90, 90)));
 }
 
+TEST_F(Scene, WindowsTakeThePlaceOfAPartThatAnotherRunDoesNotHave) {
+  live::Frame frame = liveFrame(40);
+  frame.film = liveFilm();
+  model_.add(frame);
+  static_cast<void>(canvas_.image(kSize, 1));
+  model_.begin(100);
+  model_.add(liveFrame(40));
+  static_cast<void>(canvas_.frame(kSize, 1));
+  const QImage image = canvas_.image(kSize, 1);
+  const QRect schedule = livePlaces(kSize, true, false).schedule.toRect();
+  EXPECT_EQ(image.pixel(schedule.center().x(), schedule.bottom() - 5), themeColors().panel.rgb());
+}
+
 TEST_F(Scene, DrawsAModelWithoutAttentionOrSchedule) {
   live::Frame frame = liveFrame(40);
   frame.attention.clear();
