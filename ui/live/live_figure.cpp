@@ -120,7 +120,7 @@ std::unique_ptr<Figure> LivePage::scheduleFigure() const {
   LineChart change;
   change.title = tr("Loss change if the schedule ended now");
   change.x.title = schedule.x.title;
-  change.y.title = tr("loss at the end of the schedule, minus the loss now");
+  change.y.title = tr("loss change");
   ChartSeries& series = change.series.emplace_back();
   series.name = tr("loss change");
   for (const LiveModel::GapPoint& each : model_.gaps()) {
@@ -174,8 +174,10 @@ std::unique_ptr<Figure> LivePage::stepsFigure() const {
       series.y.push_back(kMs * static_cast<double>(partOf(each, StepPart(part))));
     }
     const double seconds = medians[static_cast<std::size_t>(part)];
-    rows.push_back(
-        {series.name.toStdString(), kMs * seconds, total > 0 ? 100 * seconds / total : 0.0});
+    // As many digits as the page shows.
+    rows.push_back({scene::medianName(StepPart(part)).toStdString(),
+                    std::round(1e2 * kMs * seconds) / 1e2,
+                    total > 0 ? std::round(1e3 * seconds / total) / 10 : 0.0});
   }
   const std::string table =
       Json{{"columns",

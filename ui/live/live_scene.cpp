@@ -51,6 +51,12 @@ QString partName(StepPart part) {
   return {};
 }
 
+QString medianName(StepPart part) {
+  return part == StepPart::Watch
+             ? QCoreApplication::translate("LiveScene", "watching, mean (the cost of this page)")
+             : partName(part);
+}
+
 ImVec2 sizeOf(const QString& text) { return ImGui::CalcTextSize(text.toUtf8().constData()); }
 
 ImVec2 textAt(ImVec2 at, const QString& text, const QColor& color) {

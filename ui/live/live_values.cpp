@@ -52,7 +52,7 @@ std::vector<Fact> stepFacts(const LiveModel& model) {
   for (int part = 0; part < kStepParts; ++part) total += medians[static_cast<std::size_t>(part)];
   for (int part = 0; part < kStepParts; ++part) {
     const double seconds = medians[static_cast<std::size_t>(part)];
-    facts.push_back({scene::partName(StepPart(part)),
+    facts.push_back({scene::medianName(StepPart(part)),
                      QStringLiteral("%1, %2").arg(scene::duration(seconds),
                                                   percent(total > 0 ? seconds / total : 0, 1)),
                      {}});

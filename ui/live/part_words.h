@@ -11,6 +11,8 @@ namespace vitrine::ui::scene {
 /// Colour of a part of a step: muted, and no run's.
 [[nodiscard]] QColor partColor(StepPart part);
 [[nodiscard]] QString partName(StepPart part);
+/// Among the medians of steps: says which value is a mean.
+[[nodiscard]] QString medianName(StepPart part);
 /// "1.4 ms", "2.31 s".
 [[nodiscard]] QString duration(double seconds);
 /// "1,200 images/s", of the steps that were seen.

@@ -126,7 +126,7 @@ void LiveScene::drawPartTable(const std::vector<double>& medians) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     list.AddRectFilled({at.x, at.y + 3}, {at.x + square, at.y + 3 + square},
                        ink(partColor(StepPart(part))), 2);
-    textAt({at.x + square + f(px(7)), at.y}, partName(StepPart(part)), themeColors().text);
+    textAt({at.x + square + f(px(7)), at.y}, medianName(StepPart(part)), themeColors().text);
     const QString share = percent(total > 0 ? seconds / total : 0, 1), time = duration(seconds);
     textAt({at.x + width - sizeOf(share).x, at.y}, share, themeColors().muted);
     textAt({at.x + width - f(px(60)) - sizeOf(time).x, at.y}, time, themeColors().text);

@@ -324,7 +324,9 @@ TEST_F(LiveTraining, EveryPartIsAFigureWithItsValues) {
   EXPECT_TRUE(csv(LivePage::FigurePart::Schedule).contains(QStringLiteral("0.8")));
   // Mask, attention before and after it: 10 x 10 values each, below one line of titles.
   EXPECT_EQ(csv(LivePage::FigurePart::Matrices).count(QLatin1Char('\n')), 1 + 3 * 100);
-  EXPECT_TRUE(csv(LivePage::FigurePart::Steps).contains(QStringLiteral("backward")));
+  const QString steps = csv(LivePage::FigurePart::Steps);
+  EXPECT_TRUE(steps.contains(QStringLiteral("\nmedians,backward,20,"))) << steps.toStdString();
+  EXPECT_TRUE(steps.contains(QStringLiteral("\nmedians,\"watching, mean")));
 }
 
 TEST_F(LiveTraining, TheScheduleIsMarkedAtTheStepThatIsShown) {
