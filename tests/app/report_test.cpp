@@ -188,8 +188,9 @@ TEST(Report, SaysNothingOfPublishedNumbersThatNoVariantHas) {
     GTEST_SKIP() << "vitrine-studio is not built";
   const Copy copy;
   const std::string title = "SiT-LLaMA on Fashion-MNIST, quick look";
-  ASSERT_THAT(readText(VITRINE_SOURCE_DIR "/experiments/visionllama/generation_quick.toml"),
-              HasSubstr(title));
+  ASSERT_EQ(countOf(readText(VITRINE_SOURCE_DIR "/experiments/visionllama/generation_quick.toml"),
+                    title),
+            1u);
   {
     store::RunStore store(copy.database());
     store::NewRun run;
@@ -242,12 +243,12 @@ TEST(Report, EscapesWhatADatabaseHolds) {
     store.setState(id, store::RunState::Done, hostile);
   }
   const std::string page = reported(copy.database(), {hostile});
-  EXPECT_THAT(page, HasSubstr("&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;"));
+  EXPECT_GT(countOf(page, "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), 0u);
   EXPECT_EQ(countOf(page, "<title>"), 1u);
   EXPECT_EQ(countOf(page, "</title>"), 1u);
   for (const char* tag : {"<script", "<img src=x", "<b>", "<i>", "<u>", "<s>", "<q>"})
     EXPECT_EQ(countOf(page, tag), 0u) << tag;
-  EXPECT_THAT(page, HasSubstr("<h3>Generated samples</h3>"));
+  EXPECT_EQ(countOf(page, "<h3>Generated samples</h3>"), 1u);
   expectSelfContained(page);
 }
 
@@ -321,7 +322,7 @@ TEST(Report, IsPrintedAsOnePdfFile) {
   EXPECT_EQ(ended.out, file + "\n");
   const std::string pdf = readText(file);
   EXPECT_EQ(pdf.substr(0, 5), "%PDF-");
-  EXPECT_THAT(pdf.substr(pdf.size() - 16), HasSubstr("%%EOF"));
+  EXPECT_EQ(countOf(pdf.substr(pdf.size() - 16), "%%EOF"), 1u);
   EXPECT_GT(countOf(pdf, "/Type /Page\n"), 1u) << "more than one page";
   EXPECT_EQ(countOf(pdf, "/URI"), 0u) << "nothing outside of it";
   const Ended refused = vitrine(
