@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/support/has_texts.h"
+#include "tests/support/refusal.h"
 #include "tests/ui/attention/layers.h"
 #include "tests/ui/figures/qt_test.h"
 #include "ui/attention/attention_figures.h"
@@ -308,7 +309,7 @@ TEST_F(Figures, OfferWordsAndTheMean) {
         0)
         << token;
   }
-  EXPECT_THAT(figure.statistics().toStdString(), ::testing::HasSubstr("bits"));
+  EXPECT_THAT(figure.statistics().toStdString(), test::Names("bits"));
 }
 
 TEST_F(Figures, SayMaskedInTheTable) {
