@@ -73,6 +73,12 @@ class PlaygroundTest : public ::testing::Test {
     open(addRun("a", "painter", "paint"));
     waitForModel();
   }
+  void type(const std::string& key, const QString& text) {
+    auto* line = qobject_cast<QLineEdit*>(page_->form().input(key));
+    ASSERT_NE(line, nullptr) << key;
+    line->selectAll();
+    QTest::keyClicks(line, text);
+  }
   QPushButton* button(const QString& text) const {
     for (QPushButton* one : page_->findChildren<QPushButton*>()) {
       if (one->text() == text && one->isVisibleTo(page_.get())) return one;
