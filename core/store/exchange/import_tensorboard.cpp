@@ -43,14 +43,21 @@ struct Folder {
 };
 
 std::vector<Folder> foldersOf(const fs::path& source) {
+  const auto isNamedSo = [](const fs::path& file) {
+    return file.filename().string().find("tfevents") != std::string::npos;
+  };
   if (!fs::is_directory(source)) {
+    try {
+      if (!isNamedSo(source)) EventFileReader{source};
+    } catch (const FileError& error) {
+      throw FileError(error.what() + std::string(kReadable));
+    }
     const std::string parent = fs::absolute(source).parent_path().filename().string();
     return {{parent.empty() ? source.filename().string() : parent, {source}}};
   }
   std::map<fs::path, std::vector<fs::path>> found;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source)) {
-    const bool isEventFile = entry.path().filename().string().find("tfevents") != std::string::npos;
-    if (isEventFile && entry.is_regular_file() && !entry.is_symlink()) {
+    if (isNamedSo(entry.path()) && entry.is_regular_file() && !entry.is_symlink()) {
       found[entry.path().parent_path()].push_back(entry.path());
     }
   }
