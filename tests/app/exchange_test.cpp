@@ -10,6 +10,7 @@ namespace vitrine::test {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::HasSubstr;
 
 /// Everything that `show` says of a run but where it is.
 Json factsOf(const std::string& database, const std::string& run) {
@@ -54,7 +55,7 @@ TEST(Export, WritesPointsAndRunsForOtherProgramsByTheEnding) {
   Scratch scratch;
   EXPECT_THAT(onShared({"export", "1", scratch.path("x.csv")}).out,
               HasTexts("x.csv: 1 run, ", " points"));
-  EXPECT_THAT(readText(scratch.path("x.csv")), Names("train/loss"));
+  EXPECT_THAT(readText(scratch.path("x.csv")), HasSubstr("train/loss"));
   EXPECT_EQ(onShared({"export", "all", scratch.path("x.jsonl")}).code, 0);
   EXPECT_TRUE(Json::accept(
       readText(scratch.path("x.jsonl")).substr(0, readText(scratch.path("x.jsonl")).find('\n'))));
@@ -136,7 +137,7 @@ TEST(Db, BackUpIsCheckedAndNeverReplacesAFile) {
 
 TEST(Db, CheckNamesWhatIsWrongAndEndsWithOne) {
   const Copy copy;
-  EXPECT_THAT(copy.run({"db", "check"}).out, Names("runs.sqlite", "ok"));
+  EXPECT_THAT(copy.run({"db", "check"}).out, HasSubstr("runs.sqlite: ok"));
   EXPECT_EQ(copy.run({"db", "check", "--json"}).json().at("ok"), true);
   // A byte of a checkpoint: only its checksum tells.
   fs::path changed;
@@ -155,8 +156,7 @@ TEST(Db, CheckNamesWhatIsWrongAndEndsWithOne) {
   fs::remove_all(changed.parent_path());
   const Ended missing = copy.run({"db", "check"});
   EXPECT_EQ(missing.code, 1);
-  const std::string name = changed.parent_path().filename().string();
-  EXPECT_THAT(missing.out, Names(std::stoll(name.substr(name.find('-') + 1)))) << "its step";
+  EXPECT_THAT(missing.out, HasSubstr("the checkpoint of step"));
 }
 
 TEST(Db, CheckOfADamagedFileSaysSo) {
@@ -207,7 +207,7 @@ TEST(Search, FindsRunsByBeginningsOfTheirWords) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found.at(0).at("id"), 2);
   EXPECT_EQ(found.at(0).at("where"), "note");
-  EXPECT_THAT(found.at(0).at("text").get<std::string>(), Names("[ostrich]"));
+  EXPECT_THAT(found.at(0).at("text").get<std::string>(), HasSubstr("[ostrich]"));
   EXPECT_EQ(copy.run({"search", "wide", "--json"}).json().size(), 2u);
   EXPECT_EQ(copy.run({"search", "wide", "--limit", "1", "--json"}).json().size(), 1u);
   EXPECT_THAT(copy.run({"search", "ostr", "--csv"}).out,

@@ -13,7 +13,6 @@
 namespace vitrine::test {
 namespace {
 
-
 /// One long run of the shared folder; every step writes no checkpoint of its own.
 std::vector<std::string> longRun(const Scratch& scratch, const std::string& steps = "100000") {
   return {"train",

@@ -192,7 +192,7 @@ optimizer = { learning_rate = -1.0 }
   const Ended ended = vitrine({"check", scratch.path("wrong.toml")});
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(ended.out, "");
-  EXPECT_THAT(ended.err, Names("wrong.toml:6:1: model.widht"));
+  EXPECT_THAT(ended.err, HasSubstr("wrong.toml:6:1: model.widht: there is no such key"));
 
   const Ended json = vitrine({"check", scratch.path("wrong.toml"), "--json"});
   EXPECT_EQ(json.code, 2);
@@ -214,7 +214,7 @@ TEST(Check, NamesAFewDifferencesOfARunAndCountsTheOthers) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   std::smatch line;
   ASSERT_TRUE(std::regex_search(ended.out, line, std::regex("VisionLLaMA, seed 1 .*\n")));
-  EXPECT_THAT(line.str(), Names("train.seed = 1, model.architecture = visionllama_plain"));
+  EXPECT_THAT(line.str(), HasSubstr(" train.seed = 1, model.architecture = visionllama_plain, "));
   EXPECT_TRUE(std::regex_search(line.str(), std::regex(", and [0-9]+ more\n"))) << line.str();
   EXPECT_LT(line.length(), 400);
 }
@@ -347,7 +347,7 @@ TEST(Describe, GivesEveryFieldOfEveryItemATitle) {
     ++items;
   }
   EXPECT_GT(items, 8);
-  EXPECT_THAT(vitrine({"describe", "vit"}).out, Names("MLP width"));
+  EXPECT_THAT(vitrine({"describe", "vit"}).out, HasSubstr("MLP width"));
   const Json schema = vitrine({"describe", "vit", "--schema"}).json();
   EXPECT_EQ(schema.at("properties").at("num_classes").at("title"), "Classes");
 }

@@ -6,13 +6,12 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "tests/plugins/shapes/made_sets.h"
-#include "tests/support/refusal.h"
 
 namespace vitrine::shapes {
 namespace {
 
-using vitrine::test::Names;
 using ::testing::AnyOf;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 using test::open;
@@ -211,7 +210,7 @@ TEST(SceneCaptions, ReferencesNameWhatTheSwappedOneConfuses) {
     const std::string& swapped = sample.at("swapped").texts()[0];
     ASSERT_GE(captions.size(), 2u);
     EXPECT_THAT(captions[0], AnyOf(StartsWith("a small "), StartsWith("a large ")));
-    EXPECT_THAT(captions.back(), Names("there"));
+    EXPECT_THAT(captions.back(), HasSubstr("there "));
     EXPECT_NE(swapped, captions[0]);
     counts.insert(captions.size());
     if (captions.size() == 2) continue;

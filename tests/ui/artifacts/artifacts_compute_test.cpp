@@ -9,7 +9,6 @@
 #include <QTreeWidget>
 
 #include "core/artifact/predictions.h"
-#include "tests/support/refusal.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
@@ -24,7 +23,6 @@
 namespace vitrine::ui {
 namespace {
 
-using test::Names;
 using ::testing::HasSubstr;
 
 Catalog analyses() {
@@ -79,7 +77,7 @@ TEST_F(ArtifactsCompute, AFinishedRunIsAnalysedAndTheResultIsShown) {
   ASSERT_EQ(all.size(), 1) << "what the architecture cannot give is not offered";
   EXPECT_TRUE(all[0]->isEnabled());
   EXPECT_THAT(all[0]->text().toStdString(),
-              Names("attention_rank", "1 checkpoint"));
+              HasSubstr("attention_rank. Cost: loading 1 checkpoint"));
   all[0]->trigger();
   EXPECT_TRUE(button(QStringLiteral("Cancel computing"))->isVisible());
   Artifact spectrum = samples::spectrum();
@@ -143,7 +141,7 @@ def analyse(request):
   menu->actions().front()->trigger();
   menu->close();
   ASSERT_TRUE(soon([&] { return !workbench_.said.empty(); }));
-  EXPECT_THAT(workbench_.said.back().toStdString(), Names("attention_rank"));
+  EXPECT_THAT(workbench_.said.back().toStdString(), HasSubstr("attention_rank of"));
   EXPECT_TRUE(soon(
       [&] { return compute->isVisible() && compute->text() == QStringLiteral("Compute\u2026"); }));
 }
@@ -232,7 +230,7 @@ TEST_F(ArtifactsCompute, OpensThePageOfAnArtifactAtWhatIsShown) {
   page_->showArtifact(QStringLiteral("shape_bias"), QStringLiteral("decisions"));
   page_->waitUntilIdle();
   EXPECT_THAT(page_->views()[0]->figure()->summary().toStdString(),
-              Names("50.0\u2009%"));
+              HasSubstr("50.0\u2009% by shape"));
   QTest::mouseClick(button(QStringLiteral("Open in Calibration")), Qt::LeftButton);
   EXPECT_EQ(workbench_.views.back()["cues"], true);
 }

@@ -7,7 +7,6 @@
 #include <QFile>
 
 #include "tests/support/has_texts.h"
-#include "tests/support/refusal.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/attention/maps.h"
 #include "tests/ui/figures/qt_test.h"
@@ -21,7 +20,7 @@
 namespace vitrine::ui {
 namespace {
 
-using test::Names;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 class AttentionWeights : public PageTest<AttentionPage> {
@@ -123,14 +122,14 @@ TEST_F(AttentionWeights, TheFirstLayerShowsFiltersAndPositionsLikeTheChosenOne) 
   const auto shown = page({runWith("a", {samples::positions(), samples::filters()})});
   AttentionPanel& panel = *shown->panels()[0];
   ASSERT_TRUE(panel.hasImage());
-  EXPECT_THAT(summary(panel.headsView()), Names("6 filters", "2 x 2"));
+  EXPECT_THAT(summary(panel.headsView()), HasSubstr("6 filters of 2 x 2 pixels"));
   AttentionView& similar = panel.headView();
   QTest::mouseClick(
       &similar, Qt::LeftButton, Qt::NoModifier, placeOf(similar, [](const FigureTarget& target) {
         return target.queryAt && (*target.queryAt)[0] < 0.4 && (*target.queryAt)[1] < 0.4;
       }));
   EXPECT_EQ(panel.scene().row(0, 0).weights, (std::vector<float>{1, 0.9F, -1, -1}));
-  EXPECT_THAT(summary(similar), Names("row 0, column 0"));
+  EXPECT_THAT(summary(similar), HasSubstr("query: row 0, column 0"));
   EXPECT_EQ(panel.headView().figure()->note(), QString()) << "it is not attention";
   EXPECT_THAT(labels(*shown), test::HasLine("of no image\n"));
 }

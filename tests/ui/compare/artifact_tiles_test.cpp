@@ -12,7 +12,6 @@
 
 #include "core/artifact/predictions.h"
 #include "tests/support/has_texts.h"
-#include "tests/support/refusal.h"
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/compare/compare_page_fixture.h"
 #include "tests/ui/figures/samples.h"
@@ -26,7 +25,6 @@
 namespace vitrine::ui {
 namespace {
 
-using test::Names;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -230,7 +228,7 @@ TEST(TilesCompute, AMissingAnalysisIsComputedOfEachVariantAndShown) {
   ASSERT_TRUE(menu->isVisible());
   ASSERT_EQ(menu->actions().size(), 1);
   EXPECT_THAT(menu->actions().front()->text().toStdString(),
-              Names("attention_rank", "2 checkpoints"));
+              HasSubstr("attention_rank. Cost: loading 2 checkpoints"));
   Artifact spectrum = samples::spectrum();
   spectrum.step = 40;
   for (const std::int64_t run : runs) workbench.store().addArtifact(run, spectrum);

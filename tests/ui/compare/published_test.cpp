@@ -15,6 +15,7 @@
 namespace vitrine::ui {
 namespace {
 
+using ::testing::HasSubstr;
 
 TEST(PublishedNumbersFile, IsReadWithItsConditions) {
   std::vector<Problem> problems;
@@ -134,7 +135,7 @@ TEST_F(PublishedBeside, CsvHasNoNumberOfOursWhereNothingIsMeasured) {
   PublishedTable table;
   table.rows = {row};
   const QString csv = makePublishedFigure(table, *read())->csv();
-  EXPECT_TRUE(csv.contains(QLatin1String(",top1,70,,,,0,"))) << "not a measured 0";
+  EXPECT_THAT(csv.toStdString(), HasSubstr(",top1,70,,,,0,")) << "not a measured 0";
 }
 
 TEST_F(PublishedBeside, NamesEveryReasonThatSpeaksAgainst) {
