@@ -109,7 +109,7 @@ class TextEncoder {
     std::optional<text::TokenIds> tokens{};
   };
 
-  /// Null where there is no room for another text.
+  /// Null where the texts that are kept would be more than kMostKept.
   std::shared_ptr<Kept> keptOf(const std::string& text) {
     const std::lock_guard lock(mutex_);
     if (const auto found = kept_.find(text); found != kept_.end()) return found->second;

@@ -4,8 +4,6 @@
 
 #include <QApplication>
 #include <QDragEnterEvent>
-#include <QElapsedTimer>
-#include <QEventLoop>
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QLabel>
@@ -30,6 +28,7 @@
 #include "ui/configure/plan/loading_view.h"
 #include "ui/configure/plan/planned_runs.h"
 #include "ui/configure/plan/side_panel.h"
+#include "ui/kit/background.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
@@ -413,27 +412,19 @@ void ConfigurePage::onRunSelected() {
 }
 
 void ConfigurePage::waitUntilIdle() {
-  QElapsedTimer clock;
-  clock.start();
-  const auto waitWhile = [&](const auto& isPending) {
-    while (isPending() && clock.elapsed() < kSettleMs)
-      QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
-  };
-  QTimer tick;  // wakes the loop
-  tick.start(20);
-  waitWhile([this] { return stack_->currentIndex() == 0; });
+  waitWhile([this] { return stack_->currentIndex() == 0; }, kSettleMs);
   if (form_->catalog() == nullptr) return;
   stored_.waitUntilIdle();  // a run to start from
   planNow();
   if (!report_ && costProblem_.isEmpty() && start_->isEnabled()) {
     checkTimer_.stop();
     if (!check_.isRunning()) check_.ask(text_);
-    waitWhile([this] { return check_.isRunning(); });
+    waitWhile([this] { return check_.isRunning(); }, kSettleMs);
   }
   forecaster_.waitUntilIdle();
   stored_.waitUntilIdle();
   if (referenceCheck_.isRunning()) {
-    waitWhile([this] { return referenceCheck_.isRunning(); });
+    waitWhile([this] { return referenceCheck_.isRunning(); }, kSettleMs);
     forecaster_.waitUntilIdle();
   }
   placeSide();

@@ -1,11 +1,23 @@
 #include "ui/kit/background.h"
 
 #include <QCoreApplication>
+#include <QElapsedTimer>
 #include <QEvent>
+#include <QTimer>
 #include <exception>
 #include <utility>
 
 namespace vitrine::ui {
+
+void waitWhile(const std::function<bool()>& isPending, int milliseconds) {
+  QElapsedTimer clock;
+  clock.start();
+  // Wakes the loop: processEvents() with a time limit of its own returns at once and never sleeps.
+  QTimer tick;
+  tick.start(20);
+  while (isPending() && clock.elapsed() < milliseconds)
+    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
+}
 
 Background::Background(const std::filesystem::path& database, QObject* parent)
     : QObject(parent), line_(ReaderPool::of(database)) {}

@@ -12,6 +12,9 @@
 
 namespace vitrine::ui {
 
+/// Runs the event loop while `isPending`, at most that long: for pictures and tests.
+void waitWhile(const std::function<bool()>& isPending, int milliseconds);
+
 class Background : public QObject {
   Q_OBJECT
  public:

@@ -96,7 +96,7 @@ QToolButton* makeQuietButton(const QString& text, const QString& name, QWidget* 
   return button;
 }
 
-QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
+QToolButton* makeFoldButton(const QString& title, QWidget* parent, const QString& key) {
   auto* button = withName(new QToolButton(parent), title);
   button->setText(title);
   button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -107,9 +107,11 @@ QToolButton* makeFoldButton(const QString& title, QWidget* parent) {
   button->setStyleSheet(
       QStringLiteral("QToolButton { font-weight: 600; padding-left: 0px; } "
                      "QToolButton:checked { color: palette(text); }"));
-  QObject::connect(button, &QToolButton::toggled, button, [button](bool isOpen) {
+  QObject::connect(button, &QToolButton::toggled, button, [button, key](bool isOpen) {
     button->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
-    button->setToolTip(isOpen ? QObject::tr("Close this group") : QObject::tr("Open this group"));
+    const QString tip =
+        isOpen ? QObject::tr("Close this group") : QObject::tr("Open this group");
+    button->setToolTip(key.isEmpty() ? tip : QObject::tr("%1 (%2)").arg(tip, key));
   });
   button->setChecked(true);
   return button;

@@ -113,8 +113,9 @@ void restyle(QWidget& widget, const char* property, const QVariant& value);
                                            QWidget* parent);
 
 /// A heading with an arrow that a click or Space turns: checked while what is below it is open, as
-/// at first.
-[[nodiscard]] QToolButton* makeFoldButton(const QString& title, QWidget* parent);
+/// at first. \param key  that turns it, too, for its tool tip; "": there is none
+[[nodiscard]] QToolButton* makeFoldButton(const QString& title, QWidget* parent,
+                                          const QString& key = {});
 
 /// A line to search with, and a button that clears it. \param name  that a screen reader says
 /// \param hint  shown while it is empty; "": the name
@@ -123,6 +124,12 @@ void restyle(QWidget& widget, const char* property, const QVariant& value);
 /// Gives the places of the tab order in `root` the order of its layouts, whenever its parts were
 /// made. The first one stays where it is.
 void tabThrough(const QWidget& root);
+
+/// Whether the keyboard brought the focus: what has it then is marked.
+[[nodiscard]] constexpr bool isFromKeyboard(Qt::FocusReason reason) {
+  return reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason ||
+         reason == Qt::ShortcutFocusReason;
+}
 
 /// Text from top to bottom, for a bar on the right edge of the window.
 class EdgeButton : public QToolButton {

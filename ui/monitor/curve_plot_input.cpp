@@ -7,6 +7,7 @@
 #include <QWheelEvent>
 #include <cmath>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/curve_plot.h"
 
@@ -186,9 +187,7 @@ void CurvePlot::focusInEvent(QFocusEvent* event) {
   // Any other reason gives back what the plot had: after a dialog, after cards were arranged.
   const Qt::FocusReason reason = event->reason();
   if (reason == Qt::MouseFocusReason) isRinged_ = false;
-  if (reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason ||
-      reason == Qt::ShortcutFocusReason)
-    isRinged_ = true;
+  if (isFromKeyboard(reason)) isRinged_ = true;
   QWidget::focusInEvent(event);
   update();
 }

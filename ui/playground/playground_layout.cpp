@@ -292,9 +292,8 @@ QWidget* PlaygroundPage::makeSide() {
   verdict_->setTextFormat(Qt::RichText);
   facts_ = new FactTable(tr("Recipe"), inside);
   facts_->setLabelWidth(134);
-  recipeButton_ = makeFoldButton(tr("Recipe"), inside);
+  recipeButton_ = makeFoldButton(tr("Recipe"), inside, QStringLiteral("I"));
   recipeButton_->setChecked(false);
-  recipeButton_->setToolTip(tr("Recipe that makes the image again (I)"));
   connect(recipeButton_, &QToolButton::toggled, this, [this](bool isOpen) {
     facts_->setVisible(isOpen && recipe_.is_object());
     Q_EMIT viewChanged();

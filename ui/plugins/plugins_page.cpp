@@ -1,7 +1,5 @@
 #include "ui/plugins/plugins_page.h"
 
-#include <QCoreApplication>
-#include <QElapsedTimer>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -14,6 +12,7 @@
 #include "core/artifact/artifact.h"
 #include "core/base/cell_text.h"
 #include "ui/figures/figure.h"
+#include "ui/kit/background.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/questions.h"
 #include "ui/kit/theme.h"
@@ -178,15 +177,13 @@ void PluginsPage::waitUntilIdle() {
     process_.ask({QStringLiteral("plugins")});
     (void)workbench_.catalog();
   }
-  QElapsedTimer timer;
-  timer.start();
   // Schemas come from a thread, the rest from processes: all of them answer in the event loop.
   const auto isWaiting = [this] {
     return process_.isRunning() || diff_->isBusy() ||
-           (workbench_.catalog().items.empty() && error_.isEmpty());
+           (workbench_.catalog().items.empty() && workbench_.catalogProblem().isEmpty() &&
+            error_.isEmpty());
   };
-  while (isWaiting() && timer.elapsed() < kPluginsSettleMs)
-    QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, 50);
+  waitWhile(isWaiting, kPluginsSettleMs);
   fillList();
   layOutNow();
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page.h"
 
@@ -52,11 +53,6 @@ void collect(QWidget& widget, const QWidget* from, QList<QWidget*>& stops) {
     stops << next->second;
     parts.erase(next);
   }
-}
-
-bool isFromKeyboard(Qt::FocusReason reason) {
-  return reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason ||
-         reason == Qt::ShortcutFocusReason;
 }
 
 /// The focus comes back by itself.
