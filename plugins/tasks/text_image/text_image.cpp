@@ -29,6 +29,8 @@ constexpr std::uint32_t kOrderLane = 0, kDropLane = 1, kTimeLane = 2;
 constexpr std::int64_t kDryImages = 2, kDrySteps = 2;
 /// Parts of the noise's steps whose image losses are separate.
 constexpr std::int64_t kTimeBands = 4;
+/// Share of the clean image below which the error of the velocity is not weighted higher.
+constexpr double kLeastShare = 1e-3;
 
 using Captions = std::vector<std::vector<std::int64_t>>;
 
@@ -54,7 +56,8 @@ class Session final : public PipelineSession,
         captionFirst_(setup.task.real("caption_first")),
         captionDrop_(setup.task.real("caption_drop")),
         mostTime_(setup.task.integer("t_max_image_first")),
-        ratio_(setup.task.real("lr_ratio")) {
+        ratio_(setup.task.real("lr_ratio")),
+        countsVelocity_(setup.task.text("image_error") == "velocity") {
     requireFields();
     texts_.begins = texts_.ends = true;  // the tokens around captions are those of jointRows()
     if (mostTime_ >= sizes_.steps) {
@@ -149,7 +152,7 @@ class Session final : public PipelineSession,
           score(texts[of], order, images.index_select(0, places), noise.index_select(0, places),
                 at::tensor(times[of], at::kLong).to(images.device()));
       add(textSum, scored.textSum);
-      add(imageSum, scored.imageErrors.sum());
+      add(imageSum, (scored.imageErrors * errorWeights(times[of], images.device())).sum());
       tokens += scored.tokens;
     }
     const auto counted = [&](std::int64_t count) {
@@ -332,6 +335,15 @@ class Session final : public PipelineSession,
     return scored;
   }
 
+  /// [B] float32: what turns the squared error of the noise into the one that is trained. The
+  /// velocity is sqrt(kept) noise - sqrt(1 - kept) image (Salimans & Ho 2022, arXiv:2202.00512).
+  at::Tensor errorWeights(const std::vector<std::int64_t>& times, at::Device device) const {
+    const at::Tensor kept = shares_.index_select(0, at::tensor(times, at::kLong));
+    const at::Tensor weights =
+        countsVelocity_ ? kept.clamp_min(kLeastShare).reciprocal() : at::ones_like(kept);
+    return weights.to(device, at::kFloat);
+  }
+
   static std::string bandName(std::size_t band) { return "part" + std::to_string(band); }
 
   void addBands(const at::Tensor& errors, const at::Tensor& time,
@@ -403,6 +415,7 @@ class Session final : public PipelineSession,
   double captionFirst_, captionDrop_;
   std::int64_t mostTime_;
   double ratio_;
+  bool countsVelocity_;
   std::optional<ImageJudge> judge_;
 };
 
@@ -443,6 +456,10 @@ ItemCard TextImageTask::card() const {
                  "share of the captions left out before an image, for guidance")
            .titled("Caption drop")
            .range(0, 1),
+       choiceField("image_error", "noise", {"noise", "velocity"},
+                   "whose squared error is trained: velocity weights noisy images more, in which "
+                   "the caption matters most")
+           .titled("Trained error"),
        realField("lr_ratio", 0.0, "rate of the text's parameters over that of images; 0: frozen")
            .titled("Text rate")
            .range(0, 1000),

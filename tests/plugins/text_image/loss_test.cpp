@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/model/packed_language_model.h"
@@ -111,6 +112,35 @@ class RecordingModel final
  private:
   static constexpr std::int64_t kImageTokens = 4;
 };
+
+/// Loss of one image whose noise is predicted as zero, and the step of its noise.
+std::pair<double, std::int64_t> imageLoss(const char* error, std::int64_t step) {
+  Options options;
+  options.imageError = error;
+  TaskSetup setup = setupOf(options);
+  const auto model = std::make_shared<RecordingModel>();
+  setup.model = model;
+  const auto session = TextImageTask().open(setup);
+  StepContext context = contextOf(step);
+  const c10::NoGradGuard noGradient;
+  const auto parts = session->loss(context, session->read(Split::Train, {0}));
+  return {parts.at(1).sum.item<double>(), model->samples.at(0).time};
+}
+
+TEST(TextImageLoss, OfTheVelocityIsThatOfTheNoiseOverTheShareOfTheImage) {
+  const RecordingModel model;
+  const at::Tensor shares = model.keptShares();
+  double least = 1;
+  for (std::int64_t step = 0; step < 20; ++step) {
+    const auto [noise, time] = imageLoss("noise", step);
+    const auto [velocity, same] = imageLoss("velocity", step);
+    ASSERT_EQ(time, same);
+    const auto kept = shares[time].item<double>();
+    least = std::min(least, kept);
+    EXPECT_NEAR(velocity * kept, noise, 1e-6 * noise);
+  }
+  EXPECT_LT(least, 0.5) << "some of the images have much noise";
+}
 
 void expectShare(double count, double of, double share) {
   EXPECT_NEAR(count, share * of, 3 * std::sqrt(of * share * (1 - share)));

@@ -25,6 +25,7 @@ struct Options {
   double captionDrop = 0.1;
   Json guidance{};  ///< of drawings
   std::optional<AuxiliaryNetwork> judge{};
+  const char* imageError = "noise";
 };
 
 inline TaskSetup setupOf(const Options& options) {
@@ -46,6 +47,7 @@ inline TaskSetup setupOf(const Options& options) {
       {"lr_ratio", options.ratio},
       {"caption_first", options.captionFirst},
       {"caption_drop", options.captionDrop},
+      {"image_error", options.imageError},
       {"drawings", {{"count", options.drawings}, {"steps", 4}, {"guidance", options.guidance}}}};
   if (options.judge) task["judge"] = options.judge->name;
   for (const Problem& problem : resolveItem(TextImageTask().card().schema, "task", task))
