@@ -53,7 +53,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/VitrineConfigV
 install(FILES
   "${PROJECT_BINARY_DIR}/generated/VitrineConfig.cmake" "${PROJECT_BINARY_DIR}/generated/VitrineConfigVersion.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/VitrineTorch.cmake" "${CMAKE_CURRENT_LIST_DIR}/VitrinePlugin.cmake"
-  "${CMAKE_CURRENT_LIST_DIR}/plugin.json.in"
+  "${CMAKE_CURRENT_LIST_DIR}/plugin.json.in" "${CMAKE_CURRENT_LIST_DIR}/plugin.cpp.in"
   DESTINATION "${vitrine_cmake_folder}")
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/experiments/" DESTINATION "${CMAKE_INSTALL_DATADIR}/vitrine/experiments")

@@ -1,16 +1,19 @@
-# vitrine_add_plugin(ID VERSION x.y.z SOURCES ... [PLUGIN plugin.cpp] [LINKS ...])
+# vitrine_add_plugin(ID VERSION x.y.z SOURCES ... [PLUGIN plugin.cpp | NAMESPACE name] [LINKS ...])
 #
 # SOURCES become an OBJECT library without Qt, vitrine_ID_objects: tests and the GPU machine link it directly. PLUGIN is the
-# one file with the root object; together they are the MODULE vitrine_ID. The same call serves a third party after
-# find_package(Vitrine). The manifest is generated as ID.json beside the build: Q_PLUGIN_METADATA(... FILE "ID.json").
+# one file with the root object; together they are the MODULE vitrine_ID. With NAMESPACE that file is generated and calls
+# name::registerAll(vitrine::Registry&) of SOURCES. The same call serves a third party after find_package(Vitrine).
+# The manifest is generated as ID.json beside the build: Q_PLUGIN_METADATA(... FILE "ID.json").
 
 set(VITRINE_COMPILER "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 set(VITRINE_VERSION_MINOR "0.1")
 set(VITRINE_PLUGIN_TEMPLATE "${CMAKE_CURRENT_LIST_DIR}/plugin.json.in")
+set(VITRINE_PLUGIN_ROOT "${CMAKE_CURRENT_LIST_DIR}/plugin.cpp.in")
 
 function(vitrine_add_plugin plugin_id)
-  cmake_parse_arguments(arg "" "VERSION;PLUGIN" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "" "VERSION;PLUGIN;NAMESPACE" "SOURCES;LINKS" ${ARGN})
   set(plugin_version "${arg_VERSION}")
+  set(plugin_namespace "${arg_NAMESPACE}")
   set(objects vitrine_${plugin_id}_objects)
   add_library(${objects} OBJECT ${arg_SOURCES})
   target_link_libraries(${objects} PUBLIC Vitrine::engine ${arg_LINKS})
@@ -21,11 +24,15 @@ function(vitrine_add_plugin plugin_id)
     target_link_libraries(${objects} PRIVATE vitrine_flags)
     set_target_properties(${objects} PROPERTIES JOB_POOL_COMPILE torch_compile)
   endif()
-  if(NOT arg_PLUGIN OR NOT TARGET Qt6::Core)
+  if(NOT (arg_PLUGIN OR arg_NAMESPACE) OR NOT TARGET Qt6::Core)
     return()
   endif()
 
   configure_file("${VITRINE_PLUGIN_TEMPLATE}" "${CMAKE_CURRENT_BINARY_DIR}/${plugin_id}.json" @ONLY)
+  if(arg_NAMESPACE)
+    set(arg_PLUGIN "${CMAKE_CURRENT_BINARY_DIR}/${plugin_id}_plugin.cpp")
+    configure_file("${VITRINE_PLUGIN_ROOT}" "${arg_PLUGIN}" @ONLY)
+  endif()
   add_library(vitrine_${plugin_id} MODULE ${arg_PLUGIN})
   set_property(GLOBAL APPEND PROPERTY VITRINE_PLUGINS vitrine_${plugin_id})
   target_link_libraries(vitrine_${plugin_id} PRIVATE ${objects} Qt6::Core)
