@@ -2,14 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
 
 #include "core/base/error.h"
 #include "core/files/checkpoint_folder.h"
-#include "core/files/posix_file.h"
 
 namespace vitrine {
 
@@ -40,18 +38,13 @@ bool isTaken(int descriptor) {
 }  // namespace
 
 CheckpointHold::CheckpointHold(const fs::path& folder) {
-  for (;;) {
-    files::Descriptor fd(::open(folder.c_str(), kOpenFolder));
-    if (fd.get() < 0) files::throwSystemError(folder, "cannot be opened");
-    lockRetrying(fd.get(), LOCK_SH);
+  do {
+    folder_ = files::Descriptor(::open(folder.c_str(), kOpenFolder));
+    if (folder_.get() < 0) files::throwSystemError(folder, "cannot be opened");
+    lockRetrying(folder_.get(), LOCK_SH);
     // Who had the lock may have removed the folder, or put another in its place.
-    if (!files::isStillAt(fd.get(), folder)) continue;
-    descriptor_ = fd.release();
-    return;
-  }
+  } while (!files::isStillAt(folder_.get(), folder));
 }
-
-CheckpointHold::~CheckpointHold() { ::close(descriptor_); }
 
 std::optional<HeldCheckpoint> holdNewestCheckpoint(
     const fs::path& parent, const std::function<void(const std::string&)>& report) {
@@ -78,16 +71,13 @@ std::optional<HeldCheckpoint> holdNewestCheckpoint(
 CheckpointWriterLock::CheckpointWriterLock(const fs::path& parent) {
   std::error_code error;
   fs::create_directories(parent, error);
-  files::Descriptor fd(::open(parent.c_str(), kOpenFolder));
-  if (fd.get() < 0) files::throwSystemError(parent, "cannot be opened");
-  if (isTaken(fd.get())) {
+  parent_ = files::Descriptor(::open(parent.c_str(), kOpenFolder));
+  if (parent_.get() < 0) files::throwSystemError(parent, "cannot be opened");
+  if (isTaken(parent_.get())) {
     throw RefusedError("another process writes checkpoints into " + parent.string() +
                        "; a run is trained by one at a time");
   }
-  descriptor_ = fd.release();
 }
-
-CheckpointWriterLock::~CheckpointWriterLock() { ::close(descriptor_); }
 
 bool removeCheckpoint(const fs::path& folder) {
   const files::Descriptor fd(::open(folder.c_str(), kOpenFolder));

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/files/checkpoint_folder.h"
+#include "core/files/posix_file.h"
 #include "core/foundation_export.h"
 
 namespace vitrine {
@@ -24,12 +25,9 @@ class VITRINE_FOUNDATION_EXPORT CheckpointHold {
  public:
   /// Waits while the folder is being removed. \throws FileError  it is not there
   explicit CheckpointHold(const std::filesystem::path& folder);
-  ~CheckpointHold();
-  CheckpointHold(const CheckpointHold&) = delete;
-  CheckpointHold& operator=(const CheckpointHold&) = delete;
 
  private:
-  int descriptor_ = -1;
+  files::Descriptor folder_;
 };
 
 struct HeldCheckpoint {
@@ -49,12 +47,9 @@ class VITRINE_FOUNDATION_EXPORT CheckpointWriterLock {
   /// \throws RefusedError  another one writes there
   /// \throws FileError  the folder cannot be made
   explicit CheckpointWriterLock(const std::filesystem::path& parent);
-  ~CheckpointWriterLock();
-  CheckpointWriterLock(const CheckpointWriterLock&) = delete;
-  CheckpointWriterLock& operator=(const CheckpointWriterLock&) = delete;
 
  private:
-  int descriptor_ = -1;
+  files::Descriptor parent_;
 };
 
 struct CheckpointRetention {

@@ -24,8 +24,6 @@ class VITRINE_FOUNDATION_EXPORT Descriptor {
   [[nodiscard]] int get() const noexcept { return fd_; }
   /// Closes now; the error a network file system reports only here is thrown. \throws FileError
   void close(const std::filesystem::path& file);
-  /// Hands the descriptor over: the caller closes it.
-  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;

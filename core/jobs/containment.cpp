@@ -11,6 +11,7 @@
 
 #include "core/base/program.h"
 #include "core/base/text.h"
+#include "core/files/posix_file.h"
 
 namespace vitrine::jobs {
 
@@ -20,12 +21,8 @@ namespace fs = std::filesystem;
 
 /// Written in one call, as control files need it.
 bool writeControl(const fs::path& file, const std::string& text) {
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool isWritten =
-      ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  ::close(descriptor);
-  return isWritten;
+  const files::Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  return ::write(descriptor.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
 /// The number after `key` in a file of "key number" lines, or 0.
@@ -183,10 +180,8 @@ void Containment::tryScope(const std::string& name, const JobLimits& limits) {
 
 void Containment::enter() const noexcept {
   for (const fs::path& group : groups_) {
-    const int descriptor = ::open((group / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) continue;
-    static_cast<void>(!::write(descriptor, "0", 1));
-    ::close(descriptor);
+    const files::Descriptor file(::open((group / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    static_cast<void>(!::write(file.get(), "0", 1));
   }
 }
 

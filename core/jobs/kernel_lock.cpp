@@ -4,14 +4,12 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 
 #include "core/base/error.h"
-#include "core/files/posix_file.h"
 #include "core/store/run_store.h"
 
 namespace vitrine::jobs {
@@ -70,16 +68,6 @@ KernelLock::Try KernelLock::tryExisting(const fs::path& file, std::optional<Kern
   if (failed != 0) return errno == EWOULDBLOCK ? Try::Held : Try::Unusable;
   lock.emplace(std::move(opened));
   return Try::Locked;
-}
-
-// Closing alone: unlocking would free it for the processes that inherited it, too.
-KernelLock::~KernelLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-KernelLock& KernelLock::operator=(KernelLock&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
 }
 
 fs::path runLockFile(const fs::path& database, const std::string& uuid) {

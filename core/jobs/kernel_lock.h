@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <utility>
 
+#include "core/files/posix_file.h"
 #include "core/store_export.h"
 
 namespace vitrine::jobs {
@@ -28,18 +28,13 @@ class VITRINE_STORE_EXPORT KernelLock {
   [[nodiscard]] static Try tryExisting(const std::filesystem::path& file,
                                        std::optional<KernelLock>& lock);
 
-  ~KernelLock();
-  KernelLock(KernelLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  KernelLock& operator=(KernelLock&& other) noexcept;
-  KernelLock(const KernelLock&) = delete;
-  KernelLock& operator=(const KernelLock&) = delete;
-
   /// Closed when this process becomes another program, unless a child is started with it.
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
 
  private:
   explicit KernelLock(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
+  /// Closed, not unlocked: that would free it for the processes that inherited it, too.
+  files::Descriptor descriptor_;
 };
 
 /// Held by every process that works on the run: `<files>/run-<uuid>/.lock`.

@@ -22,14 +22,11 @@ LogRing::LogRing(std::filesystem::path file, std::int64_t limit)
   open();
 }
 
-LogRing::~LogRing() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 void LogRing::open() {
-  descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  descriptor_ =
+      files::Descriptor(::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   struct stat status {};
-  size_ = descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 ? status.st_size : 0;
+  size_ = ::fstat(descriptor_.get(), &status) == 0 ? status.st_size : 0;
 }
 
 void LogRing::write(std::string_view bytes) {
@@ -41,16 +38,15 @@ void LogRing::write(std::string_view bytes) {
 void LogRing::note(std::string_view bytes) {
   while (!bytes.empty()) {
     if (size_ >= half_) {
-      if (descriptor_ >= 0) ::close(descriptor_);
       std::error_code error;
       std::filesystem::rename(file_, file_.string() + ".1", error);
       if (error) std::filesystem::remove(file_, error);
       open();
       if (size_ >= half_) return;  // it can be neither renamed nor removed
     }
-    if (descriptor_ < 0) return;
+    if (descriptor_.get() < 0) return;
     const auto room = static_cast<std::size_t>(half_ - size_);
-    const ssize_t written = ::write(descriptor_, bytes.data(), std::min(bytes.size(), room));
+    const ssize_t written = ::write(descriptor_.get(), bytes.data(), std::min(bytes.size(), room));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;  // the disk is full: the log is the first thing to do without
     size_ += written;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/files/posix_file.h"
 #include "core/store_export.h"
 
 namespace vitrine::jobs {
@@ -18,9 +19,6 @@ class VITRINE_STORE_EXPORT LogRing {
   /// Appends to `file`; when that has reached half of `limit` it becomes `<file>.1`. Never throws:
   /// what cannot be written is dropped, and the job continues.
   explicit LogRing(std::filesystem::path file, std::int64_t limit = kLimit);
-  ~LogRing();
-  LogRing(const LogRing&) = delete;
-  LogRing& operator=(const LogRing&) = delete;
 
   void write(std::string_view bytes);
   /// The same, and tail() does not hear of it.
@@ -33,7 +31,7 @@ class VITRINE_STORE_EXPORT LogRing {
   std::filesystem::path file_;
   std::int64_t half_;
   std::int64_t size_ = 0;
-  int descriptor_ = -1;
+  files::Descriptor descriptor_;
   std::string tail_;
 };
 

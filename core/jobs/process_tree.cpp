@@ -19,6 +19,7 @@
 
 #include "core/base/parse_number.h"
 #include "core/base/text.h"
+#include "core/files/posix_file.h"
 
 namespace vitrine::jobs {
 
@@ -34,10 +35,8 @@ struct Stat {
 bool readStat(pid_t pid, Stat& stat) {
   std::array<char, 1024> buffer{};
   const std::string file = "/proc/" + std::to_string(pid) + "/stat";
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const ssize_t got = ::read(descriptor, buffer.data(), buffer.size() - 1);
-  ::close(descriptor);
+  const files::Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t got = ::read(descriptor.get(), buffer.data(), buffer.size() - 1);
   if (got <= 0) return false;
   const std::string text(buffer.data(), static_cast<std::size_t>(got));
   const auto end = text.rfind(')');  // the name may hold spaces and brackets
@@ -110,10 +109,8 @@ std::int64_t tasksOfUser() {
 std::int64_t tasksOfMachine() {
   // "0.20 0.18 0.12 1/80 11206": running and all
   std::array<char, 128> text{};
-  const int descriptor = ::open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return 0;
-  const ssize_t got = ::read(descriptor, text.data(), text.size() - 1);
-  ::close(descriptor);
+  const files::Descriptor descriptor(::open("/proc/loadavg", O_RDONLY | O_CLOEXEC));
+  const ssize_t got = ::read(descriptor.get(), text.data(), text.size() - 1);
   const char* slash = got > 0 ? std::strchr(text.data(), '/') : nullptr;
   std::int64_t tasks = 0;
   if (slash != nullptr) std::from_chars(slash + 1, text.data() + got, tasks);
@@ -176,20 +173,17 @@ int killDescendants() {
 }
 
 bool wasKilledForMemory(pid_t pid) {
-  const int descriptor = ::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return false;
+  const files::Descriptor descriptor(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   const std::string needle = "Killed process " + std::to_string(pid) + " ";
   std::array<char, 8192> record{};
-  bool isFound = false;
-  for (int count = 0; count < 100'000 && !isFound; ++count) {
-    const ssize_t got = ::read(descriptor, record.data(), record.size());
+  for (int count = 0; count < 100'000; ++count) {
+    const ssize_t got = ::read(descriptor.get(), record.data(), record.size());
     if (got < 0 && errno == EPIPE) continue;  // overtaken by newer records
     if (got <= 0) break;
     const std::string text(record.data(), static_cast<std::size_t>(got));
-    isFound = text.find(needle) != std::string::npos;
+    if (text.find(needle) != std::string::npos) return true;
   }
-  ::close(descriptor);
-  return isFound;
+  return false;
 }
 
 }  // namespace vitrine::jobs

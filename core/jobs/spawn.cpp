@@ -11,27 +11,13 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/files/posix_file.h"
 
 namespace vitrine::jobs {
 
 namespace {
 
-/// A file descriptor that is closed with its scope.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor() { reset(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  void reset(int number = -1) {
-    if (number_ >= 0) ::close(number_);
-    number_ = number;
-  }
-  [[nodiscard]] int get() const noexcept { return number_; }
-
- private:
-  int number_;
-};
+using files::Descriptor;
 
 /// What the grandchild says before it becomes the program; sent again with `error` when it cannot.
 struct Report {
@@ -113,7 +99,7 @@ std::int64_t spawnDetached(const std::vector<std::string>& arguments,
   int status = 0;
   while (::waitpid(between, &status, 0) < 0 && errno == EINTR) {
   }
-  writeEnd.reset();
+  writeEnd = Descriptor();
   Report started;
   if (!readReport(readEnd.get(), started))
     throw Error("cannot start a process: the system has no room for more");

@@ -8,10 +8,8 @@
 #include <cerrno>
 #include <cstring>
 #include <thread>
-#include <utility>
 
 #include "core/base/error.h"
-#include "core/files/posix_file.h"
 #include "core/store/types.h"
 
 namespace vitrine::store {
@@ -20,16 +18,12 @@ WriterLock::WriterLock(const std::filesystem::path& database)
     : file_(database.string() + ".gate") {}
 
 void WriterLock::open() {
-  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) {
+  descriptor_ = files::Descriptor(::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (descriptor_.get() < 0) {
     throw UnwritableError("cannot open '" + file_.string() +
                           "', which serialises writers: " + std::strerror(errno) +
                           "; make its folder writable");
   }
-}
-
-WriterLock::~WriterLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 namespace {
@@ -62,7 +56,7 @@ bool waitUntil(Call&& isThere, Over&& isOver) {
 }  // namespace
 
 bool WriterLock::lock(std::chrono::milliseconds wait) {
-  if (descriptor_ < 0) open();  // the first time, or it was gone the last time
+  if (descriptor_.get() < 0) open();  // the first time, or it was gone the last time
   const auto last = Clock::now() + 12 * wait;
   std::uint64_t seen = entries();
   auto since = Clock::now();
@@ -76,27 +70,28 @@ bool WriterLock::lock(std::chrono::milliseconds wait) {
   };
   // One that was stopped while it had its turn must not keep the others out: after half of the
   // time they go without.
-  const bool hasTurn =
-      waitUntil([this] { return setTurn(descriptor_, F_WRLCK); }, [&] { return isOver(wait / 2); });
+  const int descriptor = descriptor_.get();
+  const bool hasTurn = waitUntil([descriptor] { return setTurn(descriptor, F_WRLCK); },
+                                 [&] { return isOver(wait / 2); });
   struct Turn {
     int descriptor;
     ~Turn() { setTurn(descriptor, F_UNLCK); }
   };
   {
-    const Turn turn{hasTurn ? descriptor_ : -1};
+    const Turn turn{hasTurn ? descriptor : -1};
     const auto isLocked = [this] {
-      if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return true;
+      if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0) return true;
       if (errno == EWOULDBLOCK || errno == EINTR) return false;
       throw StoreError("cannot lock '" + file_.string() + "': " + std::strerror(errno));
     };
     if (!waitUntil(isLocked, [&] { return isOver(wait); })) return false;
   }
-  if (files::isStillAt(descriptor_, file_)) {
+  if (files::isStillAt(descriptor, file_)) {
     countEntry();
     return true;
   }
   // The file was removed: processes that open it now lock another one.
-  ::close(std::exchange(descriptor_, -1));
+  descriptor_ = files::Descriptor();
   open();
   return lock(std::max(
       std::chrono::milliseconds(0),
@@ -107,14 +102,14 @@ bool WriterLock::lock(std::chrono::milliseconds wait) {
 /// or where the disk is full; then they wait as for one that hangs.
 std::uint64_t WriterLock::entries() const noexcept {
   std::uint64_t count = 0;
-  return ::pread(descriptor_, &count, sizeof count, 0) == sizeof count ? count : 0;
+  return ::pread(descriptor_.get(), &count, sizeof count, 0) == sizeof count ? count : 0;
 }
 
 void WriterLock::countEntry() noexcept {
   const std::uint64_t count = entries() + 1;
-  [[maybe_unused]] const ssize_t written = ::pwrite(descriptor_, &count, sizeof count, 0);
+  [[maybe_unused]] const ssize_t written = ::pwrite(descriptor_.get(), &count, sizeof count, 0);
 }
 
-void WriterLock::unlock() noexcept { ::flock(descriptor_, LOCK_UN); }
+void WriterLock::unlock() noexcept { ::flock(descriptor_.get(), LOCK_UN); }
 
 }  // namespace vitrine::store

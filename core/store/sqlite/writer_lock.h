@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "core/files/posix_file.h"
 #include "core/store_export.h"
 
 namespace vitrine::store {
@@ -15,9 +16,6 @@ class VITRINE_STORE_EXPORT WriterLock {
  public:
   /// Makes no file yet: one that turns out not to be a database is left alone.
   explicit WriterLock(const std::filesystem::path& database);
-  ~WriterLock();
-  WriterLock(const WriterLock&) = delete;
-  WriterLock& operator=(const WriterLock&) = delete;
 
   /// Waits for the writers before it, at most `wait` for each and twelve times that for all.
   /// Returns false when it did not get the lock. Many who write briefly one after the other are not
@@ -32,7 +30,7 @@ class VITRINE_STORE_EXPORT WriterLock {
   void countEntry() noexcept;
 
   std::filesystem::path file_;
-  int descriptor_ = -1;
+  files::Descriptor descriptor_;
 };
 
 }  // namespace vitrine::store
