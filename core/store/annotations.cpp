@@ -109,8 +109,8 @@ std::optional<std::string> mergedText(Database& database, std::int64_t run, RunF
     checkImageTags(tags);
     return imageTagsText(tags);
   }
-  const auto merged = mergeCurveNotes(curveNotesFromText(row.text(0)), curveNotesFromText(text),
-                                      curveNotesFromText(standing));
+  const auto merged = mergedList(curveNotesFromText(row.text(0)), curveNotesFromText(text),
+                                 curveNotesFromText(standing));
   checkCurveNotes(merged);
   return curveNotesText(merged);
 }
@@ -229,6 +229,20 @@ std::int64_t Annotations::setMark(std::int64_t run, RunField field, const std::s
   if (!isMark(field)) throw ConfigError("the " + wordsOf(field) + " of a run is not a mark of it");
   checkMark(field, value);
   return edit(run, field, value, basedOn);
+}
+
+std::int64_t Annotations::setText(std::int64_t run, RunField field, const std::string& text,
+                                  std::int64_t basedOn) {
+  switch (field) {
+    case RunField::Tags:
+      return setTags(run, split(text, '\n'), basedOn);
+    case RunField::CurveNotes:
+      return setCurveNotes(run, curveNotesFromText(text), basedOn);
+    case RunField::ImageTags:
+      return setImageTags(run, imageTagsFromText(text), basedOn);
+    default:
+      return isMark(field) ? setMark(run, field, text, basedOn) : edit(run, field, text, basedOn);
+  }
 }
 
 std::int64_t RunReader::version(std::int64_t run, RunField field) {

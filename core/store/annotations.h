@@ -46,6 +46,9 @@ class VITRINE_STORE_EXPORT Annotations {
   /// \throws ConfigError  no mark, or a value that it cannot have
   std::int64_t setMark(std::int64_t run, RunField field, const std::string& value,
                        std::int64_t basedOn = kWhateverStands);
+  /// Any of them by its text: tags one a line, lists as in tables/curve_notes.h and image_tags.h.
+  std::int64_t setText(std::int64_t run, RunField field, const std::string& text,
+                       std::int64_t basedOn);
 
  protected:
   explicit Annotations(std::shared_ptr<Database> database) : database_(std::move(database)) {}

@@ -9,8 +9,6 @@
 #include "core/base/error.h"
 #include "core/base/read_json.h"
 #include "core/base/text.h"
-#include "core/store/tables/curve_notes.h"
-#include "core/store/tables/image_tags.h"
 
 namespace vitrine::ui {
 
@@ -34,30 +32,7 @@ EditOutcome LocalEdits::store(const Key& key, const Edit& edit) {
   EditOutcome outcome;
   store_.setPatience(kEditPatience);
   try {
-    switch (field) {
-      case store::RunField::Name:
-        outcome.version = store_.setName(run, edit.text, edit.basedOn);
-        break;
-      case store::RunField::Note:
-        outcome.version = store_.setNote(run, edit.text, edit.basedOn);
-        break;
-      case store::RunField::Tags:
-        outcome.version = store_.setTags(run, split(edit.text, '\n'), edit.basedOn);
-        break;
-      case store::RunField::CurveNotes:
-        outcome.version =
-            store_.setCurveNotes(run, store::curveNotesFromText(edit.text), edit.basedOn);
-        break;
-      case store::RunField::ImageTags:
-        outcome.version =
-            store_.setImageTags(run, store::imageTagsFromText(edit.text), edit.basedOn);
-        break;
-      case store::RunField::Archived:
-      case store::RunField::Baseline:
-      case store::RunField::Colour:
-        outcome.version = store_.setMark(run, field, edit.text, edit.basedOn);
-        break;
-    }
+    outcome.version = store_.setText(run, field, edit.text, edit.basedOn);
   } catch (const store::EditConflict& conflict) {
     outcome.isConflict = true;
     outcome.version = conflict.version;

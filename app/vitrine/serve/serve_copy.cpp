@@ -5,15 +5,12 @@
 
 #include "app/vitrine/serve/serve_fields.h"
 #include "app/vitrine/serve/serve_session.h"
-#include "core/base/text.h"
 #include "core/jobs/command.h"
 #include "core/jobs/device_load.h"
 #include "core/jobs/launcher.h"
 #include "core/jobs/work.h"
 #include "core/store/exchange/mirror.h"
 #include "core/store/run_store.h"
-#include "core/store/tables/curve_notes.h"
-#include "core/store/tables/image_tags.h"
 
 namespace vitrine::app {
 
@@ -92,18 +89,7 @@ void ServeSession::edit(const Task& task) {
       integerOf(task.request, "based_on", store::RunStore::kWhateverStands);
   store::RunStore store(database_, store::OpenMode::ReadWrite);
   try {
-    std::int64_t version = 0;
-    if (field == store::RunField::Name) version = store.setName(run, text, basedOn);
-    if (field == store::RunField::Note) version = store.setNote(run, text, basedOn);
-    if (field == store::RunField::Tags) version = store.setTags(run, split(text, '\n'), basedOn);
-    if (field == store::RunField::CurveNotes)
-      version = store.setCurveNotes(run, store::curveNotesFromText(text), basedOn);
-    if (field == store::RunField::ImageTags)
-      version = store.setImageTags(run, store::imageTagsFromText(text), basedOn);
-    if (field == store::RunField::Archived || field == store::RunField::Baseline ||
-        field == store::RunField::Colour)
-      version = store.setMark(run, field, text, basedOn);
-    answer(task, {{"run", run}, {"version", version}});
+    answer(task, {{"run", run}, {"version", store.setText(run, field, text, basedOn)}});
   } catch (const store::EditConflict& conflict) {
     answer(task, {{"run", run}, {"version", conflict.version}, {"theirs", conflict.theirs}});
   }

@@ -59,10 +59,4 @@ std::vector<CurveNoteRow> curveNotesFromText(const std::string& text) {
   return notes;
 }
 
-std::vector<CurveNoteRow> mergeCurveNotes(const std::vector<CurveNoteRow>& base,
-                                          const std::vector<CurveNoteRow>& mine,
-                                          const std::vector<CurveNoteRow>& theirs) {
-  return mergedList(base, mine, theirs);
-}
-
 }  // namespace vitrine::store

@@ -20,9 +20,5 @@ VITRINE_STORE_EXPORT void checkCurveNotes(const std::vector<CurveNoteRow>& notes
 /// \throws ConfigError  no such list, or refused by checkCurveNotes()
 [[nodiscard]] VITRINE_STORE_EXPORT std::vector<CurveNoteRow> curveNotesFromText(
     const std::string& text);
-/// `theirs` with the additions and without the removals of `mine` against `base`.
-[[nodiscard]] VITRINE_STORE_EXPORT std::vector<CurveNoteRow> mergeCurveNotes(
-    const std::vector<CurveNoteRow>& base, const std::vector<CurveNoteRow>& mine,
-    const std::vector<CurveNoteRow>& theirs);
 
 }  // namespace vitrine::store

@@ -6,6 +6,7 @@
 #include <limits>
 #include <ostream>
 
+#include "core/store/tables/list_edits.h"
 #include "tests/core/store/temp_database.h"
 
 namespace vitrine::store {
@@ -144,11 +145,11 @@ TEST(CurveNotesText, ThatIsNoListOfNotesIsRefusedInOneSentence) {
 }
 
 TEST(CurveNotesMerge, DoesToTheirListWhatWasDoneToTheOldOne) {
-  EXPECT_THAT(mergeCurveNotes({}, {kWarm}, {kBest}), ElementsAre(kBest, kWarm));
-  EXPECT_THAT(mergeCurveNotes({kWarm}, {}, {kBest, kWarm}), ElementsAre(kBest));
-  EXPECT_THAT(mergeCurveNotes({kWarm}, {kWarm, kBest}, {}), ElementsAre(kBest));
-  EXPECT_THAT(mergeCurveNotes({kWarm}, {}, {}), IsEmpty());
-  EXPECT_THAT(mergeCurveNotes({}, {kBest}, {kBest}), ElementsAre(kBest));
+  EXPECT_THAT(mergedList<CurveNoteRow>({}, {kWarm}, {kBest}), ElementsAre(kBest, kWarm));
+  EXPECT_THAT(mergedList<CurveNoteRow>({kWarm}, {}, {kBest, kWarm}), ElementsAre(kBest));
+  EXPECT_THAT(mergedList<CurveNoteRow>({kWarm}, {kWarm, kBest}, {}), ElementsAre(kBest));
+  EXPECT_THAT(mergedList<CurveNoteRow>({kWarm}, {}, {}), IsEmpty());
+  EXPECT_THAT(mergedList<CurveNoteRow>({}, {kBest}, {kBest}), ElementsAre(kBest));
 }
 
 }  // namespace
