@@ -8,6 +8,7 @@
 #include "core/store/tables/generated_rows.h"
 #include "core/store/tables/image_tags.h"
 #include "core/store/tables/rows.h"
+#include "core/store/tables/run_changes.h"
 #include "core/store/tables/run_marks.h"
 #include "core/store/tables/run_states.h"
 
@@ -17,10 +18,7 @@ namespace {
 
 Json jsonOf(Database& database, const char* sql, std::int64_t run, const char* what) {
   Statement row = database.prepare(sql);
-  if (!row.with(run).step()) {
-    throw NotFoundError("there is no run " + std::to_string(run) + " in '" +
-                        database.file().string() + "'; `vitrine runs` lists them");
-  }
+  if (!row.with(run).step()) noSuchRun(database, run);
   return parseJson(row.text(0), std::string("the ") + what + " of run " + std::to_string(run));
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/store/run_store.h"
 #include "core/store/tables/generated_rows.h"
+#include "core/store/tables/run_changes.h"
 
 namespace vitrine::store {
 
@@ -86,10 +87,7 @@ RunRow rowOf(const Statement& row) {
 
 RunRow readRun(Database& database, std::int64_t run) {
   Statement row = database.prepare(kOne);
-  if (!row.with(run).step()) {
-    throw NotFoundError("there is no run " + std::to_string(run) + " in '" +
-                        database.file().string() + "'; `vitrine runs` lists them");
-  }
+  if (!row.with(run).step()) noSuchRun(database, run);
   return rowOf(row);
 }
 
