@@ -21,25 +21,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
-  out.push_back(nullptr);
-  return out;
-}
-
-std::vector<std::string> environmentOf(const ProgramStart& start) {
-  std::vector<std::string> all = start.environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view name(*entry, std::strcspn(*entry, "=") + 1);
-    const bool isReplaced =
-        std::any_of(start.environment.begin(), start.environment.end(),
-                    [&](const std::string& variable) { return variable.starts_with(name); });
-    if (!isReplaced) all.emplace_back(*entry);
-  }
-  return all;
-}
-
 class MemoryFile {
  public:
   explicit MemoryFile(const char* name) : fd_(::memfd_create(name, MFD_CLOEXEC)) {}
@@ -98,6 +79,25 @@ bool waitUntilOver(int pid, int& status, const RunLimits& limits) {
 
 }  // namespace
 
+std::vector<std::string> environmentWith(std::vector<std::string> own) {
+  const auto count = static_cast<std::ptrdiff_t>(own.size());
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view name(*entry, std::strcspn(*entry, "=") + 1);
+    const bool isReplaced =
+        std::any_of(own.begin(), own.begin() + count,
+                    [&](const std::string& variable) { return variable.starts_with(name); });
+    if (!isReplaced) own.emplace_back(*entry);
+  }
+  return own;
+}
+
+std::vector<char*> execPointers(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
 StartedProgram startProgram(const ProgramStart& start) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -120,10 +120,11 @@ StartedProgram startProgram(const ProgramStart& start) {
   sigemptyset(&standard);
   sigaddset(&standard, SIGPIPE);
   posix_spawnattr_setsigdefault(&attributes, &standard);
-  const std::vector<std::string> environment = environmentOf(start);
+  const std::vector<std::string> environment = environmentWith(start.environment);
   StartedProgram started;
   started.error = ::posix_spawnp(&started.pid, start.arguments.front().c_str(), &files, &attributes,
-                                 pointers(start.arguments).data(), pointers(environment).data());
+                                 execPointers(start.arguments).data(),
+                                 execPointers(environment).data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   return started;

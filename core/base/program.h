@@ -19,6 +19,13 @@ struct ProgramStart {
   bool isOwnSession = false;  ///< what ends this process's session does not end the program
 };
 
+/// `own` (NAME=value) and what this process has of other names.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<std::string> environmentWith(
+    std::vector<std::string> own);
+/// As exec(3) takes `texts`, which have to stay as long.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT std::vector<char*> execPointers(
+    const std::vector<std::string>& texts);
+
 struct StartedProgram {
   int pid = -1;
   int error = 0;  ///< errno; 0: it runs

@@ -20,6 +20,7 @@
 
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/program.h"
 #include "core/base/text.h"
 #include "core/jobs/containment.h"
 #include "core/jobs/device_load.h"
@@ -88,9 +89,7 @@ auto doOnceWritable(const std::filesystem::path& database, const Write& write, c
   // SIGPIPE stays ignored: the run continues when its supervisor has ended.
   std::vector<std::string> words = containment.prefix();
   words.insert(words.end(), options.command.begin(), options.command.end());
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = execPointers(words);
   ::setenv("VITRINE_RUN_LOG", "stderr", 1);
   if (::dup2(output, 1) >= 0 && ::dup2(output, 2) >= 0) ::execvp(arguments[0], arguments.data());
   const std::string problem =

@@ -5,12 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/program.h"
 #include "core/files/posix_file.h"
 
 namespace vitrine::jobs {
@@ -69,21 +69,8 @@ std::int64_t spawnDetached(const std::vector<std::string>& arguments,
   }
   const Descriptor readEnd(ends[0]);
   Descriptor writeEnd(ends[1]);
-  std::vector<char*> words;
-  for (const std::string& argument : arguments)
-    words.push_back(const_cast<char*>(argument.c_str()));
-  words.push_back(nullptr);
-  std::vector<char*> variables;
-  for (const std::string& variable : extras.environment)
-    variables.push_back(const_cast<char*>(variable.c_str()));
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string name(*entry, std::strcspn(*entry, "=") + 1);
-    const bool isReplaced =
-        std::any_of(extras.environment.begin(), extras.environment.end(),
-                    [&](const std::string& variable) { return variable.rfind(name, 0) == 0; });
-    if (!isReplaced) variables.push_back(*entry);
-  }
-  variables.push_back(nullptr);
+  const std::vector<std::string> environment = environmentWith(extras.environment);
+  const std::vector<char*> words = execPointers(arguments), variables = execPointers(environment);
 
   // Forked twice: the process between ends at once, so that its child has no parent that must
   // wait for it.
