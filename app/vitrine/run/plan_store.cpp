@@ -35,9 +35,8 @@ std::vector<std::int64_t> storePlan(store::RunStore& store, const Plan& plan) {
   for (const PlannedRun& run : plan.runs) {
     store::NewRun row = rowOf(run);
     const int source = run.init ? run.init->plannedRun : -1;
-    int last = std::max(source, run.dependsOn);
-    for (const AuxSource& aux : run.auxiliaries) last = std::max(last, aux.plannedRun);
-    for (const int from : run.selectedFrom) last = std::max(last, from);
+    int last = -1;
+    eachNeeded(run, [&last](int planned, const auto&) { last = std::max(last, planned); });
     if (last >= static_cast<int>(ids.size() + waiting.size())) {
       throw ConfigError("run '" + run.name +
                         "' starts from a run that comes after it in the file; put that one first");

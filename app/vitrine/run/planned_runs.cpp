@@ -63,16 +63,12 @@ PlacedRuns placeRuns(store::RunStore& store, const Plan& plan, Again again) {
       continue;
     }
     place[i] = static_cast<int>(rest.runs.size());
-    const auto relink = [&](int& planned, std::string* uuid) {
+    eachNeeded(run, [&](int& planned, std::string* uuid) {
       if (planned < 0) return;
       const bool isHere = placed.ids[static_cast<std::size_t>(planned)] != 0;
       if (isHere && uuid != nullptr) *uuid = uuidOf(planned);
       planned = isHere ? -1 : place[static_cast<std::size_t>(planned)];
-    };
-    if (run.init) relink(run.init->plannedRun, &run.init->run);
-    for (AuxSource& aux : run.auxiliaries) relink(aux.plannedRun, &aux.run);
-    for (int& from : run.selectedFrom) relink(from, nullptr);
-    relink(run.dependsOn, nullptr);
+    });
     rest.runs.push_back(std::move(run));
   }
   const std::vector<std::int64_t> added =

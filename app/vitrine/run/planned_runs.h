@@ -8,6 +8,16 @@
 
 namespace vitrine::app {
 
+/// Calls `act` with the place in its plan of each run that `run` needs, negative where that is none
+/// of the plan, and with its UUID (nullptr: `run` has none of it).
+template <class Run, class Act>
+void eachNeeded(Run& run, const Act& act) {
+  if (run.init) act(run.init->plannedRun, &run.init->run);
+  for (auto& aux : run.auxiliaries) act(aux.plannedRun, &aux.run);
+  for (auto& from : run.selectedFrom) act(from, nullptr);
+  act(run.dependsOn, nullptr);
+}
+
 /// Stores every run of a sound plan as `queued`, in order. An [init] that names another run of the
 /// plan becomes that run's UUID; so do auxiliary networks and the runs of a grid.
 /// \returns  their ids, in the order of the plan

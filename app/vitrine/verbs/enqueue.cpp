@@ -144,15 +144,6 @@ std::int64_t finishedRunLike(store::RunStore& store, const std::vector<store::Ru
   return 0;
 }
 
-/// Runs of the plan that `run` needs; -1 among them means nothing.
-std::vector<int> sourcesOf(const PlannedRun& run) {
-  std::vector<int> sources = run.selectedFrom;
-  sources.push_back(run.dependsOn);
-  if (run.init) sources.push_back(run.init->plannedRun);
-  for (const AuxSource& aux : run.auxiliaries) sources.push_back(aux.plannedRun);
-  return sources;
-}
-
 /// Runs of the plan that are still needed; what a needed one starts from stays, too.
 JudgedPlan neededPart(store::RunStore& store, const JudgedPlan& judged, Json& skipped) {
   const Plan& plan = judged.plan;
@@ -166,10 +157,9 @@ JudgedPlan neededPart(store::RunStore& store, const JudgedPlan& judged, Json& sk
   }
   for (std::size_t i = plan.runs.size(); i-- > 0;) {
     if (!isNeeded[i]) continue;
-    const PlannedRun& run = plan.runs[i];
-    for (const int source : sourcesOf(run)) {
+    eachNeeded(plan.runs[i], [&](int source, const auto&) {
       if (source >= 0) isNeeded[static_cast<std::size_t>(source)] = true;
-    }
+    });
   }
   JudgedPlan part = judged;
   part.plan.runs.clear();
@@ -187,13 +177,9 @@ JudgedPlan neededPart(store::RunStore& store, const JudgedPlan& judged, Json& sk
     }
     place[i] = static_cast<int>(part.plan.runs.size());
     PlannedRun run = plan.runs[i];
-    if (run.dependsOn >= 0) run.dependsOn = place[static_cast<std::size_t>(run.dependsOn)];
-    if (run.init && run.init->plannedRun >= 0)
-      run.init->plannedRun = place[static_cast<std::size_t>(run.init->plannedRun)];
-    for (AuxSource& aux : run.auxiliaries) {
-      if (aux.plannedRun >= 0) aux.plannedRun = place[static_cast<std::size_t>(aux.plannedRun)];
-    }
-    for (int& from : run.selectedFrom) from = place[static_cast<std::size_t>(from)];
+    eachNeeded(run, [&place](int& source, const auto&) {
+      if (source >= 0) source = place[static_cast<std::size_t>(source)];
+    });
     part.plan.runs.push_back(std::move(run));
     part.costs.push_back(judged.costs[i]);
   }
