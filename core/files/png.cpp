@@ -22,6 +22,19 @@ bool isPng(std::span<const std::byte> bytes) noexcept {
   return bytes.size() >= sizeof kStart && std::memcmp(bytes.data(), kStart, sizeof kStart) == 0;
 }
 
+std::int64_t pngChannels(std::span<const std::byte> png) noexcept {
+  switch (std::to_integer<int>(png[25])) {
+    case 0:
+      return 1;
+    case 4:
+      return 2;
+    case 6:
+      return 4;
+    default:
+      return 3;
+  }
+}
+
 std::vector<std::byte> encodePng(std::span<const std::uint8_t> pixels, int height, int width,
                                  int channels) {
   constexpr int kLongestSide = 1 << 16;

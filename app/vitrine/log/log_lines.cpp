@@ -87,21 +87,6 @@ bool has(const Json& line, const char* key) {
   return found != line.end() && !found->is_null();
 }
 
-/// Channels of a PNG by the colour type of its header, which was checked.
-std::int64_t channelsOf(const std::vector<std::byte>& png) {
-  constexpr std::size_t kColourType = 25;
-  switch (std::to_integer<int>(png[kColourType])) {
-    case 0:
-      return 1;
-    case 4:
-      return 2;
-    case 6:
-      return 4;
-    default:
-      return 3;
-  }
-}
-
 std::vector<std::byte> pngField(const Json& line) {
   std::vector<std::byte> png = bytesField(line, "png");
   try {
@@ -247,7 +232,7 @@ Artifact imageLine(const Json& line) {
   if (has(line, "png")) {
     std::vector<std::byte> png = pngField(line);
     const ImageHeader header = inspectImage(png, "'png'");
-    const std::int64_t channels = channelsOf(png);
+    const std::int64_t channels = pngChannels(png);
     setImage(artifact, std::move(png), header.height, header.width, channels);
     return artifact;
   }

@@ -81,19 +81,7 @@ std::optional<SummaryImage> pngImage(std::span<const std::byte> png) {
   SummaryImage image;
   image.width = big(16);
   image.height = big(20);
-  switch (std::to_integer<int>(png[25])) {  // colour type
-    case 0:
-      image.channels = 1;
-      break;
-    case 4:
-      image.channels = 2;
-      break;
-    case 6:
-      image.channels = 4;
-      break;
-    default:
-      image.channels = 3;
-  }
+  image.channels = pngChannels(png);
   image.encoded.assign(png.begin(), png.end());
   return image;
 }
