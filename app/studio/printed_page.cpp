@@ -14,7 +14,6 @@
 #include <QTextFrame>
 #include <QTextLayout>
 #include <QUrl>
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

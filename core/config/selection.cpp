@@ -1,6 +1,5 @@
 #include "core/config/selection.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 

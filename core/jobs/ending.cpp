@@ -2,8 +2,6 @@
 
 #include <signal.h>
 
-#include <cstring>
-
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/jobs/log_ring.h"

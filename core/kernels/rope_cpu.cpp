@@ -5,7 +5,6 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <sstream>
 

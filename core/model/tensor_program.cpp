@@ -3,7 +3,6 @@
 #include <ATen/ops/cross_entropy_loss.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "core/base/error.h"
 #include "core/base/joined.h"

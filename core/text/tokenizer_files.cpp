@@ -1,7 +1,6 @@
 // Vocabulary files of other programs: tokenizer.json, lines of base64 and rank, SentencePiece
 // models.
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>

@@ -15,7 +15,6 @@
 #include <torch/headeronly/version.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <new>

@@ -1,6 +1,5 @@
 #include "plugins/transforms/erasing.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"

@@ -1,5 +1,4 @@
 // resize, and what the size transforms share.
-#include <algorithm>
 #include <array>
 
 #include "core/base/error.h"

@@ -3,8 +3,6 @@
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 
-#include <utility>
-
 #include "core/base/cpu_path.h"
 #include "core/kernels/block_linear.h"
 #include "core/model/build_device.h"

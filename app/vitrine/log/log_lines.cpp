@@ -1,7 +1,6 @@
 #include "app/vitrine/log/log_lines.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 

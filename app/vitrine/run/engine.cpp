@@ -1,6 +1,5 @@
 #include "app/vitrine/run/engine.h"
 
-#include <cstdio>
 #include <iostream>
 #include <iterator>
 

@@ -3,7 +3,6 @@
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
-#include <array>
 #include <cstring>
 #include <map>
 #include <memory>

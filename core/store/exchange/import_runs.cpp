@@ -1,5 +1,4 @@
 // importRuns, and the SQLite form. What comes from the file is suspect in every respect.
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fstream>

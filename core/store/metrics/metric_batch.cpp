@@ -1,7 +1,5 @@
 #include "core/store/metrics/metric_batch.h"
 
-#include <utility>
-
 namespace vitrine::store {
 
 namespace {

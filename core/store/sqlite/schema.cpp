@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <map>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/text.h"

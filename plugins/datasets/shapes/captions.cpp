@@ -1,6 +1,6 @@
 // Scenes with captions that tell shape, colour, size and place.
 #include <algorithm>
-#include <numbers>
+#include <cmath>
 
 #include "plugins/datasets/shapes/generated_set.h"
 #include "plugins/datasets/shapes/scene.h"

@@ -1,6 +1,4 @@
 // Shape against texture (after Geirhos et al. 2019, arXiv:1811.12231).
-#include <numbers>
-
 #include "plugins/datasets/shapes/generated_set.h"
 
 namespace vitrine::shapes {

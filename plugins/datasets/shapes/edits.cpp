@@ -1,6 +1,5 @@
 // Edits: a scene, an instruction, and the scene that follows it.
 #include <algorithm>
-#include <numbers>
 
 #include "plugins/datasets/shapes/generated_set.h"
 #include "plugins/datasets/shapes/scene.h"

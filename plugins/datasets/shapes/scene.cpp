@@ -1,7 +1,6 @@
 #include "plugins/datasets/shapes/scene.h"
 
 #include <algorithm>
-#include <numbers>
 
 namespace vitrine::shapes {
 

@@ -1,6 +1,5 @@
 // Sprites: every combination of shape, scale, orientation and place once (Matthey et al. 2017,
 // "dSprites").
-#include <cmath>
 #include <numbers>
 
 #include "plugins/datasets/shapes/generated_set.h"

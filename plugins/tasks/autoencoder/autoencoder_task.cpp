@@ -3,8 +3,6 @@
 #include <ATen/ATen.h>
 #include <torch/nn/module.h>
 
-#include <utility>
-
 #include "core/config/item_card.h"
 #include "core/model/measured_scale.h"
 #include "core/plugin/pipeline_session.h"
