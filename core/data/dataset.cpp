@@ -1,6 +1,7 @@
 #include "core/data/dataset.h"
 
 #include <array>
+#include <cstring>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -57,6 +58,22 @@ void LabelledImages::requireImage(Split split, std::int64_t id,
   throw ShapeError("the " + toString(split) + " split has " + std::to_string(size(split)) +
                    " images of " + std::to_string(bytes) + " bytes; asked for image " +
                    std::to_string(id) + " in " + std::to_string(image.size()) + " bytes");
+}
+
+std::int64_t ImagesInMemory::size(Split split) const {
+  return split == Split::Validation ? 0 : std::ssize(part(split).labels);
+}
+
+std::int64_t ImagesInMemory::readImage(Split split, std::int64_t id,
+                                       std::span<std::uint8_t> image) const {
+  requireImage(split, id, image);
+  const auto at = static_cast<std::size_t>(id);
+  std::memcpy(image.data(), part(split).pixels.data() + at * image.size(), image.size());
+  return part(split).labels[at];
+}
+
+std::int64_t ImagesInMemory::label(Split split, std::int64_t id) const {
+  return part(split).labels.at(static_cast<std::size_t>(id));
 }
 
 std::string toString(Split split) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/config/config.h"
@@ -71,6 +72,28 @@ class VITRINE_ENGINE_EXPORT LabelledImages : public Dataset {
   /// For readImage().
   /// \throws ShapeError  the split has no image `id`, or `image` is not as long as one
   void requireImage(Split split, std::int64_t id, std::span<const std::uint8_t> image) const;
+};
+
+/// Training and test images that lie in memory as a whole.
+class VITRINE_ENGINE_EXPORT ImagesInMemory : public LabelledImages {
+ public:
+  [[nodiscard]] const DatasetInfo& info() const noexcept final { return info_; }
+  [[nodiscard]] std::int64_t size(Split split) const final;
+  std::int64_t readImage(Split split, std::int64_t id, std::span<std::uint8_t> image) const final;
+  [[nodiscard]] std::int64_t label(Split split, std::int64_t id) const final;
+
+ protected:
+  explicit ImagesInMemory(DatasetInfo info) : info_(std::move(info)) {}
+  struct Part {
+    std::vector<std::uint8_t> labels, pixels;
+  };
+  DatasetInfo info_;
+  Part train_, test_;
+
+ private:
+  [[nodiscard]] const Part& part(Split split) const {
+    return split == Split::Train ? train_ : test_;
+  }
 };
 
 }  // namespace vitrine

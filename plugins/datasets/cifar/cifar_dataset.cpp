@@ -1,7 +1,5 @@
 #include "plugins/datasets/cifar/cifar_dataset.h"
 
-#include <cstring>
-
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/item_card.h"
@@ -46,7 +44,7 @@ Layout cifar100Layout(Labels labels) {
 }
 
 CifarDataset::CifarDataset(const fs::path& folder, const Layout& layout, DatasetInfo info)
-    : info_(std::move(info)) {
+    : ImagesInMemory(std::move(info)) {
   fs::path place = folder;
   if (!isThere(place / layout.namesFile) && isThere(place / layout.folder)) place /= layout.folder;
   std::vector<std::string> all{layout.namesFile};
@@ -89,23 +87,6 @@ CifarDataset::CifarDataset(const fs::path& folder, const Layout& layout, Dataset
   };
   train_ = readPart(layout.trainFiles, layout.trainRecords);
   test_ = readPart(layout.testFiles, layout.testRecords);
-}
-
-const CifarDataset::Part& CifarDataset::part(Split split) const {
-  return split == Split::Train ? train_ : test_;
-}
-
-std::int64_t CifarDataset::size(Split split) const {
-  return split == Split::Validation ? 0 : static_cast<std::int64_t>(part(split).labels.size());
-}
-
-std::int64_t CifarDataset::readImage(Split split, std::int64_t id,
-                                     std::span<std::uint8_t> image) const {
-  constexpr auto kBytes = static_cast<std::size_t>(kCifarPixels);
-  requireImage(split, id, image);
-  const Part& from = part(split);
-  std::memcpy(image.data(), from.pixels.data() + static_cast<std::size_t>(id) * kBytes, kBytes);
-  return from.labels[static_cast<std::size_t>(id)];
 }
 
 ItemCard Cifar10Source::card() const {

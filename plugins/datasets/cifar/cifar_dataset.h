@@ -27,29 +27,13 @@ enum class Labels { Fine, Coarse };
 [[nodiscard]] Layout cifar100Layout(Labels labels);
 
 /// Images and labels, in memory as a whole; train and test.
-class CifarDataset final : public LabelledImages {
+class CifarDataset final : public ImagesInMemory {
  public:
   /// \param folder  holds the files, or a folder `layout.folder` that does
   /// \param info    mean and deviation; the rest is read
   /// \throws FileError  a file is missing, its size is not exactly that of its records, a label has
   /// no class
   CifarDataset(const std::filesystem::path& folder, const Layout& layout, DatasetInfo info);
-
-  [[nodiscard]] const DatasetInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] std::int64_t size(Split split) const override;
-  std::int64_t readImage(Split split, std::int64_t id,
-                         std::span<std::uint8_t> image) const override;
-  [[nodiscard]] std::int64_t label(Split split, std::int64_t id) const override {
-    return part(split).labels.at(static_cast<std::size_t>(id));
-  }
-
- private:
-  struct Part {
-    std::vector<std::uint8_t> labels, pixels;
-  };
-  [[nodiscard]] const Part& part(Split split) const;
-  DatasetInfo info_;
-  Part train_, test_;
 };
 
 class Cifar10Source final : public DatasetSource {

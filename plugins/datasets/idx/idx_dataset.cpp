@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <future>
 
 #include "core/base/error.h"
@@ -25,6 +24,11 @@ std::filesystem::path findFile(const std::filesystem::path& folder, const std::s
   throw FileError("neither " + name + " nor " + name + ".gz is in " + folder.string() + remedy);
 }
 
+struct Files {
+  std::string labelFile;
+  IdxArray images, labels;
+};
+
 std::string sides(const IdxArray& array) {
   std::string out;
   for (const std::int64_t side : array.shape) {
@@ -38,57 +42,58 @@ std::string sides(const IdxArray& array) {
 
 IdxDataset::IdxDataset(const std::filesystem::path& folder, DatasetInfo info,
                        const std::string& remedy)
-    : info_(std::move(info)) {
-  const auto readPart = [&](const std::string& prefix) {
+    : ImagesInMemory(std::move(info)) {
+  const auto readFiles = [&](const std::string& prefix) {
     const std::filesystem::path imageFile = findFile(folder, prefix + "-images-idx3-ubyte", remedy);
     const std::filesystem::path labelFile = findFile(folder, prefix + "-labels-idx1-ubyte", remedy);
-    Part part{labelFile.string(), readIdx(imageFile), readIdx(labelFile)};
-    if (part.images.shape.size() != 3 || part.images.shape[1] < 1 || part.images.shape[2] < 1) {
-      throw FileError(imageFile.string() + " holds an array of " + sides(part.images) +
+    Files found{labelFile.string(), readIdx(imageFile), readIdx(labelFile)};
+    if (found.images.shape.size() != 3 || found.images.shape[1] < 1 || found.images.shape[2] < 1) {
+      throw FileError(imageFile.string() + " holds an array of " + sides(found.images) +
                       "; images are count x height x width");
     }
-    if (part.labels.shape.size() != 1 || part.labels.shape[0] != part.images.shape[0]) {
-      throw FileError(labelFile.string() + " holds " + sides(part.labels) + " labels for " +
-                      std::to_string(part.images.shape[0]) + " images");
+    if (found.labels.shape.size() != 1 || found.labels.shape[0] != found.images.shape[0]) {
+      throw FileError(labelFile.string() + " holds " + sides(found.labels) + " labels for " +
+                      std::to_string(found.images.shape[0]) + " images");
     }
-    return part;
+    return found;
   };
   // The two parts are unpacked side by side; a failure comes out of get().
-  std::future<Part> test = std::async(std::launch::async, readPart, std::string("t10k"));
-  train_ = readPart("train");
-  test_ = test.get();
-  if (!std::equal(train_.images.shape.begin() + 1, train_.images.shape.end(),
-                  test_.images.shape.begin() + 1)) {
-    throw FileError(folder.string() + " has training images of " + sides(train_.images) +
-                    " and test images of " + sides(test_.images) + "; they must have one size");
+  std::future<Files> ofTest = std::async(std::launch::async, readFiles, std::string("t10k"));
+  Files train = readFiles("train"), test = ofTest.get();
+  if (!std::equal(train.images.shape.begin() + 1, train.images.shape.end(),
+                  test.images.shape.begin() + 1)) {
+    throw FileError(folder.string() + " has training images of " + sides(train.images) +
+                    " and test images of " + sides(test.images) + "; they must have one size");
   }
   info_.channels = 1;
-  info_.height = train_.images.shape[1];
-  info_.width = train_.images.shape[2];
+  info_.height = train.images.shape[1];
+  info_.width = train.images.shape[2];
   info_.fields = labelledImageFields(info_.channels, info_.height, info_.width);
 
   if (info_.classes.empty()) {
     std::uint8_t largest = 0;
-    for (const std::uint8_t label : train_.labels.data) largest = std::max(largest, label);
+    for (const std::uint8_t label : train.labels.data) largest = std::max(largest, label);
     for (int c = 0; c <= largest; ++c) info_.classes.push_back(std::to_string(c));
   }
-  for (const Part* part : {&train_, &test_}) {
-    const auto& labels = part->labels.data;
+  for (const Files* files : {&train, &test}) {
+    const auto& labels = files->labels.data;
     const auto wrong = std::find_if(labels.begin(), labels.end(), [this](std::uint8_t label) {
       return label >= info_.classes.size();
     });
     if (wrong != labels.end()) {
-      throw FileError(part->labelFile + " has label " + std::to_string(*wrong) + " at " +
+      throw FileError(files->labelFile + " has label " + std::to_string(*wrong) + " at " +
                       std::to_string(wrong - labels.begin()) + "; there are " +
                       std::to_string(info_.classes.size()) + " classes");
     }
   }
+  train_ = {std::move(train.labels.data), std::move(train.images.data)};
+  test_ = {std::move(test.labels.data), std::move(test.images.data)};
   if (info_.mean.empty()) measurePixels();
 }
 
 void IdxDataset::measurePixels() {
   std::array<std::uint64_t, 256> histogram{};
-  for (const std::uint8_t pixel : train_.images.data) ++histogram[pixel];
+  for (const std::uint8_t pixel : train_.pixels) ++histogram[pixel];
   double count = 0, sum = 0, squares = 0;
   for (std::size_t value = 0; value < histogram.size(); ++value) {
     const double pixel = static_cast<double>(value) / 255,
@@ -101,23 +106,6 @@ void IdxDataset::measurePixels() {
   const double variance = count > 0 ? squares / count - mean * mean : 0;
   info_.mean = {mean};
   info_.deviation = {variance > 1e-12 ? std::sqrt(variance) : 1.0};
-}
-
-const IdxDataset::Part& IdxDataset::part(Split split) const {
-  return split == Split::Train ? train_ : test_;
-}
-
-std::int64_t IdxDataset::size(Split split) const {
-  return split == Split::Validation ? 0 : part(split).images.shape[0];
-}
-
-std::int64_t IdxDataset::readImage(Split split, std::int64_t id,
-                                   std::span<std::uint8_t> image) const {
-  const std::size_t bytes = static_cast<std::size_t>(info_.height * info_.width);
-  requireImage(split, id, image);
-  const Part& from = part(split);
-  std::memcpy(image.data(), from.images.data.data() + static_cast<std::size_t>(id) * bytes, bytes);
-  return from.labels.data[static_cast<std::size_t>(id)];
 }
 
 ItemCard FashionMnistSource::card() const {

@@ -11,7 +11,7 @@
 namespace vitrine::idx {
 
 /// Grey images of one size with labels 0..classes-1, in memory as a whole; train and test.
-class IdxDataset final : public LabelledImages {
+class IdxDataset final : public ImagesInMemory {
  public:
   /// Reads {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz].
   /// \param info    classes, mean and deviation; sizes are read. Without classes: numbers up to the
@@ -21,24 +21,8 @@ class IdxDataset final : public LabelledImages {
   /// \throws FileError  a file is missing or broken, counts differ, a label has no class
   IdxDataset(const std::filesystem::path& folder, DatasetInfo info, const std::string& remedy);
 
-  [[nodiscard]] const DatasetInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] std::int64_t size(Split split) const override;
-  std::int64_t readImage(Split split, std::int64_t id,
-                         std::span<std::uint8_t> image) const override;
-  [[nodiscard]] std::int64_t label(Split split, std::int64_t id) const override {
-    return part(split).labels.data.at(static_cast<std::size_t>(id));
-  }
-
  private:
-  struct Part {
-    std::string labelFile;
-    IdxArray images, labels;
-  };
-  [[nodiscard]] const Part& part(Split split) const;
   void measurePixels();
-
-  DatasetInfo info_;
-  Part train_, test_;
 };
 
 /// Fashion-MNIST (Xiao et al. 2017): 60,000 and 10,000 grey images of 28 x 28 pixels in 10 classes.
