@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/config/edit/document.h"
 #include "core/config/edit/train_command.h"
+#include "core/config/lookup.h"
 #include "core/config/train_schema.h"
 #include "ui/configure/configure_page.h"
 #include "ui/configure/form/experiment_form.h"
@@ -75,11 +75,7 @@ void ConfigurePage::startFrom(std::int64_t run) {
       if (field == nullptr || key == "model.architecture" || key == "model.preset" ||
           key == "task.name" || key == "data.dataset")
         continue;
-      const Json* plain = &standard;
-      for (const std::string& part : split(key, '.')) {
-        plain = plain != nullptr && plain->is_object() && plain->contains(part) ? &(*plain)[part]
-                                                                                : nullptr;
-      }
+      const Json* plain = valueAt(standard, key);
       const Field& schema = field->editor().field();
       if (plain != nullptr && normalized(schema, *plain) == normalized(schema, value))
         document->erase(key);

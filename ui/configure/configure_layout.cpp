@@ -242,18 +242,14 @@ Json ConfigurePage::viewState() const {
 
 void ConfigurePage::setViewState(const Json& state) {
   if (!state.is_object()) return;
-  if (const auto groups = state.find("groups"); groups != state.end() && groups->is_object()) {
-    for (FormSection* section : form_->sections()) {
-      const auto one = groups->find(section->name().toStdString());
-      if (one == groups->end() || !one->is_object()) continue;
-      section->setOpen(stateFlag(*one, "open", section->isOpen()));
-      section->setUnfolded(stateFlag(*one, "all_fields", section->isUnfolded()));
-    }
+  for (FormSection* section : form_->sections()) {
+    const Json& one = stateTable(stateTable(state, "groups"), section->name().toStdString());
+    section->setOpen(stateFlag(one, "open", section->isOpen()));
+    section->setUnfolded(stateFlag(one, "all_fields", section->isUnfolded()));
   }
-  if (const auto side = state.find("side"); side != state.end()) side_->setViewState(*side);
-  const auto shown = state.find("side_panel");
-  isSideChosen_ = shown != state.end() && shown->is_boolean();
-  if (isSideChosen_) isSideWanted_ = shown->get<bool>();
+  side_->setViewState(stateMember(state, "side"));
+  isSideChosen_ = stateMember(state, "side_panel").is_boolean();
+  isSideWanted_ = stateFlag(state, "side_panel", isSideWanted_);
   placeSide();
 }
 

@@ -31,6 +31,7 @@
 #include "ui/kit/background.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
@@ -125,9 +126,7 @@ ConfigurePage::ConfigurePage(Workbench& workbench, QWidget* parent)
     askReference();
   });
   connect(&referenceCheck_, &CheckProcess::finished, this, [this](const Json& report) {
-    const auto totals = report.find("totals");
-    const bool isKnown = totals != report.end() && totals->is_object();
-    forecaster_.setOperations(reference_, isKnown ? totals->value("flops", 0.0) : 0.0);
+    forecaster_.setOperations(reference_, stateNumber(stateTable(report, "totals"), "flops"));
     askForecast();
   });
   connect(&referenceCheck_, &CheckProcess::failed, this,

@@ -97,4 +97,29 @@ QString stateWords(const Json& state, const char* key) {
   return QString::fromStdString(stateText(state, key));
 }
 
+const Json& stateMember(const Json& state, const std::string& key) {
+  static const Json kNull;
+  const auto found = state.find(key);
+  return found == state.end() ? kNull : *found;
+}
+
+const Json& stateList(const Json& state, const std::string& key) {
+  static const Json kNone = Json::array();
+  const Json& member = stateMember(state, key);
+  return member.is_array() ? member : kNone;
+}
+
+const Json& stateTable(const Json& state, const std::string& key) {
+  static const Json kNone = Json::object();
+  const Json& member = stateMember(state, key);
+  return member.is_object() ? member : kNone;
+}
+
+std::optional<std::array<double, 2>> statePair(const Json& value) {
+  const bool isPair =
+      value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number();
+  if (!isPair) return std::nullopt;
+  return std::array{value[0].get<double>(), value[1].get<double>()};
+}
+
 }  // namespace vitrine::ui

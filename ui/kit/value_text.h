@@ -3,6 +3,7 @@
 
 #include <QString>
 #include <QStringList>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,5 +56,11 @@ namespace vitrine::ui {
 [[nodiscard]] std::string stateText(const Json& state, const char* key,
                                     const std::string& otherwise = {});
 [[nodiscard]] QString stateWords(const Json& state, const char* key);
+/// The member itself, where it lies; null, or an empty one of the type, where it is missing.
+[[nodiscard]] const Json& stateMember(const Json& state, const std::string& key);
+[[nodiscard]] const Json& stateList(const Json& state, const std::string& key);
+[[nodiscard]] const Json& stateTable(const Json& state, const std::string& key);
+/// [a, b]; none of a value that is not two numbers.
+[[nodiscard]] std::optional<std::array<double, 2>> statePair(const Json& value);
 
 }  // namespace vitrine::ui

@@ -22,5 +22,21 @@ TEST(ViewState, TakesTextsAlone) {
   EXPECT_EQ(stateText(state, "missing"), "");
 }
 
+TEST(ViewState, TakesListsAndTablesWhereTheyLie) {
+  const Json state{{"list", {1, 2}}, {"table", {{"a", 1}}}};
+  EXPECT_EQ(&stateList(state, "list"), &state.at("list"));
+  EXPECT_EQ(&stateTable(state, "table"), &state.at("table"));
+  EXPECT_EQ(stateList(state, "table"), Json::array());
+  EXPECT_EQ(stateTable(state, "list"), Json::object());
+  EXPECT_TRUE(stateMember(state, "missing").is_null());
+  EXPECT_EQ(stateList(Json(3), "list"), Json::array()) << "of a state that is not an object";
+}
+
+TEST(ViewState, TakesTwoNumbersAsAPair) {
+  EXPECT_EQ(statePair(Json{0.5, 2}), (std::array{0.5, 2.0}));
+  for (const char* text : {"[1]", "[1, 2, 3]", "[1, \"2\"]", "{\"a\": 1}", "null", "1"})
+    EXPECT_EQ(statePair(Json::parse(text)), std::nullopt) << text;
+}
+
 }  // namespace
 }  // namespace vitrine::ui

@@ -16,6 +16,7 @@
 #include "ui/configure/form/form_row.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
@@ -41,11 +42,7 @@ QString settingsOf(const Json& element, const std::vector<Field>& fields) {
   return said.join(QStringLiteral(", "));
 }
 
-std::string idOf(const Json& element) {
-  const bool isNamed =
-      element.is_object() && element.contains("name") && element["name"].is_string();
-  return isNamed ? element["name"].get<std::string>() : std::string();
-}
+std::string idOf(const Json& element) { return stateText(element, "name"); }
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include "ui/configure/form/wording.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -85,15 +86,8 @@ void SweepEditor::setKeys(const QStringList& keys) { axes_->setKeys(keys); }
 
 void SweepEditor::showStages(const Document& document) {
   QStringList names;
-  if (const auto stages = document.rest.find("stage");
-      stages != document.rest.end() && stages->is_array()) {
-    for (const Json& stage : *stages) {
-      names << QString::fromStdString(stage.is_object() && stage.contains("name") &&
-                                              stage["name"].is_string()
-                                          ? stage["name"].get<std::string>()
-                                          : std::string("?"));
-    }
-  }
+  for (const Json& stage : stateList(document.rest, "stage"))
+    names << QString::fromStdString(stateText(stage, "name", "?"));
   stages_->setVisible(!names.isEmpty());
   stages_->setText(tr("Stages, each a run that follows the one before: %1. They are "
                       "edited in the TOML.")
@@ -167,10 +161,8 @@ QStringList SweepEditor::factors(const Document& document) {
     const std::size_t refits = seeds != nullptr && seeds->is_array() ? seeds->size() : 1;
     words << tr("(%1 of a grid + %2 final)").arg(grid).arg(refits);
   }
-  if (const auto stages = document.rest.find("stage");
-      stages != document.rest.end() && stages->is_array()) {
-    words << tr("%1 stages").arg(stages->size());
-  }
+  if (const Json& stages = stateMember(document.rest, "stage"); stages.is_array())
+    words << tr("%1 stages").arg(stages.size());
   return words;
 }
 

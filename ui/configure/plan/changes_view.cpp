@@ -52,8 +52,8 @@ QString namesOf(const Json& value) {
   if (!value.is_array()) return {};
   QStringList names;
   for (const Json& one : value) {
-    if (!one.is_object() || !one.contains("name") || !one["name"].is_string()) return {};
-    names << QString::fromStdString(one["name"].get<std::string>());
+    if (!stateMember(one, "name").is_string()) return {};
+    names << stateWords(one, "name");
   }
   return names.join(QStringLiteral(", "));
 }

@@ -19,6 +19,7 @@
 #include "ui/configure/plan/planned_runs.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -150,19 +151,14 @@ Json SidePanel::viewState() const {
 
 void SidePanel::setViewState(const Json& state) {
   if (!state.is_object()) return;
-  if (const auto open = state.find("open"); open != state.end() && open->is_object()) {
-    for (CollapsibleSection* section : sections()) {
-      const auto one = open->find(section->name().toStdString());
-      if (one != open->end() && one->is_boolean()) section->setOpen(one->get<bool>());
-    }
-  }
-  if (const auto all = state.find("all_keys"); all != state.end() && all->is_boolean())
-    changes_->setShowsAll(all->get<bool>());
-  const auto against = state.find("against");
-  if (against == state.end()) return;
-  if (against->is_number_integer()) changes_->compareWith(against->get<std::int64_t>());
-  if (*against == "nearest") changes_->setAgainst(ChangesView::Against::Nearest);
-  if (*against == "defaults") changes_->setAgainst(ChangesView::Against::Defaults);
+  const Json& open = stateTable(state, "open");
+  for (CollapsibleSection* section : sections())
+    section->setOpen(stateFlag(open, section->name().toUtf8().constData(), section->isOpen()));
+  changes_->setShowsAll(stateFlag(state, "all_keys", changes_->showsAll()));
+  if (const auto run = stateInteger(state, "against")) changes_->compareWith(*run);
+  const std::string against = stateText(state, "against");
+  if (against == "nearest") changes_->setAgainst(ChangesView::Against::Nearest);
+  if (against == "defaults") changes_->setAgainst(ChangesView::Against::Defaults);
 }
 
 }  // namespace vitrine::ui
