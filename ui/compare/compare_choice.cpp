@@ -1,6 +1,9 @@
 #include "ui/compare/compare_choice.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -40,55 +43,39 @@ std::string choiceName(const ChoiceNames<Value>& names, Value value) {
   return names.front().second;
 }
 
-/// Reads members of an object where they are there and of the right type.
-class ChoiceReader {
- public:
-  explicit ChoiceReader(const Json& from) : from_(from) {}
-  const Json* find(const char* key) const {
-    const auto found = from_.find(key);
-    return found == from_.end() ? nullptr : &*found;
+template <class Value>
+Value chosenName(const Json& state, const char* key, const ChoiceNames<Value>& names,
+                 Value otherwise) {
+  const std::string text = stateText(state, key);
+  for (const auto& [candidate, name] : names) {
+    if (text == name) return candidate;
   }
-  void text(const char* key, std::string& to) const {
-    if (const Json* value = find(key); value != nullptr && value->is_string())
-      to = value->get<std::string>();
-  }
-  void text(const char* key, QString& to) const {
-    if (const Json* value = find(key); value != nullptr && value->is_string())
-      to = QString::fromStdString(value->get<std::string>());
-  }
-  void texts(const char* key, std::vector<std::string>& to) const {
-    const Json* list = find(key);
-    if (list == nullptr || !list->is_array()) return;
-    to.clear();
-    for (const Json& one : *list) {
-      if (one.is_string()) to.push_back(one.get<std::string>());
-    }
-  }
-  void flag(const char* key, bool& to) const {
-    if (const Json* value = find(key); value != nullptr && value->is_boolean())
-      to = value->get<bool>();
-  }
-  template <class Value>
-  void name(const char* key, const ChoiceNames<Value>& names, Value& to) const {
-    std::string text;
-    this->text(key, text);
-    for (const auto& [candidate, name] : names) {
-      if (text == name) to = candidate;
-    }
-  }
-  void better(const char* key, std::optional<Direction>& to) const {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (value->is_null()) to.reset();
-    Direction direction = Direction::None;
-    if (!value->is_string()) return;
-    name(key, kDirectionNames, direction);
-    to = direction;
-  }
+  return otherwise;
+}
 
- private:
-  const Json& from_;
-};
+std::vector<std::string> textsIn(const Json& state, const char* key,
+                                 const std::vector<std::string>& otherwise) {
+  const Json& list = stateMember(state, key);
+  if (!list.is_array()) return otherwise;
+  std::vector<std::string> texts;
+  for (const Json& one : list) {
+    if (one.is_string()) texts.push_back(one.get<std::string>());
+  }
+  return texts;
+}
+
+QString wordsIn(const Json& state, const char* key, const QString& otherwise) {
+  return QString::fromStdString(stateText(state, key, otherwise.toStdString()));
+}
+
+/// Null is a choice, too: as the metric says.
+std::optional<Direction> betterIn(const Json& state, const char* key,
+                                  const std::optional<Direction>& otherwise) {
+  if (!state.contains(key)) return otherwise;
+  const Json& value = state.at(key);
+  if (value.is_string()) return chosenName(state, key, kDirectionNames, Direction::None);
+  return value.is_null() ? std::nullopt : otherwise;
+}
 
 }  // namespace
 
@@ -143,72 +130,54 @@ Json toJson(const CompareChoice& choice) {
 
 CompareChoice choiceFromJson(const Json& state, const CompareChoice& before) {
   CompareChoice out = before;
-  if (!state.is_object()) return out;
-  const ChoiceReader read(state);
-  read.name("view", kViewNames, out.view);
-  read.texts("metrics", out.metrics);
-  read.texts("picked", out.picked);
-  read.name("picture", kPictureNames, out.picture);
-  if (const Json* latex = read.find("latex"); latex != nullptr && latex->is_object()) {
-    const ChoiceReader one(*latex);
-    one.name("differs", kDiffersNames, out.latex.differs);
-    one.flag("difference", out.latex.hasDifference);
-    one.flag("count", out.latex.hasCount);
-    one.flag("bold", out.latex.isBestBold);
-    one.texts("without", out.latex.withoutMetrics);
+  out.view = chosenName(state, "view", kViewNames, out.view);
+  out.metrics = textsIn(state, "metrics", out.metrics);
+  out.picked = textsIn(state, "picked", out.picked);
+  out.picture = chosenName(state, "picture", kPictureNames, out.picture);
+  const Json& latex = stateTable(state, "latex");
+  out.latex.differs = chosenName(latex, "differs", kDiffersNames, out.latex.differs);
+  out.latex.hasDifference = stateFlag(latex, "difference", out.latex.hasDifference);
+  out.latex.hasCount = stateFlag(latex, "count", out.latex.hasCount);
+  out.latex.isBestBold = stateFlag(latex, "bold", out.latex.isBestBold);
+  out.latex.withoutMetrics = textsIn(latex, "without", out.latex.withoutMetrics);
+  out.value.value =
+      store::curveValueFromString(stateText(state, "value")).value_or(out.value.value);
+  out.value.step = std::max<std::int64_t>(stateInteger(state, "at_step", out.value.step), 0);
+  out.baseline = stateText(state, "baseline", out.baseline);
+  out.unfinished =
+      stateFlag(state, "count_unfinished", out.unfinished == store::Unfinished::Counted)
+          ? store::Unfinished::Counted
+          : store::Unfinished::LeftOut;
+  out.filter = wordsIn(state, "filter", out.filter);
+  out.sortColumn = static_cast<int>(stateInteger(state, "sort_column", out.sortColumn));
+  out.sortOrder = stateFlag(state, "sort_descending", out.sortOrder == Qt::DescendingOrder)
+                      ? Qt::DescendingOrder
+                      : Qt::AscendingOrder;
+  out.axis = chosenName(state, "x", kAxisNames, out.axis);
+  out.centre = chosenName(state, "centre", kCentreNames, out.centre);
+  out.spread = chosenName(state, "band", kSpreadNames, out.spread);
+  out.colour = stateText(state, "colour", out.colour);
+  out.dash = stateText(state, "dash", out.dash);
+  out.panel = stateText(state, "panel", out.panel);
+  out.isLogX = stateFlag(state, "log_x", out.isLogX);
+  out.isLogY = stateFlag(state, "log_y", out.isLogY);
+  if (stateMember(state, "parallel").is_array()) out.parallel.clear();
+  for (const Json& axis : stateList(state, "parallel")) {
+    const std::string quantity = stateText(axis, "quantity");
+    if (!quantity.empty())
+      out.parallel.push_back({quantity, stateFlag(axis, "log"), stateFlag(axis, "flipped"),
+                              statePair(stateMember(axis, "brush"))});
   }
-  std::string value;
-  read.text("value", value);
-  out.value.value = store::curveValueFromString(value).value_or(out.value.value);
-  if (const Json* step = read.find("at_step"); step != nullptr && step->is_number_integer())
-    out.value.step = std::max<std::int64_t>(step->get<std::int64_t>(), 0);
-  read.text("baseline", out.baseline);
-  bool isCounted = out.unfinished == store::Unfinished::Counted;
-  read.flag("count_unfinished", isCounted);
-  out.unfinished = isCounted ? store::Unfinished::Counted : store::Unfinished::LeftOut;
-  read.text("filter", out.filter);
-  if (const Json* column = read.find("sort_column");
-      column != nullptr && column->is_number_integer())
-    out.sortColumn = column->get<int>();
-  bool isDescending = out.sortOrder == Qt::DescendingOrder;
-  read.flag("sort_descending", isDescending);
-  out.sortOrder = isDescending ? Qt::DescendingOrder : Qt::AscendingOrder;
-  read.name("x", kAxisNames, out.axis);
-  read.name("centre", kCentreNames, out.centre);
-  read.name("band", kSpreadNames, out.spread);
-  read.text("colour", out.colour);
-  read.text("dash", out.dash);
-  read.text("panel", out.panel);
-  read.flag("log_x", out.isLogX);
-  read.flag("log_y", out.isLogY);
-  if (const Json* axes = read.find("parallel"); axes != nullptr && axes->is_array()) {
-    out.parallel.clear();
-    for (const Json& entry : *axes) {
-      if (!entry.is_object()) continue;
-      const ChoiceReader one(entry);
-      ParallelAxisChoice axis;
-      one.text("quantity", axis.quantity);
-      one.flag("log", axis.isLog);
-      one.flag("flipped", axis.isFlipped);
-      if (const Json* brush = one.find("brush"); brush != nullptr && brush->is_array() &&
-                                                 brush->size() == 2 && (*brush)[0].is_number() &&
-                                                 (*brush)[1].is_number())
-        axis.brush = {(*brush)[0].get<double>(), (*brush)[1].get<double>()};
-      if (!axis.quantity.empty()) out.parallel.push_back(axis);
-    }
-  }
-  if (const Json* scatter = read.find("scatter"); scatter != nullptr && scatter->is_object()) {
-    const ChoiceReader one(*scatter);
-    one.text("x", out.scatterX);
-    one.text("y", out.scatterY);
-    one.flag("log_x", out.isScatterLogX);
-    one.flag("log_y", out.isScatterLogY);
-    one.better("better_x", out.betterX);
-    one.better("better_y", out.betterY);
-  }
-  read.flag("only_differences", out.onlyDifferences);
-  read.text("artifact", out.artifact);
-  read.text("published", out.publishedFile);
+  const Json& scatter = stateTable(state, "scatter");
+  out.scatterX = stateText(scatter, "x", out.scatterX);
+  out.scatterY = stateText(scatter, "y", out.scatterY);
+  out.isScatterLogX = stateFlag(scatter, "log_x", out.isScatterLogX);
+  out.isScatterLogY = stateFlag(scatter, "log_y", out.isScatterLogY);
+  out.betterX = betterIn(scatter, "better_x", out.betterX);
+  out.betterY = betterIn(scatter, "better_y", out.betterY);
+  out.onlyDifferences = stateFlag(state, "only_differences", out.onlyDifferences);
+  out.artifact = stateText(state, "artifact", out.artifact);
+  out.publishedFile = wordsIn(state, "published", out.publishedFile);
   return out;
 }
 
