@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "ui/figures/chart_axis.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 namespace {
@@ -34,17 +35,13 @@ std::vector<AlertRule> alertsFromJson(const Json& json) {
   if (!json.is_array()) return rules;
   for (const Json& entry : json) {
     if (rules.size() == kMostAlerts) break;
-    if (!entry.is_object()) continue;
-    const auto metric = entry.find("metric"), kind = entry.find("kind"),
-               value = entry.find("value");
-    if (metric == entry.end() || !metric->is_string() || kind == entry.end() ||
-        !kind->is_string() || value == entry.end() || !value->is_number())
+    const auto kind = std::find(kAlertKinds.begin(), kAlertKinds.end(), stateText(entry, "kind"));
+    if (kind == kAlertKinds.end() || !stateMember(entry, "metric").is_string() ||
+        !stateMember(entry, "value").is_number())
       continue;
-    const auto found = std::find(kAlertKinds.begin(), kAlertKinds.end(), kind->get<std::string>());
-    if (found == kAlertKinds.end()) continue;
-    rules.push_back({metric->get<std::string>(),
-                     static_cast<AlertRule::Kind>(found - kAlertKinds.begin()),
-                     value->get<double>()});
+    rules.push_back({stateText(entry, "metric"),
+                     static_cast<AlertRule::Kind>(kind - kAlertKinds.begin()),
+                     stateNumber(entry, "value")});
   }
   return rules;
 }

@@ -7,6 +7,7 @@
 #include "ui/kit/questions.h"
 #include "ui/kit/settings.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/workbench/remote_link.h"
 
@@ -27,20 +28,13 @@ std::vector<CurveNote> storedNotes(const QString& key) {
   const Json list = readJson(text.toStdString());
   std::vector<CurveNote> notes;
   for (const Json& entry : list.is_array() ? list : Json::array()) {
-    if (!entry.is_object()) continue;
-    const auto run = entry.find("run"), metric = entry.find("metric"), step = entry.find("step"),
-               words = entry.find("text");
-    const auto isText = [&](const auto& found) {
-      return found != entry.end() && found->is_string();
-    };
-    if (!isText(run) || !isText(metric) || !isText(words) || step == entry.end() ||
-        !step->is_number_integer())
-      continue;
+    const auto step = stateInteger(entry, "step");
+    if (!step || !stateMember(entry, "run").is_string()) continue;
     CurveNote note;
-    note.runUuid = run->get<std::string>();
-    note.metric = metric->get<std::string>();
-    note.step = step->get<std::int64_t>();
-    note.text = wordsOfNote(QString::fromStdString(words->get<std::string>()));
+    note.runUuid = stateText(entry, "run");
+    note.metric = stateText(entry, "metric");
+    note.step = *step;
+    note.text = wordsOfNote(stateWords(entry, "text"));
     if (!note.metric.empty() && !note.text.isEmpty()) notes.push_back(std::move(note));
   }
   return notes;

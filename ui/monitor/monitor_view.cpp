@@ -23,12 +23,10 @@ constexpr std::array kAxisWords{"step", "epoch", "time", "wall", "metric"};
 constexpr std::array kBandWords{"none", "deviation", "error", "interval", "range", "quartiles"};
 constexpr std::array kSmoothingWords{"none", "ema", "centred"};
 
-bool viewPairOf(const Json& json, double& low, double& high) {
-  if (!json.is_array() || json.size() != 2 || !json[0].is_number() || !json[1].is_number())
-    return false;
-  low = json[0].get<double>();
-  high = json[1].get<double>();
-  return std::isfinite(low) && std::isfinite(high) && high > low;
+std::optional<std::array<double, 2>> rangeIn(const Json& state, const char* key) {
+  const auto range = statePair(stateMember(state, key));
+  if (!range || !std::isfinite((*range)[0]) || !std::isfinite((*range)[1])) return std::nullopt;
+  return (*range)[1] > (*range)[0] ? range : std::nullopt;
 }
 
 /// "EMA 0.9", "centred mean of 25 points"; "" for none.
@@ -58,14 +56,11 @@ Json toJson(const Smoothing& smoothing) {
 }
 
 Smoothing smoothingFromJson(const Json& json, const Smoothing& otherwise) {
-  if (!json.is_object()) return otherwise;
   const auto kind =
       std::find(kSmoothingWords.begin(), kSmoothingWords.end(), stateText(json, "kind"));
-  const auto amount = json.find("amount");
-  if (kind == kSmoothingWords.end() || amount == json.end() || !amount->is_number())
-    return otherwise;
+  if (kind == kSmoothingWords.end() || !stateMember(json, "amount").is_number()) return otherwise;
   Smoothing made{static_cast<Smoothing::Kind>(kind - kSmoothingWords.begin()),
-                 amount->get<double>(), stateFlag(json, "auto", false)};
+                 stateNumber(json, "amount"), stateFlag(json, "auto", false)};
   const double most = made.kind == Smoothing::Kind::Ema ? 0.9999 : 1e6;
   if (made.kind == Smoothing::Kind::None) made.amount = 0;
   return made.amount >= 0 && made.amount <= most ? made : otherwise;
@@ -127,8 +122,7 @@ void MonitorPage::setViewState(const Json& state) {
   if (axis != kAxisWords.end()) changed.x = static_cast<XAxis>(axis - kAxisWords.begin());
   if (changed.x == XAxis::Metric) changed.xMetric = stateText(state, "x_metric");
   if (changed.x == XAxis::Metric && changed.xMetric.empty()) changed.x = XAxis::Step;
-  if (const auto smoothing = state.find("smoothing"); smoothing != state.end())
-    changed.smoothing = smoothingFromJson(*smoothing, changed.smoothing);
+  changed.smoothing = smoothingFromJson(stateMember(state, "smoothing"), changed.smoothing);
   const auto band = std::find(kBandWords.begin(), kBandWords.end(), stateText(state, "seeds"));
   if (band != kBandWords.end()) changed.band = static_cast<Spread>(band - kBandWords.begin());
   changed.isLogX = stateFlag(state, "log_x", changed.isLogX);
@@ -137,15 +131,15 @@ void MonitorPage::setViewState(const Json& state) {
   isZoomShared_ = stateFlag(state, "share_zoom", isZoomShared_);
   shareAction_->setChecked(isZoomShared_);
   logAction_->setChecked(stateFlag(state, "log", !log_->isHidden()));
-  if (const auto pinned = state.find("pinned"); pinned != state.end() && pinned->is_array()) {
+  if (const Json& pinned = stateMember(state, "pinned"); pinned.is_array()) {
     isUsual_ = stateFlag(state, "usual", false);
     pinned_.clear();
-    for (const Json& metric : *pinned)
+    for (const Json& metric : pinned)
       if (metric.is_string() && pinned_.size() < 500) pinned_.push_back(metric.get<std::string>());
   }
-  if (const auto groups = state.find("groups"); groups != state.end() && groups->is_object()) {
+  if (const Json& groups = stateMember(state, "groups"); groups.is_object()) {
     opened_.clear();
-    for (const auto& [name, isOpen] : groups->items())
+    for (const auto& [name, isOpen] : groups.items())
       if (isOpen.is_boolean()) opened_[QString::fromStdString(name)] = isOpen.get<bool>();
   }
   if (state.contains("search")) {
@@ -155,13 +149,10 @@ void MonitorPage::setViewState(const Json& state) {
   focused_ = stateText(state, "card");
   enlarged_ = stateText(state, "enlarged");
   ownAxes_.clear();
-  if (const auto axes = state.find("axes"); axes != state.end() && axes->is_object()) {
-    for (const auto& [metric, own] : axes->items()) {
-      if (!own.is_object()) continue;
-      if (own.contains("log_x")) ownAxes_[metric].isLogX = stateFlag(own, "log_x", false);
-      if (own.contains("log_y")) ownAxes_[metric].isLogY = stateFlag(own, "log_y", false);
-      if (own.contains("clip")) ownAxes_[metric].isClipped = stateFlag(own, "clip", false);
-    }
+  for (const auto& [metric, own] : stateTable(state, "axes").items()) {
+    if (own.contains("log_x")) ownAxes_[metric].isLogX = stateFlag(own, "log_x", false);
+    if (own.contains("log_y")) ownAxes_[metric].isLogY = stateFlag(own, "log_y", false);
+    if (own.contains("clip")) ownAxes_[metric].isClipped = stateFlag(own, "clip", false);
   }
   pinUsual();
   rebuild();
@@ -173,25 +164,17 @@ void MonitorPage::setViewState(const Json& state) {
     card->isStale = true;
   }
   fitAll();
-  ranges_ = nullptr;
-  if (const auto ranges = state.find("ranges"); ranges != state.end() && ranges->is_object()) {
-    ranges_ = *ranges;
-    if (!isFollowing && !ranges_.empty()) isFitWanted_ = false;
-  }
+  ranges_ = stateTable(state, "ranges");
+  if (!isFollowing && !ranges_.empty()) isFitWanted_ = false;
   for (PlotCard* card : cards_) applyRanges(*card);
   readAllAgain();
 }
 
 void MonitorPage::applyRanges(PlotCard& card) {
-  if (!ranges_.is_object()) return;
-  const auto range = ranges_.find(card.metric());
-  if (range == ranges_.end() || !range->is_object()) return;
-  double low = 0, high = 0;
-  if (const auto x = range->find("x");
-      x != range->end() && !isFollowing_ && viewPairOf(*x, low, high))
-    card.plot().showRange(low, high);
-  if (const auto y = range->find("y"); y != range->end() && viewPairOf(*y, low, high))
-    card.plot().chooseY(low, high);
+  const Json& ranges = stateTable(ranges_, card.metric());
+  if (const auto x = rangeIn(ranges, "x"); x && !isFollowing_)
+    card.plot().showRange((*x)[0], (*x)[1]);
+  if (const auto y = rangeIn(ranges, "y")) card.plot().chooseY((*y)[0], (*y)[1]);
 }
 
 QString MonitorPage::xTitle() const {
