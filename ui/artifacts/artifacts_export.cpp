@@ -19,16 +19,9 @@ constexpr int kMostIndex = 1 << 20;  // of layers, heads, images, tokens
 
 /// Two numbers of 0 to 1.
 std::optional<std::array<double, 2>> placeInImage(const Json& state, const char* key) {
-  const auto found = state.find(key);
-  if (found == state.end() || !found->is_array() || found->size() != 2) return std::nullopt;
-  std::array<double, 2> place{};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const Json& one = (*found)[i];
-    if (!one.is_number()) return std::nullopt;
-    place[i] = one.get<double>();
-    if (!(place[i] >= 0 && place[i] <= 1)) return std::nullopt;
-  }
-  return place;
+  const auto place = statePair(stateMember(state, key));
+  const auto isShare = [](double one) { return one >= 0 && one <= 1; };
+  return place && isShare((*place)[0]) && isShare((*place)[1]) ? place : std::nullopt;
 }
 
 }  // namespace

@@ -24,6 +24,7 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/series/run_series.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/analyses/analysis_menu.h"
 #include "ui/workbench/drawn_runs.h"
 
@@ -418,10 +419,9 @@ void ArtifactsPage::openImages(std::int64_t run, Images which) {
   Json view{{"bin", -1}, {"cell", {-1, -1}}, {"all_errors", which == Images::Misclassified}};
   if (which == Images::OfCell) view["cell"] = *style_.cell;
   // The split that the matrix counts, where it says which.
-  if (const store::ArtifactRow* row = rowOf(run); row != nullptr && row->meta.is_object()) {
-    for (const char* key : {"split", "weights"}) {
-      if (const auto found = row->meta.find(key); found != row->meta.end()) view[key] = *found;
-    }
+  if (const store::ArtifactRow* row = rowOf(run)) {
+    for (const char* key : {"split", "weights"})
+      if (row->meta.contains(key)) view[key] = row->meta[key];
   }
   workbench_.showView(QStringLiteral("calibration"), view);
 }
@@ -431,8 +431,7 @@ void ArtifactsPage::openInstrument() {
   if (row == nullptr) return;
   Json view = Json::object();
   const auto take = [&](const char* key, const char* from) {
-    const auto found = row->meta.is_object() ? row->meta.find(from) : row->meta.end();
-    if (found != row->meta.end() && !found->is_null()) view[key] = *found;
+    if (const Json& found = stateMember(row->meta, from); !found.is_null()) view[key] = found;
   };
   take("split", "split");
   take("weights", "weights");

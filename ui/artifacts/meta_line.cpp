@@ -14,31 +14,26 @@ QString metaLine(const store::ArtifactRow& row) {
   const Json& meta = row.meta;
   QStringList parts{asWords(row.kind)};
   if (const QString about = metaAbout(meta); !about.isEmpty()) parts << about;
-  if (const auto ids = meta.find("sample_ids");
-      meta.is_object() && ids != meta.end() && ids->is_array()) {
-    if (ids->size() == 1) {
-      parts << QObject::tr("sample ") + QString::fromStdString(ids->front().dump());
-    } else if (!ids->empty() && !meta.contains("samples") && !meta.contains("images")) {
-      parts << QObject::tr("%1 samples").arg(ids->size());
-    }
+  if (const Json& ids = stateList(meta, "sample_ids"); ids.size() == 1) {
+    parts << QObject::tr("sample ") + QString::fromStdString(ids.front().dump());
+  } else if (!ids.empty() && !meta.contains("samples") && !meta.contains("images")) {
+    parts << QObject::tr("%1 samples").arg(ids.size());
   }
   if (const QString weights = metaText(meta, "weights"); !weights.isEmpty()) {
     parts << QObject::tr("weights: ") + weights;
   }
   if (const QString unit = metaText(meta, "unit"); !unit.isEmpty())
     parts << QObject::tr("unit: ") + unit;
-  if (const auto shape = meta.find("shape");
-      meta.is_object() && shape != meta.end() && shape->is_array() && shape->size() <= 16) {
+  if (const Json& shape = stateMember(meta, "shape"); shape.is_array() && shape.size() <= 16) {
     QStringList sides;
-    for (const Json& side : *shape) sides << QString::fromStdString(side.dump());
+    for (const Json& side : shape) sides << QString::fromStdString(side.dump());
     parts << sides.join(QStringLiteral(" \u00d7 "));
   }
   parts << QObject::tr("step ") + count(row.step);
-  if (const auto time = meta.find("time");
-      meta.is_object() && time != meta.end() && !time->is_null()) {
-    parts << (time->is_number() ? QString::fromStdString(formatDuration(time->get<double>())) +
-                                      QObject::tr(" into the run")
-                                : metaText(meta, "time"));
+  if (const Json& time = stateMember(meta, "time"); !time.is_null()) {
+    parts << (time.is_number() ? QString::fromStdString(formatDuration(time.get<double>())) +
+                                     QObject::tr(" into the run")
+                               : metaText(meta, "time"));
   }
   parts << QString::fromStdString(formatBytes(row.bytes));
   return parts.join(QStringLiteral(" \u00b7 "));

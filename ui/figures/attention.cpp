@@ -10,6 +10,7 @@
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/token_cells.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -66,10 +67,9 @@ class AttentionFigure final : public Figure {
       if (cell.isOnGrid())
         keyAt_[static_cast<std::size_t>(cell.row * columns_ + cell.column)] = key;
     }
-    if (const auto found = meta.find("layers");
-        found != meta.end() && found->is_array() &&
-        found->size() == static_cast<std::size_t>(layers_)) {
-      for (const Json& layer : *found) layerNames_ << QString::fromStdString(layer.dump());
+    if (const Json& layers = stateList(meta, "layers");
+        layers.size() == static_cast<std::size_t>(layers_)) {
+      for (const Json& layer : layers) layerNames_ << QString::fromStdString(layer.dump());
     }
     while (layerNames_.size() < layers_) layerNames_ << QString::number(layerNames_.size());
   }

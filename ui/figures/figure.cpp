@@ -14,6 +14,7 @@
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -215,13 +216,12 @@ std::unique_ptr<Figure> makeFigure(const QString& kind, const Json& meta,
       {artifact_kind::kSpectrum, makeSpectrum},   {artifact_kind::kAttention, makeAttention},
       {artifact_kind::kCueDecisions, makeCueDecisions},
   };
-  if (const auto left = meta.is_object() ? meta.find("left_out") : meta.end();
-      left != meta.end() && left->is_number()) {
+  if (const Json& left = stateMember(meta, "left_out"); left.is_number()) {
     const QString sentence =
         QObject::tr(
             "This %1 of %2 was too large to be copied from the other machine: open the "
             "database there, or export the run and import it here.")
-            .arg(kind, QString::fromStdString(formatBytes(left->get<double>())));
+            .arg(kind, QString::fromStdString(formatBytes(left.get<double>())));
     return makeMetaFigure(sentence, sentence, meta, std::move(style));
   }
   const auto maker = kMakers.find(kind);

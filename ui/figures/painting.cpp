@@ -93,41 +93,35 @@ QStringList csvRows(const QString& csv) {
 }
 
 QString metaText(const Json& meta, const char* key) {
-  if (!meta.is_object()) return {};
-  const auto found = meta.find(key);
-  if (found == meta.end() || found->is_null()) return {};
-  return jsonText(*found);
+  const Json& member = stateMember(meta, key);
+  return member.is_null() ? QString() : jsonText(member);
 }
 
 QStringList metaTexts(const Json& meta, std::initializer_list<const char*> keys) {
   QStringList texts;
-  if (!meta.is_object()) return texts;
   for (const char* key : keys) {
-    const auto found = meta.find(key);
-    if (found == meta.end() || !found->is_array() || found->empty()) continue;
-    for (const Json& entry : *found) texts.append(jsonText(entry));
-    return texts;
+    for (const Json& entry : stateList(meta, key)) texts.append(jsonText(entry));
+    if (!texts.isEmpty()) break;
   }
   return texts;
 }
 
 std::vector<ImageAnswer> imageAnswers(const Json& meta) {
   std::vector<ImageAnswer> answers;
-  if (!meta.is_object()) return answers;
-  const Json label = meta.value("label", Json());
+  const Json& label = stateMember(meta, "label");
   // An image of the user's has the label -1.
   const bool isNumber = label.is_number_integer();
   const bool isOwn = isNumber && label.get<std::int64_t>() < 0;
   if (const QString name = metaText(meta, "label_name"); !isOwn && !name.isEmpty())
     answers.push_back({QObject::tr("true: ") + name, std::nullopt});
   const QString predicted = metaText(meta, "predicted_name");
-  const auto confidence = meta.find("confidence");
-  if (predicted.isEmpty() || confidence == meta.end() || !confidence->is_number()) return answers;
+  const Json& confidence = stateMember(meta, "confidence");
+  if (predicted.isEmpty() || !confidence.is_number()) return answers;
   ImageAnswer answer;
   answer.text =
-      QObject::tr("predicted: %1, %2").arg(predicted, percent(confidence->get<double>(), 1));
+      QObject::tr("predicted: %1, %2").arg(predicted, percent(confidence.get<double>(), 1));
   if (isNumber && !isOwn) {
-    answer.isRight = meta.value("predicted", Json()) == label;
+    answer.isRight = stateMember(meta, "predicted") == label;
     answer.text += *answer.isRight ? QStringLiteral(" \u2713") : QStringLiteral(" \u00d7");
   }
   answers.push_back(std::move(answer));
@@ -142,20 +136,12 @@ QColor answerColor(const ImageAnswer& answer, const ThemeColors& colors) {
 QString metaAbout(const Json& meta) {
   QStringList parts;
   if (const QString split = metaText(meta, "split"); !split.isEmpty()) parts << split;
-  if (meta.is_object()) {
-    for (const char* key : {"samples", "count"}) {
-      const auto found = meta.find(key);
-      if (found != meta.end() && found->is_number_integer()) {
-        parts << count(found->get<std::int64_t>()) + QObject::tr(" samples");
-        break;
-      }
-    }
-    // The number of images, or which one it is: sample_ids tells them apart.
-    const auto images = meta.find("images");
-    if (images != meta.end() && images->is_number_integer()) {
-      parts << count(images->get<std::int64_t>()) + QObject::tr(" images");
-    }
-  }
+  auto samples = stateInteger(meta, "samples");
+  if (!samples) samples = stateInteger(meta, "count");
+  if (samples) parts << count(*samples) + QObject::tr(" samples");
+  // The number of images, or which one it is: sample_ids tells them apart.
+  if (const auto images = stateInteger(meta, "images"))
+    parts << count(*images) + QObject::tr(" images");
   return parts.join(QStringLiteral(" \u00b7 "));
 }
 

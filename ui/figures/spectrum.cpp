@@ -13,6 +13,7 @@
 #include "ui/figures/chart_frame.h"
 #include "ui/figures/kinds.h"
 #include "ui/figures/painting.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -27,12 +28,9 @@ class SpectrumFigure final : public Figure {
     const ArrayView view = arrayOf(meta, data);
     if (view.shape.size() != 3)
       throw FileError("a spectrum needs the shape [layers, heads, values]");
-    if (const auto found = meta.find("threshold"); found != meta.end() && found->is_number()) {
-      share_ = std::clamp(found->get<double>(), 0.0, 1.0);
-    }
-    if (const auto found = meta.find("layers"); found != meta.end() && found->is_array()) {
-      for (const Json& layer : *found) layerNames_ << QString::fromStdString(layer.dump());
-    }
+    share_ = std::clamp(stateNumber(meta, "threshold", share_), 0.0, 1.0);
+    for (const Json& layer : stateList(meta, "layers"))
+      layerNames_ << QString::fromStdString(layer.dump());
     const std::vector<int> sides = sidesOf(view, {1024, 1024, 65'536});
     layers_ = sides[0];
     while (layerNames_.size() < layers_) layerNames_ << QString::number(layerNames_.size());
@@ -108,13 +106,11 @@ class SpectrumFigure final : public Figure {
   /// zeros.
   double rank(int layer, int head) const {
     // The analysis may have averaged curves over images, which mean values cannot tell.
-    if (const auto told = meta_.find("rank"); told != meta_.end() && told->is_array()) {
-      const auto row = static_cast<std::size_t>(layer), column = static_cast<std::size_t>(head);
-      if (row < told->size() && (*told)[row].is_array() && column < (*told)[row].size() &&
-          (*told)[row][column].is_number()) {
-        return (*told)[row][column].get<double>();
-      }
-    }
+    const Json& told = stateList(meta_, "rank");
+    const auto row = static_cast<std::size_t>(layer), column = static_cast<std::size_t>(head);
+    if (row < told.size() && told[row].is_array() && column < told[row].size() &&
+        told[row][column].is_number())
+      return told[row][column].get<double>();
     for (int k = 0; k < size_; ++k) {
       const double reached = cumulative_[at(layer, head, k)];
       if (reached >= share_ - 1e-9) return k + 1;

@@ -65,10 +65,8 @@ class TableFigure final : public Figure {
     }
     const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
     const Json table = readJson(text);
-    if (!table.is_object() || !table.contains("columns") || !table.contains("rows") ||
-        !table["columns"].is_array() || !table["rows"].is_array()) {
+    if (!stateMember(table, "columns").is_array() || !stateMember(table, "rows").is_array())
       throw FileError("a table is JSON with the keys columns and rows");
-    }
     for (const Json& column : table["columns"]) columns_ << cellText(column);
     for (const Json& row : table["rows"]) {
       if (!row.is_array() || row.size() != static_cast<std::size_t>(columns_.size())) {
@@ -262,9 +260,8 @@ class TableFigure final : public Figure {
   }
 
   [[nodiscard]] bool isIn(const char* list, std::size_t row, std::size_t column) const {
-    const auto found = meta_.find(list);
-    if (!meta_.is_object() || found == meta_.end() || !found->is_array()) return false;
-    return std::find(found->begin(), found->end(), Json::array({row, column})) != found->end();
+    const Json& cells = stateList(meta_, list);
+    return std::find(cells.begin(), cells.end(), Json::array({row, column})) != cells.end();
   }
 
   [[nodiscard]] std::vector<bool> rightColumns() const {
