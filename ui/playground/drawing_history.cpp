@@ -30,15 +30,13 @@ Json toJson(const std::optional<GridAxis>& axis) {
 }
 
 std::optional<GridAxis> axisFromJson(const Json& json) {
-  if (!json.is_object()) return std::nullopt;
-  const auto values = json.find("values"), labels = json.find("labels");
-  const bool isAxis = values != json.end() && values->is_array() && labels != json.end() &&
-                      labels->is_array() && labels->size() == values->size() &&
-                      values->size() <= SampleGrid::kMostCells;
-  if (!isAxis) return std::nullopt;
+  const Json &values = stateMember(json, "values"), &labels = stateMember(json, "labels");
+  if (!values.is_array() || !labels.is_array() || labels.size() != values.size() ||
+      values.size() > SampleGrid::kMostCells)
+    return std::nullopt;
   GridAxis axis{stateText(json, "key"), stateWords(json, "title"), {}, {}};
-  for (const Json& value : *values) axis.values.push_back(value);
-  for (const Json& label : *labels)
+  axis.values.assign(values.begin(), values.end());
+  for (const Json& label : labels)
     axis.labels << (label.is_string() ? QString::fromStdString(label.get<std::string>())
                                       : QString());
   return axis;

@@ -28,15 +28,14 @@ Json axisState(const std::optional<GridAxis>& axis) {
 }
 
 std::optional<GridAxis> axisFrom(const Json& state, const char* key) {
-  const auto found = state.find(key);
-  if (found == state.end() || !found->is_object()) return std::nullopt;
-  const auto name = found->find("key"), values = found->find("values");
-  const bool isAxis = name != found->end() && name->is_string() && values != found->end() &&
-                      values->is_array() && values->size() <= SampleGrid::kMostCells;
-  if (!isAxis) return std::nullopt;
+  const Json& found = stateMember(state, key);
+  const Json& values = stateMember(found, "values");
+  if (!stateMember(found, "key").is_string() || !values.is_array() ||
+      values.size() > SampleGrid::kMostCells)
+    return std::nullopt;
   GridAxis axis;
-  axis.key = name->get<std::string>();
-  for (const Json& value : *values) axis.values.push_back(value);
+  axis.key = stateText(found, "key");
+  axis.values.assign(values.begin(), values.end());
   return axis;
 }
 
@@ -203,8 +202,8 @@ void PlaygroundPage::takeRecipe(std::int64_t run, const Json& recipe) {
 void PlaygroundPage::applyState() {
   if (!pending_) return;
   const Json state = *std::exchange(pending_, std::nullopt);
-  if (const auto found = state.find("settings"); found != state.end() && found->is_object()) {
-    const SampleSettings wanted = settingsFromJson(*found);
+  if (const Json& found = stateMember(state, "settings"); found.is_object()) {
+    const SampleSettings wanted = settingsFromJson(found);
     showError({});
     if (wanted.model.run == 0) {
       showError(tr("The run that drew this is not in this database."));

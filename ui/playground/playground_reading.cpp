@@ -37,10 +37,10 @@ QIcon runSquare(std::int64_t run) {
 }
 
 QString memoryText(const Json& loaded) {
-  const auto found = loaded.find("bytes");
-  if (found == loaded.end() || !found->is_number()) return {};
+  const Json& bytes = stateMember(loaded, "bytes");
+  if (!bytes.is_number()) return {};
   constexpr double kMega = 1e6;
-  return QStringLiteral(", %1\u202fMB").arg(number(found->get<double>() / kMega, 0));
+  return QStringLiteral(", %1\u202fMB").arg(number(bytes.get<double>() / kMega, 0));
 }
 
 /// Names of runs as rich text: "a, b".
@@ -187,13 +187,12 @@ void PlaygroundPage::takeWarm(const Json& loaded, const QString& sampler) {
     warmTimer_.start();  // it was loaded for another choice
   } else {
     warmText_ = tr("Model in memory%1").arg(memoryText(loaded));
-    const auto image = loaded.find("image");
+    const Json& image = stateList(loaded, "image");
     // The size of the data says nothing of texts.
-    const bool isSize = !makesTextOnly(workbench_.catalog(), sampler_) && image != loaded.end() &&
-                        image->is_array() && image->size() == 3 &&
-                        (*image)[1].is_number_integer() && (*image)[2].is_number_integer();
+    const bool isSize = !makesTextOnly(workbench_.catalog(), sampler_) && image.size() == 3 &&
+                        image[1].is_number_integer() && image[2].is_number_integer();
     if (isSize) {
-      const int high = (*image)[1].get<int>(), wide = (*image)[2].get<int>();
+      const int high = image[1].get<int>(), wide = image[2].get<int>();
       board_->setExpectedSize({wide, high});
       // A sampler that can draw another size has a field for it.
       const bool isFixed = samplerSchema(workbench_.catalog(), sampler_).find("size") == nullptr;

@@ -80,14 +80,12 @@ Json toJson(const SampleSettings& settings) {
 
 SampleSettings settingsFromJson(const Json& json) {
   SampleSettings settings;
-  if (!json.is_object()) return settings;
   settings.model.run = stateInteger(json, "run", 0);
   settings.model.checkpoint = stateText(json, kCheckpointKey, settings.model.checkpoint);
   settings.model.use = stateText(json, kWeightsKey, settings.model.use);
   settings.model.device = stateText(json, "device", settings.model.device);
   settings.sampler = stateText(json, kSamplerKey, {});
-  const auto values = json.find("values");
-  if (values != json.end() && values->is_object()) settings.values = *values;
+  settings.values = stateTable(json, "values");
   return settings;
 }
 

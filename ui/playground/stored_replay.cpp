@@ -7,6 +7,7 @@
 
 #include "core/artifact/artifact.h"
 #include "core/base/error.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -18,16 +19,12 @@ bool isStripOfSteps(const store::ArtifactRow& row) {
 
 /// A strip of steps, or the attention of one of them.
 bool isOfTheWay(const store::ArtifactRow& row) {
-  if (!row.meta.is_object() || !row.meta.contains("recipe") || !row.meta.contains("seed"))
-    return false;
+  if (!row.meta.contains("recipe") || !row.meta.contains("seed")) return false;
   return isStripOfSteps(row) || (row.kind == artifact_kind::kAttention && row.meta.contains("time"));
 }
 
 Json settingOf(const Json& meta, const char* key) {
-  const Json& recipe = meta.at("recipe");
-  if (!recipe.is_object()) return nullptr;
-  const auto settings = recipe.find("settings");
-  return settings != recipe.end() && settings->is_object() ? settings->value(key, Json()) : Json();
+  return stateMember(stateTable(stateMember(meta, "recipe"), "settings"), key);
 }
 
 bool isOfImage(const store::ArtifactRow& row, const WantedReplay& wanted) {
