@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/config/experiment.h"
+#include "core/config/lookup.h"
 #include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
@@ -41,15 +42,6 @@ void putAt(Json& table, const std::string& key, const Json& value) {
   (*at)[parts.back()] = value;
 }
 
-bool hasAt(const Json& table, const std::string& key) {
-  const Json* at = &table;
-  for (const std::string& part : split(key, '.')) {
-    if (!at->is_object() || !at->contains(part)) return false;
-    at = &(*at)[part];
-  }
-  return true;
-}
-
 /// At most so many bytes of `name`; a letter of several bytes is not cut.
 std::string beginningOf(const std::string& name, std::size_t most) {
   if (name.size() <= most) return name;
@@ -78,9 +70,7 @@ QString ModelBlock::place() const {
 
 std::vector<ModelBlock> blocksFromJson(const Json& report) {
   std::vector<ModelBlock> blocks;
-  if (!report.is_object() || !report.contains("blocks") || !report["blocks"].is_array())
-    return blocks;
-  for (const Json& one : report["blocks"]) {
+  for (const Json& one : stateList(report, "blocks")) {
     if (!one.is_object()) continue;
     ModelBlock block;
     block.name = stateWords(one, "name");
@@ -209,7 +199,7 @@ Ablation ablationOf(Document base, const QString& nameA, const Json& modelA, con
   std::vector<Document::Variant> singles;
   for (const Difference& one : all) {
     const Document::Variant variant{"one", {{"model." + one.key, one.after}}};
-    if (hasAt(modelB, one.key) && isSoundVariant(base, variant, catalog)) {
+    if (valueAt(modelB, one.key) != nullptr && isSoundVariant(base, variant, catalog)) {
       add("+ " + one.key + " = " + valueText(one.after).toStdString(), variant.set);
     } else {
       later.push_back(one);
@@ -218,7 +208,7 @@ Ablation ablationOf(Document base, const QString& nameA, const Json& modelA, con
   if (!(isOneArchitecture && all.size() == 1 && later.empty()))
     add(nameB.toStdString(), {{"model", whole}});
   for (const Difference& one : later) {
-    if (!hasAt(modelA, one.key) || !hasAt(modelB, one.key)) continue;
+    if (valueAt(modelA, one.key) == nullptr || valueAt(modelB, one.key) == nullptr) continue;
     Json without = whole;
     putAt(without, one.key, one.before);
     const Document::Variant variant{"one", {{"model", without}}};

@@ -14,6 +14,7 @@
 #include "core/config/experiment.h"
 #include "ui/figures/painting.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/plugins/block_text.h"
 
 namespace vitrine::ui {
@@ -180,13 +181,10 @@ void DiffView::ask(Side& side) {
 }
 
 std::optional<Json> DiffView::configOf(const Side& side) {
-  if (!side.report || !side.report->contains("runs") || !(*side.report)["runs"].is_array() ||
-      (*side.report)["runs"].empty())
-    return std::nullopt;
-  const Json& first = (*side.report)["runs"].front();
-  if (!first.is_object() || !first.contains("config") || !first["config"].is_object())
-    return std::nullopt;
-  return first["config"];
+  if (!side.report) return std::nullopt;
+  const Json& runs = stateList(*side.report, "runs");
+  if (runs.empty() || !stateMember(runs.front(), "config").is_object()) return std::nullopt;
+  return stateMember(runs.front(), "config");
 }
 
 void DiffView::show() {
@@ -232,10 +230,7 @@ void DiffView::show() {
   }
   groups_ = groupBlocks(alignBlocks(blocksFromJson(*a_.report), blocksFromJson(*b_.report)));
   const auto total = [](const Side& side, const char* key) {
-    const Json totals = side.report->value("totals", Json());
-    return totals.is_object() && totals.contains(key) && totals[key].is_number()
-               ? totals[key].get<double>()
-               : 0.0;
+    return stateNumber(stateTable(*side.report, "totals"), key);
   };
   const double parametersA = total(a_, "parameters"), parametersB = total(b_, "parameters"),
                flopsA = total(a_, "flops"), flopsB = total(b_, "flops");

@@ -16,8 +16,7 @@ std::vector<PluginEntry> pluginsFromJson(const Json& report) {
       {"disabled", PluginEntry::State::Disabled},
       {"refused", PluginEntry::State::Refused}};
   for (const auto& [key, state] : lists) {
-    if (!report.is_object() || !report.contains(key) || !report[key].is_array()) continue;
-    for (const Json& one : report[key]) {
+    for (const Json& one : stateList(report, key)) {
       if (!one.is_object()) continue;
       PluginEntry entry;
       entry.state = state;
@@ -30,7 +29,7 @@ std::vector<PluginEntry> pluginsFromJson(const Json& report) {
       entry.compiler = stateWords(one, "compiler");
       entry.trust = stateWords(one, "trust");
       entry.sentence = stateWords(one, "sentence");
-      entry.canBeTrusted = one.contains("can_be_trusted") && one["can_be_trusted"] == true;
+      entry.canBeTrusted = stateFlag(one, "can_be_trusted");
       all.push_back(std::move(entry));
     }
   }
