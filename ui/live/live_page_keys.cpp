@@ -161,14 +161,11 @@ void LivePage::setViewState(const Json& state) {
   model_.image = integerIn(state, "image", model_.image);
   model_.query.row = shareIn(state, "row", model_.query.row);
   model_.query.column = shareIn(state, "column", model_.query.column);
-  const auto kind = state.find("query");
   for (const auto each : {LiveQuery::Kind::Patch, LiveQuery::Kind::Class, LiveQuery::Kind::Mean}) {
-    if (kind != state.end() && kind->is_string() && *kind == wordOf(each)) model_.query.kind = each;
+    if (stateText(state, "query") == wordOf(each)) model_.query.kind = each;
   }
-  const auto scale = state.find("same_scale");
-  if (scale != state.end() && scale->is_boolean()) model_.isSameScale = scale->get<bool>();
-  const auto values = state.find("values");
-  if (values != state.end() && values->is_boolean()) valuesAction_->setChecked(values->get<bool>());
+  model_.isSameScale = stateFlag(state, "same_scale", model_.isSameScale);
+  valuesAction_->setChecked(stateFlag(state, "values", valuesAction_->isChecked()));
   // A moment of the schedule: at once, or when the run reaches it.
   if (const auto moment = state.find("scrubbed"); moment != state.end()) {
     const bool isOne = moment->is_number() && std::isfinite(moment->get<double>());

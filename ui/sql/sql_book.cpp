@@ -65,20 +65,14 @@ QString SqlBook::toText() const {
 SqlBook SqlBook::fromText(const QString& text) {
   SqlBook book;
   const Json json = readJson(text.toStdString());
-  if (!json.is_object()) return book;
-  const auto list = [&json](const char* key) {
-    const auto found = json.find(key);
-    return found != json.end() && found->is_array() ? *found : Json::array();
-  };
-  for (const Json& one : list("past")) {
-    if (!one.is_object() || book.past_.size() >= kMostPast) continue;
+  for (const Json& one : stateList(json, "past")) {
+    if (book.past_.size() >= kMostPast) break;
     const Past past{stateWords(one, "sql"), stateWords(one, "at"),
                     static_cast<std::int64_t>(stateNumber(one, "rows", -1)),
                     stateNumber(one, "seconds")};
     if (!past.sql.isEmpty() && past.sql.size() <= kLongest) book.past_.push_back(past);
   }
-  for (const Json& one : list("saved")) {
-    if (!one.is_object()) continue;
+  for (const Json& one : stateList(json, "saved")) {
     const QString name = stateWords(one, "name"), sql = stateWords(one, "sql");
     if (!name.isEmpty() && !sql.isEmpty()) book.save(name, sql);
   }

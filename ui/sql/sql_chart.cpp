@@ -264,15 +264,10 @@ Json toJson(const SqlChartChoice& choice) {
 
 SqlChartChoice sqlChartFromJson(const Json& json) {
   SqlChartChoice choice;
-  if (!json.is_object()) return choice;
   choice.x = stateWords(json, "x");
   choice.group = stateWords(json, "group");
-  const Json names = json.value("y", Json());
-  if (names.is_array()) {
-    for (const Json& name : names) {
-      if (name.is_string()) choice.y << QString::fromStdString(name.get<std::string>());
-    }
-  }
+  for (const Json& name : stateList(json, "y"))
+    if (name.is_string()) choice.y << QString::fromStdString(name.get<std::string>());
   choice.isPoints = stateFlag(json, "points");
   if (stateFlag(json, "log_x")) choice.xScale = AxisScale::Log;
   if (stateFlag(json, "log_y")) choice.yScale = AxisScale::Log;
