@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/config/edit/document.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/value_text.h"
 #include "ui/start/start_parts.h"
 #include "ui/workbench/help_viewer.h"
 #include "ui/workbench/run_facts.h"
@@ -164,10 +165,9 @@ void TourOffer::writeReport() {
 }
 
 void TourOffer::takeReport(const Json& answer) {
-  if (!answer.contains("report") || !answer.at("report").is_string() ||
-      answer.at("report").get_ref<const std::string&>().empty())
+  reportFile_ = stateWords(answer, "report");
+  if (reportFile_.isEmpty())
     return endReport(tr("The report was not written; `vitrine demo --tour` says why."));
-  reportFile_ = QString::fromStdString(answer.at("report").get<std::string>());
   endReport({});
   QDesktopServices::openUrl(QUrl::fromLocalFile(reportFile_));
 }

@@ -233,7 +233,6 @@ Json toJson(const FigurePaper& paper) {
 
 FigurePaper paperFromJson(const Json& json) {
   FigurePaper paper;
-  if (!json.is_object()) return paper;
   const auto take = [&json](const char* key, double& value, double low, double high) {
     const double stored = stateNumber(json, key, value);
     if (stored >= low && stored <= high) value = stored;
@@ -256,13 +255,11 @@ FigurePaper paperFromJson(const Json& json) {
                                    .left(FigurePaper::kLongestName)
                              : QString();
   };
-  if (const auto x = json.find("x_title"); x != json.end()) paper.xTitle = words(*x);
-  if (const auto y = json.find("y_title"); y != json.end()) paper.yTitle = words(*y);
-  if (const auto names = json.find("series"); names != json.end() && names->is_array()) {
-    for (const Json& name : *names) {
-      if (paper.seriesNames.size() == FigurePaper::kMostNames) break;
-      paper.seriesNames << words(name);
-    }
+  paper.xTitle = words(stateMember(json, "x_title"));
+  paper.yTitle = words(stateMember(json, "y_title"));
+  for (const Json& name : stateList(json, "series")) {
+    if (paper.seriesNames.size() == FigurePaper::kMostNames) break;
+    paper.seriesNames << words(name);
   }
   return paper;
 }

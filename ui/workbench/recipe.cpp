@@ -166,26 +166,19 @@ QByteArray toText(const Recipe& recipe) {
 std::optional<Recipe> recipeFromText(const QByteArray& text) {
   if (text.size() > kMostText) return std::nullopt;
   const Json json = readJson(text.toStdString());
-  if (!json.is_object()) return std::nullopt;
-  const auto version = json.find("version");
-  if (version == json.end() || !version->is_number_integer() ||
-      version->get<std::int64_t>() != Recipe::kVersion)
-    return std::nullopt;
+  if (stateInteger(json, "version") != Recipe::kVersion) return std::nullopt;
   Recipe recipe;
   recipe.database = recipeWordOf(json, "database");
   recipe.page = recipeWordOf(json, "page");
   recipe.current = recipeWordOf(json, "current");
   if (recipe.page.empty()) return std::nullopt;
-  if (const auto runs = json.find("runs"); runs != json.end() && runs->is_array()) {
-    for (const Json& run : *runs) {
-      if (recipe.runs.size() == kMostRecipeRuns) return std::nullopt;
-      if (run.is_string() && run.get_ref<const std::string&>().size() <= kMostWord)
-        recipe.runs.push_back(run.get<std::string>());
-    }
+  for (const Json& run : stateList(json, "runs")) {
+    if (recipe.runs.size() == kMostRecipeRuns) return std::nullopt;
+    if (run.is_string() && run.get_ref<const std::string&>().size() <= kMostWord)
+      recipe.runs.push_back(run.get<std::string>());
   }
-  if (const auto view = json.find("view"); view != json.end()) recipe.view = *view;
-  if (const auto paper = json.find("paper"); paper != json.end())
-    recipe.paper = paperFromJson(*paper);
+  recipe.view = stateMember(json, "view");
+  recipe.paper = paperFromJson(stateMember(json, "paper"));
   return recipe;
 }
 

@@ -189,10 +189,7 @@ std::vector<Fact> configFacts(const Json& config, const Json& baseline, const Js
   }
   std::vector<Fact> facts;
   for (const auto& [key, value] : flatten(config)) {
-    QString layer;
-    if (origins.is_object() && origins.contains(key) && origins[key].is_object()) {
-      layer = valueText(origins[key].value("layer", Json("")));
-    }
+    const QString layer = valueText(stateTable(origins, key).value("layer", Json("")));
     QString tip = layer.isEmpty() ? QString() : sayOfRun("from: %1").arg(layer);
     if (filter == ConfigFilter::Baseline) {
       const auto other = base.find(key);

@@ -61,15 +61,14 @@ std::optional<PixelDifference> pixelDifference(const QImage& a, const QImage& b)
 }
 
 std::optional<HashedImage> imageIn(const Json& answer, std::uint64_t seed) {
-  const auto image = answer.find("image");
-  if (image == answer.end() || !image->is_object()) return std::nullopt;
-  const auto of = image->find("seed"), hash = image->find("sha256"), bytes = image->find("bytes");
-  const bool isWhole = of != image->end() && of->is_number_integer() && hash != image->end() &&
-                       hash->is_string() && bytes != image->end() && bytes->is_binary();
-  if (!isWhole || of->get<std::uint64_t>() != seed) return std::nullopt;
-  const auto& png = bytes->get_binary();
+  const Json& image = stateMember(answer, "image");
+  const Json &of = stateMember(image, "seed"), &bytes = stateMember(image, "bytes");
+  const bool isWhole =
+      of.is_number_integer() && stateMember(image, "sha256").is_string() && bytes.is_binary();
+  if (!isWhole || of.get<std::uint64_t>() != seed) return std::nullopt;
+  const auto& png = bytes.get_binary();
   return HashedImage{QImage::fromData(png.data(), static_cast<int>(png.size()), "PNG"),
-                     hash->get<std::string>()};
+                     stateText(image, "sha256")};
 }
 
 Verdict verdictOf(const HashedImage& stored, const std::optional<HashedImage>& again) {

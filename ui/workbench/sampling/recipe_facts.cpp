@@ -26,20 +26,15 @@ std::vector<std::pair<std::string, Json>> flatRecipe(const Json& recipe) {
     const bool isEmpty = value.is_null() || ((value.is_array() || value.is_object()) && value.empty());
     if (!isEmpty) flat.emplace_back(key, value);
   };
-  const auto settings = recipe.find("settings");
   for (const auto& [key, value] : recipe.items()) {
     if (key != "settings" && key != "batch" && key != "networks") add(key, value);
   }
   // The hash of each network that took part, by its name.
-  if (const auto networks = recipe.find("networks");
-      networks != recipe.end() && networks->is_object()) {
-    for (const auto& [name, hash] : networks->items()) add(name + "_sha256", hash);
-  }
-  if (settings != recipe.end() && settings->is_object()) {
-    for (const auto& [key, value] : settings->items()) {
-      // The class that was drawn stands for the one that was asked for.
-      if (!recipe.contains(key) || recipe.at(key).is_null()) add(key, value);
-    }
+  for (const auto& [name, hash] : stateTable(recipe, "networks").items())
+    add(name + "_sha256", hash);
+  for (const auto& [key, value] : stateTable(recipe, "settings").items()) {
+    // The class that was drawn stands for the one that was asked for.
+    if (!recipe.contains(key) || recipe.at(key).is_null()) add(key, value);
   }
   const auto place = [](const std::string& key) {
     return std::find(kFirstFacts.begin(), kFirstFacts.end(), key) - kFirstFacts.begin();

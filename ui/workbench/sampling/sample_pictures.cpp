@@ -1,5 +1,7 @@
 #include "ui/workbench/sampling/sample_pictures.h"
 
+#include "ui/kit/value_text.h"
+
 namespace vitrine::ui {
 
 SamplePictures::~SamplePictures() {
@@ -28,17 +30,14 @@ void SamplePictures::fetch(const ModelChoice& model, const std::string& split,
   if (kept_.size() + missing.size() > kMostKept) kept_.clear();
   ModelService::Listener listener;
   listener.onPart = [this, run, split](const Json& answer) {
-    const auto sample = answer.find("sample");
-    if (sample == answer.end() || !sample->is_object()) return;
-    const auto id = sample->find("sample_id"), bytes = sample->find("bytes");
-    if (id == sample->end() || !id->is_number_integer() || bytes == sample->end() ||
-        !bytes->is_binary())
-      return;
-    const auto& png = bytes->get_binary();
+    const Json& sample = stateMember(answer, "sample");
+    const Json& bytes = stateMember(sample, "bytes");
+    const auto number = stateInteger(sample, "sample_id");
+    if (!number || !bytes.is_binary()) return;
+    const auto& png = bytes.get_binary();
     const QImage image = QImage::fromData(png.data(), static_cast<int>(png.size()), "PNG");
-    const auto number = id->get<std::int64_t>();
-    kept_[{run, split, number}] = image;
-    Q_EMIT arrived(run, number, image);
+    kept_[{run, split, *number}] = image;
+    Q_EMIT arrived(run, *number, image);
   };
   listener.onDone = [this](const Json&) {
     ticket_ = 0;
