@@ -17,12 +17,6 @@ namespace vitrine::ui {
 
 namespace {
 
-const Json& listOf(const Json& meta, const char* key) {
-  static const Json none = Json::array();
-  const auto found = meta.is_object() ? meta.find(key) : meta.end();
-  return found == meta.end() ? none : *found;
-}
-
 TokenGrid gridFrom(const std::vector<TokenPlace>& places, int tokens, const QStringList& words) {
   TokenGrid grid = TokenGrid::of(tokenCells(places, tokens), words);
   if (static_cast<std::int64_t>(grid.rows) * grid.columns > 1 << 20)
@@ -56,10 +50,10 @@ ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
   const std::vector<int> sides = sidesOf(view, {1024, 1024, 65'536, 65'536});
   if (view.count() == 0) throw FileError("attention has no values");
   const int queries = sides[2], keys = sides[3];
-  const Json& numbers = listOf(meta, "layers");
-  const Json& scans = listOf(meta, "scan_positions");
+  const Json& numbers = stateMember(meta, "layers");
+  const Json& scans = stateMember(meta, "scan_positions");
   ReadMaps maps;
-  if (const Json& whole = listOf(meta, "grid");
+  if (const Json& whole = stateMember(meta, "grid");
       whole.size() == 2 && whole[0].is_number_integer() && whole[1].is_number_integer()) {
     const auto rows = whole[0].get<std::int64_t>(), columns = whole[1].get<std::int64_t>();
     const auto most = static_cast<std::int64_t>(kMostGrid);
@@ -67,13 +61,13 @@ ReadMaps mapsFrom(const Json& meta, const std::vector<std::byte>& data) {
       throw FileError("meta.grid is not the size of a grid");
     maps.whole = QSize(static_cast<int>(columns), static_cast<int>(rows));
   }
-  maps.keyPlaces = tokenPlaces(listOf(meta, "key_places"), keys, "key_places");
+  maps.keyPlaces = tokenPlaces(stateMember(meta, "key_places"), keys, "key_places");
   const auto positions = [&](const char* own) { return meta.contains(own) ? own : "positions"; };
   const char* queryKey = positions("query_positions");
   const char* keyKey = positions("key_positions");
-  const TokenGrid queryGrid = gridFrom(tokenPlaces(listOf(meta, queryKey), queries, queryKey),
+  const TokenGrid queryGrid = gridFrom(tokenPlaces(stateMember(meta, queryKey), queries, queryKey),
                                        queries, metaTexts(meta, {"query_words"}));
-  const TokenGrid keyGrid = gridFrom(tokenPlaces(listOf(meta, keyKey), keys, keyKey), keys,
+  const TokenGrid keyGrid = gridFrom(tokenPlaces(stateMember(meta, keyKey), keys, keyKey), keys,
                                      metaTexts(meta, {"key_words"}));
   const std::int64_t perLayer = view.count() / sides[0];
   for (int index = 0; index < sides[0]; ++index) {
@@ -222,7 +216,7 @@ std::vector<AttentionEntry> attentionEntries(const std::vector<store::ArtifactRo
                   entry.weights, entry.split};
     // Other patches of a drawn image are drawn again, each with its own query.
     const std::string query =
-        entry.isDrawn ? listOf(row.meta, "query_positions").dump() : std::string();
+        entry.isDrawn ? stateMember(row.meta, "query_positions").dump() : std::string();
     std::int64_t& newest = maps[key][row.name + query];
     newest = std::max(newest, row.id);
     entries.try_emplace(key, std::move(entry));

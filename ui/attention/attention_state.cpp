@@ -23,12 +23,6 @@ int wordIndex(const Json& value, const char* const (&words)[N], int otherwise) {
   return otherwise;
 }
 
-const Json& fieldOf(const Json& state, const char* key) {
-  static const Json none;
-  const auto found = state.find(key);
-  return found == state.end() ? none : *found;
-}
-
 int smallNumber(const Json& state, const char* key, int otherwise) {
   return stateInteger(state, key, 0, kMostNumber, otherwise);
 }
@@ -62,7 +56,7 @@ void AttentionPage::setViewState(const Json& state) {
   chosen_.analysis = stateText(state, "analysis", chosen_.analysis);
   chosen_.matrix = stateText(state, "matrix", chosen_.matrix);
   // An image of the user's is in no file: what was drawn of it cannot be drawn again.
-  const Json& image = fieldOf(state, "image");
+  const Json& image = stateMember(state, "image");
   const bool isImage = image.is_number_integer();
   if (isImage && image.get<std::int64_t>() < 0 && own_.isNull())
     workbench_.showMessage(
@@ -72,21 +66,21 @@ void AttentionPage::setViewState(const Json& state) {
     sample_ = image.get<std::int64_t>();
     isSampleChosen_ = true;
     // A number without a split is of the one that evaluations end with.
-    const Json& split = fieldOf(state, "split");
+    const Json& split = stateMember(state, "split");
     const bool isSplit = split == "train" || split == "validation" || split == "test";
     split_ = isSplit ? split.get<std::string>() : std::string();
     listed_.clear();
-    for (const Json& one : fieldOf(state, "listed")) {
+    for (const Json& one : stateMember(state, "listed")) {
       if (one.is_number_integer() && listed_.size() < kMostListed)
         listed_.push_back(one.get<std::int64_t>());
     }
   }
   if (state.contains("time")) {
-    const Json& time = fieldOf(state, "time");
+    const Json& time = stateMember(state, "time");
     atTime_ = time.is_number() ? std::optional(time.get<double>()) : std::nullopt;
   }
   if (state.contains("step")) {
-    const Json& step = fieldOf(state, "step");
+    const Json& step = stateMember(state, "step");
     const bool isOne = step.is_number_integer() && step.get<std::int64_t>() >= 0;
     atStep_ = isOne ? std::optional(step.get<std::int64_t>()) : std::nullopt;
   }
@@ -94,25 +88,24 @@ void AttentionPage::setViewState(const Json& state) {
   choice_.head = smallNumber(state, "head", choice_.head);
   QueryChoice& query = choice_.query;
   query.kind = static_cast<QueryChoice::Kind>(
-      wordIndex(fieldOf(state, "query"), kQueryWords, static_cast<int>(query.kind)));
+      wordIndex(stateMember(state, "query"), kQueryWords, static_cast<int>(query.kind)));
   query.token = smallNumber(state, "token", query.token);
-  if (const Json& place = fieldOf(state, "place");
-      place.is_array() && place.size() == 2 && place[0].is_number() && place[1].is_number()) {
-    const double down = place[0].get<double>(), right = place[1].get<double>();
+  if (const auto place = statePair(stateMember(state, "place"))) {
+    const auto [down, right] = *place;
     if (down >= 0 && down <= 1 && right >= 0 && right <= 1) query.place = {down, right};
   }
-  if (const Json& mass = fieldOf(state, "mass");
+  if (const Json& mass = stateMember(state, "mass");
       mass.is_number() && mass.get<double>() > 0 && mass.get<double>() <= 1)
     choice_.share = mass.get<double>();
   choice_.isSameScale = stateFlag(state, "same_scale", choice_.isSameScale);
   choice_.isRollout = stateFlag(state, "rollout", choice_.isRollout);
   choice_.isDistances = stateFlag(state, "distances", choice_.isDistances);
-  if (const Json& use = fieldOf(state, "weights"); use == kTrained || use == kAverage) {
+  if (const Json& use = stateMember(state, "weights"); use == kTrained || use == kAverage) {
     use_ = use.get<std::string>();
     isUseChosen_ = true;
   }
   choice_.layout = static_cast<AttentionChoice::Layout>(
-      wordIndex(fieldOf(state, "layout"), kLayoutWords, static_cast<int>(choice_.layout)));
+      wordIndex(stateMember(state, "layout"), kLayoutWords, static_cast<int>(choice_.layout)));
   tellSelection();
   workbench_.selection().setStep(atStep_.value_or(-1));
   if (!isStale_ && !lists_.isBusy() && runsOf_ == runs() && !panels_.empty()) {

@@ -21,15 +21,13 @@ constexpr std::int64_t kMostClasses = 1'000'000;
 constexpr std::size_t kMostClasswise = 4'000'000;
 
 std::int64_t integerAt(const Json& meta, const char* key, std::int64_t least, std::int64_t most) {
-  const auto found = meta.find(key);
-  if (found == meta.end() || !found->is_number_integer())
-    throw FileError(std::string("answers need the integer meta.") + key);
-  const auto value = found->get<std::int64_t>();
-  if (value < least || value > most) {
-    throw FileError(std::string("meta.") + key + " is " + std::to_string(value) +
+  const auto value = stateInteger(meta, key);
+  if (!value) throw FileError(std::string("answers need the integer meta.") + key);
+  if (*value < least || *value > most) {
+    throw FileError(std::string("meta.") + key + " is " + std::to_string(*value) +
                     "; it has to be " + std::to_string(least) + " to " + std::to_string(most));
   }
-  return value;
+  return *value;
 }
 
 /// Log of the sum of exp(b (z - largest z)) of one sample of Form::Top, between the stored
@@ -146,10 +144,10 @@ Predictions readPredictions(const Json& meta, std::span<const std::byte> data) {
   if (form == predictions_form::kTop) {
     out.form = Predictions::Form::Top;
     out.top = static_cast<int>(integerAt(meta, "top", 1, out.classes));
-    const auto grid = meta.find("inverse_temperatures");
-    if (grid == meta.end() || !grid->is_array() || grid->empty())
+    const Json& grid = stateList(meta, "inverse_temperatures");
+    if (grid.empty())
       throw FileError("answers of the form 'top' need the list meta.inverse_temperatures");
-    for (const Json& one : *grid) {
+    for (const Json& one : grid) {
       const double before = out.inverseTemperatures.empty() ? 0 : out.inverseTemperatures.back();
       if (!one.is_number() || !(one.get<double>() > before))
         throw FileError("meta.inverse_temperatures has to ascend from above 0");
@@ -161,12 +159,10 @@ Predictions readPredictions(const Json& meta, std::span<const std::byte> data) {
     throw FileError("answers of " + std::to_string(out.classes) + " classes need " +
                     std::to_string(width + 2) + " columns, not " + std::to_string(view.shape[1]));
   }
-  if (const auto names = meta.find("class_names"); names != meta.end() && names->is_array()) {
-    for (const Json& name : *names) {
-      if (name.is_string()) out.classNames.push_back(name.get<std::string>());
-    }
-    if (out.classNames.size() != static_cast<std::size_t>(out.classes)) out.classNames.clear();
+  for (const Json& name : stateList(meta, "class_names")) {
+    if (name.is_string()) out.classNames.push_back(name.get<std::string>());
   }
+  if (out.classNames.size() != static_cast<std::size_t>(out.classes)) out.classNames.clear();
   out.width = static_cast<int>(width);
   const std::int64_t samples = view.shape[0];
   out.values.reserve(static_cast<std::size_t>(samples * width));

@@ -40,14 +40,11 @@ int rankOf(const std::string& kind) {
 
 /// The condition of an image as text that orders it.
 std::string conditionOf(const Json& recipe) {
-  if (!recipe.is_object()) return "";
   for (const char* key : {"class", "prompt"}) {
-    if (const auto found = recipe.find(key); found != recipe.end()) return plainText(*found);
+    if (recipe.contains(key)) return plainText(recipe.at(key));
   }
-  const auto settings = recipe.find("settings");
-  if (settings == recipe.end() || !settings->is_object()) return "";
-  const auto prompt = settings->find("prompt");
-  return prompt == settings->end() ? "" : plainText(*prompt);
+  const Json& settings = stateTable(recipe, "settings");
+  return settings.contains("prompt") ? plainText(settings.at("prompt")) : "";
 }
 
 /// Settings that tell the images of one call apart, or change nothing in them.
@@ -59,8 +56,7 @@ bool isAveraged(const store::ArtifactRow& row) { return stateText(row.meta, "wei
 /// What orders the artifacts of one name: those of the run's own settings and trained weights are
 /// alike in all runs, so that they come before newer ones.
 auto orderOf(const store::ArtifactRow& row) {
-  const bool isOwn = !row.meta.is_object() || !row.meta.contains("overrides");
-  return std::tuple(isOwn, !isAveraged(row), row.step);
+  return std::tuple(!row.meta.contains("overrides"), !isAveraged(row), row.step);
 }
 
 }  // namespace
@@ -121,12 +117,9 @@ std::vector<TileKind> sharedKinds(
 
 QStringList changesOf(const Json& recipe, const Catalog& catalog) {
   QStringList changes;
-  if (!recipe.is_object()) return changes;
   if (stateText(recipe, "weights") == "ema") changes << QObject::tr("averaged weights");
-  const auto settings = recipe.find("settings");
-  if (settings == recipe.end() || !settings->is_object()) return changes;
   const ItemCard* sampler = catalog.find(ItemKind::Sampler, stateText(recipe, "sampler"));
-  for (const auto& [key, value] : settings->items()) {
+  for (const auto& [key, value] : stateTable(recipe, "settings").items()) {
     const Field* field = sampler == nullptr ? nullptr : sampler->schema.find(key);
     const bool isOwn = field != nullptr ? field->defaultValue == value : value.is_null();
     if (!isOwn && std::find(kNoChange.begin(), kNoChange.end(), key) == kNoChange.end())

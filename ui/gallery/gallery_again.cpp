@@ -3,6 +3,7 @@
 #include "ui/gallery/gallery_page.h"
 #include "ui/gallery/image_details.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 
@@ -23,10 +24,8 @@ void GalleryPage::verify() {
   const auto made = std::make_shared<std::optional<HashedImage>>();
   ModelService::Listener listener;
   listener.onPart = [this, made, seed = image.seed](const Json& part) {
-    const auto done = part.find("done"), total = part.find("total");
-    if (done != part.end() && total != part.end() && done->is_number() && total->is_number() &&
-        total->get<double>() > 0)
-      check_.share = done->get<double>() / total->get<double>();
+    const double done = stateNumber(part, "done", -1), total = stateNumber(part, "total");
+    if (done >= 0 && total > 0) check_.share = done / total;
     if (auto found = imageIn(part, seed)) *made = std::move(found);
     showVerdict();
   };

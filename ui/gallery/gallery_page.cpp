@@ -318,10 +318,8 @@ void GalleryPage::setViewState(const Json& state) {
   ImagesByRun read;
   const auto idsIn = [&](const char* key) {
     std::set<std::int64_t> ids;
-    const auto list = state.find(key);
-    if (list == state.end() || !list->is_array()) return ids;
-    for (const Json& one : *list) {
-      const std::int64_t id = one.is_object() ? stateInteger(one, "id", 0) : 0;
+    for (const Json& one : stateList(state, key)) {
+      const std::int64_t id = stateInteger(one, "id", 0);
       if (id <= 0) continue;
       const auto [known, isNew] = here.try_emplace(id, 0);
       if (isNew) known->second = idOf(one, read);

@@ -3,6 +3,7 @@
 #include <QThread>
 #include <utility>
 
+#include "ui/kit/value_text.h"
 #include "ui/workbench/remote_link.h"
 
 namespace vitrine::ui {
@@ -31,8 +32,7 @@ void DeviceMonitor::ask() {
   if (link_ != nullptr) {
     link_->send({{"op", "devices"}}, this, [this](const Json& answer) {
       std::vector<jobs::DeviceLoad> loads;
-      const auto devices = answer.find("devices");
-      for (const Json& one : devices != answer.end() && devices->is_array() ? *devices : Json())
+      for (const Json& one : stateList(answer, "devices"))
         loads.push_back(jobs::deviceLoadFromJson(one));
       take(std::move(loads));  // none where there is no link: what was true is no longer known
     });

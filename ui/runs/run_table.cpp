@@ -78,10 +78,8 @@ std::string RunTable::idOf(int section) const {
 void RunTable::restoreLook() {
   const Json kept = readJson(setting(lookKey_).toString().toStdString());
   if (!kept.is_object()) return;
-  if (const auto widths = kept.find("widths"); widths != kept.end() && widths->is_object()) {
-    for (const auto& [id, width] : widths->items())
-      if (width.is_number_integer()) widths_[id] = std::clamp(width.get<int>(), 16, 2000);
-  }
+  for (const auto& [id, width] : stateTable(kept, "widths").items())
+    if (width.is_number_integer()) widths_[id] = std::clamp(width.get<int>(), 16, 2000);
   sortedBy_ = stateText(kept, "sorted_by", sortedBy_);
   sortSection_ = sortedBy_.empty() ? -1 : sortedBy_ == kNames ? 0 : 1;
   if (stateFlag(kept, "is_descending")) order_ = Qt::DescendingOrder;

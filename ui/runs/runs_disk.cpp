@@ -13,6 +13,7 @@
 #include "core/store/run_facts.h"
 #include "ui/kit/questions.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/runs/runs_panel.h"
 
 namespace vitrine::ui {
@@ -101,8 +102,7 @@ void RunsPanel::confirmPrune(const std::vector<std::int64_t>& ended, std::int64_
 void RunsPanel::pruned(const Json& report) {
   std::int64_t checkpoints = 0, bytes = 0;
   QStringList kept;
-  const auto runs = report.find("runs");
-  for (const Json& run : runs != report.end() && runs->is_array() ? *runs : Json::array()) {
+  for (const Json& run : stateList(report, "runs")) {
     checkpoints += run.value("checkpoints", std::int64_t{0});
     bytes += run.value("bytes", std::int64_t{0});
     const std::string refusal = run.value("refusal", std::string());

@@ -4,6 +4,7 @@
 
 #include "core/base/read_json.h"
 #include "ui/kit/settings.h"
+#include "ui/kit/value_text.h"
 
 namespace vitrine::ui {
 namespace {
@@ -12,8 +13,7 @@ namespace {
 std::vector<std::int64_t> knownRuns(const Json& kept, const char* name,
                                     StudioWorkbench& workbench) {
   std::vector<std::int64_t> runs;
-  if (!kept.is_object() || !kept.contains(name)) return runs;
-  for (const Json& id : kept.at(name)) {
+  for (const Json& id : stateList(kept, name)) {
     if (id.is_number_integer() && workbench.run(id.get<std::int64_t>()) != nullptr)
       runs.push_back(id.get<std::int64_t>());
   }

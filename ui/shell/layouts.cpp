@@ -25,10 +25,8 @@ std::optional<Layout> layoutOf(const QString& text) {
   Layout layout;
   layout.docks = QByteArray::fromBase64(QByteArray::fromStdString(stateText(all, "docks")));
   layout.page = stateWords(all, "page");
-  if (const auto views = all.find("views"); views != all.end() && views->is_object()) {
-    for (const auto& [page, view] : views->items())
-      layout.views[QString::fromStdString(page)] = view;
-  }
+  for (const auto& [page, view] : stateTable(all, "views").items())
+    layout.views[QString::fromStdString(page)] = view;
   return layout;
 }
 

@@ -45,14 +45,13 @@ void addLayers(Spectrum& spectrum, const Json& meta, std::span<const std::byte> 
   if (view.shape[0] > kMostSide || view.shape[1] > kMostSide)
     throw FileError("a spectrum has at most 4,096 layers and heads");
   spectrum.images = stateInteger(meta, "images", spectrum.images);
-  const auto names = meta.find("layers");
+  const Json& names = stateList(meta, "layers");
   for (std::int64_t l = 0; l < view.shape[0]; ++l) {
     LayerSpectrum layer;
     layer.layer = l;
     const auto at = static_cast<std::size_t>(l);
-    if (names != meta.end() && names->is_array() && at < names->size() &&
-        (*names)[at].is_number_integer())
-      layer.layer = (*names)[at].get<std::int64_t>();
+    if (at < names.size() && names[at].is_number_integer())
+      layer.layer = names[at].get<std::int64_t>();
     for (std::int64_t h = 0; h < view.shape[1]; ++h) {
       HeadSpectrum head;
       const std::int64_t first = (l * view.shape[1] + h) * view.shape[2];

@@ -14,6 +14,7 @@
 #include "ui/kit/questions.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/page.h"
 #include "ui/workbench/remote_link.h"
 
@@ -97,8 +98,7 @@ void ReportBar::cancel() {
 
 void ReportBar::take(const Json& report) {
   end();
-  const auto missing = report.find("not_drawn");
-  const bool isWhole = missing == report.end() || !missing->is_array() || missing->empty();
+  const bool isWhole = stateList(report, "not_drawn").empty();
   const QString shown = QDir::toNativeSeparators(file_);
   workbench_.offer(isWhole ? tr("Wrote %1.").arg(shown)
                            : tr("Wrote %1. It names what could not be drawn.").arg(shown),
