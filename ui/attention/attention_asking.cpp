@@ -13,6 +13,7 @@
 #include "ui/attention/attention_page.h"
 #include "ui/attention/attention_panel.h"
 #include "ui/kit/fit_area.h"
+#include "ui/kit/value_text.h"
 #include "ui/workbench/model_service.h"
 
 namespace vitrine::ui {
@@ -267,12 +268,10 @@ void AttentionPage::compute(std::size_t index) {
   ModelService::Listener listener;
   listener.onPart = [this, answer, run, panelOf, isQuiet](const Json& part) {
     answer->take(part);
-    const auto done = part.find("done"), total = part.find("total");
     const std::size_t at = panelOf(run);
-    if (isQuiet || done == part.end() || total == part.end() || at >= panels_.size()) return;
-    const double share = done->is_number() && total->is_number() && total->get<double>() > 0
-                             ? done->get<double>() / total->get<double>()
-                             : 0;
+    if (isQuiet || !part.contains("done") || at >= panels_.size()) return;
+    const double total = stateNumber(part, "total");
+    const double share = total > 0 ? stateNumber(part, "done") / total : 0;
     panels_[at]->showMessage(tr("Computing: %1").arg(percent(share, 0)), QString(), true);
   };
   listener.onDone = [this, answer, run, panelOf, way = *way, use = use_, known](const Json& last) {

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/playground/stored_replay.h"
 
 namespace vitrine::ui {
@@ -378,10 +379,7 @@ void DrawWorker::warm(const ModelChoice& model, const Json& probe) {
         {[](const Json&) {},
          [this, answer](const Json& last) {
            warming_ = 0;
-           const auto found = last.find("sampler");
-           const bool isKnown = found != last.end() && found->is_string();
-           Q_EMIT warmed(answer, isKnown ? QString::fromStdString(found->get<std::string>())
-                                         : QString());
+           Q_EMIT warmed(answer, stateWords(last, "sampler"));
          },
          // Several samplers fit, or the little that was asked for is nothing it can do: the model
          // is in memory all the same.

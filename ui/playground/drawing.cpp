@@ -61,8 +61,7 @@ std::vector<QImage> imagesIn(const ArrayView& view) {
 
 void takePreview(DrawnCell& cell, const Json& preview) {
   const Json& meta = fieldOf(preview, "meta");
-  const auto kind = preview.find("kind");
-  if (kind == preview.end() || *kind != artifact_kind::kImageGrid) return;
+  if (stateMember(preview, "kind") != artifact_kind::kImageGrid) return;
   const std::uint64_t first = seedOf(meta, "first_seed");
   std::vector<QImage> images = imagesIn(arrayOf(meta, binaryOf(preview)));
   for (std::size_t i = 0; i < images.size(); ++i)
@@ -130,10 +129,9 @@ QString Drawing::title() const {
     const QString text = stateWords(base.values, key);
     if (!text.isEmpty()) return text;
   }
-  const auto found = base.values.find("class");
   if (!className.isEmpty()) return className;
-  if (found != base.values.end() && !found->is_null())
-    return QObject::tr("Class %1").arg(valueText(*found));
+  if (const Json& asked = stateMember(base.values, "class"); !asked.is_null())
+    return QObject::tr("Class %1").arg(valueText(asked));
   return QObject::tr("Seed %1").arg(base.seed());
 }
 
@@ -175,8 +173,7 @@ void takePart(DrawnCell& cell, const Json& part) {
 }
 
 bool isAttention(const Json& preview) {
-  const auto kind = preview.find("kind");
-  return kind != preview.end() && *kind == artifact_kind::kAttention;
+  return stateMember(preview, "kind") == artifact_kind::kAttention;
 }
 
 std::vector<FilmFrame> storedFilm(const Json& meta, std::span<const std::byte> data) {

@@ -17,6 +17,7 @@
 #include "ui/kit/menus.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/kit/value_text.h"
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"
 #include "ui/playground/playground_page.h"
@@ -179,10 +180,8 @@ QWidget* PlaygroundPage::makeSettings() {
   connect(form_, &SamplerForm::edited, this, [this] {
     showError({});
     const Json values = form_->values();
-    const auto other = values.find(kRunKey);
-    if (form_->axis(kRunKey) == SamplerForm::Axis::None && other != values.end() &&
-        other->is_string())
-      chooseRun(QString::fromStdString(other->get<std::string>()).toLongLong());
+    if (form_->axis(kRunKey) == SamplerForm::Axis::None && stateMember(values, kRunKey).is_string())
+      chooseRun(stateWords(values, kRunKey).toLongLong());
     const std::string chosen = form_->values().value(kSamplerKey, sampler_);
     if (chosen != sampler_) {
       isSamplerKnown_ = true;

@@ -324,10 +324,8 @@ void PlaygroundPage::takeEnd(const QString& error) {
   if (shown_ != nullptr) {
     for (const DrawnCell& cell : shown_->cells) {
       if (!cell.isDone() || cell.images.empty()) continue;
-      const auto found = cell.images.front().recipe.find("evaluations");
-      const bool isTold = found != cell.images.front().recipe.end() && found->is_number_integer();
       pace_.learn(cell.settings, cell.seconds,
-                  isTold ? std::optional(found->get<std::int64_t>()) : std::nullopt);
+                  stateInteger(cell.images.front().recipe, "evaluations"));
     }
   }
   // A process that ended took the model with it; the next request loads it again.

@@ -57,10 +57,8 @@ std::optional<AxisValues> axisRange(const Field& field, const QString& text) {
 
 /// A description takes no steps.
 std::optional<std::int64_t> stepsOf(const SampleSettings& settings) {
-  const auto found = settings.values.find("steps");
-  const bool isCounted = found != settings.values.end() && found->is_number_integer() &&
-                         describedImage(settings).isEmpty();
-  return isCounted ? std::optional(found->get<std::int64_t>()) : std::nullopt;
+  return describedImage(settings).isEmpty() ? stateInteger(settings.values, "steps")
+                                            : std::nullopt;
 }
 
 Json chosenValue(const SampleSettings& settings, const std::string& key) {
@@ -260,9 +258,7 @@ QString costText(const SampleCost& cost, bool areTexts) {
 
 // Guidance asks the network twice, and a solver asks it several times a step.
 std::string SamplePace::keyOf(const SampleSettings& settings) {
-  const auto found = settings.values.find("guidance");
-  const bool isGuided =
-      found != settings.values.end() && found->is_number() && found->get<double>() != 1;
+  const bool isGuided = stateNumber(settings.values, "guidance", 1) != 1;
   return std::to_string(settings.model.run) + '/' + settings.model.device + '/' + settings.sampler +
          '/' + settings.values.value("solver", Json()).dump() + '/' + (isGuided ? "guided" : "") +
          (describedImage(settings).isEmpty() ? "" : "/text");
