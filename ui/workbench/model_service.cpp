@@ -113,7 +113,7 @@ struct ModelService::Work {
   bool hasParts = false;     ///< of the answer: it cannot begin again
   int round = 0;             ///< of requests sent for it: answers to earlier ones are dropped
   std::int64_t sent = 0;     ///< of the line
-  std::vector<std::uint8_t> bytes;  ///< of the tensor or file that is under way
+  std::vector<std::uint8_t> bytes = {};  ///< of the tensor or file that is under way
 };
 
 ModelService::ModelService(std::filesystem::path database, QObject* parent)
@@ -132,12 +132,8 @@ ModelService::~ModelService() = default;
 ModelService::Ticket ModelService::compute(const ModelChoice& model, Json request, QObject* context,
                                            Listener listener) {
   const Ticket ticket = ++next_;
-  auto work = std::make_unique<Work>();
-  work->model = model;
-  work->request = std::move(request);
-  work->context = context;
-  work->listener = std::move(listener);
-  open_[ticket] = std::move(work);
+  open_[ticket] =
+      std::make_unique<Work>(Work{model, std::move(request), context, std::move(listener)});
   names_.contains(model.request().dump()) ? ask(ticket) : load(ticket);
   return ticket;
 }
@@ -145,11 +141,7 @@ ModelService::Ticket ModelService::compute(const ModelChoice& model, Json reques
 ModelService::Ticket ModelService::load(const ModelChoice& model, QObject* context,
                                         Listener listener) {
   const Ticket ticket = ++next_;
-  auto work = std::make_unique<Work>();
-  work->model = model;
-  work->context = context;
-  work->listener = std::move(listener);
-  open_[ticket] = std::move(work);
+  open_[ticket] = std::make_unique<Work>(Work{model, std::nullopt, context, std::move(listener)});
   load(ticket);
   return ticket;
 }
@@ -207,11 +199,9 @@ void ModelService::takePart(Ticket ticket, Json answer) {
     // Memory grows with what arrives, never with what a size claims.
     if (!isWhole || (*found)["offset"].get<std::uint64_t>() != work.bytes.size() ||
         work.bytes.size() + piece.size() > size) {
-      return takeError(
-          ticket,
-          {"protocol",
-           tr("The answer of the model has a wrong part \u201c%1\u201d.")
-               .arg(QString::fromUtf8(carrier))});
+      return takeError(ticket,
+                       {"protocol", tr("The answer of the model has a wrong part \u201c%1\u201d.")
+                                        .arg(QString::fromUtf8(carrier))});
     }
     if (piece.size() == size) continue;
     work.bytes.insert(work.bytes.end(), piece.begin(), piece.end());
@@ -227,17 +217,15 @@ void ModelService::takePart(Ticket ticket, Json answer) {
 
 void ModelService::takeLast(Ticket ticket, const Json& answer) {
   Work& work = *open_.at(ticket);
-  if (!work.isLoading)
-    return end(ticket, [&](const Listener& to) {
-      if (to.onDone) to.onDone(answer);
-    });
-  const auto name = answer.find("model");
-  if (name == answer.end() || !name->is_string()) {
-    return takeError(
-        ticket, {"protocol", tr("The answer to \u201cload\u201d does not name the model.")});
+  if (work.isLoading) {
+    const Json& name = stateMember(answer, "model");
+    if (!name.is_string()) {
+      return takeError(ticket,
+                       {"protocol", tr("The answer to \u201cload\u201d does not name the model.")});
+    }
+    names_[work.model.request().dump()] = name.get<std::string>();
+    if (work.request) return ask(ticket);
   }
-  names_[work.model.request().dump()] = name->get<std::string>();
-  if (work.request) return ask(ticket);
   end(ticket, [&](const Listener& to) {
     if (to.onDone) to.onDone(answer);
   });
