@@ -4,6 +4,7 @@
 
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/kit/empty_page.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/workbench/analyses/analysis_menu.h"
 
 namespace vitrine::ui {
@@ -33,8 +34,7 @@ std::vector<AnalysedRun> ArtifactsPage::analysedRuns() const {
 
 void ArtifactsPage::showComputing() {
   const QString sentence = analyses_->sentence();
-  computeText_->setText(sentence);
-  computeText_->setVisible(!sentence.isEmpty());
+  sayIn(*computeText_, sentence);
   if (!sentence.isEmpty() && stack_->currentIndex() == 1)
     empty_->showMessage(sentence, tr("Cancel"));
 }

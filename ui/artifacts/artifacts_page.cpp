@@ -24,6 +24,7 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/series/run_series.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/value_text.h"
 #include "ui/workbench/analyses/analysis_menu.h"
 #include "ui/workbench/drawn_runs.h"
@@ -281,8 +282,7 @@ void ArtifactsPage::applyStyle() {
   }
   showOpen();
   const Figure* first = firstFigure();
-  note_->setText(first == nullptr ? QString() : first->note());
-  note_->setVisible(!note_->text().isEmpty());
+  sayIn(*note_, first == nullptr ? QString() : first->note());
   const bool isAttention = first != nullptr && first->layerCount() > 0 && !first->note().isEmpty();
   wholeMatrix_->setVisible(isAttention);
   sameScale_->setVisible(isAttention || (first != nullptr && first->valueRange() &&

@@ -23,6 +23,7 @@
 #include "ui/figures/figure_view.h"
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
+#include "ui/kit/small_widgets.h"
 
 namespace vitrine::ui {
 
@@ -318,8 +319,7 @@ void ComparePage::showTable(AblationTable table) {
   for (std::size_t i = 0; i < data_->variants.size(); ++i) series.push_back(seriesOf(*data_, i));
   headline_->setText(tr("Ablation: %1").arg(table.experiment));
   about_->setText(aboutText(table));
-  leftOut_->setText(QStringLiteral("%1 %2").arg(table.leftOut, table.mixed).trimmed());
-  leftOut_->setVisible(!leftOut_->text().isEmpty());
+  sayIn(*leftOut_, QStringLiteral("%1 %2").arg(table.leftOut, table.mixed).trimmed());
   model_.setTable(std::move(table), std::move(series));
   orderTable();
   pickRows();

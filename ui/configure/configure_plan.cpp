@@ -19,6 +19,7 @@
 #include "ui/configure/plan/changes_view.h"
 #include "ui/configure/plan/planned_runs.h"
 #include "ui/configure/plan/side_panel.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/page_commands.h"
 #include "ui/workbench/run_facts.h"
@@ -389,8 +390,7 @@ void ConfigurePage::showCost() {
   // Where there is no room for it, the ground of the numbers is their tool tip.
   details_->setToolTip(isShort() ? sources.join(QStringLiteral(". ")) : QString());
   details_->setVisible(!details.isEmpty());
-  warning_->setText(warnings.join(QLatin1Char('\n')));
-  warning_->setVisible(!warnings.isEmpty());
+  sayIn(*warning_, warnings.join(QLatin1Char('\n')));
 }
 
 }  // namespace vitrine::ui

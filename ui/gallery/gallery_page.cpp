@@ -155,8 +155,7 @@ void GalleryPage::search(const QString& text) {
     search_->setText(text);
   }
   const ImageQuery query = parseImageQuery(text);
-  problem_->setText(query.error);
-  problem_->setVisible(!query.error.isEmpty());
+  sayIn(*problem_, query.error);
   if (!query.error.isEmpty() || query.search == query_.search) return;
   query_ = query;
   standing_.reset();

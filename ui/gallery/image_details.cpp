@@ -98,10 +98,7 @@ ImageDetails::ImageDetails(QWidget* parent) : QWidget(parent) {
 
 void ImageDetails::addButton(QWidget* button) { buttons_->row().addWidget(button); }
 
-void ImageDetails::setVerdict(const QString& text) {
-  verdict_->setText(text);
-  verdict_->setVisible(!text.isEmpty());
-}
+void ImageDetails::setVerdict(const QString& text) { sayIn(*verdict_, text); }
 
 void ImageDetails::focusTag() {
   newTag_->setFocus(Qt::ShortcutFocusReason);

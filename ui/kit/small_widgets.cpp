@@ -68,6 +68,17 @@ QHBoxLayout* rowIn(QWidget* owner, const QMargins& edges, int spacing) {
   return row;
 }
 
+QLabel* wrappedLabel(const char* role, QWidget* parent, const QString& text) {
+  auto* label = withRole(new QLabel(text, parent), role);
+  label->setWordWrap(true);
+  return label;
+}
+
+void sayIn(QLabel& label, const QString& text) {
+  label.setText(text);
+  label.setVisible(!text.isEmpty());
+}
+
 QWidget* paintAs(QWidget* widget, const char* role) {
   widget->setAttribute(Qt::WA_StyledBackground);
   return withRole(widget, role);

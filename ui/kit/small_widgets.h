@@ -91,6 +91,12 @@ template <class Widget>
   return widget;
 }
 
+/// Words of that role, wrapped where they have no room.
+[[nodiscard]] QLabel* wrappedLabel(const char* role, QWidget* parent, const QString& text = {});
+
+/// Shows `text` in `label`; "" hides it.
+void sayIn(QLabel& label, const QString& text);
+
 /// `widget`, with the background that the style sheet gives that role: "panel", "canvas".
 QWidget* paintAs(QWidget* widget, const char* role);
 

@@ -117,8 +117,7 @@ void PlotCard::fillSubtitle() {
 bool PlotCard::isOnScreen() const { return isVisible() && !visibleRegion().isEmpty(); }
 
 void PlotCard::setHint(const QString& sentence) {
-  hint_->setText(sentence);
-  hint_->setVisible(!sentence.isEmpty());
+  sayIn(*hint_, sentence);
   plot_->setAxesShown(sentence.isEmpty());
 }
 

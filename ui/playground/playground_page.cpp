@@ -343,8 +343,7 @@ void PlaygroundPage::takeEnd(const QString& error) {
 // What the process said stands alone here: it begins as a sentence does.
 void PlaygroundPage::showError(const QString& error) {
   const QString sentence = atStart(error);
-  problem_->setText(sentence);
-  problem_->setVisible(!sentence.isEmpty());
+  sayIn(*problem_, sentence);
   if (!sentence.isEmpty()) workbench_.showMessage(sentence);
 }
 
@@ -384,8 +383,7 @@ void PlaygroundPage::showButtons() {
   exportButton_->setEnabled(shown_ != nullptr);
   QString warmth = warmText_;
   if (wantsDraw_ || worker_.isWarming()) warmth = tr("Loading the model\u2026");
-  warmth_->setText(warmth);
-  warmth_->setVisible(!warmth.isEmpty());
+  sayIn(*warmth_, warmth);
   problem_->setVisible(!problem_->text().isEmpty());
 }
 

@@ -16,6 +16,7 @@
 #include "ui/form/field_editor.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"
 
@@ -269,8 +270,7 @@ void SamplerForm::showAxis(Row& row) {
     row.button->setToolTip(tr("Draw a grid: values of %1 as rows or columns").arg(title));
   }
   const QString problem = problemOf(row);
-  row.problem->setText(problem);
-  row.problem->setVisible(!problem.isEmpty());
+  sayIn(*row.problem, problem);
   row.editor->setInvalid(isAxis ? QString() : problem);
   const bool isInvalid = isAxis && !problem.isEmpty();
   restyle(*row.line, "invalid", isInvalid);

@@ -132,16 +132,14 @@ DiffView::DiffView(Workbench& workbench, QWidget* parent) : QWidget(parent), wor
   stack_->addWidget(down);
   auto* other = new QWidget(stack_);
   auto* inOther = columnIn(other, {px(16), px(16), px(16), px(16)});
-  message_ = withRole(new QLabel(other), "muted");
-  message_->setWordWrap(true);
+  message_ = wrappedLabel("muted", other);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   inOther->addWidget(message_);
   inOther->addStretch();
   stack_->addWidget(other);
   inCard->addWidget(stack_, 1);
   column->addWidget(card, 1);
-  note_ = withRole(new QLabel(this), "small");
-  note_->setWordWrap(true);
+  note_ = wrappedLabel("small", this);
   column->addWidget(note_);
   show();
 }

@@ -11,6 +11,7 @@
 #include "ui/kit/empty_page.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/settings.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/queue/queue_delegate.h"
 #include "ui/workbench/page_commands.h"
@@ -203,8 +204,7 @@ void QueuePage::showQueue() {
   QString text = parts.join(QStringLiteral(" \u00b7 "));
   text[0] = text[0].toUpper();
   headline_->setText(text);
-  error_->setText(queue.error);
-  error_->setVisible(!queue.error.isEmpty());
+  sayIn(*error_, queue.error);
   showOffer();
   showDevices();
   updateActions();

@@ -301,8 +301,7 @@ void Inspector::showFacts() {
           .arg(px(8))
           .arg(px(12))
           .arg(px(18)));
-  reason_->setText(QString::fromStdString(row->reason));
-  reason_->setVisible(!row->reason.empty());
+  sayIn(*reason_, QString::fromStdString(row->reason));
   restyle(*reason_, "role",
           row->state == store::RunState::Failed        ? "error"
           : row->state == store::RunState::Interrupted ? "warn"

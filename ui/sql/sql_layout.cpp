@@ -149,8 +149,7 @@ QWidget* SqlPage::makeResult() {
 
   auto* broken = new QWidget(stack_);
   auto* inBroken = columnIn(broken, {px(16), px(16), px(16), px(16)}, px(8));
-  failure_ = withName(withRole(new QLabel(broken), "error"), tr("Why the statement failed"));
-  failure_->setWordWrap(true);
+  failure_ = withName(wrappedLabel("error", broken), tr("Why the statement failed"));
   failure_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   auto* copy = consoleButton(tr("Copy the error"), tr("Copy the error to the clipboard"), broken);
   copy->setObjectName(QStringLiteral("copyFailure"));
@@ -178,8 +177,7 @@ QWidget* SqlPage::makeValuePanel() {
   valuePanel_ = new QWidget(this);
   valuePanel_->setMinimumWidth(px(160));
   auto* column = columnIn(valuePanel_, {px(12), px(8), px(12), px(8)}, px(8));
-  valueTitle_ = withRole(new QLabel(valuePanel_), "small");
-  valueTitle_->setWordWrap(true);
+  valueTitle_ = wrappedLabel("small", valuePanel_);
   valueImage_ = withName(new QLabel(valuePanel_), tr("The image in the current cell"));
   valueImage_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   valueImage_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);

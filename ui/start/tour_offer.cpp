@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/config/edit/document.h"
 #include "ui/kit/icons.h"
+#include "ui/kit/small_widgets.h"
 #include "ui/kit/value_text.h"
 #include "ui/start/start_parts.h"
 #include "ui/workbench/help_viewer.h"
@@ -25,8 +26,7 @@ QString tourFile(const std::string& name) {
 void setStartState(QLabel& label, const QString& sentence, bool isProblem) {
   label.setProperty("role", isProblem ? QStringLiteral("error") : QStringLiteral("small"));
   label.setStyleSheet(QString());  // the role is looked at again
-  label.setText(sentence);
-  label.setVisible(!sentence.isEmpty());
+  sayIn(label, sentence);
 }
 
 TourOffer::TourOffer(Workbench& workbench, QObject* parent)

@@ -88,8 +88,7 @@ ExportDialog::ExportDialog(Figure& figure, Recipe recipe, QString offered, QWidg
   form->addRow(tr("Markers"), markers_);
   form->addRow(QString(), titles_);
   form->addRow(QString(), title_);
-  facts_ = withRole(new QLabel, "small");
-  facts_->setWordWrap(true);
+  facts_ = wrappedLabel("small", this);
   problem_ = new QLabel;
   problem_->setWordWrap(true);
   problem_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);

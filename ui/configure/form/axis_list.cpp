@@ -131,8 +131,7 @@ void AxisList::showProblems(const std::vector<Problem>& problems) {
       if (!isMine || !said.isEmpty()) continue;
       said = messageOf(problem);
     }
-    axis.problem->setText(said);
-    axis.problem->setVisible(!said.isEmpty());
+    sayIn(*axis.problem, said);
     for (QLineEdit* line : {axis.key, axis.values}) restyle(*line, "invalid", !said.isEmpty());
   }
 }
@@ -153,8 +152,7 @@ void AxisList::append(const std::string& key, const std::vector<Json>& values) {
   line->addWidget(keyLine, 1);
   line->addWidget(valueLine, 1);
   line->addWidget(remove);
-  auto* problem = withRole(new QLabel(row), "error");
-  problem->setWordWrap(true);
+  QLabel* problem = wrappedLabel("error", row);
   problem->hide();
   column->addWidget(problem);
   column_->addWidget(row);

@@ -216,9 +216,8 @@ void ExperimentForm::buildObserve() {
     QString said = QString::fromStdString(card->doc);
     if (!card->paper.empty())
       said += QStringLiteral(" (%1)").arg(QString::fromStdString(card->paper));
-    auto* doc = new QLabel(reason.isEmpty() ? said : reason, line);
-    doc->setProperty("role", reason.isEmpty() ? QStringLiteral("small") : QStringLiteral("warn"));
-    doc->setWordWrap(true);
+    auto* doc =
+        reason.isEmpty() ? wrappedLabel("small", line, said) : wrappedLabel("warn", line, reason);
     doc->setContentsMargins(px(22), 0, 0, 0);
     box->setAccessibleDescription(doc->text());
     column->addWidget(box);

@@ -1,7 +1,6 @@
 // Lines of the form that are not fields.
 #pragma once
 
-#include <QLabel>
 #include <QVBoxLayout>
 #include <QWidget>
 
@@ -13,12 +12,6 @@ namespace vitrine::ui {
 /// The column of a holder whose contents stand where the rows of the form do.
 inline QVBoxLayout* lineOf(QWidget* holder, int top) {
   return columnIn(holder, {px(16), px(top), px(16), px(4)}, px(4));
-}
-
-inline QLabel* smallText(const QString& text, QWidget* parent) {
-  auto* label = withRole(new QLabel(text, parent), "small");
-  label->setWordWrap(true);
-  return label;
 }
 
 }  // namespace vitrine::ui

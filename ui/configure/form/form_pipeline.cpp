@@ -15,10 +15,10 @@ void ExperimentForm::buildPipeline() {
   auto* title = withRole(new QLabel(tr("Pipeline"), holder), "muted");
   title->setContentsMargins(px(16), 0, px(16), 0);
   column->addWidget(title);
-  QLabel* about = smallText(
+  QLabel* about = wrappedLabel(
+      "small", holder,
       tr("Transforms of samples before the model reads them. The short form is the fields "
-         "Augmentation and Normalisation above; a list replaces it and is applied in order."),
-      holder);
+         "Augmentation and Normalisation above; a list replaces it and is applied in order."));
   about->setContentsMargins(px(16), 0, px(16), 0);
   column->addWidget(about);
   QString words = tr("pipeline transforms train evaluate");

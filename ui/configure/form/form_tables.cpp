@@ -69,9 +69,9 @@ void ExperimentForm::buildNamed(FormSection* section, const std::string& place, 
 void ExperimentForm::buildAux() {
   auto* about = new QWidget(aux_);
   lineOf(about, 2)->addWidget(
-      smallText(tr("Trained models that the run uses and does not train: a codec, a teacher, a "
-                   "judge. The task asks for them by name."),
-                about));
+      wrappedLabel("small", about,
+                   tr("Trained models that the run uses and does not train: a codec, a teacher, a "
+                      "judge. The task asks for them by name.")));
   aux_->addWidget(about, tr("auxiliary networks teacher codec judge frozen"));
   buildNamed(aux_, "aux", tr("auxiliary network"), "network");
 }
@@ -154,10 +154,10 @@ void ExperimentForm::buildGroups() {
   QVBoxLayout* column = lineOf(about, 10);
   auto* title = withRole(new QLabel(tr("Groups of parameters"), about), "muted");
   column->addWidget(title);
-  column->addWidget(smallText(tr("Groups of parameters with an update rule of their own; the "
-                                 "optimizer trains all others as set above. A name like head.* "
-                                 "matches every name that begins with it."),
-                              about));
+  column->addWidget(wrappedLabel("small", about,
+                                 tr("Groups of parameters with an update rule of their own; the "
+                                    "optimizer trains all others as set above. A name like head.* "
+                                    "matches every name that begins with it.")));
   training_->addWidget(about, tr("groups of parameters freeze learning rate scale"));
   buildNamed(training_, kGroups, tr("group"), "head");
 }
@@ -224,8 +224,7 @@ void ExperimentForm::showTableProblems(const std::map<std::string, QString>& mes
   }
   if (grid_ == nullptr) return;
   grid_->showProblems(problems);
-  gridProblem_->setText(said("select.grid"));
-  gridProblem_->setVisible(!gridProblem_->text().isEmpty());
+  sayIn(*gridProblem_, said("select.grid"));
 }
 
 }  // namespace vitrine::ui

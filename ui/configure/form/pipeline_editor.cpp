@@ -23,12 +23,6 @@ namespace vitrine::ui {
 
 namespace {
 
-QLabel* wrappedLabel(const char* role, QWidget* parent) {
-  auto* label = withRole(new QLabel(parent), role);
-  label->setWordWrap(true);
-  return label;
-}
-
 /// What a list says differently from the defaults: "probability 0.5".
 QString settingsOf(const Json& element, const std::vector<Field>& fields) {
   QStringList said;
@@ -407,11 +401,9 @@ void PipelineEditor::showProblems(const std::map<std::string, QString>& messages
       said[static_cast<std::size_t>(at)]
           << (name.isEmpty() ? message : name + QStringLiteral(": ") + message);
   }
-  problem_->setText(whole.join(QLatin1Char('\n')));
-  problem_->setVisible(!whole.isEmpty());
+  sayIn(*problem_, whole.join(QLatin1Char('\n')));
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    items_[i].problem->setText(said[i].join(QLatin1Char('\n')));
-    items_[i].problem->setVisible(!said[i].isEmpty());
+    sayIn(*items_[i].problem, said[i].join(QLatin1Char('\n')));
     for (FormRow* row : items_[i].rows) {
       const auto found = messages.find(row->key());
       row->setMessage(found == messages.end() ? QString() : found->second);

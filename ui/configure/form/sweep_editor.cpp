@@ -33,9 +33,9 @@ void fitOverrides(QPlainTextEdit& overrides) {
 
 SweepEditor::SweepEditor(QWidget* parent)
     : QWidget(parent),
-      stages_(new QLabel(this)),
+      stages_(wrappedLabel("small", this)),
       seeds_(new QLineEdit(this)),
-      seedsProblem_(withRole(new QLabel(this), "error")),
+      seedsProblem_(wrappedLabel("error", this)),
       axes_(new AxisList(QStringLiteral("sweep"), tr("sweep axis"), this)),
       variantsBox_(new QVBoxLayout) {
   auto* column = columnIn(this, {}, px(8));
@@ -62,7 +62,6 @@ SweepEditor::SweepEditor(QWidget* parent)
       tr("Values of train.seed: every variant and every combination of values is run with each"));
   seedLine->addWidget(seeds_, 1);
   sweep->body()->addLayout(seedLine);
-  seedsProblem_->setWordWrap(true);
   seedsProblem_->hide();
   sweep->body()->addWidget(seedsProblem_);
   sweep->body()->addWidget(axes_);
@@ -73,8 +72,6 @@ SweepEditor::SweepEditor(QWidget* parent)
               qOverload<>(&SweepEditor::addVariant));
   variantsBox_->setSpacing(px(8));
   variants->body()->addLayout(variantsBox_);
-  stages_->setProperty("role", QStringLiteral("small"));
-  stages_->setWordWrap(true);
   stages_->setAccessibleName(tr("Stages"));
   stages_->hide();
   variants->body()->addWidget(stages_);
@@ -245,8 +242,7 @@ void SweepEditor::showProblems(const std::vector<Problem>& problems) {
       said = messageOf(problem);
   }
   restyle(*seeds_, "invalid", !said.isEmpty());
-  seedsProblem_->setText(said);
-  seedsProblem_->setVisible(!said.isEmpty());
+  sayIn(*seedsProblem_, said);
 }
 
 void SweepEditor::showVariantProblems(const std::map<int, QString>& problems) {
@@ -254,8 +250,7 @@ void SweepEditor::showVariantProblems(const std::map<int, QString>& problems) {
     const VariantRow& row = variants_[i];
     if (!unreadLine(row).isEmpty()) continue;  // said already, and first
     const auto found = problems.find(static_cast<int>(i));
-    row.problem->setText(found == problems.end() ? QString() : found->second);
-    row.problem->setVisible(found != problems.end());
+    sayIn(*row.problem, found == problems.end() ? QString() : found->second);
   }
 }
 
@@ -290,8 +285,7 @@ void SweepEditor::appendVariant(const Document::Variant& variant) {
           [overrides] { fitOverrides(*overrides); });
   fitOverrides(*overrides);
   column->addWidget(overrides);
-  QLabel* problem = withRole(new QLabel(row), "error");
-  problem->setWordWrap(true);
+  QLabel* problem = wrappedLabel("error", row);
   problem->hide();
   column->addWidget(problem);
   variantsBox_->addWidget(row);

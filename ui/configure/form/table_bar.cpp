@@ -26,7 +26,7 @@ TableBar::TableBar(std::string place, std::string name, const QString& what,
       name_(std::move(name)),
       others_(std::move(others)),
       line_(new QLineEdit(QString::fromStdString(name_), this)),
-      problem_(new QLabel(this)) {
+      problem_(wrappedLabel("error", this)) {
   auto* column = columnIn(this, {px(16), px(10), px(16), px(2)}, px(2));
   auto* row = rowIn(nullptr, {}, px(8));
   auto* title = new QLabel(tr("Name"), this);
@@ -51,8 +51,6 @@ TableBar::TableBar(std::string place, std::string name, const QString& what,
   row->addWidget(remove);
   row->addStretch();
   column->addLayout(row);
-  problem_->setProperty("role", QStringLiteral("error"));
-  problem_->setWordWrap(true);
   problem_->hide();
   auto* below = rowIn(nullptr, {px(kBarTitleWidth + 8), 0, 0, 0});
   below->addWidget(problem_);
@@ -101,8 +99,7 @@ void TableBar::setMessage(const QString& message) {
 }
 
 void TableBar::showMessage() {
-  problem_->setText(message());
-  problem_->setVisible(!message().isEmpty());
+  sayIn(*problem_, message());
   line_->setAccessibleDescription(message());
   restyle(*line_, "invalid", !message().isEmpty());
 }

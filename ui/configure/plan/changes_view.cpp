@@ -76,7 +76,7 @@ QString shortValue(const Json& value) {
 ChangesView::ChangesView(QWidget* parent)
     : QWidget(parent),
       against_(new QComboBox(this)),
-      note_(new QLabel(this)),
+      note_(wrappedLabel("small", this)),
       changes_(new QLabel(this)),
       list_(new QScrollArea(this)),
       all_(new QCheckBox(tr("Only differences"), this)) {
@@ -90,8 +90,6 @@ ChangesView::ChangesView(QWidget* parent)
                                     std::pair(tr("Choose a run\u2026"), kChoose)})
     against_->addItem(label, role);
   auto* column = columnIn(this, {}, px(4));
-  note_->setProperty("role", QStringLiteral("small"));
-  note_->setWordWrap(true);
   note_->hide();
   column->addWidget(note_);
   changes_->setTextFormat(Qt::RichText);
@@ -183,8 +181,7 @@ void ChangesView::setShowsAll(bool isAll) { all_->setChecked(!isAll); }
 
 void ChangesView::show(const std::vector<Difference>& changes, const QString& note,
                        const std::vector<std::pair<std::string, Json>>& same) {
-  note_->setText(note);
-  note_->setVisible(!note.isEmpty());
+  sayIn(*note_, note);
   const ThemeColors& colours = themeColors();
   QString html;
   if (changes.empty()) {

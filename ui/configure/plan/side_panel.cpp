@@ -29,8 +29,8 @@ SidePanel::SidePanel(QWidget* parent)
       sweep_(new SweepEditor(this)),
       plannedRuns_(new PlannedRunsView(this)),
       text_(new QPlainTextEdit(this)),
-      plannedRunsNote_(new QLabel(this)),
-      problems_(new QLabel(this)),
+      plannedRunsNote_(wrappedLabel("small", this)),
+      problems_(wrappedLabel("error", this)),
       changesSection_(new CollapsibleSection(QStringLiteral("changes"), tr("Changes"), this)),
       runsSection_(new CollapsibleSection(QStringLiteral("runs"), tr("Planned runs"), this)),
       textSection_(new CollapsibleSection(QStringLiteral("toml"), QStringLiteral("TOML"), this)) {
@@ -51,8 +51,6 @@ SidePanel::SidePanel(QWidget* parent)
   column->addWidget(makeRule(content));
   column->addWidget(sweep_);
   column->addWidget(makeRule(content));
-  plannedRunsNote_->setProperty("role", QStringLiteral("small"));
-  plannedRunsNote_->setWordWrap(true);
   runsSection_->body()->addWidget(plannedRunsNote_);
   runsSection_->body()->addWidget(plannedRuns_);
   column->addWidget(runsSection_);
@@ -65,8 +63,6 @@ SidePanel::SidePanel(QWidget* parent)
   text_->setUndoRedoEnabled(false);  // the page's Undo goes over form and text alike
   new TomlHighlighter(text_->document());
   textSection_->body()->addWidget(text_, 1);
-  problems_->setProperty("role", QStringLiteral("error"));
-  problems_->setWordWrap(true);
   problems_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   problems_->setAccessibleName(tr("Problems of the text"));
   problems_->hide();
@@ -89,8 +85,7 @@ std::vector<CollapsibleSection*> SidePanel::sections() const {
 void SidePanel::setPlannedRuns(const QString& title, const QString& note) {
   plannedRunsTitle_ = title;
   runsSection_->setTitle(title);
-  plannedRunsNote_->setText(note);
-  plannedRunsNote_->setVisible(!note.isEmpty());
+  sayIn(*plannedRunsNote_, note);
 }
 
 void SidePanel::showProblems(const std::vector<Problem>& problems) {
@@ -111,8 +106,7 @@ void SidePanel::showProblems(const std::vector<Problem>& problems) {
     sentences << sentence + sentenceOf(problem);
   }
   text_->setExtraSelections(marks);
-  problems_->setText(sentences.join(QLatin1Char('\n')));
-  problems_->setVisible(!sentences.isEmpty());
+  sayIn(*problems_, sentences.join(QLatin1Char('\n')));
   sweep_->showProblems(problems);
 }
 
