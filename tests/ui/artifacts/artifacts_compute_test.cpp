@@ -14,6 +14,7 @@
 #include "tests/ui/figures/samples.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/soon.h"
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/figures/figure_view.h"
@@ -47,13 +48,7 @@ class ArtifactsCompute : public ::testing::Test {
     page_->show();
     page_->waitUntilIdle();
   }
-  QToolButton* button(const QString& text) {
-    for (auto* one : page_->findChildren<QToolButton*>()) {
-      if (one->text() == text) return one;
-    }
-    ADD_FAILURE() << "no button says " << text.toStdString();
-    return nullptr;
-  }
+  QToolButton* button(const QString& text) { return saying<QToolButton>(*page_, text); }
   /// The entries as they are when the menu is opened.
   QList<QAction*> entries() {
     QMenu* menu = button(QStringLiteral("Compute\u2026"))->menu();
@@ -130,10 +125,7 @@ def analyse(request):
   workbench_.serve();
   const std::int64_t run = trained("seer");
   show(run);
-  QPushButton* compute = nullptr;
-  for (auto* one : page_->findChildren<QPushButton*>()) {
-    if (one->text() == QStringLiteral("Compute\u2026") && one->isVisible()) compute = one;
-  }
+  auto* compute = ui::button<QPushButton>(*page_, "Compute\u2026");
   ASSERT_NE(compute, nullptr) << "a run without artifacts offers it in the middle of the page";
   QTest::mouseClick(compute, Qt::LeftButton);
   QMenu* menu = button(QStringLiteral("Compute\u2026"))->menu();

@@ -197,9 +197,7 @@ TEST_F(Artifacts, PutsRunsSideBySideOnOneScale) {
   }
   EXPECT_EQ(shown->views()[0]->figure()->style().title.toStdString(), "first");
   EXPECT_EQ(shown->views()[1]->figure()->style().run, 2);
-  for (QCheckBox* box : shown->findChildren<QCheckBox*>()) {
-    if (box->text() == QLatin1String("Same scale")) box->setChecked(false);
-  }
+  saying<QCheckBox>(*shown, "Same scale")->setChecked(false);
   EXPECT_FALSE(shown->views()[0]->figure()->style().range);
 }
 
@@ -218,9 +216,7 @@ TEST_F(Artifacts, SaysWhatToDoWhenThereIsNothing) {
   workbench_.selection().setRuns({workbench_.addRun("empty", Json::object())}, 1);
   shown->waitUntilIdle();
   EXPECT_TRUE(labels(*shown).contains(QStringLiteral("No results yet")));
-  for (QPushButton* button : shown->findChildren<QPushButton*>()) {
-    if (button->text() == QLatin1String("New experiment")) button->click();
-  }
+  saying<QPushButton>(*shown, "New experiment")->click();
   ASSERT_EQ(workbench_.pages.size(), 1U);
   EXPECT_EQ(workbench_.pages[0].toStdString(), "configure");
 }
@@ -441,9 +437,7 @@ TEST_F(Artifacts, ReadingThatIsCancelledStaysCancelledUntilAnotherChoice) {
   const auto shown = page({run});
   shown->findChild<StepBar*>()->move(-1);
   ASSERT_TRUE(shown->isReading());
-  for (QToolButton* button : shown->findChildren<QToolButton*>()) {
-    if (button->text() == QLatin1String("Cancel")) button->click();
-  }
+  saying<QToolButton>(*shown, "Cancel")->click();
   EXPECT_FALSE(shown->isReading());
   EXPECT_EQ(shown->views()[0]->figure(), nullptr);
   EXPECT_TRUE(shown->views()[0]->accessibleDescription().contains(QStringLiteral("cancelled")));

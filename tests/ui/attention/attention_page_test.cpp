@@ -152,10 +152,8 @@ TEST_F(Attention, FollowsThePointerWhenAsked) {
   }
   QTest::mouseMove(&view, at);
   EXPECT_EQ(scene(*shown).query(0), 0);
-  for (auto* box : shown->findChildren<QCheckBox*>()) {
-    if (box->text() == QStringLiteral("Follow pointer"))
-      QTest::mouseClick(box, Qt::LeftButton, {}, QPoint(8, box->height() / 2));
-  }
+  auto* box = saying<QCheckBox>(*shown, "Follow pointer");
+  QTest::mouseClick(box, Qt::LeftButton, {}, QPoint(8, box->height() / 2));
   QTest::mouseMove(&view, at + QPoint(1, 0));
   EXPECT_TRUE(soon([&] { return scene(*shown).query(0) == 3; }));
 }
@@ -224,12 +222,8 @@ TEST_F(Attention, PaintsEachPictureOnceForAQueryAndReadsNothing) {
 
 TEST_F(Attention, KeepsTheFewestKeysThatHoldTheMass) {
   const auto shown = page({runWith("a", {samples::attentionMap(0)})});
-  QSlider* mass = nullptr;
-  for (auto* slider : shown->findChildren<QSlider*>()) {
-    if (slider->accessibleName().startsWith(QStringLiteral("Mass"))) mass = slider;
-  }
-  ASSERT_NE(mass, nullptr);
-  mass->setValue(60);  // the class token reads 0.6 from itself
+  // The class token reads 0.6 from itself.
+  named<QSlider>(*shown, "Mass that is shown, in percent")->setValue(60);
   const AttentionScene::Row& row = scene(*shown).row(0, 0);
   EXPECT_EQ(std::count(row.kept.begin(), row.kept.end(), true), 1);
   EXPECT_DOUBLE_EQ(shown->viewState()["mass"].get<double>(), 0.6);
@@ -265,9 +259,7 @@ TEST_F(Attention, GivesEachMapItsOwnColoursUntilOneScaleIsAskedFor) {
   // The class token reads 0.1 of a patch in head 0, and 0.05 in head 1.
   EXPECT_NEAR(scene(*shown).range(0, 1).high, 0.05, 1e-6);
   EXPECT_EQ(shown->viewState().at("same_scale"), false);
-  for (auto* box : shown->findChildren<QCheckBox*>()) {
-    if (box->text() == QStringLiteral("Same scale")) box->click();
-  }
+  saying<QCheckBox>(*shown, "Same scale")->click();
   EXPECT_NEAR(scene(*shown).range(0, 1).high, 0.1, 1e-6);
   EXPECT_EQ(shown->viewState().at("same_scale"), true);
 }
@@ -377,9 +369,7 @@ TEST_F(Attention, AsksAboutAnImageThatIsDropped) {
     return shown->viewState()["image"] == -1 && shown->panels()[0]->hasImage();
   }));
   EXPECT_THAT(serve.read(QStringLiteral("log")).toStdString(), test::HasLine("image [5, 6, 3]\n"));
-  for (auto* back : shown->findChildren<QToolButton*>()) {
-    if (back->text() == QStringLiteral("Back to samples")) QTest::mouseClick(back, Qt::LeftButton);
-  }
+  press<QToolButton>(*shown, "Back to samples");
   shown->waitUntilIdle();
   EXPECT_EQ(shown->viewState()["image"], 3);
   EXPECT_TRUE(shown->panels()[0]->hasImage());

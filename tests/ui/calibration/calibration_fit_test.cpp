@@ -5,7 +5,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QTableWidget>
-#include <algorithm>
 #include <cmath>
 
 #include "tests/ui/calibration/answers.h"
@@ -71,12 +70,8 @@ TEST_F(CalibrationFit, TheTitleOfTheTemperatureIsNeverCut) {
                                    {samples::predictions(samples::overconfident(), 100, "test")})});
   shown->resize(1000, 800);
   for (int i = 0; i < 4; ++i) QCoreApplication::processEvents();
-  const QList<QLabel*> all = shown->findChildren<QLabel*>();
-  const auto title = std::find_if(all.begin(), all.end(), [](const QLabel* label) {
-    return label->text() == QStringLiteral("Temperature");
-  });
-  ASSERT_NE(title, all.end());
-  EXPECT_GE((*title)->width(), (*title)->sizeHint().width());
+  const auto* title = saying<QLabel>(*shown, "Temperature");
+  EXPECT_GE(title->width(), title->sizeHint().width());
 }
 
 TEST_F(CalibrationFit, UsesTheFittedTemperatureAndTakesItBack) {

@@ -219,9 +219,7 @@ TEST(TilesCompute, AMissingAnalysisIsComputedOfEachVariantAndShown) {
   choice.view = CompareView::Artifacts;
   page.choose(choice);
   page.waitUntilIdle();
-  QPushButton* compute = nullptr;
-  for (auto* button : page.artifactTiles().findChildren<QPushButton*>())
-    if (button->text() == QStringLiteral("Compute\u2026") && button->isVisible()) compute = button;
+  auto* compute = button<QPushButton>(page.artifactTiles(), "Compute\u2026");
   ASSERT_NE(compute, nullptr) << "variants without artifacts offer it in the middle";
   QTest::mouseClick(compute, Qt::LeftButton);
   auto* menu = page.artifactTiles().findChild<QMenu*>();

@@ -95,7 +95,7 @@ TEST_F(ComparedOnALaptop, WhatDiffersBeginsWithWhatIsNewAndIsFoundByEveryKey) {
   EXPECT_THAT(cells(3)[1].toStdString(), ::testing::StartsWith("special_2, special_"));
   EXPECT_THAT(cells(7)[1].toStdString(), ::testing::StartsWith("special_6, special_"));
   EXPECT_THAT(cells(7)[1].toStdString(), ::testing::EndsWith("4 more"));
-  auto* filter = named<QLineEdit>(QStringLiteral("Filter variants"));
+  auto* filter = named<QLineEdit>(*page_, "Filter variants");
   filter->setText(QStringLiteral("part_0_of_the_block"));
   page_->waitUntilIdle();
   EXPECT_EQ(variants().size(), 7) << "a key that the column has no room for";
@@ -134,10 +134,7 @@ TEST_F(ComparedOnALaptop, PublishedShowsTitlesAndTheWholeVerdict) {
     choice.publishedFile = QString::fromStdString(file);
     page.choose(choice);
     page.waitUntilIdle();
-    QTreeWidget* tree = nullptr;
-    for (auto* one : page.findChildren<QTreeWidget*>())
-      if (one->accessibleName() == QLatin1String("Published numbers next to ours")) tree = one;
-    ASSERT_NE(tree, nullptr);
+    auto* tree = named<QTreeWidget>(page, "Published numbers next to ours");
     ASSERT_EQ(tree->topLevelItemCount(), 8);
     constexpr int kModel = 1, kMetric = 2, kVerdict = 7;
     QTreeWidgetItem* item = tree->topLevelItem(0);
@@ -180,9 +177,7 @@ TEST_F(ComparedOnALaptop, ACutClaimAndItsReasonAreReadInTheTip) {
             "roadmap\"\ndataset = \"ImageNet-1k\"\nmetric = \"top1\"\nvalue = 80\n");
   page.choose(choice);
   page.waitUntilIdle();
-  const QTreeWidgetItem* item = nullptr;
-  for (const auto* one : page.findChildren<QTreeWidget*>())
-    if (one->accessibleName() == QLatin1String("Claims")) item = one->topLevelItem(0);
+  const QTreeWidgetItem* item = named<QTreeWidget>(page, "Claims")->topLevelItem(0);
   ASSERT_NE(item, nullptr);
   constexpr int kClaim = 0, kWhy = 5;
   EXPECT_EQ(item->toolTip(kClaim).toStdString(), "later is better\nTable 17");

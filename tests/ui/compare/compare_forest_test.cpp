@@ -8,7 +8,6 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QPlainTextEdit>
-#include <QPushButton>
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
@@ -87,7 +86,7 @@ TEST_F(CompareForest, AMetricWithOneValueHasARowForEachVariant) {
   ASSERT_EQ(differences->chart().rows.size(), 2U) << "the baseline has no difference";
   EXPECT_NEAR(differences->chart().rows[0].number.centre, 2, 1e-9);
   EXPECT_EQ(differences->chart().rule.value_or(1), 0);
-  EXPECT_FALSE(named<QComboBox>(QStringLiteral("Panel"))->isEnabled());
+  EXPECT_FALSE(named<QComboBox>(*page_, "Panel")->isEnabled());
 }
 
 TEST_F(CompareForest, FollowsTheChoiceOfSpreadOrderAndRows) {
@@ -132,9 +131,7 @@ TEST_F(CompareForest, IsExportedWithEveryMeanAndEverySeed) {
 
 TEST_F(CompareForest, TheLatexTableHasTheColumnsThatAreChosen) {
   showFilled();
-  for (QAction* action : page_->findChildren<QAction*>()) {
-    if (action->text() == QStringLiteral("Table as LaTeX\u2026")) action->trigger();
-  }
+  saying<QAction>(*page_, "Table as LaTeX\u2026")->trigger();
   auto* dialog = page_->findChild<LatexDialog*>();
   ASSERT_NE(dialog, nullptr);
   auto* text = dialog->findChild<QPlainTextEdit*>();
@@ -146,9 +143,7 @@ TEST_F(CompareForest, TheLatexTableHasTheColumnsThatAreChosen) {
     if (box->text() != QStringLiteral("Best in bold"))
       QTest::mouseClick(box, Qt::LeftButton, {}, {8, box->height() / 2});
   }
-  for (auto* button : dialog->findChildren<QPushButton*>()) {
-    if (button->text() == QStringLiteral("Copy")) QTest::mouseClick(button, Qt::LeftButton);
-  }
+  ui::press(*dialog, "Copy");
   const std::string copied = QGuiApplication::clipboard()->text().toStdString();
   EXPECT_THAT(copied, test::HasTexts("\\begin{tabular}{llr}",
                                      "+ better & swiglu & $\\mathbf{84.0} \\pm 5.1$ \\\\"));

@@ -5,12 +5,12 @@
 
 #include <QComboBox>
 #include <QTableView>
-#include <QTest>
 #include <QToolButton>
 #include <memory>
 #include <vector>
 
 #include "tests/ui/compare/ablation.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/compare/compare_page.h"
 
@@ -30,25 +30,9 @@ class ComparePageTest : public ::testing::Test {
     fill();
     show();
   }
-  template <class Widget>
-  Widget* named(const QString& name) {
-    for (auto* widget : page_->findChildren<Widget*>()) {
-      if (widget->accessibleName() == name) return widget;
-    }
-    ADD_FAILURE() << "no widget is named " << name.toStdString();
-    return nullptr;
-  }
-  void press(const QString& text) {
-    for (auto* button : page_->findChildren<QToolButton*>()) {
-      if (button->text() == text && button->isVisible()) {
-        QTest::mouseClick(button, Qt::LeftButton);
-        return;
-      }
-    }
-    ADD_FAILURE() << "no button says " << text.toStdString();
-  }
+  void press(const QString& text) { ui::press<QToolButton>(*page_, text); }
   void pick(const QString& combo, const QString& item) {
-    auto* box = named<QComboBox>(combo);
+    auto* box = named<QComboBox>(*page_, combo);
     const int index = box->findText(item, Qt::MatchContains);
     ASSERT_GE(index, 0) << item.toStdString();
     box->setCurrentIndex(index);

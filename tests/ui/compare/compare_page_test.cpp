@@ -118,7 +118,7 @@ TEST_F(ComparePageTest, ShowsAVariantInTheColourThatItsRunsShareInTheList) {
 TEST_F(ComparePageTest, TakesTheValueThatIsChosen) {
   showFilled();
   pick(QStringLiteral("Value of a run"), QStringLiteral("At step"));
-  auto* step = named<QSpinBox>(QStringLiteral("Step"));
+  auto* step = named<QSpinBox>(*page_, "Step");
   EXPECT_TRUE(step->isVisible());
   EXPECT_EQ(step->value(), 30) << "as far as all have come";
   EXPECT_EQ(cells(3)[4], QStringLiteral("3")) << "the failed run came so far";
@@ -142,9 +142,7 @@ TEST_F(ComparePageTest, ABaselineChosenWhileAMetricIsReadLosesNeither) {
 TEST_F(ComparePageTest, CountsUnfinishedRunsWhenAsked) {
   showFilled();
   EXPECT_EQ(cells(3)[4], QStringLiteral("2"));
-  for (auto* box : page_->findChildren<QCheckBox*>()) {
-    if (box->text().startsWith(QLatin1String("Count"))) box->click();
-  }
+  saying<QCheckBox>(*page_, "Count unfinished runs")->click();
   page_->waitUntilIdle();
   EXPECT_EQ(cells(3)[4], QStringLiteral("3"));
 }
@@ -166,7 +164,7 @@ TEST_F(ComparePageTest, SortsUpDownAndBack) {
 
 TEST_F(ComparePageTest, FiltersByWordsOfVariantAndKey) {
   showFilled();
-  named<QLineEdit>(QStringLiteral("Filter variants"))->setText(QStringLiteral("width"));
+  named<QLineEdit>(*page_, "Filter variants")->setText(QStringLiteral("width"));
   EXPECT_THAT(variants(), ElementsAre(QStringLiteral("+ noise"), QStringLiteral("+ worse")));
   EXPECT_FALSE(
       page_->tableText(ComparePage::TableFormat::Csv).contains(QLatin1String("swiglu")));
@@ -208,9 +206,7 @@ TEST_F(ComparePageTest, ColumnsGrowWithWhatComesInButForThoseSizedByHand) {
 TEST_F(ComparePageTest, PutsTheTableOnTheClipboardInThreeForms) {
   showFilled();
   const auto trigger = [&](const QString& text) {
-    for (QAction* action : page_->findChildren<QAction*>()) {
-      if (action->text() == text) action->trigger();
-    }
+    saying<QAction>(*page_, text)->trigger();
     return QGuiApplication::clipboard()->text().toStdString();
   };
   EXPECT_THAT(
@@ -288,9 +284,7 @@ TEST_F(ComparePageTest, TheDifferencesAreExportedAsTheyAreShown) {
   EXPECT_EQ(keys().front().toStdString().substr(0, 12), "section,key,");
   EXPECT_EQ(keys().filter(QStringLiteral("train.epochs")).size(), 0);
   EXPECT_EQ(keys().filter(QStringLiteral("model.mlp")).size(), 1);
-  for (auto* box : page_->findChildren<QCheckBox*>()) {
-    if (box->text() == QStringLiteral("Only differences")) box->click();
-  }
+  saying<QCheckBox>(*page_, "Only differences")->click();
   EXPECT_EQ(keys().filter(QStringLiteral("train.epochs")).size(), 1);
 }
 
@@ -330,7 +324,7 @@ TEST_F(ComparePageTest, ControlsGoOnInASecondLineWhereOneIsTooShort) {
     QCoreApplication::processEvents();
     int lines = 0, last = -1;
     for (const char* name : {"Horizontal axis", "Aggregate", "Band", "Colour", "Dash", "Panel"}) {
-      const auto* box = named<QComboBox>(QString::fromLatin1(name));
+      const auto* box = named<QComboBox>(*page_, name);
       EXPECT_GE(box->width(), box->sizeHint().width()) << name << " at " << width;
       const QPoint right = box->mapTo(page_.get(), QPoint(box->width(), 0));
       EXPECT_LE(right.x(), page_->width()) << name << " at " << width;
@@ -365,9 +359,7 @@ TEST_F(ComparePageTest, LongReadingCanBeCancelled) {
     return false;
   };
   EXPECT_TRUE(says("Reading was cancelled"));
-  for (auto* button : page_->findChildren<QPushButton*>()) {
-    if (button->text() == QStringLiteral("Read the runs")) button->click();
-  }
+  saying<QPushButton>(*page_, "Read the runs")->click();
   page_->waitUntilIdle();
   EXPECT_NE(page_->data(), nullptr);
 }
@@ -394,7 +386,7 @@ TEST_F(ComparePageTest, TheMedianHasBandsOfItsOwn) {
   showFilled();
   pick(QStringLiteral("Aggregate"), QStringLiteral("median"));
   EXPECT_EQ(page_->choice().spread, Spread::Quartiles);
-  EXPECT_EQ(named<QComboBox>(QStringLiteral("Band"))
+  EXPECT_EQ(named<QComboBox>(*page_, "Band")
                 ->findText(QStringLiteral("standard deviation"), Qt::MatchContains),
             -1);
 }
@@ -404,7 +396,7 @@ TEST_F(ComparePageTest, CopiesADifferenceAsOverrides) {
   studio_.workbench.selection().setRuns({1, 4}, 1);
   show();
   press(QStringLiteral("Differences"));
-  auto* tree = named<QTreeWidget>(QStringLiteral("Differences between the runs"));
+  auto* tree = named<QTreeWidget>(*page_, "Differences between the runs");
   EXPECT_EQ(tree->topLevelItem(0)->childCount(), 1);
   press(QStringLiteral("Copy as overrides"));
   EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), "'model.mlp=\"swiglu\"'");
@@ -415,7 +407,7 @@ TEST_F(ComparePageTest, DifferencesHaveTheColoursOfTheThemeInUse) {
   studio_.workbench.selection().setRuns({1, 4}, 1);
   show();
   press(QStringLiteral("Differences"));
-  auto* tree = named<QTreeWidget>(QStringLiteral("Differences between the runs"));
+  auto* tree = named<QTreeWidget>(*page_, "Differences between the runs");
   const ThemeKind before = currentTheme();
   applyTheme(before == ThemeKind::Light ? ThemeKind::Dark : ThemeKind::Light);
   Q_EMIT studio_.workbench.themeChanged();
@@ -438,7 +430,7 @@ TEST_F(ComparePageTest, PublishedSaysThatItCountsTheSelectedRunsOnly) {
   show();
   press(QStringLiteral("Published"));
   page_->waitUntilIdle();
-  const auto* paper = named<QLabel>(QStringLiteral("Paper"));
+  const auto* paper = named<QLabel>(*page_, "Paper");
   ASSERT_NE(paper, nullptr);
   EXPECT_THAT(paper->text().toStdString(), HasSubstr("Counts only the selected runs: 4."));
   studio_.workbench.selection().setRuns({1}, 1);

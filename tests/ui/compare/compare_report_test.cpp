@@ -30,12 +30,7 @@ class ComparedReport : public ComparePageTest {
   }
   ~ComparedReport() override { qunsetenv("VITRINE_PROGRAM"); }
 
-  QAction* action() {
-    for (auto* one : page_->findChildren<QAction*>())
-      if (one->text() == QStringLiteral("Report\u2026")) return one;
-    ADD_FAILURE() << "no action says Report";
-    return nullptr;
-  }
+  QAction* action() { return saying<QAction>(*page_, "Report\u2026"); }
   /// Triggers the action and answers its dialog.
   void report(const QString& file) {
     action()->trigger();

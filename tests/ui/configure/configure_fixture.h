@@ -7,12 +7,12 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
 #include <memory>
 
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/catalog.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/find.h"
 #include "ui/configure/configure_page.h"
 #include "ui/configure/form/experiment_form.h"
 
@@ -57,19 +57,8 @@ class Configure : public ::testing::Test {
     Q_EMIT line->textEdited(text);
     QCoreApplication::processEvents();
   }
-  /// The control of that accessible name or text; nullptr where there is none.
-  template <class Widget>
-  static Widget* named(const QWidget& in, const QString& name) {
-    for (Widget* widget : in.findChildren<Widget*>()) {
-      if (widget->accessibleName() == name) return widget;
-    }
-    return nullptr;
-  }
   static QPushButton* startButton(const ConfigurePage& page) {
-    for (QPushButton* button : page.findChildren<QPushButton*>()) {
-      if (button->text() == QLatin1String("Start")) return button;
-    }
-    return nullptr;
+    return saying<QPushButton>(page, "Start");
   }
   QString fileText(const QString& name) {
     QFile file(name);

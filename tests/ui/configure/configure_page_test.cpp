@@ -348,9 +348,7 @@ TEST_F(Configure, WaitsForSchemasAndThenShowsTheForm) {
   EXPECT_EQ(shown.form().catalog(), nullptr);
   Q_EMIT empty.catalogFailed(QStringLiteral("vitrine did not answer"));
   EXPECT_TRUE(labels(shown).contains(QStringLiteral("vitrine did not answer")));
-  for (QPushButton* button : shown.findChildren<QPushButton*>()) {
-    if (button->text() == QLatin1String("Retry")) button->click();
-  }
+  saying<QPushButton>(shown, "Retry")->click();
   EXPECT_EQ(empty.asked, 1);
   empty.become(testCatalog());
   ASSERT_NE(shown.form().catalog(), nullptr);

@@ -232,9 +232,7 @@ TEST_F(Editing, MarksRunsThatWereMadeBeforeAndOffersAnotherSeed) {
       isFact = label->property("role").toString() != QStringLiteral("warn");
   }
   EXPECT_TRUE(isFact) << "not a warning";
-  for (QPushButton* button : shown->findChildren<QPushButton*>()) {
-    if (button->text() == QLatin1String("Use seed 1")) button->click();
-  }
+  saying<QPushButton>(*shown, "Use seed 1")->click();
   shown->waitUntilIdle();
   EXPECT_EQ(shown->plan().runs.at(0).seed, 1U);
   for (const QPushButton* button : shown->findChildren<QPushButton*>()) {

@@ -4,7 +4,6 @@
 #include <QGuiApplication>
 #include <QProcess>
 #include <QTest>
-#include <algorithm>
 
 #include "core/config/edit/document.h"
 #include "core/config/edit/toml_patch.h"
@@ -56,14 +55,10 @@ TEST_F(Starting, TheFocusComesBackToTheButtonThatWasPressed) {
   shown->show();
   shown->activateWindow();
   ASSERT_TRUE(QTest::qWaitForWindowActive(shown.get()));
-  const auto buttons = shown->findChildren<QPushButton*>();
-  const auto queue = std::find_if(buttons.begin(), buttons.end(), [](const QPushButton* button) {
-    return button->text() == QStringLiteral("Queue");
-  });
-  ASSERT_NE(queue, buttons.end());
-  ASSERT_TRUE(soon([&] { return (*queue)->isEnabled(); }));
-  (*queue)->setFocus();
-  (*queue)->click();
+  auto* queue = saying<QPushButton>(*shown, "Queue");
+  ASSERT_TRUE(soon([&] { return queue->isEnabled(); }));
+  queue->setFocus();
+  queue->click();
   ASSERT_TRUE(soon([&] {
     return !workbench_.said.empty() &&
            workbench_.said.back().contains(QStringLiteral("Queued run #"));

@@ -69,10 +69,7 @@ TEST_F(GalleryAgain, VerifyMakesTheImageAgainAndComparesItsPixels) {
   QTest::keyClick(&shown->sheet(), Qt::Key_V);
   EXPECT_TRUE(soon([&] { return texts(*shown).find("Bit-exact") != std::string::npos; }));
   const auto* details = shown->findChild<ImageDetails*>();
-  const QLabel* verdict = nullptr;
-  for (const QLabel* label : details->findChildren<QLabel*>())
-    if (label->accessibleName() == QStringLiteral("Verification")) verdict = label;
-  ASSERT_NE(verdict, nullptr);
+  const auto* verdict = named<QLabel>(*details, "Verification");
   EXPECT_LT(verdict->y(), details->findChild<QTreeWidget*>()->y()) << "above the recipe";
   serve_.touch(QStringLiteral("drifts"));
   QTest::keyClick(&shown->sheet(), Qt::Key_V);

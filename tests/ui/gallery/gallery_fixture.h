@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <QLabel>
 #include <QLineEdit>
 #include <QTest>
 #include <QToolButton>
@@ -13,6 +12,7 @@
 
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/find.h"
 #include "ui/gallery/contact_sheet.h"
 #include "ui/gallery/gallery_page.h"
 #include "ui/workbench/local_edits.h"
@@ -82,21 +82,10 @@ class Gallery : public ::testing::Test {
     QTest::keyClick(field, Qt::Key_Return);
     page.waitUntilIdle();
   }
-  static std::string texts(const QWidget& widget) {
-    QStringList all;
-    for (const QLabel* label : widget.findChildren<QLabel*>())
-      if (label->isVisible()) all << label->text();
-    return all.join(QLatin1Char('\n')).toStdString();
-  }
+  static std::string texts(const QWidget& widget) { return labelsIn(widget).toStdString(); }
   static void press(GalleryPage& page, const char* text) {
-    for (auto* button : page.findChildren<QToolButton*>()) {
-      if (button->text() == QString::fromUtf8(text) && button->isVisible()) {
-        QTest::mouseClick(button, Qt::LeftButton);
-        page.waitUntilIdle();
-        return;
-      }
-    }
-    FAIL() << "there is no button " << text;
+    ui::press<QToolButton>(page, text);
+    page.waitUntilIdle();
   }
 
   StoringWorkbench workbench_;

@@ -51,12 +51,7 @@ TEST_F(Gallery, WhereNoRunDrawsOneIsTrainedInOneClickWithItsCost) {
   becomeProgram(folder, "[ \"$1\" = enqueue ] || exit 0\necho '{\"ids\":[1]}'");
   workbench_.become(sampleCatalog());
   const auto shown = page();
-  const auto button = [&](const char* text) {
-    QPushButton* found = nullptr;
-    for (auto* one : shown->findChildren<QPushButton*>())
-      if (one->isVisible() && one->text() == QLatin1String(text)) found = one;
-    return found;
-  };
+  const auto button = [&](const char* text) { return ui::button(*shown, text); };
   EXPECT_THAT(texts(*shown), HasSubstr("Cost: 1 run, about"));
   ASSERT_NE(button("Train it"), nullptr);
   const std::int64_t run = workbench_.addRun("drawing", [this] {
@@ -274,10 +269,7 @@ TEST_F(Gallery, ShowsTheSameSeedByAllRunsOverTheirSteps) {
   QTest::keyClick(&shown->stepsView(), Qt::Key_Left);
   EXPECT_EQ(shown->current(), table.at(first_, 100)->id);
   shown->waitUntilIdle();
-  auto* slider = shown->stepsView().window()->findChild<QSlider*>(QString());
-  for (auto* one : shown->findChildren<QSlider*>())
-    if (one->accessibleName() == QLatin1String("Step of all runs")) slider = one;
-  slider->setValue(1);
+  named<QSlider>(*shown, "Step of all runs")->setValue(1);
   EXPECT_EQ(shown->current(), table.at(first_, 400)->id);
 }
 

@@ -19,6 +19,7 @@
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/live/live_frames.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/program_script.h"
 #include "tests/ui/support/soon.h"
 #include "ui/figures/line_chart.h"
@@ -188,13 +189,12 @@ TEST_F(Live, ALongNameLeavesTheStepToBeRead) {
   const auto shown = page();
   live::Publisher trainer(workbench_.row(run).uuid);
   publish(trainer, *shown, liveFrame(10));
-  const QList<QLabel*> all = shown->findChildren<QLabel*>();
-  const auto label = std::find_if(all.begin(), all.end(), [](const QLabel* one) {
-    return one->text().endsWith(QStringLiteral("step 10 of 100"));
+  const auto* label = firstWhere<QLabel>(*shown, [](const QLabel& one) {
+    return one.text().endsWith(QStringLiteral("step 10 of 100"));
   });
-  ASSERT_NE(label, all.end());
+  ASSERT_NE(label, nullptr);
   QCoreApplication::processEvents();
-  EXPECT_LE((*label)->fontMetrics().horizontalAdvance((*label)->text()), (*label)->width());
+  EXPECT_LE(label->fontMetrics().horizontalAdvance(label->text()), label->width());
 }
 
 TEST_F(LiveTraining, OtherPagesTakeTheSampleOfAnImageThatWasChosenHere) {
@@ -455,13 +455,9 @@ TEST_F(LiveTraining, ThePageSaysWhereItsPictureIsAndBringsItBack) {
   publish(trainer, *shown, liveFrame(10));
   QAction* own = shown->tools().at(2);
   own->trigger();
-  const auto buttons = shown->findChildren<QPushButton*>();
-  const auto back = std::find_if(buttons.begin(), buttons.end(), [](const QPushButton* button) {
-    return button->text() == QStringLiteral("Show it here");
-  });
-  ASSERT_NE(back, buttons.end());
-  EXPECT_TRUE((*back)->isVisible());
-  (*back)->click();
+  auto* back = saying<QPushButton>(*shown, "Show it here");
+  EXPECT_TRUE(back->isVisible());
+  back->click();
   EXPECT_FALSE(own->isChecked());
   EXPECT_FALSE((*back)->isVisible());
 }

@@ -7,6 +7,7 @@
 
 #include "core/store/declared_metrics.h"
 #include "tests/ui/monitor/open_monitor.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/line_chart_probe.h"
 #include "ui/figures/line_chart.h"
 #include "ui/workbench/export_dialog.h"
@@ -33,13 +34,6 @@ TEST(ExportDialog, WritesTheChosenFormatAtTheChosenSize) {
   const QImage picture(file);
   EXPECT_NEAR(picture.width(), dialog.paper().width / 25.4 * 100, 1);
   EXPECT_TRUE(readRecipe(file).has_value());
-}
-
-template <typename Widget>
-Widget* named(const QWidget& in, const char* name) {
-  for (auto* widget : in.findChildren<Widget*>())
-    if (widget->accessibleName() == QLatin1String(name)) return widget;
-  return nullptr;
 }
 
 struct OwnSettings {

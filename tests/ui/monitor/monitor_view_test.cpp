@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "tests/support/has_texts.h"
 #include "tests/ui/monitor/open_monitor.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/line_chart_probe.h"
 #include "tests/ui/support/soon.h"
 #include "ui/figures/line_chart.h"
@@ -122,13 +123,11 @@ TEST(MonitorZoom, SharedOrNotAsTheToggleSays) {
   OpenMonitor open;
   CurvePlot& first = open.page->cards()[0]->plot();
   CurvePlot& second = open.page->cards()[1]->plot();
-  for (QAction* action : open.page->findChildren<QAction*>())
-    if (action->text() == QStringLiteral("Sync zoom")) action->trigger();
+  saying<QAction>(*open.page, "Sync zoom")->trigger();
   const PlotAxis before = second.xAxis();
   QTest::keyClick(&first, Qt::Key_Plus);
   EXPECT_DOUBLE_EQ(second.xAxis().upper, before.upper);
-  for (QAction* action : open.page->findChildren<QAction*>())
-    if (action->text() == QStringLiteral("Sync zoom")) action->trigger();
+  saying<QAction>(*open.page, "Sync zoom")->trigger();
   QTest::keyClick(&first, Qt::Key_Plus);
   EXPECT_DOUBLE_EQ(second.xAxis().upper, first.xAxis().upper);
 }

@@ -3,11 +3,8 @@
 
 #include <QAction>
 #include <QFile>
-#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QPushButton>
-#include <QTest>
 #include <QToolButton>
 #include <memory>
 #include <optional>
@@ -16,6 +13,7 @@
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/painter.h"
 #include "tests/ui/support/soon.h"
 #include "ui/playground/film_strip.h"
@@ -79,24 +77,14 @@ class PlaygroundTest : public ::testing::Test {
     line->selectAll();
     QTest::keyClicks(line, text);
   }
-  QPushButton* button(const QString& text) const {
-    for (QPushButton* one : page_->findChildren<QPushButton*>()) {
-      if (one->text() == text && one->isVisibleTo(page_.get())) return one;
-    }
-    return nullptr;
-  }
+  QPushButton* button(const QString& text) const { return ui::button(*page_, text); }
   void makeAxis(const std::string& key, int entry, const QString& values) {
     page_->form().axisButton(key)->menu()->actions().at(entry)->trigger();
     QLineEdit* line = page_->form().axisLine(key);
     line->selectAll();
     QTest::keyClicks(line, values);
   }
-  QAction* action(const QString& text) const {
-    for (QAction* one : page_->findChildren<QAction*>()) {
-      if (one->text() == text) return one;
-    }
-    return nullptr;
-  }
+  QAction* action(const QString& text) const { return saying<QAction>(*page_, text); }
   /// Presses Draw and waits for the end.
   void draw() {
     const std::size_t before = page_->history().size();
@@ -105,13 +93,7 @@ class PlaygroundTest : public ::testing::Test {
         soon([&] { return page_->history().size() > before && !page_->worker().isBusy(); }));
   }
   QByteArray log() const { return serve_.read(QStringLiteral("log")); }
-  QString visibleText() const {
-    QStringList texts;
-    for (const QLabel* label : page_->findChildren<QLabel*>()) {
-      if (label->isVisibleTo(page_.get())) texts << label->text();
-    }
-    return texts.join(QLatin1Char('\n'));
-  }
+  QString visibleText() const { return labelsIn(*page_); }
 
   static constexpr int kRows = 1, kColumns = 2;
   FakeServe serve_;

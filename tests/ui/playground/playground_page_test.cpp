@@ -200,12 +200,7 @@ TEST_F(Playground, ShowsTheImageThatATextDescribes) {
   const auto described = [&] { return page_->shown()->cells[0].texts[0].image; };
   ASSERT_TRUE(soon([&] { return !described().isNull(); }));
   EXPECT_EQ(described().pixelColor(0, 0).red(), 33) << "sample 3 of the split test";
-  const QLabel* selected = nullptr;
-  for (const QLabel* label : page_->findChildren<QLabel*>()) {
-    if (label->accessibleName() == QStringLiteral("Selected image")) selected = label;
-  }
-  ASSERT_NE(selected, nullptr);
-  EXPECT_TRUE(selected->isVisibleTo(page_.get()));
+  EXPECT_TRUE(named<QLabel>(*page_, "Selected image")->isVisibleTo(page_.get()));
   EXPECT_TRUE(log().contains("samples test [3]")) << log().toStdString();
   QImage file(8, 8, QImage::Format_RGB32);
   file.fill(Qt::red);

@@ -104,12 +104,10 @@ TEST_F(Replaying, AClickOnTheLargeImageAsksForItsPatch) {
 TEST_F(Replaying, ALayerIsShownAlone) {
   clickPatch(9, 2, 1);
   EXPECT_NEAR(page_->film().largest(), (0.75 + 1.0 / 16) / 2, 1e-6);
-  for (QComboBox* box : page_->findChildren<QComboBox*>()) {
-    if (box->accessibleName() != QStringLiteral("Layer of the attention")) continue;
-    EXPECT_EQ(box->count(), 3);
-    box->setCurrentIndex(1);
-    Q_EMIT box->activated(1);
-  }
+  auto* box = named<QComboBox>(*page_, "Layer of the attention");
+  EXPECT_EQ(box->count(), 3);
+  box->setCurrentIndex(1);
+  Q_EMIT box->activated(1);
   EXPECT_NEAR(page_->film().largest(), 0.75, 1e-6);
 }
 

@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <QCoreApplication>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QScrollBar>
 #include <QTest>
 #include <QToolButton>
@@ -66,10 +65,7 @@ TEST_F(SamplerFormTest, TheArrowOfMoreSettingsTurnsWhenTheyFoldOut) {
   entries.back().isRare = true;
   form.setEntries(std::move(entries));
   form.show();
-  QToolButton* more = nullptr;
-  for (QToolButton* one : form.findChildren<QToolButton*>())
-    if (one->text() == QLatin1String("More settings")) more = one;
-  ASSERT_NE(more, nullptr);
+  auto* more = saying<QToolButton>(form, "More settings");
   const QWidget* hidden = form.input("churn");
   EXPECT_EQ(more->arrowType(), Qt::RightArrow);
   EXPECT_FALSE(hidden->isVisible());

@@ -3,7 +3,6 @@
 
 #include <QFontMetrics>
 #include <QHeaderView>
-#include <QLabel>
 #include <QMimeData>
 #include <QTest>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "core/config/catalog.h"
 #include "core/jobs/nvml.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/queue/queue_delegate.h"
 #include "ui/workbench/run_facts.h"
@@ -44,12 +44,7 @@ class QueuePages : public ::testing::Test {
   }
   void waitUntilIdle() { page_->waitUntilIdle(); }
   void select(const Ids& runs) { workbench_.selection().setRuns(runs, runs.front()); }
-  QAction& action(const QString& text) {
-    for (QAction* one : page_->findChildren<QAction*>()) {
-      if (one->text().remove(QLatin1Char('&')) == text) return *one;
-    }
-    throw std::runtime_error("no action " + text.toStdString());
-  }
+  QAction& action(const QString& text) { return *saying<QAction>(*page_, text); }
   void trigger(const QString& text) {
     ASSERT_TRUE(action(text).isEnabled()) << text.toStdString();
     action(text).trigger();
@@ -71,10 +66,7 @@ class QueuePages : public ::testing::Test {
 
 TEST_F(QueuePages, SaysWhatToDoWhileThereIsNothing) {
   open();
-  QString text;
-  for (const QLabel* label : page_->findChildren<QLabel*>()) {
-    if (label->isVisible()) text += label->text();
-  }
+  const QString text = labelsIn(*page_);
   EXPECT_TRUE(text.contains(QStringLiteral("vitrine enqueue"))) << text.toStdString();
   EXPECT_TRUE(page_->headline().text().startsWith(QStringLiteral("Nothing in progress")));
 }
@@ -324,12 +316,7 @@ TEST_F(QueuePages, TellsHowLongItHasWorkForFromRunsOfTheSameExperiment) {
 TEST_F(QueuePages, OffersToResumeWhatWasInterrupted) {
   const std::int64_t lost = interrupted("lost"), other = interrupted("other");
   open();
-  const auto button = [&](const QString& text) -> QPushButton* {
-    for (QPushButton* one : page_->findChildren<QPushButton*>()) {
-      if (one->text() == text) return one;
-    }
-    return nullptr;
-  };
+  const auto button = [&](const QString& text) { return saying<QPushButton>(*page_, text); };
   ASSERT_TRUE(button(QStringLiteral("Resume"))->isVisible());
   QTest::mouseClick(button(QStringLiteral("Not now")), Qt::LeftButton);
   EXPECT_FALSE(button(QStringLiteral("Resume"))->isVisible());

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/runs/runs_panel.h"
 
@@ -55,12 +56,7 @@ class RunTables : public ::testing::Test {
     return all;
   }
   /// Chooses the entry of a menu whose text is so, submenus included.
-  void choose(QMenu& menu, const QString& text) {
-    for (QAction* one : menu.findChildren<QAction*>()) {
-      if (one->text().remove(QLatin1Char('&')) == text) return one->trigger();
-    }
-    ADD_FAILURE() << "no entry " << text.toStdString();
-  }
+  void choose(QMenu& menu, const QString& text) { saying<QAction>(menu, text)->trigger(); }
   /// "Seed: 0" and so on, from top to bottom.
   QStringList groups() {
     QStringList titles;

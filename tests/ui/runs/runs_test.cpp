@@ -1,11 +1,11 @@
 #include <QAbstractItemModelTester>
 #include <QDateTime>
-#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
 
 #include "tests/support/wait_until.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/runs/run_query.h"
 #include "ui/runs/runs_panel.h"
@@ -326,10 +326,7 @@ TEST(RunsPanel, AFilterThatNothingMatchesSaysSoAndCanBeCleared) {
   panel.resize(300, 600);
   panel.show();
   panel.filter().setText(QStringLiteral("test/top1 > 2"));
-  QString words;
-  for (const QLabel* label : panel.findChildren<QLabel*>()) {
-    if (label->isVisible()) words += label->text();
-  }
+  const QString words = labelsIn(panel);
   EXPECT_TRUE(words.contains(QStringLiteral("test/top1 > 2"))) << words.toStdString();
   QPushButton* clear = nullptr;
   for (QPushButton* button : panel.findChildren<QPushButton*>()) {
@@ -346,12 +343,7 @@ TEST(RunsPanel, AKeyThatNoRunHasIsNamed) {
   RunsPanel panel(studio.workbench);
   panel.resize(300, 600);
   panel.show();
-  const auto words = [&panel] {
-    QString all;
-    for (const QLabel* label : panel.findChildren<QLabel*>())
-      if (label->isVisible()) all += label->text();
-    return all;
-  };
+  const auto words = [&panel] { return labelsIn(panel); };
   panel.filter().setText(QStringLiteral("widht=64 state=done"));
   EXPECT_TRUE(words().contains(QStringLiteral("No run has a setting or metric \u201cwidht\u201d.")))
       << words().toStdString();

@@ -8,6 +8,7 @@
 #include <QTreeWidget>
 #include <algorithm>
 
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/kit/small_widgets.h"
@@ -32,19 +33,16 @@ struct InspectorOfTwo : ::testing::Test {
     studio.workbench.selection().setRuns({run}, run);
     QCoreApplication::processEvents();
     inspector = window.findChild<Inspector*>();
-    for (auto* each : inspector->findChildren<QPlainTextEdit*>()) {
-      if (each->accessibleName() == QLatin1String("Note on the run")) note = each;
-    }
+    note = named<QPlainTextEdit>(*inspector, "Note on the run");
     tags = inspector->findChild<QLineEdit*>();
     ASSERT_NE(note, nullptr);
     ASSERT_EQ(note->toPlainText().toStdString(), "at first");
   }
 
   [[nodiscard]] QPushButton* button(const char* name) const {
-    for (auto* each : inspector->findChildren<QPushButton*>()) {
-      if (each->accessibleName() == QLatin1String(name) && each->isVisible()) return each;
-    }
-    return nullptr;
+    return firstWhere<QPushButton>(*inspector, [name](const QPushButton& each) {
+      return each.accessibleName() == QLatin1String(name) && each.isVisible();
+    });
   }
   void type(const char* text) const {
     note->selectAll();
@@ -230,10 +228,7 @@ TEST(Inspector, NoFactOfARunIsCut) {
   window.waitUntilIdle();
   for (int i = 0; i < 4; ++i) QCoreApplication::processEvents();
   ASSERT_TRUE(window.inspectorDock().isVisible());
-  const QTreeWidget* facts = nullptr;
-  for (const auto* table : window.inspectorDock().findChildren<QTreeWidget*>())
-    if (table->accessibleName() == QLatin1String("Facts of the run")) facts = table;
-  ASSERT_NE(facts, nullptr);
+  const auto* facts = named<QTreeWidget>(window.inspectorDock(), "Facts of the run");
   ASSERT_GT(facts->topLevelItemCount(), 5);
   for (int row = 0; row < facts->topLevelItemCount(); ++row) {
     const QString value = facts->topLevelItem(row)->text(1);

@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <QTreeView>
 
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/figures/figure_view.h"
 #include "ui/monitor/monitor_page.h"
@@ -50,12 +51,6 @@ struct TabKey : ::testing::Test {
     }
     return stops;
   }
-  template <class Part>
-  Part* named(const char* name) {
-    for (auto* one : window.findChildren<Part*>())
-      if (one->accessibleName() == QLatin1String(name)) return one;
-    return nullptr;
-  }
 };
 
 TEST_F(TabKey, LeadsThroughTheWindowAsItIsRead) {
@@ -69,17 +64,17 @@ TEST_F(TabKey, LeadsThroughTheWindowAsItIsRead) {
   comesNext(window.findChild<QToolBar*>(QStringLiteral("tools"))
                 ->widgetForAction(window.currentPage()->tools().front()),
             "first tool of the page");
-  comesNext(named<QToolButton>("Runs as a table"), "table");
-  comesNext(named<QLineEdit>("Filter runs"), "filter");
+  comesNext(named<QToolButton>(window, "Runs as a table"), "table");
+  comesNext(named<QLineEdit>(window, "Filter runs"), "filter");
   comesNext(&window.runsPanel().view(), "list of runs");
   comesNext(window.findChild<QTabBar*>(), "tabs");
-  comesNext(named<QLineEdit>("Search plots"), "search");
+  comesNext(named<QLineEdit>(window, "Search plots"), "search");
   const auto* monitor = qobject_cast<const MonitorPage*>(window.currentPage());
   ASSERT_NE(monitor, nullptr);
   ASSERT_GE(monitor->cards().size(), 4U);
   for (PlotCard* card : monitor->cards()) comesNext(&card->plot(), "plot");
-  comesNext(named<QToolButton>("Collapse the inspector to the edge"), "inspector");
-  comesNext(named<QPlainTextEdit>("Note on the run"), "note");
+  comesNext(named<QToolButton>(window, "Collapse the inspector to the edge"), "inspector");
+  comesNext(named<QPlainTextEdit>(window, "Note on the run"), "note");
 }
 
 TEST_F(TabKey, LeadsBackTheSameWay) {
@@ -90,10 +85,10 @@ TEST_F(TabKey, LeadsBackTheSameWay) {
 }
 
 TEST_F(TabKey, LeadsOnFromAPartThatWasHiddenOrDisabled) {
-  auto* filter = named<QLineEdit>("Filter runs");
+  auto* filter = named<QLineEdit>(window, "Filter runs");
   filter->setFocus();
   filter->setEnabled(false);
-  EXPECT_EQ(QApplication::focusWidget(), named<QToolButton>("Saved filters"));
+  EXPECT_EQ(QApplication::focusWidget(), named<QToolButton>(window, "Saved filters"));
   QApplication::focusWidget()->hide();
   EXPECT_EQ(QApplication::focusWidget(), &window.runsPanel().view());
 }
@@ -112,7 +107,7 @@ TEST_F(TabKey, DrawsAFrameAroundAListUntilTheFocusLeavesIt) {
   QCoreApplication::sendEvent(&list, &toDialog);
   EXPECT_NE(ring(), nullptr) << "a dialog has the focus for a while";
   QFocusEvent elsewhere(QEvent::FocusIn, Qt::ActiveWindowFocusReason);
-  QCoreApplication::sendEvent(named<QLineEdit>("Filter runs"), &elsewhere);
+  QCoreApplication::sendEvent(named<QLineEdit>(window, "Filter runs"), &elsewhere);
   EXPECT_EQ(ring(), nullptr) << "it led somewhere else";
 }
 

@@ -6,10 +6,10 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <csignal>
-#include <stdexcept>
 #include <utility>
 
 #include "tests/support/child.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/monitor/monitor_page.h"
@@ -78,10 +78,7 @@ struct RemoteWindow {
     workbench.selection().setRuns({run}, run);
   }
   [[nodiscard]] QPlainTextEdit& note() const {
-    for (auto* each : window->findChildren<QPlainTextEdit*>()) {
-      if (each->accessibleName() == QLatin1String("Note on the run")) return *each;
-    }
-    throw std::runtime_error("there is no note");
+    return *named<QPlainTextEdit>(*window, "Note on the run");
   }
   void type(const QString& text) const {
     note().setPlainText(text);
@@ -277,13 +274,11 @@ TEST_F(LinkedWindow, ShowsBothTextsWhenAUserThereWasFaster) {
   remote.choose(lab.runs[0]);
   remote.type(QStringLiteral("mine"));
   lab.store.setNote(lab.runs[0], "theirs");
-  const auto mine = [&]() -> QPushButton* {
-    for (auto* each : remote.window->findChildren<QPushButton*>()) {
-      if (each->isVisible() &&
-          each->text().remove(QLatin1Char('&')).contains(QStringLiteral("ine")))
-        return each;
-    }
-    return nullptr;
+  const auto mine = [&] {
+    return firstWhere<QPushButton>(*remote.window, [](const QPushButton& each) {
+      return each.isVisible() &&
+             each.text().remove(QLatin1Char('&')).contains(QStringLiteral("ine"));
+    });
   };
   ASSERT_TRUE(soon([&] { return mine() != nullptr; }));
   EXPECT_EQ(lab.store.note(lab.runs[0]), "theirs");

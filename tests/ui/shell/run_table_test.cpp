@@ -2,10 +2,10 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QTest>
 #include <QToolButton>
 
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "ui/kit/series/run_series.h"
 #include "ui/shell/layouts.h"
@@ -57,12 +57,7 @@ TEST_F(RunTableWindow, ItsKeyShowsItInPlaceOfThePagesAndTheSameKeyTheListAgain) 
 }
 
 TEST_F(RunTableWindow, TheMenuColoursRunsByVariantOnEveryPage) {
-  QAction* colours = nullptr;
-  for (QAction* one : window.findChildren<QAction*>()) {
-    if (one->text().remove(QLatin1Char('&')) == QLatin1String("Colour runs by variant"))
-      colours = one;
-  }
-  ASSERT_NE(colours, nullptr);
+  auto* colours = saying<QAction>(window, "Colour runs by variant");
   ASSERT_TRUE(colours->isCheckable());
   colours->trigger();
   EXPECT_TRUE(window.runsPanel().colours().isOn());
@@ -73,11 +68,7 @@ TEST_F(RunTableWindow, TheMenuColoursRunsByVariantOnEveryPage) {
 }
 
 TEST_F(RunTableWindow, EscapeAPageAndTheButtonLeaveIt) {
-  QToolButton* open = nullptr;
-  for (QToolButton* one : dock().findChildren<QToolButton*>()) {
-    if (one->accessibleName() == QStringLiteral("Runs as a table")) open = one;
-  }
-  ASSERT_NE(open, nullptr);
+  auto* open = named<QToolButton>(dock(), "Runs as a table");
   QTest::mouseClick(open, Qt::LeftButton);
   EXPECT_TRUE(isTable());
   press(Qt::Key_Escape);
@@ -87,9 +78,7 @@ TEST_F(RunTableWindow, EscapeAPageAndTheButtonLeaveIt) {
   EXPECT_FALSE(isTable());
   EXPECT_NE(window.currentPage(), nullptr);
   QTest::mouseClick(open, Qt::LeftButton);
-  for (QPushButton* one : window.runsPanel().findChildren<QPushButton*>()) {
-    if (one->text() == QStringLiteral("Close table")) QTest::mouseClick(one, Qt::LeftButton);
-  }
+  ui::press(window.runsPanel(), "Close table");
   EXPECT_FALSE(isTable());
 }
 

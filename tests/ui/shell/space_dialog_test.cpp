@@ -12,6 +12,7 @@
 #include <functional>
 
 #include "core/store/maintenance/trash.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/shell/main_window.h"
@@ -51,9 +52,7 @@ class DiskSpace : public ::testing::Test {
     ADD_FAILURE() << "no action " << text.toStdString();
   }
   static QPushButton* button(const QDialog& dialog, const QString& text) {
-    for (auto* one : dialog.findChildren<QPushButton*>())
-      if (one->text().remove(QLatin1Char('&')) == text) return one;
-    return nullptr;
+    return saying<QPushButton>(dialog, text);
   }
   static QString wordsOf(const QDialog& dialog) {
     QStringList words;

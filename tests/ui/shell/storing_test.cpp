@@ -12,6 +12,7 @@
 #include "core/store/maintenance/trash.h"
 #include "core/store/sqlite/writer_lock.h"
 #include "tests/support/file_locks.h"
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/shell/main_window.h"
@@ -147,10 +148,7 @@ TEST_F(Storing, ADeletedRunIsNamedAndCanBeTakenBack) {
   const QString said = window.bottomBar().sentence();
   EXPECT_TRUE(said.contains(QStringLiteral("Moved run %1, %2 to the trash").arg(run).arg(name)))
       << said.toStdString();
-  QToolButton* undo = nullptr;
-  for (auto* button : window.bottomBar().findChildren<QToolButton*>()) {
-    if (button->text() == QLatin1String("Undo") && !button->isHidden()) undo = button;
-  }
+  auto* undo = button<QToolButton>(window.bottomBar(), "Undo");
   ASSERT_NE(undo, nullptr);
   undo->click();
   studio_.workbench.queue().waitUntilIdle();

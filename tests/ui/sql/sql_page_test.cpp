@@ -20,6 +20,7 @@
 #include <QTreeWidget>
 #include <algorithm>
 
+#include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
 #include "ui/figures/figure.h"
@@ -108,9 +109,7 @@ TEST_F(SqlConsole, SaysThatAResultIsEarlierThanTheStatementThatFailed) {
 }
 
 TEST_F(SqlConsole, CutsAtTheLimitAndSaysSo) {
-  for (QComboBox* box : page_.findChildren<QComboBox*>()) {
-    if (box->accessibleName() == QStringLiteral("Most rows")) box->setCurrentIndex(0);
-  }
+  named<QComboBox>(page_, "Most rows")->setCurrentIndex(0);
   ask(
       QStringLiteral("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
                      "SELECT i FROM n LIMIT 5000"));
@@ -320,8 +319,7 @@ TEST_F(SqlConsole, DrawsTheResultAsAChartWithARecipe) {
   ask(
       QStringLiteral("SELECT run_id, step, value FROM metrics WHERE run_id IN :runs "
                      "AND name = 'train/loss'"));
-  for (auto* button : page_.findChildren<QToolButton*>())
-    if (button->text() == QStringLiteral("Chart")) button->click();
+  saying<QToolButton>(page_, "Chart")->click();
   ASSERT_TRUE(page_.isChartShown());
   EXPECT_EQ(page_.chartChoice().group.toStdString(), "run_id");
   const auto figure = page_.figure();

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <QLabel>
-#include <QPushButton>
 #include <QTest>
 #include <memory>
 #include <string>
@@ -12,6 +10,7 @@
 
 #include "core/artifact/artifact.h"
 #include "tests/ui/support/fake_workbench.h"
+#include "tests/ui/support/find.h"
 #include "ui/figures/figure_view.h"
 
 namespace vitrine::ui {
@@ -47,38 +46,10 @@ class PageTest : public ::testing::Test {
     ADD_FAILURE() << "the figure has no such place";
     return {};
   }
-  template <class Widget>
-  static Widget* named(const QWidget& page, const char* name) {
-    for (Widget* one : page.findChildren<Widget*>()) {
-      if (one->accessibleName() == QString::fromUtf8(name)) return one;
-    }
-    ADD_FAILURE() << "nothing is called " << name;
-    return nullptr;
-  }
   static FigureView& figure(const QWidget& page, const char* name) {
     return *named<FigureView>(page, name);
   }
-  /// A visible button with this text; nullptr where there is none.
-  template <class Button = QPushButton>
-  static Button* button(const QWidget& page, const char* text) {
-    for (Button* one : page.findChildren<Button*>()) {
-      if (one->text() == QString::fromUtf8(text) && one->isVisibleTo(&page)) return one;
-    }
-    return nullptr;
-  }
-  static void press(const QWidget& page, const char* text) {
-    QPushButton* one = button(page, text);
-    ASSERT_NE(one, nullptr) << "there is no button " << text;
-    QTest::mouseClick(one, Qt::LeftButton);
-  }
-  /// All words that the user sees.
-  static std::string labels(const QWidget& widget) {
-    QStringList texts;
-    for (const QLabel* label : widget.findChildren<QLabel*>()) {
-      if (label->isVisibleTo(&widget)) texts << label->text();
-    }
-    return texts.join(QLatin1Char('\n')).toStdString();
-  }
+  static std::string labels(const QWidget& widget) { return labelsIn(widget).toStdString(); }
 
   FakeWorkbench workbench_;
 };

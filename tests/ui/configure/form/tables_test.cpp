@@ -54,13 +54,10 @@ class Tables : public Configure {
   }
   /// Edits the form as a user would and lets the rows be made again.
   static void press(const QWidget& in, const QString& text) {
-    for (QAbstractButton* button : in.findChildren<QAbstractButton*>()) {
-      if (button->text() != text || !button->isVisibleTo(&in)) continue;
-      button->click();
-      QCoreApplication::processEvents();
-      return;
-    }
-    FAIL() << "there is no button " << text.toStdString();
+    auto* one = button<QAbstractButton>(in, text);
+    ASSERT_NE(one, nullptr) << "there is no button " << text.toStdString();
+    one->click();
+    QCoreApplication::processEvents();
   }
   static PipelineEditor* pipeline(const ConfigurePage& page, int phase) {
     QList<PipelineEditor*> editors = page.form().findChildren<PipelineEditor*>();
