@@ -21,6 +21,7 @@
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/artifacts/meta_line.h"
 #include "ui/figures/figure_view.h"
 #include "ui/workbench/drawn_runs.h"
@@ -247,9 +248,7 @@ TEST_F(Artifacts, ExportsWhatIsShown) {
     exportTo(file, *shown, workbench_);
     EXPECT_TRUE(QFile::exists(file)) << ending;
   }
-  QFile csv(workbench_.path(QStringLiteral("out.csv")));
-  ASSERT_TRUE(csv.open(QIODevice::ReadOnly));
-  const QString text = QString::fromUtf8(csv.readAll());
+  const QString text = QString::fromUtf8(bytesOf(workbench_.path(QStringLiteral("out.csv"))));
   EXPECT_TRUE(text.contains(QStringLiteral("\nrun,,coat,shirt,bag\nfirst,coat,8,2,0\n")))
       << text.toStdString();
   EXPECT_TRUE(text.contains(QStringLiteral("second,bag,0,0,10\n")));
@@ -265,10 +264,6 @@ TEST_F(Artifacts, AnExportedFigureOfAnyKindOpensAsWhatItWas) {
   const auto shown = page({runWith("a", artifacts), runWith("b", artifacts)});
   const QString drawn = workbench_.path(QStringLiteral("drawn.svg"));
   const QString redrawn = workbench_.path(QStringLiteral("redrawn.svg"));
-  const auto bytesOf = [](const QString& name) {
-    QFile file(name);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-  };
   for (const Artifact& artifact : samples::all()) {
     shown->showArtifact(QString::fromStdString(artifact.analysis),
                         QString::fromStdString(artifact.name), 10);

@@ -5,7 +5,6 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
-#include <QMimeData>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
@@ -22,6 +21,7 @@
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/page_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/attention/attention_panel.h"
 #include "ui/attention/attention_view.h"
 #include "ui/workbench/figure_file.h"
@@ -358,13 +358,7 @@ TEST_F(Attention, AsksAboutAnImageThatIsDropped) {
   QImage picture(6, 5, QImage::Format_RGB32);
   picture.fill(Qt::green);
   ASSERT_TRUE(picture.save(file));
-  QMimeData data;
-  data.setUrls({QUrl::fromLocalFile(file)});
-  QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(shown.get(), &enter);
-  EXPECT_TRUE(enter.isAccepted());
-  QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(shown.get(), &drop);
+  dropFile(file, *shown);
   ASSERT_TRUE(soon([&] {
     return shown->viewState()["image"] == -1 && shown->panels()[0]->hasImage();
   }));

@@ -7,7 +7,6 @@
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
-#include <QFile>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QLabel>
@@ -27,6 +26,7 @@
 #include "tests/ui/compare/compare_page_fixture.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/compare/parallel_view.h"
 #include "ui/figures/figure_view.h"
 #include "ui/kit/series/run_series.h"
@@ -216,9 +216,7 @@ TEST_F(ComparePageTest, PutsTheTableOnTheClipboardInThreeForms) {
   EXPECT_THAT(trigger(QStringLiteral("Copy table as CSV")), HasLine("variant,differs,runs,"));
   const QString file = studio_.folder.filePath(QStringLiteral("table.tex"));
   page_->exportTable(file);
-  QFile written(file);
-  ASSERT_TRUE(written.open(QIODevice::ReadOnly));
-  EXPECT_THAT(written.readAll().toStdString(), HasLine("\\bottomrule\n"));
+  EXPECT_THAT(bytesOf(file).toStdString(), HasLine("\\bottomrule\n"));
   page_->exportTable(QStringLiteral("/nowhere/at/all.md"));  // says so, and continues
 }
 

@@ -10,6 +10,7 @@
 #include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/compare/report/report_bar.h"
 #include "ui/workbench/page_commands.h"
 
@@ -42,10 +43,6 @@ class ComparedReport : public ComparePageTest {
   }
   ReportBar& bar() { return *page_->findChild<ReportBar*>(); }
   QString path(const QString& name) { return studio_.folder.filePath(name); }
-  static std::string bytesOf(const QString& name) {
-    QFile file(name);
-    return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
-  }
 };
 
 TEST_F(ComparedReport, IsOneWebPageThatNeedsNothingElse) {
@@ -59,7 +56,7 @@ TEST_F(ComparedReport, IsOneWebPageThatNeedsNothingElse) {
   EXPECT_TRUE(action()->isEnabled());
   EXPECT_THAT(offered.front()[0].toString().toStdString(), HasSubstr("out.html"));
   EXPECT_EQ(offered.front()[1].toString(), QStringLiteral("Open"));
-  const std::string page = bytesOf(file);
+  const std::string page = bytesOf(file).toStdString();
   EXPECT_THAT(page, test::HasTexts("<h1>Roadmap</h1>", "+ better"));
   for (const char* outside : {"src=\"http", "href=\"http", "<script", "<link", "file:"})
     EXPECT_EQ(page.find(outside), std::string::npos) << outside;
@@ -70,7 +67,7 @@ TEST_F(ComparedReport, IsAPdfWhereTheNameSaysSo) {
   const QString file = path(QStringLiteral("out.pdf"));
   report(file);
   ASSERT_TRUE(soon([&] { return offered.count() == 1; }));
-  EXPECT_THAT(bytesOf(file), StartsWith("%PDF"));
+  EXPECT_THAT(bytesOf(file).toStdString(), StartsWith("%PDF"));
 }
 
 TEST_F(ComparedReport, HasTheRunsThatAreCompared) {
@@ -80,7 +77,7 @@ TEST_F(ComparedReport, HasTheRunsThatAreCompared) {
   const QString file = path(QStringLiteral("part.html"));
   report(file);
   ASSERT_TRUE(soon([&] { return offered.count() == 1; }));
-  const std::string part = bytesOf(file);
+  const std::string part = bytesOf(file).toStdString();
   EXPECT_THAT(part, test::HasTexts("+ better"));
   EXPECT_EQ(part.find("+ noise"), std::string::npos);
 }
@@ -100,7 +97,7 @@ TEST_F(ComparedReport, DrawsScoresAtSeveralNumbersAsACurve) {
   const QString file = path(QStringLiteral("sweep.html"));
   report(file);
   ASSERT_TRUE(soon([&] { return offered.count() == 1; }));
-  EXPECT_THAT(bytesOf(file), HasSubstr("alt=\"Accuracy, sweep\""));
+  EXPECT_THAT(bytesOf(file).toStdString(), HasSubstr("alt=\"Accuracy, sweep\""));
 }
 
 TEST_F(ComparedReport, WhatFailsIsAnErrorThatSaysWhy) {

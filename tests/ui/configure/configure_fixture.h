@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
-#include <QFile>
 #include <QLabel>
 #include <QLineEdit>
 #include <memory>
@@ -13,6 +12,8 @@
 #include "tests/ui/support/catalog.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
+#include "tests/ui/support/program_script.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/configure/configure_page.h"
 #include "ui/configure/form/experiment_form.h"
 
@@ -23,16 +24,12 @@ class Configure : public ::testing::Test {
   Configure() : workbench_(testCatalog()) {
     // A stand-in for the program: answers `check`, and keeps what `enqueue` was told.
     program_ = workbench_.path(QStringLiteral("vitrine"));
-    QFile file(program_);
-    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write(
-        "#!/bin/sh\n"
+    writeScript(
+        program_,
         "if [ \"$1\" = check ]; then cat > \"$0.asked\"\n"
         "echo '{\"problems\":[],\"warnings\":[\"the files are not here\"],"
         "\"totals\":{\"parameters\":205066,\"flops\":3.7e6,\"memory_bytes\":4e8}}'\n"
-        "else cp \"$3\" \"$0.plan\"; echo \"$@\" > \"$0.enqueued\"; echo '{\"ids\": [1]}'; fi\n");
-    file.close();
-    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        "else cp \"$3\" \"$0.plan\"; echo \"$@\" > \"$0.enqueued\"; echo '{\"ids\": [1]}'; fi");
     qputenv("VITRINE_PROGRAM", program_.toUtf8());
   }
   ~Configure() override { qunsetenv("VITRINE_PROGRAM"); }
@@ -60,10 +57,7 @@ class Configure : public ::testing::Test {
   static QPushButton* startButton(const ConfigurePage& page) {
     return saying<QPushButton>(page, "Start");
   }
-  QString fileText(const QString& name) {
-    QFile file(name);
-    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
-  }
+  QString fileText(const QString& name) { return QString::fromUtf8(bytesOf(name)); }
 
   FakeWorkbench workbench_;
   QString program_;

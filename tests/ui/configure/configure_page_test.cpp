@@ -6,7 +6,6 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
-#include <QMimeData>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <thread>
@@ -226,12 +225,9 @@ TEST_F(Configure, PutsThePlanThatWasCheckedIntoTheQueue) {
 TEST_F(Configure, SaysWhyNothingWasPutIntoTheQueue) {
   const auto shown = page();
   shown->planNow();
-  QFile program(program_);
-  ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
-  program.write(
-      "#!/bin/sh\nif [ \"$1\" = check ]; then echo '{\"problems\":[]}'; exit 0; fi\n"
-      "echo 'run 1 needs 90 GB' >&2\nexit 4\n");
-  program.close();
+  writeScript(program_,
+              "if [ \"$1\" = check ]; then echo '{\"problems\":[]}'; exit 0; fi\n"
+              "echo 'run 1 needs 90 GB' >&2\nexit 4");
   shown->start(jobs::QueueEnd::Front);
   shown->planNow();
   ASSERT_TRUE(soon([&] { return startButton(*shown)->isEnabled(); }));
@@ -243,12 +239,9 @@ TEST_F(Configure, SaysWhyNothingWasPutIntoTheQueue) {
 
 TEST_F(Configure, SaysWhatOnlyTheCheckFoundAndStartsNothing) {
   const auto shown = page();
-  QFile program(program_);
-  ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
-  program.write(
-      "#!/bin/sh\necho '{\"problems\":[{\"code\":\"item_refused\",\"sentence\":\"task: no "
-      "labels\"}]}'\nexit 2\n");
-  program.close();
+  writeScript(program_,
+              "echo '{\"problems\":[{\"code\":\"item_refused\",\"sentence\":\"task: no "
+              "labels\"}]}'\nexit 2");
   shown->start();
   ASSERT_TRUE(QTest::qWaitFor([&] { return !workbench_.said.empty(); }, 5000));
   EXPECT_TRUE(workbench_.said.back().contains(QStringLiteral("Nothing was started: task: no")))
@@ -324,20 +317,10 @@ TEST_F(Configure, ComparesWithTheSelectedRun) {
 
 TEST_F(Configure, OpensADroppedFile) {
   const auto shown = page();
-  const QString name = workbench_.path(QStringLiteral("dropped.toml"));
-  QFile file(name);
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write(
-      "title = \"Dropped\"\n[model]\narchitecture = \"picture\"\n[task]\nname = "
-      "\"sorting\"\n[data]\ndataset = \"squares\"\n");
-  file.close();
-  QMimeData data;
-  data.setUrls({QUrl::fromLocalFile(name)});
-  QDragEnterEvent enter(QPoint(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(shown.get(), &enter);
-  EXPECT_TRUE(enter.isAccepted());
-  QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(shown.get(), &drop);
+  dropFile(makeFile(workbench_.path(QStringLiteral("dropped.toml")),
+                    "title = \"Dropped\"\n[model]\narchitecture = \"picture\"\n[task]\nname = "
+                    "\"sorting\"\n[data]\ndataset = \"squares\"\n"),
+           *shown);
   shown->planNow();
   EXPECT_EQ(shown->plan().title, "Dropped");
 }

@@ -81,13 +81,9 @@ TEST_F(Starting, StartsWithKeysWhereverTheFocusIs) {
 /// What a shell makes of the command: its words after `vitrine train`.
 std::vector<std::string> wordsOf(const std::string& command, const QString& folder) {
   const QString script = folder + QStringLiteral("/vitrine");
-  QFile file(script);
-  EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write(
-      "#!/bin/sh\nfor w in \"$@\"; do printf '%s\\0' \"$w\"; done\n"
-      "if [ \"$2\" = - ]; then printf 'stdin\\0'; cat; fi\n");
-  file.close();
-  file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  writeScript(script,
+              "for w in \"$@\"; do printf '%s\\0' \"$w\"; done\n"
+              "if [ \"$2\" = - ]; then printf 'stdin\\0'; cat; fi");
   QProcess shell;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   environment.insert(QStringLiteral("PATH"),
@@ -129,11 +125,7 @@ TEST_F(Starting, CopiesOnlyWhatDiffersFromTheFile) {
   const auto shown = page();
   const QString name = workbench_.path(QStringLiteral("an experiment.toml"));
   menu(*shown, "model.width", QStringLiteral("New variant from this field"));
-  QFile file(name);
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write(QByteArray::fromStdString(shown->text()));
-  file.close();
-  shown->openFile(name);
+  shown->openFile(makeFile(name, QByteArray::fromStdString(shown->text())));
   shown->planNow();
   type(*shown, "model.heads", QStringLiteral("8"));
   shown->copyAsCommand();

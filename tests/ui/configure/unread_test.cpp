@@ -32,10 +32,7 @@ class Unread : public Configure {
     return found.value(variant);
   }
   QString write(const QString& name, const QByteArray& bytes) {
-    QFile file(workbench_.path(name));
-    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write(bytes);
-    return file.fileName();
+    return makeFile(workbench_.path(name), bytes);
   }
 };
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <QAction>
-#include <QFile>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
@@ -22,6 +21,7 @@
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/program_script.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/figures/line_chart.h"
 #include "ui/kit/empty_page.h"
 #include "ui/live/part_words.h"
@@ -161,9 +161,7 @@ TEST_F(Live, WhereNothingTrainsTheDemoIsStartedInOneClickWithItsCost) {
   }));
   qunsetenv("VITRINE_PROGRAM");
   EXPECT_EQ(button->text().toStdString(), "Train the demo") << "it is offered again";
-  QFile text(kept);
-  ASSERT_TRUE(text.open(QIODevice::ReadOnly));
-  EXPECT_TRUE(text.readAll().contains("Demo: "));
+  EXPECT_TRUE(bytesOf(kept).contains("Demo: "));
 }
 
 TEST_F(LiveTraining, ShowsFramesAsTheyComeAndAsksForWhatTheUserChooses) {

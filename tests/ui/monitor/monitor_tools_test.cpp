@@ -10,6 +10,7 @@
 #include "tests/ui/monitor/card_menu.h"
 #include "tests/ui/monitor/open_monitor.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/kit/settings.h"
 #include "ui/monitor/alert_service.h"
 
@@ -146,9 +147,7 @@ TEST_F(MonitorTools, TheMenuOfAPlotExportsTheDataOfAllItsRuns) {
   });
   hand.start(10);
   chooseInMenu(card, {QStringLiteral("Export data\u2026")});
-  QFile written(file);
-  ASSERT_TRUE(written.open(QIODevice::ReadOnly));
-  const QList<QByteArray> lines = written.readAll().trimmed().split('\n');
+  const QList<QByteArray> lines = bytesOf(file).trimmed().split('\n');
   EXPECT_EQ(lines.front().trimmed(), "run,name,step,epoch,time,value");
   EXPECT_EQ(static_cast<std::size_t>(lines.size()), points + 1);
 }
@@ -170,10 +169,7 @@ TEST_F(MonitorTools, AnAlertHasTheColourOfTheThemeInUse) {
 TEST_F(MonitorTools, AnExportWithoutAnEndingReplacesAFileOnlyAfterAQuestion) {
   OpenMonitor open;
   const QString name = open.studio.folder.filePath(QStringLiteral("loss"));
-  QFile file(name + QStringLiteral(".csv"));
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write("mine");
-  file.close();
+  const QString file = makeFile(name + QStringLiteral(".csv"), "mine");
   for (const bool isReplaced : {false, true}) {
     QTimer hand;
     bool isAsked = false;
@@ -197,9 +193,7 @@ TEST_F(MonitorTools, AnExportWithoutAnEndingReplacesAFileOnlyAfterAQuestion) {
     hand.start(10);
     chooseInMenu(*open.page->card("train/loss"), {QStringLiteral("Export data\u2026")});
     EXPECT_TRUE(isAsked);
-    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
-    EXPECT_EQ(file.readAll() == "mine", !isReplaced);
-    file.close();
+    EXPECT_EQ(bytesOf(file) == "mine", !isReplaced);
   }
 }
 

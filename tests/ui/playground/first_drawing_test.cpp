@@ -6,6 +6,7 @@
 #include "core/config/edit/document.h"
 #include "tests/ui/playground/playground_fixture.h"
 #include "tests/ui/support/program_script.h"
+#include "tests/ui/support/test_files.h"
 
 namespace vitrine::ui {
 namespace {
@@ -36,9 +37,7 @@ TEST_F(FirstImages, ARunThatDrawsIsTrainedInOneClickWithItsCost) {
   EXPECT_TRUE(visibleText().contains(QStringLiteral("is tried")));
   EXPECT_TRUE(soon([&] { return !workbench_.pages.empty(); }));
   EXPECT_EQ(workbench_.pages.back().toStdString(), "monitor");
-  QFile text(kept);
-  ASSERT_TRUE(text.open(QIODevice::ReadOnly));
-  EXPECT_TRUE(text.readAll().contains("generation"));
+  EXPECT_TRUE(bytesOf(kept).contains("generation"));
   EXPECT_TRUE(workbench_.configured.empty());
 }
 

@@ -16,6 +16,7 @@
 #include "tests/ui/support/catalog.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/figures/figure.h"
 #include "ui/plugins/diff_view.h"
 #include "ui/plugins/item_text.h"
@@ -79,14 +80,9 @@ class Plugins : public ::testing::Test {
   ~Plugins() override { qunsetenv("VITRINE_PROGRAM"); }
 
   void write(const char* name, const std::string& text) {
-    QFile file(workbench_.path(QString::fromLatin1(name)));
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write(text.data(), static_cast<qint64>(text.size()));
+    makeFile(workbench_.path(QString::fromLatin1(name)), QByteArray::fromStdString(text));
   }
-  QString asked() {
-    QFile file(workbench_.path(QStringLiteral("asked")));
-    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
-  }
+  QString asked() { return QString::fromUtf8(bytesOf(workbench_.path(QStringLiteral("asked")))); }
   std::unique_ptr<PluginsPage> page() {
     auto made = std::make_unique<PluginsPage>(workbench_);
     made->resize(1100, 760);

@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "tests/ui/runs/run_table_fixture.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 
 namespace vitrine::ui {
 namespace {
@@ -40,9 +41,7 @@ TEST_F(ExportedTable, HasTheRunsOfTheFilterInTheirOrderWithAllDigits) {
   QMetaObject::invokeMethod(dialog, "accept");
   ASSERT_TRUE(soon([&file] { return QFile::exists(file); }));
 
-  QFile written(file);
-  ASSERT_TRUE(written.open(QIODevice::ReadOnly));
-  const QList<QByteArray> lines = written.readAll().trimmed().split('\n');
+  const QList<QByteArray> lines = bytesOf(file).trimmed().split('\n');
   EXPECT_EQ(lines.front(), "run,name,seed,model.mask.kind,test/top1,duration_seconds,reason");
   const Ids ids = listed();
   ASSERT_GT(ids.size(), 3U);

@@ -5,6 +5,7 @@
 
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/shell/main_window.h"
 
 namespace vitrine::ui {
@@ -34,10 +35,7 @@ TEST_F(Errors, AFileThatIsNotThereIsOne) {
 }
 
 TEST_F(Errors, AFileThatVitrineCannotOpenIsOne) {
-  QFile file(studio.folder.filePath(QStringLiteral("notes.odt")));
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.close();
-  window.files().open(file.fileName());
+  window.files().open(makeFile(studio.folder.filePath(QStringLiteral("notes.odt"))));
   EXPECT_TRUE(error().contains(QStringLiteral("notes.odt")));
 }
 

@@ -1,9 +1,7 @@
 // What the window does with files that are dropped on it.
 #include <gtest/gtest.h>
 
-#include <QDropEvent>
 #include <QLineEdit>
-#include <QMimeData>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -13,6 +11,7 @@
 #include "tests/support/has_texts.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/configure/configure_page.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/weights_dialog.h"
@@ -27,22 +26,9 @@ class DroppedFiles : public ::testing::Test {
   ~DroppedFiles() override { qunsetenv("VITRINE_PROGRAM"); }
 
   QString write(const QString& name, const QByteArray& bytes) {
-    QFile file(studio_.folder.filePath(name));
-    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write(bytes);
-    return file.fileName();
+    return makeFile(studio_.folder.filePath(name), bytes);
   }
-  void drop(const QString& file) { drop(file, window_); }
-  /// As the mouse does: first the part below it is asked, then those around it.
-  static void drop(const QString& file, QWidget& below) {
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(file)});
-    QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QCoreApplication::sendEvent(&below, &enter);
-    EXPECT_TRUE(enter.isAccepted());
-    QDropEvent event(QPointF(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QCoreApplication::sendEvent(&below, &event);
-  }
+  void drop(const QString& file) { dropFile(file, window_); }
   /// What the window says: an error, or what was done.
   [[nodiscard]] std::string sentence() {
     const QString error = window_.errors().sentence();
@@ -69,7 +55,7 @@ TEST_F(DroppedFiles, OnATextAreOpenedAndNotWrittenIntoIt) {
     QLineEdit& filter = window_.runsPanel().filter();
     const auto text = [&] { return editor != nullptr ? editor->toPlainText() : filter.text(); };
     const QString before = text();
-    drop(file, editor != nullptr ? *editor->viewport() : static_cast<QWidget&>(filter));
+    dropFile(file, editor != nullptr ? *editor->viewport() : static_cast<QWidget&>(filter));
     EXPECT_EQ(text(), before) << id;
     const auto* form = qobject_cast<const ConfigurePage*>(window_.currentPage());
     ASSERT_NE(form, nullptr) << id;

@@ -12,6 +12,7 @@
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/shell/link_bar.h"
 #include "ui/shell/main_window.h"
@@ -47,9 +48,9 @@ struct Lab {
   /// The cable is cut, and stays cut.
   void cut() const {
     become("echo 'ssh: connect to host lab port 22: No route to host' >&2; exit 255");
-    QFile file(folder.filePath(QStringLiteral("pid")));
-    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
-    signalProcess(file.readAll().trimmed().toInt(), SIGKILL);
+    const int process = bytesOf(folder.filePath(QStringLiteral("pid"))).trimmed().toInt();
+    ASSERT_GT(process, 0);
+    signalProcess(process, SIGKILL);
   }
   [[nodiscard]] remote::RemotePlace place() const {
     return remote::remotePlace("ssh://lab" + path("lab.sqlite") + "?program=" VITRINE_PROGRAM);
@@ -116,11 +117,9 @@ TEST(RemoteWindow, TakesNoFieldOfAnotherTypeForAnEditThatWaits) {
     const RemoteLink link(lab.place());
     return link.file().string() + ".waiting.json";
   }();
-  QFile file(QString::fromStdString(waiting));
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
-  file.write(R"([{"run": "x", "field": 1, "text": [], "based_on": {}}, 7, {"run": 3},
-                 {"run": 3, "field": "note", "text": "kept", "based_on": "x"}])");
-  file.close();
+  makeFile(QString::fromStdString(waiting),
+           R"([{"run": "x", "field": 1, "text": [], "based_on": {}}, 7, {"run": 3},
+               {"run": 3, "field": "note", "text": "kept", "based_on": "x"}])");
   const RemoteLink link(lab.place());
   ASSERT_NE(link.waiting(3, store::RunField::Note), nullptr);
   EXPECT_EQ(*link.waiting(3, store::RunField::Note), "kept");
@@ -291,10 +290,7 @@ TEST(RemoteWindow, ImportsNothingIntoTheCopy) {
   Lab lab;
   RemoteWindow remote(lab);
   QSignalSpy said(&remote.workbench, &StudioWorkbench::errorSent);
-  QFile file(lab.folder.filePath(QStringLiteral("some.vitrine")));
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.close();
-  remote.window->files().open(file.fileName());
+  remote.window->files().open(makeFile(lab.folder.filePath(QStringLiteral("some.vitrine"))));
   ASSERT_GT(said.count(), 0);
   EXPECT_TRUE(said.last()[0].toString().contains(QStringLiteral("run `vitrine import` there")));
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/ui/support/sample_database.h"
+#include "tests/ui/support/test_files.h"
 
 namespace vitrine::ui {
 namespace {
@@ -95,10 +96,8 @@ TEST(Studio, DrawsAPictureAtTheStoredZoom) {
   qputenv("XDG_CONFIG_HOME", folder.filePath(QStringLiteral("config")).toLocal8Bit());
   std::vector<QImage> pictures;
   for (const char* zoom : {"1", "1.8", "1.8"}) {
-    QFile settings(folder.filePath(QStringLiteral("config/vitrine/studio.ini")));
-    ASSERT_TRUE(settings.open(QIODevice::WriteOnly | QIODevice::Truncate));
-    settings.write(QByteArray("[window]\nzoom=") + zoom + "\n");
-    settings.close();
+    makeFile(folder.filePath(QStringLiteral("config/vitrine/studio.ini")),
+             QByteArray("[window]\nzoom=") + zoom + "\n");
     const QString picture = folder.filePath(QStringLiteral("queue.png"));
     const Outcome drawn = run(QString::fromLatin1(kStudio),
                               {"--db", folder.filePath(QStringLiteral("new.sqlite")), "--page",
@@ -130,11 +129,8 @@ TEST(Studio, SaysInOneSentenceWhatIsWrong) {
             2);
   EXPECT_EQ(run(QString::fromLatin1(kStudio), {"--theme", "pink", "--screenshot", picture}).code,
             2);
-  const QString html = folder.filePath(QStringLiteral("report.html"));
-  QFile report(html);
-  ASSERT_TRUE(report.open(QIODevice::WriteOnly));
-  report.write("<html><body>7</body></html>");
-  report.close();
+  const QString html =
+      makeFile(folder.filePath(QStringLiteral("report.html")), "<html><body>7</body></html>");
   EXPECT_EQ(run(QString::fromLatin1(kStudio), {"--print", html, "--out", picture}).code, 2);
   EXPECT_FALSE(QFile::exists(picture)) << "a PDF with the name of a picture";
 }

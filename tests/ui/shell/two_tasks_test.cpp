@@ -1,12 +1,12 @@
 // Runs of two tasks in one window: each is shown by the card of its own task.
 #include "tests/support/two_tasks.h"
 
-#include <QFile>
 #include <QSignalSpy>
 
 #include "core/store/declared_metrics.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/compare/compare_page.h"
 #include "ui/kit/theme.h"
 #include "ui/monitor/metric_card.h"
@@ -36,10 +36,10 @@ class TwoTasks : public ::testing::Test {
   ~TwoTasks() override { qunsetenv("VITRINE_PROGRAM"); }
 
   QByteArray writeCatalog() {
-    QFile file(studio_.folder.filePath(QStringLiteral("catalog.json")));
-    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write(QByteArray::fromStdString(Json{{"catalog", toJson(testing::twoTasks())}}.dump()));
-    return file.fileName().toLocal8Bit();
+    const std::string text = Json{{"catalog", toJson(testing::twoTasks())}}.dump();
+    return makeFile(studio_.folder.filePath(QStringLiteral("catalog.json")),
+                    QByteArray::fromStdString(text))
+        .toLocal8Bit();
   }
   void describeWith(const QByteArray& script) { becomeProgram(studio_, script); }
   void select(const std::vector<std::int64_t>& runs) {

@@ -17,6 +17,7 @@
 
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/layouts.h"
 #include "ui/shell/main_window.h"
@@ -301,9 +302,7 @@ TEST_F(WindowMemory, ALayoutThatIsBrokenIsNotShown) {
 TEST_F(WindowMemory, RecentDatabasesAreThoseThatAreStillThere) {
   QStringList files;
   for (int i = 0; i < 12; ++i) {
-    files << folder_.filePath(QStringLiteral("db%1.sqlite").arg(i));
-    QFile file(files.back());
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    files << makeFile(folder_.filePath(QStringLiteral("db%1.sqlite").arg(i)));
     rememberDatabase(files.back());
   }
   rememberDatabase(files[5]);
@@ -334,18 +333,13 @@ TEST_F(WindowMemory, TheWindowOpensWhateverItsSettingsSay) {
 }
 
 TEST_F(WindowMemory, ASettingsFileOfNoiseIsAsNone) {
-  const QString name = folder_.filePath(QStringLiteral("noise.ini"));
-  QFile file(name);
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
   QByteArray noise;
   std::uint32_t state = 7;
   for (int i = 0; i < 20'000; ++i) {
     state = state * 1664525u + 1013904223u;
     noise += static_cast<char>(state >> 24);
   }
-  file.write(noise);
-  file.close();
-  useSettings(name);
+  useSettings(makeFile(folder_.filePath(QStringLiteral("noise.ini")), noise));
   SampleStudio studio(SampleOptions{0, 20});
   MainWindow window(studio.workbench);
   window.show();

@@ -5,7 +5,6 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
-#include <QFile>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QLabel>
@@ -23,6 +22,7 @@
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/figures/figure.h"
 #include "ui/sql/sql_docs.h"
 #include "ui/sql/sql_editor.h"
@@ -368,9 +368,7 @@ TEST_F(SqlConsole, CopiesCellsAndWritesFiles) {
   const QString file = studio_.folder.filePath(QStringLiteral("rows.jsonl"));
   page_.exportTo(file);
   page_.waitUntilIdle();
-  QFile written(file);
-  ASSERT_TRUE(written.open(QIODevice::ReadOnly));
-  EXPECT_EQ(written.readAll().toStdString(), "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
+  EXPECT_EQ(bytesOf(file).toStdString(), "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
 }
 
 TEST_F(SqlConsole, WhyAFileWasNotWrittenStaysUntilItIsRead) {

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <QElapsedTimer>
-#include <QFile>
 #include <QItemSelectionModel>
 #include <algorithm>
 #include <memory>
 
+#include "tests/ui/support/test_files.h"
 #include "ui/sql/sql_book.h"
 #include "ui/sql/sql_chart.h"
 #include "ui/sql/sql_docs.h"
@@ -98,9 +98,8 @@ TEST(SqlText, KeepsACommentOpenFromLineToLine) {
 }
 
 TEST(SqlDocs, DocumentEveryColumnThatTheDatabasePageLists) {
-  QFile file(QStringLiteral(VITRINE_SOURCE_DIR "/resources/docs/database.md"));
-  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
-  const QString page = QString::fromUtf8(file.readAll());
+  const QString page =
+      QString::fromUtf8(bytesOf(QStringLiteral(VITRINE_SOURCE_DIR "/resources/docs/database.md")));
   for (const SqlViewDoc& view : sqlViewDocs()) {
     const auto at = page.indexOf(QStringLiteral("\n| `%1` |").arg(view.name));
     ASSERT_GE(at, 0) << view.name.toStdString();

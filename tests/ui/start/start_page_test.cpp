@@ -10,6 +10,7 @@
 #include "core/config/papers/tour.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/pages.h"
@@ -108,9 +109,7 @@ TEST(StartPage, RunsTheDemoWithOneClick) {
   QTest::mouseClick(&start->demo(), Qt::LeftButton);
   ASSERT_TRUE(soon([&] { return startOf(window) == nullptr; }));
   EXPECT_STREQ(window.currentPage()->metaObject()->className(), "vitrine::ui::MonitorPage");
-  QFile text(kept);
-  ASSERT_TRUE(text.open(QIODevice::ReadOnly));
-  EXPECT_TRUE(QString::fromUtf8(text.readAll()).contains(QLatin1String(kDemoTitle)));
+  EXPECT_TRUE(QString::fromUtf8(bytesOf(kept)).contains(QLatin1String(kDemoTitle)));
   qunsetenv("VITRINE_PROGRAM");
 }
 
@@ -161,9 +160,7 @@ TEST(StartPage, PutsEveryPartOfTheTourIntoTheQueueWithOneClick) {
   EXPECT_FALSE(start->tour().button().isEnabled());
   ASSERT_TRUE(QTest::qWaitFor([&] { return startOf(window) == nullptr; }, 30'000));
   EXPECT_STREQ(window.currentPage()->metaObject()->className(), "vitrine::ui::QueuePage");
-  QFile text(kept);
-  ASSERT_TRUE(text.open(QIODevice::ReadOnly));
-  const QString all = QString::fromUtf8(text.readAll());
+  const QString all = QString::fromUtf8(bytesOf(kept));
   qsizetype last = -1;
   for (const std::string& title : built.titles) {
     const qsizetype at = all.indexOf(QString::fromStdString(title));
@@ -251,9 +248,8 @@ TEST(StartPage, OffersRunsThatWereInterrupted) {
 TEST(StartPage, OpensTheOtherDatabasesThatWereOpenedLately) {
   SampleStudio studio(SampleOptions{0, 20});
   useSettings(studio.folder.filePath(QStringLiteral("studio.ini")));
-  QFile other(studio.folder.filePath(QStringLiteral("other.sqlite")));
-  ASSERT_TRUE(other.open(QIODevice::WriteOnly));
-  rememberDatabase(other.fileName());
+  const QString other = makeFile(studio.folder.filePath(QStringLiteral("other.sqlite")));
+  rememberDatabase(other);
   MainWindow window(studio.workbench);
   window.show();
   window.showPage(QStringLiteral("start"));
@@ -264,7 +260,7 @@ TEST(StartPage, OpensTheOtherDatabasesThatWereOpenedLately) {
   open->click();
   forgetSettings();
   ASSERT_EQ(asked.count(), 1);
-  EXPECT_EQ(asked.front().front().toString(), other.fileName());
+  EXPECT_EQ(asked.front().front().toString(), other);
 }
 
 TEST(StartPage, NamesADatabaseOnAnotherMachineByItsPlace) {

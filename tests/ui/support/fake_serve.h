@@ -2,12 +2,12 @@
 #pragma once
 
 #include <QByteArray>
-#include <QFile>
 #include <QList>
 #include <QTemporaryDir>
 #include <vector>
 
 #include "core/base/read_json.h"
+#include "tests/ui/support/program_script.h"
 
 namespace vitrine::ui {
 
@@ -18,15 +18,11 @@ class FakeServe {
   /// \param description  what `describe` prints
   explicit FakeServe(const QByteArray& answers, const QByteArray& description = {})
       : before_(qgetenv("VITRINE_PROGRAM")) {
-    write(QStringLiteral("answers.py"), answers);
-    const QString described = write(QStringLiteral("description.json"), description);
-    const QString program =
-        write(QStringLiteral("vitrine"),
-              "#!/bin/sh\n[ \"$1\" = describe ] && exec cat '" + described.toLocal8Bit() +
-                  "'\nexec python3 '" VITRINE_SOURCE_DIR "/tests/ui/support/fake_serve.py' '" +
-                  folder_.filePath(QStringLiteral("answers.py")).toLocal8Bit() + "'\n");
-    QFile::setPermissions(program, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-    qputenv("VITRINE_PROGRAM", program.toLocal8Bit());
+    const QString described = makeFile(path(QStringLiteral("description.json")), description);
+    becomeProgram(folder_,
+                  "[ \"$1\" = describe ] && exec cat '" + described.toLocal8Bit() +
+                      "'\nexec python3 '" VITRINE_SOURCE_DIR "/tests/ui/support/fake_serve.py' '" +
+                      makeFile(path(QStringLiteral("answers.py")), answers).toLocal8Bit() + "'");
   }
   ~FakeServe() {
     before_.isEmpty() ? qunsetenv("VITRINE_PROGRAM") : qputenv("VITRINE_PROGRAM", before_);
@@ -37,19 +33,10 @@ class FakeServe {
   /// A file beside the program, for what the answers leave behind: `here("log")` in Python.
   [[nodiscard]] QString path(const QString& name) const { return folder_.filePath(name); }
   /// What they left in it so far.
-  [[nodiscard]] QByteArray read(const QString& name) const {
-    QFile file(path(name));
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-  }
-  void touch(const QString& name) const { write(name, {}); }
+  [[nodiscard]] QByteArray read(const QString& name) const { return bytesOf(path(name)); }
+  void touch(const QString& name) const { makeFile(path(name)); }
 
  private:
-  QString write(const QString& name, const QByteArray& text) const {
-    QFile file(folder_.filePath(name));
-    if (file.open(QIODevice::WriteOnly)) file.write(text);
-    return file.fileName();
-  }
-
   QTemporaryDir folder_;
   QByteArray before_;
 };

@@ -1,19 +1,16 @@
 // Shell scripts in the place of programs that the window starts.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <QFile>
 #include <QTemporaryDir>
+
+#include "tests/ui/support/test_files.h"
 
 namespace vitrine::ui {
 
 inline void writeScript(const QString& file, const QByteArray& script) {
-  QFile program(file);
-  ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
-  program.write("#!/bin/sh\n" + script + '\n');
-  program.close();
-  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  QFile::setPermissions(makeFile(file, "#!/bin/sh\n" + script + '\n'),
+                        QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
 }
 
 /// The script is the headless program from here on.

@@ -7,6 +7,7 @@
 #include "core/jobs/work.h"
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"
+#include "tests/ui/support/test_files.h"
 
 namespace vitrine::ui {
 namespace {
@@ -32,10 +33,7 @@ struct OpenQueue {
   }
   /// A script in the place of the headless program.
   void becomeProgram(const QByteArray& script) { ui::becomeProgram(folder, script); }
-  QByteArray contentOf(const QString& name) {
-    QFile file(folder.filePath(name));
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-  }
+  QByteArray contentOf(const QString& name) { return bytesOf(folder.filePath(name)); }
 
   QTemporaryDir folder;
   store::RunStore store;

@@ -1,6 +1,5 @@
 #include "ui/workbench/recipe.h"
 
-#include <QFile>
 #include <QTemporaryDir>
 #include <algorithm>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include "core/base/error.h"
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/test_files.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/painting.h"
 #include "ui/workbench/figure_file.h"
@@ -61,11 +61,8 @@ TEST(Recipe, EveryFormatCarriesItAndGivesItBack) {
     ASSERT_TRUE(read.has_value()) << ending;
     expectSame(*read, someRecipe());
   }
-  const QString alone = folder.filePath(QStringLiteral("recipe.json"));
-  QFile file(alone);
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write(toText(someRecipe()));
-  file.close();
+  const QString alone =
+      makeFile(folder.filePath(QStringLiteral("recipe.json")), toText(someRecipe()));
   ASSERT_TRUE(readRecipe(alone).has_value());
 }
 
@@ -77,11 +74,7 @@ TEST(Recipe, FilesCutAnywhereOrWithAWrongByteHaveNoneOrAWholeOne) {
        {FigureFormat::Png, FigureFormat::Svg, FigureFormat::Pdf, FigureFormat::Csv}) {
     const QByteArray whole = figureBytes(*chart, format, someRecipe());
     const auto tryBytes = [&](const QByteArray& bytes) {
-      QFile file(path);
-      ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-      file.write(bytes);
-      file.close();
-      if (const auto read = readRecipe(path)) {
+      if (const auto read = readRecipe(makeFile(path, bytes))) {
         EXPECT_EQ(read->version, Recipe::kVersion);
       }
     };

@@ -29,11 +29,10 @@ class Forecasts : public Configure {
   }
   /// The program counts four times the operations where the width is not 32.
   void countByWidth() {
-    QFile program(program_);
-    ASSERT_TRUE(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
-    program.write(
-        "#!/bin/sh\nif grep -q 'width = 32$'; then f=1e6; else f=4e6; fi\n"
-        "echo '{\"problems\":[],\"warnings\":[],\"totals\":{\"parameters\":1,\"flops\":'$f'}}'\n");
+    writeScript(
+        program_,
+        "if grep -q 'width = 32$'; then f=1e6; else f=4e6; fi\n"
+        "echo '{\"problems\":[],\"warnings\":[],\"totals\":{\"parameters\":1,\"flops\":'$f'}}'");
   }
 };
 
