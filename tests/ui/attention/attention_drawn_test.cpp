@@ -21,10 +21,7 @@ using ::testing::HasSubstr;
 
 /// One layer, one head, 2 x 2 patches: the patch reads itself.
 Artifact drawnAttention(int row, int column, double time = 0.5) {
-  Artifact artifact;
-  artifact.analysis = "quick";
-  artifact.name = "attention of seed 7";
-  artifact.kind = artifact_kind::kAttention;
+  Artifact artifact{"quick", "attention of seed 7", artifact_kind::kAttention};
   std::vector<float> weights(4, 0.1F);
   weights[static_cast<std::size_t>(2 * row + column)] = 0.7F;
   setFloat32(artifact, weights, {1, 1, 1, 4}, {"layer", "head", "query", "key"});

@@ -36,10 +36,7 @@ struct Stored {
 
 /// [layers, 1, queries, keys], all weights equal.
 Artifact evenMap(const char* name, std::vector<int> layers, const Json& queries, const Json& keys) {
-  Artifact artifact;
-  artifact.analysis = "attention_map";
-  artifact.name = name;
-  artifact.kind = artifact_kind::kAttention;
+  Artifact artifact{"attention_map", name, artifact_kind::kAttention};
   const auto many = static_cast<std::int64_t>(layers.size());
   const auto from = static_cast<std::int64_t>(queries.size());
   const auto to = static_cast<std::int64_t>(keys.size());
@@ -90,10 +87,7 @@ TEST(Entries, OfADenoiserHaveATimeAndThePictureOfThatTime) {
   drawn.meta["seed"] = 7;
   drawn.meta["image"] = 7;
   drawn.meta["time"] = 0.5;
-  Artifact preview;
-  preview.analysis = drawn.analysis;
-  preview.name = "preview";
-  preview.kind = artifact_kind::kImageGrid;
+  Artifact preview{drawn.analysis, "preview", artifact_kind::kImageGrid};
   setUint8(preview, std::vector<std::uint8_t>{0, 0, 0, 0, 9, 9, 9, 255}, {2, 2, 2, 1},
            {"image", "row", "column", "channel"});
   preview.meta["time"] = 0.5;

@@ -13,10 +13,7 @@ namespace vitrine::samples {
 /// One layer, two heads, a class token and 2 x 2 patches. Head 0: a quarter on each patch but the
 /// query's own, which has all of it; head 1: everything on the class token but `other`.
 inline Artifact attentionMap(std::int64_t image, int layers = 2, const char* matrix = "effective") {
-  Artifact artifact;
-  artifact.analysis = "attention_map";
-  artifact.name = "image " + std::to_string(image);
-  artifact.kind = artifact_kind::kAttention;
+  Artifact artifact{"attention_map", "image " + std::to_string(image), artifact_kind::kAttention};
   std::vector<float> values;
   for (int layer = 0; layer < layers; ++layer) {
     for (int head = 0; head < 2; ++head) {
@@ -43,10 +40,7 @@ inline Artifact attentionMap(std::int64_t image, int layers = 2, const char* mat
 /// One layer and head of "a red bag" and its 1 x 2 patches, in that order. Words see those before
 /// them, patches all.
 inline Artifact captionMap(std::int64_t image) {
-  Artifact artifact;
-  artifact.analysis = "attention_map";
-  artifact.name = "image " + std::to_string(image);
-  artifact.kind = artifact_kind::kAttention;
+  Artifact artifact{"attention_map", "image " + std::to_string(image), artifact_kind::kAttention};
   const std::vector<float> values{1,    0,    0,    0,    0,     //
                                   0.5F, 0.5F, 0,    0,    0,     //
                                   0.2F, 0.2F, 0.6F, 0,    0,     //
@@ -66,10 +60,8 @@ inline Artifact captionMap(std::int64_t image) {
 
 /// What the model looked at: 4 x 4 pixels.
 inline Artifact pixels(std::int64_t image) {
-  Artifact artifact;
-  artifact.analysis = "attention_map";
-  artifact.name = "image " + std::to_string(image) + " pixels";
-  artifact.kind = artifact_kind::kImage;
+  Artifact artifact{"attention_map", "image " + std::to_string(image) + " pixels",
+                    artifact_kind::kImage};
   QImage picture(4, 4, QImage::Format_RGB32);
   picture.fill(QColor(200, 40, 40));
   QByteArray bytes;
@@ -86,10 +78,7 @@ inline Artifact pixels(std::int64_t image) {
 /// What the first layer of 2 x 2 patches is: the filters of four pixels, and positions of which
 /// those in a row are alike and the rows opposed.
 inline Artifact positions() {
-  Artifact artifact;
-  artifact.analysis = "first_layer";
-  artifact.name = "positions";
-  artifact.kind = artifact_kind::kAttention;
+  Artifact artifact{"first_layer", "positions", artifact_kind::kAttention};
   const std::vector<float> values{1, 0.9F, -1, -1, 0.9F, 1, -1, -1, -1, -1, 1, 1, -1, -1, 1, 1};
   setFloat32(artifact, values, {1, 1, 4, 4}, {"layer", "head", "query", "key"});
   artifact.meta["key_positions"] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
@@ -101,10 +90,7 @@ inline Artifact positions() {
   return artifact;
 }
 inline Artifact filters() {
-  Artifact artifact;
-  artifact.analysis = "first_layer";
-  artifact.name = "filters";
-  artifact.kind = artifact_kind::kImageGrid;
+  Artifact artifact{"first_layer", "filters", artifact_kind::kImageGrid};
   std::vector<std::uint8_t> values;
   for (int i = 0; i < 6 * 4; ++i) values.push_back(static_cast<std::uint8_t>(37 * i));
   setUint8(artifact, values, {6, 2, 2, 1}, {"component", "row", "column", "channel"});

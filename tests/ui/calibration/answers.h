@@ -21,11 +21,7 @@ struct Answer {
 
 inline Artifact predictions(const std::vector<Answer>& answers, std::int64_t step = 100,
                             const std::string& split = "test") {
-  Artifact artifact;
-  artifact.analysis = "calibration";
-  artifact.name = "predictions";
-  artifact.kind = artifact_kind::kPredictions;
-  artifact.step = step;
+  Artifact artifact{"calibration", "predictions", artifact_kind::kPredictions, step};
   const std::size_t classes = answers.front().logits.size();
   std::vector<float> rows;
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -45,11 +41,7 @@ inline Artifact predictions(const std::vector<Answer>& answers, std::int64_t ste
 
 /// Decisions on 10 images of each of three shapes.
 inline Artifact cueDecisions(const std::vector<double>& counts, std::int64_t step = 100) {
-  Artifact artifact;
-  artifact.analysis = "shape_bias";
-  artifact.name = "decisions";
-  artifact.kind = artifact_kind::kCueDecisions;
-  artifact.step = step;
+  Artifact artifact{"shape_bias", "decisions", artifact_kind::kCueDecisions, step};
   setFloat64(artifact, counts, {std::ssize(counts) / 3, 3}, {"class", "images, shape, texture"});
   artifact.meta["class_names"] = {"circle", "square", "star"};
   artifact.meta["split"] = "test";

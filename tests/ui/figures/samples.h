@@ -12,10 +12,7 @@
 namespace vitrine::samples {
 
 inline Artifact named(const char* analysis, const char* name, const char* kind) {
-  Artifact artifact;
-  artifact.analysis = analysis;
-  artifact.name = name;
-  artifact.kind = kind;
+  Artifact artifact{analysis, name, kind};
   artifact.meta["split"] = "test";
   return artifact;
 }

@@ -47,10 +47,7 @@ class PlaygroundTest : public ::testing::Test {
   void nameClasses() {
     const std::int64_t run = workbench_.addRun(
         "judge", {{"model", {{"architecture", "judge"}}}, {"data", {{"dataset", "clothes"}}}});
-    Artifact matrix;
-    matrix.analysis = "sorting";
-    matrix.name = "confusion";
-    matrix.kind = artifact_kind::kMatrix;
+    Artifact matrix{"sorting", "confusion", artifact_kind::kMatrix};
     setFloat32(matrix, std::vector<float>(9, 0), {3, 3}, {"label", "prediction"});
     matrix.meta["rows"] = matrix.meta["columns"] = {"Coat", "Sneaker", "Bag"};
     workbench_.store().addArtifact(run, matrix);

@@ -14,11 +14,7 @@ namespace {
 constexpr int kLayers = 4, kHeads = 4, kSide = 4;
 
 Artifact spectrumOf(int index, std::int64_t step, double progress) {
-  Artifact artifact;
-  artifact.analysis = "attention_rank";
-  artifact.name = "spectrum";
-  artifact.kind = artifact_kind::kSpectrum;
-  artifact.step = step;
+  Artifact artifact{"attention_rank", "spectrum", artifact_kind::kSpectrum, step};
   constexpr int kValues = 16;
   std::vector<double> values;
   for (int row = 0; row < kLayers * kHeads; ++row) {
@@ -35,11 +31,8 @@ Artifact spectrumOf(int index, std::int64_t step, double progress) {
 
 /// A class token and 4 x 4 patches; near patches are read the more the later the layer.
 Artifact attentionOf(std::int64_t image, std::int64_t step, int index) {
-  Artifact artifact;
-  artifact.analysis = "attention_map";
-  artifact.name = "image " + std::to_string(image);
-  artifact.kind = artifact_kind::kAttention;
-  artifact.step = step;
+  Artifact artifact{"attention_map", "image " + std::to_string(image), artifact_kind::kAttention,
+                    step};
   Json places = Json::array({{-1, -1}});
   for (int cell = 0; cell < kSide * kSide; ++cell) places.push_back({cell / kSide, cell % kSide});
   constexpr int kTokens = kSide * kSide + 1;
@@ -79,11 +72,8 @@ std::vector<std::uint8_t> greys(int shade) {
 }
 
 Artifact pixelsOf(std::int64_t image, std::int64_t step) {
-  Artifact artifact;
-  artifact.analysis = "attention_map";
-  artifact.name = "image " + std::to_string(image) + " pixels";
-  artifact.kind = artifact_kind::kImage;
-  artifact.step = step;
+  Artifact artifact{"attention_map", "image " + std::to_string(image) + " pixels",
+                    artifact_kind::kImage, step};
   artifact.data = encodePng(greys(static_cast<int>(40 * image)), 28, 28, 1);
   artifact.meta["image"] = image;
   artifact.meta["attention"] = "effective";
