@@ -231,8 +231,7 @@ TEST_F(ArtifactsCompute, TheImageOfAGridIsNotTheSampleOfOtherPages) {
   const std::int64_t run = trained("seer");
   workbench_.store().addArtifact(run, samples::imageGrid());
   show(run);
-  page_->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
+  bringUp(*page_);
   for (int i = 0; i < 2; ++i) QTest::keyClick(page_.get(), Qt::Key_BracketRight);
   EXPECT_EQ(page_->viewState()["image"], 2);
   EXPECT_EQ(workbench_.selection().image(), 0);

@@ -140,9 +140,7 @@ TEST_F(Artifacts, SeesWhatAnotherProcessWrote) {
 TEST_F(Artifacts, GoesToAStepByKeyboard) {
   const auto shown =
       page({runWith("a", {at(samples::spectrum(), 100), at(samples::spectrum(), 200)})});
-  shown->show();
-  shown->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(shown.get()));
+  bringUp(*shown);
   QTest::keyClick(shown.get(), Qt::Key_Left, Qt::ControlModifier);
   EXPECT_EQ(shown->shownStep(), 100);
   EXPECT_EQ(workbench_.selection().step(), 100);
@@ -156,9 +154,7 @@ TEST_F(Artifacts, MovesThroughLayersAndImagesByKeyboard) {
   const auto shown = page({runWith("a", {samples::attention(), second, samples::spectrum()})});
   shown->showArtifact(QStringLiteral("attention_map"), QStringLiteral("image 0"));
   shown->waitUntilIdle();
-  shown->show();
-  shown->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(shown.get()));
+  bringUp(*shown);
   QTest::keyClick(shown.get(), Qt::Key_BracketRight);
   EXPECT_EQ(shown->name().toStdString(), "image 1");
   QTest::keyClick(shown.get(), Qt::Key_BracketLeft);

@@ -75,11 +75,6 @@ class AttentionPageTest : public PageTest<AttentionPage> {
     made->waitUntilIdle();
     return made;
   }
-  static void bringUp(QWidget& widget) {
-    widget.show();
-    widget.activateWindow();
-    ASSERT_TRUE(QTest::qWaitForWindowActive(&widget));
-  }
   /// Clicks where a target of this kind lies in the view.
   template <class Matches>
   static bool click(AttentionView& view, Matches&& matches) {

@@ -11,6 +11,7 @@
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/compare/compare_page_fixture.h"
+#include "tests/ui/support/soon.h"
 #include "ui/compare/forest_chart.h"
 #include "ui/compare/latex_dialog.h"
 #include "ui/figures/figure_view.h"
@@ -115,8 +116,7 @@ TEST_F(CompareForest, AnIntervalOfTwoSeedsDoesNotSqueezeTheOthers) {
 TEST_F(CompareForest, IsExportedWithEveryMeanAndEverySeed) {
   fillSingle();
   show();
-  page_->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
+  bringUp(*page_);
   page_->curvesView().setFocus();
   const auto figure = page_->figure();
   ASSERT_NE(figure, nullptr);

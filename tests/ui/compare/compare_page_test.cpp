@@ -289,8 +289,7 @@ TEST_F(ComparePageTest, TheDifferencesAreExportedAsTheyAreShown) {
 // What was exported opens again: the chart that was meant and the rows that were picked.
 TEST_F(ComparePageTest, ARecipeTellsWhichPartOfTheTableWasMeant) {
   showFilled();
-  page_->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
+  bringUp(*page_);
   page_->tableView().selectRow(1);
   page_->waitUntilIdle();
   page_->curvesView().setFocus();

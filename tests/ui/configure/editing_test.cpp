@@ -10,6 +10,7 @@
 #include "core/config/edit/train_command.h"
 #include "tests/ui/configure/editing_fixture.h"
 #include "tests/ui/support/changed_rows.h"
+#include "tests/ui/support/soon.h"
 #include "ui/configure/form/run_picker.h"
 #include "ui/configure/form/sweep_editor.h"
 #include "ui/configure/plan/changes_view.h"
@@ -373,9 +374,7 @@ TEST_F(Editing, PicksARunFromAListThatIsSearched) {
 
 TEST_F(Editing, LeadsTheTabKeyFromFieldToField) {
   const auto shown = page();
-  shown->show();
-  shown->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(shown.get(), 5000));
+  bringUp(*shown);
   auto* line = shown->form().row("model.width")->editor().input();
   line->setFocus();
   QTest::keyClick(line, Qt::Key_Tab);

@@ -52,9 +52,7 @@ TEST_F(Starting, QueuesAndStays) {
 TEST_F(Starting, TheFocusComesBackToTheButtonThatWasPressed) {
   const auto shown = page();
   workbench_.addRun("made by the program", Json::object());
-  shown->show();
-  shown->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(shown.get()));
+  bringUp(*shown);
   auto* queue = saying<QPushButton>(*shown, "Queue");
   ASSERT_TRUE(soon([&] { return queue->isEnabled(); }));
   queue->setFocus();

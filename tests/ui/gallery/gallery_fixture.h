@@ -13,6 +13,7 @@
 #include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
+#include "tests/ui/support/soon.h"
 #include "ui/gallery/contact_sheet.h"
 #include "ui/gallery/gallery_page.h"
 #include "ui/workbench/local_edits.h"
@@ -58,9 +59,7 @@ class Gallery : public ::testing::Test {
   std::unique_ptr<GalleryPage> page(QSize size = {1000, 700}) {
     auto made = std::make_unique<GalleryPage>(workbench_);
     made->resize(size);
-    made->show();
-    made->activateWindow();
-    EXPECT_TRUE(QTest::qWaitForWindowActive(made.get()));
+    bringUp(*made);
     made->waitUntilIdle();
     made->sheet().setFocus();
     return made;

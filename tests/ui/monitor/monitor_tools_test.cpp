@@ -110,8 +110,7 @@ TEST_F(MonitorTools, LogAxesOfAllPlotsAreChosenInTheBarAndThoseOfOneByItsMenuAnd
   chooseInMenu(*open.page->cards().front(), {QStringLiteral("Log y of this plot")});
   EXPECT_FALSE(first.settings().isLogY);
   EXPECT_TRUE(last.settings().isLogY);
-  open.page->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(open.page.get()));
+  bringUp(*open.page);
   last.setFocus();
   QTest::keyClick(&last, Qt::Key_L);
   EXPECT_FALSE(last.settings().isLogY);

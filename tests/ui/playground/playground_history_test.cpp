@@ -29,8 +29,7 @@ TEST_F(PlaygroundHistory, ADrawingOfAnEarlierStartIsInTheHistoryAndGivesItsSetti
   EXPECT_NE(page_->form().values()["seed"], 40) << "it changes nothing by itself";
   list->setCurrentRow(0);
   EXPECT_TRUE(visibleText().contains(QStringLiteral("A recalls its settings")));
-  page_->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
+  bringUp(*page_);
   list->setFocus();
   QTest::keyClick(list, Qt::Key_A);
   EXPECT_EQ(page_->form().values()["seed"], 40);

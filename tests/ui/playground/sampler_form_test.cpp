@@ -19,8 +19,7 @@ TEST_F(SamplerFormTest, AnAxisThatIsLeftShowsItsBeginning) {
   openPainter();
   makeAxis("guidance", kRows, QStringLiteral("1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"));
   QLineEdit* line = page_->form().axisLine("guidance");
-  page_->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(page_.get()));
+  bringUp(*page_);
   line->setFocus();
   EXPECT_GT(line->cursorPosition(), 0);
   page_->board().setFocus();

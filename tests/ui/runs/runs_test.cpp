@@ -7,6 +7,7 @@
 #include "tests/support/wait_until.h"
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/runs/run_query.h"
 #include "ui/runs/runs_panel.h"
 
@@ -406,8 +407,7 @@ TEST(RunsPanel, TheArrowKeyLeadsFromTheFilterIntoTheList) {
   RunsPanel panel(studio.workbench);
   panel.show();
   panel.select({studio.runs[0], studio.runs[4]}, studio.runs[4]);
-  panel.activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&panel));
+  bringUp(panel);
   panel.filter().setFocus();
   QTest::keyClick(&panel.filter(), Qt::Key_Down);
   EXPECT_TRUE(panel.view().hasFocus());

@@ -11,6 +11,7 @@
 
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/figures/figure_view.h"
 #include "ui/monitor/monitor_page.h"
 #include "ui/shell/keyboard_focus.h"
@@ -26,8 +27,7 @@ struct TabKey : ::testing::Test {
 
   void SetUp() override {
     window.resize(1440, 900);
-    window.show();
-    ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+    bringUp(window);
     window.showPage(QStringLiteral("monitor"));
     const auto runs = fillSampleDatabase(studio.writer, SampleOptions{0, 50});
     studio.workbench.watcher().poll();

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tests/ui/support/soon.h"
 #include "tests/ui/support/studio_window.h"
 #include "ui/shell/key_dialog.h"
 #include "ui/shell/pages.h"
@@ -108,8 +109,7 @@ TEST_F(Keys, OfAPageAreItsOwnOrTakenFromTheWindowByThePage) {
 
 TEST_F(Keys, OfEveryPageOpenItAndAreShownInMenuPaletteAndTab) {
   window.resize(1366, 768);
-  window.show();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  bringUp(window);
   const auto entries = window.keys().entries();
   auto* tabs = window.findChild<QTabWidget*>();
   ASSERT_NE(tabs, nullptr);
@@ -145,8 +145,7 @@ TEST_F(Keys, OfEveryPageOpenItAndAreShownInMenuPaletteAndTab) {
 
 TEST_F(Keys, OfAPageGiveItTheFocusAndTheProgramDoesNot) {
   window.showPage(QStringLiteral("gallery"));
-  window.show();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  bringUp(window);
   QLineEdit& filter = window.runsPanel().filter();
   filter.setFocus();
   window.showPage(QStringLiteral("monitor"));
@@ -162,8 +161,7 @@ TEST_F(Keys, OfAPageGiveItTheFocusAndTheProgramDoesNot) {
 }
 
 TEST_F(Keys, OfTheSqlPageLeadToTheStatement) {
-  window.show();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  bringUp(window);
   QLineEdit& filter = window.runsPanel().filter();
   filter.setFocus();
   QTest::keyClick(&filter, Qt::Key_4, Qt::AltModifier);
@@ -171,8 +169,7 @@ TEST_F(Keys, OfTheSqlPageLeadToTheStatement) {
 }
 
 TEST_F(Keys, OfThePluginsPageLeadToTheListAndInADiffToItsFirstConfiguration) {
-  window.show();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  bringUp(window);
   const auto nameAfterKey = [this] {
     window.runsPanel().filter().setFocus();
     QTest::keyClick(&window.runsPanel().filter(), Qt::Key_5, Qt::AltModifier);
@@ -189,8 +186,7 @@ TEST_F(Keys, OfThePluginsPageLeadToTheListAndInADiffToItsFirstConfiguration) {
 }
 
 TEST_F(Keys, OfTheNormalSizeSetItBack) {
-  window.show();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  bringUp(window);
   window.setZoom(1.2);
   QTest::keyClick(&window, Qt::Key_0, Qt::ControlModifier);
   EXPECT_EQ(uiZoom(), 1.0);

@@ -12,6 +12,7 @@
 #include "tests/support/long_tier.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/kit/fit_area.h"
 #include "ui/kit/flow_row.h"
 #include "ui/shell/main_window.h"
@@ -109,9 +110,7 @@ TEST(FitArea, BringsWhatGetsTheFocusIntoView) {
   }
   const std::unique_ptr<QScrollArea> area(makeFitArea(content));
   area->resize(200, 120);
-  area->show();
-  area->activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(area.get()));
+  bringUp(*area);
   buttons.front()->setFocus();
   for (int i = 0; i < 11; ++i) QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
   EXPECT_EQ(QApplication::focusWidget(), buttons.back());
@@ -123,9 +122,7 @@ TEST(FitArea, TheWheelChangesOnlyTheFieldThatHasTheFocus) {
   auto* combo = new QComboBox(&place);
   combo->addItems({QStringLiteral("a"), QStringLiteral("b"), QStringLiteral("c")});
   keepWheelForFocus(place);
-  place.show();
-  place.activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&place));
+  bringUp(place);
   combo->clearFocus();
   const auto turn = [&] {
     const QPointF at(5, 5);

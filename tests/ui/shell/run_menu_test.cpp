@@ -192,8 +192,7 @@ TEST_F(RunMenu, DeletesARunAndTakesThatBack) {
   });
   ASSERT_NE(undo, buttons.end());
   EXPECT_EQ((*undo)->toolTip(), QStringLiteral("Undo (F6)")) << "its key is shown";
-  window.activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  bringUp(window);
   window.runsPanel().view().setFocus();
   QTest::keyClick(&window.runsPanel().view(), Qt::Key_F6);
   EXPECT_FALSE((*undo)->isVisible()) << "it is done once";

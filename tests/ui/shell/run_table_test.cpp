@@ -7,6 +7,7 @@
 
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/qt_test.h"
+#include "tests/ui/support/soon.h"
 #include "ui/kit/series/run_series.h"
 #include "ui/shell/layouts.h"
 #include "ui/shell/main_window.h"
@@ -18,9 +19,7 @@ class RunTableWindow : public ::testing::Test {
  protected:
   RunTableWindow() : window(studio.workbench) {
     window.resize(1440, 900);
-    window.show();
-    window.activateWindow();
-    EXPECT_TRUE(QTest::qWaitForWindowActive(&window));
+    bringUp(window);
     window.showPage(QStringLiteral("monitor"));
     window.waitUntilIdle();
   }

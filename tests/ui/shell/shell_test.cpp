@@ -234,8 +234,7 @@ TEST_F(StudioWindow, OnePrimaryButtonIsInSight) {
 }
 
 TEST_F(StudioWindow, NumbersGoToThePages) {
-  window.show();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  bringUp(window);
   QTest::keyClick(&window, Qt::Key_2, Qt::ControlModifier);
   EXPECT_TRUE(window.windowTitle().startsWith(QStringLiteral("Configure ")));
   QTest::keyClick(&window, Qt::Key_1, Qt::ControlModifier);

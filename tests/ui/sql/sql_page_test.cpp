@@ -62,9 +62,7 @@ TEST_F(SqlConsole, ShowsTheRowsOfAStatement) {
 }
 
 TEST_F(SqlConsole, RunsTheStatementUnderTheCursorOnCtrlReturn) {
-  page_.show();
-  page_.activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&page_));
+  bringUp(page_);
   page_.editor().setPlainText(QStringLiteral("SELECT 1 AS a;\nSELECT 2 AS b;"));
   QTextCursor cursor = page_.editor().textCursor();
   cursor.setPosition(18);
@@ -237,9 +235,7 @@ TEST_F(SqlConsole, OffersViewsAndMetricsFirstAndTablesLast) {
 }
 
 TEST_F(SqlConsole, CompletesTheNameOfAMetricWithinItsQuotes) {
-  page_.show();
-  page_.activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&page_));
+  bringUp(page_);
   page_.waitUntilIdle();
   page_.editor().setFocus();
   page_.editor().setPlainText(QStringLiteral("SELECT * FROM metrics WHERE name = "));

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <QTest>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "core/artifact/artifact.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
+#include "tests/ui/support/soon.h"
 #include "ui/figures/figure_view.h"
 
 namespace vitrine::ui {
@@ -28,9 +28,7 @@ class PageTest : public ::testing::Test {
     auto made = std::make_unique<PageType>(workbench_);
     made->resize(1100, 900);
     workbench_.selection().setRuns(runs, runs.empty() ? 0 : runs.front());
-    made->show();
-    made->activateWindow();
-    EXPECT_TRUE(QTest::qWaitForWindowActive(made.get()));
+    bringUp(*made);
     made->waitUntilIdle();
     return made;
   }

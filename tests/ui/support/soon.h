@@ -1,7 +1,10 @@
 // Waiting for something that the window does in its own time.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <QTest>
+#include <QWidget>
 #include <utility>
 
 namespace vitrine::ui {
@@ -12,6 +15,13 @@ template <typename Holds>
 [[nodiscard]] bool soon(Holds&& holds) {
   constexpr int kPatienceMs = 60'000;
   return QTest::qWaitFor(std::forward<Holds>(holds), kPatienceMs);
+}
+
+/// Shows the window until the keyboard is its own.
+inline void bringUp(QWidget& window) {
+  window.show();
+  window.activateWindow();
+  EXPECT_TRUE(QTest::qWaitForWindowActive(&window));
 }
 
 }  // namespace vitrine::ui

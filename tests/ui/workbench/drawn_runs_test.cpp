@@ -121,9 +121,7 @@ TEST(Steps, KeysMoveTheSliderFromAnywhereOnThePage) {
   auto* column = new QVBoxLayout(&page);
   column->addWidget(bar);
   column->addWidget(other);
-  page.show();
-  page.activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&page));
+  bringUp(page);
   QSignalSpy chosen(bar, &StepBar::chosen);
   bar->setSteps({0, 50, 100}, -1);
   EXPECT_EQ(bar->shown(), 100);
