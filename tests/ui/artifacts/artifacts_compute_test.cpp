@@ -117,8 +117,6 @@ TEST_F(ArtifactsCompute, TheCostIsTimeWhereTheSamplesOfAllRunsAreKnown) {
 
 TEST_F(ArtifactsCompute, AProblemIsASentenceAndThePageContinues) {
   const FakeServe program(R"(
-def load(request):
-    return {"model": "m"}
 def analyse(request):
     return {"error": {"kind": "failed", "message": "no memory for it"}}
 )");

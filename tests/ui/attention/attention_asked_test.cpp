@@ -28,17 +28,13 @@ using ::testing::HasSubstr;
 constexpr const char* kWindows = R"(
 import struct
 
-def load(request):
-    return {"model": "model"}
-
 def analyse(request):
     settings = request["settings"]
     number = settings["ids"][0]
     place = settings.get("place")
-    with open(here("log"), "a") as file:
-        file.write("analyse %s %s %s\n" % (request["item"], number, "store" if request.get("store") else "keep"))
-        if "split" in request: file.write("split %s\n" % request["split"])
-        if place: file.write("place %s\n" % place)
+    log("analyse %s %s %s" % (request["item"], number, "store" if request.get("store") else "keep"))
+    if "split" in request: log("split %s" % request["split"])
+    if place: log("place %s" % place)
     meta = {"version": 1, "dtype": "float32", "layers": [0], "image": number,
             "attention": settings.get("attention", "weights"), "weights": "model",
             "split": request.get("split", "test")}
@@ -52,8 +48,8 @@ def analyse(request):
         meta.update(shape=[1, 2, 5, 5], query_positions=own, key_positions=own)
     count = 1
     for side in meta["shape"]: count *= side
-    yield {"artifact": {"name": "image %d" % number, "kind": "attention", "meta": meta, "size": 4 * count, "offset": 0,
-                        "bytes": struct.pack("<%df" % count, *[0.25] * count)}}
+    yield {"artifact": whole({"name": "image %d" % number, "kind": "attention", "meta": meta},
+                             struct.pack("<%df" % count, *[0.25] * count))}
     return {"model": "model", "run": 1, "step": 400, "artifacts": 1}
 )";
 

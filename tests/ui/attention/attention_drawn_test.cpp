@@ -86,7 +86,6 @@ TEST_F(DrawnAttention, OfOnePatchTheNewestCounts) {
 TEST_F(DrawnAttention, AnotherPatchIsAskedForAndThoseBeforeStay) {
   const FakeServe serve(R"(
 import struct
-def load(request): return {"model": "m"}
 def sample(request):
     row, column = request["settings"]["attention"]
     open(here("asked"), "a").write("%d %d\n" % (row, column))
@@ -94,8 +93,7 @@ def sample(request):
     weights[2 * row + column] = 0.7
     meta = {"version": 1, "dtype": "float32", "shape": [1, 1, 1, 4], "attention": "softmax", "image": 7, "seed": 7,
             "time": 0.5, "query_positions": [[row, column]], "key_positions": [[0, 0], [0, 1], [1, 0], [1, 1]]}
-    yield {"preview": {"name": "attention of seed 7", "kind": "attention", "meta": meta, "size": 16, "offset": 0,
-                       "bytes": struct.pack("<4f", *weights)}}
+    yield {"preview": whole({"name": "attention of seed 7", "kind": "attention", "meta": meta}, struct.pack("<4f", *weights))}
     return {"sampler": "quick", "step": 400, "images": 1}
 )");
   workbench_.serve();

@@ -20,7 +20,6 @@ namespace {
 /// until the test lets them come.
 constexpr const char* kServe = R"(
 import os, struct, time
-def load(request): return {"model": "m"}
 def analyse(request):
     number = request["settings"]["ids"][0]
     layers = request["settings"].get("layers", [0, 1, 2])
@@ -35,8 +34,8 @@ def analyse(request):
     places = [[-1, -1], [0, 0], [0, 1], [1, 0], [1, 1]]
     meta = {"version": 1, "dtype": "float32", "shape": [len(layers), 2, 5, 5], "layers": layers, "image": number,
             "attention": "effective", "weights": "model", "query_positions": places, "key_positions": places}
-    yield {"artifact": {"name": "image %d" % number, "kind": "attention", "meta": meta, "size": 4 * len(values),
-                        "offset": 0, "bytes": struct.pack("<%df" % len(values), *values)}}
+    yield {"artifact": whole({"name": "image %d" % number, "kind": "attention", "meta": meta},
+                             struct.pack("<%df" % len(values), *values))}
     return {"model": "m", "run": 1, "step": 0, "artifacts": 1}
 )";
 

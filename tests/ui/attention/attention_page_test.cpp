@@ -36,10 +36,6 @@ using ::testing::HasSubstr;
 constexpr const char* kServe = R"(
 import struct
 
-def log(text):
-    with open(here("log"), "a") as file:
-        file.write(text + "\n")
-
 def load(request):
     log("load %d %s" % (request["run"], request["checkpoint"]))
     return {"model": "model"}
@@ -55,8 +51,7 @@ def analyse(request):
     meta = {"version": 1, "dtype": "float32", "shape": [1, 2, 5, 5], "layers": [0], "image": number,
             "attention": settings.get("attention", "weights"), "weights": "model",
             "query_positions": places, "key_positions": places}
-    yield {"artifact": {"name": "image %d" % number, "kind": "attention", "meta": meta, "size": 200, "offset": 0,
-                        "bytes": struct.pack("<50f", *values)}}
+    yield {"artifact": whole({"name": "image %d" % number, "kind": "attention", "meta": meta}, struct.pack("<50f", *values))}
     return {"model": "model", "run": 1, "step": STEP, "artifacts": 1}
 )";
 
@@ -322,7 +317,6 @@ def load(request): return {"error": {"kind": "refused", "message": "memory is sh
 TEST_F(Attention, CancelsWhatIsBeingComputed) {
   const FakeServe serve(R"(
 import time
-def load(request): return {"model": "model"}
 def analyse(request):
     while True:
         yield {"done": 1, "total": 9}

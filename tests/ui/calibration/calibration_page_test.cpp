@@ -387,17 +387,10 @@ def load(request):
 
 TEST_F(Calibration, FetchesTheImagesOfABin) {
   const FakeServe program(R"(
-import struct, zlib
-def chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-PNG = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
-       + chunk(b"IDAT", zlib.compress(b"\x00\xff")) + chunk(b"IEND", b""))
-def load(request):
-    return {"model": "m"}
 def samples(request):
     open(here("split"), "w").write(request["split"])
     for number in request["sample_ids"]:
-        yield {"sample": {"sample_id": number, "size": len(PNG), "offset": 0, "bytes": PNG}}
+        yield {"sample": whole({"sample_id": number}, png(255, 1))}
     return {"samples": len(request["sample_ids"])}
 )");
   workbench_.serve();

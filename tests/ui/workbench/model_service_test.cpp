@@ -28,10 +28,6 @@ struct Heard {
 };
 
 constexpr const char* kLoad = R"(
-def log(text):
-    with open(here("log"), "a") as file:
-        file.write(text + "\n")
-
 def load(request):
     log("load %d %s" % (request["run"], request["checkpoint"]))
     return {"model": "model of run %d" % request["run"]}
