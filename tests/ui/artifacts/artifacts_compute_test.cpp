@@ -10,11 +10,11 @@
 
 #include "core/artifact/predictions.h"
 #include "tests/ui/attention/catalog.h"
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
+#include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/soon.h"
 #include "ui/artifacts/artifacts_page.h"
 #include "ui/figures/figure_view.h"

@@ -16,10 +16,10 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
 #include "tests/ui/support/fit.h"
 #include "tests/ui/support/page_test.h"
+#include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
 #include "ui/artifacts/meta_line.h"

@@ -6,9 +6,9 @@
 
 #include "tests/ui/attention/catalog.h"
 #include "tests/ui/attention/maps.h"
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/page_test.h"
+#include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/soon.h"
 #include "ui/attention/attention_page.h"
 #include "ui/attention/attention_panel.h"

@@ -7,7 +7,7 @@
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/attention/layers.h"
-#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/attention/attention_figures.h"
 #include "ui/figures/painting.h"
 

@@ -8,11 +8,11 @@
 #include <QLineEdit>
 #include <memory>
 
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/catalog.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/program_script.h"
+#include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/test_files.h"
 #include "ui/configure/configure_page.h"
 #include "ui/configure/form/experiment_form.h"

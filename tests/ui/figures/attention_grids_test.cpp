@@ -2,8 +2,8 @@
 #include <array>
 #include <set>
 
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/figures/figure.h"
 
 namespace vitrine::ui {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tests/ui/figures/figure_of.h"
-#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/qt_environment.h"
 
 namespace vitrine::ui {
 namespace {

@@ -4,9 +4,9 @@
 #include <QTemporaryDir>
 #include <algorithm>
 
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/support/line_chart_probe.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/figures/line_chart.h"
 #include "ui/figures/paper.h"
 #include "ui/workbench/figure_file.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/figures/chart_marks.h"
 #include "ui/figures/painting.h"
 

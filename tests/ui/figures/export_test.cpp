@@ -3,7 +3,7 @@
 #include <QImage>
 
 #include "tests/ui/figures/figure_of.h"
-#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/side_by_side.h"
 #include "ui/workbench/figure_file.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/figures/figure.h"
 
 namespace vitrine::ui {

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "tests/ui/figures/figure_of.h"
-#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/figures/figure_view.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/side_by_side.h"

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/support/line_chart_probe.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/figures/chart_axis.h"
 #include "ui/figures/painting.h"
 #include "ui/figures/paper.h"

@@ -1,9 +1,9 @@
 // Tables on paper: how their texts continue in more lines, and when letters become smaller.
 #include <QFontMetricsF>
 
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/samples.h"
 #include "tests/ui/figures/svg_document.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/figures/cell_text.h"
 #include "ui/figures/figure.h"
 #include "ui/figures/painting.h"

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
+#include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/soon.h"
 #include "ui/gallery/contact_sheet.h"
 #include "ui/gallery/gallery_page.h"

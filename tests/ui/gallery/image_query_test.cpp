@@ -4,7 +4,7 @@
 
 #include <ostream>
 
-#include "tests/ui/figures/qt_test.h"
+#include "tests/ui/support/qt_environment.h"
 
 namespace vitrine::store {
 

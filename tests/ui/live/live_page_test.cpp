@@ -15,11 +15,11 @@
 
 #include "core/store/types.h"
 #include "tests/support/wait_until.h"
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/live/live_frames.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/program_script.h"
+#include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/soon.h"
 #include "tests/ui/support/test_files.h"
 #include "ui/figures/line_chart.h"

@@ -6,8 +6,8 @@
 #include <QMouseEvent>
 #include <set>
 
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/live/live_frames.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/kit/theme.h"
 #include "ui/live/live_canvas.h"
 

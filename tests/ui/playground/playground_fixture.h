@@ -10,11 +10,11 @@
 #include <optional>
 #include <string>
 
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/fake_serve.h"
 #include "tests/ui/support/fake_workbench.h"
 #include "tests/ui/support/find.h"
 #include "tests/ui/support/painter.h"
+#include "tests/ui/support/qt_environment.h"
 #include "tests/ui/support/soon.h"
 #include "ui/playground/film_strip.h"
 #include "ui/playground/image_board.h"

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 
 #include "tests/support/has_texts.h"
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/spectra/falling.h"
 #include "tests/ui/support/page_test.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/spectra/spectra_page.h"
 #include "ui/workbench/figure_file.h"
 

@@ -6,9 +6,9 @@
 #include <QToolButton>
 
 #include "tests/support/has_texts.h"
-#include "tests/ui/figures/qt_test.h"
 #include "tests/ui/support/catalog.h"
 #include "tests/ui/support/changed_rows.h"
+#include "tests/ui/support/qt_environment.h"
 #include "ui/configure/form/experiment_form.h"
 
 namespace vitrine::ui {
