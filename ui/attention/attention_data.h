@@ -6,7 +6,6 @@
 #include <QRectF>
 #include <QString>
 #include <QStringList>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>

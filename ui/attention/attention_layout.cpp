@@ -9,7 +9,6 @@
 #include <QSlider>
 #include <QSpinBox>
 #include <QToolButton>
-#include <algorithm>
 #include <limits>
 
 #include "ui/attention/attention_page.h"

@@ -2,7 +2,6 @@
 #include <QFontMetricsF>
 #include <QObject>
 #include <algorithm>
-#include <cmath>
 
 #include "ui/calibration/calibration_figures.h"
 #include "ui/figures/chart_frame.h"

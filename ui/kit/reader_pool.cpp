@@ -1,6 +1,5 @@
 #include "ui/kit/reader_pool.h"
 
-#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <map>

@@ -2,7 +2,6 @@
 #include <QKeyEvent>
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "ui/kit/theme.h"
 #include "ui/kit/value_text.h"

@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "ui/live/live_scene.h"
 #include "ui/live/scene_parts.h"

@@ -2,7 +2,6 @@
 // say by heart.
 #pragma once
 
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>

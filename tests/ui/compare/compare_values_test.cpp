@@ -4,7 +4,6 @@
 
 #include <QImage>
 #include <QPainter>
-#include <cmath>
 #include <set>
 
 #include "tests/support/has_texts.h"

@@ -8,7 +8,6 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <thread>
 
 #include "core/base/read_json.h"
 #include "core/config/edit/document.h"

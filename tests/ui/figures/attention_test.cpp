@@ -1,6 +1,5 @@
 // Attention maps: which row is laid out where, and what a click chooses.
 #include <QImage>
-#include <algorithm>
 
 #include "tests/ui/figures/figure_of.h"
 #include "tests/ui/support/qt_environment.h"

@@ -2,7 +2,6 @@
 // asks for.
 #include <QFile>
 #include <QTemporaryDir>
-#include <algorithm>
 
 #include "tests/ui/figures/svg_document.h"
 #include "tests/ui/support/line_chart_probe.h"

@@ -3,7 +3,6 @@
 
 #include <QBuffer>
 #include <QImage>
-#include <cmath>
 #include <vector>
 
 #include "core/artifact/artifact.h"

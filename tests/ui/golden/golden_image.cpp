@@ -2,7 +2,6 @@
 
 #include <QDir>
 #include <QFile>
-#include <algorithm>
 #include <cstdlib>
 
 namespace vitrine::ui {

@@ -7,7 +7,6 @@
 #include <QTimer>
 #include <algorithm>
 #include <atomic>
-#include <thread>
 
 #include "tests/support/wait_until.h"
 #include "tests/ui/support/qt_test.h"

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "tests/ui/live/live_frames.h"
 
 namespace vitrine::ui {

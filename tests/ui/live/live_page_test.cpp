@@ -10,7 +10,6 @@
 #include <QTest>
 #include <QTreeWidget>
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "core/store/types.h"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <QSignalSpy>
-#include <cmath>
 
 #include "tests/ui/support/qt_test.h"
 #include "tests/ui/support/soon.h"

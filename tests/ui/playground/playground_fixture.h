@@ -7,7 +7,6 @@
 #include <QMenu>
 #include <QToolButton>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "tests/ui/support/fake_serve.h"

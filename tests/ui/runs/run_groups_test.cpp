@@ -5,7 +5,6 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
-#include <ctime>
 
 #include "tests/ui/runs/run_table_fixture.h"
 #include "tests/ui/support/soon.h"

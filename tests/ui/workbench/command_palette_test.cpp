@@ -14,7 +14,6 @@
 #include <QWidgetAction>
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "tests/ui/support/catalog.h"
 #include "tests/ui/support/fake_workbench.h"

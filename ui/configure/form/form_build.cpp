@@ -5,7 +5,6 @@
 #include <QLineEdit>
 #include <QStandardItemModel>
 #include <QToolButton>
-#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>

@@ -1,6 +1,4 @@
 // The form of [data.pipeline]: a list for each phase, or the short form.
-#include <algorithm>
-
 #include "ui/configure/form/experiment_form.h"
 #include "ui/configure/form/form_lines.h"
 #include "ui/configure/form/pipeline_editor.h"
