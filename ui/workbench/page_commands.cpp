@@ -63,18 +63,9 @@ class Collector {
     }
     if (qobject_cast<QWidgetAction*>(action) != nullptr) return;
     if (title.isEmpty() || !known_.insert(action).second) return;
-    Command command;
-    command.title = under(prefix, title);
-    command.group = CommandPalette::tr("action");
-    command.hint = action->shortcut().toString(QKeySequence::NativeText);
-    if (command.hint.isEmpty() && action->isCheckable() && action->isChecked())
-      command.hint = CommandPalette::tr("on");
-    command.isEnabled = action->isEnabled() && off_ == 0;
-    if (!command.isEnabled) command.why = off_ > 0 ? why_ : reasonOf(*action);
-    command.act = [action = QPointer<QAction>(action)] {
+    add(*action, under(prefix, title), off_ > 0, [action = QPointer<QAction>(action)] {
       if (action) action->trigger();
-    };
-    add(std::move(command));
+    });
   }
 
   void menu(QMenu& menu, const QString& prefix, int depth) {
@@ -114,18 +105,9 @@ class Collector {
       if (opened_.insert(tool->menu()).second) menu(*tool->menu(), name, 1);
       return;
     }
-    Command command;
-    command.title = name;
-    command.group = CommandPalette::tr("action");
-    command.hint = button->shortcut().toString(QKeySequence::NativeText);
-    if (command.hint.isEmpty() && button->isCheckable() && button->isChecked())
-      command.hint = CommandPalette::tr("on");
-    command.isEnabled = button->isEnabled();
-    if (!command.isEnabled) command.why = reasonOf(*button);
-    command.act = [button = QPointer<QAbstractButton>(button)] {
+    add(*button, name, false, [button = QPointer<QAbstractButton>(button)] {
       if (button) button->click();
-    };
-    add(std::move(command));
+    });
   }
 
   std::vector<Command> take() { return std::move(commands_); }
@@ -135,10 +117,17 @@ class Collector {
     return prefix.isEmpty() ? title : prefix + QStringLiteral(": ") + title;
   }
 
-  void add(Command command) {
-    QString key = command.title.toCaseFolded();
-    key.remove(QChar(0x2026));
-    if (titles_.insert(key).second) commands_.push_back(std::move(command));
+  /// \param part  an action or a button \param isOff  the menu around it cannot be opened now
+  template <class Part>
+  void add(const Part& part, const QString& title, bool isOff, std::function<void()> act) {
+    if (!titles_.insert(title.toCaseFolded().remove(QChar(0x2026))).second) return;
+    Command command{title, CommandPalette::tr("action"),
+                    part.shortcut().toString(QKeySequence::NativeText), std::move(act)};
+    if (command.hint.isEmpty() && part.isCheckable() && part.isChecked())
+      command.hint = CommandPalette::tr("on");
+    command.isEnabled = part.isEnabled() && !isOff;
+    if (!command.isEnabled) command.why = isOff ? why_ : reasonOf(part);
+    commands_.push_back(std::move(command));
   }
 
   std::vector<std::unique_ptr<QMenu>>& menus_;
