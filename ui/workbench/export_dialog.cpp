@@ -275,8 +275,7 @@ void ExportDialog::refresh() {
     preview_->setAccessibleDescription(figure_.summary());
     problem_->hide();
   } catch (const Error& error) {
-    problem_->setText(QString::fromUtf8(error.what()));
-    problem_->show();
+    sayIn(*problem_, QString::fromUtf8(error.what()));
   }
 }
 
@@ -306,8 +305,7 @@ void ExportDialog::askAndExport() {
     exportTo(file);
     accept();
   } catch (const Error& error) {
-    problem_->setText(QString::fromUtf8(error.what()));
-    problem_->show();
+    sayIn(*problem_, QString::fromUtf8(error.what()));
   }
 }
 
@@ -318,8 +316,7 @@ void ExportDialog::copy() {
     image.setDevicePixelRatio(1);
     QGuiApplication::clipboard()->setImage(image);
   } catch (const Error& error) {
-    problem_->setText(QString::fromUtf8(error.what()));
-    problem_->show();
+    sayIn(*problem_, QString::fromUtf8(error.what()));
   }
 }
 
