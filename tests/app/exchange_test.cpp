@@ -108,6 +108,20 @@ TEST(Import, SaysWhatIsWrongWithTheFileAndChangesNothing) {
   EXPECT_EQ(copy.run({"db", "check"}).code, 0);
 }
 
+TEST(Import, ThatFailsLeavesNoDatabaseWhereThereWasNone) {
+  Scratch scratch;
+  writeText(scratch.path("text.vitrine"), "not a database at all");
+  writeText(scratch.path("nothing.tfevents"), "");
+  fs::create_directories(scratch.path("empty"));
+  for (const char* name : {"text.vitrine", "nothing.tfevents", "empty", "none.vitrine"}) {
+    const Ended ended =
+        vitrine({"import", scratch.path(name), "--db", scratch.path("new/folder/lab.sqlite")});
+    EXPECT_NE(ended.code, 0);
+    EXPECT_THAT(ended.err, Names(name));
+    EXPECT_FALSE(fs::exists(scratch.path("new"))) << name;
+  }
+}
+
 TEST(Import, NamesWhatCanBeReadWhereAFileIsOfAnotherKind) {
   const Copy copy;
   writeText(copy.path("x.csv"), "step,loss\n1,0.5\n");

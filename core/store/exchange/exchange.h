@@ -59,7 +59,8 @@ struct ImportReport {
 };
 
 /// Puts the runs of an exported SQLite file, a TensorBoard event file or a folder of them into
-/// `database`. Each run arrives in one transaction, with its files: a kill leaves whole runs.
+/// `database`. Each run arrives in one transaction, with its files: a kill leaves whole runs. Where
+/// there was no database, one that fails before its first run leaves none.
 /// Nothing in `source` is trusted. It is opened read-only, and its schema is compared with
 /// Vitrine's before anything is read. Values are checked as they are stored, and names of files
 /// cannot leave the folder of their run.

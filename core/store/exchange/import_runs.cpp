@@ -28,6 +28,41 @@ namespace {
 
 std::string quotedSource(const ImportTask& task) { return "'" + task.source.string() + "'"; }
 
+/// The database that an import makes, with its folders, where there was none. They are removed when
+/// the import fails before a run is in it.
+class NewDatabase {
+ public:
+  explicit NewDatabase(const fs::path& database) {
+    std::error_code error;
+    for (fs::path each = realFile(fs::absolute(database)); !fs::exists(each, error);
+         each = each.parent_path())
+      made_.push_back(each);
+  }
+
+  /// Under the writer lock: no other process stores a run in it meanwhile.
+  void removeIfEmpty(Database& database) const {
+    if (made_.empty()) return;
+    try {
+      database.write([&] {
+        if (!database.any("SELECT 1 FROM run")) remove(database);
+      });
+    } catch (const StoreError&) {  // it cannot be looked at, so it stays
+    }
+  }
+
+ private:
+  void remove(const Database& database) const {
+    std::error_code error;
+    for (const char* suffix : {"", "-wal", "-shm", ".gate"})
+      fs::remove(made_.front().string() + suffix, error);
+    fs::remove(filesFolder(database.file()), error);
+    // A folder that holds anything stays.
+    for (std::size_t i = 1; i < made_.size(); ++i) fs::remove(made_[i], error);
+  }
+
+  std::vector<fs::path> made_;  ///< the file, and the folders above it, from below
+};
+
 bool isSqliteFile(const fs::path& file) {
   std::array<char, 16> start{};
   std::ifstream(file, std::ios::binary).read(start.data(), start.size());
@@ -431,18 +466,24 @@ ImportReport importRuns(const fs::path& database, const fs::path& source, Duplic
   if (fs::equivalent(source, database, error)) {
     throw RefusedError("'" + source.string() + "' is the database itself; its runs are there");
   }
+  const NewDatabase made(database);
   Database to(database, Database::Access::Create);
-  openSchema(to);
-  sweepUnfinished(to);
   ImportReport report;
   const ImportTask task{to, source, duplicates, experiment, progress, report};
-  if (fs::is_regular_file(source, error) && isSqliteFile(source)) {
-    importSqlite(task);
-  } else if (const FileKind kind = kindByName(source);
-             kind == FileKind::Export || kind == FileKind::Database) {
-    throw StoreError("'" + source.string() + "' is not an SQLite file; export it again");
-  } else {
-    importTensorBoard(task);
+  try {
+    openSchema(to);
+    sweepUnfinished(to);
+    if (fs::is_regular_file(source, error) && isSqliteFile(source)) {
+      importSqlite(task);
+    } else if (const FileKind kind = kindByName(source);
+               kind == FileKind::Export || kind == FileKind::Database) {
+      throw StoreError("'" + source.string() + "' is not an SQLite file; export it again");
+    } else {
+      importTensorBoard(task);
+    }
+  } catch (...) {
+    made.removeIfEmpty(to);
+    throw;
   }
   return report;
 }

@@ -213,6 +213,17 @@ TEST_F(HostileFile, IsReadBeforeItWaitsForOtherWriters) {
               Fails<StoreError>("not whole"));
 }
 
+TEST_F(HostileFile, LeavesNoDatabaseWhereThereWasNone) {
+  refusalAfter("CREATE TABLE evil(x)");
+  EXPECT_FALSE(fs::exists(target().parent_path()));
+  // Found when its rows and its files are there already.
+  refusalAfter("UPDATE metric_chunk SET count = 7");
+  EXPECT_FALSE(fs::exists(target().parent_path()));
+  { RunStore store(target()); }
+  refusalAfter("CREATE TABLE evil(x)");
+  EXPECT_TRUE(fs::exists(target())) << "this one was there before";
+}
+
 TEST_F(HostileFile, IsRefusedWhileALogHoldsAPartOfIt) {
   RawDatabase writer(file());
   writer.run("PRAGMA journal_mode = WAL; UPDATE note SET text = 'in the log'");
