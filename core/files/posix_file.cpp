@@ -111,6 +111,8 @@ bool isStillAt(int descriptor, const std::filesystem::path& path) noexcept {
          open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
+bool isForbidden(int error) noexcept { return error == EACCES || error == EPERM || error == EROFS; }
+
 std::string inQuotes(const std::string& text) {
   constexpr std::size_t kLongest = 80;
   std::string out = "'";

@@ -64,6 +64,9 @@ VITRINE_FOUNDATION_EXPORT void syncPath(const std::filesystem::path& path);
 [[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isStillAt(int descriptor,
                                                        const std::filesystem::path& path) noexcept;
 
+/// Whether this errno says that the user may not write there: trying again does not help.
+[[nodiscard]] VITRINE_FOUNDATION_EXPORT bool isForbidden(int error) noexcept;
+
 /// Text from outside for a message: quoted, printable ASCII only, at most 80 characters.
 [[nodiscard]] std::string inQuotes(const std::string& text);
 

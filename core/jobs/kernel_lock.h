@@ -14,7 +14,8 @@ namespace vitrine::jobs {
 /// descriptor hold it together with this one; it is free again when all of them are gone.
 class VITRINE_STORE_EXPORT KernelLock {
  public:
-  /// Nothing when another process holds it. The file and its folder are made. \throws Error
+  /// Nothing when another process holds it. The file and its folder are made.
+  /// \throws store::ProtectedError  the user may not make them \throws Error
   [[nodiscard]] static std::optional<KernelLock> tryLock(const std::filesystem::path& file);
 
   /// A name that one process of this machine has at a time: an abstract socket that nothing is sent

@@ -50,17 +50,25 @@ std::vector<Device> chosen(const std::vector<Device>& all, const std::vector<std
   return devices;
 }
 
+/// Why a lock could not be opened; "" where it could.
+struct LockProblem {
+  std::string why;
+  bool isProtected = false;  ///< the user may not write there
+};
+
 /// Takes a lock. One that cannot be opened (a folder that vanished, a full disk) must not end the
-/// worker: it is nothing then, too, and `why` says so in a sentence.
+/// worker: it is nothing then, too, and `problem` says why.
 template <typename Take>
-auto tried(std::string& why, const Take& take) -> decltype(take()) {
-  why.clear();
+auto tried(LockProblem& problem, const Take& take) -> decltype(take()) {
+  problem = {};
   try {
     return take();
+  } catch (const store::ProtectedError& error) {
+    problem = {error.what(), true};
   } catch (const Error& error) {
-    why = error.what();
-    return std::nullopt;
+    problem = {error.what(), false};
   }
+  return std::nullopt;
 }
 
 std::string contentsOf(const char* file) {
@@ -83,6 +91,9 @@ class QueueWorker {
     for (;;) {
       try {
         if (look()) break;
+      } catch (const store::ProtectedError& error) {
+        if (endsByItself() && started_.empty()) throw;
+        warnOnce(error.what());
       } catch (const store::UnwritableError& error) {
         // The disk is full or another program holds the database: the queue waits for its turn.
         warnOnce(error.what());
@@ -97,6 +108,8 @@ class QueueWorker {
  private:
   [[nodiscard]] bool look();  ///< \returns true  the work is over
   void attend();
+  /// It would wait for ever where it may not write.
+  [[nodiscard]] bool endsByItself() const { return options_.until != WorkUntil::Asked; }
   [[nodiscard]] bool noteEnded();  ///< \returns true  something ended
   [[nodiscard]] bool isOver();
   void tellPause();
@@ -112,6 +125,7 @@ class QueueWorker {
   std::map<std::int64_t, std::string> started_;  ///< not yet ended, with their label
   std::optional<KernelLock> attendance_;
   std::set<std::string> warned_;
+  std::string protected_;       ///< why the user may not start a run; "" where that was not met
   Clock::time_point looked_{};  ///< for runs whose process has ended
   std::int64_t seen_ = -1;      ///< version of the data
   store::QueueMode mode_ = store::QueueMode::Running;  ///< when it was last looked at
@@ -133,6 +147,8 @@ bool QueueWorker::look() {
   if (isOver()) return true;
   startWhatCan();
   seen_ = version;
+  const bool isIdle = started_.empty() && queue_.inProgress().empty();
+  if (endsByItself() && isIdle && !protected_.empty()) throw store::ProtectedError(protected_);
   return isOver();
 }
 
@@ -140,10 +156,12 @@ void QueueWorker::attend() {
   // A process that works with some devices only, or for one run, leaves others to other processes.
   const bool isForAll = options_.devices.empty() && options_.until != WorkUntil::OneEnded;
   if (!isForAll || attendance_) return;
-  std::string why;
-  attendance_ =
-      tried(why, [&] { return KernelLock::tryLock(workLockFile(fs::absolute(store_.file()))); });
-  warnOnce(why);
+  LockProblem problem;
+  attendance_ = tried(
+      problem, [&] { return KernelLock::tryLock(workLockFile(fs::absolute(store_.file()))); });
+  // The first run that it cannot start says the same, and ends it.
+  if (problem.isProtected && endsByItself()) return;
+  warnOnce(problem.why);
 }
 
 void QueueWorker::warnOnce(const std::string& why) {
@@ -160,11 +178,11 @@ bool QueueWorker::noteEnded() {
     }
     // Its supervisor may be about to say more about how it ended.
     const auto isHeld = [&] {
-      std::string why;
-      const auto lock = tried(why, [&] {
+      LockProblem problem;
+      const auto lock = tried(problem, [&] {
         return KernelLock::tryLock(runLockFile(fs::absolute(store_.file()), row->uuid));
       });
-      return !lock && why.empty();
+      return !lock && problem.why.empty();
     };
     const bool isEnding = row && (isAlive(row->state) || isHeld());
     if (isEnding) {
@@ -197,6 +215,7 @@ void QueueWorker::tellPause() {
 }
 
 void QueueWorker::startWhatCan() {
+  protected_.clear();
   for (const Device& device : devices_) {
     if (options_.until == WorkUntil::OneEnded && report_.started > 0) return;
     static_cast<void>(startOn(device));
@@ -211,9 +230,9 @@ bool QueueWorker::startOn(const Device& device) {
   if (queue_.mode() != store::QueueMode::Running ||
       std::none_of(entries.begin(), entries.end(), isWanted))
     return false;
-  std::string whyNot;
-  const auto deviceLock = tried(whyNot, [&] { return DeviceLock::tryLock(device.key()); });
-  warnOnce(whyNot);
+  LockProblem problem;
+  const auto deviceLock = tried(problem, [&] { return DeviceLock::tryLock(device.key()); });
+  warnOnce(problem.why);
   if (!deviceLock) return false;  // another process computes on it
   // The driver of a GPU may take seconds: not while others wait to write.
   const std::vector<Device> all = source_.devices();
@@ -226,8 +245,9 @@ bool QueueWorker::startOn(const Device& device) {
     if (std::string why = whyNoRoom(candidate.options, now, store_.file()); !why.empty())
       return why;
     runLock = tried(
-        whyNot, [&] { return KernelLock::tryLock(runLockFile(store_.file(), candidate.uuid)); });
-    if (!whyNot.empty()) return whyNot;
+        problem, [&] { return KernelLock::tryLock(runLockFile(store_.file(), candidate.uuid)); });
+    if (problem.isProtected) protected_ = problem.why;
+    if (!problem.why.empty()) return problem.why;
     return runLock ? "" : "its last process is just ending";
   });
   if (!entry) return false;

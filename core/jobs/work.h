@@ -36,6 +36,8 @@ struct WorkReport {
 
 /// \throws NotFoundError  a device that this machine does not have
 /// \throws RefusedError   the file belongs to another machine: says how to work there
+/// \throws store::ProtectedError  a run waits, and the user may not write what starting it needs;
+///         not with WorkUntil::Asked, which waits until that is allowed
 VITRINE_STORE_EXPORT WorkReport workQueue(store::RunStore& store, DeviceSource& devices,
                                           const WorkOptions& options);
 

@@ -83,6 +83,8 @@ std::string hostName() {
 
 UnwritableError::UnwritableError(const std::string& message) : StoreError(message) {}
 UnwritableError::~UnwritableError() = default;
+ProtectedError::ProtectedError(const std::string& message) : UnwritableError(message) {}
+ProtectedError::~ProtectedError() = default;
 
 std::string nameOf(std::int64_t run) { return "run " + std::to_string(run); }
 

@@ -23,6 +23,13 @@ class VITRINE_STORE_EXPORT UnwritableError : public StoreError {
   ~UnwritableError() override;
 };
 
+/// The user may not write there, as in a read-only folder: waiting alone does not help.
+class VITRINE_STORE_EXPORT ProtectedError : public UnwritableError {
+ public:
+  explicit ProtectedError(const std::string& message);
+  ~ProtectedError() override;
+};
+
 enum class RunState {
   Queued,
   Starting,

@@ -408,7 +408,7 @@ void Database::fail(int code, const std::string& doing) {
       throw StoreError(file + " cannot be opened (" + message +
                        "); check the folder and its permissions");
     case SQLITE_READONLY:
-      throw UnwritableError(file + " cannot be written (" + message + "); check its permissions");
+      throw ProtectedError(file + " cannot be written (" + message + "); check its permissions");
     case SQLITE_NOMEM:
       throw StoreError(file + ": " + doing +
                        " failed: out of memory; close other programs and try again");

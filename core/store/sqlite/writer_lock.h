@@ -20,7 +20,7 @@ class VITRINE_STORE_EXPORT WriterLock {
   /// Waits for the writers before it, at most `wait` for each and twelve times that for all.
   /// Returns false when it did not get the lock. Many who write briefly one after the other are not
   /// the same as one that hangs.
-  /// \throws UnwritableError  the file cannot be made
+  /// \throws UnwritableError  the file cannot be made; ProtectedError: the user may not make it
   [[nodiscard]] bool lock(std::chrono::milliseconds wait);
   void unlock() noexcept;
 

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,8 +13,10 @@
 
 #include "core/jobs/queue.h"
 #include "core/jobs/run_supervisor.h"
+#include "core/jobs/work.h"
 #include "tests/core/store/temp_database.h"
 #include "tests/support/child.h"
+#include "tests/support/refusal.h"
 #include "tests/support/wait_until.h"
 
 namespace vitrine::jobs {
@@ -122,6 +125,50 @@ TEST_F(QueueOfProcesses, EndAtTheirTimeLimitAsAskedThoughTheDatabaseIsBusy) {
   EXPECT_TRUE(becomesLogged("asked"));
   ::close(gate);
   EXPECT_EQ(exitCodeOf(supervisor), 0);
+}
+
+class OnlyCpu final : public DeviceSource {
+ public:
+  std::vector<Device> devices() override { return {kThisCpu}; }
+};
+
+TEST_F(QueueOfProcesses, IsNotWaitedForWhereNothingMayBeWritten) {
+  ::setenv("VITRINE_DEVICE_LOCKS", folder_.c_str(), 1);  // others use the CPU at the same time
+  ASSERT_EQ(exitCodeOf(start([&] {
+              store::RunStore store(file());
+              fill(store, 1);
+              return 0;
+            })),
+            0);
+  const auto allow = [&](mode_t database, const char* suffix) {
+    return ::chmod((file().string() + suffix).c_str(), database) == 0;
+  };
+  /// Exit code of a process that drains the queue as a user without rights on the folder.
+  const auto drain = [&](const std::string& named) {
+    return exitCodeOf(start([&] {
+      if (::getuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) return 2;
+      store::RunStore store(file(), store::OpenMode::ReadWrite);
+      OnlyCpu devices;
+      WorkOptions options;
+      options.until = WorkUntil::Drained;
+      options.program = FAKE_PROGRAM;
+      try {
+        static_cast<void>(workQueue(store, devices, options));
+      } catch (const store::ProtectedError& error) {
+        return error.code() == ExitCode::Failed && test::isNamed(error.what(), named) ? 0 : 3;
+      }
+      return 1;
+    }));
+  };
+  // Rows can be written, and the folder of the run cannot be made.
+  std::filesystem::remove_all(store::filesFolder(file()));
+  for (const char* suffix : {"", "-wal", "-shm", ".gate"}) ASSERT_TRUE(allow(0666, suffix));
+  ASSERT_EQ(::chmod(folder_.c_str(), 0555), 0);
+  EXPECT_EQ(drain(".lock"), 0);
+  // Rows cannot be written either.
+  for (const char* suffix : {"", ".gate"}) ASSERT_TRUE(allow(0444, suffix));
+  EXPECT_EQ(drain(".gate"), 0);
+  ASSERT_EQ(::chmod(folder_.c_str(), 0755), 0);
 }
 
 }  // namespace
