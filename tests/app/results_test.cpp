@@ -147,6 +147,26 @@ TEST(Train, StoresNothingWhenTheConfigurationIsWrong) {
   EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
 }
 
+TEST(Train, StoresNothingWhenTheModelCannotBeBuiltAndSaysWhatCheckSays) {
+  Scratch scratch;
+  const std::string cells = R"(title = "Cells"
+[model]
+architecture = "visionllama_pyramid"
+preset = "visionllama/pyramid_demo"
+gsa_reduction = [4, 1]
+[task]
+name = "classification"
+[data]
+dataset = "idx"
+folder = ")" + (sharedFolder() / "images").string() +
+                            "\"\n";
+  const Ended ended = vitrine({"train", "-", "--db", scratch.path("x.sqlite")}, cells);
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, vitrine({"check", "-"}, cells).err);
+  EXPECT_THAT(ended.err, Names("gsa_reduction", "14 x 14", 4));
+  EXPECT_FALSE(fs::exists(scratch.path("x.sqlite")));
+}
+
 TEST(Train, ASecondStageContinuesTheFirstOneAtAHigherResolution) {
   Scratch scratch;
   writeText(scratch.path("stages.toml"), readText(sharedSingle()) + R"(

@@ -1,5 +1,6 @@
 // vitrine train: every run of an experiment, in the foreground.
 #include "app/vitrine/cli/open_store.h"
+#include "app/vitrine/run/judged_plan.h"
 #include "app/vitrine/run/planned_runs.h"
 #include "app/vitrine/run/train_runs.h"
 
@@ -15,10 +16,12 @@ int trainVerb(const Arguments& arguments) {
   line.parse(arguments);
 
   Engine engine;
-  const Plan plan = planFile(asked.file, engine.registry.catalog(), asked.overrides);
-  requireValid(plan.problems);
+  // No run is stored of an experiment that `check` refuses.
+  const JudgedPlan judged =
+      judgePlan(engine.registry, planFile(asked.file, engine.registry.catalog(), asked.overrides));
+  requireValid(judged.plan.problems);
   store::RunStore store = openStore(line, Missing::Create);
-  const std::vector<TrainedRun> trained = trainAll(store, engine, storePlan(store, plan));
+  const std::vector<TrainedRun> trained = trainAll(store, engine, storePlan(store, judged.plan));
   printTrained(trained, line.wantsJson());
   return exitCodeOf(trained);
 }
