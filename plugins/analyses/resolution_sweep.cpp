@@ -24,7 +24,6 @@ struct Point {
   Json transforms;
   std::vector<std::string> resized;
   std::string resizePositions;
-  std::string mainScore;
 };
 
 /// Of `height` in the proportions of the images of training.
@@ -40,6 +39,9 @@ std::optional<double> scoreOf(const Point& point, const std::string& name) {
   return std::nullopt;
 }
 
+/// Scores of parts, such as classes, have a slash in their names.
+bool isOfWhole(const std::string& score) { return score.find('/') == std::string::npos; }
+
 /// The score that decides which checkpoint is best; of a task that has none, its first.
 std::string mainScore(const TaskSession& session, const Scores& scores) {
   const std::string best = session.bestBy();
@@ -47,7 +49,9 @@ std::string mainScore(const TaskSession& session, const Scores& scores) {
   return scores.empty() ? "" : scores.front().first;
 }
 
-Point measure(ProbeContext& context, Sides size) {
+/// \param score  of the task, to be drawn; "" is set to the main one
+/// \throws ConfigError  the task has no such score: only an evaluation shows which it has
+Point measure(ProbeContext& context, Sides size, std::string& score) {
   const ReopenedRun run = context.reopen(Json{{"model", {{"image_size", {size[0], size[1]}}}}});
   const std::vector<Evaluation> evaluations = run.session->evaluations();
   if (evaluations.empty()) throw ConfigError("the task of this run has no evaluation to repeat");
@@ -57,9 +61,14 @@ Point measure(ProbeContext& context, Sides size) {
   step.device = deviceOf(context.model);
   CollectedResults found;
   run.session->evaluate({evaluations.back(), step, {}}, found);
-  std::string main = mainScore(*run.session, found.scores);
-  return {size,        std::move(found.scores), run.transforms,
-          run.resized, run.resizePositions,     std::move(main)};
+  if (score.empty()) score = mainScore(*run.session, found.scores);
+  Point point{size, std::move(found.scores), run.transforms, run.resized, run.resizePositions};
+  if (scoreOf(point, score)) return point;
+  std::vector<std::string> names;
+  for (const auto& [name, value] : point.scores) {
+    if (isOfWhole(name)) names.push_back(name);
+  }
+  throw ConfigError("the task has no score '" + score + "'; it has " + joined(names));
 }
 
 /// What brought samples and weights to the sizes, for a reader who compares the numbers.
@@ -103,9 +112,8 @@ Analysis::Findings findingsOf(const std::vector<Point>& points, Sides trained,
 
   Artifact table{.name = "scores by image size", .kind = artifact_kind::kTable};
   Json columns{"height", "width"}, rows = Json::array();
-  // Scores of parts, such as classes, have a slash in their names.
   for (const auto& [name, value] : points.front().scores) {
-    if (name.find('/') == std::string::npos) columns.push_back(name);
+    if (isOfWhole(name)) columns.push_back(name);
   }
   for (const Point& point : points) {
     Json row{point.size[0], point.size[1]};
@@ -159,13 +167,8 @@ class ResolutionSweep final : public Analysis {
     const std::set<std::int64_t> ordered(heights.begin(), heights.end());
     std::string score = config.text("score");
     std::vector<Point> points;
-    for (const std::int64_t height : ordered) {
-      points.push_back(measure(context, sizeOf(height, trained)));
-      if (score.empty()) score = points.back().mainScore;
-      if (scoreOf(points.back(), score)) continue;
-      throw ConfigError("the task has no score '" + score + "'; it has " +
-                        joined(points.back().scores, [](const auto& each) { return each.first; }));
-    }
+    for (const std::int64_t height : ordered)
+      points.push_back(measure(context, sizeOf(height, trained), score));
     return
         [points = std::move(points), trained, score] { return findingsOf(points, trained, score); };
   }

@@ -262,6 +262,8 @@ TEST(SweepRefusals, NameTheSizeOrTheScore) {
   };
   EXPECT_THAT(told("[9]", "top1"), Names("patch_size", 2, "image_size", 9));
   EXPECT_THAT(told("[8]", "fid"), Names("fid", "top1"));
+  EXPECT_EQ(told("[8]", "fid").find("class_accuracy"), std::string::npos)
+      << "of a hundred classes, the names are longer than the sentence";
 }
 
 }  // namespace
