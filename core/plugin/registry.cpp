@@ -14,6 +14,7 @@ Architecture::~Architecture() = default;
 std::vector<WeightSign> Architecture::weightSigns() const { return {}; }
 DatasetSource::~DatasetSource() = default;
 Task::~Task() = default;
+void Task::requireStartable(const Config& /*task*/, Model& /*model*/) const {}
 Analysis::~Analysis() = default;
 Sampler::~Sampler() = default;
 ScheduleItem::~ScheduleItem() = default;

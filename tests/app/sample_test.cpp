@@ -162,6 +162,27 @@ TEST(Sample, RefusesGuidanceAndDiffusionsThatAModelHasNotLearned) {
   EXPECT_THAT(form.err, Names("sbdm"));
 }
 
+TEST(Sample, GuidanceOfImagesThatAnEvaluationCannotDrawIsRefusedBeforeARunIsStored) {
+  // This run draws none, and is opened for others.
+  const Drawn drawn("", {"model.class_dropout_prob=0", "task.samples.guidance=2"});
+  EXPECT_EQ(drawn.sample({"guidance=1", "count=1"}).code, 0);
+  const std::string file = drawn.path("draw.toml");
+  const auto runs = [&] { return drawn.run({"runs", "--json"}).json().size(); };
+  const std::size_t before = runs();
+  const std::vector<std::vector<std::string>> calls{
+      {"check", file, "model.class_dropout_prob=0"},
+      {"check", file, "task.label_drop=0"},
+      {"enqueue", file, "task.label_drop=0", "--no-dry-step"},
+      {"train", file, "task.label_drop=0"}};
+  for (std::vector<std::string> words : calls) {
+    words.insert(words.end(), {"task.samples.guidance=2", "task.samples.count=1"});
+    const Ended ended = drawn.run(words);
+    EXPECT_EQ(ended.code, 2) << words[0];
+    EXPECT_THAT(ended.err, Names("guidance = 2")) << words[0];
+  }
+  EXPECT_EQ(runs(), before);
+}
+
 /// The checkpoint of a run at `step`, in a folder of its own. \returns  the hash of its weights
 std::string networkIn(const Copy& copy, std::int64_t run, std::int64_t step,
                       const std::string& folder) {

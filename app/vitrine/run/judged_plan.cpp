@@ -64,6 +64,7 @@ class Judge {
     }
     std::shared_ptr<const Dataset> dataset;
     try {
+      registry_.task(config.text("task.name")).requireStartable(config.table("task"), *model);
       const auto& [opened, problem] = datasetOf(config);
       dataset = opened;
       cost->dataProblem = problem;

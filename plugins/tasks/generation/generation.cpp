@@ -48,6 +48,16 @@ diffusion::TransportOptions transportOptionsOf(const Config& task) {
           diffusion::pathWeightOf(task.text("weight"))};
 }
 
+double labelDropOf(const Config& task, const GuidedDenoiser& model) {
+  return task.maybeReal("label_drop").value_or(model.labelDrop());
+}
+
+/// \throws ConfigError  evaluations draw samples, and no run with that drop can be guided
+void requireGuidableSamples(const Config& task, double labelDrop) {
+  if (task.integer("samples.count") < 1) return;
+  diffusion::requireGuidable(labelDrop, {task.real("samples.guidance"), kGuidedChannels});
+}
+
 class Session final : public GenerationSession {
  public:
   explicit Session(const TaskSetup& setup)
@@ -60,7 +70,7 @@ class Session final : public GenerationSession {
                setup.task.integer("steps")),
         stepOutput_(stepOutputOf(setup.task)),
         transport_(transportOptionsOf(setup.task)),
-        labelDrop_(setup.task.maybeReal("label_drop").value_or(guided_.labelDrop())) {
+        labelDrop_(labelDropOf(setup.task, guided_)) {
     if (labelDrop_ > 0 && guided_.labelDrop() == 0)
       throw ConfigError(
           "task.label_drop needs a label for \"none of them\", and a model with "
@@ -242,7 +252,7 @@ class Session final : public GenerationSession {
   /// samples.
   void requireSamples() const {
     if (setup_.task.integer("samples.count") < 1) return;
-    diffusion::requireGuidable(labelDrop_, {setup_.task.real("samples.guidance"), kGuidedChannels});
+    requireGuidableSamples(setup_.task, labelDrop_);
     if (judge_) judge_->requireImages(pipeline_->field("image").shape);
     if (process_ != Time::Step) return;
     const std::int64_t steps = std::min(setup_.task.integer("samples.steps"), steps_.steps());
@@ -431,6 +441,11 @@ class Session final : public GenerationSession {
 
 std::unique_ptr<TaskSession> GenerationTask::open(const TaskSetup& setup) const {
   return std::make_unique<Session>(setup);
+}
+
+void GenerationTask::requireStartable(const Config& task, Model& model) const {
+  requireGuidableSamples(task,
+                         labelDropOf(task, requireCapability<GuidedDenoiser>(model, "generation")));
 }
 
 void registerAll(Registry& registry) {

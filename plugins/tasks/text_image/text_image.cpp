@@ -490,6 +490,11 @@ std::unique_ptr<TaskSession> TextImageTask::open(const TaskSetup& setup) const {
   return std::make_unique<Session>(setup);
 }
 
+void TextImageTask::requireStartable(const Config& task, Model& /*model*/) const {
+  if (task.integer("drawings.count") > 0)
+    (void)guidanceOf(task.maybeReal("drawings.guidance"), task.real("caption_drop"));
+}
+
 void registerAll(Registry& registry) {
   registry.add(std::make_unique<TextImageTask>());
   registry.add(std::make_unique<TextImageSampler>());

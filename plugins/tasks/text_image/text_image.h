@@ -20,6 +20,8 @@ class TextImageTask final : public Task {
   /// \throws ConfigError  images of another size than the model's, no ragged tokens, a tokenizer of
   ///                      another vocabulary
   [[nodiscard]] std::unique_ptr<TaskSession> open(const TaskSetup& setup) const override;
+  /// \throws ConfigError  guidance of drawings of a run without caption drop
+  void requireStartable(const Config& task, Model& model) const override;
 };
 
 /// Images of a prompt, or captions of an image.

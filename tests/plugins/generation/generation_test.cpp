@@ -167,6 +167,21 @@ TEST(Generation, TrainingIsRefusedWhereItsSamplesCouldNotBeDrawnAtTheEnd) {
   EXPECT_NO_THROW(begun({{"steps", 60}, {"count", 0}}));
 }
 
+TEST(Generation, ANewRunIsRefusedWhereItsSamplesCouldNotBeGuided) {
+  const auto started = [](const Json& samples, const Json& labelDrop, double dropOfModel = 0.1) {
+    const TaskSetup setup =
+        setupOf(smallModel<DitArchitecture>({{"class_dropout_prob", dropOfModel}}),
+                {{"samples", samples}, {"label_drop", labelDrop}});
+    return test::refusal<ConfigError>(
+        [&] { GenerationTask().requireStartable(setup.task, *setup.model); });
+  };
+  EXPECT_THAT(started({{"guidance", 2}}, 0.0), Names("guidance = 2", "label drop"));
+  EXPECT_THAT(started({{"guidance", 2}}, nullptr, 0.0), Names("guidance = 2", "label drop"));
+  EXPECT_EQ(started({{"guidance", 2}}, nullptr), "");
+  EXPECT_EQ(started({{"guidance", 1}}, 0.0), "");
+  EXPECT_EQ(started({{"guidance", 2}, {"count", 0}}, 0.0), "") << "it draws none";
+}
+
 TEST(Generation, EvaluationsUseTheSameDrawsWhateverTheBatch) {
   const auto scoreWith = [](std::int64_t batch) {
     TaskSetup setup = setupOf(smallModel<DitArchitecture>());

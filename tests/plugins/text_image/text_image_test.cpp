@@ -341,6 +341,17 @@ TEST(TextImage, GuidanceNeedsAModelThatLearnedWithoutCaptions) {
   };
   EXPECT_THAT(refused([&] { begin(1); }), Names("guidance = 2")) << "before the training";
   EXPECT_EQ(refused([&] { begin(0); }), "");
+  const auto store = [](std::int64_t drawings, const Json& guidance) {
+    Options options;
+    options.captionDrop = 0;
+    options.drawings = drawings;
+    options.guidance = guidance;
+    const TaskSetup setup = setupOf(options);
+    TextImageTask().requireStartable(setup.task, *setup.model);
+  };
+  EXPECT_THAT(refused([&] { store(1, 2.0); }), Names("guidance = 2")) << "before it is stored";
+  EXPECT_EQ(refused([&] { store(1, nullptr); }), "");
+  EXPECT_EQ(refused([&] { store(0, 2.0); }), "");
   const auto evaluate = [](const Json& guidance) {
     Options options;
     options.captionDrop = 0;
