@@ -80,8 +80,7 @@ RunEnding classify(const ProcessEnd& end, store::RunState state) {
   const bool isOrderly =
       end.signal == 0 && end.endedBy == EndedBy::Itself && !isAlive(state) &&
       (end.exitCode == static_cast<int>(ExitCode::Done) ||
-       end.exitCode == static_cast<int>(ExitCode::Interrupted) || state == store::RunState::Done ||
-       state == store::RunState::Failed || state == store::RunState::Stopped ||
+       end.exitCode == static_cast<int>(ExitCode::Interrupted) || hasEnded(state) ||
        state == store::RunState::Paused || state == store::RunState::Queued);
   if (isOrderly) {
     ending.mayResume = end.exitCode == static_cast<int>(ExitCode::Interrupted);

@@ -299,9 +299,7 @@ void JobQueue::prune() {
   const auto over = [&] {
     std::vector<std::int64_t> runs;
     for (const store::QueueRow& entry : table_.rows()) {
-      if (entry.state == store::RunState::Done || entry.state == store::RunState::Failed ||
-          entry.state == store::RunState::Stopped)
-        runs.push_back(entry.run);
+      if (hasEnded(entry.state)) runs.push_back(entry.run);
     }
     return runs;
   };

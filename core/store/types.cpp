@@ -104,6 +104,8 @@ bool isAlive(RunState state) noexcept {
   return (setOf(Starting, Running, Pausing, Stopping) & bit(state)) != 0;
 }
 
+bool hasEnded(RunState state) noexcept { return (setOf(Done, Failed, Stopped) & bit(state)) != 0; }
+
 Worker workerOf(std::int64_t pid) { return {pid, startTimeOf(pid), bootId(), hostName()}; }
 
 Worker thisWorker() { return workerOf(::getpid()); }

@@ -49,6 +49,8 @@ enum class RunState {
 [[nodiscard]] VITRINE_STORE_EXPORT bool canChange(RunState from, RunState to) noexcept;
 /// Starting, Running, Pausing or Stopping: a process should be there.
 [[nodiscard]] VITRINE_STORE_EXPORT bool isAlive(RunState state) noexcept;
+/// Done, Failed or Stopped: it continues only when a user asks for it.
+[[nodiscard]] VITRINE_STORE_EXPORT bool hasEnded(RunState state) noexcept;
 
 /// "run 3", in a sentence.
 [[nodiscard]] VITRINE_STORE_EXPORT std::string nameOf(std::int64_t run);

@@ -10,12 +10,6 @@ namespace {
 
 constexpr int kMeasuredMs = 2000;  // between two looks for metrics that are new
 
-bool hasEnded(const store::RunRow* run) {
-  return run != nullptr &&
-         (run->state == store::RunState::Done || run->state == store::RunState::Failed ||
-          run->state == store::RunState::Stopped);
-}
-
 }  // namespace
 
 CurveKey MonitorPage::keyOf(std::int64_t run, const PlotCard& card) const {
@@ -56,7 +50,10 @@ void MonitorPage::giveCurves(PlotCard& card) {
                .arg(metricCard(settings_.xMetric, kinds_).title);
   } else if (!hasPoints) {
     const std::vector<std::int64_t> drawn = workbench_.selection().drawn();
-    const auto isOver = [this](std::int64_t run) { return hasEnded(workbench_.run(run)); };
+    const auto isOver = [this](std::int64_t run) {
+      const store::RunRow* row = workbench_.run(run);
+      return row != nullptr && hasEnded(row->state);
+    };
     hint = std::all_of(drawn.begin(), drawn.end(), isOver)
                ? tr("No values.\nThe selected runs ended without measuring this.")
                : tr("No values yet.\nThe selected runs have not measured this.");

@@ -52,6 +52,12 @@ TEST(RunStates, AreAliveWhileAProcessShouldBeThere) {
   }
 }
 
+TEST(RunStates, HaveEndedWhenNothingButAUserContinuesTheRun) {
+  for (const RunState state : kStates)
+    EXPECT_EQ(hasEnded(state), state == Done || state == Failed || state == Stopped)
+        << toString(state);
+}
+
 TEST_F(RunStateInStore, ChangesAlongTheLegalTransitionsAndNoOther) {
   RunStore store(file());
   testing::RawDatabase raw(file());
