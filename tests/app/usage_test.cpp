@@ -82,6 +82,25 @@ TEST(CommandLine, ArgumentsThatDoNotFitEndWithTwo) {
   }
 }
 
+TEST(CommandLine, ARunIsNamedByItsNumberAsItIsListed) {
+  const Copy copy;
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"delete", "01"},
+                                             {"delete", "3", "0x2"},
+                                             {"show", "99999999999999999999"},
+                                             {"archive", "0"},
+                                             {"note", "02", "x"},
+                                             {"resume", "0", "--queue"},
+                                             {"move", "1", "--before", "0"},
+                                             {"report", copy.path("r.html"), "--run", "1,02"}}) {
+    const Ended ended = copy.run(words);
+    EXPECT_EQ(ended.code, 2) << words[0] << ended.err;
+    EXPECT_THAT(ended.err, Names("vitrine " + words[0], "vitrine runs")) << words[0];
+  }
+  EXPECT_EQ(copy.run({"runs", "--json"}).json().size(), 4u);
+  EXPECT_EQ(copy.run({"move", "1", "--after", "1"}).code, 2);
+}
+
 TEST(CommandLine, WithJsonAnErrorIsAnObjectOnStdout) {
   Scratch scratch;
   writeText(scratch.path("text.sqlite"), std::string(4096, 'x'));

@@ -1,6 +1,7 @@
 #include "app/vitrine/cli/command_line.h"
 
 #include "core/base/error.h"
+#include "core/base/parse_number.h"
 
 namespace vitrine::app {
 
@@ -53,10 +54,17 @@ CLI::Option* addExperiment(CommandLine& line, ExperimentChoice& choice) {
   return file;
 }
 
+std::string runNumberProblem(const std::string& word) {
+  const auto id = parseNumber<std::int64_t>(word);
+  if (id && *id > 0 && std::to_string(*id) == word) return {};
+  return "'" + word + "' is not the number of a run, as `vitrine runs` lists them";
+}
+
 void addRunId(CommandLine& line, std::int64_t& id, const std::string& name) {
   line.app()
       .add_option(name, id, "the run, as `vitrine runs` lists it")
       ->required()
+      ->check(runNumberProblem)
       ->type_name("ID");
 }
 
@@ -64,6 +72,7 @@ void addTrainedRun(CommandLine& line, ModelChoice& choice) {
   line.app()
       .add_option("run", choice.run, "the run, as `vitrine runs` lists it")
       ->required()
+      ->check(runNumberProblem)
       ->type_name("RUN");
 }
 

@@ -53,7 +53,11 @@ struct ExperimentChoice {
 /// \returns  the option of the file
 CLI::Option* addExperiment(CommandLine& line, ExperimentChoice& choice);
 
-/// The run of `resume`, `retry`, `stop` (a bare number) and `run` (`name` is "--id").
+/// Why the word is not the number of a run, "" where it is: for CLI::Option::check. CLI11 itself
+/// reads 010 as 8, and 0 is the value of an option that was not given.
+[[nodiscard]] std::string runNumberProblem(const std::string& word);
+
+/// The run of `retry`, `stop`, `move` (a bare number) and `run` (`name` is "--id").
 void addRunId(CommandLine& line, std::int64_t& id, const std::string& name = "id");
 
 /// The weights and images that `analyse` and `evaluate` use.

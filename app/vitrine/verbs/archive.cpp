@@ -9,7 +9,11 @@ int archiveVerb(const Arguments& arguments) {
   CommandLine line("archive", {"vitrine archive 3 4 5", "vitrine archive 3 --undo"});
   std::vector<std::int64_t> ids;
   bool isBack = false;
-  line.app().add_option("id", ids, "the runs")->required()->type_name("ID");
+  line.app()
+      .add_option("id", ids, "the runs")
+      ->required()
+      ->check(runNumberProblem)
+      ->type_name("ID");
   line.app().add_flag("--undo", isBack, "back into the list");
   line.parse(arguments);
   store::RunStore store = openStore(line, Missing::Refuse);

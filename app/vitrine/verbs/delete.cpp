@@ -13,7 +13,11 @@ int deleteVerb(const Arguments& arguments) {
                    {"vitrine delete 3 4 5 --db lab.sqlite", "vitrine delete 3 --for-good"});
   std::vector<std::int64_t> ids;
   bool isForGood = false;
-  line.app().add_option("id", ids, "the runs")->required()->type_name("ID");
+  line.app()
+      .add_option("id", ids, "the runs")
+      ->required()
+      ->check(runNumberProblem)
+      ->type_name("ID");
   line.app().add_flag("--for-good", isForGood,
                       "remove them at once instead of moving them to the trash");
   line.parse(arguments);

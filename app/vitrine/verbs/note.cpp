@@ -8,7 +8,7 @@ int noteVerb(const Arguments& arguments) {
   CommandLine line("note", {"vitrine note 3 \"learning rate too high\"", "vitrine note 3 \"\""});
   std::int64_t id = 0;
   std::string text;
-  line.app().add_option("id", id, "the run")->required()->type_name("ID");
+  line.app().add_option("id", id, "the run")->required()->check(runNumberProblem)->type_name("ID");
   line.app().add_option("text", text, "the note; \"\" removes it")->required()->type_name("TEXT");
   line.parse(arguments);
   store::RunStore store = openStore(line, Missing::Refuse);

@@ -15,6 +15,7 @@ int pauseVerb(const Arguments& arguments) {
   CLI::App& app = line.app();
   CLI::Option* run =
       app.add_option("id", id, "a run in progress: it ends at a checkpoint and frees its device")
+          ->check(runNumberProblem)
           ->type_name("ID");
   CLI::Option* queue = app.add_flag(
       "--queue", isQueue, "the queue: its runs in progress pause and continue first when it does");

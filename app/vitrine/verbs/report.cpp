@@ -71,6 +71,7 @@ int reportVerb(const Arguments& arguments) {
   line.app()
       .add_option("--run", runs, "these runs instead of whole experiments")
       ->delimiter(',')
+      ->check(runNumberProblem)
       ->allow_extra_args(false)
       ->type_name("ID[,ID]");
   line.app()

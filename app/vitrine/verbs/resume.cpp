@@ -38,7 +38,10 @@ int resumeVerb(const Arguments& arguments) {
   CommandLine line("resume", {"vitrine resume 3", "vitrine resume --queue --db lab.sqlite"});
   std::int64_t id = 0;
   bool isQueue = false;
-  line.app().add_option("id", id, "the run, as `vitrine runs` lists it")->type_name("ID");
+  line.app()
+      .add_option("id", id, "the run, as `vitrine runs` lists it")
+      ->check(runNumberProblem)
+      ->type_name("ID");
   line.app().add_flag("--queue", isQueue,
                       "with a run: put it in front of the queue; without: let the queue continue");
   line.parse(arguments);

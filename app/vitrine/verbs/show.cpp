@@ -150,7 +150,7 @@ std::string forPeople(const Json& run) {
 int showVerb(const Arguments& arguments) {
   CommandLine line("show", {"vitrine show 3", "vitrine show 3 --json"});
   std::int64_t id = 0;
-  line.app().add_option("id", id, "the run")->required()->type_name("ID");
+  line.app().add_option("id", id, "the run")->required()->check(runNumberProblem)->type_name("ID");
   line.parse(arguments);
   store::RunStore store = openStoreToShow(line, Missing::Refuse);
   const Json run = describe(store, store.run(id));

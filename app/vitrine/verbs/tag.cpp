@@ -8,7 +8,7 @@ int tagVerb(const Arguments& arguments) {
   CommandLine line("tag", {"vitrine tag 3 baseline paper", "vitrine tag 3"});
   std::int64_t id = 0;
   std::vector<std::string> tags;
-  line.app().add_option("id", id, "the run")->required()->type_name("ID");
+  line.app().add_option("id", id, "the run")->required()->check(runNumberProblem)->type_name("ID");
   line.app().add_option("tags", tags, "its tags from now on; none removes them")->type_name("TAG");
   line.parse(arguments);
   store::RunStore store = openStore(line, Missing::Refuse);

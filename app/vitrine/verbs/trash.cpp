@@ -18,7 +18,7 @@ int trashVerb(const Arguments& arguments) {
                   "list: deleted runs that can be restored; restore: restore runs; empty: remove "
                   "all permanently")
       ->check(CLI::IsMember({"list", "restore", "empty"}));
-  line.app().add_option("id", ids, "the runs to restore")->type_name("ID");
+  line.app().add_option("id", ids, "the runs to restore")->check(runNumberProblem)->type_name("ID");
   line.parse(arguments);
   if ((action == "restore") == ids.empty()) {
     throw ConfigError(action == "restore"
