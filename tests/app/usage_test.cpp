@@ -101,6 +101,18 @@ TEST(CommandLine, ARunIsNamedByItsNumberAsItIsListed) {
   EXPECT_EQ(copy.run({"move", "1", "--after", "1"}).code, 2);
 }
 
+TEST(CommandLine, AnEmptyNameOfADatabaseIsNotTheUsersOwnOne) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"runs", "--db", ""},
+                                             {"delete", "1", "--db", ""},
+                                             {"train", sharedSingle(), "--db", ""}}) {
+    const Ended ended = vitrine(words);
+    EXPECT_EQ(ended.code, 2) << words[0];
+    EXPECT_EQ(ended.out, "") << words[0];
+    EXPECT_THAT(ended.err, Names("vitrine " + words[0], "--db")) << words[0];
+  }
+}
+
 TEST(CommandLine, WithJsonAnErrorIsAnObjectOnStdout) {
   Scratch scratch;
   writeText(scratch.path("text.sqlite"), std::string(4096, 'x'));

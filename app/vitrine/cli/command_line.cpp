@@ -22,6 +22,10 @@ CommandLine::CommandLine(const std::string& verb, const std::array<const char*, 
   app_.footer(std::string("Examples:\n  ") + examples[0] + "\n  " + examples[1]);
   app_.add_option("--db", database_,
                   "experiment database (default: $VITRINE_DB, else the user's own)")
+      ->check([](const std::string& file) {
+        // A variable of a script that is not set: not the user's own database instead.
+        return std::string(file.empty() ? "names no file; leave it out for your own database" : "");
+      })
       ->type_name("FILE");
   app_.add_flag("--json", json_, "print the result as JSON");
   if (csv == Csv::Offered) app_.add_flag("--csv", csv_, "print the result as CSV");
