@@ -113,6 +113,21 @@ TEST(CommandLine, AnEmptyNameOfADatabaseIsNotTheUsersOwnOne) {
   }
 }
 
+TEST(CommandLine, ANumberOrWordThatAVerbCannotTakeIsNamedWithThoseItCan) {
+  const auto expect = [](const std::vector<std::string>& words, const auto& names) {
+    const Ended ended = onShared(words);
+    EXPECT_EQ(ended.code, 2) << words[0] << ended.err;
+    EXPECT_EQ(ended.out, "") << words[0];
+    EXPECT_THAT(ended.err, names) << words[0];
+  };
+  expect({"runs", "--state", "asleep"}, Names("--state", "asleep", "queued", "interrupted"));
+  expect({"search", "narrow", "--limit", "0"}, Names("--limit", 0, 1));
+  expect({"search", "narrow", "--limit", "-5"}, Names("--limit", -5, 1));
+  expect({"search", "", " "}, Names("vitrine search", "word"));
+  expect({"report", "Tiny", "r.html", "--images", "-1"}, Names("--images", -1));
+  expect({"db", "thin", "--older-than", "1e300"}, Names("--older-than", "1e300", 36500));
+}
+
 TEST(CommandLine, WithJsonAnErrorIsAnObjectOnStdout) {
   Scratch scratch;
   writeText(scratch.path("text.sqlite"), std::string(4096, 'x'));

@@ -289,7 +289,7 @@ int dbVerb(const Arguments& arguments) {
       .add_option("--older-than", choice.days,
                   "thin: all runs that ended more than this many days ago")
       ->type_name("DAYS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 36500.0));
   line.app()
       .add_option("--bucket", choice.bucket,
                   "thin: of every N points of a metric keep the lowest and the highest")

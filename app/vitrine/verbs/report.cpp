@@ -84,6 +84,7 @@ int reportVerb(const Arguments& arguments) {
   line.app()
       .add_option("--images", options.mostImages, "generated images of each run, at most")
       ->capture_default_str()
+      ->check(CLI::Range(0, 1'000'000))
       ->type_name("N");
   std::string chartTime = "2m";
   line.app()

@@ -43,6 +43,13 @@ Scores readScores(store::RunStore& store) {
   return scores;
 }
 
+std::vector<std::string> stateNames() {
+  std::vector<std::string> names;
+  for (int state = 0; state <= static_cast<int>(store::RunState::Interrupted); ++state)
+    names.push_back(toString(static_cast<store::RunState>(state)));
+  return names;
+}
+
 }  // namespace
 
 int runsVerb(const Arguments& arguments) {
@@ -52,11 +59,13 @@ int runsVerb(const Arguments& arguments) {
   line.app()
       .add_option("--experiment", experiment, "only runs whose experiment's title contains TEXT")
       ->type_name("TEXT");
-  line.app().add_option("--state", state, "only runs in this state")->type_name("STATE");
+  line.app()
+      .add_option("--state", state, "only runs in this state")
+      ->check(CLI::IsMember(stateNames()))
+      ->type_name("STATE");
   bool isWhole = false;
   line.app().add_flag("--archived", isWhole, "archived runs, too");
   line.parse(arguments);
-  if (!state.empty()) (void)store::runStateFromString(state);
 
   store::RunStore store = openStoreToShow(line, Missing::Create);
   std::map<std::int64_t, double> loss;

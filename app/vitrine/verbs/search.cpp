@@ -5,6 +5,7 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
+#include "core/base/error.h"
 
 namespace vitrine::app {
 
@@ -21,10 +22,13 @@ int searchVerb(const Arguments& arguments) {
   line.app()
       .add_option("--limit", limit, "at most this many runs")
       ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   line.parse(arguments);
   std::string text;
   for (const std::string& word : words) text += word + " ";
+  if (text.find_first_not_of(' ') == std::string::npos)
+    throw ConfigError("vitrine search: \"\" is not a word to look for; give one");
 
   store::RunStore store = openStoreForReading(line);
   std::map<std::int64_t, store::RunRow> runs;
