@@ -148,6 +148,23 @@ TEST(Sample, RefusesWhatTheRunCannotShowInOneSentence) {
   EXPECT_THAT(refused({"class=4"}), Names("class = 4"));
   EXPECT_THAT(refused({"sampler=ddim"}), Names("ode", "sde"));
   EXPECT_THAT(refused({"guidnce=2"}), Names("guidance"));
+  // Before an image is drawn and stored.
+  const std::string run = std::to_string(drawn.id);
+  const Ended file = drawn.run({"sample", run, "steps=2", "--output", drawn.path("draw.toml")});
+  EXPECT_EQ(file.code, 2) << file.err;
+  EXPECT_THAT(file.err, Names("--output", "draw.toml"));
+  const auto images = [&] {
+    return store::RunStore(drawn.database(), store::OpenMode::ReadOnly)
+        .query("SELECT count(*) FROM generated_images")
+        .rows[0][0];
+  };
+  EXPECT_EQ(images(), 0);
+  // The recipe of an image says how it is made again: another value would not be taken.
+  for (const char* more : {"guidance=2", "--grid", "--steps=all"}) {
+    const Ended ended = drawn.run({"sample", run, "--verify", "1", more});
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, Names("--verify")) << more;
+  }
 }
 
 TEST(Sample, RefusesGuidanceAndDiffusionsThatAModelHasNotLearned) {

@@ -205,36 +205,39 @@ int sampleVerb(const Arguments& arguments) {
   std::string sampler, output;
   std::vector<std::string> overrides;
   addTrainedRun(line, asked);
-  line.app()
-      .add_option("settings", overrides, "seed, count and the sampler's own keys")
-      ->type_name("KEY=VALUE");
-  line.app()
-      .add_option("--with", sampler, "the sampler, where several fit the model")
-      ->type_name("SAMPLER");
-  line.app()
-      .add_option("--output", output, "folder of the PNG files (default: run-<id>-samples)")
-      ->type_name("FOLDER");
   bool wantsGrid = false;
   std::int64_t verified = 0;
   FilmOptions film;
-  line.app().add_flag("--grid", wantsGrid, "also writes grid.png, all images in one picture");
-  line.app()
-      .add_option("--steps", film.steps,
-                  "also shows the clean image that the network predicts, at all steps or at K of "
-                  "them: image-<id>-steps.png and an artifact")
-      ->type_name("all|K");
-  line.app()
-      .add_option("--attention", film.attention,
-                  "also shows where this patch reads, at the same steps")
-      ->type_name("ROW,COLUMN");
+  CLI::App& app = line.app();
+  const std::vector<CLI::Option*> ofNewImages{
+      app.add_option("settings", overrides, "seed, count and the sampler's own keys")
+          ->type_name("KEY=VALUE"),
+      app.add_option("--with", sampler, "the sampler, where several fit the model")
+          ->type_name("SAMPLER"),
+      app.add_option("--output", output, "folder of the PNG files (default: run-<id>-samples)")
+          ->type_name("FOLDER"),
+      app.add_flag("--grid", wantsGrid, "also writes grid.png, all images in one picture"),
+      app.add_option("--steps", film.steps,
+                     "also shows the clean image that the network predicts, at all steps or at K "
+                     "of them: image-<id>-steps.png and an artifact")
+          ->type_name("all|K"),
+      app.add_option("--attention", film.attention,
+                     "also shows where this patch reads, at the same steps")
+          ->type_name("ROW,COLUMN")};
   const CLI::Option* verify =
-      line.app()
-          .add_option("--verify", verified,
-                      "makes this image of the database again and compares the pixels")
+      app.add_option("--verify", verified,
+                     "makes this image of the database again and compares the pixels")
           ->type_name("IMAGE");
   addModelOptions(line, asked, "");
   line.parse(arguments);
   if (!asked.precision.empty()) (void)train::precisionFrom(asked.precision);
+  for (const CLI::Option* each : ofNewImages) {
+    if (verify->count() > 0 && each->count() > 0)
+      throw ConfigError("--verify makes the image again by its recipe; leave " + each->get_name() +
+                        " away");
+  }
+  if (fs::exists(output) && !fs::is_directory(output))
+    throw ConfigError("--output '" + output + "' is a file; name a folder for the images");
   store::RunStore store = openStore(line, Missing::Refuse);
   const store::RunRow run = store.run(asked.run);
   if (verify->count() > 0) return verifyImage(line, store, run, verified);
