@@ -225,6 +225,20 @@ TEST_F(InferByName, MakesMoreOfMoreInputsAndWhatIsAskedFor) {
   EXPECT_EQ(written(), (std::vector<std::string>{"block_0", "prediction"}));
 }
 
+TEST_F(InferByName, DoesNotReplaceAFileThatItReads) {
+  ASSERT_EQ(run({"latent", "t", "y"}).code, 0);
+  const std::string weights = scratch_.path("w.safetensors");
+  const std::string input = scratch_.path("in.safetensors");
+  const std::string bytes = readText(weights);
+  for (const std::string& output : {weights, input}) {
+    const Ended ended = vitrine({"infer", "--weights", weights, "--input", input, "--output",
+                                 output, "model.architecture=denoising"});
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, Names("--output", std::filesystem::path(output).filename().string()));
+  }
+  EXPECT_EQ(readText(weights), bytes);
+}
+
 TEST_F(InferByName, AnswersAWrongNameWithThoseThereAre) {
   const Ended ended = run({"latnet", "t", "y"});
   EXPECT_EQ(ended.code, 2);

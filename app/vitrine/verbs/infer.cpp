@@ -94,6 +94,10 @@ int inferVerb(const Arguments& arguments) {
     throw ConfigError("--effective says which attention is written; give --attention too");
   for (const std::string& file : {options.weights, options.input}) {
     if (!std::filesystem::exists(file)) throw NotFoundError("there is no file " + file);
+    std::error_code error;
+    if (std::filesystem::equivalent(file, options.output, error))
+      throw ConfigError("--output " + options.output +
+                        " is a file that is read and would be replaced; name another one");
   }
 
   Engine engine;
