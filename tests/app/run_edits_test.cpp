@@ -84,6 +84,20 @@ TEST(Delete, MovesRowsAndFilesOfAllOrNoneToTheTrash) {
   ASSERT_TRUE(fs::exists(folder));
   EXPECT_EQ(copy.run({"delete", "2", "99"}).code, 3);
   EXPECT_EQ(copy.run({"runs", "--json"}).json().size(), 4u);
+  {
+    store::RunStore store(copy.database());
+    store::NewRun started;
+    started.name = "started";
+    started.config = store.config(2);
+    started.origins = Json::object();
+    const std::int64_t id = store.addRuns(store.run(2).experimentId, {started}).front();
+    store.claim(id);  // for this process, which is there
+    const Ended refused = copy.run({"delete", "2", std::to_string(id)});
+    EXPECT_EQ(refused.code, 4) << refused.err;
+    EXPECT_EQ(store.runs().size(), 5u);
+    store.setState(id, store::RunState::Interrupted);
+    store.deleteRun(id);
+  }
   EXPECT_EQ(copy.run({"delete", "2"}).code, 0);
   EXPECT_EQ(copy.run({"runs", "--json"}).json().size(), 3u);
   EXPECT_FALSE(fs::exists(folder));
@@ -99,7 +113,9 @@ TEST(Trash, ListsARunThatWasDeletedAndBringsItBack) {
   ASSERT_EQ(listed.size(), 1u);
   EXPECT_EQ(listed.at(0).at("id"), 2);
   EXPECT_EQ(listed.at(0).at("name"), before.at("name"));
-  EXPECT_EQ(copy.run({"trash", "restore", "2"}).code, 0);
+  EXPECT_EQ(copy.run({"trash", "restore", "2", "99"}).code, 3);
+  EXPECT_EQ(copy.run({"trash", "--json"}).json().size(), 1u) << "all or none";
+  EXPECT_EQ(copy.run({"trash", "restore", "2", "2"}).code, 0);
   const Json after = copy.run({"show", "2", "--json"}).json();
   EXPECT_EQ(after.at("uuid"), before.at("uuid"));
   EXPECT_EQ(after.at("config"), before.at("config"));

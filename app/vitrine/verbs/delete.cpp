@@ -3,6 +3,7 @@
 
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
+#include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/store/maintenance/trash.h"
 
@@ -26,7 +27,13 @@ int deleteVerb(const Arguments& arguments) {
   std::set<std::int64_t> known;  // in the order that was given: a run may be needed by another
   std::erase_if(ids, [&](std::int64_t id) { return !known.insert(id).second; });
   std::vector<std::string> names;  // all or none: a wrong number deletes nothing
-  for (const std::int64_t id : ids) names.push_back(store.run(id).name);
+  for (const std::int64_t id : ids) {
+    const store::RunRow run = store.run(id);
+    if (isAlive(run.state))
+      throw RefusedError(store::nameOf(id) + " is " + toString(run.state) +
+                         "; stop it before deleting it");
+    names.push_back(run.name);
+  }
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const std::string who = store::nameOf(ids[i]) + " '" + names[i] + "'";
     if (isForGood) {

@@ -1,6 +1,8 @@
 // vitrine trash: restores deleted runs, or removes them permanently.
 #include "core/store/maintenance/trash.h"
 
+#include <set>
+
 #include "app/vitrine/cli/open_store.h"
 #include "app/vitrine/cli/output.h"
 #include "core/base/error.h"
@@ -28,8 +30,16 @@ int trashVerb(const Arguments& arguments) {
   }
   const store::RunStore store = openStore(line, Missing::Refuse);
   if (action == "restore") {
+    std::set<std::int64_t> there;  // all or none: a wrong number restores nothing
+    for (const store::TrashedRun& run : store::trashedRuns(store.file())) there.insert(run.id);
+    for (const std::int64_t id : ids) {
+      if (!there.contains(id))
+        throw NotFoundError(store::nameOf(id) +
+                            " is not in the trash; `vitrine trash` lists the runs in it");
+    }
     std::vector<std::int64_t> restored;
     for (const std::int64_t id : ids) {
+      if (there.erase(id) == 0) continue;  // named twice
       restored.push_back(store::restoreRun(store.file(), id));
       log::info(store::nameOf(id) + " is back" +
                 (restored.back() == id ? "" : " as run " + std::to_string(restored.back())));
