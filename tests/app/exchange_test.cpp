@@ -78,6 +78,7 @@ TEST(Export, SaysWhatIsWrongWithWhatItIsAskedFor) {
     EXPECT_EQ(ended.out, "");
   };
   expect({"export", file}, 2, "one run and then a file");
+  expect({"export", "1", ""}, 2, "one run and then a file");
   expect({"export", "1", scratch.path("x.zip")}, 2, ".vitrine");
   expect({"export", "1", file, "--checkpoints", "some"}, 2, "--checkpoints");
   expect({"export", "99", file}, 3, "run 99");

@@ -285,6 +285,15 @@ TEST_F(QueueVerbs, EnqueueRefusesWhatDoesNotFitWithTheNumbersAndStoresNothing) {
     EXPECT_THAT(unknown.err, Names(device, "is not a device"));
   }
   EXPECT_EQ(call({"enqueue", sharedSingle(), "--time-limit", "soon"}).code, 2);
+  EXPECT_EQ(call({"enqueue", sharedSingle(), "--time-limit", "1e308d"}).code, 2);
+  for (const char* limit : {"--time-limit", "--memory-limit"}) {
+    const Ended none = call({"enqueue", sharedSingle(), limit, "0"});
+    EXPECT_EQ(none.code, 2) << "0 is not the word for no limit";
+    EXPECT_THAT(none.err, Names(std::string(limit) + " 0", "none"));
+  }
+  const Ended both = call({"work", "--once", "--drain"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_THAT(both.err, Names("--once", "--drain"));
   EXPECT_TRUE(json({"runs"}).empty());
 }
 

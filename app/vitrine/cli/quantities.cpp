@@ -36,7 +36,7 @@ double parseDuration(const std::string& text) {
     isWhole = isWhole && size > 0;
     seconds += number * size;
   }
-  if (!isWhole)
+  if (!isWhole || !std::isfinite(seconds))
     throw ConfigError("'" + text +
                       "' is not a length of time; write it like 2h, 90m, 1h30m or 45s");
   return seconds;

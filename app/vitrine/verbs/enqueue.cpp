@@ -202,6 +202,13 @@ int enqueueVerb(const Arguments& arguments) {
   options.graceSeconds = parseDuration(asked.grace);
   if (asked.timeLimit != "none") options.timeLimitSeconds = parseDuration(asked.timeLimit);
   if (asked.memoryLimit != "none") options.memoryLimitBytes = parseBytes(asked.memoryLimit);
+  // In the queue, 0 stands for no limit.
+  const bool hasNoTime = asked.timeLimit != "none" && options.timeLimitSeconds == 0;
+  if (hasNoTime || (asked.memoryLimit != "none" && options.memoryLimitBytes == 0))
+    throw ConfigError(hasNoTime ? "--time-limit " + asked.timeLimit +
+                                      " leaves a run no time; give more, or none for no limit"
+                                : "--memory-limit " + asked.memoryLimit +
+                                      " leaves a run no memory; give more, or none for no limit");
 
   Engine engine;
   JudgedPlan judged = planOf(asked, engine);

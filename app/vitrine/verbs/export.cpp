@@ -56,7 +56,7 @@ int exportVerb(const Arguments& arguments) {
       .add_option("--format", format, "sqlite, csv, jsonl or tensorboard, whatever the ending")
       ->check(CLI::IsMember({"sqlite", "csv", "jsonl", "tensorboard"}));
   line.parse(arguments);
-  if (words.size() < 2) {
+  if (words.size() < 2 || words.back().empty()) {
     throw ConfigError(
         "vitrine export: give at least one run and then a file; see `vitrine export "
         "--help`");

@@ -26,10 +26,11 @@ struct WorkArguments {
 };
 
 void addWorkOptions(CLI::App& app, WorkArguments& asked) {
-  app.add_flag("--once", asked.isOnce,
-               "start one run, wait for its end, and end with its exit code");
+  CLI::Option* once = app.add_flag("--once", asked.isOnce,
+                                   "start one run, wait for its end, and end with its exit code");
   app.add_flag("--drain", asked.isDrained,
-               "end when nothing in the queue can be started and nothing is in progress");
+               "end when nothing in the queue can be started and nothing is in progress")
+      ->excludes(once);
   app.add_option("--devices", asked.devices, "devices to work with (default: all of this machine)")
       ->delimiter(',')
       ->type_name("cpu,cuda:0");
