@@ -1,7 +1,9 @@
 // The views of the window: layouts, undo of views, and "how to read this".
+#include <QAbstractButton>
 #include <QAction>
 #include <QContextMenuEvent>
 #include <QCoreApplication>
+#include <QDialog>
 #include <QDialogButtonBox>
 #include <QDragEnterEvent>
 #include <QEvent>
@@ -39,6 +41,24 @@ bool isMenuRequest(QEvent& event) {
   if (event.type() != QEvent::KeyPress) return false;
   const auto& key = static_cast<const QKeyEvent&>(event);
   return key.key() == Qt::Key_F10 && key.modifiers() == Qt::ShiftModifier;
+}
+
+/// Return or Enter on a button outside of dialogs, where Qt lets the space bar alone press it. What
+/// uses the key itself, a shortcut of the page for one, has taken it before.
+bool isReturnOnButton(const QWidget& widget, const QEvent& event) {
+  if (event.type() != QEvent::KeyPress && event.type() != QEvent::KeyRelease) return false;
+  const auto& key = static_cast<const QKeyEvent&>(event);
+  return (key.key() == Qt::Key_Return || key.key() == Qt::Key_Enter) &&
+         (key.modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier &&
+         qobject_cast<const QAbstractButton*>(&widget) != nullptr &&
+         qobject_cast<const QDialog*>(widget.window()) == nullptr;
+}
+
+/// The space bar in the place of Return, pressed or released; held down, it presses once.
+void pressAsSpace(QWidget& button, const QKeyEvent& key) {
+  if (key.isAutoRepeat()) return;
+  QKeyEvent space(key.type(), Qt::Key_Space, Qt::NoModifier, QStringLiteral(" "));
+  QCoreApplication::sendEvent(&button, &space);
 }
 
 /// Files over a text: Qt would insert their addresses.
@@ -105,6 +125,10 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   if (auto* widget = qobject_cast<QWidget*>(watched)) {
     if (type == QEvent::FocusIn)
       FocusRing::show(*widget, static_cast<const QFocusEvent&>(*event));
+    if (isReturnOnButton(*widget, *event)) {
+      pressAsSpace(*widget, static_cast<const QKeyEvent&>(*event));
+      return true;
+    }
     if (isFilesOverText(*widget, *event)) {
       event->ignore();  // for the page or the window, which opens them
       return true;

@@ -1,6 +1,8 @@
 // The keys of the window: none is given twice, and each is shown where its action is.
 #include <QApplication>
+#include <QCheckBox>
 #include <QContextMenuEvent>
+#include <QDialog>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QMenu>
@@ -8,6 +10,8 @@
 #include <QPushButton>
 #include <QTabWidget>
 #include <QTest>
+#include <QToolBar>
+#include <QToolButton>
 #include <QTreeWidget>
 #include <algorithm>
 #include <map>
@@ -79,6 +83,88 @@ TEST_F(Keys, ShiftF10AsksForTheMenuAsTheMenuKeyDoes) {
   EXPECT_EQ(probe.requests, 0);
   QTest::keyClick(&probe, Qt::Key_F10, Qt::ShiftModifier);
   EXPECT_EQ(probe.requests, 1);
+}
+
+TEST_F(Keys, ReturnAndEnterPressTheButtonThatHasTheFocusAsSpaceDoes) {
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  auto* create = window.findChild<QToolBar*>(QStringLiteral("tools"))->findChild<QPushButton*>();
+  QToolButton* table = nullptr;
+  for (auto* one : window.findChildren<QToolButton*>())
+    if (one->accessibleName() == QLatin1String("Runs as a table")) table = one;
+  ASSERT_NE(table, nullptr);
+  QCheckBox box(&window);
+  box.show();
+  for (const auto key : {Qt::Key_Space, Qt::Key_Return, Qt::Key_Enter}) {
+    const auto press = [key](QWidget* button) {
+      button->setFocus(Qt::TabFocusReason);
+      QTest::keyClick(button, key, key == Qt::Key_Enter ? Qt::KeypadModifier : Qt::NoModifier);
+    };
+    window.showPage(QStringLiteral("monitor"));
+    press(create);
+    EXPECT_TRUE(window.windowTitle().startsWith(QLatin1String("Configure")))
+        << key << ": " << window.windowTitle().toStdString();
+    press(table);
+    EXPECT_EQ(window.currentPage(), nullptr) << key << ": the table is in its place";
+    window.showRunTable(false);
+    const bool wasChecked = box.isChecked();
+    press(&box);
+    EXPECT_NE(box.isChecked(), wasChecked) << key;
+  }
+}
+
+TEST_F(Keys, ReturnOpensTheMenuOfAButtonAndPressesNothingElse) {
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  QToolButton button(&window);
+  QMenu menu;
+  QAction act;
+  int opened = 0, acted = 0;
+  menu.addAction(QStringLiteral("one"));
+  act.setMenu(&menu);
+  button.setDefaultAction(&act);
+  button.setPopupMode(QToolButton::InstantPopup);
+  button.show();
+  QObject::connect(&act, &QAction::triggered, [&acted] { ++acted; });
+  QObject::connect(&menu, &QMenu::aboutToShow, &menu, [&] {
+    ++opened;
+    QMetaObject::invokeMethod(&menu, &QMenu::close, Qt::QueuedConnection);
+  });
+  button.setFocus();
+  QTest::keyClick(&button, Qt::Key_Return);
+  EXPECT_EQ(opened, 1);
+  EXPECT_EQ(acted, 0);
+}
+
+TEST_F(Keys, ReturnStaysWithAPageOrADialogThatUsesIt) {
+  window.showPage(QStringLiteral("monitor"));
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  int acted = 0;
+  {
+    QCheckBox box(window.currentPage());
+    QAction own;
+    own.setShortcut(Qt::Key_Return);
+    own.setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    QObject::connect(&own, &QAction::triggered, [&acted] { ++acted; });
+    window.currentPage()->addAction(&own);
+    box.show();
+    box.setFocus();
+    QTest::keyClick(&box, Qt::Key_Return);
+    EXPECT_EQ(acted, 1);
+    EXPECT_FALSE(box.isChecked());
+  }
+  QDialog dialog(&window);
+  QCheckBox box(&dialog);
+  QPushButton yes(QStringLiteral("Yes"), &dialog);
+  yes.setDefault(true);
+  QObject::connect(&yes, &QPushButton::clicked, [&acted] { ++acted; });
+  dialog.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&dialog));
+  box.setFocus();
+  QTest::keyClick(&box, Qt::Key_Return);
+  EXPECT_EQ(acted, 2) << "Return means the default button there";
+  EXPECT_FALSE(box.isChecked());
 }
 
 // Two actions that answer to one key are none: Qt runs neither.
