@@ -123,7 +123,7 @@ std::int64_t RemoteMirror::send(Json request, OnResponse onResponse) {
     onResponse({{"error",
                {{"kind", "link"},
                 {"message", "there is no link to " + place_.host +
-                                " at present: nothing was asked; try again when it is back"}}}});
+                                ", so nothing was asked; try again when it is back"}}}});
     return 0;
   }
   return client->send(std::move(request),
