@@ -16,7 +16,6 @@
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
-#include "ui/start/start_parts.h"
 #include "ui/workbench/help_viewer.h"
 #include "ui/workbench/recent_databases.h"
 #include "ui/workbench/remote_link.h"
@@ -99,8 +98,8 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
   connect(&enqueue_, &EnqueueProcess::finished, this,
           [this](const std::vector<std::int64_t>& runs) {
             workbench_.selectEnqueued(runs);
+            showAll();  // the focus that comes back belongs to this page
             workbench_.showPage(QStringLiteral("monitor"));
-            later();
           });
   connect(&enqueue_, &EnqueueProcess::failed, this, [this](const QString& sentence) {
     demoProblem_ = sentence;
@@ -117,7 +116,7 @@ QFrame* StartPage::makeFirst() {
          "soft causal mask: 5 epochs each, a minute or two on a laptop without a GPU. Curves, "
          "attention ranks and calibration appear while it runs."),
       "muted"));
-  demo_ = new QPushButton(tr("Run the demo"));
+  demo_ = new StartButton(tr("Run the demo"));
   demo_->setProperty("primary", true);
   demo_->setIcon(icon(Icon::Play, IconTint::OnAccent));
   connect(demo_, &QPushButton::clicked, this, &StartPage::runDemo);
@@ -227,7 +226,7 @@ StartPage::Demo StartPage::demoNow(std::vector<std::int64_t>& runs) const {
 void StartPage::showDemo() {
   std::vector<std::int64_t> runs;
   const Demo demo = demoNow(runs);
-  demo_->setEnabled(demo != Demo::Preparing);
+  demo_->setReady(demo != Demo::Preparing);
   QString state;
   switch (demo) {
     case Demo::Missing:

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ui/start/start_parts.h"
 #include "ui/start/tour_offer.h"
 #include "ui/workbench/headless.h"
 #include "ui/workbench/page.h"
@@ -56,7 +57,8 @@ class StartPage final : public Page {
   QString demoProblem_;
   bool isPlanned_ = false;  ///< a redraw is posted
   QLabel *headline_, *place_, *demoState_, *resumableText_;
-  QPushButton *demo_, *resumeAll_;
+  StartButton* demo_;
+  QPushButton* resumeAll_;
   QVBoxLayout *resumableRows_, *recentRows_;
   TourOffer* tour_;
   QFrame *first_, *tourCard_, *resumable_, *recent_, *pages_;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <QFrame>
+#include <QPointer>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 #include "ui/kit/small_widgets.h"
@@ -21,6 +23,18 @@ namespace vitrine::ui {
   inside->addWidget(startLabel(title, "title"));
   return card;
 }
+
+/// A button that is off while what it started is prepared.
+class StartButton final : public QPushButton {
+ public:
+  using QPushButton::QPushButton;
+  /// The focus that it loses goes to the next part, and comes back unless the user has moved it.
+  void setReady(bool isReady);
+
+ private:
+  bool hadFocus_ = false;
+  QPointer<QWidget> meanwhile_;  ///< has the focus in its place
+};
 
 /// A sentence below a button; hidden where there is none. \param isProblem  in the colour of one
 void setStartState(QLabel& label, const QString& sentence, bool isProblem);

@@ -9,7 +9,6 @@
 #include "ui/kit/icons.h"
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/value_text.h"
-#include "ui/start/start_parts.h"
 #include "ui/workbench/help_viewer.h"
 #include "ui/workbench/run_facts.h"
 
@@ -22,12 +21,6 @@ QString tourFile(const std::string& name) {
 }
 
 }  // namespace
-
-void setStartState(QLabel& label, const QString& sentence, bool isProblem) {
-  label.setProperty("role", isProblem ? QStringLiteral("error") : QStringLiteral("small"));
-  label.setStyleSheet(QString());  // the role is looked at again
-  sayIn(label, sentence);
-}
 
 TourOffer::TourOffer(Workbench& workbench, QObject* parent)
     : QObject(parent), workbench_(workbench) {
@@ -68,7 +61,7 @@ QFrame* TourOffer::makeCard() {
   QFrame* card = startCard(QString::fromStdString(tour_.title), inside);
   inside->addWidget(startLabel(QString::fromStdString(tour_.about), "muted"));
   inside->addWidget(startLabel(tr("Takes %1.").arg(cost()), "muted"));
-  button_ = new QPushButton;
+  button_ = new StartButton;
   button_->setIcon(icon(Icon::Play));
   connect(button_, &QPushButton::clicked, this, &TourOffer::act);
   state_ = startLabel(QString(), "small");
@@ -182,7 +175,7 @@ void TourOffer::endReport(const QString& error) {
 void TourOffer::show() {
   const Standing now = standing();
   QString sentence;
-  button_->setEnabled(now.stage != Stage::Preparing && now.stage != Stage::Reporting);
+  button_->setReady(now.stage != Stage::Preparing && now.stage != Stage::Reporting);
   switch (now.stage) {
     case Stage::Missing:
       button_->setText(tr("Run the tour"));

@@ -3,12 +3,12 @@
 
 #include <QFrame>
 #include <QLabel>
-#include <QPushButton>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/config/papers/tour.h"
+#include "ui/start/start_parts.h"
 #include "ui/workbench/headless.h"
 #include "ui/workbench/page.h"
 
@@ -57,7 +57,7 @@ class TourOffer final : public QObject {
   std::vector<std::size_t> waiting_;  ///< parts that follow into the queue
   HeadlessQuestion report_;
   QString error_, reportFile_;
-  QPushButton* button_ = nullptr;
+  StartButton* button_ = nullptr;
   QLabel* state_ = nullptr;
 };
 

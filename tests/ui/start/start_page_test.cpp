@@ -125,6 +125,30 @@ TEST(StartPage, SaysWhatKeptTheDemoFromStarting) {
   qunsetenv("VITRINE_PROGRAM");
 }
 
+TEST(StartPage, TheFocusComesBackToTheButtonThatIsOffMeanwhileUnlessItWasMoved) {
+  SampleStudio studio(SampleOptions{0, 0});
+  becomeProgram(studio, "echo 'dataset-fashion-mnist is not installed' >&2\nexit 4");
+  MainWindow window(studio.workbench);
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  StartPage* start = startOf(window);
+  for (QPushButton* button : {&start->demo(), &start->tour().button()}) {
+    button->setFocus();
+    QTest::keyClick(button, Qt::Key_Space);
+    EXPECT_FALSE(button->isEnabled());
+    QWidget* meanwhile = QApplication::focusWidget();
+    ASSERT_NE(meanwhile, nullptr);
+    EXPECT_TRUE(start->isAncestorOf(meanwhile));
+    ASSERT_TRUE(soon([&] { return button->isEnabled(); }));
+    EXPECT_TRUE(button->hasFocus()) << button->text().toStdString();
+    QTest::keyClick(button, Qt::Key_Space);
+    window.runsPanel().filter().setFocus();
+    ASSERT_TRUE(soon([&] { return button->isEnabled(); }));
+    EXPECT_TRUE(window.runsPanel().filter().hasFocus());
+  }
+  qunsetenv("VITRINE_PROGRAM");
+}
+
 TEST(StartPage, ADemoThatIsTrainedIsShownAndNotTrainedAgain) {
   SampleStudio studio(SampleOptions{0, 0});
   const std::int64_t run = addDemoRun(studio.writer, "ViT");
