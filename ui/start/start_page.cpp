@@ -95,6 +95,7 @@ StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& other
   connect(&workbench_.queue(), &QueueService::viewChanged, this, &StartPage::later);
   connect(&workbench_.watcher(), &store::RunWatcher::dataChanged, this, &StartPage::later);
   connect(tour_, &TourOffer::changed, this, &StartPage::later);
+  enqueue_.setLink(workbench_.link());
   connect(&enqueue_, &EnqueueProcess::finished, this,
           [this](const std::vector<std::int64_t>& runs) {
             workbench_.selectEnqueued(runs);

@@ -33,6 +33,7 @@ TourOffer::TourOffer(Workbench& workbench, QObject* parent)
     if (const auto document = parseDocument(own.text, problem)) own.title = document->title;
     parts_.push_back(std::move(own));
   }
+  enqueue_.setLink(workbench_.link());
   connect(&enqueue_, &EnqueueProcess::finished, this,
           [this](const std::vector<std::int64_t>& runs) {
             workbench_.selectEnqueued(runs);

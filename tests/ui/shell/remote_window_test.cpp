@@ -16,6 +16,7 @@
 #include "ui/monitor/monitor_page.h"
 #include "ui/shell/link_bar.h"
 #include "ui/shell/main_window.h"
+#include "ui/start/start_page.h"
 #include "ui/workbench/headless.h"
 #include "ui/workbench/model_service.h"
 #include "ui/workbench/recent_databases.h"
@@ -349,6 +350,23 @@ TEST_F(LinkedWindow, AnExperimentThatIsNoneIsRefusedByTheMachineThatHasTheQueue)
   enqueue.start("title = 'x'", "x", remote.workbench.store().file(), jobs::QueueEnd::Back);
   ASSERT_TRUE(soon([&] { return failed.count() == 2; }));
   EXPECT_TRUE(failed[1][0].toString().contains(QStringLiteral("Check the queue")));
+}
+
+TEST_F(LinkedWindow, DemoAndTourAreAskedOfTheMachineThatHasTheQueue) {
+  qputenv("VITRINE_PROGRAM", "/bin/false");  // that of this machine
+  lab.cut();
+  ASSERT_TRUE(remote.isLost());
+  remote.window->showPage(QStringLiteral("start"));
+  auto* start = qobject_cast<StartPage*>(remote.window->currentPage());
+  ASSERT_NE(start, nullptr);
+  const QString noLink = QStringLiteral("no link to lab");
+  start->demo().click();
+  EXPECT_TRUE(soon([&] { return start->demoState().contains(noLink); }))
+      << start->demoState().toStdString();
+  start->tour().button().click();
+  EXPECT_TRUE(soon([&] { return start->tour().state().contains(noLink); }))
+      << start->tour().state().toStdString();
+  qunsetenv("VITRINE_PROGRAM");
 }
 
 }  // namespace
