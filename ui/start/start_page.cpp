@@ -27,27 +27,6 @@ constexpr std::size_t kMostRows = 6;  // of runs and of databases
 constexpr int kTwoColumns = 760;      // px of width from which cards stand side by side
 constexpr int kWidest = 1080;
 
-void clearRows(QVBoxLayout& rows) {
-  while (QLayoutItem* item = rows.takeAt(0)) {
-    delete item->widget();
-    delete item;
-  }
-}
-
-/// A line of a list: what it is, what about it, and one thing to do.
-QWidget* startRow(const QString& name, const QString& about, QPushButton* act) {
-  auto* row = new QWidget;
-  auto* title = new ElidedLabel(name);
-  auto* detail = withRole(new ElidedLabel(about), "small");
-  auto* texts = columnIn(nullptr, {}, 0);
-  texts->addWidget(title);
-  texts->addWidget(detail);
-  auto* line = rowIn(row, {0, px(2), 0, px(2)}, px(12));
-  line->addLayout(texts, 1);
-  line->addWidget(act, 0, Qt::AlignVCenter);
-  return row;
-}
-
 }  // namespace
 
 StartPage::StartPage(Workbench& workbench, const std::vector<PageFactory>& others, QWidget* parent)
@@ -268,7 +247,7 @@ void StartPage::showDemo() {
 }
 
 void StartPage::showResumable() {
-  clearRows(*resumableRows_);
+  std::vector<StartRow> rows;
   const QueueView& queue = workbench_.queue().view();
   std::vector<std::int64_t> shown = queue.running;
   const std::size_t alive = shown.size();
@@ -279,36 +258,36 @@ void StartPage::showResumable() {
     if (found == queue.rows.end()) continue;
     const store::RunRow& row = found->second;
     const bool isRunning = i < alive;
-    auto* act = new QPushButton(isRunning ? tr("Watch") : tr("Resume"));
     const QString name = QStringLiteral("#%1 %2").arg(id).arg(QString::fromStdString(row.name));
-    act->setAccessibleName(QStringLiteral("%1 %2").arg(act->text(), name));
-    connect(act, &QPushButton::clicked, this, [this, id, isRunning] {
-      workbench_.selection().setRuns({id}, id);
-      if (isRunning) {
-        workbench_.showPage(QStringLiteral("monitor"));
-      } else {
-        workbench_.startRuns({id}, jobs::QueueEnd::Back);
-      }
-    });
+    const QString act = isRunning ? tr("Watch") : tr("Resume");
     QString about = QString::fromStdString(toString(row.state));
     if (row.totalSteps > 0)
       about += tr(" \u00b7 step %1 of %2").arg(count(row.step), count(row.totalSteps));
     if (!isRunning && !row.reason.empty())
       about += QStringLiteral(" \u00b7 ") + QString::fromStdString(row.reason);
-    resumableRows_->addWidget(startRow(name, about, act));
+    const QString actName = QStringLiteral("%1 %2").arg(act, name);
+    rows.push_back({actName, name, about, act, actName, {}, [this, id, isRunning] {
+                      workbench_.selection().setRuns({id}, id);
+                      if (isRunning)
+                        workbench_.showPage(QStringLiteral("monitor"));
+                      else
+                        workbench_.startRuns({id}, jobs::QueueEnd::Back);
+                    }});
   }
   const auto waiting = static_cast<std::int64_t>(queue.waiting().size());
   if (waiting > 0) {
-    auto* open = withName(new QPushButton(tr("Queue")), tr("Show the queue"));
-    connect(open, &QPushButton::clicked, this,
-            [this] { workbench_.showPage(QStringLiteral("queue")); });
-    resumableRows_->addWidget(startRow(
-        waiting == 1 ? tr("1 run waits in the queue")
-                     : tr("%1 runs wait in the queue").arg(count(waiting)),
-        queue.mode == store::QueueMode::Running ? tr("it starts by itself when a device is free")
-                                                : tr("the queue is paused: nothing new starts"),
-        open));
+    rows.push_back({QStringLiteral("queue"),
+                    waiting == 1 ? tr("1 run waits in the queue")
+                                 : tr("%1 runs wait in the queue").arg(count(waiting)),
+                    queue.mode == store::QueueMode::Running
+                        ? tr("it starts by itself when a device is free")
+                        : tr("the queue is paused: nothing new starts"),
+                    tr("Queue"),
+                    tr("Show the queue"),
+                    {},
+                    [this] { workbench_.showPage(QStringLiteral("queue")); }});
   }
+  showStartRows(*resumableRows_, rows);
   const std::size_t hidden = shown.size() > kMostRows ? shown.size() - kMostRows : 0;
   if (shown.empty() && waiting == 0) {
     resumableText_->setText(
@@ -323,33 +302,29 @@ void StartPage::showResumable() {
 }
 
 void StartPage::showRecent() {
-  clearRows(*recentRows_);
+  std::vector<StartRow> rows;
   const RemoteLink* link = workbench_.link();
   const QString here = link != nullptr
                            ? link->url()
                            : QFileInfo(QString::fromStdString(workbench_.store().file().string()))
                                  .absoluteFilePath();
-  std::size_t rows = 0;
   for (const QString& file : recentDatabases()) {
-    if (file == here || rows == kMostRows) continue;
+    if (file == here || rows.size() == kMostRows) continue;
     const QFileInfo info(file);
     const bool isRemote = remote::isRemotePlace(file.toStdString());
     const QString name = isRemote
                              ? file.section(QLatin1Char('?'), 0, 0).section(QLatin1Char('/'), -1)
                              : info.fileName();
-    auto* open = withName(new QPushButton(tr("Open")), tr("Open %1").arg(name),
-                          tr("In a window of its own"));
-    connect(open, &QPushButton::clicked, this, [this, file] { workbench_.openFile(file); });
-    recentRows_->addWidget(startRow(
-        name,
-        isRemote ? file
-                 : QStringLiteral("%1 \u00b7 %2")
-                       .arg(QString::fromStdString(formatBytes(info.size())),
-                            QDir::toNativeSeparators(info.absolutePath())),
-        open));
-    ++rows;
+    rows.push_back({file, name,
+                    isRemote ? file
+                             : QStringLiteral("%1 \u00b7 %2")
+                                   .arg(QString::fromStdString(formatBytes(info.size())),
+                                        QDir::toNativeSeparators(info.absolutePath())),
+                    tr("Open"), tr("Open %1").arg(name), tr("In a window of its own"),
+                    [this, file] { workbench_.openFile(file); }});
   }
-  recent_->setVisible(rows > 0);
+  showStartRows(*recentRows_, rows);
+  recent_->setVisible(!rows.empty());
 }
 
 void StartPage::showAll() {

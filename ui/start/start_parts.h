@@ -5,6 +5,8 @@
 #include <QPointer>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <functional>
+#include <vector>
 
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
@@ -35,6 +37,19 @@ class StartButton final : public QPushButton {
   bool hadFocus_ = false;
   QPointer<QWidget> meanwhile_;  ///< has the focus in its place
 };
+
+/// A line of a list: what it is, what about it, and one thing to do.
+struct StartRow {
+  QString key;  ///< of what its button does: tells it from all others
+  QString name, about;
+  QString act, actName, tip;  ///< of the button
+  std::function<void()> use;
+};
+
+/// Shows these lines. While their keys are the same, only the words change: what a run writes
+/// meanwhile takes neither a click nor the focus away. Else the focus goes to the line of that key,
+/// or to the one in its place.
+void showStartRows(QVBoxLayout& rows, const std::vector<StartRow>& wanted);
 
 /// A sentence below a button; hidden where there is none. \param isProblem  in the colour of one
 void setStartState(QLabel& label, const QString& sentence, bool isProblem);

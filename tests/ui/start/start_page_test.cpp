@@ -269,6 +269,45 @@ TEST(StartPage, OffersRunsThatWereInterrupted) {
   EXPECT_EQ(startOf(window), nullptr);
 }
 
+TEST(StartPage, ItsRowsKeepThePressedButtonAndTheFocusWhileARunTrains) {
+  SampleStudio studio(SampleOptions{0, 20});
+  const std::int64_t running = studio.runs[8], interrupted = studio.runs[5];
+  MainWindow window(studio.workbench);
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  window.showPage(QStringLiteral("start"));
+  StartPage* start = startOf(window);
+  start->waitUntilIdle();
+  const auto button = [&](const char* act, std::int64_t run) {
+    return buttonNamed(*start, QStringLiteral("%1 #%2 %3")
+                                   .arg(QLatin1String(act))
+                                   .arg(run)
+                                   .arg(QString::fromStdString(studio.workbench.run(run)->name)));
+  };
+  QPushButton* watch = button("Watch", running);
+  ASSERT_NE(watch, nullptr);
+  const auto* about = watch->parentWidget()->findChild<QLabel*>(QStringLiteral("about"));
+  const QString before = about->text();
+  watch->setFocus();
+  QTest::keyPress(watch, Qt::Key_Space);
+  appendSamplePoints(studio.writer, running, 1, 8, 9, 12, 20);
+  studio.workbench.watcher().poll();
+  start->waitUntilIdle();
+  ASSERT_EQ(button("Watch", running), watch);
+  EXPECT_NE(about->text(), before) << "the step is another one";
+  EXPECT_TRUE(watch->isDown());
+  QTest::keyRelease(watch, Qt::Key_Space);
+  EXPECT_EQ(startOf(window), nullptr) << "its curves are shown";
+
+  window.showPage(QStringLiteral("start"));
+  button("Resume", interrupted)->setFocus();
+  QTest::keyClick(button("Resume", interrupted), Qt::Key_Space);
+  studio.workbench.queue().waitUntilIdle();
+  start->waitUntilIdle();
+  EXPECT_EQ(button("Resume", interrupted), nullptr) << "it waits in the queue";
+  EXPECT_EQ(QApplication::focusWidget(), buttonNamed(*start, QStringLiteral("Show the queue")));
+}
+
 TEST(StartPage, OpensTheOtherDatabasesThatWereOpenedLately) {
   SampleStudio studio(SampleOptions{0, 20});
   useSettings(studio.folder.filePath(QStringLiteral("studio.ini")));
