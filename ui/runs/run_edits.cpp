@@ -1,5 +1,6 @@
 #include "ui/runs/run_edits.h"
 
+#include <QFontMetrics>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/store/run_facts.h"
 #include "ui/kit/questions.h"
+#include "ui/kit/theme.h"
 #include "ui/runs/tags_dialog.h"
 
 namespace vitrine::ui {
@@ -17,6 +19,24 @@ namespace {
 
 std::vector<std::string> linesOf(const std::string& text) {
   return text.empty() ? std::vector<std::string>{} : split(text, '\n');
+}
+
+/// "3, baseline" and so on, a run a line, as far as a dialog has room for names and lines.
+QString listOf(StudioWorkbench& workbench, const std::vector<std::int64_t>& runs,
+               const QFontMetrics& metrics) {
+  constexpr int kMostNames = 6;
+  QStringList lines;
+  for (const std::int64_t id : runs) {
+    if (lines.size() == kMostNames) {
+      lines << RunEdits::tr("and %1 more").arg(count(std::ssize(runs) - kMostNames));
+      break;
+    }
+    const store::RunRow* row = workbench.run(id);
+    const QString name = row == nullptr ? QString() : QString::fromStdString(row->name);
+    // The end of a name tells it from others as its beginning does.
+    lines << metrics.elidedText(RunEdits::tr("%1, %2").arg(id).arg(name), Qt::ElideMiddle, px(380));
+  }
+  return lines.join(QLatin1Char('\n'));
 }
 
 }  // namespace
@@ -94,10 +114,11 @@ void RunEdits::askNote(const std::vector<std::int64_t>& runs) {
     std::vector<Change> changes;
     for (const std::int64_t run : runs) changes.push_back(changeOf(run, store::RunField::Note));
     const bool isOne = runs.size() == 1;
+    const QString list = listOf(workbench_, runs, window_->fontMetrics());
     const auto typed =
         askText(window_, tr("Note"),
-                (isOne ? tr("Note of %1:") : tr("Added to the notes of %1:"))
-                    .arg(workbench_.namesOf(runs)),
+                isOne ? tr("Note of run %1:").arg(list)
+                      : tr("Added to the notes of %1 runs:\n%2").arg(count(std::ssize(runs)), list),
                 isOne ? QString::fromStdString(changes.front().before) : QString(),
                 tr("Store note"), QInputDialog::UsePlainTextEditForTextInput);
     if (!typed || (!isOne && typed->trimmed().isEmpty())) return;

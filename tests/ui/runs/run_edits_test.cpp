@@ -235,6 +235,33 @@ TEST_F(RunEditing, TheNoteOfARunWithALongNameIsAskedForInANarrowWindow) {
   choose(QStringLiteral("Note"));
 }
 
+TEST_F(RunEditing, TheNotesOfManyRunsWithLongNamesAreAskedForInASmallWindow) {
+  ASSERT_EQ(studio.runs.size(), 12U);
+  for (const std::int64_t run : studio.runs)
+    studio.writer.setName(run, std::string(200, 'x') + " seed " + std::to_string(run));
+  studio.workbench.watcher().poll();
+  panel.select(studio.runs, studio.runs.front());
+  inDialog<QInputDialog>([this](QInputDialog& dialog) {
+    EXPECT_LT(dialog.width(), px(520));
+    EXPECT_LT(dialog.height(), px(500));
+    const QStringList lines = dialog.findChild<QLabel*>()->text().split(QLatin1Char('\n'));
+    dialog.reject();
+    ASSERT_EQ(lines.size(), 8);
+    EXPECT_EQ(lines[0].toStdString(), "Added to the notes of 12 runs:");
+    EXPECT_TRUE(lines[1].startsWith(QStringLiteral("%1, xx").arg(studio.runs[0])));
+    EXPECT_TRUE(lines[1].endsWith(QStringLiteral("seed %1").arg(studio.runs[0])));
+    EXPECT_EQ(lines[7].toStdString(), "and 6 more");
+  });
+  choose(QStringLiteral("Add to the notes"));
+  panel.select({studio.runs[1]}, studio.runs[1]);
+  inDialog<QInputDialog>([](QInputDialog& dialog) {
+    EXPECT_LT(dialog.width(), px(520));
+    EXPECT_TRUE(dialog.findChild<QLabel*>()->text().startsWith(QStringLiteral("Note of run ")));
+    dialog.reject();
+  });
+  choose(QStringLiteral("Note"));
+}
+
 TEST_F(RunEditing, UndoLeavesWhatAnotherUserWroteSince) {
   const std::int64_t run = studio.runs[0];
   RunEdits edits(studio.workbench, &panel);
