@@ -6,6 +6,7 @@
 
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 
@@ -15,10 +16,14 @@ LinkBar::LinkBar(RemoteLink& link, QWidget* parent) : QFrame(parent), link_(link
   text_ = new ElidedLabel;
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   again_ = withName(new QPushButton(tr("&Try now")), tr("Try the link now"));
+  again_->hide();
+  try_ = new QAction(tr("&Try the link now"), this);
+  addAction(try_);
   auto* layout = rowIn(this, {px(12), px(4), px(8), px(4)}, px(8));
   layout->addWidget(text_, 1);
   layout->addWidget(again_);
-  connect(again_, &QPushButton::clicked, this, [this] { link_.tryNow(); });
+  connect(again_, &QPushButton::clicked, try_, &QAction::trigger);
+  connect(try_, &QAction::triggered, this, [this] { link_.tryNow(); });
   connect(&link_, &RemoteLink::stateChanged, this, [this] {
     const remote::RemoteState& state = link_.state();
     if (state.link == remote::RemoteState::Link::Lost)
@@ -34,9 +39,10 @@ LinkBar::LinkBar(RemoteLink& link, QWidget* parent) : QFrame(parent), link_(link
 
 void LinkBar::show(const remote::RemoteState& state) {
   const bool isLost = state.link == remote::RemoteState::Link::Lost;
+  const bool isConnecting = state.link == remote::RemoteState::Link::Connecting;
   // A short word is not a reason to move the pages: a copy of a few runs is there before it is
   // read.
-  const bool isShown = isLost || state.link == remote::RemoteState::Link::Connecting ||
+  const bool isShown = isLost || isConnecting ||
                        (state.link == remote::RemoteState::Link::Copying && state.total > 20);
   QString text = link_.sentence();
   if (isLost) {
@@ -52,7 +58,11 @@ void LinkBar::show(const remote::RemoteState& state) {
   }
   text_->setText(text);
   restyle(*text_, "role", isLost ? "warn" : "muted");
-  again_->setVisible(isLost);
+  // It stays during a try: a button that goes takes the keyboard focus away.
+  const bool isOffered = isLost || (isConnecting && !again_->isHidden());
+  again_->setVisible(isOffered);
+  try_->setEnabled(isOffered);
+  try_->setProperty(kWhyNot, isConnecting ? tr("it is being tried") : tr("there is a link"));
   isLost ? clock_.start() : clock_.stop();
   setVisible(isShown);
 }

@@ -2,6 +2,7 @@
 // it; hidden while there is one.
 #pragma once
 
+#include <QAction>
 #include <QFrame>
 #include <QLabel>
 #include <QPushButton>
@@ -12,6 +13,7 @@
 
 namespace vitrine::ui {
 
+/// Its actions() are what it offers, for the palette.
 class LinkBar : public QFrame {
   Q_OBJECT
  public:
@@ -23,6 +25,7 @@ class LinkBar : public QFrame {
   RemoteLink& link_;
   ElidedLabel* text_;
   QPushButton* again_;
+  QAction* try_;
   QTimer clock_;
   QString asOf_;      ///< when all that is shown was true
   qint64 tryAt_ = 0;  ///< ms since the epoch

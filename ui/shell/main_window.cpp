@@ -157,14 +157,15 @@ void MainWindow::makePages() {
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(0);
   if (RemoteLink* link = workbench_.link()) {
-    rows->addWidget(new LinkBar(*link));
+    placeBar_ = new LinkBar(*link);
     connect(link, &RemoteLink::stateChanged, this, &MainWindow::updateFile);
   } else {
     auto* bar = new StoreBar(workbench_.edits(), workbench_.store());
-    rows->addWidget(bar);
+    placeBar_ = bar;
     connect(bar, &StoreBar::openAgainRequested, this, &MainWindow::openAgain);
     connect(&workbench_.watcher(), &store::RunWatcher::failed, bar, &StoreBar::look);
   }
+  rows->addWidget(placeBar_);
   errors_ = new ErrorBar;
   rows->addWidget(errors_);
   connect(&workbench_, &StudioWorkbench::errorSent, errors_, &ErrorBar::showError);

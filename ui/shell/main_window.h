@@ -3,6 +3,7 @@
 
 #include <QDockWidget>
 #include <QElapsedTimer>
+#include <QFrame>
 #include <QMainWindow>
 #include <QMenu>
 #include <QPointer>
@@ -158,6 +159,7 @@ class MainWindow : public QMainWindow {
   QDockWidget* runsDock_ = nullptr;
   QDockWidget* inspectorDock_ = nullptr;
   GroupedTabs* tabs_ = nullptr;
+  QFrame* placeBar_ = nullptr;  ///< of the link, or of what is not stored
   ErrorBar* errors_ = nullptr;
   QPushButton* create_ = nullptr;
   std::map<int, Page*> made_;

@@ -126,7 +126,9 @@ void MainWindow::makeActions() {
   addAction(delete_);
   keys_.adopt(delete_, QStringLiteral("window"), tr("Window"));
   RunMarkActions& marks = runsPanel_->marks();
-  for (QAction* one : {&marks.archive(), &marks.baseline(), &runsPanel_->showArchivedAction()}) {
+  for (QAction* one : placeBar_->actions() +
+                          QList<QAction*>{&marks.archive(), &marks.baseline(),
+                                          &runsPanel_->showArchivedAction()}) {
     addAction(one);
     keys_.adopt(one, QStringLiteral("window"), tr("Window"));
   }

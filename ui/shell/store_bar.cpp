@@ -3,6 +3,7 @@
 #include "ui/kit/small_widgets.h"
 #include "ui/kit/theme.h"
 #include "ui/workbench/local_edits.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 
@@ -15,12 +16,18 @@ StoreBar::StoreBar(LocalEdits& edits, store::RunReader& store, QWidget* parent)
   try_ = new QPushButton(tr("&Try now"));
   open_ = new QPushButton(tr("&Open again"));
   open_->setToolTip(tr("Opens the database in a new window and closes this one"));
+  tryAction_ = new QAction(tr("&Try to store now"), this);
+  openAction_ = new QAction(tr("&Open the database again"), this);
+  openAction_->setProperty(kWhyNot, tr("the window shows the newest data"));
+  addActions({tryAction_, openAction_});
   auto* layout = rowIn(this, {px(12), px(4), px(8), px(4)}, px(8));
   layout->addWidget(text_, 1);
   layout->addWidget(try_);
   layout->addWidget(open_);
-  connect(try_, &QPushButton::clicked, &edits_, &LocalEdits::tryNow);
-  connect(open_, &QPushButton::clicked, this, &StoreBar::openAgainRequested);
+  connect(try_, &QPushButton::clicked, tryAction_, &QAction::trigger);
+  connect(open_, &QPushButton::clicked, openAction_, &QAction::trigger);
+  connect(tryAction_, &QAction::triggered, &edits_, &LocalEdits::tryNow);
+  connect(openAction_, &QAction::triggered, this, &StoreBar::openAgainRequested);
   connect(&edits_, &LocalEdits::changed, this, &StoreBar::look);
   look();
 }
@@ -38,6 +45,10 @@ void StoreBar::look() {
   if (text_->text() != text) text_->setText(text);
   try_->setVisible(!isLogGone);
   open_->setVisible(isLogGone);
+  tryAction_->setEnabled(isShown && !isLogGone);
+  tryAction_->setProperty(
+      kWhyNot, isLogGone ? tr("the log of the database was deleted") : tr("all text is stored"));
+  openAction_->setEnabled(isLogGone);
   setVisible(isShown);
 }
 

@@ -1,6 +1,7 @@
 // Says above the pages what could not be stored, and offers to try again.
 #pragma once
 
+#include <QAction>
 #include <QFrame>
 #include <QPushButton>
 
@@ -11,6 +12,7 @@ namespace vitrine::ui {
 
 class LocalEdits;
 
+/// Its actions() are what it offers, for the palette.
 class StoreBar : public QFrame {
   Q_OBJECT
  public:
@@ -28,6 +30,7 @@ class StoreBar : public QFrame {
   store::RunReader& store_;
   WrapLabel* text_;
   QPushButton *try_, *open_;
+  QAction *tryAction_, *openAction_;
 };
 
 }  // namespace vitrine::ui

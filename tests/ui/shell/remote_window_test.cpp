@@ -193,6 +193,24 @@ TEST_F(LinkedWindow, SaysWhyThereIsNoLinkAndTakesItUpAgain) {
   EXPECT_EQ(lab.store.runs().size(), lab.runs.size());
 }
 
+TEST_F(LinkedWindow, ALostLinkIsTriedByACommandToo) {
+  CommandPalette& palette = remote.window->commandPalette();
+  const QString tryNow = QStringLiteral("Try the link now");
+  const auto said = [&] {
+    remote.window->openPalette();
+    palette.input().setText(tryNow);
+    return palette.list().item(0)->data(Qt::AccessibleTextRole).toString();
+  };
+  EXPECT_EQ(said(), tryNow + QStringLiteral(", not now: there is a link"));
+  lab.cut();
+  ASSERT_TRUE(remote.isLost());
+  EXPECT_FALSE(said().contains(QStringLiteral("not now")));
+  lab.connect();
+  QTest::keyClick(&palette.input(), Qt::Key_Return);
+  EXPECT_FALSE(palette.isVisible());
+  EXPECT_TRUE(remote.isLinked());
+}
+
 TEST(RemoteWindow, WhatIsTypedWithoutALinkArrivesLaterAlsoFromAnotherWindow) {
   Lab lab;
   const std::int64_t first = lab.runs[0], second = lab.runs[1];

@@ -103,6 +103,33 @@ TEST_F(Storing, WhatCannotBeStoredIsSaidUntilItIs) {
   EXPECT_EQ(studio_.writer.note(run), "a note");
 }
 
+TEST_F(Storing, TheButtonsOfTheBarAreCommandsWhileItOffersThem) {
+  MainWindow window(studio_.workbench);
+  window.show();
+  const QString tryNow = QStringLiteral("Try to store now");
+  const auto said = [&window](const QString& title) {
+    window.openPalette();
+    window.commandPalette().input().setText(title);
+    return window.commandPalette().list().item(0)->data(Qt::AccessibleTextRole).toString();
+  };
+  EXPECT_EQ(said(tryNow), tryNow + QStringLiteral(", not now: all text is stored"));
+  EXPECT_TRUE(said(QStringLiteral("Open the database again")).contains(QStringLiteral("not now")));
+  const std::int64_t run = studio_.runs.front();
+  auto gate = std::make_unique<store::WriterLock>(database_);
+  ASSERT_TRUE(gate->lock(std::chrono::milliseconds(1000)));
+  edit(run, "a note");
+  studio_.workbench.edits().tryNow();
+  EXPECT_FALSE(said(tryNow).contains(QStringLiteral("not now")));
+  gate.reset();
+  QTest::keyClick(&window.commandPalette().input(), Qt::Key_Return);
+  EXPECT_EQ(studio_.writer.note(run), "a note");
+  EXPECT_TRUE(said(tryNow).contains(QStringLiteral("not now")));
+  deleteLog();
+  studio_.workbench.watcher().poll();
+  EXPECT_FALSE(said(QStringLiteral("Open the database again")).contains(QStringLiteral("not now")));
+  window.commandPalette().reject();
+}
+
 TEST_F(Storing, ADeletedLogIsNoticedAndWhatIsTypedIsKeptForTheNextWindow) {
   const std::int64_t run = studio_.runs.front();
   const fs::path copy = studio_.folder.filePath(QStringLiteral("next.sqlite")).toStdString();
