@@ -23,6 +23,8 @@ namespace vitrine::ui {
 
 namespace {
 
+constexpr int kTypingMs = 200;  // a pause in typing
+
 QToolButton* actionButton(QAction* action, QWidget* parent) {
   auto* button = new QToolButton(parent);
   button->setDefaultAction(action);
@@ -148,9 +150,11 @@ QWidget* GalleryPage::makeTop() {
   search_->setMinimumWidth(px(220));
   search_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   connect(search_, &QLineEdit::editingFinished, this, [this] { search(search_->text()); });
-  connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
-    if (text.isEmpty()) search(text);
-  });
+  typing_.setSingleShot(true);
+  typing_.setInterval(kTypingMs);
+  connect(&typing_, &QTimer::timeout, this, [this] { search(search_->text()); });
+  connect(search_, &QLineEdit::textChanged, this,
+          [this](const QString& text) { text.isEmpty() ? search(text) : typing_.start(); });
   search_->installEventFilter(this);
   row.addWidget(search_);
   count_ = withRole(new QLabel(this), "muted");
@@ -311,7 +315,7 @@ QWidget* GalleryPage::makeViews() {
           [this](bool isOn) { changeTags(store::ImageTagRow::kStar, isOn); });
   connect(details_, &ImageDetails::tagAdded, this, [this](const QString& tag) {
     changeTags(tag.toStdString(), true);
-    sheet_->setFocus();
+    keyPart().setFocus();
   });
   connect(details_, &ImageDetails::tagRemoved, this,
           [this](const QString& tag) { changeTags(tag.toStdString(), false); });
@@ -343,11 +347,7 @@ void GalleryPage::showView() {
   if (isEnlarged_) place = 2;
   const bool hadFocus = views_->currentWidget() != nullptr && views_->isAncestorOf(focusWidget());
   views_->setCurrentIndex(place);
-  if (hadFocus) {
-    if (place == 2) stage_->setFocus();
-    if (place == 1) stepsView_->setFocus();
-    if (place == 0) sheet_->setFocus();
-  }
+  if (hadFocus && place != 3) keyPart().setFocus();
   order_->setEnabled(view_ == View::Sheet && !isEnlarged_);
   tileSlider_->setEnabled(!isEnlarged_);
   groupRow_->setVisible(view_ == View::ByStep);
@@ -357,6 +357,12 @@ void GalleryPage::showView() {
   for (int i = 0; i < compareActions_.size(); ++i)
     compareActions_[i]->setChecked(isEnlarged_ && static_cast<int>(compare_) == i + 1);
   showCount();
+}
+
+QWidget& GalleryPage::keyPart() {
+  if (views_->currentIndex() == 1) return *stepsView_;
+  if (views_->currentIndex() == 2) return *stage_;
+  return *sheet_;
 }
 
 void GalleryPage::showTools() {

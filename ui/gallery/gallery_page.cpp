@@ -112,7 +112,7 @@ void GalleryPage::resizeEvent(QResizeEvent* event) {
 bool GalleryPage::eventFilter(QObject* watched, QEvent* event) {
   if (watched == search_ && event->type() == QEvent::KeyPress &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Down) {
-    sheet_->setFocus(Qt::TabFocusReason);
+    keyPart().setFocus(Qt::TabFocusReason);
     return true;
   }
   return Page::eventFilter(watched, event);
@@ -150,6 +150,7 @@ void GalleryPage::setEnlarged(bool isEnlarged) {
 }
 
 void GalleryPage::search(const QString& text) {
+  typing_.stop();
   if (search_->text() != text) {
     const QSignalBlocker quiet(search_);
     search_->setText(text);

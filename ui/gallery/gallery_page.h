@@ -4,6 +4,7 @@
 
 #include <QAction>
 #include <QList>
+#include <QTimer>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -90,7 +91,7 @@ class GalleryPage final : public ReadingPage {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
-  /// Down leads from the search to the images.
+  /// Down leads from the search to the images of the view.
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
@@ -104,6 +105,8 @@ class GalleryPage final : public ReadingPage {
   QAction* act(const QString& text, const QString& tip, const QKeySequence& keys,
                std::function<void()> use);
   void showView();
+  /// What takes the keys in the view that is shown.
+  [[nodiscard]] QWidget& keyPart();
   void showCount();
   void showTools();
   // gallery_reading.cpp
@@ -153,6 +156,7 @@ class GalleryPage final : public ReadingPage {
   QSplitter* splitter_ = nullptr;
   EmptyPage* empty_ = nullptr;
   QLineEdit* search_ = nullptr;
+  QTimer typing_;  ///< until what was typed is searched
   QLabel *count_ = nullptr, *problem_ = nullptr, *stepText_ = nullptr, *sightText_ = nullptr;
   QLabel* stepsNote_ = nullptr;
   QComboBox* order_ = nullptr;

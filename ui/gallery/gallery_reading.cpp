@@ -286,6 +286,7 @@ void GalleryPage::changeTags(const std::string& tag, bool isOn) {
 }
 
 void GalleryPage::waitUntilIdle() {
+  if (typing_.isActive()) search(search_->text());
   loading_.forgetLater();
   reload();
   // Each asks for the next one: the list for the current image, that for its table.
