@@ -1,5 +1,6 @@
 // The views of the window: layouts, undo of views, and "how to read this".
 #include <QAbstractButton>
+#include <QAbstractItemView>
 #include <QAction>
 #include <QContextMenuEvent>
 #include <QCoreApplication>
@@ -36,11 +37,30 @@ namespace {
 constexpr qint64 kSameGestureMs = 800;  // choices closer than this are one step of undo
 const QString kSelectionView = QStringLiteral("runs/selection");  // where others name a page
 
-/// Shift+F10 asks for the menu of a widget as the Menu key does, which many keyboards lack.
-bool isMenuRequest(QEvent& event) {
+/// Shift+F10 asks for the menu of a widget as the Menu key does, which many keyboards lack. For the
+/// Menu key Qt asks a list in its middle, whatever row is there.
+bool isMenuRequest(const QWidget& widget, const QEvent& event) {
+  if (event.type() == QEvent::ContextMenu) {
+    return event.spontaneous() && qobject_cast<const QAbstractItemView*>(&widget) != nullptr &&
+           static_cast<const QContextMenuEvent&>(event).reason() == QContextMenuEvent::Keyboard;
+  }
   if (event.type() != QEvent::KeyPress) return false;
   const auto& key = static_cast<const QKeyEvent&>(event);
   return key.key() == Qt::Key_F10 && key.modifiers() == Qt::ShiftModifier;
+}
+
+/// At the row that has the outline, or at the text cursor.
+void askForMenu(QWidget& widget) {
+  QPoint at = widget.inputMethodQuery(Qt::ImCursorRectangle).toRect().center();
+  const QWidget* of = &widget;
+  if (auto* view = qobject_cast<QAbstractItemView*>(&widget);
+      view != nullptr && view->currentIndex().isValid()) {
+    view->scrollTo(view->currentIndex());
+    at = view->visualRect(view->currentIndex()).center();
+    of = view->viewport();
+  }
+  QContextMenuEvent menu(QContextMenuEvent::Keyboard, at, of->mapToGlobal(at));
+  QCoreApplication::sendEvent(&widget, &menu);
 }
 
 /// Return or Enter on a button outside of dialogs, where Qt lets the space bar alone press it. What
@@ -115,10 +135,9 @@ void MainWindow::takePage(int index, Page* page) {
 }
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
-  if (auto* widget = qobject_cast<QWidget*>(watched); widget != nullptr && isMenuRequest(*event)) {
-    const QPoint at = widget->inputMethodQuery(Qt::ImCursorRectangle).toRect().center();
-    QContextMenuEvent menu(QContextMenuEvent::Keyboard, at, widget->mapToGlobal(at));
-    QCoreApplication::sendEvent(widget, &menu);
+  if (auto* widget = qobject_cast<QWidget*>(watched);
+      widget != nullptr && isMenuRequest(*widget, *event)) {
+    askForMenu(*widget);
     return true;
   }
   const QEvent::Type type = event->type();

@@ -5,6 +5,7 @@
 #include <QDialog>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QMenu>
 #include <QMenuBar>
 #include <QPushButton>
@@ -83,6 +84,24 @@ TEST_F(Keys, ShiftF10AsksForTheMenuAsTheMenuKeyDoes) {
   EXPECT_EQ(probe.requests, 0);
   QTest::keyClick(&probe, Qt::Key_F10, Qt::ShiftModifier);
   EXPECT_EQ(probe.requests, 1);
+}
+
+TEST_F(Keys, ShiftF10AsksForTheMenuOfTheRowWithTheOutline) {
+  window.show();
+  QListWidget list(&window);
+  for (int row = 0; row < 100; ++row) list.addItem(QString::number(row));
+  list.resize(200, 300);
+  list.show();
+  list.setContextMenuPolicy(Qt::CustomContextMenu);
+  int asked = -1;
+  QObject::connect(&list, &QWidget::customContextMenuRequested,
+                   [&](const QPoint& place) { asked = list.indexAt(place).row(); });
+  for (const int row : {0, 99}) {
+    list.setCurrentRow(row);
+    list.scrollToTop();
+    QTest::keyClick(&list, Qt::Key_F10, Qt::ShiftModifier);
+    EXPECT_EQ(asked, row);
+  }
 }
 
 TEST_F(Keys, ReturnAndEnterPressTheButtonThatHasTheFocusAsSpaceDoes) {
