@@ -75,9 +75,12 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
     filter_->clear();
     filter_->setFocus();
   });
+  unhide_ = withName(new QPushButton(tr("Show archived runs")), tr("Show archived runs"));
+  connect(unhide_, &QPushButton::clicked, showArchived_, &QAction::toggle);
   emptyLayout->addWidget(emptyText_);
   emptyLayout->addWidget(create_, 0, Qt::AlignLeft);
   emptyLayout->addWidget(clear_, 0, Qt::AlignLeft);
+  emptyLayout->addWidget(unhide_, 0, Qt::AlignLeft);
   emptyLayout->addStretch();
 
   stack_ = new QStackedWidget;
@@ -172,7 +175,9 @@ RunsPanel::RunsPanel(StudioWorkbench& workbench, QWidget* parent)
           });
   connect(&workbench, &StudioWorkbench::runsRemoved, this,
           [this](const std::vector<std::int64_t>& ids) {
+            const int group = outlinedGroup();
             model_.remove(ids);
+            keepOutline(group);
             proxy_->configs().forget(ids);
             fillHeader();
           });
@@ -233,12 +238,12 @@ void RunsPanel::fillHeader() {
     emptyText_->setText(
         isFiltered() ? noHitsText()
         : model_.runCount() > 0
-            ? tr("All runs are archived. \u201cShow archived runs\u201d in the menu Run lists "
-                 "them.")
+            ? tr("All runs are archived.")
             : tr("Runs appear here, by experiment, as soon as one is stored: from this window "
                  "or from a terminal with vitrine train."));
     create_->setVisible(!isFiltered() && model_.runCount() == 0);
     clear_->setVisible(isFiltered());
+    unhide_->setVisible(!isFiltered() && model_.runCount() > 0);
   }
   stack_->setCurrentIndex(isEmpty ? 1 : 0);
   tableSummary_->setText(summary());
@@ -327,6 +332,21 @@ void RunsPanel::enterList() {
   view_->scrollTo(view_->currentIndex());
 }
 
+int RunsPanel::outlinedGroup() const {
+  const QModelIndex at = view_->currentIndex();
+  return at.parent().isValid() ? at.parent().row() : at.row();
+}
+
+void RunsPanel::keepOutline(int group) {
+  const int groups = proxy_->rowCount();
+  if (group < 0 || groups == 0 || view_->currentIndex().isValid()) return;
+  const QModelIndex next = proxy_->index(std::min(group, groups - 1), 0);
+  isApplying_ = true;  // what is selected stays
+  view_->selectionModel()->setCurrentIndex(
+      view_->isExpanded(next) ? proxy_->index(0, 0, next) : next, QItemSelectionModel::NoUpdate);
+  isApplying_ = false;
+}
+
 void RunsPanel::readScores() {
   proxy_->lookAgain();
   workbench_.attempt([&] {
@@ -362,6 +382,7 @@ void RunsPanel::readMarks() {
   std::map<std::int64_t, store::RunMarks> marks = store::marksByRun(workbench_.store());
   std::map<std::int64_t, std::int64_t> colours;
   std::set<std::int64_t> gone;
+  const int group = outlinedGroup();
   for (const auto& [id, one] : marks) {
     if (one.colour > 0) colours[id] = one.colour;
     if (one.isArchived && !model_.marksOf(id).isArchived) gone.insert(id);
@@ -400,6 +421,7 @@ void RunsPanel::readMarks() {
       selection.setRuns(before.selected, before.current, before.hidden);
   }
   showSelection();
+  keepOutline(group);
   fillHeader();
 }
 

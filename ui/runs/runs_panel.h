@@ -120,6 +120,11 @@ class RunsPanel : public QWidget {
   void showMenu(const QPoint& place);
   void chooseFirst();
   void enterList();
+  /// The place in the list of the experiment with the outline; -1: none.
+  [[nodiscard]] int outlinedGroup() const;
+  /// Where that experiment left the list, the outline goes to the one in its place, from which the
+  /// arrow keys continue.
+  void keepOutline(int group);
   void clickEye(std::int64_t run);
   void draw(const std::vector<std::int64_t>& more, const std::set<std::int64_t>& hidden);
 
@@ -137,7 +142,7 @@ class RunsPanel : public QWidget {
   QAction* delete_;
   QStackedWidget* stack_;
   QLabel* emptyText_;
-  QPushButton *create_, *clear_;
+  QPushButton *create_, *clear_, *unhide_;
   RunEdits edits_;
   RunMarkActions* marks_;
   QAction* showArchived_;

@@ -1,7 +1,9 @@
 // Archive, baseline and colour of runs: through their menu, with Undo, as the list, its filter and the
 // charts show them.
 #include <QMenu>
+#include <QPushButton>
 #include <QTest>
+#include <algorithm>
 #include <memory>
 
 #include "core/store/tables/run_marks.h"
@@ -155,6 +157,34 @@ TEST_F(RunMarking, AListOfArchivedRunsSaysHowToSeeThem) {
   for (const QLabel* label : panel->findChildren<QLabel*>())
     isSaid = isSaid || label->text().contains(QStringLiteral("All runs are archived"));
   EXPECT_TRUE(isSaid);
+}
+
+TEST_F(RunMarking, AListOfArchivedRunsHasAButtonThatShowsThem) {
+  for (const std::int64_t run : studio.runs)
+    studio.writer.setMark(run, store::RunField::Archived, "yes");
+  studio.workbench.watcher().poll();
+  ASSERT_TRUE(becomes([&] { return !panel->view().isVisible(); }));
+  QPushButton* button = nullptr;
+  for (auto* one : panel->findChildren<QPushButton*>())
+    if (one->isVisible()) button = one;
+  ASSERT_NE(button, nullptr);
+  EXPECT_EQ(button->text(), QStringLiteral("Show archived runs"));
+  QTest::mouseClick(button, Qt::LeftButton);
+  EXPECT_TRUE(panel->view().isVisible());
+  EXPECT_TRUE(isListed(studio.runs[0]));
+}
+
+TEST_F(RunMarking, TheOutlineStaysInTheListWhenAWholeExperimentIsArchived) {
+  const std::int64_t a = studio.runs[4], b = studio.runs[5];
+  const QTreeView& view = panel->view();
+  panel->select({a, b}, a);
+  const int group = view.currentIndex().parent().row();
+  ASSERT_EQ(view.model()->rowCount(view.currentIndex().parent()), 2) << "the whole experiment";
+  choose(QStringLiteral("Archive"));
+  ASSERT_TRUE(becomes([&] { return !isListed(a) && !isListed(b); }));
+  ASSERT_TRUE(view.currentIndex().isValid());
+  EXPECT_EQ(view.currentIndex().parent().row(), std::min(group, view.model()->rowCount() - 1));
+  EXPECT_TRUE(studio.workbench.selection().runs().empty()) << "the charts draw nothing unasked";
 }
 
 TEST_F(RunMarking, TheBaselineIsMarkedInTheListAndMovesAndComesBackWithUndo) {
