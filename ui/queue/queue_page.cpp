@@ -181,6 +181,11 @@ void QueuePage::showQueue() {
   isStale_ = false;
   const QueueView& queue = workbench_.queue().view();
   const int scroll = view_->verticalScrollBar()->value();
+  const QModelIndex at = view_->currentIndex();
+  const bool isRun = at.parent().isValid();
+  const int section = isRun ? at.parent().row() : at.row(), place = isRun ? at.row() : -1;
+  const QVariant kind = at.data(QueueModel::SectionRole);
+  const bool isInSight = view_->viewport()->rect().intersects(view_->visualRect(at));
   isApplying_ = true;
   model_.show(queue);
   isApplying_ = false;
@@ -188,7 +193,12 @@ void QueuePage::showQueue() {
     view_->expandAll();
     for (int row = 0; row < model_.rowCount({}); ++row) view_->setFirstColumnSpanned(row, {}, true);
     showSelection();
+    keepOutline(section, place);
     view_->verticalScrollBar()->setValue(scroll);
+    // A run that was moved is followed; one that has ended is not.
+    if (const QModelIndex now = view_->currentIndex();
+        isInSight && now.data(QueueModel::SectionRole) == kind)
+      view_->scrollTo(now);
   }
   stack_->setCurrentIndex(model_.rowCount({}) == 0 ? 1 : 0);
 
@@ -301,6 +311,17 @@ void QueuePage::showSelection() {
   const QModelIndex current = model_.indexOf(workbench_.selection().current());
   if (current.isValid() && view_->currentIndex().siblingAtColumn(0) != current)
     view_->selectionModel()->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
+  isApplying_ = false;
+}
+
+void QueuePage::keepOutline(int section, int place) {
+  const int sections = model_.rowCount({});
+  if (section < 0 || sections == 0 || view_->currentIndex().isValid()) return;
+  const QModelIndex parent = model_.index(std::min(section, sections - 1), 0, {});
+  const QModelIndex run = model_.index(std::min(place, model_.rowCount(parent) - 1), 0, parent);
+  isApplying_ = true;
+  view_->selectionModel()->setCurrentIndex(run.isValid() ? run : parent,
+                                           QItemSelectionModel::NoUpdate);
   isApplying_ = false;
 }
 

@@ -50,6 +50,9 @@ class QueuePage : public Page {
   void updateActions();
   void readSelection();
   void showSelection();
+  /// The run with the outline left the list: the arrow keys continue from the one in its place.
+  /// \param place  in the section; -1: the section had the outline
+  void keepOutline(int section, int place);
   void setColumns();
   /// The selected runs, of all sections or of one.
   [[nodiscard]] std::vector<std::int64_t> selected(

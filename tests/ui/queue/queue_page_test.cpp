@@ -210,6 +210,35 @@ TEST_F(QueuePages, MovesRunsByKeysAndByDragging) {
   EXPECT_EQ(order(), (Ids{three, one, two}));
 }
 
+TEST_F(QueuePages, ARunThatIsMovedStaysInSight) {
+  for (int i = 0; i < 40; ++i) enqueued("run " + std::to_string(i));
+  const std::int64_t last = enqueued("last");
+  open();
+  QTreeView& view = page_->view();
+  const auto isInSight = [&] {
+    return view.viewport()->rect().contains(view.visualRect(page_->model().indexOf(last)).center());
+  };
+  select({last});
+  ASSERT_TRUE(isInSight());
+  trigger(QStringLiteral("To the front"));
+  EXPECT_EQ(order().front(), last);
+  EXPECT_EQ(view.currentIndex().data(QueueModel::IdRole).toLongLong(), last);
+  EXPECT_TRUE(isInSight());
+}
+
+TEST_F(QueuePages, TheOutlineStaysInItsPlaceWhenItsRunLeavesTheList) {
+  const std::int64_t one = enqueued("one"), two = enqueued("two"), three = enqueued("three");
+  open();
+  select({two});
+  ASSERT_EQ(page_->view().currentIndex(), page_->model().indexOf(two));
+  workbench_.store().deleteRun(two);
+  workbench_.queue().refresh();
+  waitUntilIdle();
+  ASSERT_EQ(page_->model().runsOf(Section::Waiting), (Ids{one, three}));
+  EXPECT_EQ(page_->view().currentIndex(), page_->model().indexOf(three));
+  EXPECT_EQ(workbench_.selection().runs(), Ids{two}) << "nothing else is selected unasked";
+}
+
 TEST_F(QueuePages, DragsOnlyWhatWaits) {
   const std::int64_t lost = interrupted("lost");
   enqueued("one");
