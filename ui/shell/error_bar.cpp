@@ -7,6 +7,7 @@
 
 #include "ui/kit/fit_area.h"
 #include "ui/kit/theme.h"
+#include "ui/workbench/page_commands.h"
 
 namespace vitrine::ui {
 
@@ -23,9 +24,18 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent) {
   layout->addWidget(count_);
   layout->addWidget(copy);
   layout->addWidget(close);
-  connect(copy, &QPushButton::clicked, this,
+  auto* copyAction = new QAction(copy->accessibleName(), this);
+  auto* closeAction = new QAction(close->accessibleName(), this);
+  addActions({copyAction, closeAction});
+  for (QAction* one : actions()) {
+    one->setProperty(kWhyNot, tr("there is no error"));
+    one->setEnabled(false);
+  }
+  connect(copy, &QPushButton::clicked, copyAction, &QAction::trigger);
+  connect(close, &QPushButton::clicked, closeAction, &QAction::trigger);
+  connect(copyAction, &QAction::triggered, this,
           [this] { QGuiApplication::clipboard()->setText(sentence_); });
-  connect(close, &QPushButton::clicked, this, &ErrorBar::dismiss);
+  connect(closeAction, &QAction::triggered, this, &ErrorBar::dismiss);
   hide();
 }
 
@@ -35,6 +45,7 @@ void ErrorBar::showError(const QString& sentence) {
   sentence_ = sentence;
   text_->setText(sentence);
   count_->setText(times_ > 1 ? tr("%1 times").arg(times_) : QString());
+  for (QAction* one : actions()) one->setEnabled(true);
   show();
 }
 
@@ -42,6 +53,7 @@ QString ErrorBar::sentence() const { return isHidden() ? QString() : sentence_; 
 
 void ErrorBar::dismiss() {
   hide();
+  for (QAction* one : actions()) one->setEnabled(false);
   sentence_.clear();
 }
 

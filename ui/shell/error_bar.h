@@ -1,6 +1,7 @@
 // Says above the pages what did not work: whole, and until the user has seen it.
 #pragma once
 
+#include <QAction>
 #include <QFrame>
 #include <QString>
 
@@ -10,6 +11,7 @@ namespace vitrine::ui {
 
 class WrapLabel;
 
+/// Its actions() are what it offers, for the palette.
 class ErrorBar final : public QFrame {
   Q_OBJECT
  public:

@@ -126,7 +126,7 @@ void MainWindow::makeActions() {
   addAction(delete_);
   keys_.adopt(delete_, QStringLiteral("window"), tr("Window"));
   RunMarkActions& marks = runsPanel_->marks();
-  for (QAction* one : placeBar_->actions() +
+  for (QAction* one : placeBar_->actions() + errors_->actions() +
                           QList<QAction*>{&marks.archive(), &marks.baseline(),
                                           &runsPanel_->showArchivedAction()}) {
     addAction(one);

@@ -1,4 +1,5 @@
 // What failed stands in the bar above the page, what was done in the line at the bottom.
+#include <QClipboard>
 #include <QSignalSpy>
 #include <QTest>
 #include <chrono>
@@ -46,6 +47,25 @@ TEST_F(Errors, AnOrderThatCannotBeCarriedOutIsOne) {
   studio.workbench.queue().execute(command);
   studio.workbench.queue().waitUntilIdle();
   EXPECT_TRUE(error().contains(QStringLiteral("7777"))) << error().toStdString();
+}
+
+TEST_F(Errors, AreCopiedAndDismissedByCommands) {
+  window.show();
+  CommandPalette& palette = window.commandPalette();
+  const auto said = [&](const char* title) {
+    window.openPalette();
+    palette.input().setText(QLatin1String(title));
+    return palette.list().item(0)->data(Qt::AccessibleTextRole).toString();
+  };
+  EXPECT_EQ(said("Dismiss the error").toStdString(),
+            "Dismiss the error, not now: there is no error");
+  studio.workbench.showError(QStringLiteral("The disk is full."));
+  EXPECT_FALSE(said("Copy the error").contains(QStringLiteral("not now")));
+  QTest::keyClick(&palette.input(), Qt::Key_Return);
+  EXPECT_EQ(QGuiApplication::clipboard()->text(), QStringLiteral("The disk is full."));
+  (void)said("Dismiss the error");
+  QTest::keyClick(&palette.input(), Qt::Key_Return);
+  EXPECT_EQ(error(), QString());
 }
 
 TEST_F(Errors, WhatWasDoneIsNone) {
