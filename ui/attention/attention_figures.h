@@ -32,6 +32,7 @@ class HeadsFigure final : public Figure {
   };
   [[nodiscard]] Places placesIn(const QSizeF& room) const;
   void draw(QPainter& painter, const QRectF& area) override;
+  void drawTitles(QPainter& painter, const QRectF& body, const Places& places) const;
   void drawHead(QPainter& painter, const QRectF& place, int layer, int head);
 
   std::shared_ptr<const AttentionScene> scene_;

@@ -77,7 +77,8 @@ HeadsFigure::Places HeadsFigure::placesIn(const QSizeF& room) const {
 
 double HeadsFigure::leastHeight(double /*width*/) const {
   constexpr double kLeastSide = 14;
-  return 2 * kMargin + 28 + scene_->layers() * (kLeastSide + 3) + kScaleBar + kAboveBar;
+  return 2 * kMargin + 28 + kHeadTitle + scene_->layers() * (kLeastSide + 3) + kScaleBar +
+         kAboveBar;
 }
 
 QString HeadsFigure::summary() const {
@@ -145,7 +146,10 @@ void HeadsFigure::draw(QPainter& painter, const QRectF& area) {
   QRectF body = drawHeader(painter, area, title, scale);
   if (scene_->layers() == 0) return;
   const bool hasBar = scene_->choice().isSameScale;
-  const Places places = placesIn(body.size() - QSizeF(0, hasBar ? kScaleBar + kAboveBar : 0));
+  const Places places =
+      placesIn(body.size() - QSizeF(0, kHeadTitle + (hasBar ? kScaleBar + kAboveBar : 0)));
+  drawTitles(painter, body, places);
+  body.setTop(body.top() + kHeadTitle);
   const QFontMetricsF metrics(smallLetters());
   for (int layer = 0; layer < scene_->layers(); ++layer) {
     const double y = std::round(body.top() + layer * (places.side + places.gap));
@@ -169,6 +173,19 @@ void HeadsFigure::draw(QPainter& painter, const QRectF& area) {
                    std::min(body.width() - places.labelWidth, 260.0), kScaleBar);
   drawColorBar(painter, themeColors(), bar, range.low, range.high, QString(),
                [&](double t) { return range.isSigned ? diverging(2 * t - 1) : viridis(t); });
+}
+
+void HeadsFigure::drawTitles(QPainter& painter, const QRectF& body, const Places& places) const {
+  painter.setFont(smallLetters());
+  const double left = body.left() + places.labelWidth;
+  if (!scene_->isRollout()) {
+    drawHeadTitles(painter, themeColors(), QRectF(left, body.top(), places.side, kHeadTitle),
+                   places.gap, headCount(), scene_->head());
+    return;
+  }
+  painter.setPen(themeColors().muted);
+  drawLine(painter, QRectF(left, body.top(), body.right() - left, kHeadTitle),
+           Qt::AlignLeft | Qt::AlignTop, QObject::tr("all heads"));
 }
 
 void HeadsFigure::drawHead(QPainter& painter, const QRectF& place, int layer, int head) {

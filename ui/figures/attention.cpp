@@ -18,7 +18,6 @@ namespace {
 
 using Cell = TokenCell;
 
-constexpr double kHeadTitle = 18;
 constexpr double kOverImage = 0.68;  // how much of the map covers the image
 
 class AttentionFigure final : public Figure {
@@ -265,7 +264,10 @@ class AttentionFigure final : public Figure {
     const double tall = std::max(2.0, (area.height() - titles - space * (layers_ - 1)) / layers_);
     const double width = std::min(wide, tall / aspectInverse());
     const double height = width * aspectInverse();
-    if (titles > 0) drawHeadTitles(painter, area.left() + label, area.top(), width, space);
+    if (titles > 0) {
+      drawHeadTitles(painter, themeColors(), QRectF(area.left() + label, area.top(), width, titles),
+                     space, heads_, shownHead());
+    }
     for (int layer = 0; layer < layers_; ++layer) {
       const double y = area.top() + titles + layer * (height + space);
       painter.setPen(layer == shownLayer() ? themeColors().text : themeColors().muted);
@@ -283,24 +285,6 @@ class AttentionFigure final : public Figure {
     }
     return {area.left() + label, area.top(), heads_ * (width + space) - space,
             titles + layers_ * (height + space) - space};
-  }
-
-  /// A title per column: "head 3", or the number alone, of every second one where they are narrow.
-  void drawHeadTitles(QPainter& painter, double left, double top, double width,
-                      double space) const {
-    const QFontMetricsF metrics(painter.font());
-    const QString last = QString::number(heads_ - 1), word = QObject::tr("head ");
-    const bool hasWord = metrics.horizontalAdvance(word + last) <= width;
-    const int every =
-        static_cast<int>(std::ceil((metrics.horizontalAdvance(last) + 2) / (width + space)));
-    for (int head = 0; head < heads_; head += std::max(1, every)) {
-      painter.setPen(head == shownHead() ? themeColors().text : themeColors().muted);
-      const double room = std::max(1, every) * (width + space);
-      drawLine(painter,
-               QRectF(left + head * (width + space) + width / 2 - room / 2, top, room, kHeadTitle),
-               Qt::AlignHCenter | Qt::AlignTop,
-               hasWord ? word + QString::number(head) : QString::number(head));
-    }
   }
 
   void drawBar(QPainter& painter, const QRectF& bar, int layer, int head) const {

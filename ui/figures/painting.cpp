@@ -180,6 +180,21 @@ void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
   drawPixels(painter, rect, image);
 }
 
+void drawHeadTitles(QPainter& painter, const ThemeColors& colors, const QRectF& first, double gap,
+                    int heads, int shown) {
+  const QFontMetricsF metrics(painter.font());
+  const double column = first.width() + gap;
+  const bool hasWord = metrics.horizontalAdvance(headName(heads - 1)) <= first.width();
+  const double longest = metrics.horizontalAdvance(QString::number(heads - 1)) + 2;
+  const int every = std::max(1, static_cast<int>(std::ceil(longest / column)));
+  for (int head = 0; head < heads; head += every) {
+    painter.setPen(head == shown ? colors.text : colors.muted);
+    const double middle = first.center().x() + head * column, room = every * column;
+    drawLine(painter, QRectF(middle - room / 2, first.top(), room, first.height()),
+             Qt::AlignHCenter | Qt::AlignTop, hasWord ? headName(head) : QString::number(head));
+  }
+}
+
 void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image) {
   const QPaintEngine* engine = painter.paintEngine();
   int times = 1;

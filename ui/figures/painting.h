@@ -61,6 +61,13 @@ struct ImageAnswer {
 void drawCells(QPainter& painter, const QRectF& rect, int rows, int columns,
                const std::function<QColor(int row, int column)>& color);
 
+/// A title above the column of each head, in the painter's font: "head 3", or the number alone, of
+/// every second one where columns are narrow.
+/// \param first  place of the first title
+void drawHeadTitles(QPainter& painter, const ThemeColors& colors, const QRectF& first, double gap,
+                    int heads, int shown);
+inline constexpr double kHeadTitle = 18;  ///< height of these titles
+
 /// An image whose pixels stay sharp where it is enlarged.
 void drawPixels(QPainter& painter, const QRectF& rect, const QImage& image);
 

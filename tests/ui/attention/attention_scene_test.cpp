@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "tests/support/has_texts.h"
 #include "tests/ui/attention/layers.h"
+#include "tests/ui/figures/svg_document.h"
 #include "tests/ui/support/qt_environment.h"
 #include "ui/attention/attention_figures.h"
 #include "ui/figures/painting.h"
+#include "ui/workbench/figure_file.h"
 
 namespace vitrine::ui {
 namespace {
@@ -169,6 +172,13 @@ class Figures : public ::testing::Test {
     }
     return place;
   }
+  /// Where the words of a figure stand on paper.
+  static std::map<std::string, QRectF> wordsOf(Figure& figure) {
+    std::map<std::string, QRectF> words;
+    for (const SvgDocument::Text& one : readSvg(figureBytes(figure, FigureFormat::Svg, {})).texts)
+      words[one.words.toStdString()] = one.box;
+    return words;
+  }
   std::shared_ptr<AttentionScene> scene_;
 };
 
@@ -186,6 +196,46 @@ TEST_F(Figures, OfferEveryLayerAndHead) {
     }
   }
   EXPECT_EQ(figure.csv().count(QLatin1Char('\n')), 1 + 2 * 2 * 3);
+}
+
+TEST_F(Figures, NameTheHeadAboveEveryColumnAndTheLayerNextToEveryRow) {
+  HeadsFigure figure(scene_, FigureStyle());
+  const std::map<std::string, QRectF> words = wordsOf(figure);
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::string row = "layer " + std::to_string(layer);
+    ASSERT_TRUE(words.contains(row));
+    for (int head = 0; head < 2; ++head) {
+      const std::string column = "head " + std::to_string(head);
+      ASSERT_TRUE(words.contains(column));
+      const FigureTarget target =
+          figure.targetAt({words.at(column).center().x(), words.at(row).center().y()});
+      EXPECT_EQ(target.layer, layer);
+      EXPECT_EQ(target.head, head);
+      EXPECT_EQ(figure.targetAt(words.at(column).center()).head, -1) << "no map is under a title";
+    }
+  }
+}
+
+TEST_F(Figures, NumberTheHeadsWhereColumnsAreNarrow) {
+  scene_->setImage(
+      imageWith({squareLayer(cellsOf(1, 2, false), std::vector<float>(16 * 4, 0.5F))}));
+  HeadsFigure figure(scene_, FigureStyle());
+  const std::map<std::string, QRectF> words = wordsOf(figure);
+  EXPECT_FALSE(words.contains("head 0"));
+  ASSERT_TRUE(words.contains("0"));
+  ASSERT_TRUE(words.contains("14"));
+  EXPECT_EQ(figure.targetAt({words.at("14").center().x(), words.at("layer 0").center().y()}).head,
+            14);
+}
+
+TEST_F(Figures, ARolloutIsOfAllHeads) {
+  AttentionChoice choice;
+  choice.isRollout = true;
+  scene_->setChoice(choice);
+  HeadsFigure figure(scene_, FigureStyle());
+  const std::map<std::string, QRectF> words = wordsOf(figure);
+  EXPECT_TRUE(words.contains("all heads"));
+  EXPECT_FALSE(words.contains("head 0"));
 }
 
 TEST_F(Figures, ARolloutIsOfNoHead) {
