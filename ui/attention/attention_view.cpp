@@ -61,7 +61,7 @@ void AttentionView::mouseMoveEvent(QMouseEvent* event) {
   FigureView::mouseMoveEvent(event);
   const bool isDragged = event->buttons().testFlag(Qt::LeftButton);
   if (figure() == nullptr || shows_ != Shows::Head || !(isDragged || isFollowing_)) return;
-  const FigureTarget target = figure()->targetAt(event->position() / drawnScale());
+  const FigureTarget target = targetAt(event->position());
   if (target.queryAt) Q_EMIT clicked(target);
 }
 

@@ -59,6 +59,18 @@ double FigureView::drawnScale() const {
   return designScale() * std::clamp(room / designScale(), kLeast, 1.0);
 }
 
+void FigureView::drawFigure(double ratio) {
+  if (drawn_.size() == (QSizeF(size()) * ratio).toSize() && drawn_.devicePixelRatio() == ratio)
+    return;
+  drawn_ = figure_->image(QSizeF(size()) / drawnScale(), ratio * drawnScale());
+  drawn_.setDevicePixelRatio(ratio);
+}
+
+FigureTarget FigureView::targetAt(const QPointF& position) {
+  drawFigure(devicePixelRatioF());
+  return figure_->targetAt(position / drawnScale());
+}
+
 void FigureView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   if (!figure_) {
@@ -68,11 +80,7 @@ void FigureView::paintEvent(QPaintEvent*) {
     painter.drawText(QRectF(rect()).adjusted(px(16), px(16), -px(16), -px(16)),
                      Qt::AlignCenter | Qt::TextWordWrap, emptyText_);
   } else {
-    const double ratio = painter.device()->devicePixelRatioF();
-    if (drawn_.size() != (QSizeF(size()) * ratio).toSize() || drawn_.devicePixelRatio() != ratio) {
-      drawn_ = figure_->image(QSizeF(size()) / drawnScale(), ratio * drawnScale());
-      drawn_.setDevicePixelRatio(ratio);
-    }
+    drawFigure(painter.device()->devicePixelRatioF());
     painter.drawImage(QPointF(0, 0), drawn_);
   }
   painter.setRenderHint(QPainter::Antialiasing);
@@ -85,8 +93,7 @@ void FigureView::paintEvent(QPaintEvent*) {
 void FigureView::mousePressEvent(QMouseEvent* event) {
   // Its menu speaks of it.
   if (event->button() == Qt::RightButton) setFocus(Qt::MouseFocusReason);
-  if (figure_ && event->button() == Qt::LeftButton)
-    Q_EMIT clicked(figure_->targetAt(event->position() / drawnScale()));
+  if (figure_ && event->button() == Qt::LeftButton) Q_EMIT clicked(targetAt(event->position()));
   QWidget::mousePressEvent(event);
 }
 

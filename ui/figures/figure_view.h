@@ -51,11 +51,17 @@ class FigureView : public QWidget, public DescribedPlot {
   void keyPressEvent(QKeyEvent* event) override;
   bool event(QEvent* event) override;
 
+  /// What a click at a place of the widget chooses, also before a new figure is painted.
+  [[nodiscard]] FigureTarget targetAt(const QPointF& position);
+
+ private:
   /// Pixels of the widget per pixel of the figure: smaller letters where there is no room, rather
   /// than parts that lie on each other.
   [[nodiscard]] double drawnScale() const;
+  /// Draws the figure where `drawn_` is another one's or of another size.
+  /// \param ratio  device pixels per pixel of the widget
+  void drawFigure(double ratio);
 
- private:
   std::unique_ptr<Figure> figure_;
   QString emptyText_;
   bool isSteered_ = false;
