@@ -13,6 +13,8 @@
 
 namespace vitrine::ui {
 
+inline constexpr double kDarkest = 1e-5;  ///< of the largest singular value: less is drawn as this
+
 /// One spectrum of a picture; it shares what it draws.
 struct DrawnSpectrum {
   std::int64_t run = 0;
